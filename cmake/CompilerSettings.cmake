@@ -1,0 +1,28 @@
+# Language level, warnings, sanitizers and the compiler cache, for every target of the project.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(GRIDFOLD_CCACHE ccache)
+if(GRIDFOLD_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${GRIDFOLD_CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${GRIDFOLD_CCACHE})
+endif()
+
+# Warnings are for the project's own code: targets link this, generated code does not.
+add_library(gridfold_warnings INTERFACE)
+target_compile_options(gridfold_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror --Werror=all-warnings>)
+
+if(GRIDFOLD_SANITIZER)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GRIDFOLD_SANITIZER}>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=${GRIDFOLD_SANITIZER})
+endif()

@@ -1,0 +1,26 @@
+# Decides whether the CUDA engine is built (GRIDFOLD_CUDA_ENABLED) and for which architectures.
+set(GRIDFOLD_CUDA_ENABLED OFF)
+if(NOT GRIDFOLD_CUDA STREQUAL "OFF")
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "Compute capabilities to build for; 75 and up")
+    endif()
+    enable_language(CUDA)
+    set(GRIDFOLD_CUDA_ENABLED ON)
+    # The programs start on machines without a driver: the runtime is linked in, and finds the
+    # driver's library when it is first used.
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+    # CMake 3.25 does not know the default standard of newer nvcc and drops CMAKE_CUDA_STANDARD.
+    add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
+    # Shared numerics call constexpr functions of the standard library; no product may be fused into
+    # a sum behind the code's back, or the bits would differ from the CPU engine's.
+    add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>
+                        $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>)
+    find_package(CUDAToolkit REQUIRED)
+  elseif(GRIDFOLD_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "GRIDFOLD_CUDA=ON, but no CUDA compiler was found")
+  endif()
+endif()
+message(STATUS "gridfold: CUDA engine ${GRIDFOLD_CUDA_ENABLED}")

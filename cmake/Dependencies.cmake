@@ -1,0 +1,22 @@
+# Everything the project takes from elsewhere. Config mode where the package has one.
+find_package(Threads REQUIRED)
+find_package(absl CONFIG REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(gRPC CONFIG REQUIRED)
+find_package(TBB CONFIG REQUIRED)
+find_package(CLI11 CONFIG REQUIRED)
+find_package(spdlog CONFIG REQUIRED)
+find_package(nlohmann_json CONFIG REQUIRED)
+if(GRIDFOLD_BUILD_TESTS)
+  find_package(GTest CONFIG REQUIRED)
+endif()
+if(GRIDFOLD_BUILD_BENCHMARKS)
+  find_package(benchmark CONFIG REQUIRED)
+endif()
+
+# Debian's Protobuf comes by CMake's module; newer ones by their own configuration. Both define this.
+if(NOT TARGET protobuf::protoc)
+  find_program(GRIDFOLD_PROTOC protoc REQUIRED)
+  add_executable(protobuf::protoc IMPORTED)
+  set_target_properties(protobuf::protoc PROPERTIES IMPORTED_LOCATION ${GRIDFOLD_PROTOC})
+endif()

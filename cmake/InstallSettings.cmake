@@ -1,0 +1,22 @@
+# A relocatable install tree: programs find the shared libraries that travel with them in ../lib.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
+# gridfold_install_programs(target...): installs programs, and with GRIDFOLD_BUNDLE_LIBRARIES the
+# shared libraries they need, but for the C library's own and the GPU driver's, which belong to the
+# machine.
+function(gridfold_install_programs)
+  if(NOT GRIDFOLD_BUNDLE_LIBRARIES)
+    install(TARGETS ${ARGN} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    return()
+  endif()
+  install(TARGETS ${ARGN} RUNTIME_DEPENDENCY_SET gridfold_dependencies
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  get_property(installed GLOBAL PROPERTY GRIDFOLD_DEPENDENCIES_INSTALLED)
+  if(NOT installed)
+    set_property(GLOBAL PROPERTY GRIDFOLD_DEPENDENCIES_INSTALLED TRUE)
+    install(RUNTIME_DEPENDENCY_SET gridfold_dependencies
+      PRE_EXCLUDE_REGEXES "^ld-linux" "^libc\\.so" "^libm\\.so" "^libdl\\.so" "^libpthread\\.so"
+                          "^librt\\.so" "^libcuda\\.so" "^libresolv\\.so"
+      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endfunction()

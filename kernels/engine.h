@@ -1,0 +1,115 @@
+// Engines run plans on arrays. One contract, two engines: "cuda" (one GPU) and "cpu".
+//
+// An Engine is created once and makes lanes; a Lane is what one running job holds: a stream, scratch
+// and staging memory, all allocated when the lane is created and never while a job runs.
+//
+// Thread safety: an Engine may be used from any thread. A Lane runs one job at a time; different
+// lanes may run in different threads at once. Run* calls block the calling thread until the result
+// is in host memory, so they are called from the scheduler's threads, never from gRPC's.
+//
+// Errors of Run* calls: RESOURCE_EXHAUSTED for a job larger than the lane; OUT_OF_RANGE for an
+// integer overflow; INVALID_ARGUMENT for what only the data shows (argmin of nothing but ignored
+// NaNs, too many bins for an automatic range); CANCELLED when `stop` was requested before the result
+// was complete; INTERNAL for a failure of the device. A lane stays usable after every error but the
+// last; Engine::Healthy() tells whether the device is lost.
+#ifndef GRIDFOLD_KERNELS_ENGINE_H_
+#define GRIDFOLD_KERNELS_ENGINE_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/array.h"
+#include "kernels/histogram.h"
+#include "kernels/reduction.h"
+#include "kernels/scan.h"
+
+namespace gridfold::kernels {
+
+// Which engine to create. kAuto: CUDA where the program was built with it and a GPU can be used,
+// else the CPU.
+enum class EngineKind : uint8_t { kAuto, kCuda, kCpu };
+
+struct EngineOptions {
+  EngineKind kind = EngineKind::kAuto;
+  int cpu_threads = 0;  // CPU engine: threads for all lanes together; 0: one for each processor.
+  int cuda_device = 0;
+};
+
+// The largest job that a lane can hold. Device and pinned memory follow from these.
+struct LaneOptions {
+  uint64_t input_bytes_max = 0;   // All input arrays of a job together.
+  uint64_t output_bytes_max = 0;  // Scan results and reduction slots.
+  uint64_t bin_count_max = 0;     // Bins of a histogram, all channels together.
+  uint64_t group_count_max = 0;   // Groups of a reduction or scan.
+};
+
+struct DeviceDescription {
+  std::string name;
+  uint64_t memory_bytes = 0;
+  uint32_t compute_units = 0;      // Multiprocessors, or threads on the CPU engine.
+  std::string compute_capability;  // "9.0"; empty on the CPU engine.
+};
+
+// How a job ran. Filled by Run* calls, also where they fail.
+struct RunStatistics {
+  std::string strategy;  // For example "scan/look-back".
+  uint32_t cluster_size = 1;
+  uint64_t bytes_read = 0;
+  std::chrono::nanoseconds stage_in_time{0};
+  std::chrono::nanoseconds kernel_time{0};
+  std::chrono::nanoseconds stage_out_time{0};
+};
+
+struct HistogramInput {
+  HostSpan array;
+  HostSpan y_array;  // Two-dimensional plans only.
+  HostSpan weights;  // Weighted plans only.
+};
+
+class Lane {
+ public:
+  virtual ~Lane() = default;
+
+  // `input` holds exactly plan.array.size_bytes() bytes.
+  virtual absl::StatusOr<ReductionResult> RunReduction(const ReductionPlan& plan, HostSpan input,
+                                                       std::stop_token stop,
+                                                       RunStatistics& statistics) = 0;
+
+  // `output` holds exactly plan.output_size_bytes() bytes; its content is unspecified on error.
+  virtual absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                               std::stop_token stop, RunStatistics& statistics) = 0;
+
+  virtual absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
+                                                       const HistogramInput& input,
+                                                       std::stop_token stop,
+                                                       RunStatistics& statistics) = 0;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual const char* name() const = 0;  // "cuda" or "cpu".
+  virtual const DeviceDescription& device() const = 0;
+
+  // False once the device has failed in a way that only a restart of the process mends.
+  virtual bool Healthy() const = 0;
+
+  // Lanes must be destroyed before their engine.
+  virtual absl::StatusOr<std::unique_ptr<Lane>> CreateLane(const LaneOptions& options) = 0;
+};
+
+// Errors: FAILED_PRECONDITION where kCuda is asked for and cannot be had; the message says why.
+absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const EngineOptions& options);
+
+// Whether a CUDA device can be used by this program on this machine.
+bool CudaDeviceAvailable();
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_ENGINE_H_

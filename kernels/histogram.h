@@ -1,0 +1,124 @@
+// Histograms: counts (or sums of weights) of samples by bins; one or several interleaved channels,
+// or two dimensions.
+//
+// Bins are half-open and the last one closed; membership is decided by exact comparison with the
+// edges that the result holds. See numerics/bin_layout.h for how.
+#ifndef GRIDFOLD_KERNELS_HISTOGRAM_H_
+#define GRIDFOLD_KERNELS_HISTOGRAM_H_
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernels/array.h"
+#include "kernels/numerics/bin_layout.h"
+#include "kernels/policies.h"
+
+namespace gridfold::kernels {
+
+struct EvenBinsSpec {
+  uint64_t bin_count = 0;
+  std::optional<double> lower_bound;  // Both bounds or none: then the range of the finite samples.
+  std::optional<double> upper_bound;
+};
+struct EdgeBinsSpec {
+  std::vector<double> edges;
+};
+struct LogarithmicBinsSpec {
+  uint64_t bin_count = 0;
+  double lower_bound = 0;
+  double upper_bound = 0;
+};
+struct IntegerBinsSpec {
+  int64_t first_value = 0;
+  uint64_t bin_count = 0;
+};
+using BinSpec = std::variant<EvenBinsSpec, EdgeBinsSpec, LogarithmicBinsSpec, IntegerBinsSpec>;
+
+struct HistogramSpec {
+  std::vector<BinSpec> bins;  // One, or one for each channel, or (two-dimensional) one or two.
+  uint32_t channel_count = 1;
+  bool two_dimensional = false;
+  std::optional<ElementType> weight_type;
+  OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
+  bool sparse = false;
+  std::vector<double> quantiles;
+};
+
+// The bins of one channel, or of one axis of a two-dimensional histogram.
+struct PlannedBins {
+  BinKind kind = BinKind::kEven;
+  uint64_t bin_count = 0;
+  bool automatic_range = false;  // kEven: the bounds follow from the samples.
+  double lower_bound = 0;        // kEven
+  double upper_bound = 0;        // kEven
+  int64_t first_value = 0;       // kInteger
+  std::vector<double> edges;     // kTable: explicit and logarithmic bins; bin_count + 1, increasing.
+};
+
+struct HistogramPlan {
+  ArrayDescription array;
+  std::vector<PlannedBins> bins;  // One for each channel; x and y in two dimensions.
+  uint32_t channel_count = 1;
+  bool two_dimensional = false;
+  std::optional<ElementType> weight_type;
+  OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
+  bool sparse = false;
+  std::vector<double> quantiles;
+
+  // Counters of all channels together (two dimensions: the product of both bin counts).
+  uint64_t total_bin_count() const;
+  bool needs_range() const;  // Whether any bins have an automatic range.
+};
+
+// Errors (INVALID_ARGUMENT, field in the payload): no bins or a wrong number of them; bin_count 0 or
+// more than bin_count_max in all; bounds that are not finite, out of order, or only one of them; an
+// even or logarithmic layout with two equal edges; edges not increasing or NaN; integer bins for
+// floating-point samples or past the 64-bit range; an element count that is not a multiple of the
+// channels; several channels in two dimensions; a quantile outside [0, 1], or with weights, in two
+// dimensions or with integer bins.
+absl::StatusOr<HistogramPlan> PlanHistogram(const ArrayDescription& array, HistogramSpec spec,
+                                            uint64_t bin_count_max);
+
+// Bounds for bins with an automatic range, from the extremes of the finite samples; NumPy's rule:
+// widened by 0.5 each way where they are equal, [0, 1] where there are none. Errors: too many bins
+// for the range (two edges would be equal), or a range that is not finite.
+absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional<double> largest,
+                                   PlannedBins& bins);
+
+// Resolved bins as kernels take them. `edges` is where the table of kTable bins stands in the
+// engine's memory.
+BinLayout LayoutOf(const PlannedBins& bins, const double* edges);
+
+// The edges of resolved bins, bin_count + 1 of them; empty for integer bins.
+std::vector<double> EdgesOf(const PlannedBins& bins);
+
+struct HistogramCounts {
+  std::vector<uint64_t> counts;       // Without weights.
+  std::vector<double> weight_sums;    // With weights.
+  std::vector<uint64_t> bin_indices;  // Sparse: the bins listed above, increasing.
+  uint64_t underflow_count = 0;
+  uint64_t overflow_count = 0;
+  uint64_t nan_count = 0;
+  std::vector<double> quantile_values;
+};
+
+struct HistogramResult {
+  std::vector<HistogramCounts> channels;  // One in two dimensions.
+  std::vector<PlannedBins> bins;          // The plan's, with automatic ranges resolved.
+};
+
+// Quantiles read off dense counts; NaN where all counts are 0. `edges` has counts.size() + 1 values.
+std::vector<double> QuantilesOfCounts(const std::vector<uint64_t>& counts,
+                                      const std::vector<double>& edges,
+                                      const std::vector<double>& quantiles);
+
+// Fills quantile_values and, for sparse plans, leaves out the bins that are zero. For engines: the
+// last step of every histogram, on dense counts.
+void FinishHistogram(const HistogramPlan& plan, HistogramResult& result);
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_HISTOGRAM_H_

@@ -1,0 +1,161 @@
+#include "kernels/histogram_bins.h"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/invalid_field.h"
+#include "kernels/numerics/bin_layout.h"
+
+namespace gridfold::kernels {
+
+namespace {
+
+std::string FieldPath(size_t i, const std::string& member) {
+  return absl::StrCat("bins[", i, "].", member);
+}
+
+std::string LayoutName(const BinSpec& spec) {
+  constexpr const char* kNames[] = {"even", "edges", "logarithmic", "integer"};
+  return kNames[spec.index()];
+}
+
+// Errors of a pair of bounds, where `layout` is "even" or "logarithmic".
+absl::Status ValidateBounds(double lower, double upper, size_t i, const std::string& layout) {
+  const auto invalid = [&](const char* member, const char* description) {
+    return InvalidField(FieldPath(i, absl::StrCat(layout, ".", member)), description);
+  };
+  if (!std::isfinite(lower)) return invalid("lower_bound", "must be finite");
+  if (!std::isfinite(upper)) return invalid("upper_bound", "must be finite");
+  if (!(lower < upper)) return invalid("upper_bound", "must be greater than lower_bound");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PlannedBins> PlanEven(const EvenBinsSpec& spec, size_t i) {
+  PlannedBins bins{.kind = BinKind::kEven, .bin_count = spec.bin_count};
+  if (spec.lower_bound.has_value() != spec.upper_bound.has_value()) {
+    return InvalidField(
+        FieldPath(i, spec.lower_bound.has_value() ? "even.upper_bound" : "even.lower_bound"),
+        "give both bounds or none");
+  }
+  if (!spec.lower_bound.has_value()) {
+    bins.automatic_range = true;
+    return bins;
+  }
+  bins.lower_bound = *spec.lower_bound;
+  bins.upper_bound = *spec.upper_bound;
+  if (absl::Status status = ValidateBounds(bins.lower_bound, bins.upper_bound, i, "even");
+      !status.ok()) {
+    return status;
+  }
+  if (!std::isfinite(bins.upper_bound - bins.lower_bound)) {
+    return InvalidField(FieldPath(i, "even.upper_bound"), "too far from lower_bound");
+  }
+  if (!EvenEdgesIncrease(bins.lower_bound, bins.upper_bound, bins.bin_count)) {
+    return InvalidField(FieldPath(i, "even.bin_count"),
+                        "so many bins between these bounds that two edges are equal");
+  }
+  return bins;
+}
+
+absl::StatusOr<PlannedBins> PlanEdges(const EdgeBinsSpec& spec, size_t i) {
+  for (size_t e = 0; e < spec.edges.size(); ++e) {
+    const std::string field = FieldPath(i, absl::StrCat("edges.edges[", e, "]"));
+    if (std::isnan(spec.edges[e])) return InvalidField(field, "is NaN");
+    if (e > 0 && spec.edges[e] <= spec.edges[e - 1]) {
+      return InvalidField(field, "not greater than the edge before it");
+    }
+  }
+  return PlannedBins{
+      .kind = BinKind::kTable, .bin_count = spec.edges.size() - 1, .edges = spec.edges};
+}
+
+// The geometric progression. Long double where the machine has a wider one, so that almost every
+// edge is the nearest double; the end points are exact in any case.
+std::vector<double> LogarithmicEdges(const LogarithmicBinsSpec& spec) {
+  std::vector<double> edges(spec.bin_count + 1);
+  const long double lower = spec.lower_bound;
+  const long double log_ratio = std::log2(static_cast<long double>(spec.upper_bound)) -
+                                std::log2(lower);
+  const long double bin_count = static_cast<long double>(spec.bin_count);
+  for (uint64_t e = 1; e < spec.bin_count; ++e) {
+    const long double power = std::exp2(log_ratio * static_cast<long double>(e) / bin_count);
+    edges[e] = static_cast<double>(lower * power);
+  }
+  edges.front() = spec.lower_bound;
+  edges.back() = spec.upper_bound;
+  return edges;
+}
+
+absl::StatusOr<PlannedBins> PlanLogarithmic(const LogarithmicBinsSpec& spec, size_t i) {
+  if (absl::Status status = ValidateBounds(spec.lower_bound, spec.upper_bound, i, "logarithmic");
+      !status.ok()) {
+    return status;
+  }
+  if (spec.lower_bound <= 0) {
+    return InvalidField(FieldPath(i, "logarithmic.lower_bound"), "must be greater than 0");
+  }
+  PlannedBins bins{.kind = BinKind::kTable, .bin_count = spec.bin_count};
+  bins.edges = LogarithmicEdges(spec);
+  for (size_t e = 1; e < bins.edges.size(); ++e) {
+    if (!(bins.edges[e - 1] < bins.edges[e])) {
+      return InvalidField(FieldPath(i, "logarithmic.bin_count"),
+                          "so many bins between these bounds that two edges are equal");
+    }
+  }
+  return bins;
+}
+
+absl::StatusOr<PlannedBins> PlanInteger(const IntegerBinsSpec& spec, size_t i, ElementType type) {
+  if (IsFloatingPoint(type)) {
+    return InvalidField(FieldPath(i, "integer"), absl::StrCat("not for ", ElementTypeName(type),
+                                                              " samples"));
+  }
+  // Unsigned arithmetic: the distance to the last int64 is right for negative values too.
+  const uint64_t values_left =
+      static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) - static_cast<uint64_t>(spec.first_value);
+  if (spec.bin_count - 1 > values_left) {
+    return InvalidField(FieldPath(i, "integer.bin_count"),
+                        "the last bin's integer does not fit in 64 bits");
+  }
+  return PlannedBins{.kind = BinKind::kInteger,
+                     .bin_count = spec.bin_count,
+                     .first_value = spec.first_value};
+}
+
+}  // namespace
+
+std::string BinCountField(const BinSpec& spec, size_t i) {
+  const bool counted_by_edges = std::holds_alternative<EdgeBinsSpec>(spec);
+  return absl::StrCat("bins[", i, "].", LayoutName(spec),
+                      counted_by_edges ? ".edges" : ".bin_count");
+}
+
+absl::StatusOr<uint64_t> BinCountOf(const BinSpec& spec, size_t i) {
+  if (const EdgeBinsSpec* edges = std::get_if<EdgeBinsSpec>(&spec)) {
+    if (edges->edges.size() < 2) {
+      return InvalidField(BinCountField(spec, i), "at least two edges are needed");
+    }
+    return edges->edges.size() - 1;
+  }
+  const uint64_t bin_count = std::visit(
+      [](const auto& layout) {
+        if constexpr (requires { layout.bin_count; }) return layout.bin_count;
+        return uint64_t{0};
+      },
+      spec);
+  if (bin_count == 0) return InvalidField(BinCountField(spec, i), "must be at least 1");
+  return bin_count;
+}
+
+absl::StatusOr<PlannedBins> PlanBins(const BinSpec& spec, size_t i, ElementType sample_type) {
+  if (const auto* even = std::get_if<EvenBinsSpec>(&spec)) return PlanEven(*even, i);
+  if (const auto* edges = std::get_if<EdgeBinsSpec>(&spec)) return PlanEdges(*edges, i);
+  if (const auto* integer = std::get_if<IntegerBinsSpec>(&spec)) {
+    return PlanInteger(*integer, i, sample_type);
+  }
+  return PlanLogarithmic(std::get<LogarithmicBinsSpec>(spec), i);
+}
+
+}  // namespace gridfold::kernels

@@ -1,0 +1,116 @@
+// What is done to a histogram once its samples are known: ranges, edges, quantiles, sparse form.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/histogram.h"
+#include "kernels/invalid_field.h"
+#include "kernels/numerics/bin_layout.h"
+
+namespace gridfold::kernels {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// The value at `fraction` of the way through a bin. A bin that is open to infinity has no middle:
+// its finite edge is the nearest that can be said.
+double Interpolate(double lower, double upper, double fraction) {
+  if (std::isinf(lower)) return std::isinf(upper) ? kNan : upper;
+  if (std::isinf(upper)) return lower;
+  return std::lerp(lower, upper, std::min(fraction, 1.0));
+}
+
+template <class T>
+void KeepNonZero(std::vector<T>& values, std::vector<uint64_t>& bin_indices) {
+  std::vector<T> kept;
+  for (uint64_t i = 0; i < values.size(); ++i) {
+    if (values[i] == T{0}) continue;
+    kept.push_back(values[i]);
+    bin_indices.push_back(i);
+  }
+  values = std::move(kept);
+}
+
+}  // namespace
+
+absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional<double> largest,
+                                   PlannedBins& bins) {
+  bins.lower_bound = smallest.value_or(0);
+  bins.upper_bound = largest.value_or(1);
+  if (bins.lower_bound == bins.upper_bound) {
+    bins.lower_bound -= 0.5;
+    bins.upper_bound += 0.5;
+  }
+  if (!std::isfinite(bins.upper_bound - bins.lower_bound)) {
+    return InvalidField("bins", absl::StrCat("the samples range from ", bins.lower_bound, " to ",
+                                             bins.upper_bound, ", too far for even bins"));
+  }
+  if (!EvenEdgesIncrease(bins.lower_bound, bins.upper_bound, bins.bin_count)) {
+    return InvalidField("bins", absl::StrCat("so many bins between ", bins.lower_bound, " and ",
+                                             bins.upper_bound,
+                                             ", the range of the samples, that two edges are "
+                                             "equal"));
+  }
+  bins.automatic_range = false;
+  return absl::OkStatus();
+}
+
+std::vector<double> EdgesOf(const PlannedBins& bins) {
+  switch (bins.kind) {
+    case BinKind::kTable: return bins.edges;
+    case BinKind::kInteger: return {};
+    case BinKind::kEven: break;
+  }
+  const EvenEdges even(bins.lower_bound, bins.upper_bound, bins.bin_count);
+  std::vector<double> edges(bins.bin_count + 1);
+  for (uint64_t i = 0; i < edges.size(); ++i) edges[i] = even.Edge(i);
+  return edges;
+}
+
+std::vector<double> QuantilesOfCounts(const std::vector<uint64_t>& counts,
+                                      const std::vector<double>& edges,
+                                      const std::vector<double>& quantiles) {
+  std::vector<double> cumulative(counts.size());
+  uint64_t total = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    total += counts[i];
+    cumulative[i] = static_cast<double>(total);
+  }
+  std::vector<double> values;
+  values.reserve(quantiles.size());
+  for (const double quantile : quantiles) {
+    if (total == 0) {
+      values.push_back(kNan);
+      continue;
+    }
+    // The first bin with a sample that is at least as far as the rank.
+    const double rank = quantile * static_cast<double>(total);
+    size_t bin = std::lower_bound(cumulative.begin(), cumulative.end(), rank) - cumulative.begin();
+    while (counts[bin] == 0) ++bin;
+    const double below = bin == 0 ? 0 : cumulative[bin - 1];
+    const double fraction = (rank - below) / static_cast<double>(counts[bin]);
+    values.push_back(Interpolate(edges[bin], edges[bin + 1], fraction));
+  }
+  return values;
+}
+
+void FinishHistogram(const HistogramPlan& plan, HistogramResult& result) {
+  for (size_t c = 0; c < result.channels.size(); ++c) {
+    HistogramCounts& channel = result.channels[c];
+    if (!plan.quantiles.empty()) {
+      channel.quantile_values =
+          QuantilesOfCounts(channel.counts, EdgesOf(result.bins[c]), plan.quantiles);
+    }
+    if (!plan.sparse) continue;
+    if (plan.weight_type.has_value()) {
+      KeepNonZero(channel.weight_sums, channel.bin_indices);
+    } else {
+      KeepNonZero(channel.counts, channel.bin_indices);
+    }
+  }
+}
+
+}  // namespace gridfold::kernels

@@ -1,0 +1,19 @@
+#include "kernels/invalid_field.h"
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+
+namespace gridfold::kernels {
+
+absl::Status InvalidField(absl::string_view field, absl::string_view description) {
+  absl::Status status = absl::InvalidArgumentError(absl::StrCat(field, ": ", description));
+  status.SetPayload(kFieldPayloadUrl, absl::Cord(field));
+  return status;
+}
+
+std::string FieldOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(kFieldPayloadUrl);
+  return payload.has_value() ? std::string(*payload) : std::string();
+}
+
+}  // namespace gridfold::kernels

@@ -1,0 +1,12 @@
+// GRIDFOLD_HD marks functions that both engines call: compiled for the host by any C++20 compiler,
+// and for host and device by nvcc.
+#ifndef GRIDFOLD_KERNELS_NUMERICS_HOST_DEVICE_H_
+#define GRIDFOLD_KERNELS_NUMERICS_HOST_DEVICE_H_
+
+#ifdef __CUDACC__
+#define GRIDFOLD_HD __host__ __device__
+#else
+#define GRIDFOLD_HD
+#endif
+
+#endif  // GRIDFOLD_KERNELS_NUMERICS_HOST_DEVICE_H_

@@ -1,0 +1,284 @@
+// The state of a reduction: what is kept of the elements of a group while they are looked at once.
+//
+// A state is made of parts, and a kernel keeps only the parts that the requested statistics need.
+// Every part has an identity (its default), Add (one element) and Merge (another part of the same
+// group). Merging is associative and commutative: exactly so for integers, counts and extremes, and
+// within the bound of compensated_sum.h for floating-point sums.
+//
+// Kernels are instantiated for the four sets of parts of VisitPartSet, not for each combination.
+// Host and device; no state beyond the values.
+#ifndef GRIDFOLD_KERNELS_NUMERICS_REDUCTION_STATE_H_
+#define GRIDFOLD_KERNELS_NUMERICS_REDUCTION_STATE_H_
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/numerics/checked_product.h"
+#include "kernels/numerics/compensated_sum.h"
+#include "kernels/numerics/element.h"
+#include "kernels/numerics/host_device.h"
+#include "kernels/numerics/wide_integer.h"
+
+namespace gridfold::kernels {
+
+// Bits of a set of parts.
+inline constexpr uint32_t kSumPart = 1;
+inline constexpr uint32_t kSquaresPart = 2;
+inline constexpr uint32_t kExtremesPart = 4;
+inline constexpr uint32_t kTallyPart = 8;
+inline constexpr uint32_t kMagnitudesPart = 16;
+inline constexpr uint32_t kProductPart = 32;  // Integers only; floats have product_tree.h.
+inline constexpr uint32_t kBitsPart = 64;     // Integers only.
+
+// Index of no element.
+inline constexpr uint64_t kNoIndex = ~uint64_t{0};
+
+template <class T>
+struct SumState {
+  CompensatedSum sum;
+  GRIDFOLD_HD void Add(T x, uint64_t) { sum.Add(static_cast<double>(x)); }
+  GRIDFOLD_HD void Merge(const SumState& other) { sum.Merge(other.sum); }
+  GRIDFOLD_HD DoubleDouble Value() const { return sum.Value(); }
+};
+template <IntegerElement T>
+struct SumState<T> {
+  Int128 sum = 0;
+  GRIDFOLD_HD void Add(T x, uint64_t) { sum += x; }
+  GRIDFOLD_HD void Merge(const SumState& other) { sum += other.sum; }
+  GRIDFOLD_HD DoubleDouble Value() const { return ToDoubleDouble(sum); }
+};
+
+// Sum of squares.
+template <class T>
+struct SquaresState {
+  CompensatedSum sum;
+  GRIDFOLD_HD void Add(T x, uint64_t) { sum.AddSquare(static_cast<double>(x)); }
+  GRIDFOLD_HD void Merge(const SquaresState& other) { sum.Merge(other.sum); }
+  GRIDFOLD_HD DoubleDouble Value() const { return sum.Value(); }
+};
+template <IntegerElement T>
+struct SquaresState<T> {
+  std::conditional_t<sizeof(T) == 8, Uint192, Uint128> sum{};
+  GRIDFOLD_HD void Add(T x, uint64_t) {
+    if constexpr (sizeof(T) == 8) {
+      const uint64_t magnitude = Magnitude(x);
+      sum.Add(Uint128{magnitude} * magnitude);
+    } else {
+      sum += Magnitude(x) * Magnitude(x);
+    }
+  }
+  GRIDFOLD_HD void Merge(const SquaresState& other) {
+    if constexpr (sizeof(T) == 8) {
+      sum.Merge(other.sum);
+    } else {
+      sum += other.sum;
+    }
+  }
+  GRIDFOLD_HD DoubleDouble Value() const { return ToDoubleDouble(sum); }
+};
+
+// Sum of absolute values.
+template <class T>
+struct MagnitudesState {
+  CompensatedSum sum;
+  GRIDFOLD_HD void Add(T x, uint64_t) { sum.Add(fabs(static_cast<double>(x))); }
+  GRIDFOLD_HD void Merge(const MagnitudesState& other) { sum.Merge(other.sum); }
+  GRIDFOLD_HD DoubleDouble Value() const { return sum.Value(); }
+};
+template <IntegerElement T>
+struct MagnitudesState<T> {
+  Uint128 sum = 0;
+  GRIDFOLD_HD void Add(T x, uint64_t) {
+    sum += Magnitude(x);
+  }
+  GRIDFOLD_HD void Merge(const MagnitudesState& other) { sum += other.sum; }
+  GRIDFOLD_HD DoubleDouble Value() const { return ToDoubleDouble(sum); }
+};
+
+// One extreme and its first index. NaN counts as more extreme than every number (NumPy's rule).
+template <class T, bool kIsMax>
+struct ExtremeState {
+  ComputeType<T> value{};
+  uint64_t index = kNoIndex;
+
+  GRIDFOLD_HD static bool IsBefore(ComputeType<T> a, ComputeType<T> b) {
+    if (kIsMax ? b < a : a < b) return true;
+    if constexpr (FloatingElement<T>) return IsNan(a) && !IsNan(b);
+    return false;
+  }
+  GRIDFOLD_HD void Add(T x, uint64_t i) { Merge({ToCompute(x), i}); }
+  GRIDFOLD_HD void Merge(const ExtremeState& other) {
+    if (other.index == kNoIndex) return;
+    if (index == kNoIndex || IsBefore(other.value, value) ||
+        (other.index < index && !IsBefore(value, other.value))) {
+      *this = other;
+    }
+  }
+};
+
+template <class T>
+struct ExtremesState {
+  ExtremeState<T, false> min;
+  ExtremeState<T, true> max;
+  GRIDFOLD_HD void Add(T x, uint64_t i) {
+    min.Add(x, i);
+    max.Add(x, i);
+  }
+  GRIDFOLD_HD void Merge(const ExtremesState& other) {
+    min.Merge(other.min);
+    max.Merge(other.max);
+  }
+};
+
+// Counts of what elements are.
+template <class T>
+struct TallyState {
+  uint64_t nonzero = 0;
+  uint64_t nan = 0;
+  uint64_t infinite = 0;
+  GRIDFOLD_HD void Add(T x, uint64_t) {
+    nonzero += ToCompute(x) != ComputeType<T>{0} ? 1 : 0;
+    if constexpr (FloatingElement<T>) {
+      nan += IsNan(x) ? 1 : 0;
+      infinite += IsInfinite(x) ? 1 : 0;
+    }
+  }
+  GRIDFOLD_HD void Merge(const TallyState& other) {
+    nonzero += other.nonzero;
+    nan += other.nan;
+    infinite += other.infinite;
+  }
+};
+
+template <class T>
+struct ProductState {
+  CheckedProduct product;
+  GRIDFOLD_HD void Add(T x, uint64_t) { product.Merge(CheckedProduct::Of(x)); }
+  GRIDFOLD_HD void Merge(const ProductState& other) { product.Merge(other.product); }
+};
+
+template <class T>
+struct BitsState {
+  T all = static_cast<T>(~T{0});
+  T any = 0;
+  T parity = 0;
+  GRIDFOLD_HD void Add(T x, uint64_t) { Merge({x, x, x}); }
+  GRIDFOLD_HD void Merge(const BitsState& other) {
+    all = static_cast<T>(all & other.all);
+    any = static_cast<T>(any | other.any);
+    parity = static_cast<T>(parity ^ other.parity);
+  }
+};
+
+namespace reduction_internal {
+
+// Which state a part has for elements of type T.
+template <class T, uint32_t kPart>
+struct PartType;
+template <class T> struct PartType<T, kSumPart> { using type = SumState<T>; };
+template <class T> struct PartType<T, kSquaresPart> { using type = SquaresState<T>; };
+template <class T> struct PartType<T, kExtremesPart> { using type = ExtremesState<T>; };
+template <class T> struct PartType<T, kTallyPart> { using type = TallyState<T>; };
+template <class T> struct PartType<T, kMagnitudesPart> { using type = MagnitudesState<T>; };
+template <class T> struct PartType<T, kProductPart> { using type = ProductState<T>; };
+template <class T> struct PartType<T, kBitsPart> { using type = BitsState<T>; };
+
+// A base that is empty, and so takes no room, where the part is not in the set.
+template <class T, uint32_t kPart, bool kPresent>
+struct Holder {};
+template <class T, uint32_t kPart>
+struct Holder<T, kPart, true> {
+  typename PartType<T, kPart>::type part;
+};
+
+template <class T, uint32_t kParts, uint32_t kPart>
+using HolderOf = Holder<T, kPart, (kParts & kPart) != 0>;
+
+}  // namespace reduction_internal
+
+template <class T, uint32_t kPartSet>
+struct ReductionState : reduction_internal::HolderOf<T, kPartSet, kSumPart>,
+                        reduction_internal::HolderOf<T, kPartSet, kSquaresPart>,
+                        reduction_internal::HolderOf<T, kPartSet, kExtremesPart>,
+                        reduction_internal::HolderOf<T, kPartSet, kTallyPart>,
+                        reduction_internal::HolderOf<T, kPartSet, kMagnitudesPart>,
+                        reduction_internal::HolderOf<T, kPartSet, kProductPart>,
+                        reduction_internal::HolderOf<T, kPartSet, kBitsPart> {
+  static constexpr uint32_t kParts = kPartSet;
+
+  // The state of one part of the set.
+  template <uint32_t kPart>
+  GRIDFOLD_HD auto& Part() {
+    return static_cast<reduction_internal::Holder<T, kPart, true>&>(*this).part;
+  }
+  template <uint32_t kPart>
+  GRIDFOLD_HD const auto& Part() const {
+    return static_cast<const reduction_internal::Holder<T, kPart, true>&>(*this).part;
+  }
+
+  // Calls f(part) for each part of the set; f is a generic callable.
+  template <class F>
+  GRIDFOLD_HD void ForEachPart(F&& f) {
+    if constexpr ((kParts & kSumPart) != 0) f(Part<kSumPart>());
+    if constexpr ((kParts & kSquaresPart) != 0) f(Part<kSquaresPart>());
+    if constexpr ((kParts & kExtremesPart) != 0) f(Part<kExtremesPart>());
+    if constexpr ((kParts & kTallyPart) != 0) f(Part<kTallyPart>());
+    if constexpr ((kParts & kMagnitudesPart) != 0) f(Part<kMagnitudesPart>());
+    if constexpr ((kParts & kProductPart) != 0) f(Part<kProductPart>());
+    if constexpr ((kParts & kBitsPart) != 0) f(Part<kBitsPart>());
+  }
+
+  // Takes the element with index `i` of its group. An ignored NaN is tallied and nothing else.
+  GRIDFOLD_HD void Add(T x, uint64_t i, bool ignore_nan) {
+    if (ignore_nan && IsNan(x)) {
+      if constexpr ((kParts & kTallyPart) != 0) Part<kTallyPart>().nan += 1;
+      return;
+    }
+    if constexpr ((kParts & kSumPart) != 0) Part<kSumPart>().Add(x, i);
+    if constexpr ((kParts & kSquaresPart) != 0) Part<kSquaresPart>().Add(x, i);
+    if constexpr ((kParts & kExtremesPart) != 0) Part<kExtremesPart>().Add(x, i);
+    if constexpr ((kParts & kTallyPart) != 0) Part<kTallyPart>().Add(x, i);
+    if constexpr ((kParts & kMagnitudesPart) != 0) Part<kMagnitudesPart>().Add(x, i);
+    if constexpr ((kParts & kProductPart) != 0) Part<kProductPart>().Add(x, i);
+    if constexpr ((kParts & kBitsPart) != 0) Part<kBitsPart>().Add(x, i);
+  }
+
+  GRIDFOLD_HD void Merge(const ReductionState& other) {
+    if constexpr ((kParts & kSumPart) != 0) Part<kSumPart>().Merge(other.template Part<kSumPart>());
+    if constexpr ((kParts & kSquaresPart) != 0)
+      Part<kSquaresPart>().Merge(other.template Part<kSquaresPart>());
+    if constexpr ((kParts & kExtremesPart) != 0)
+      Part<kExtremesPart>().Merge(other.template Part<kExtremesPart>());
+    if constexpr ((kParts & kTallyPart) != 0)
+      Part<kTallyPart>().Merge(other.template Part<kTallyPart>());
+    if constexpr ((kParts & kMagnitudesPart) != 0)
+      Part<kMagnitudesPart>().Merge(other.template Part<kMagnitudesPart>());
+    if constexpr ((kParts & kProductPart) != 0)
+      Part<kProductPart>().Merge(other.template Part<kProductPart>());
+    if constexpr ((kParts & kBitsPart) != 0)
+      Part<kBitsPart>().Merge(other.template Part<kBitsPart>());
+  }
+};
+
+// The sets that kernels are built for.
+inline constexpr uint32_t kCorePartSet = kSumPart | kSquaresPart | kExtremesPart | kTallyPart;
+template <class T>
+inline constexpr uint32_t kFullPartSet =
+    kCorePartSet | kMagnitudesPart | (IntegerElement<T> ? kProductPart | kBitsPart : 0);
+
+template <uint32_t kParts>
+using PartSet = std::integral_constant<uint32_t, kParts>;
+
+// Calls f(PartSet<P>{}) with the smallest P that covers `parts` for elements of type T.
+template <class T, class F>
+decltype(auto) VisitPartSet(uint32_t parts, F&& f) {
+  if ((parts & ~kSumPart) == 0) return std::forward<F>(f)(PartSet<kSumPart>{});
+  if ((parts & ~kExtremesPart) == 0) return std::forward<F>(f)(PartSet<kExtremesPart>{});
+  if ((parts & ~kCorePartSet) == 0) return std::forward<F>(f)(PartSet<kCorePartSet>{});
+  return std::forward<F>(f)(PartSet<kFullPartSet<T>>{});
+}
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_NUMERICS_REDUCTION_STATE_H_

@@ -1,0 +1,169 @@
+// What a scan accumulates: the value carried from element to element, how two values are joined, and
+// how a value becomes a result.
+//
+// ScanOperator<T, op> has
+//   Value                       what is carried
+//   Identity()                  Combine(Identity(), v) == v, bit for bit
+//   EmptyResult()               what an exclusive scan gives where nothing came before
+//   Lift(x, ignore_nan)         the value of one element
+//   Combine(a, b)               a's elements come before b's
+//   Store<Out>(v, wrap, &out)   the result of type Out (T, or T's accumulator type); false where it
+//                               does not fit and wrap is false
+// Integer values are exact, so their order does not matter. Floating-point sums and products are
+// float64, rounded once on Store; their order is fixed by scan_tree.h.
+#ifndef GRIDFOLD_KERNELS_NUMERICS_SCAN_OPERATOR_H_
+#define GRIDFOLD_KERNELS_NUMERICS_SCAN_OPERATOR_H_
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/numerics/checked_product.h"
+#include "kernels/numerics/element.h"
+#include "kernels/numerics/host_device.h"
+#include "kernels/numerics/wide_integer.h"
+#include "kernels/scan.h"
+
+namespace gridfold::kernels {
+
+// A float64 value rounded once to T.
+template <FloatingElement T>
+GRIDFOLD_HD inline T RoundTo(double x) {
+  if constexpr (HalfElement<T>) {
+    return T::FromDouble(x);
+  } else {
+    return static_cast<T>(x);
+  }
+}
+
+template <class T, ScanOperation kOperation>
+struct ScanOperator;
+
+// Sums of integers. 64 bits hold the sum of kScanElementsMax elements of up to 32 bits.
+template <IntegerElement T>
+struct ScanOperator<T, ScanOperation::kSum> {
+  using Value = std::conditional_t<sizeof(T) == 8, Int128, int64_t>;
+  GRIDFOLD_HD static Value Identity() { return 0; }
+  GRIDFOLD_HD static Value EmptyResult() { return 0; }
+  GRIDFOLD_HD static Value Lift(T x, bool) { return x; }
+  GRIDFOLD_HD static Value Combine(Value a, Value b) { return a + b; }
+  template <class Out>
+  GRIDFOLD_HD static bool Store(Value v, bool wrap, Out* out) {
+    *out = static_cast<Out>(v);
+    return wrap || static_cast<Int128>(*out) == static_cast<Int128>(v);
+  }
+};
+
+template <IntegerElement T>
+struct ScanOperator<T, ScanOperation::kProduct> {
+  using Value = CheckedProduct;
+  GRIDFOLD_HD static Value Identity() { return CheckedProduct{}; }
+  GRIDFOLD_HD static Value EmptyResult() { return CheckedProduct{}; }
+  GRIDFOLD_HD static Value Lift(T x, bool) { return CheckedProduct::Of(x); }
+  GRIDFOLD_HD static Value Combine(Value a, const Value& b) {
+    a.Merge(b);
+    return a;
+  }
+  template <class Out>
+  GRIDFOLD_HD static bool Store(const Value& v, bool wrap, Out* out) {
+    using Wide = std::conditional_t<std::is_signed_v<Out>, int64_t, uint64_t>;
+    const Wide wide = static_cast<Wide>(v.wrapped);
+    *out = static_cast<Out>(wide);
+    return wrap || (v.template Fits<Wide>() && static_cast<Wide>(*out) == wide);
+  }
+};
+
+template <FloatingElement T>
+struct ScanOperator<T, ScanOperation::kSum> {
+  using Value = double;
+  // Not +0.0, which would turn a leading -0.0 into +0.0.
+  GRIDFOLD_HD static Value Identity() { return -0.0; }
+  GRIDFOLD_HD static Value EmptyResult() { return 0.0; }
+  GRIDFOLD_HD static Value Lift(T x, bool ignore_nan) {
+    const double value = static_cast<double>(x);
+    return ignore_nan && IsNan(value) ? Identity() : value;
+  }
+  GRIDFOLD_HD static Value Combine(Value a, Value b) { return a + b; }
+  template <class Out>
+  GRIDFOLD_HD static bool Store(Value v, bool, Out* out) {
+    *out = RoundTo<Out>(v);
+    return true;
+  }
+};
+
+template <FloatingElement T>
+struct ScanOperator<T, ScanOperation::kProduct> {
+  using Value = double;
+  GRIDFOLD_HD static Value Identity() { return 1.0; }
+  GRIDFOLD_HD static Value EmptyResult() { return 1.0; }
+  GRIDFOLD_HD static Value Lift(T x, bool ignore_nan) {
+    const double value = static_cast<double>(x);
+    return ignore_nan && IsNan(value) ? Identity() : value;
+  }
+  GRIDFOLD_HD static Value Combine(Value a, Value b) { return a * b; }
+  template <class Out>
+  GRIDFOLD_HD static bool Store(Value v, bool, Out* out) {
+    *out = RoundTo<Out>(v);
+    return true;
+  }
+};
+
+// Minimum and maximum. A NaN wins over every number; of equal values (0.0 and -0.0) the earlier one
+// stays. The result has the element's own type.
+template <class T, bool kIsMax>
+struct ExtremeScanOperator {
+  using Value = ComputeType<T>;
+  GRIDFOLD_HD static Value Identity() {
+    using Limits = std::numeric_limits<Value>;
+    if constexpr (FloatingElement<T>) {
+      return kIsMax ? -Limits::infinity() : Limits::infinity();
+    } else {
+      return kIsMax ? Limits::lowest() : Limits::max();
+    }
+  }
+  GRIDFOLD_HD static Value EmptyResult() { return Identity(); }
+  GRIDFOLD_HD static Value Lift(T x, bool ignore_nan) {
+    return ignore_nan && IsNan(x) ? Identity() : ToCompute(x);
+  }
+  GRIDFOLD_HD static Value Combine(Value a, Value b) {
+    if constexpr (FloatingElement<T>) {
+      if (IsNan(a)) return a;
+      if (IsNan(b)) return b;
+    }
+    return (kIsMax ? a < b : b < a) ? b : a;
+  }
+  template <class Out>
+  GRIDFOLD_HD static bool Store(Value v, bool, Out* out) {
+    static_assert(std::is_same_v<Out, T>);
+    if constexpr (HalfElement<T>) {
+      *out = T::FromDouble(v);
+    } else {
+      *out = v;
+    }
+    return true;
+  }
+};
+template <class T>
+struct ScanOperator<T, ScanOperation::kMin> : ExtremeScanOperator<T, false> {};
+template <class T>
+struct ScanOperator<T, ScanOperation::kMax> : ExtremeScanOperator<T, true> {};
+
+// A value and whether a group starts at or within its elements: what a scan over several groups in a
+// row carries. Joining two such values is associative wherever joining plain values is.
+template <class Value>
+struct GroupedValue {
+  Value value;
+  bool starts_group;
+};
+
+template <class Operator>
+GRIDFOLD_HD inline GroupedValue<typename Operator::Value> CombineGrouped(
+    const GroupedValue<typename Operator::Value>& a,
+    const GroupedValue<typename Operator::Value>& b) {
+  if (b.starts_group) return b;
+  return {Operator::Combine(a.value, b.value), a.starts_group};
+}
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_NUMERICS_SCAN_OPERATOR_H_

@@ -1,0 +1,215 @@
+// From the state of a group to the values of its statistics.
+#ifndef GRIDFOLD_KERNELS_NUMERICS_STATISTIC_VALUE_H_
+#define GRIDFOLD_KERNELS_NUMERICS_STATISTIC_VALUE_H_
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/numerics/reduction_state.h"
+#include "kernels/policies.h"
+#include "kernels/statistic.h"
+
+namespace gridfold::kernels {
+
+// Parts that the value of `statistic` needs. A floating-point product needs none: it has its own
+// pass, along product_tree.h.
+GRIDFOLD_HD inline uint32_t PartsOf(Statistic statistic, bool floating_point, bool ignore_nan) {
+  // Where NaNs are ignored, the number of elements that took part follows from their tally.
+  const uint32_t tally = floating_point && ignore_nan ? kTallyPart : 0;
+  switch (statistic) {
+    case Statistic::kCount: return tally;
+    case Statistic::kSum: return kSumPart | tally;
+    case Statistic::kProduct: return floating_point ? 0 : kProductPart;
+    case Statistic::kMin:
+    case Statistic::kMax:
+    case Statistic::kArgmin:
+    case Statistic::kArgmax: return kExtremesPart;
+    case Statistic::kMean: return kSumPart | tally;
+    case Statistic::kVariance:
+    case Statistic::kStandardDeviation: return kSumPart | kSquaresPart | kTallyPart;
+    case Statistic::kL1Norm: return kMagnitudesPart;
+    case Statistic::kL2Norm: return kSquaresPart;
+    case Statistic::kNonzeroCount:
+    case Statistic::kNanCount:
+    case Statistic::kInfinityCount: return kTallyPart;
+    case Statistic::kAll:
+    case Statistic::kAny: return kTallyPart | tally;
+    case Statistic::kBitwiseAnd:
+    case Statistic::kBitwiseOr:
+    case Statistic::kBitwiseXor: return kBitsPart;
+  }
+  return 0;
+}
+
+// What a value depends on besides the elements.
+struct ValueRules {
+  bool ignore_nan = false;
+  bool wrap = false;  // Integer overflow wraps around instead of being an error.
+  uint32_t delta_degrees_of_freedom = 0;
+};
+
+// How a value came out.
+enum class ValueOutcome : uint8_t {
+  kOk,
+  kOverflow,  // An integer sum or product outside 64 bits.
+  kNothing,   // argmin or argmax where every element is an ignored NaN.
+};
+
+namespace statistic_internal {
+
+template <class I>
+GRIDFOLD_HD inline uint64_t Slot(I x) {
+  if constexpr (std::is_same_v<I, double> || std::is_same_v<I, float>) {
+    return std::bit_cast<uint64_t>(static_cast<double>(x));
+  } else if constexpr (std::is_signed_v<I>) {
+    return static_cast<uint64_t>(static_cast<int64_t>(x));
+  } else {
+    return static_cast<uint64_t>(x);
+  }
+}
+
+GRIDFOLD_HD inline double NotANumber() { return std::numeric_limits<double>::quiet_NaN(); }
+
+// Variance from the exact (or compensated) first and second moments, evaluated with 106 bits:
+// (sum of squares - sum^2 / count) / (count - ddof).
+GRIDFOLD_HD inline double Variance(DoubleDouble sum, DoubleDouble squares, double count,
+                                   double ddof) {
+  if (!IsFinite(squares.high)) return squares.high;
+  const DoubleDouble correction = Divide(Multiply(sum, sum), count);
+  const DoubleDouble deviations = Add(squares, Negate(correction));
+  const double variance = (deviations.high + deviations.low) / (count - ddof);
+  return variance > 0 ? variance : 0;
+}
+
+}  // namespace statistic_internal
+
+// The 8 bytes of `statistic` for a group of `group_size` elements with the given state, into *slot.
+// The state must hold PartsOf(statistic); floating-point products are not computed here.
+template <class T, uint32_t kParts>
+GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
+                                               const ReductionState<T, kParts>& state,
+                                               uint64_t group_size, const ValueRules& rules,
+                                               uint64_t* slot) {
+  using statistic_internal::NotANumber;
+  using statistic_internal::Slot;
+  using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+
+  uint64_t count = group_size;
+  if constexpr (FloatingElement<T> && (kParts & kTallyPart) != 0) {
+    if (rules.ignore_nan) count -= state.template Part<kTallyPart>().nan;
+  }
+  const double n = static_cast<double>(count);
+
+  switch (statistic) {
+    case Statistic::kCount: *slot = count; return ValueOutcome::kOk;
+
+    case Statistic::kSum:
+      if constexpr ((kParts & kSumPart) != 0) {
+        const auto& sum = state.template Part<kSumPart>().sum;
+        if constexpr (FloatingElement<T>) {
+          *slot = Slot(count == 0 ? 0.0 : sum.Rounded());
+        } else {
+          *slot = static_cast<uint64_t>(sum);
+          if (!rules.wrap && !Fits<Wide>(sum)) return ValueOutcome::kOverflow;
+        }
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kProduct:
+      if constexpr ((kParts & kProductPart) != 0) {
+        const CheckedProduct& product = state.template Part<kProductPart>().product;
+        *slot = product.wrapped;
+        if (!rules.wrap && !product.template Fits<Wide>()) return ValueOutcome::kOverflow;
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kMin:
+    case Statistic::kMax:
+    case Statistic::kArgmin:
+    case Statistic::kArgmax:
+      if constexpr ((kParts & kExtremesPart) != 0) {
+        const auto& extremes = state.template Part<kExtremesPart>();
+        const bool is_min = statistic == Statistic::kMin || statistic == Statistic::kArgmin;
+        const uint64_t index = is_min ? extremes.min.index : extremes.max.index;
+        if (statistic == Statistic::kArgmin || statistic == Statistic::kArgmax) {
+          *slot = index;
+          return index == kNoIndex ? ValueOutcome::kNothing : ValueOutcome::kOk;
+        }
+        *slot = Slot(is_min ? extremes.min.value : extremes.max.value);
+        if (FloatingElement<T> && index == kNoIndex) *slot = Slot(NotANumber());
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kMean:
+      if constexpr ((kParts & kSumPart) != 0) {
+        const DoubleDouble sum = state.template Part<kSumPart>().Value();
+        const DoubleDouble mean = IsFinite(sum.high) ? Divide(sum, n) : sum;
+        *slot = Slot(count == 0 ? NotANumber() : mean.high);
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kVariance:
+    case Statistic::kStandardDeviation:
+      if constexpr ((kParts & kCorePartSet) == kCorePartSet) {
+        const auto& tally = state.template Part<kTallyPart>();
+        const bool undefined = count <= rules.delta_degrees_of_freedom || tally.infinite != 0 ||
+                               (tally.nan != 0 && !rules.ignore_nan);
+        const double variance =
+            undefined ? NotANumber()
+                      : statistic_internal::Variance(state.template Part<kSumPart>().Value(),
+                                                     state.template Part<kSquaresPart>().Value(), n,
+                                                     rules.delta_degrees_of_freedom);
+        *slot = Slot(statistic == Statistic::kVariance ? variance : sqrt(variance));
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kL1Norm:
+      if constexpr ((kParts & kMagnitudesPart) != 0) {
+        const DoubleDouble sum = state.template Part<kMagnitudesPart>().Value();
+        *slot = Slot(count == 0 ? 0.0 : sum.high + sum.low);
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kL2Norm:
+      if constexpr ((kParts & kSquaresPart) != 0) {
+        const DoubleDouble squares = state.template Part<kSquaresPart>().Value();
+        *slot = Slot(count == 0 ? 0.0 : sqrt(squares.high + squares.low));
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kNonzeroCount:
+    case Statistic::kNanCount:
+    case Statistic::kInfinityCount:
+    case Statistic::kAll:
+    case Statistic::kAny:
+      if constexpr ((kParts & kTallyPart) != 0) {
+        const auto& tally = state.template Part<kTallyPart>();
+        switch (statistic) {
+          case Statistic::kNanCount: *slot = tally.nan; break;
+          case Statistic::kInfinityCount: *slot = tally.infinite; break;
+          case Statistic::kAll: *slot = tally.nonzero == count ? 1 : 0; break;
+          case Statistic::kAny: *slot = tally.nonzero != 0 ? 1 : 0; break;
+          default: *slot = tally.nonzero; break;
+        }
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kBitwiseAnd:
+    case Statistic::kBitwiseOr:
+    case Statistic::kBitwiseXor:
+      if constexpr ((kParts & kBitsPart) != 0) {
+        const auto& bits = state.template Part<kBitsPart>();
+        *slot = Slot(statistic == Statistic::kBitwiseAnd  ? bits.all
+                     : statistic == Statistic::kBitwiseOr ? bits.any
+                                                          : bits.parity);
+      }
+      return ValueOutcome::kOk;
+  }
+  return ValueOutcome::kOk;
+}
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_NUMERICS_STATISTIC_VALUE_H_

@@ -1,0 +1,65 @@
+// Reductions: one or several statistics of an array, or of each of its groups, in one pass.
+//
+// PlanReduction checks a ReductionSpec against an array's description and returns a plan, which
+// holds no data and may be used by any engine, from any thread, any number of times.
+#ifndef GRIDFOLD_KERNELS_REDUCTION_H_
+#define GRIDFOLD_KERNELS_REDUCTION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernels/array.h"
+#include "kernels/policies.h"
+#include "kernels/statistic.h"
+
+namespace gridfold::kernels {
+
+struct ReductionSpec {
+  std::vector<Statistic> statistics;  // At least one, none twice.
+  GroupingSpec grouping;
+  NanPolicy nan_policy = NanPolicy::kPropagate;
+  OverflowPolicy overflow_policy = OverflowPolicy::kError;
+  uint32_t delta_degrees_of_freedom = 0;
+};
+
+struct ReductionPlan {
+  ArrayDescription array;
+  std::vector<Statistic> statistics;
+  Grouping grouping;
+  NanPolicy nan_policy = NanPolicy::kPropagate;
+  OverflowPolicy overflow_policy = OverflowPolicy::kError;
+  uint32_t delta_degrees_of_freedom = 0;
+
+  // Slots of 8 bytes that the answer takes.
+  uint64_t result_slot_count() const { return statistics.size() * grouping.group_count; }
+};
+
+// Errors (INVALID_ARGUMENT, field in the payload): no statistics or one twice; a statistic that the
+// element type does not have (bitwise on floating-point); an axis of an array that is not
+// two-dimensional; offsets out of order, not starting at 0 or not ending at the element count; an
+// empty group where min, max, argmin, argmax, mean, variance or standard deviation is asked (the
+// message names the statistic and the group); a group no larger than delta_degrees_of_freedom.
+absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, ReductionSpec spec);
+
+// Checks `spec` against the array and makes it a Grouping; shared with scans.
+absl::StatusOr<Grouping> PlanGrouping(const ArrayDescription& array, GroupingSpec spec);
+
+// Values of one statistic: 8 bytes for each group, to be read as `kind` says (a bool is 0 or 1).
+struct StatisticColumn {
+  Statistic statistic;
+  ValueKind kind;
+  std::vector<uint64_t> slots;
+};
+
+// One column for each statistic of the plan, in the plan's order.
+struct ReductionResult {
+  std::vector<StatisticColumn> columns;
+};
+
+// Columns of the right kinds and sizes for `plan`, all slots 0.
+ReductionResult MakeReductionResult(const ReductionPlan& plan);
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_REDUCTION_H_

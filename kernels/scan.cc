@@ -1,0 +1,66 @@
+#include "kernels/scan.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/invalid_field.h"
+#include "kernels/reduction.h"
+
+namespace gridfold::kernels {
+
+namespace {
+
+bool IsExtreme(ScanOperation operation) {
+  return operation == ScanOperation::kMin || operation == ScanOperation::kMax;
+}
+
+ElementType DefaultOutputType(ScanOperation operation, ElementType type) {
+  if (IsExtreme(operation) || IsFloatingPoint(type)) return type;
+  return AccumulatorType(type);
+}
+
+absl::Status ValidateOutputType(ElementType output, ElementType type, ScanOperation operation) {
+  if (output == type) return absl::OkStatus();
+  if (IsExtreme(operation)) {
+    return InvalidField("output_type", absl::StrCat("a running ", ScanOperationName(operation),
+                                                    " has the array's own type, ",
+                                                    ElementTypeName(type)));
+  }
+  if (output == AccumulatorType(type)) return absl::OkStatus();
+  return InvalidField("output_type",
+                      absl::StrCat(ElementTypeName(output), " is neither the array's own type, ",
+                                   ElementTypeName(type), ", nor its accumulator type, ",
+                                   ElementTypeName(AccumulatorType(type))));
+}
+
+}  // namespace
+
+const char* ScanOperationName(ScanOperation operation) {
+  constexpr const char* kNames[] = {"sum", "product", "min", "max"};
+  return kNames[static_cast<int>(operation)];
+}
+
+absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec) {
+  if (array.element_count > kScanElementsMax) {
+    return InvalidField("array", absl::StrCat(array.element_count, " elements are more than the ",
+                                              kScanElementsMax, " that a scan takes"));
+  }
+  const ElementType output_type =
+      spec.output_type.value_or(DefaultOutputType(spec.operation, array.element_type));
+  if (absl::Status status = ValidateOutputType(output_type, array.element_type, spec.operation);
+      !status.ok()) {
+    return status;
+  }
+  absl::StatusOr<Grouping> grouping = PlanGrouping(array, std::move(spec.grouping));
+  if (!grouping.ok()) return grouping.status();
+  return ScanPlan{.array = array,
+                  .operation = spec.operation,
+                  .mode = spec.mode,
+                  .direction = spec.direction,
+                  .grouping = *std::move(grouping),
+                  .output_type = output_type,
+                  .nan_policy = spec.nan_policy,
+                  .overflow_policy = spec.overflow_policy};
+}
+
+}  // namespace gridfold::kernels
