@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Checks that the installed tree stands on its own: it is installed with the shared libraries, moved
+# elsewhere, every library it loads comes from inside it or from the C library, its programs answer
+# each other, and a program outside the project builds against its CMake package.
+#
+#   deploy/check_install.sh BUILD_FOLDER EMPTY_PREFIX EMPTY_TARGET
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+build="$1" prefix="$2" moved="$3"
+
+cmake -S "$root" -B "$build" -DGRIDFOLD_BUNDLE_LIBRARIES=ON >/dev/null
+cmake --build "$build" >/dev/null
+cmake --install "$build" --prefix "$prefix" --strip >/dev/null
+cmake -S "$root" -B "$build" -DGRIDFOLD_BUNDLE_LIBRARIES=OFF >/dev/null
+tree="$moved/gridfold"
+mv "$prefix" "$tree"
+mkdir -p "$prefix"
+
+# From the C library, the dynamic linker or the tree itself; nothing from the machine's packages.
+belongs_to_machine='linux-vdso|ld-linux|/lib(c|m|dl|rt|pthread|resolv)\.so'
+for program in "$tree"/bin/*; do
+  strangers="$(ldd "$program" | grep -vE "$belongs_to_machine" | grep -vF "$tree/" || true)"
+  if [[ -n "$strangers" ]]; then
+    echo "$program loads libraries from outside the installed tree:" >&2
+    echo "$strangers" >&2
+    exit 1
+  fi
+done
+echo "installed tree: $(du -sh "$tree" | cut -f 1), $(find "$tree/lib" -name '*.so*' | wc -l) libraries"
+
+"$tree/bin/gridfold_server" --engine cpu --listen 127.0.0.1:0 --port-file "$moved/port" \
+  >"$moved/log" 2>&1 &
+server=$!
+trap 'kill -TERM $server 2>/dev/null || true' EXIT
+for _ in $(seq 100); do
+  [[ -s "$moved/port" ]] && break
+  sleep 0.1
+done
+address="127.0.0.1:$(cat "$moved/port")"
+"$tree/bin/gridfold" info --server "$address" --health
+
+cmake -S "$root/client/example" -B "$moved/example" -G Ninja -DCMAKE_PREFIX_PATH="$tree" >/dev/null
+cmake --build "$moved/example" >/dev/null
+"$moved/example/gridfold_example" "$address"
+
+kill -TERM $server
+wait $server
+trap - EXIT

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Installs what gridfold needs to be built, on Debian 12 or Ubuntu 24.04.
+#
+#   deploy/install_dependencies.sh           to build and run
+#   deploy/install_dependencies.sh --tests   to run the tests as well
+#
+# Only packages that are missing are installed; where none is, nothing is asked of the package
+# manager. Needs root, or sudo.
+set -euo pipefail
+
+build_packages=(
+  ca-certificates ccache cmake g++ git ninja-build pkg-config
+  libgrpc++-dev protobuf-compiler-grpc libprotobuf-dev protobuf-compiler libabsl-dev
+  libtbb-dev libcli11-dev libspdlog-dev nlohmann-json3-dev python3)
+test_packages=(
+  libgtest-dev libgmock-dev python3-grpcio python3-protobuf python3-numpy clang-format npm)
+
+packages=("${build_packages[@]}")
+if [[ "${1:-}" == "--tests" ]]; then
+  packages+=("${test_packages[@]}")
+fi
+
+is_installed() {
+  [[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" == "installed" ]]
+}
+
+missing=()
+for package in "${packages[@]}"; do
+  # A newer npm than the distribution's may have been installed by other means.
+  [[ "$package" == npm ]] && command -v npm >/dev/null && continue
+  is_installed "$package" || missing+=("$package")
+done
+if [[ ${#missing[@]} -eq 0 ]]; then
+  exit 0
+fi
+
+if ! command -v apt-get >/dev/null; then
+  echo "install_dependencies.sh: this machine has no apt-get; install by hand: ${missing[*]}" >&2
+  exit 1
+fi
+as_root=()
+if [[ "$(id -u)" -ne 0 ]]; then
+  as_root=(sudo)
+fi
+echo "Installing ${#missing[@]} packages: ${missing[*]}"
+log="$(mktemp)"
+trap 'rm -f "$log"' EXIT
+if ! { "${as_root[@]}" apt-get update &&
+       "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+         apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+  cat "$log" >&2
+  exit 1
+fi

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# From a fresh Debian 12 or Ubuntu 24.04 machine to three answers: installs what is missing, builds,
+# starts a server (on the GPU if there is one), reduces, scans and histograms the bundled flight data
+# through the command line, and stops the server.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+build="$root/build/release"
+sample="$root/deploy/sample_data"
+
+bold="" dim="" plain=""
+if [[ -t 1 && -z "${NO_COLOR:-}" ]]; then
+  bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'
+fi
+heading() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
+show() { printf '%s$ gridfold %s%s\n' "$dim" "$*" "$plain"; }
+
+# A GPU that the driver shows, and a compiler for it.
+has_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
+has_nvcc() { command -v nvcc >/dev/null; }
+
+heading "1/4  Preparing this machine"
+"$root/deploy/install_dependencies.sh"
+cuda=OFF
+if has_gpu && has_nvcc; then cuda=ON; fi
+echo "build tools and libraries are installed; building $([[ $cuda == ON ]] &&
+  echo "with the CUDA engine" || echo "for the CPU engine")"
+
+heading "2/4  Building (the first time takes some minutes)"
+mkdir -p "$build"
+log="$build/quickstart.log"
+architectures=()
+if [[ $cuda == ON ]]; then
+  architectures=("-DCMAKE_CUDA_ARCHITECTURES=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader |
+    head -n 1 | tr -d '.')")
+fi
+if ! { cmake -S "$root" --preset release -DGRIDFOLD_CUDA="$cuda" -DGRIDFOLD_BUILD_TESTS=OFF \
+         "${architectures[@]}" &&
+       cmake --build "$build" --target gridfold_server gridfold; } >"$log" 2>&1; then
+  tail -n 40 "$log" >&2
+  echo "The build failed; all of its output is in $log" >&2
+  exit 1
+fi
+server_binary="$build/server/gridfold_server"
+client_binary="$build/client/gridfold"
+echo "built $server_binary and $client_binary"
+
+heading "3/4  Starting a server"
+state="$(mktemp -d)"
+server_pid=""
+stop_server() {
+  if [[ -n "$server_pid" ]] && kill -0 "$server_pid" 2>/dev/null; then
+    kill -TERM "$server_pid"
+    wait "$server_pid" || true
+  fi
+  rm -rf "$state"
+}
+trap stop_server EXIT
+"$server_binary" --listen 127.0.0.1:0 --port-file "$state/port" >"$state/log" 2>&1 &
+server_pid=$!
+for _ in $(seq 300); do
+  [[ -s "$state/port" ]] && break
+  if ! kill -0 "$server_pid" 2>/dev/null; then break; fi
+  sleep 0.1
+done
+if [[ ! -s "$state/port" ]]; then
+  cat "$state/log" >&2
+  echo "The server did not start." >&2
+  exit 1
+fi
+export GRIDFOLD_SERVER="127.0.0.1:$(cat "$state/port")"
+gridfold() { "$client_binary" "$@"; }
+show info
+gridfold info
+
+heading "4/4  Asking it about 200,000 flights"
+cd "$sample"
+printf '\nHow late do flights arrive, in minutes?\n'
+show reduce flight_delay_minutes.npy
+gridfold reduce flight_delay_minutes.npy
+printf '\nMinutes lost, added up flight by flight:\n'
+show scan flight_delay_minutes.npy --op sum
+gridfold scan flight_delay_minutes.npy --op sum
+printf '\nHow are the delays spread?\n'
+show histogram flight_delay_minutes.npy --bins 20 --range=-60,140
+gridfold histogram flight_delay_minutes.npy --bins 20 --range=-60,140
+
+server_status=0
+kill -TERM "$server_pid"
+wait "$server_pid" || server_status=$?
+server_pid=""
+if [[ $server_status -ne 0 ]]; then
+  cat "$state/log" >&2
+  echo "The server ended with status $server_status." >&2
+  exit 1
+fi
+
+heading "Done. The server has stopped. To go on:"
+cat <<NEXT
+  $server_binary &
+  $client_binary reduce --help
+  $client_binary histogram $sample/flight_distance_miles.npy --bins 16
+NEXT

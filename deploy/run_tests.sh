@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds everything and runs every test that this machine can run: the
+# programs and their tests, the same with the sanitizers, the installed tree, and the checks of the
+# tree itself. Tests that need a GPU skip, saying so, where there is none.
+#
+#   deploy/run_tests.sh          everything
+#   deploy/run_tests.sh --fast   without the sanitizer builds
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$root"
+fast=false
+[[ "${1:-}" == "--fast" ]] && fast=true
+
+passed=0
+failed=0
+stage() {  # stage NAME COMMAND...: runs a stage, reports it and its time, remembers a failure.
+  local name="$1"
+  shift
+  printf '\n=== %s\n' "$name"
+  local start=$SECONDS
+  if "$@"; then
+    printf '=== %s: passed (%d s)\n' "$name" $((SECONDS - start))
+    passed=$((passed + 1))
+  else
+    printf '=== %s: FAILED (%d s)\n' "$name" $((SECONDS - start))
+    failed=$((failed + 1))
+  fi
+}
+
+build_preset() { cmake --preset "$1" "${@:2}" && cmake --build "build/$1"; }
+
+build_targets() {
+  cmake --preset "$1" -DGRIDFOLD_BUILD_TESTS=ON && cmake --build "build/$1" --target "${@:2}"
+}
+
+# The installed tree, moved to another place, and a program built against it from outside.
+check_installed_tree() {
+  local prefix moved
+  prefix="$(mktemp -d)"
+  moved="$(mktemp -d)"
+  "$root/deploy/check_install.sh" "$root/build/release" "$prefix" "$moved"
+  local status=$?
+  rm -rf "$prefix" "$moved"
+  return $status
+}
+
+"$root/deploy/install_dependencies.sh" --tests
+
+stage "Lint: format, walls, wire contract" "$root/deploy/lint.sh"
+stage "Build" build_preset release -DGRIDFOLD_BUILD_TESTS=ON -DGRIDFOLD_CUDA=AUTO
+stage "Tests" ctest --preset release
+stage "Installed tree" check_installed_tree
+if ! $fast; then
+  # What reads bytes from strangers, under AddressSanitizer and UndefinedBehaviorSanitizer.
+  asan_tests=(malformed_request_test request_validation_test scheduler_test npy_test csv_test)
+  stage "Build with AddressSanitizer" build_targets asan "${asan_tests[@]}"
+  stage "Tests with AddressSanitizer" ctest --preset asan -R \
+    "^($(IFS='|'; echo "${asan_tests[*]}"))\$"
+  # What runs in several threads and is ours, under ThreadSanitizer.
+  stage "Build with ThreadSanitizer" build_targets tsan scheduler_test
+  stage "Tests with ThreadSanitizer" ctest --preset tsan -R '^scheduler_test$'
+fi
+
+printf '\n%d passed, %d failed\n' "$passed" "$failed"
+[[ $failed -eq 0 ]]
