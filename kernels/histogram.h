@@ -55,7 +55,7 @@ struct PlannedBins {
   double lower_bound = 0;        // kEven
   double upper_bound = 0;        // kEven
   int64_t first_value = 0;       // kInteger
-  std::vector<double> edges;     // kTable: explicit and logarithmic bins; bin_count + 1, increasing.
+  std::vector<double> edges{};   // kTable: explicit and logarithmic bins; bin_count + 1, increasing.
 };
 
 struct HistogramPlan {

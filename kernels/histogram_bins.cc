@@ -12,6 +12,8 @@ namespace gridfold::kernels {
 
 namespace {
 
+constexpr char kEdgesMeet[] = "so many bins between these bounds that two edges are equal";
+
 std::string FieldPath(size_t i, const std::string& member) {
   return absl::StrCat("bins[", i, "].", member);
 }
@@ -52,9 +54,8 @@ absl::StatusOr<PlannedBins> PlanEven(const EvenBinsSpec& spec, size_t i) {
   if (!std::isfinite(bins.upper_bound - bins.lower_bound)) {
     return InvalidField(FieldPath(i, "even.upper_bound"), "too far from lower_bound");
   }
-  if (!EvenEdgesIncrease(bins.lower_bound, bins.upper_bound, bins.bin_count)) {
-    return InvalidField(FieldPath(i, "even.bin_count"),
-                        "so many bins between these bounds that two edges are equal");
+  if (!EvenEdgesIncrease(bins)) {
+    return InvalidField(FieldPath(i, "even.bin_count"), kEdgesMeet);
   }
   return bins;
 }
@@ -100,8 +101,7 @@ absl::StatusOr<PlannedBins> PlanLogarithmic(const LogarithmicBinsSpec& spec, siz
   bins.edges = LogarithmicEdges(spec);
   for (size_t e = 1; e < bins.edges.size(); ++e) {
     if (!(bins.edges[e - 1] < bins.edges[e])) {
-      return InvalidField(FieldPath(i, "logarithmic.bin_count"),
-                          "so many bins between these bounds that two edges are equal");
+      return InvalidField(FieldPath(i, "logarithmic.bin_count"), kEdgesMeet);
     }
   }
   return bins;
@@ -125,6 +125,19 @@ absl::StatusOr<PlannedBins> PlanInteger(const IntegerBinsSpec& spec, size_t i, E
 }
 
 }  // namespace
+
+bool EvenEdgesIncrease(const PlannedBins& bins) {
+  const BinLayout layout = LayoutOf(bins, nullptr);
+  // Steps so small that their inverse is infinite would make a sample's bin a long search.
+  if (!std::isfinite(layout.bins_per_unit)) return false;
+  double previous = EvenEdge(layout, 0);
+  for (uint64_t i = 1; i <= layout.bin_count; ++i) {
+    const double edge = EvenEdge(layout, i);
+    if (!(previous < edge)) return false;
+    previous = edge;
+  }
+  return true;
+}
 
 std::string BinCountField(const BinSpec& spec, size_t i) {
   const bool counted_by_edges = std::holds_alternative<EdgeBinsSpec>(spec);

@@ -1,4 +1,4 @@
-// Bins before samples are looked at: from a BinSpec to PlannedBins. Used by PlanHistogram only.
+// Bins before samples are looked at: from a BinSpec to PlannedBins. For histogram*.cc only.
 #ifndef GRIDFOLD_KERNELS_HISTOGRAM_BINS_H_
 #define GRIDFOLD_KERNELS_HISTOGRAM_BINS_H_
 
@@ -19,6 +19,9 @@ std::string BinCountField(const BinSpec& spec, size_t i);
 // Checks everything of the i-th spec but its bin count, which the caller has bounded: takes time and
 // memory in proportion to it. Errors: those that PlanHistogram lists for bins.
 absl::StatusOr<PlannedBins> PlanBins(const BinSpec& spec, size_t i, ElementType sample_type);
+
+// Whether every edge of resolved even bins, of a finite range, is greater than the one before it.
+bool EvenEdgesIncrease(const PlannedBins& bins);
 
 }  // namespace gridfold::kernels
 

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/histogram.h"
+#include "kernels/histogram_bins.h"
 #include "kernels/invalid_field.h"
-#include "kernels/numerics/bin_layout.h"
 
 namespace gridfold::kernels {
 
@@ -44,18 +44,26 @@ absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional
     bins.lower_bound -= 0.5;
     bins.upper_bound += 0.5;
   }
+  bins.automatic_range = false;
   if (!std::isfinite(bins.upper_bound - bins.lower_bound)) {
     return InvalidField("bins", absl::StrCat("the samples range from ", bins.lower_bound, " to ",
                                              bins.upper_bound, ", too far for even bins"));
   }
-  if (!EvenEdgesIncrease(bins.lower_bound, bins.upper_bound, bins.bin_count)) {
-    return InvalidField("bins", absl::StrCat("so many bins between ", bins.lower_bound, " and ",
-                                             bins.upper_bound,
-                                             ", the range of the samples, that two edges are "
-                                             "equal"));
+  if (!EvenEdgesIncrease(bins)) {
+    return InvalidField("bins", absl::StrCat("too many bins for the range of the samples, ",
+                                             bins.lower_bound, " to ", bins.upper_bound,
+                                             ": two edges would be equal"));
   }
-  bins.automatic_range = false;
   return absl::OkStatus();
+}
+
+BinLayout LayoutOf(const PlannedBins& bins, const double* edges) {
+  switch (bins.kind) {
+    case BinKind::kTable: return BinLayout::Table(edges, bins.bin_count);
+    case BinKind::kInteger: return BinLayout::Integer(bins.first_value, bins.bin_count);
+    case BinKind::kEven: break;
+  }
+  return BinLayout::Even(bins.lower_bound, bins.upper_bound, bins.bin_count);
 }
 
 std::vector<double> EdgesOf(const PlannedBins& bins) {
@@ -64,9 +72,9 @@ std::vector<double> EdgesOf(const PlannedBins& bins) {
     case BinKind::kInteger: return {};
     case BinKind::kEven: break;
   }
-  const EvenEdges even(bins.lower_bound, bins.upper_bound, bins.bin_count);
+  const BinLayout layout = LayoutOf(bins, nullptr);
   std::vector<double> edges(bins.bin_count + 1);
-  for (uint64_t i = 0; i < edges.size(); ++i) edges[i] = even.Edge(i);
+  for (uint64_t i = 0; i < edges.size(); ++i) edges[i] = EvenEdge(layout, i);
   return edges;
 }
 

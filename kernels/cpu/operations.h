@@ -1,0 +1,32 @@
+// The three operations of the CPU engine. Inputs have been checked against the plan and the lane.
+#ifndef GRIDFOLD_KERNELS_CPU_OPERATIONS_H_
+#define GRIDFOLD_KERNELS_CPU_OPERATIONS_H_
+
+#include <stop_token>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/cpu/worker_pool.h"
+#include "kernels/engine.h"
+
+namespace gridfold::kernels {
+
+// What an operation runs with.
+struct JobContext {
+  WorkerPool& workers;
+  std::stop_token stop;
+  RunStatistics& statistics;  // The operation sets `strategy` and `bytes_read`.
+};
+
+absl::StatusOr<ReductionResult> ReduceOnCpu(const ReductionPlan& plan, HostSpan input,
+                                            JobContext& job);
+
+absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                       JobContext& job);
+
+absl::StatusOr<HistogramResult> HistogramOnCpu(const HistogramPlan& plan,
+                                               const HistogramInput& input, JobContext& job);
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_OPERATIONS_H_
