@@ -1,0 +1,86 @@
+#include "kernels/cuda/launch.h"
+
+#include "kernels/cuda/cuda_status.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+constexpr size_t kSharedBytesWithoutOptIn = 48 * 1024;
+constexpr uint32_t kPortableClusterSize = 8;
+
+// A launch configuration together with the attributes that it points to.
+class Configuration {
+ public:
+  Configuration(const LaunchShape& shape, cudaStream_t stream) {
+    config_.gridDim = shape.grid;
+    config_.blockDim = shape.block;
+    config_.dynamicSmemBytes = shape.shared_bytes;
+    config_.stream = stream;
+    config_.attrs = attributes_;
+    if (shape.cluster_size > 1) {
+      cudaLaunchAttribute& attribute = attributes_[config_.numAttrs++];
+      attribute.id = cudaLaunchAttributeClusterDimension;
+      attribute.val.clusterDim.x = shape.cluster_size;
+      attribute.val.clusterDim.y = 1;
+      attribute.val.clusterDim.z = 1;
+    }
+    if (shape.cooperative) {
+      cudaLaunchAttribute& attribute = attributes_[config_.numAttrs++];
+      attribute.id = cudaLaunchAttributeCooperative;
+      attribute.val.cooperative = 1;
+    }
+  }
+  Configuration(const Configuration&) = delete;
+  Configuration& operator=(const Configuration&) = delete;
+
+  const cudaLaunchConfig_t* get() const { return &config_; }
+
+ private:
+  cudaLaunchAttribute attributes_[2] = {};
+  cudaLaunchConfig_t config_ = {};
+};
+
+absl::Status PermitShape(const void* kernel, const LaunchShape& shape) {
+  if (shape.shared_bytes > kSharedBytesWithoutOptIn) {
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.shared_bytes)));
+  }
+  if (shape.cluster_size > kPortableClusterSize) {
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status LaunchErased(const void* kernel, const LaunchShape& shape, void** arguments,
+                          cudaStream_t stream) {
+  if (absl::Status status = PermitShape(kernel, shape); !status.ok()) return status;
+  const Configuration configuration(shape, stream);
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaLaunchKernelExC(configuration.get(), kernel, arguments));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> ResidentBlocksPerMultiprocessor(const void* kernel, int block_threads,
+                                                    size_t shared_bytes) {
+  LaunchShape shape;
+  shape.shared_bytes = shared_bytes;
+  if (absl::Status status = PermitShape(kernel, shape); !status.ok()) return status;
+  int blocks = 0;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, shared_bytes));
+  return blocks;
+}
+
+absl::StatusOr<int> ResidentClusters(const void* kernel, const LaunchShape& shape) {
+  if (absl::Status status = PermitShape(kernel, shape); !status.ok()) return status;
+  const Configuration configuration(shape, nullptr);
+  int clusters = 0;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaOccupancyMaxActiveClusters(&clusters, kernel, configuration.get()));
+  return clusters;
+}
+
+}  // namespace gridfold::kernels::cuda
