@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# What continuous integration cannot check: runs, on a machine with a GPU, the tests labelled `gpu`,
+# the same on small cases under compute-sanitizer (memcheck and racecheck), the flight data through a
+# server on the CUDA engine, and the kernels' benchmark. Prints a table last.
+#
+#   deploy/run_gpu_tests.sh [FOLDER] [STAGE...]
+#
+# FOLDER holds the programs: a build folder (default build/release), or what deploy/package_gpu_tests.sh
+# made for a machine that can run them but not build them. Stages, all by default:
+# tests memcheck racecheck flights benchmark
+set -uo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+folder="${1:-$root/build/release}"
+shift || true
+stages=("${@:-}")
+[[ -z "${stages[*]}" ]] && stages=(tests memcheck racecheck flights benchmark)
+
+program() { find "$folder" -type f -perm -u+x -name "$1" | head -n 1; }
+
+results=()
+passed=0
+failed=0
+check() {  # check NAME COMMAND...: runs it, keeps its log, remembers how it ended.
+  local name="$1" start=$SECONDS log
+  shift
+  log="$logs/${name//[ \/]/_}.log"
+  if "$@" >"$log" 2>&1; then
+    passed=$((passed + 1))
+    results+=("$(printf '%-44s passed  %4d s  %s' "$name" $((SECONDS - start)) "$(summary "$log")")")
+  else
+    failed=$((failed + 1))
+    results+=("$(printf '%-44s FAILED  %4d s  %s' "$name" $((SECONDS - start)) "$(summary "$log")")")
+    tail -n 60 "$log"
+  fi
+}
+# The line of a log that says how much was run, or what a sanitizer found.
+summary() { grep -hE 'ERROR SUMMARY|RACECHECK SUMMARY|\[  PASSED  \]|\[  SKIPPED \].*tests?,' "$1" | tr '\n' ' '; }
+logs="${GRIDFOLD_LOGS:-$(mktemp -d)}"
+mkdir -p "$logs"
+
+# Program and GoogleTest filter of each test that needs a GPU.
+gpu_tests=(
+  "cuda_lane_test:*"
+  "cuda_reduce_test:*"
+  "cuda_scan_test:*"
+  "cuda_histogram_test:*"
+  "engine_conformance_test:*Cuda*:*cuda*"
+  "service_test:*Cuda*:*cuda*"
+)
+# Small cases of every kernel for the sanitizers, which slow kernels down a hundredfold.
+sanitizer_test="cuda_sanitizer_test"
+
+run_tests() {
+  local entry name
+  for entry in "${gpu_tests[@]}"; do
+    name="${entry%%:*}"
+    check "$name" "$(program "$name")" --gtest_filter="${entry#*:}" --gtest_brief=1
+  done
+}
+
+run_sanitizer() {
+  check "$1" compute-sanitizer --tool "$1" --error-exitcode 9 "$(program "$sanitizer_test")" \
+    --gtest_brief=1
+}
+
+# The main job over a socket, on the CUDA engine.
+run_flights() {
+  local state port
+  state="$(mktemp -d)"
+  "$(program gridfold_server)" --engine cuda --listen 127.0.0.1:0 --port-file "$state/port" &
+  local server=$!
+  for _ in $(seq 300); do [[ -s "$state/port" ]] && break; sleep 0.1; done
+  port="$(cat "$state/port")"
+  local client sample="$root/deploy/sample_data" status=0
+  client="$(program gridfold)"
+  export GRIDFOLD_SERVER="127.0.0.1:$port"
+  "$client" info || status=1
+  "$client" reduce "$sample/flight_delay_minutes.npy" || status=1
+  "$client" reduce "$sample/flight_departure_hour.npy" --stat sum --json | tee "$state/sum" || status=1
+  grep -q '2755170.1662385147' "$state/sum" || status=1
+  "$client" scan "$sample/flight_delay_minutes.npy" --op sum || status=1
+  "$client" histogram "$sample/flight_delay_minutes.npy" --bins 10 --range=-60,140 || status=1
+  kill -TERM $server
+  wait $server || status=1
+  rm -rf "$state"
+  return $status
+}
+
+for stage in "${stages[@]}"; do
+  case "$stage" in
+    tests) run_tests ;;
+    memcheck | racecheck | initcheck | synccheck) run_sanitizer "$stage" ;;
+    flights) check "flight data, CUDA engine" run_flights ;;
+    benchmark) check "kernel benchmark" "$(program kernel_benchmark)" --json "$logs/kernel_benchmark.json" ;;
+    *) echo "unknown stage: $stage" >&2; exit 2 ;;
+  esac
+done
+
+[[ -f "$logs/flight_data,_CUDA_engine.log" ]] && cat "$logs/flight_data,_CUDA_engine.log"
+[[ -f "$logs/kernel_benchmark.log" ]] && cat "$logs/kernel_benchmark.log"
+printf '\n'
+printf '%s\n' "${results[@]}"
+printf '\n%d passed, %d failed\n' "$passed" "$failed"
+[[ $failed -eq 0 ]]
