@@ -23,8 +23,8 @@ struct MutableHostSpan {
   size_t size_bytes = 0;
 };
 
-// Read-only elements in device memory, aligned to their own size, not necessarily to more. A type of
-// its own so that host and device memory cannot be mixed up.
+// Read-only elements in device memory, aligned to their own size, not necessarily to more. A type
+// of its own so that host and device memory cannot be mixed up.
 struct DeviceSpan {
   const void* data = nullptr;
   uint64_t element_count = 0;
@@ -69,8 +69,8 @@ struct GroupingSpec {
 struct Grouping {
   GroupingKind kind = GroupingKind::kWhole;
   uint64_t group_count = 1;
-  uint64_t group_size = 0;         // Not used by kSegments.
-  std::vector<uint64_t> offsets;   // kSegments only.
+  uint64_t group_size = 0;        // Not used by kSegments.
+  std::vector<uint64_t> offsets;  // kSegments only.
 };
 
 }  // namespace gridfold::kernels

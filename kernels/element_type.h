@@ -97,8 +97,8 @@ inline constexpr bool IsSigned(ElementType type) { return type <= ElementType::k
 
 // "int8" ... "float64", as NumPy spells them.
 inline const char* ElementTypeName(ElementType type) {
-  constexpr const char* kNames[kElementTypeCount] = {"int8",   "int16",   "int32",    "int64",
-                                                     "uint8",  "uint16",  "uint32",   "uint64",
+  constexpr const char* kNames[kElementTypeCount] = {"int8",    "int16",    "int32",   "int64",
+                                                     "uint8",   "uint16",   "uint32",  "uint64",
                                                      "float16", "bfloat16", "float32", "float64"};
   return kNames[static_cast<int>(type)];
 }

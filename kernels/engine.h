@@ -1,7 +1,7 @@
 // Engines run plans on arrays. One contract, two engines: "cuda" (one GPU) and "cpu".
 //
-// An Engine is created once and makes lanes; a Lane is what one running job holds: a stream, scratch
-// and staging memory, all allocated when the lane is created and never while a job runs.
+// An Engine is created once and makes lanes; a Lane is what one running job holds: a stream,
+// scratch and staging memory, all allocated when the lane is created and never while a job runs.
 //
 // Thread safety: an Engine may be used from any thread. A Lane runs one job at a time; different
 // lanes may run in different threads at once. Run* calls block the calling thread until the result
@@ -9,9 +9,9 @@
 //
 // Errors of Run* calls: RESOURCE_EXHAUSTED for a job larger than the lane; OUT_OF_RANGE for an
 // integer overflow; INVALID_ARGUMENT for what only the data shows (argmin of nothing but ignored
-// NaNs, too many bins for an automatic range); CANCELLED when `stop` was requested before the result
-// was complete; INTERNAL for a failure of the device. A lane stays usable after every error but the
-// last; Engine::Healthy() tells whether the device is lost.
+// NaNs, too many bins for an automatic range); CANCELLED when `stop` was requested before the
+// result was complete; INTERNAL for a failure of the device. A lane stays usable after every error
+// but the last; Engine::Healthy() tells whether the device is lost.
 #ifndef GRIDFOLD_KERNELS_ENGINE_H_
 #define GRIDFOLD_KERNELS_ENGINE_H_
 

@@ -29,14 +29,16 @@ absl::Status ValidateShape(const ArrayDescription& array, const HistogramSpec& s
     return InvalidField("channel_count", "must be 1 in two dimensions");
   }
   if (array.element_count % spec.channel_count != 0) {
-    return InvalidField("channel_count", absl::StrCat(array.element_count, " elements are not a "
-                                                      "multiple of ", spec.channel_count));
+    return InvalidField("channel_count", absl::StrCat(array.element_count,
+                                                      " elements are not a "
+                                                      "multiple of ",
+                                                      spec.channel_count));
   }
   if (spec.bins.empty()) return InvalidField("bins", "at least one entry is needed");
   const size_t planned = PlannedBinsCount(spec);
   if (spec.bins.size() != 1 && spec.bins.size() != planned) {
-    return InvalidField("bins", absl::StrCat(spec.bins.size(), " entries, where 1 or ", planned,
-                                             " are needed"));
+    return InvalidField(
+        "bins", absl::StrCat(spec.bins.size(), " entries, where 1 or ", planned, " are needed"));
   }
   return absl::OkStatus();
 }
@@ -56,9 +58,9 @@ absl::Status ValidateTotalBinCount(const HistogramSpec& spec, uint64_t bin_count
       total = SaturatingAdd(total, SaturatingMultiply(*bin_count, uses_of_each));
     }
     if (total > bin_count_max) {
-      return InvalidField(BinCountField(spec.bins[i], i),
-                          absl::StrCat("more than the ", bin_count_max,
-                                       " bins that a histogram may have in all"));
+      return InvalidField(
+          BinCountField(spec.bins[i], i),
+          absl::StrCat("more than the ", bin_count_max, " bins that a histogram may have in all"));
     }
   }
   return absl::OkStatus();

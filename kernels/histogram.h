@@ -55,7 +55,7 @@ struct PlannedBins {
   double lower_bound = 0;        // kEven
   double upper_bound = 0;        // kEven
   int64_t first_value = 0;       // kInteger
-  std::vector<double> edges{};   // kTable: explicit and logarithmic bins; bin_count + 1, increasing.
+  std::vector<double> edges{};  // kTable: explicit and logarithmic bins; bin_count + 1, increasing.
 };
 
 struct HistogramPlan {
@@ -73,16 +73,17 @@ struct HistogramPlan {
   bool needs_range() const;  // Whether any bins have an automatic range.
 };
 
-// Errors (INVALID_ARGUMENT, field in the payload): no bins or a wrong number of them; bin_count 0 or
-// more than bin_count_max in all; bounds that are not finite, out of order, or only one of them; an
-// even or logarithmic layout with two equal edges; edges not increasing or NaN; integer bins for
+// Errors (INVALID_ARGUMENT, field in the payload): no bins or a wrong number of them; bin_count 0
+// or more than bin_count_max in all; bounds that are not finite, out of order, or only one of them;
+// an even or logarithmic layout with two equal edges; edges not increasing or NaN; integer bins for
 // floating-point samples or past the 64-bit range; an element count that is not a multiple of the
 // channels; several channels in two dimensions; a quantile outside [0, 1], or with weights, in two
 // dimensions or with integer bins.
 absl::StatusOr<HistogramPlan> PlanHistogram(const ArrayDescription& array, HistogramSpec spec,
                                             uint64_t bin_count_max);
 
-// Bounds for bins with an automatic range, from the extremes of the finite samples; NumPy's rule:
+// Bounds for bins with an automatic range, from the extremes of the finite samples, as LowerBoundFor
+// and UpperBoundFor of numerics/bin_layout.h round them; NumPy's rule:
 // widened by 0.5 each way where they are equal, [0, 1] where there are none. Errors: too many bins
 // for the range (two edges would be equal), or a range that is not finite.
 absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional<double> largest,
@@ -110,7 +111,8 @@ struct HistogramResult {
   std::vector<PlannedBins> bins;          // The plan's, with automatic ranges resolved.
 };
 
-// Quantiles read off dense counts; NaN where all counts are 0. `edges` has counts.size() + 1 values.
+// Quantiles read off dense counts; NaN where all counts are 0. `edges` has counts.size() + 1
+// values.
 std::vector<double> QuantilesOfCounts(const std::vector<uint64_t>& counts,
                                       const std::vector<double>& edges,
                                       const std::vector<double>& quantiles);

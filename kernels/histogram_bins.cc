@@ -77,8 +77,8 @@ absl::StatusOr<PlannedBins> PlanEdges(const EdgeBinsSpec& spec, size_t i) {
 std::vector<double> LogarithmicEdges(const LogarithmicBinsSpec& spec) {
   std::vector<double> edges(spec.bin_count + 1);
   const long double lower = spec.lower_bound;
-  const long double log_ratio = std::log2(static_cast<long double>(spec.upper_bound)) -
-                                std::log2(lower);
+  const long double log_ratio =
+      std::log2(static_cast<long double>(spec.upper_bound)) - std::log2(lower);
   const long double bin_count = static_cast<long double>(spec.bin_count);
   for (uint64_t e = 1; e < spec.bin_count; ++e) {
     const long double power = std::exp2(log_ratio * static_cast<long double>(e) / bin_count);
@@ -109,19 +109,18 @@ absl::StatusOr<PlannedBins> PlanLogarithmic(const LogarithmicBinsSpec& spec, siz
 
 absl::StatusOr<PlannedBins> PlanInteger(const IntegerBinsSpec& spec, size_t i, ElementType type) {
   if (IsFloatingPoint(type)) {
-    return InvalidField(FieldPath(i, "integer"), absl::StrCat("not for ", ElementTypeName(type),
-                                                              " samples"));
+    return InvalidField(FieldPath(i, "integer"),
+                        absl::StrCat("not for ", ElementTypeName(type), " samples"));
   }
   // Unsigned arithmetic: the distance to the last int64 is right for negative values too.
-  const uint64_t values_left =
-      static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) - static_cast<uint64_t>(spec.first_value);
+  const uint64_t values_left = static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) -
+                               static_cast<uint64_t>(spec.first_value);
   if (spec.bin_count - 1 > values_left) {
     return InvalidField(FieldPath(i, "integer.bin_count"),
                         "the last bin's integer does not fit in 64 bits");
   }
-  return PlannedBins{.kind = BinKind::kInteger,
-                     .bin_count = spec.bin_count,
-                     .first_value = spec.first_value};
+  return PlannedBins{
+      .kind = BinKind::kInteger, .bin_count = spec.bin_count, .first_value = spec.first_value};
 }
 
 }  // namespace

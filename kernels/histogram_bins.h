@@ -16,8 +16,8 @@ absl::StatusOr<uint64_t> BinCountOf(const BinSpec& spec, size_t i);
 // The field that says how many bins the i-th spec has, for example "bins[0].even.bin_count".
 std::string BinCountField(const BinSpec& spec, size_t i);
 
-// Checks everything of the i-th spec but its bin count, which the caller has bounded: takes time and
-// memory in proportion to it. Errors: those that PlanHistogram lists for bins.
+// Checks everything of the i-th spec but its bin count, which the caller has bounded: takes time
+// and memory in proportion to it. Errors: those that PlanHistogram lists for bins.
 absl::StatusOr<PlannedBins> PlanBins(const BinSpec& spec, size_t i, ElementType sample_type);
 
 // Whether every edge of resolved even bins, of a finite range, is greater than the one before it.

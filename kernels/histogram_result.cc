@@ -50,9 +50,9 @@ absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional
                                              bins.upper_bound, ", too far for even bins"));
   }
   if (!EvenEdgesIncrease(bins)) {
-    return InvalidField("bins", absl::StrCat("too many bins for the range of the samples, ",
-                                             bins.lower_bound, " to ", bins.upper_bound,
-                                             ": two edges would be equal"));
+    return InvalidField(
+        "bins", absl::StrCat("too many bins for the range of the samples, ", bins.lower_bound,
+                             " to ", bins.upper_bound, ": two edges would be equal"));
   }
   return absl::OkStatus();
 }

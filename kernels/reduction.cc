@@ -21,9 +21,9 @@ absl::Status ValidateDescription(const ArrayDescription& array) {
   if (!array.is_matrix) return absl::OkStatus();
   const bool product_fits = array.columns == 0 || array.rows <= kUint64Max / array.columns;
   if (!product_fits || array.rows * array.columns != array.element_count) {
-    return InvalidField("array", absl::StrCat(array.rows, " rows of ", array.columns,
-                                              " columns are not ", array.element_count,
-                                              " elements"));
+    return InvalidField("array",
+                        absl::StrCat(array.rows, " rows of ", array.columns, " columns are not ",
+                                     array.element_count, " elements"));
   }
   return absl::OkStatus();
 }

@@ -22,9 +22,9 @@ ElementType DefaultOutputType(ScanOperation operation, ElementType type) {
 absl::Status ValidateOutputType(ElementType output, ElementType type, ScanOperation operation) {
   if (output == type) return absl::OkStatus();
   if (IsExtreme(operation)) {
-    return InvalidField("output_type", absl::StrCat("a running ", ScanOperationName(operation),
-                                                    " has the array's own type, ",
-                                                    ElementTypeName(type)));
+    return InvalidField("output_type",
+                        absl::StrCat("a running ", ScanOperationName(operation),
+                                     " has the array's own type, ", ElementTypeName(type)));
   }
   if (output == AccumulatorType(type)) return absl::OkStatus();
   return InvalidField("output_type",

@@ -13,10 +13,10 @@ ValueKind ElementKind(ElementType type) {
 
 const char* StatisticName(Statistic statistic) {
   constexpr const char* kNames[kStatisticCount] = {
-      "count",         "sum",       "product",        "min",         "max",
-      "argmin",        "argmax",    "mean",           "variance",    "standard_deviation",
-      "l1_norm",       "l2_norm",   "nonzero_count",  "nan_count",   "infinity_count",
-      "all",           "any",       "bitwise_and",    "bitwise_or",  "bitwise_xor"};
+      "count",   "sum",     "product",       "min",        "max",
+      "argmin",  "argmax",  "mean",          "variance",   "standard_deviation",
+      "l1_norm", "l2_norm", "nonzero_count", "nan_count",  "infinity_count",
+      "all",     "any",     "bitwise_and",   "bitwise_or", "bitwise_xor"};
   return kNames[static_cast<int>(statistic)];
 }
 

@@ -19,8 +19,8 @@ absl::Status CheckLimit(const char* what, uint64_t wanted, uint64_t limit) {
 
 absl::Status CheckSize(const char* what, uint64_t size_bytes, uint64_t expected_bytes) {
   if (size_bytes == expected_bytes) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("the ", what, " has ", size_bytes, " bytes where the plan has ",
-                                          expected_bytes));
+  return absl::InternalError(absl::StrCat("the ", what, " has ", size_bytes,
+                                          " bytes where the plan has ", expected_bytes));
 }
 
 class CpuLane final : public Lane {
@@ -52,8 +52,8 @@ class CpuLane final : public Lane {
           CheckLimit("output bytes", output.size_bytes, options_.output_bytes_max)}) {
       if (!status.ok()) return status;
     }
-    return Run<absl::Status>(
-        stop, statistics, [&](JobContext& job) { return ScanOnCpu(plan, input, output, job); });
+    return Run<absl::Status>(stop, statistics,
+                             [&](JobContext& job) { return ScanOnCpu(plan, input, output, job); });
   }
 
   absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,

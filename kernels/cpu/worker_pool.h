@@ -2,13 +2,13 @@
 #ifndef GRIDFOLD_KERNELS_CPU_WORKER_POOL_H_
 #define GRIDFOLD_KERNELS_CPU_WORKER_POOL_H_
 
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <stop_token>
-
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
 
 #include "absl/status/status.h"
 
@@ -22,9 +22,9 @@ class WorkerPool {
 
   int thread_count() const { return thread_count_; }
 
-  // Calls work(i) for every i in [0, count), in any order and from several threads, and returns when
-  // all calls have. Once `stop` is requested the calls that have not begun are left out, and the
-  // result is CANCELLED.
+  // Calls work(i) for every i in [0, count), in any order and from several threads, and returns
+  // when all calls have. Once `stop` is requested the calls that have not begun are left out, and
+  // the result is CANCELLED.
   absl::Status ForEach(uint64_t count, std::stop_token stop,
                        const std::function<void(uint64_t)>& work);
 

@@ -1,0 +1,82 @@
+// All parts of a ReductionState by lanes, fed tile by tile.
+#ifndef GRIDFOLD_KERNELS_CPU_REDUCE_LANES_H_
+#define GRIDFOLD_KERNELS_CPU_REDUCE_LANES_H_
+
+#include <cstdint>
+
+#include "kernels/cpu/moment_lanes.h"
+#include "kernels/cpu/tally_lanes.h"
+#include "kernels/cpu/tile.h"
+#include "kernels/cpu/tile_extremes.h"
+#include "kernels/numerics/reduction_state.h"
+
+namespace gridfold::kernels {
+
+// The state of a group whose elements are of type S. Which of its parts are filled is known at run
+// time only: the elements are looked at tile by tile, so a part that is left out costs nothing.
+template <class S>
+using GroupState = ReductionState<S, kFullPartSet<S>>;
+
+// Not initialised by its constructor, since it is large and mostly unused: Reset first.
+template <class S>
+class ReduceLanes {
+ public:
+  // `parts` is a set of bits of reduction_state.h.
+  void Reset(uint32_t parts, bool ignore_nan, uint32_t width) {
+    parts_ = parts;
+    ignore_nan_ = ignore_nan;
+    width_ = width;
+    ForEachLanePart(*this, [&](auto, auto& lanes) { lanes.Reset(width); });
+  }
+
+  // A tile no wider than the lanes. Extremes, which need the elements' indices, go straight into
+  // the `states` of the map's columns.
+  void AddTile(const Tile<S>& tile, const ColumnMap& map, GroupState<S>* states) {
+    ForEachLanePart(*this, [&](auto, auto& lanes) { lanes.AddTile(tile, ignore_nan_); });
+    if ((parts_ & kExtremesPart) != 0) {
+      AddExtremes(tile, map, ignore_nan_, [&](uint32_t column) -> ExtremesState<S>& {
+        return states[column].template Part<kExtremesPart>();
+      });
+    }
+  }
+
+  // Merges lane l into states[l % columns].
+  void MergeInto(uint32_t columns, GroupState<S>* states) const {
+    ForEachLanePart(*this, [&](auto part, const auto& lanes) {
+      for (uint32_t first = 0; first < width_; first += columns) {
+        for (uint32_t column = 0; column < columns; ++column) {
+          lanes.MergeLane(first + column, states[column].template Part<part()>());
+        }
+      }
+    });
+  }
+
+ private:
+  // Calls f(PartSet<part>{}, lanes) for each requested part.
+  template <class Self, class F>
+  static void ForEachLanePart(Self& self, F f) {
+    const uint32_t parts = self.parts_;
+    if ((parts & kSumPart) != 0) f(PartSet<kSumPart>{}, self.sum_);
+    if ((parts & kSquaresPart) != 0) f(PartSet<kSquaresPart>{}, self.squares_);
+    if ((parts & kMagnitudesPart) != 0) f(PartSet<kMagnitudesPart>{}, self.magnitudes_);
+    if ((parts & kTallyPart) != 0) f(PartSet<kTallyPart>{}, self.tally_);
+    if constexpr (std::integral<S>) {
+      if ((parts & kBitsPart) != 0) f(PartSet<kBitsPart>{}, self.bits_);
+      if ((parts & kProductPart) != 0) f(PartSet<kProductPart>{}, self.product_);
+    }
+  }
+
+  uint32_t parts_;
+  bool ignore_nan_;
+  uint32_t width_;
+  MomentLanes<S, Moment::kSum> sum_;
+  MomentLanes<S, Moment::kSquares> squares_;
+  MomentLanes<S, Moment::kMagnitudes> magnitudes_;
+  TallyLanes<S> tally_;
+  BitsLanes<S> bits_;
+  ProductLanes<S> product_;
+};
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_REDUCE_LANES_H_

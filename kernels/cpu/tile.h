@@ -1,0 +1,50 @@
+// Tiles: a few rows of elements at a time, small enough to stay in the first-level cache while
+// every part of a reduction looks at them.
+//
+// The columns of a tile are lanes: each is accumulated by itself, so the loops over a row have no
+// dependence between iterations and the compiler vectorises them. A contiguous array is looked at
+// as rows of kContiguousLanes elements; a matrix that is reduced down its rows is taken as it is.
+#ifndef GRIDFOLD_KERNELS_CPU_TILE_H_
+#define GRIDFOLD_KERNELS_CPU_TILE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/numerics/element.h"
+
+namespace gridfold::kernels {
+
+// S is the element's type, or float for the 16-bit floating-point types.
+template <class S>
+inline constexpr uint32_t kLanesMax = 1024 / sizeof(S);
+
+// So few that the counters and sums of one tile fit in types not much wider than S.
+template <class S>
+inline constexpr uint32_t kTileRows = 128 / sizeof(S);
+
+template <class S>
+struct Tile {
+  const std::byte* data;  // Not necessarily aligned.
+  size_t stride_bytes;    // From row to row.
+  uint32_t rows;          // At most kTileRows<S>.
+  uint32_t width;         // Lanes, at most kLanesMax<S>.
+};
+
+// Calls body(lane, element) for all elements. Calls for different lanes must not touch the same
+// memory: that is promised to the compiler.
+template <class S, class Body>
+inline void ForEachElement(const Tile<S>& tile, Body body) {
+  for (uint32_t r = 0; r < tile.rows; ++r) {
+    const std::byte* row = tile.data + r * tile.stride_bytes;
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
+#pragma GCC ivdep
+#endif
+    for (uint32_t lane = 0; lane < tile.width; ++lane) body(lane, LoadUnaligned<S>(row, lane));
+  }
+}
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_TILE_H_
