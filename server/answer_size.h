@@ -1,0 +1,21 @@
+// How large an answer will be, known from the plan, so that one which would not fit in a message is
+// refused before any work is done. Upper bounds, exact to a few KiB. Errors: INVALID_ARGUMENT that
+// names the part of the request to make smaller. Pure functions; thread-safe.
+#ifndef GRIDFOLD_SERVER_ANSWER_SIZE_H_
+#define GRIDFOLD_SERVER_ANSWER_SIZE_H_
+
+#include "absl/status/status.h"
+#include "kernels/histogram.h"
+#include "kernels/reduction.h"
+#include "kernels/scan.h"
+#include "server/limits.h"
+
+namespace gridfold::server {
+
+absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits);
+absl::Status CheckAnswerSize(const kernels::ScanPlan& plan, const Limits& limits);
+absl::Status CheckAnswerSize(const kernels::HistogramPlan& plan, const Limits& limits);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_ANSWER_SIZE_H_

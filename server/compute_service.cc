@@ -1,0 +1,31 @@
+#include "server/compute_service.h"
+
+#include "server/unary_call.h"
+
+namespace gridfold::server {
+
+// A call deletes itself when gRPC is done with it.
+
+grpc::ServerUnaryReactor* ComputeService::ReduceArray(grpc::CallbackServerContext* context,
+                                                      const grpc::ByteBuffer* request,
+                                                      grpc::ByteBuffer* response) {
+  using Call = UnaryCall<v1::ReduceArrayRequest, PlannedReduction, v1::ReduceArrayResponse>;
+  return (new Call(environment_, "ReduceArray", *context, *request, *response))->Start();
+}
+
+grpc::ServerUnaryReactor* ComputeService::ScanArray(grpc::CallbackServerContext* context,
+                                                    const grpc::ByteBuffer* request,
+                                                    grpc::ByteBuffer* response) {
+  using Call = UnaryCall<v1::ScanArrayRequest, PlannedScan, v1::ScanArrayResponse>;
+  return (new Call(environment_, "ScanArray", *context, *request, *response))->Start();
+}
+
+grpc::ServerUnaryReactor* ComputeService::ComputeHistogram(grpc::CallbackServerContext* context,
+                                                           const grpc::ByteBuffer* request,
+                                                           grpc::ByteBuffer* response) {
+  using Call =
+      UnaryCall<v1::ComputeHistogramRequest, PlannedHistogram, v1::ComputeHistogramResponse>;
+  return (new Call(environment_, "ComputeHistogram", *context, *request, *response))->Start();
+}
+
+}  // namespace gridfold::server

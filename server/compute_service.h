@@ -1,0 +1,54 @@
+// ComputeService over gRPC's callback API.
+//
+// Messages arrive and leave as bytes: size and deadline are looked at before anything is decoded,
+// bytes that are no message are answered with INVALID_ARGUMENT, and answers are encoded in the
+// scheduler's threads. gRPC's own threads decode and validate; they never wait for a lane.
+#ifndef GRIDFOLD_SERVER_COMPUTE_SERVICE_H_
+#define GRIDFOLD_SERVER_COMPUTE_SERVICE_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "gridfold/v1/compute_service.grpc.pb.h"
+#include "server/call_counter.h"
+#include "server/limits.h"
+#include "server/scheduler.h"
+
+namespace gridfold::server {
+
+// What every call needs. Outlives all calls.
+struct CallEnvironment {
+  Scheduler& scheduler;
+  CallCounter& calls;
+  const Limits& limits;
+  std::string engine_name;
+  std::atomic<uint64_t> next_call_id = 1;
+};
+
+class ComputeService final : public v1::ComputeService::WithRawCallbackMethod_ReduceArray<
+                                 v1::ComputeService::WithRawCallbackMethod_ScanArray<
+                                     v1::ComputeService::WithRawCallbackMethod_ComputeHistogram<
+                                         v1::ComputeService::Service>>> {
+ public:
+  explicit ComputeService(CallEnvironment& environment) : environment_(environment) {}
+
+  grpc::ServerUnaryReactor* ReduceArray(grpc::CallbackServerContext* context,
+                                        const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* ScanArray(grpc::CallbackServerContext* context,
+                                      const grpc::ByteBuffer* request,
+                                      grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* ComputeHistogram(grpc::CallbackServerContext* context,
+                                             const grpc::ByteBuffer* request,
+                                             grpc::ByteBuffer* response) override;
+
+ private:
+  CallEnvironment& environment_;
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_COMPUTE_SERVICE_H_

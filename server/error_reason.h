@@ -1,0 +1,43 @@
+// What an absl::Status says beyond code and message: a reason that programs can act on, and how
+// long to wait before trying again. Kept as payloads, so that statuses travel through code that
+// knows neither gRPC nor its error details; rpc_status.h turns them into those.
+#ifndef GRIDFOLD_SERVER_ERROR_REASON_H_
+#define GRIDFOLD_SERVER_ERROR_REASON_H_
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace gridfold::server {
+
+// The reasons of google.rpc.ErrorInfo that callers may meet. Part of the contract: none is renamed.
+inline constexpr char kReasonInvalidField[] = "INVALID_FIELD";
+inline constexpr char kReasonInvalidRequest[] = "INVALID_REQUEST";
+inline constexpr char kReasonIntegerOverflow[] = "INTEGER_OVERFLOW";
+inline constexpr char kReasonQueueFull[] = "QUEUE_FULL";
+inline constexpr char kReasonOutOfMemory[] = "OUT_OF_MEMORY";
+inline constexpr char kReasonJobTooLarge[] = "JOB_TOO_LARGE";
+inline constexpr char kReasonDeadlineExceeded[] = "DEADLINE_EXCEEDED";
+inline constexpr char kReasonCancelled[] = "CANCELLED";
+inline constexpr char kReasonDraining[] = "DRAINING";
+inline constexpr char kReasonEngineLost[] = "ENGINE_LOST";
+inline constexpr char kReasonInternal[] = "INTERNAL";
+
+// Returns `status` with a reason in place of the default for its code.
+absl::Status WithReason(absl::Status status, absl::string_view reason);
+
+// Returns `status` with the time after which trying again makes sense; at least 1 ms.
+absl::Status WithRetryDelay(absl::Status status, std::chrono::milliseconds delay);
+
+// The reason that was set, else INVALID_FIELD where a field is named, else the default for the
+// code. `status` is not OK.
+std::string ReasonOf(const absl::Status& status);
+
+std::optional<std::chrono::milliseconds> RetryDelayOf(const absl::Status& status);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_ERROR_REASON_H_

@@ -1,0 +1,44 @@
+// Structured log: each line is an event with named fields, as text or as one JSON object, on
+// standard error. Thread-safe.
+#ifndef GRIDFOLD_SERVER_EVENT_LOG_H_
+#define GRIDFOLD_SERVER_EVENT_LOG_H_
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/string_view.h"
+
+namespace gridfold::server {
+
+enum class LogLevel : uint8_t { kDebug, kInfo, kWarning, kError, kOff };
+enum class LogFormat : uint8_t { kText, kJson };
+
+struct LogField {
+  LogField(absl::string_view name, absl::string_view text) : key(name), value(std::string(text)) {}
+  LogField(absl::string_view name, std::integral auto number) : key(name) {
+    if constexpr (std::is_signed_v<decltype(number)>) {
+      value = int64_t{number};
+    } else {
+      value = uint64_t{number};
+    }
+  }
+
+  absl::string_view key;
+  std::variant<std::string, int64_t, uint64_t> value;
+};
+
+// To be called once, before the first event. Events below `level` are left out.
+void ConfigureLog(LogLevel level, LogFormat format);
+
+// Spares making fields for an event that would be left out.
+bool LogIsEnabled(LogLevel level);
+
+void LogEvent(LogLevel level, absl::string_view event, std::initializer_list<LogField> fields);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_EVENT_LOG_H_

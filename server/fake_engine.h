@@ -1,0 +1,107 @@
+// An engine for tests: its lanes do what the test says, and its health is the test's to decide.
+#ifndef GRIDFOLD_SERVER_FAKE_ENGINE_H_
+#define GRIDFOLD_SERVER_FAKE_ENGINE_H_
+
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/engine.h"
+
+namespace gridfold::server {
+
+// Where jobs wait until the test lets them go on.
+class Gate {
+ public:
+  void Open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+
+  // CANCELLED when the stop came first.
+  absl::Status Pass(std::stop_token stop) {
+    std::unique_lock lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
+    return changed_.wait(lock, std::move(stop), [this] { return open_; })
+               ? absl::OkStatus()
+               : absl::CancelledError("stopped");
+  }
+
+  // Until so many have come to the gate.
+  void WaitForArrivals(int count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return arrived_ >= count; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool open_ = false;
+  int arrived_ = 0;
+};
+
+class FakeEngine final : public kernels::Engine {
+ public:
+  // What every Run* call of a lane does before it answers with zeros.
+  std::function<absl::Status(std::stop_token)> on_run = [](std::stop_token) {
+    return absl::OkStatus();
+  };
+  std::atomic<bool> healthy = true;
+  int lane_count_max = 1 << 20;
+
+  const char* name() const override { return "fake"; }
+  const kernels::DeviceDescription& device() const override { return device_; }
+  bool Healthy() const override { return healthy; }
+  absl::StatusOr<std::unique_ptr<kernels::Lane>> CreateLane(const kernels::LaneOptions&) override {
+    if (lane_count_max-- == 0) return absl::ResourceExhaustedError("no memory for another lane");
+    return std::make_unique<FakeLane>(*this);
+  }
+
+ private:
+  class FakeLane final : public kernels::Lane {
+   public:
+    explicit FakeLane(FakeEngine& engine) : engine_(engine) {}
+
+    absl::StatusOr<kernels::ReductionResult> RunReduction(
+        const kernels::ReductionPlan& plan, kernels::HostSpan, std::stop_token stop,
+        kernels::RunStatistics& statistics) override {
+      statistics.strategy = "fake";
+      if (absl::Status status = engine_.on_run(stop); !status.ok()) return status;
+      return kernels::MakeReductionResult(plan);
+    }
+
+    absl::Status RunScan(const kernels::ScanPlan&, kernels::HostSpan,
+                         kernels::MutableHostSpan output, std::stop_token stop,
+                         kernels::RunStatistics& statistics) override {
+      statistics.strategy = "fake";
+      std::memset(output.data, 0, output.size_bytes);
+      return engine_.on_run(stop);
+    }
+
+    absl::StatusOr<kernels::HistogramResult> RunHistogram(
+        const kernels::HistogramPlan& plan, const kernels::HistogramInput&, std::stop_token stop,
+        kernels::RunStatistics& statistics) override {
+      statistics.strategy = "fake";
+      if (absl::Status status = engine_.on_run(stop); !status.ok()) return status;
+      return kernels::HistogramResult{{plan.channel_count, kernels::HistogramCounts{}}, plan.bins};
+    }
+
+   private:
+    FakeEngine& engine_;
+  };
+
+  kernels::DeviceDescription device_{"fake device", 1 << 20, 1, ""};
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_FAKE_ENGINE_H_

@@ -1,0 +1,63 @@
+// A job: work for a lane, with what the scheduler needs to know of it and how it is completed.
+#ifndef GRIDFOLD_SERVER_JOB_H_
+#define GRIDFOLD_SERVER_JOB_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <stop_token>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "kernels/engine.h"
+
+namespace gridfold::server {
+
+using JobClock = std::chrono::steady_clock;
+
+// What a job is given when it runs.
+struct JobContext {
+  kernels::Lane& lane;
+  std::stop_token stop;                 // Requested when nobody waits for the result any more.
+  std::chrono::nanoseconds queue_time;  // From acceptance until a lane took the job.
+};
+
+struct JobWork {
+  // Input that the job holds in memory while it waits.
+  uint64_t payload_bytes = 0;
+  // The job does not start after this.
+  JobClock::time_point deadline = JobClock::time_point::max();
+  // Runs in a thread of the scheduler, at most once. May throw.
+  std::function<absl::Status(const JobContext&)> run;
+  // Called exactly once for an accepted job, in a thread of the scheduler or of whoever cancels or
+  // stops it, and never while a lock is held. Must not block and must not throw.
+  std::function<void(const absl::Status&)> finish;
+};
+
+// Shared by the scheduler and whoever may cancel it. All but the work belongs to the scheduler.
+class Job {
+ public:
+  explicit Job(JobWork work) : work_(std::move(work)) {}
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+ private:
+  friend class Scheduler;
+
+  enum class State { kNew, kQueued, kRunning, kDone };
+  enum class StopCause { kNone, kCaller, kShutdown };
+
+  JobWork work_;
+  std::stop_source stop_source_;
+  // Guarded by the scheduler's mutex.
+  State state_ = State::kNew;
+  StopCause stop_cause_ = StopCause::kNone;
+  JobClock::time_point accepted_at_;
+  std::list<std::shared_ptr<Job>>::iterator position_;  // In the list of its state.
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_JOB_H_

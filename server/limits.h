@@ -1,0 +1,116 @@
+// Every bound of the server, with the sums that follow from them. Limits holds those that an
+// operator may move (each names its option); the constants are the rest.
+//
+// Memory that the defaults let the server take at most, beside its own code:
+//
+//   one lane, device     input 256 MiB + output 256 MiB + bins 2^24 * 8 B = 128 MiB
+//                        + offsets 2^24 * 8 B = 128 MiB                           =  768 MiB
+//   one lane, pinned     input 256 MiB + output 256 MiB                           =  512 MiB
+//   4 lanes              device 3 GiB, pinned 2 GiB; the CPU engine needs neither
+//   waiting requests     queued_bytes_max                                         =    1 GiB
+//   running requests     4 lanes * (request 256 MiB + answer 256 MiB, twice while it is encoded)
+//                                                                                 =    3 GiB
+//   transport            messages not yet complete, transport_bytes_max           =    2 GiB
+#ifndef GRIDFOLD_SERVER_LIMITS_H_
+#define GRIDFOLD_SERVER_LIMITS_H_
+
+#include <chrono>
+#include <cstdint>
+
+#include "kernels/engine.h"
+
+namespace gridfold::server {
+
+inline constexpr uint64_t kKiB = uint64_t{1} << 10;
+inline constexpr uint64_t kMiB = uint64_t{1} << 20;
+inline constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+// A Protobuf message is at most 2 GiB - 1 bytes, whatever an operator asks for.
+inline constexpr uint64_t kMessageBytesCeiling = 2 * kGiB - 1;
+// Below this even the answers that tell what the server is would not fit.
+inline constexpr uint64_t kMessageBytesFloor = 64 * kKiB;
+
+// What an answer takes beside its values: execution statistics, tags and lengths.
+inline constexpr uint64_t kAnswerOverheadBytes = 4 * kKiB;
+// The same for each channel of a histogram: three counts of up to 11 bytes, tags and lengths.
+inline constexpr uint64_t kChannelOverheadBytes = 128;
+
+// Channels of a histogram. Each costs planning and answering some 300 bytes whatever its bins are,
+// so an empty array of very many channels would be an answer out of all proportion to its request.
+inline constexpr uint64_t kChannelCountMax = uint64_t{1} << 16;
+
+// What a decoded request may take in memory for each byte that the message limit allows. Fields
+// other than array data grow when they are decoded: an offset of 1 byte to 8, an empty
+// bin specification of 2 bytes to some 50.
+inline constexpr uint64_t kDecodedBytesPerMessageByteMax = 2;
+
+inline constexpr uint32_t kLaneCountCeiling = 256;
+inline constexpr uint64_t kBinCountCeiling = uint64_t{1} << 32;
+inline constexpr uint64_t kGroupCountCeiling = uint64_t{1} << 32;
+inline constexpr uint64_t kQueuedJobsCeiling = uint64_t{1} << 20;
+
+// Calls at the same time on one connection; a client that wants more waits.
+inline constexpr int kConcurrentStreamsMax = 1024;
+// Metadata of one request: enough for a token and a trace context.
+inline constexpr int kMetadataBytesMax = 16 * 1024;
+
+// A connection that has been silent this long is asked whether it is still there, and closed when
+// it does not answer within the timeout: callers behind a dead network hold no memory.
+inline constexpr std::chrono::milliseconds kKeepaliveInterval = std::chrono::minutes(2);
+inline constexpr std::chrono::milliseconds kKeepaliveTimeout = std::chrono::seconds(20);
+// A client that pings more often than this is told to calm down and disconnected.
+inline constexpr std::chrono::milliseconds kClientPingIntervalMin = std::chrono::seconds(10);
+
+// What a refused caller is told to wait: a few jobs' time.
+inline constexpr std::chrono::milliseconds kRetryDelay{100};
+// Default time that a stopping server lets jobs finish in (--grace-period).
+inline constexpr std::chrono::milliseconds kGracePeriod = std::chrono::seconds(30);
+inline constexpr std::chrono::milliseconds kGracePeriodCeiling = std::chrono::hours(24);
+// How long lanes may take to notice that they were told to stop, before the program ends without
+// them: many chunks' time.
+inline constexpr std::chrono::milliseconds kStopTimeout = std::chrono::seconds(5);
+
+struct Limits {
+  uint64_t message_bytes_max = 256 * kMiB;       // --max-message-bytes
+  uint64_t bin_count_max = uint64_t{1} << 24;    // --max-bins
+  uint64_t group_count_max = uint64_t{1} << 24;  // --max-groups
+  uint32_t lane_count = 4;                       // --lanes
+  uint64_t queued_jobs_max = 1024;               // --max-queued-jobs
+  uint64_t queued_bytes_max = 1 * kGiB;          // --max-queued-bytes
+
+  // The largest job that passes validation: no lane refuses what was planned.
+  constexpr kernels::LaneOptions lane() const {
+    return {.input_bytes_max = message_bytes_max,
+            .output_bytes_max = message_bytes_max,
+            .bin_count_max = bin_count_max,
+            .group_count_max = group_count_max};
+  }
+
+  // Requests that the transport is still receiving: as much as the queue and the lanes could take.
+  constexpr uint64_t transport_bytes_max() const {
+    return queued_bytes_max + lane_count * message_bytes_max;
+  }
+
+  constexpr uint64_t decoded_bytes_max() const {
+    return message_bytes_max * kDecodedBytesPerMessageByteMax;
+  }
+};
+
+static_assert(Limits{}.message_bytes_max <= kMessageBytesCeiling);
+static_assert(Limits{}.message_bytes_max <= Limits{}.queued_bytes_max,
+              "every request that may be sent may also wait");
+static_assert(Limits{}.bin_count_max * sizeof(uint64_t) + kAnswerOverheadBytes <=
+                  Limits{}.message_bytes_max,
+              "the counts of the largest histogram fit in an answer");
+static_assert(Limits{}.group_count_max * sizeof(uint64_t) + kAnswerOverheadBytes <=
+                  Limits{}.message_bytes_max,
+              "a statistic of the most groups fits in an answer");
+static_assert(kChannelCountMax * kChannelOverheadBytes <= Limits{}.message_bytes_max);
+static_assert(kAnswerOverheadBytes < kMessageBytesFloor);
+static_assert(kLaneCountCeiling * kMessageBytesCeiling < uint64_t{1} << 40,
+              "sums of limits stay far from the end of 64 bits");
+static_assert(kGracePeriod <= kGracePeriodCeiling);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_LIMITS_H_

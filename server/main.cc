@@ -1,0 +1,121 @@
+// gridfold_server: reads its options, starts an engine and a server, and waits for a signal.
+//
+// Exit codes: 0 after a signal, 1 when the server could not start or stop, 2 for unusable options.
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kernels/engine.h"
+#include "server/event_log.h"
+#include "server/options.h"
+#include "server/server.h"
+#include "server/signal_watcher.h"
+#include "server/version.h"
+
+namespace gridfold::server {
+
+namespace {
+
+// Readers see no file or a whole one.
+absl::Status WritePortFile(const std::string& path, int port) {
+  const std::string temporary = absl::StrCat(path, ".tmp");
+  std::ofstream file(temporary);
+  file << port << "\n";
+  file.close();
+  if (!file || rename(temporary.c_str(), path.c_str()) != 0) {
+    return absl::UnavailableError(absl::StrCat("cannot write --port-file ", path));
+  }
+  return absl::OkStatus();
+}
+
+void LogStart(const ServerOptions& options, const kernels::Engine& engine, int port) {
+  const kernels::DeviceDescription& device = engine.device();
+  const Limits& limits = options.limits;
+  LogEvent(LogLevel::kInfo, "engine",
+           {{"engine", engine.name()},
+            {"device", device.name},
+            {"memory_bytes", device.memory_bytes},
+            {"compute_units", device.compute_units},
+            {"compute_capability", device.compute_capability}});
+  LogEvent(LogLevel::kInfo, "limits",
+           {{"lanes", limits.lane_count},
+            {"message_bytes_max", limits.message_bytes_max},
+            {"queued_jobs_max", limits.queued_jobs_max},
+            {"queued_bytes_max", limits.queued_bytes_max},
+            {"bin_count_max", limits.bin_count_max},
+            {"group_count_max", limits.group_count_max}});
+  if (IsLoopback(options.listen)) {
+    LogEvent(LogLevel::kInfo, "not_encrypted",
+             {{"note",
+               "only this machine can connect; --listen 0.0.0.0:50051 opens the server to "
+               "others, without encryption"}});
+  } else {
+    LogEvent(LogLevel::kWarning, "not_encrypted",
+             {{"note",
+               "anyone who reaches this address can connect, and connections are not "
+               "encrypted"}});
+  }
+  LogEvent(LogLevel::kInfo, "serving",
+           {{"version", Version()}, {"listen", options.listen}, {"port", port}});
+}
+
+int Fail(const absl::Status& status) {
+  LogEvent(LogLevel::kError, "failed", {{"message", status.message()}});
+  return EXIT_FAILURE;
+}
+
+int Serve(const ServerOptions& options) {
+  absl::StatusOr<std::unique_ptr<kernels::Engine>> engine = kernels::CreateEngine(options.engine);
+  if (!engine.ok()) return Fail(engine.status());
+  absl::StatusOr<std::unique_ptr<Server>> server =
+      Server::Start(**engine, options.listen, options.limits);
+  if (!server.ok()) return Fail(server.status());
+
+  SignalWatcher signals([&] {
+    LogEvent(LogLevel::kWarning, "stopping_at_once", {});
+    (*server)->StopJobs();
+  });
+  LogStart(options, **engine, (*server)->port());
+  if (!options.port_file.empty()) {
+    absl::Status status = WritePortFile(options.port_file, (*server)->port());
+    if (!status.ok()) return Fail(status);
+  }
+
+  const int signal = signals.WaitForFirst();
+  LogEvent(LogLevel::kInfo, "draining",
+           {{"signal", sigabbrev_np(signal)}, {"grace_period_ms", options.grace_period.count()}});
+  if (absl::Status status = (*server)->Drain(options.grace_period); !status.ok()) {
+    // A lane hangs in the driver: nothing that waits for it can end.
+    _Exit(Fail(status));
+  }
+  LogEvent(LogLevel::kInfo, "stopped", {});
+  return EXIT_SUCCESS;
+}
+
+int Main(int argc, const char* const* argv) {
+  const std::variant<ServerOptions, EarlyExit> parsed = ParseOptions(argc, argv);
+  if (const auto* exit = std::get_if<EarlyExit>(&parsed)) {
+    fputs(exit->text.c_str(), exit->exit_code == 0 ? stdout : stderr);
+    return exit->exit_code;
+  }
+  const auto& options = std::get<ServerOptions>(parsed);
+  SignalWatcher::BlockSignals();
+  // Whoever reads the log may go away; the server stays.
+  ::signal(SIGPIPE, SIG_IGN);
+  ConfigureLog(options.log_level, options.log_format);
+  return Serve(options);
+}
+
+}  // namespace
+
+}  // namespace gridfold::server
+
+int main(int argc, char** argv) { return gridfold::server::Main(argc, argv); }

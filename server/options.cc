@@ -1,0 +1,223 @@
+#include "server/options.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <map>
+#include <sstream>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "server/version.h"
+
+namespace gridfold::server {
+
+namespace {
+
+constexpr int kUsageExitCode = 2;
+
+const std::map<std::string, kernels::EngineKind> kEngineKinds = {
+    {"auto", kernels::EngineKind::kAuto},
+    {"cuda", kernels::EngineKind::kCuda},
+    {"cpu", kernels::EngineKind::kCpu},
+};
+const std::map<std::string, LogLevel> kLogLevels = {
+    {"debug", LogLevel::kDebug}, {"info", LogLevel::kInfo}, {"warning", LogLevel::kWarning},
+    {"error", LogLevel::kError}, {"off", LogLevel::kOff},
+};
+const std::map<std::string, LogFormat> kLogFormats = {
+    {"text", LogFormat::kText},
+    {"json", LogFormat::kJson},
+};
+
+// "--max-queued-jobs" is also GRIDFOLD_MAX_QUEUED_JOBS.
+std::string EnvironmentName(absl::string_view option) {
+  return absl::StrCat("GRIDFOLD_",
+                      absl::AsciiStrToUpper(absl::StrReplaceAll(option.substr(2), {{"-", "_"}})));
+}
+
+template <class T>
+CLI::Option* AddOption(CLI::App& app, const std::string& name, T& target,
+                       const std::string& description) {
+  return app.add_option(name, target, description)
+      ->envname(EnvironmentName(name))
+      ->capture_default_str();
+}
+
+// One of the names of `choices`. CLI11's own transformer would list the numbers of the enumeration.
+template <class T>
+void AddChoice(CLI::App& app, const std::string& name, T& target,
+               const std::map<std::string, T>& choices, const std::string& description) {
+  std::string names;
+  std::string default_name;
+  for (const auto& [choice, value] : choices) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", choice);
+    if (value == target) default_name = choice;
+  }
+  app.add_option_function<std::string>(
+         name,
+         [name, names, &target, &choices](const std::string& text) {
+           const auto choice = choices.find(text);
+           if (choice == choices.end()) {
+             throw CLI::ValidationError(name, absl::StrCat("\"", text, "\" is not one of ", names));
+           }
+           target = choice->second;
+         },
+         description)
+      ->envname(EnvironmentName(name))
+      ->type_name(absl::StrCat("{", names, "}"))
+      ->default_str(default_name);
+}
+
+// A size in bytes; "256MiB" and the like are numbers before the range is checked.
+void AddSize(CLI::App& app, const std::string& name, uint64_t& target, uint64_t smallest,
+             uint64_t largest, const std::string& description) {
+  AddOption(app, name, target, description)
+      ->type_name("SIZE")
+      ->check(CLI::Range(smallest, largest, "SIZE"))
+      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true));
+}
+
+template <class T>
+void AddNumber(CLI::App& app, const std::string& name, T& target, T smallest, T largest,
+               const std::string& description) {
+  AddOption(app, name, target, description)
+      ->type_name("NUMBER")
+      ->check(CLI::Range(smallest, largest, "NUMBER"));
+}
+
+// "30s", "500ms", "2m"; a plain number is in seconds.
+void AddDuration(CLI::App& app, const std::string& name, std::chrono::milliseconds& target,
+                 std::chrono::milliseconds largest, const std::string& description) {
+  app.add_option_function<std::string>(
+         name,
+         [name, largest, &target](const std::string& text) {
+           absl::Duration duration;
+           int64_t seconds = 0;
+           if (absl::SimpleAtoi(text, &seconds)) {
+             duration = absl::Seconds(seconds);
+           } else if (!absl::ParseDuration(text, &duration)) {
+             throw CLI::ValidationError(
+                 name, absl::StrCat("\"", text, "\" is not a time such as 30s or 500ms"));
+           }
+           if (duration < absl::ZeroDuration() || duration > absl::FromChrono(largest)) {
+             throw CLI::ValidationError(
+                 name, absl::StrCat("\"", text, "\" is not between 0s and ",
+                                    absl::FormatDuration(absl::FromChrono(largest))));
+           }
+           target = absl::ToChronoMilliseconds(duration);
+         },
+         description)
+      ->envname(EnvironmentName(name))
+      ->type_name("TIME")
+      ->default_str(absl::FormatDuration(absl::FromChrono(target)));
+}
+
+struct HostAndPort {
+  absl::string_view host;
+  absl::string_view port;
+};
+
+HostAndPort SplitListen(absl::string_view listen) {
+  const size_t colon = listen.rfind(':');
+  if (colon == absl::string_view::npos) return {listen, ""};
+  return {listen.substr(0, colon), listen.substr(colon + 1)};
+}
+
+// Empty, or what is wrong with it.
+std::string CheckListen(const std::string& listen) {
+  const auto [host, port] = SplitListen(listen);
+  uint32_t number = 0;
+  const bool port_is_good = absl::SimpleAtoi(port, &number) && number <= 65535;
+  const bool host_is_good =
+      !host.empty() &&
+      (!absl::StrContains(host, ":") || (absl::StartsWith(host, "[") && absl::EndsWith(host, "]")));
+  if (port_is_good && host_is_good) return "";
+  return absl::StrCat("\"", listen, "\" is not host:port, for example 127.0.0.1:50051 or [::1]:0");
+}
+
+void AddAllOptions(CLI::App& app, ServerOptions& options) {
+  Limits& limits = options.limits;
+  app.set_version_flag("--version", absl::StrCat("gridfold_server ", Version()));
+  app.set_config("--config", "", "Read options from this file, in TOML or INI form")
+      ->envname("GRIDFOLD_CONFIG");
+  // A misspelt name in the file is an error, as it is on the command line.
+  app.allow_config_extras(CLI::config_extras_mode::error);
+
+  AddChoice(app, "--engine", options.engine.kind, kEngineKinds,
+            "Engine that runs the jobs; auto takes a GPU where there is one");
+  AddOption(app, "--listen", options.listen,
+            "Address to listen on, host:port; port 0 takes any that is free. Connections are not "
+            "encrypted, so only this machine can reach the default")
+      ->type_name("HOST:PORT")
+      ->check(CheckListen);
+  AddOption(app, "--port-file", options.port_file,
+            "Write the port to this file once requests are accepted")
+      ->type_name("PATH");
+  AddNumber<uint32_t>(app, "--lanes", limits.lane_count, 1, kLaneCountCeiling,
+                      "Jobs that run at the same time");
+  AddNumber<int>(app, "--cpu-threads", options.engine.cpu_threads, 0, 65536,
+                 "Threads of the CPU engine; 0 takes one for each processor");
+  AddNumber<int>(app, "--cuda-device", options.engine.cuda_device, 0, 1023,
+                 "GPU of the CUDA engine");
+  AddSize(app, "--max-message-bytes", limits.message_bytes_max, kMessageBytesFloor,
+          kMessageBytesCeiling, "Largest request or answer");
+  AddNumber<uint64_t>(app, "--max-queued-jobs", limits.queued_jobs_max, 1, kQueuedJobsCeiling,
+                      "Jobs that may wait for a lane");
+  AddSize(app, "--max-queued-bytes", limits.queued_bytes_max, 1, uint64_t{1} << 50,
+          "Bytes of requests that may wait for a lane; no less than the largest request");
+  AddNumber<uint64_t>(app, "--max-bins", limits.bin_count_max, 1, kBinCountCeiling,
+                      "Bins of one histogram, all channels together");
+  AddNumber<uint64_t>(app, "--max-groups", limits.group_count_max, 1, kGroupCountCeiling,
+                      "Groups of one reduction or scan");
+  AddDuration(app, "--grace-period", options.grace_period, kGracePeriodCeiling,
+              "Time that jobs may take to finish after SIGTERM or SIGINT");
+  AddChoice(app, "--log-level", options.log_level, kLogLevels, "Least severe events to log");
+  AddChoice(app, "--log-format", options.log_format, kLogFormats,
+            "Form of the log on standard error");
+}
+
+void CheckRelations(const Limits& limits) {
+  if (limits.queued_bytes_max < limits.message_bytes_max) {
+    throw CLI::ValidationError(
+        "--max-queued-bytes",
+        absl::StrCat(limits.queued_bytes_max, " is less than --max-message-bytes, ",
+                     limits.message_bytes_max, ": the largest request could never wait"));
+  }
+}
+
+EarlyExit ExitWith(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream out;
+  std::ostringstream err;
+  if (app.exit(error, out, err) == 0) return {0, out.str()};
+  return {kUsageExitCode, absl::StrCat("gridfold_server: ", error.what(),
+                                       "\nRun with --help for more information.\n")};
+}
+
+}  // namespace
+
+std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const* argv) {
+  ServerOptions options;
+  CLI::App app(
+      "Reduces, scans and histograms large arrays for remote callers, on a GPU or without.",
+      "gridfold_server");
+  AddAllOptions(app, options);
+  try {
+    app.parse(argc, argv);
+    CheckRelations(options.limits);
+  } catch (const CLI::ParseError& error) {
+    return ExitWith(app, error);
+  }
+  return options;
+}
+
+bool IsLoopback(const std::string& listen) {
+  const absl::string_view host = SplitListen(listen).host;
+  return host == "localhost" || host == "[::1]" || absl::StartsWith(host, "127.");
+}
+
+}  // namespace gridfold::server

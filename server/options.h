@@ -1,0 +1,41 @@
+// The command line of gridfold_server. Every option may also be given by an environment variable,
+// GRIDFOLD_ and its name in capitals, or in the file that --config names; the command line wins
+// over the environment, which wins over the file.
+#ifndef GRIDFOLD_SERVER_OPTIONS_H_
+#define GRIDFOLD_SERVER_OPTIONS_H_
+
+#include <chrono>
+#include <string>
+#include <variant>
+
+#include "kernels/engine.h"
+#include "server/event_log.h"
+#include "server/limits.h"
+
+namespace gridfold::server {
+
+struct ServerOptions {
+  kernels::EngineOptions engine;
+  std::string listen = "127.0.0.1:50051";  // host:port; port 0 takes any that is free.
+  std::string port_file;                   // Where the port is written; empty: nowhere.
+  Limits limits;
+  std::chrono::milliseconds grace_period = kGracePeriod;
+  LogLevel log_level = LogLevel::kInfo;
+  LogFormat log_format = LogFormat::kText;
+};
+
+// What the program ends with instead of serving: help, the version, or an error.
+struct EarlyExit {
+  int exit_code = 0;  // 0 for help and version, 2 for options that cannot be used.
+  std::string text;   // For standard output where exit_code is 0, else for standard error.
+};
+
+// Reads the environment and the configuration file as well.
+std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const* argv);
+
+// Whether only this machine can reach `listen`, a value that ParseOptions accepted.
+bool IsLoopback(const std::string& listen);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_OPTIONS_H_

@@ -1,0 +1,28 @@
+// Runs planned requests on a lane and makes their answers. `execution` of an answer is left empty.
+// Blocks until the result is there; errors are those of kernels::Lane. Thread-safe for different
+// lanes.
+#ifndef GRIDFOLD_SERVER_PLANNED_RUN_H_
+#define GRIDFOLD_SERVER_PLANNED_RUN_H_
+
+#include <stop_token>
+
+#include "absl/status/statusor.h"
+#include "gridfold/v1/compute_service.pb.h"
+#include "kernels/engine.h"
+#include "server/request_validation.h"
+
+namespace gridfold::server {
+
+absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& planned,
+                                                   kernels::Lane& lane, std::stop_token stop,
+                                                   kernels::RunStatistics& statistics);
+absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned, kernels::Lane& lane,
+                                                 std::stop_token stop,
+                                                 kernels::RunStatistics& statistics);
+absl::StatusOr<v1::ComputeHistogramResponse> RunPlanned(const PlannedHistogram& planned,
+                                                        kernels::Lane& lane, std::stop_token stop,
+                                                        kernels::RunStatistics& statistics);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_PLANNED_RUN_H_

@@ -1,0 +1,109 @@
+// Many threads submit, cancel and stop at once; whatever they do, every accepted job is finished
+// exactly once and the counts add up.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "server/scheduler.h"
+#include "server/scheduler_test_support.h"
+
+namespace gridfold::server {
+namespace {
+
+constexpr int kSubmitterCount = 8;
+constexpr int kJobsPerSubmitter = 2000;
+
+struct RaceJob {
+  std::atomic<int> run_count = 0;
+  std::atomic<int> finish_count = 0;
+  bool accepted = false;
+  std::shared_ptr<Job> job;
+};
+
+std::shared_ptr<Job> MakeJob(RaceJob& race, uint64_t payload_bytes) {
+  return std::make_shared<Job>(JobWork{
+      .payload_bytes = payload_bytes,
+      .deadline = JobClock::time_point::max(),
+      .run =
+          [&race](const JobContext& context) {
+            ++race.run_count;
+            for (int spin = 0; spin < 50; ++spin) {
+              if (context.stop.stop_requested()) return absl::CancelledError();
+            }
+            return absl::OkStatus();
+          },
+      .finish = [&race](const absl::Status&) { ++race.finish_count; },
+  });
+}
+
+// Submits jobs and cancels some: the one just submitted, or one from a while ago.
+void SubmitAndCancel(Scheduler& scheduler, int seed, std::vector<RaceJob>& jobs) {
+  std::minstd_rand random(seed);
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].job = MakeJob(jobs[i], random() % 50);
+    jobs[i].accepted = scheduler.Submit(jobs[i].job).ok();
+    if (random() % 3 == 0) scheduler.Cancel(jobs[random() % (i + 1)].job);
+  }
+}
+
+SchedulerStatistics Race(const Limits& limits, std::vector<std::vector<RaceJob>>& jobs,
+                         bool stop_midway) {
+  FakeEngine engine;
+  std::unique_ptr<Scheduler> scheduler = *Scheduler::Create(engine, {.limits = limits});
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < jobs.size(); ++t) {
+    threads.emplace_back([&, t] { SubmitAndCancel(*scheduler, static_cast<int>(t + 1), jobs[t]); });
+  }
+  if (stop_midway) {
+    while (scheduler->GetStatistics().accepted < 100) std::this_thread::yield();
+    scheduler->StopAll();
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(scheduler->WaitUntilIdle(std::chrono::hours(1)));
+  return scheduler->GetStatistics();
+}
+
+void CheckOutcome(const std::vector<std::vector<RaceJob>>& jobs,
+                  const SchedulerStatistics& statistics) {
+  uint64_t accepted_count = 0;
+  for (const std::vector<RaceJob>& of_thread : jobs) {
+    for (const RaceJob& job : of_thread) {
+      EXPECT_EQ(job.finish_count, job.accepted ? 1 : 0);
+      EXPECT_LE(job.run_count, job.accepted ? 1 : 0);
+      accepted_count += job.accepted ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(statistics.accepted, accepted_count);
+  EXPECT_EQ(statistics.accepted, statistics.succeeded + statistics.failed + statistics.cancelled);
+  EXPECT_EQ(statistics.queued, 0u);
+  EXPECT_EQ(statistics.queued_bytes, 0u);
+  EXPECT_EQ(statistics.lanes_busy, 0u);
+}
+
+std::vector<std::vector<RaceJob>> MakeJobs() {
+  std::vector<std::vector<RaceJob>> jobs;
+  for (int t = 0; t < kSubmitterCount; ++t) jobs.emplace_back(kJobsPerSubmitter);
+  return jobs;
+}
+
+TEST(SchedulerRaceTest, EveryAcceptedJobIsFinishedOnce) {
+  std::vector<std::vector<RaceJob>> jobs = MakeJobs();
+  const SchedulerStatistics statistics =
+      Race(SmallLimits(4, /*jobs_max=*/32, /*bytes_max=*/500), jobs, /*stop_midway=*/false);
+  CheckOutcome(jobs, statistics);
+  EXPECT_EQ(statistics.accepted + statistics.refused,
+            uint64_t{kSubmitterCount} * kJobsPerSubmitter);
+}
+
+TEST(SchedulerRaceTest, AlsoWhenEverythingIsStoppedMidway) {
+  std::vector<std::vector<RaceJob>> jobs = MakeJobs();
+  const SchedulerStatistics statistics =
+      Race(SmallLimits(2, /*jobs_max=*/1000, /*bytes_max=*/1 << 20), jobs, /*stop_midway=*/true);
+  CheckOutcome(jobs, statistics);
+}
+
+}  // namespace
+}  // namespace gridfold::server

@@ -1,0 +1,98 @@
+// Jobs and a clock for tests of the scheduler.
+#ifndef GRIDFOLD_SERVER_SCHEDULER_TEST_SUPPORT_H_
+#define GRIDFOLD_SERVER_SCHEDULER_TEST_SUPPORT_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "server/fake_engine.h"
+#include "server/job.h"
+#include "server/scheduler.h"
+
+namespace gridfold::server {
+
+// A clock that stands still until the test moves it.
+class FakeClock {
+ public:
+  JobClock::time_point Now() const { return JobClock::time_point(std::chrono::nanoseconds(now_)); }
+  void Advance(std::chrono::nanoseconds time) { now_ += time.count(); }
+
+ private:
+  std::atomic<int64_t> now_ = 1'000'000'000;
+};
+
+// A job that remembers how it went.
+class TestJob {
+ public:
+  using Body = std::function<absl::Status(const JobContext&)>;
+
+  explicit TestJob(Body body, uint64_t payload_bytes = 1,
+                   JobClock::time_point deadline = JobClock::time_point::max())
+      : job_(std::make_shared<Job>(JobWork{
+            .payload_bytes = payload_bytes,
+            .deadline = deadline,
+            .run =
+                [this, body = std::move(body)](const JobContext& context) {
+                  ++run_count_;
+                  queue_time_ = context.queue_time;
+                  return body(context);
+                },
+            .finish = [this](const absl::Status& status) { OnFinish(status); },
+        })) {}
+
+  const std::shared_ptr<Job>& job() const { return job_; }
+  int run_count() const { return run_count_; }
+  int finish_count() const {
+    const std::lock_guard lock(mutex_);
+    return finish_count_;
+  }
+  std::chrono::nanoseconds queue_time() const { return queue_time_; }
+
+  // Waits until the job is finished.
+  absl::Status status() {
+    std::unique_lock lock(mutex_);
+    finished_.wait(lock, [this] { return finish_count_ > 0; });
+    return status_;
+  }
+
+ private:
+  void OnFinish(const absl::Status& status) {
+    const std::lock_guard lock(mutex_);
+    ++finish_count_;
+    status_ = status;
+    finished_.notify_all();
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable finished_;
+  int finish_count_ = 0;
+  absl::Status status_;
+  std::atomic<int> run_count_ = 0;
+  std::chrono::nanoseconds queue_time_{0};
+  std::shared_ptr<Job> job_;
+};
+
+inline TestJob::Body Succeed() {
+  return [](const JobContext&) { return absl::OkStatus(); };
+}
+
+inline TestJob::Body WaitAt(Gate& gate) {
+  return [&gate](const JobContext& context) { return gate.Pass(context.stop); };
+}
+
+inline Limits SmallLimits(uint32_t lanes, uint64_t jobs_max = 16, uint64_t bytes_max = 1000) {
+  Limits limits;
+  limits.lane_count = lanes;
+  limits.queued_jobs_max = jobs_max;
+  limits.queued_bytes_max = bytes_max;
+  return limits;
+}
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_SCHEDULER_TEST_SUPPORT_H_

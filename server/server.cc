@@ -1,0 +1,98 @@
+#include "server/server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/event_log.h"
+
+namespace gridfold::server {
+
+namespace {
+
+int Milliseconds(std::chrono::milliseconds time) { return static_cast<int>(time.count()); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(kernels::Engine& engine,
+                                                      const std::string& listen,
+                                                      const Limits& limits) {
+  std::unique_ptr<Server> server(new Server(limits));
+  SchedulerOptions options{.limits = limits};
+  options.on_engine_lost = [&state = server->serving_state_] {
+    LogEvent(LogLevel::kError, "engine_lost", {});
+    state.EndServing();
+  };
+  absl::StatusOr<std::unique_ptr<Scheduler>> scheduler =
+      Scheduler::Create(engine, std::move(options));
+  if (!scheduler.ok()) return scheduler.status();
+  server->scheduler_ = *std::move(scheduler);
+  server->environment_.reset(new CallEnvironment{*server->scheduler_, server->calls_,
+                                                 server->limits_, std::string(engine.name())});
+  server->compute_service_ = std::make_unique<ComputeService>(*server->environment_);
+  server->server_service_ = std::make_unique<ServerService>(engine, limits, *server->scheduler_);
+  if (absl::Status status = server->Listen(listen); !status.ok()) return status;
+  return server;
+}
+
+Server::~Server() { (void)Drain(std::chrono::nanoseconds(0)); }
+
+absl::Status Server::Listen(const std::string& listen) {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort(listen, grpc::InsecureServerCredentials(), &port_);
+  builder.RegisterService(compute_service_.get());
+  builder.RegisterService(server_service_.get());
+  ConfigureTransport(builder);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr || port_ == 0) {
+    return absl::UnavailableError(absl::StrCat("cannot listen on ", listen));
+  }
+  serving_state_.BeginServing(*server_->GetHealthCheckService());
+  return absl::OkStatus();
+}
+
+void Server::ConfigureTransport(grpc::ServerBuilder& builder) const {
+  builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.message_bytes_max));
+  grpc::ResourceQuota quota("gridfold");
+  quota.Resize(limits_.transport_bytes_max());
+  builder.SetResourceQuota(quota);
+  // A few compressed bytes could stand for gigabytes, and numbers hardly compress.
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  // Two servers on one port would share its connections at random; the second is to fail.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kConcurrentStreamsMax);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMetadataBytesMax);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(kKeepaliveInterval));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(kKeepaliveTimeout));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             Milliseconds(kClientPingIntervalMin));
+}
+
+absl::Status Server::Drain(std::chrono::nanoseconds grace_period) {
+  const std::lock_guard lock(drain_mutex_);
+  if (drained_ || scheduler_ == nullptr) return absl::OkStatus();
+  serving_state_.EndServing();
+  scheduler_->BeginDrain();
+  if (!calls_.WaitUntilNone(grace_period)) scheduler_->StopAll();
+  if (!scheduler_->WaitUntilIdle(kStopTimeout)) {
+    return absl::DeadlineExceededError("a lane does not stop");
+  }
+  // Cancels what is left: answers that nobody reads, watchers of health.
+  if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+  drained_ = true;
+  return absl::OkStatus();
+}
+
+void Server::StopJobs() {
+  calls_.GiveUpWaiting();
+  scheduler_->StopAll();
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,68 @@
+// The server: services, scheduler and transport put together, from the first request to the last.
+//
+// Thread-safe, but for the destructor.
+#ifndef GRIDFOLD_SERVER_SERVER_H_
+#define GRIDFOLD_SERVER_SERVER_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/engine.h"
+#include "server/call_counter.h"
+#include "server/compute_service.h"
+#include "server/limits.h"
+#include "server/scheduler.h"
+#include "server/server_service.h"
+#include "server/serving_state.h"
+
+namespace gridfold::server {
+
+class Server {
+ public:
+  // Listens on `listen` ("host:port") and answers from then on. The engine must outlive the server.
+  // Errors: those of Engine::CreateLane; UNAVAILABLE where the address cannot be listened on.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(kernels::Engine& engine,
+                                                       const std::string& listen,
+                                                       const Limits& limits);
+  // Drains without grace.
+  ~Server();
+
+  int port() const { return port_; }
+
+  // Says NOT_SERVING, refuses new jobs, lets those in flight finish for up to `grace_period`, asks
+  // the rest to stop, and closes the connections when the last answer has left. Errors:
+  // DEADLINE_EXCEEDED when a lane does not stop within kStopTimeout; then the server cannot be
+  // destroyed either, and only ending the process helps.
+  absl::Status Drain(std::chrono::nanoseconds grace_period);
+
+  // Ends the grace of a Drain in another thread.
+  void StopJobs();
+
+ private:
+  explicit Server(const Limits& limits) : limits_(limits) {}
+
+  absl::Status Listen(const std::string& listen);
+  void ConfigureTransport(grpc::ServerBuilder& builder) const;
+
+  const Limits limits_;
+  ServingState serving_state_;
+  CallCounter calls_;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<CallEnvironment> environment_;
+  std::unique_ptr<ComputeService> compute_service_;
+  std::unique_ptr<ServerService> server_service_;
+  std::unique_ptr<grpc::Server> server_;
+  int port_ = 0;
+  std::mutex drain_mutex_;
+  bool drained_ = false;  // Guarded by drain_mutex_.
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_SERVER_H_

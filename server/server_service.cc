@@ -1,0 +1,46 @@
+#include "server/server_service.h"
+
+#include "server/proto_conversion.h"
+#include "server/version.h"
+
+namespace gridfold::server {
+
+ServerService::ServerService(const kernels::Engine& engine, const Limits& limits,
+                             const Scheduler& scheduler)
+    : scheduler_(scheduler) {
+  info_.set_version(Version());
+  info_.set_engine(engine.name());
+  *info_.add_devices() = ToWire(engine.device());
+  *info_.mutable_limits() = ToWire(limits);
+}
+
+grpc::ServerUnaryReactor* ServerService::GetServerInfo(grpc::CallbackServerContext* context,
+                                                       const v1::GetServerInfoRequest*,
+                                                       v1::GetServerInfoResponse* response) {
+  *response = info_;
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* ServerService::GetStatistics(grpc::CallbackServerContext* context,
+                                                       const v1::GetStatisticsRequest*,
+                                                       v1::GetStatisticsResponse* response) {
+  const SchedulerStatistics statistics = scheduler_.GetStatistics();
+  *response->mutable_uptime() = ToWire(std::chrono::steady_clock::now() - started_at_);
+  response->set_jobs_accepted(statistics.accepted);
+  response->set_jobs_refused(statistics.refused);
+  response->set_jobs_succeeded(statistics.succeeded);
+  response->set_jobs_failed(statistics.failed);
+  response->set_jobs_cancelled(statistics.cancelled);
+  response->set_bytes_processed(statistics.bytes_processed);
+  response->set_jobs_queued(statistics.queued);
+  response->set_bytes_queued(statistics.queued_bytes);
+  response->set_lanes_busy(statistics.lanes_busy);
+  response->set_lane_count(statistics.lane_count);
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,36 @@
+// ServerService: what the server is, and what it has been doing.
+#ifndef GRIDFOLD_SERVER_SERVER_SERVICE_H_
+#define GRIDFOLD_SERVER_SERVER_SERVICE_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+
+#include "gridfold/v1/server_service.grpc.pb.h"
+#include "kernels/engine.h"
+#include "server/limits.h"
+#include "server/scheduler.h"
+
+namespace gridfold::server {
+
+class ServerService final : public v1::ServerService::CallbackService {
+ public:
+  // `scheduler` must outlive the service.
+  ServerService(const kernels::Engine& engine, const Limits& limits, const Scheduler& scheduler);
+
+  grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
+                                          const v1::GetServerInfoRequest* request,
+                                          v1::GetServerInfoResponse* response) override;
+  grpc::ServerUnaryReactor* GetStatistics(grpc::CallbackServerContext* context,
+                                          const v1::GetStatisticsRequest* request,
+                                          v1::GetStatisticsResponse* response) override;
+
+ private:
+  v1::GetServerInfoResponse info_;
+  const Scheduler& scheduler_;
+  const std::chrono::steady_clock::time_point started_at_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_SERVER_SERVICE_H_

@@ -1,0 +1,123 @@
+// One call of ComputeService, from its bytes to its answer. Used by compute_service.cc only.
+//
+// Start runs in a thread of gRPC: admission by size and deadline, decoding, validation, submission.
+// Run and Finish run in a thread of the scheduler. OnCancel comes at any time after Start has
+// returned, from gRPC; OnDone last, after Finish and OnCancel have returned, and deletes the call.
+#ifndef GRIDFOLD_SERVER_UNARY_CALL_H_
+#define GRIDFOLD_SERVER_UNARY_CALL_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/call_report.h"
+#include "server/compute_service.h"
+#include "server/exception_guard.h"
+#include "server/message_codec.h"
+#include "server/planned_run.h"
+#include "server/proto_conversion.h"
+#include "server/request_validation.h"
+#include "server/rpc_deadline.h"
+#include "server/rpc_status.h"
+
+namespace gridfold::server {
+
+template <class Request, class Planned, class Response>
+class UnaryCall final : public grpc::ServerUnaryReactor {
+ public:
+  UnaryCall(CallEnvironment& environment, const char* rpc, grpc::CallbackServerContext& context,
+            const grpc::ByteBuffer& request, grpc::ByteBuffer& response)
+      : environment_(environment),
+        report_(rpc, environment.next_call_id++),
+        context_(context),
+        // The buffer belongs to this call, which releases it as soon as it is decoded.
+        request_bytes_(const_cast<grpc::ByteBuffer&>(request)),
+        response_bytes_(response) {
+    environment_.calls.Enter();
+  }
+
+  grpc::ServerUnaryReactor* Start() {
+    if (absl::Status status = Submit(); !status.ok()) FinishWith(status);
+    return this;
+  }
+
+  void OnCancel() override {
+    if (job_ != nullptr) environment_.scheduler.Cancel(job_);
+  }
+
+  void OnDone() override {
+    CallCounter& calls = environment_.calls;
+    delete this;
+    calls.Leave();
+  }
+
+ private:
+  absl::Status Submit() {
+    const uint64_t payload_bytes = request_bytes_.Length();
+    const JobClock::time_point deadline = DeadlineOf(context_);
+    report_.request_bytes = payload_bytes;
+    if (absl::Status status = environment_.scheduler.CheckAdmission(payload_bytes, deadline);
+        !status.ok()) {
+      return status;
+    }
+    if (absl::Status status = CatchExceptions([this] { return Prepare(); }); !status.ok()) {
+      return status;
+    }
+    job_ = std::make_shared<Job>(JobWork{
+        .payload_bytes = payload_bytes,
+        .deadline = deadline,
+        .run = [this](const JobContext& job_context) { return Run(job_context); },
+        .finish = [this](const absl::Status& status) { FinishWith(status); },
+    });
+    return environment_.scheduler.Submit(job_);
+  }
+
+  absl::Status Prepare() {
+    absl::Status status = DecodeRequest(request_bytes_, environment_.limits, request_.emplace());
+    request_bytes_.Clear();
+    if (!status.ok()) return status;
+    absl::StatusOr<Planned> planned = PlanRequest(*request_, environment_.limits);
+    if (!planned.ok()) return planned.status();
+    planned_ = *std::move(planned);
+    return absl::OkStatus();
+  }
+
+  absl::Status Run(const JobContext& job_context) {
+    report_.queue_time = job_context.queue_time;
+    absl::StatusOr<Response> response =
+        RunPlanned(*planned_, job_context.lane, job_context.stop, report_.run);
+    // The answer takes memory of its own.
+    planned_.reset();
+    request_.reset();
+    if (!response.ok()) return response.status();
+    v1::ExecutionStatistics& execution = *response->mutable_execution();
+    FillExecution(report_.run, execution);
+    execution.set_engine(environment_.engine_name);
+    *execution.mutable_queue_time() = ToWire(report_.queue_time);
+    *execution.mutable_total_time() = ToWire(report_.Elapsed());
+    return EncodeResponse(*response, response_bytes_);
+  }
+
+  void FinishWith(const absl::Status& status) {
+    report_.Log(status, response_bytes_.Length());
+    // From here on gRPC may delete this call at any moment.
+    Finish(ToGrpcStatus(status));
+  }
+
+  CallEnvironment& environment_;
+  CallReport report_;
+  grpc::CallbackServerContext& context_;
+  grpc::ByteBuffer& request_bytes_;
+  grpc::ByteBuffer& response_bytes_;
+  std::optional<Request> request_;
+  std::optional<Planned> planned_;  // Points into `request_`.
+  std::shared_ptr<Job> job_;
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_UNARY_CALL_H_
