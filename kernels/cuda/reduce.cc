@@ -1,0 +1,204 @@
+#include "kernels/cuda/reduce.h"
+
+#include <algorithm>
+
+#include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/reduce_geometry.h"
+#include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_product.h"
+#include "kernels/cuda/reduce_tuning.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+bool IsFloatingProduct(const ReductionPlan& plan, Statistic statistic) {
+  return statistic == Statistic::kProduct && IsFloatingPoint(plan.array.element_type);
+}
+
+bool HasFloatingProduct(const ReductionPlan& plan) {
+  return std::any_of(plan.statistics.begin(), plan.statistics.end(),
+                     [&](Statistic s) { return IsFloatingProduct(plan, s); });
+}
+
+bool HasOnlyFloatingProduct(const ReductionPlan& plan) {
+  return plan.statistics.size() == 1 && HasFloatingProduct(plan);
+}
+
+ReductionParameters MakeParameters(const ReductionPlan& plan, const ReductionInput& input,
+                                   const ReductionOutput& output) {
+  ReductionParameters parameters = {};
+  parameters.elements = input.elements.data;
+  parameters.offsets = plan.grouping.kind == GroupingKind::kSegments ? input.offsets : nullptr;
+  parameters.group_count = plan.grouping.group_count;
+  parameters.group_size = plan.grouping.group_size;
+  parameters.rules = {.ignore_nan = plan.nan_policy == NanPolicy::kIgnore,
+                      .wrap = plan.overflow_policy == OverflowPolicy::kWrap,
+                      .delta_degrees_of_freedom = plan.delta_degrees_of_freedom};
+  parameters.slots = output.slots;
+  parameters.failures = output.failures;
+  for (size_t i = 0; i < plan.statistics.size(); ++i) {
+    if (IsFloatingProduct(plan, plan.statistics[i])) continue;
+    parameters.statistics[parameters.statistic_count] = plan.statistics[i];
+    parameters.rows[parameters.statistic_count] = static_cast<uint8_t>(i);
+    ++parameters.statistic_count;
+  }
+  return parameters;
+}
+
+// Scratch of one launch, as laid out by GeometryScratchBytes.
+struct WorkSpace {
+  SegmentQueue* queue;
+  uint32_t* tickets;
+  void* partials;
+  LongSegment* long_segments;
+};
+
+absl::StatusOr<WorkSpace> AllocateWorkSpace(const ReductionGeometry& geometry, Scratch& scratch,
+                                            cudaStream_t stream) {
+  const uint64_t counter_bytes = sizeof(SegmentQueue) + geometry.ticket_count * sizeof(uint32_t);
+  const auto counters = scratch.Allocate<std::byte>(counter_bytes);
+  if (!counters.ok()) return counters.status();
+  const auto partials =
+      scratch.Allocate<std::byte>(geometry.partial_count * geometry.state_bytes);
+  if (!partials.ok()) return partials.status();
+  const auto long_segments = scratch.Allocate<LongSegment>(geometry.queued_segments_max);
+  if (!long_segments.ok()) return long_segments.status();
+  if (geometry.ticket_count > 0) {
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*counters, 0, counter_bytes, stream));
+  }
+  return WorkSpace{reinterpret_cast<SegmentQueue*>(*counters),
+                   reinterpret_cast<uint32_t*>(*counters + sizeof(SegmentQueue)), *partials,
+                   *long_segments};
+}
+
+LaunchShape ShapeOf(uint32_t grid_blocks) {
+  return {.grid = dim3(grid_blocks), .block = dim3(ReduceTuning::kBlockThreads)};
+}
+
+absl::Status LaunchTiles(const ReductionKernels& kernels, const ReductionGeometry& geometry,
+                         const ReductionParameters& parameters, const WorkSpace& space,
+                         cudaStream_t stream) {
+  const bool queues = geometry.queued_segments_max > 0;
+  const TileWork tiles{.width_log2 = geometry.tile_width_log2,
+                       .group_elements_max = geometry.tile_elements_max,
+                       .chunk_elements = geometry.chunk_elements,
+                       .queue = queues ? space.queue : nullptr,
+                       .long_segments = space.long_segments};
+  absl::Status status =
+      Launch(kernels.tiles, ShapeOf(geometry.grid_blocks), stream, parameters, tiles);
+  if (!status.ok() || !queues) return status;
+  const BlockWork blocks{.chunk_elements = geometry.chunk_elements,
+                         .chunks_per_group = 0,
+                         .queue = space.queue,
+                         .long_segments = space.long_segments,
+                         .partials = space.partials,
+                         .tickets = space.tickets};
+  return Launch(kernels.blocks, ShapeOf(geometry.queue_grid_blocks), stream, parameters, blocks);
+}
+
+absl::Status LaunchBlocks(const ReductionKernels& kernels, const ReductionGeometry& geometry,
+                          const ReductionParameters& parameters, const WorkSpace& space,
+                          cudaStream_t stream) {
+  const BlockWork work{.chunk_elements = geometry.chunk_elements,
+                       .chunks_per_group = geometry.chunks_per_group,
+                       .queue = nullptr,
+                       .long_segments = nullptr,
+                       .partials = space.partials,
+                       .tickets = space.tickets};
+  return Launch(kernels.blocks, ShapeOf(geometry.grid_blocks), stream, parameters, work);
+}
+
+absl::Status LaunchColumns(const ReductionKernels& kernels, const ReductionGeometry& geometry,
+                           const ReductionParameters& parameters, const WorkSpace& space,
+                           cudaStream_t stream) {
+  const ColumnWork work{.tile_columns_log2 = geometry.tile_columns_log2,
+                        .splits = geometry.splits,
+                        .tile_count = geometry.column_tile_count,
+                        .rows_per_split = geometry.rows_per_split,
+                        .partials = space.partials,
+                        .tickets = space.tickets};
+  return Launch(kernels.columns, ShapeOf(geometry.grid_blocks), stream, parameters, work);
+}
+
+// Everything but floating-point products.
+absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& parameters,
+                          Scratch& scratch, const DeviceProperties& properties,
+                          cudaStream_t stream) {
+  const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
+  const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, scratch, stream);
+  if (!space.ok()) return space.status();
+  const ReductionKernels kernels = VisitElementType(plan.array.element_type, [&](auto tag) {
+    return ReductionKernelsFor<typename decltype(tag)::type>(ReductionParts(plan));
+  });
+  switch (geometry.form) {
+    case ReductionForm::kTiles:
+      return LaunchTiles(kernels, geometry, parameters, *space, stream);
+    case ReductionForm::kBlocks:
+      return LaunchBlocks(kernels, geometry, parameters, *space, stream);
+    case ReductionForm::kColumns: break;
+  }
+  return LaunchColumns(kernels, geometry, parameters, *space, stream);
+}
+
+}  // namespace
+
+uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties& properties) {
+  if (plan.grouping.group_count == 0) return 0;
+  uint64_t bytes = 0;
+  if (!HasOnlyFloatingProduct(plan)) {
+    bytes += GeometryScratchBytes(PlanReductionGeometry(plan, properties));
+  }
+  if (HasFloatingProduct(plan)) bytes += ProductScratchBytes(plan);
+  return bytes;
+}
+
+uint64_t ReductionScratchBytesMax(uint64_t input_bytes, uint64_t group_count,
+                                  const DeviceProperties& properties) {
+  return GeometryScratchBytesMax(input_bytes, properties) +
+         ProductScratchBytesMax(input_bytes, group_count);
+}
+
+absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& input,
+                             const ReductionOutput& output, Scratch& scratch,
+                             const DeviceProperties& properties, cudaStream_t stream) {
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(
+      output.failures, 0xFF, plan.statistics.size() * sizeof(uint64_t), stream));
+  if (plan.grouping.group_count == 0) return absl::OkStatus();
+  if (!HasOnlyFloatingProduct(plan)) {
+    absl::Status status = LaunchStates(plan, MakeParameters(plan, input, output), scratch,
+                                       properties, stream);
+    if (!status.ok()) return status;
+  }
+  for (size_t i = 0; i < plan.statistics.size(); ++i) {
+    if (!IsFloatingProduct(plan, plan.statistics[i])) continue;
+    uint64_t* const slots = output.slots + i * plan.grouping.group_count;
+    if (absl::Status status = LaunchProduct(plan, input, slots, scratch, properties, stream);
+        !status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+const char* ReductionStrategy(const ReductionPlan& plan, const DeviceProperties& properties) {
+  if (HasOnlyFloatingProduct(plan)) return "reduce/product";
+  if (plan.grouping.group_count == 0) return "reduce/nothing";
+  const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
+  switch (geometry.form) {
+    case ReductionForm::kBlocks: return "reduce/contiguous";
+    case ReductionForm::kColumns: return "reduce/axis-0";
+    case ReductionForm::kTiles: break;
+  }
+  if (plan.grouping.kind != GroupingKind::kSegments) return "reduce/tile";
+  return geometry.queued_segments_max > 0 ? "reduce/segments-queue" : "reduce/segments-tile";
+}
+
+uint64_t ReductionBytesRead(const ReductionPlan& plan) {
+  const uint64_t passes =
+      (HasOnlyFloatingProduct(plan) ? 0 : 1) + (HasFloatingProduct(plan) ? 1 : 0);
+  return passes * plan.array.size_bytes();
+}
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,45 @@
+// From the state of a group to the slots of its statistics.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_FINISH_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_FINISH_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/reduce_kernels.h"
+#include "kernels/numerics/statistic_value.h"
+
+namespace gridfold::kernels::cuda {
+
+// Writes all statistics of a group. One thread calls it for each group. Not inlined: it is long, and
+// every kernel of a type and part set ends with it.
+template <class T, uint32_t kParts>
+__device__ __noinline__ void FinishGroup(const ReductionParameters& parameters, uint64_t group,
+                                         uint64_t size, const ReductionState<T, kParts>& state) {
+  for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
+    const uint32_t row = parameters.rows[i];
+    uint64_t* const slot = &parameters.slots[row * parameters.group_count + group];
+    const ValueOutcome outcome =
+        StatisticValue(parameters.statistics[i], state, size, parameters.rules, slot);
+    if (outcome != ValueOutcome::kOk) {
+      atomicMin(reinterpret_cast<unsigned long long*>(&parameters.failures[row]),
+                static_cast<unsigned long long>(group));
+    }
+  }
+}
+
+struct GroupRange {
+  uint64_t begin;
+  uint64_t size;
+};
+
+// Where a group of contiguous elements stands.
+__device__ inline GroupRange RangeOf(const ReductionParameters& parameters, uint64_t group) {
+  if (parameters.offsets == nullptr) {
+    return {group * parameters.group_size, parameters.group_size};
+  }
+  const uint64_t begin = parameters.offsets[group];
+  return {begin, parameters.offsets[group + 1] - begin};
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_FINISH_CUH_

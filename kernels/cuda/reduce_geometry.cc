@@ -1,0 +1,213 @@
+#include "kernels/cuda/reduce_geometry.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/cuda/grid.h"
+#include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/scratch.h"
+#include "kernels/numerics/reduction_state.h"
+#include "kernels/numerics/statistic_value.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+using Tuning = ReduceTuning;
+
+struct StateKind {
+  uint64_t bytes;
+  uint32_t parts;  // The set that kernels are built for.
+};
+
+StateKind StateKindOf(ElementType type, uint32_t parts) {
+  return VisitElementType(type, [parts](auto tag) {
+    using T = typename decltype(tag)::type;
+    return VisitPartSet<T>(parts, [](auto set) {
+      return StateKind{sizeof(ReductionState<T, decltype(set)::value>), decltype(set)::value};
+    });
+  });
+}
+
+// What the forms' planners share.
+struct Request {
+  const Grouping& grouping;
+  uint64_t element_bytes;
+  uint64_t element_count;
+  uint64_t resident_blocks;
+
+  uint64_t total_bytes() const { return element_count * element_bytes; }
+
+  // Whole cache lines, so that chunks of an aligned array are aligned too.
+  uint64_t ChunkElements(uint64_t chunks) const {
+    constexpr uint64_t kLineBytes = 128;
+    const uint64_t bytes = std::max(Tuning::kChunkBytesMin, CeilDivide(total_bytes(), chunks));
+    return RoundUp(bytes, kLineBytes) / element_bytes;
+  }
+
+  uint64_t TileElementsMax() const {
+    const bool many = grouping.group_count >= resident_blocks * Tuning::kWarps;
+    return (many ? Tuning::kTileGroupBytesMaxMany : Tuning::kTileGroupBytesMaxFew) / element_bytes;
+  }
+};
+
+void PlanBlocks(const Request& request, ReductionGeometry& geometry) {
+  const uint64_t group_size = request.grouping.group_size;
+  const uint64_t group_count = request.grouping.group_count;
+  // A single group is read in one even wave; many groups need more pieces to come out even.
+  const uint64_t chunks_per_block = group_count == 1 ? 1 : Tuning::kChunksPerBlock;
+  geometry.form = ReductionForm::kBlocks;
+  geometry.chunk_elements = request.ChunkElements(request.resident_blocks * chunks_per_block);
+  geometry.chunks_per_group =
+      static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(group_size, geometry.chunk_elements)));
+  const uint64_t items = group_count * geometry.chunks_per_group;
+  geometry.grid_blocks = GridStrideBlocks(items, 1, request.resident_blocks);
+  if (geometry.chunks_per_group > 1) {
+    geometry.partial_count = items;
+    geometry.ticket_count = group_count;
+  }
+}
+
+void PlanQueue(const Request& request, ReductionGeometry& geometry) {
+  geometry.chunk_elements =
+      request.ChunkElements(request.resident_blocks * Tuning::kQueuedChunksPerBlock);
+  geometry.queued_segments_max = std::min(
+      request.grouping.group_count, request.element_count / (geometry.tile_elements_max + 1));
+  // Every segment may end with a chunk that is not full.
+  geometry.partial_count =
+      request.element_count / geometry.chunk_elements + geometry.queued_segments_max;
+  geometry.ticket_count = geometry.queued_segments_max;
+  geometry.queue_grid_blocks =
+      GridStrideBlocks(geometry.partial_count, 1, request.resident_blocks);
+}
+
+void PlanTiles(const Request& request, uint64_t longest, ReductionGeometry& geometry) {
+  const uint64_t group_count = request.grouping.group_count;
+  const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
+  const uint64_t lanes = std::clamp<uint64_t>(CeilDivide(mean_bytes, Tuning::kTileBytesPerLane), 1,
+                                              Tuning::kWarpThreads);
+  geometry.form = ReductionForm::kTiles;
+  geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
+  geometry.tile_elements_max = request.TileElementsMax();
+  const uint64_t groups_per_block = Tuning::kBlockThreads >> geometry.tile_width_log2;
+  geometry.grid_blocks =
+      GridStrideBlocks(group_count, groups_per_block,
+                       request.resident_blocks * Tuning::kTileBlocksPerResident);
+  if (longest > geometry.tile_elements_max) PlanQueue(request, geometry);
+}
+
+uint32_t TileColumnsLog2(const Request& request) {
+  const uint64_t columns = std::bit_ceil(request.grouping.group_count);
+  const uint64_t wide =
+      std::max<uint64_t>(Tuning::kWarpThreads, Tuning::kColumnTileBytes / request.element_bytes);
+  uint64_t tile = std::min(columns, wide);
+  // More columns and fewer rows a turn, where there are too few rows to share out.
+  const uint64_t row_threads_max = request.grouping.group_size / Tuning::kRowsPerThreadMin;
+  while (tile < std::min<uint64_t>(columns, Tuning::kBlockThreads) &&
+         Tuning::kBlockThreads / tile > std::max<uint64_t>(row_threads_max, 1)) {
+    tile *= 2;
+  }
+  return static_cast<uint32_t>(std::bit_width(tile) - 1);
+}
+
+void PlanColumns(const Request& request, ReductionGeometry& geometry) {
+  const uint64_t columns = request.grouping.group_count;
+  const uint64_t rows = request.grouping.group_size;
+  geometry.form = ReductionForm::kColumns;
+  geometry.tile_columns_log2 = TileColumnsLog2(request);
+  geometry.column_tile_count = CeilDivide(columns, uint64_t{1} << geometry.tile_columns_log2);
+  const uint64_t row_threads = Tuning::kBlockThreads >> geometry.tile_columns_log2;
+  const uint64_t rows_min =
+      std::max(row_threads * Tuning::kRowsPerThreadMin,
+               CeilDivide(geometry.state_bytes * Tuning::kSplitBytesPerPartialByte,
+                          request.element_bytes));
+  const uint64_t splits_wanted = CeilDivide(
+      request.resident_blocks * Tuning::kColumnItemsPerBlock, geometry.column_tile_count);
+  const uint64_t splits = std::clamp<uint64_t>(rows / rows_min, 1, splits_wanted);
+  geometry.rows_per_split = std::max<uint64_t>(1, CeilDivide(rows, splits));
+  geometry.splits = static_cast<uint32_t>(
+      std::max<uint64_t>(1, CeilDivide(rows, geometry.rows_per_split)));
+  geometry.grid_blocks = GridStrideBlocks(geometry.column_tile_count * geometry.splits, 1,
+                                          request.resident_blocks * Tuning::kTileBlocksPerResident);
+  if (geometry.splits > 1) {
+    geometry.partial_count = geometry.splits * columns;
+    geometry.ticket_count = geometry.column_tile_count;
+  }
+}
+
+uint64_t ResidentBlocks(uint32_t parts, const DeviceProperties& properties) {
+  return uint64_t{ReduceResidentBlocks(parts)} *
+         static_cast<uint64_t>(properties.multiprocessor_count);
+}
+
+}  // namespace
+
+uint64_t LongestGroup(const Grouping& grouping) {
+  if (grouping.kind != GroupingKind::kSegments) return grouping.group_size;
+  uint64_t longest = 0;
+  for (uint64_t g = 0; g < grouping.group_count; ++g) {
+    longest = std::max(longest, grouping.offsets[g + 1] - grouping.offsets[g]);
+  }
+  return longest;
+}
+
+uint32_t ReductionParts(const ReductionPlan& plan) {
+  uint32_t parts = 0;
+  for (const Statistic statistic : plan.statistics) {
+    parts |= PartsOf(statistic, IsFloatingPoint(plan.array.element_type),
+                     plan.nan_policy == NanPolicy::kIgnore);
+  }
+  return parts;
+}
+
+ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
+                                        const DeviceProperties& properties) {
+  const StateKind state = StateKindOf(plan.array.element_type, ReductionParts(plan));
+  const Request request{plan.grouping, ElementSize(plan.array.element_type),
+                        plan.array.element_count, ResidentBlocks(state.parts, properties)};
+  ReductionGeometry geometry;
+  geometry.state_bytes = state.bytes;
+  if (plan.grouping.kind == GroupingKind::kAxis0) {
+    PlanColumns(request, geometry);
+    return geometry;
+  }
+  const uint64_t longest = LongestGroup(plan.grouping);
+  const bool equal_groups = plan.grouping.kind != GroupingKind::kSegments;
+  if (equal_groups && longest > request.TileElementsMax()) {
+    PlanBlocks(request, geometry);
+  } else {
+    PlanTiles(request, longest, geometry);
+  }
+  return geometry;
+}
+
+uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {
+  return ScratchBytes(sizeof(SegmentQueue) + geometry.ticket_count * sizeof(uint32_t)) +
+         ScratchBytes(geometry.partial_count * geometry.state_bytes) +
+         ScratchBytes(geometry.queued_segments_max * sizeof(LongSegment));
+}
+
+uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& properties) {
+  const uint64_t state_bytes = StateKindOf(ElementType::kInt64, ~uint32_t{0}).bytes;
+  const uint64_t resident =
+      static_cast<uint64_t>(properties.multiprocessor_count) * Tuning::kResidentBlocksOnePart;
+
+  // Long segments: many groups may each have more than the larger limit, few more than the smaller.
+  const uint64_t segments =
+      resident * Tuning::kWarps + input_bytes / Tuning::kTileGroupBytesMaxMany;
+  // Chunks: as many as are aimed at, and one that is not full for each group that has several.
+  const uint64_t chunks = 2 * resident * Tuning::kChunksPerBlock +
+                          resident * Tuning::kQueuedChunksPerBlock + segments;
+  // Splits of columns: bounded by the number of items, twice for rounding up, and by the input.
+  const uint64_t split_states =
+      2 * resident * Tuning::kColumnItemsPerBlock *
+      std::max<uint64_t>(Tuning::kWarpThreads, Tuning::kColumnTileBytes);
+  const uint64_t split_bytes = std::min(split_states * state_bytes,
+                                        input_bytes / Tuning::kSplitBytesPerPartialByte);
+  return ScratchBytes(sizeof(SegmentQueue) + (chunks + resident) * sizeof(uint32_t)) +
+         ScratchBytes(std::max(chunks * state_bytes, split_bytes)) +
+         ScratchBytes(segments * sizeof(LongSegment));
+}
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,62 @@
+// How a reduction is laid out on the device: which kernels, how many blocks, how much scratch.
+//
+// Decided by the plan and the device alone, so that the scratch a plan needs is known before it
+// runs, and the same plan gives the same bits in every run on a device.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GEOMETRY_H_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_GEOMETRY_H_
+
+#include <cstdint>
+
+#include "kernels/cuda/device_properties.h"
+#include "kernels/reduction.h"
+
+namespace gridfold::kernels::cuda {
+
+enum class ReductionForm : uint8_t {
+  kTiles,    // Groups by lanes of a warp; segments that are too long by blocks, through a queue.
+  kBlocks,   // Groups in chunks, a block for each.
+  kColumns,  // Axis 0.
+};
+
+struct ReductionGeometry {
+  ReductionForm form = ReductionForm::kTiles;
+  uint32_t grid_blocks = 1;  // Of the form's kernel.
+
+  // States that blocks leave for the last block of their group, and that block's counters.
+  uint64_t state_bytes = 0;  // Of one state.
+  uint64_t partial_count = 0;
+  uint64_t ticket_count = 0;
+
+  uint64_t chunk_elements = 0;    // kBlocks, and queued segments.
+  uint32_t chunks_per_group = 1;  // kBlocks
+
+  uint32_t tile_width_log2 = 0;        // kTiles
+  uint64_t tile_elements_max = 0;      // kTiles: longer segments are queued.
+  uint64_t queued_segments_max = 0;    // kTiles: 0 where no segment is too long.
+  uint32_t queue_grid_blocks = 1;      // kTiles
+
+  uint32_t tile_columns_log2 = 0;  // kColumns
+  uint32_t splits = 1;             // kColumns: of the rows.
+  uint64_t rows_per_split = 0;     // kColumns
+  uint64_t column_tile_count = 0;  // kColumns
+};
+
+// Elements of the longest group; 0 without groups.
+uint64_t LongestGroup(const Grouping& grouping);
+
+// Union of the parts that the plan's statistics need.
+uint32_t ReductionParts(const ReductionPlan& plan);
+
+// Requires a plan with groups.
+ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
+                                        const DeviceProperties& properties);
+
+// Bytes of scratch that the kernels of this geometry need.
+uint64_t GeometryScratchBytes(const ReductionGeometry& geometry);
+
+// The most that GeometryScratchBytes gives for plans of up to `input_bytes`.
+uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& properties);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_GEOMETRY_H_

@@ -1,0 +1,85 @@
+// The kernels of reductions as host code sees them: parameters, and a table of functions for each
+// element type and set of parts. Plain C++; states are untyped here, since only kernels look inside.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_KERNELS_H_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_KERNELS_H_
+
+#include <cstdint>
+
+#include "kernels/numerics/statistic_value.h"
+#include "kernels/statistic.h"
+
+namespace gridfold::kernels::cuda {
+
+// What all kernels are told: the elements, how they are grouped, and what to make of the groups.
+struct ReductionParameters {
+  const void* elements;
+  const uint64_t* offsets;  // Segments: group_count + 1; else null and groups have group_size.
+  uint64_t group_count;
+  uint64_t group_size;
+
+  ValueRules rules;
+  uint32_t statistic_count;
+  Statistic statistics[kStatisticCount];
+  uint8_t rows[kStatisticCount];  // Row of `slots` and `failures` for each of the statistics.
+  uint64_t* slots;                // [row][group]
+  uint64_t* failures;             // [row]: smallest group whose value failed, or kNoFailure.
+};
+
+// A segment that the tile kernel leaves to the block kernel. Its chunks are work items
+// [first_item, first_item + chunk_count).
+struct LongSegment {
+  uint64_t group;
+  uint32_t first_item;
+  uint32_t chunk_count;
+};
+
+// The queue of long segments. Zeroed before the tile kernel fills it. Segments stand in the order of
+// their first items, since both are handed out by one atomic addition.
+struct SegmentQueue {
+  unsigned long long segments_and_items;  // Number of segments in the upper half, items in the lower.
+  unsigned long long next_item;           // First item that no block has taken.
+};
+
+// Reduce each group by `width` lanes of a warp, or queue it.
+struct TileWork {
+  uint32_t width_log2;
+  // Segments of more elements are queued; all others are reduced here.
+  uint64_t group_elements_max;
+  uint64_t chunk_elements;
+  SegmentQueue* queue;  // Null where no group is too long.
+  LongSegment* long_segments;
+};
+
+// Reduce each group in chunks, a block for each.
+struct BlockWork {
+  uint64_t chunk_elements;
+  uint32_t chunks_per_group;  // Without a queue.
+  SegmentQueue* queue;        // Null: all groups; else the long segments that it holds.
+  const LongSegment* long_segments;
+  void* partials;     // A state for each item. Neither is used where chunks_per_group is 1.
+  uint32_t* tickets;  // Zeroed; one for each group, or for each long segment.
+};
+
+// Reduce columns: tiles of neighbouring columns, the rows in `splits` parts.
+struct ColumnWork {
+  uint32_t tile_columns_log2;
+  uint32_t splits;
+  uint64_t tile_count;
+  uint64_t rows_per_split;
+  void* partials;     // [split][column] states. Neither is used where splits is 1.
+  uint32_t* tickets;  // Zeroed; one for each tile of columns.
+};
+
+struct ReductionKernels {
+  void (*tiles)(ReductionParameters, TileWork);
+  void (*blocks)(ReductionParameters, BlockWork);
+  void (*columns)(ReductionParameters, ColumnWork);
+};
+
+// The kernels for elements of type T and the set of parts that VisitPartSet chooses for `parts`.
+template <class T>
+ReductionKernels ReductionKernelsFor(uint32_t parts);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_KERNELS_H_
