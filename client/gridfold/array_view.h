@@ -1,0 +1,74 @@
+// A typed view of a caller's array, the input of every operation.
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_ARRAY_VIEW_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_ARRAY_VIEW_H_
+
+#include <array>
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+#include "gridfold/element_type.h"
+
+namespace gridfold::client {
+
+// Arrays are little-endian on the wire, and are sent as they lie in memory.
+static_assert(std::endian::native == std::endian::little);
+
+// A contiguous, row-major array of one or two dimensions. It owns nothing: the elements must stay
+// as they are until the call that takes the view has returned. Cheap to copy.
+//
+//   std::vector<float> samples = ...;
+//   client.ReduceArray(samples, options);                                // One dimension.
+//   client.ReduceArray(ArrayView(samples).WithShape(rows, columns), ...);  // Two.
+class ArrayView {
+ public:
+  // Views a std::vector, std::array, std::span or any other contiguous range of elements.
+  template <std::ranges::contiguous_range Range>
+  requires std::ranges::sized_range<const Range> &&
+      Element<std::remove_cv_t<std::ranges::range_value_t<Range>>>
+      ArrayView(
+          const Range& elements)  // NOLINT(google-explicit-constructor): a view, as std::span.
+      : ArrayView(ElementTypeOf<std::remove_cv_t<std::ranges::range_value_t<Range>>>(),
+                  std::ranges::data(elements), std::ranges::size(elements)) {}
+
+  // Views `element_count` elements at `data`, whose type is known at run time only. No alignment is
+  // needed.
+  ArrayView(ElementType element_type, const void* data, uint64_t element_count)
+      : element_type_(element_type),
+        data_(static_cast<const std::byte*>(data)),
+        element_count_(element_count) {}
+
+  // The same elements as a matrix. The server refuses a shape whose product is not the number of
+  // elements.
+  ArrayView WithShape(uint64_t rows, uint64_t columns) const {
+    ArrayView matrix = *this;
+    matrix.shape_ = {rows, columns};
+    matrix.dimension_count_ = 2;
+    return matrix;
+  }
+
+  ElementType element_type() const { return element_type_; }
+  uint64_t element_count() const { return element_count_; }
+
+  // [rows, columns] of a matrix; empty for one dimension.
+  std::span<const uint64_t> shape() const { return {shape_.data(), dimension_count_}; }
+
+  std::span<const std::byte> bytes() const {
+    return {data_, element_count_ * ElementSizeBytes(element_type_)};
+  }
+
+ private:
+  ElementType element_type_;
+  const std::byte* data_;
+  uint64_t element_count_;
+  std::array<uint64_t, 2> shape_ = {};
+  size_t dimension_count_ = 0;
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_ARRAY_VIEW_H_

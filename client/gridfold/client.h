@@ -1,0 +1,80 @@
+// The gridfold client: reduces, scans and histograms arrays on a remote server.
+//
+//   absl::StatusOr<std::unique_ptr<gridfold::client::Client>> client =
+//       gridfold::client::Client::Connect({.target = "gpu-host:50051"});
+//   if (!client.ok()) return client.status();
+//   std::vector<float> samples = ...;
+//   absl::StatusOr<gridfold::client::ReductionResult> result = (*client)->ReduceArray(
+//       samples, {.statistics = {Statistic::kSum, Statistic::kMax}});
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "gridfold/array_view.h"
+#include "gridfold/client_options.h"
+#include "gridfold/error_details.h"
+#include "gridfold/histogram.h"
+#include "gridfold/reduction.h"
+#include "gridfold/scan.h"
+#include "gridfold/server_info.h"
+
+namespace gridfold::client {
+
+class Transport;
+
+// Connections to one server.
+//
+// Thread safety: all methods may be called from any number of threads at once. Each blocks until
+// the answer is there.
+//
+// Errors: the server's status with its code, message and details (error_details.h); UNAVAILABLE
+// where the server cannot be reached; DEADLINE_EXCEEDED; RESOURCE_EXHAUSTED where a message is
+// larger than message_bytes_max; INTERNAL where the answer makes no sense.
+//
+// Memory: arrays are sent from where they lie, without a copy. A call whose deadline passes while
+// its array is on its way over a stalled connection therefore returns only when that connection is
+// given up: late by up to ClientOptions::stall_timeout. No other call returns late.
+class Client {
+ public:
+  // Opens the connections. UNAVAILABLE where that fails or takes longer than connect_timeout;
+  // INVALID_ARGUMENT where an option makes no sense. Connections that are lost later are opened
+  // again as calls need them.
+  static absl::StatusOr<std::unique_ptr<Client>> Connect(const ClientOptions& options);
+
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  // Computes statistics of an array or of each of its groups.
+  absl::StatusOr<ReductionResult> ReduceArray(const ArrayView& array,
+                                              const ReductionOptions& options,
+                                              const CallOptions& call_options = {});
+
+  // Computes the running aggregate of an array or of each of its groups.
+  absl::StatusOr<ScanResult> ScanArray(const ArrayView& array, const ScanOptions& options,
+                                       const CallOptions& call_options = {});
+
+  // Counts the elements of an array by bins.
+  absl::StatusOr<HistogramResult> ComputeHistogram(const ArrayView& array,
+                                                   const HistogramOptions& options,
+                                                   const CallOptions& call_options = {});
+
+  absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& call_options = {});
+  absl::StatusOr<ServerStatistics> GetStatistics(const CallOptions& call_options = {});
+
+  // Asks the standard health service; an empty name asks for the server as a whole.
+  absl::StatusOr<HealthStatus> CheckHealth(const std::string& service = "",
+                                           const CallOptions& call_options = {});
+
+ private:
+  explicit Client(std::unique_ptr<Transport> transport);
+
+  std::unique_ptr<Transport> transport_;
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_H_

@@ -1,0 +1,57 @@
+// How a client connects, and how one call runs.
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_OPTIONS_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_OPTIONS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace grpc {
+class ChannelCredentials;
+}
+
+namespace gridfold::client {
+
+// Calls are tried again where the server was UNAVAILABLE, and on no other error: every operation is
+// free of side effects, but only that code says that trying again may help. The wait grows
+// exponentially; jitter spreads the clients that one outage has aligned. No wait goes past the
+// call's deadline: where it would, the last error is returned at once.
+struct RetryPolicy {
+  int attempts_max = 4;  // The first included; 1 never tries again.
+  absl::Duration initial_backoff = absl::Milliseconds(50);
+  absl::Duration backoff_max = absl::Seconds(2);
+  double backoff_multiplier = 2;
+  double jitter = 0.25;  // Each wait is longer or shorter by up to this fraction.
+};
+
+struct ClientOptions {
+  // Where the server is: any gRPC target, such as "host:port", "dns:///name:port" or "unix:path".
+  std::string target = "localhost:50051";
+  // Connections, used in turn. One connection carries no more than one core of the client can
+  // serialise; several calls at a time, or large arrays, gain from more.
+  int channel_count = 1;
+  // How long Connect waits for the connections; zero does not wait, and the first call connects.
+  absl::Duration connect_timeout = absl::Seconds(5);
+  // A connection whose peer takes no bytes for this long is given up, and its calls fail with
+  // UNAVAILABLE: how a network that broke in the middle of an array shows.
+  absl::Duration stall_timeout = absl::Seconds(20);
+  // For calls that give no timeout of their own.
+  absl::Duration default_timeout = absl::InfiniteDuration();
+  RetryPolicy retry = {};
+  // Largest message sent or received. Protocol buffers allow no more than 2 GiB.
+  int64_t message_bytes_max = (int64_t{1} << 31) - 1;
+  // nullptr: neither encryption nor authentication.
+  std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
+};
+
+struct CallOptions {
+  // For the whole call, retries included; nothing: ClientOptions::default_timeout.
+  std::optional<absl::Duration> timeout = std::nullopt;
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_OPTIONS_H_

@@ -1,0 +1,27 @@
+// What a server did for one answer.
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_EXECUTION_STATISTICS_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_EXECUTION_STATISTICS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace gridfold::client {
+
+// How a job ran on the server. The times do not hold the network's.
+struct ExecutionStatistics {
+  std::string engine;         // "cuda" or "cpu".
+  std::string strategy;       // Kernel family, for example "histogram/cluster".
+  uint32_t cluster_size = 1;  // Thread blocks in one cluster.
+  uint64_t bytes_read = 0;    // Input read by the kernels, once for each pass.
+  absl::Duration queue_time;
+  absl::Duration stage_in_time;
+  absl::Duration kernel_time;
+  absl::Duration stage_out_time;
+  absl::Duration total_time;
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_EXECUTION_STATISTICS_H_

@@ -1,0 +1,43 @@
+// How an array is split into groups, and what its NaNs and overflows do: options that reductions
+// and scans share.
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_GROUPING_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_GROUPING_H_
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace gridfold::client {
+
+// The whole array is one group.
+struct WholeArray {};
+
+// Groups along an axis of a matrix, as in NumPy: 0 makes one group of each column, 1 of each row.
+struct Axis {
+  uint32_t axis;
+};
+
+// Ragged segments of a one-dimensional array: segment i holds [offsets[i], offsets[i + 1]). One
+// more offset than segments; the first is 0, none is smaller than the one before, the last is the
+// number of elements.
+struct Segments {
+  std::vector<uint64_t> offsets;
+};
+
+using Grouping = std::variant<WholeArray, Axis, Segments>;
+
+// What a NaN among floating-point elements does. The numbers are those of the wire.
+enum class NanPolicy {
+  kPropagate = 1,  // It makes sums, means, minima and the like NaN.
+  kIgnore = 2,     // It is left out, as if it were not there.
+};
+
+// What an integer result outside its type does. The numbers are those of the wire.
+enum class OverflowPolicy {
+  kError = 1,  // The call fails with OUT_OF_RANGE.
+  kWrap = 2,   // The result wraps around.
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_GROUPING_H_

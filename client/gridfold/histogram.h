@@ -1,0 +1,103 @@
+// Histograms: counts, or sums of weights, of an array's elements by bins.
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_HISTOGRAM_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_HISTOGRAM_H_
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "gridfold/array_view.h"
+#include "gridfold/execution_statistics.h"
+
+namespace gridfold::client {
+
+// But for IntegerBins, every bin is half-open, [edges[i], edges[i + 1]), the last one closed, and
+// the edges are those that the result holds.
+
+// Bins of equal width. Give both bounds or none; with none the range is that of the finite
+// elements.
+struct EvenBins {
+  uint64_t bin_count = 0;
+  std::optional<double> lower_bound = std::nullopt;
+  std::optional<double> upper_bound = std::nullopt;
+};
+
+// Bins between given edges, strictly increasing, one more than there are bins. The first may be
+// -infinity, the last +infinity.
+struct EdgeBins {
+  std::vector<double> edges;
+};
+
+// Bins of equal ratio; 0 < lower_bound < upper_bound, finite.
+struct LogarithmicBins {
+  uint64_t bin_count = 0;
+  double lower_bound = 0;
+  double upper_bound = 0;
+};
+
+// Bin i counts the elements equal to first_value + i. Integer elements only.
+struct IntegerBins {
+  int64_t first_value = 0;
+  uint64_t bin_count = 0;
+};
+
+using BinSpecification = std::variant<EvenBins, EdgeBins, LogarithmicBins, IntegerBins>;
+
+// What happens to samples outside the bins; they are counted as underflow or overflow either way.
+// The numbers are those of the wire.
+enum class OutOfRangePolicy {
+  kDrop = 1,   // They are in no bin.
+  kClamp = 2,  // They count in the nearest bin as well.
+};
+
+// Which bins a result lists. The numbers are those of the wire.
+enum class HistogramFormat {
+  kDense = 1,   // All.
+  kSparse = 2,  // Those that are not zero.
+};
+
+struct HistogramOptions {
+  // One entry; or one for each channel; or two, for x and y, in two dimensions.
+  std::vector<BinSpecification> bins = {};
+  // Interleaved channels: element i of the samples belongs to channel i modulo channel_count.
+  uint32_t channel_count = 1;
+  // Makes the histogram two-dimensional: sample i is (array[i], y_array[i]). Same type and size.
+  std::optional<ArrayView> y_array = std::nullopt;
+  // The weight of each sample, of any element type. The result then sums weights.
+  std::optional<ArrayView> weights = std::nullopt;
+  OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
+  HistogramFormat format = HistogramFormat::kDense;
+  // Quantiles to read off the counts, each in [0, 1]. Not with weights, in two dimensions, or with
+  // integer bins.
+  std::vector<double> quantiles = {};
+};
+
+// The counts of one channel.
+struct HistogramCounts {
+  std::vector<uint64_t> counts;         // Of each bin, or of each listed one. Empty with weights.
+  std::vector<double> weight_sums;      // The same; only with weights.
+  std::vector<uint64_t> bin_indices;    // Sparse only: the number of each listed bin, increasing.
+  uint64_t underflow_count = 0;         // Samples below the first edge.
+  uint64_t overflow_count = 0;          // Samples above the last edge.
+  uint64_t nan_count = 0;               // NaN samples; they are in no bin.
+  std::vector<double> quantile_values;  // As requested; NaN where no sample is in a bin.
+};
+
+// The bins as they were used.
+struct ResolvedBins {
+  uint64_t bin_count = 0;
+  std::vector<double> edges;  // bin_count + 1; empty for integer bins.
+};
+
+struct HistogramResult {
+  // One for each channel. In two dimensions one, where bin (x, y) stands at
+  // x * bins[1].bin_count + y.
+  std::vector<HistogramCounts> channels;
+  std::vector<ResolvedBins> bins;  // One for each channel; two, for x and y, in two dimensions.
+  ExecutionStatistics execution;
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_HISTOGRAM_H_

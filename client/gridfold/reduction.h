@@ -1,0 +1,50 @@
+// Reductions: one or several statistics of an array or of each of its groups.
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_REDUCTION_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_REDUCTION_H_
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "gridfold/execution_statistics.h"
+#include "gridfold/grouping.h"
+#include "gridfold/statistic.h"
+
+namespace gridfold::client {
+
+struct ReductionOptions {
+  // At least one, none twice. All are computed in one pass over the array.
+  std::vector<Statistic> statistics = {};
+  Grouping grouping = WholeArray{};
+  NanPolicy nan_policy = NanPolicy::kPropagate;
+  OverflowPolicy overflow_policy = OverflowPolicy::kError;  // Of sums and products.
+  // Variance and standard deviation divide by the count less this: 1 for a sample.
+  uint32_t delta_degrees_of_freedom = 0;
+};
+
+// One value for each group. Which alternative is held is said at Statistic.
+using StatisticValues = std::variant<std::vector<int64_t>, std::vector<uint64_t>,
+                                     std::vector<double>, std::vector<bool>>;
+
+struct ReductionResult {
+  struct Entry {
+    Statistic statistic;
+    StatisticValues values;  // `group_count` of them.
+  };
+
+  std::vector<Entry> entries;  // One for each requested statistic, in that order.
+  uint64_t group_count = 0;
+  ExecutionStatistics execution;
+
+  // The values of a statistic; nullptr where it was not requested.
+  const StatisticValues* Find(Statistic statistic) const {
+    for (const Entry& entry : entries) {
+      if (entry.statistic == statistic) return &entry.values;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_REDUCTION_H_

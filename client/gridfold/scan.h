@@ -1,0 +1,65 @@
+// Scans: running sums, products, minima and maxima.
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_SCAN_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_SCAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "gridfold/element_type.h"
+#include "gridfold/execution_statistics.h"
+#include "gridfold/grouping.h"
+
+namespace gridfold::client {
+
+// The numbers of these enums are those of the wire.
+enum class ScanOperation { kSum = 1, kProduct = 2, kMin = 3, kMax = 4 };
+
+enum class ScanMode {
+  kInclusive = 1,  // Result i aggregates the group's elements up to and including i.
+  kExclusive = 2,  // ... before i; the first is the operation's identity.
+};
+
+enum class ScanDirection { kForward = 1, kReverse = 2 };
+
+struct ScanOptions {
+  ScanOperation operation = ScanOperation::kSum;
+  ScanMode mode = ScanMode::kInclusive;
+  ScanDirection direction = ScanDirection::kForward;
+  Grouping grouping = WholeArray{};
+  // The array's own type, or its 64-bit accumulator type (int64, uint64 or float64). Nothing stands
+  // for the accumulator type in sums and products of integers, and for the own type otherwise.
+  std::optional<ElementType> output_type = std::nullopt;
+  NanPolicy nan_policy = NanPolicy::kPropagate;
+  OverflowPolicy overflow_policy = OverflowPolicy::kError;
+};
+
+struct ScanResult {
+  ElementType element_type = ElementType::kFloat64;
+  std::vector<uint64_t> shape;  // [elements], or [rows, columns].
+  std::string data;             // The results, row-major, as many as the input has elements.
+  ExecutionStatistics execution;
+
+  uint64_t element_count() const { return data.size() / ElementSizeBytes(element_type); }
+
+  // The results as T, viewed in place: valid as long as `data` is. FAILED_PRECONDITION where they
+  // are of another type.
+  template <Element T>
+  absl::StatusOr<std::span<const T>> Values() const {
+    if (ElementTypeOf<T>() != element_type) {
+      return absl::FailedPreconditionError(absl::StrCat("the scan's results are ",
+                                                        ElementTypeName(element_type), ", not ",
+                                                        ElementTypeName(ElementTypeOf<T>())));
+    }
+    return std::span<const T>(reinterpret_cast<const T*>(data.data()), element_count());
+  }
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_SCAN_H_

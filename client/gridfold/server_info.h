@@ -1,0 +1,58 @@
+// What a server is, what it has been doing, and whether it serves.
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_SERVER_INFO_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_SERVER_INFO_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace gridfold::client {
+
+// A device that runs jobs.
+struct Device {
+  std::string name;
+  uint64_t memory_bytes = 0;
+  uint32_t compute_units = 0;      // Multiprocessors of a GPU; threads used on a processor.
+  std::string compute_capability;  // Of a GPU, for example "9.0".
+};
+
+// What a server accepts at most.
+struct ServerLimits {
+  uint64_t message_bytes_max = 0;  // One request or response.
+  uint64_t bin_count_max = 0;      // One histogram, all channels together.
+  uint64_t group_count_max = 0;    // One reduction.
+  uint32_t lane_count = 0;         // Jobs that run at the same time.
+  uint64_t queued_jobs_max = 0;
+  uint64_t queued_bytes_max = 0;
+};
+
+struct ServerInfo {
+  std::string version;  // MAJOR.MINOR.PATCH.
+  std::string engine;   // "cuda" or "cpu".
+  std::vector<Device> devices;
+  ServerLimits limits;
+};
+
+// Counters since the server started, and what it does now.
+struct ServerStatistics {
+  absl::Duration uptime;
+  uint64_t jobs_accepted = 0;
+  uint64_t jobs_refused = 0;
+  uint64_t jobs_succeeded = 0;
+  uint64_t jobs_failed = 0;
+  uint64_t jobs_cancelled = 0;
+  uint64_t bytes_processed = 0;
+  uint64_t jobs_queued = 0;
+  uint64_t bytes_queued = 0;
+  uint32_t lanes_busy = 0;
+  uint32_t lane_count = 0;
+};
+
+// The answer of the standard gRPC health service.
+enum class HealthStatus { kUnknown = 0, kServing = 1, kNotServing = 2, kServiceUnknown = 3 };
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_SERVER_INFO_H_

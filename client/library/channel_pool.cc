@@ -1,0 +1,82 @@
+#include "client/library/channel_pool.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "grpcpp/create_channel.h"
+#include "grpcpp/security/credentials.h"
+#include "grpcpp/support/channel_arguments.h"
+
+namespace gridfold::client {
+namespace {
+
+int Saturated(int64_t value) {
+  return static_cast<int>(std::min<int64_t>(value, std::numeric_limits<int>::max()));
+}
+
+int ToMilliseconds(absl::Duration duration) {
+  return Saturated(absl::ToInt64Milliseconds(duration));
+}
+
+grpc::ChannelArguments MakeArguments(const ClientOptions& options) {
+  const int message_bytes_max = Saturated(options.message_bytes_max);
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetMaxSendMessageSize(message_bytes_max);
+  arguments.SetMaxReceiveMessageSize(message_bytes_max);
+  // Retries are the client's own: gRPC's give up on requests larger than their buffer.
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  // A retry comes soon after the failure, so the connection must be tried again as soon.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
+                   ToMilliseconds(options.retry.initial_backoff));
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, ToMilliseconds(options.retry.backoff_max));
+  // Makes the kernel give up a peer that takes no bytes. Servers refuse pings that come more often
+  // than every five minutes; what matters here is the timeout.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, ToMilliseconds(absl::Minutes(5)));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ToMilliseconds(options.stall_timeout));
+  return arguments;
+}
+
+std::vector<std::shared_ptr<grpc::Channel>> OpenChannels(const ClientOptions& options) {
+  std::vector<std::shared_ptr<grpc::Channel>> channels;
+  for (int i = 0; i < options.channel_count; ++i) {
+    channels.push_back(grpc::CreateCustomChannel(
+        options.target,
+        options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials(),
+        MakeArguments(options)));
+  }
+  return channels;
+}
+
+}  // namespace
+
+ChannelPool::ChannelPool(const ClientOptions& options)
+    : target_(options.target), channels_(OpenChannels(options)) {}
+
+absl::Status ChannelPool::WaitUntilConnected(absl::Duration timeout) const {
+  const auto deadline = absl::ToChronoTime(absl::Now() + timeout);
+  // All start at once; then each is waited for.
+  for (const auto& channel : channels_) channel->GetState(/*try_to_connect=*/true);
+  for (const auto& channel : channels_) {
+    for (auto state = channel->GetState(true); state != GRPC_CHANNEL_READY;
+         state = channel->GetState(true)) {
+      if (state == GRPC_CHANNEL_TRANSIENT_FAILURE) {
+        return absl::UnavailableError(absl::StrCat("cannot connect to ", target_));
+      }
+      if (!channel->WaitForStateChange(state, deadline)) {
+        return absl::UnavailableError(
+            absl::StrCat("no connection to ", target_, " within ", absl::FormatDuration(timeout)));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+const std::shared_ptr<grpc::Channel>& ChannelPool::Next() {
+  return channels_[next_.fetch_add(1, std::memory_order_relaxed) % channels_.size()];
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,317 @@
+// Every option reaches the wire, and every field of an answer reaches the caller.
+#include "gridfold/client.h"
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/library/fake_server.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+
+namespace gridfold::client {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class ClientTest : public testing::Test {
+ protected:
+  ClientTest() {
+    server_.on_reduce = Answer(reduce_request_, reduce_response_);
+    server_.on_scan = Answer(scan_request_, scan_response_);
+    server_.on_histogram = Answer(histogram_request_, histogram_response_);
+    auto client = Client::Connect({.target = server_.target()});
+    EXPECT_TRUE(client.ok()) << client.status();
+    client_ = *std::move(client);
+  }
+
+  template <typename Request, typename Response>
+  static FakeServer::Handler<Request, Response> Answer(Request& seen, const Response& answer) {
+    return [&](grpc::ServerContext&, const Request& request, Response& response) {
+      seen = request;
+      response = answer;
+      return grpc::Status::OK;
+    };
+  }
+
+  template <typename Message>
+  static void Parse(const char* text, Message& message) {
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &message)) << text;
+  }
+
+  template <typename Message>
+  static void ExpectMessage(const Message& actual, const char* text) {
+    Message expected;
+    Parse(text, expected);
+    EXPECT_EQ(actual.DebugString(), expected.DebugString());
+  }
+
+  v1::ReduceArrayRequest reduce_request_;
+  v1::ReduceArrayResponse reduce_response_;
+  v1::ScanArrayRequest scan_request_;
+  v1::ScanArrayResponse scan_response_;
+  v1::ComputeHistogramRequest histogram_request_;
+  v1::ComputeHistogramResponse histogram_response_;
+  FakeServer server_;
+  std::unique_ptr<Client> client_;
+};
+
+TEST_F(ClientTest, ReductionOptionsReachTheWire) {
+  const std::vector<int8_t> elements = {'a', 'b', 'c', 'd', 'e', 'f'};
+  ASSERT_TRUE(client_
+                  ->ReduceArray(ArrayView(elements).WithShape(2, 3),
+                                {.statistics = {Statistic::kSum, Statistic::kBitwiseXor},
+                                 .grouping = Axis{0},
+                                 .nan_policy = NanPolicy::kIgnore,
+                                 .overflow_policy = OverflowPolicy::kWrap,
+                                 .delta_degrees_of_freedom = 1})
+                  .ok());
+  ExpectMessage(reduce_request_, R"(
+    array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: 2 shape: 3 data: "abcdef" } }
+    statistics: STATISTIC_SUM statistics: STATISTIC_BITWISE_XOR
+    grouping { axis: 0 }
+    nan_policy: NAN_POLICY_IGNORE
+    overflow_policy: OVERFLOW_POLICY_WRAP
+    delta_degrees_of_freedom: 1)");
+}
+
+TEST_F(ClientTest, SegmentsReachTheWire) {
+  const std::vector<uint8_t> elements = {'a', 'b'};
+  ASSERT_TRUE(client_
+                  ->ReduceArray(elements, {.statistics = {Statistic::kMean},
+                                           .grouping = Segments{{0, 1, 1, 2}}})
+                  .ok());
+  ExpectMessage(reduce_request_, R"(
+    array { inline_array { element_type: ELEMENT_TYPE_UINT8 data: "ab" } }
+    statistics: STATISTIC_MEAN
+    grouping { segments { offsets: 0 offsets: 1 offsets: 1 offsets: 2 } }
+    nan_policy: NAN_POLICY_PROPAGATE
+    overflow_policy: OVERFLOW_POLICY_ERROR)");
+}
+
+TEST_F(ClientTest, EveryKindOfStatisticReachesTheCaller) {
+  Parse(R"(
+    results { statistic: STATISTIC_SUM values { int64_values { values: -1 values: 2 } } }
+    results { statistic: STATISTIC_COUNT values { uint64_values { values: 3 values: 4 } } }
+    results { statistic: STATISTIC_MEAN values { double_values { values: 0.5 values: inf } } }
+    results { statistic: STATISTIC_ANY values { bool_values { values: true values: false } } }
+    group_count: 2
+    execution { engine: "cuda" strategy: "reduce/contiguous" cluster_size: 8 bytes_read: 77
+                queue_time { nanos: 1000 } stage_in_time { nanos: 2000 } kernel_time { nanos: 3000 }
+                stage_out_time { nanos: 4000 } total_time { seconds: 1 } })",
+        reduce_response_);
+  const auto result = client_->ReduceArray(std::vector<int8_t>{1}, {});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->group_count, 2u);
+  ASSERT_EQ(result->entries.size(), 4u);
+  EXPECT_THAT(std::get<std::vector<int64_t>>(*result->Find(Statistic::kSum)), ElementsAre(-1, 2));
+  EXPECT_THAT(std::get<std::vector<uint64_t>>(*result->Find(Statistic::kCount)), ElementsAre(3, 4));
+  EXPECT_THAT(std::get<std::vector<double>>(*result->Find(Statistic::kMean)),
+              ElementsAre(0.5, HUGE_VAL));
+  EXPECT_THAT(std::get<std::vector<bool>>(*result->Find(Statistic::kAny)),
+              ElementsAre(true, false));
+  EXPECT_EQ(result->Find(Statistic::kMax), nullptr);
+  EXPECT_EQ(result->execution.engine, "cuda");
+  EXPECT_EQ(result->execution.strategy, "reduce/contiguous");
+  EXPECT_EQ(result->execution.cluster_size, 8u);
+  EXPECT_EQ(result->execution.bytes_read, 77u);
+  EXPECT_EQ(result->execution.queue_time, absl::Microseconds(1));
+  EXPECT_EQ(result->execution.stage_in_time, absl::Microseconds(2));
+  EXPECT_EQ(result->execution.kernel_time, absl::Microseconds(3));
+  EXPECT_EQ(result->execution.stage_out_time, absl::Microseconds(4));
+  EXPECT_EQ(result->execution.total_time, absl::Seconds(1));
+}
+
+TEST_F(ClientTest, AnswersThatMakeNoSenseAreInternalErrors) {
+  const std::vector<float> elements = {1};
+  Parse("results { statistic: STATISTIC_SUM } group_count: 1", reduce_response_);
+  EXPECT_TRUE(absl::IsInternal(client_->ReduceArray(elements, {}).status()));
+  Parse("results { values { double_values { values: 1 } } } group_count: 2", reduce_response_);
+  EXPECT_TRUE(absl::IsInternal(client_->ReduceArray(elements, {}).status()));
+
+  EXPECT_TRUE(absl::IsInternal(client_->ScanArray(elements, {}).status()));
+  Parse("inline_array { element_type: ELEMENT_TYPE_INT32 data: '12345' }", scan_response_);
+  EXPECT_TRUE(absl::IsInternal(client_->ScanArray(elements, {}).status()));
+
+  Parse("channels { counts: 1 counts: 2 } bins { bin_count: 3 }", histogram_response_);
+  EXPECT_TRUE(absl::IsInternal(client_->ComputeHistogram(elements, {}).status()));
+  Parse("channels { counts: 1 } bins { bin_count: 1 edges: 0 }", histogram_response_);
+  EXPECT_TRUE(absl::IsInternal(client_->ComputeHistogram(elements, {}).status()));
+  Parse("channels { counts: 1 bin_indices: 5 } bins { bin_count: 5 }", histogram_response_);
+  EXPECT_TRUE(absl::IsInternal(
+      client_->ComputeHistogram(elements, {.format = HistogramFormat::kSparse}).status()));
+}
+
+TEST_F(ClientTest, ScanOptionsReachTheWireAndTheResultTheCaller) {
+  Parse(R"(inline_array { element_type: ELEMENT_TYPE_INT32 shape: 1 shape: 2
+                          data: "\001\000\000\000\377\377\377\377" }
+           execution { engine: "cpu" })",
+        scan_response_);
+  const std::vector<int32_t> elements = {1, 2};
+  const auto result = client_->ScanArray(ArrayView(elements).WithShape(1, 2),
+                                         {.operation = ScanOperation::kProduct,
+                                          .mode = ScanMode::kExclusive,
+                                          .direction = ScanDirection::kReverse,
+                                          .grouping = Axis{1},
+                                          .output_type = ElementType::kInt32,
+                                          .nan_policy = NanPolicy::kIgnore,
+                                          .overflow_policy = OverflowPolicy::kWrap});
+  ASSERT_TRUE(result.ok()) << result.status();
+  ExpectMessage(scan_request_, R"(
+    array { inline_array { element_type: ELEMENT_TYPE_INT32 shape: 1 shape: 2
+                           data: "\001\000\000\000\002\000\000\000" } }
+    operation: SCAN_OPERATION_PRODUCT
+    mode: SCAN_MODE_EXCLUSIVE
+    direction: SCAN_DIRECTION_REVERSE
+    grouping { axis: 1 }
+    output_type: ELEMENT_TYPE_INT32
+    nan_policy: NAN_POLICY_IGNORE
+    overflow_policy: OVERFLOW_POLICY_WRAP
+    destination { inline_array {} })");
+  EXPECT_EQ(result->element_type, ElementType::kInt32);
+  EXPECT_THAT(result->shape, ElementsAre(1, 2));
+  EXPECT_THAT(*result->Values<int32_t>(), ElementsAre(1, -1));
+  EXPECT_EQ(result->Values<int64_t>().status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(result->execution.engine, "cpu");
+}
+
+TEST_F(ClientTest, ScanOfNothingIsEmpty) {
+  Parse("inline_array { element_type: ELEMENT_TYPE_FLOAT64 }", scan_response_);
+  const auto result = client_->ScanArray(std::vector<double>(), {});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(result->shape, ElementsAre(0));
+  EXPECT_THAT(*result->Values<double>(), IsEmpty());
+  EXPECT_EQ(scan_request_.output_type(), v1::ELEMENT_TYPE_UNSPECIFIED);
+}
+
+TEST_F(ClientTest, HistogramOptionsReachTheWire) {
+  const std::vector<uint8_t> x = {'x', 'X'};
+  const std::vector<uint8_t> y = {'y', 'Y'};
+  const std::vector<int8_t> weights = {'w', 'W'};
+  client_
+      ->ComputeHistogram(x, {.bins = {EvenBins{10}, EvenBins{5, -1.0, 1.0}, EdgeBins{{0, 1, 4}},
+                                      LogarithmicBins{3, 1, 1000}, IntegerBins{-128, 256}},
+                             .channel_count = 5,
+                             .y_array = y,
+                             .weights = weights,
+                             .out_of_range_policy = OutOfRangePolicy::kClamp,
+                             .format = HistogramFormat::kSparse,
+                             .quantiles = {0.25, 1}})
+      .IgnoreError();
+  ExpectMessage(histogram_request_, R"(
+    array { inline_array { element_type: ELEMENT_TYPE_UINT8 data: "xX" } }
+    bins { even { bin_count: 10 } }
+    bins { even { bin_count: 5 lower_bound: -1 upper_bound: 1 } }
+    bins { edges { edges: 0 edges: 1 edges: 4 } }
+    bins { logarithmic { bin_count: 3 lower_bound: 1 upper_bound: 1000 } }
+    bins { integer { first_value: -128 bin_count: 256 } }
+    channel_count: 5
+    y_array { inline_array { element_type: ELEMENT_TYPE_UINT8 data: "yY" } }
+    weights { inline_array { element_type: ELEMENT_TYPE_INT8 data: "wW" } }
+    out_of_range_policy: OUT_OF_RANGE_POLICY_CLAMP
+    format: HISTOGRAM_FORMAT_SPARSE
+    quantiles: 0.25 quantiles: 1)");
+}
+
+TEST_F(ClientTest, HistogramCountsReachTheCaller) {
+  Parse(R"(channels { counts: 1 counts: 2 underflow_count: 3 overflow_count: 4 nan_count: 5
+                      quantile_values: 0.75 }
+           bins { bin_count: 2 edges: 0 edges: 1 edges: 2 }
+           execution { strategy: "histogram/shared" })",
+        histogram_response_);
+  const auto result =
+      client_->ComputeHistogram(std::vector<float>{1}, {.bins = {EvenBins{2}}, .quantiles = {0.5}});
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_EQ(result->channels.size(), 1u);
+  const HistogramCounts& counts = result->channels[0];
+  EXPECT_THAT(counts.counts, ElementsAre(1, 2));
+  EXPECT_EQ(counts.underflow_count, 3u);
+  EXPECT_EQ(counts.overflow_count, 4u);
+  EXPECT_EQ(counts.nan_count, 5u);
+  EXPECT_THAT(counts.quantile_values, ElementsAre(0.75));
+  EXPECT_EQ(result->bins[0].bin_count, 2u);
+  EXPECT_THAT(result->bins[0].edges, ElementsAre(0, 1, 2));
+  EXPECT_EQ(result->execution.strategy, "histogram/shared");
+}
+
+TEST_F(ClientTest, SparseWeightSumsInTwoDimensionsReachTheCaller) {
+  Parse(R"(channels { weight_sums: 0.5 weight_sums: 1.5 bin_indices: 1 bin_indices: 5 }
+           bins { bin_count: 2 } bins { bin_count: 3 })",
+        histogram_response_);
+  const std::vector<int32_t> samples = {1};
+  const auto result =
+      client_->ComputeHistogram(samples, {.bins = {IntegerBins{0, 2}, IntegerBins{0, 3}},
+                                          .y_array = samples,
+                                          .weights = samples,
+                                          .format = HistogramFormat::kSparse});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(result->channels[0].weight_sums, ElementsAre(0.5, 1.5));
+  EXPECT_THAT(result->channels[0].bin_indices, ElementsAre(1, 5));
+  EXPECT_EQ(result->bins.size(), 2u);
+}
+
+TEST_F(ClientTest, ServerInfoReachesTheCaller) {
+  server_.on_info = [](grpc::ServerContext&, const v1::GetServerInfoRequest&,
+                       v1::GetServerInfoResponse& response) {
+    Parse(R"(version: "1.2.3" engine: "cuda"
+             devices { name: "GPU" memory_bytes: 9 compute_units: 132 compute_capability: "9.0" }
+             limits { message_bytes_max: 1 bin_count_max: 2 group_count_max: 3 lane_count: 4
+                      queued_jobs_max: 5 queued_bytes_max: 6 })",
+          response);
+    return grpc::Status::OK;
+  };
+  const auto info = client_->GetServerInfo();
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_EQ(info->version, "1.2.3");
+  EXPECT_EQ(info->engine, "cuda");
+  ASSERT_EQ(info->devices.size(), 1u);
+  EXPECT_EQ(info->devices[0].name, "GPU");
+  EXPECT_EQ(info->devices[0].memory_bytes, 9u);
+  EXPECT_EQ(info->devices[0].compute_units, 132u);
+  EXPECT_EQ(info->devices[0].compute_capability, "9.0");
+  EXPECT_EQ(info->limits.message_bytes_max, 1u);
+  EXPECT_EQ(info->limits.bin_count_max, 2u);
+  EXPECT_EQ(info->limits.group_count_max, 3u);
+  EXPECT_EQ(info->limits.lane_count, 4u);
+  EXPECT_EQ(info->limits.queued_jobs_max, 5u);
+  EXPECT_EQ(info->limits.queued_bytes_max, 6u);
+}
+
+TEST_F(ClientTest, StatisticsReachTheCaller) {
+  server_.on_statistics = [](grpc::ServerContext&, const v1::GetStatisticsRequest&,
+                             v1::GetStatisticsResponse& response) {
+    Parse(R"(uptime { seconds: 1 } jobs_accepted: 2 jobs_refused: 3 jobs_succeeded: 4
+             jobs_failed: 5 jobs_cancelled: 6 bytes_processed: 7 jobs_queued: 8 bytes_queued: 9
+             lanes_busy: 10 lane_count: 11)",
+          response);
+    return grpc::Status::OK;
+  };
+  const auto statistics = client_->GetStatistics();
+  ASSERT_TRUE(statistics.ok()) << statistics.status();
+  EXPECT_EQ(statistics->uptime, absl::Seconds(1));
+  EXPECT_EQ(statistics->jobs_accepted, 2u);
+  EXPECT_EQ(statistics->jobs_refused, 3u);
+  EXPECT_EQ(statistics->jobs_succeeded, 4u);
+  EXPECT_EQ(statistics->jobs_failed, 5u);
+  EXPECT_EQ(statistics->jobs_cancelled, 6u);
+  EXPECT_EQ(statistics->bytes_processed, 7u);
+  EXPECT_EQ(statistics->jobs_queued, 8u);
+  EXPECT_EQ(statistics->bytes_queued, 9u);
+  EXPECT_EQ(statistics->lanes_busy, 10u);
+  EXPECT_EQ(statistics->lane_count, 11u);
+}
+
+TEST_F(ClientTest, HealthIsTheStandardServices) {
+  EXPECT_EQ(*client_->CheckHealth(), HealthStatus::kServing);
+  server_.health().SetServingStatus("some.Service", false);
+  EXPECT_EQ(*client_->CheckHealth("some.Service"), HealthStatus::kNotServing);
+  EXPECT_TRUE(absl::IsNotFound(client_->CheckHealth("other.Service").status()));
+}
+
+}  // namespace
+}  // namespace gridfold::client

@@ -1,0 +1,81 @@
+#include "client/library/fake_server.h"
+
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "grpcpp/health_check_service_interface.h"
+
+namespace gridfold::client {
+
+class FakeServer::Compute : public v1::ComputeService::Service {
+ public:
+  explicit Compute(FakeServer& fake) : fake_(fake) {}
+
+  grpc::Status ReduceArray(grpc::ServerContext* context, const v1::ReduceArrayRequest* request,
+                           v1::ReduceArrayResponse* response) override {
+    fake_.RememberPeer(*context);
+    return fake_.on_reduce(*context, *request, *response);
+  }
+  grpc::Status ScanArray(grpc::ServerContext* context, const v1::ScanArrayRequest* request,
+                         v1::ScanArrayResponse* response) override {
+    fake_.RememberPeer(*context);
+    return fake_.on_scan(*context, *request, *response);
+  }
+  grpc::Status ComputeHistogram(grpc::ServerContext* context,
+                                const v1::ComputeHistogramRequest* request,
+                                v1::ComputeHistogramResponse* response) override {
+    fake_.RememberPeer(*context);
+    return fake_.on_histogram(*context, *request, *response);
+  }
+
+ private:
+  FakeServer& fake_;
+};
+
+class FakeServer::Information : public v1::ServerService::Service {
+ public:
+  explicit Information(FakeServer& fake) : fake_(fake) {}
+
+  grpc::Status GetServerInfo(grpc::ServerContext* context, const v1::GetServerInfoRequest* request,
+                             v1::GetServerInfoResponse* response) override {
+    return fake_.on_info(*context, *request, *response);
+  }
+  grpc::Status GetStatistics(grpc::ServerContext* context, const v1::GetStatisticsRequest* request,
+                             v1::GetStatisticsResponse* response) override {
+    return fake_.on_statistics(*context, *request, *response);
+  }
+
+ private:
+  FakeServer& fake_;
+};
+
+FakeServer::FakeServer()
+    : compute_(std::make_unique<Compute>(*this)),
+      information_(std::make_unique<Information>(*this)) {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.SetMaxReceiveMessageSize(-1);
+  builder.RegisterService(compute_.get());
+  builder.RegisterService(information_.get());
+  server_ = builder.BuildAndStart();
+  target_ = absl::StrCat("127.0.0.1:", port);
+}
+
+FakeServer::~FakeServer() {
+  server_->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
+  server_->Wait();
+}
+
+std::set<std::string> FakeServer::peers() const {
+  absl::MutexLock lock(&mutex_);
+  return peers_;
+}
+
+void FakeServer::RememberPeer(const grpc::ServerContext& context) {
+  absl::MutexLock lock(&mutex_);
+  peers_.insert(context.peer());
+}
+
+}  // namespace gridfold::client

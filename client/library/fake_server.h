@@ -1,0 +1,60 @@
+// A server inside the test's process that answers as the test says, and remembers what it was
+// asked.
+#ifndef GRIDFOLD_CLIENT_LIBRARY_FAKE_SERVER_H_
+#define GRIDFOLD_CLIENT_LIBRARY_FAKE_SERVER_H_
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "absl/synchronization/mutex.h"
+#include "gridfold/v1/compute_service.grpc.pb.h"
+#include "gridfold/v1/server_service.grpc.pb.h"
+#include "grpcpp/grpcpp.h"
+
+namespace gridfold::client {
+
+// Listens on a free loopback port from construction to destruction. The handlers are set before the
+// first call and run on gRPC's threads.
+class FakeServer {
+ public:
+  FakeServer();
+  ~FakeServer();
+
+  template <typename Request, typename Response>
+  using Handler = std::function<grpc::Status(grpc::ServerContext&, const Request&, Response&)>;
+
+  Handler<v1::ReduceArrayRequest, v1::ReduceArrayResponse> on_reduce;
+  Handler<v1::ScanArrayRequest, v1::ScanArrayResponse> on_scan;
+  Handler<v1::ComputeHistogramRequest, v1::ComputeHistogramResponse> on_histogram;
+  Handler<v1::GetServerInfoRequest, v1::GetServerInfoResponse> on_info;
+  Handler<v1::GetStatisticsRequest, v1::GetStatisticsResponse> on_statistics;
+
+  // "127.0.0.1:port".
+  const std::string& target() const { return target_; }
+
+  // The standard health service of this server.
+  grpc::HealthCheckServiceInterface& health() { return *server_->GetHealthCheckService(); }
+
+  // The client addresses that calls came from: one for each connection.
+  std::set<std::string> peers() const;
+
+ private:
+  class Compute;
+  class Information;
+
+  void RememberPeer(const grpc::ServerContext& context);
+
+  std::unique_ptr<Compute> compute_;
+  std::unique_ptr<Information> information_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string target_;
+
+  mutable absl::Mutex mutex_;
+  std::set<std::string> peers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_LIBRARY_FAKE_SERVER_H_

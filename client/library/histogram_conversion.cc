@@ -1,0 +1,115 @@
+#include "client/library/histogram_conversion.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <variant>
+
+#include "client/library/shared_conversion.h"
+
+namespace gridfold::client {
+namespace {
+
+static_assert(static_cast<int>(OutOfRangePolicy::kClamp) == v1::OUT_OF_RANGE_POLICY_CLAMP);
+static_assert(static_cast<int>(HistogramFormat::kSparse) == v1::HISTOGRAM_FORMAT_SPARSE);
+
+// Sets the member of a v1::BinSpecification that a layout belongs to.
+struct LayoutWriter {
+  v1::BinSpecification& proto;
+
+  void operator()(const EvenBins& bins) const {
+    proto.mutable_even()->set_bin_count(bins.bin_count);
+    if (bins.lower_bound) proto.mutable_even()->set_lower_bound(*bins.lower_bound);
+    if (bins.upper_bound) proto.mutable_even()->set_upper_bound(*bins.upper_bound);
+  }
+  void operator()(const EdgeBins& bins) const {
+    proto.mutable_edges()->mutable_edges()->Add(bins.edges.begin(), bins.edges.end());
+  }
+  void operator()(const LogarithmicBins& bins) const {
+    proto.mutable_logarithmic()->set_bin_count(bins.bin_count);
+    proto.mutable_logarithmic()->set_lower_bound(bins.lower_bound);
+    proto.mutable_logarithmic()->set_upper_bound(bins.upper_bound);
+  }
+  void operator()(const IntegerBins& bins) const {
+    proto.mutable_integer()->set_first_value(bins.first_value);
+    proto.mutable_integer()->set_bin_count(bins.bin_count);
+  }
+};
+
+HistogramCounts ToCounts(const v1::HistogramCounts& proto) {
+  return {
+      .counts = ToVector<uint64_t>(proto.counts()),
+      .weight_sums = ToVector<double>(proto.weight_sums()),
+      .bin_indices = ToVector<uint64_t>(proto.bin_indices()),
+      .underflow_count = proto.underflow_count(),
+      .overflow_count = proto.overflow_count(),
+      .nan_count = proto.nan_count(),
+      .quantile_values = ToVector<double>(proto.quantile_values()),
+  };
+}
+
+// Callers index counts by bins and edges by bins: an answer where that fails goes no further.
+bool IsConsistent(const HistogramResult& result, const HistogramOptions& options) {
+  const bool two_dimensional = options.y_array.has_value();
+  const size_t channel_count = two_dimensional ? 1 : std::max(options.channel_count, 1u);
+  if (result.channels.size() != channel_count) return false;
+  if (result.bins.size() != (two_dimensional ? 2 : channel_count)) return false;
+  for (const ResolvedBins& bins : result.bins) {
+    if (!bins.edges.empty() && bins.edges.size() != bins.bin_count + 1) return false;
+  }
+  for (size_t i = 0; i < channel_count; ++i) {
+    const HistogramCounts& counts = result.channels[i];
+    const uint64_t bin_count =
+        result.bins[i].bin_count * (two_dimensional ? result.bins[1].bin_count : 1);
+    const bool sparse = options.format == HistogramFormat::kSparse;
+    const uint64_t listed = sparse ? counts.bin_indices.size() : bin_count;
+    if (counts.counts.size() != (options.weights ? 0 : listed)) return false;
+    if (counts.weight_sums.size() != (options.weights ? listed : 0)) return false;
+    if (counts.quantile_values.size() != options.quantiles.size()) return false;
+    for (uint64_t index : counts.bin_indices) {
+      if (index >= bin_count) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+WireMessage ToWire(const ArrayView& array, const HistogramOptions& options) {
+  v1::ComputeHistogramRequest request;
+  for (const BinSpecification& bins : options.bins)
+    std::visit(LayoutWriter{*request.add_bins()}, bins);
+  request.set_channel_count(options.channel_count);
+  request.set_out_of_range_policy(static_cast<v1::OutOfRangePolicy>(options.out_of_range_policy));
+  request.set_format(static_cast<v1::HistogramFormat>(options.format));
+  request.mutable_quantiles()->Add(options.quantiles.begin(), options.quantiles.end());
+
+  WireMessage message;
+  message.AppendArray(v1::ComputeHistogramRequest::kArrayFieldNumber, array);
+  if (options.y_array) {
+    message.AppendArray(v1::ComputeHistogramRequest::kYArrayFieldNumber, *options.y_array);
+  }
+  if (options.weights) {
+    message.AppendArray(v1::ComputeHistogramRequest::kWeightsFieldNumber, *options.weights);
+  }
+  message.AppendFields(request);
+  return message;
+}
+
+absl::StatusOr<HistogramResult> FromProto(const v1::ComputeHistogramResponse& response,
+                                          const HistogramOptions& options) {
+  HistogramResult result;
+  for (const v1::HistogramCounts& counts : response.channels()) {
+    result.channels.push_back(ToCounts(counts));
+  }
+  for (const v1::ResolvedBins& bins : response.bins()) {
+    result.bins.push_back({bins.bin_count(), ToVector<double>(bins.edges())});
+  }
+  result.execution = FromProto(response.execution());
+  if (!IsConsistent(result, options)) {
+    return absl::InternalError("the server's answer holds counts and bins that do not match");
+  }
+  return result;
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,21 @@
+// Histograms to and from the wire.
+#ifndef GRIDFOLD_CLIENT_LIBRARY_HISTOGRAM_CONVERSION_H_
+#define GRIDFOLD_CLIENT_LIBRARY_HISTOGRAM_CONVERSION_H_
+
+#include "absl/status/statusor.h"
+#include "client/library/wire_message.h"
+#include "gridfold/array_view.h"
+#include "gridfold/histogram.h"
+#include "gridfold/v1/compute_service.pb.h"
+
+namespace gridfold::client {
+
+WireMessage ToWire(const ArrayView& array, const HistogramOptions& options);
+
+// INTERNAL where counts, bins, edges or quantiles are not as many as they must be for `options`.
+absl::StatusOr<HistogramResult> FromProto(const v1::ComputeHistogramResponse& response,
+                                          const HistogramOptions& options);
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_LIBRARY_HISTOGRAM_CONVERSION_H_

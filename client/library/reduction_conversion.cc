@@ -1,0 +1,63 @@
+#include "client/library/reduction_conversion.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/library/shared_conversion.h"
+
+namespace gridfold::client {
+namespace {
+
+static_assert(static_cast<int>(Statistic::kBitwiseXor) == v1::STATISTIC_BITWISE_XOR);
+
+absl::StatusOr<StatisticValues> ToValues(const v1::ValueList& list) {
+  switch (list.kind_case()) {
+    case v1::ValueList::kInt64Values: return ToVector<int64_t>(list.int64_values().values());
+    case v1::ValueList::kUint64Values: return ToVector<uint64_t>(list.uint64_values().values());
+    case v1::ValueList::kDoubleValues: return ToVector<double>(list.double_values().values());
+    case v1::ValueList::kBoolValues: return ToVector<bool>(list.bool_values().values());
+    case v1::ValueList::KIND_NOT_SET: break;
+  }
+  return absl::InternalError("the server's answer holds a statistic without values");
+}
+
+size_t Size(const StatisticValues& values) {
+  return std::visit([](const auto& list) { return list.size(); }, values);
+}
+
+}  // namespace
+
+WireMessage ToWire(const ArrayView& array, const ReductionOptions& options) {
+  v1::ReduceArrayRequest request;
+  for (Statistic statistic : options.statistics) {
+    request.add_statistics(static_cast<v1::Statistic>(statistic));
+  }
+  *request.mutable_grouping() = ToProto(options.grouping);
+  request.set_nan_policy(static_cast<v1::NanPolicy>(options.nan_policy));
+  request.set_overflow_policy(static_cast<v1::OverflowPolicy>(options.overflow_policy));
+  request.set_delta_degrees_of_freedom(options.delta_degrees_of_freedom);
+
+  WireMessage message;
+  message.AppendArray(v1::ReduceArrayRequest::kArrayFieldNumber, array);
+  message.AppendFields(request);
+  return message;
+}
+
+absl::StatusOr<ReductionResult> FromProto(const v1::ReduceArrayResponse& response) {
+  ReductionResult result;
+  result.group_count = response.group_count();
+  result.execution = FromProto(response.execution());
+  for (const v1::StatisticValues& entry : response.results()) {
+    absl::StatusOr<StatisticValues> values = ToValues(entry.values());
+    if (!values.ok()) return values.status();
+    if (Size(*values) != result.group_count) {
+      return absl::InternalError(absl::StrCat("the server's answer holds ", Size(*values),
+                                              " values for ", result.group_count, " groups"));
+    }
+    result.entries.push_back({static_cast<Statistic>(entry.statistic()), *std::move(values)});
+  }
+  return result;
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,20 @@
+// Reductions to and from the wire.
+#ifndef GRIDFOLD_CLIENT_LIBRARY_REDUCTION_CONVERSION_H_
+#define GRIDFOLD_CLIENT_LIBRARY_REDUCTION_CONVERSION_H_
+
+#include "absl/status/statusor.h"
+#include "client/library/wire_message.h"
+#include "gridfold/array_view.h"
+#include "gridfold/reduction.h"
+#include "gridfold/v1/compute_service.pb.h"
+
+namespace gridfold::client {
+
+WireMessage ToWire(const ArrayView& array, const ReductionOptions& options);
+
+// INTERNAL where a statistic does not have one value for each group.
+absl::StatusOr<ReductionResult> FromProto(const v1::ReduceArrayResponse& response);
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_LIBRARY_REDUCTION_CONVERSION_H_

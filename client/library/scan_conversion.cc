@@ -1,0 +1,62 @@
+#include "client/library/scan_conversion.h"
+
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/library/shared_conversion.h"
+
+namespace gridfold::client {
+namespace {
+
+static_assert(static_cast<int>(ElementType::kFloat64) == v1::ELEMENT_TYPE_FLOAT64);
+static_assert(static_cast<int>(ScanOperation::kMax) == v1::SCAN_OPERATION_MAX);
+static_assert(static_cast<int>(ScanMode::kExclusive) == v1::SCAN_MODE_EXCLUSIVE);
+static_assert(static_cast<int>(ScanDirection::kReverse) == v1::SCAN_DIRECTION_REVERSE);
+
+// Strings this long lie on the heap, where every element type is aligned, and stay there when they
+// are moved.
+constexpr size_t kHeapCapacity = 64;
+
+}  // namespace
+
+WireMessage ToWire(const ArrayView& array, const ScanOptions& options) {
+  v1::ScanArrayRequest request;
+  request.set_operation(static_cast<v1::ScanOperation>(options.operation));
+  request.set_mode(static_cast<v1::ScanMode>(options.mode));
+  request.set_direction(static_cast<v1::ScanDirection>(options.direction));
+  *request.mutable_grouping() = ToProto(options.grouping);
+  if (options.output_type.has_value()) {
+    request.set_output_type(static_cast<v1::ElementType>(*options.output_type));
+  }
+  request.set_nan_policy(static_cast<v1::NanPolicy>(options.nan_policy));
+  request.set_overflow_policy(static_cast<v1::OverflowPolicy>(options.overflow_policy));
+  request.mutable_destination()->mutable_inline_array();
+
+  WireMessage message;
+  message.AppendArray(v1::ScanArrayRequest::kArrayFieldNumber, array);
+  message.AppendFields(request);
+  return message;
+}
+
+absl::StatusOr<ScanResult> FromProto(v1::ScanArrayResponse&& response) {
+  if (!response.has_inline_array()) {
+    return absl::InternalError("the server's answer holds no array");
+  }
+  v1::InlineArray& array = *response.mutable_inline_array();
+  ScanResult result;
+  result.element_type = static_cast<ElementType>(array.element_type());
+  result.execution = FromProto(response.execution());
+  result.data = std::move(*array.mutable_data());
+  result.data.reserve(kHeapCapacity);
+  const size_t element_bytes = ElementSizeBytes(result.element_type);
+  if (element_bytes == 0 || result.data.size() % element_bytes != 0) {
+    return absl::InternalError(absl::StrCat("the server's answer holds ", result.data.size(),
+                                            " bytes of element type ", array.element_type()));
+  }
+  result.shape = ToVector<uint64_t>(array.shape());
+  if (result.shape.empty()) result.shape = {result.element_count()};
+  return result;
+}
+
+}  // namespace gridfold::client

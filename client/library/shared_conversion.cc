@@ -1,0 +1,37 @@
+#include "client/library/shared_conversion.h"
+
+#include <variant>
+
+#include "client/library/proto_time.h"
+
+namespace gridfold::client {
+
+static_assert(static_cast<int>(NanPolicy::kIgnore) == v1::NAN_POLICY_IGNORE);
+static_assert(static_cast<int>(OverflowPolicy::kWrap) == v1::OVERFLOW_POLICY_WRAP);
+
+ExecutionStatistics FromProto(const v1::ExecutionStatistics& execution) {
+  return {
+      .engine = execution.engine(),
+      .strategy = execution.strategy(),
+      .cluster_size = execution.cluster_size(),
+      .bytes_read = execution.bytes_read(),
+      .queue_time = FromProto(execution.queue_time()),
+      .stage_in_time = FromProto(execution.stage_in_time()),
+      .kernel_time = FromProto(execution.kernel_time()),
+      .stage_out_time = FromProto(execution.stage_out_time()),
+      .total_time = FromProto(execution.total_time()),
+  };
+}
+
+v1::Grouping ToProto(const Grouping& grouping) {
+  v1::Grouping proto;
+  if (const Axis* axis = std::get_if<Axis>(&grouping)) {
+    proto.set_axis(axis->axis);
+  } else if (const Segments* segments = std::get_if<Segments>(&grouping)) {
+    proto.mutable_segments()->mutable_offsets()->Add(segments->offsets.begin(),
+                                                     segments->offsets.end());
+  }
+  return proto;
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,27 @@
+// Parts of messages that several operations share, from and to the wire.
+#ifndef GRIDFOLD_CLIENT_LIBRARY_SHARED_CONVERSION_H_
+#define GRIDFOLD_CLIENT_LIBRARY_SHARED_CONVERSION_H_
+
+#include <vector>
+
+#include "google/protobuf/repeated_field.h"
+#include "gridfold/execution_statistics.h"
+#include "gridfold/grouping.h"
+#include "gridfold/v1/array.pb.h"
+#include "gridfold/v1/execution.pb.h"
+
+namespace gridfold::client {
+
+ExecutionStatistics FromProto(const v1::ExecutionStatistics& execution);
+
+// A Grouping with no kind set stands for the whole array, just as none does.
+v1::Grouping ToProto(const Grouping& grouping);
+
+template <typename To, typename From>
+std::vector<To> ToVector(const google::protobuf::RepeatedField<From>& values) {
+  return std::vector<To>(values.begin(), values.end());
+}
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_LIBRARY_SHARED_CONVERSION_H_

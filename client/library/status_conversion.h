@@ -1,0 +1,16 @@
+// From gRPC's statuses to Abseil's.
+#ifndef GRIDFOLD_CLIENT_LIBRARY_STATUS_CONVERSION_H_
+#define GRIDFOLD_CLIENT_LIBRARY_STATUS_CONVERSION_H_
+
+#include "absl/status/status.h"
+#include "grpcpp/support/status.h"
+
+namespace gridfold::client {
+
+// The same code and message. The details of `grpc-status-details-bin` become payloads, read by
+// gridfold/error_details.h; details that do not parse are left out.
+absl::Status ToAbslStatus(const grpc::Status& status);
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_LIBRARY_STATUS_CONVERSION_H_

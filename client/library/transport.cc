@@ -1,0 +1,66 @@
+#include "client/library/transport.h"
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/library/retry.h"
+#include "client/library/unary_call.h"
+
+namespace gridfold::client {
+namespace {
+
+absl::Status Validate(const ClientOptions& options) {
+  if (options.target.empty()) return absl::InvalidArgumentError("target: must not be empty");
+  if (options.channel_count < 1) {
+    return absl::InvalidArgumentError("channel_count: must be at least 1");
+  }
+  if (options.stall_timeout < absl::Milliseconds(1)) {
+    return absl::InvalidArgumentError("stall_timeout: must be at least 1 ms");
+  }
+  if (options.message_bytes_max < 1) {
+    return absl::InvalidArgumentError("message_bytes_max: must be at least 1");
+  }
+  const RetryPolicy& retry = options.retry;
+  if (retry.attempts_max < 1) {
+    return absl::InvalidArgumentError("retry.attempts_max: must be at least 1");
+  }
+  if (retry.initial_backoff <= absl::ZeroDuration() || retry.backoff_max < retry.initial_backoff) {
+    return absl::InvalidArgumentError(
+        "retry.initial_backoff: must be positive and not greater than retry.backoff_max");
+  }
+  if (!(retry.backoff_multiplier >= 1)) {
+    return absl::InvalidArgumentError("retry.backoff_multiplier: must be at least 1");
+  }
+  if (!(retry.jitter >= 0 && retry.jitter <= 1)) {
+    return absl::InvalidArgumentError("retry.jitter: must be in [0, 1]");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Transport>> Transport::Connect(const ClientOptions& options) {
+  if (absl::Status status = Validate(options); !status.ok()) return status;
+  auto transport = absl::WrapUnique(new Transport(options));
+  if (options.connect_timeout > absl::ZeroDuration()) {
+    absl::Status status = transport->channels_.WaitUntilConnected(options.connect_timeout);
+    if (!status.ok()) return status;
+  }
+  return transport;
+}
+
+absl::Status Transport::Call(const std::string& method, const WireMessage& request,
+                             const CallOptions& options, google::protobuf::MessageLite& response) {
+  const int64_t limit = options_.message_bytes_max;
+  if (request.size_bytes() > static_cast<uint64_t>(limit)) {
+    return absl::ResourceExhaustedError(absl::StrCat("the request is ", request.size_bytes(),
+                                                     " bytes, message_bytes_max is ", limit));
+  }
+  const absl::Time deadline = absl::Now() + options.timeout.value_or(options_.default_timeout);
+  return RetryWhileUnavailable(options_.retry, deadline, SystemRetryEnvironment(), [&] {
+    response.Clear();
+    return CallOnce(channels_.Next(), method, request, deadline, response);
+  });
+}
+
+}  // namespace gridfold::client

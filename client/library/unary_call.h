@@ -1,0 +1,24 @@
+// One attempt of one call.
+#ifndef GRIDFOLD_CLIENT_LIBRARY_UNARY_CALL_H_
+#define GRIDFOLD_CLIENT_LIBRARY_UNARY_CALL_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "client/library/wire_message.h"
+#include "google/protobuf/message_lite.h"
+#include "grpcpp/channel.h"
+
+namespace gridfold::client {
+
+// Sends `request` to `method` ("/package.Service/Method") and parses the answer into `response`.
+// Returns only when nothing points at the request's arrays any more.
+absl::Status CallOnce(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
+                      const WireMessage& request, absl::Time deadline,
+                      google::protobuf::MessageLite& response);
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_LIBRARY_UNARY_CALL_H_

@@ -1,0 +1,62 @@
+#include "client/library/wire_message.h"
+
+#include <utility>
+
+#include "gridfold/v1/array.pb.h"
+
+namespace gridfold::client {
+namespace {
+
+// The wire type of embedded messages and byte strings.
+constexpr uint32_t kLengthDelimited = 2;
+
+void AppendVarint(uint64_t value, std::string& out) {
+  while (value >= 0x80) {
+    out.push_back(static_cast<char>((value & 0x7F) | 0x80));
+    value >>= 7;
+  }
+  out.push_back(static_cast<char>(value));
+}
+
+// The tag and length that open a field of `size_bytes`.
+std::string FieldHeader(uint32_t field_number, uint64_t size_bytes) {
+  std::string header;
+  AppendVarint(uint64_t{field_number} << 3 | kLengthDelimited, header);
+  AppendVarint(size_bytes, header);
+  return header;
+}
+
+// InlineArray without its `data`.
+std::string SerializeArrayHeader(const ArrayView& array) {
+  v1::InlineArray header;
+  header.set_element_type(static_cast<v1::ElementType>(array.element_type()));
+  header.mutable_shape()->Add(array.shape().begin(), array.shape().end());
+  return header.SerializeAsString();
+}
+
+}  // namespace
+
+void WireMessage::AppendOwned(std::string bytes) {
+  if (bytes.empty()) return;
+  size_bytes_ += bytes.size();
+  pieces_.push_back({.owned = std::move(bytes), .borrowed = {}});
+}
+
+void WireMessage::AppendFields(const google::protobuf::MessageLite& message) {
+  AppendOwned(message.SerializeAsString());
+}
+
+void WireMessage::AppendArray(uint32_t field_number, const ArrayView& array) {
+  const std::span<const std::byte> data = array.bytes();
+  std::string inside = SerializeArrayHeader(array);
+  if (!data.empty()) inside += FieldHeader(v1::InlineArray::kDataFieldNumber, data.size());
+  const uint64_t inline_array_bytes = inside.size() + data.size();
+  const std::string source =
+      FieldHeader(v1::ArraySource::kInlineArrayFieldNumber, inline_array_bytes);
+  AppendOwned(FieldHeader(field_number, source.size() + inline_array_bytes) + source + inside);
+  if (data.empty()) return;
+  size_bytes_ += data.size();
+  pieces_.push_back({.owned = {}, .borrowed = data});
+}
+
+}  // namespace gridfold::client

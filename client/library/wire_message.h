@@ -1,0 +1,53 @@
+// A request as it goes over the wire, its bulk still where the caller has it.
+//
+// Serialising a request through its generated class copies every array twice: into the message,
+// then into the buffer. A WireMessage holds the serialised small fields and points at the arrays'
+// bytes.
+#ifndef GRIDFOLD_CLIENT_LIBRARY_WIRE_MESSAGE_H_
+#define GRIDFOLD_CLIENT_LIBRARY_WIRE_MESSAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "google/protobuf/message_lite.h"
+#include "gridfold/array_view.h"
+
+namespace gridfold::client {
+
+// Append-only. The bytes are those of one protocol buffer message, whose fields may come in any
+// order. Not thread-safe while it is built.
+class WireMessage {
+ public:
+  // A run of the message's bytes. `borrowed` is the caller's memory.
+  struct Piece {
+    std::string owned;
+    std::span<const std::byte> borrowed;
+
+    std::span<const std::byte> bytes() const {
+      return borrowed.empty() ? std::as_bytes(std::span(owned)) : borrowed;
+    }
+  };
+
+  // Appends the fields of `message` that are set. The message must not hold a field that is
+  // appended as an array.
+  void AppendFields(const google::protobuf::MessageLite& message);
+
+  // Appends field `field_number`, an ArraySource with `array` inline.
+  void AppendArray(uint32_t field_number, const ArrayView& array);
+
+  std::span<const Piece> pieces() const { return pieces_; }
+  uint64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  void AppendOwned(std::string bytes);
+
+  std::vector<Piece> pieces_;
+  uint64_t size_bytes_ = 0;
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_LIBRARY_WIRE_MESSAGE_H_
