@@ -1,0 +1,70 @@
+#include "kernels/cuda/scan.h"
+
+#include <algorithm>
+
+#include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/grid.h"
+#include "kernels/cuda/scan_arguments.h"
+#include "kernels/cuda/scan_strategies.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+bool IsByColumns(const ScanPlan& plan) { return plan.grouping.kind == GroupingKind::kAxis0; }
+
+ScanArguments ArgumentsOf(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output) {
+  return {.input = input.elements.data,
+          .output = output.results.data,
+          .overflow_flag = output.overflow_flag,
+          .element_count = plan.array.element_count,
+          .reverse = plan.direction == ScanDirection::kReverse,
+          .exclusive = plan.mode == ScanMode::kExclusive,
+          .ignore_nan = plan.nan_policy == NanPolicy::kIgnore,
+          .wrap = plan.overflow_policy == OverflowPolicy::kWrap,
+          .accumulator_output = plan.output_type != plan.array.element_type};
+}
+
+}  // namespace
+
+LaunchShape GridStrideShape(uint64_t threads, uint32_t block_threads,
+                            const DeviceProperties& properties) {
+  const uint64_t threads_max = static_cast<uint64_t>(properties.multiprocessor_count) *
+                               static_cast<uint64_t>(properties.threads_per_multiprocessor_max);
+  LaunchShape shape;
+  shape.grid = dim3(GridStrideBlocks(threads, block_threads, threads_max / block_threads));
+  shape.block = dim3(block_threads);
+  return shape;
+}
+
+uint64_t ScanScratchBytes(const ScanPlan& plan) {
+  if (IsByColumns(plan)) return ColumnScratchBytes(plan);
+  return LookBackScratchBytes(plan.array.element_count,
+                              plan.grouping.kind == GroupingKind::kSegments);
+}
+
+uint64_t ScanScratchBytesMax(uint64_t input_bytes) {
+  // Elements of one byte have the most tiles and chunks.
+  return std::max(LookBackScratchBytes(input_bytes, true), ColumnScratchBytesMax(input_bytes));
+}
+
+absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output,
+                        Scratch& scratch, const DeviceProperties& properties, cudaStream_t stream) {
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaMemsetAsync(output.overflow_flag, 0, sizeof(*output.overflow_flag), stream));
+  if (plan.array.element_count == 0) return absl::OkStatus();
+  const ScanArguments arguments = ArgumentsOf(plan, input, output);
+  return IsByColumns(plan)
+             ? LaunchColumnScan(plan, arguments, scratch, properties, stream)
+             : LaunchLookBackScan(plan, arguments, input.offsets, scratch, properties, stream);
+}
+
+const char* ScanStrategy(const ScanPlan& plan) {
+  return IsByColumns(plan) ? "scan/axis-0" : "scan/look-back";
+}
+
+uint64_t ScanBytesRead(const ScanPlan& plan) {
+  return plan.array.size_bytes() * (IsByColumns(plan) ? ColumnPasses(plan) : 1);
+}
+
+}  // namespace gridfold::kernels::cuda

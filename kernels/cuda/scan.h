@@ -1,0 +1,47 @@
+// Scans on the device. See launch.h for the manner of launchers; plain C++.
+#ifndef GRIDFOLD_KERNELS_CUDA_SCAN_H_
+#define GRIDFOLD_KERNELS_CUDA_SCAN_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "kernels/array.h"
+#include "kernels/cuda/device_properties.h"
+#include "kernels/cuda/scratch.h"
+#include "kernels/scan.h"
+
+namespace gridfold::kernels::cuda {
+
+// All pointers are to device memory.
+struct ScanInput {
+  DeviceSpan elements;                // plan.array.element_count of them.
+  const uint64_t* offsets = nullptr;  // Segments only: plan.grouping.offsets.
+};
+struct ScanOutput {
+  MutableDeviceSpan results;  // plan.array.element_count of plan.output_type; not over the input.
+  uint32_t* overflow_flag;    // Set to 1 where a result does not fit and that is an error, else 0.
+};
+
+// Device memory that LaunchScan takes of a Scratch.
+uint64_t ScanScratchBytes(const ScanPlan& plan);
+
+// The most that ScanScratchBytes gives for plans of up to `input_bytes`, whatever their groups.
+uint64_t ScanScratchBytesMax(uint64_t input_bytes);
+
+// Enqueues the scan on `stream`, a stream of the current device, which has `properties`. Results have
+// the same bits in every run and on every device. Errors: RESOURCE_EXHAUSTED where `scratch` is too
+// small; INTERNAL from CUDA.
+absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output,
+                        Scratch& scratch, const DeviceProperties& properties, cudaStream_t stream);
+
+// The kernel family that LaunchScan takes: "scan/look-back" or "scan/axis-0".
+const char* ScanStrategy(const ScanPlan& plan);
+
+// Bytes of the array that LaunchScan reads: along axis 0, more than one chunk of rows is read twice.
+uint64_t ScanBytesRead(const ScanPlan& plan);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_SCAN_H_

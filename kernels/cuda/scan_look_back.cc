@@ -1,0 +1,111 @@
+#include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/grid.h"
+#include "kernels/cuda/scan_heads.h"
+#include "kernels/cuda/scan_strategies.h"
+#include "kernels/numerics/scan_tree.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+constexpr uint32_t kHeadThreads = 256;
+constexpr uint64_t kHeadWordsPerTile = kScanTileSize / 32;
+
+struct GroupedSlot {
+  std::byte bytes[kGroupedValueBytesMax];
+};
+
+// How many of each thing the blocks of a look-back scan tell each other.
+struct LookBackSizes {
+  explicit LookBackSizes(uint64_t element_count)
+      : tiles(CeilDivide(element_count, kScanTileSize)),
+        blocks(CeilDivide(tiles, kScanTilesPerBlock)),
+        carries(blocks + 1) {}
+
+  uint64_t tiles;
+  uint64_t blocks;
+  uint64_t carries;
+
+  uint64_t slots() const { return tiles + blocks + carries; }
+  uint64_t words() const { return 1 + slots(); }  // The ticket, and a flag for each slot.
+};
+
+// Takes the memory and enqueues that its words become 0.
+absl::StatusOr<LookBackMemory> PrepareLookBack(const LookBackSizes& sizes, Scratch& scratch,
+                                               cudaStream_t stream) {
+  const auto words = scratch.Allocate<uint32_t>(sizes.words());
+  if (!words.ok()) return words.status();
+  const auto slots = scratch.Allocate<GroupedSlot>(sizes.slots());
+  if (!slots.ok()) return slots.status();
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaMemsetAsync(*words, 0, sizes.words() * sizeof(uint32_t), stream));
+  LookBackMemory memory;
+  memory.tile_count = static_cast<uint32_t>(sizes.tiles);
+  memory.ticket = *words;
+  memory.tile_total_flags = memory.ticket + 1;
+  memory.block_total_flags = memory.tile_total_flags + sizes.tiles;
+  memory.block_carry_flags = memory.block_total_flags + sizes.blocks;
+  memory.tile_totals = *slots;
+  memory.block_totals = *slots + sizes.tiles;
+  memory.block_carries = *slots + sizes.tiles + sizes.blocks;
+  return memory;
+}
+
+// Enqueues the marking of segments' heads.
+absl::StatusOr<ScanHeads> MarkSegments(const ScanPlan& plan, const uint64_t* offsets,
+                                       Scratch& scratch, const DeviceProperties& properties,
+                                       cudaStream_t stream) {
+  const uint64_t word_count = LookBackSizes(plan.array.element_count).tiles * kHeadWordsPerTile;
+  const auto words = scratch.Allocate<uint32_t>(word_count);
+  if (!words.ok()) return words.status();
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*words, 0, word_count * sizeof(uint32_t), stream));
+  const uint64_t segment_count = plan.grouping.group_count;
+  const absl::Status status =
+      Launch(FindSegmentHeadsKernel(), GridStrideShape(segment_count, kHeadThreads, properties),
+             stream, offsets, segment_count, plan.array.element_count,
+             plan.direction == ScanDirection::kReverse, *words);
+  if (!status.ok()) return status;
+  return ScanHeads{.bits = reinterpret_cast<const uint16_t*>(*words)};
+}
+
+// Elements, and where results are of another type, those too.
+uint32_t SharedBytes(const ScanPlan& plan) {
+  const ElementType type = plan.array.element_type;
+  const uint32_t items = PaddedTileBytes(static_cast<uint32_t>(ElementSize(type)));
+  if (plan.output_type == type) return items;
+  return items + PaddedTileBytes(static_cast<uint32_t>(ElementSize(plan.output_type)));
+}
+
+}  // namespace
+
+uint64_t LookBackScratchBytes(uint64_t element_count, bool has_segments) {
+  const LookBackSizes sizes(element_count);
+  const uint64_t head_words = has_segments ? sizes.tiles * kHeadWordsPerTile : 0;
+  return ScratchBytes(sizes.words() * sizeof(uint32_t)) +
+         ScratchBytes(sizes.slots() * sizeof(GroupedSlot)) +
+         ScratchBytes(head_words * sizeof(uint32_t));
+}
+
+absl::Status LaunchLookBackScan(const ScanPlan& plan, const ScanArguments& arguments,
+                                const uint64_t* offsets, Scratch& scratch,
+                                const DeviceProperties& properties, cudaStream_t stream) {
+  absl::StatusOr<LookBackMemory> memory =
+      PrepareLookBack(LookBackSizes(plan.array.element_count), scratch, stream);
+  if (!memory.ok()) return memory.status();
+  ScanHeads heads{.group_size = plan.grouping.group_size};
+  if (plan.grouping.kind == GroupingKind::kSegments) {
+    const auto marked = MarkSegments(plan, offsets, scratch, properties, stream);
+    if (!marked.ok()) return marked.status();
+    heads = *marked;
+  }
+  // Blocks take tiles until there are none left; more than are resident at once do no harm.
+  LaunchShape shape =
+      GridStrideShape(uint64_t{memory->tile_count} * kScanThreads, kScanThreads, properties);
+  shape.shared_bytes = SharedBytes(plan);
+  const LookBackScanKernel kernel = VisitScanOperation(plan.operation, [&](auto operation) {
+    return FindLookBackScanKernel<operation()>(plan.array.element_type);
+  });
+  return Launch(kernel, shape, stream, arguments, heads, *memory);
+}
+
+}  // namespace gridfold::kernels::cuda

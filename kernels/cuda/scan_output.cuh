@@ -1,0 +1,44 @@
+// The types that a scan's results may have, and what happens to those that do not fit.
+#ifndef GRIDFOLD_KERNELS_CUDA_SCAN_OUTPUT_CUH_
+#define GRIDFOLD_KERNELS_CUDA_SCAN_OUTPUT_CUH_
+
+#include <cuda/atomic>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/cuda/scan_arguments.h"
+#include "kernels/numerics/element.h"
+
+namespace gridfold::kernels::cuda {
+
+// The 64-bit type that AccumulatorType stands for.
+template <class T>
+using Accumulator =
+    std::conditional_t<FloatingElement<T>, double,
+                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+
+// The largest type that results may have; those of extremes have the array's own.
+template <class T, ScanOperation kOperation>
+using WidestOutput =
+    std::conditional_t<kOperation == ScanOperation::kMin || kOperation == ScanOperation::kMax, T,
+                       Accumulator<T>>;
+
+// Calls f(TypeTag<Out>) with the type of the results.
+template <class T, ScanOperation kOperation, class F>
+__device__ void VisitOutput(const ScanArguments& arguments, F&& f) {
+  using Widest = WidestOutput<T, kOperation>;
+  if constexpr (!std::is_same_v<Widest, T>) {
+    if (arguments.accumulator_output) return f(TypeTag<Widest>{});
+  }
+  f(TypeTag<T>{});
+}
+
+__device__ inline void ReportOverflow(const ScanArguments& arguments) {
+  ::cuda::atomic_ref<uint32_t, ::cuda::thread_scope_device>(*arguments.overflow_flag)
+      .store(1, ::cuda::memory_order_relaxed);
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_SCAN_OUTPUT_CUH_

@@ -1,0 +1,38 @@
+// The two ways of launching a scan. For scan*.cc only; see scan.h.
+#ifndef GRIDFOLD_KERNELS_CUDA_SCAN_STRATEGIES_H_
+#define GRIDFOLD_KERNELS_CUDA_SCAN_STRATEGIES_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "kernels/cuda/device_properties.h"
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/scan_arguments.h"
+#include "kernels/cuda/scratch.h"
+#include "kernels/scan.h"
+
+namespace gridfold::kernels::cuda {
+
+// Whole arrays, rows and segments of at least one element. `offsets` of segments are in device memory.
+absl::Status LaunchLookBackScan(const ScanPlan& plan, const ScanArguments& arguments,
+                                const uint64_t* offsets, Scratch& scratch,
+                                const DeviceProperties& properties, cudaStream_t stream);
+uint64_t LookBackScratchBytes(uint64_t element_count, bool has_segments);
+
+// Axis 0 of at least one element.
+absl::Status LaunchColumnScan(const ScanPlan& plan, const ScanArguments& arguments,
+                              Scratch& scratch, const DeviceProperties& properties,
+                              cudaStream_t stream);
+uint64_t ColumnScratchBytes(const ScanPlan& plan);
+uint64_t ColumnScratchBytesMax(uint64_t element_count);
+uint64_t ColumnPasses(const ScanPlan& plan);  // Over the input.
+
+// A grid-stride grid of blocks of `block_threads` for `threads` threads.
+LaunchShape GridStrideShape(uint64_t threads, uint32_t block_threads,
+                            const DeviceProperties& properties);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_SCAN_STRATEGIES_H_

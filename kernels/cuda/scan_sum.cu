@@ -1,0 +1,9 @@
+#include "kernels/cuda/scan_columns.cuh"
+#include "kernels/cuda/scan_look_back.cuh"
+
+namespace gridfold::kernels::cuda {
+
+template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kSum>(ElementType);
+template ColumnScanKernels FindColumnScanKernels<ScanOperation::kSum>(ElementType);
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,199 @@
+// A tile of a scan: its elements between device memory, shared memory and registers, and the parts
+// of the tree of numerics/scan_tree.h that lie within a tile.
+//
+// Memory is read and written with neighbouring threads on neighbouring elements; a thread scans a run
+// of kScanItems consecutive ones. Shared memory turns one order into the other.
+#ifndef GRIDFOLD_KERNELS_CUDA_SCAN_TILE_CUH_
+#define GRIDFOLD_KERNELS_CUDA_SCAN_TILE_CUH_
+
+#include <cooperative_groups.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/cuda/scan_arguments.h"
+#include "kernels/numerics/scan_operator.h"
+#include "kernels/numerics/scan_tree.h"
+
+namespace gridfold::kernels::cuda {
+
+using Warp = cooperative_groups::thread_block_tile<kScanLanes>;
+
+// Where place q of a tile stands in shared memory. Without the gap after each 128 bytes the runs of
+// a warp's threads would start in the same few banks; with it, no two threads meet in either order.
+template <class T>
+struct PaddedTile {
+  static constexpr int kPlacesPerRow = 128 / sizeof(T);
+  static constexpr int kGap = sizeof(T) < 4 ? 4 / sizeof(T) : 1;
+  static_assert((kScanTileSize + kScanTileSize / kPlacesPerRow * kGap) * sizeof(T) ==
+                PaddedTileBytes(sizeof(T)));
+
+  __device__ static int IndexOf(int place) { return place + place / kPlacesPerRow * kGap; }
+};
+
+// The element that stands at a logical position.
+__device__ inline uint64_t ElementOf(const ScanArguments& arguments, uint64_t position) {
+  return arguments.reverse ? arguments.element_count - 1 - position : position;
+}
+
+// The element whose value is the identity; it stands for what is missing after the array's end.
+template <class Operator, class T>
+__device__ T NeutralElement() {
+  T neutral;
+  Operator::Store(Operator::Identity(), true, &neutral);
+  return neutral;
+}
+
+// Copies the tile's elements to shared memory. All threads of the block; needs a barrier after.
+template <class Operator, class T>
+__device__ void LoadTile(const ScanArguments& arguments, uint64_t tile_begin, T* tile) {
+  const T* const input = static_cast<const T*>(arguments.input);
+  const uint64_t left = arguments.element_count - tile_begin;
+  const int size = left < kScanTileSize ? static_cast<int>(left) : kScanTileSize;
+  const T* const first = input + ElementOf(arguments, tile_begin);
+  const int64_t step = arguments.reverse ? -1 : 1;
+  T items[kScanItems];
+  // All loads before the first store, so that they are in flight together.
+#pragma unroll
+  for (int i = 0; i < kScanItems; ++i) {
+    const int place = i * kScanThreads + static_cast<int>(threadIdx.x);
+    items[i] = place < size ? first[place * step] : NeutralElement<Operator, T>();
+  }
+#pragma unroll
+  for (int i = 0; i < kScanItems; ++i) {
+    tile[PaddedTile<T>::IndexOf(i * kScanThreads + static_cast<int>(threadIdx.x))] = items[i];
+  }
+}
+
+// Copies the tile's results from shared memory. All threads; needs a barrier before.
+template <class Out>
+__device__ void StoreTile(const ScanArguments& arguments, uint64_t tile_begin, const Out* tile) {
+  Out* const output = static_cast<Out*>(arguments.output);
+#pragma unroll
+  for (int i = 0; i < kScanItems; ++i) {
+    const int place = i * kScanThreads + static_cast<int>(threadIdx.x);
+    const uint64_t position = tile_begin + place;
+    if (position < arguments.element_count) {
+      output[ElementOf(arguments, position)] = tile[PaddedTile<Out>::IndexOf(place)];
+    }
+  }
+}
+
+// What one thread scans: kScanItems consecutive places of the tile, `size` of them the array's.
+struct Run {
+  int begin;
+  int size;
+  uint32_t heads;  // Bit k: whether a group starts at item k.
+};
+
+// Bit k: whether a group starts at position tile_begin + run_begin + k.
+__device__ inline uint32_t RunHeads(const ScanHeads& heads, uint64_t tile_begin, int run_begin) {
+  if (heads.bits != nullptr) return heads.bits[(tile_begin + run_begin) / kScanItems];
+  // Where in its group the run begins. Divisions of 64 bits are slow: none for the first group,
+  // which is the only one of a whole array, and one for the tile otherwise.
+  const uint64_t group_size = heads.group_size;
+  const uint64_t tile_phase = tile_begin < group_size ? tile_begin : tile_begin % group_size;
+  uint64_t phase = tile_phase + run_begin;
+  if (phase >= group_size) {
+    phase = group_size > kScanTileSize
+                ? phase - group_size
+                : static_cast<uint32_t>(phase) % static_cast<uint32_t>(group_size);
+  }
+  uint32_t bits = 0;
+  uint64_t next = phase == 0 ? 0 : group_size - phase;
+  for (; next < kScanItems; next += group_size) bits |= 1u << next;
+  return bits;
+}
+
+__device__ inline Run RunOfThread(const ScanArguments& arguments, const ScanHeads& heads,
+                                  uint64_t tile_begin) {
+  Run run;
+  run.begin = static_cast<int>(threadIdx.x) * kScanItems;
+  const int64_t left = static_cast<int64_t>(arguments.element_count - tile_begin) - run.begin;
+  run.size = left < kScanItems ? max(static_cast<int>(left), 0) : kScanItems;
+  run.heads = RunHeads(heads, tile_begin, run.begin);
+  return run;
+}
+
+template <class Operator>
+using GroupedOf = GroupedValue<typename Operator::Value>;
+
+template <class Operator>
+__device__ GroupedOf<Operator> GroupedIdentity() {
+  return {Operator::Identity(), false};
+}
+
+// Items of a run that are unrolled. All of them would take registers that keep warps from being
+// resident; the items are in shared memory, so nothing asks for it.
+inline constexpr int kScanUnroll = 4;
+
+// Calls visit(k, before, after) for each item k of the run, with the running values without and
+// with it.
+template <class Operator, class T, class Visit>
+__device__ void ForEachRunningValue(const Run& run, const T* tile, bool ignore_nan, Visit&& visit) {
+  GroupedOf<Operator> running = GroupedIdentity<Operator>();
+#pragma unroll kScanUnroll
+  for (int k = 0; k < kScanItems; ++k) {
+    const T x = tile[PaddedTile<T>::IndexOf(run.begin + k)];
+    const GroupedOf<Operator> item{Operator::Lift(x, ignore_nan), (run.heads >> k & 1) != 0};
+    const GroupedOf<Operator> next = CombineGrouped<Operator>(running, item);
+    visit(k, running, next);
+    running = next;
+  }
+}
+
+// move(x) gives x of another lane. Cooperative groups take no integers of 128 bits.
+template <class Value, class Move>
+__device__ Value MoveValue(const Value& v, Move&& move) {
+  if constexpr (std::is_same_v<Value, Int128>) {
+    const uint64_t low = move(static_cast<uint64_t>(v));
+    const uint64_t high = move(static_cast<uint64_t>(v >> 64));
+    return static_cast<Int128>(Uint128{high} << 64 | low);
+  } else {
+    return move(v);
+  }
+}
+template <class Value, class Move>
+__device__ GroupedValue<Value> MoveGrouped(const GroupedValue<Value>& v, Move&& move) {
+  return {MoveValue(v.value, move), move(static_cast<int>(v.starts_group)) != 0};
+}
+
+// The value of lane `lane`, or of the lane `delta` before; all lanes of the warp.
+template <class Value>
+__device__ GroupedValue<Value> Shuffle(const Warp& warp, const GroupedValue<Value>& v, int lane) {
+  return MoveGrouped(v, [&](auto x) { return warp.shfl(x, lane); });
+}
+template <class Value>
+__device__ GroupedValue<Value> ShuffleUp(const Warp& warp, const GroupedValue<Value>& v, int delta) {
+  return MoveGrouped(v, [&](auto x) { return warp.shfl_up(x, delta); });
+}
+
+// The doubling network of Hillis and Steele over the lanes of a warp.
+template <class Operator>
+__device__ GroupedOf<Operator> InclusiveWarpScan(const Warp& warp, GroupedOf<Operator> v) {
+#pragma unroll
+  for (int delta = 1; delta < kScanLanes; delta *= 2) {
+    const GroupedOf<Operator> before = ShuffleUp(warp, v, delta);
+    if (warp.thread_rank() >= delta) v = CombineGrouped<Operator>(before, v);
+  }
+  return v;
+}
+
+// The values of the lanes before, from what InclusiveWarpScan gave.
+template <class Operator>
+__device__ GroupedOf<Operator> ExclusiveOf(const Warp& warp, const GroupedOf<Operator>& inclusive) {
+  const GroupedOf<Operator> before = ShuffleUp(warp, inclusive, 1);
+  return warp.thread_rank() == 0 ? GroupedIdentity<Operator>() : before;
+}
+
+// The totals of warps 0 to `count` - 1 joined from left to right.
+template <class Operator>
+__device__ GroupedOf<Operator> JoinWarpTotals(const GroupedOf<Operator>* totals, int count) {
+  GroupedOf<Operator> joined = GroupedIdentity<Operator>();
+  for (int i = 0; i < count; ++i) joined = CombineGrouped<Operator>(joined, totals[i]);
+  return joined;
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_SCAN_TILE_CUH_
