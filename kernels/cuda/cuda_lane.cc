@@ -1,0 +1,122 @@
+#include "kernels/cuda/cuda_lane.h"
+
+#include <span>
+#include <utility>
+
+#include "kernels/cuda/cancellation.h"
+#include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/lane_layout.h"
+#include "kernels/lane_limits.h"
+
+namespace gridfold::kernels::cuda {
+
+absl::StatusOr<std::unique_ptr<Lane>> CudaLane::Create(const DeviceProperties& properties,
+                                                       const LaneOptions& options,
+                                                       std::atomic<bool>& healthy) {
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaSetDevice(properties.device));
+  absl::StatusOr<Stream> stream = Stream::Create();
+  if (!stream.ok()) return stream.status();
+  absl::StatusOr<StagingRing> staging = StagingRing::Create();
+  if (!staging.ok()) return staging.status();
+  absl::StatusOr<JobTimer> timer = JobTimer::Create();
+  if (!timer.ok()) return timer.status();
+  absl::StatusOr<Memory> memory = AllocateMemory(LaneLayoutOf(options, properties));
+  if (!memory.ok()) return memory.status();
+  return std::unique_ptr<Lane>(new CudaLane(properties, options, healthy, *std::move(stream),
+                                            *std::move(staging), *std::move(timer),
+                                            *std::move(memory)));
+}
+
+absl::StatusOr<CudaLane::Memory> CudaLane::AllocateMemory(const LaneLayout& layout) {
+  Memory memory;
+  const struct {
+    DeviceBuffer& buffer;
+    uint64_t size_bytes;
+  } parts[] = {{memory.input, layout.input_bytes},
+               {memory.offsets, layout.offsets_bytes},
+               {memory.output, layout.output_bytes},
+               {memory.scratch, layout.scratch_bytes}};
+  for (const auto& part : parts) {
+    absl::StatusOr<DeviceBuffer> buffer = DeviceBuffer::Allocate(part.size_bytes);
+    if (!buffer.ok()) return buffer.status();
+    part.buffer = *std::move(buffer);
+  }
+  return memory;
+}
+
+CudaLane::CudaLane(const DeviceProperties& properties, const LaneOptions& options,
+                   std::atomic<bool>& healthy, Stream stream, StagingRing staging, JobTimer timer,
+                   Memory memory)
+    : properties_(properties),
+      options_(options),
+      healthy_(healthy),
+      stream_(std::move(stream)),
+      staging_(std::move(staging)),
+      timer_(std::move(timer)),
+      memory_(std::move(memory)) {}
+
+// Freed from whichever thread: without this, one that never used the device would first make a
+// context on device 0.
+CudaLane::~CudaLane() { cudaSetDevice(properties_.device); }
+
+absl::StatusOr<ReductionResult> CudaLane::RunReduction(const ReductionPlan& plan, HostSpan input,
+                                                       std::stop_token stop,
+                                                       RunStatistics& statistics) {
+  ReductionResult result = MakeReductionResult(plan);
+  absl::Status status = CheckReductionFits(options_, plan, input);
+  if (status.ok()) {
+    status = Run(statistics, [&] { return Reduce(plan, input, stop, statistics, result); });
+  }
+  if (!status.ok()) return status;
+  return result;
+}
+
+absl::Status CudaLane::RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                               std::stop_token stop, RunStatistics& statistics) {
+  if (absl::Status status = CheckScanFits(options_, plan, input, output); !status.ok()) {
+    return status;
+  }
+  return Run(statistics, [&] { return Scan(plan, input, output, stop, statistics); });
+}
+
+absl::StatusOr<HistogramResult> CudaLane::RunHistogram(const HistogramPlan& plan,
+                                                       const HistogramInput& input,
+                                                       std::stop_token stop,
+                                                       RunStatistics& statistics) {
+  HistogramResult result;
+  absl::Status status = CheckHistogramFits(options_, plan, input);
+  if (status.ok()) {
+    status = Run(statistics, [&] { return Histogram(plan, input, stop, statistics, result); });
+  }
+  if (!status.ok()) return status;
+  return result;
+}
+
+absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation) {
+  statistics = RunStatistics{};
+  timer_.Reset();
+  absl::Status status = CudaStatus(cudaSetDevice(properties_.device), "cudaSetDevice", __FILE__,
+                                   __LINE__);
+  if (status.ok()) status = timer_.Mark(stream_.get());
+  if (status.ok()) status = operation();
+  // A job that failed may have left work behind; the caller's memory and the lane's are free after.
+  if (absl::Status idle = stream_.Synchronize(); status.ok()) status = idle;
+  if (absl::Status timed = timer_.Fill(statistics); status.ok()) status = timed;
+  if (IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
+  return status;
+}
+
+absl::Status CudaLane::StageIn(HostSpan input, const Grouping& grouping,
+                               const std::stop_token& stop) {
+  absl::Status status = staging_.CopyIn(input, memory_.input.data(), stop, stream_.get());
+  if (status.ok() && grouping.kind == GroupingKind::kSegments) {
+    const auto offsets = std::as_bytes(std::span(grouping.offsets));
+    status = staging_.CopyIn({offsets.data(), offsets.size()}, memory_.offsets.data(), stop,
+                             stream_.get());
+  }
+  if (status.ok()) status = timer_.Mark(stream_.get());
+  if (status.ok()) status = CheckStop(stop);
+  return status;
+}
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,84 @@
+// A lane of the CUDA engine: a stream with all the memory that a job needs, allocated when the lane
+// is created. See kernels/engine.h for the contract.
+#ifndef GRIDFOLD_KERNELS_CUDA_CUDA_LANE_H_
+#define GRIDFOLD_KERNELS_CUDA_CUDA_LANE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/cuda/device_buffer.h"
+#include "kernels/cuda/device_properties.h"
+#include "kernels/cuda/job_timer.h"
+#include "kernels/cuda/lane_layout.h"
+#include "kernels/cuda/staging_ring.h"
+#include "kernels/cuda/stream.h"
+#include "kernels/engine.h"
+
+namespace gridfold::kernels::cuda {
+
+class CudaLane final : public Lane {
+ public:
+  // `healthy` outlives the lane; it is set to false when an error loses the device. Errors:
+  // RESOURCE_EXHAUSTED where the device or the host has no memory for the lane.
+  static absl::StatusOr<std::unique_ptr<Lane>> Create(const DeviceProperties& properties,
+                                                      const LaneOptions& options,
+                                                      std::atomic<bool>& healthy);
+  ~CudaLane() override;
+
+  absl::StatusOr<ReductionResult> RunReduction(const ReductionPlan& plan, HostSpan input,
+                                               std::stop_token stop,
+                                               RunStatistics& statistics) override;
+  absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                       std::stop_token stop, RunStatistics& statistics) override;
+  absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
+                                               const HistogramInput& input, std::stop_token stop,
+                                               RunStatistics& statistics) override;
+
+ private:
+  // As LaneLayout has it.
+  struct Memory {
+    DeviceBuffer input;
+    DeviceBuffer offsets;
+    DeviceBuffer output;
+    DeviceBuffer scratch;
+  };
+
+  CudaLane(const DeviceProperties& properties, const LaneOptions& options,
+           std::atomic<bool>& healthy, Stream stream, StagingRing staging, JobTimer timer,
+           Memory memory);
+
+  static absl::StatusOr<Memory> AllocateMemory(const LaneLayout& layout);
+
+  // The operations, after their limits have been checked; one file each.
+  absl::Status Reduce(const ReductionPlan& plan, HostSpan input, const std::stop_token& stop,
+                      RunStatistics& statistics, ReductionResult& result);
+  absl::Status Scan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                    const std::stop_token& stop, RunStatistics& statistics);
+  absl::Status Histogram(const HistogramPlan& plan, const HistogramInput& input,
+                         const std::stop_token& stop, RunStatistics& statistics,
+                         HistogramResult& result);
+
+  // Runs a job, times it, and leaves the stream idle whatever came of it.
+  absl::Status Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
+
+  // Enqueues the copies of a job's array and, of segments, their offsets; marks the end of staging.
+  absl::Status StageIn(HostSpan input, const Grouping& grouping, const std::stop_token& stop);
+
+  const DeviceProperties properties_;
+  const LaneOptions options_;
+  std::atomic<bool>& healthy_;
+  // Destroyed last to first: memory before the stream that used it.
+  Stream stream_;
+  StagingRing staging_;
+  JobTimer timer_;
+  Memory memory_;
+};
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_CUDA_LANE_H_

@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "kernels/cuda/cuda_lane.h"
+#include "kernels/cuda/reduce.h"
+#include "kernels/statistic_error.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+// The error of the first group that has one, and of its first statistic; `failures` has an entry for
+// each statistic.
+absl::Status FirstFailure(const ReductionPlan& plan, std::span<const uint64_t> failures) {
+  const auto first = std::min_element(failures.begin(), failures.end());
+  if (first == failures.end() || *first == kNoFailure) return absl::OkStatus();
+  const size_t index = static_cast<size_t>(first - failures.begin());
+  const Statistic statistic = plan.statistics[index];
+  const bool is_index = statistic == Statistic::kArgmin || statistic == Statistic::kArgmax;
+  return StatisticError(plan, index, *first,
+                        is_index ? ValueOutcome::kNothing : ValueOutcome::kOverflow);
+}
+
+MutableHostSpan SpanOf(uint64_t* values, size_t count) {
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(values, count));
+  return {bytes.data(), bytes.size()};
+}
+
+}  // namespace
+
+absl::Status CudaLane::Reduce(const ReductionPlan& plan, HostSpan input,
+                              const std::stop_token& stop, RunStatistics& statistics,
+                              ReductionResult& result) {
+  statistics.strategy = ReductionStrategy(plan, properties_);
+  statistics.bytes_read = ReductionBytesRead(plan);
+  absl::Status status = StageIn(input, plan.grouping, stop);
+  if (!status.ok()) return status;
+
+  // Failures stand behind the slots, so that one copy brings both.
+  uint64_t* const slots = reinterpret_cast<uint64_t*>(memory_.output.data() + kFlagBytes);
+  const ReductionInput device_input{
+      {memory_.input.data(), plan.array.element_count},
+      reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
+  Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
+  status = LaunchReduction(plan, device_input, {slots, slots + plan.result_slot_count()}, scratch,
+                           properties_, stream_.get());
+  if (status.ok()) status = timer_.Mark(stream_.get());
+  if (!status.ok()) return status;
+
+  std::array<uint64_t, kStatisticCount> failures;
+  std::vector<MutableHostSpan> spans;
+  for (StatisticColumn& column : result.columns) {
+    spans.push_back(SpanOf(column.slots.data(), column.slots.size()));
+  }
+  spans.push_back(SpanOf(failures.data(), plan.statistics.size()));
+  status = staging_.CopyOut(reinterpret_cast<const std::byte*>(slots), spans, stop, stream_.get());
+  if (status.ok()) status = timer_.Mark(stream_.get());
+  if (!status.ok()) return status;
+  return FirstFailure(plan, std::span(failures).first(plan.statistics.size()));
+}
+
+}  // namespace gridfold::kernels::cuda

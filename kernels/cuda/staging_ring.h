@@ -1,0 +1,61 @@
+// Copies between pageable host memory and the device, through a small ring of pinned memory.
+//
+// The processor's copy of one chunk overlaps the device's copy of the chunk before it, so a lane
+// needs only a few pinned MiB whatever the size of its jobs. Move-only; not thread-safe.
+#ifndef GRIDFOLD_KERNELS_CUDA_STAGING_RING_H_
+#define GRIDFOLD_KERNELS_CUDA_STAGING_RING_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/array.h"
+#include "kernels/cuda/event.h"
+#include "kernels/cuda/pinned_buffer.h"
+
+namespace gridfold::kernels::cuda {
+
+class StagingRing {
+ public:
+  // Pinned memory of a ring. A chunk's DMA then takes 150 us over PCIe 5, long beside what starting
+  // it costs; the processor's copy takes longer still, so more slots would not help.
+  static constexpr uint32_t kSlotCount = 2;
+  static constexpr uint64_t kSlotBytes = 8 << 20;
+
+  // Allocates the pinned memory. Errors: RESOURCE_EXHAUSTED.
+  static absl::StatusOr<StagingRing> Create();
+
+  // Copies to the device. Returns when `from` may be changed; the device's copies are then enqueued
+  // on `stream`. All calls of a ring use the same stream. CANCELLED where `stop` is requested before
+  // the last chunk.
+  absl::Status CopyIn(HostSpan from, std::byte* to, const std::stop_token& stop,
+                      cudaStream_t stream);
+
+  // Copies consecutive bytes from the device to one host span after the other. Waits for everything
+  // enqueued on `stream` before; returns when the bytes are there. CANCELLED as above.
+  absl::Status CopyOut(const std::byte* from, std::span<const MutableHostSpan> to,
+                       const std::stop_token& stop, cudaStream_t stream);
+
+ private:
+  struct Slot {
+    std::byte* data;
+    Event reusable;  // Reached when the device has done with the slot.
+  };
+
+  StagingRing(PinnedBuffer memory, std::vector<Slot> slots)
+      : memory_(std::move(memory)), slots_(std::move(slots)) {}
+
+  PinnedBuffer memory_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_STAGING_RING_H_

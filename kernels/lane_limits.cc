@@ -1,0 +1,66 @@
+#include "kernels/lane_limits.h"
+
+#include <initializer_list>
+
+#include "absl/strings/str_cat.h"
+
+namespace gridfold::kernels {
+
+namespace {
+
+absl::Status CheckLimit(const char* what, uint64_t wanted, uint64_t limit) {
+  if (wanted <= limit) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat(wanted, " ", what, " are more than the ", limit, " that a lane holds"));
+}
+
+absl::Status CheckSize(const char* what, uint64_t size_bytes, uint64_t expected_bytes) {
+  if (size_bytes == expected_bytes) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("the ", what, " has ", size_bytes,
+                                          " bytes where the plan has ", expected_bytes));
+}
+
+absl::Status FirstError(std::initializer_list<absl::Status> statuses) {
+  for (const absl::Status& status : statuses) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan& plan,
+                                HostSpan input) {
+  return FirstError({CheckSize("input", input.size_bytes, plan.array.size_bytes()),
+                     CheckLimit("input bytes", input.size_bytes, options.input_bytes_max),
+                     CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
+                     CheckLimit("output bytes", plan.result_slot_count() * sizeof(uint64_t),
+                                options.output_bytes_max)});
+}
+
+absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, HostSpan input,
+                           MutableHostSpan output) {
+  return FirstError({CheckSize("input", input.size_bytes, plan.array.size_bytes()),
+                     CheckSize("output", output.size_bytes, plan.output_size_bytes()),
+                     CheckLimit("input bytes", input.size_bytes, options.input_bytes_max),
+                     CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
+                     CheckLimit("output bytes", output.size_bytes, options.output_bytes_max)});
+}
+
+absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan& plan,
+                                const HistogramInput& input) {
+  const uint64_t weight_bytes = plan.weight_type.has_value()
+                                    ? plan.array.element_count * ElementSize(*plan.weight_type)
+                                    : 0;
+  return FirstError(
+      {CheckSize("input", input.array.size_bytes, plan.array.size_bytes()),
+       CheckSize("second input", input.y_array.size_bytes,
+                 plan.two_dimensional ? plan.array.size_bytes() : 0),
+       CheckSize("array of weights", input.weights.size_bytes, weight_bytes),
+       CheckLimit("input bytes",
+                  input.array.size_bytes + input.y_array.size_bytes + input.weights.size_bytes,
+                  options.input_bytes_max),
+       CheckLimit("bins", plan.total_bin_count(), options.bin_count_max)});
+}
+
+}  // namespace gridfold::kernels

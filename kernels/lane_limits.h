@@ -1,0 +1,24 @@
+// Whether a job fits a lane; checked by every engine before anything else, with the same words.
+//
+// Errors: RESOURCE_EXHAUSTED where the job is larger than the lane; INTERNAL where a span does not
+// have the size that the plan says, which is a bug of the caller.
+#ifndef GRIDFOLD_KERNELS_LANE_LIMITS_H_
+#define GRIDFOLD_KERNELS_LANE_LIMITS_H_
+
+#include "absl/status/status.h"
+#include "kernels/engine.h"
+
+namespace gridfold::kernels {
+
+absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan& plan,
+                                HostSpan input);
+
+absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, HostSpan input,
+                           MutableHostSpan output);
+
+absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan& plan,
+                                const HistogramInput& input);
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_LANE_LIMITS_H_
