@@ -105,6 +105,19 @@ GRIDFOLD_HD inline bool IsGreater(T x, double edge) {
   }
 }
 
+// The bounds of an automatic range: the nearest doubles around a sample that a double may not hold. A
+// 64-bit integer rounded to the nearest could leave the very sample that set the bound outside.
+template <class T>
+GRIDFOLD_HD inline double LowerBoundFor(T smallest) {
+  const double nearest = static_cast<double>(smallest);
+  return IsAtLeast(smallest, nearest) ? nearest : nextafter(nearest, -HUGE_VAL);
+}
+template <class T>
+GRIDFOLD_HD inline double UpperBoundFor(T largest) {
+  const double nearest = static_cast<double>(largest);
+  return IsGreater(largest, nearest) ? nextafter(nearest, HUGE_VAL) : nearest;
+}
+
 // What LocateBin gives instead of a bin.
 inline constexpr int64_t kUnderflowBin = -1;
 inline constexpr int64_t kOverflowBin = -2;

@@ -5,7 +5,8 @@
 //   Value                       what is carried
 //   Identity()                  Combine(Identity(), v) == v, bit for bit
 //   EmptyResult()               what an exclusive scan gives where nothing came before
-//   Lift(x, ignore_nan)         the value of one element
+//   Lift(x, ignore_nan)         the value of one element; an ignored NaN counts as EmptyResult(), so a
+//                               sum takes it as +0.0 (NumPy's nancumsum)
 //   Combine(a, b)               a's elements come before b's
 //   Store<Out>(v, wrap, &out)   the result of type Out (T, or T's accumulator type); false where it
 //                               does not fit and wrap is false
@@ -81,7 +82,7 @@ struct ScanOperator<T, ScanOperation::kSum> {
   GRIDFOLD_HD static Value EmptyResult() { return 0.0; }
   GRIDFOLD_HD static Value Lift(T x, bool ignore_nan) {
     const double value = static_cast<double>(x);
-    return ignore_nan && IsNan(value) ? Identity() : value;
+    return ignore_nan && IsNan(value) ? EmptyResult() : value;
   }
   GRIDFOLD_HD static Value Combine(Value a, Value b) { return a + b; }
   template <class Out>
@@ -98,7 +99,7 @@ struct ScanOperator<T, ScanOperation::kProduct> {
   GRIDFOLD_HD static Value EmptyResult() { return 1.0; }
   GRIDFOLD_HD static Value Lift(T x, bool ignore_nan) {
     const double value = static_cast<double>(x);
-    return ignore_nan && IsNan(value) ? Identity() : value;
+    return ignore_nan && IsNan(value) ? EmptyResult() : value;
   }
   GRIDFOLD_HD static Value Combine(Value a, Value b) { return a * b; }
   template <class Out>

@@ -10,7 +10,7 @@
 //   run       kScanItems consecutive positions; running values r(k) = r(k-1) + x(k) in order
 //   warp      kScanLanes runs; their last running values are scanned by the doubling network
 //             (Hillis, Steele 1986): for d = 1, 2, 4, 8, 16: v(l) = v(l-d) + v(l) for l >= d
-//   tile      kScanWarps warps, their totals joined from left to right, w(i) = w(i-1) + total(i)
+//   tile      kScanWarps warps, their totals joined from left to right, w(i) = w(i-1) + total(i-1)
 //             with w(0) = the identity
 //   base      of run l in warp i: carry(tile) + (w(i) + v(l-1)), with v(-1) the identity
 //   result    inclusive: base + r(k); exclusive: base + r(k-1), base itself for the first of a run.

@@ -72,14 +72,34 @@ GRIDFOLD_HD inline uint64_t Slot(I x) {
 
 GRIDFOLD_HD inline double NotANumber() { return std::numeric_limits<double>::quiet_NaN(); }
 
-// Variance from the exact (or compensated) first and second moments, evaluated with 106 bits:
-// (sum of squares - sum^2 / count) / (count - ddof).
-GRIDFOLD_HD inline double Variance(DoubleDouble sum, DoubleDouble squares, double count,
-                                   double ddof) {
-  if (!IsFinite(squares.high)) return squares.high;
-  const DoubleDouble correction = Divide(Multiply(sum, sum), count);
-  const DoubleDouble deviations = Add(squares, Negate(correction));
-  const double variance = (deviations.high + deviations.low) / (count - ddof);
+// Variance: (sum of squares - sum^2 / count) / (count - ddof). Of integers, whose moments are exact, by
+// subtracting exactly.
+template <IntegerElement T>
+GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>& squares,
+                                   uint64_t count, double ddof) {
+  Uint192 wide_squares;
+  if constexpr (sizeof(T) == 8) {
+    wide_squares = squares.sum;
+  } else {
+    wide_squares.Add(squares.sum);
+  }
+  const Uint128 magnitude = static_cast<Uint128>(sum.sum < 0 ? -sum.sum : sum.sum);
+  const Uint256 deviations =
+      Uint256::Product(wide_squares, count).Minus(Uint256::Square(magnitude));
+  const double n = static_cast<double>(count);
+  return Divide(Divide(ToDoubleDouble(deviations), n), n - ddof).high;
+}
+
+// Of floating-point elements, from compensated moments, with 106 bits.
+template <FloatingElement T>
+GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>& squares,
+                                   uint64_t count, double ddof) {
+  const DoubleDouble first = sum.Value();
+  const DoubleDouble second = squares.Value();
+  if (!IsFinite(second.high)) return second.high;
+  const double n = static_cast<double>(count);
+  const DoubleDouble deviations = Add(second, Negate(Divide(Multiply(first, first), n)));
+  const double variance = Divide(deviations, n - ddof).high;
   return variance > 0 ? variance : 0;
 }
 
@@ -158,8 +178,8 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
                                (tally.nan != 0 && !rules.ignore_nan);
         const double variance =
             undefined ? NotANumber()
-                      : statistic_internal::Variance(state.template Part<kSumPart>().Value(),
-                                                     state.template Part<kSquaresPart>().Value(), n,
+                      : statistic_internal::Variance(state.template Part<kSumPart>(),
+                                                     state.template Part<kSquaresPart>(), count,
                                                      rules.delta_degrees_of_freedom);
         *slot = Slot(statistic == Statistic::kVariance ? variance : sqrt(variance));
       }

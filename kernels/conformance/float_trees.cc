@@ -1,0 +1,178 @@
+#include "kernels/conformance/float_trees.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace gridfold::kernels::conformance {
+
+namespace {
+
+double MultiplyNeighbours(std::vector<double> level) {
+  while (level.size() > 1) {
+    std::vector<double> next;
+    for (size_t i = 0; i < level.size(); i += 2) {
+      next.push_back(i + 1 < level.size() ? level[i] * level[i + 1] : level[i]);
+    }
+    level = next;
+  }
+  return level.empty() ? 1.0 : level[0];
+}
+
+// A value, and whether a group starts within what it stands for.
+struct Carried {
+  double value;
+  bool starts;
+};
+
+class ScanTree {
+ public:
+  ScanTree(const std::vector<double>& values, const std::vector<bool>& starts, FloatOperation operation)
+      : values_(values), starts_(starts), operation_(operation) {}
+
+  std::vector<double> Results(bool exclusive) const {
+    std::vector<Carried> totals;
+    for (size_t begin = 0; begin < values_.size(); begin += kTile) {
+      totals.push_back(TotalOfTile(begin));
+    }
+    std::vector<double> results(values_.size());
+    Carried block = Identity();
+    for (size_t first = 0; first < totals.size(); first += kTilesPerBlock) {
+      std::vector<Carried> network(kTilesPerBlock, Identity());
+      const size_t count = std::min(kTilesPerBlock, totals.size() - first);
+      std::copy_n(totals.begin() + static_cast<ptrdiff_t>(first), count, network.begin());
+      network = DoublingNetwork(network);
+      for (size_t j = 0; j < count; ++j) {
+        const Carried carry = j == 0 ? block : Join(block, network[j - 1]);
+        ScanTile((first + j) * kTile, carry, exclusive, results);
+      }
+      block = Join(block, network.back());
+    }
+    return results;
+  }
+
+ private:
+  static constexpr size_t kRun = 16;
+  static constexpr size_t kRunsPerWarp = 32;
+  static constexpr size_t kWarps = 8;
+  static constexpr size_t kTile = kRun * kRunsPerWarp * kWarps;
+  static constexpr size_t kTilesPerBlock = 32;
+
+  Carried Identity() const { return {operation_.Identity(), false}; }
+
+  Carried Join(Carried a, Carried b) const {
+    if (b.starts) return b;
+    return {operation_.Join(a.value, b.value), a.starts};
+  }
+
+  std::vector<Carried> DoublingNetwork(std::vector<Carried> lanes) const {
+    for (size_t distance = 1; distance < lanes.size(); distance *= 2) {
+      const std::vector<Carried> before = lanes;
+      for (size_t l = distance; l < lanes.size(); ++l) {
+        lanes[l] = Join(before[l - distance], before[l]);
+      }
+    }
+    return lanes;
+  }
+
+  // Running values of the run that starts at `begin`; empty past the end.
+  std::vector<Carried> Run(size_t begin) const {
+    std::vector<Carried> running;
+    for (size_t p = begin; p < std::min(begin + kRun, values_.size()); ++p) {
+      const Carried element{values_[p], starts_[p]};
+      running.push_back(running.empty() ? element : Join(running.back(), element));
+    }
+    return running;
+  }
+
+  // The network over the last running values of a warp's runs.
+  std::vector<Carried> Warp(size_t begin) const {
+    std::vector<Carried> lanes;
+    for (size_t l = 0; l < kRunsPerWarp; ++l) {
+      const std::vector<Carried> run = Run(begin + l * kRun);
+      lanes.push_back(run.empty() ? Identity() : run.back());
+    }
+    return DoublingNetwork(lanes);
+  }
+
+  Carried TotalOfTile(size_t begin) const {
+    Carried total = Identity();
+    for (size_t w = 0; w < kWarps; ++w) {
+      total = Join(total, Warp(begin + w * kRun * kRunsPerWarp).back());
+    }
+    return total;
+  }
+
+  void ScanTile(size_t begin, Carried carry, bool exclusive, std::vector<double>& results) const {
+    Carried warps_before = Identity();
+    for (size_t w = 0; w < kWarps; ++w) {
+      const size_t warp_begin = begin + w * kRun * kRunsPerWarp;
+      const std::vector<Carried> warp = Warp(warp_begin);
+      for (size_t l = 0; l < kRunsPerWarp; ++l) {
+        const Carried runs_before = l == 0 ? Identity() : warp[l - 1];
+        const Carried base = Join(carry, Join(warps_before, runs_before));
+        ScanRun(warp_begin + l * kRun, base, exclusive, results);
+      }
+      warps_before = Join(warps_before, warp.back());
+    }
+  }
+
+  void ScanRun(size_t begin, Carried base, bool exclusive, std::vector<double>& results) const {
+    const std::vector<Carried> run = Run(begin);
+    for (size_t k = 0; k < run.size(); ++k) {
+      const size_t p = begin + k;
+      if (!exclusive) {
+        results[p] = Join(base, run[k]).value;
+      } else if (starts_[p]) {
+        results[p] = operation_.EmptyResult();
+      } else {
+        results[p] = (k == 0 ? base : Join(base, run[k - 1])).value;
+      }
+    }
+  }
+
+  const std::vector<double>& values_;
+  const std::vector<bool>& starts_;
+  const FloatOperation operation_;
+};
+
+}  // namespace
+
+double ProductByTree(const std::vector<double>& factors) {
+  constexpr size_t kTile = 512;
+  constexpr size_t kLanes = 32;
+  std::vector<double> tiles;
+  for (size_t begin = 0; begin < factors.size(); begin += kTile) {
+    std::vector<double> lanes(kLanes, 1.0);
+    for (size_t i = begin; i < std::min(begin + kTile, factors.size()); ++i) {
+      lanes[i % kLanes] *= factors[i];
+    }
+    tiles.push_back(MultiplyNeighbours(lanes));
+  }
+  return MultiplyNeighbours(tiles);
+}
+
+std::vector<double> ScanByTree(const std::vector<double>& values,
+                               const std::vector<bool>& starts_group, FloatOperation operation,
+                               bool exclusive) {
+  return ScanTree(values, starts_group, operation).Results(exclusive);
+}
+
+std::vector<double> ScanColumnByTree(const std::vector<double>& values, FloatOperation operation,
+                                     bool exclusive) {
+  constexpr size_t kChunk = 256;
+  std::vector<double> results(values.size());
+  double carry = operation.Identity();
+  for (size_t begin = 0; begin < values.size(); begin += kChunk) {
+    double running = operation.Identity();
+    for (size_t r = begin; r < std::min(begin + kChunk, values.size()); ++r) {
+      const double before = r == begin ? carry : operation.Join(carry, running);
+      running = operation.Join(running, values[r]);
+      results[r] = exclusive ? before : operation.Join(carry, running);
+    }
+    carry = operation.Join(carry, running);
+  }
+  if (exclusive && !results.empty()) results[0] = operation.EmptyResult();
+  return results;
+}
+
+}  // namespace gridfold::kernels::conformance

@@ -1,0 +1,33 @@
+// The trees of floating-point products and scans, built as numerics/product_tree.h and
+// numerics/scan_tree.h describe them in words, sharing none of their code or constants: the answers of
+// every engine must have these bits.
+#ifndef GRIDFOLD_KERNELS_CONFORMANCE_FLOAT_TREES_H_
+#define GRIDFOLD_KERNELS_CONFORMANCE_FLOAT_TREES_H_
+
+#include <vector>
+
+namespace gridfold::kernels::conformance {
+
+double ProductByTree(const std::vector<double>& factors);
+
+// The operation of a floating-point scan.
+struct FloatOperation {
+  bool is_product;
+
+  double Identity() const { return is_product ? 1.0 : -0.0; }
+  double EmptyResult() const { return is_product ? 1.0 : 0.0; }
+  double Join(double a, double b) const { return is_product ? a * b : a + b; }
+};
+
+// Running values at logical positions; starts_group[p] says whether a group starts at p.
+std::vector<double> ScanByTree(const std::vector<double>& values,
+                               const std::vector<bool>& starts_group, FloatOperation operation,
+                               bool exclusive);
+
+// The same for one column of a matrix scanned along axis 0.
+std::vector<double> ScanColumnByTree(const std::vector<double>& values, FloatOperation operation,
+                                     bool exclusive);
+
+}  // namespace gridfold::kernels::conformance
+
+#endif  // GRIDFOLD_KERNELS_CONFORMANCE_FLOAT_TREES_H_
