@@ -12,7 +12,9 @@ if(NOT GRIDFOLD_CUDA STREQUAL "OFF")
     # The programs start on machines without a driver: the runtime is linked in, and finds the
     # driver's library when it is first used.
     set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
-    # CMake 3.25 does not know the default standard of newer nvcc and drops CMAKE_CUDA_STANDARD.
+    # CMake 3.25 does not know the standards of newer nvcc: it must not insist on one, nor can it set it.
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED OFF)
     add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
     # Shared numerics call constexpr functions of the standard library; no product may be fused into
     # a sum behind the code's back, or the bits would differ from the CPU engine's.
