@@ -81,9 +81,9 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateCudaEngine(int device) {
   absl::StatusOr<DeviceDescription> description = DescribeDevice(*properties);
   if (!description.ok()) return description.status();
   if (!HasKernelsForDevice()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("this program has no kernels for ", description->name,
-                     ", of compute capability ", description->compute_capability));
+    return absl::FailedPreconditionError(absl::StrCat("this program has no kernels for ",
+                                                      description->name, ", of compute capability ",
+                                                      description->compute_capability));
   }
   return std::unique_ptr<Engine>(
       std::make_unique<CudaEngine>(*properties, *std::move(description)));

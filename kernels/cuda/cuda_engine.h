@@ -11,8 +11,8 @@
 
 namespace gridfold::kernels {
 
-// Errors: FAILED_PRECONDITION where there is no such device, or it is of a kind that the program was
-// not built for; INTERNAL where it fails.
+// Errors: FAILED_PRECONDITION where there is no such device, or it is of a kind that the program
+// was not built for; INTERNAL where it fails.
 absl::StatusOr<std::unique_ptr<Engine>> CreateCudaEngine(int device);
 
 // GPUs that the driver offers; 0 where there is no driver.

@@ -95,8 +95,8 @@ absl::StatusOr<HistogramResult> CudaLane::RunHistogram(const HistogramPlan& plan
 absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation) {
   statistics = RunStatistics{};
   timer_.Reset();
-  absl::Status status = CudaStatus(cudaSetDevice(properties_.device), "cudaSetDevice", __FILE__,
-                                   __LINE__);
+  absl::Status status =
+      CudaStatus(cudaSetDevice(properties_.device), "cudaSetDevice", __FILE__, __LINE__);
   if (status.ok()) status = timer_.Mark(stream_.get());
   if (status.ok()) status = operation();
   // A job that failed may have left work behind; the caller's memory and the lane's are free after.

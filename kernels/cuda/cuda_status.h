@@ -22,12 +22,11 @@ bool IsDeviceLost(const absl::Status& status);
 }  // namespace gridfold::kernels::cuda
 
 // Runs a CUDA runtime call; on error returns its status from the enclosing function.
-#define GRIDFOLD_RETURN_IF_CUDA_ERROR(call)                                                 \
-  do {                                                                                      \
-    if (const cudaError_t gridfold_error = (call); gridfold_error != cudaSuccess) {         \
-      return ::gridfold::kernels::cuda::CudaStatus(gridfold_error, #call, __FILE__,         \
-                                                   __LINE__);                               \
-    }                                                                                       \
+#define GRIDFOLD_RETURN_IF_CUDA_ERROR(call)                                                    \
+  do {                                                                                         \
+    if (const cudaError_t gridfold_error = (call); gridfold_error != cudaSuccess) {            \
+      return ::gridfold::kernels::cuda::CudaStatus(gridfold_error, #call, __FILE__, __LINE__); \
+    }                                                                                          \
   } while (false)
 
 #endif  // GRIDFOLD_KERNELS_CUDA_CUDA_STATUS_H_

@@ -41,7 +41,8 @@ class Event {
     return absl::OkStatus();
   }
 
-  // Time from `start` to this event. Requires both to be recorded and this one to have been reached.
+  // Time from `start` to this event. Requires both to be recorded and this one to have been
+  // reached.
   absl::StatusOr<std::chrono::nanoseconds> TimeSince(const Event& start) const {
     float milliseconds = 0;
     GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaEventElapsedTime(&milliseconds, start.event_, event_));

@@ -11,8 +11,7 @@ LaneLayout LaneLayoutOf(const LaneOptions& options, const DeviceProperties& prop
   LaneLayout layout;
   layout.input_bytes = options.input_bytes_max + kInputArrayCountMax * kArrayAlignmentBytes;
   layout.offsets_bytes = (options.group_count_max + 1) * sizeof(uint64_t);
-  layout.output_bytes =
-      kFlagBytes + options.output_bytes_max + kStatisticCount * sizeof(uint64_t);
+  layout.output_bytes = kFlagBytes + options.output_bytes_max + kStatisticCount * sizeof(uint64_t);
   layout.scratch_bytes = std::max(
       ReductionScratchBytesMax(options.input_bytes_max, options.group_count_max, properties),
       ScanScratchBytesMax(options.input_bytes_max));

@@ -11,8 +11,8 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-// The error of the first group that has one, and of its first statistic; `failures` has an entry for
-// each statistic.
+// The error of the first group that has one, and of its first statistic; `failures` has an entry
+// for each statistic.
 absl::Status FirstFailure(const ReductionPlan& plan, std::span<const uint64_t> failures) {
   const auto first = std::min_element(failures.begin(), failures.end());
   if (first == failures.end() || *first == kNoFailure) return absl::OkStatus();
@@ -40,9 +40,8 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, HostSpan input,
 
   // Failures stand behind the slots, so that one copy brings both.
   uint64_t* const slots = reinterpret_cast<uint64_t*>(memory_.output.data() + kFlagBytes);
-  const ReductionInput device_input{
-      {memory_.input.data(), plan.array.element_count},
-      reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
+  const ReductionInput device_input{{memory_.input.data(), plan.array.element_count},
+                                    reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
   Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
   status = LaunchReduction(plan, device_input, {slots, slots + plan.result_slot_count()}, scratch,
                            properties_, stream_.get());

@@ -22,17 +22,17 @@ namespace gridfold::kernels::cuda {
 struct LaunchShape {
   dim3 grid{1};
   dim3 block{1};
-  size_t shared_bytes = 0;     // Dynamic shared memory of a block.
-  uint32_t cluster_size = 1;   // Blocks of a thread-block cluster; more than 8 is not portable.
-  bool cooperative = false;    // Whether the grid synchronises.
+  size_t shared_bytes = 0;    // Dynamic shared memory of a block.
+  uint32_t cluster_size = 1;  // Blocks of a thread-block cluster; more than 8 is not portable.
+  bool cooperative = false;   // Whether the grid synchronises.
 };
 
 // The type-erased part of Launch. `arguments` points to one pointer for each parameter.
 absl::Status LaunchErased(const void* kernel, const LaunchShape& shape, void** arguments,
                           cudaStream_t stream);
 
-// Enqueues a kernel and checks that it could be launched. Raises the kernel's limit of dynamic shared
-// memory where the shape needs more than 48 KiB, and permits clusters of more than 8 blocks.
+// Enqueues a kernel and checks that it could be launched. Raises the kernel's limit of dynamic
+// shared memory where the shape needs more than 48 KiB, and permits clusters of more than 8 blocks.
 template <class... Parameters>
 absl::Status Launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                     std::type_identity_t<Parameters>... arguments) {

@@ -60,8 +60,7 @@ absl::StatusOr<WorkSpace> AllocateWorkSpace(const ReductionGeometry& geometry, S
   const uint64_t counter_bytes = sizeof(SegmentQueue) + geometry.ticket_count * sizeof(uint32_t);
   const auto counters = scratch.Allocate<std::byte>(counter_bytes);
   if (!counters.ok()) return counters.status();
-  const auto partials =
-      scratch.Allocate<std::byte>(geometry.partial_count * geometry.state_bytes);
+  const auto partials = scratch.Allocate<std::byte>(geometry.partial_count * geometry.state_bytes);
   if (!partials.ok()) return partials.status();
   const auto long_segments = scratch.Allocate<LongSegment>(geometry.queued_segments_max);
   if (!long_segments.ok()) return long_segments.status();
@@ -133,10 +132,8 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
     return ReductionKernelsFor<typename decltype(tag)::type>(ReductionParts(plan));
   });
   switch (geometry.form) {
-    case ReductionForm::kTiles:
-      return LaunchTiles(kernels, geometry, parameters, *space, stream);
-    case ReductionForm::kBlocks:
-      return LaunchBlocks(kernels, geometry, parameters, *space, stream);
+    case ReductionForm::kTiles: return LaunchTiles(kernels, geometry, parameters, *space, stream);
+    case ReductionForm::kBlocks: return LaunchBlocks(kernels, geometry, parameters, *space, stream);
     case ReductionForm::kColumns: break;
   }
   return LaunchColumns(kernels, geometry, parameters, *space, stream);
@@ -163,12 +160,12 @@ uint64_t ReductionScratchBytesMax(uint64_t input_bytes, uint64_t group_count,
 absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& input,
                              const ReductionOutput& output, Scratch& scratch,
                              const DeviceProperties& properties, cudaStream_t stream) {
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(
-      output.failures, 0xFF, plan.statistics.size() * sizeof(uint64_t), stream));
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaMemsetAsync(output.failures, 0xFF, plan.statistics.size() * sizeof(uint64_t), stream));
   if (plan.grouping.group_count == 0) return absl::OkStatus();
   if (!HasOnlyFloatingProduct(plan)) {
-    absl::Status status = LaunchStates(plan, MakeParameters(plan, input, output), scratch,
-                                       properties, stream);
+    absl::Status status =
+        LaunchStates(plan, MakeParameters(plan, input, output), scratch, properties, stream);
     if (!status.ok()) return status;
   }
   for (size_t i = 0; i < plan.statistics.size(); ++i) {

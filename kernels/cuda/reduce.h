@@ -34,10 +34,10 @@ uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties
 uint64_t ReductionScratchBytesMax(uint64_t input_bytes, uint64_t group_count,
                                   const DeviceProperties& properties);
 
-// Enqueues the reduction on `stream`, a stream of the current device, which has `properties`. A group
-// fails where its sum or product overflows and that is an error, or where its argmin or argmax is of
-// nothing but ignored NaNs. Results are the same in every run on a device.
-// Errors: RESOURCE_EXHAUSTED where `scratch` is too small; INTERNAL from CUDA.
+// Enqueues the reduction on `stream`, a stream of the current device, which has `properties`. A
+// group fails where its sum or product overflows and that is an error, or where its argmin or
+// argmax is of nothing but ignored NaNs. Results are the same in every run on a device. Errors:
+// RESOURCE_EXHAUSTED where `scratch` is too small; INTERNAL from CUDA.
 absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& input,
                              const ReductionOutput& output, Scratch& scratch,
                              const DeviceProperties& properties, cudaStream_t stream);

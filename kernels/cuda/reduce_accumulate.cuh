@@ -1,8 +1,8 @@
-// How a thread takes elements into its state: 16 bytes at a time where it can.
+// How a thread takes elements into its state: a batch at a time, 16 bytes of an array in a row.
 //
-// The parts decide what an element does; here they are only fed with fewer operations. Integer parts
-// take a vector's sum, which is exact, and extremes take a vector's best element, which is the first
-// to come before all others by ExtremeState::IsBefore. Floating-point sums take each element.
+// The parts decide what an element does; here they are only fed with fewer operations. Integer
+// parts take a batch's sum, which is exact, and extremes take a batch's best element, which is the
+// first to come before all others by ExtremeState::IsBefore. Floating-point sums take each element.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_ACCUMULATE_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_ACCUMULATE_CUH_
 
@@ -15,11 +15,17 @@
 
 namespace gridfold::kernels::cuda {
 
-template <class T>
-struct alignas(ReduceTuning::kVectorBytes) Vector {
-  static constexpr uint32_t kSize = ReduceTuning::kVectorBytes / sizeof(T);
+// Elements of a group, in increasing order. Element k has the index `first + k * stride`, where
+// first and stride are told beside it.
+template <class T, uint32_t kBatchSize>
+struct Batch {
+  static constexpr uint32_t kSize = kBatchSize;
   T values[kSize];
 };
+
+// What one load brings.
+template <class T>
+using Vector = Batch<T, ReduceTuning::kVectorBytes / sizeof(T)>;
 
 // 64-bit elements have no wider machine integer to be summed in.
 template <class T>
@@ -28,87 +34,92 @@ concept NarrowInteger = IntegerElement<T> && sizeof(T) < 8;
 template <class T>
 using NarrowSum = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
 
-template <class Part, class T>
-__device__ inline void AddEach(const Vector<T>& vector, uint64_t index, Part& part) {
+template <class Part, class T, uint32_t kSize>
+__device__ inline void AddEach(const Batch<T, kSize>& batch, Part& part) {
 #pragma unroll
-  for (uint32_t k = 0; k < Vector<T>::kSize; ++k) part.Add(vector.values[k], index + k);
+  for (uint32_t k = 0; k < kSize; ++k) part.Add(batch.values[k], 0);  // Only extremes use indices.
 }
 
-template <class T>
-__device__ inline void AddVector(const Vector<T>& vector, uint64_t index, SumState<T>& part) {
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
+                                SumState<T>& part) {
   if constexpr (NarrowInteger<T>) {
     NarrowSum<T> sum = 0;
 #pragma unroll
-    for (uint32_t k = 0; k < Vector<T>::kSize; ++k) sum += vector.values[k];
+    for (uint32_t k = 0; k < kSize; ++k) sum += batch.values[k];
     part.sum += sum;
   } else {
-    AddEach(vector, index, part);
+    AddEach(batch, part);
   }
 }
 
-template <class T>
-__device__ inline void AddVector(const Vector<T>& vector, uint64_t index, SquaresState<T>& part) {
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
+                                SquaresState<T>& part) {
   if constexpr (NarrowInteger<T> && sizeof(T) < 4) {
     uint64_t sum = 0;
 #pragma unroll
-    for (uint32_t k = 0; k < Vector<T>::kSize; ++k) {
-      const uint32_t magnitude = static_cast<uint32_t>(Magnitude(vector.values[k]));
+    for (uint32_t k = 0; k < kSize; ++k) {
+      const uint32_t magnitude = static_cast<uint32_t>(Magnitude(batch.values[k]));
       sum += magnitude * magnitude;
     }
     part.sum += sum;
   } else {
-    AddEach(vector, index, part);
+    AddEach(batch, part);
   }
 }
 
-template <class T>
-__device__ inline void AddVector(const Vector<T>& vector, uint64_t index, MagnitudesState<T>& part) {
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
+                                MagnitudesState<T>& part) {
   if constexpr (NarrowInteger<T>) {
     uint64_t sum = 0;
 #pragma unroll
-    for (uint32_t k = 0; k < Vector<T>::kSize; ++k) sum += Magnitude(vector.values[k]);
+    for (uint32_t k = 0; k < kSize; ++k) sum += Magnitude(batch.values[k]);
     part.sum += sum;
   } else {
-    AddEach(vector, index, part);
+    AddEach(batch, part);
   }
 }
 
 // Requires that every index added before is smaller.
-template <class T, bool kIsMax>
-__device__ inline void AddVector(const Vector<T>& vector, uint64_t index,
-                                 ExtremeState<T, kIsMax>& extreme) {
+template <class T, uint32_t kSize, bool kIsMax>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t index, uint32_t stride,
+                                ExtremeState<T, kIsMax>& extreme) {
   using Extreme = ExtremeState<T, kIsMax>;
-  ComputeType<T> best = ToCompute(vector.values[0]);
+  ComputeType<T> best = ToCompute(batch.values[0]);
 #pragma unroll
-  for (uint32_t k = 1; k < Vector<T>::kSize; ++k) {
-    const ComputeType<T> x = ToCompute(vector.values[k]);
+  for (uint32_t k = 1; k < kSize; ++k) {
+    const ComputeType<T> x = ToCompute(batch.values[k]);
     best = Extreme::IsBefore(x, best) ? x : best;
   }
-  // Of equals the first counts, and that is never the later one: most vectors end here.
+  // Of equals the first counts, and that is never the later one: most batches end here.
   if (extreme.index != kNoIndex && !Extreme::IsBefore(best, extreme.value)) return;
   uint32_t first = 0;
 #pragma unroll
-  for (uint32_t k = Vector<T>::kSize - 1; k > 0; --k) {
-    first = Extreme::IsBefore(best, ToCompute(vector.values[k])) ? first : k;
+  for (uint32_t k = kSize - 1; k > 0; --k) {
+    first = Extreme::IsBefore(best, ToCompute(batch.values[k])) ? first : k;
   }
-  if (!Extreme::IsBefore(best, ToCompute(vector.values[0]))) first = 0;
-  extreme = {best, index + first};
+  if (!Extreme::IsBefore(best, ToCompute(batch.values[0]))) first = 0;
+  extreme = {best, index + first * stride};
 }
 
-template <class T>
-__device__ inline void AddVector(const Vector<T>& vector, uint64_t index, ExtremesState<T>& part) {
-  AddVector(vector, index, part.min);
-  AddVector(vector, index, part.max);
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t index, uint32_t stride,
+                                ExtremesState<T>& part) {
+  AddBatch(batch, index, stride, part.min);
+  AddBatch(batch, index, stride, part.max);
 }
 
-template <class T>
-__device__ inline void AddVector(const Vector<T>& vector, uint64_t, TallyState<T>& part) {
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
+                                TallyState<T>& part) {
   uint32_t nonzero = 0;
   uint32_t nan = 0;
   uint32_t infinite = 0;
 #pragma unroll
-  for (uint32_t k = 0; k < Vector<T>::kSize; ++k) {
-    const T x = vector.values[k];
+  for (uint32_t k = 0; k < kSize; ++k) {
+    const T x = batch.values[k];
     nonzero += ToCompute(x) != ComputeType<T>{0} ? 1 : 0;
     nan += IsNan(x) ? 1 : 0;
     infinite += IsInfinite(x) ? 1 : 0;
@@ -116,39 +127,41 @@ __device__ inline void AddVector(const Vector<T>& vector, uint64_t, TallyState<T
   part.Merge({nonzero, nan, infinite});
 }
 
-template <class T>
-__device__ inline void AddVector(const Vector<T>& vector, uint64_t index, ProductState<T>& part) {
-  AddEach(vector, index, part);
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
+                                ProductState<T>& part) {
+  AddEach(batch, part);
 }
-template <class T>
-__device__ inline void AddVector(const Vector<T>& vector, uint64_t index, BitsState<T>& part) {
-  AddEach(vector, index, part);
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
+                                BitsState<T>& part) {
+  AddEach(batch, part);
 }
 
-template <class T>
-__device__ inline bool HasNan(const Vector<T>& vector) {
+template <class T, uint32_t kSize>
+__device__ inline bool HasNan(const Batch<T, kSize>& batch) {
   bool has_nan = false;
 #pragma unroll
-  for (uint32_t k = 0; k < Vector<T>::kSize; ++k) has_nan = has_nan || IsNan(vector.values[k]);
+  for (uint32_t k = 0; k < kSize; ++k) has_nan = has_nan || IsNan(batch.values[k]);
   return has_nan;
 }
 
-// Takes the elements of a vector, the first of which has index `index` of its group. Requires that
-// every index taken before is smaller.
-template <class T, uint32_t kParts>
-__device__ inline void AddVector(const Vector<T>& vector, uint64_t index, bool ignore_nan,
-                                 ReductionState<T, kParts>& state) {
-  if (FloatingElement<T> && ignore_nan && HasNan(vector)) {
+// Takes a batch, the elements of which have the indices index, index + stride, ... of their group.
+// Requires that every index taken before is smaller.
+template <class T, uint32_t kSize, uint32_t kParts>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t index, uint32_t stride,
+                                bool ignore_nan, ReductionState<T, kParts>& state) {
+  if (FloatingElement<T> && ignore_nan && HasNan(batch)) {
 #pragma unroll 1
-    for (uint32_t k = 0; k < Vector<T>::kSize; ++k) state.Add(vector.values[k], index + k, true);
+    for (uint32_t k = 0; k < kSize; ++k) state.Add(batch.values[k], index + k * stride, true);
     return;
   }
-  state.ForEachPart([&](auto& part) { AddVector(vector, index, part); });
+  state.ForEachPart([&](auto& part) { AddBatch(batch, index, stride, part); });
 }
 
 // Takes the share of thread `rank` of `threads` in `count` elements, the first of which has index
-// `first_index` of its group. The shares of all threads together are all elements; each thread takes
-// its own in increasing order.
+// `first_index` of its group. The shares of all threads together are all elements; each thread
+// takes its own in increasing order.
 template <class T, uint32_t kParts>
 __device__ inline void AddRange(const T* elements, uint64_t count, uint64_t first_index,
                                 uint32_t rank, uint32_t threads, bool ignore_nan,
@@ -173,12 +186,12 @@ __device__ inline void AddRange(const T* elements, uint64_t count, uint64_t firs
     for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = vectors[i + k * threads];
 #pragma unroll
     for (uint32_t k = 0; k < kInFlight; ++k) {
-      AddVector(std::bit_cast<Vector<T>>(raw[k]), vector_index + (i + k * threads) * kSize,
-                ignore_nan, state);
+      AddBatch(std::bit_cast<Vector<T>>(raw[k]), vector_index + (i + k * threads) * kSize, 1,
+               ignore_nan, state);
     }
   }
   for (; i < vector_count; i += threads) {
-    AddVector(std::bit_cast<Vector<T>>(vectors[i]), vector_index + i * kSize, ignore_nan, state);
+    AddBatch(std::bit_cast<Vector<T>>(vectors[i]), vector_index + i * kSize, 1, ignore_nan, state);
   }
 
   for (uint64_t tail = head + vector_count * kSize + rank; tail < count; tail += threads) {

@@ -44,8 +44,8 @@ __device__ inline BlockItem ItemAt(const BlockWork& work, uint64_t item) {
           segment.chunk_count, low};
 }
 
-// The item for this block's turn-th turn. Called by all threads; `shared_item` is shared memory, and
-// a block-wide barrier stands between its use here and the next call.
+// The item for this block's turn-th turn. Called by all threads; `shared_item` is shared memory,
+// and a block-wide barrier stands between its use here and the next call.
 __device__ inline uint64_t TakeItem(const cg::thread_block& block, const BlockWork& work,
                                     uint64_t turn, unsigned long long& shared_item) {
   if (work.queue == nullptr) return blockIdx.x + turn * gridDim.x;
@@ -66,9 +66,9 @@ __device__ inline void AddChunk(const ReductionParameters& parameters, const Gro
 }
 
 template <class T, uint32_t kParts>
-__global__ __launch_bounds__(ReduceTuning::kBlockThreads, ReduceResidentBlocks(kParts)) void
-ReduceBlocks(const __grid_constant__ ReductionParameters parameters,
-             const __grid_constant__ BlockWork work) {
+__global__ void __launch_bounds__(ReduceTuning::kBlockThreads, ReduceResidentBlocks(kParts))
+    ReduceBlocks(const __grid_constant__ ReductionParameters parameters,
+                 const __grid_constant__ BlockWork work) {
   using State = ReductionState<T, kParts>;
   __shared__ WarpStates<State> warp_states;
   __shared__ unsigned long long shared_item;

@@ -1,10 +1,12 @@
-// Axis 0: every column is a group. Neighbouring threads read neighbouring columns of a row; the rows
-// are shared out among the rest of the block's threads and, where columns are few, among blocks.
+// Axis 0: every column is a group. Neighbouring threads read neighbouring columns of a row; the
+// rows are shared out among the rest of the block's threads and, where columns are few, among
+// blocks.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_CUH_
 
 #include <cstdint>
 
+#include "kernels/cuda/reduce_accumulate.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
@@ -31,18 +33,17 @@ template <class T, uint32_t kParts>
 __device__ inline void AddRows(const ReductionParameters& parameters, uint64_t column,
                                uint64_t begin, uint64_t end, uint32_t step,
                                ReductionState<T, kParts>& state) {
-  constexpr uint32_t kInFlight = ReduceTuning::kRowsInFlight;
+  constexpr uint32_t kInFlight = ReduceRowsInFlight(sizeof(T));
   const uint64_t columns = parameters.group_count;
   const T* const elements = static_cast<const T*>(parameters.elements) + column;
   uint64_t row = begin;
   for (; row + (kInFlight - 1) * step < end; row += kInFlight * step) {
-    T values[kInFlight];
-#pragma unroll
-    for (uint32_t k = 0; k < kInFlight; ++k) values[k] = elements[(row + k * step) * columns];
+    Batch<T, kInFlight> batch;
 #pragma unroll
     for (uint32_t k = 0; k < kInFlight; ++k) {
-      state.Add(values[k], row + k * step, parameters.rules.ignore_nan);
+      batch.values[k] = elements[(row + k * step) * columns];
     }
+    AddBatch(batch, row, step, parameters.rules.ignore_nan, state);
   }
   for (; row < end; row += step) {
     state.Add(elements[row * columns], row, parameters.rules.ignore_nan);
@@ -69,9 +70,9 @@ __device__ inline void MergeRows(const cg::thread_block& block, const ColumnLayo
 }
 
 template <class T, uint32_t kParts>
-__global__ __launch_bounds__(ReduceTuning::kBlockThreads, ReduceResidentBlocks(kParts)) void
-ReduceColumns(const __grid_constant__ ReductionParameters parameters,
-              const __grid_constant__ ColumnWork work) {
+__global__ void __launch_bounds__(ReduceTuning::kBlockThreads, ReduceResidentBlocks(kParts))
+    ReduceColumns(const __grid_constant__ ReductionParameters parameters,
+                  const __grid_constant__ ColumnWork work) {
   using State = ReductionState<T, kParts>;
   __shared__ SharedStates<State, ReduceTuning::kBlockThreads> states;
   __shared__ bool shared_flag;

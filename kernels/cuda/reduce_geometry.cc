@@ -72,14 +72,13 @@ void PlanBlocks(const Request& request, ReductionGeometry& geometry) {
 void PlanQueue(const Request& request, ReductionGeometry& geometry) {
   geometry.chunk_elements =
       request.ChunkElements(request.resident_blocks * Tuning::kQueuedChunksPerBlock);
-  geometry.queued_segments_max = std::min(
-      request.grouping.group_count, request.element_count / (geometry.tile_elements_max + 1));
+  geometry.queued_segments_max = std::min(request.grouping.group_count,
+                                          request.element_count / (geometry.tile_elements_max + 1));
   // Every segment may end with a chunk that is not full.
   geometry.partial_count =
       request.element_count / geometry.chunk_elements + geometry.queued_segments_max;
   geometry.ticket_count = geometry.queued_segments_max;
-  geometry.queue_grid_blocks =
-      GridStrideBlocks(geometry.partial_count, 1, request.resident_blocks);
+  geometry.queue_grid_blocks = GridStrideBlocks(geometry.partial_count, 1, request.resident_blocks);
 }
 
 void PlanTiles(const Request& request, uint64_t longest, ReductionGeometry& geometry) {
@@ -91,9 +90,8 @@ void PlanTiles(const Request& request, uint64_t longest, ReductionGeometry& geom
   geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
   geometry.tile_elements_max = request.TileElementsMax();
   const uint64_t groups_per_block = Tuning::kBlockThreads >> geometry.tile_width_log2;
-  geometry.grid_blocks =
-      GridStrideBlocks(group_count, groups_per_block,
-                       request.resident_blocks * Tuning::kTileBlocksPerResident);
+  geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block,
+                                          request.resident_blocks * Tuning::kTileBlocksPerResident);
   if (longest > geometry.tile_elements_max) PlanQueue(request, geometry);
 }
 
@@ -118,16 +116,15 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
   geometry.tile_columns_log2 = TileColumnsLog2(request);
   geometry.column_tile_count = CeilDivide(columns, uint64_t{1} << geometry.tile_columns_log2);
   const uint64_t row_threads = Tuning::kBlockThreads >> geometry.tile_columns_log2;
-  const uint64_t rows_min =
-      std::max(row_threads * Tuning::kRowsPerThreadMin,
-               CeilDivide(geometry.state_bytes * Tuning::kSplitBytesPerPartialByte,
-                          request.element_bytes));
-  const uint64_t splits_wanted = CeilDivide(
-      request.resident_blocks * Tuning::kColumnItemsPerBlock, geometry.column_tile_count);
+  const uint64_t rows_min = std::max(
+      row_threads * Tuning::kRowsPerThreadMin,
+      CeilDivide(geometry.state_bytes * Tuning::kSplitBytesPerPartialByte, request.element_bytes));
+  const uint64_t splits_wanted = CeilDivide(request.resident_blocks * Tuning::kColumnItemsPerBlock,
+                                            geometry.column_tile_count);
   const uint64_t splits = std::clamp<uint64_t>(rows / rows_min, 1, splits_wanted);
   geometry.rows_per_split = std::max<uint64_t>(1, CeilDivide(rows, splits));
-  geometry.splits = static_cast<uint32_t>(
-      std::max<uint64_t>(1, CeilDivide(rows, geometry.rows_per_split)));
+  geometry.splits =
+      static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(rows, geometry.rows_per_split)));
   geometry.grid_blocks = GridStrideBlocks(geometry.column_tile_count * geometry.splits, 1,
                                           request.resident_blocks * Tuning::kTileBlocksPerResident);
   if (geometry.splits > 1) {
@@ -197,14 +194,13 @@ uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& p
   const uint64_t segments =
       resident * Tuning::kWarps + input_bytes / Tuning::kTileGroupBytesMaxMany;
   // Chunks: as many as are aimed at, and one that is not full for each group that has several.
-  const uint64_t chunks = 2 * resident * Tuning::kChunksPerBlock +
-                          resident * Tuning::kQueuedChunksPerBlock + segments;
+  const uint64_t chunks =
+      2 * resident * Tuning::kChunksPerBlock + resident * Tuning::kQueuedChunksPerBlock + segments;
   // Splits of columns: bounded by the number of items, twice for rounding up, and by the input.
-  const uint64_t split_states =
-      2 * resident * Tuning::kColumnItemsPerBlock *
-      std::max<uint64_t>(Tuning::kWarpThreads, Tuning::kColumnTileBytes);
-  const uint64_t split_bytes = std::min(split_states * state_bytes,
-                                        input_bytes / Tuning::kSplitBytesPerPartialByte);
+  const uint64_t split_states = 2 * resident * Tuning::kColumnItemsPerBlock *
+                                std::max<uint64_t>(Tuning::kWarpThreads, Tuning::kColumnTileBytes);
+  const uint64_t split_bytes =
+      std::min(split_states * state_bytes, input_bytes / Tuning::kSplitBytesPerPartialByte);
   return ScratchBytes(sizeof(SegmentQueue) + (chunks + resident) * sizeof(uint32_t)) +
          ScratchBytes(std::max(chunks * state_bytes, split_bytes)) +
          ScratchBytes(segments * sizeof(LongSegment));

@@ -30,10 +30,10 @@ struct ReductionGeometry {
   uint64_t chunk_elements = 0;    // kBlocks, and queued segments.
   uint32_t chunks_per_group = 1;  // kBlocks
 
-  uint32_t tile_width_log2 = 0;        // kTiles
-  uint64_t tile_elements_max = 0;      // kTiles: longer segments are queued.
-  uint64_t queued_segments_max = 0;    // kTiles: 0 where no segment is too long.
-  uint32_t queue_grid_blocks = 1;      // kTiles
+  uint32_t tile_width_log2 = 0;      // kTiles
+  uint64_t tile_elements_max = 0;    // kTiles: longer segments are queued.
+  uint64_t queued_segments_max = 0;  // kTiles: 0 where no segment is too long.
+  uint32_t queue_grid_blocks = 1;    // kTiles
 
   uint32_t tile_columns_log2 = 0;  // kColumns
   uint32_t splits = 1;             // kColumns: of the rows.

@@ -1,5 +1,6 @@
 // The kernels of reductions as host code sees them: parameters, and a table of functions for each
-// element type and set of parts. Plain C++; states are untyped here, since only kernels look inside.
+// element type and set of parts. Plain C++; states are untyped here, since only kernels
+// look inside.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_KERNELS_H_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_KERNELS_H_
 
@@ -33,10 +34,10 @@ struct LongSegment {
   uint32_t chunk_count;
 };
 
-// The queue of long segments. Zeroed before the tile kernel fills it. Segments stand in the order of
-// their first items, since both are handed out by one atomic addition.
+// The queue of long segments. Zeroed before the tile kernel fills it. Segments stand in the order
+// of their first items, since both are handed out by one atomic addition.
 struct SegmentQueue {
-  unsigned long long segments_and_items;  // Number of segments in the upper half, items in the lower.
+  unsigned long long segments_and_items;  // Segments in the upper half, items in the lower.
   unsigned long long next_item;           // First item that no block has taken.
 };
 

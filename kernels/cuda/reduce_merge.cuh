@@ -63,8 +63,8 @@ __device__ inline void MergeBlock(const cg::thread_block& block, WarpStates<Stat
 }
 
 // Whether this block is the last of `count` that come here with the same ticket. What the others
-// wrote before they came can then be read by every thread of this one. Called by all threads of each
-// block; `shared_flag` is shared memory.
+// wrote before they came can then be read by every thread of this one. Called by all threads of
+// each block; `shared_flag` is shared memory.
 __device__ inline bool IsLastBlock(const cg::thread_block& block, uint32_t* ticket, uint32_t count,
                                    bool& shared_flag) {
   __threadfence();

@@ -47,8 +47,8 @@ absl::Status LaunchTileLevel(const ProductTileWork& work, const ProductKernels& 
     shape.grid = dim3(GridStrideBlocks(items, 1, blocks_max));
     return Launch(kernels.column_tiles, shape, stream, work);
   }
-  shape.grid = dim3(GridStrideBlocks(work.level.PlaceCount(), kProductBlockThreads / kWarpThreads,
-                                     blocks_max));
+  shape.grid = dim3(
+      GridStrideBlocks(work.level.PlaceCount(), kProductBlockThreads / kWarpThreads, blocks_max));
   return Launch(kernels.tiles, shape, stream, work);
 }
 

@@ -59,14 +59,14 @@ __device__ double PairwiseProductOf32(double (&factors)[32]) {
 }
 
 template <class T>
-__global__ __launch_bounds__(kProductBlockThreads) void ProductTiles(
-    const __grid_constant__ ProductTileWork work) {
+__global__ void __launch_bounds__(kProductBlockThreads)
+    ProductTiles(const __grid_constant__ ProductTileWork work) {
   const auto warp = cg::tiled_partition<kProductLanes>(cg::this_thread_block());
   const T* const elements = static_cast<const T*>(work.elements);
   const uint64_t step = static_cast<uint64_t>(gridDim.x) * warp.meta_group_size();
   const uint64_t place_count = work.level.PlaceCount();
-  uint64_t place = static_cast<uint64_t>(blockIdx.x) * warp.meta_group_size() +
-                   warp.meta_group_rank();
+  uint64_t place =
+      static_cast<uint64_t>(blockIdx.x) * warp.meta_group_size() + warp.meta_group_rank();
   for (; place < place_count; place += step) {
     const Node node = NodeAt(work.level, place);
     if (!node.exists) continue;  // All lanes of the warp alike.
@@ -86,8 +86,8 @@ __global__ __launch_bounds__(kProductBlockThreads) void ProductTiles(
 // A block takes a tile of rows of 32 neighbouring columns: a thread the rows of some of the tile's
 // lanes in one column, so that reads are coalesced; then one thread a column joins the lanes.
 template <class T>
-__global__ __launch_bounds__(kProductBlockThreads) void ProductColumnTiles(
-    const __grid_constant__ ProductTileWork work) {
+__global__ void __launch_bounds__(kProductBlockThreads)
+    ProductColumnTiles(const __grid_constant__ ProductTileWork work) {
   constexpr uint32_t kColumns = 32;
   constexpr uint32_t kThreadRows = kProductBlockThreads / kColumns;
   __shared__ double lanes[kProductLanes][kColumns];
@@ -103,8 +103,8 @@ __global__ __launch_bounds__(kProductBlockThreads) void ProductColumnTiles(
     const uint64_t node = item / column_tiles;
     if (column < columns) {
       for (uint32_t lane = y; lane < kProductLanes; lane += kThreadRows) {
-        lanes[lane][x] = ProductOfLane(
-            node * kProductTile, work.level.group_size, lane, [&](uint64_t row) {
+        lanes[lane][x] =
+            ProductOfLane(node * kProductTile, work.level.group_size, lane, [&](uint64_t row) {
               return ProductFactor(elements[row * columns + column], work.ignore_nan);
             });
       }
@@ -120,8 +120,8 @@ __global__ __launch_bounds__(kProductBlockThreads) void ProductColumnTiles(
   }
 }
 
-__global__ __launch_bounds__(kProductBlockThreads) void ProductJoin(
-    const __grid_constant__ ProductJoinWork work) {
+__global__ void __launch_bounds__(kProductBlockThreads)
+    ProductJoin(const __grid_constant__ ProductJoinWork work) {
   const uint64_t step = static_cast<uint64_t>(gridDim.x) * blockDim.x;
   const uint64_t place_count = work.level.PlaceCount();
   uint64_t place = static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -133,8 +133,8 @@ __global__ __launch_bounds__(kProductBlockThreads) void ProductJoin(
     double factors[32];
 #pragma unroll
     for (uint32_t i = 0; i < kProductRadix; ++i) {
-      factors[i] = first + i < below_count ? work.nodes[work.below.Place(node.group, first + i)]
-                                           : 1.0;
+      factors[i] =
+          first + i < below_count ? work.nodes[work.below.Place(node.group, first + i)] : 1.0;
     }
     WriteNode(work.level, work.output, node.group, node.index, PairwiseProductOf32(factors));
   }

@@ -12,8 +12,8 @@
 
 namespace gridfold::kernels::cuda {
 
-// Device memory that LaunchProduct takes of a Scratch; the most for plans of up to `input_bytes` and
-// `group_count`.
+// Device memory that LaunchProduct takes of a Scratch; the most for plans of up to `input_bytes`
+// and `group_count`.
 uint64_t ProductScratchBytes(const ReductionPlan& plan);
 uint64_t ProductScratchBytesMax(uint64_t input_bytes, uint64_t group_count);
 

@@ -1,8 +1,9 @@
 // The kernels of floating-point products as host code sees them. Plain C++.
 //
-// A group of n elements has nodes on levels: level 0 are its tiles, ceil(n / kProductTile) of them (at
-// least one), and each level above has a node for each kProductRadix nodes below, which is as many
-// steps of the pairwise tree as its logarithm. The last level has one node a group, its product.
+// A group of n elements has nodes on levels: level 0 are its tiles, ceil(n / kProductTile) of them
+// (at least one), and each level above has a node for each kProductRadix nodes below, which is as
+// many steps of the pairwise tree as its logarithm. The last level has one node a group, its
+// product.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_PRODUCT_KERNELS_H_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_PRODUCT_KERNELS_H_
 
@@ -25,7 +26,7 @@ inline constexpr uint32_t kProductBlockThreads = 256;
 // elements_per_node) places or one before the next segment's, and needs no prefix sums.
 struct ProductLevel {
   uint64_t group_count;
-  uint64_t group_size;         // Not used for segments.
+  uint64_t group_size;  // Not used for segments.
   uint64_t element_count;
   const uint64_t* offsets;     // Segments, in device memory; else null.
   uint64_t elements_per_node;  // kProductTile * kProductRadix ^ level

@@ -22,9 +22,9 @@ __device__ inline void QueueSegment(const TileWork& work, uint64_t group, uint64
 }
 
 template <class T, uint32_t kParts>
-__global__ __launch_bounds__(ReduceTuning::kBlockThreads, ReduceResidentBlocks(kParts)) void
-ReduceTiles(const __grid_constant__ ReductionParameters parameters,
-            const __grid_constant__ TileWork work) {
+__global__ void __launch_bounds__(ReduceTuning::kBlockThreads, ReduceResidentBlocks(kParts))
+    ReduceTiles(const __grid_constant__ ReductionParameters parameters,
+                const __grid_constant__ TileWork work) {
   const cg::thread_block block = cg::this_thread_block();
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   const uint32_t width = 1u << work.width_log2;

@@ -22,7 +22,7 @@ struct ReduceTuning {
 
   // A chunk is what one block reduces at a time; smaller ones cost more to join than to read.
   static constexpr uint64_t kChunkBytesMin = 16 * 1024;
-  // Chunks for each resident block, for an even end: of equal groups, and from the queue of segments.
+  // Chunks for each resident block, for an even end: of equal groups, and of queued segments.
   static constexpr uint64_t kChunksPerBlock = 4;
   static constexpr uint64_t kQueuedChunksPerBlock = 8;
 
@@ -32,18 +32,18 @@ struct ReduceTuning {
   static constexpr uint64_t kTileGroupBytesMaxFew = 4 * 1024;
   // A lane of a tile is to read about this much of its group.
   static constexpr uint64_t kTileBytesPerLane = 64;
-  // Grid of the tile kernel, for each resident block: more than one, so that the hardware's scheduler
-  // evens out groups of different lengths.
+  // Grid of the tile kernel, for each resident block: more than one, so that the hardware's
+  // scheduler evens out groups of different lengths.
   static constexpr uint64_t kTileBlocksPerResident = 8;
 
-  // Axis 0: neighbouring threads read neighbouring columns, at least this many bytes of a row and no
-  // fewer columns than a warp has lanes.
+  // Axis 0: neighbouring threads read neighbouring columns, at least this many bytes of a row and
+  // no fewer columns than a warp has lanes.
   static constexpr uint64_t kColumnTileBytes = 128;
-  static constexpr uint32_t kRowsInFlight = 8;
+  static constexpr uint32_t kRowsInFlightMin = 8;
   // Rows are shared out among a tile's threads only where each gets this many.
   static constexpr uint64_t kRowsPerThreadMin = 16;
-  // Rows are split among blocks for this many items a resident block, but only so far that reading a
-  // split takes this many times the bytes of its partial states.
+  // Rows are split among blocks for this many items a resident block, but only so far that reading
+  // a split takes this many times the bytes of its partial states.
   static constexpr uint64_t kColumnItemsPerBlock = 2;
   static constexpr uint64_t kSplitBytesPerPartialByte = 16;
 };
@@ -52,6 +52,13 @@ struct ReduceTuning {
 constexpr uint32_t ReduceResidentBlocks(uint32_t parts) {
   const bool one_part = (parts & (parts - 1)) == 0;
   return one_part ? ReduceTuning::kResidentBlocksOnePart : ReduceTuning::kResidentBlocksManyParts;
+}
+
+// Axis 0: rows that a thread has under way. A warp's load of a row is small where elements are.
+constexpr uint32_t ReduceRowsInFlight(uint32_t element_bytes) {
+  const uint32_t of_a_vector = ReduceTuning::kVectorBytes / element_bytes;
+  return of_a_vector > ReduceTuning::kRowsInFlightMin ? of_a_vector
+                                                      : ReduceTuning::kRowsInFlightMin;
 }
 
 }  // namespace gridfold::kernels::cuda

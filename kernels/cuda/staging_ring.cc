@@ -81,9 +81,8 @@ absl::Status StagingRing::CopyOut(const std::byte* from, std::span<const Mutable
   };
   const auto enqueue = [&](uint64_t chunk) -> absl::Status {
     const Slot& slot = slots_[chunk % kSlotCount];
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(slot.data, from + chunk * kSlotBytes,
-                                                  chunk_bytes(chunk), cudaMemcpyDeviceToHost,
-                                                  stream));
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(
+        slot.data, from + chunk * kSlotBytes, chunk_bytes(chunk), cudaMemcpyDeviceToHost, stream));
     return slot.reusable.Record(stream);
   };
 

@@ -33,8 +33,8 @@ class StagingRing {
   static absl::StatusOr<StagingRing> Create();
 
   // Copies to the device. Returns when `from` may be changed; the device's copies are then enqueued
-  // on `stream`. All calls of a ring use the same stream. CANCELLED where `stop` is requested before
-  // the last chunk.
+  // on `stream`. All calls of a ring use the same stream. CANCELLED where `stop` is requested
+  // before the last chunk.
   absl::Status CopyIn(HostSpan from, std::byte* to, const std::stop_token& stop,
                       cudaStream_t stream);
 
