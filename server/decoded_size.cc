@@ -15,6 +15,8 @@ using google::protobuf::internal::WireFormatLite;
 constexpr uint64_t kMessageBytes = 160;
 // One value of a repeated field, or a field that is kept because it is unknown.
 constexpr uint64_t kFieldBytes = 32;
+// Bytes that are kept because their field is unknown: a string object with its allocation.
+constexpr uint64_t kUnknownStringBytes = 64;
 // Packed values: at least one byte on the wire, at most eight in memory, in a buffer that grows by
 // doubling.
 constexpr uint64_t kPackedGrowth = 16;
@@ -65,6 +67,7 @@ class Walker {
       input_.PopLimit(limit);
       return walked;
     }
+    if (field == nullptr) total_ += kUnknownStringBytes;
     const bool packed = field != nullptr && field->is_packable();
     total_ += static_cast<uint64_t>(length) * (packed ? PackedGrowth(*field) : 1);
     return input_.Skip(length);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <sstream>
 
@@ -73,13 +74,31 @@ void AddChoice(CLI::App& app, const std::string& name, T& target,
       ->default_str(default_name);
 }
 
-// A size in bytes; "256MiB" and the like are numbers before the range is checked.
+// Empty, or why `text` is not a number between the two. Says more than CLI::Range does.
+template <class T>
+std::string CheckRange(const std::string& text, T smallest, T largest) {
+  T number = 0;
+  if (absl::SimpleAtoi(text, &number) && number >= smallest && number <= largest) return "";
+  return absl::StrCat("\"", text, "\" is not a number from ", smallest, " to ", largest);
+}
+
+// "256MiB" where the size is a whole number of MiB.
+std::string FormatSize(uint64_t bytes) {
+  return bytes % kMiB == 0 ? absl::StrCat(bytes / kMiB, "MiB") : absl::StrCat(bytes);
+}
+
+// A size in bytes; "256MiB" and the like become numbers before the range is checked.
 void AddSize(CLI::App& app, const std::string& name, uint64_t& target, uint64_t smallest,
              uint64_t largest, const std::string& description) {
+  CLI::AsSizeValue as_size(/*kb_is_1000=*/true);
+  as_size.description("");
   AddOption(app, name, target, description)
       ->type_name("SIZE")
-      ->check(CLI::Range(smallest, largest, "SIZE"))
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/true));
+      ->default_str(FormatSize(target))
+      ->check([smallest, largest](const std::string& text) {
+        return CheckRange(text, smallest, largest);
+      })
+      ->transform(as_size);
 }
 
 template <class T>
@@ -87,7 +106,9 @@ void AddNumber(CLI::App& app, const std::string& name, T& target, T smallest, T 
                const std::string& description) {
   AddOption(app, name, target, description)
       ->type_name("NUMBER")
-      ->check(CLI::Range(smallest, largest, "NUMBER"));
+      ->check([smallest, largest](const std::string& text) {
+        return CheckRange(text, smallest, largest);
+      });
 }
 
 // "30s", "500ms", "2m"; a plain number is in seconds.
@@ -143,8 +164,13 @@ std::string CheckListen(const std::string& listen) {
 void AddAllOptions(CLI::App& app, ServerOptions& options) {
   Limits& limits = options.limits;
   app.set_version_flag("--version", absl::StrCat("gridfold_server ", Version()));
-  app.set_config("--config", "", "Read options from this file, in TOML or INI form")
-      ->envname("GRIDFOLD_CONFIG");
+  // CLI11 looks for the file before it looks at the environment; so here it is given as a default.
+  const char* const variable = std::getenv("GRIDFOLD_CONFIG");
+  const std::string config = variable == nullptr ? "" : variable;
+  app.set_config("--config", config,
+                 "Read options from this file, in TOML or INI form (Env:GRIDFOLD_CONFIG)",
+                 /*config_required=*/!config.empty())
+      ->type_name("PATH");
   // A misspelt name in the file is an error, as it is on the command line.
   app.allow_config_extras(CLI::config_extras_mode::error);
 

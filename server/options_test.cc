@@ -1,0 +1,184 @@
+// What the command line, the environment and the configuration file come to.
+#include "server/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "server/version.h"
+
+namespace gridfold::server {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+std::variant<ServerOptions, EarlyExit> Parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "gridfold_server");
+  return ParseOptions(static_cast<int>(arguments.size()), arguments.data());
+}
+
+ServerOptions ParseGood(const std::vector<const char*>& arguments) {
+  const auto parsed = Parse(arguments);
+  if (const auto* exit = std::get_if<EarlyExit>(&parsed)) {
+    ADD_FAILURE() << exit->text;
+    return {};
+  }
+  return std::get<ServerOptions>(parsed);
+}
+
+EarlyExit ParseBad(const std::vector<const char*>& arguments) {
+  const auto parsed = Parse(arguments);
+  if (std::holds_alternative<ServerOptions>(parsed)) {
+    ADD_FAILURE() << "accepted";
+    return {};
+  }
+  return std::get<EarlyExit>(parsed);
+}
+
+// An environment variable for the length of a test.
+class ScopedVariable {
+ public:
+  ScopedVariable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~ScopedVariable() { unsetenv(name_); }
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+std::string WriteFile(const std::string& content) {
+  const std::string path = testing::TempDir() + "/options_test.toml";
+  std::ofstream(path) << content;
+  return path;
+}
+
+TEST(OptionsTest, DefaultsAreThoseOfLimits) {
+  const ServerOptions options = ParseGood({});
+  EXPECT_EQ(options.listen, "127.0.0.1:50051");
+  EXPECT_EQ(options.engine.kind, kernels::EngineKind::kAuto);
+  EXPECT_EQ(options.limits.message_bytes_max, 256 * kMiB);
+  EXPECT_EQ(options.limits.lane_count, 4u);
+  EXPECT_EQ(options.grace_period, std::chrono::seconds(30));
+  EXPECT_EQ(options.log_format, LogFormat::kText);
+}
+
+TEST(OptionsTest, EveryOptionIsRead) {
+  const ServerOptions options = ParseGood(
+      {"--engine=cpu", "--listen=0.0.0.0:0", "--port-file=/tmp/port", "--lanes=7",
+       "--cpu-threads=3", "--cuda-device=2", "--max-message-bytes=1MiB", "--max-queued-jobs=9",
+       "--max-queued-bytes=2GiB", "--max-bins=1000", "--max-groups=2000", "--grace-period=1500ms",
+       "--log-level=error", "--log-format=json"});
+  EXPECT_EQ(options.engine.kind, kernels::EngineKind::kCpu);
+  EXPECT_EQ(options.listen, "0.0.0.0:0");
+  EXPECT_EQ(options.port_file, "/tmp/port");
+  EXPECT_EQ(options.limits.lane_count, 7u);
+  EXPECT_EQ(options.engine.cpu_threads, 3);
+  EXPECT_EQ(options.engine.cuda_device, 2);
+  EXPECT_EQ(options.limits.message_bytes_max, kMiB);
+  EXPECT_EQ(options.limits.queued_jobs_max, 9u);
+  EXPECT_EQ(options.limits.queued_bytes_max, 2 * kGiB);
+  EXPECT_EQ(options.limits.bin_count_max, 1000u);
+  EXPECT_EQ(options.limits.group_count_max, 2000u);
+  EXPECT_EQ(options.grace_period, milliseconds(1500));
+  EXPECT_EQ(options.log_level, LogLevel::kError);
+  EXPECT_EQ(options.log_format, LogFormat::kJson);
+}
+
+TEST(OptionsTest, SizesAndTimesHaveUnits) {
+  EXPECT_EQ(ParseGood({"--max-message-bytes", "100000"}).limits.message_bytes_max, 100000u);
+  EXPECT_EQ(ParseGood({"--max-message-bytes", "64KiB"}).limits.message_bytes_max, 65536u);
+  EXPECT_EQ(ParseGood({"--max-message-bytes", "1MB"}).limits.message_bytes_max, 1000000u);
+  EXPECT_EQ(ParseGood({"--grace-period", "90"}).grace_period, std::chrono::seconds(90));
+  EXPECT_EQ(ParseGood({"--grace-period", "2m"}).grace_period, std::chrono::minutes(2));
+  EXPECT_EQ(ParseGood({"--grace-period", "0"}).grace_period, milliseconds(0));
+}
+
+TEST(OptionsTest, CommandLineWinsOverFileWinsOverEnvironment) {
+  const std::string path =
+      WriteFile("lanes = 2\nmax-bins = 20\nmax-message-bytes = \"1MiB\"\nengine = \"cpu\"\n");
+  const ScopedVariable lanes("GRIDFOLD_LANES", "3");
+  const ScopedVariable bins("GRIDFOLD_MAX_BINS", "30");
+  const ScopedVariable groups("GRIDFOLD_MAX_GROUPS", "40");
+  const ScopedVariable config("GRIDFOLD_CONFIG", path.c_str());
+  const ServerOptions options = ParseGood({"--lanes", "4"});
+  EXPECT_EQ(options.limits.lane_count, 4u);
+  EXPECT_EQ(options.limits.bin_count_max, 20u);
+  EXPECT_EQ(options.limits.group_count_max, 40u);
+  EXPECT_EQ(options.limits.message_bytes_max, kMiB);
+  EXPECT_EQ(options.engine.kind, kernels::EngineKind::kCpu);
+}
+
+TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
+  const std::vector<std::pair<const char*, const char*>> bad = {
+      {"--engine", "gpu"},          {"--listen", "localhost"},       {"--listen", ":50051"},
+      {"--listen", "host:65536"},   {"--listen", "::1:50051"},       {"--lanes", "0"},
+      {"--lanes", "257"},           {"--lanes", "-1"},               {"--lanes", "two"},
+      {"--cpu-threads", "-1"},      {"--max-message-bytes", "1KiB"}, {"--max-message-bytes", "2GiB"},
+      {"--max-message-bytes", "x"}, {"--max-queued-jobs", "0"},      {"--max-queued-bytes", "-1"},
+      {"--max-bins", "0"},          {"--max-bins", "1e6"},           {"--max-groups", "0"},
+      {"--grace-period", "soon"},   {"--grace-period", "-1s"},       {"--grace-period", "25h"},
+      {"--log-level", "loud"},      {"--log-format", "xml"}};
+  for (const auto& [option, value] : bad) {
+    SCOPED_TRACE(std::string(option) + " " + value);
+    const EarlyExit exit = ParseBad({option, value});
+    EXPECT_EQ(exit.exit_code, 2);
+    EXPECT_THAT(exit.text, HasSubstr(option));
+  }
+}
+
+TEST(OptionsTest, UnknownOptionsAreErrors) {
+  EXPECT_EQ(ParseBad({"--lanez=3"}).exit_code, 2);
+  EXPECT_THAT(ParseBad({"--lanez=3"}).text, HasSubstr("--lanez"));
+  const std::string path = WriteFile("lanez = 2\n");
+  const EarlyExit exit = ParseBad({"--config", path.c_str()});
+  EXPECT_EQ(exit.exit_code, 2);
+  EXPECT_THAT(exit.text, HasSubstr("lanez"));
+  EXPECT_EQ(ParseBad({"--config", "/nowhere/at/all.toml"}).exit_code, 2);
+}
+
+TEST(OptionsTest, BadEnvironmentVariablesAreErrors) {
+  {
+    const ScopedVariable config("GRIDFOLD_CONFIG", "/nowhere/at/all.toml");
+    EXPECT_EQ(ParseBad({}).exit_code, 2);
+  }
+  const ScopedVariable lanes("GRIDFOLD_LANES", "many");
+  const EarlyExit exit = ParseBad({});
+  EXPECT_EQ(exit.exit_code, 2);
+  EXPECT_THAT(exit.text, HasSubstr("many"));
+}
+
+TEST(OptionsTest, AQueueSmallerThanARequestIsAnError) {
+  const EarlyExit exit = ParseBad({"--max-queued-bytes", "1MiB"});
+  EXPECT_EQ(exit.exit_code, 2);
+  EXPECT_THAT(exit.text, HasSubstr("--max-message-bytes"));
+  EXPECT_EQ(ParseGood({"--max-queued-bytes=1MiB", "--max-message-bytes=1MiB"})
+                .limits.queued_bytes_max,
+            kMiB);
+}
+
+TEST(OptionsTest, HelpAndVersionExitWith0) {
+  EXPECT_EQ(ParseBad({"--version"}).exit_code, 0);
+  EXPECT_THAT(ParseBad({"--version"}).text, HasSubstr(Version()));
+  const EarlyExit help = ParseBad({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_THAT(help.text, HasSubstr("GRIDFOLD_MAX_MESSAGE_BYTES"));
+  EXPECT_THAT(help.text, HasSubstr("256MiB"));
+}
+
+TEST(OptionsTest, KnowsWhichAddressesOnlyThisMachineReaches) {
+  EXPECT_TRUE(IsLoopback("127.0.0.1:50051"));
+  EXPECT_TRUE(IsLoopback("localhost:1"));
+  EXPECT_TRUE(IsLoopback("[::1]:1"));
+  EXPECT_FALSE(IsLoopback("0.0.0.0:50051"));
+  EXPECT_FALSE(IsLoopback("[::]:50051"));
+  EXPECT_FALSE(IsLoopback("gpu-host:50051"));
+}
+
+}  // namespace
+}  // namespace gridfold::server
