@@ -30,16 +30,17 @@ uint64_t ScanScratchBytes(const ScanPlan& plan);
 // The most that ScanScratchBytes gives for plans of up to `input_bytes`, whatever their groups.
 uint64_t ScanScratchBytesMax(uint64_t input_bytes);
 
-// Enqueues the scan on `stream`, a stream of the current device, which has `properties`. Results have
-// the same bits in every run and on every device. Errors: RESOURCE_EXHAUSTED where `scratch` is too
-// small; INTERNAL from CUDA.
+// Enqueues the scan on `stream`, a stream of the current device, which has `properties`. Results
+// have the same bits in every run and on every device. Errors: RESOURCE_EXHAUSTED where `scratch`
+// is too small; INTERNAL from CUDA.
 absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output,
                         Scratch& scratch, const DeviceProperties& properties, cudaStream_t stream);
 
 // The kernel family that LaunchScan takes: "scan/look-back" or "scan/axis-0".
 const char* ScanStrategy(const ScanPlan& plan);
 
-// Bytes of the array that LaunchScan reads: along axis 0, more than one chunk of rows is read twice.
+// Bytes of the array that LaunchScan reads: along axis 0, more than one chunk of rows is read
+// twice.
 uint64_t ScanBytesRead(const ScanPlan& plan);
 
 }  // namespace gridfold::kernels::cuda

@@ -29,26 +29,27 @@ struct ScanArguments {
   bool exclusive = false;
   bool ignore_nan = false;
   bool wrap = false;
-  bool accumulator_output = false;  // The output is of the accumulator type, not of the array's own.
+  bool accumulator_output = false;  // Results are of the accumulator type, not the array's own.
 };
 
 // Where groups start, for scans over positions in a row.
 struct ScanHeads {
-  uint64_t group_size = 1;         // A group starts at each multiple; not used where `bits` is given.
-  const uint16_t* bits = nullptr;  // Bit p % 16 of word p / 16: whether a group starts at position p.
+  uint64_t group_size = 1;  // A group starts at each multiple; not used where `bits` is given.
+  const uint16_t* bits = nullptr;  // Bit p % 16 of word p / 16: whether one starts at position p.
 };
 
 // What the blocks of a look-back scan tell each other; see scan_look_back.cuh. Tiles and blocks of
 // tiles are those of numerics/scan_tree.h. Totals and carries are GroupedValues of the operator.
 struct LookBackMemory {
   uint32_t tile_count = 0;
-  uint32_t* ticket = nullptr;              // The next tile that nobody has taken; starts as 0.
-  uint32_t* tile_total_flags = nullptr;    // 1 once a tile's total can be read; start as 0. So for
-  uint32_t* block_total_flags = nullptr;   // the total of a block's tiles
-  uint32_t* block_carry_flags = nullptr;   // and for what precedes a block.
+  uint32_t* ticket = nullptr;  // The next tile that nobody has taken; starts as 0.
+  // Whether the value of the same index below can be read: 1 or, to start with, 0.
+  uint32_t* tile_total_flags = nullptr;
+  uint32_t* block_total_flags = nullptr;
+  uint32_t* block_carry_flags = nullptr;
   void* tile_totals = nullptr;
   void* block_totals = nullptr;
-  void* block_carries = nullptr;
+  void* block_carries = nullptr;  // What precedes a block; one more than blocks.
 };
 
 // Shared memory that a tile of elements of some size takes, with gaps against bank conflicts; see

@@ -50,8 +50,8 @@ absl::Status LaunchColumnScan(const ScanPlan& plan, const ScanArguments& argumen
   });
   const uint64_t chunks_of_columns = columns.chunk_count * columns.columns;
   const auto launch = [&](ColumnScanKernel kernel, uint64_t threads) {
-    return Launch(kernel, GridStrideShape(threads, kColumnScanThreads, properties), stream, arguments,
-                  columns);
+    return Launch(kernel, GridStrideShape(threads, kColumnScanThreads, properties), stream,
+                  arguments, columns);
   };
   if (columns.chunk_count > 1) {
     const auto carries = scratch.Allocate<std::byte>(CarryBytes(plan));

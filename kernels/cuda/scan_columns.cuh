@@ -1,7 +1,7 @@
 // The kernels of scans along axis 0: every column by chunks of rows, in three passes.
 //
-// A thread takes one column of one chunk, its neighbour the next column, so rows are read and written
-// by whole lines where there are enough columns.
+// A thread takes one column of one chunk, its neighbour the next column, so rows are read and
+// written by whole lines where there are enough columns.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 

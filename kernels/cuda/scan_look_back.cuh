@@ -13,8 +13,8 @@
 
 namespace gridfold::kernels::cuda {
 
-// The results of a thread's run. `results` may be where the items are: the thread that reads an item
-// is the one that writes its result. Returns whether all of them fit.
+// The results of a thread's run. `results` may be where the items are: the thread that reads an
+// item is the one that writes its result. Returns whether all of them fit.
 template <class Operator, class Out, class T>
 __device__ bool WriteRun(const ScanArguments& arguments, const Run& run,
                          const GroupedOf<Operator>& base, const T* items, Out* results) {
@@ -55,8 +55,8 @@ template <class Value>
 inline constexpr int kScanResidentBlocks = sizeof(Value) <= 8 ? 4 : 2;
 
 template <class T, ScanOperation kOperation>
-__global__ void __launch_bounds__(
-    kScanThreads, kScanResidentBlocks<typename ScanOperator<T, kOperation>::Value>)
+__global__ void __launch_bounds__(kScanThreads,
+                                  kScanResidentBlocks<typename ScanOperator<T, kOperation>::Value>)
     ScanByLookBack(const ScanArguments arguments, const ScanHeads heads,
                    const LookBackMemory memory) {
   using Operator = ScanOperator<T, kOperation>;
@@ -92,9 +92,8 @@ __global__ void __launch_bounds__(
     if (warp.thread_rank() == kScanLanes - 1) warp_totals[warp_index] = scanned;
     block.sync();
 
-    const Grouped base_in_tile =
-        CombineGrouped<Operator>(JoinWarpTotals<Operator>(warp_totals, warp_index),
-                                 ExclusiveOf<Operator>(warp, scanned));
+    const Grouped base_in_tile = CombineGrouped<Operator>(
+        JoinWarpTotals<Operator>(warp_totals, warp_index), ExclusiveOf<Operator>(warp, scanned));
     if (warp_index == 0) {
       const Grouped total = JoinWarpTotals<Operator>(warp_totals, kScanWarps);
       const Grouped carry = chain.CarryOf(tile, total);

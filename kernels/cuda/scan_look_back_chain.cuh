@@ -1,21 +1,21 @@
 // What the tiles of a look-back scan tell each other, and how a tile finds its carry.
 //
-// Single-pass scan with look-back (Merrill, Garland 2016), in the fixed order of scan_tree.h: instead
-// of joining whatever is known yet, a warp waits for exactly the values that the tree joins, so the
-// bits do not depend on who came first. Only waiting is left to chance: the chain over blocks of
-// tiles may be entered at any block whose carry is known, since the joins from there on are the same.
+// Single-pass scan with look-back (Merrill, Garland 2016), in the fixed order of scan_tree.h:
+// instead of joining whatever is known yet, a warp waits for exactly the values that the tree
+// joins, so the bits do not depend on who came first. Only waiting is left to chance: the chain
+// over blocks of tiles may be entered at any block whose carry is known, since the joins from there
+// on are the same.
 //
 // Progress: tiles are taken in order by an atomic ticket, so whatever a tile waits for belongs to
 // tiles that resident thread blocks have taken before.
 //
-// Visibility: a value is written, then its flag is stored with release order; a reader loads the flag
-// with acquire order, then the value. Values are read by the thread that has read the flag.
+// Visibility: a value is written, then its flag is stored with release order; a reader loads the
+// flag with acquire order, then the value. Values are read by the thread that has read the flag.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_LOOK_BACK_CHAIN_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_LOOK_BACK_CHAIN_CUH_
 
-#include <cuda/atomic>
-
 #include <cstdint>
+#include <cuda/atomic>
 
 #include "kernels/cuda/scan_tile.cuh"
 

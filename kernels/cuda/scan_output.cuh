@@ -2,9 +2,8 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_OUTPUT_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_OUTPUT_CUH_
 
-#include <cuda/atomic>
-
 #include <cstdint>
+#include <cuda/atomic>
 #include <type_traits>
 
 #include "kernels/cuda/scan_arguments.h"
@@ -14,9 +13,8 @@ namespace gridfold::kernels::cuda {
 
 // The 64-bit type that AccumulatorType stands for.
 template <class T>
-using Accumulator =
-    std::conditional_t<FloatingElement<T>, double,
-                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+using Accumulator = std::conditional_t<FloatingElement<T>, double,
+                                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
 // The largest type that results may have; those of extremes have the array's own.
 template <class T, ScanOperation kOperation>

@@ -15,7 +15,8 @@
 
 namespace gridfold::kernels::cuda {
 
-// Whole arrays, rows and segments of at least one element. `offsets` of segments are in device memory.
+// Whole arrays, rows and segments of at least one element. `offsets` of segments are in device
+// memory.
 absl::Status LaunchLookBackScan(const ScanPlan& plan, const ScanArguments& arguments,
                                 const uint64_t* offsets, Scratch& scratch,
                                 const DeviceProperties& properties, cudaStream_t stream);

@@ -1,8 +1,8 @@
 // A tile of a scan: its elements between device memory, shared memory and registers, and the parts
 // of the tree of numerics/scan_tree.h that lie within a tile.
 //
-// Memory is read and written with neighbouring threads on neighbouring elements; a thread scans a run
-// of kScanItems consecutive ones. Shared memory turns one order into the other.
+// Memory is read and written with neighbouring threads on neighbouring elements; a thread scans a
+// run of kScanItems consecutive ones. Shared memory turns one order into the other.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_TILE_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_TILE_CUH_
 
@@ -164,7 +164,8 @@ __device__ GroupedValue<Value> Shuffle(const Warp& warp, const GroupedValue<Valu
   return MoveGrouped(v, [&](auto x) { return warp.shfl(x, lane); });
 }
 template <class Value>
-__device__ GroupedValue<Value> ShuffleUp(const Warp& warp, const GroupedValue<Value>& v, int delta) {
+__device__ GroupedValue<Value> ShuffleUp(const Warp& warp, const GroupedValue<Value>& v,
+                                         int delta) {
   return MoveGrouped(v, [&](auto x) { return warp.shfl_up(x, delta); });
 }
 

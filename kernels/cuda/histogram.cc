@@ -1,0 +1,146 @@
+#include "kernels/cuda/histogram.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/cuda/compact.h"
+#include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/histogram_arguments.h"
+#include "kernels/cuda/histogram_launch.h"
+#include "kernels/cuda/histogram_range.h"
+#include "kernels/cuda/histogram_tables.h"
+#include "kernels/cuda/launch.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+// Quantiles are read off all counts, so those come to the host anyway.
+bool IsCompacted(const HistogramPlan& plan) { return plan.sparse && plan.quantiles.empty(); }
+
+HistogramArguments ArgumentsOf(const HistogramPlan& plan, const DeviceHistogramInput& input,
+                               const HistogramTables& tables, const HistogramStrategy& strategy,
+                               const HistogramOverrides& overrides) {
+  HistogramArguments arguments;
+  arguments.samples = input.samples.data;
+  if (plan.two_dimensional) arguments.y_samples = input.y_samples.data;
+  if (plan.weight_type.has_value()) {
+    arguments.weights = input.weights.data;
+    arguments.weight_type = *plan.weight_type;
+  }
+  arguments.out_of_range_policy = plan.out_of_range_policy;
+  arguments.channel_count = plan.channel_count;
+  arguments.sample_count = plan.array.element_count;
+  arguments.channels = tables.channels;
+  arguments.edges = tables.edges;
+  arguments.edge_count = tables.edge_count;
+  arguments.edges_in_shared = strategy.edges_in_shared;
+  arguments.bin_count = plan.total_bin_count();
+  arguments.copies = strategy.copies;
+  arguments.bins_per_block = strategy.bins_per_block;
+  // A counter may get all samples of its block or cluster.
+  arguments.steps_per_flush = std::max<uint64_t>(
+      1, overrides.samples_per_flush / (uint64_t{kHistogramThreads} * strategy.cluster_size));
+  return arguments;
+}
+
+// Enqueues the counting into `histogram`, whose bins are resolved.
+absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInput& input,
+                            Scratch& scratch, const DeviceProperties& properties,
+                            cudaStream_t stream, const HistogramOverrides& overrides,
+                            DeviceHistogram& histogram) {
+  const uint64_t outcome_count = uint64_t{plan.channel_count} * kOutcomeCount;
+  const uint64_t word_count = plan.total_bin_count() + outcome_count;
+  const auto words = scratch.Allocate<uint64_t>(word_count);
+  if (!words.ok()) return words.status();
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*words, 0, word_count * sizeof(uint64_t), stream));
+  const auto tables = UploadTables(histogram.bins, scratch, stream);
+  if (!tables.ok()) return tables.status();
+  const auto launch = PlanCountingLaunch(plan, tables->edge_count, properties, overrides.method);
+  if (!launch.ok()) return launch.status();
+
+  HistogramArguments arguments = ArgumentsOf(plan, input, *tables, launch->strategy, overrides);
+  arguments.outcomes = *words;
+  arguments.counters = *words + outcome_count;
+  histogram.strategy = launch->strategy;
+  histogram.outcomes = arguments.outcomes;
+  histogram.values = *words + outcome_count;
+  histogram.value_count = arguments.bin_count;
+  if (plan.array.element_count == 0) return absl::OkStatus();
+  return Launch(launch->kernel, launch->shape, stream, arguments);
+}
+
+// Leaves out the bins that are zero, and waits to learn how many are left.
+absl::Status Compact(const HistogramPlan& plan, Scratch& scratch,
+                     const DeviceProperties& properties, cudaStream_t stream,
+                     DeviceHistogram& histogram) {
+  const uint64_t bin_count = histogram.value_count;
+  const auto words = scratch.Allocate<uint64_t>(2 * bin_count + 1);
+  if (!words.ok()) return words.status();
+  const CompactOutput output{
+      .values = *words, .indices = *words + bin_count, .count = *words + 2 * bin_count};
+  const WordKind kind = plan.weight_type.has_value() ? WordKind::kFloat64 : WordKind::kInteger;
+  const absl::Status status =
+      LaunchCompact(histogram.values, bin_count, kind, output, scratch, properties, stream);
+  if (!status.ok()) return status;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(&histogram.value_count, output.count,
+                                                sizeof(uint64_t), cudaMemcpyDeviceToHost, stream));
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaStreamSynchronize(stream));
+  histogram.values = output.values;
+  histogram.indices = output.indices;
+  return absl::OkStatus();
+}
+
+// All scratch but that of ranges.
+uint64_t CountingScratchBytes(uint64_t bin_count, uint64_t bins_count, uint64_t edge_count,
+                              bool is_compacted) {
+  const uint64_t words = ScratchBytes((bin_count + bins_count * kOutcomeCount) * sizeof(uint64_t));
+  const uint64_t compacted =
+      ScratchBytes((2 * bin_count + 1) * sizeof(uint64_t)) + CompactScratchBytes(bin_count);
+  return words + HistogramTablesBytes(bins_count, edge_count) + (is_compacted ? compacted : 0);
+}
+
+}  // namespace
+
+uint64_t HistogramScratchBytes(const HistogramPlan& plan) {
+  return RangeScratchBytes(plan) + CountingScratchBytes(plan.total_bin_count(), plan.bins.size(),
+                                                        EdgeTables(plan.bins).edge_count,
+                                                        IsCompacted(plan));
+}
+
+uint64_t HistogramScratchBytesMax(uint64_t bin_count) {
+  // Two dimensions of n and m bins have n + m + 2 edges, which is at most n * m + 3.
+  const uint64_t bins_count = std::max<uint64_t>(2, std::min(bin_count, kHistogramChannelsPlanned));
+  return RangeScratchBytesMax(bins_count) +
+         CountingScratchBytes(bin_count, bins_count, bin_count + 1 + bins_count, true);
+}
+
+absl::StatusOr<DeviceHistogram> LaunchHistogram(const HistogramPlan& plan,
+                                                const DeviceHistogramInput& input, Scratch& scratch,
+                                                const DeviceProperties& properties,
+                                                cudaStream_t stream,
+                                                const HistogramOverrides& overrides) {
+  DeviceHistogram histogram;
+  histogram.bins = plan.bins;
+  absl::Status status;
+  if (plan.needs_range()) {
+    status = ResolveRanges(plan, input, scratch, properties, stream, histogram.bins);
+  }
+  if (status.ok()) {
+    status = LaunchCounting(plan, input, scratch, properties, stream, overrides, histogram);
+  }
+  if (status.ok() && IsCompacted(plan)) {
+    status = Compact(plan, scratch, properties, stream, histogram);
+  }
+  if (!status.ok()) return status;
+  return histogram;
+}
+
+uint64_t HistogramBytesRead(const HistogramPlan& plan) {
+  const uint64_t samples = plan.array.size_bytes() * (plan.two_dimensional ? 2 : 1);
+  const uint64_t weights =
+      plan.weight_type.has_value() ? plan.array.element_count * ElementSize(*plan.weight_type) : 0;
+  return samples * (plan.needs_range() ? 2 : 1) + weights;
+}
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,90 @@
+// Histograms on the device. See launch.h for the manner of launchers; plain C++.
+//
+// LaunchHistogram counts on the device; CollectHistogram fetches the answer, by whatever copies the
+// caller has, and finishes it on the host:
+//
+//   absl::StatusOr<DeviceHistogram> counted = LaunchHistogram(plan, input, scratch, ...);
+//   if (!counted.ok()) return counted.status();
+//   return CollectHistogram(plan, *std::move(counted), [&](const void* from, auto to) {
+//     return staging.CopyOut(from, to, ...);
+//   });
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_H_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/array.h"
+#include "kernels/cuda/device_properties.h"
+#include "kernels/cuda/histogram_strategy.h"
+#include "kernels/cuda/scratch.h"
+#include "kernels/histogram.h"
+
+namespace gridfold::kernels::cuda {
+
+// All pointers are to device memory.
+struct DeviceHistogramInput {
+  DeviceSpan samples;    // plan.array.element_count of them, and as many of the others.
+  DeviceSpan y_samples;  // Two-dimensional plans only.
+  DeviceSpan weights;    // Weighted plans only.
+};
+
+// What tests and benchmarks may change.
+struct HistogramOverrides {
+  std::optional<HistogramMethod> method;  // Absent: what ChooseHistogramStrategy thinks best.
+  // Samples after which private counters of 32 bits are added up; at least one for each thread of a
+  // block or cluster is taken. Less than 2^32.
+  uint64_t samples_per_flush = uint64_t{1} << 31;
+};
+
+// A histogram in device memory, of the Scratch that it was launched with. Pointers to its parts.
+struct DeviceHistogram {
+  HistogramStrategy strategy;
+  std::vector<PlannedBins> bins;     // The plan's, with automatic ranges resolved.
+  const uint64_t* values = nullptr;  // Counts or, with weights, float64 sums of weights.
+  uint64_t value_count = 0;
+  const uint64_t* indices = nullptr;   // Counters that `values` stand for; null: all, in order.
+  const uint64_t* outcomes = nullptr;  // [channel][underflow, overflow, NaN]
+};
+
+// Device memory that LaunchHistogram takes of a Scratch.
+uint64_t HistogramScratchBytes(const HistogramPlan& plan);
+
+// The most that HistogramScratchBytes gives for plans of up to `bin_count` counters and
+// kHistogramChannelsPlanned channels. Lanes are not made for more channels, though they may do.
+inline constexpr uint64_t kHistogramChannelsPlanned = 1 << 16;
+uint64_t HistogramScratchBytesMax(uint64_t bin_count);
+
+// Enqueues the histogram on `stream`, a stream of the current device, which has `properties`. Waits
+// for the stream where the plan has an automatic range or a sparse answer. Counts are exact; sums
+// of weights may differ in their last bits from run to run. Errors: RESOURCE_EXHAUSTED where
+// `scratch` is too small; INVALID_ARGUMENT from ResolveAutomaticRange; FAILED_PRECONDITION where
+// the method in `overrides` cannot be had; INTERNAL from CUDA.
+absl::StatusOr<DeviceHistogram> LaunchHistogram(const HistogramPlan& plan,
+                                                const DeviceHistogramInput& input, Scratch& scratch,
+                                                const DeviceProperties& properties,
+                                                cudaStream_t stream,
+                                                const HistogramOverrides& overrides = {});
+
+// Copies consecutive bytes from device memory to one host span after the other, behind what the
+// stream of the launch does; the bytes are there when it returns.
+using CopyToHost =
+    absl::FunctionRef<absl::Status(const void* from, std::span<const MutableHostSpan> to)>;
+
+// The finished result. Errors: those of `copy`.
+absl::StatusOr<HistogramResult> CollectHistogram(const HistogramPlan& plan,
+                                                 DeviceHistogram histogram, CopyToHost copy);
+
+// Bytes of all arrays that LaunchHistogram reads. An automatic range takes a pass of its own.
+uint64_t HistogramBytesRead(const HistogramPlan& plan);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_H_

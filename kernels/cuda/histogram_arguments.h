@@ -1,0 +1,54 @@
+// What histogram kernels are given. Plain data, passed to them by value.
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_ARGUMENTS_H_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_ARGUMENTS_H_
+
+#include <cstdint>
+
+#include "kernels/element_type.h"
+#include "kernels/numerics/bin_layout.h"
+#include "kernels/policies.h"
+
+namespace gridfold::kernels::cuda {
+
+// The bins of a channel, or of an axis of a two-dimensional histogram.
+struct ChannelBins {
+  BinLayout layout;
+  uint64_t first_bin = 0;  // Where the channel's counters start.
+};
+
+// Counters of a channel for samples outside its bins.
+inline constexpr int kOutcomeCount = 3;  // Underflow, overflow, NaN.
+
+struct HistogramArguments {
+  const void* samples = nullptr;
+  const void* y_samples = nullptr;  // Two dimensions only.
+  const void* weights = nullptr;    // With weights only.
+  ElementType weight_type = ElementType::kFloat64;
+  OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
+  uint32_t channel_count = 1;
+  uint64_t sample_count = 0;
+
+  const ChannelBins* channels = nullptr;  // One for each channel; x and y in two dimensions.
+  const double* edges = nullptr;          // All tables, one after the other.
+  uint64_t edge_count = 0;
+  bool edges_in_shared = false;
+
+  uint64_t bin_count = 0;        // Of all channels together.
+  void* counters = nullptr;      // bin_count of uint64_t or, with weights, of double.
+  uint64_t* outcomes = nullptr;  // [channel][kOutcomeCount]
+
+  uint32_t copies = 1;           // Of each counter in shared memory; a power of two.
+  uint32_t bins_per_block = 0;   // Counters in a block's shared memory, without copies.
+  uint64_t steps_per_flush = 0;  // Samples of a thread before 32-bit counters are added up.
+};
+
+using HistogramKernel = void (*)(HistogramArguments);
+
+// The kernels for an element type; one file each.
+HistogramKernel FindSharedHistogramKernel(ElementType type, bool weighted);
+HistogramKernel FindClusterHistogramKernel(ElementType type);
+HistogramKernel FindGlobalHistogramKernel(ElementType type, bool weighted);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_ARGUMENTS_H_

@@ -1,0 +1,135 @@
+// Reads samples and places them: what all histogram kernels have in common.
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_SAMPLER_CUH_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_SAMPLER_CUH_
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/histogram_arguments.h"
+#include "kernels/cuda/histogram_walk.cuh"
+#include "kernels/numerics/bin_layout.h"
+
+namespace gridfold::kernels::cuda {
+
+// Samples whose loads are in flight together.
+inline constexpr int kSamplerItems = 4;
+
+template <class T>
+class Sampler {
+ public:
+  // `shared_edges` is where the block has copied the tables of edges; null where it has not.
+  __device__ Sampler(const HistogramArguments& arguments, const double* shared_edges)
+      : arguments_(arguments),
+        shared_edges_(shared_edges),
+        walk_(arguments.sample_count, arguments.channel_count),
+        x_bins_(BinsOf(walk_.channel)) {}
+
+  __device__ uint64_t steps() const { return walk_.steps; }
+
+  // Reads the samples of kSamplerItems steps; those that are not there have any value.
+  __device__ void Load(uint64_t step, T (&samples)[kSamplerItems]) const {
+    const T* const data = static_cast<const T*>(arguments_.samples);
+#pragma unroll
+    for (int k = 0; k < kSamplerItems; ++k) {
+      const uint64_t i = walk_.first + (step + k) * walk_.stride;
+      if (i < walk_.end) samples[k] = data[i];
+    }
+  }
+
+  // Calls visit(k, bin, i) for each of the steps from `step` on that are before `step_end`: the
+  // counter, negative for none, that sample i adds to. Counts outcomes.
+  template <class Visit>
+  __device__ void Place(uint64_t step, uint64_t step_end, const T (&samples)[kSamplerItems],
+                        Visit&& visit) {
+#pragma unroll
+    for (int k = 0; k < kSamplerItems; ++k) {
+      const uint64_t i = walk_.first + (step + k) * walk_.stride;
+      const bool is_sample = step + k < step_end && i < walk_.end;
+      visit(k, is_sample ? CounterOf(samples[k], i) : -1, i);
+    }
+  }
+
+  // Places all samples of the steps [step_begin, step_end): calls visit(bin, i) for those that are
+  // in a bin. The next samples are on their way while the last ones are placed.
+  template <class Visit>
+  __device__ void ForEach(uint64_t step_begin, uint64_t step_end, Visit&& visit) {
+    T next[kSamplerItems];
+    Load(step_begin, next);
+    for (uint64_t step = step_begin; step < step_end; step += kSamplerItems) {
+      T samples[kSamplerItems];
+#pragma unroll
+      for (int k = 0; k < kSamplerItems; ++k) samples[k] = next[k];
+      Load(step + kSamplerItems, next);
+      Place(step, step_end, samples, [&](int, int64_t bin, uint64_t i) {
+        if (bin >= 0) visit(static_cast<uint64_t>(bin), i);
+      });
+    }
+  }
+
+  // Adds this thread's outcomes to those of the channel; once, at the end. Threads of a warp with
+  // the same channel add together.
+  __device__ void ReportOutcomes() const {
+    const auto same_channel = cooperative_groups::labeled_partition(
+        cooperative_groups::coalesced_threads(), walk_.channel);
+    for (int o = 0; o < kOutcomeCount; ++o) {
+      const uint64_t count = cooperative_groups::reduce(same_channel, uint64_t{outcomes_[o]},
+                                                        cooperative_groups::plus<uint64_t>());
+      if (count == 0 || same_channel.thread_rank() != 0) continue;
+      atomicAdd(reinterpret_cast<unsigned long long*>(arguments_.outcomes) +
+                    uint64_t{walk_.channel} * kOutcomeCount + o,
+                static_cast<unsigned long long>(count));
+    }
+  }
+
+ private:
+  __device__ ChannelBins BinsOf(uint32_t channel) const {
+    ChannelBins bins = arguments_.channels[channel];
+    if (shared_edges_ != nullptr && bins.layout.kind == BinKind::kTable) {
+      bins.layout.edges = shared_edges_ + (bins.layout.edges - arguments_.edges);
+    }
+    return bins;
+  }
+
+  // The counter that sample i adds to, or a negative number.
+  __device__ int64_t CounterOf(T x, uint64_t i) {
+    const int64_t located = LocateBin(x_bins_.layout, x);
+    Placement placement;
+    if (arguments_.y_samples == nullptr) {
+      placement = kernels::Place(located, x_bins_.layout.bin_count, arguments_.out_of_range_policy);
+    } else {
+      // Not kept in registers, which one dimension has better use for.
+      const BinLayout y_layout = BinsOf(1).layout;
+      const T y = static_cast<const T*>(arguments_.y_samples)[i];
+      placement = Place2d(located, LocateBin(y_layout, y), x_bins_.layout.bin_count,
+                          y_layout.bin_count, arguments_.out_of_range_policy);
+    }
+    if (placement.outcome != 0) {
+      outcomes_[0] += placement.outcome == kUnderflowBin ? 1 : 0;
+      outcomes_[1] += placement.outcome == kOverflowBin ? 1 : 0;
+      outcomes_[2] += placement.outcome == kNanBin ? 1 : 0;
+    }
+    return placement.bin < 0 ? -1 : static_cast<int64_t>(x_bins_.first_bin) + placement.bin;
+  }
+
+  const HistogramArguments& arguments_;
+  const double* const shared_edges_;
+  const SampleWalk walk_;
+  const ChannelBins x_bins_;
+  uint32_t outcomes_[kOutcomeCount] = {0, 0, 0};  // No device holds 2^32 samples for each thread.
+};
+
+// Copies the tables of edges to `shared` where the arguments say so; null where they do not. All
+// threads of the block; needs a barrier after.
+__device__ inline const double* CopyEdges(const HistogramArguments& arguments, double* shared) {
+  if (!arguments.edges_in_shared) return nullptr;
+  for (uint64_t e = threadIdx.x; e < arguments.edge_count; e += blockDim.x) {
+    shared[e] = arguments.edges[e];
+  }
+  return shared;
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_SAMPLER_CUH_
