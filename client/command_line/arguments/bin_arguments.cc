@@ -1,0 +1,144 @@
+#include "client/command_line/arguments/bin_arguments.h"
+
+#include <utility>
+
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "client/command_line/arguments/number_list.h"
+
+namespace gridfold::client {
+namespace {
+
+constexpr uint64_t kBinCountDefault = 10;
+
+struct Range {
+  double lower;
+  double upper;
+};
+
+absl::StatusOr<Range> ParseRange(const std::string& text) {
+  const absl::StatusOr<std::vector<double>> bounds = ParseNumberList<double>("--range", text);
+  if (!bounds.ok()) return bounds.status();
+  if (bounds->size() != 2) {
+    return absl::InvalidArgumentError("--range: two numbers are needed, LO,HI");
+  }
+  return Range{(*bounds)[0], (*bounds)[1]};
+}
+
+absl::Status LayoutError(const std::string& layout) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("--layout: '", layout,
+                   "' is none of even:COUNT, even:COUNT:LO:HI, edges:A:B:..., log:COUNT:LO:HI, "
+                   "integer:FIRST:COUNT"));
+}
+
+absl::StatusOr<BinSpecification> ParseLayout(const std::string& layout) {
+  const std::pair<std::string, std::string> parts = absl::StrSplit(layout, absl::MaxSplits(':', 1));
+  const auto numbers = ParseNumberList<double>("--layout", parts.second, ':');
+  if (!numbers.ok()) return LayoutError(layout);
+  const std::vector<double>& values = *numbers;
+  if (parts.first == "edges") return EdgeBins{values};
+  if (parts.first == "integer") {
+    const auto integers = ParseNumberList<int64_t>("--layout", parts.second, ':');
+    if (!integers.ok() || integers->size() != 2 || (*integers)[1] < 0) return LayoutError(layout);
+    return IntegerBins{(*integers)[0], static_cast<uint64_t>((*integers)[1])};
+  }
+  const std::string count_text = std::string(parts.second.substr(0, parts.second.find(':')));
+  const std::optional<uint64_t> count = ParseNumber<uint64_t>(count_text);
+  if (!count) return LayoutError(layout);
+  if (parts.first == "even" && values.size() == 1) return EvenBins{*count};
+  if (values.size() != 3) return LayoutError(layout);
+  if (parts.first == "even") return EvenBins{*count, values[1], values[2]};
+  if (parts.first == "log") return LogarithmicBins{*count, values[1], values[2]};
+  return LayoutError(layout);
+}
+
+// How many of the flags that exclude one another were given.
+int KindCount(const BinArguments& arguments) {
+  return (arguments.edges.empty() ? 0 : 1) + (arguments.logarithmic ? 1 : 0) +
+         (arguments.first_value ? 1 : 0) + (arguments.layouts.empty() ? 0 : 1);
+}
+
+absl::StatusOr<BinSpecification> ToRangeBins(const BinArguments& arguments) {
+  const uint64_t bin_count = arguments.bin_count.value_or(kBinCountDefault);
+  if (arguments.range.empty()) {
+    if (arguments.logarithmic) return absl::InvalidArgumentError("--log needs --range");
+    return EvenBins{bin_count};
+  }
+  const absl::StatusOr<Range> range = ParseRange(arguments.range);
+  if (!range.ok()) return range.status();
+  if (arguments.logarithmic) return LogarithmicBins{bin_count, range->lower, range->upper};
+  return EvenBins{bin_count, range->lower, range->upper};
+}
+
+absl::StatusOr<BinSpecification> ToOneLayout(const BinArguments& arguments) {
+  if (!arguments.edges.empty()) {
+    if (arguments.bin_count || !arguments.range.empty()) {
+      return absl::InvalidArgumentError("--edges goes without --bins and --range");
+    }
+    absl::StatusOr<std::vector<double>> edges = ParseNumberList<double>("--edges", arguments.edges);
+    if (!edges.ok()) return edges.status();
+    return EdgeBins{*std::move(edges)};
+  }
+  if (arguments.first_value) {
+    if (!arguments.bin_count || !arguments.range.empty()) {
+      return absl::InvalidArgumentError("--integer needs --bins and goes without --range");
+    }
+    return IntegerBins{*arguments.first_value, *arguments.bin_count};
+  }
+  return ToRangeBins(arguments);
+}
+
+}  // namespace
+
+void AddBinArguments(CLI::App& command, BinArguments& arguments) {
+  const char* const group = "Bins";
+  command.add_option("--bins", arguments.bin_count, "Number of bins; default 10")
+      ->type_name("N")
+      ->group(group);
+  command.add_option("--range", arguments.range, "From where to where; default: the data's range")
+      ->type_name("LO,HI")
+      ->group(group);
+  command.add_flag("--log", arguments.logarithmic, "Bins of equal ratio instead of equal width")
+      ->group(group);
+  command
+      .add_option("--edges", arguments.edges, "Bins between these edges; -inf and inf may end them")
+      ->type_name("A,B,...")
+      ->group(group);
+  command.add_option("--integer", arguments.first_value, "One bin for each integer from FIRST on")
+      ->type_name("FIRST")
+      ->group(group);
+  command
+      .add_option("--layout", arguments.layouts,
+                  "Bins of one channel or axis, once for each: even:COUNT[:LO:HI], edges:A:B:..., "
+                  "log:COUNT:LO:HI or integer:FIRST:COUNT")
+      ->type_name("LAYOUT")
+      ->allow_extra_args(false)
+      ->group(group);
+}
+
+absl::StatusOr<std::vector<BinSpecification>> ToBins(const BinArguments& arguments) {
+  if (KindCount(arguments) > 1) {
+    return absl::InvalidArgumentError("--edges, --log, --integer and --layout do not go together");
+  }
+  std::vector<BinSpecification> bins;
+  if (arguments.layouts.empty()) {
+    absl::StatusOr<BinSpecification> layout = ToOneLayout(arguments);
+    if (!layout.ok()) return layout.status();
+    bins.push_back(*std::move(layout));
+    return bins;
+  }
+  if (arguments.bin_count || !arguments.range.empty()) {
+    return absl::InvalidArgumentError("--layout goes without --bins and --range");
+  }
+  for (const std::string& text : arguments.layouts) {
+    absl::StatusOr<BinSpecification> layout = ParseLayout(text);
+    if (!layout.ok()) return layout.status();
+    bins.push_back(*std::move(layout));
+  }
+  return bins;
+}
+
+}  // namespace gridfold::client

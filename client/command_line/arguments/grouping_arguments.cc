@@ -1,0 +1,60 @@
+#include "client/command_line/arguments/grouping_arguments.h"
+
+#include <utility>
+#include <vector>
+
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/strings/str_cat.h"
+#include "client/command_line/arguments/number_list.h"
+#include "client/command_line/exit_code.h"
+#include "client/command_line/input/load_array.h"
+
+namespace gridfold::client {
+namespace {
+
+absl::StatusOr<std::vector<uint64_t>> LoadOffsets(const std::string& argument) {
+  if (argument.find_first_not_of("0123456789, ") == std::string::npos) {
+    return ParseNumberList<uint64_t>("--segments", argument);
+  }
+  // Without a type, text is CSV here: offsets one on each line.
+  const InputOptions options = {.path = argument, .column = "1"};
+  const absl::StatusOr<HostArray> array = LoadArray(options, nullptr);
+  if (!array.ok()) return WithExitCode(array.status(), ExitCode::kInputOutput);
+  absl::StatusOr<std::vector<uint64_t>> offsets = ToOffsets(*array);
+  if (offsets.ok()) return offsets;
+  return WithExitCode(
+      absl::InvalidArgumentError(absl::StrCat(argument, ": ", offsets.status().message())),
+      ExitCode::kInputOutput);
+}
+
+}  // namespace
+
+GroupingArguments::GroupingArguments(CLI::App& command) {
+  const char* const group = "Groups and numbers";
+  axis_option_ =
+      command
+          .add_option("--axis", axis_, "Of a matrix: 0 makes a group of each column, 1 of each row")
+          ->type_name("0|1")
+          ->group(group);
+  command
+      .add_option("--segments", segments_,
+                  "Ragged groups: their offsets, first 0 and last the number of elements; a list, "
+                  "or a .npy or text file")
+      ->type_name("A,B,...|FILE")
+      ->excludes(axis_option_)
+      ->group(group);
+  command.add_flag("--ignore-nan", ignore_nan_, "Leave NaNs out")->group(group);
+  command.add_flag("--wrap", wrap_, "Let integer results wrap around instead of failing")
+      ->group(group);
+}
+
+absl::StatusOr<Grouping> GroupingArguments::ToGrouping() const {
+  if (axis_option_->count() > 0) return Axis{axis_};
+  if (segments_.empty()) return WholeArray{};
+  absl::StatusOr<std::vector<uint64_t>> offsets = LoadOffsets(segments_);
+  if (!offsets.ok()) return offsets.status();
+  return Segments{*std::move(offsets)};
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,36 @@
+// The flags that say which array is meant.
+#ifndef GRIDFOLD_CLIENT_COMMAND_LINE_ARGUMENTS_INPUT_ARGUMENTS_H_
+#define GRIDFOLD_CLIENT_COMMAND_LINE_ARGUMENTS_INPUT_ARGUMENTS_H_
+
+#include <string>
+
+#include "CLI/App.hpp"
+#include "absl/status/statusor.h"
+#include "client/command_line/input/load_array.h"
+
+namespace gridfold::client {
+
+// FILE and the flags that describe it, as text.
+class InputArguments {
+ public:
+  explicit InputArguments(CLI::App& command);
+  InputArguments(const InputArguments&) = delete;
+  InputArguments& operator=(const InputArguments&) = delete;
+
+  // INVALID_ARGUMENT names the flag.
+  absl::StatusOr<InputOptions> ToOptions() const;
+
+ private:
+  InputOptions options_;
+  std::string type_;
+  std::string shape_;
+  std::string column_;
+  std::string delimiter_;
+};
+
+// The element type called `name`; INVALID_ARGUMENT names `flag` and lists the types.
+absl::StatusOr<ElementType> ParseTypeArgument(absl::string_view flag, const std::string& name);
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_COMMAND_LINE_ARGUMENTS_INPUT_ARGUMENTS_H_

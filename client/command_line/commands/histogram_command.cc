@@ -1,0 +1,167 @@
+// gridfold histogram: counts of an array's elements by bins.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "client/command_line/arguments/bin_arguments.h"
+#include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/arguments/number_list.h"
+#include "client/command_line/commands/command.h"
+#include "client/command_line/report/histogram_report.h"
+#include "client/command_line/report/json_report.h"
+
+namespace gridfold::client {
+namespace {
+
+constexpr char kFooter[] = R"(
+Examples:
+  gridfold histogram delay.npy --bins 10 --range -60,140
+  gridfold histogram delay.npy --edges -inf,0,15,60,inf --json
+  gridfold histogram income.npy --log --bins 20 --range 1000,1e7
+  gridfold histogram image.npy --integer 0 --bins 256 --channels 3
+  gridfold histogram hour.npy --y delay.npy --layout even:24:0:24 --layout even:20:-60:140
+  gridfold histogram flights.csv --column delay --weights-column distance
+  gridfold histogram latency.npy --bins 1000 --quantiles 0.5,0.9,0.99
+)";
+
+// A second array: its own file, or another column of the first one's.
+struct SecondArray {
+  std::string path;
+  std::string column;
+  std::string type;
+
+  bool IsGiven() const { return !path.empty() || !column.empty(); }
+};
+
+class HistogramCommand : public Command {
+ public:
+  explicit HistogramCommand(CLI::App& program)
+      : command_(*program.add_subcommand("histogram", "Count an array's elements by bins")),
+        input_(command_) {
+    command_.footer(kFooter);
+    AddBinArguments(command_, bins_);
+    AddSecondArrays("Second arrays");
+    const char* const group = "Histogram";
+    command_.add_flag("--clamp", clamp_, "Count what is out of range in the nearest bin as well")
+        ->group(group);
+    command_.add_flag("--sparse", sparse_, "Ask for the bins that are not empty only")
+        ->group(group);
+    command_
+        .add_option("--channels", channel_count_, "Interleaved channels, each counted by itself")
+        ->type_name("N")
+        ->group(group);
+    command_.add_option("--quantiles", quantiles_, "Quantiles to read off the counts, in [0, 1]")
+        ->type_name("P,Q,...")
+        ->group(group);
+    command_
+        .add_option("--rows", rows_max_,
+                    "Draw at most so many rows, by adding up neighbouring bins; 0 draws all")
+        ->type_name("N")
+        ->capture_default_str();
+  }
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    absl::StatusOr<HistogramOptions> options = ToOptions();
+    if (!options.ok()) return WithExitCode(options.status(), ExitCode::kUsage);
+    const absl::StatusOr<InputOptions> input = input_.ToOptions();
+    if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
+    const absl::StatusOr<HostArray> array = session.Load(*input);
+    if (!array.ok()) return array.status();
+    absl::StatusOr<std::optional<HostArray>> y = LoadSecond(session, *input, y_);
+    if (!y.ok()) return y.status();
+    absl::StatusOr<std::optional<HostArray>> weights = LoadSecond(session, *input, weights_);
+    if (!weights.ok()) return weights.status();
+    if (y->has_value()) options->y_array = (*y)->view();
+    if (weights->has_value()) options->weights = (*weights)->view();
+
+    const auto answer = session.Ask(*array, input->path, [&](Client& client) {
+      return client.ComputeHistogram(array->view(), *options);
+    });
+    if (!answer.ok()) return answer.status();
+    if (session.options().json) {
+      session.out() << ToJson(*answer, *options);
+    } else {
+      PrintHistogram(*answer, *options, rows_max_, session.style(), session.out());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  void AddSecondArrays(const char* group) {
+    command_.add_option("--y", y_.path, "Second coordinate: makes the histogram two-dimensional")
+        ->type_name("FILE")
+        ->group(group);
+    command_.add_option("--y-column", y_.column, "Its column; of FILE where --y is not given")
+        ->type_name("COLUMN")
+        ->group(group);
+    command_.add_option("--weights", weights_.path, "Sum these in each bin instead of counting")
+        ->type_name("FILE")
+        ->group(group);
+    command_
+        .add_option("--weights-column", weights_.column,
+                    "Their column; of FILE where --weights is not given")
+        ->type_name("COLUMN")
+        ->group(group);
+    command_.add_option("--weights-type", weights_.type, "Their type, where it is not --type's")
+        ->type_name("TYPE")
+        ->group(group);
+  }
+
+  absl::StatusOr<HistogramOptions> ToOptions() const {
+    HistogramOptions options;
+    absl::StatusOr<std::vector<BinSpecification>> bins = ToBins(bins_);
+    if (!bins.ok()) return bins.status();
+    options.bins = *std::move(bins);
+    options.channel_count = channel_count_;
+    if (clamp_) options.out_of_range_policy = OutOfRangePolicy::kClamp;
+    if (sparse_) options.format = HistogramFormat::kSparse;
+    if (!quantiles_.empty()) {
+      absl::StatusOr<std::vector<double>> quantiles =
+          ParseNumberList<double>("--quantiles", quantiles_);
+      if (!quantiles.ok()) return quantiles.status();
+      options.quantiles = *std::move(quantiles);
+    }
+    return options;
+  }
+
+  // Loads a second array like the first, but for what `second` says.
+  static absl::StatusOr<std::optional<HostArray>> LoadSecond(const Session& session,
+                                                             const InputOptions& first,
+                                                             const SecondArray& second) {
+    if (!second.IsGiven()) return std::nullopt;
+    InputOptions options = first;
+    if (!second.path.empty()) options.path = second.path;
+    if (!second.column.empty()) options.column = second.column;
+    if (!second.type.empty()) {
+      const absl::StatusOr<ElementType> type = ParseTypeArgument("--weights-type", second.type);
+      if (!type.ok()) return WithExitCode(type.status(), ExitCode::kUsage);
+      options.element_type = *type;
+    }
+    absl::StatusOr<HostArray> array = session.Load(options);
+    if (!array.ok()) return array.status();
+    return std::optional<HostArray>(*std::move(array));
+  }
+
+  CLI::App& command_;
+  InputArguments input_;
+  BinArguments bins_;
+  SecondArray y_;
+  SecondArray weights_;
+  bool clamp_ = false;
+  bool sparse_ = false;
+  uint32_t channel_count_ = 1;
+  std::string quantiles_;
+  uint64_t rows_max_ = 40;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeHistogramCommand(CLI::App& program) {
+  return std::make_unique<HistogramCommand>(program);
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,119 @@
+// gridfold reduce: statistics of an array or of its groups.
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/command_line/arguments/grouping_arguments.h"
+#include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/commands/command.h"
+#include "client/command_line/report/json_report.h"
+#include "client/command_line/report/reduction_report.h"
+
+namespace gridfold::client {
+namespace {
+
+constexpr char kFooter[] = R"(
+Examples:
+  gridfold reduce delay.npy                          the usual statistics
+  gridfold reduce delay.npy --stat sum,argmax --json
+  gridfold reduce matrix.npy --axis 0 --stat mean    of each column
+  gridfold reduce flights.csv --column delay --ignore-nan
+  gridfold reduce samples.bin --type float32 --segments 0,1000,5000
+  producer | gridfold reduce - --type uint16 --stat count,max
+)";
+
+std::string StatisticNames() {
+  return absl::StrJoin(AllStatistics(), ", ", [](std::string* out, Statistic statistic) {
+    absl::StrAppend(out, StatisticName(statistic));
+  });
+}
+
+class ReduceCommand : public Command {
+ public:
+  explicit ReduceCommand(CLI::App& program)
+      : command_(*program.add_subcommand("reduce", "Compute statistics of an array")),
+        input_(command_),
+        grouping_(command_) {
+    command_.footer(kFooter);
+    const char* const group = "Statistics";
+    command_
+        .add_option("--stat", statistics_,
+                    "Which, of: " + StatisticNames() +
+                        ". Default: count,sum,min,max,mean,standard_deviation")
+        ->type_name("A,B,...")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->group(group);
+    command_
+        .add_option("--ddof", delta_degrees_of_freedom_,
+                    "Divide the variance by the count less this; 1 for a sample")
+        ->type_name("N")
+        ->group(group);
+    command_.add_option("--rows", rows_max_, "Show at most so many groups; 0 shows all")
+        ->type_name("N")
+        ->capture_default_str();
+  }
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    absl::StatusOr<ReductionOptions> options = ToOptions();
+    if (!options.ok()) return options.status();
+    const absl::StatusOr<InputOptions> input = input_.ToOptions();
+    if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
+    const absl::StatusOr<HostArray> array = session.Load(*input);
+    if (!array.ok()) return array.status();
+    const auto answer = session.Ask(*array, input->path, [&](Client& client) {
+      return client.ReduceArray(array->view(), *options);
+    });
+    if (!answer.ok()) return answer.status();
+    if (session.options().json) {
+      session.out() << ToJson(*answer);
+    } else {
+      const bool grouped = !std::holds_alternative<WholeArray>(options->grouping);
+      PrintReduction(*answer, grouped, rows_max_, session.style(), session.out());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<ReductionOptions> ToOptions() const {
+    ReductionOptions options;
+    for (const std::string& name : statistics_) {
+      const std::optional<Statistic> statistic = ParseStatistic(name);
+      if (!statistic) {
+        return WithExitCode(absl::InvalidArgumentError(
+                                absl::StrCat("--stat: '", name, "' is none of ", StatisticNames())),
+                            ExitCode::kUsage);
+      }
+      options.statistics.push_back(*statistic);
+    }
+    absl::StatusOr<Grouping> grouping = grouping_.ToGrouping();
+    if (!grouping.ok()) return grouping.status();
+    options.grouping = *std::move(grouping);
+    options.nan_policy = grouping_.nan_policy();
+    options.overflow_policy = grouping_.overflow_policy();
+    options.delta_degrees_of_freedom = delta_degrees_of_freedom_;
+    return options;
+  }
+
+  CLI::App& command_;
+  InputArguments input_;
+  GroupingArguments grouping_;
+  std::vector<std::string> statistics_ = {"count", "sum",  "min",
+                                          "max",   "mean", "standard_deviation"};
+  uint32_t delta_degrees_of_freedom_ = 0;
+  uint64_t rows_max_ = 20;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeReduceCommand(CLI::App& program) {
+  return std::make_unique<ReduceCommand>(program);
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,34 @@
+// An array in memory, as it was read from a file.
+#ifndef GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_HOST_ARRAY_H_
+#define GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_HOST_ARRAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gridfold/array_view.h"
+
+namespace gridfold::client {
+
+// Owns its bytes. `shape` has one or two entries, whose product is the number of elements; these
+// start `offset` bytes into `bytes` and end with it.
+struct HostArray {
+  ElementType element_type = ElementType::kFloat64;
+  std::vector<uint64_t> shape;
+  std::string bytes;
+  size_t offset = 0;
+
+  uint64_t element_count() const {
+    return (bytes.size() - offset) / ElementSizeBytes(element_type);
+  }
+
+  ArrayView view() const {
+    const ArrayView elements(element_type, bytes.data() + offset, element_count());
+    return shape.size() == 2 ? elements.WithShape(shape[0], shape[1]) : elements;
+  }
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_HOST_ARRAY_H_

@@ -1,0 +1,96 @@
+#include "client/command_line/program.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "client/command_line/commands/command.h"
+#include "client/command_line/output/number_format.h"
+#include "client/command_line/report/json_report.h"
+#include "client/command_line/session.h"
+#include "gridfold/error_details.h"
+
+namespace gridfold::client {
+namespace {
+
+constexpr char kFooter[] = R"(
+Exit codes:
+  0  done
+  1  the server refused the request or failed; info --health: it does not serve
+  2  the command line makes no sense
+  3  no server was reached, or it did not answer in time
+  4  a file could not be read, makes no sense, or could not be written
+
+Examples:
+  gridfold info
+  gridfold reduce delay.npy --stat sum,mean,max
+  gridfold scan delay.npy --output running_sum.npy
+  gridfold histogram delay.npy --bins 10 --range -60,140
+  gridfold COMMAND --help has more.
+)";
+
+void AddSessionOptions(CLI::App& program, SessionOptions& options) {
+  program.add_option("--server", options.target, "The server")
+      ->envname("GRIDFOLD_SERVER")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  program.add_option("--timeout", options.timeout_s, "Give up after so long; 0 waits for ever")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber.description(""))
+      ->capture_default_str();
+  program.add_flag("--json", options.json, "Print one JSON object, also of an error");
+}
+
+void PrintError(const absl::Status& status, const SessionOptions& options, const TextStyle& style,
+                std::ostream& out, std::ostream& error) {
+  if (options.json) out << ToJson(status);
+  error << style.Error("gridfold: ") << status.message() << "\n";
+  const std::optional<std::string> field = ViolatedField(status);
+  if (field && !absl::StrContains(std::string(status.message()), *field)) {
+    error << "  field: " << *field << "\n";
+  }
+  if (const std::optional<absl::Duration> delay = RetryDelay(status)) {
+    error << "  try again in " << FormatDuration(*delay, style.unicode) << "\n";
+  }
+}
+
+}  // namespace
+
+ExitCode RunProgram(int argc, const char* const* argv, const TextStyle& out_style,
+                    const TextStyle& error_style, std::ostream& out, std::ostream& error) {
+  CLI::App program("Reduces, scans and histograms arrays on a gridfold server.", "gridfold");
+  program.set_version_flag("--version", std::string("gridfold " GRIDFOLD_VERSION));
+  program.get_formatter()->column_width(34);
+  program.footer(kFooter);
+  program.require_subcommand(1);
+  program.fallthrough();
+  SessionOptions options;
+  AddSessionOptions(program, options);
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(MakeInfoCommand(program));
+  commands.push_back(MakeReduceCommand(program));
+  commands.push_back(MakeScanCommand(program));
+  commands.push_back(MakeHistogramCommand(program));
+
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& parse_error) {
+    // Help and the version come this way too.
+    return program.exit(parse_error, out, error) == 0 ? ExitCode::kSuccess : ExitCode::kUsage;
+  }
+  const Session session(options, out_style, out);
+  for (const std::unique_ptr<Command>& command : commands) {
+    if (!command->IsChosen()) continue;
+    const absl::Status status = command->Run(session);
+    if (!status.ok()) PrintError(status, options, error_style, out, error);
+    return ExitCodeOf(status);
+  }
+  return ExitCode::kUsage;
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,119 @@
+#include "client/command_line/report/bin_rows.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "client/command_line/output/number_format.h"
+
+namespace gridfold::client {
+namespace {
+
+// Number of listed bins, whichever list they are in.
+size_t ListedCount(const HistogramCounts& counts) {
+  return std::max(counts.counts.size(), counts.weight_sums.size());
+}
+
+double ValueAt(const HistogramCounts& counts, size_t position) {
+  return counts.weight_sums.empty() ? static_cast<double>(counts.counts[position])
+                                    : counts.weight_sums[position];
+}
+
+uint64_t BinAt(const HistogramCounts& counts, size_t position) {
+  return counts.bin_indices.empty() ? position : counts.bin_indices[position];
+}
+
+std::string IntegerLabel(int64_t first_value, uint64_t begin, uint64_t end) {
+  // Unsigned, so that the ends of the 64-bit range wrap around as intended.
+  const auto value = [&](uint64_t bin) {
+    return FormatInteger(static_cast<int64_t>(static_cast<uint64_t>(first_value) + bin));
+  };
+  return end - begin == 1 ? value(begin) : absl::StrCat(value(begin), " to ", value(end - 1));
+}
+
+// How many bins share a place where there are at most `places_max`.
+uint64_t StepFor(uint64_t bin_count, uint64_t places_max) {
+  return places_max == 0 ? 1 : std::max<uint64_t>(1, (bin_count + places_max - 1) / places_max);
+}
+
+// The lower edge of each place of `step` bins, and the upper edge of the last one; of integer bins
+// the lowest integer of each, and the last integer.
+std::vector<std::string> PlaceLabels(const ResolvedBins& bins, int64_t first_value, uint64_t step) {
+  std::vector<double> edges;
+  std::vector<std::string> integers;
+  for (uint64_t bin = 0; bin < bins.bin_count; bin += step) {
+    if (bins.edges.empty()) {
+      integers.push_back(IntegerLabel(first_value, bin, bin + 1));
+    } else {
+      edges.push_back(bins.edges[bin]);
+    }
+  }
+  if (bins.edges.empty()) {
+    integers.push_back(IntegerLabel(first_value, bins.bin_count - 1, bins.bin_count));
+    return integers;
+  }
+  edges.push_back(bins.edges.back());
+  return FormatEdges(edges);
+}
+
+std::vector<double> RowEdges(const ResolvedBins& bins, const std::map<uint64_t, double>& sums,
+                             uint64_t step) {
+  std::vector<double> edges;
+  for (const auto& [row, sum] : sums) {
+    edges.push_back(bins.edges[row * step]);
+    edges.push_back(bins.edges[std::min(row * step + step, bins.bin_count)]);
+  }
+  return edges;
+}
+
+}  // namespace
+
+BinRows MakeBinRows(const HistogramCounts& counts, const ResolvedBins& bins, int64_t first_value,
+                    uint64_t rows_max) {
+  BinRows result;
+  const size_t listed = ListedCount(counts);
+  if (listed > rows_max) result.bins_per_row = StepFor(bins.bin_count, rows_max);
+  const uint64_t step = result.bins_per_row;
+  std::map<uint64_t, double> sums;
+  for (size_t i = 0; i < listed; ++i) sums[BinAt(counts, i) / step] += ValueAt(counts, i);
+
+  const std::vector<std::string> edges =
+      bins.edges.empty() ? std::vector<std::string>() : FormatEdges(RowEdges(bins, sums, step));
+  for (const auto& [row, sum] : sums) {
+    const uint64_t begin = row * step;
+    const uint64_t end = std::min(begin + step, bins.bin_count);
+    const size_t edge = 2 * result.rows.size();
+    const char* const closing = end == bins.bin_count ? "]" : ")";
+    result.rows.push_back({bins.edges.empty()
+                               ? IntegerLabel(first_value, begin, end)
+                               : absl::StrCat("[", edges[edge], ", ", edges[edge + 1], closing),
+                           sum});
+  }
+  return result;
+}
+
+HeatMap MakeBinMap(const HistogramCounts& counts, const std::vector<ResolvedBins>& bins,
+                   const std::vector<int64_t>& first_values, uint64_t columns_max,
+                   uint64_t rows_max) {
+  const uint64_t y_bin_count = bins[1].bin_count;
+  const uint64_t x_step = StepFor(bins[0].bin_count, columns_max);
+  const uint64_t y_step = StepFor(y_bin_count, rows_max);
+  HeatMap map;
+  map.x_count = (bins[0].bin_count + x_step - 1) / x_step;
+  map.y_count = (y_bin_count + y_step - 1) / y_step;
+  map.values.assign(map.x_count * map.y_count, 0.0);
+  for (size_t i = 0; i < ListedCount(counts); ++i) {
+    const uint64_t bin = BinAt(counts, i);
+    map.values[bin / y_bin_count / x_step * map.y_count + bin % y_bin_count / y_step] +=
+        ValueAt(counts, i);
+  }
+  map.y_labels = PlaceLabels(bins[1], first_values[1], y_step);
+  const std::vector<std::string> x_labels = PlaceLabels(bins[0], first_values[0], x_step);
+  map.x_first_label = x_labels.front();
+  map.x_last_label = x_labels.back();
+  map.y_labels.resize(map.y_count);
+  return map;
+}
+
+}  // namespace gridfold::client

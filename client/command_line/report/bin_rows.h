@@ -1,0 +1,38 @@
+// The bins of a histogram as what is drawn of them.
+#ifndef GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_BIN_ROWS_H_
+#define GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_BIN_ROWS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/command_line/output/heat_map.h"
+#include "gridfold/histogram.h"
+
+namespace gridfold::client {
+
+struct BinRows {
+  struct Row {
+    std::string label;  // "[0, 10)", "7" or "7 to 9".
+    double sum = 0;     // Counts or weights of the row's bins.
+  };
+
+  std::vector<Row> rows;
+  uint64_t bins_per_row = 1;
+};
+
+// At most `rows_max` rows (0: any number) of equally many neighbouring bins each. Of a sparse
+// histogram only the rows with a listed bin. `first_value` is the integer of bin 0 where the bins
+// are integers.
+BinRows MakeBinRows(const HistogramCounts& counts, const ResolvedBins& bins, int64_t first_value,
+                    uint64_t rows_max);
+
+// The bins of two dimensions as a map of at most `columns_max` by `rows_max` places (0: any number)
+// of equally many neighbouring bins each, a row named by its lower edge.
+HeatMap MakeBinMap(const HistogramCounts& counts, const std::vector<ResolvedBins>& bins,
+                   const std::vector<int64_t>& first_values, uint64_t columns_max,
+                   uint64_t rows_max);
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_BIN_ROWS_H_

@@ -1,0 +1,209 @@
+#include "client/command_line/report/json_report.h"
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "client/command_line/input/element_dispatch.h"
+#include "client/command_line/report/server_report.h"
+#include "gridfold/error_details.h"
+#include "nlohmann/json.hpp"
+
+namespace gridfold::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ToNumber(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+template <typename T>
+Json ToList(const std::vector<T>& values) {
+  Json list = Json::array();
+  for (const auto value : values) {
+    if constexpr (std::is_same_v<T, double>) {
+      list.push_back(ToNumber(value));
+    } else {
+      list.push_back(static_cast<T>(value));
+    }
+  }
+  return list;
+}
+
+Json ToList(const ScanResult& scan) {
+  const ArrayView results(scan.element_type, scan.data.data(), scan.element_count());
+  return DispatchElementType(scan.element_type, [&](auto tag) {
+    using T = typename decltype(tag)::Type;
+    Json list = Json::array();
+    for (uint64_t i = 0; i < results.element_count(); ++i) {
+      const T value = ElementAt<T>(results, i);
+      if constexpr (std::is_integral_v<T>) {
+        list.push_back(value);
+      } else if constexpr (std::is_floating_point_v<T>) {
+        list.push_back(ToNumber(value));
+      } else {
+        list.push_back(ToNumber(ToFloat(value)));
+      }
+    }
+    return list;
+  });
+}
+
+Json ToObject(const InputDescription& input) {
+  uint64_t count = 1;
+  for (uint64_t extent : input.shape) count *= extent;
+  return {{"source", input.source},
+          {"element_type", std::string(ElementTypeName(input.element_type))},
+          {"shape", input.shape},
+          {"element_count", count}};
+}
+
+double ToMicroseconds(absl::Duration duration) { return absl::ToDoubleMicroseconds(duration); }
+
+Json ToObject(const ExecutionStatistics& execution, absl::Duration round_trip_time) {
+  return {{"engine", execution.engine},
+          {"strategy", execution.strategy},
+          {"cluster_size", execution.cluster_size},
+          {"bytes_read", execution.bytes_read},
+          {"queue_time_us", ToMicroseconds(execution.queue_time)},
+          {"stage_in_time_us", ToMicroseconds(execution.stage_in_time)},
+          {"kernel_time_us", ToMicroseconds(execution.kernel_time)},
+          {"stage_out_time_us", ToMicroseconds(execution.stage_out_time)},
+          {"total_time_us", ToMicroseconds(execution.total_time)},
+          {"round_trip_time_us", ToMicroseconds(round_trip_time)}};
+}
+
+Json ToObject(const HistogramCounts& counts, const HistogramOptions& options) {
+  Json object;
+  if (options.weights) {
+    object["weight_sums"] = ToList(counts.weight_sums);
+  } else {
+    object["counts"] = ToList(counts.counts);
+  }
+  if (options.format == HistogramFormat::kSparse) {
+    object["bin_indices"] = ToList(counts.bin_indices);
+  }
+  object["underflow_count"] = counts.underflow_count;
+  object["overflow_count"] = counts.overflow_count;
+  object["nan_count"] = counts.nan_count;
+  object["quantiles"] = Json::array();
+  for (size_t i = 0; i < options.quantiles.size(); ++i) {
+    object["quantiles"].push_back({{"probability", ToNumber(options.quantiles[i])},
+                                   {"value", ToNumber(counts.quantile_values[i])}});
+  }
+  return object;
+}
+
+Json ToObject(const ServerLimits& limits) {
+  return {{"message_bytes_max", limits.message_bytes_max},
+          {"bin_count_max", limits.bin_count_max},
+          {"group_count_max", limits.group_count_max},
+          {"lane_count", limits.lane_count},
+          {"queued_jobs_max", limits.queued_jobs_max},
+          {"queued_bytes_max", limits.queued_bytes_max}};
+}
+
+Json ToObject(const ServerStatistics& statistics) {
+  return {{"uptime_us", ToMicroseconds(statistics.uptime)},
+          {"jobs_accepted", statistics.jobs_accepted},
+          {"jobs_refused", statistics.jobs_refused},
+          {"jobs_succeeded", statistics.jobs_succeeded},
+          {"jobs_failed", statistics.jobs_failed},
+          {"jobs_cancelled", statistics.jobs_cancelled},
+          {"bytes_processed", statistics.bytes_processed},
+          {"jobs_queued", statistics.jobs_queued},
+          {"bytes_queued", statistics.bytes_queued},
+          {"lanes_busy", statistics.lanes_busy},
+          {"lane_count", statistics.lane_count}};
+}
+
+// Text from elsewhere may not be UTF-8; what is not is replaced.
+std::string Write(const Json& object) {
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+std::string ToJson(const Answer<ReductionResult>& answer) {
+  Json object = {{"operation", "reduce"},
+                 {"input", ToObject(answer.input)},
+                 {"group_count", answer.result.group_count},
+                 {"statistics", Json::object()}};
+  for (const ReductionResult::Entry& entry : answer.result.entries) {
+    object["statistics"][std::string(StatisticName(entry.statistic))] =
+        std::visit([](const auto& values) { return ToList(values); }, entry.values);
+  }
+  object["execution"] = ToObject(answer.result.execution, answer.round_trip_time);
+  return Write(object);
+}
+
+std::string ToJson(const Answer<ScanResult>& answer, const std::string& output) {
+  const ScanResult& scan = answer.result;
+  Json result = {{"element_type", std::string(ElementTypeName(scan.element_type))},
+                 {"shape", scan.shape}};
+  if (output.empty()) {
+    result["values"] = ToList(scan);
+  } else {
+    result["output"] = output;
+  }
+  return Write({{"operation", "scan"},
+                {"input", ToObject(answer.input)},
+                {"result", std::move(result)},
+                {"execution", ToObject(scan.execution, answer.round_trip_time)}});
+}
+
+std::string ToJson(const Answer<HistogramResult>& answer, const HistogramOptions& options) {
+  Json object = {{"operation", "histogram"},
+                 {"input", ToObject(answer.input)},
+                 {"channels", Json::array()},
+                 {"bins", Json::array()}};
+  for (const HistogramCounts& counts : answer.result.channels) {
+    object["channels"].push_back(ToObject(counts, options));
+  }
+  for (const ResolvedBins& bins : answer.result.bins) {
+    Json entry = {{"bin_count", bins.bin_count}};
+    if (!bins.edges.empty()) entry["edges"] = ToList(bins.edges);
+    object["bins"].push_back(std::move(entry));
+  }
+  object["execution"] = ToObject(answer.result.execution, answer.round_trip_time);
+  return Write(object);
+}
+
+std::string ToJson(const std::string& target, HealthStatus health, const ServerInfo& info,
+                   const ServerStatistics& statistics) {
+  Json devices = Json::array();
+  for (const Device& device : info.devices) {
+    devices.push_back({{"name", device.name},
+                       {"memory_bytes", device.memory_bytes},
+                       {"compute_units", device.compute_units},
+                       {"compute_capability", device.compute_capability}});
+  }
+  return Write({{"target", target},
+                {"health", HealthName(health)},
+                {"version", info.version},
+                {"engine", info.engine},
+                {"devices", std::move(devices)},
+                {"limits", ToObject(info.limits)},
+                {"statistics", ToObject(statistics)}});
+}
+
+std::string ToJson(const std::string& target, HealthStatus health) {
+  return Write({{"target", target}, {"health", HealthName(health)}});
+}
+
+std::string ToJson(const absl::Status& error) {
+  Json object = {{"code", absl::StatusCodeToString(error.code())},
+                 {"message", std::string(error.message())}};
+  if (const auto field = ViolatedField(error)) object["field"] = *field;
+  if (const auto reason = ErrorReason(error)) object["reason"] = *reason;
+  if (const auto delay = RetryDelay(error)) object["retry_delay_us"] = ToMicroseconds(*delay);
+  return Write({{"error", std::move(object)}});
+}
+
+}  // namespace gridfold::client

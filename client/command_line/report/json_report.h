@@ -1,0 +1,47 @@
+// Reports for programs: one JSON object each, ended by a newline.
+//
+// Field names are part of the program's interface: they are added to, never changed. Numbers are
+// exact: integers in full, floating-point numbers with the digits that read back as the same value.
+// NaN and the infinities, which JSON does not have, are the strings "NaN", "Infinity" and
+// "-Infinity". Times are in microseconds.
+#ifndef GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_JSON_REPORT_H_
+#define GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_JSON_REPORT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "client/command_line/report/answer.h"
+#include "gridfold/histogram.h"
+#include "gridfold/reduction.h"
+#include "gridfold/scan.h"
+#include "gridfold/server_info.h"
+
+namespace gridfold::client {
+
+// {"operation": "reduce", "input": {...}, "group_count": 1, "statistics": {"sum": [6], ...},
+//  "execution": {...}}; every statistic has one value for each group.
+std::string ToJson(const Answer<ReductionResult>& answer);
+
+// {"operation": "scan", "input": {...}, "result": {"element_type", "shape", "values"},
+//  "execution": {...}}; "output", the file's path, in place of "values" where that is not empty.
+std::string ToJson(const Answer<ScanResult>& answer, const std::string& output);
+
+// {"operation": "histogram", "input": {...}, "channels": [{"counts" or "weight_sums",
+//  "bin_indices" (sparse only), "underflow_count", "overflow_count", "nan_count", "quantiles"}],
+//  "bins": [{"bin_count", "edges" (not of integer bins)}], "execution": {...}}.
+std::string ToJson(const Answer<HistogramResult>& answer, const HistogramOptions& options);
+
+// {"target", "health", "version", "engine", "devices": [...], "limits": {...}, "statistics":
+// {...}}.
+std::string ToJson(const std::string& target, HealthStatus health, const ServerInfo& info,
+                   const ServerStatistics& statistics);
+
+// {"target", "health"}.
+std::string ToJson(const std::string& target, HealthStatus health);
+
+// {"error": {"code", "message", "field", "reason", "retry_delay_us"}}; the last three where known.
+std::string ToJson(const absl::Status& error);
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_JSON_REPORT_H_

@@ -1,0 +1,20 @@
+// Reductions for people.
+#ifndef GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_REDUCTION_REPORT_H_
+#define GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_REDUCTION_REPORT_H_
+
+#include <cstdint>
+#include <ostream>
+
+#include "client/command_line/report/answer.h"
+#include "gridfold/reduction.h"
+
+namespace gridfold::client {
+
+// Prints a line for each statistic of the whole array, or a line for each group. `rows_max` limits
+// the groups shown; 0 shows all.
+void PrintReduction(const Answer<ReductionResult>& answer, bool grouped, uint64_t rows_max,
+                    const TextStyle& style, std::ostream& out);
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_REDUCTION_REPORT_H_

@@ -1,0 +1,51 @@
+#include "client/command_line/session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "client/command_line/output/number_format.h"
+
+namespace gridfold::client {
+
+Session::Session(const SessionOptions& options, const TextStyle& style, std::ostream& out)
+    : options_(options), style_(style), out_(out) {}
+
+absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
+  const absl::Duration timeout =
+      options_.timeout_s > 0 ? absl::Seconds(options_.timeout_s) : absl::InfiniteDuration();
+  absl::StatusOr<std::unique_ptr<Client>> client =
+      Client::Connect({.target = options_.target,
+                       .connect_timeout = std::min(ClientOptions().connect_timeout, timeout),
+                       .default_timeout = timeout});
+  if (client.ok() || !absl::IsUnavailable(client.status())) return client;
+  return absl::UnavailableError(
+      absl::StrCat(client.status().message(),
+                   "; start a server with gridfold_server, or name one with --server HOST:PORT"));
+}
+
+absl::StatusOr<HostArray> Session::Load(const InputOptions& options) const {
+  const std::unique_ptr<Progress> progress = ShowProgress();
+  progress->Begin(absl::StrCat("reading ", options.path == "-" ? "standard input" : options.path));
+  absl::StatusOr<HostArray> array =
+      LoadArray(options, [&](uint64_t read_bytes, std::optional<uint64_t> total_bytes) {
+        progress->Update(read_bytes, total_bytes);
+      });
+  if (!array.ok()) return WithExitCode(array.status(), ExitCode::kInputOutput);
+  return array;
+}
+
+std::unique_ptr<Progress> Session::ShowProgress() const {
+  if (!IsTerminal(STDERR_FILENO)) return std::make_unique<Progress>(style_, nullptr);
+  return std::make_unique<Progress>(
+      DetectStyle(STDERR_FILENO), [](const std::string& text) { std::cerr << text << std::flush; });
+}
+
+std::string Session::RequestLabel(const HostArray& array) const {
+  return absl::StrCat("sending ", FormatBytes(array.view().bytes().size()), " to ", options_.target,
+                      " and waiting for the answer");
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,78 @@
+// What every command needs: a server, its options, and somewhere to print.
+#ifndef GRIDFOLD_CLIENT_COMMAND_LINE_SESSION_H_
+#define GRIDFOLD_CLIENT_COMMAND_LINE_SESSION_H_
+
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "client/command_line/exit_code.h"
+#include "client/command_line/input/load_array.h"
+#include "client/command_line/output/progress.h"
+#include "client/command_line/output/terminal.h"
+#include "client/command_line/report/answer.h"
+#include "gridfold/client.h"
+
+namespace gridfold::client {
+
+// The flags that all commands share.
+struct SessionOptions {
+  std::string target = "localhost:50051";
+  double timeout_s = 300;  // 0: none.
+  bool json = false;
+};
+
+// One run of the program. Not thread-safe.
+class Session {
+ public:
+  Session(const SessionOptions& options, const TextStyle& style, std::ostream& out);
+
+  const SessionOptions& options() const { return options_; }
+  const TextStyle& style() const { return style_; }
+  std::ostream& out() const { return out_; }
+
+  // Connects to the server. UNAVAILABLE says what to do about it.
+  absl::StatusOr<std::unique_ptr<Client>> Connect() const;
+
+  // Reads an array, and shows how far that is. Errors end the program with kInputOutput.
+  absl::StatusOr<HostArray> Load(const InputOptions& options) const;
+
+  // Runs `call` of a connected client and measures it, and shows that it runs.
+  template <typename Call>
+  auto Ask(const HostArray& array, const std::string& source, Call call) const
+      -> absl::StatusOr<Answer<typename decltype(call(std::declval<Client&>()))::value_type>>;
+
+ private:
+  std::unique_ptr<Progress> ShowProgress() const;
+  std::string RequestLabel(const HostArray& array) const;
+
+  const SessionOptions options_;
+  const TextStyle style_;
+  std::ostream& out_;
+};
+
+template <typename Call>
+auto Session::Ask(const HostArray& array, const std::string& source, Call call) const
+    -> absl::StatusOr<Answer<typename decltype(call(std::declval<Client&>()))::value_type>> {
+  absl::StatusOr<std::unique_ptr<Client>> client = Connect();
+  if (!client.ok()) return client.status();
+  const std::unique_ptr<Progress> progress = ShowProgress();
+  progress->Begin(RequestLabel(array));
+  const absl::Time start = absl::Now();
+  auto result = call(**client);
+  const absl::Duration round_trip_time = absl::Now() - start;
+  if (!result.ok()) return result.status();
+  return Answer<typename decltype(result)::value_type>{
+      .input = {.source = source, .element_type = array.element_type, .shape = array.shape},
+      .result = *std::move(result),
+      .round_trip_time = round_trip_time};
+}
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_COMMAND_LINE_SESSION_H_
