@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/histogram.h"
 #include "kernels/cuda/reduce.h"
 #include "kernels/cuda/scan.h"
 
@@ -12,9 +13,11 @@ LaneLayout LaneLayoutOf(const LaneOptions& options, const DeviceProperties& prop
   layout.input_bytes = options.input_bytes_max + kInputArrayCountMax * kArrayAlignmentBytes;
   layout.offsets_bytes = (options.group_count_max + 1) * sizeof(uint64_t);
   layout.output_bytes = kFlagBytes + options.output_bytes_max + kStatisticCount * sizeof(uint64_t);
+  // A lane runs one job at a time.
   layout.scratch_bytes = std::max(
-      ReductionScratchBytesMax(options.input_bytes_max, options.group_count_max, properties),
-      ScanScratchBytesMax(options.input_bytes_max));
+      {ReductionScratchBytesMax(options.input_bytes_max, options.group_count_max, properties),
+       ScanScratchBytesMax(options.input_bytes_max),
+       HistogramScratchBytesMax(options.bin_count_max)});
   return layout;
 }
 

@@ -1,0 +1,50 @@
+#include <span>
+#include <utility>
+
+#include "kernels/cuda/cancellation.h"
+#include "kernels/cuda/cuda_lane.h"
+#include "kernels/cuda/grid.h"
+#include "kernels/cuda/histogram.h"
+
+namespace gridfold::kernels::cuda {
+
+absl::Status CudaLane::Histogram(const HistogramPlan& plan, const HistogramInput& input,
+                                 const std::stop_token& stop, RunStatistics& statistics,
+                                 HistogramResult& result) {
+  DeviceHistogramInput device_input;
+  const std::pair<const HostSpan&, DeviceSpan&> arrays[] = {{input.array, device_input.samples},
+                                                            {input.y_array, device_input.y_samples},
+                                                            {input.weights, device_input.weights}};
+  std::byte* place = memory_.input.data();
+  for (const auto& [from, to] : arrays) {
+    if (from.size_bytes == 0) continue;
+    if (absl::Status status = staging_.CopyIn(from, place, stop, stream_.get()); !status.ok()) {
+      return status;
+    }
+    to = {place, plan.array.element_count};
+    place += RoundUp(from.size_bytes, kArrayAlignmentBytes);
+  }
+  absl::Status status = timer_.Mark(stream_.get());
+  if (status.ok()) status = CheckStop(stop);
+  if (!status.ok()) return status;
+
+  Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
+  absl::StatusOr<DeviceHistogram> counted =
+      LaunchHistogram(plan, device_input, scratch, properties_, stream_.get());
+  if (!counted.ok()) return counted.status();
+  statistics.strategy = HistogramMethodName(counted->strategy.method);
+  statistics.cluster_size = counted->strategy.cluster_size;
+  statistics.bytes_read = HistogramBytesRead(plan);
+  status = timer_.Mark(stream_.get());
+  if (!status.ok()) return status;
+
+  absl::StatusOr<HistogramResult> collected = CollectHistogram(
+      plan, *std::move(counted), [&](const void* from, std::span<const MutableHostSpan> to) {
+        return staging_.CopyOut(static_cast<const std::byte*>(from), to, stop, stream_.get());
+      });
+  if (!collected.ok()) return collected.status();
+  result = *std::move(collected);
+  return timer_.Mark(stream_.get());
+}
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,338 @@
+// Reductions by LaunchReduction on device spans, against plain loops on the host. The numbers'
+// finer points are judged on both engines by kernels/conformance; here it is where elements lie,
+// how they are shared out, and what the launcher promises.
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "kernels/cuda/device_test.h"
+#include "kernels/cuda/reduce.h"
+#include "kernels/numerics/product_tree.h"
+
+namespace gridfold::kernels::cuda {
+namespace {
+
+struct DeviceResult {
+  absl::Status status;
+  std::vector<uint64_t> slots;
+  std::vector<uint64_t> failures;
+};
+
+class ReduceDeviceTest : public DeviceTest {
+ protected:
+  DeviceResult Launch(const ReductionPlan& plan, const void* elements) {
+    const DeviceArray<uint64_t> offsets{std::span(plan.grouping.offsets)};
+    const DeviceArray<uint64_t> slots(plan.result_slot_count());
+    const DeviceArray<uint64_t> failures(plan.statistics.size());
+    const DeviceArray<std::byte> memory(ReductionScratchBytes(plan, properties()));
+    Scratch scratch(memory.data(), memory.size());
+    Synchronize();
+    DeviceResult result;
+    result.status =
+        LaunchReduction(plan, {{elements, plan.array.element_count}, offsets.data()},
+                        {slots.data(), failures.data()}, scratch, properties(), stream());
+    Synchronize();
+    result.slots = slots.Read();
+    result.failures = failures.Read();
+    return result;
+  }
+
+  template <class T>
+  DeviceResult Reduce(const std::vector<T>& values, const ReductionSpec& spec,
+                      uint64_t misalignment = 0, uint64_t columns = 0) {
+    const ArrayDescription array =
+        columns == 0
+            ? ArrayDescription::Vector(kElementTypeOf<T>, values.size())
+            : ArrayDescription::Matrix(kElementTypeOf<T>, values.size() / columns, columns);
+    const absl::StatusOr<ReductionPlan> plan = PlanReduction(array, spec);
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    const DeviceArray<T> elements{std::span(values), misalignment};
+    return Launch(*plan, elements.data());
+  }
+};
+
+const std::vector<Statistic> kManyStatistics = {Statistic::kSum,    Statistic::kMin,
+                                                Statistic::kArgmin, Statistic::kMax,
+                                                Statistic::kArgmax, Statistic::kNonzeroCount};
+
+// kManyStatistics of some elements, by a loop.
+struct Expected {
+  int64_t sum = 0;
+  int64_t min = std::numeric_limits<int64_t>::max();
+  uint64_t argmin = 0;
+  int64_t max = std::numeric_limits<int64_t>::min();
+  uint64_t argmax = 0;
+  uint64_t nonzero = 0;
+
+  void Add(int64_t x, uint64_t index) {
+    sum += x;
+    nonzero += x != 0 ? 1 : 0;
+    if (x < min) min = x, argmin = index;
+    if (x > max) max = x, argmax = index;
+  }
+};
+
+// Compares the slots of group `group` of `groups`.
+void ExpectGroup(const DeviceResult& result, uint64_t group, uint64_t groups,
+                 const Expected& expected) {
+  const auto slot = [&](uint64_t row) { return result.slots[row * groups + group]; };
+  EXPECT_EQ(static_cast<int64_t>(slot(0)), expected.sum) << "sum of group " << group;
+  EXPECT_EQ(static_cast<int64_t>(slot(1)), expected.min) << "min of group " << group;
+  EXPECT_EQ(slot(2), expected.argmin) << "argmin of group " << group;
+  EXPECT_EQ(static_cast<int64_t>(slot(3)), expected.max) << "max of group " << group;
+  EXPECT_EQ(slot(4), expected.argmax) << "argmax of group " << group;
+  EXPECT_EQ(slot(5), expected.nonzero) << "nonzero count of group " << group;
+}
+
+template <class T>
+std::vector<T> RandomValues(uint64_t count, int range, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_int_distribution<int> distribution(-range, range);
+  std::vector<T> values(count);
+  for (T& value : values) value = static_cast<T>(distribution(random));
+  return values;
+}
+
+template <class T>
+class ReduceMisalignedTest : public ReduceDeviceTest {};
+using SignedIntegers = ::testing::Types<int8_t, int16_t, int32_t, int64_t>;
+TYPED_TEST_SUITE(ReduceMisalignedTest, SignedIntegers);
+
+TYPED_TEST(ReduceMisalignedTest, EveryLengthAndAlignmentGivesTheSameAsALoop) {
+  for (const uint64_t count :
+       {1, 2, 15, 16, 17, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 20'000, 300'001}) {
+    const std::vector<TypeParam> values = RandomValues<TypeParam>(count, 100, count);
+    Expected expected;
+    for (uint64_t i = 0; i < count; ++i) expected.Add(values[i], i);
+    for (uint64_t misalignment = 0; misalignment < 16 / sizeof(TypeParam); ++misalignment) {
+      SCOPED_TRACE(testing::Message() << count << " elements, misaligned by " << misalignment);
+      const DeviceResult result =
+          this->Reduce(values, {.statistics = kManyStatistics, .grouping = {}}, misalignment);
+      ASSERT_TRUE(result.status.ok()) << result.status;
+      ExpectGroup(result, 0, 1, expected);
+      if (this->HasFailure()) return;
+    }
+  }
+}
+
+struct Extents {
+  uint64_t rows;
+  uint64_t columns;
+};
+
+// Wide, tall, square, odd, single rows and columns; above and below a tile's and a split's size.
+const Extents kExtents[] = {{1, 1},     {1, 1000},   {1000, 1},    {3, 5},     {33, 31},
+                            {257, 129}, {5, 40'000}, {100'000, 3}, {700, 700}, {20'000, 17}};
+
+TEST_F(ReduceDeviceTest, AxesGiveTheSameAsLoops) {
+  for (const auto& [rows, columns] : kExtents) {
+    SCOPED_TRACE(testing::Message() << rows << " rows of " << columns);
+    const std::vector<int16_t> values = RandomValues<int16_t>(rows * columns, 30'000, rows);
+    std::vector<Expected> by_column(columns);
+    std::vector<Expected> by_row(rows);
+    for (uint64_t r = 0; r < rows; ++r) {
+      for (uint64_t c = 0; c < columns; ++c) {
+        by_column[c].Add(values[r * columns + c], r);
+        by_row[r].Add(values[r * columns + c], c);
+      }
+    }
+    ReductionSpec spec{.statistics = kManyStatistics, .grouping = {GroupingKind::kAxis0, {}}};
+    const DeviceResult down = Reduce(values, spec, 1, columns);
+    for (uint64_t c = 0; c < columns; ++c) ExpectGroup(down, c, columns, by_column[c]);
+    spec.grouping.kind = GroupingKind::kAxis1;
+    const DeviceResult across = Reduce(values, spec, 1, columns);
+    for (uint64_t r = 0; r < rows; ++r) ExpectGroup(across, r, rows, by_row[r]);
+    if (HasFailure()) return;
+  }
+}
+
+void ExpectSegments(const std::vector<int32_t>& values, const std::vector<uint64_t>& offsets,
+                    const DeviceResult& result) {
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  const uint64_t groups = offsets.size() - 1;
+  for (uint64_t g = 0; g < groups && !testing::Test::HasFailure(); ++g) {
+    Expected expected;
+    for (uint64_t i = offsets[g]; i < offsets[g + 1]; ++i) expected.Add(values[i], i - offsets[g]);
+    ExpectGroup(result, g, groups, expected);
+  }
+}
+
+TEST_F(ReduceDeviceTest, RaggedSegmentsOfAllMeanLengthsGiveTheSameAsLoops) {
+  std::mt19937_64 random(3);
+  for (const uint64_t longest : {1, 3, 10, 40, 150, 600, 5000}) {
+    std::vector<uint64_t> offsets = {0};
+    while (offsets.size() < 20'000 && offsets.back() < 2'000'000) {
+      offsets.push_back(offsets.back() + 1 + random() % longest);
+    }
+    const std::vector<int32_t> values = RandomValues<int32_t>(offsets.back(), 1000, longest);
+    SCOPED_TRACE(testing::Message() << "segments of up to " << longest);
+    ExpectSegments(values, offsets,
+                   Reduce(values, {.statistics = kManyStatistics,
+                                   .grouping = {GroupingKind::kSegments, offsets}}));
+  }
+}
+
+TEST_F(ReduceDeviceTest, GiantSegmentsAmidTinyOnesGiveTheSameAsLoops) {
+  std::vector<uint64_t> offsets = {0};
+  for (uint64_t g = 0; g < 30'000; ++g) {
+    const uint64_t size = g % 7001 == 100 ? 1'000'003 : 1 + g % 4;
+    offsets.push_back(offsets.back() + size);
+  }
+  const std::vector<int32_t> values = RandomValues<int32_t>(offsets.back(), 1000, 8);
+  const ReductionSpec spec{.statistics = kManyStatistics,
+                           .grouping = {GroupingKind::kSegments, offsets}};
+  for (int run = 0; run < 3; ++run) ExpectSegments(values, offsets, Reduce(values, spec, run));
+}
+
+TEST_F(ReduceDeviceTest, NothingHasSumZeroAndProductOne) {
+  const std::vector<Statistic> statistics = {Statistic::kCount, Statistic::kSum,
+                                             Statistic::kProduct};
+  const DeviceResult integers =
+      Reduce(std::vector<int32_t>{}, {.statistics = statistics, .grouping = {}});
+  EXPECT_EQ(integers.slots, (std::vector<uint64_t>{0, 0, 1}));
+  const DeviceResult floats =
+      Reduce(std::vector<float>{}, {.statistics = statistics, .grouping = {}});
+  EXPECT_EQ(floats.slots, (std::vector<uint64_t>{0, 0, std::bit_cast<uint64_t>(1.0)}));
+  const ReductionSpec no_groups{.statistics = statistics,
+                                .grouping = {GroupingKind::kSegments, {0}}};
+  EXPECT_TRUE(Reduce(std::vector<int32_t>{}, no_groups).status.ok());
+}
+
+TEST_F(ReduceDeviceTest, ResultsAreTheSameInEveryRun) {
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> normal;
+  std::vector<double> values(3'000'000);
+  for (double& value : values) value = std::ldexp(normal(random), static_cast<int>(random() % 40));
+  std::vector<uint64_t> offsets = {0, 10, 400'000, 400'001, 2'900'000, values.size()};
+  const std::vector<Statistic> statistics = {Statistic::kSum, Statistic::kVariance,
+                                             Statistic::kL1Norm, Statistic::kProduct};
+  for (const uint64_t columns : {0, 1000, 3}) {
+    ReductionSpec spec{.statistics = statistics, .grouping = {}};
+    if (columns > 0) spec.grouping.kind = GroupingKind::kAxis0;
+    if (columns == 0) spec.grouping = {GroupingKind::kSegments, offsets};
+    const DeviceResult first = Reduce(values, spec, 0, columns);
+    for (int run = 0; run < 5; ++run) {
+      EXPECT_EQ(Reduce(values, spec, 0, columns).slots, first.slots) << columns << " columns";
+    }
+  }
+}
+
+double TreeProduct(const std::vector<float>& values, uint64_t begin, uint64_t size,
+                   uint64_t stride) {
+  PairwiseProduct product;
+  for (uint64_t tile = 0; tile < size; tile += kProductTile) {
+    double lanes[kProductLanes];
+    for (uint64_t lane = 0; lane < kProductLanes; ++lane) {
+      lanes[lane] = ProductOfLane(tile, size, lane, [&](uint64_t i) {
+        return static_cast<double>(values[begin + i * stride]);
+      });
+    }
+    for (uint64_t width = kProductLanes / 2; width > 0; width /= 2) {
+      for (uint64_t i = 0; i < width; ++i) lanes[i] = lanes[2 * i] * lanes[2 * i + 1];
+    }
+    product.Push(lanes[0]);
+  }
+  return product.Result();
+}
+
+TEST_F(ReduceDeviceTest, FloatingProductsFollowTheTree) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<float> near_one(0.99f, 1.0101f);
+  std::vector<float> values(1'200'000);
+  for (float& value : values) value = near_one(random);
+  const auto slot = [](double product) { return std::bit_cast<uint64_t>(product); };
+
+  const DeviceResult whole =
+      Reduce(values, {.statistics = {Statistic::kProduct}, .grouping = {}}, 3);
+  EXPECT_EQ(whole.slots[0], slot(TreeProduct(values, 0, values.size(), 1)));
+
+  const ReductionSpec columns{.statistics = {Statistic::kProduct},
+                              .grouping = {GroupingKind::kAxis0, {}}};
+  const DeviceResult down = Reduce(values, columns, 0, 40);
+  for (uint64_t c = 0; c < 40; ++c) {
+    EXPECT_EQ(down.slots[c], slot(TreeProduct(values, c, values.size() / 40, 40))) << c;
+  }
+
+  std::vector<uint64_t> offsets = {0, 0, 1, 512, 1025, 40'000, 40'001, values.size()};
+  const ReductionSpec segments{.statistics = {Statistic::kSum, Statistic::kProduct},
+                               .grouping = {GroupingKind::kSegments, offsets}};
+  const DeviceResult ragged = Reduce(values, segments);
+  for (size_t g = 0; g + 1 < offsets.size(); ++g) {
+    const double product = TreeProduct(values, offsets[g], offsets[g + 1] - offsets[g], 1);
+    EXPECT_EQ(ragged.slots[offsets.size() - 1 + g], slot(product)) << g;
+  }
+}
+
+TEST_F(ReduceDeviceTest, FailuresNameTheSmallestGroup) {
+  constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
+  std::vector<int64_t> values(5000, 1);
+  for (const uint64_t group : {17, 18, 900}) values[group * 5] = kHuge;
+  ReductionSpec spec{.statistics = {Statistic::kMin, Statistic::kSum, Statistic::kProduct},
+                     .grouping = {GroupingKind::kAxis1, {}}};
+  EXPECT_EQ(Reduce(values, spec, 0, 5).failures,
+            (std::vector<uint64_t>{kNoFailure, 17, kNoFailure}));
+  spec.overflow_policy = OverflowPolicy::kWrap;
+  EXPECT_EQ(Reduce(values, spec, 0, 5).failures, (std::vector<uint64_t>(3, kNoFailure)));
+
+  std::vector<float> floats(40, std::nanf(""));
+  floats[0] = 1;
+  const ReductionSpec ignore{.statistics = {Statistic::kArgmax},
+                             .grouping = {GroupingKind::kAxis0, {}},
+                             .nan_policy = NanPolicy::kIgnore};
+  EXPECT_EQ(Reduce(floats, ignore, 0, 10).failures, (std::vector<uint64_t>{1}));
+}
+
+TEST_F(ReduceDeviceTest, TooLittleScratchIsResourceExhausted) {
+  const ReductionPlan plan =
+      PlanReduction(ArrayDescription::Vector(ElementType::kFloat32, 1 << 20),
+                    {.statistics = {Statistic::kSum, Statistic::kProduct}, .grouping = {}})
+          .value();
+  const uint64_t needed = ReductionScratchBytes(plan, properties());
+  const DeviceArray<float> elements(plan.array.element_count);
+  const DeviceArray<uint64_t> slots(4);
+  const DeviceArray<std::byte> memory(needed);
+  for (const uint64_t available : {uint64_t{0}, needed / 2, needed - 256}) {
+    Scratch scratch(memory.data(), available);
+    EXPECT_EQ(LaunchReduction(plan, {{elements.data(), plan.array.element_count}},
+                              {slots.data(), slots.data() + 2}, scratch, properties(), stream())
+                  .code(),
+              absl::StatusCode::kResourceExhausted)
+        << available;
+  }
+  Synchronize();
+}
+
+TEST_F(ReduceDeviceTest, ElementsPast2To31Count) {
+  constexpr uint64_t kCount = (uint64_t{1} << 31) + (uint64_t{1} << 30) + 12'345;
+  constexpr uint64_t kLast = kCount - 1;
+  if (FreeBytes() < kCount + (uint64_t{1} << 30)) GTEST_SKIP() << "not enough device memory";
+  DeviceArray<int8_t> elements(kCount, 1);
+  ASSERT_EQ(cudaMemset(elements.data(), 1, kCount), cudaSuccess);
+  const int8_t best = 100;
+  const int8_t worst = -100;
+  elements.Write(kLast, std::span(&best, 1));
+  elements.Write(uint64_t{1} << 31, std::span(&worst, 1));
+  const std::vector<Statistic> statistics = {Statistic::kCount, Statistic::kSum, Statistic::kMin,
+                                             Statistic::kArgmin, Statistic::kArgmax};
+  const std::vector<uint64_t> expected = {kCount, kCount - 2, static_cast<uint64_t>(-100),
+                                          uint64_t{1} << 31, kLast};
+  const ArrayDescription array = ArrayDescription::Vector(ElementType::kInt8, kCount);
+
+  const auto whole = PlanReduction(array, {.statistics = statistics, .grouping = {}});
+  EXPECT_EQ(Launch(*whole, elements.data()).slots, expected);
+
+  const auto segments = PlanReduction(
+      array, {.statistics = statistics, .grouping = {GroupingKind::kSegments, {0, kCount}}});
+  EXPECT_EQ(Launch(*segments, elements.data()).slots, expected);
+
+  const auto column =
+      PlanReduction(ArrayDescription::Matrix(ElementType::kInt8, kCount, 1),
+                    {.statistics = statistics, .grouping = {GroupingKind::kAxis0, {}}});
+  EXPECT_EQ(Launch(*column, elements.data()).slots, expected);
+}
+
+}  // namespace
+}  // namespace gridfold::kernels::cuda

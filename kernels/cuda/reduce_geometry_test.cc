@@ -1,0 +1,162 @@
+// The layout of reductions, judged without a device: nothing is left out, scratch is bounded.
+#include "kernels/cuda/reduce_geometry.h"
+
+#include <random>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "kernels/cuda/grid.h"
+#include "kernels/cuda/reduce.h"
+#include "kernels/cuda/reduce_tuning.h"
+
+namespace gridfold::kernels::cuda {
+namespace {
+
+DeviceProperties Properties(int multiprocessors) {
+  DeviceProperties properties;
+  properties.multiprocessor_count = multiprocessors;
+  return properties;
+}
+
+ReductionPlan Plan(const ArrayDescription& array, GroupingSpec grouping,
+                   std::vector<Statistic> statistics = {Statistic::kSum}) {
+  absl::StatusOr<ReductionPlan> plan =
+      PlanReduction(array, {.statistics = std::move(statistics), .grouping = std::move(grouping)});
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return *std::move(plan);
+}
+
+ReductionPlan SegmentPlan(ElementType type, const std::vector<uint64_t>& sizes,
+                          std::vector<Statistic> statistics = {Statistic::kSum}) {
+  std::vector<uint64_t> offsets = {0};
+  for (const uint64_t size : sizes) offsets.push_back(offsets.back() + size);
+  const ArrayDescription array = ArrayDescription::Vector(type, offsets.back());
+  return Plan(array, {GroupingKind::kSegments, std::move(offsets)}, std::move(statistics));
+}
+
+std::string Strategy(const ReductionPlan& plan) { return ReductionStrategy(plan, Properties(132)); }
+
+TEST(ReduceGeometryTest, StrategiesFollowTheShape) {
+  const auto vector = [](uint64_t n) { return ArrayDescription::Vector(ElementType::kFloat32, n); };
+  const auto matrix = [](uint64_t rows, uint64_t columns) {
+    return ArrayDescription::Matrix(ElementType::kFloat32, rows, columns);
+  };
+  EXPECT_EQ(Strategy(Plan(vector(0), {})), "reduce/tile");
+  EXPECT_EQ(Strategy(Plan(vector(1000), {})), "reduce/tile");
+  EXPECT_EQ(Strategy(Plan(vector(1 << 20), {})), "reduce/contiguous");
+  EXPECT_EQ(Strategy(Plan(matrix(1 << 20, 16), {GroupingKind::kAxis1, {}})), "reduce/tile");
+  EXPECT_EQ(Strategy(Plan(matrix(16, 1 << 20), {GroupingKind::kAxis1, {}})), "reduce/contiguous");
+  EXPECT_EQ(Strategy(Plan(matrix(1000, 1000), {GroupingKind::kAxis0, {}})), "reduce/axis-0");
+  EXPECT_EQ(Strategy(SegmentPlan(ElementType::kInt8, {1, 0, 7})), "reduce/segments-tile");
+  EXPECT_EQ(Strategy(SegmentPlan(ElementType::kInt8, {1, 1 << 30, 7})), "reduce/segments-queue");
+  EXPECT_EQ(Strategy(Plan(vector(9), {}, {Statistic::kProduct})), "reduce/product");
+}
+
+TEST(ReduceGeometryTest, OneGiantSegmentIsSharedOutAmongAllBlocks) {
+  std::vector<uint64_t> sizes(100'000, 3);
+  sizes[5] = uint64_t{1} << 32;
+  const ReductionGeometry geometry =
+      PlanReductionGeometry(SegmentPlan(ElementType::kInt32, sizes), Properties(132));
+  const uint64_t blocks = 132 * ReduceTuning::kResidentBlocksOnePart;
+  EXPECT_EQ(geometry.queue_grid_blocks, blocks);
+  EXPECT_GE(CeilDivide(sizes[5], geometry.chunk_elements),
+            blocks * (ReduceTuning::kQueuedChunksPerBlock - 1));
+}
+
+TEST(ReduceGeometryTest, WholeArraysAreOneEvenWave) {
+  const ReductionPlan plan =
+      Plan(ArrayDescription::Vector(ElementType::kFloat32, (uint64_t{1} << 29) + 1), {});
+  const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
+  EXPECT_LE(geometry.chunks_per_group, 132 * ReduceTuning::kResidentBlocksOnePart);
+  EXPECT_EQ(geometry.grid_blocks, geometry.chunks_per_group);
+  EXPECT_GE(geometry.chunks_per_group * geometry.chunk_elements, plan.array.element_count);
+}
+
+TEST(ReduceGeometryTest, RowsOfFewColumnsAreSplit) {
+  const ReductionPlan plan = Plan(ArrayDescription::Matrix(ElementType::kFloat32, 100'000'000, 3),
+                                  {GroupingKind::kAxis0, {}});
+  const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
+  EXPECT_EQ(geometry.tile_columns_log2, 2u);
+  EXPECT_EQ(geometry.column_tile_count, 1u);
+  EXPECT_GE(geometry.splits, 132u);
+}
+
+TEST(ReduceGeometryTest, FewRowsOfManyColumnsAreNotSharedOut) {
+  const ReductionPlan plan = Plan(ArrayDescription::Matrix(ElementType::kFloat32, 4, 1'000'000),
+                                  {GroupingKind::kAxis0, {}});
+  const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
+  EXPECT_EQ(1u << geometry.tile_columns_log2, ReduceTuning::kBlockThreads);
+  EXPECT_EQ(geometry.splits, 1u);
+  EXPECT_EQ(geometry.partial_count, 0u);
+}
+
+// Random plans of all forms.
+class RandomPlans {
+ public:
+  ReductionPlan Next() {
+    const ElementType type = static_cast<ElementType>(Pick(kElementTypeCount - 1));
+    const std::vector<Statistic> statistics =
+        Pick(1) == 0 ? std::vector{Statistic::kSum}
+                     : std::vector{Statistic::kSum, Statistic::kProduct, Statistic::kL1Norm,
+                                   Statistic::kNonzeroCount};
+    switch (Pick(3)) {
+      case 0: return Plan(ArrayDescription::Vector(type, Size(40)), {}, statistics);
+      case 1: {
+        std::vector<uint64_t> sizes(1 + Pick(2000));
+        for (uint64_t& size : sizes) size = Pick(9) == 0 ? Size(25) : Size(8);
+        return SegmentPlan(type, sizes, statistics);
+      }
+      default:
+        return Plan(ArrayDescription::Matrix(type, 1 + Size(20), 1 + Size(20)),
+                    {Pick(1) == 0 ? GroupingKind::kAxis0 : GroupingKind::kAxis1, {}}, statistics);
+    }
+  }
+
+ private:
+  uint64_t Pick(uint64_t last) { return std::uniform_int_distribution<uint64_t>(0, last)(random_); }
+  // Of all magnitudes alike.
+  uint64_t Size(uint64_t bits_max) { return Pick((uint64_t{1} << Pick(bits_max)) - 1); }
+
+  std::mt19937_64 random_{20261120};
+};
+
+TEST(ReduceGeometryTest, ScratchOfEveryPlanIsWithinTheBound) {
+  RandomPlans plans;
+  for (int i = 0; i < 3000; ++i) {
+    const ReductionPlan plan = plans.Next();
+    for (const int multiprocessors : {1, 24, 132}) {
+      const DeviceProperties properties = Properties(multiprocessors);
+      ASSERT_LE(
+          ReductionScratchBytes(plan, properties),
+          ReductionScratchBytesMax(plan.array.size_bytes(), plan.grouping.group_count, properties))
+          << ReductionStrategy(plan, properties) << " of " << plan.array.element_count << " "
+          << ElementTypeName(plan.array.element_type) << ", " << plan.grouping.group_count
+          << " groups";
+    }
+  }
+}
+
+TEST(ReduceGeometryTest, EveryElementIsInAChunkOrSplit) {
+  RandomPlans plans;
+  for (int i = 0; i < 3000; ++i) {
+    const ReductionPlan plan = plans.Next();
+    const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(24));
+    const uint64_t group_size = plan.grouping.group_size;
+    if (geometry.form == ReductionForm::kBlocks) {
+      EXPECT_GE(geometry.chunks_per_group * geometry.chunk_elements, group_size);
+      EXPECT_LT((geometry.chunks_per_group - 1) * geometry.chunk_elements, group_size);
+    } else if (geometry.form == ReductionForm::kColumns) {
+      EXPECT_GE(geometry.splits * geometry.rows_per_split, group_size);
+      EXPECT_LT((geometry.splits - 1) * geometry.rows_per_split, group_size);
+      EXPECT_GE(geometry.column_tile_count << geometry.tile_columns_log2,
+                plan.grouping.group_count);
+    } else {
+      EXPECT_LE(geometry.tile_width_log2, 5u);
+      EXPECT_EQ(geometry.queued_segments_max > 0,
+                LongestGroup(plan.grouping) > geometry.tile_elements_max);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gridfold::kernels::cuda
