@@ -26,14 +26,19 @@ class MomentLanes {
   }
 
   void AddTile(const Tile<S>& tile, bool ignore_nan) {
-    ForEachElement(tile, [&](uint32_t lane, S x) {
+    if (ignore_nan) {
       // -0.0 is the identity of addition, and its square and magnitude add nothing either.
-      const double value = ignore_nan && IsNan(x) ? -0.0 : static_cast<double>(x);
-      CompensatedSum sum{sums_[lane], errors_[lane]};
-      Add(sum, value);
-      sums_[lane] = sum.sum;
-      errors_[lane] = sum.errors;
-    });
+      AddElements(tile, [](S x) { return IsNan(x) ? S{-0.0} : x; });
+    } else {
+      AddElements(tile, [](S x) { return x; });
+    }
+  }
+
+  void JoinLane(uint32_t into, uint32_t from) {
+    CompensatedSum sum{sums_[into], errors_[into]};
+    sum.Merge(CompensatedSum{sums_[from], errors_[from]});
+    sums_[into] = sum.sum;
+    errors_[into] = sum.errors;
   }
 
   template <class State>
@@ -42,6 +47,16 @@ class MomentLanes {
   }
 
  private:
+  template <class Replace>
+  void AddElements(const Tile<S>& tile, Replace replace) {
+    ForEachElement(tile, [&](uint32_t lane, S x) {
+      CompensatedSum sum{sums_[lane], errors_[lane]};
+      Add(sum, static_cast<double>(replace(x)));
+      sums_[lane] = sum.sum;
+      errors_[lane] = sum.errors;
+    });
+  }
+
   static void Add(CompensatedSum& sum, double value) {
     if constexpr (kMoment == Moment::kSum) {
       sum.Add(value);
@@ -80,6 +95,10 @@ class MomentLanes<S, kMoment> {
     } else {
       ForEachElement(tile, [&](uint32_t lane, S x) { AddDigits(lane, x); });
     }
+  }
+
+  void JoinLane(uint32_t into, uint32_t from) {
+    for (auto& digit : digits_) digit[into] += digit[from];
   }
 
   template <class State>

@@ -18,9 +18,9 @@ namespace reduce_internal {
 // Rows that are laid side by side in the lanes, where they stand so in memory: a power of two.
 inline uint32_t FoldedRows(const StripShape& shape, size_t element_bytes) {
   if (shape.stride_bytes != shape.columns * element_bytes) return 1;
-  // Lanes must be merged in the end: few of them for a small strip.
-  const uint32_t lanes = shape.rows * shape.columns < 4096 ? 16 : 128;
-  return std::bit_floor(std::max(lanes / shape.columns, 1u));
+  // Some rows for each lane, since lanes must be joined in the end.
+  const uint64_t lanes = std::clamp<uint64_t>(shape.rows * shape.columns / 8, 16, 128);
+  return static_cast<uint32_t>(std::bit_floor(std::max<uint64_t>(lanes / shape.columns, 1)));
 }
 
 // Every part by plain additions, for one column of a few elements.

@@ -40,13 +40,12 @@ class ReduceLanes {
     }
   }
 
-  // Merges lane l into states[l % columns].
-  void MergeInto(uint32_t columns, GroupState<S>* states) const {
-    ForEachLanePart(*this, [&](auto part, const auto& lanes) {
-      for (uint32_t first = 0; first < width_; first += columns) {
-        for (uint32_t column = 0; column < columns; ++column) {
-          lanes.MergeLane(first + column, states[column].template Part<part()>());
-        }
+  // Merges lane l into states[l % columns]. The lanes are good for nothing afterwards but Reset.
+  void MergeInto(uint32_t columns, GroupState<S>* states) {
+    ForEachLanePart(*this, [&](auto part, auto& lanes) {
+      FoldLanes(width_, columns, [&](uint32_t into, uint32_t from) { lanes.JoinLane(into, from); });
+      for (uint32_t column = 0; column < columns; ++column) {
+        lanes.MergeLane(column, states[column].template Part<part()>());
       }
     });
   }

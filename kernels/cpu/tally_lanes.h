@@ -51,6 +51,12 @@ class TallyLanes {
     }
   }
 
+  void JoinLane(uint32_t into, uint32_t from) {
+    nonzero_[into] += nonzero_[from];
+    nan_[into] += nan_[from];
+    infinite_[into] += infinite_[from];
+  }
+
   void MergeLane(uint32_t lane, TallyState<S>& state) const {
     state.Merge({nonzero_[lane], nan_[lane], infinite_[lane]});
   }
@@ -77,20 +83,24 @@ class BitsLanes<S> {
   }
 
   void AddTile(const Tile<S>& tile, bool) {
-    ForEachElement(tile, [&](uint32_t lane, S x) {
-      BitsState<S> bits{all_[lane], any_[lane], parity_[lane]};
-      bits.Add(x, 0);
-      all_[lane] = bits.all;
-      any_[lane] = bits.any;
-      parity_[lane] = bits.parity;
-    });
+    ForEachElement(tile, [&](uint32_t lane, S x) { Merge(lane, {x, x, x}); });
   }
 
-  void MergeLane(uint32_t lane, BitsState<S>& state) const {
-    state.Merge({all_[lane], any_[lane], parity_[lane]});
-  }
+  void JoinLane(uint32_t into, uint32_t from) { Merge(into, Lane(from)); }
+
+  void MergeLane(uint32_t lane, BitsState<S>& state) const { state.Merge(Lane(lane)); }
 
  private:
+  BitsState<S> Lane(uint32_t lane) const { return {all_[lane], any_[lane], parity_[lane]}; }
+
+  void Merge(uint32_t lane, const BitsState<S>& other) {
+    BitsState<S> bits = Lane(lane);
+    bits.Merge(other);
+    all_[lane] = bits.all;
+    any_[lane] = bits.any;
+    parity_[lane] = bits.parity;
+  }
+
   S all_[kLanesMax<S>];
   S any_[kLanesMax<S>];
   S parity_[kLanesMax<S>];
@@ -104,6 +114,8 @@ class ProductLanes<S> {
   void AddTile(const Tile<S>& tile, bool) {
     ForEachElement(tile, [&](uint32_t lane, S x) { products_[lane].Add(x, 0); });
   }
+
+  void JoinLane(uint32_t into, uint32_t from) { products_[into].Merge(products_[from]); }
 
   void MergeLane(uint32_t lane, ProductState<S>& state) const { state.Merge(products_[lane]); }
 

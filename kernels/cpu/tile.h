@@ -30,18 +30,33 @@ struct Tile {
   uint32_t width;         // Lanes, at most kLanesMax<S>.
 };
 
+#if defined(__clang__)
+#define GRIDFOLD_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define GRIDFOLD_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#endif
+
 // Calls body(lane, element) for all elements. Calls for different lanes must not touch the same
 // memory: that is promised to the compiler.
 template <class S, class Body>
 inline void ForEachElement(const Tile<S>& tile, Body body) {
   for (uint32_t r = 0; r < tile.rows; ++r) {
     const std::byte* row = tile.data + r * tile.stride_bytes;
-#if defined(__clang__)
-#pragma clang loop vectorize(assume_safety)
-#else
-#pragma GCC ivdep
-#endif
+    GRIDFOLD_INDEPENDENT_ITERATIONS
     for (uint32_t lane = 0; lane < tile.width; ++lane) body(lane, LoadUnaligned<S>(row, lane));
+  }
+}
+
+// Joins lanes until one for each column is left: join(into, from) for lanes of the same column,
+// lane l belonging to column l % columns. The order depends on the numbers of lanes and columns
+// only.
+template <class Join>
+inline void FoldLanes(uint32_t width, uint32_t columns, Join join) {
+  while (width > columns) {
+    const uint32_t half = (width / columns + 1) / 2 * columns;
+    GRIDFOLD_INDEPENDENT_ITERATIONS
+    for (uint32_t lane = half; lane < width; ++lane) join(lane - half, lane);
+    width = half;
   }
 }
 

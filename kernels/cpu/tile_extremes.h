@@ -26,18 +26,6 @@ struct ColumnMap {
 
 namespace tile_internal {
 
-// Joins lanes until one for each column is left.
-template <class V, class Join>
-inline void FoldLanes(V* lanes, uint32_t width, uint32_t columns, Join join) {
-  while (width > columns) {
-    const uint32_t half = (width / columns + 1) / 2 * columns;
-    for (uint32_t lane = half; lane < width; ++lane) {
-      lanes[lane - half] = join(lanes[lane - half], lanes[lane]);
-    }
-    width = half;
-  }
-}
-
 // Merges the first element of `column`, in index order, that satisfies `matches` into `state`.
 template <class S, class Matches, class State>
 inline void MergeFirst(const Tile<S>& tile, const ColumnMap& map, uint32_t column, Matches matches,
@@ -67,7 +55,6 @@ inline void MergeFirst(const Tile<S>& tile, const ColumnMap& map, uint32_t colum
 template <class S, class ExtremesOf>
 inline void AddExtremes(const Tile<S>& tile, const ColumnMap& map, bool ignore_nan,
                         ExtremesOf extremes_of) {
-  using tile_internal::FoldLanes;
   using tile_internal::MergeFirst;
   using Limits = std::numeric_limits<S>;
   constexpr bool kFloating = FloatingElement<S>;
@@ -84,14 +71,17 @@ inline void AddExtremes(const Tile<S>& tile, const ColumnMap& map, bool ignore_n
     min[lane] = smaller(min[lane], x);
     max[lane] = larger(max[lane], x);
   });
-  FoldLanes(min, tile.width, map.columns, smaller);
-  FoldLanes(max, tile.width, map.columns, larger);
+  FoldLanes(tile.width, map.columns, [&](uint32_t into, uint32_t from) {
+    min[into] = smaller(min[into], min[from]);
+    max[into] = larger(max[into], max[from]);
+  });
 
   uint64_t nan_counts[kFloating ? kLanesMax<S> : 1];
   if constexpr (kFloating) {
     std::fill_n(nan_counts, tile.width, 0);
     if (!ignore_nan) CountInTile(tile, nan_counts, [](S x) { return IsNan(x); });
-    FoldLanes(nan_counts, tile.width, map.columns, [](uint64_t a, uint64_t b) { return a + b; });
+    FoldLanes(tile.width, map.columns,
+              [&](uint32_t into, uint32_t from) { nan_counts[into] += nan_counts[from]; });
   }
 
   for (uint32_t column = 0; column < map.columns; ++column) {

@@ -19,12 +19,11 @@ absl::Status WorkerPool::ForEach(uint64_t count, std::stop_token stop,
   const auto run = [&](const tbb::blocked_range<uint64_t>& range) {
     for (uint64_t i = range.begin(); i != range.end() && !stop.stop_requested(); ++i) work(i);
   };
-  if (count == 1) {
-    // Waking a thread takes longer than most jobs of one block.
-    run({0, 1});
-  } else if (count > 1) {
-    arena_.execute([&] { tbb::parallel_for(tbb::blocked_range<uint64_t>(0, count), run); });
-  }
+  // Even a single call runs inside the arena, which holds all callers together to its threads.
+  arena_.execute([&] {
+    if (count == 1) return run({0, 1});
+    tbb::parallel_for(tbb::blocked_range<uint64_t>(0, count), run);
+  });
   return stop.stop_requested() ? absl::CancelledError("the job was cancelled") : absl::OkStatus();
 }
 

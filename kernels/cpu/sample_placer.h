@@ -1,0 +1,118 @@
+// From samples to the counters they add to, a tile at a time.
+#ifndef GRIDFOLD_KERNELS_CPU_SAMPLE_PLACER_H_
+#define GRIDFOLD_KERNELS_CPU_SAMPLE_PLACER_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/engine.h"
+#include "kernels/numerics/bin_layout.h"
+#include "kernels/numerics/element.h"
+
+namespace gridfold::kernels {
+
+// Samples of a channel that were in no bin, or clamped into one.
+struct OutcomeCounts {
+  uint64_t underflow = 0;
+  uint64_t overflow = 0;
+  uint64_t nan = 0;
+
+  void Count(int64_t outcome) {
+    underflow += outcome == kUnderflowBin ? 1 : 0;
+    overflow += outcome == kOverflowBin ? 1 : 0;
+    nan += outcome == kNanBin ? 1 : 0;
+  }
+  void Merge(const OutcomeCounts& other) {
+    underflow += other.underflow;
+    overflow += other.overflow;
+    nan += other.nan;
+  }
+};
+
+// Samples placed in one go; a tile's counters fit in the first-level cache.
+inline constexpr uint64_t kPlacerTile = 1024;
+
+// Counters are numbered channel by channel. Immutable, and so thread-safe.
+template <class T>
+class SamplePlacer {
+ public:
+  // `bins` have resolved ranges and must outlive the placer.
+  SamplePlacer(const HistogramPlan& plan, const std::vector<PlannedBins>& bins,
+               const HistogramInput& input)
+      : x_(input.array.data),
+        y_(plan.two_dimensional ? input.y_array.data : nullptr),
+        channel_count_(plan.channel_count),
+        policy_(plan.out_of_range_policy) {
+    uint64_t first_counter = 0;
+    for (const PlannedBins& b : bins) {
+      layouts_.push_back(LayoutOf(b, b.edges.data()));
+      first_counters_.push_back(first_counter);
+      first_counter += b.bin_count;
+    }
+  }
+
+  // Where channel c's counters start.
+  uint64_t first_counter(uint64_t c) const { return first_counters_[c]; }
+
+  // Sets counters[i] to the counter that sample first + i adds to, negative for none, for i in
+  // [0, count), and counts the channels' outcomes.
+  void Place(uint64_t first, uint64_t count, int64_t* counters, OutcomeCounts* outcomes) const {
+    if (y_ != nullptr) return PlacePairs(first, count, counters, outcomes[0]);
+    const uint64_t first_channel = first % channel_count_;
+    for (uint64_t i = 0; i < std::min<uint64_t>(count, channel_count_); ++i) {
+      uint64_t channel = first_channel + i;
+      if (channel >= channel_count_) channel -= channel_count_;
+      PlaceChannel(channel, first + i, count - i, counters + i, outcomes[channel]);
+    }
+  }
+
+ private:
+  // Every channel_count-th sample from `first` on.
+  void PlaceChannel(uint64_t channel, uint64_t first, uint64_t count, int64_t* counters,
+                    OutcomeCounts& outcomes) const {
+    // A copy whose kind the compiler knows makes a loop of its own for each kind.
+    BinLayout layout = layouts_[channel];
+    const auto place = [&](BinKind kind) {
+      layout.kind = kind;
+      OutcomeCounts counted;
+      for (uint64_t i = 0; i < count; i += channel_count_) {
+        const int64_t located = LocateBin(layout, LoadUnaligned<T>(x_, first + i));
+        const Placement placement = kernels::Place(located, layout.bin_count, policy_);
+        if (placement.outcome != 0) counted.Count(placement.outcome);
+        counters[i] =
+            placement.bin < 0 ? -1 : placement.bin + static_cast<int64_t>(first_counters_[channel]);
+      }
+      outcomes.Merge(counted);
+    };
+    switch (layout.kind) {
+      case BinKind::kEven: return place(BinKind::kEven);
+      case BinKind::kTable: return place(BinKind::kTable);
+      case BinKind::kInteger: return place(BinKind::kInteger);
+    }
+  }
+
+  void PlacePairs(uint64_t first, uint64_t count, int64_t* counters,
+                  OutcomeCounts& outcomes) const {
+    const BinLayout x_bins = layouts_[0];
+    const BinLayout y_bins = layouts_[1];
+    for (uint64_t i = 0; i < count; ++i) {
+      const int64_t x = LocateBin(x_bins, LoadUnaligned<T>(x_, first + i));
+      const int64_t y = LocateBin(y_bins, LoadUnaligned<T>(y_, first + i));
+      const Placement placement = Place2d(x, y, x_bins.bin_count, y_bins.bin_count, policy_);
+      if (placement.outcome != 0) outcomes.Count(placement.outcome);
+      counters[i] = placement.bin;
+    }
+  }
+
+  const std::byte* const x_;
+  const std::byte* const y_;  // Null in one dimension.
+  const uint32_t channel_count_;
+  const OutOfRangePolicy policy_;
+  std::vector<BinLayout> layouts_;
+  std::vector<uint64_t> first_counters_;
+};
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_SAMPLE_PLACER_H_

@@ -1,0 +1,23 @@
+#include "kernels/cpu/operations.h"
+#include "kernels/cpu/scan_operation.h"
+
+namespace gridfold::kernels {
+
+absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                       JobContext& job) {
+  job.statistics.strategy =
+      plan.grouping.kind == GroupingKind::kAxis0 ? "scan/axis-0" : "scan/blocks";
+  switch (plan.operation) {
+    case ScanOperation::kSum:
+      return RunScanOperation<ScanOperation::kSum>(plan, input, output, job);
+    case ScanOperation::kProduct:
+      return RunScanOperation<ScanOperation::kProduct>(plan, input, output, job);
+    case ScanOperation::kMin:
+      return RunScanOperation<ScanOperation::kMin>(plan, input, output, job);
+    case ScanOperation::kMax:
+      return RunScanOperation<ScanOperation::kMax>(plan, input, output, job);
+  }
+  return absl::InternalError("not a scan operation");
+}
+
+}  // namespace gridfold::kernels

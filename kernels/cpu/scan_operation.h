@@ -1,0 +1,16 @@
+// Scans with one operation, for all element and output types. Each operation is compiled by itself.
+#ifndef GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_H_
+#define GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_H_
+
+#include "absl/status/status.h"
+#include "kernels/cpu/operations.h"
+
+namespace gridfold::kernels {
+
+template <ScanOperation kOperation>
+absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                              JobContext& job);
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_H_

@@ -1,0 +1,53 @@
+// Definition of scan_operation.h, included where it is instantiated.
+#ifndef GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_INC_H_
+#define GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_INC_H_
+
+#include <type_traits>
+
+#include "kernels/cpu/scan_columns.h"
+#include "kernels/cpu/scan_contiguous.h"
+#include "kernels/cpu/scan_operation.h"
+
+namespace gridfold::kernels {
+
+namespace scan_internal {
+
+template <class T>
+using AccumulatorOf =
+    std::conditional_t<FloatingElement<T>, double,
+                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+
+template <ScanOperation kOperation, class T, class Out>
+absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                     JobContext& job) {
+  if (plan.grouping.kind == GroupingKind::kAxis0) {
+    return ColumnScan<kOperation, T, Out>(plan, input, output).Run(job);
+  }
+  if (plan.grouping.group_count > 1) {
+    return ContiguousScan<kOperation, T, Out, true>(plan, input, output).Run(job);
+  }
+  return ContiguousScan<kOperation, T, Out, false>(plan, input, output).Run(job);
+}
+
+}  // namespace scan_internal
+
+template <ScanOperation kOperation>
+absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                              JobContext& job) {
+  constexpr bool kIsExtreme =
+      kOperation == ScanOperation::kMin || kOperation == ScanOperation::kMax;
+  return VisitElementType(plan.array.element_type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    using Accumulator = scan_internal::AccumulatorOf<T>;
+    if constexpr (!kIsExtreme && !std::is_same_v<T, Accumulator>) {
+      if (plan.output_type == kElementTypeOf<Accumulator>) {
+        return scan_internal::RunScan<kOperation, T, Accumulator>(plan, input, output, job);
+      }
+    }
+    return scan_internal::RunScan<kOperation, T, T>(plan, input, output, job);
+  });
+}
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_INC_H_

@@ -1,0 +1,8 @@
+#include "kernels/cpu/scan_operation.inc.h"
+
+namespace gridfold::kernels {
+
+template absl::Status RunScanOperation<ScanOperation::kSum>(const ScanPlan&, HostSpan,
+                                                            MutableHostSpan, JobContext&);
+
+}  // namespace gridfold::kernels

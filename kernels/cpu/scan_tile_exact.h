@@ -1,0 +1,71 @@
+// Scans of one tile whose operator is exactly associative: integers, minima and maxima. The order
+// in which values are joined does not matter, so they are joined one after the other.
+#ifndef GRIDFOLD_KERNELS_CPU_SCAN_TILE_EXACT_H_
+#define GRIDFOLD_KERNELS_CPU_SCAN_TILE_EXACT_H_
+
+#include "kernels/cpu/scan_carry.h"
+
+namespace gridfold::kernels {
+
+// Elements of a tile in logical order. `heads` says where groups start; used by grouped scans only.
+template <class T>
+struct LogicalTile {
+  const T* elements;
+  const bool* heads;
+  int count;
+};
+
+// How results are written.
+struct ScanRules {
+  bool exclusive = false;
+  bool ignore_nan = false;
+  bool wrap = false;
+};
+
+template <class Operator, class T, bool kGrouped>
+class ExactTileScan {
+ public:
+  using Carry = Carried<Operator, kGrouped>;
+  using Chain = ExactCarryChain<Carry>;
+  using Value = typename Operator::Value;
+
+  static typename Carry::Type Total(const LogicalTile<T>& tile, const ScanRules& rules) {
+    int first = 0;
+    bool starts_group = false;
+    if constexpr (kGrouped) {
+      for (int i = tile.count - 1; i >= 0 && !starts_group; --i) {
+        starts_group = tile.heads[i];
+        if (starts_group) first = i;
+      }
+    }
+    Value total = Operator::Identity();
+    for (int i = first; i < tile.count; ++i) {
+      total = Operator::Combine(total, Operator::Lift(tile.elements[i], rules.ignore_nan));
+    }
+    return Carry::Of(total, starts_group);
+  }
+
+  // Writes tile.count results, and the tile's total where `total` is not null; returns false where
+  // a result does not fit.
+  template <class Out>
+  static bool Write(const LogicalTile<T>& tile, const typename Carry::Type& carry,
+                    const ScanRules& rules, Out* results, typename Carry::Type* total) {
+    if (total != nullptr) *total = Total(tile, rules);
+    Value running = Carry::ValueOf(carry);
+    bool fits = true;
+    for (int i = 0; i < tile.count; ++i) {
+      bool head = false;
+      if constexpr (kGrouped) head = tile.heads[i];
+      if (head) running = Operator::Identity();
+      const Value before = running;
+      running = Operator::Combine(running, Operator::Lift(tile.elements[i], rules.ignore_nan));
+      const Value& result = rules.exclusive ? (head ? Operator::EmptyResult() : before) : running;
+      fits &= Operator::template Store<Out>(result, rules.wrap, &results[i]);
+    }
+    return fits;
+  }
+};
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_SCAN_TILE_EXACT_H_
