@@ -115,15 +115,29 @@ TEST(OptionsTest, CommandLineWinsOverFileWinsOverEnvironment) {
 }
 
 TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
-  const std::vector<std::pair<const char*, const char*>> bad = {
-      {"--engine", "gpu"},          {"--listen", "localhost"},       {"--listen", ":50051"},
-      {"--listen", "host:65536"},   {"--listen", "::1:50051"},       {"--lanes", "0"},
-      {"--lanes", "257"},           {"--lanes", "-1"},               {"--lanes", "two"},
-      {"--cpu-threads", "-1"},      {"--max-message-bytes", "1KiB"}, {"--max-message-bytes", "2GiB"},
-      {"--max-message-bytes", "x"}, {"--max-queued-jobs", "0"},      {"--max-queued-bytes", "-1"},
-      {"--max-bins", "0"},          {"--max-bins", "1e6"},           {"--max-groups", "0"},
-      {"--grace-period", "soon"},   {"--grace-period", "-1s"},       {"--grace-period", "25h"},
-      {"--log-level", "loud"},      {"--log-format", "xml"}};
+  const std::vector<std::pair<const char*, const char*>> bad = {{"--engine", "gpu"},
+                                                                {"--listen", "localhost"},
+                                                                {"--listen", ":50051"},
+                                                                {"--listen", "host:65536"},
+                                                                {"--listen", "::1:50051"},
+                                                                {"--lanes", "0"},
+                                                                {"--lanes", "257"},
+                                                                {"--lanes", "-1"},
+                                                                {"--lanes", "two"},
+                                                                {"--cpu-threads", "-1"},
+                                                                {"--max-message-bytes", "1KiB"},
+                                                                {"--max-message-bytes", "2GiB"},
+                                                                {"--max-message-bytes", "x"},
+                                                                {"--max-queued-jobs", "0"},
+                                                                {"--max-queued-bytes", "-1"},
+                                                                {"--max-bins", "0"},
+                                                                {"--max-bins", "1e6"},
+                                                                {"--max-groups", "0"},
+                                                                {"--grace-period", "soon"},
+                                                                {"--grace-period", "-1s"},
+                                                                {"--grace-period", "25h"},
+                                                                {"--log-level", "loud"},
+                                                                {"--log-format", "xml"}};
   for (const auto& [option, value] : bad) {
     SCOPED_TRACE(std::string(option) + " " + value);
     const EarlyExit exit = ParseBad({option, value});
@@ -157,9 +171,9 @@ TEST(OptionsTest, AQueueSmallerThanARequestIsAnError) {
   const EarlyExit exit = ParseBad({"--max-queued-bytes", "1MiB"});
   EXPECT_EQ(exit.exit_code, 2);
   EXPECT_THAT(exit.text, HasSubstr("--max-message-bytes"));
-  EXPECT_EQ(ParseGood({"--max-queued-bytes=1MiB", "--max-message-bytes=1MiB"})
-                .limits.queued_bytes_max,
-            kMiB);
+  EXPECT_EQ(
+      ParseGood({"--max-queued-bytes=1MiB", "--max-message-bytes=1MiB"}).limits.queued_bytes_max,
+      kMiB);
 }
 
 TEST(OptionsTest, HelpAndVersionExitWith0) {

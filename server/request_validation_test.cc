@@ -75,7 +75,8 @@ TEST(RequestValidationTest, ArraysOfEveryRequest) {
            rest,
        "array.inline_array.shape"},
       // 2^32 * 2^32 wraps around to 0, 3 * (2^64 + 1) / 3 to 1.
-      {"array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: [4294967296, 4294967296] } }" +
+      {"array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: [4294967296, 4294967296] } "
+       "}" +
            rest,
        "array.inline_array.shape"},
       {"array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: [3, 12297829382473034411] "
@@ -182,8 +183,9 @@ TEST(RequestValidationTest, Histograms) {
       {Array(kSix) + even + "quantiles: nan", "quantiles[0]"},
       {Array(kSix) + even + "y_array { }", "y_array"},
       {Array(kSix) + even + "y_array { " + kFloats + " }", "y_array.inline_array.data"},
-      {Array(kSix) + even + "y_array { inline_array { element_type: ELEMENT_TYPE_INT8 data: "
-                            "\"abcdef\" } }",
+      {Array(kSix) + even +
+           "y_array { inline_array { element_type: ELEMENT_TYPE_INT8 data: "
+           "\"abcdef\" } }",
        "y_array.inline_array.element_type"},
       {Array(kSix) + even + "y_array { inline_array { element_type: 55 } }",
        "y_array.inline_array.element_type"},
@@ -191,8 +193,9 @@ TEST(RequestValidationTest, Histograms) {
       {Array(kSix) + even + "y_array { " + kSix + " } quantiles: 0.5", "quantiles"},
       {Array(kSix) + even + "weights { }", "weights"},
       {Array(kSix) + even + "weights { " + kFloats + " }", "weights.inline_array.data"},
-      {Array(kSix) + even + "weights { inline_array { element_type: ELEMENT_TYPE_FLOAT32 data: "
-                            "\"abc\" } }",
+      {Array(kSix) + even +
+           "weights { inline_array { element_type: ELEMENT_TYPE_FLOAT32 data: "
+           "\"abc\" } }",
        "weights.inline_array.data"},
       {Array(kSix) + even + "weights { " + kSix + " } quantiles: 0.5", "quantiles"},
   });
@@ -307,10 +310,12 @@ TEST(RequestValidationTest, AScanIsPlannedAsItIsAsked) {
 TEST(RequestValidationTest, AHistogramIsPlannedAsItIsAsked) {
   const auto planned = PlanRequest(
       Parse<v1::ComputeHistogramRequest>(
-          Array(kSix) + "bins { even { bin_count: 4 } } bins { integer { first_value: -1 "
-                        "bin_count: 5 } } y_array { " +
-          kSix + " } weights { inline_array { element_type: ELEMENT_TYPE_UINT8 data: \"abcdef\" } "
-                 "} out_of_range_policy: OUT_OF_RANGE_POLICY_CLAMP format: HISTOGRAM_FORMAT_SPARSE"),
+          Array(kSix) +
+          "bins { even { bin_count: 4 } } bins { integer { first_value: -1 "
+          "bin_count: 5 } } y_array { " +
+          kSix +
+          " } weights { inline_array { element_type: ELEMENT_TYPE_UINT8 data: \"abcdef\" } "
+          "} out_of_range_policy: OUT_OF_RANGE_POLICY_CLAMP format: HISTOGRAM_FORMAT_SPARSE"),
       Limits{});
   ASSERT_TRUE(planned.ok()) << planned.status();
   EXPECT_TRUE(planned->plan.two_dimensional);

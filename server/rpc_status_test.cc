@@ -74,8 +74,8 @@ TEST(RpcStatusTest, AnInvalidFieldIsNamed) {
 }
 
 TEST(RpcStatusTest, ARefusalSaysHowLongToWait) {
-  const v1::RpcStatus decoded = Decode(ToGrpcStatus(WithRetryDelay(
-      absl::ResourceExhaustedError("full"), std::chrono::milliseconds(1250))));
+  const v1::RpcStatus decoded = Decode(ToGrpcStatus(
+      WithRetryDelay(absl::ResourceExhaustedError("full"), std::chrono::milliseconds(1250))));
   ASSERT_EQ(decoded.details_size(), 2);
   const auto retry_info = Unpack<v1::RetryInfo>(decoded, 1, "RetryInfo");
   EXPECT_EQ(retry_info.retry_delay().seconds(), 1);
@@ -84,7 +84,11 @@ TEST(RpcStatusTest, ARefusalSaysHowLongToWait) {
 
 // Written out by hand from the definition of google.rpc.Status, ErrorInfo and Any.
 TEST(RpcStatusTest, TheBytesAreThoseOfGoogleRpcStatus) {
-  const std::string info = "\x0A\x09" "CANCELLED" "\x12\x08" "gridfold";
+  const std::string info =
+      "\x0A\x09"
+      "CANCELLED"
+      "\x12\x08"
+      "gridfold";
   const std::string url = "type.googleapis.com/google.rpc.ErrorInfo";
   const std::string any = std::string("\x0A\x28") + url + "\x12\x15" + info;
   const std::string expected = std::string("\x08\x01\x12\x04gone\x1A\x41") + any;

@@ -1,0 +1,177 @@
+#include "server/request_mutator.h"
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/text_format.h"
+#include "gridfold/v1/compute_service.pb.h"
+
+namespace gridfold::server {
+
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+struct Seed {
+  const char* method;
+  const Message* prototype;
+  const char* text;
+};
+
+constexpr char kReduce[] = "/gridfold.v1.ComputeService/ReduceArray";
+constexpr char kScan[] = "/gridfold.v1.ComputeService/ScanArray";
+constexpr char kHistogram[] = "/gridfold.v1.ComputeService/ComputeHistogram";
+
+const std::vector<Seed>& Seeds() {
+  static const auto* const kSeeds = new std::vector<Seed>{
+      {kReduce, &v1::ReduceArrayRequest::default_instance(),
+       "array { inline_array { element_type: 1 shape: [2, 8] data: 'abcdefghijklmnop' } } "
+       "statistics: [1, 2, 3, 4, 5, 6, 7, 8, 9, 18] grouping { axis: 1 } nan_policy: 1 "
+       "overflow_policy: 2 delta_degrees_of_freedom: 1"},
+      {kReduce, &v1::ReduceArrayRequest::default_instance(),
+       "array { inline_array { element_type: 11 data: 'abcdefghijklmnop' } } statistics: [2, 8, "
+       "10] "
+       "grouping { segments { offsets: [0, 1, 3, 4] } } nan_policy: 2"},
+      {kScan, &v1::ScanArrayRequest::default_instance(),
+       "array { inline_array { element_type: 8 shape: 2 data: 'abcdefghijklmnop' } } operation: 1 "
+       "mode: 2 direction: 2 output_type: 8 overflow_policy: 2 destination { inline_array { } }"},
+      {kScan, &v1::ScanArrayRequest::default_instance(),
+       "array { inline_array { element_type: 9 data: 'abcdefghijklmnop' } } operation: 4 "
+       "grouping { segments { offsets: [0, 0, 8] } }"},
+      {kHistogram, &v1::ComputeHistogramRequest::default_instance(),
+       "array { inline_array { element_type: 2 data: 'abcdefghijklmnop' } } "
+       "bins { even { bin_count: 10 lower_bound: -5 upper_bound: 5 } } "
+       "bins { logarithmic { bin_count: 3 lower_bound: 1 upper_bound: 1000 } } channel_count: 2 "
+       "quantiles: [0.25, 0.5] out_of_range_policy: 2"},
+      {kHistogram, &v1::ComputeHistogramRequest::default_instance(),
+       "array { inline_array { element_type: 3 data: 'abcdefghijklmnop' } } "
+       "bins { edges { edges: [1, 2, 4] } } bins { integer { first_value: -3 bin_count: 7 } } "
+       "y_array { inline_array { element_type: 3 data: 'ponmlkjihgfedcba' } } "
+       "weights { inline_array { element_type: 5 data: 'abcd' } } format: 2"},
+      {kHistogram, &v1::ComputeHistogramRequest::default_instance(),
+       "array { inline_array { element_type: 12 data: 'abcdefghijklmnop' } } "
+       "bins { even { bin_count: 100 } }"},
+  };
+  return *kSeeds;
+}
+
+constexpr uint64_t kExtremes[] = {0,
+                                  1,
+                                  7,
+                                  0x7F,
+                                  0xFFFF,
+                                  0x7FFF'FFFF,
+                                  0x8000'0000,
+                                  0xFFFF'FFFF,
+                                  0x1'0000'0000,
+                                  0x5555'5555'5555'5556,
+                                  0x7FFF'FFFF'FFFF'FFFE,
+                                  0x7FFF'FFFF'FFFF'FFFF,
+                                  0x8000'0000'0000'0000,
+                                  0xFFFF'FFFF'FFFF'FFFF};
+
+constexpr double kExtremeDoubles[] = {0.0,
+                                      -0.0,
+                                      1e308,
+                                      -1e308,
+                                      5e-324,
+                                      std::numeric_limits<double>::infinity(),
+                                      -std::numeric_limits<double>::infinity(),
+                                      std::numeric_limits<double>::quiet_NaN()};
+
+// Sets a singular number, or appends to a repeated one.
+void SetNumber(Message& message, const FieldDescriptor& field, uint64_t bits, double number) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  const bool repeated = field.is_repeated();
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_UINT64:
+      repeated ? reflection.AddUInt64(&message, &field, bits)
+               : reflection.SetUInt64(&message, &field, bits);
+      return;
+    case FieldDescriptor::CPPTYPE_INT64:
+      repeated ? reflection.AddInt64(&message, &field, static_cast<int64_t>(bits))
+               : reflection.SetInt64(&message, &field, static_cast<int64_t>(bits));
+      return;
+    case FieldDescriptor::CPPTYPE_UINT32:
+      repeated ? reflection.AddUInt32(&message, &field, static_cast<uint32_t>(bits))
+               : reflection.SetUInt32(&message, &field, static_cast<uint32_t>(bits));
+      return;
+    case FieldDescriptor::CPPTYPE_ENUM:
+      repeated ? reflection.AddEnumValue(&message, &field, static_cast<int>(bits))
+               : reflection.SetEnumValue(&message, &field, static_cast<int>(bits));
+      return;
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      repeated ? reflection.AddDouble(&message, &field, number)
+               : reflection.SetDouble(&message, &field, number);
+      return;
+    default: return;
+  }
+}
+
+}  // namespace
+
+RequestBytes RequestMutator::Next() {
+  const Seed& seed = Seeds()[Below(Seeds().size())];
+  // Now and then a message meets a method that is not its own.
+  const char* const method = Below(20) == 0 ? Seeds()[Below(Seeds().size())].method : seed.method;
+  if (Below(10) == 0) return {method, RandomBytes(300)};
+  std::unique_ptr<Message> message(seed.prototype->New());
+  google::protobuf::TextFormat::ParseFromString(seed.text, message.get());
+  for (size_t changes = Below(4); changes > 0; --changes) MakeExtreme(*message);
+  std::string bytes = message->SerializeAsString();
+  for (size_t changes = Below(4); changes > 0; --changes) MutateBytes(bytes);
+  return {method, bytes};
+}
+
+std::string RequestMutator::RandomBytes(size_t size_max) {
+  std::string bytes(Below(size_max), '\0');
+  for (char& byte : bytes) byte = static_cast<char>(random_());
+  return bytes;
+}
+
+std::string RequestMutator::ExtremeVarint() {
+  uint64_t value = kExtremes[Below(std::size(kExtremes))];
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
+  return bytes + static_cast<char>(value);
+}
+
+void RequestMutator::MakeExtreme(Message& message) {
+  const google::protobuf::Descriptor& type = *message.GetDescriptor();
+  if (type.field_count() == 0) return;
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  const FieldDescriptor& field = *type.field(static_cast<int>(Below(type.field_count())));
+  if (field.message_type() == nullptr) {
+    SetNumber(message, field, kExtremes[Below(std::size(kExtremes))],
+              kExtremeDoubles[Below(std::size(kExtremeDoubles))]);
+  } else if (!field.is_repeated()) {
+    MakeExtreme(*reflection.MutableMessage(&message, &field));
+  } else if (const int size = reflection.FieldSize(message, &field); size > 0) {
+    MakeExtreme(
+        *reflection.MutableRepeatedMessage(&message, &field, static_cast<int>(Below(size))));
+  } else {
+    reflection.AddMessage(&message, &field);
+  }
+}
+
+void RequestMutator::MutateBytes(std::string& bytes) {
+  const size_t position = Below(bytes.size() + 1);
+  switch (Below(6)) {
+    case 0: bytes.resize(position); return;
+    case 1:
+      if (position < bytes.size()) bytes[position] = static_cast<char>(random_());
+      return;
+    case 2:
+      if (position < bytes.size()) bytes[position] ^= static_cast<char>(1 << Below(8));
+      return;
+    // Over a length or a count: a size that lies.
+    case 3: bytes.replace(position, 1 + Below(2), ExtremeVarint()); return;
+    case 4: bytes.insert(position, RandomBytes(20)); return;
+    default: bytes.insert(position, bytes.substr(Below(bytes.size() + 1), 50)); return;
+  }
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,212 @@
+"""The program gridfold_server as an operator meets it: options, files, signals, exit codes.
+
+GRIDFOLD_SERVER_BINARY names the program.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+from minimal_grpc import Connection, field, number_field, read_fields
+
+BINARY = os.environ["GRIDFOLD_SERVER_BINARY"]
+SCAN = "/gridfold.v1.ComputeService/ScanArray"
+INFO = "/gridfold.v1.ServerService/GetServerInfo"
+STATISTICS = "/gridfold.v1.ServerService/GetStatistics"
+ELEMENT_TYPE_INT8, SCAN_OPERATION_SUM = 1, 1
+JOBS_SUCCEEDED = 4  # Field of GetStatisticsResponse.
+ELEMENTS = 50000
+
+
+def scan_request():
+    """A scan whose answer, 400,000 bytes, is larger than any window that was not opened."""
+    array = number_field(1, ELEMENT_TYPE_INT8) + field(15, b"\1" * ELEMENTS)
+    return field(1, field(1, array)) + number_field(2, SCAN_OPERATION_SUM)
+
+
+class ServerProcess:
+    def __init__(self, *options, environment=None):
+        self.folder = tempfile.TemporaryDirectory()
+        self.port_file = os.path.join(self.folder.name, "port")
+        self.log = open(os.path.join(self.folder.name, "log"), "w+")
+        command = [BINARY, "--engine=cpu", "--cpu-threads=1", "--log-format=json"]
+        command += ["--port-file", self.port_file, *options]
+        if not any(option.startswith("--listen") for option in options):
+            command.append("--listen=127.0.0.1:0")
+        self.process = subprocess.Popen(
+            command, stderr=self.log, env={**os.environ, **(environment or {})}
+        )
+        self.port = self._wait_for_port()
+
+    def _wait_for_port(self):
+        while not os.path.exists(self.port_file):
+            if self.process.poll() is not None:
+                raise RuntimeError("the server ended: " + self.read_log())
+            time.sleep(0.005)
+        with open(self.port_file) as file:
+            return int(file.read())
+
+    def read_log(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def events(self):
+        return {line["event"]: line for line in map(json.loads, self.read_log().splitlines())}
+
+    def wait_for_event(self, name):
+        deadline = time.monotonic() + 60
+        while name not in self.read_log():
+            assert time.monotonic() < deadline, self.read_log()
+            time.sleep(0.005)
+
+    def signal(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+
+    def wait(self):
+        return self.process.wait(timeout=60)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+        self.folder.cleanup()
+
+
+class ServerProcessTest(unittest.TestCase):
+    def start(self, *options, environment=None):
+        server = ServerProcess(*options, environment=environment)
+        self.addCleanup(server.close)
+        return server
+
+    def connect(self, server, **arguments):
+        connection = Connection(server.port, **arguments)
+        self.addCleanup(connection.close)
+        return connection
+
+    def start_unread_call(self, server):
+        """A call that stays in flight until its window is opened: nobody reads its answer."""
+        connection = self.connect(server, answer_window=1000)
+        connection.send_call(SCAN, scan_request())
+        observer = self.connect(server)
+        while read_fields(observer.call(STATISTICS, b"")).get(JOBS_SUCCEEDED, 0) == 0:
+            time.sleep(0.005)
+        return connection
+
+    def limits(self, server):
+        return read_fields(read_fields(self.connect(server).call(INFO, b""))[4])
+
+    def test_port_file_names_a_port_that_answers(self):
+        server = self.start()
+        info = read_fields(self.connect(server).call(INFO, b""))
+        self.assertEqual(info[2], b"cpu")
+        self.assertEqual(server.events()["serving"]["port"], server.port)
+
+    def test_start_tells_engine_limits_version_and_address(self):
+        events = self.start().events()
+        self.assertEqual(events["engine"]["engine"], "cpu")
+        self.assertGreater(events["engine"]["memory_bytes"], 0)
+        self.assertEqual(events["limits"]["message_bytes_max"], 256 << 20)
+        self.assertRegex(events["serving"]["version"], r"^\d+\.\d+\.\d+$")
+        self.assertEqual(events["not_encrypted"]["level"], "info")
+
+    def test_an_open_address_is_warned_about(self):
+        self.assertEqual(
+            self.start("--listen=0.0.0.0:0").events()["not_encrypted"]["level"], "warning"
+        )
+
+    def test_signals_end_an_idle_server(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            server = self.start()
+            server.signal(number)
+            self.assertEqual(server.wait(), 0)
+            self.assertIn("stopped", server.events())
+
+    def test_sigterm_lets_a_call_in_flight_finish(self):
+        server = self.start()
+        call = self.start_unread_call(server)
+        late = self.connect(server)
+        server.signal()
+        server.wait_for_event("draining")
+        self.assertIsNone(late.call(SCAN, scan_request()), "a new job was accepted")
+        self.assertIsNone(server.process.poll())
+        call.open_window()
+        answer = read_fields(call.read_answer())
+        sums = read_fields(answer[2])[15]
+        self.assertEqual(len(sums), 8 * ELEMENTS)
+        self.assertEqual(int.from_bytes(sums[-8:], "little"), ELEMENTS)
+        self.assertEqual(server.wait(), 0)
+
+    def test_the_grace_period_ends(self):
+        server = self.start("--grace-period=200ms")
+        self.start_unread_call(server)
+        server.signal()
+        self.assertEqual(server.wait(), 0)
+
+    def test_a_second_signal_stops_at_once(self):
+        server = self.start("--grace-period=24h")
+        self.start_unread_call(server)
+        server.signal()
+        server.wait_for_event("draining")
+        self.assertIsNone(server.process.poll())
+        server.signal()
+        self.assertEqual(server.wait(), 0)
+        self.assertIn("stopping_at_once", server.events())
+
+    def test_environment_variables_and_configuration_file(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as config:
+            config.write('lanes = 3\nmax-message-bytes = "1MiB"\nmax-bins = 500\n')
+            config.flush()
+            server = self.start(
+                "--config",
+                config.name,
+                "--max-bins=600",
+                environment={"GRIDFOLD_MAX_GROUPS": "700", "GRIDFOLD_GRACE_PERIOD": "1s"},
+            )
+            limits = self.limits(server)
+        self.assertEqual(limits[1], 1 << 20)
+        self.assertEqual(limits[2], 600)
+        self.assertEqual(limits[3], 700)
+        self.assertEqual(limits[4], 3)
+
+    def test_unusable_options_exit_with_2(self):
+        for options in (["--no-such-option"], ["--lanes=none"], ["--listen=here"], ["--config=/x"]):
+            result = subprocess.run([BINARY, *options], capture_output=True, text=True, timeout=60)
+            self.assertEqual(result.returncode, 2, result)
+            self.assertIn(options[0].split("=")[-1].lstrip("-"), result.stderr)
+            self.assertEqual(result.stdout, "")
+
+    def test_help_and_version_exit_with_0(self):
+        for option in ("--help", "--version"):
+            result = subprocess.run([BINARY, option], capture_output=True, text=True, timeout=60)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("gridfold_server", result.stdout)
+
+    def test_a_port_that_is_taken_exits_with_1(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            result = subprocess.run(
+                [BINARY, "--engine=cpu", f"--listen=127.0.0.1:{taken.getsockname()[1]}"],
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot listen", result.stderr)
+
+    def test_a_port_file_that_cannot_be_written_exits_with_1(self):
+        result = subprocess.run(
+            [BINARY, "--engine=cpu", "--listen=127.0.0.1:0", "--port-file=/nowhere/port"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("/nowhere/port", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
