@@ -1,1 +1,194 @@
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kernels/histogram.h"
+#include "kernels/plan_test_util.h"
+
+namespace gridfold::kernels {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLargest = std::numeric_limits<double>::max();
+constexpr uint64_t kHuge = uint64_t{1} << 63;
+constexpr uint64_t kBinCountMax = 1000;
+
+const ArrayDescription kFloats = ArrayDescription::Vector(ElementType::kFloat32, 12);
+const ArrayDescription kIntegers = ArrayDescription::Vector(ElementType::kInt32, 12);
+
+BinSpec Even(uint64_t count, std::optional<double> lower, std::optional<double> upper) {
+  return EvenBinsSpec{count, lower, upper};
+}
+BinSpec Automatic(uint64_t count) { return EvenBinsSpec{count, {}, {}}; }
+BinSpec Edges(std::vector<double> edges) { return EdgeBinsSpec{std::move(edges)}; }
+BinSpec Logarithmic(uint64_t count, double lower, double upper) {
+  return LogarithmicBinsSpec{count, lower, upper};
+}
+BinSpec Integer(int64_t first, uint64_t count) { return IntegerBinsSpec{first, count}; }
+
+HistogramSpec Of(std::vector<BinSpec> bins, uint32_t channels = 1) {
+  HistogramSpec spec;
+  spec.bins = std::move(bins);
+  spec.channel_count = channels;
+  return spec;
+}
+HistogramSpec Of2d(std::vector<BinSpec> bins, uint32_t channels = 1) {
+  HistogramSpec spec = Of(std::move(bins), channels);
+  spec.two_dimensional = true;
+  return spec;
+}
+HistogramSpec WithQuantiles(HistogramSpec spec, std::vector<double> quantiles) {
+  spec.quantiles = std::move(quantiles);
+  return spec;
+}
+HistogramSpec WithWeights(HistogramSpec spec) {
+  spec.weight_type = ElementType::kFloat32;
+  return spec;
+}
+
+struct BadHistogram {
+  const char* name;
+  ArrayDescription array;
+  HistogramSpec spec;
+  std::string field;
+};
+
+void ExpectRefused(const std::vector<BadHistogram>& cases) {
+  for (const BadHistogram& bad : cases) {
+    SCOPED_TRACE(bad.name);
+    ExpectInvalid(PlanHistogram(bad.array, bad.spec, kBinCountMax).status(), bad.field);
+  }
+}
+
+TEST(HistogramPlanTest, RefusesBadShapes) {
+  const BinSpec bin = Even(4, 0, 1);
+  ExpectRefused({
+      {"no_bins", kFloats, Of({}), "bins"},
+      {"two_for_one_channel", kFloats, Of({bin, bin}), "bins"},
+      {"two_for_three_channels", kFloats, Of({bin, bin}, 3), "bins"},
+      {"three_for_two_dimensions", kFloats, Of2d({bin, bin, bin}), "bins"},
+      {"no_channels", kFloats, Of({bin}, 0), "channel_count"},
+      {"not_a_multiple", kFloats, Of({bin}, 5), "channel_count"},
+      {"channels_in_two_dimensions", kFloats, Of2d({bin}, 2), "channel_count"},
+  });
+}
+
+TEST(HistogramPlanTest, BoundsTheNumberOfBins) {
+  const ArrayDescription nothing = ArrayDescription::Vector(ElementType::kFloat32, 0);
+  ExpectRefused({
+      {"even", kFloats, Of({Even(1001, 0, 1)}), "bins[0].even.bin_count"},
+      {"huge_even", kFloats, Of({Even(kHuge, 0, 1)}), "bins[0].even.bin_count"},
+      {"huge_automatic", kFloats, Of({Automatic(~uint64_t{0})}), "bins[0].even.bin_count"},
+      {"huge_logarithmic", kFloats, Of({Logarithmic(kHuge, 1, 2)}),
+       "bins[0].logarithmic.bin_count"},
+      {"huge_integer", kIntegers, Of({Integer(0, ~uint64_t{0})}), "bins[0].integer.bin_count"},
+      {"edges", kFloats, Of({Edges(std::vector<double>(1002))}), "bins[0].edges.edges"},
+      {"second_channel", kFloats, Of({Even(600, 0, 1), Even(600, 0, 1)}, 2),
+       "bins[1].even.bin_count"},
+      {"shared_by_channels", kFloats, Of({Even(400, 0, 1)}, 3), "bins[0].even.bin_count"},
+      {"sum_overflows", kFloats, Of({Even(500, 0, 1), Even(~uint64_t{0}, 0, 1)}, 2),
+       "bins[1].even.bin_count"},
+      {"product_overflows", kFloats, Of2d({Even(uint64_t{1} << 32, 0, 1)}),
+       "bins[0].even.bin_count"},
+      {"product", kFloats, Of2d({Even(100, 0, 1), Even(11, 0, 1)}), "bins[1].even.bin_count"},
+      {"very_many_channels", nothing, Of({Even(1, 0, 1)}, 4'000'000'000u),
+       "bins[0].even.bin_count"},
+      {"no_even_bins", kFloats, Of({Even(0, 0, 1)}), "bins[0].even.bin_count"},
+      {"no_logarithmic_bins", kFloats, Of({Logarithmic(0, 1, 2)}), "bins[0].logarithmic.bin_count"},
+      {"no_integer_bins", kIntegers, Of({Integer(0, 0)}), "bins[0].integer.bin_count"},
+      {"no_edges", kFloats, Of({Edges({})}), "bins[0].edges.edges"},
+      {"one_edge", kFloats, Of({Edges({1})}), "bins[0].edges.edges"},
+  });
+  EXPECT_TRUE(PlanHistogram(kFloats, Of2d({Even(100, 0, 1), Even(10, 0, 1)}), 1000).ok());
+}
+
+TEST(HistogramPlanTest, RefusesBadBounds) {
+  ExpectRefused({
+      {"only_lower", kFloats, Of({Even(4, 0, {})}), "bins[0].even.upper_bound"},
+      {"only_upper", kFloats, Of({Even(4, {}, 1)}), "bins[0].even.lower_bound"},
+      {"nan_lower", kFloats, Of({Even(4, kNan, 1)}), "bins[0].even.lower_bound"},
+      {"nan_upper", kFloats, Of({Even(4, 0, kNan)}), "bins[0].even.upper_bound"},
+      {"infinite_lower", kFloats, Of({Even(4, -kInfinity, 1)}), "bins[0].even.lower_bound"},
+      {"infinite_upper", kFloats, Of({Even(4, 0, kInfinity)}), "bins[0].even.upper_bound"},
+      {"equal", kFloats, Of({Even(4, 1, 1)}), "bins[0].even.upper_bound"},
+      {"reversed", kFloats, Of({Even(4, 1, 0)}), "bins[0].even.upper_bound"},
+      {"too_far_apart", kFloats, Of({Even(4, -kLargest, kLargest)}), "bins[0].even.upper_bound"},
+      {"equal_edges", kFloats, Of({Even(4, 1, std::nextafter(1.0, 2.0))}),
+       "bins[0].even.bin_count"},
+      {"denormal_steps", kFloats, Of({Even(4, 0, 1e-320)}), "bins[0].even.bin_count"},
+      {"second", kFloats, Of({Even(4, 0, 1), Even(4, 1, 0)}, 2), "bins[1].even.upper_bound"},
+      {"y", kFloats, Of2d({Even(4, 0, 1), Even(4, 1, 0)}), "bins[1].even.upper_bound"},
+      {"log_nan", kFloats, Of({Logarithmic(4, kNan, 2)}), "bins[0].logarithmic.lower_bound"},
+      {"log_zero", kFloats, Of({Logarithmic(4, 0, 2)}), "bins[0].logarithmic.lower_bound"},
+      {"log_negative", kFloats, Of({Logarithmic(4, -1, 2)}), "bins[0].logarithmic.lower_bound"},
+      {"log_infinite", kFloats, Of({Logarithmic(4, 1, kInfinity)}),
+       "bins[0].logarithmic.upper_bound"},
+      {"log_reversed", kFloats, Of({Logarithmic(4, 2, 1)}), "bins[0].logarithmic.upper_bound"},
+      {"log_equal_edges", kFloats, Of({Logarithmic(4, 1, std::nextafter(1.0, 2.0))}),
+       "bins[0].logarithmic.bin_count"},
+  });
+}
+
+TEST(HistogramPlanTest, RefusesBadEdgesIntegersAndQuantiles) {
+  const HistogramSpec even = Of({Even(4, 0, 1)});
+  const int64_t last = std::numeric_limits<int64_t>::max();
+  ExpectRefused({
+      {"nan_edge", kFloats, Of({Edges({0, 1, kNan})}), "bins[0].edges.edges[2]"},
+      {"nan_first", kFloats, Of({Edges({kNan, 1})}), "bins[0].edges.edges[0]"},
+      {"equal_edges", kFloats, Of({Edges({0, 1, 1, 2})}), "bins[0].edges.edges[2]"},
+      {"decreasing_edges", kFloats, Of({Edges({0, 2, 1})}), "bins[0].edges.edges[2]"},
+      {"two_infinities", kFloats, Of({Edges({0, kInfinity, kInfinity})}), "bins[0].edges.edges[2]"},
+      {"integers_of_floats", kFloats, Of({Integer(0, 4)}), "bins[0].integer"},
+      {"past_64_bits", kIntegers, Of({Integer(last, 2)}), "bins[0].integer.bin_count"},
+      {"below_0", kFloats, WithQuantiles(even, {0.5, -0.1}), "quantiles[1]"},
+      {"above_1", kFloats, WithQuantiles(even, {1.5}), "quantiles[0]"},
+      {"nan_quantile", kFloats, WithQuantiles(even, {kNan}), "quantiles[0]"},
+      {"quantiles_of_weights", kFloats, WithWeights(WithQuantiles(even, {0.5})), "quantiles"},
+      {"quantiles_of_pairs", kFloats, WithQuantiles(Of2d({Even(4, 0, 1)}), {0.5}), "quantiles"},
+      {"quantiles_of_integers", kIntegers, WithQuantiles(Of({Integer(0, 4)}), {0.5}), "quantiles"},
+  });
+  EXPECT_TRUE(PlanHistogram(kIntegers, Of({Integer(last, 1)}), kBinCountMax).ok());
+  EXPECT_TRUE(PlanHistogram(kIntegers, Of({Integer(-last - 1, 4)}), kBinCountMax).ok());
+  EXPECT_TRUE(PlanHistogram(kFloats, Of({Edges({-kInfinity, 0, kInfinity})}), kBinCountMax).ok());
+}
+
+TEST(HistogramPlanTest, OneEntryServesAllChannelsAndBothAxes) {
+  const auto channels = PlanHistogram(kFloats, Of({Even(4, 0, 1)}, 3), kBinCountMax);
+  ASSERT_TRUE(channels.ok()) << channels.status();
+  EXPECT_EQ(channels->bins.size(), 3u);
+  EXPECT_EQ(channels->total_bin_count(), 12u);
+  EXPECT_FALSE(channels->needs_range());
+
+  const auto pairs = PlanHistogram(kFloats, Of2d({Automatic(4)}), kBinCountMax);
+  ASSERT_TRUE(pairs.ok()) << pairs.status();
+  EXPECT_EQ(pairs->bins.size(), 2u);
+  EXPECT_EQ(pairs->total_bin_count(), 16u);
+  EXPECT_TRUE(pairs->needs_range());
+}
+
+TEST(HistogramPlanTest, LogarithmicEdgesAreAGeometricProgression) {
+  const auto plan = PlanHistogram(kFloats, Of({Logarithmic(6, 0.001, 1000)}), kBinCountMax);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const std::vector<double>& edges = plan->bins[0].edges;
+  ASSERT_EQ(edges.size(), 7u);
+  EXPECT_EQ(plan->bins[0].kind, BinKind::kTable);
+  EXPECT_EQ(edges.front(), 0.001);
+  EXPECT_EQ(edges.back(), 1000.0);
+  for (int i = 0; i < 7; ++i) EXPECT_DOUBLE_EQ(edges[i], std::pow(10.0, i - 3));
+}
+
+TEST(HistogramPlanTest, LogarithmicBoundsMayBeTheExtremesOfTheType) {
+  const double smallest = std::numeric_limits<double>::denorm_min();
+  const auto plan = PlanHistogram(kFloats, Of({Logarithmic(100, smallest, kLargest)}), 1000);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(plan->bins[0].edges.front(), smallest);
+  EXPECT_EQ(plan->bins[0].edges.back(), kLargest);
+}
+
+}  // namespace
+}  // namespace gridfold::kernels
