@@ -6,6 +6,8 @@
 
 namespace gridfold::kernels::conformance {
 
+void PrintTo(const EngineCase& engine_case, std::ostream* out) { *out << engine_case.name; }
+
 std::string NameOfCase(const testing::TestParamInfo<EngineCase>& info) { return info.param.name; }
 
 EngineUnderTest::EngineUnderTest(const EngineCase& engine_case, const LaneOptions& options) {

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <stop_token>
 #include <string>
 
@@ -22,6 +23,9 @@ struct EngineCase {
   EngineKind kind;
   int threads;
 };
+
+// GoogleTest prints parameters by this.
+void PrintTo(const EngineCase& engine_case, std::ostream* out);
 
 inline const EngineCase kCpuCase{"Cpu", EngineKind::kCpu, 2};
 inline const EngineCase kCudaCase{"Cuda", EngineKind::kCuda, 0};

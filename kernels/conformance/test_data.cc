@@ -80,6 +80,18 @@ TestArray MakeVector(ElementType type, uint64_t size, DataKind kind, uint64_t se
   return MakeData(ArrayDescription::Vector(type, size), kind, seed, misalignment);
 }
 
+TestArray MakeUniform(ElementType type, uint64_t size, long double lower, long double upper,
+                      uint64_t seed, size_t misalignment) {
+  TestArray array(ArrayDescription::Vector(type, size), misalignment);
+  Random random(seed);
+  for (uint64_t i = 0; i < size; ++i) {
+    const long double fraction = std::ldexp(static_cast<long double>(random() >> 11), -53);
+    const long double value = lower + (upper - lower) * fraction;
+    array.Set(i, IsFloatingPoint(type) ? value : std::floor(value));
+  }
+  return array;
+}
+
 std::vector<uint64_t> SizesAtEdges() {
   std::vector<uint64_t> sizes = {0, 1, 2};
   for (const uint64_t edge : {32, 256, 512, 4096, 8192, 131'072}) {

@@ -1,0 +1,104 @@
+// Scans along the axes of matrices and over ragged segments.
+#include <cstdint>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/conformance/engine_test.h"
+#include "kernels/conformance/groupings.h"
+#include "kernels/conformance/scan_oracle.h"
+#include "kernels/conformance/scan_specs.h"
+#include "kernels/conformance/test_data.h"
+
+namespace gridfold::kernels::conformance {
+namespace {
+
+class ScanGroupTest : public EngineTest {
+ protected:
+  void Check(const TestArray& array, const ScanSpec& spec) {
+    CheckScan(array, spec, engine().Scan(array, spec));
+  }
+
+  // Every scan of small data, and half of the scans of a large one.
+  void CheckScansOf(const TestArray& array, const GroupingSpec& grouping) {
+    size_t turn = 0;
+    for (ScanSpec spec : ScansOf(array.type())) {
+      if (array.size() > 20'000 && ++turn % 3 != 0) continue;
+      spec.grouping = grouping;
+      spec.overflow_policy = OverflowPolicy::kWrap;
+      Check(array, spec);
+    }
+  }
+};
+
+TEST_P(ScanGroupTest, BothAxesOfEveryShape) {
+  for (const ElementType type : kAllTypes) {
+    for (const Shape& shape : MatrixShapes()) {
+      const TestArray array =
+          MakeData(ArrayDescription::Matrix(type, shape.rows, shape.columns), DataKind::kWide, 91);
+      for (const int axis : {0, 1}) CheckScansOf(array, Axis(axis));
+    }
+  }
+}
+
+TEST_P(ScanGroupTest, MatricesAsAWhole) {
+  for (const ElementType type : {ElementType::kInt16, ElementType::kFloat32}) {
+    const TestArray array = MakeData(ArrayDescription::Matrix(type, 70, 90), DataKind::kWide, 92);
+    CheckScansOf(array, {});
+  }
+}
+
+TEST_P(ScanGroupTest, Segments) {
+  for (const ElementType type : kAllTypes) {
+    for (const std::vector<uint64_t>& offsets : SegmentOffsets()) {
+      const TestArray array = MakeVector(type, offsets.back(), DataKind::kWide, 93);
+      CheckScansOf(array, conformance::Segments(offsets));
+    }
+  }
+}
+
+TEST_P(ScanGroupTest, NansStayInTheirGroup) {
+  for (const ElementType type : {ElementType::kBfloat16, ElementType::kFloat64}) {
+    const TestArray array = MakeData(ArrayDescription::Matrix(type, 300, 33), DataKind::kSpecial, 94);
+    for (const NanPolicy policy : {NanPolicy::kPropagate, NanPolicy::kIgnore}) {
+      for (const int axis : {0, 1}) {
+        for (ScanSpec spec : ScansOf(type)) {
+          spec.grouping = Axis(axis);
+          spec.nan_policy = policy;
+          Check(array, spec);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(ScanGroupTest, OverflowOfOneGroupIsAnError) {
+  TestArray array(ArrayDescription::Matrix(ElementType::kInt8, 300, 20));
+  array.Set(250 * 20 + 4, 100);
+  array.Set(250 * 20 + 9, 100);
+  for (const int axis : {0, 1}) {
+    ScanSpec spec;
+    spec.output_type = ElementType::kInt8;
+    spec.grouping = Axis(axis);
+    Check(array, spec);
+    const absl::StatusCode expected =
+        axis == 1 ? absl::StatusCode::kOutOfRange : absl::StatusCode::kOk;
+    EXPECT_EQ(engine().Scan(array, spec).status().code(), expected);
+  }
+}
+
+TEST_P(ScanGroupTest, LargeMatrices) {
+  for (const ElementType type : {ElementType::kInt8, ElementType::kFloat32, ElementType::kFloat64}) {
+    const TestArray array = MakeData(ArrayDescription::Matrix(type, 1100, 900), DataKind::kWide, 95);
+    for (const int axis : {0, 1}) {
+      ScanSpec spec;
+      spec.grouping = Axis(axis);
+      Check(array, spec);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, ScanGroupTest, testing::Values(kCpuCase), NameOfCase);
+INSTANTIATE_TEST_SUITE_P(Cuda, ScanGroupTest, testing::Values(kCudaCase), NameOfCase);
+
+}  // namespace
+}  // namespace gridfold::kernels::conformance

@@ -1,0 +1,177 @@
+// Scans of whole arrays.
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/conformance/element_codec.h"
+#include "kernels/conformance/engine_test.h"
+#include "kernels/conformance/scan_oracle.h"
+#include "kernels/conformance/scan_specs.h"
+#include "kernels/conformance/test_data.h"
+
+namespace gridfold::kernels::conformance {
+namespace {
+
+class ScanTest : public EngineTest {
+ protected:
+  void Check(const TestArray& array, const ScanSpec& spec) {
+    CheckScan(array, spec, engine().Scan(array, spec));
+  }
+};
+
+TEST_P(ScanTest, EveryOperationOfEveryTypeAndSize) {
+  for (const ElementType type : kAllTypes) {
+    for (const uint64_t size : SizesAtEdges()) {
+      const TestArray array = MakeVector(type, size, DataKind::kWide, size + 61);
+      for (ScanSpec spec : ScansOf(type)) {
+        // The longer ones in one direction and mode each, or the test would take minutes.
+        if (size > 10'000 && (spec.mode == ScanMode::kExclusive) != (size % 2 == 0)) continue;
+        spec.overflow_policy = OverflowPolicy::kWrap;
+        Check(array, spec);
+      }
+    }
+  }
+}
+
+TEST_P(ScanTest, SpecialNumbersUnderBothPolicies) {
+  for (const ElementType type : kAllTypes) {
+    for (const uint64_t size : {1, 2, 40, 5000, 20'000}) {
+      const TestArray array = MakeVector(type, size, DataKind::kSpecial, size + 62);
+      for (ScanSpec spec : ScansOf(type)) {
+        spec.overflow_policy = OverflowPolicy::kWrap;
+        spec.nan_policy = size % 2 == 0 ? NanPolicy::kIgnore : NanPolicy::kPropagate;
+        Check(array, spec);
+      }
+    }
+  }
+}
+
+TEST_P(ScanTest, NothingButIgnoredNans) {
+  for (const ElementType type : kAllTypes) {
+    if (!IsFloatingPoint(type)) continue;
+    TestArray array = TestArray::Vector(type, std::vector<long double>(40, NAN));
+    for (ScanSpec spec : ScansOf(type)) {
+      spec.nan_policy = NanPolicy::kIgnore;
+      Check(array, spec);
+    }
+  }
+}
+
+TEST_P(ScanTest, LateNanInALongArray) {
+  for (const ElementType type : {ElementType::kFloat16, ElementType::kFloat32}) {
+    TestArray array = MakeVector(type, 150'000, DataKind::kSmall, 63);
+    array.Set(99'999, NAN);
+    for (const ScanSpec& spec : ScansOf(type)) {
+      if (spec.mode == ScanMode::kInclusive) Check(array, spec);
+    }
+  }
+}
+
+TEST_P(ScanTest, AllNegativeZerosStayNegative) {
+  for (const ElementType type : kAllTypes) {
+    if (!IsFloatingPoint(type)) continue;
+    const TestArray array = TestArray::Vector(type, std::vector<long double>(5000, -0.0L));
+    for (const ScanSpec& spec : ScansOf(type)) Check(array, spec);
+  }
+}
+
+TEST_P(ScanTest, SeveralMillionElements) {
+  for (const ElementType type :
+       {ElementType::kInt8, ElementType::kUint64, ElementType::kBfloat16, ElementType::kFloat32}) {
+    const TestArray array = MakeVector(type, 2'000'003, DataKind::kWide, 64);
+    for (const ScanOperation operation : {ScanOperation::kSum, ScanOperation::kMax}) {
+      ScanSpec spec;
+      spec.operation = operation;
+      spec.overflow_policy = OverflowPolicy::kWrap;
+      Check(array, spec);
+    }
+  }
+}
+
+TEST_P(ScanTest, MisalignedStarts) {
+  for (const ElementType type : kAllTypes) {
+    for (const size_t misalignment : {1, 3, 6}) {
+      const TestArray array = MakeVector(type, 8195, DataKind::kWide, 65, misalignment);
+      for (ScanSpec spec : ScansOf(type)) {
+        if (spec.direction == ScanDirection::kReverse) continue;
+        spec.overflow_policy = OverflowPolicy::kWrap;
+        Check(array, spec);
+      }
+    }
+  }
+}
+
+TEST_P(ScanTest, FloatSumsAreNearTheExactOnes) {
+  for (const ElementType type : kAllTypes) {
+    if (!IsFloatingPoint(type)) continue;
+    const TestArray array = MakeVector(type, 100'003, DataKind::kWide, 66);
+    ScanSpec spec;
+    spec.output_type = ElementType::kFloat64;
+    const auto result = engine().Scan(array, spec);
+    ASSERT_TRUE(result.ok()) << result.status();
+    CheckSumsAgainstExactOnes(array, spec, *result);
+  }
+}
+
+TEST_P(ScanTest, FloatSumsOfExactDataAreExact) {
+  const TestArray array = MakeVector(ElementType::kFloat32, 70'001, DataKind::kSmall, 67);
+  ScanSpec spec;
+  spec.output_type = ElementType::kFloat64;
+  const auto result = engine().Scan(array, spec);
+  ASSERT_TRUE(result.ok()) << result.status();
+  long double running = 0;
+  for (uint64_t i = 0; i < array.size(); ++i) {
+    running += array[i];
+    ASSERT_EQ((*result)[i], running) << i;
+  }
+}
+
+// An overflow is found wherever it happens, also where later elements bring the value back.
+TEST_P(ScanTest, OverflowIsAnErrorUnlessItWraps) {
+  for (const ElementType type : kAllTypes) {
+    if (IsFloatingPoint(type)) continue;
+    const auto largest = LargestElement(type);
+    for (const uint64_t where : {uint64_t{1}, uint64_t{5000}, uint64_t{69'999}}) {
+      TestArray array(ArrayDescription::Vector(type, 70'000));
+      array.Set(where - 1, largest);
+      array.Set(where, 1);
+      if (where + 1 < array.size() && !IsUnsigned(type)) array.Set(where + 1, -1);
+      for (const OverflowPolicy policy : {OverflowPolicy::kError, OverflowPolicy::kWrap}) {
+        ScanSpec spec;
+        spec.output_type = type;
+        spec.overflow_policy = policy;
+        Check(array, spec);
+      }
+    }
+  }
+}
+
+TEST_P(ScanTest, ProductsThatFitAndThatDoNot) {
+  for (const ElementType type : kAllTypes) {
+    if (IsFloatingPoint(type)) continue;
+    for (const int twos : {3, 6, 7, 8, 62, 63, 64, 70}) {
+      for (const bool ends_in_zero : {false, true}) {
+        TestArray array(ArrayDescription::Vector(type, 9000));
+        for (uint64_t i = 0; i < array.size(); ++i) array.Set(i, 1);
+        for (int i = 0; i < twos; ++i) array.Set(static_cast<uint64_t>(i) * 120, 2);
+        if (!IsUnsigned(type)) array.Set(5, -1);
+        if (ends_in_zero) array.Set(8999, 0);
+        for (const bool own_type : {false, true}) {
+          ScanSpec spec;
+          spec.operation = ScanOperation::kProduct;
+          if (own_type) spec.output_type = type;
+          Check(array, spec);
+          spec.overflow_policy = OverflowPolicy::kWrap;
+          Check(array, spec);
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, ScanTest, testing::Values(kCpuCase), NameOfCase);
+INSTANTIATE_TEST_SUITE_P(Cuda, ScanTest, testing::Values(kCudaCase), NameOfCase);
+
+}  // namespace
+}  // namespace gridfold::kernels::conformance
