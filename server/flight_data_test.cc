@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "server/service_test_support.h"
+#include "server/testing/test_server.h"
 
 namespace gridfold::server {
 namespace {

@@ -3,10 +3,10 @@
 //
 // Memory that the defaults let the server take at most, beside its own code:
 //
-//   one lane, device     input 256 MiB + output 256 MiB + bins 2^24 * 8 B = 128 MiB
-//                        + offsets 2^24 * 8 B = 128 MiB                           =  768 MiB
-//   one lane, pinned     input 256 MiB + output 256 MiB                           =  512 MiB
-//   4 lanes              device 3 GiB, pinned 2 GiB; the CPU engine needs neither
+//   one lane, device     input 256 MiB + output 256 MiB + offsets 2^24 * 8 B = 128 MiB, and scratch
+//                        for the operation that needs most (kernels/cuda/lane_layout.h)
+//   one lane, pinned     a staging ring of fixed size (kernels/cuda/staging_ring.h)
+//   4 lanes              device 2.5 GiB + 4 * scratch; the CPU engine needs no lane memory
 //   waiting requests     queued_bytes_max                                         =    1 GiB
 //   running requests     4 lanes * (request 256 MiB + answer 256 MiB, twice while it is encoded)
 //                                                                                 =    3 GiB

@@ -11,8 +11,8 @@
 #include <memory>
 #include <semaphore>
 
-#include "server/request_mutator.h"
-#include "server/service_test_support.h"
+#include "server/testing/request_mutator.h"
+#include "server/testing/test_server.h"
 
 // Freed memory that AddressSanitizer keeps back would look like growth. Not used without it.
 extern "C" const char* __asan_default_options() { return "quarantine_size_mb=16"; }

@@ -70,14 +70,15 @@ absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
     if (absl::Status status = AdmissionStatus(payload_bytes, job->work_.deadline); !status.ok()) {
       return status;
     }
-    job->accepted_at_ = options_.now();
-    ++statistics_.accepted;
-    ++unfinished_;
     const bool lane_is_idle = statistics_.lanes_busy < statistics_.lane_count;
     JobList& list = lane_is_idle ? starting_ : queued_;
     Job& accepted = *job;
+    // First what may throw, so that nothing is half done.
     accepted.position_ = list.insert(list.end(), std::move(job));
     accepted.state_ = lane_is_idle ? Job::State::kRunning : Job::State::kQueued;
+    accepted.accepted_at_ = options_.now();
+    ++statistics_.accepted;
+    ++unfinished_;
     if (lane_is_idle) {
       ++statistics_.lanes_busy;
     } else {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "server/scheduler.h"
-#include "server/scheduler_test_support.h"
+#include "server/testing/test_jobs.h"
 
 namespace gridfold::server {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "server/error_reason.h"
-#include "server/scheduler_test_support.h"
+#include "server/testing/test_jobs.h"
 
 namespace gridfold::server {
 namespace {

@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from minimal_grpc import Connection, field, number_field, read_fields
+from testing.minimal_grpc import Connection, field, number_field, read_fields
 
 BINARY = os.environ["GRIDFOLD_SERVER_BINARY"]
 SCAN = "/gridfold.v1.ComputeService/ScanArray"

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "server/error_reason.h"
-#include "server/fake_engine.h"
-#include "server/service_test_support.h"
+#include "server/testing/fake_engine.h"
+#include "server/testing/test_server.h"
 
 namespace gridfold::server {
 namespace {

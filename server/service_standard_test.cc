@@ -5,8 +5,8 @@
 
 #include <thread>
 
-#include "server/fake_engine.h"
-#include "server/service_test_support.h"
+#include "server/testing/fake_engine.h"
+#include "server/testing/test_server.h"
 #include "server/version.h"
 
 namespace gridfold::server {

@@ -36,12 +36,12 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
         context_(context),
         // The buffer belongs to this call, which releases it as soon as it is decoded.
         request_bytes_(const_cast<grpc::ByteBuffer&>(request)),
-        response_bytes_(response) {
-    environment_.calls.Enter();
-  }
+        response_bytes_(response) {}
 
   grpc::ServerUnaryReactor* Start() {
-    if (absl::Status status = Submit(); !status.ok()) FinishWith(status);
+    // gRPC would swallow an exception, and the call with it.
+    const absl::Status status = CatchExceptions([this] { return Submit(); });
+    if (!status.ok()) FinishWith(status);
     return this;
   }
 
@@ -50,9 +50,9 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   }
 
   void OnDone() override {
-    CallCounter& calls = environment_.calls;
+    CallCounter* const calls = counted_ ? &environment_.calls : nullptr;
     delete this;
-    calls.Leave();
+    if (calls != nullptr) calls->Leave();
   }
 
  private:
@@ -64,15 +64,16 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
         !status.ok()) {
       return status;
     }
-    if (absl::Status status = CatchExceptions([this] { return Prepare(); }); !status.ok()) {
-      return status;
-    }
+    if (absl::Status status = Prepare(); !status.ok()) return status;
     job_ = std::make_shared<Job>(JobWork{
         .payload_bytes = payload_bytes,
         .deadline = deadline,
         .run = [this](const JobContext& job_context) { return Run(job_context); },
         .finish = [this](const absl::Status& status) { FinishWith(status); },
     });
+    // Only calls that may become jobs count: a stopping server is not to wait for those it refuses.
+    environment_.calls.Enter();
+    counted_ = true;
     return environment_.scheduler.Submit(job_);
   }
 
@@ -116,6 +117,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   std::optional<Request> request_;
   std::optional<Planned> planned_;  // Points into `request_`.
   std::shared_ptr<Job> job_;
+  bool counted_ = false;
 };
 
 }  // namespace gridfold::server

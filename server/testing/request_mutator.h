@@ -1,7 +1,7 @@
 // Makes bad requests out of good ones, for tests: bytes that are no message, messages cut short,
 // lengths that lie, numbers at the ends of their types. The same seed gives the same requests.
-#ifndef GRIDFOLD_SERVER_REQUEST_MUTATOR_H_
-#define GRIDFOLD_SERVER_REQUEST_MUTATOR_H_
+#ifndef GRIDFOLD_SERVER_TESTING_REQUEST_MUTATOR_H_
+#define GRIDFOLD_SERVER_TESTING_REQUEST_MUTATOR_H_
 
 #include <cstdint>
 #include <random>
@@ -36,4 +36,4 @@ class RequestMutator {
 
 }  // namespace gridfold::server
 
-#endif  // GRIDFOLD_SERVER_REQUEST_MUTATOR_H_
+#endif  // GRIDFOLD_SERVER_TESTING_REQUEST_MUTATOR_H_

@@ -1,4 +1,4 @@
-#include "server/service_test_support.h"
+#include "server/testing/test_server.h"
 
 #include <cstdlib>
 #include <future>

@@ -1,4 +1,4 @@
-#include "server/request_mutator.h"
+#include "server/testing/request_mutator.h"
 
 #include <limits>
 #include <memory>
@@ -120,9 +120,9 @@ RequestBytes RequestMutator::Next() {
   if (Below(10) == 0) return {method, RandomBytes(300)};
   std::unique_ptr<Message> message(seed.prototype->New());
   google::protobuf::TextFormat::ParseFromString(seed.text, message.get());
-  for (size_t changes = Below(4); changes > 0; --changes) MakeExtreme(*message);
+  for (size_t changes = Below(3); changes > 0; --changes) MakeExtreme(*message);
   std::string bytes = message->SerializeAsString();
-  for (size_t changes = Below(4); changes > 0; --changes) MutateBytes(bytes);
+  for (size_t changes = Below(3); changes > 0; --changes) MutateBytes(bytes);
   return {method, bytes};
 }
 

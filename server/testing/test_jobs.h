@@ -1,6 +1,6 @@
 // Jobs and a clock for tests of the scheduler.
-#ifndef GRIDFOLD_SERVER_SCHEDULER_TEST_SUPPORT_H_
-#define GRIDFOLD_SERVER_SCHEDULER_TEST_SUPPORT_H_
+#ifndef GRIDFOLD_SERVER_TESTING_TEST_JOBS_H_
+#define GRIDFOLD_SERVER_TESTING_TEST_JOBS_H_
 
 #include <atomic>
 #include <chrono>
@@ -10,9 +10,9 @@
 #include <mutex>
 #include <utility>
 
-#include "server/fake_engine.h"
 #include "server/job.h"
 #include "server/scheduler.h"
+#include "server/testing/fake_engine.h"
 
 namespace gridfold::server {
 
@@ -95,4 +95,4 @@ inline Limits SmallLimits(uint32_t lanes, uint64_t jobs_max = 16, uint64_t bytes
 
 }  // namespace gridfold::server
 
-#endif  // GRIDFOLD_SERVER_SCHEDULER_TEST_SUPPORT_H_
+#endif  // GRIDFOLD_SERVER_TESTING_TEST_JOBS_H_

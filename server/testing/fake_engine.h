@@ -1,6 +1,6 @@
 // An engine for tests: its lanes do what the test says, and its health is the test's to decide.
-#ifndef GRIDFOLD_SERVER_FAKE_ENGINE_H_
-#define GRIDFOLD_SERVER_FAKE_ENGINE_H_
+#ifndef GRIDFOLD_SERVER_TESTING_FAKE_ENGINE_H_
+#define GRIDFOLD_SERVER_TESTING_FAKE_ENGINE_H_
 
 #include <atomic>
 #include <condition_variable>
@@ -104,4 +104,4 @@ class FakeEngine final : public kernels::Engine {
 
 }  // namespace gridfold::server
 
-#endif  // GRIDFOLD_SERVER_FAKE_ENGINE_H_
+#endif  // GRIDFOLD_SERVER_TESTING_FAKE_ENGINE_H_

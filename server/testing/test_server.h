@@ -1,6 +1,6 @@
 // A server of this process behind a real loopback socket, and what tests do with it.
-#ifndef GRIDFOLD_SERVER_SERVICE_TEST_SUPPORT_H_
-#define GRIDFOLD_SERVER_SERVICE_TEST_SUPPORT_H_
+#ifndef GRIDFOLD_SERVER_TESTING_TEST_SERVER_H_
+#define GRIDFOLD_SERVER_TESTING_TEST_SERVER_H_
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
@@ -94,4 +94,4 @@ class RawStream {
 
 }  // namespace gridfold::server
 
-#endif  // GRIDFOLD_SERVER_SERVICE_TEST_SUPPORT_H_
+#endif  // GRIDFOLD_SERVER_TESTING_TEST_SERVER_H_
