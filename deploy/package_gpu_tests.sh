@@ -6,8 +6,8 @@
 set -euo pipefail
 
 build="$1" target="$2"
-programs=(gridfold_server gridfold engine_conformance_test service_test kernel_benchmark
-          cuda_lane_test cuda_reduce_test cuda_scan_test cuda_histogram_test cuda_sanitizer_test)
+programs=(gridfold_server gridfold engine_conformance_test kernels_cuda_device_test service_test
+          kernel_benchmark)
 
 rm -rf "$target"
 mkdir -p "$target/bin" "$target/lib"

@@ -42,7 +42,7 @@ if ! { cmake -S "$root" --preset release -DGRIDFOLD_CUDA="$cuda" -DGRIDFOLD_BUIL
   exit 1
 fi
 server_binary="$build/server/gridfold_server"
-client_binary="$build/client/gridfold"
+client_binary="$build/client/command_line/gridfold"
 echo "built $server_binary and $client_binary"
 
 heading "3/4  Starting a server"
