@@ -23,7 +23,7 @@ inline uint32_t FoldedRows(const StripShape& shape, size_t element_bytes) {
   return static_cast<uint32_t>(std::bit_floor(std::max<uint64_t>(lanes / shape.columns, 1)));
 }
 
-// Every part by plain additions, for one column of a few elements.
+// Every part by plain additions, for a few consecutive elements.
 template <class T>
 inline void AddSerially(const std::byte* data, const StripShape& shape,
                         const ReduceRequest& request, GroupStateOf<T>& state) {
@@ -31,7 +31,7 @@ inline void AddSerially(const std::byte* data, const StripShape& shape,
   const auto add_to = [&](auto& part) {
     ignored_nans = 0;
     for (uint64_t i = 0; i < shape.rows; ++i) {
-      const ComputeType<T> x = ToCompute(LoadUnaligned<T>(data + i * shape.stride_bytes, 0));
+      const ComputeType<T> x = ToCompute(LoadUnaligned<T>(data, i));
       if (request.ignore_nan && IsNan(x)) {
         ++ignored_nans;
       } else {
@@ -95,12 +95,16 @@ inline void AddStrip(const std::byte* data, const StripShape& shape, uint32_t fo
   }
 }
 
+inline bool IsContiguous(const StripShape& shape, size_t element_bytes) {
+  return shape.columns == 1 && shape.stride_bytes == element_bytes;
+}
+
 // Parts and products of several columns.
 template <class T>
-inline void ReduceColumnsWithProducts(const std::byte* data, const StripShape& shape,
-                                      uint32_t folded_rows, bool ignore_nan,
-                                      ReduceLanes<ComputeType<T>>& lanes, GroupStateOf<T>* states,
-                                      double* products) {
+inline void AddStripWithProducts(const std::byte* data, const StripShape& shape,
+                                 uint32_t folded_rows, bool ignore_nan,
+                                 ReduceLanes<ComputeType<T>>& lanes, GroupStateOf<T>* states,
+                                 double* products) {
   std::vector<PairwiseProduct> trees(shape.columns);
   // By tiles of the product tree, so that both looks at the elements find them in the cache.
   for (uint64_t r = 0; r < shape.rows; r += kProductTile) {
@@ -120,17 +124,18 @@ struct StripKernel {
     ReduceLanes<ComputeType<T>> lanes;
     const uint32_t folded_rows = FoldedRows(shape, sizeof(T));
     lanes.Reset(request.parts, request.ignore_nan, shape.columns * folded_rows);
-    bool done = false;
     if constexpr (FloatingElement<T>) {
-      if (request.float_product && shape.columns > 1) {
-        ReduceColumnsWithProducts<T>(data, shape, folded_rows, request.ignore_nan, lanes, states,
-                                     products);
-        done = true;
-      } else if (request.float_product) {
+      if (request.float_product && !IsContiguous(shape, sizeof(T))) {
+        AddStripWithProducts<T>(data, shape, folded_rows, request.ignore_nan, lanes, states,
+                                products);
+        lanes.MergeInto(shape.columns, states);
+        return;
+      }
+      if (request.float_product) {
         *products = ProductOfPiece<T>(data, shape.rows, request.ignore_nan);
       }
     }
-    if (!done) AddStrip<T>(data, shape, folded_rows, lanes, states);
+    AddStrip<T>(data, shape, folded_rows, lanes, states);
     lanes.MergeInto(shape.columns, states);
   }
 };
@@ -142,7 +147,7 @@ void ReduceStrip(const std::byte* data, const StripShape& shape, const ReduceReq
                  GroupStateOf<T>* states, double* products) {
   using namespace reduce_internal;  // NOLINT
   constexpr uint64_t kWorthLanes = 128;
-  if (shape.columns > 1 || shape.rows >= kWorthLanes) {
+  if (!IsContiguous(shape, sizeof(T)) || shape.rows >= kWorthLanes) {
     RunForProcessor<StripKernel<T>>(data, shape, request, states, products);
     return;
   }
