@@ -38,6 +38,7 @@ void AddSessionOptions(CLI::App& program, SessionOptions& options) {
   program.add_option("--server", options.target, "The server")
       ->envname("GRIDFOLD_SERVER")
       ->type_name("HOST:PORT")
+      ->take_last()
       ->capture_default_str();
   program.add_option("--timeout", options.timeout_s, "Give up after so long; 0 waits for ever")
       ->type_name("SECONDS")

@@ -75,13 +75,14 @@ struct HistogramOptions {
 
 // The counts of one channel.
 struct HistogramCounts {
-  std::vector<uint64_t> counts;         // Of each bin, or of each listed one. Empty with weights.
-  std::vector<double> weight_sums;      // The same; only with weights.
-  std::vector<uint64_t> bin_indices;    // Sparse only: the number of each listed bin, increasing.
-  uint64_t underflow_count = 0;         // Samples below the first edge.
-  uint64_t overflow_count = 0;          // Samples above the last edge.
-  uint64_t nan_count = 0;               // NaN samples; they are in no bin.
-  std::vector<double> quantile_values;  // As requested; NaN where no sample is in a bin.
+  std::vector<uint64_t> counts = {};     // Of each bin, or of each listed one. Empty with weights.
+  std::vector<double> weight_sums = {};  // The same; only with weights.
+  std::vector<uint64_t> bin_indices =
+      {};                        // Sparse only: the number of each listed bin, increasing.
+  uint64_t underflow_count = 0;  // Samples below the first edge.
+  uint64_t overflow_count = 0;   // Samples above the last edge.
+  uint64_t nan_count = 0;        // NaN samples; they are in no bin.
+  std::vector<double> quantile_values = {};  // As requested; NaN where no sample is in a bin.
 };
 
 // The bins as they were used.

@@ -15,12 +15,12 @@ namespace gridfold::client {
 
 // The flags' values, as they were given.
 struct BinArguments {
-  std::optional<uint64_t> bin_count;
-  std::string range;  // "LO,HI".
-  std::string edges;  // "A,B,C".
+  std::optional<uint64_t> bin_count = std::nullopt;
+  std::string range = {};  // "LO,HI".
+  std::string edges = {};  // "A,B,C".
   bool logarithmic = false;
-  std::optional<int64_t> first_value;  // Of integer bins.
-  std::vector<std::string> layouts;    // "even:10", one for each channel or axis.
+  std::optional<int64_t> first_value = std::nullopt;  // Of integer bins.
+  std::vector<std::string> layouts = {};              // "even:10", one for each channel or axis.
 };
 
 // Adds the flags to `command`, to be written to `arguments`, which must outlive it.

@@ -15,7 +15,9 @@ namespace {
 
 absl::StatusOr<std::vector<uint64_t>> LoadOffsets(const std::string& argument) {
   if (argument.find_first_not_of("0123456789, ") == std::string::npos) {
-    return ParseNumberList<uint64_t>("--segments", argument);
+    const auto offsets = ParseNumberList<uint64_t>("--segments", argument);
+    if (!offsets.ok()) return WithExitCode(offsets.status(), ExitCode::kUsage);
+    return *offsets;
   }
   // Without a type, text is CSV here: offsets one on each line.
   const InputOptions options = {.path = argument, .column = "1"};

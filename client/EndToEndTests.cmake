@@ -1,0 +1,35 @@
+# The command line and a plain Python client against gridfold_server, once for each engine. They need
+# Debian's python3-numpy and python3-grpcio, which another Python on the PATH does not see.
+find_program(GRIDFOLD_TEST_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(GRIDFOLD_GRPC_PYTHON_PLUGIN grpc_python_plugin)
+if(NOT GRIDFOLD_TEST_PYTHON OR NOT GRIDFOLD_GRPC_PYTHON_PLUGIN)
+  message(STATUS "gridfold: no python3 or grpc_python_plugin, so no end-to-end tests")
+  return()
+endif()
+
+set(python_stubs ${CMAKE_CURRENT_BINARY_DIR}/python_stubs)
+file(GLOB proto_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/proto/gridfold/v1/*.proto)
+add_custom_command(
+  OUTPUT ${python_stubs}/stamp
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${python_stubs}
+  COMMAND protobuf::protoc -I ${PROJECT_SOURCE_DIR}/proto --python_out=${python_stubs}
+          --grpc_out=${python_stubs} --plugin=protoc-gen-grpc=${GRIDFOLD_GRPC_PYTHON_PLUGIN}
+          ${proto_files}
+  COMMAND ${CMAKE_COMMAND} -E touch ${python_stubs}/stamp
+  DEPENDS ${proto_files}
+  VERBATIM)
+add_custom_target(gridfold_python_stubs ALL DEPENDS ${python_stubs}/stamp)
+
+set(engines cpu)
+if(GRIDFOLD_CUDA_ENABLED)
+  list(APPEND engines cuda)
+endif()
+foreach(engine ${engines})
+  add_test(NAME cli_${engine}_test
+           COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/cli_test.py)
+  add_test(NAME python_client_${engine}_test
+           COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_python_client.py)
+  set_tests_properties(cli_${engine}_test python_client_${engine}_test PROPERTIES
+    LABELS "$<IF:$<STREQUAL:${engine},cuda>,gpu,>" TIMEOUT 300 SKIP_RETURN_CODE 77
+    ENVIRONMENT "GRIDFOLD_TEST_ENGINE=${engine};GRIDFOLD_SERVER_BINARY=$<TARGET_FILE:gridfold_server>;GRIDFOLD_CLI_BINARY=$<TARGET_FILE:gridfold>;GRIDFOLD_SAMPLE_DATA=${PROJECT_SOURCE_DIR}/deploy/sample_data;GRIDFOLD_PYTHON_STUBS=${python_stubs};PYTHONDONTWRITEBYTECODE=1")
+endforeach()

@@ -1,0 +1,348 @@
+"""The command line against a real server: the flight data, every input format, the exit codes.
+
+GRIDFOLD_SERVER_BINARY and GRIDFOLD_CLI_BINARY are the programs, GRIDFOLD_SAMPLE_DATA the folder of the
+flight data, whose README has the expected numbers. NumPy is the oracle of everything else.
+"""
+
+import io
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent / "python"))
+import server_process  # noqa: E402
+
+DATA = pathlib.Path(os.environ["GRIDFOLD_SAMPLE_DATA"])
+DELAY = str(DATA / "flight_delay_minutes.npy")
+DISTANCE = str(DATA / "flight_distance_miles.npy")
+HOUR = str(DATA / "flight_departure_hour.npy")
+
+DELAY_BINS = [328, 8724, 88704, 65394, 18184, 7857, 4157, 2410, 1401, 962]
+
+
+class CommandLineTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = server_process.ServerProcess()
+        cls.enterClassContext(cls.server)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+
+    def run_cli(self, *arguments, stdin=None, environment=None):
+        variables = dict(os.environ, GRIDFOLD_SERVER=self.server.target, LC_ALL="C.UTF-8")
+        variables.update(environment or {})
+        return subprocess.run(
+            [os.environ["GRIDFOLD_CLI_BINARY"], *map(str, arguments)],
+            input=stdin, env=variables, capture_output=True, timeout=120)
+
+    def succeed(self, *arguments, **options):
+        result = self.run_cli(*arguments, **options)
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        return result.stdout
+
+    def json(self, *arguments, **options):
+        return json.loads(self.succeed(*arguments, "--json", **options))
+
+    def reduce(self, *arguments, stat, **options):
+        return self.json("reduce", *arguments, "--stat", stat, **options)["statistics"]
+
+    def save(self, name, array):
+        path = self.folder / name
+        np.save(path, array)
+        return path
+
+    def fail(self, code, message, *arguments, **options):
+        result = self.run_cli(*arguments, **options)
+        self.assertEqual(result.returncode, code, result.stderr.decode())
+        self.assertIn(message, result.stderr.decode())
+        return result
+
+
+class FlightDataTest(CommandLineTest):
+    def test_delay(self):
+        statistics = self.reduce(
+            DELAY, stat="sum,min,argmin,max,argmax,mean,variance,nonzero_count,count")
+        self.assertEqual(statistics, {
+            "sum": [1500159], "min": [-86], "argmin": [166523], "max": [1444], "argmax": [199991],
+            "mean": [7.500795], "variance": [1022.9571493679751], "nonzero_count": [192070],
+            "count": [200000]})
+
+    def test_distance(self):
+        self.assertEqual(
+            self.reduce(DISTANCE, stat="sum,min,argmin,max,argmax"),
+            {"sum": [145847125], "min": [30], "argmin": [141145], "max": [4962],
+             "argmax": [33028]})
+
+    def test_hour(self):
+        statistics = self.reduce(HOUR, stat="sum,min,argmin,max,argmax")
+        self.assertEqual(statistics["sum"], [2755170.1662385147])
+        self.assertEqual(statistics["min"], [0.0])
+        self.assertEqual(statistics["argmin"], [0])
+        self.assertEqual(np.float32(statistics["max"][0]), np.float32(23.983334))
+        self.assertEqual(statistics["argmax"], [199974])
+
+    def test_delay_histogram(self):
+        answer = self.json("histogram", DELAY, "--bins", 10, "--range", "-60,140")
+        self.assertEqual(answer["channels"][0], {
+            "counts": DELAY_BINS, "underflow_count": 13, "overflow_count": 1866, "nan_count": 0,
+            "quantiles": []})
+        self.assertEqual(answer["bins"][0]["edges"], list(range(-60, 141, 20)))
+
+    def test_delay_scan(self):
+        values = self.json("scan", DELAY)["result"]["values"]
+        self.assertEqual(len(values), 200000)
+        self.assertEqual([values[i] for i in (0, 1, 9, 999, -1)], [0, 171, 447, 36454, 1500159])
+
+    def test_tables_for_people(self):
+        table = self.succeed("reduce", DELAY).decode()
+        self.assertRegex(table, r"sum +1,500,159\n")
+        self.assertRegex(table, r"mean +7\.500795\n")
+        self.assertIn("round trip", table)
+        scan = self.succeed("scan", DELAY).decode()
+        self.assertRegex(scan, r"199,999 +1,500,159\n")
+        histogram = self.succeed("histogram", DELAY, "--bins", 10, "--range", "-60,140").decode()
+        self.assertRegex(histogram, r"\[-20, 0\) +88,704 +█+\n")
+        self.assertRegex(histogram, r"\[120, 140\] +962 +[▏▎▍▌▋▊▉█]+\n")
+        self.assertRegex(histogram, r"above the bins +1,866\n")
+
+    def test_execution_is_reported(self):
+        execution = self.json("reduce", DELAY)["execution"]
+        self.assertEqual(execution["engine"], self.server.engine)
+        self.assertTrue(execution["strategy"].startswith("reduce/"))
+        self.assertEqual(execution["bytes_read"], 400000)
+        self.assertGreater(execution["total_time_us"], 0)
+        self.assertGreater(execution["round_trip_time_us"], execution["kernel_time_us"])
+
+
+class InputTest(CommandLineTest):
+    def test_every_element_type(self):
+        for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+                     "float16", "float32", "float64"):
+            array = (np.arange(1000) % 100).astype(name)
+            with self.subTest(name):
+                self.assertEqual(self.reduce(self.save("a.npy", array), stat="sum,max"),
+                                 {"sum": [49500], "max": [99]})
+                (self.folder / "a.bin").write_bytes(array.tobytes())
+                self.assertEqual(self.reduce(self.folder / "a.bin", "--type", name, stat="sum"),
+                                 {"sum": [49500]})
+
+    def test_bfloat16(self):
+        bits = np.array([1.0, 2.5, -3.0], np.float32).view(np.uint32) >> 16
+        (self.folder / "b.bin").write_bytes(bits.astype(np.uint16).tobytes())
+        self.assertEqual(self.reduce(self.folder / "b.bin", "--type", "bfloat16", stat="sum"),
+                         {"sum": [0.5]})
+
+    def test_standard_input(self):
+        array = np.arange(10, dtype=np.float32)
+        npy = io.BytesIO()
+        np.save(npy, array)
+        self.assertEqual(self.reduce("-", stat="sum", stdin=npy.getvalue()), {"sum": [45]})
+        self.assertEqual(
+            self.reduce("-", "--type", "float32", stat="sum", stdin=array.tobytes()), {"sum": [45]})
+        self.assertEqual(
+            self.reduce("-", "--format", "csv", stat="sum", stdin=b"x\n1\n2.5\n"), {"sum": [3.5]})
+
+    def test_csv(self):
+        path = self.folder / "flights.csv"
+        path.write_text('carrier,delay,miles\r\n"A, B",-5,100\r\nC,,200\r\nD,7,300\r\n')
+        self.assertEqual(self.reduce(path, "--column", "miles", stat="sum"), {"sum": [600]})
+        self.assertEqual(
+            self.reduce(path, "--column", 2, "--ignore-nan", stat="sum,nan_count"),
+            {"sum": [2], "nan_count": [1]})
+        answer = self.json("histogram", path, "--column", "delay", "--weights-column", "miles",
+                           "--edges", "-10,0,10")
+        self.assertEqual(answer["channels"][0]["weight_sums"], [100, 300])
+        self.assertEqual(answer["channels"][0]["nan_count"], 1)
+
+    def test_npy_versions(self):
+        array = np.arange(6, dtype="<u4").reshape(2, 3)
+        for version in ((1, 0), (2, 0), (3, 0)):
+            file = io.BytesIO()
+            np.lib.format.write_array(file, array, version)
+            with self.subTest(version):
+                self.assertEqual(self.reduce("-", "--axis", 0, stat="sum", stdin=file.getvalue()),
+                                 {"sum": [3, 5, 7]})
+
+    def test_malformed_files(self):
+        whole = self.save("whole.npy", np.arange(4)).read_bytes()
+        (self.folder / "short.npy").write_bytes(whole[:-1])
+        self.fail(4, "bytes follow", "reduce", self.folder / "short.npy")
+        self.fail(4, "bool", "reduce", self.save("bool.npy", np.array([True])))
+        self.fail(4, "big-endian", "reduce", self.save("big.npy", np.arange(3, dtype=">i4")))
+        self.fail(4, "Fortran", "reduce",
+                  self.save("fortran.npy", np.asfortranarray(np.ones((2, 3)))))
+        self.fail(4, "3 dimensions", "reduce", self.save("cube.npy", np.ones((2, 2, 2))))
+        self.fail(4, "'<c16'", "reduce", self.save("complex.npy", np.array([1j])))
+        self.fail(4, "No such file", "reduce", self.folder / "missing.npy")
+        self.fail(4, "give --type", "reduce", "-", stdin=b"abc")
+
+
+class OperationTest(CommandLineTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        random = np.random.default_rng(7)
+        cls.matrix = random.integers(-1000, 1000, (37, 53)).astype(np.int32)
+        cls.samples = random.normal(0, 1, 5000)
+
+    def test_axes(self):
+        path = self.save("matrix.npy", self.matrix)
+        for axis in (0, 1):
+            statistics = self.reduce(path, "--axis", axis, stat="sum,max,argmin")
+            self.assertEqual(statistics["sum"], self.matrix.sum(axis).tolist())
+            self.assertEqual(statistics["max"], self.matrix.max(axis).tolist())
+            self.assertEqual(statistics["argmin"], self.matrix.argmin(axis).tolist())
+            values = self.json("scan", path, "--axis", axis)["result"]["values"]
+            self.assertEqual(values, self.matrix.cumsum(axis).ravel().tolist())
+
+    def test_segments(self):
+        path = self.save("vector.npy", self.matrix.ravel())
+        offsets = [0, 10, 10, 1000, self.matrix.size]
+        expected = [self.matrix.ravel()[a:b].sum() for a, b in zip(offsets, offsets[1:])]
+        as_list = ",".join(map(str, offsets))
+        as_file = self.save("offsets.npy", np.array(offsets))
+        as_text = self.folder / "offsets.txt"
+        as_text.write_text("\n".join(map(str, offsets)))
+        for segments in (as_list, as_file, as_text):
+            self.assertEqual(self.reduce(path, "--segments", segments, stat="sum"),
+                             {"sum": expected})
+
+    def test_sample_variance(self):
+        path = self.save("samples.npy", self.samples)
+        self.assertAlmostEqual(self.reduce(path, "--ddof", 1, stat="variance")["variance"][0],
+                               self.samples.var(ddof=1), places=12)
+        self.assertEqual(self.reduce(path, stat="sum")["sum"], [math.fsum(self.samples)])
+
+    def test_special_values(self):
+        path = self.save("special.npy", np.array([1, np.nan, np.inf]))
+        self.assertEqual(self.reduce(path, stat="sum,nan_count"),
+                         {"sum": ["NaN"], "nan_count": [1]})
+        self.assertEqual(self.reduce(path, "--ignore-nan", stat="sum"), {"sum": ["Infinity"]})
+
+    def test_overflow(self):
+        path = self.save("large.npy", np.array([2**63 - 1, 1]))
+        result = self.fail(1, "overflow", "reduce", path, "--stat", "sum", "--json")
+        self.assertEqual(json.loads(result.stdout)["error"]["code"], "OUT_OF_RANGE")
+        self.assertEqual(self.reduce(path, "--wrap", stat="sum"), {"sum": [-2**63]})
+
+    def test_scan_options(self):
+        array = np.array([3, 1, 2], np.int32)
+        path = self.save("small.npy", array)
+        scan = lambda *flags: self.json("scan", path, *flags)["result"]
+        self.assertEqual(scan("--exclusive")["values"], [0, 3, 4])
+        self.assertEqual(scan("--reverse")["values"], [6, 3, 2])
+        self.assertEqual(scan("--op", "max")["values"], [3, 3, 3])
+        self.assertEqual(scan("--op", "product")["values"], [3, 3, 6])
+        self.assertEqual(scan()["element_type"], "int64")
+        self.assertEqual(scan("--output-type", "int32")["element_type"], "int32")
+
+    def test_scan_output(self):
+        path = self.save("matrix.npy", self.matrix)
+        output = self.folder / "out.npy"
+        self.succeed("scan", path, "--axis", 1, "--output", output)
+        np.testing.assert_array_equal(np.load(output), self.matrix.cumsum(1))
+        piped = self.succeed("scan", path, "--axis", 1, "--output", "-")
+        np.testing.assert_array_equal(np.load(io.BytesIO(piped)), self.matrix.cumsum(1))
+        raw = self.folder / "out.bin"
+        self.succeed("scan", path, "--axis", 1, "--output", raw)
+        self.assertEqual(raw.read_bytes(), self.matrix.cumsum(1).tobytes())
+
+    def test_bin_kinds(self):
+        path = self.save("samples.npy", self.samples)
+        counts = lambda *flags: self.json("histogram", path, *flags)["channels"][0]["counts"]
+        self.assertEqual(counts(), np.histogram(self.samples, 10)[0].tolist())
+        self.assertEqual(counts("--bins", 33), np.histogram(self.samples, 33)[0].tolist())
+        edges = [-np.inf, -1, 0.25, np.inf]
+        self.assertEqual(counts("--edges", "-inf,-1,0.25,inf"),
+                         np.histogram(self.samples, edges)[0].tolist())
+        positive = self.save("positive.npy", np.abs(self.samples) + 0.01)
+        answer = self.json("histogram", positive, "--log", "--bins", 7, "--range", "0.01,10")
+        self.assertEqual(answer["channels"][0]["counts"],
+                         np.histogram(np.load(positive), answer["bins"][0]["edges"])[0].tolist())
+
+    def test_integer_bins_of_channels(self):
+        pixels = np.random.default_rng(1).integers(0, 256, 3000).astype(np.uint8)
+        answer = self.json("histogram", self.save("pixels.npy", pixels), "--integer", 0, "--bins",
+                           256, "--channels", 3)
+        for channel in range(3):
+            self.assertEqual(answer["channels"][channel]["counts"],
+                             np.bincount(pixels[channel::3], minlength=256).tolist())
+
+    def test_two_dimensions_sparse(self):
+        answer = self.json("histogram", HOUR, "--y", HOUR, "--layout", "even:24:0:24", "--layout",
+                           "even:12:0:24", "--sparse")
+        hours = np.load(HOUR).astype(np.float64)
+        expected, _, _ = np.histogram2d(hours, hours, [np.arange(25), np.arange(0, 25, 2)])
+        dense = np.zeros(24 * 12)
+        channel = answer["channels"][0]
+        dense[channel["bin_indices"]] = channel["counts"]
+        np.testing.assert_array_equal(dense.reshape(24, 12), expected)
+        self.assertNotIn(0, channel["counts"])
+
+    def test_clamp_weights_and_quantiles(self):
+        path = self.save("samples.npy", self.samples)
+        clamped = self.json("histogram", path, "--bins", 4, "--range", "-1,1", "--clamp")
+        self.assertEqual(sum(clamped["channels"][0]["counts"]), self.samples.size)
+        weights = self.save("weights.npy", np.arange(self.samples.size))
+        weighted = self.json("histogram", path, "--bins", 4, "--range", "-1,1", "--weights",
+                             weights)
+        self.assertEqual(
+            weighted["channels"][0]["weight_sums"],
+            np.histogram(self.samples, 4, (-1, 1), weights=np.load(weights))[0].tolist())
+        quantiles = self.json("histogram", path, "--bins", 10000, "--quantiles", "0.5,0.9")
+        for quantile in quantiles["channels"][0]["quantiles"]:
+            self.assertAlmostEqual(quantile["value"],
+                                   np.quantile(self.samples, quantile["probability"]), places=2)
+
+
+class BehaviourTest(CommandLineTest):
+    def test_info(self):
+        info = self.json("info")
+        self.assertEqual(info["health"], "SERVING")
+        self.assertEqual(info["engine"], self.server.engine)
+        self.assertGreater(len(info["devices"]), 0)
+        self.assertIn("SERVING", self.succeed("info").decode())
+        self.assertEqual(self.succeed("info", "--health"), b"SERVING\n")
+
+    def test_unreachable(self):
+        self.fail(3, "cannot connect", "info", "--health", "--server", "127.0.0.1:1")
+
+    def test_usage(self):
+        self.fail(2, "--stat", "reduce", DELAY, "--stat", "median")
+        self.fail(2, "subcommand is required")
+        self.assertEqual(self.run_cli("--help").returncode, 0)
+
+    def test_request_errors_name_the_field(self):
+        result = self.fail(1, "bins[0].even.upper_bound", "histogram", DELAY, "--bins", 3,
+                           "--range", "1,0", "--json")
+        error = json.loads(result.stdout)["error"]
+        self.assertEqual(error["code"], "INVALID_ARGUMENT")
+        self.assertEqual(error["field"], "bins[0].even.upper_bound")
+
+    def test_no_escape_codes_into_pipes(self):
+        for arguments in (("info",), ("reduce", DELAY), ("histogram", DELAY)):
+            self.assertNotIn(b"\x1b", self.succeed(*arguments))
+
+    def test_plain_ascii_where_the_locale_is(self):
+        output = self.succeed("histogram", DELAY, environment={"LC_ALL": "C"})
+        self.assertTrue(output.isascii())
+        self.assertIn(b"####", output)
+
+    def test_large_array(self):
+        array = np.arange(5_000_000, dtype=np.int64)
+        path = self.save("large.npy", array)
+        self.assertEqual(self.reduce(path, stat="sum"), {"sum": [int(array.sum())]})
+        output = self.folder / "large_out.npy"
+        self.succeed("scan", path, "--output", output)
+        np.testing.assert_array_equal(np.load(output), array.cumsum())
+
+
+if __name__ == "__main__":
+    server_process.skip_without_device()
+    unittest.main()

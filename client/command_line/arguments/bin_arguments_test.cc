@@ -1,0 +1,92 @@
+#include "client/command_line/arguments/bin_arguments.h"
+
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace gridfold::client {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+template <typename Bins>
+Bins OnlyBins(const BinArguments& arguments) {
+  const auto bins = ToBins(arguments);
+  EXPECT_TRUE(bins.ok()) << bins.status();
+  EXPECT_EQ(bins->size(), 1u);
+  return std::get<Bins>(bins->front());
+}
+
+void ExpectError(const BinArguments& arguments, const std::string& message) {
+  const auto bins = ToBins(arguments);
+  ASSERT_FALSE(bins.ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(bins.status()));
+  EXPECT_THAT(std::string(bins.status().message()), HasSubstr(message));
+}
+
+TEST(BinArgumentsTest, DefaultIsTenBinsOverTheData) {
+  const EvenBins bins = OnlyBins<EvenBins>({});
+  EXPECT_EQ(bins.bin_count, 10u);
+  EXPECT_EQ(bins.lower_bound, std::nullopt);
+  EXPECT_EQ(bins.upper_bound, std::nullopt);
+}
+
+TEST(BinArgumentsTest, EveryKindHasItsFlags) {
+  const EvenBins even = OnlyBins<EvenBins>({.bin_count = 5, .range = "-60,140"});
+  EXPECT_EQ(even.bin_count, 5u);
+  EXPECT_EQ(even.lower_bound, -60);
+  EXPECT_EQ(even.upper_bound, 140);
+  EXPECT_THAT(OnlyBins<EdgeBins>({.edges = "-inf, 0.5,inf"}).edges,
+              ElementsAre(-std::numeric_limits<double>::infinity(), 0.5,
+                          std::numeric_limits<double>::infinity()));
+  const LogarithmicBins log =
+      OnlyBins<LogarithmicBins>({.bin_count = 3, .range = "1,1e3", .logarithmic = true});
+  EXPECT_EQ(log.bin_count, 3u);
+  EXPECT_EQ(log.lower_bound, 1);
+  EXPECT_EQ(log.upper_bound, 1000);
+  const IntegerBins integer = OnlyBins<IntegerBins>({.bin_count = 256, .first_value = -128});
+  EXPECT_EQ(integer.first_value, -128);
+  EXPECT_EQ(integer.bin_count, 256u);
+}
+
+TEST(BinArgumentsTest, LayoutsAreOneForEach) {
+  const auto bins = ToBins(
+      {.layouts = {"even:10", "even:5:-1:1", "edges:0:1:4", "log:3:1:1000", "integer:-128:256"}});
+  ASSERT_TRUE(bins.ok()) << bins.status();
+  ASSERT_EQ(bins->size(), 5u);
+  EXPECT_EQ(std::get<EvenBins>((*bins)[0]).bin_count, 10u);
+  EXPECT_EQ(std::get<EvenBins>((*bins)[1]).lower_bound, -1);
+  EXPECT_THAT(std::get<EdgeBins>((*bins)[2]).edges, ElementsAre(0, 1, 4));
+  EXPECT_EQ(std::get<LogarithmicBins>((*bins)[3]).upper_bound, 1000);
+  EXPECT_EQ(std::get<IntegerBins>((*bins)[4]).first_value, -128);
+  EXPECT_EQ(std::get<IntegerBins>((*bins)[4]).bin_count, 256u);
+}
+
+TEST(BinArgumentsTest, LayoutsThatMakeNoSenseAreNamed) {
+  for (const char* layout : {"", "even", "even:", "even:x", "even:1:2", "even:1:2:3:4", "even:1.5",
+                             "log:3", "round:3", "integer:1", "integer:1:-1", "edges:a"}) {
+    ExpectError({.layouts = {layout}}, "--layout: '" + std::string(layout) + "'");
+  }
+}
+
+TEST(BinArgumentsTest, FlagsThatDoNotGoTogetherAreRefused) {
+  ExpectError({.edges = "0,1", .logarithmic = true}, "do not go together");
+  ExpectError({.edges = "0,1", .first_value = 1}, "do not go together");
+  ExpectError({.logarithmic = true, .layouts = {"even:1"}}, "do not go together");
+  ExpectError({.bin_count = 1, .edges = "0,1"}, "--edges goes without");
+  ExpectError({.bin_count = 1, .layouts = {"even:1"}}, "--layout goes without");
+  ExpectError({.first_value = 1}, "--integer needs --bins");
+  ExpectError({.logarithmic = true}, "--log needs --range");
+  ExpectError({.range = "1"}, "two numbers");
+  ExpectError({.range = "1,2,3"}, "two numbers");
+  ExpectError({.range = "1,x"}, "'x' is not a number");
+  ExpectError({.edges = "1,,2"}, "'' is not a number");
+}
+
+}  // namespace
+}  // namespace gridfold::client

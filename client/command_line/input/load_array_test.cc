@@ -1,0 +1,128 @@
+#include "client/command_line/input/load_array.h"
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/command_line/input/npy_format.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace gridfold::client {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class LoadArrayTest : public testing::Test {
+ protected:
+  ~LoadArrayTest() override {
+    for (const std::string& path : paths_) std::remove(path.c_str());
+  }
+
+  std::string Write(const std::string& name, const std::string& content) {
+    const std::string path = absl::StrCat(testing::TempDir(), "/", getpid(), "_", name);
+    EXPECT_TRUE(WriteFile(path, {content}).ok());
+    paths_.push_back(path);
+    return path;
+  }
+
+  static std::string Npy(const std::vector<uint64_t>& shape, const std::string& data) {
+    return *NpyHeader(ElementType::kUint8, shape) + data;
+  }
+
+  static void ExpectError(const InputOptions& options, const std::string& message) {
+    const auto array = LoadArray(options, nullptr);
+    ASSERT_FALSE(array.ok());
+    EXPECT_THAT(std::string(array.status().message()), HasSubstr(message));
+    EXPECT_THAT(std::string(array.status().message()), HasSubstr(options.path));
+  }
+
+ private:
+  std::vector<std::string> paths_;
+};
+
+TEST_F(LoadArrayTest, FormatsAreDetected) {
+  EXPECT_EQ(LoadArray({.path = Write("a.bin", Npy({3}, "abc"))}, nullptr)->element_type,
+            ElementType::kUint8);
+  EXPECT_EQ(LoadArray({.path = Write("a.csv", "x\n1\n")}, nullptr)->element_type,
+            ElementType::kInt64);
+  EXPECT_EQ(LoadArray({.path = Write("a.txt", "x\n1\n"), .column = "x"}, nullptr)->element_type,
+            ElementType::kInt64);
+  EXPECT_THAT(LoadArray({.path = Write("a.tsv", "1\t2\n"), .column = "2"}, nullptr)->shape,
+              ElementsAre(1));
+  EXPECT_THAT(
+      LoadArray({.path = Write("a.raw", "abcd"), .element_type = ElementType::kUint16}, nullptr)
+          ->shape,
+      ElementsAre(2));
+  ExpectError({.path = Write("a.dat", "abcd")}, "give --type");
+  ExpectError({.path = Write("b.npy", "abcd")}, "does not begin as .npy");
+}
+
+TEST_F(LoadArrayTest, FormatCanBeGiven) {
+  const std::string npy = Npy({3}, "abc");
+  EXPECT_EQ(LoadArray({.path = Write("a.npy", npy),
+                       .format = FileFormat::kRaw,
+                       .element_type = ElementType::kUint8},
+                      nullptr)
+                ->element_count(),
+            npy.size());
+  ExpectError({.path = Write("b.bin", "ab"), .format = FileFormat::kRaw}, "--type is needed");
+  ExpectError({.path = Write("c.bin", "1\n"), .format = FileFormat::kNpy}, ".npy");
+}
+
+TEST_F(LoadArrayTest, TypesMustMatch) {
+  const std::string path = Write("a.npy", Npy({3}, "abc"));
+  EXPECT_TRUE(LoadArray({.path = path, .element_type = ElementType::kUint8}, nullptr).ok());
+  ExpectError({.path = path, .element_type = ElementType::kFloat32}, "holds uint8, not float32");
+  ExpectError({.path = Write("a.raw", "abc"), .element_type = ElementType::kUint16},
+              "3 bytes are not a whole number of uint16");
+}
+
+TEST_F(LoadArrayTest, ShapesMustHoldTheElements) {
+  const std::string path = Write("a.npy", Npy({6}, "abcdef"));
+  EXPECT_THAT(LoadArray({.path = path, .shape = {2, 3}}, nullptr)->shape, ElementsAre(2, 3));
+  ExpectError({.path = path, .shape = {2, 4}}, "--shape 2,4 does not hold the file's 6 elements");
+  ExpectError({.path = path, .shape = {uint64_t{1} << 63, 2}}, "does not hold");
+}
+
+TEST_F(LoadArrayTest, MissingFilesAreNamed) {
+  ExpectError({.path = "/nonexistent/file.npy"}, "No such file");
+  ExpectError({.path = testing::TempDir()}, "directory");
+}
+
+TEST_F(LoadArrayTest, ProgressReachesTheSize) {
+  const std::string path = Write("a.raw", std::string(10'000'000, 'x'));
+  uint64_t last = 0;
+  const auto array = LoadArray({.path = path, .element_type = ElementType::kUint8},
+                               [&](uint64_t read_bytes, std::optional<uint64_t> total_bytes) {
+                                 EXPECT_EQ(total_bytes, 10'000'000u);
+                                 EXPECT_GE(read_bytes, last);
+                                 last = read_bytes;
+                               });
+  ASSERT_TRUE(array.ok()) << array.status();
+  EXPECT_EQ(array->bytes, std::string(10'000'000, 'x'));
+  EXPECT_EQ(last, 10'000'000u);
+}
+
+TEST_F(LoadArrayTest, FilesThatNoRequestCarriesAreRefused) {
+  const std::string path = Write("a.raw", "abcdef");
+  EXPECT_TRUE(absl::IsResourceExhausted(ReadFile(path, 5, nullptr).status()));
+  EXPECT_EQ(*ReadFile(path, 6, nullptr), "abcdef");
+}
+
+TEST_F(LoadArrayTest, OffsetsAreIntegersThatAreNotNegative) {
+  EXPECT_THAT(*ToOffsets(*LoadArray({.path = Write("a.csv", "0\n2\n5\n")}, nullptr)),
+              ElementsAre(0, 2, 5));
+  EXPECT_THAT(*ToOffsets(*LoadArray({.path = Write("b.npy", Npy({2}, "\x01\xFF"))}, nullptr)),
+              ElementsAre(1, 255));
+  EXPECT_FALSE(ToOffsets(*LoadArray({.path = Write("c.csv", "0\n-2\n")}, nullptr)).ok());
+  EXPECT_FALSE(ToOffsets(*LoadArray({.path = Write("d.csv", "0\n2.5\n")}, nullptr)).ok());
+}
+
+}  // namespace
+}  // namespace gridfold::client

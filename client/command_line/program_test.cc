@@ -1,0 +1,257 @@
+// Command lines against a fake server: what is asked of it, what is printed, and the exit code.
+#include "client/command_line/program.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/command_line/input/file.h"
+#include "client/library/fake_server.h"
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gridfold/v1/error_details.pb.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace gridfold::client {
+namespace {
+
+using testing::HasSubstr;
+
+class ProgramTest : public testing::Test {
+ protected:
+  ProgramTest() {
+    server_.on_reduce = [this](grpc::ServerContext&, const v1::ReduceArrayRequest& request,
+                               v1::ReduceArrayResponse& response) {
+      reduce_request_ = request;
+      response.set_group_count(1);
+      for (int statistic : request.statistics()) {
+        v1::StatisticValues& values = *response.add_results();
+        values.set_statistic(static_cast<v1::Statistic>(statistic));
+        values.mutable_values()->mutable_int64_values()->add_values(42);
+      }
+      return error_;
+    };
+    server_.on_scan = [this](grpc::ServerContext&, const v1::ScanArrayRequest& request,
+                             v1::ScanArrayResponse& response) {
+      scan_request_ = request;
+      *response.mutable_inline_array() = request.array().inline_array();
+      return error_;
+    };
+    server_.on_histogram = [this](grpc::ServerContext&, const v1::ComputeHistogramRequest& request,
+                                  v1::ComputeHistogramResponse&) {
+      histogram_request_ = request;
+      return grpc::Status(grpc::StatusCode::ABORTED, "asked");
+    };
+    Write("in.csv", "x,y\n1,2\n3,4\n");
+    Write("offsets.txt", "0\n1\n2\n");
+  }
+
+  ~ProgramTest() override {
+    for (const std::string& path : paths_) std::remove(path.c_str());
+  }
+
+  std::string Path(const std::string& name) {
+    return absl::StrCat(testing::TempDir(), "/program_test_", getpid(), "_", name);
+  }
+
+  void Write(const std::string& name, const std::string& content) {
+    paths_.push_back(Path(name));
+    ASSERT_TRUE(WriteFile(Path(name), {content}).ok());
+  }
+
+  // Runs the program. '@' before an argument makes it the path of a test file.
+  ExitCode Run(std::vector<std::string> arguments) {
+    out_.str("");
+    error_out_.str("");
+    std::vector<const char*> argv = {"gridfold", "--server", server_.target().c_str()};
+    for (std::string& argument : arguments) {
+      if (argument[0] == '@') argument = Path(argument.substr(1));
+      argv.push_back(argument.c_str());
+    }
+    const TextStyle style = {.width = 80, .unicode = false, .colour = false};
+    return RunProgram(static_cast<int>(argv.size()), argv.data(), style, style, out_, error_out_);
+  }
+
+  template <typename Message>
+  static void ExpectMessage(const Message& actual, const std::string& text) {
+    Message expected;
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &expected)) << text;
+    EXPECT_EQ(actual.DebugString(), expected.DebugString());
+  }
+
+  FakeServer server_;
+  grpc::Status error_;
+  v1::ReduceArrayRequest reduce_request_;
+  v1::ScanArrayRequest scan_request_;
+  v1::ComputeHistogramRequest histogram_request_;
+  std::ostringstream out_;
+  std::ostringstream error_out_;
+
+ private:
+  std::vector<std::string> paths_;
+};
+
+constexpr char kFirstColumn[] = R"(inline_array { element_type: ELEMENT_TYPE_INT64
+    data: "\001\000\000\000\000\000\000\000\003\000\000\000\000\000\000\000" })";
+constexpr char kSecondColumn[] = R"(inline_array { element_type: ELEMENT_TYPE_INT64
+    data: "\002\000\000\000\000\000\000\000\004\000\000\000\000\000\000\000" })";
+
+TEST_F(ProgramTest, ReduceFlagsReachTheServer) {
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--stat", "sum,max", "--segments", "0,1,2", "--ignore-nan",
+                 "--wrap", "--ddof", "1"}),
+            ExitCode::kSuccess);
+  ExpectMessage(reduce_request_, absl::StrCat("array {", kFirstColumn, R"(}
+    statistics: STATISTIC_SUM statistics: STATISTIC_MAX
+    grouping { segments { offsets: 0 offsets: 1 offsets: 2 } }
+    nan_policy: NAN_POLICY_IGNORE overflow_policy: OVERFLOW_POLICY_WRAP
+    delta_degrees_of_freedom: 1)"));
+}
+
+TEST_F(ProgramTest, SegmentsComeFromAFile) {
+  Run({"reduce", "@in.csv", "--segments", "@offsets.txt"});
+  EXPECT_EQ(reduce_request_.grouping().segments().offsets_size(), 3);
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--segments", "@missing"}), ExitCode::kInputOutput);
+}
+
+TEST_F(ProgramTest, ReducePrintsATable) {
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--column", "y", "--stat", "sum", "--stat", "max"}),
+            ExitCode::kSuccess);
+  EXPECT_THAT(out_.str(), HasSubstr("sum  42\nmax  42\n"));
+  EXPECT_EQ(error_out_.str(), "");
+}
+
+TEST_F(ProgramTest, ReducePrintsJson) {
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--stat", "sum", "--json"}), ExitCode::kSuccess);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["statistics"]["sum"][0], 42);
+}
+
+TEST_F(ProgramTest, ScanFlagsReachTheServer) {
+  EXPECT_EQ(Run({"scan", "@in.csv", "--shape", "1,2", "--axis", "1", "--op", "max", "--exclusive",
+                 "--reverse", "--output-type", "int64"}),
+            ExitCode::kSuccess);
+  EXPECT_EQ(scan_request_.operation(), v1::SCAN_OPERATION_MAX);
+  EXPECT_EQ(scan_request_.mode(), v1::SCAN_MODE_EXCLUSIVE);
+  EXPECT_EQ(scan_request_.direction(), v1::SCAN_DIRECTION_REVERSE);
+  EXPECT_EQ(scan_request_.output_type(), v1::ELEMENT_TYPE_INT64);
+  EXPECT_EQ(scan_request_.grouping().axis(), 1u);
+  EXPECT_THAT(scan_request_.array().inline_array().shape(), testing::ElementsAre(1, 2));
+}
+
+TEST_F(ProgramTest, ScanWritesFiles) {
+  const std::string elements("\1\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0", 16);
+  Write("out.npy", "");
+  EXPECT_EQ(Run({"scan", "@in.csv", "--output", "@out.npy"}), ExitCode::kSuccess);
+  const std::string npy = *ReadFile(Path("out.npy"), 1000, nullptr);
+  EXPECT_EQ(npy.substr(0, 6), "\x93NUMPY");
+  EXPECT_EQ(npy.substr(npy.size() - 16), elements);
+  Write("out.bin", "");
+  EXPECT_EQ(Run({"scan", "@in.csv", "--output", "@out.bin"}), ExitCode::kSuccess);
+  EXPECT_EQ(*ReadFile(Path("out.bin"), 1000, nullptr), elements);
+  EXPECT_EQ(Run({"scan", "@in.csv", "--output", "/nonexistent/out.npy"}), ExitCode::kInputOutput);
+}
+
+TEST_F(ProgramTest, HistogramFlagsReachTheServer) {
+  EXPECT_EQ(Run({"histogram", "@in.csv", "--bins", "4", "--range", "-1,1", "--y-column", "y",
+                 "--weights-column", "2", "--clamp", "--sparse", "--quantiles", "0.5,1"}),
+            ExitCode::kRequestFailed);
+  ExpectMessage(histogram_request_, absl::StrCat("array {", kFirstColumn, "} y_array {",
+                                                 kSecondColumn, "} weights {", kSecondColumn, R"(}
+    bins { even { bin_count: 4 lower_bound: -1 upper_bound: 1 } }
+    channel_count: 1
+    out_of_range_policy: OUT_OF_RANGE_POLICY_CLAMP format: HISTOGRAM_FORMAT_SPARSE
+    quantiles: 0.5 quantiles: 1)"));
+}
+
+TEST_F(ProgramTest, LayoutsAndChannelsReachTheServer) {
+  Run({"histogram", "--layout", "even:2:0:1", "--layout", "integer:-5:10", "--channels", "2",
+       "@in.csv"});
+  ExpectMessage(histogram_request_, absl::StrCat("array {", kFirstColumn, R"(}
+    bins { even { bin_count: 2 lower_bound: 0 upper_bound: 1 } }
+    bins { integer { first_value: -5 bin_count: 10 } }
+    channel_count: 2
+    out_of_range_policy: OUT_OF_RANGE_POLICY_DROP format: HISTOGRAM_FORMAT_DENSE)"));
+  Run({"histogram", "@in.csv", "--integer", "-3", "--bins", "7"});
+  EXPECT_EQ(histogram_request_.bins(0).integer().first_value(), -3);
+}
+
+TEST_F(ProgramTest, CommandLinesThatMakeNoSenseAreUsageErrors) {
+  const std::vector<std::vector<std::string>> all = {
+      {},
+      {"reduce"},
+      {"multiply", "x.npy"},
+      {"reduce", "@in.csv", "--unknown"},
+      {"reduce", "@in.csv", "--stat", "median"},
+      {"reduce", "@in.csv", "--axis", "0", "--segments", "0,2"},
+      {"reduce", "@in.csv", "--segments", "0,,2"},
+      {"reduce", "@in.csv", "--type", "float128"},
+      {"reduce", "@in.csv", "--shape", "2"},
+      {"reduce", "@in.csv", "--format", "xml"},
+      {"reduce", "@in.csv", "--delimiter", "ab"},
+      {"scan", "@in.csv", "--op", "mean"},
+      {"scan", "@in.csv", "--output-type", "x"},
+      {"histogram", "@in.csv", "--edges", "0,1", "--bins", "3"},
+      {"histogram", "@in.csv", "--quantiles", "half"},
+      {"--timeout", "-1", "info"},
+  };
+  for (const std::vector<std::string>& arguments : all) {
+    EXPECT_EQ(Run(arguments), ExitCode::kUsage) << testing::PrintToString(arguments);
+    EXPECT_NE(error_out_.str(), "");
+    EXPECT_EQ(out_.str(), "");
+  }
+}
+
+TEST_F(ProgramTest, FilesThatMakeNoSenseAreInputErrors) {
+  Write("bad.npy", "not numpy");
+  EXPECT_EQ(Run({"reduce", "@missing.npy"}), ExitCode::kInputOutput);
+  EXPECT_THAT(error_out_.str(), HasSubstr("missing.npy: No such file"));
+  EXPECT_EQ(Run({"reduce", "@bad.npy"}), ExitCode::kInputOutput);
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--column", "z"}), ExitCode::kInputOutput);
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--shape", "3,3"}), ExitCode::kInputOutput);
+}
+
+TEST_F(ProgramTest, ServerErrorsNameTheFieldAndTheDelay) {
+  v1::RpcStatus details;
+  google::protobuf::Any& bad_request = *details.add_details();
+  bad_request.set_type_url("type.googleapis.com/google.rpc.BadRequest");
+  v1::BadRequest violation;
+  violation.add_field_violations()->set_field("grouping.axis");
+  bad_request.set_value(violation.SerializeAsString());
+  error_ =
+      grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "no such axis", details.SerializeAsString());
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--json"}), ExitCode::kRequestFailed);
+  EXPECT_EQ(error_out_.str(), "gridfold: no such axis\n  field: grouping.axis\n");
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["error"]["field"], "grouping.axis");
+}
+
+TEST_F(ProgramTest, NoServerIsUnreachable) {
+  EXPECT_EQ(Run({"info", "--server", "127.0.0.1:1"}), ExitCode::kUnreachable);
+  EXPECT_THAT(error_out_.str(), HasSubstr("cannot connect to 127.0.0.1:1"));
+  EXPECT_THAT(error_out_.str(), HasSubstr("gridfold_server"));
+}
+
+TEST_F(ProgramTest, HealthIsAnExitCode) {
+  EXPECT_EQ(Run({"info", "--health"}), ExitCode::kSuccess);
+  EXPECT_EQ(out_.str(), "SERVING\n");
+  server_.health().SetServingStatus(false);
+  EXPECT_EQ(Run({"info", "--health"}), ExitCode::kRequestFailed);
+  EXPECT_EQ(out_.str(), "NOT_SERVING\n");
+}
+
+TEST_F(ProgramTest, HelpAndVersionAreNoErrors) {
+  EXPECT_EQ(Run({"--help"}), ExitCode::kSuccess);
+  EXPECT_THAT(out_.str(), HasSubstr("Exit codes:"));
+  for (const char* command : {"info", "reduce", "scan", "histogram"}) {
+    EXPECT_EQ(Run({command, "--help"}), ExitCode::kSuccess);
+    EXPECT_THAT(out_.str(), HasSubstr(absl::StrCat("Examples:\n  gridfold ", command)));
+  }
+  EXPECT_EQ(Run({"--version"}), ExitCode::kSuccess);
+  EXPECT_THAT(out_.str(), HasSubstr("gridfold "));
+}
+
+}  // namespace
+}  // namespace gridfold::client

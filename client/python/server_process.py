@@ -1,0 +1,51 @@
+"""Starts a gridfold_server for tests that go over a real socket."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+SKIPPED = 77  # The exit code by which CTest knows a test that could not run here.
+START_SECONDS_MAX = 60
+
+
+class ServerProcess:
+    """A server on a free loopback port, from `with` to its end.
+
+    The program is GRIDFOLD_SERVER_BINARY; its engine is GRIDFOLD_TEST_ENGINE, "cpu" by default.
+    """
+
+    def __init__(self):
+        self.engine = os.environ.get("GRIDFOLD_TEST_ENGINE", "cpu")
+
+    def __enter__(self):
+        self._folder = tempfile.TemporaryDirectory()
+        port_file = pathlib.Path(self._folder.name, "port")
+        self._process = subprocess.Popen(
+            [os.environ["GRIDFOLD_SERVER_BINARY"], "--engine", self.engine,
+             "--listen", "127.0.0.1:0", "--port-file", str(port_file)],
+            stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while not (port_file.exists() and port_file.read_text().strip()):
+            if self._process.poll() is not None:
+                raise RuntimeError(f"the server ended with code {self._process.returncode}")
+            if time.monotonic() > deadline:
+                self._process.kill()
+                raise RuntimeError("the server did not start")
+            time.sleep(0.02)
+        self.target = f"127.0.0.1:{port_file.read_text().strip()}"
+        return self
+
+    def __exit__(self, *_):
+        self._process.terminate()
+        self._process.wait()
+        self._folder.cleanup()
+
+
+def skip_without_device():
+    """Ends the program as skipped where it is to test a GPU and there is none."""
+    if os.environ.get("GRIDFOLD_TEST_ENGINE") == "cuda" and not os.path.exists("/dev/nvidiactl"):
+        print("skipped: no GPU")
+        sys.exit(SKIPPED)
