@@ -190,7 +190,8 @@ void Dyadic::Normalize() {
     return;
   }
   // Zero digits at the little end would only make every later step longer.
-  const auto first = std::find_if(magnitude_.begin(), magnitude_.end(), [](uint32_t d) { return d != 0; });
+  const auto first =
+      std::find_if(magnitude_.begin(), magnitude_.end(), [](uint32_t d) { return d != 0; });
   exponent_ += 32 * static_cast<int>(first - magnitude_.begin());
   magnitude_.erase(magnitude_.begin(), first);
 }

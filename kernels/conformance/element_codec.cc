@@ -17,8 +17,8 @@ FloatFormat FloatFormatOf(ElementType type) {
 
 double DecodeFloat(FloatFormat format, uint64_t bits) {
   const uint64_t significand = bits & ((uint64_t{1} << format.significand_bits) - 1);
-  const int field =
-      static_cast<int>(bits >> format.significand_bits & ((uint64_t{1} << format.exponent_bits) - 1));
+  const int field = static_cast<int>(bits >> format.significand_bits &
+                                     ((uint64_t{1} << format.exponent_bits) - 1));
   const bool negative = (bits >> (format.significand_bits + format.exponent_bits) & 1) != 0;
   double magnitude = 0;
   if (field == (1 << format.exponent_bits) - 1) {
@@ -33,7 +33,8 @@ double DecodeFloat(FloatFormat format, uint64_t bits) {
 
 uint64_t EncodeFloat(FloatFormat format, double x) {
   const uint64_t infinity = ((uint64_t{1} << format.exponent_bits) - 1) << format.significand_bits;
-  const uint64_t sign = uint64_t{std::signbit(x)} << (format.significand_bits + format.exponent_bits);
+  const uint64_t sign = uint64_t{std::signbit(x)}
+                        << (format.significand_bits + format.exponent_bits);
   if (std::isnan(x)) return infinity | uint64_t{1} << (format.significand_bits - 1);
   const double magnitude = std::fabs(x);
   if (magnitude == 0) return sign;
@@ -41,8 +42,8 @@ uint64_t EncodeFloat(FloatFormat format, double x) {
   // A whole number of the format's steps near x, rounded by the processor.
   const int exponent = std::max(std::ilogb(magnitude), format.min_exponent());
   const double steps = std::nearbyint(std::ldexp(magnitude, format.significand_bits - exponent));
-  // Steps past the end of this binade or below the first one are right all the same: the encoding is
-  // one increasing sequence, whose last member is infinity.
+  // Steps past the end of this binade or below the first one are right all the same: the encoding
+  // is one increasing sequence, whose last member is infinity.
   const uint64_t before = static_cast<uint64_t>(exponent - format.min_exponent())
                           << format.significand_bits;
   return sign | std::min(before + static_cast<uint64_t>(steps), infinity);

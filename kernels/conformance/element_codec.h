@@ -1,5 +1,5 @@
-// Elements of every type as long double, in which all of them are exact. Formats are read and written
-// by their definition, with no code of numerics/.
+// Elements of every type as long double, in which all of them are exact. Formats are read and
+// written by their definition, with no code of numerics/.
 #ifndef GRIDFOLD_KERNELS_CONFORMANCE_ELEMENT_CODEC_H_
 #define GRIDFOLD_KERNELS_CONFORMANCE_ELEMENT_CODEC_H_
 
@@ -28,8 +28,8 @@ FloatFormat FloatFormatOf(ElementType type);
 // The number that `bits` stand for in `format`.
 double DecodeFloat(FloatFormat format, uint64_t bits);
 
-// x rounded to `format`, to the nearest, ties to even, infinite past the largest number. NaN becomes
-// one with the highest bit of the significand set.
+// x rounded to `format`, to the nearest, ties to even, infinite past the largest number. NaN
+// becomes one with the highest bit of the significand set.
 uint64_t EncodeFloat(FloatFormat format, double x);
 
 long double ReadElement(ElementType type, const std::byte* data);

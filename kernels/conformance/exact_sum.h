@@ -25,7 +25,8 @@ class ExactSum {
   void AddScaled(int64_t integer, int exponent);
   void Carry();
 
-  std::array<int64_t, kDigits> digits_ = {};  // Of 32 bits, with room for carries; little end first.
+  std::array<int64_t, kDigits> digits_ =
+      {};  // Of 32 bits, with room for carries; little end first.
   int additions_ = 0;
 };
 

@@ -57,8 +57,9 @@ std::vector<double> LogarithmicEdges(const LogarithmicBinsSpec& spec) {
   std::vector<double> edges = {spec.lower_bound};
   for (uint64_t i = 1; i < spec.bin_count; ++i) {
     const long double part = static_cast<long double>(i) / count;
-    edges.push_back(static_cast<double>(std::pow(static_cast<long double>(spec.lower_bound), 1 - part) *
-                                        std::pow(static_cast<long double>(spec.upper_bound), part)));
+    edges.push_back(
+        static_cast<double>(std::pow(static_cast<long double>(spec.lower_bound), 1 - part) *
+                            std::pow(static_cast<long double>(spec.upper_bound), part)));
   }
   edges.push_back(spec.upper_bound);
   return edges;

@@ -26,7 +26,8 @@ struct Carried {
 
 class ScanTree {
  public:
-  ScanTree(const std::vector<double>& values, const std::vector<bool>& starts, FloatOperation operation)
+  ScanTree(const std::vector<double>& values, const std::vector<bool>& starts,
+           FloatOperation operation)
       : values_(values), starts_(starts), operation_(operation) {}
 
   std::vector<double> Results(bool exclusive) const {

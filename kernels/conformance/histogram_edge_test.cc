@@ -93,8 +93,8 @@ TEST_P(HistogramEdgeTest, IntegersThatADoubleDoesNotHold) {
 }
 
 TEST_P(HistogramEdgeTest, FullRangeOfSmallIntegers) {
-  for (const ElementType type : {ElementType::kInt8, ElementType::kUint8, ElementType::kInt16,
-                                 ElementType::kUint16}) {
+  for (const ElementType type :
+       {ElementType::kInt8, ElementType::kUint8, ElementType::kInt16, ElementType::kUint16}) {
     const auto least = static_cast<double>(SmallestElement(type));
     const auto most = static_cast<double>(LargestElement(type));
     std::vector<long double> all;
@@ -131,8 +131,13 @@ TEST_P(HistogramEdgeTest, IntegerBinsAtTheEndsOf64Bits) {
     if (type == ElementType::kUint64) {
       samples.insert(samples.end(), {0x1p63L, 0x1p63L - 1, 0x1p63L + 1});
     }
-    for (const auto& [first, count] : std::vector<std::pair<int64_t, uint64_t>>{
-             {kMin, 10}, {kMin, 1'000'000}, {kMax - 9, 10}, {kMax, 1}, {-5, 10}, {-300, 301}, {0, 256}}) {
+    for (const auto& [first, count] : std::vector<std::pair<int64_t, uint64_t>>{{kMin, 10},
+                                                                                {kMin, 1'000'000},
+                                                                                {kMax - 9, 10},
+                                                                                {kMax, 1},
+                                                                                {-5, 10},
+                                                                                {-300, 301},
+                                                                                {0, 256}}) {
       for (const OutOfRangePolicy policy : {OutOfRangePolicy::kDrop, OutOfRangePolicy::kClamp}) {
         HistogramSpec spec = SpecOfBins(IntegerBinsSpec{first, count});
         spec.out_of_range_policy = policy;
@@ -163,22 +168,28 @@ TEST_P(HistogramEdgeTest, AutomaticRangeOfEqualSamplesAndOfNone) {
   for (const ElementType type : kAllTypes) {
     Check(TestArray(ArrayDescription::Vector(type, 0)), SpecOfBins(AutomaticEven(10)));
     for (const long double x : {0.0L, 7.0L, 100.0L}) {
-      Check(TestArray::Vector(type, std::vector<long double>(1000, x)), SpecOfBins(AutomaticEven(8)));
+      Check(TestArray::Vector(type, std::vector<long double>(1000, x)),
+            SpecOfBins(AutomaticEven(8)));
     }
     if (!IsFloatingPoint(type)) continue;
     Check(TestArray::Vector(type, {NAN, NAN}), SpecOfBins(AutomaticEven(4)));
     Check(TestArray::Vector(type, {HUGE_VALL, -HUGE_VALL, NAN}), SpecOfBins(AutomaticEven(4)));
-    Check(TestArray::Vector(type, {NAN, 3, HUGE_VALL, -2, -HUGE_VALL, 3}), SpecOfBins(AutomaticEven(5)));
+    Check(TestArray::Vector(type, {NAN, 3, HUGE_VALL, -2, -HUGE_VALL, 3}),
+          SpecOfBins(AutomaticEven(5)));
   }
 }
 
 TEST_P(HistogramEdgeTest, AutomaticRangeOfIntegersThatADoubleDoesNotHold) {
   const long double most = LargestElement(ElementType::kUint64);
-  for (const std::vector<long double>& samples : std::vector<std::vector<long double>>{
-           {most, most - 5000}, {0x1p53L + 1, 0x1p53L + 4001}, {0x1p62L - 1, 0x1p62L + 90'001}, {most, 0}}) {
+  for (const std::vector<long double>& samples :
+       std::vector<std::vector<long double>>{{most, most - 5000},
+                                             {0x1p53L + 1, 0x1p53L + 4001},
+                                             {0x1p62L - 1, 0x1p62L + 90'001},
+                                             {most, 0}}) {
     Check(TestArray::Vector(ElementType::kUint64, samples), SpecOfBins(AutomaticEven(3)));
   }
-  Check(TestArray::Vector(ElementType::kInt64, {-0x1p62L - 1, 0x1p62L + 1}), SpecOfBins(AutomaticEven(9)));
+  Check(TestArray::Vector(ElementType::kInt64, {-0x1p62L - 1, 0x1p62L + 1}),
+        SpecOfBins(AutomaticEven(9)));
 }
 
 TEST_P(HistogramEdgeTest, AutomaticRangeThatIsTooSmallForTheBinsIsAnError) {

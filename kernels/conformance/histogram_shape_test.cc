@@ -87,7 +87,8 @@ TEST_P(HistogramShapeTest, TwoDimensions) {
 }
 
 TEST_P(HistogramShapeTest, TwoDimensionsWithNansAndInfinities) {
-  for (const ElementType type : {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
+  for (const ElementType type :
+       {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
     const TestArray x = MakeVector(type, 9000, DataKind::kSpecial, 126);
     const TestArray y = MakeVector(type, 9000, DataKind::kSpecial, 127);
     for (const OutOfRangePolicy policy : {OutOfRangePolicy::kDrop, OutOfRangePolicy::kClamp}) {
@@ -109,7 +110,8 @@ TEST_P(HistogramShapeTest, WideTwoDimensions) {
 
 // Small weights have exact sums, whatever the order.
 TEST_P(HistogramShapeTest, WeightsOfEveryType) {
-  for (const ElementType type : {ElementType::kInt16, ElementType::kFloat32, ElementType::kFloat64}) {
+  for (const ElementType type :
+       {ElementType::kInt16, ElementType::kFloat32, ElementType::kFloat64}) {
     const SampleRange range = SampleRangeOf(type);
     const TestArray samples = MakeUniform(type, 40'003, range.lower, range.upper, 130);
     for (const ElementType weight_type : kAllTypes) {

@@ -52,7 +52,8 @@ TEST_P(HistogramTest, EveryLayoutOfEveryType) {
     const SampleRange range = SampleRangeOf(type);
     // A tenth of the samples lie outside at each end.
     const double margin = (range.upper - range.lower) / 8;
-    const double lower = IsUnsigned(type) ? 0 : range.lower - (type == ElementType::kInt8 ? 28 : margin);
+    const double lower =
+        IsUnsigned(type) ? 0 : range.lower - (type == ElementType::kInt8 ? 28 : margin);
     const TestArray samples = MakeUniform(type, 20'011, lower, range.upper + margin, 101);
     for (const BinSpec& bins : LayoutsOver(type, range)) CheckBothPolicies(samples, bins);
   }
@@ -104,7 +105,8 @@ TEST_P(HistogramTest, SeveralMillionSamplesEvenSkewedAndEqual) {
 }
 
 TEST_P(HistogramTest, WideHistograms) {
-  for (const ElementType type : {ElementType::kInt32, ElementType::kFloat32, ElementType::kFloat64}) {
+  for (const ElementType type :
+       {ElementType::kInt32, ElementType::kFloat32, ElementType::kFloat64}) {
     const TestArray samples = MakeUniform(type, 500'009, -2e6, 2e6, 106);
     for (const uint64_t n : {16'384, 28'000, 57'344, 65'536, 100'000, 262'144, 1'048'576}) {
       Check(samples, SpecOfBins(Even(n, -1.9e6, 1.9e6)));

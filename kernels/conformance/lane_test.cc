@@ -1,5 +1,5 @@
-// What a lane promises besides numbers: limits, cancellation, errors that leave it usable, and what it
-// says of a run.
+// What a lane promises besides numbers: limits, cancellation, errors that leave it usable, and what
+// it says of a run.
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -43,12 +43,15 @@ TEST_P(LaneTest, RunsSayHowTheyWent) {
   ASSERT_TRUE(engine().Scan(array, {}).ok());
   EXPECT_EQ(engine().last_run().strategy.rfind("scan/", 0), 0u) << engine().last_run().strategy;
   ASSERT_TRUE(engine().Histogram(array, SpecOfBins(Even(10, 0, 1))).ok());
-  EXPECT_EQ(engine().last_run().strategy.rfind("histogram/", 0), 0u) << engine().last_run().strategy;
+  EXPECT_EQ(engine().last_run().strategy.rfind("histogram/", 0), 0u)
+      << engine().last_run().strategy;
 }
 
 TEST_P(LaneTest, InputAtTheLimitAndOneElementPastIt) {
-  EngineUnderTest small(GetParam(), {.input_bytes_max = 4000, .output_bytes_max = 8000,
-                                     .bin_count_max = 100, .group_count_max = 10});
+  EngineUnderTest small(GetParam(), {.input_bytes_max = 4000,
+                                     .output_bytes_max = 8000,
+                                     .bin_count_max = 100,
+                                     .group_count_max = 10});
   const TestArray fits = MakeVector(ElementType::kInt32, 1000, DataKind::kSmall, 152);
   const TestArray too_large = MakeVector(ElementType::kInt32, 1001, DataKind::kSmall, 152);
   const HistogramSpec bins = SpecOfBins(Even(100, -8, 8));
@@ -69,8 +72,10 @@ TEST_P(LaneTest, InputAtTheLimitAndOneElementPastIt) {
 }
 
 TEST_P(LaneTest, OutputBinsAndGroupsAtTheLimitAndPastIt) {
-  EngineUnderTest small(GetParam(), {.input_bytes_max = 4000, .output_bytes_max = 800,
-                                     .bin_count_max = 100, .group_count_max = 10});
+  EngineUnderTest small(GetParam(), {.input_bytes_max = 4000,
+                                     .output_bytes_max = 800,
+                                     .bin_count_max = 100,
+                                     .group_count_max = 10});
   const TestArray hundred = MakeVector(ElementType::kInt8, 100, DataKind::kSmall, 153);
   const TestArray more = MakeVector(ElementType::kInt8, 101, DataKind::kSmall, 153);
   EXPECT_EQ(small.Scan(hundred, {}).status().code(), kOk);
@@ -98,11 +103,12 @@ TEST_P(LaneTest, StopRequestedBeforeTheRunCancelsIt) {
   const auto scan = PlanScan(array.description(), {});
   const auto histogram = PlanHistogram(array.description(), SpecOfBins(Even(10, 0, 1)), 10);
   ASSERT_TRUE(reduction.ok() && scan.ok() && histogram.ok());
-  EXPECT_EQ(lane.RunReduction(*reduction, array.span(), stop.get_token(), statistics).status().code(),
-            absl::StatusCode::kCancelled);
-  EXPECT_EQ(lane.RunScan(*scan, array.span(), output.mutable_span(), stop.get_token(), statistics)
-                .code(),
-            absl::StatusCode::kCancelled);
+  EXPECT_EQ(
+      lane.RunReduction(*reduction, array.span(), stop.get_token(), statistics).status().code(),
+      absl::StatusCode::kCancelled);
+  EXPECT_EQ(
+      lane.RunScan(*scan, array.span(), output.mutable_span(), stop.get_token(), statistics).code(),
+      absl::StatusCode::kCancelled);
   EXPECT_EQ(lane.RunHistogram(*histogram, {array.span(), {}, {}}, stop.get_token(), statistics)
                 .status()
                 .code(),
@@ -149,7 +155,8 @@ TEST_P(LaneTest, UsableAfterEveryKindOfError) {
     EXPECT_EQ(engine().Scan(large, {}).status().code(), absl::StatusCode::kOutOfRange);
     CheckScan(good, {}, engine().Scan(good, {}));
     EXPECT_EQ(engine().Reduce(nans, argmin).status().code(), absl::StatusCode::kInvalidArgument);
-    CheckReduction(good, SpecOf({Statistic::kSum}), engine().Reduce(good, SpecOf({Statistic::kSum})));
+    CheckReduction(good, SpecOf({Statistic::kSum}),
+                   engine().Reduce(good, SpecOf({Statistic::kSum})));
     EXPECT_TRUE(engine().engine().Healthy());
   }
 }
@@ -173,8 +180,10 @@ TEST_P(LaneTest, AlternatingJobsOfAllSizes) {
 
 TEST_P(LaneTest, SeveralLanesAtOnce) {
   constexpr int kLanes = 4;
-  const LaneOptions options{.input_bytes_max = 1 << 20, .output_bytes_max = 1 << 20,
-                            .bin_count_max = 1 << 12, .group_count_max = 1 << 10};
+  const LaneOptions options{.input_bytes_max = 1 << 20,
+                            .output_bytes_max = 1 << 20,
+                            .bin_count_max = 1 << 12,
+                            .group_count_max = 1 << 10};
   const TestArray array = MakeVector(ElementType::kFloat32, 200'001, DataKind::kSmall, 158);
   const auto plan = PlanReduction(array.description(), SpecOfAll(array.description()));
   ASSERT_TRUE(plan.ok());

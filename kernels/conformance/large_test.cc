@@ -91,11 +91,9 @@ TEST_P(LargeTest, Reduction) {
 }
 
 TEST_P(LargeTest, Histogram) {
-  const auto plan =
-      PlanHistogram(description_, SpecOfBins(IntegerBinsSpec{-128, 256}), 1 << 20);
+  const auto plan = PlanHistogram(description_, SpecOfBins(IntegerBinsSpec{-128, 256}), 1 << 20);
   ASSERT_TRUE(plan.ok()) << plan.status();
-  const auto result =
-      lane().RunHistogram(*plan, {span(), {}, {}}, std::stop_token(), statistics_);
+  const auto result = lane().RunHistogram(*plan, {span(), {}, {}}, std::stop_token(), statistics_);
   ASSERT_TRUE(result.ok()) << result.status();
   std::vector<uint64_t> counts(256);
   for (const int8_t x : elements_) ++counts[static_cast<size_t>(x + 128)];
@@ -110,8 +108,7 @@ TEST_P(LargeTest, Scan) {
   ASSERT_TRUE(plan.ok()) << plan.status();
   std::vector<int8_t> output(kSize);
   const MutableHostSpan target{reinterpret_cast<std::byte*>(output.data()), output.size()};
-  const absl::Status status =
-      lane().RunScan(*plan, span(), target, std::stop_token(), statistics_);
+  const absl::Status status = lane().RunScan(*plan, span(), target, std::stop_token(), statistics_);
   ASSERT_TRUE(status.ok()) << status;
   uint8_t running = 0;
   for (uint64_t i = 0; i < kSize; ++i) {
@@ -120,7 +117,8 @@ TEST_P(LargeTest, Scan) {
   }
 }
 
-// The CPU engine has no 32-bit index to overflow in a device's registers, and CI has no such memory.
+// The CPU engine has no 32-bit index to overflow in a device's registers, and CI has no such
+// memory.
 INSTANTIATE_TEST_SUITE_P(Cuda, LargeTest, testing::Values(kCudaCase), NameOfCase);
 
 }  // namespace

@@ -47,7 +47,8 @@ TEST_P(ReductionGroupTest, EveryStatisticAlongBothAxes) {
 }
 
 TEST_P(ReductionGroupTest, NansAndInfinitiesStayInTheirGroup) {
-  for (const ElementType type : {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
+  for (const ElementType type :
+       {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
     const auto description = ArrayDescription::Matrix(type, 70, 90);
     const TestArray array = MakeData(description, DataKind::kSpecial, 72);
     for (const int axis : {0, 1}) {
@@ -73,8 +74,7 @@ TEST_P(ReductionGroupTest, SegmentsOfAMisalignedArray) {
   const std::vector<uint64_t> offsets = OffsetsOf({1, 2, 3, 40, 5, 600, 7, 4100, 9});
   for (const ElementType type : kAllTypes) {
     for (const size_t misalignment : {1, 2, 5}) {
-      const TestArray array =
-          MakeVector(type, offsets.back(), DataKind::kWide, 74, misalignment);
+      const TestArray array = MakeVector(type, offsets.back(), DataKind::kWide, 74, misalignment);
       Check(array, GroupedSpecOfAll(array.description(), Segments(offsets)));
     }
   }
@@ -82,8 +82,10 @@ TEST_P(ReductionGroupTest, SegmentsOfAMisalignedArray) {
 
 TEST_P(ReductionGroupTest, SeveralHundredThousandGroups) {
   for (const ElementType type : {ElementType::kInt16, ElementType::kFloat32}) {
-    const TestArray tall = MakeData(ArrayDescription::Matrix(type, 300'000, 3), DataKind::kWide, 75);
-    const TestArray wide = MakeData(ArrayDescription::Matrix(type, 3, 300'000), DataKind::kWide, 76);
+    const TestArray tall =
+        MakeData(ArrayDescription::Matrix(type, 300'000, 3), DataKind::kWide, 75);
+    const TestArray wide =
+        MakeData(ArrayDescription::Matrix(type, 3, 300'000), DataKind::kWide, 76);
     for (const TestArray* array : {&tall, &wide}) {
       for (const int axis : {0, 1}) {
         ReductionSpec spec = SpecOf({Statistic::kSum, Statistic::kMax, Statistic::kArgmin});
@@ -95,8 +97,10 @@ TEST_P(ReductionGroupTest, SeveralHundredThousandGroups) {
 }
 
 TEST_P(ReductionGroupTest, LargeMatrices) {
-  for (const ElementType type : {ElementType::kInt8, ElementType::kFloat32, ElementType::kFloat64}) {
-    const TestArray array = MakeData(ArrayDescription::Matrix(type, 1500, 1400), DataKind::kWide, 77);
+  for (const ElementType type :
+       {ElementType::kInt8, ElementType::kFloat32, ElementType::kFloat64}) {
+    const TestArray array =
+        MakeData(ArrayDescription::Matrix(type, 1500, 1400), DataKind::kWide, 77);
     for (const int axis : {0, 1}) {
       Check(array, GroupedSpecOfAll(array.description(), Axis(axis)));
     }
@@ -122,7 +126,8 @@ TEST_P(ReductionGroupTest, OverflowInOneGroupIsAnError) {
 }
 
 TEST_P(ReductionGroupTest, ArgminOfAGroupOfIgnoredNansIsAnError) {
-  TestArray array = MakeData(ArrayDescription::Matrix(ElementType::kFloat32, 4, 3), DataKind::kSmall, 78);
+  TestArray array =
+      MakeData(ArrayDescription::Matrix(ElementType::kFloat32, 4, 3), DataKind::kSmall, 78);
   for (uint64_t c = 0; c < 3; ++c) array.Set(2 * 3 + c, NAN);
   ReductionSpec spec = SpecOf({Statistic::kSum, Statistic::kArgmin});
   spec.nan_policy = NanPolicy::kIgnore;

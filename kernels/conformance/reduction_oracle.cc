@@ -27,9 +27,8 @@ long double UnitInLastPlace(long double x) {
 }
 
 ExpectedValue Near(long double value, long double units, long double further = 0) {
-  return {.kind = Kind::kNear,
-          .value = value,
-          .tolerance = units * UnitInLastPlace(value) + further};
+  return {
+      .kind = Kind::kNear, .value = value, .tolerance = units * UnitInLastPlace(value) + further};
 }
 
 // An element, widened to the kind of values that its type has.
@@ -131,8 +130,7 @@ ExpectedValue ExpectStatistic(Statistic statistic, ElementType type, const Group
       return FloatTotal(facts, spec, true, Near(std::sqrt(facts.squares.ToLongDouble()), 1));
     case Statistic::kNonzeroCount: return Bits(facts.nonzero);
     case Statistic::kNanCount: return Bits(facts.nan);
-    case Statistic::kInfinityCount:
-      return Bits(facts.positive_infinity + facts.negative_infinity);
+    case Statistic::kInfinityCount: return Bits(facts.positive_infinity + facts.negative_infinity);
     case Statistic::kAll: return Bits(facts.nonzero == facts.count ? 1 : 0);
     case Statistic::kAny: return Bits(facts.nonzero != 0 ? 1 : 0);
     case Statistic::kBitwiseAnd: return Bits(WidenBits(type, facts.bits_and));
@@ -161,7 +159,8 @@ bool Agrees(const ExpectedValue& expected, uint64_t slot) {
 std::string DescribeValue(ValueKind kind, uint64_t slot) {
   if (kind == ValueKind::kInt64) return std::to_string(static_cast<int64_t>(slot));
   if (kind == ValueKind::kDouble) {
-    return testing::PrintToString(std::bit_cast<double>(slot)) + " (bits " + std::to_string(slot) + ")";
+    return testing::PrintToString(std::bit_cast<double>(slot)) + " (bits " + std::to_string(slot) +
+           ")";
   }
   return std::to_string(slot);
 }

@@ -1,5 +1,5 @@
-// Reductions of numbers that are not like the others: NaN, infinities, zeros of both signs, denormals,
-// and integers at the ends of their ranges.
+// Reductions of numbers that are not like the others: NaN, infinities, zeros of both signs,
+// denormals, and integers at the ends of their ranges.
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -26,7 +26,8 @@ class ReductionSpecialTest : public EngineTest {
   // Every statistic under every policy, at both ends and in the middle of arrays of several sizes.
   void CheckAmongOthers(ElementType type, const std::vector<long double>& numbers) {
     for (const uint64_t size : {uint64_t{numbers.size()}, uint64_t{40}, uint64_t{5000}}) {
-      for (const uint64_t start : {uint64_t{0}, (size - numbers.size()) / 2, size - numbers.size()}) {
+      for (const uint64_t start :
+           {uint64_t{0}, (size - numbers.size()) / 2, size - numbers.size()}) {
         TestArray array = MakeVector(type, size, DataKind::kSmall, 81);
         for (size_t i = 0; i < numbers.size(); ++i) array.Set(start + i, numbers[i]);
         for (const NanPolicy policy : NanPoliciesFor(type)) {
@@ -74,11 +75,12 @@ TEST_P(ReductionSpecialTest, Denormals) {
     CheckAmongOthers(type, {smallest});
     for (const uint64_t size : {1, 2, 100, 10'000}) {
       TestArray array(ArrayDescription::Vector(type, size));
-      for (uint64_t i = 0; i < size; ++i) array.Set(i, smallest * static_cast<long double>(1 + i % 3));
+      for (uint64_t i = 0; i < size; ++i)
+        array.Set(i, smallest * static_cast<long double>(1 + i % 3));
       // The squares of float64's denormals are below its range, and with them the second moment.
-      ReductionSpec spec = SpecOf({Statistic::kSum, Statistic::kMean, Statistic::kL1Norm,
-                                   Statistic::kMin, Statistic::kMax, Statistic::kArgmin,
-                                   Statistic::kNonzeroCount, Statistic::kAll});
+      ReductionSpec spec =
+          SpecOf({Statistic::kSum, Statistic::kMean, Statistic::kL1Norm, Statistic::kMin,
+                  Statistic::kMax, Statistic::kArgmin, Statistic::kNonzeroCount, Statistic::kAll});
       if (type != ElementType::kFloat64) spec.statistics.push_back(Statistic::kVariance);
       Check(array, spec);
     }
@@ -122,7 +124,8 @@ TEST_P(ReductionSpecialTest, SumsAreErrorsExactlyWhereTheyDoNotFit) {
         {most}, {most, 1}, {1, most}, {most, most}, {most - 1, 1}, {least}, {least, most}};
     if (type == ElementType::kInt64) {
       // The running sum leaves the range; the sum does not.
-      cases.insert(cases.end(), {{most, 1, -1}, {least, -1}, {least, -1, 1}, {most, most, least, least}});
+      cases.insert(cases.end(),
+                   {{most, 1, -1}, {least, -1}, {least, -1, 1}, {most, most, least, least}});
     }
     for (const std::vector<long double>& elements : cases) {
       for (const uint64_t zeros : {0, 1000, 100'000}) {

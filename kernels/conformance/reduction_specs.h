@@ -37,9 +37,8 @@ inline ReductionSpec SpecOfAll(const ArrayDescription& array) {
 
 // Leaves out argmin and argmax, which are an error where every element is an ignored NaN.
 inline void RemoveIndices(ReductionSpec& spec) {
-  std::erase_if(spec.statistics, [](Statistic s) {
-    return s == Statistic::kArgmin || s == Statistic::kArgmax;
-  });
+  std::erase_if(spec.statistics,
+                [](Statistic s) { return s == Statistic::kArgmin || s == Statistic::kArgmax; });
 }
 
 inline std::vector<NanPolicy> NanPoliciesFor(ElementType type) {
@@ -49,12 +48,11 @@ inline std::vector<NanPolicy> NanPoliciesFor(ElementType type) {
 
 // The same values, bit for bit; any NaN is as good as any other.
 inline bool SameSlots(const StatisticColumn& a, const StatisticColumn& b) {
-  return std::equal(a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(),
-                    [&](uint64_t x, uint64_t y) {
-                      return x == y || (a.kind == ValueKind::kDouble &&
-                                        std::isnan(std::bit_cast<double>(x)) &&
-                                        std::isnan(std::bit_cast<double>(y)));
-                    });
+  return std::equal(
+      a.slots.begin(), a.slots.end(), b.slots.begin(), b.slots.end(), [&](uint64_t x, uint64_t y) {
+        return x == y || (a.kind == ValueKind::kDouble && std::isnan(std::bit_cast<double>(x)) &&
+                          std::isnan(std::bit_cast<double>(y)));
+      });
 }
 
 }  // namespace gridfold::kernels::conformance

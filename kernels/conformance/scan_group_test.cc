@@ -58,7 +58,8 @@ TEST_P(ScanGroupTest, Segments) {
 
 TEST_P(ScanGroupTest, NansStayInTheirGroup) {
   for (const ElementType type : {ElementType::kBfloat16, ElementType::kFloat64}) {
-    const TestArray array = MakeData(ArrayDescription::Matrix(type, 300, 33), DataKind::kSpecial, 94);
+    const TestArray array =
+        MakeData(ArrayDescription::Matrix(type, 300, 33), DataKind::kSpecial, 94);
     for (const NanPolicy policy : {NanPolicy::kPropagate, NanPolicy::kIgnore}) {
       for (const int axis : {0, 1}) {
         for (ScanSpec spec : ScansOf(type)) {
@@ -87,8 +88,10 @@ TEST_P(ScanGroupTest, OverflowOfOneGroupIsAnError) {
 }
 
 TEST_P(ScanGroupTest, LargeMatrices) {
-  for (const ElementType type : {ElementType::kInt8, ElementType::kFloat32, ElementType::kFloat64}) {
-    const TestArray array = MakeData(ArrayDescription::Matrix(type, 1100, 900), DataKind::kWide, 95);
+  for (const ElementType type :
+       {ElementType::kInt8, ElementType::kFloat32, ElementType::kFloat64}) {
+    const TestArray array =
+        MakeData(ArrayDescription::Matrix(type, 1100, 900), DataKind::kWide, 95);
     for (const int axis : {0, 1}) {
       ScanSpec spec;
       spec.grouping = Axis(axis);

@@ -23,8 +23,8 @@ bool IsExtreme(const ScanSpec& spec) {
   return spec.operation == ScanOperation::kMin || spec.operation == ScanOperation::kMax;
 }
 
-// A running value of integers: the exact one while its magnitude is below 2^120, and what it is modulo
-// 2^64 in any case.
+// A running value of integers: the exact one while its magnitude is below 2^120, and what it is
+// modulo 2^64 in any case.
 class RunningInteger {
  public:
   explicit RunningInteger(ScanOperation operation)

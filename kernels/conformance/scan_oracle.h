@@ -15,12 +15,13 @@ void CheckScan(const TestArray& array, const ScanSpec& spec,
                const absl::StatusOr<TestArray>& result);
 
 // Expects every element of a floating-point running sum to lie near the exact one: within the error
-// that summing in float64 along any tree of modest depth has, and one rounding to the output's type.
+// that summing in float64 along any tree of modest depth has, and one rounding to the output's
+// type.
 void CheckSumsAgainstExactOnes(const TestArray& array, const ScanSpec& spec,
                                const TestArray& result);
 
-// The first element at which two arrays of one type differ, other than by which NaN; their size where
-// there is none.
+// The first element at which two arrays of one type differ, other than by which NaN; their size
+// where there is none.
 uint64_t FirstDifference(const TestArray& a, const TestArray& b);
 
 }  // namespace gridfold::kernels::conformance

@@ -11,8 +11,8 @@ namespace gridfold::kernels::conformance {
 // Every operation, mode, direction and output type.
 inline std::vector<ScanSpec> ScansOf(ElementType type) {
   std::vector<ScanSpec> specs;
-  for (const ScanOperation operation : {ScanOperation::kSum, ScanOperation::kProduct,
-                                        ScanOperation::kMin, ScanOperation::kMax}) {
+  for (const ScanOperation operation :
+       {ScanOperation::kSum, ScanOperation::kProduct, ScanOperation::kMin, ScanOperation::kMax}) {
     std::vector<ElementType> outputs = {type};
     const bool extreme = operation == ScanOperation::kMin || operation == ScanOperation::kMax;
     if (!extreme && AccumulatorType(type) != type) outputs.push_back(AccumulatorType(type));

@@ -12,8 +12,8 @@
 namespace gridfold::kernels::conformance {
 
 inline constexpr ElementType kAllTypes[] = {
-    ElementType::kInt8,    ElementType::kInt16,  ElementType::kInt32,   ElementType::kInt64,
-    ElementType::kUint8,   ElementType::kUint16, ElementType::kUint32,  ElementType::kUint64,
+    ElementType::kInt8,    ElementType::kInt16,    ElementType::kInt32,   ElementType::kInt64,
+    ElementType::kUint8,   ElementType::kUint16,   ElementType::kUint32,  ElementType::kUint64,
     ElementType::kFloat16, ElementType::kBfloat16, ElementType::kFloat32, ElementType::kFloat64};
 
 class TestArray {

@@ -49,10 +49,14 @@ long double SpecialNumber(ElementType type, Random& random) {
     return numbers[random() % 4];
   }
   const FloatFormat format = FloatFormatOf(type);
-  const long double smallest =
-      std::ldexp(1.0L, format.min_exponent() - format.significand_bits);
+  const long double smallest = std::ldexp(1.0L, format.min_exponent() - format.significand_bits);
   const long double numbers[] = {std::numeric_limits<long double>::quiet_NaN(),
-                                 HUGE_VALL, -HUGE_VALL, 0.0L, -0.0L, smallest, -3 * smallest,
+                                 HUGE_VALL,
+                                 -HUGE_VALL,
+                                 0.0L,
+                                 -0.0L,
+                                 smallest,
+                                 -3 * smallest,
                                  std::ldexp(1.0L, format.min_exponent())};
   return numbers[random() % 8];
 }

@@ -21,8 +21,8 @@ TestArray MakeData(const ArrayDescription& description, DataKind kind, uint64_t 
 TestArray MakeVector(ElementType type, uint64_t size, DataKind kind, uint64_t seed,
                      size_t misalignment = 0);
 
-// Numbers spread evenly over [lower, upper); integers below them where the type is one. The bounds must
-// lie within the type's range.
+// Numbers spread evenly over [lower, upper); integers below them where the type is one. The bounds
+// must lie within the type's range.
 TestArray MakeUniform(ElementType type, uint64_t size, long double lower, long double upper,
                       uint64_t seed, size_t misalignment = 0);
 

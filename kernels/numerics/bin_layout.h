@@ -105,8 +105,8 @@ GRIDFOLD_HD inline bool IsGreater(T x, double edge) {
   }
 }
 
-// The bounds of an automatic range: the nearest doubles around a sample that a double may not hold. A
-// 64-bit integer rounded to the nearest could leave the very sample that set the bound outside.
+// The bounds of an automatic range: the nearest doubles around a sample that a double may not hold.
+// A 64-bit integer rounded to the nearest could leave the very sample that set the bound outside.
 template <class T>
 GRIDFOLD_HD inline double LowerBoundFor(T smallest) {
   const double nearest = static_cast<double>(smallest);
@@ -157,7 +157,8 @@ GRIDFOLD_HD inline int64_t LocateInteger(const BinLayout& bins, T x) {
   uint64_t offset;
   if constexpr (std::is_signed_v<T>) {
     if (x < bins.first_value) return kUnderflowBin;
-    offset = static_cast<uint64_t>(static_cast<int64_t>(x)) - static_cast<uint64_t>(bins.first_value);
+    offset =
+        static_cast<uint64_t>(static_cast<int64_t>(x)) - static_cast<uint64_t>(bins.first_value);
   } else {
     const uint64_t first = static_cast<uint64_t>(bins.first_value);
     if (bins.first_value >= 0 && x < first) return kUnderflowBin;
@@ -184,8 +185,8 @@ GRIDFOLD_HD inline int64_t LocateBin(const BinLayout& bins, T x) {
   return kNanBin;
 }
 
-// What a sample adds to: `bin` (none where negative), and the counter of `outcome`, which is 0 for a
-// sample inside the bins or else kUnderflowBin, kOverflowBin or kNanBin.
+// What a sample adds to: `bin` (none where negative), and the counter of `outcome`, which is 0 for
+// a sample inside the bins or else kUnderflowBin, kOverflowBin or kNanBin.
 struct Placement {
   int64_t bin;
   int64_t outcome;

@@ -81,8 +81,8 @@ void ExpectExactAroundEdges(const BinLayout& bins) {
 std::vector<uint64_t> BinCounts() {
   std::vector<uint64_t> counts;
   for (uint64_t n = 1; n <= 70; ++n) counts.push_back(n);
-  counts.insert(counts.end(), {100, 127, 128, 255, 256, 257, 365, 1000, 1023, 1024, 1025, 2047, 2048,
-                               2049, 3000, 4095, 4096});
+  counts.insert(counts.end(), {100, 127, 128, 255, 256, 257, 365, 1000, 1023, 1024, 1025, 2047,
+                               2048, 2049, 3000, 4095, 4096});
   return counts;
 }
 
@@ -213,8 +213,10 @@ TYPED_TEST(WideIntegerBinLayoutTest, ComparisonsWithAnyDouble) {
                             ? static_cast<double>(static_cast<Real>(x) + step) + 0.25 * (step % 3)
                             : std::ldexp(static_cast<double>(static_cast<int64_t>(random())),
                                          static_cast<int>(random() % 140) - 70);
-    ASSERT_EQ(IsAtLeast(x, edge), static_cast<Real>(x) >= static_cast<Real>(edge)) << x << " " << edge;
-    ASSERT_EQ(IsGreater(x, edge), static_cast<Real>(x) > static_cast<Real>(edge)) << x << " " << edge;
+    ASSERT_EQ(IsAtLeast(x, edge), static_cast<Real>(x) >= static_cast<Real>(edge))
+        << x << " " << edge;
+    ASSERT_EQ(IsGreater(x, edge), static_cast<Real>(x) > static_cast<Real>(edge))
+        << x << " " << edge;
   }
 }
 
@@ -222,9 +224,10 @@ TYPED_TEST(WideIntegerBinLayoutTest, ComparisonsWithAnyDouble) {
 template <class T>
 void ExpectIntegerBins(int64_t first_value, uint64_t bin_count, T x) {
   const __int128 offset = static_cast<__int128>(x) - first_value;
-  const int64_t expected = offset < 0                                   ? kUnderflowBin
-                           : offset >= static_cast<__int128>(bin_count) ? kOverflowBin
-                                                                        : static_cast<int64_t>(offset);
+  const int64_t expected = offset < 0 ? kUnderflowBin
+                           : offset >= static_cast<__int128>(bin_count)
+                               ? kOverflowBin
+                               : static_cast<int64_t>(offset);
   ASSERT_EQ(LocateBin(BinLayout::Integer(first_value, bin_count), x), expected)
       << "first " << first_value << ", " << bin_count << " bins";
 }
@@ -247,7 +250,8 @@ TYPED_TEST(IntegerBinsTest, FirstAndLastBinAndWhatIsBesideThem) {
     for (const uint64_t bin_count : {uint64_t{1}, uint64_t{2}, uint64_t{301}, uint64_t{1} << 20}) {
       for (const T x : samples) ExpectIntegerBins(first, bin_count, x);
       for (int step = -1; step <= 1; ++step) {
-        for (const __int128 edge : {__int128{first}, __int128{first} + static_cast<__int128>(bin_count)}) {
+        for (const __int128 edge :
+             {__int128{first}, __int128{first} + static_cast<__int128>(bin_count)}) {
           const __int128 value = edge + step;
           if (value == static_cast<__int128>(static_cast<T>(value))) {
             ExpectIntegerBins(first, bin_count, static_cast<T>(value));

@@ -2,10 +2,10 @@
 // variances from them.
 //
 // Every addition is error-free: TwoSum (Knuth 1969) splits a + b into the rounded sum and its exact
-// error, and the errors are summed beside (Neumaier 1974; Ogita, Rump, Oishi 2005, "Accurate sum and
-// dot product"). The relative error of the result is that of one rounding plus n^2 * 2^-106 times
-// the condition number. The order of the addends can so change the result only where it lies within
-// that distance of the middle of two numbers.
+// error, and the errors are summed beside (Neumaier 1974; Ogita, Rump, Oishi 2005, "Accurate sum
+// and dot product"). The relative error of the result is that of one rounding plus n^2 * 2^-106
+// times the condition number. The order of the addends can so change the result only where it lies
+// within that distance of the middle of two numbers.
 //
 // Requires that the compiler neither contracts nor reassociates: -ffp-contract=off, no -ffast-math,
 // nvcc --fmad=false.
@@ -90,9 +90,7 @@ struct CompensatedSum {
   }
 
   // The sum, rounded to the nearest.
-  GRIDFOLD_HD double Rounded() const {
-    return IsFinite(sum) && errors != 0 ? sum + errors : sum;
-  }
+  GRIDFOLD_HD double Rounded() const { return IsFinite(sum) && errors != 0 ? sum + errors : sum; }
 };
 
 }  // namespace gridfold::kernels

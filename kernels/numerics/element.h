@@ -34,9 +34,7 @@ GRIDFOLD_HD inline ComputeType<T> ToCompute(T x) {
 GRIDFOLD_HD inline bool IsNan(double x) { return x != x; }
 GRIDFOLD_HD inline bool IsNan(float x) { return x != x; }
 template <class T>
-GRIDFOLD_HD inline bool IsNan(T x)
-  requires(HalfElement<T> || IntegerElement<T>)
-{
+GRIDFOLD_HD inline bool IsNan(T x) requires(HalfElement<T> || IntegerElement<T>) {
   if constexpr (HalfElement<T>) {
     return IsNan(static_cast<float>(x));
   } else {

@@ -1,4 +1,5 @@
-// 16-bit floating-point elements: IEEE 754 binary16 and bfloat16, as plain storage with conversions.
+// 16-bit floating-point elements: IEEE 754 binary16 and bfloat16, as plain storage with
+// conversions.
 //
 // Every value of both types is exact in float and in double. Conversion from double rounds once, to
 // the nearest, ties to even; going through float would round twice. The integer code is the same on
@@ -20,9 +21,9 @@ namespace gridfold::kernels {
 
 namespace half_internal {
 
-// Rounds |x|'s bits to a format with `kMantissaBits` explicit bits of significand and exponents from
-// kMinExponent (of the smallest normal number) to kMaxExponent; returns exponent and significand
-// fields joined.
+// Rounds |x|'s bits to a format with `kMantissaBits` explicit bits of significand and exponents
+// from kMinExponent (of the smallest normal number) to kMaxExponent; returns exponent and
+// significand fields joined.
 template <int kMantissaBits, int kMinExponent, int kMaxExponent>
 GRIDFOLD_HD inline uint32_t RoundMagnitude(uint64_t magnitude_bits) {
   constexpr uint32_t kInfinity = uint32_t{kMaxExponent - kMinExponent + 2} << kMantissaBits;
@@ -41,7 +42,8 @@ GRIDFOLD_HD inline uint32_t RoundMagnitude(uint64_t magnitude_bits) {
   const uint64_t half = uint64_t{1} << (shift - 1);
   const uint64_t rounded = kept + ((rest > half || (rest == half && (kept & 1) != 0)) ? 1 : 0);
   // A carry out of the significand moves into the exponent field, up to infinity, by itself.
-  const uint32_t base = normal ? static_cast<uint32_t>(exponent - kMinExponent) << kMantissaBits : 0;
+  const uint32_t base =
+      normal ? static_cast<uint32_t>(exponent - kMinExponent) << kMantissaBits : 0;
   return base + static_cast<uint32_t>(rounded);
 }
 
@@ -69,12 +71,15 @@ struct Float16 {
     const uint32_t if_not_finite = (exponent + 0x400) >> 15;
     const uint32_t sign = uint32_t{bits & 0x8000u} << 16;
     const uint32_t shifted = (uint32_t{bits & 0x7FFFu} << 13) + ((112 + if_subnormal) << 23);
-    const float excess = std::bit_cast<float>((0 - if_subnormal) & std::bit_cast<uint32_t>(0x1p-14f));
+    const float excess =
+        std::bit_cast<float>((0 - if_subnormal) & std::bit_cast<uint32_t>(0x1p-14f));
     const uint32_t magnitude = std::bit_cast<uint32_t>(std::bit_cast<float>(shifted) - excess);
     return std::bit_cast<float>(sign | magnitude | ((0 - if_not_finite) & 0x7F80'0000u));
 #endif
   }
-  GRIDFOLD_HD explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+  GRIDFOLD_HD explicit operator double() const {
+    return static_cast<double>(static_cast<float>(*this));
+  }
 };
 
 // The upper half of an IEEE 754 binary32.
@@ -89,7 +94,9 @@ struct Bfloat16 {
   }
 
   GRIDFOLD_HD explicit operator float() const { return std::bit_cast<float>(uint32_t{bits} << 16); }
-  GRIDFOLD_HD explicit operator double() const { return static_cast<double>(static_cast<float>(*this)); }
+  GRIDFOLD_HD explicit operator double() const {
+    return static_cast<double>(static_cast<float>(*this));
+  }
 };
 
 static_assert(sizeof(Float16) == 2 && sizeof(Bfloat16) == 2);

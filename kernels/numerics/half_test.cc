@@ -46,8 +46,8 @@ constexpr uint16_t InfinityBits() {
   return ((1 << Format<T>::kExponentBits) - 1) << Format<T>::kSignificandBits;
 }
 
-// All finite magnitudes in increasing order, by pattern; behind them the number that would come next
-// if exponents went on, which is where rounding to infinity is decided from.
+// All finite magnitudes in increasing order, by pattern; behind them the number that would come
+// next if exponents went on, which is where rounding to infinity is decided from.
 template <class T>
 std::vector<double> Magnitudes() {
   std::vector<double> values;
@@ -112,10 +112,9 @@ TYPED_TEST(HalfTest, RoundsToTheNearestAtAndAroundEveryMidpoint) {
   const std::vector<double> magnitudes = Magnitudes<TypeParam>();
   for (size_t i = 0; i + 1 < magnitudes.size(); ++i) {
     const double midpoint = (magnitudes[i] + magnitudes[i + 1]) / 2;
-    for (const double x : {magnitudes[i], std::nextafter(magnitudes[i], HUGE_VAL),
-                           std::nextafter(midpoint, 0.0), midpoint,
-                           std::nextafter(midpoint, HUGE_VAL),
-                           std::nextafter(magnitudes[i + 1], 0.0)}) {
+    for (const double x :
+         {magnitudes[i], std::nextafter(magnitudes[i], HUGE_VAL), std::nextafter(midpoint, 0.0),
+          midpoint, std::nextafter(midpoint, HUGE_VAL), std::nextafter(magnitudes[i + 1], 0.0)}) {
       ASSERT_EQ(TypeParam::FromDouble(x).bits, NearestBySearch<TypeParam>(magnitudes, x)) << x;
       ASSERT_EQ(TypeParam::FromDouble(-x).bits, NearestBySearch<TypeParam>(magnitudes, -x)) << -x;
     }
@@ -151,8 +150,8 @@ TYPED_TEST(HalfTest, EndsOfTheRange) {
 }
 
 TYPED_TEST(HalfTest, EveryKindOfNanStaysNan) {
-  for (const uint64_t payload : {uint64_t{1}, uint64_t{1} << 41, uint64_t{1} << 51,
-                                 (uint64_t{1} << 52) - 1}) {
+  for (const uint64_t payload :
+       {uint64_t{1}, uint64_t{1} << 41, uint64_t{1} << 51, (uint64_t{1} << 52) - 1}) {
     for (const uint64_t sign : {uint64_t{0}, uint64_t{1} << 63}) {
       const double nan = std::bit_cast<double>(sign | 0x7FF0'0000'0000'0000u | payload);
       EXPECT_TRUE(std::isnan(static_cast<double>(TypeParam::FromDouble(nan)))) << payload;

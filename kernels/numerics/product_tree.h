@@ -39,8 +39,8 @@ GRIDFOLD_HD inline double ProductOfLane(uint64_t tile_begin, uint64_t size, uint
   return product;
 }
 
-// Multiplies tile products pairwise as they come, tile 0 first. Host only; a device multiplies level
-// by level, which is the same tree.
+// Multiplies tile products pairwise as they come, tile 0 first. Host only; a device multiplies
+// level by level, which is the same tree.
 class PairwiseProduct {
  public:
   void Push(double tile_product) {

@@ -36,7 +36,8 @@ TEST(PairwiseProductTest, IsTheTreeMultipliedLevelByLevel) {
     const std::vector<double> tiles = RandomFactors(count, 100 + count);
     PairwiseProduct product;
     for (const double tile : tiles) product.Push(tile);
-    ASSERT_EQ(std::bit_cast<uint64_t>(product.Result()), std::bit_cast<uint64_t>(LevelByLevel(tiles)))
+    ASSERT_EQ(std::bit_cast<uint64_t>(product.Result()),
+              std::bit_cast<uint64_t>(LevelByLevel(tiles)))
         << count << " tiles";
   }
 }
@@ -57,7 +58,8 @@ TEST(ProductOfLaneTest, TakesEveryThirtySecondElementOfTheTile) {
         for (uint64_t i = tile; i < size && i < tile + kProductTile; ++i) {
           if (i % kProductLanes == lane) expected *= factors[i];
         }
-        EXPECT_EQ(ProductOfLane(tile, size, lane, [&](uint64_t i) { return factors[i]; }), expected);
+        EXPECT_EQ(ProductOfLane(tile, size, lane, [&](uint64_t i) { return factors[i]; }),
+                  expected);
       }
     }
   }

@@ -89,9 +89,7 @@ struct MagnitudesState {
 template <IntegerElement T>
 struct MagnitudesState<T> {
   Uint128 sum = 0;
-  GRIDFOLD_HD void Add(T x, uint64_t) {
-    sum += Magnitude(x);
-  }
+  GRIDFOLD_HD void Add(T x, uint64_t) { sum += Magnitude(x); }
   GRIDFOLD_HD void Merge(const MagnitudesState& other) { sum += other.sum; }
   GRIDFOLD_HD DoubleDouble Value() const { return ToDoubleDouble(sum); }
 };
@@ -176,13 +174,34 @@ namespace reduction_internal {
 // Which state a part has for elements of type T.
 template <class T, uint32_t kPart>
 struct PartType;
-template <class T> struct PartType<T, kSumPart> { using type = SumState<T>; };
-template <class T> struct PartType<T, kSquaresPart> { using type = SquaresState<T>; };
-template <class T> struct PartType<T, kExtremesPart> { using type = ExtremesState<T>; };
-template <class T> struct PartType<T, kTallyPart> { using type = TallyState<T>; };
-template <class T> struct PartType<T, kMagnitudesPart> { using type = MagnitudesState<T>; };
-template <class T> struct PartType<T, kProductPart> { using type = ProductState<T>; };
-template <class T> struct PartType<T, kBitsPart> { using type = BitsState<T>; };
+template <class T>
+struct PartType<T, kSumPart> {
+  using type = SumState<T>;
+};
+template <class T>
+struct PartType<T, kSquaresPart> {
+  using type = SquaresState<T>;
+};
+template <class T>
+struct PartType<T, kExtremesPart> {
+  using type = ExtremesState<T>;
+};
+template <class T>
+struct PartType<T, kTallyPart> {
+  using type = TallyState<T>;
+};
+template <class T>
+struct PartType<T, kMagnitudesPart> {
+  using type = MagnitudesState<T>;
+};
+template <class T>
+struct PartType<T, kProductPart> {
+  using type = ProductState<T>;
+};
+template <class T>
+struct PartType<T, kBitsPart> {
+  using type = BitsState<T>;
+};
 
 // A base that is empty, and so takes no room, where the part is not in the set.
 template <class T, uint32_t kPart, bool kPresent>
@@ -264,8 +283,8 @@ struct ReductionState : reduction_internal::HolderOf<T, kPartSet, kSumPart>,
 // The sets that kernels are built for.
 inline constexpr uint32_t kCorePartSet = kSumPart | kSquaresPart | kExtremesPart | kTallyPart;
 template <class T>
-inline constexpr uint32_t kFullPartSet =
-    kCorePartSet | kMagnitudesPart | (IntegerElement<T> ? kProductPart | kBitsPart : 0);
+inline constexpr uint32_t kFullPartSet = kCorePartSet | kMagnitudesPart |
+                                         (IntegerElement<T> ? kProductPart | kBitsPart : 0);
 
 template <uint32_t kParts>
 using PartSet = std::integral_constant<uint32_t, kParts>;

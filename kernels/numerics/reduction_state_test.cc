@@ -22,8 +22,8 @@ T RandomElement(std::mt19937_64& random) {
   if constexpr (IntegerElement<T>) {
     return static_cast<T>(random() >> (random() % 64));
   } else {
-    const double value = std::ldexp(static_cast<double>(random() % 256) - 128,
-                                    static_cast<int>(random() % 9) - 4);
+    const double value =
+        std::ldexp(static_cast<double>(random() % 256) - 128, static_cast<int>(random() % 9) - 4);
     if constexpr (HalfElement<T>) return T::FromDouble(value);
     return static_cast<T>(value);
   }

@@ -1,11 +1,12 @@
-// What a scan accumulates: the value carried from element to element, how two values are joined, and
-// how a value becomes a result.
+// What a scan accumulates: the value carried from element to element, how two values are joined,
+// and how a value becomes a result.
 //
 // ScanOperator<T, op> has
 //   Value                       what is carried
 //   Identity()                  Combine(Identity(), v) == v, bit for bit
 //   EmptyResult()               what an exclusive scan gives where nothing came before
-//   Lift(x, ignore_nan)         the value of one element; an ignored NaN counts as EmptyResult(), so a
+//   Lift(x, ignore_nan)         the value of one element; an ignored NaN counts as EmptyResult(),
+//   so a
 //                               sum takes it as +0.0 (NumPy's nancumsum)
 //   Combine(a, b)               a's elements come before b's
 //   Store<Out>(v, wrap, &out)   the result of type Out (T, or T's accumulator type); false where it
@@ -149,8 +150,8 @@ struct ScanOperator<T, ScanOperation::kMin> : ExtremeScanOperator<T, false> {};
 template <class T>
 struct ScanOperator<T, ScanOperation::kMax> : ExtremeScanOperator<T, true> {};
 
-// A value and whether a group starts at or within its elements: what a scan over several groups in a
-// row carries. Joining two such values is associative wherever joining plain values is.
+// A value and whether a group starts at or within its elements: what a scan over several groups in
+// a row carries. Joining two such values is associative wherever joining plain values is.
 template <class Value>
 struct GroupedValue {
   Value value;

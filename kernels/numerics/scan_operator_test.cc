@@ -96,7 +96,8 @@ TYPED_TEST(ScanOperatorTest, EmptyResults) {
   EXPECT_FALSE(std::signbit(empty(ScanOperator<T, ScanOperation::kSum>{})));
   EXPECT_EQ(empty(ScanOperator<T, ScanOperation::kProduct>{}), 1);
   EXPECT_EQ(empty(ScanOperator<T, ScanOperation::kMin>{}), is_float ? HUGE_VALL : Limits::max());
-  EXPECT_EQ(empty(ScanOperator<T, ScanOperation::kMax>{}), is_float ? -HUGE_VALL : Limits::lowest());
+  EXPECT_EQ(empty(ScanOperator<T, ScanOperation::kMax>{}),
+            is_float ? -HUGE_VALL : Limits::lowest());
 }
 
 // Whether the sum a + b fits `Out`, and what it wraps to.
@@ -149,7 +150,8 @@ TEST(ScanStoreTest, ProductsAtTheEdgesOfTheOutputType) {
 TEST(ScanStoreTest, FloatsAreRoundedOnce) {
   using Operator = ScanOperator<Float16, ScanOperation::kSum>;
   Float16 out{};
-  // Just above the middle of 1 and the next float16: rounding to float first would end on the middle.
+  // Just above the middle of 1 and the next float16: rounding to float first would end on the
+  // middle.
   EXPECT_TRUE(Operator::Store(1 + 0x1p-11 + 0x1p-40, false, &out));
   EXPECT_EQ(static_cast<double>(out), 1 + 0x1p-10);
   EXPECT_TRUE(Operator::Store(70000.0, false, &out));

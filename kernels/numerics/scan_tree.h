@@ -2,8 +2,8 @@
 // it, so floating-point scans have the same bits on both, in every run, with any number of threads.
 //
 // Positions are logical: 0 is where the scan starts, so a reverse scan's position p is element
-// n - 1 - p. `+` below stands for the operator's Combine, or CombineGrouped where the array has more
-// than one group; what is missing counts as the identity, which changes no bits.
+// n - 1 - p. `+` below stands for the operator's Combine, or CombineGrouped where the array has
+// more than one group; what is missing counts as the identity, which changes no bits.
 //
 // Whole arrays, rows (axis 1) and segments: one scan over all positions, in which a group's first
 // position starts afresh.
@@ -16,15 +16,17 @@
 //   result    inclusive: base + r(k); exclusive: base + r(k-1), base itself for the first of a run.
 //             Where a group starts in the run at or before k, base is left out.
 //   total     of a tile: w(kScanWarps - 1) + total(kScanWarps - 1)
-//   carry     of tile t in block b = t / kScanTilesPerBlock: block(b) + u(j - 1), where j is t's place
-//             in its block, u the doubling network over the totals of the block's tiles (the network
-//             has kScanTilesPerBlock lanes), u(-1) the identity; block(0) is the identity and
-//             block(b + 1) = block(b) + u(kScanTilesPerBlock - 1)
+//   carry     of tile t in block b = t / kScanTilesPerBlock: block(b) + u(j - 1), where j is t's
+//   place
+//             in its block, u the doubling network over the totals of the block's tiles (the
+//             network has kScanTilesPerBlock lanes), u(-1) the identity; block(0) is the identity
+//             and block(b + 1) = block(b) + u(kScanTilesPerBlock - 1)
 //
 // Axis 0: each column is a scan of its own over the logical rows.
 //   chunk     kScanChunkRows consecutive rows; running values r(k) = r(k-1) + x(k)
 //   carry     carry(0) = the identity, carry(c + 1) = carry(c) + (last running value of chunk c)
-//   result    inclusive: carry + r(k); exclusive: carry + r(k-1), carry itself for a chunk's first row
+//   result    inclusive: carry + r(k); exclusive: carry + r(k-1), carry itself for a chunk's first
+//   row
 //
 // An exclusive scan gives EmptyResult() at a group's first position.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_SCAN_TREE_H_

@@ -57,12 +57,15 @@ enum class ValueOutcome : uint8_t {
   kNothing,   // argmin or argmax where every element is an ignored NaN.
 };
 
-namespace statistic_internal {
+inline constexpr uint64_t kNanSlot = 0x7FF8'0000'0000'0000u;
 
+// The 8 bytes that a value is answered in; see ValueKind.
 template <class I>
 GRIDFOLD_HD inline uint64_t Slot(I x) {
   if constexpr (std::is_same_v<I, double> || std::is_same_v<I, float>) {
-    return std::bit_cast<uint64_t>(static_cast<double>(x));
+    // The sign and payload of a NaN depend on the processor and the order of operands: all NaNs are
+    // made the same.
+    return x != x ? kNanSlot : std::bit_cast<uint64_t>(static_cast<double>(x));
   } else if constexpr (std::is_signed_v<I>) {
     return static_cast<uint64_t>(static_cast<int64_t>(x));
   } else {
@@ -70,10 +73,12 @@ GRIDFOLD_HD inline uint64_t Slot(I x) {
   }
 }
 
+namespace statistic_internal {
+
 GRIDFOLD_HD inline double NotANumber() { return std::numeric_limits<double>::quiet_NaN(); }
 
-// Variance: (sum of squares - sum^2 / count) / (count - ddof). Of integers, whose moments are exact, by
-// subtracting exactly.
+// Variance: (sum of squares - sum^2 / count) / (count - ddof). Of integers, whose moments are
+// exact, by subtracting exactly.
 template <IntegerElement T>
 GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>& squares,
                                    uint64_t count, double ddof) {
@@ -113,7 +118,6 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
                                                uint64_t group_size, const ValueRules& rules,
                                                uint64_t* slot) {
   using statistic_internal::NotANumber;
-  using statistic_internal::Slot;
   using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
 
   uint64_t count = group_size;

@@ -142,7 +142,8 @@ TEST(StatisticValueTest, Infinities) {
   EXPECT_EQ(Compute(Statistic::kMean, std::vector<double>{1, -kInfinity}).number(), -kInfinity);
   EXPECT_EQ(Compute(Statistic::kL1Norm, std::vector<double>{1, -kInfinity}).number(), kInfinity);
   EXPECT_EQ(Compute(Statistic::kL2Norm, std::vector<double>{1, -kInfinity}).number(), kInfinity);
-  EXPECT_TRUE(std::isnan(Compute(Statistic::kVariance, std::vector<double>{1, kInfinity}).number()));
+  EXPECT_TRUE(
+      std::isnan(Compute(Statistic::kVariance, std::vector<double>{1, kInfinity}).number()));
   const std::vector<double> both = {kInfinity, 1, -kInfinity};
   EXPECT_TRUE(std::isnan(Compute(Statistic::kSum, both).number()));
   EXPECT_EQ(Compute(Statistic::kInfinityCount, both).slot, 2u);

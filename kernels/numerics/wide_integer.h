@@ -1,5 +1,5 @@
-// Exact sums of integers: 128 bits for sums, 192 bits for sums of squares of 64-bit elements, 256 bits
-// to subtract one moment from the other.
+// Exact sums of integers: 128 bits for sums, 192 bits for sums of squares of 64-bit elements, 256
+// bits to subtract one moment from the other.
 //
 // 2^64 elements of 64 bits cannot overflow either, so the order of the elements never matters and
 // overflow of the answer's type is decided once, at the end.
@@ -22,8 +22,8 @@ struct Uint192 {
 
   GRIDFOLD_HD void Add(Uint128 x) {
     const Uint128 low = Uint128{limbs[0]} + static_cast<uint64_t>(x);
-    const Uint128 middle = Uint128{limbs[1]} + static_cast<uint64_t>(x >> 64) +
-                           static_cast<uint64_t>(low >> 64);
+    const Uint128 middle =
+        Uint128{limbs[1]} + static_cast<uint64_t>(x >> 64) + static_cast<uint64_t>(low >> 64);
     limbs[0] = static_cast<uint64_t>(low);
     limbs[1] = static_cast<uint64_t>(middle);
     limbs[2] += static_cast<uint64_t>(middle >> 64);
@@ -35,8 +35,8 @@ struct Uint192 {
   }
 };
 
-// An unsigned integer of 256 bits, little end first: wide enough for a count times a sum of squares,
-// and for the square of a sum.
+// An unsigned integer of 256 bits, little end first: wide enough for a count times a sum of
+// squares, and for the square of a sum.
 struct Uint256 {
   uint64_t limbs[4] = {0, 0, 0, 0};
 

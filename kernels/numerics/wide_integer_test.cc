@@ -69,7 +69,8 @@ TEST(Uint192Test, MergeIsTheSumOfTheParts) {
 Dyadic ExactValue(const Uint256& x) {
   Dyadic value = Dyadic::FromInteger(0);
   for (int i = 3; i >= 0; --i) {
-    value = value.Times(Dyadic::FromInteger(__int128{1} << 64)).Plus(Dyadic::FromInteger(x.limbs[i]));
+    value =
+        value.Times(Dyadic::FromInteger(__int128{1} << 64)).Plus(Dyadic::FromInteger(x.limbs[i]));
   }
   return value;
 }
@@ -81,7 +82,8 @@ TEST(Uint256Test, ProductsSquaresAndDifferencesAreExact) {
     const uint64_t b = i % 3 == 0 ? ~uint64_t{0} : RandomOfAnyLength(random);
     const Dyadic product = ExactValue(a).Times(Dyadic::FromInteger(b));
     ASSERT_EQ(ExactValue(Uint256::Product(a, b)), product);
-    const auto root = static_cast<Int128>((Uint128{random()} << 64 | random()) >> (1 + random() % 127));
+    const auto root =
+        static_cast<Int128>((Uint128{random()} << 64 | random()) >> (1 + random() % 127));
     const Dyadic square = Dyadic::FromInteger(root).Times(Dyadic::FromInteger(root));
     const Uint256 small = Uint256::Square(static_cast<Uint128>(root));
     ASSERT_EQ(ExactValue(small), square);
@@ -97,7 +99,8 @@ TEST(ToDoubleDoubleTest, KeepsAbout106Bits) {
     const Uint192 wide{{random(), RandomOfAnyLength(random), RandomOfAnyLength(random)}};
     ExpectNear(ToDoubleDouble(wide), ExactValue(wide));
     const auto bits = (Uint128{RandomOfAnyLength(random)} << 64 | random()) >> (random() % 127);
-    ExpectNear(ToDoubleDouble(static_cast<Int128>(bits)), Dyadic::FromInteger(static_cast<Int128>(bits)));
+    ExpectNear(ToDoubleDouble(static_cast<Int128>(bits)),
+               Dyadic::FromInteger(static_cast<Int128>(bits)));
   }
 }
 
