@@ -6,10 +6,10 @@
 #include <bit>
 #include <vector>
 
-#include "kernels/cpu/half_tile.h"
 #include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/product_kernels.h"
 #include "kernels/cpu/reduce_kernels.h"
+#include "kernels/cpu/tile_source.h"
 
 namespace gridfold::kernels {
 
@@ -53,92 +53,66 @@ inline void AddSerially(const std::byte* data, const StripShape& shape,
   }
 }
 
-// Feeds rows of `width` elements to lanes.
-template <class T>
-inline void AddRows(const std::byte* data, size_t stride_bytes, uint64_t rows, uint32_t width,
-                    ColumnMap map, ReduceLanes<ComputeType<T>>& lanes, GroupStateOf<T>* states) {
-  using S = ComputeType<T>;
-  TileSource<T> source;
-  for (uint64_t r = 0; r < rows; r += kTileRows<S>) {
-    const uint32_t tile_rows = static_cast<uint32_t>(std::min<uint64_t>(kTileRows<S>, rows - r));
-    lanes.AddTile(source.Load(data + r * stride_bytes, stride_bytes, tile_rows, width), map,
-                  states);
-    map.first_index += tile_rows * map.rows_step;
+template <class S>
+struct AddTileKernel {
+  static void Run(const Tile<S>& tile, const ColumnMap& map, ReduceLanes<S>* lanes,
+                  GroupState<S>* states) {
+    lanes->AddTile(tile, map, states);
   }
-}
+};
 
-// Products of the strip's columns, fed one tile of the product tree at a time.
-template <class T>
-inline void PushTileProducts(const std::byte* data, const StripShape& tile, bool ignore_nan,
-                             PairwiseProduct* trees) {
-  double tile_products[kProductColumns];
-  for (uint32_t c = 0; c < tile.columns; c += kProductColumns) {
-    const uint32_t width = std::min(kProductColumns, tile.columns - c);
-    ProductOfTileColumns<T>(data + c * sizeof(T), tile.stride_bytes, tile.rows, width, ignore_nan,
-                            tile_products);
-    for (uint32_t i = 0; i < width; ++i) trees[c + i].Push(tile_products[i]);
+template <class S>
+struct MergeLanesKernel {
+  static void Run(uint32_t columns, ReduceLanes<S>* lanes, GroupState<S>* states) {
+    lanes->MergeInto(columns, states);
   }
-}
+};
 
-// Feeds all rows of a strip to lanes, `folded_rows` of them side by side.
+// Products of rows [begin, end), one tile of the product tree, of the strip's columns.
 template <class T>
-inline void AddStrip(const std::byte* data, const StripShape& shape, uint32_t folded_rows,
-                     ReduceLanes<ComputeType<T>>& lanes, GroupStateOf<T>* states) {
-  const uint64_t rows = shape.rows / folded_rows;
-  const uint32_t rest = static_cast<uint32_t>(shape.rows % folded_rows);
-  const size_t stride_bytes = shape.stride_bytes * folded_rows;
-  const ColumnMap map{shape.columns, shape.first_row, folded_rows};
-  AddRows<T>(data, stride_bytes, rows, shape.columns * folded_rows, map, lanes, states);
-  if (rest != 0) {
-    AddRows<T>(data + rows * stride_bytes, stride_bytes, 1, shape.columns * rest,
-               {map.columns, map.first_index + rows * folded_rows, map.rows_step}, lanes, states);
+struct TileProductsKernel {
+  static void Run(const std::byte* data, const StripShape& shape, uint64_t begin, uint64_t end,
+                  bool ignore_nan, PairwiseProduct* trees) {
+    double tile_products[kProductColumns];
+    const std::byte* tile = data + begin * shape.stride_bytes;
+    for (uint32_t c = 0; c < shape.columns; c += kProductColumns) {
+      const uint32_t width = std::min(kProductColumns, shape.columns - c);
+      ProductOfTileColumns<T>(tile + c * sizeof(T), shape.stride_bytes, end - begin, width,
+                              ignore_nan, tile_products);
+      for (uint32_t i = 0; i < width; ++i) trees[c + i].Push(tile_products[i]);
+    }
   }
-}
+};
+
+template <class T>
+struct PieceProductKernel {
+  static void Run(const std::byte* data, uint64_t element_count, bool ignore_nan, double* product) {
+    *product = ProductOfPiece<T>(data, element_count, ignore_nan);
+  }
+};
 
 inline bool IsContiguous(const StripShape& shape, size_t element_bytes) {
   return shape.columns == 1 && shape.stride_bytes == element_bytes;
 }
 
-// Parts and products of several columns.
+// Feeds rows [begin, end) of a strip to lanes, `folded_rows` of them side by side.
 template <class T>
-inline void AddStripWithProducts(const std::byte* data, const StripShape& shape,
-                                 uint32_t folded_rows, bool ignore_nan,
-                                 ReduceLanes<ComputeType<T>>& lanes, GroupStateOf<T>* states,
-                                 double* products) {
-  std::vector<PairwiseProduct> trees(shape.columns);
-  // By tiles of the product tree, so that both looks at the elements find them in the cache.
-  for (uint64_t r = 0; r < shape.rows; r += kProductTile) {
-    const StripShape tile{shape.stride_bytes, std::min(kProductTile, shape.rows - r), shape.columns,
-                          shape.first_row + r};
-    const std::byte* tile_data = data + r * shape.stride_bytes;
-    AddStrip<T>(tile_data, tile, folded_rows, lanes, states);
-    PushTileProducts<T>(tile_data, tile, ignore_nan, trees.data());
+inline void AddRows(const std::byte* data, const StripShape& shape, uint32_t folded_rows,
+                    uint64_t begin, uint64_t end, ReduceLanes<ComputeType<T>>& lanes,
+                    GroupStateOf<T>* states) {
+  using S = ComputeType<T>;
+  TileSource<T> source;
+  for (uint64_t row = begin; row < end;) {
+    const uint32_t folded = static_cast<uint32_t>(std::min<uint64_t>(folded_rows, end - row));
+    const uint32_t tile_rows =
+        static_cast<uint32_t>(std::min<uint64_t>(kTileRows<S>, (end - row) / folded));
+    const Tile<S> tile = source.Load(data + row * shape.stride_bytes, shape.stride_bytes * folded,
+                                     tile_rows, shape.columns * folded);
+    RunForProcessor<AddTileKernel<S>>(tile, ColumnMap{shape.columns, shape.first_row + row, folded},
+                                      &lanes, states);
+    row += uint64_t{tile_rows} * folded;
   }
-  for (uint32_t c = 0; c < shape.columns; ++c) products[c] = trees[c].Result();
 }
-
-template <class T>
-struct StripKernel {
-  static void Run(const std::byte* data, const StripShape& shape, const ReduceRequest& request,
-                  GroupStateOf<T>* states, double* products) {
-    ReduceLanes<ComputeType<T>> lanes;
-    const uint32_t folded_rows = FoldedRows(shape, sizeof(T));
-    lanes.Reset(request.parts, request.ignore_nan, shape.columns * folded_rows);
-    if constexpr (FloatingElement<T>) {
-      if (request.float_product && !IsContiguous(shape, sizeof(T))) {
-        AddStripWithProducts<T>(data, shape, folded_rows, request.ignore_nan, lanes, states,
-                                products);
-        lanes.MergeInto(shape.columns, states);
-        return;
-      }
-      if (request.float_product) {
-        *products = ProductOfPiece<T>(data, shape.rows, request.ignore_nan);
-      }
-    }
-    AddStrip<T>(data, shape, folded_rows, lanes, states);
-    lanes.MergeInto(shape.columns, states);
-  }
-};
 
 }  // namespace reduce_internal
 
@@ -146,17 +120,39 @@ template <class T>
 void ReduceStrip(const std::byte* data, const StripShape& shape, const ReduceRequest& request,
                  GroupStateOf<T>* states, double* products) {
   using namespace reduce_internal;  // NOLINT
+  using S = ComputeType<T>;
   constexpr uint64_t kWorthLanes = 128;
-  if (!IsContiguous(shape, sizeof(T)) || shape.rows >= kWorthLanes) {
-    RunForProcessor<StripKernel<T>>(data, shape, request, states, products);
-    return;
-  }
-  AddSerially<T>(data, shape, request, *states);
+  const bool contiguous = IsContiguous(shape, sizeof(T));
   if constexpr (FloatingElement<T>) {
-    if (request.float_product) {
-      *products = ProductOfPiece<T>(data, shape.rows, request.ignore_nan);
+    if (request.float_product && contiguous) {
+      RunForProcessor<PieceProductKernel<T>>(data, shape.rows, request.ignore_nan, products);
     }
   }
+  if (contiguous && shape.rows < kWorthLanes) {
+    AddSerially<T>(data, shape, request, *states);
+    return;
+  }
+
+  const bool interleaved_products = request.float_product && !contiguous;
+  std::vector<PairwiseProduct> trees(interleaved_products ? shape.columns : 0);
+  // Products take the rows in tiles of their tree; the other parts take the same ones, so that both
+  // find them in the cache.
+  const uint64_t step = interleaved_products ? kProductTile : shape.rows;
+  ReduceLanes<S> lanes;
+  const uint32_t folded_rows = FoldedRows(shape, sizeof(T));
+  lanes.Reset(request.parts, request.ignore_nan, shape.columns * folded_rows);
+  for (uint64_t row = 0; row < shape.rows; row += step) {
+    const uint64_t end = std::min(row + step, shape.rows);
+    AddRows<T>(data, shape, folded_rows, row, end, lanes, states);
+    if constexpr (FloatingElement<T>) {
+      if (interleaved_products) {
+        RunForProcessor<TileProductsKernel<T>>(data, shape, row, end, request.ignore_nan,
+                                               trees.data());
+      }
+    }
+  }
+  RunForProcessor<MergeLanesKernel<S>>(shape.columns, &lanes, states);
+  for (size_t c = 0; c < trees.size(); ++c) products[c] = trees[c].Result();
 }
 
 }  // namespace gridfold::kernels

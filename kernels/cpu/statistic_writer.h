@@ -45,7 +45,7 @@ class StatisticWriter {
       StatisticColumn& column = result_.columns[i];
       uint64_t& slot = column.slots[group];
       if (FloatingElement<S> && column.statistic == Statistic::kProduct) {
-        slot = std::bit_cast<uint64_t>(product);
+        slot = Slot(product);
         continue;
       }
       const ValueOutcome outcome =

@@ -1,11 +1,12 @@
 // Tiles of elements as the lanes take them: 16-bit floating-point elements are converted to float,
 // all others are looked at where they are.
-#ifndef GRIDFOLD_KERNELS_CPU_HALF_TILE_H_
-#define GRIDFOLD_KERNELS_CPU_HALF_TILE_H_
+#ifndef GRIDFOLD_KERNELS_CPU_TILE_SOURCE_H_
+#define GRIDFOLD_KERNELS_CPU_TILE_SOURCE_H_
 
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/tile.h"
 #include "kernels/numerics/element.h"
 
@@ -24,20 +25,25 @@ class TileSource<T> {
  public:
   // The tile is good until the next one is loaded.
   Tile<float> Load(const std::byte* data, size_t stride_bytes, uint32_t rows, uint32_t width) {
-    for (uint32_t r = 0; r < rows; ++r) {
-      const std::byte* row = data + r * stride_bytes;
-      float* converted = converted_ + r * width;
-      for (uint32_t i = 0; i < width; ++i) {
-        converted[i] = static_cast<float>(LoadUnaligned<T>(row, i));
-      }
-    }
+    RunForProcessor<Conversion>(Tile<uint16_t>{data, stride_bytes, rows, width}, &converted_[0]);
     return {reinterpret_cast<const std::byte*>(converted_), width * sizeof(float), rows, width};
   }
 
  private:
+  struct Conversion {
+    static void Run(const Tile<uint16_t>& tile, float* converted) {
+      for (uint32_t r = 0; r < tile.rows; ++r) {
+        const std::byte* row = tile.data + r * tile.stride_bytes;
+        for (uint32_t i = 0; i < tile.width; ++i) {
+          *converted++ = static_cast<float>(LoadUnaligned<T>(row, i));
+        }
+      }
+    }
+  };
+
   float converted_[kTileRows<float> * kLanesMax<float>];
 };
 
 }  // namespace gridfold::kernels
 
-#endif  // GRIDFOLD_KERNELS_CPU_HALF_TILE_H_
+#endif  // GRIDFOLD_KERNELS_CPU_TILE_SOURCE_H_
