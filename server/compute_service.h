@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "gridfold/v1/compute_service.grpc.pb.h"
 #include "server/call_counter.h"
@@ -21,6 +22,13 @@ namespace gridfold::server {
 
 // What every call needs. Outlives all calls.
 struct CallEnvironment {
+  CallEnvironment(Scheduler& a_scheduler, CallCounter& a_counter, const Limits& the_limits,
+                  std::string name_of_engine)
+      : scheduler(a_scheduler),
+        calls(a_counter),
+        limits(the_limits),
+        engine_name(std::move(name_of_engine)) {}
+
   Scheduler& scheduler;
   CallCounter& calls;
   const Limits& limits;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -118,4 +119,11 @@ int Main(int argc, const char* const* argv) {
 
 }  // namespace gridfold::server
 
-int main(int argc, char** argv) { return gridfold::server::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return gridfold::server::Main(argc, argv);
+  } catch (const std::exception& exception) {
+    fprintf(stderr, "gridfold_server: %s\n", exception.what());
+    return EXIT_FAILURE;
+  }
+}

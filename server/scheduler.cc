@@ -113,7 +113,7 @@ absl::Status Scheduler::AdmissionStatus(uint64_t payload_bytes, JobClock::time_p
   return absl::OkStatus();
 }
 
-void Scheduler::Cancel(std::shared_ptr<Job> job) {
+void Scheduler::Cancel(const std::shared_ptr<Job>& job) {
   absl::Status status;
   {
     const std::lock_guard lock(mutex_);

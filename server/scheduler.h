@@ -67,7 +67,7 @@ class Scheduler {
   absl::Status CheckAdmission(uint64_t payload_bytes, JobClock::time_point deadline);
 
   // Nobody waits for the job any more. Does nothing to a job that is finished.
-  void Cancel(std::shared_ptr<Job> job);
+  void Cancel(const std::shared_ptr<Job>& job);
 
   // Refuses new jobs from now on.
   void BeginDrain();

@@ -30,8 +30,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(kernels::Engine& engine,
       Scheduler::Create(engine, std::move(options));
   if (!scheduler.ok()) return scheduler.status();
   server->scheduler_ = *std::move(scheduler);
-  server->environment_.reset(new CallEnvironment{*server->scheduler_, server->calls_,
-                                                 server->limits_, std::string(engine.name())});
+  server->environment_ = std::make_unique<CallEnvironment>(*server->scheduler_, server->calls_,
+                                                           server->limits_, engine.name());
   server->compute_service_ = std::make_unique<ComputeService>(*server->environment_);
   server->server_service_ = std::make_unique<ServerService>(engine, limits, *server->scheduler_);
   if (absl::Status status = server->Listen(listen); !status.ok()) return status;
