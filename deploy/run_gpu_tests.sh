@@ -41,15 +41,13 @@ mkdir -p "$logs"
 
 # Program and GoogleTest filter of each test that needs a GPU.
 gpu_tests=(
-  "cuda_lane_test:*"
-  "cuda_reduce_test:*"
-  "cuda_scan_test:*"
-  "cuda_histogram_test:*"
-  "engine_conformance_test:*Cuda*:*cuda*"
-  "service_test:*Cuda*:*cuda*"
+  "kernels_cuda_device_test:*"
+  "engine_conformance_test:Cuda*"
+  "flight_data_test:*Cuda*"
 )
 # Small cases of every kernel for the sanitizers, which slow kernels down a hundredfold.
-sanitizer_test="cuda_sanitizer_test"
+sanitizer_program=engine_conformance_test
+sanitizer_filter="Cuda/SmallJobsTest.*"
 
 run_tests() {
   local entry name
@@ -60,8 +58,8 @@ run_tests() {
 }
 
 run_sanitizer() {
-  check "$1" compute-sanitizer --tool "$1" --error-exitcode 9 "$(program "$sanitizer_test")" \
-    --gtest_brief=1
+  check "$1" compute-sanitizer --tool "$1" --error-exitcode 9 "$(program "$sanitizer_program")" \
+    --gtest_filter="$sanitizer_filter" --gtest_brief=1
 }
 
 # The main job over a socket, on the CUDA engine.
