@@ -58,7 +58,7 @@ std::string Scale(double value, double step, std::span<const absl::string_view> 
 bool IsClear(std::span<const double> edges, int precision) {
   for (size_t i = 0; i + 1 < edges.size(); ++i) {
     const double width = edges[i + 1] - edges[i];
-    if (!std::isfinite(width)) continue;
+    if (!std::isfinite(width) || width == 0) continue;
     for (double edge : {edges[i], edges[i + 1]}) {
       double written = 0;
       if (!absl::SimpleAtod(absl::StrFormat("%.*g", precision, edge), &written)) return false;

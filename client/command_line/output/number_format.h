@@ -26,7 +26,7 @@ std::string FormatDuration(absl::Duration duration, bool unicode);
 std::string FormatBytes(uint64_t bytes);
 std::string FormatRate(uint64_t bytes, absl::Duration duration);
 
-// Bin edges, all with as few digits as tell neighbours clearly apart.
+// Bin edges, all with as few digits as tell neighbours clearly apart; equal neighbours are allowed.
 std::vector<std::string> FormatEdges(std::span<const double> edges);
 
 // One element of an array.

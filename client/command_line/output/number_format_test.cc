@@ -59,6 +59,8 @@ TEST(NumberFormatTest, EdgesHaveTheDigitsThatTellThemApart) {
               ElementsAre("0", "0.333", "0.667", "1"));
   EXPECT_THAT(FormatEdges(std::vector<double>{1000000, 1000000.5, 1000001}),
               ElementsAre("1000000", "1000000.5", "1000001"));
+  EXPECT_THAT(FormatEdges(std::vector<double>{0, 42.520000000000003, 42.520000000000003, 86}),
+              ElementsAre("0", "42.5", "42.5", "86"));
   EXPECT_THAT(FormatEdges(std::vector<double>{-kInfinity, 0.1, kInfinity}),
               ElementsAre("-inf", "0.1", "inf"));
   EXPECT_THAT(FormatEdges(std::vector<double>{1, std::nextafter(1.0, 2.0)}),
