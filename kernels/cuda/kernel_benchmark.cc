@@ -1,0 +1,113 @@
+#include "kernels/cuda/kernel_benchmark.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/kernel_benchmark_device.h"
+#include "kernels/cuda/launch.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+constexpr uint64_t kScratchBytes = 256 << 20;
+constexpr int kWarmUpRuns = 3;
+constexpr int kMeasuredRuns = 21;
+
+LaunchShape FullGrid(const DeviceProperties& properties) {
+  return {.grid = dim3(static_cast<unsigned>(properties.multiprocessor_count) * 8),
+          .block = dim3(kBenchmarkThreads)};
+}
+
+}  // namespace
+
+absl::StatusOr<KernelBenchmark> KernelBenchmark::Create(uint64_t array_bytes) {
+  int device = 0;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaGetDevice(&device));
+  absl::StatusOr<DeviceProperties> properties = QueryDeviceProperties(device);
+  if (!properties.ok()) return properties.status();
+  absl::StatusOr<Stream> stream = Stream::Create();
+  if (!stream.ok()) return stream.status();
+  absl::StatusOr<Event> start = Event::Create();
+  if (!start.ok()) return start.status();
+  absl::StatusOr<Event> stop = Event::Create();
+  if (!stop.ok()) return stop.status();
+  absl::StatusOr<DeviceBuffer> input = DeviceBuffer::Allocate(array_bytes);
+  if (!input.ok()) return input.status();
+  absl::StatusOr<DeviceBuffer> output = DeviceBuffer::Allocate(array_bytes);
+  if (!output.ok()) return output.status();
+  absl::StatusOr<DeviceBuffer> scratch = DeviceBuffer::Allocate(kScratchBytes);
+  if (!scratch.ok()) return scratch.status();
+  KernelBenchmark benchmark(*properties, *std::move(stream), *std::move(start), *std::move(stop),
+                            *std::move(input), *std::move(output), *std::move(scratch));
+  if (absl::Status status = benchmark.MeasureCeilings(); !status.ok()) return status;
+  return benchmark;
+}
+
+KernelBenchmark::KernelBenchmark(const DeviceProperties& properties, Stream stream, Event start,
+                                 Event stop, DeviceBuffer input, DeviceBuffer output,
+                                 DeviceBuffer scratch)
+    : properties_(properties),
+      stream_(std::move(stream)),
+      start_(std::move(start)),
+      stop_(std::move(stop)),
+      input_(std::move(input)),
+      output_(std::move(output)),
+      scratch_(std::move(scratch)) {}
+
+absl::Status KernelBenchmark::FillInput(ElementType type) {
+  const BenchmarkKernels kernels = GetBenchmarkKernels();
+  const LaunchShape shape = FullGrid(properties_);
+  void* const data = input_.data();
+  switch (type) {
+    case ElementType::kFloat32:
+      return Launch(kernels.fill_float, shape, stream(), static_cast<float*>(data),
+                    array_bytes() / sizeof(float));
+    case ElementType::kFloat64:
+      return Launch(kernels.fill_double, shape, stream(), static_cast<double*>(data),
+                    array_bytes() / sizeof(double));
+    default:
+      return Launch(kernels.fill_bits, shape, stream(), static_cast<uint32_t*>(data),
+                    array_bytes() / sizeof(uint32_t));
+  }
+}
+
+absl::Status KernelBenchmark::Measure(const std::string& name, uint64_t bytes, Ceiling ceiling,
+                                      absl::FunctionRef<absl::Status()> enqueue) {
+  std::vector<double> microseconds;
+  for (int run = 0; run < kWarmUpRuns + kMeasuredRuns; ++run) {
+    if (absl::Status status = start_.Record(stream()); !status.ok()) return status;
+    if (absl::Status status = enqueue(); !status.ok()) return status;
+    if (absl::Status status = stop_.Record(stream()); !status.ok()) return status;
+    if (absl::Status status = stop_.Synchronize(); !status.ok()) return status;
+    const auto time = stop_.TimeSince(start_);
+    if (!time.ok()) return time.status();
+    if (run >= kWarmUpRuns) microseconds.push_back(static_cast<double>(time->count()) / 1e3);
+  }
+  std::nth_element(microseconds.begin(), microseconds.begin() + kMeasuredRuns / 2,
+                   microseconds.end());
+  rows_.push_back({name, bytes, ceiling, microseconds[kMeasuredRuns / 2]});
+  return absl::OkStatus();
+}
+
+absl::Status KernelBenchmark::MeasureCeilings() {
+  if (absl::Status status = FillInput(ElementType::kUint32); !status.ok()) return status;
+  absl::Status status = Measure("ceiling/read", array_bytes(), Ceiling::kRead, [&] {
+    return Launch(GetBenchmarkKernels().read, FullGrid(properties_), stream(), input(),
+                  array_bytes() / 16, static_cast<uint32_t*>(output()));
+  });
+  if (!status.ok()) return status;
+  return Measure("ceiling/copy", 2 * array_bytes(), Ceiling::kCopy, [&]() -> absl::Status {
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(
+        cudaMemcpyAsync(output(), input(), array_bytes(), cudaMemcpyDeviceToDevice, stream()));
+    return absl::OkStatus();
+  });
+}
+
+double KernelBenchmark::RatioToCeiling(const BenchmarkRow& row) const {
+  const BenchmarkRow& ceiling = rows_[row.ceiling == Ceiling::kRead ? 0 : 1];
+  return row.gigabytes_per_second() / ceiling.gigabytes_per_second();
+}
+
+}  // namespace gridfold::kernels::cuda

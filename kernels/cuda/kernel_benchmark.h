@@ -1,0 +1,80 @@
+// The harness of kernel_benchmark: measures launches on a device and reports them beside what the
+// device's memory can do. Benchmarks of an operation stand in <operation>_benchmark.cc.
+#ifndef GRIDFOLD_KERNELS_CUDA_KERNEL_BENCHMARK_H_
+#define GRIDFOLD_KERNELS_CUDA_KERNEL_BENCHMARK_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "kernels/cuda/device_buffer.h"
+#include "kernels/cuda/device_properties.h"
+#include "kernels/cuda/event.h"
+#include "kernels/cuda/scratch.h"
+#include "kernels/cuda/stream.h"
+#include "kernels/element_type.h"
+
+namespace gridfold::kernels::cuda {
+
+// What a benchmark's rate is compared with.
+enum class Ceiling : uint8_t { kRead, kCopy };
+
+struct BenchmarkRow {
+  std::string name;
+  uint64_t bytes = 0;  // Read and written.
+  Ceiling ceiling = Ceiling::kRead;
+  double microseconds = 0;  // Median.
+
+  double gigabytes_per_second() const { return static_cast<double>(bytes) / microseconds / 1e3; }
+};
+
+class KernelBenchmark {
+ public:
+  // Allocates arrays of `array_bytes` on the current device and measures its ceilings.
+  static absl::StatusOr<KernelBenchmark> Create(uint64_t array_bytes);
+
+  // Fills the input with what benchmarks of `type` read: float32 and float64 of [0, 1), else any
+  // bits.
+  absl::Status FillInput(ElementType type);
+
+  const void* input() const { return input_.data(); }
+  void* output() const { return output_.data(); }  // As large as the input.
+  uint64_t array_bytes() const { return input_.size_bytes(); }
+  Scratch NewScratch() const { return Scratch(scratch_.data(), scratch_.size_bytes()); }
+  const DeviceProperties& properties() const { return properties_; }
+  cudaStream_t stream() const { return stream_.get(); }
+
+  // Runs `enqueue` again and again on the stream and keeps the median time of one run.
+  absl::Status Measure(const std::string& name, uint64_t bytes, Ceiling ceiling,
+                       absl::FunctionRef<absl::Status()> enqueue);
+
+  const std::vector<BenchmarkRow>& rows() const { return rows_; }
+  // Rate of a row over that of its ceiling.
+  double RatioToCeiling(const BenchmarkRow& row) const;
+
+ private:
+  KernelBenchmark(const DeviceProperties& properties, Stream stream, Event start, Event stop,
+                  DeviceBuffer input, DeviceBuffer output, DeviceBuffer scratch);
+
+  absl::Status MeasureCeilings();
+
+  DeviceProperties properties_;
+  Stream stream_;
+  Event start_;
+  Event stop_;
+  DeviceBuffer input_;
+  DeviceBuffer output_;
+  DeviceBuffer scratch_;
+  std::vector<BenchmarkRow> rows_;  // The first two are the ceilings.
+};
+
+// One for each operation; called in this order.
+absl::Status BenchmarkReductions(KernelBenchmark& benchmark);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_KERNEL_BENCHMARK_H_

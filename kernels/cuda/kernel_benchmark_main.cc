@@ -1,0 +1,99 @@
+// kernel_benchmark [--json FILE] [--small]: the kernels' rates on device 0, and their ratios to the
+// device's read and copy ceilings, which are measured in the same run. Exits 1 where a benchmark
+// fails and 2 where there is no device.
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "kernels/cuda/cuda_engine.h"
+#include "kernels/cuda/kernel_benchmark.h"
+#include "nlohmann/json.hpp"
+
+namespace gridfold::kernels::cuda {
+namespace {
+
+constexpr uint64_t kArrayBytes = uint64_t{2} << 30;
+constexpr uint64_t kSmallArrayBytes = uint64_t{64} << 20;
+
+struct Options {
+  std::string json_file;
+  bool small = false;
+};
+
+bool ParseOptions(int argument_count, char** arguments, Options& options) {
+  for (int i = 1; i < argument_count; ++i) {
+    const absl::string_view argument = arguments[i];
+    if (argument == "--small") {
+      options.small = true;
+    } else if (argument == "--json" && i + 1 < argument_count) {
+      options.json_file = arguments[++i];
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+absl::StatusOr<KernelBenchmark> RunAll(const Options& options) {
+  absl::StatusOr<KernelBenchmark> benchmark =
+      KernelBenchmark::Create(options.small ? kSmallArrayBytes : kArrayBytes);
+  if (!benchmark.ok()) return benchmark.status();
+  if (absl::Status status = BenchmarkReductions(*benchmark); !status.ok()) return status;
+  return benchmark;
+}
+
+void PrintTable(const KernelBenchmark& benchmark) {
+  std::printf("%-52s %10s %12s %9s %7s\n", "benchmark", "MiB", "median us", "GB/s", "ratio");
+  for (const BenchmarkRow& row : benchmark.rows()) {
+    std::printf("%-52s %10.1f %12.2f %9.1f %7.3f\n", row.name.c_str(),
+                static_cast<double>(row.bytes) / (1 << 20), row.microseconds,
+                row.gigabytes_per_second(), benchmark.RatioToCeiling(row));
+  }
+}
+
+bool WriteJson(const KernelBenchmark& benchmark, const std::string& file) {
+  nlohmann::json report = nlohmann::json::array();
+  for (const BenchmarkRow& row : benchmark.rows()) {
+    report.push_back({{"name", row.name},
+                      {"bytes", row.bytes},
+                      {"median_microseconds", row.microseconds},
+                      {"gigabytes_per_second", row.gigabytes_per_second()},
+                      {"ratio_to_ceiling", benchmark.RatioToCeiling(row)}});
+  }
+  std::ofstream out(file);
+  out << report.dump(2) << "\n";
+  return out.good();
+}
+
+int Main(int argument_count, char** arguments) {
+  Options options;
+  if (!ParseOptions(argument_count, arguments, options)) {
+    std::fprintf(stderr, "usage: kernel_benchmark [--json FILE] [--small]\n");
+    return 1;
+  }
+  if (CudaDeviceCount() == 0) {
+    std::fprintf(stderr, "kernel_benchmark: there is no CUDA device\n");
+    return 2;
+  }
+  const absl::StatusOr<KernelBenchmark> benchmark = RunAll(options);
+  if (!benchmark.ok()) {
+    std::fprintf(stderr, "kernel_benchmark: %s\n", benchmark.status().ToString().c_str());
+    return 1;
+  }
+  PrintTable(*benchmark);
+  if (!options.json_file.empty() && !WriteJson(*benchmark, options.json_file)) {
+    std::fprintf(stderr, "kernel_benchmark: cannot write %s\n", options.json_file.c_str());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace gridfold::kernels::cuda
+
+int main(int argument_count, char** arguments) {
+  return gridfold::kernels::cuda::Main(argument_count, arguments);
+}
