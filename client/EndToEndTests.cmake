@@ -1,5 +1,5 @@
-# The command line and a plain Python client against gridfold_server, once for each engine. They need
-# Debian's python3-numpy and python3-grpcio, which another Python on the PATH does not see.
+# The command line and a plain Python client against gridfold_server, once for each engine. They
+# need Debian's python3-numpy and python3-grpcio, which another Python on the PATH does not see.
 find_program(GRIDFOLD_TEST_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(GRIDFOLD_GRPC_PYTHON_PLUGIN grpc_python_plugin)
 if(NOT GRIDFOLD_TEST_PYTHON OR NOT GRIDFOLD_GRPC_PYTHON_PLUGIN)
@@ -25,11 +25,24 @@ if(GRIDFOLD_CUDA_ENABLED)
   list(APPEND engines cuda)
 endif()
 foreach(engine ${engines})
-  add_test(NAME cli_${engine}_test
-           COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/cli_test.py)
-  add_test(NAME python_client_${engine}_test
-           COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_python_client.py)
-  set_tests_properties(cli_${engine}_test python_client_${engine}_test PROPERTIES
-    LABELS "$<IF:$<STREQUAL:${engine},cuda>,gpu,>" TIMEOUT 300 SKIP_RETURN_CODE 77
-    ENVIRONMENT "GRIDFOLD_TEST_ENGINE=${engine};GRIDFOLD_SERVER_BINARY=$<TARGET_FILE:gridfold_server>;GRIDFOLD_CLI_BINARY=$<TARGET_FILE:gridfold>;GRIDFOLD_SAMPLE_DATA=${PROJECT_SOURCE_DIR}/deploy/sample_data;GRIDFOLD_PYTHON_STUBS=${python_stubs};PYTHONDONTWRITEBYTECODE=1")
+  set(environment
+    GRIDFOLD_TEST_ENGINE=${engine}
+    GRIDFOLD_SERVER_BINARY=$<TARGET_FILE:gridfold_server>
+    GRIDFOLD_CLI_BINARY=$<TARGET_FILE:gridfold>
+    GRIDFOLD_SAMPLE_DATA=${PROJECT_SOURCE_DIR}/deploy/sample_data
+    GRIDFOLD_PYTHON_STUBS=${python_stubs}
+    PYTHONDONTWRITEBYTECODE=1)
+  foreach(test cli python_client)
+    set(script cli_test.py)
+    if(test STREQUAL "python_client")
+      set(script python/check_python_client.py)
+    endif()
+    add_test(NAME ${test}_${engine}_test
+             COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${script})
+    set_tests_properties(${test}_${engine}_test PROPERTIES
+                         ENVIRONMENT "${environment}" TIMEOUT 300 SKIP_RETURN_CODE 77)
+    if(engine STREQUAL "cuda")
+      set_tests_properties(${test}_${engine}_test PROPERTIES LABELS gpu)
+    endif()
+  endforeach()
 endforeach()

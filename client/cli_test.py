@@ -1,7 +1,7 @@
 """The command line against a real server: the flight data, every input format, the exit codes.
 
-GRIDFOLD_SERVER_BINARY and GRIDFOLD_CLI_BINARY are the programs, GRIDFOLD_SAMPLE_DATA the folder of the
-flight data, whose README has the expected numbers. NumPy is the oracle of everything else.
+GRIDFOLD_SERVER_BINARY and GRIDFOLD_CLI_BINARY are the programs, GRIDFOLD_SAMPLE_DATA the folder of
+the flight data, whose README has the expected numbers. NumPy is the oracle of everything else.
 """
 
 import fractions
@@ -175,7 +175,8 @@ class InputTest(CommandLineTest):
             file = io.BytesIO()
             np.lib.format.write_array(file, array, version)
             with self.subTest(version):
-                self.assertEqual(self.reduce("-", "--axis", 0, stat="sum", stdin=file.getvalue()),
+                npy = file.getvalue()
+                self.assertEqual(self.reduce("-", "--axis", 0, stat="sum", stdin=npy),
                                  {"sum": [3, 5, 7]})
 
     def test_malformed_files(self):
@@ -183,7 +184,8 @@ class InputTest(CommandLineTest):
         (self.folder / "short.npy").write_bytes(whole[:-1])
         self.expect_failure(4, "bytes follow", "reduce", self.folder / "short.npy")
         self.expect_failure(4, "bool", "reduce", self.save("bool.npy", np.array([True])))
-        self.expect_failure(4, "big-endian", "reduce", self.save("big.npy", np.arange(3, dtype=">i4")))
+        self.expect_failure(4, "big-endian", "reduce",
+                            self.save("big.npy", np.arange(3, dtype=">i4")))
         self.expect_failure(4, "Fortran", "reduce",
                   self.save("fortran.npy", np.asfortranarray(np.ones((2, 3)))))
         self.expect_failure(4, "3 dimensions", "reduce", self.save("cube.npy", np.ones((2, 2, 2))))
