@@ -72,7 +72,7 @@ void PlainRead(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * kArrayBytes);
 }
-BENCHMARK(PlainRead)->UseRealTime();
+BENCHMARK(PlainRead)->MeasureProcessCPUTime()->UseRealTime();
 
 void PlainCopy(benchmark::State& state) {
   WorkerPool workers(0);
@@ -85,7 +85,7 @@ void PlainCopy(benchmark::State& state) {
   }
   state.SetBytesProcessed(state.iterations() * 2 * kArrayBytes);
 }
-BENCHMARK(PlainCopy)->UseRealTime();
+BENCHMARK(PlainCopy)->MeasureProcessCPUTime()->UseRealTime();
 
 template <class T>
 void Reduce(benchmark::State& state, std::vector<Statistic> statistics, GroupingKind kind,
@@ -114,7 +114,7 @@ void RegisterReductions(const char* type) {
     benchmark::RegisterBenchmark(
         (std::string("Reduce/") + name + "/" + type).c_str(),
         [=](benchmark::State& state) { Reduce<T>(state, statistics, kind, columns); })
-        ->UseRealTime();
+        ->MeasureProcessCPUTime()->UseRealTime();
   };
   add("sum", {Statistic::kSum}, GroupingKind::kWhole, 0);
   add("min_max", {Statistic::kMin, Statistic::kMax}, GroupingKind::kWhole, 0);

@@ -49,12 +49,29 @@ class MomentLanes {
  private:
   template <class Replace>
   void AddElements(const Tile<S>& tile, Replace replace) {
+    if (kMoment != Moment::kSquares && tile.has_exact_sums) return AddSums(tile, replace);
     ForEachElement(tile, [&](uint32_t lane, S x) {
       CompensatedSum sum{sums_[lane], errors_[lane]};
       Add(sum, static_cast<double>(replace(x)));
       sums_[lane] = sum.sum;
       errors_[lane] = sum.errors;
     });
+  }
+
+  template <class Replace>
+  void AddSums(const Tile<S>& tile, Replace replace) {
+    alignas(kLanesAlignment) double tile_sums[kLanesMax<S>];
+    std::fill_n(tile_sums, tile.width, -0.0);
+    ForEachElement(tile, [&](uint32_t lane, S x) {
+      const double value = static_cast<double>(replace(x));
+      tile_sums[lane] += kMoment == Moment::kMagnitudes ? std::fabs(value) : value;
+    });
+    for (uint32_t lane = 0; lane < tile.width; ++lane) {
+      CompensatedSum sum{sums_[lane], errors_[lane]};
+      sum.Add(tile_sums[lane]);
+      sums_[lane] = sum.sum;
+      errors_[lane] = sum.errors;
+    }
   }
 
   static void Add(CompensatedSum& sum, double value) {
@@ -69,8 +86,8 @@ class MomentLanes {
     }
   }
 
-  double sums_[kLanesMax<S>];
-  double errors_[kLanesMax<S>];
+  alignas(kLanesAlignment) double sums_[kLanesMax<S>];
+  alignas(kLanesAlignment) double errors_[kLanesMax<S>];
 };
 
 // Integers: exact sums of base-2^32 digits. Every digit of an addend is below 2^34, so 2^29 rows
@@ -84,7 +101,7 @@ class MomentLanes<S, kMoment> {
 
   void AddTile(const Tile<S>& tile, bool) {
     if constexpr (sizeof(S) <= 2) {
-      TileSum tile_sums[kLanesMax<S>];
+      alignas(kLanesAlignment) TileSum tile_sums[kLanesMax<S>];
       std::fill_n(tile_sums, tile.width, TileSum{0});
       ForEachElement(tile, [&](uint32_t lane, S x) {
         tile_sums[lane] = static_cast<TileSum>(tile_sums[lane] + SmallAddend(x));
@@ -170,7 +187,7 @@ class MomentLanes<S, kMoment> {
     }
   }
 
-  uint64_t digits_[kDigits][kLanesMax<S>];
+  alignas(kLanesAlignment) uint64_t digits_[kDigits][kLanesMax<S>];
 };
 
 }  // namespace gridfold::kernels

@@ -104,10 +104,11 @@ inline void AddRows(const std::byte* data, const StripShape& shape, uint32_t fol
   TileSource<T> source;
   for (uint64_t row = begin; row < end;) {
     const uint32_t folded = static_cast<uint32_t>(std::min<uint64_t>(folded_rows, end - row));
+    const uint32_t width = shape.columns * folded;
     const uint32_t tile_rows =
-        static_cast<uint32_t>(std::min<uint64_t>(kTileRows<S>, (end - row) / folded));
-    const Tile<S> tile = source.Load(data + row * shape.stride_bytes, shape.stride_bytes * folded,
-                                     tile_rows, shape.columns * folded);
+        static_cast<uint32_t>(std::min<uint64_t>(source.RowsMax(width), (end - row) / folded));
+    const Tile<S> tile =
+        source.Load(data + row * shape.stride_bytes, shape.stride_bytes * folded, tile_rows, width);
     RunForProcessor<AddTileKernel<S>>(tile, ColumnMap{shape.columns, shape.first_row + row, folded},
                                       &lanes, states);
     row += uint64_t{tile_rows} * folded;

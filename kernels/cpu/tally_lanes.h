@@ -24,7 +24,7 @@ static_assert(kTileRows<uint8_t> <= std::numeric_limits<TileCount<uint8_t>>::max
 // Counts the elements of each lane for which predicate(x) holds, and adds them to `counts`.
 template <class S, class Predicate>
 inline void CountInTile(const Tile<S>& tile, uint64_t* counts, Predicate predicate) {
-  TileCount<S> tile_counts[kLanesMax<S>];
+  alignas(kLanesAlignment) TileCount<S> tile_counts[kLanesMax<S>];
   std::fill_n(tile_counts, tile.width, TileCount<S>{0});
   ForEachElement(tile, [&](uint32_t lane, S x) {
     tile_counts[lane] = static_cast<TileCount<S>>(tile_counts[lane] + (predicate(x) ? 1 : 0));
@@ -62,9 +62,9 @@ class TallyLanes {
   }
 
  private:
-  uint64_t nonzero_[kLanesMax<S>];
-  uint64_t nan_[kLanesMax<S>];
-  uint64_t infinite_[kLanesMax<S>];
+  alignas(kLanesAlignment) uint64_t nonzero_[kLanesMax<S>];
+  alignas(kLanesAlignment) uint64_t nan_[kLanesMax<S>];
+  alignas(kLanesAlignment) uint64_t infinite_[kLanesMax<S>];
 };
 
 // Floating-point elements have neither bits nor exact products.
@@ -101,26 +101,56 @@ class BitsLanes<S> {
     parity_[lane] = bits.parity;
   }
 
-  S all_[kLanesMax<S>];
-  S any_[kLanesMax<S>];
-  S parity_[kLanesMax<S>];
+  alignas(kLanesAlignment) S all_[kLanesMax<S>];
+  alignas(kLanesAlignment) S any_[kLanesMax<S>];
+  alignas(kLanesAlignment) S parity_[kLanesMax<S>];
 };
 
 template <std::integral S>
 class ProductLanes<S> {
  public:
-  void Reset(uint32_t width) { std::fill_n(products_, width, ProductState<S>{}); }
-
-  void AddTile(const Tile<S>& tile, bool) {
-    ForEachElement(tile, [&](uint32_t lane, S x) { products_[lane].Add(x, 0); });
+  void Reset(uint32_t width) {
+    for (uint32_t lane = 0; lane < width; ++lane) Set(lane, CheckedProduct{});
   }
 
-  void JoinLane(uint32_t into, uint32_t from) { products_[into].Merge(products_[from]); }
+  void AddTile(const Tile<S>& tile, bool) {
+    ForEachElement(tile, [&](uint32_t lane, S x) { Merge(lane, CheckedProduct::Of(x)); });
+  }
 
-  void MergeLane(uint32_t lane, ProductState<S>& state) const { state.Merge(products_[lane]); }
+  void JoinLane(uint32_t into, uint32_t from) { Merge(into, Lane(from)); }
+
+  void MergeLane(uint32_t lane, ProductState<S>& state) const { state.product.Merge(Lane(lane)); }
 
  private:
-  ProductState<S> products_[kLanesMax<S>];
+  CheckedProduct Lane(uint32_t lane) const {
+    CheckedProduct product;
+    product.wrapped = wrapped_[lane];
+    product.magnitude = magnitude_[lane];
+    product.negative = negative_[lane];
+    product.too_large = too_large_[lane];
+    product.has_zero = has_zero_[lane];
+    return product;
+  }
+
+  void Set(uint32_t lane, const CheckedProduct& product) {
+    wrapped_[lane] = product.wrapped;
+    magnitude_[lane] = product.magnitude;
+    negative_[lane] = product.negative;
+    too_large_[lane] = product.too_large;
+    has_zero_[lane] = product.has_zero;
+  }
+
+  void Merge(uint32_t lane, const CheckedProduct& other) {
+    CheckedProduct product = Lane(lane);
+    product.Merge(other);
+    Set(lane, product);
+  }
+
+  uint64_t wrapped_[kLanesMax<S>];
+  uint64_t magnitude_[kLanesMax<S>];
+  bool negative_[kLanesMax<S>];
+  bool too_large_[kLanesMax<S>];
+  bool has_zero_[kLanesMax<S>];
 };
 
 }  // namespace gridfold::kernels

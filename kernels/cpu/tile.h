@@ -16,7 +16,10 @@ namespace gridfold::kernels {
 
 // S is the element's type, or float for the 16-bit floating-point types.
 template <class S>
-inline constexpr uint32_t kLanesMax = 1024 / sizeof(S);
+inline constexpr uint32_t kLanesMax = sizeof(S) <= 4 ? 1024 : 4096 / sizeof(S);
+
+// Vectors of lanes that straddle cache lines would take twice the time.
+inline constexpr size_t kLanesAlignment = 64;
 
 // So few that the counters and sums of one tile fit in types not much wider than S.
 template <class S>
@@ -28,6 +31,8 @@ struct Tile {
   size_t stride_bytes;    // From row to row.
   uint32_t rows;          // At most kTileRows<S>.
   uint32_t width;         // Lanes, at most kLanesMax<S>.
+  // Whether float64 holds the sum of any elements of the tile exactly; true of what was binary16.
+  bool has_exact_sums = false;
 };
 
 #if defined(__clang__)

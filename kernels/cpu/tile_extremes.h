@@ -61,8 +61,8 @@ inline void AddExtremes(const Tile<S>& tile, const ColumnMap& map, bool ignore_n
   constexpr S kLargest = kFloating ? Limits::infinity() : Limits::max();
   constexpr S kSmallest = kFloating ? -Limits::infinity() : Limits::lowest();
 
-  S min[kLanesMax<S>];
-  S max[kLanesMax<S>];
+  alignas(kLanesAlignment) S min[kLanesMax<S>];
+  alignas(kLanesAlignment) S max[kLanesMax<S>];
   std::fill_n(min, kLanesMax<S>, kLargest);
   std::fill_n(max, kLanesMax<S>, kSmallest);
   const auto smaller = [](S a, S x) { return x < a ? x : a; };
@@ -76,7 +76,7 @@ inline void AddExtremes(const Tile<S>& tile, const ColumnMap& map, bool ignore_n
     max[into] = larger(max[into], max[from]);
   });
 
-  uint64_t nan_counts[kFloating ? kLanesMax<S> : 1];
+  alignas(kLanesAlignment) uint64_t nan_counts[kFloating ? kLanesMax<S> : 1];
   if constexpr (kFloating) {
     std::fill_n(nan_counts, tile.width, 0);
     if (!ignore_nan) CountInTile(tile, nan_counts, [](S x) { return IsNan(x); });

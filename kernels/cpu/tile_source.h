@@ -3,8 +3,10 @@
 #ifndef GRIDFOLD_KERNELS_CPU_TILE_SOURCE_H_
 #define GRIDFOLD_KERNELS_CPU_TILE_SOURCE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/tile.h"
@@ -15,6 +17,8 @@ namespace gridfold::kernels {
 template <class T>
 class TileSource {
  public:
+  static uint32_t RowsMax(uint32_t) { return kTileRows<T>; }
+
   Tile<T> Load(const std::byte* data, size_t stride_bytes, uint32_t rows, uint32_t width) {
     return {data, stride_bytes, rows, width};
   }
@@ -23,10 +27,16 @@ class TileSource {
 template <HalfElement T>
 class TileSource<T> {
  public:
+  // For tiles of this width.
+  static uint32_t RowsMax(uint32_t width) {
+    return std::min(kTileRows<float>, kElementsMax / width);
+  }
+
   // The tile is good until the next one is loaded.
   Tile<float> Load(const std::byte* data, size_t stride_bytes, uint32_t rows, uint32_t width) {
     RunForProcessor<Conversion>(Tile<uint16_t>{data, stride_bytes, rows, width}, &converted_[0]);
-    return {reinterpret_cast<const std::byte*>(converted_), width * sizeof(float), rows, width};
+    return {reinterpret_cast<const std::byte*>(converted_), width * sizeof(float), rows, width,
+            std::is_same_v<T, Float16>};
   }
 
  private:
@@ -41,7 +51,10 @@ class TileSource<T> {
     }
   };
 
-  float converted_[kTileRows<float> * kLanesMax<float>];
+  static constexpr uint32_t kElementsMax = 8192;
+  static_assert(kElementsMax >= kLanesMax<float>);
+
+  alignas(kLanesAlignment) float converted_[kElementsMax];
 };
 
 }  // namespace gridfold::kernels

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "kernels/element_type.h"
@@ -46,8 +47,9 @@ GRIDFOLD_HD inline bool IsFinite(double x) { return x - x == 0; }
 template <class T>
 GRIDFOLD_HD inline bool IsInfinite(T x) {
   if constexpr (FloatingElement<T>) {
-    const auto c = ToCompute(x);
-    return c == c && !(c - c == 0);
+    // Without a branch, so that loops over arrays vectorise.
+    constexpr ComputeType<T> kInfinity = std::numeric_limits<ComputeType<T>>::infinity();
+    return (ToCompute(x) == kInfinity) | (ToCompute(x) == -kInfinity);
   } else {
     return false;
   }
