@@ -49,9 +49,8 @@ absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, Hos
 
 absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan& plan,
                                 const HistogramInput& input) {
-  const uint64_t weight_bytes = plan.weight_type.has_value()
-                                    ? plan.array.element_count * ElementSize(*plan.weight_type)
-                                    : 0;
+  const uint64_t weight_bytes =
+      plan.weight_type.has_value() ? plan.array.element_count * ElementSize(*plan.weight_type) : 0;
   return FirstError(
       {CheckSize("input", input.array.size_bytes, plan.array.size_bytes()),
        CheckSize("second input", input.y_array.size_bytes,

@@ -18,6 +18,12 @@ namespace gridfold::client {
 // Arrays are little-endian on the wire, and are sent as they lie in memory.
 static_assert(std::endian::native == std::endian::little);
 
+// A std::vector, std::array, std::span or other contiguous range of elements.
+template <typename Range>
+concept ElementRange =
+    std::ranges::contiguous_range<const Range> && std::ranges::sized_range<const Range> &&
+    Element<std::remove_cv_t<std::ranges::range_value_t<const Range>>>;
+
 // A contiguous, row-major array of one or two dimensions. It owns nothing: the elements must stay
 // as they are until the call that takes the view has returned. Cheap to copy.
 //
@@ -26,12 +32,10 @@ static_assert(std::endian::native == std::endian::little);
 //   client.ReduceArray(ArrayView(samples).WithShape(rows, columns), ...);  // Two.
 class ArrayView {
  public:
-  // Views a std::vector, std::array, std::span or any other contiguous range of elements.
-  template <std::ranges::contiguous_range Range>
-  requires std::ranges::sized_range<const Range> &&
-      Element<std::remove_cv_t<std::ranges::range_value_t<Range>>>
-      ArrayView(
-          const Range& elements)  // NOLINT(google-explicit-constructor): a view, as std::span.
+  // Views all of a range.
+  template <ElementRange Range>
+  // NOLINTNEXTLINE(google-explicit-constructor): a view, as std::span is.
+  ArrayView(const Range& elements)
       : ArrayView(ElementTypeOf<std::remove_cv_t<std::ranges::range_value_t<Range>>>(),
                   std::ranges::data(elements), std::ranges::size(elements)) {}
 

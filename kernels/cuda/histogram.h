@@ -31,9 +31,9 @@ namespace gridfold::kernels::cuda {
 
 // All pointers are to device memory.
 struct DeviceHistogramInput {
-  DeviceSpan samples;    // plan.array.element_count of them, and as many of the others.
-  DeviceSpan y_samples;  // Two-dimensional plans only.
-  DeviceSpan weights;    // Weighted plans only.
+  DeviceSpan samples = {};    // plan.array.element_count of them, and as many of the others.
+  DeviceSpan y_samples = {};  // Two-dimensional plans only.
+  DeviceSpan weights = {};    // Weighted plans only.
 };
 
 // What tests and benchmarks may change.

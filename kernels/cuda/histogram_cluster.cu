@@ -15,6 +15,8 @@ namespace {
 
 static_assert(kClusterItems == kSamplerItems && kClusterItems == 4, "bin numbers move as a uint4");
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
 // In no block's range.
 constexpr uint32_t kNoBin = ~uint32_t{0};
 
@@ -43,23 +45,21 @@ struct BinRange {
   }
 };
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-
 // Counts the samples of the steps [begin, end). `exchange` has room for two uint4 of each thread:
 // one is read by the cluster while the other is written.
 template <class T>
 __device__ void CountSteps(const cooperative_groups::cluster_group& cluster, Sampler<T>& sampler,
-                           uint64_t begin, uint64_t end, BinRange& range, uint4* exchange) {
+                           uint32_t begin, uint32_t end, BinRange& range, uint4* exchange) {
   T next[kSamplerItems];
   sampler.Load(begin, next);
   uint32_t slot = threadIdx.x;
-  for (uint64_t step = begin; step < end; step += kSamplerItems) {
+  for (uint32_t step = begin; step < end; step += kSamplerItems) {
     T samples[kSamplerItems];
 #pragma unroll
     for (int k = 0; k < kSamplerItems; ++k) samples[k] = next[k];
     sampler.Load(step + kSamplerItems, next);
     uint32_t bins[kSamplerItems];
-    sampler.Place(step, end, samples, [&](int k, int64_t bin, uint64_t) {
+    sampler.Place(step, end, samples, [&](int k, int64_t bin) {
       bins[k] = bin < 0 ? kNoBin : static_cast<uint32_t>(bin);
     });
     exchange[slot] = make_uint4(bins[0], bins[1], bins[2], bins[3]);
@@ -81,12 +81,8 @@ __device__ void CountSteps(const cooperative_groups::cluster_group& cluster, Sam
   }
 }
 
-#endif
-
 template <class T>
-__global__ void __launch_bounds__(kHistogramThreads)
-    CountInCluster(const HistogramArguments arguments) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+__device__ void CountAll(const HistogramArguments& arguments) {
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
   const auto block = cooperative_groups::this_thread_block();
   const auto cluster = cooperative_groups::this_cluster();
@@ -103,14 +99,28 @@ __global__ void __launch_bounds__(kHistogramThreads)
 
   Sampler<T> sampler(arguments, edges);
   for (uint64_t begin = 0; begin < sampler.steps(); begin += arguments.steps_per_flush) {
-    const uint64_t end = min(begin + arguments.steps_per_flush, sampler.steps());
-    CountSteps(cluster, sampler, begin, end, range, exchange);
+    const uint64_t end = min(begin + arguments.steps_per_flush, uint64_t{sampler.steps()});
+    CountSteps(cluster, sampler, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), range,
+               exchange);
     cluster.sync();  // Nobody reads this block's bin numbers any more.
     range.Flush(arguments);
     block.sync();
   }
   sampler.ReportOutcomes();
+}
+
+#else
+
+// Never launched: there are no clusters before compute capability 9.0.
+template <class T>
+__device__ void CountAll(const HistogramArguments&) {}
+
 #endif
+
+template <class T>
+__global__ void __launch_bounds__(kHistogramThreads)
+    CountInCluster(const HistogramArguments arguments) {
+  CountAll<T>(arguments);
 }
 
 }  // namespace

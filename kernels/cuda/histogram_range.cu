@@ -1,10 +1,9 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
-#include <limits>
-
 #include "kernels/cuda/histogram_range_kernel.h"
 #include "kernels/cuda/histogram_walk.cuh"
+#include "kernels/numerics/bin_layout.h"
 #include "kernels/numerics/element.h"
 
 namespace gridfold::kernels::cuda {
@@ -16,22 +15,22 @@ constexpr int kUnroll = 8;
 template <class T>
 __device__ ExtremeKeys ExtremesOfThread(const RangeArguments& arguments, const SampleWalk& walk) {
   const T* const samples = static_cast<const T*>(arguments.samples);
-  // Infinities stand for nothing yet: no finite sample is beyond them.
-  double smallest = std::numeric_limits<double>::infinity();
-  double largest = -smallest;
+  bool is_empty = true;
+  ComputeType<T> smallest{};
+  ComputeType<T> largest{};
 #pragma unroll kUnroll
-  for (uint64_t i = walk.first; i < walk.end; i += walk.stride) {
-    // Adding 0 makes -0.0 the 0.0 that it equals, so that the sign of a bound is not left to
-    // chance.
-    const double x = static_cast<double>(samples[i]) + 0.0;
-    if (!IsFinite(x)) continue;
-    smallest = x < smallest ? x : smallest;
-    largest = x > largest ? x : largest;
+  for (uint32_t step = 0; step < walk.sample_steps; ++step) {
+    const ComputeType<T> x = ToCompute(samples[walk.SampleAt(step)]);
+    if (IsNan(x) || IsInfinite(x)) continue;
+    smallest = is_empty || x < smallest ? x : smallest;
+    largest = is_empty || x > largest ? x : largest;
+    is_empty = false;
   }
   ExtremeKeys keys;
-  if (smallest <= largest) {
-    keys.smallest = OrderedKey(smallest);
-    keys.largest = OrderedKey(largest);
+  if (!is_empty) {
+    // Adding 0 makes -0.0 the 0.0 that it equals, so that a bound's sign is not left to chance.
+    keys.smallest = OrderedKey(LowerBoundFor(smallest) + 0.0);
+    keys.largest = OrderedKey(UpperBoundFor(largest) + 0.0);
   }
   return keys;
 }

@@ -20,7 +20,7 @@ inline double FromOrderedKey(uint64_t key) {
   return std::bit_cast<double>(key >> 63 != 0 ? key & ~(uint64_t{1} << 63) : ~key);
 }
 
-// Keys of a channel's least and greatest finite sample; as they start where there is none.
+// Keys of the bounds for a channel's finite samples; as they start where there is none.
 struct ExtremeKeys {
   uint64_t smallest = ~uint64_t{0};
   uint64_t largest = 0;

@@ -26,44 +26,43 @@ class Sampler {
         walk_(arguments.sample_count, arguments.channel_count),
         x_bins_(BinsOf(walk_.channel)) {}
 
-  __device__ uint64_t steps() const { return walk_.steps; }
+  __device__ uint32_t steps() const { return walk_.steps; }
+  __device__ uint64_t SampleAt(uint32_t step) const { return walk_.SampleAt(step); }
 
   // Reads the samples of kSamplerItems steps; those that are not there have any value.
-  __device__ void Load(uint64_t step, T (&samples)[kSamplerItems]) const {
-    const T* const data = static_cast<const T*>(arguments_.samples);
+  __device__ void Load(uint32_t step, T (&samples)[kSamplerItems]) const {
+    const T* next = static_cast<const T*>(arguments_.samples) + walk_.SampleAt(step);
 #pragma unroll
-    for (int k = 0; k < kSamplerItems; ++k) {
-      const uint64_t i = walk_.first + (step + k) * walk_.stride;
-      if (i < walk_.end) samples[k] = data[i];
+    for (int k = 0; k < kSamplerItems; ++k, next += walk_.stride) {
+      if (step + k < walk_.sample_steps) samples[k] = *next;
     }
   }
 
-  // Calls visit(k, bin, i) for each of the steps from `step` on that are before `step_end`: the
-  // counter, negative for none, that sample i adds to. Counts outcomes.
+  // Calls visit(k, bin) for kSamplerItems steps: the counter that the sample of step + k adds to,
+  // or a negative number where there is none, nor a sample before `step_end`. Counts outcomes.
   template <class Visit>
-  __device__ void Place(uint64_t step, uint64_t step_end, const T (&samples)[kSamplerItems],
+  __device__ void Place(uint32_t step, uint32_t step_end, const T (&samples)[kSamplerItems],
                         Visit&& visit) {
+    const uint32_t sample_end = min(step_end, walk_.sample_steps);
 #pragma unroll
     for (int k = 0; k < kSamplerItems; ++k) {
-      const uint64_t i = walk_.first + (step + k) * walk_.stride;
-      const bool is_sample = step + k < step_end && i < walk_.end;
-      visit(k, is_sample ? CounterOf(samples[k], i) : -1, i);
+      visit(k, step + k < sample_end ? CounterOf(samples[k], step + k) : -1);
     }
   }
 
-  // Places all samples of the steps [step_begin, step_end): calls visit(bin, i) for those that are
-  // in a bin. The next samples are on their way while the last ones are placed.
+  // Places all samples of the steps [step_begin, step_end): calls visit(bin, step) for those that
+  // are in a bin. The next samples are on their way while the last ones are placed.
   template <class Visit>
-  __device__ void ForEach(uint64_t step_begin, uint64_t step_end, Visit&& visit) {
+  __device__ void ForEach(uint32_t step_begin, uint32_t step_end, Visit&& visit) {
     T next[kSamplerItems];
     Load(step_begin, next);
-    for (uint64_t step = step_begin; step < step_end; step += kSamplerItems) {
+    for (uint32_t step = step_begin; step < step_end; step += kSamplerItems) {
       T samples[kSamplerItems];
 #pragma unroll
       for (int k = 0; k < kSamplerItems; ++k) samples[k] = next[k];
       Load(step + kSamplerItems, next);
-      Place(step, step_end, samples, [&](int, int64_t bin, uint64_t i) {
-        if (bin >= 0) visit(static_cast<uint64_t>(bin), i);
+      Place(step, step_end, samples, [&](int k, int64_t bin) {
+        if (bin >= 0) visit(static_cast<uint64_t>(bin), step + k);
       });
     }
   }
@@ -92,8 +91,8 @@ class Sampler {
     return bins;
   }
 
-  // The counter that sample i adds to, or a negative number.
-  __device__ int64_t CounterOf(T x, uint64_t i) {
+  // The counter that sample x of a step adds to, or a negative number.
+  __device__ int64_t CounterOf(T x, uint32_t step) {
     const int64_t located = LocateBin(x_bins_.layout, x);
     Placement placement;
     if (arguments_.y_samples == nullptr) {
@@ -101,7 +100,7 @@ class Sampler {
     } else {
       // Not kept in registers, which one dimension has better use for.
       const BinLayout y_layout = BinsOf(1).layout;
-      const T y = static_cast<const T*>(arguments_.y_samples)[i];
+      const T y = static_cast<const T*>(arguments_.y_samples)[walk_.SampleAt(step)];
       placement = Place2d(located, LocateBin(y_layout, y), x_bins_.layout.bin_count,
                           y_layout.bin_count, arguments_.out_of_range_policy);
     }
@@ -117,7 +116,7 @@ class Sampler {
   const double* const shared_edges_;
   const SampleWalk walk_;
   const ChannelBins x_bins_;
-  uint32_t outcomes_[kOutcomeCount] = {0, 0, 0};  // No device holds 2^32 samples for each thread.
+  uint32_t outcomes_[kOutcomeCount] = {0, 0, 0};
 };
 
 // Copies the tables of edges to `shared` where the arguments say so; null where they do not. All

@@ -64,8 +64,10 @@ __global__ void __launch_bounds__(kHistogramThreads)
 
   Sampler<T> sampler(arguments, edges);
   for (uint64_t begin = 0; begin < sampler.steps(); begin += arguments.steps_per_flush) {
-    const uint64_t end = min(begin + arguments.steps_per_flush, sampler.steps());
-    sampler.ForEach(begin, end, [&](uint64_t bin, uint64_t i) { counters.Add(bin, i); });
+    const uint64_t end = min(begin + arguments.steps_per_flush, uint64_t{sampler.steps()});
+    sampler.ForEach(
+        static_cast<uint32_t>(begin), static_cast<uint32_t>(end),
+        [&](uint64_t bin, uint32_t step) { counters.Add(bin, sampler.SampleAt(step)); });
     block.sync();
     counters.Flush();
     block.sync();

@@ -7,7 +7,8 @@
 
 namespace gridfold::kernels::cuda {
 
-// Which samples a thread takes: first, first + stride, ... of channel first % channel_count.
+// Which samples a thread takes: first, first + stride, ... of channel first % channel_count. Steps
+// have 32 bits: no device holds 2^32 samples for each thread of a block.
 struct SampleWalk {
   // Requires at least as many threads in the grid as channels.
   __device__ SampleWalk(uint64_t sample_count, uint32_t channel_count) {
@@ -16,14 +17,18 @@ struct SampleWalk {
     stride = channel_count == 1 ? threads : threads - threads % channel_count;
     channel = channel_count == 1 ? 0 : static_cast<uint32_t>(first % channel_count);
     // Threads past the stride would take what others take.
-    end = first < stride ? sample_count : 0;
-    steps = (sample_count + stride - 1) / stride;
+    const bool is_used = first < stride && first < sample_count;
+    sample_steps =
+        is_used ? static_cast<uint32_t>((sample_count - first + stride - 1) / stride) : 0;
+    steps = static_cast<uint32_t>((sample_count + stride - 1) / stride);
   }
+
+  __device__ uint64_t SampleAt(uint32_t step) const { return first + step * stride; }
 
   uint64_t first;
   uint64_t stride;
-  uint64_t end;    // Samples of this thread lie before it.
-  uint64_t steps;  // The same for all threads of the grid.
+  uint32_t sample_steps;  // Steps at which there is a sample for this thread.
+  uint32_t steps;         // The most of all threads of the grid, and the same for all.
   uint32_t channel;
 };
 

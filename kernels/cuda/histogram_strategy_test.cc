@@ -1,0 +1,142 @@
+// The choice of a strategy, without a device.
+#include "kernels/cuda/histogram_strategy.h"
+
+#include "gtest/gtest.h"
+
+namespace gridfold::kernels::cuda {
+namespace {
+
+// A GPU of compute capability 9.0, and one of 7.5.
+constexpr HistogramLimits kHopper{.shared_bytes_max = 227 * 1024, .cluster_size_max = 16};
+constexpr HistogramLimits kTuring{.shared_bytes_max = 64 * 1024, .cluster_size_max = 1};
+
+HistogramShape ShapeOf(uint64_t bin_count, bool weighted = false, uint64_t edge_count = 0) {
+  return {.sample_count = uint64_t{1} << 28,
+          .bin_count = bin_count,
+          .edge_count = edge_count,
+          .weighted = weighted};
+}
+
+HistogramStrategy Choose(const HistogramShape& shape, const HistogramLimits& limits) {
+  return ChooseHistogramStrategy(shape, limits).value();
+}
+
+TEST(HistogramStrategyTest, FewBinsHaveACopyForEachLane) {
+  const HistogramStrategy strategy = Choose(ShapeOf(256), kHopper);
+  EXPECT_EQ(strategy.method, HistogramMethod::kShared);
+  EXPECT_EQ(strategy.copies, 32);
+  EXPECT_EQ(strategy.bins_per_block, 256);
+  EXPECT_EQ(strategy.shared_bytes, 256 * 32 * sizeof(uint32_t));
+  EXPECT_EQ(strategy.cluster_size, 1);
+}
+
+TEST(HistogramStrategyTest, MoreBinsHaveFewerCopies) {
+  uint32_t copies = 32;
+  for (uint64_t bins = 16; bins <= 57'344; bins *= 2) {
+    const HistogramStrategy strategy = Choose(ShapeOf(bins), kHopper);
+    EXPECT_EQ(strategy.method, HistogramMethod::kShared) << bins;
+    EXPECT_LE(strategy.copies, copies) << bins;
+    copies = strategy.copies;
+  }
+  EXPECT_EQ(copies, 1);
+}
+
+TEST(HistogramStrategyTest, SharedMemoryIsUsedToTheLastBin) {
+  const uint64_t most = kHopper.shared_bytes_max / sizeof(uint32_t);
+  EXPECT_EQ(Choose(ShapeOf(most), kHopper).method, HistogramMethod::kShared);
+  EXPECT_EQ(Choose(ShapeOf(most + 1), kHopper).method, HistogramMethod::kCluster);
+  EXPECT_EQ(Choose(ShapeOf(most + 1), kTuring).method, HistogramMethod::kGlobal);
+}
+
+TEST(HistogramStrategyTest, ClustersGrowWithTheBins) {
+  uint32_t cluster_size = 2;
+  for (const uint64_t bins : {60'000, 90'000, 100'000, 199'000, 200'000, 399'000, 798'000}) {
+    const HistogramStrategy strategy = Choose(ShapeOf(bins), kHopper);
+    ASSERT_EQ(strategy.method, HistogramMethod::kCluster) << bins;
+    EXPECT_GE(strategy.cluster_size, cluster_size) << bins;
+    EXPECT_GE(uint64_t{strategy.cluster_size} * strategy.bins_per_block, bins);
+    EXPECT_LE(strategy.shared_bytes, kHopper.shared_bytes_max);
+    cluster_size = strategy.cluster_size;
+  }
+  EXPECT_EQ(cluster_size, 16);
+  EXPECT_EQ(Choose(ShapeOf(1'048'576), kHopper).method, HistogramMethod::kGlobal);
+}
+
+TEST(HistogramStrategyTest, ClustersStayWithinTheDevice) {
+  HistogramLimits limits = kHopper;
+  limits.cluster_size_max = 4;
+  EXPECT_EQ(Choose(ShapeOf(150'000), limits).cluster_size, 4);
+  EXPECT_EQ(Choose(ShapeOf(250'000), limits).method, HistogramMethod::kGlobal);
+}
+
+TEST(HistogramStrategyTest, WeightsTakeTwiceTheRoomAndNoClusters) {
+  const uint64_t most = kHopper.shared_bytes_max / sizeof(double);
+  EXPECT_EQ(Choose(ShapeOf(most, true), kHopper).method, HistogramMethod::kShared);
+  EXPECT_EQ(Choose(ShapeOf(most + 1, true), kHopper).method, HistogramMethod::kGlobal);
+}
+
+TEST(HistogramStrategyTest, EdgesAreSharedWhereThereIsRoom) {
+  const HistogramStrategy fits = Choose(ShapeOf(10'000, false, 10'001), kHopper);
+  EXPECT_TRUE(fits.edges_in_shared);
+  EXPECT_GE(fits.shared_bytes, 10'000 * sizeof(uint32_t) + 10'001 * sizeof(double));
+  EXPECT_LE(fits.shared_bytes, kHopper.shared_bytes_max);
+
+  const HistogramStrategy does_not = Choose(ShapeOf(50'000, false, 50'001), kHopper);
+  EXPECT_EQ(does_not.method, HistogramMethod::kShared);
+  EXPECT_FALSE(does_not.edges_in_shared);
+  EXPECT_FALSE(Choose(ShapeOf(100), kHopper).edges_in_shared);
+}
+
+TEST(HistogramStrategyTest, NothingNeedsMoreSharedMemoryThanThereIs) {
+  for (const HistogramLimits& limits : {kHopper, kTuring}) {
+    for (uint64_t bins = 1; bins < uint64_t{1} << 40; bins = bins * 3 / 2 + 1) {
+      for (const uint64_t edges : {uint64_t{0}, bins + 1, uint64_t{5000}}) {
+        for (const bool weighted : {false, true}) {
+          const HistogramShape shape{.sample_count = uint64_t{1} << 41,
+                                     .bin_count = bins,
+                                     .edge_count = edges,
+                                     .weighted = weighted};
+          EXPECT_LE(Choose(shape, limits).shared_bytes, limits.shared_bytes_max);
+        }
+      }
+    }
+  }
+}
+
+TEST(HistogramStrategyTest, FewerSamplesThanBinsAreCountedWhereTheAnswerStands) {
+  HistogramShape shape = ShapeOf(1000);
+  shape.sample_count = 999;
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
+  shape.sample_count = 1000;
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kShared);
+}
+
+TEST(HistogramStrategyTest, AMethodCanBeForced) {
+  for (const HistogramMethod method :
+       {HistogramMethod::kShared, HistogramMethod::kCluster, HistogramMethod::kGlobal}) {
+    const auto strategy = ChooseHistogramStrategy(ShapeOf(100), kHopper, method);
+    ASSERT_TRUE(strategy.ok()) << strategy.status();
+    EXPECT_EQ(strategy->method, method);
+  }
+}
+
+TEST(HistogramStrategyTest, AForcedMethodThatCannotBeHadIsAnError) {
+  const auto code = [](uint64_t bins, bool weighted, const HistogramLimits& limits,
+                       HistogramMethod method) {
+    return ChooseHistogramStrategy(ShapeOf(bins, weighted), limits, method).status().code();
+  };
+  constexpr absl::StatusCode kError = absl::StatusCode::kFailedPrecondition;
+  EXPECT_EQ(code(60'000, false, kHopper, HistogramMethod::kShared), kError);
+  EXPECT_EQ(code(1'048'576, false, kHopper, HistogramMethod::kCluster), kError);
+  EXPECT_EQ(code(100, true, kHopper, HistogramMethod::kCluster), kError);
+  EXPECT_EQ(code(100, false, kTuring, HistogramMethod::kCluster), kError);
+}
+
+TEST(HistogramStrategyTest, NamesAreThoseOfTheDocuments) {
+  EXPECT_STREQ(HistogramMethodName(HistogramMethod::kShared), "histogram/shared");
+  EXPECT_STREQ(HistogramMethodName(HistogramMethod::kCluster), "histogram/cluster");
+  EXPECT_STREQ(HistogramMethodName(HistogramMethod::kGlobal), "histogram/global");
+}
+
+}  // namespace
+}  // namespace gridfold::kernels::cuda

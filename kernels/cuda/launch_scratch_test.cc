@@ -1,0 +1,91 @@
+// That a lane's scratch, sized before any plan is known, suffices for every plan; without a device.
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/cuda/histogram.h"
+#include "kernels/cuda/scan.h"
+
+namespace gridfold::kernels::cuda {
+namespace {
+
+constexpr ElementType kTypes[] = {ElementType::kInt8, ElementType::kUint64, ElementType::kFloat16,
+                                  ElementType::kFloat64};
+
+struct Extents {
+  uint64_t rows;
+  uint64_t columns;
+};
+constexpr Extents kExtents[] = {{0, 0},   {1, 1},      {1, 100'000},   {256, 999},  {257, 999},
+                                {512, 7}, {513, 1000}, {1'000'000, 1}, {4097, 511}, {100'003, 31}};
+
+TEST(ScanScratchTest, TheMaximumCoversEveryPlan) {
+  for (const ElementType type : kTypes) {
+    for (const auto& [rows, columns] : kExtents) {
+      for (const ScanOperation operation : {ScanOperation::kSum, ScanOperation::kProduct}) {
+        for (const GroupingKind kind : {GroupingKind::kWhole, GroupingKind::kAxis0,
+                                        GroupingKind::kAxis1, GroupingKind::kSegments}) {
+          const uint64_t count = rows * columns;
+          ScanSpec spec;
+          spec.operation = operation;
+          spec.grouping.kind = kind;
+          ArrayDescription array = ArrayDescription::Matrix(type, rows, columns);
+          if (kind == GroupingKind::kSegments) {
+            spec.grouping.offsets = {0, count};
+            array = ArrayDescription::Vector(type, count);
+          }
+          const auto plan = PlanScan(array, spec);
+          ASSERT_TRUE(plan.ok()) << plan.status();
+          EXPECT_LE(ScanScratchBytes(*plan), ScanScratchBytesMax(array.size_bytes()));
+        }
+      }
+    }
+  }
+}
+
+uint64_t ScratchOf(const HistogramSpec& spec, uint64_t* bin_count) {
+  const auto plan =
+      PlanHistogram(ArrayDescription::Vector(ElementType::kFloat32, 0), spec, uint64_t{1} << 40);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  *bin_count = plan->total_bin_count();
+  return HistogramScratchBytes(*plan);
+}
+
+TEST(HistogramScratchTest, TheMaximumCoversEveryPlan) {
+  std::vector<double> edges(51);
+  for (size_t i = 0; i < edges.size(); ++i) edges[i] = static_cast<double>(i);
+  std::vector<double> other_edges = {1, 2, 4};
+  const std::vector<std::vector<BinSpec>> bins = {
+      {EvenBinsSpec{1, {}, {}}}, {EvenBinsSpec{100'000, {}, {}}},
+      {EdgeBinsSpec{edges}},     {EdgeBinsSpec{edges}, EdgeBinsSpec{other_edges}},
+      {EdgeBinsSpec{{0, 1}}},    {EdgeBinsSpec{{0, 1}}, EdgeBinsSpec{{0, 2}}}};
+  for (const std::vector<BinSpec>& layouts : bins) {
+    for (const uint32_t channels : {1, 2, 3, 65'536}) {
+      if (layouts.size() > 1 && channels != layouts.size()) continue;
+      HistogramSpec spec;
+      spec.bins = layouts;
+      spec.channel_count = channels;
+      spec.sparse = true;
+      uint64_t bin_count = 0;
+      const uint64_t scratch = ScratchOf(spec, &bin_count);
+      EXPECT_LE(scratch, HistogramScratchBytesMax(bin_count)) << bin_count << " bins";
+    }
+  }
+}
+
+TEST(HistogramScratchTest, TheMaximumCoversTwoDimensions) {
+  for (const uint64_t side : {1, 2, 3, 1000}) {
+    HistogramSpec spec;
+    spec.bins = {LogarithmicBinsSpec{side, 1, 2}, EvenBinsSpec{side + 1, {}, {}}};
+    spec.two_dimensional = true;
+    spec.sparse = true;
+    for (const bool both_tables : {false, true}) {
+      if (both_tables) spec.bins[1] = LogarithmicBinsSpec{side + 1, 1, 2};
+      uint64_t bin_count = 0;
+      const uint64_t scratch = ScratchOf(spec, &bin_count);
+      EXPECT_LE(scratch, HistogramScratchBytesMax(bin_count)) << bin_count << " bins";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gridfold::kernels::cuda
