@@ -28,7 +28,8 @@ template <class T>
 inline void AddSerially(const std::byte* data, const StripShape& shape,
                         const ReduceRequest& request, GroupStateOf<T>& state) {
   uint64_t ignored_nans = 0;
-  const auto add_to = [&](auto& part) {
+  const auto add_to = [&](auto& result) {
+    auto part = result;  // A copy, which is kept in registers.
     ignored_nans = 0;
     for (uint64_t i = 0; i < shape.rows; ++i) {
       const ComputeType<T> x = ToCompute(LoadUnaligned<T>(data, i));
@@ -38,6 +39,7 @@ inline void AddSerially(const std::byte* data, const StripShape& shape,
         part.Add(x, shape.first_row + i);
       }
     }
+    result = part;
   };
   if ((request.parts & kSumPart) != 0) add_to(state.template Part<kSumPart>());
   if ((request.parts & kSquaresPart) != 0) add_to(state.template Part<kSquaresPart>());
@@ -122,7 +124,7 @@ void ReduceStrip(const std::byte* data, const StripShape& shape, const ReduceReq
                  GroupStateOf<T>* states, double* products) {
   using namespace reduce_internal;  // NOLINT
   using S = ComputeType<T>;
-  constexpr uint64_t kWorthLanes = 128;
+  constexpr uint64_t kWorthLanes = 32;
   const bool contiguous = IsContiguous(shape, sizeof(T));
   if constexpr (FloatingElement<T>) {
     if (request.float_product && contiguous) {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/cpu/instruction_set.h"
+#include "kernels/cpu/half_conversion.h"
 #include "kernels/cpu/tile.h"
 #include "kernels/numerics/element.h"
 
@@ -34,24 +34,15 @@ class TileSource<T> {
 
   // The tile is good until the next one is loaded.
   Tile<float> Load(const std::byte* data, size_t stride_bytes, uint32_t rows, uint32_t width) {
-    RunForProcessor<Conversion>(Tile<uint16_t>{data, stride_bytes, rows, width}, &converted_[0]);
+    for (uint32_t r = 0; r < rows; ++r) {
+      ConvertToFloats<T>(data + r * stride_bytes, width, converted_ + r * width);
+    }
     return {reinterpret_cast<const std::byte*>(converted_), width * sizeof(float), rows, width,
             std::is_same_v<T, Float16>};
   }
 
  private:
-  struct Conversion {
-    static void Run(const Tile<uint16_t>& tile, float* converted) {
-      for (uint32_t r = 0; r < tile.rows; ++r) {
-        const std::byte* row = tile.data + r * tile.stride_bytes;
-        for (uint32_t i = 0; i < tile.width; ++i) {
-          *converted++ = static_cast<float>(LoadUnaligned<T>(row, i));
-        }
-      }
-    }
-  };
-
-  static constexpr uint32_t kElementsMax = 8192;
+  static constexpr uint32_t kElementsMax = 16384;
   static_assert(kElementsMax >= kLanesMax<float>);
 
   alignas(kLanesAlignment) float converted_[kElementsMax];
