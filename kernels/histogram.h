@@ -82,10 +82,10 @@ struct HistogramPlan {
 absl::StatusOr<HistogramPlan> PlanHistogram(const ArrayDescription& array, HistogramSpec spec,
                                             uint64_t bin_count_max);
 
-// Bounds for bins with an automatic range, from the extremes of the finite samples, as LowerBoundFor
-// and UpperBoundFor of numerics/bin_layout.h round them; NumPy's rule:
-// widened by 0.5 each way where they are equal, [0, 1] where there are none. Errors: too many bins
-// for the range (two edges would be equal), or a range that is not finite.
+// Bounds for bins with an automatic range, from the extremes of the finite samples, as
+// LowerBoundFor and UpperBoundFor of numerics/bin_layout.h round them; NumPy's rule: widened by 0.5
+// each way where they are equal, [0, 1] where there are none. Errors: too many bins for the range
+// (two edges would be equal), or a range that is not finite.
 absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional<double> largest,
                                    PlannedBins& bins);
 

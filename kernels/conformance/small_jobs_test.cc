@@ -1,6 +1,6 @@
-// A small run of every kernel: each type, grouping, part of a reduction's state, scan and strategy of
-// a histogram, on arrays of a few tiles. Small enough to run under a checker of memory accesses and
-// races that slows it down a hundredfold; the answers must be those of the CPU engine.
+// A small run of every kernel: each type, grouping, part of a reduction's state, scan and strategy
+// of a histogram, on arrays of a few tiles. Small enough to run under a checker of memory accesses
+// and races that slows it down a hundredfold; the answers must be those of the CPU engine.
 #include <cstdint>
 #include <vector>
 
@@ -92,8 +92,9 @@ TEST_P(SmallJobsTest, Histograms) {
   for (const ElementType type : kAllTypes) {
     const TestArray samples = MakeVector(type, 9000, DataKind::kSmall, 305);
     // From private counters for each lane to counters in device memory.
-    for (const BinSpec& bins : {Even(7, 0, 20), Even(50'000, -50, 70), Even(100'000, 0, 1e6),
-                                Even(4'000'000, 0, 1e6), UnevenEdges(40, 0, 90), AutomaticEven(9)}) {
+    for (const BinSpec& bins :
+         {Even(7, 0, 20), Even(50'000, -50, 70), Even(100'000, 0, 1e6), Even(4'000'000, 0, 1e6),
+          UnevenEdges(40, 0, 90), AutomaticEven(9)}) {
       for (const bool sparse : {false, true}) {
         HistogramSpec spec = SpecOfBins(bins);
         spec.sparse = sparse;

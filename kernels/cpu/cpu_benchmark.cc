@@ -114,7 +114,8 @@ void RegisterReductions(const char* type) {
     benchmark::RegisterBenchmark(
         (std::string("Reduce/") + name + "/" + type).c_str(),
         [=](benchmark::State& state) { Reduce<T>(state, statistics, kind, columns); })
-        ->MeasureProcessCPUTime()->UseRealTime();
+        ->MeasureProcessCPUTime()
+        ->UseRealTime();
   };
   add("sum", {Statistic::kSum}, GroupingKind::kWhole, 0);
   add("min_max", {Statistic::kMin, Statistic::kMax}, GroupingKind::kWhole, 0);

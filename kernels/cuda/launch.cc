@@ -41,14 +41,14 @@ class Configuration {
   cudaLaunchConfig_t config_ = {};
 };
 
-// Permits all the shared memory that the kernel can have, not what this launch needs: the limit is the
-// kernel's, and lanes that launch it at the same time would lower it for each other.
+// Permits all the shared memory that the kernel can have, not what this launch needs: the limit is
+// the kernel's, and lanes that launch it at the same time would lower it for each other.
 absl::Status PermitSharedMemory(const void* kernel) {
   int device = 0;
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaGetDevice(&device));
   int shared_bytes_max = 0;
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaDeviceGetAttribute(
-      &shared_bytes_max, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaDeviceGetAttribute(&shared_bytes_max, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   cudaFuncAttributes attributes;
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaFuncGetAttributes(&attributes, kernel));
   GRIDFOLD_RETURN_IF_CUDA_ERROR(
