@@ -17,8 +17,9 @@ __global__ void __launch_bounds__(kHistogramThreads)
   cooperative_groups::this_thread_block().sync();
   auto* const totals = static_cast<typename Adder::Total*>(arguments.counters);
   Sampler<T> sampler(arguments, edges);
-  sampler.ForEach(0, sampler.steps(),
-                  [&](uint64_t bin, uint64_t i) { Adder::AddSample(totals, bin, arguments, i); });
+  sampler.ForEach(0, sampler.steps(), [&](uint64_t bin, uint32_t step) {
+    Adder::AddSample(totals, bin, arguments, sampler.SampleAt(step));
+  });
   sampler.ReportOutcomes();
 }
 
