@@ -41,7 +41,7 @@ class KernelBenchmark {
   // bits.
   absl::Status FillInput(ElementType type);
 
-  const void* input() const { return input_.data(); }
+  void* input() const { return input_.data(); }
   void* output() const { return output_.data(); }  // As large as the input.
   uint64_t array_bytes() const { return input_.size_bytes(); }
   Scratch NewScratch() const { return Scratch(scratch_.data(), scratch_.size_bytes()); }
@@ -74,6 +74,8 @@ class KernelBenchmark {
 
 // One for each operation; called in this order.
 absl::Status BenchmarkReductions(KernelBenchmark& benchmark);
+absl::Status BenchmarkScans(KernelBenchmark& benchmark);
+absl::Status BenchmarkHistograms(KernelBenchmark& benchmark);
 
 }  // namespace gridfold::kernels::cuda
 

@@ -41,7 +41,9 @@ absl::StatusOr<KernelBenchmark> RunAll(const Options& options) {
   absl::StatusOr<KernelBenchmark> benchmark =
       KernelBenchmark::Create(options.small ? kSmallArrayBytes : kArrayBytes);
   if (!benchmark.ok()) return benchmark.status();
-  if (absl::Status status = BenchmarkReductions(*benchmark); !status.ok()) return status;
+  for (const auto& run : {BenchmarkReductions, BenchmarkScans, BenchmarkHistograms}) {
+    if (absl::Status status = run(*benchmark); !status.ok()) return status;
+  }
   return benchmark;
 }
 

@@ -1,0 +1,28 @@
+#include "kernels/cuda/histogram_benchmark_device.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+__device__ float Distribute(float u, uint64_t i, uint64_t count, Distribution distribution) {
+  switch (distribution) {
+    case Distribution::kUniform: return u;
+    case Distribution::kConstant: return 0.37F;
+    case Distribution::kSkewed: return (u * u * u) * (u * u * u);
+    case Distribution::kSorted: break;
+  }
+  return static_cast<float>(static_cast<double>(i) / static_cast<double>(count));
+}
+
+__global__ void DistributeAll(float* samples, uint64_t count, Distribution distribution) {
+  const uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+  for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
+    samples[i] = Distribute(samples[i], i, count, distribution);
+  }
+}
+
+}  // namespace
+
+DistributeKernel FindDistributeKernel() { return DistributeAll; }
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,18 @@
+// Distributions of samples for histogram_benchmark. Plain C++.
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_BENCHMARK_DEVICE_H_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_BENCHMARK_DEVICE_H_
+
+#include <cstdint>
+
+namespace gridfold::kernels::cuda {
+
+enum class Distribution : uint8_t { kUniform, kConstant, kSkewed, kSorted };
+
+// A grid-stride kernel that makes of uniform samples u of [0, 1): themselves, one number, u^6, or
+// numbers that increase from 0 to 1.
+using DistributeKernel = void (*)(float* samples, uint64_t count, Distribution distribution);
+DistributeKernel FindDistributeKernel();
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_BENCHMARK_DEVICE_H_

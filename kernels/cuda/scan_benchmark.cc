@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/kernel_benchmark.h"
+#include "kernels/cuda/scan.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+// Sums wrap around: what overflows is not what is measured.
+ScanSpec SpecOf(ScanOperation operation, ElementType output_type, GroupingSpec grouping = {}) {
+  ScanSpec spec;
+  spec.operation = operation;
+  spec.output_type = output_type;
+  spec.grouping = std::move(grouping);
+  spec.overflow_policy = OverflowPolicy::kWrap;
+  return spec;
+}
+
+absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
+                     const ScanSpec& spec, const char* remark = "") {
+  const auto plan = PlanScan(array, spec);
+  if (!plan.ok()) return plan.status();
+  const std::vector<uint64_t>& offsets = plan->grouping.offsets;
+  absl::StatusOr<DeviceBuffer> device_offsets =
+      DeviceBuffer::Allocate(offsets.size() * sizeof(uint64_t));
+  if (!device_offsets.ok()) return device_offsets.status();
+  absl::StatusOr<DeviceBuffer> flag = DeviceBuffer::Allocate(sizeof(uint32_t));
+  if (!flag.ok()) return flag.status();
+  if (!offsets.empty()) {
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(device_offsets->data(), offsets.data(),
+                                                  device_offsets->size_bytes(),
+                                                  cudaMemcpyHostToDevice, benchmark.stream()));
+  }
+  const ScanInput input{{benchmark.input(), array.element_count},
+                        reinterpret_cast<const uint64_t*>(device_offsets->data())};
+  const ScanOutput output{{benchmark.output(), array.element_count},
+                          reinterpret_cast<uint32_t*>(flag->data())};
+  const std::string name = absl::StrCat(
+      ScanStrategy(*plan), " ", ScanOperationName(plan->operation), " ",
+      ElementTypeName(array.element_type), " to ", ElementTypeName(plan->output_type), remark,
+      plan->grouping.group_count > 1 ? absl::StrCat(" x", plan->grouping.group_count) : "");
+  const uint64_t bytes = array.size_bytes() + plan->output_size_bytes();
+  return benchmark.Measure(name, bytes, Ceiling::kCopy, [&] {
+    Scratch scratch = benchmark.NewScratch();
+    return LaunchScan(*plan, input, output, scratch, benchmark.properties(), benchmark.stream());
+  });
+}
+
+absl::Status BenchmarkTypes(KernelBenchmark& benchmark) {
+  for (int t = 0; t < kElementTypeCount; ++t) {
+    const ElementType type = static_cast<ElementType>(t);
+    if (absl::Status status = benchmark.FillInput(type); !status.ok()) return status;
+    const auto own = ArrayDescription::Vector(type, benchmark.array_bytes() / ElementSize(type));
+    for (const ScanOperation operation : {ScanOperation::kSum, ScanOperation::kMax}) {
+      absl::Status status = Measure(benchmark, own, SpecOf(operation, type));
+      if (!status.ok()) return status;
+    }
+    // As many elements as results of 8 bytes find room for.
+    const ElementType wide = AccumulatorType(type);
+    if (wide == type) continue;
+    const auto widened = ArrayDescription::Vector(type, benchmark.array_bytes() / 8);
+    for (const ScanOperation operation : {ScanOperation::kSum, ScanOperation::kProduct}) {
+      absl::Status status = Measure(benchmark, widened, SpecOf(operation, wide));
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BenchmarkModes(KernelBenchmark& benchmark, const ArrayDescription& array) {
+  ScanSpec exclusive = SpecOf(ScanOperation::kSum, array.element_type);
+  exclusive.mode = ScanMode::kExclusive;
+  absl::Status status = Measure(benchmark, array, exclusive, " exclusive");
+  if (!status.ok()) return status;
+  ScanSpec reverse = SpecOf(ScanOperation::kSum, array.element_type);
+  reverse.direction = ScanDirection::kReverse;
+  return Measure(benchmark, array, reverse, " reverse");
+}
+
+absl::Status BenchmarkGroups(KernelBenchmark& benchmark, const ArrayDescription& array) {
+  for (const uint64_t columns : {4, 64, 1024, 16'384}) {
+    const ArrayDescription matrix =
+        ArrayDescription::Matrix(array.element_type, array.element_count / columns, columns);
+    for (const GroupingKind kind : {GroupingKind::kAxis0, GroupingKind::kAxis1}) {
+      absl::Status status =
+          Measure(benchmark, matrix, SpecOf(ScanOperation::kSum, array.element_type, {kind, {}}));
+      if (!status.ok()) return status;
+    }
+  }
+  for (const uint64_t size : {16, 4096}) {
+    GroupingSpec segments{GroupingKind::kSegments, {}};
+    for (uint64_t i = 0; i <= array.element_count; i += size) segments.offsets.push_back(i);
+    const ScanSpec spec = SpecOf(ScanOperation::kSum, array.element_type, std::move(segments));
+    if (absl::Status status = Measure(benchmark, array, spec, " segments"); !status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status BenchmarkScans(KernelBenchmark& benchmark) {
+  if (absl::Status status = BenchmarkTypes(benchmark); !status.ok()) return status;
+  constexpr ElementType kType = ElementType::kFloat32;
+  if (absl::Status status = benchmark.FillInput(kType); !status.ok()) return status;
+  const auto array = ArrayDescription::Vector(kType, benchmark.array_bytes() / sizeof(float));
+  if (absl::Status status = BenchmarkModes(benchmark, array); !status.ok()) return status;
+  return BenchmarkGroups(benchmark, array);
+}
+
+}  // namespace gridfold::kernels::cuda
