@@ -1,5 +1,7 @@
 # A relocatable install tree: programs find the shared libraries that travel with them in ../lib.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+# As DT_RPATH, which is also searched for what the libraries themselves need; DT_RUNPATH is not.
+add_link_options(-Wl,--disable-new-dtags)
 
 # gridfold_install_programs(target...): installs programs, and with GRIDFOLD_BUNDLE_LIBRARIES the
 # shared libraries they need, but for the C library's own and the GPU driver's, which belong to the

@@ -24,7 +24,7 @@ failed=0
 check() {  # check NAME COMMAND...: runs it, keeps its log, remembers how it ended.
   local name="$1" start=$SECONDS log
   shift
-  log="$logs/${name//[ \/]/_}.log"
+  log="$logs/${name//[^A-Za-z0-9]/_}.log"
   if "$@" >"$log" 2>&1; then
     passed=$((passed + 1))
     results+=("$(printf '%-44s passed  %4d s  %s' "$name" $((SECONDS - start)) "$(summary "$log")")")
@@ -95,7 +95,7 @@ for stage in "${stages[@]}"; do
   esac
 done
 
-[[ -f "$logs/flight_data,_CUDA_engine.log" ]] && cat "$logs/flight_data,_CUDA_engine.log"
+[[ -f "$logs/flight_data__CUDA_engine.log" ]] && cat "$logs/flight_data__CUDA_engine.log"
 [[ -f "$logs/kernel_benchmark.log" ]] && cat "$logs/kernel_benchmark.log"
 printf '\n'
 printf '%s\n' "${results[@]}"

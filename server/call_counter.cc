@@ -24,4 +24,9 @@ void CallCounter::GiveUpWaiting() {
   changed_.notify_all();
 }
 
+bool CallCounter::GaveUp() {
+  const std::lock_guard lock(mutex_);
+  return gave_up_;
+}
+
 }  // namespace gridfold::server

@@ -18,6 +18,7 @@ class CallCounter {
   // Whether there were no calls before `timeout` had passed. False at once after GiveUpWaiting.
   bool WaitUntilNone(std::chrono::nanoseconds timeout);
   void GiveUpWaiting();
+  bool GaveUp();
 
  private:
   std::mutex mutex_;

@@ -69,6 +69,9 @@ inline constexpr std::chrono::milliseconds kGracePeriodCeiling = std::chrono::ho
 // How long lanes may take to notice that they were told to stop, before the program ends without
 // them: many chunks' time.
 inline constexpr std::chrono::milliseconds kStopTimeout = std::chrono::seconds(5);
+// How long clients may take to acknowledge that the server is leaving. An answer that has left the
+// program may still be on its way; closing the connection before it has arrived could destroy it.
+inline constexpr std::chrono::milliseconds kCloseTimeout = std::chrono::seconds(2);
 
 struct Limits {
   uint64_t message_bytes_max = 256 * kMiB;       // --max-message-bytes

@@ -84,8 +84,12 @@ absl::Status Server::Drain(std::chrono::nanoseconds grace_period) {
   if (!scheduler_->WaitUntilIdle(kStopTimeout)) {
     return absl::DeadlineExceededError("a lane does not stop");
   }
-  // Cancels what is left: answers that nobody reads, watchers of health.
-  if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+  if (server_ != nullptr) {
+    const std::chrono::milliseconds close_timeout =
+        calls_.GaveUp() ? std::chrono::milliseconds(0) : kCloseTimeout;
+    // Cancels what is left then: answers that nobody reads, watchers of health.
+    server_->Shutdown(std::chrono::system_clock::now() + close_timeout);
+  }
   drained_ = true;
   return absl::OkStatus();
 }

@@ -36,7 +36,7 @@ class Server {
   int port() const { return port_; }
 
   // Says NOT_SERVING, refuses new jobs, lets those in flight finish for up to `grace_period`, asks
-  // the rest to stop, and closes the connections when the last answer has left. Errors:
+  // the rest to stop, and closes the connections when the last answer has arrived. Errors:
   // DEADLINE_EXCEEDED when a lane does not stop within kStopTimeout; then the server cannot be
   // destroyed either, and only ending the process helps.
   absl::Status Drain(std::chrono::nanoseconds grace_period);

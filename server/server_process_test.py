@@ -33,7 +33,8 @@ class ServerProcess:
     def __init__(self, *options, environment=None):
         self.folder = tempfile.TemporaryDirectory()
         self.port_file = os.path.join(self.folder.name, "port")
-        self.log = open(os.path.join(self.folder.name, "log"), "w+")
+        # Appending: reading must not move the place where the server writes.
+        self.log = open(os.path.join(self.folder.name, "log"), "a+")
         command = [BINARY, "--engine=cpu", "--cpu-threads=1", "--log-format=json"]
         command += ["--port-file", self.port_file, *options]
         if not any(option.startswith("--listen") for option in options):
@@ -95,6 +96,7 @@ class ServerProcessTest(unittest.TestCase):
         observer = self.connect(server)
         while read_fields(observer.call(STATISTICS, b"")).get(JOBS_SUCCEEDED, 0) == 0:
             time.sleep(0.005)
+        observer.close()
         return connection
 
     def limits(self, server):
@@ -133,12 +135,14 @@ class ServerProcessTest(unittest.TestCase):
         server.signal()
         server.wait_for_event("draining")
         self.assertIsNone(late.call(SCAN, scan_request()), "a new job was accepted")
+        late.close()
         self.assertIsNone(server.process.poll())
         call.open_window()
         answer = read_fields(call.read_answer())
         sums = read_fields(answer[2])[15]
         self.assertEqual(len(sums), 8 * ELEMENTS)
         self.assertEqual(int.from_bytes(sums[-8:], "little"), ELEMENTS)
+        call.close()
         self.assertEqual(server.wait(), 0)
 
     def test_the_grace_period_ends(self):
