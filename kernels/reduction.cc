@@ -47,7 +47,8 @@ absl::Status ValidateOffsets(const std::vector<uint64_t>& offsets, uint64_t elem
   return absl::OkStatus();
 }
 
-absl::Status ValidateStatistics(const std::vector<Statistic>& statistics, ElementType type) {
+absl::Status ValidateStatistics(const std::vector<Statistic>& statistics, ElementType type,
+                                bool return_states) {
   if (statistics.empty()) return InvalidField("statistics", "at least one is needed");
   uint32_t seen = 0;
   for (size_t i = 0; i < statistics.size(); ++i) {
@@ -61,6 +62,10 @@ absl::Status ValidateStatistics(const std::vector<Statistic>& statistics, Elemen
     if (IsBitwise(statistic) && IsFloatingPoint(type)) {
       return InvalidField(field, absl::StrCat(StatisticName(statistic), " is not defined for ",
                                               ElementTypeName(type), " elements"));
+    }
+    if (return_states && statistic == Statistic::kProduct && IsFloatingPoint(type)) {
+      return InvalidField(field, "floating-point products cannot be merged: they depend on where "
+                                 "in the array the elements stand");
     }
   }
   return absl::OkStatus();
@@ -138,7 +143,8 @@ absl::StatusOr<Grouping> PlanGrouping(const ArrayDescription& array, GroupingSpe
 }
 
 absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, ReductionSpec spec) {
-  if (absl::Status status = ValidateStatistics(spec.statistics, array.element_type); !status.ok()) {
+  if (absl::Status status = ValidateStatistics(spec.statistics, array.element_type, spec.return_states);
+      !status.ok()) {
     return status;
   }
   absl::StatusOr<Grouping> grouping = PlanGrouping(array, std::move(spec.grouping));
@@ -148,7 +154,8 @@ absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, Reduc
                      .grouping = *std::move(grouping),
                      .nan_policy = spec.nan_policy,
                      .overflow_policy = spec.overflow_policy,
-                     .delta_degrees_of_freedom = spec.delta_degrees_of_freedom};
+                     .delta_degrees_of_freedom = spec.delta_degrees_of_freedom,
+                     .return_states = spec.return_states};
   if (absl::Status status = ValidateGroupSizes(plan); !status.ok()) return status;
   return plan;
 }

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/array.h"
 #include "kernels/policies.h"
+#include "kernels/reduction_states.h"
 #include "kernels/statistic.h"
 
 namespace gridfold::kernels {
@@ -21,6 +22,7 @@ struct ReductionSpec {
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
   uint32_t delta_degrees_of_freedom = 0;
+  bool return_states = false;
 };
 
 struct ReductionPlan {
@@ -30,13 +32,15 @@ struct ReductionPlan {
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
   uint32_t delta_degrees_of_freedom = 0;
+  bool return_states = false;  // Whether the result holds the groups' states.
 
   // Slots of 8 bytes that the answer takes.
   uint64_t result_slot_count() const { return statistics.size() * grouping.group_count; }
 };
 
 // Errors (INVALID_ARGUMENT, field in the payload): no statistics or one twice; a statistic that the
-// element type does not have (bitwise on floating-point); an axis of an array that is not
+// element type does not have (bitwise on floating-point), or that has no state to return (product
+// of floating-point); an axis of an array that is not
 // two-dimensional; offsets out of order, not starting at 0 or not ending at the element count; an
 // empty group where min, max, argmin, argmax, mean, variance or standard deviation is asked (the
 // message names the statistic and the group); a group no larger than delta_degrees_of_freedom.
@@ -55,6 +59,7 @@ struct StatisticColumn {
 // One column for each statistic of the plan, in the plan's order.
 struct ReductionResult {
   std::vector<StatisticColumn> columns;
+  ReductionStates states{};  // Where the plan has return_states.
 };
 
 // Columns of the right kinds and sizes for `plan`, all slots 0.

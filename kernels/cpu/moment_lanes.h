@@ -4,90 +4,51 @@
 #define GRIDFOLD_KERNELS_CPU_MOMENT_LANES_H_
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "kernels/cpu/tile.h"
-#include "kernels/numerics/compensated_sum.h"
+#include "kernels/numerics/exact_sum.h"
 #include "kernels/numerics/wide_integer.h"
 
 namespace gridfold::kernels {
 
 enum class Moment : uint8_t { kSum, kSquares, kMagnitudes };
 
-// Floating-point elements: a compensated sum in each lane.
+// Floating-point elements: an exact sum in each lane.
 template <class S, Moment kMoment>
 class MomentLanes {
  public:
-  void Reset(uint32_t width) {
-    std::fill_n(sums_, width, CompensatedSum{}.sum);
-    std::fill_n(errors_, width, CompensatedSum{}.errors);
-  }
+  void Reset(uint32_t width) { sums_.assign(width, Sum{}); }
 
   void AddTile(const Tile<S>& tile, bool ignore_nan) {
-    if (ignore_nan) {
-      // -0.0 is the identity of addition, and its square and magnitude add nothing either.
-      AddElements(tile, [](S x) { return IsNan(x) ? S{-0.0} : x; });
-    } else {
-      AddElements(tile, [](S x) { return x; });
-    }
+    ForEachElement(tile, [&](uint32_t lane, S x) {
+      if (!ignore_nan || !IsNan(x)) Add(sums_[lane], x);
+    });
   }
 
-  void JoinLane(uint32_t into, uint32_t from) {
-    CompensatedSum sum{sums_[into], errors_[into]};
-    sum.Merge(CompensatedSum{sums_[from], errors_[from]});
-    sums_[into] = sum.sum;
-    errors_[into] = sum.errors;
-  }
+  void JoinLane(uint32_t into, uint32_t from) { sums_[into].Merge(sums_[from]); }
 
   template <class State>
   void MergeLane(uint32_t lane, State& state) const {
-    state.sum.Merge(CompensatedSum{sums_[lane], errors_[lane]});
+    state.sum.Merge(sums_[lane]);
   }
 
  private:
-  template <class Replace>
-  void AddElements(const Tile<S>& tile, Replace replace) {
-    if (kMoment != Moment::kSquares && tile.has_exact_sums) return AddSums(tile, replace);
-    ForEachElement(tile, [&](uint32_t lane, S x) {
-      CompensatedSum sum{sums_[lane], errors_[lane]};
-      Add(sum, static_cast<double>(replace(x)));
-      sums_[lane] = sum.sum;
-      errors_[lane] = sum.errors;
-    });
-  }
+  using Sum = ExactSum<S, kMoment == Moment::kSquares ? 2 : 1>;
 
-  template <class Replace>
-  void AddSums(const Tile<S>& tile, Replace replace) {
-    alignas(kLanesAlignment) double tile_sums[kLanesMax<S>];
-    std::fill_n(tile_sums, tile.width, -0.0);
-    ForEachElement(tile, [&](uint32_t lane, S x) {
-      const double value = static_cast<double>(replace(x));
-      tile_sums[lane] += kMoment == Moment::kMagnitudes ? std::fabs(value) : value;
-    });
-    for (uint32_t lane = 0; lane < tile.width; ++lane) {
-      CompensatedSum sum{sums_[lane], errors_[lane]};
-      sum.Add(tile_sums[lane]);
-      sums_[lane] = sum.sum;
-      errors_[lane] = sum.errors;
-    }
-  }
-
-  static void Add(CompensatedSum& sum, double value) {
-    if constexpr (kMoment == Moment::kSum) {
-      sum.Add(value);
-    } else if constexpr (kMoment == Moment::kMagnitudes) {
-      sum.Add(std::fabs(value));
-    } else if constexpr (sizeof(S) == 8) {
-      sum.AddSquare(value);
+  static void Add(Sum& sum, S x) {
+    if constexpr (kMoment == Moment::kSquares) {
+      sum.AddSquare(x);
     } else {
-      sum.Add(value * value);  // Exact: the square of a float fits in a double.
+      sum.Add(kMoment == Moment::kMagnitudes ? std::fabs(x) : x);
     }
   }
 
-  alignas(kLanesAlignment) double sums_[kLanesMax<S>];
-  alignas(kLanesAlignment) double errors_[kLanesMax<S>];
+  std::vector<Sum> sums_;
 };
 
 // Integers: exact sums of base-2^32 digits. Every digit of an addend is below 2^34, so 2^29 rows

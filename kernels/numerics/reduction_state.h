@@ -2,21 +2,21 @@
 //
 // A state is made of parts, and a kernel keeps only the parts that the requested statistics need.
 // Every part has an identity (its default), Add (one element) and Merge (another part of the same
-// group). Merging is associative and commutative: exactly so for integers, counts and extremes, and
-// within the bound of compensated_sum.h for floating-point sums.
+// group). Merging is associative and commutative, bit for bit: sums are exact (exact_sum.h).
 //
 // Kernels are instantiated for the four sets of parts of VisitPartSet, not for each combination.
 // Host and device; no state beyond the values.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_REDUCTION_STATE_H_
 #define GRIDFOLD_KERNELS_NUMERICS_REDUCTION_STATE_H_
 
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
 #include "kernels/numerics/checked_product.h"
-#include "kernels/numerics/compensated_sum.h"
 #include "kernels/numerics/element.h"
+#include "kernels/numerics/exact_sum.h"
 #include "kernels/numerics/host_device.h"
 #include "kernels/numerics/wide_integer.h"
 
@@ -34,31 +34,60 @@ inline constexpr uint32_t kBitsPart = 64;     // Integers only.
 // Index of no element.
 inline constexpr uint64_t kNoIndex = ~uint64_t{0};
 
+// Moments are exact numbers. Their states share a form, for numerics/statistic_value.h: whether the
+// number is finite and what stands for it otherwise, and its magnitude in kLimbs limbs in units of
+// 2^kLowestExponent.
+template <class Sum>
+struct ExactMoment {
+  static constexpr int kLimbs = Sum::kLimbs;
+  static constexpr int kLowestExponent = Sum::kLowestExponent;
+  Sum sum;
+  GRIDFOLD_HD bool is_finite() const { return sum.is_finite(); }
+  GRIDFOLD_HD double NotFiniteValue() const { return sum.NotFiniteValue(); }
+  // Returns whether the number is negative.
+  GRIDFOLD_HD bool GetMagnitude(uint64_t* limbs) const {
+    MagnitudeOf(sum.limbs(), kLimbs, limbs);
+    return IsNegativeNumber(sum.limbs(), kLimbs);
+  }
+};
+template <int kLimbCount>
+struct IntegerMoment {
+  static constexpr int kLimbs = kLimbCount;
+  static constexpr int kLowestExponent = 0;
+  GRIDFOLD_HD bool is_finite() const { return true; }
+  GRIDFOLD_HD double NotFiniteValue() const { return 0; }
+
+ protected:
+  GRIDFOLD_HD static void Split(Uint128 x, uint64_t* limbs) {
+    limbs[0] = static_cast<uint64_t>(x);
+    limbs[1] = static_cast<uint64_t>(x >> kLimbBits);
+  }
+};
+
 template <class T>
-struct SumState {
-  CompensatedSum sum;
-  GRIDFOLD_HD void Add(T x, uint64_t) { sum.Add(static_cast<double>(x)); }
-  GRIDFOLD_HD void Merge(const SumState& other) { sum.Merge(other.sum); }
-  GRIDFOLD_HD DoubleDouble Value() const { return sum.Value(); }
+struct SumState : ExactMoment<ExactSum<ComputeType<T>, 1>> {
+  GRIDFOLD_HD void Add(T x, uint64_t) { this->sum.Add(ToCompute(x)); }
+  GRIDFOLD_HD void Merge(const SumState& other) { this->sum.Merge(other.sum); }
 };
 template <IntegerElement T>
-struct SumState<T> {
+struct SumState<T> : IntegerMoment<2> {
   Int128 sum = 0;
   GRIDFOLD_HD void Add(T x, uint64_t) { sum += x; }
   GRIDFOLD_HD void Merge(const SumState& other) { sum += other.sum; }
-  GRIDFOLD_HD DoubleDouble Value() const { return ToDoubleDouble(sum); }
+  GRIDFOLD_HD bool GetMagnitude(uint64_t* limbs) const {
+    Split(sum < 0 ? Uint128{0} - static_cast<Uint128>(sum) : static_cast<Uint128>(sum), limbs);
+    return sum < 0;
+  }
 };
 
 // Sum of squares.
 template <class T>
-struct SquaresState {
-  CompensatedSum sum;
-  GRIDFOLD_HD void Add(T x, uint64_t) { sum.AddSquare(static_cast<double>(x)); }
-  GRIDFOLD_HD void Merge(const SquaresState& other) { sum.Merge(other.sum); }
-  GRIDFOLD_HD DoubleDouble Value() const { return sum.Value(); }
+struct SquaresState : ExactMoment<ExactSum<ComputeType<T>, 2>> {
+  GRIDFOLD_HD void Add(T x, uint64_t) { this->sum.AddSquare(ToCompute(x)); }
+  GRIDFOLD_HD void Merge(const SquaresState& other) { this->sum.Merge(other.sum); }
 };
 template <IntegerElement T>
-struct SquaresState<T> {
+struct SquaresState<T> : IntegerMoment<(sizeof(T) == 8 ? 3 : 2)> {
   std::conditional_t<sizeof(T) == 8, Uint192, Uint128> sum{};
   GRIDFOLD_HD void Add(T x, uint64_t) {
     if constexpr (sizeof(T) == 8) {
@@ -75,23 +104,31 @@ struct SquaresState<T> {
       sum += other.sum;
     }
   }
-  GRIDFOLD_HD DoubleDouble Value() const { return ToDoubleDouble(sum); }
+  GRIDFOLD_HD bool GetMagnitude(uint64_t* limbs) const {
+    if constexpr (sizeof(T) == 8) {
+      for (int i = 0; i < 3; ++i) limbs[i] = sum.limbs[i];
+    } else {
+      this->Split(sum, limbs);
+    }
+    return false;
+  }
 };
 
 // Sum of absolute values.
 template <class T>
-struct MagnitudesState {
-  CompensatedSum sum;
-  GRIDFOLD_HD void Add(T x, uint64_t) { sum.Add(fabs(static_cast<double>(x))); }
-  GRIDFOLD_HD void Merge(const MagnitudesState& other) { sum.Merge(other.sum); }
-  GRIDFOLD_HD DoubleDouble Value() const { return sum.Value(); }
+struct MagnitudesState : ExactMoment<ExactSum<ComputeType<T>, 1>> {
+  GRIDFOLD_HD void Add(T x, uint64_t) { this->sum.Add(fabs(ToCompute(x))); }
+  GRIDFOLD_HD void Merge(const MagnitudesState& other) { this->sum.Merge(other.sum); }
 };
 template <IntegerElement T>
-struct MagnitudesState<T> {
+struct MagnitudesState<T> : IntegerMoment<2> {
   Uint128 sum = 0;
   GRIDFOLD_HD void Add(T x, uint64_t) { sum += Magnitude(x); }
   GRIDFOLD_HD void Merge(const MagnitudesState& other) { sum += other.sum; }
-  GRIDFOLD_HD DoubleDouble Value() const { return ToDoubleDouble(sum); }
+  GRIDFOLD_HD bool GetMagnitude(uint64_t* limbs) const {
+    Split(sum, limbs);
+    return false;
+  }
 };
 
 // One extreme and its first index. NaN counts as more extreme than every number (NumPy's rule).
@@ -280,12 +317,16 @@ struct ReductionState : reduction_internal::HolderOf<T, kPartSet, kSumPart>,
   }
 };
 
+// The state of a group of which everything may be asked.
+template <class T>
+inline constexpr uint32_t kFullPartSet = kSumPart | kSquaresPart | kExtremesPart | kTallyPart |
+                                         kMagnitudesPart |
+                                         (IntegerElement<T> ? kProductPart | kBitsPart : 0);
+template <class T>
+using FullState = ReductionState<T, kFullPartSet<T>>;
+
 // The sets that kernels are built for.
 inline constexpr uint32_t kCorePartSet = kSumPart | kSquaresPart | kExtremesPart | kTallyPart;
-template <class T>
-inline constexpr uint32_t kFullPartSet = kCorePartSet | kMagnitudesPart |
-                                         (IntegerElement<T> ? kProductPart | kBitsPart : 0);
-
 template <uint32_t kParts>
 using PartSet = std::integral_constant<uint32_t, kParts>;
 

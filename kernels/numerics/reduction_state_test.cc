@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kernels/numerics/statistic_value.h"
 #include "kernels/conformance/exact_sum.h"
 
 namespace gridfold::kernels {
@@ -28,9 +29,6 @@ T RandomElement(std::mt19937_64& random) {
     return static_cast<T>(value);
   }
 }
-
-template <class T>
-using FullState = ReductionState<T, kFullPartSet<T>>;
 
 template <class T>
 FullState<T> StateOf(const std::vector<T>& elements, bool ignore_nan = false) {
@@ -77,11 +75,11 @@ void ExpectSameState(const FullState<T>& a, const FullState<T>& b) {
   EXPECT_EQ(x.nonzero, y.nonzero);
   EXPECT_EQ(x.nan, y.nan);
   EXPECT_EQ(x.infinite, y.infinite);
-  EXPECT_EQ(a.template Part<kSumPart>().Value().high, b.template Part<kSumPart>().Value().high);
-  EXPECT_EQ(a.template Part<kSquaresPart>().Value().high,
-            b.template Part<kSquaresPart>().Value().high);
-  EXPECT_EQ(a.template Part<kMagnitudesPart>().Value().high,
-            b.template Part<kMagnitudesPart>().Value().high);
+  EXPECT_EQ(statistic_internal::Quotient(a.template Part<kSumPart>(), 1), statistic_internal::Quotient(b.template Part<kSumPart>(), 1));
+  EXPECT_EQ(statistic_internal::Quotient(a.template Part<kSquaresPart>(), 1),
+            statistic_internal::Quotient(b.template Part<kSquaresPart>(), 1));
+  EXPECT_EQ(statistic_internal::Quotient(a.template Part<kMagnitudesPart>(), 1),
+            statistic_internal::Quotient(b.template Part<kMagnitudesPart>(), 1));
   if constexpr (IntegerElement<T>) {
     EXPECT_EQ(a.template Part<kSumPart>().sum, b.template Part<kSumPart>().sum);
     EXPECT_EQ(a.template Part<kProductPart>().product.wrapped,
@@ -151,9 +149,9 @@ TYPED_TEST(ReductionStateTest, MomentsAreThoseOfTheElements) {
     }
   }
   const FullState<TypeParam> state = StateOf(elements);
-  EXPECT_EQ(state.template Part<kSumPart>().Value().high, sum.Value().ToDouble());
-  EXPECT_EQ(state.template Part<kSquaresPart>().Value().high, squares.Value().ToDouble());
-  EXPECT_EQ(state.template Part<kMagnitudesPart>().Value().high, magnitudes.Value().ToDouble());
+  EXPECT_EQ(statistic_internal::Quotient(state.template Part<kSumPart>(), 1), sum.Value().ToDouble());
+  EXPECT_EQ(statistic_internal::Quotient(state.template Part<kSquaresPart>(), 1), squares.Value().ToDouble());
+  EXPECT_EQ(statistic_internal::Quotient(state.template Part<kMagnitudesPart>(), 1), magnitudes.Value().ToDouble());
 }
 
 TEST(ExtremeStateTest, FirstIndexOfEqualValuesInAnyOrder) {

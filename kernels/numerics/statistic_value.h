@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/numerics/exact_quotient.h"
 #include "kernels/numerics/reduction_state.h"
 #include "kernels/policies.h"
 #include "kernels/statistic.h"
@@ -77,35 +78,40 @@ namespace statistic_internal {
 
 GRIDFOLD_HD inline double NotANumber() { return std::numeric_limits<double>::quiet_NaN(); }
 
-// Variance: (sum of squares - sum^2 / count) / (count - ddof). Of integers, whose moments are
-// exact, by subtracting exactly.
-template <IntegerElement T>
-GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>& squares,
-                                   uint64_t count, double ddof) {
-  Uint192 wide_squares;
-  if constexpr (sizeof(T) == 8) {
-    wide_squares = squares.sum;
-  } else {
-    wide_squares.Add(squares.sum);
-  }
-  const Uint128 magnitude = static_cast<Uint128>(sum.sum < 0 ? -sum.sum : sum.sum);
-  const Uint256 deviations =
-      Uint256::Product(wide_squares, count).Minus(Uint256::Square(magnitude));
-  const double n = static_cast<double>(count);
-  return Divide(Divide(ToDoubleDouble(deviations), n), n - ddof).high;
+// moment / divisor, rounded once.
+template <class Moment>
+GRIDFOLD_HD inline double Quotient(const Moment& moment, uint64_t divisor) {
+  if (!moment.is_finite()) return moment.NotFiniteValue();
+  uint64_t magnitude[Moment::kLimbs];
+  const bool negative = moment.GetMagnitude(magnitude);
+  const double rounded = RoundToDouble(
+      LeadingQuotient(magnitude, Moment::kLimbs, Moment::kLowestExponent, divisor));
+  return negative ? -rounded : rounded;
 }
 
-// Of floating-point elements, from compensated moments, with 106 bits.
-template <FloatingElement T>
-GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>& squares,
-                                   uint64_t count, double ddof) {
-  const DoubleDouble first = sum.Value();
-  const DoubleDouble second = squares.Value();
-  if (!IsFinite(second.high)) return second.high;
-  const double n = static_cast<double>(count);
-  const DoubleDouble deviations = Add(second, Negate(Divide(Multiply(first, first), n)));
-  const double variance = Divide(deviations, n - ddof).high;
-  return variance > 0 ? variance : 0;
+// Square root of a moment that is not negative, rounded once.
+template <class Moment>
+GRIDFOLD_HD inline double Root(const Moment& moment) {
+  if (!moment.is_finite()) return moment.NotFiniteValue();
+  uint64_t magnitude[Moment::kLimbs];
+  moment.GetMagnitude(magnitude);
+  return RoundToDouble(
+      SquareRoot(LeadingQuotient(magnitude, Moment::kLimbs, Moment::kLowestExponent, 1)));
+}
+
+// (count * sum of squares - sum^2) / (count * (count - ddof)): the numerator without rounding.
+template <class T>
+GRIDFOLD_HD inline LeadingBits Variance(const SumState<T>& sum, const SquaresState<T>& squares,
+                                        uint64_t count, uint64_t ddof) {
+  constexpr int kLimbs = SquaresState<T>::kLimbs + 1;
+  static_assert(SquaresState<T>::kLowestExponent == 2 * SumState<T>::kLowestExponent);
+  uint64_t deviations[kLimbs] = {};
+  squares.GetMagnitude(deviations);
+  MultiplyBy(deviations, kLimbs, count);
+  uint64_t magnitude[SumState<T>::kLimbs];
+  sum.GetMagnitude(magnitude);
+  SubtractSquare(deviations, kLimbs, magnitude, SumState<T>::kLimbs);
+  return LeadingQuotient(deviations, kLimbs, SquaresState<T>::kLowestExponent, count, count - ddof);
 }
 
 }  // namespace statistic_internal
@@ -118,13 +124,15 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
                                                uint64_t group_size, const ValueRules& rules,
                                                uint64_t* slot) {
   using statistic_internal::NotANumber;
+  using statistic_internal::Quotient;
+  using statistic_internal::Root;
+  using statistic_internal::Variance;
   using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
 
   uint64_t count = group_size;
   if constexpr (FloatingElement<T> && (kParts & kTallyPart) != 0) {
     if (rules.ignore_nan) count -= state.template Part<kTallyPart>().nan;
   }
-  const double n = static_cast<double>(count);
 
   switch (statistic) {
     case Statistic::kCount: *slot = count; return ValueOutcome::kOk;
@@ -168,9 +176,7 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
 
     case Statistic::kMean:
       if constexpr ((kParts & kSumPart) != 0) {
-        const DoubleDouble sum = state.template Part<kSumPart>().Value();
-        const DoubleDouble mean = IsFinite(sum.high) ? Divide(sum, n) : sum;
-        *slot = Slot(count == 0 ? NotANumber() : mean.high);
+        *slot = Slot(count == 0 ? NotANumber() : Quotient(state.template Part<kSumPart>(), count));
       }
       return ValueOutcome::kOk;
 
@@ -180,26 +186,27 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
         const auto& tally = state.template Part<kTallyPart>();
         const bool undefined = count <= rules.delta_degrees_of_freedom || tally.infinite != 0 ||
                                (tally.nan != 0 && !rules.ignore_nan);
-        const double variance =
-            undefined ? NotANumber()
-                      : statistic_internal::Variance(state.template Part<kSumPart>(),
-                                                     state.template Part<kSquaresPart>(), count,
-                                                     rules.delta_degrees_of_freedom);
-        *slot = Slot(statistic == Statistic::kVariance ? variance : sqrt(variance));
+        if (undefined) {
+          *slot = Slot(NotANumber());
+          return ValueOutcome::kOk;
+        }
+        const LeadingBits variance =
+            Variance(state.template Part<kSumPart>(), state.template Part<kSquaresPart>(), count,
+                     rules.delta_degrees_of_freedom);
+        *slot = Slot(
+            RoundToDouble(statistic == Statistic::kVariance ? variance : SquareRoot(variance)));
       }
       return ValueOutcome::kOk;
 
     case Statistic::kL1Norm:
       if constexpr ((kParts & kMagnitudesPart) != 0) {
-        const DoubleDouble sum = state.template Part<kMagnitudesPart>().Value();
-        *slot = Slot(count == 0 ? 0.0 : sum.high + sum.low);
+        *slot = Slot(Quotient(state.template Part<kMagnitudesPart>(), 1));
       }
       return ValueOutcome::kOk;
 
     case Statistic::kL2Norm:
       if constexpr ((kParts & kSquaresPart) != 0) {
-        const DoubleDouble squares = state.template Part<kSquaresPart>().Value();
-        *slot = Slot(count == 0 ? 0.0 : sqrt(squares.high + squares.low));
+        *slot = Slot(Root(state.template Part<kSquaresPart>()));
       }
       return ValueOutcome::kOk;
 

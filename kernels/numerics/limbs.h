@@ -1,0 +1,110 @@
+// Arithmetic on integers of several 64-bit limbs, least significant limb first.
+//
+// Plain functions over arrays, for exact_sum.h and exact_quotient.h: what is long is the number, not
+// the code. "Two's complement" says that an array is signed; all others are unsigned.
+#ifndef GRIDFOLD_KERNELS_NUMERICS_LIMBS_H_
+#define GRIDFOLD_KERNELS_NUMERICS_LIMBS_H_
+
+#include <cstdint>
+
+#include "kernels/numerics/host_device.h"
+#include "kernels/numerics/wide_integer.h"
+
+namespace gridfold::kernels {
+
+inline constexpr int kLimbBits = 64;
+
+// Leading zero bits of x, which is not 0.
+GRIDFOLD_HD inline int LeadingZeros(uint64_t x) {
+#ifdef __CUDA_ARCH__
+  return __clzll(static_cast<long long>(x));
+#else
+  return __builtin_clzll(x);
+#endif
+}
+
+GRIDFOLD_HD inline int BitLength(Uint128 x) {
+  const uint64_t high = static_cast<uint64_t>(x >> kLimbBits);
+  const uint64_t low = static_cast<uint64_t>(x);
+  if (high != 0) return 2 * kLimbBits - LeadingZeros(high);
+  return low == 0 ? 0 : kLimbBits - LeadingZeros(low);
+}
+
+// limbs += x * 2^(64 * first), modulo 2^(64 * count).
+GRIDFOLD_HD inline void AddAt(uint64_t* limbs, int count, int first, Uint128 x) {
+  bool carry = false;
+  for (int i = first; i < count && (x != 0 || carry); ++i) {
+    const Uint128 sum = Uint128{limbs[i]} + static_cast<uint64_t>(x) + (carry ? 1 : 0);
+    limbs[i] = static_cast<uint64_t>(sum);
+    carry = (sum >> kLimbBits) != 0;
+    x >>= kLimbBits;
+  }
+}
+
+// limbs -= x * 2^(64 * first), modulo 2^(64 * count).
+GRIDFOLD_HD inline void SubtractAt(uint64_t* limbs, int count, int first, Uint128 x) {
+  bool borrow = false;
+  for (int i = first; i < count && (x != 0 || borrow); ++i) {
+    const Uint128 difference = Uint128{limbs[i]} - static_cast<uint64_t>(x) - (borrow ? 1 : 0);
+    limbs[i] = static_cast<uint64_t>(difference);
+    borrow = (difference >> kLimbBits) != 0;
+    x >>= kLimbBits;
+  }
+}
+
+// limbs += other, modulo 2^(64 * count).
+GRIDFOLD_HD inline void AddLimbs(uint64_t* limbs, const uint64_t* other, int count) {
+  uint64_t carry = 0;
+  for (int i = 0; i < count; ++i) {
+    const Uint128 sum = Uint128{limbs[i]} + other[i] + carry;
+    limbs[i] = static_cast<uint64_t>(sum);
+    carry = static_cast<uint64_t>(sum >> kLimbBits);
+  }
+}
+
+// Whether a number in two's complement is negative.
+GRIDFOLD_HD inline bool IsNegativeNumber(const uint64_t* limbs, int count) {
+  return static_cast<int64_t>(limbs[count - 1]) < 0;
+}
+
+// The absolute value of a number in two's complement.
+GRIDFOLD_HD inline void MagnitudeOf(const uint64_t* limbs, int count, uint64_t* magnitude) {
+  const bool negative = IsNegativeNumber(limbs, count);
+  uint64_t carry = negative ? 1 : 0;
+  for (int i = 0; i < count; ++i) {
+    const uint64_t digit = (negative ? ~limbs[i] : limbs[i]) + carry;
+    carry = carry != 0 && digit == 0 ? 1 : 0;
+    magnitude[i] = digit;
+  }
+}
+
+// Limbs up to the last that is not 0.
+GRIDFOLD_HD inline int SignificantLimbs(const uint64_t* limbs, int count) {
+  while (count > 0 && limbs[count - 1] == 0) --count;
+  return count;
+}
+
+// limbs *= factor, modulo 2^(64 * count).
+GRIDFOLD_HD inline void MultiplyBy(uint64_t* limbs, int count, uint64_t factor) {
+  uint64_t carry = 0;
+  for (int i = 0; i < count; ++i) {
+    const Uint128 product = Uint128{limbs[i]} * factor + carry;
+    limbs[i] = static_cast<uint64_t>(product);
+    carry = static_cast<uint64_t>(product >> kLimbBits);
+  }
+}
+
+// limbs -= x * x, modulo 2^(64 * count).
+GRIDFOLD_HD inline void SubtractSquare(uint64_t* limbs, int count, const uint64_t* x, int x_count) {
+  const int length = SignificantLimbs(x, x_count);
+  for (int i = 0; i < length; ++i) {
+    if (x[i] == 0) continue;  // Sums have few limbs that are not 0, among many that are.
+    for (int j = 0; j < length; ++j) {
+      if (x[j] != 0) SubtractAt(limbs, count, i + j, Uint128{x[i]} * x[j]);
+    }
+  }
+}
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_NUMERICS_LIMBS_H_

@@ -1,0 +1,84 @@
+#include "kernels/numerics/limbs.h"
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/conformance/dyadic.h"
+
+namespace gridfold::kernels {
+namespace {
+
+using conformance::Dyadic;
+
+constexpr int kCount = 6;
+
+Dyadic ExactValue(const std::vector<uint64_t>& limbs) {
+  Dyadic value = Dyadic::FromInteger(0);
+  for (size_t i = limbs.size(); i-- > 0;) {
+    value = value.Times(Dyadic::FromInteger(__int128{1} << 64)).Plus(Dyadic::FromInteger(limbs[i]));
+  }
+  return value;
+}
+
+// Numbers below 2^(64 * used), many of their limbs 0 or all ones.
+std::vector<uint64_t> RandomLimbs(std::mt19937_64& random, int used) {
+  std::vector<uint64_t> limbs(kCount, 0);
+  for (int i = 0; i < used; ++i) {
+    const uint64_t kind = random() % 4;
+    limbs[i] = kind == 0 ? 0 : kind == 1 ? ~uint64_t{0} : random();
+  }
+  return limbs;
+}
+
+TEST(LimbsTest, SumsProductsAndDifferencesAreExact) {
+  std::mt19937_64 random(20);
+  for (int round = 0; round < 5000; ++round) {
+    const std::vector<uint64_t> x = RandomLimbs(random, 2);
+    const std::vector<uint64_t> y = RandomLimbs(random, 5);
+    const uint64_t factor = random();
+
+    std::vector<uint64_t> product = y;
+    MultiplyBy(product.data(), kCount, factor);
+    ASSERT_EQ(ExactValue(product), ExactValue(y).Times(Dyadic::FromInteger(factor)));
+
+    std::vector<uint64_t> sum = y;
+    AddLimbs(sum.data(), x.data(), kCount);
+    ASSERT_EQ(ExactValue(sum), ExactValue(y).Plus(ExactValue(x)));
+
+    std::vector<uint64_t> large = y;
+    large[5] = 1;
+    std::vector<uint64_t> difference = large;
+    SubtractSquare(difference.data(), kCount, x.data(), kCount);
+    ASSERT_EQ(ExactValue(difference), ExactValue(large).Minus(ExactValue(x).Times(ExactValue(x))));
+  }
+}
+
+TEST(LimbsTest, AddAtAndSubtractAtUndoEachOther) {
+  std::mt19937_64 random(21);
+  for (int round = 0; round < 5000; ++round) {
+    const std::vector<uint64_t> before = RandomLimbs(random, kCount);
+    std::vector<uint64_t> limbs = before;
+    const Uint128 x = ((Uint128{random()} << 64) | random()) >> (random() % 128);
+    const int first = static_cast<int>(random() % kCount);
+    SubtractAt(limbs.data(), kCount, first, x);
+    AddAt(limbs.data(), kCount, first, x);
+    ASSERT_EQ(limbs, before);
+  }
+}
+
+TEST(LimbsTest, MagnitudeOfTwosComplement) {
+  const uint64_t minus_one[2] = {~uint64_t{0}, ~uint64_t{0}};
+  const uint64_t minus_two_to_64[2] = {0, ~uint64_t{0}};
+  uint64_t magnitude[2];
+  MagnitudeOf(minus_one, 2, magnitude);
+  EXPECT_EQ(magnitude[0], 1u);
+  EXPECT_EQ(magnitude[1], 0u);
+  MagnitudeOf(minus_two_to_64, 2, magnitude);
+  EXPECT_EQ(magnitude[0], 0u);
+  EXPECT_EQ(magnitude[1], 1u);
+}
+
+}  // namespace
+}  // namespace gridfold::kernels
