@@ -27,6 +27,14 @@ absl::Status FirstError(std::initializer_list<absl::Status> statuses) {
   return absl::OkStatus();
 }
 
+// Bytes of one group's state; room for the largest alignment of it is part of the size.
+uint64_t StateBytes(const ReductionPlan& plan) {
+  if (!plan.return_states) return 0;
+  return VisitElementType(plan.array.element_type, [](auto tag) -> uint64_t {
+    return sizeof(FullState<ComputeType<typename decltype(tag)::type>>);
+  });
+}
+
 }  // namespace
 
 absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan& plan,
@@ -34,7 +42,9 @@ absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan&
   return FirstError({CheckSize("input", input.size_bytes, plan.array.size_bytes()),
                      CheckLimit("input bytes", input.size_bytes, options.input_bytes_max),
                      CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
-                     CheckLimit("output bytes", plan.result_slot_count() * sizeof(uint64_t),
+                     CheckLimit("output bytes",
+                                plan.result_slot_count() * sizeof(uint64_t) +
+                                    plan.grouping.group_count * StateBytes(plan),
                                 options.output_bytes_max)});
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/cuda/cuda_lane.h"
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/device_properties.h"
+#include "kernels/cuda/reduce_geometry.h"
 #include "kernels/cuda/reduce_kernels.h"
 
 namespace gridfold::kernels {
@@ -84,6 +85,13 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateCudaEngine(int device) {
     return absl::FailedPreconditionError(absl::StrCat("this program has no kernels for ",
                                                       description->name, ", of compute capability ",
                                                       description->compute_capability));
+  }
+  if (static_cast<uint64_t>(properties->shared_bytes_per_block_max) <
+      cuda::ReductionSharedBytesMin()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(description->name, " has ", properties->shared_bytes_per_block_max,
+                     " bytes of shared memory for a block; exact sums need ",
+                     cuda::ReductionSharedBytesMin()));
   }
   return std::unique_ptr<Engine>(
       std::make_unique<CudaEngine>(*properties, *std::move(description)));

@@ -13,6 +13,9 @@ constexpr uint64_t CeilDivide(uint64_t a, uint64_t b) { return a / b + (a % b !=
 // The least multiple of b that is not smaller than a.
 constexpr uint64_t RoundUp(uint64_t a, uint64_t b) { return CeilDivide(a, b) * b; }
 
+// The largest multiple of b that is not larger than a.
+constexpr uint32_t RoundDown(uint32_t a, uint32_t b) { return a / b * b; }
+
 // Blocks for a grid-stride loop over `items` of which a block takes `items_per_block` a turn: no
 // more than `blocks_max`, and never 0, since an empty grid is an error and an empty loop is not.
 constexpr uint32_t GridStrideBlocks(uint64_t items, uint64_t items_per_block, uint64_t blocks_max) {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "kernels/cuda/cuda_status.h"
-#include "kernels/cuda/kernel_benchmark_device.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/numerics/element.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -56,21 +56,17 @@ KernelBenchmark::KernelBenchmark(const DeviceProperties& properties, Stream stre
       output_(std::move(output)),
       scratch_(std::move(scratch)) {}
 
-absl::Status KernelBenchmark::FillInput(ElementType type) {
-  const BenchmarkKernels kernels = GetBenchmarkKernels();
-  const LaunchShape shape = FullGrid(properties_);
-  void* const data = input_.data();
-  switch (type) {
-    case ElementType::kFloat32:
-      return Launch(kernels.fill_float, shape, stream(), static_cast<float*>(data),
-                    array_bytes() / sizeof(float));
-    case ElementType::kFloat64:
-      return Launch(kernels.fill_double, shape, stream(), static_cast<double*>(data),
-                    array_bytes() / sizeof(double));
-    default:
-      return Launch(kernels.fill_bits, shape, stream(), static_cast<uint32_t*>(data),
-                    array_bytes() / sizeof(uint32_t));
-  }
+absl::Status KernelBenchmark::FillInput(ElementType type, BenchmarkData data) {
+  return VisitElementType(type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (FloatingElement<T>) {
+      return Launch(GetFillKernel<T>(), FullGrid(properties_), stream(),
+                    reinterpret_cast<T*>(input_.data()), array_bytes() / sizeof(T), data);
+    } else {
+      return Launch(GetBenchmarkKernels().fill_bits, FullGrid(properties_), stream(),
+                    reinterpret_cast<uint32_t*>(input_.data()), array_bytes() / sizeof(uint32_t));
+    }
+  });
 }
 
 absl::Status KernelBenchmark::Measure(const std::string& name, uint64_t bytes, Ceiling ceiling,

@@ -14,6 +14,7 @@
 #include "kernels/cuda/device_buffer.h"
 #include "kernels/cuda/device_properties.h"
 #include "kernels/cuda/event.h"
+#include "kernels/cuda/kernel_benchmark_device.h"
 #include "kernels/cuda/scratch.h"
 #include "kernels/cuda/stream.h"
 #include "kernels/element_type.h"
@@ -37,9 +38,9 @@ class KernelBenchmark {
   // Allocates arrays of `array_bytes` on the current device and measures its ceilings.
   static absl::StatusOr<KernelBenchmark> Create(uint64_t array_bytes);
 
-  // Fills the input with what benchmarks of `type` read: float32 and float64 of [0, 1), else any
-  // bits.
-  absl::Status FillInput(ElementType type);
+  // Fills the input with elements of `type`: integers of any bits, floating-point ones as `data`
+  // says.
+  absl::Status FillInput(ElementType type, BenchmarkData data = BenchmarkData::kUniform);
 
   void* input() const { return input_.data(); }
   void* output() const { return output_.data(); }  // As large as the input.
@@ -72,7 +73,8 @@ class KernelBenchmark {
   std::vector<BenchmarkRow> rows_;  // The first two are the ceilings.
 };
 
-// One for each operation; called in this order.
+// One for each operation, in the order of a whole run.
+absl::Status BenchmarkExactSums(KernelBenchmark& benchmark);
 absl::Status BenchmarkReductions(KernelBenchmark& benchmark);
 absl::Status BenchmarkScans(KernelBenchmark& benchmark);
 absl::Status BenchmarkHistograms(KernelBenchmark& benchmark);

@@ -1,4 +1,8 @@
+#include <bit>
+#include <type_traits>
+
 #include "kernels/cuda/kernel_benchmark_device.h"
+#include "kernels/numerics/element.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -44,20 +48,73 @@ __global__ void FillBits(uint32_t* output, uint64_t words) {
   }
 }
 
-__global__ void FillFloat(float* output, uint64_t count) {
-  for (uint64_t i = FirstItem(); i < count; i += ItemStep()) {
-    output[i] = static_cast<float>(Hash(i) >> 40) * 0x1p-24f;
+__device__ double Uniform(uint64_t hash) { return static_cast<double>(hash >> 11) * 0x1p-53; }
+
+__device__ double Sample(BenchmarkData data, uint64_t i, uint64_t count, int spread) {
+  const uint64_t hash = Hash(i);
+  const uint64_t second = Hash(hash);
+  const int level = static_cast<int>(i >> 20);
+  switch (data) {
+    case BenchmarkData::kNormal:
+      return sqrt(-2 * log(1 - Uniform(hash))) * cospi(2 * Uniform(second));
+    case BenchmarkData::kSorted: return static_cast<double>(i) / static_cast<double>(count);
+    case BenchmarkData::kDrifting:
+      return ldexp(1 + Uniform(hash), level % (spread / 2) - spread / 4);
+    case BenchmarkData::kSpread:
+      return ldexp(2 * Uniform(hash) - 1,
+                   static_cast<int>(second % static_cast<uint64_t>(2 * spread + 1)) - spread);
+    default: return Uniform(hash);
   }
 }
 
-__global__ void FillDouble(double* output, uint64_t count) {
+// The element with any bits but those of infinities and NaN.
+template <class T, class Bits>
+__device__ T FiniteOf(uint64_t hash, Bits exponent_mask) {
+  Bits bits = static_cast<Bits>(hash);
+  if ((bits & exponent_mask) == exponent_mask) bits ^= exponent_mask & (~exponent_mask + 1) * 2;
+  return std::bit_cast<T>(bits);
+}
+
+template <class T>
+__device__ T AnyFinite(uint64_t hash) {
+  if constexpr (std::is_same_v<T, double>) {
+    return FiniteOf<T, uint64_t>(hash, 0x7FF0'0000'0000'0000u);
+  } else if constexpr (std::is_same_v<T, float>) {
+    return FiniteOf<T, uint32_t>(hash, 0x7F80'0000u);
+  } else {
+    return FiniteOf<T, uint16_t>(hash, std::is_same_v<T, Float16> ? 0x7C00 : 0x7F80);
+  }
+}
+
+template <class T>
+__device__ T Rounded(double x) {
+  if constexpr (HalfElement<T>) {
+    return T::FromDouble(x);
+  } else {
+    return static_cast<T>(x);
+  }
+}
+
+template <class T>
+__global__ void Fill(T* output, uint64_t count, BenchmarkData data) {
+  const int spread = std::is_same_v<T, Float16> ? 12 : 60;
   for (uint64_t i = FirstItem(); i < count; i += ItemStep()) {
-    output[i] = static_cast<double>(Hash(i) >> 11) * 0x1p-53;
+    output[i] = data == BenchmarkData::kAnyBits ? AnyFinite<T>(Hash(i))
+                                                : Rounded<T>(Sample(data, i, count, spread));
   }
 }
 
 }  // namespace
 
-BenchmarkKernels GetBenchmarkKernels() { return {Read, FillBits, FillFloat, FillDouble}; }
+BenchmarkKernels GetBenchmarkKernels() { return {Read, FillBits}; }
+
+template <class T>
+FillKernel<T> GetFillKernel() {
+  return Fill<T>;
+}
+template FillKernel<Float16> GetFillKernel<Float16>();
+template FillKernel<Bfloat16> GetFillKernel<Bfloat16>();
+template FillKernel<float> GetFillKernel<float>();
+template FillKernel<double> GetFillKernel<double>();
 
 }  // namespace gridfold::kernels::cuda

@@ -1,10 +1,13 @@
-// kernel_benchmark [--json FILE] [--small]: the kernels' rates on device 0, and their ratios to the
-// device's read and copy ceilings, which are measured in the same run. Exits 1 where a benchmark
+// kernel_benchmark [--json FILE] [--small] [--only NAME]: the kernels' rates on device 0, and their ratios to the
+// device's read and copy ceilings, which are measured in the same run. NAME is one of exact-sums,
+// reductions, scans and histograms. Exits 1 where a benchmark
 // fails and 2 where there is no device.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -20,8 +23,23 @@ constexpr uint64_t kSmallArrayBytes = uint64_t{64} << 20;
 
 struct Options {
   std::string json_file;
+  std::string only;  // Empty: all.
   bool small = false;
 };
+
+struct NamedBenchmark {
+  const char* name;
+  absl::Status (*run)(KernelBenchmark& benchmark);
+};
+constexpr NamedBenchmark kBenchmarks[] = {{"exact-sums", BenchmarkExactSums},
+                                          {"reductions", BenchmarkReductions},
+                                          {"scans", BenchmarkScans},
+                                          {"histograms", BenchmarkHistograms}};
+
+bool IsBenchmark(const std::string& name) {
+  return std::any_of(std::begin(kBenchmarks), std::end(kBenchmarks),
+                     [&](const NamedBenchmark& benchmark) { return name == benchmark.name; });
+}
 
 bool ParseOptions(int argument_count, char** arguments, Options& options) {
   for (int i = 1; i < argument_count; ++i) {
@@ -30,6 +48,9 @@ bool ParseOptions(int argument_count, char** arguments, Options& options) {
       options.small = true;
     } else if (argument == "--json" && i + 1 < argument_count) {
       options.json_file = arguments[++i];
+    } else if (argument == "--only" && i + 1 < argument_count) {
+      options.only = arguments[++i];
+      if (!IsBenchmark(options.only)) return false;
     } else {
       return false;
     }
@@ -41,8 +62,9 @@ absl::StatusOr<KernelBenchmark> RunAll(const Options& options) {
   absl::StatusOr<KernelBenchmark> benchmark =
       KernelBenchmark::Create(options.small ? kSmallArrayBytes : kArrayBytes);
   if (!benchmark.ok()) return benchmark.status();
-  for (const auto& run : {BenchmarkReductions, BenchmarkScans, BenchmarkHistograms}) {
-    if (absl::Status status = run(*benchmark); !status.ok()) return status;
+  for (const NamedBenchmark& named : kBenchmarks) {
+    if (!options.only.empty() && options.only != named.name) continue;
+    if (absl::Status status = named.run(*benchmark); !status.ok()) return status;
   }
   return benchmark;
 }
@@ -73,7 +95,7 @@ bool WriteJson(const KernelBenchmark& benchmark, const std::string& file) {
 int Main(int argument_count, char** arguments) {
   Options options;
   if (!ParseOptions(argument_count, arguments, options)) {
-    std::fprintf(stderr, "usage: kernel_benchmark [--json FILE] [--small]\n");
+    std::fprintf(stderr, "usage: kernel_benchmark [--json FILE] [--small] [--only NAME]\n");
     return 1;
   }
   if (CudaDeviceCount() == 0) {

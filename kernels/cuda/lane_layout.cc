@@ -12,7 +12,8 @@ LaneLayout LaneLayoutOf(const LaneOptions& options, const DeviceProperties& prop
   LaneLayout layout;
   layout.input_bytes = options.input_bytes_max + kInputArrayCountMax * kArrayAlignmentBytes;
   layout.offsets_bytes = (options.group_count_max + 1) * sizeof(uint64_t);
-  layout.output_bytes = kFlagBytes + options.output_bytes_max + kStatisticCount * sizeof(uint64_t);
+  layout.output_bytes =
+      kFlagBytes + options.output_bytes_max + (kStatisticCount + 1) * sizeof(uint64_t);
   // A lane runs one job at a time.
   layout.scratch_bytes = std::max(
       {ReductionScratchBytesMax(options.input_bytes_max, options.group_count_max, properties),

@@ -11,6 +11,8 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
+constexpr size_t kFailureWordsMax = kStatisticCount + 1;
+
 // The error of the first group that has one, and of its first statistic; `failures` has an entry
 // for each statistic.
 absl::Status FirstFailure(const ReductionPlan& plan, std::span<const uint64_t> failures) {
@@ -38,25 +40,34 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, HostSpan input,
   absl::Status status = StageIn(input, plan.grouping, stop);
   if (!status.ok()) return status;
 
-  // Failures stand behind the slots, so that one copy brings both.
+  // Failures and states stand behind the slots, so that one copy brings all.
   uint64_t* const slots = reinterpret_cast<uint64_t*>(memory_.output.data() + kFlagBytes);
+  uint64_t* const failures_at = slots + plan.result_slot_count();
+  // An even number of words, since states are aligned to two.
+  const uint64_t failure_words =
+      plan.statistics.size() + (plan.result_slot_count() + plan.statistics.size()) % 2;
+  void* const states_at = plan.return_states ? failures_at + failure_words : nullptr;
   const ReductionInput device_input{{memory_.input.data(), plan.array.element_count},
                                     reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
   Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
-  status = LaunchReduction(plan, device_input, {slots, slots + plan.result_slot_count()}, scratch,
+  status = LaunchReduction(plan, device_input, {slots, failures_at, states_at}, scratch,
                            properties_, stream_.get());
   if (status.ok()) status = timer_.Mark(stream_.get());
   if (!status.ok()) return status;
 
-  std::array<uint64_t, kStatisticCount> failures;
+  std::array<uint64_t, kFailureWordsMax> failures;
+  std::vector<std::byte> states(
+      plan.return_states ? plan.grouping.group_count * ReductionStateBytes(plan) : 0);
   std::vector<MutableHostSpan> spans;
   for (StatisticColumn& column : result.columns) {
     spans.push_back(SpanOf(column.slots.data(), column.slots.size()));
   }
-  spans.push_back(SpanOf(failures.data(), plan.statistics.size()));
+  spans.push_back(SpanOf(failures.data(), failure_words));
+  spans.push_back({states.data(), states.size()});
   status = staging_.CopyOut(reinterpret_cast<const std::byte*>(slots), spans, stop, stream_.get());
   if (status.ok()) status = timer_.Mark(stream_.get());
   if (!status.ok()) return status;
+  if (plan.return_states) result.states = StatesOf(plan, states.data());
   return FirstFailure(plan, std::span(failures).first(plan.statistics.size()));
 }
 

@@ -1,12 +1,16 @@
 #include "kernels/cuda/launch.h"
 
+#include <set>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "kernels/cuda/cuda_status.h"
 
 namespace gridfold::kernels::cuda {
 
 namespace {
 
-constexpr size_t kSharedBytesWithoutOptIn = 48 * 1024;
 constexpr uint32_t kPortableClusterSize = 8;
 
 // A launch configuration together with the attributes that it points to.
@@ -43,9 +47,7 @@ class Configuration {
 
 // Permits all the shared memory that the kernel can have, not what this launch needs: the limit is
 // the kernel's, and lanes that launch it at the same time would lower it for each other.
-absl::Status PermitSharedMemory(const void* kernel) {
-  int device = 0;
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaGetDevice(&device));
+absl::Status PermitSharedMemory(const void* kernel, int device) {
   int shared_bytes_max = 0;
   GRIDFOLD_RETURN_IF_CUDA_ERROR(
       cudaDeviceGetAttribute(&shared_bytes_max, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
@@ -57,9 +59,29 @@ absl::Status PermitSharedMemory(const void* kernel) {
   return absl::OkStatus();
 }
 
+// Which kernels have been permitted it: asking the runtime at each launch would take as long as
+// launching. Thread-safe.
+class SharedMemoryPermits {
+ public:
+  absl::Status Ensure(const void* kernel) {
+    int device = 0;
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaGetDevice(&device));
+    const absl::MutexLock lock(&mutex_);
+    if (permitted_.contains({device, kernel})) return absl::OkStatus();
+    absl::Status status = PermitSharedMemory(kernel, device);
+    if (status.ok()) permitted_.insert({device, kernel});
+    return status;
+  }
+
+ private:
+  absl::Mutex mutex_;
+  std::set<std::pair<int, const void*>> permitted_ ABSL_GUARDED_BY(mutex_);
+};
+
 absl::Status PermitShape(const void* kernel, const LaunchShape& shape) {
-  if (shape.shared_bytes > kSharedBytesWithoutOptIn) {
-    if (absl::Status status = PermitSharedMemory(kernel); !status.ok()) return status;
+  static SharedMemoryPermits* const permits = new SharedMemoryPermits;  // Outlives all threads.
+  if (shape.shared_bytes > 0) {
+    if (absl::Status status = permits->Ensure(kernel); !status.ok()) return status;
   }
   if (shape.cluster_size > kPortableClusterSize) {
     GRIDFOLD_RETURN_IF_CUDA_ERROR(

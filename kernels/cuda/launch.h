@@ -32,7 +32,7 @@ absl::Status LaunchErased(const void* kernel, const LaunchShape& shape, void** a
                           cudaStream_t stream);
 
 // Enqueues a kernel and checks that it could be launched. Raises the kernel's limit of dynamic
-// shared memory where the shape needs more than 48 KiB, and permits clusters of more than 8 blocks.
+// shared memory to the device's where it uses any, and permits clusters of more than 8 blocks.
 template <class... Parameters>
 absl::Status Launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                     std::type_identity_t<Parameters>... arguments) {

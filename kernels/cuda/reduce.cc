@@ -38,6 +38,7 @@ ReductionParameters MakeParameters(const ReductionPlan& plan, const ReductionInp
                       .delta_degrees_of_freedom = plan.delta_degrees_of_freedom};
   parameters.slots = output.slots;
   parameters.failures = output.failures;
+  parameters.states = output.states;
   for (size_t i = 0; i < plan.statistics.size(); ++i) {
     if (IsFloatingProduct(plan, plan.statistics[i])) continue;
     parameters.statistics[parameters.statistic_count] = plan.statistics[i];
@@ -72,8 +73,10 @@ absl::StatusOr<WorkSpace> AllocateWorkSpace(const ReductionGeometry& geometry, S
                    *long_segments};
 }
 
-LaunchShape ShapeOf(uint32_t grid_blocks) {
-  return {.grid = dim3(grid_blocks), .block = dim3(ReduceTuning::kBlockThreads)};
+LaunchShape ShapeOf(const ReductionGeometry& geometry, uint32_t grid_blocks) {
+  return {.grid = dim3(grid_blocks),
+          .block = dim3(geometry.block_threads),
+          .shared_bytes = geometry.word_bytes};
 }
 
 absl::Status LaunchTiles(const ReductionKernels& kernels, const ReductionGeometry& geometry,
@@ -86,7 +89,7 @@ absl::Status LaunchTiles(const ReductionKernels& kernels, const ReductionGeometr
                        .queue = queues ? space.queue : nullptr,
                        .long_segments = space.long_segments};
   absl::Status status =
-      Launch(kernels.tiles, ShapeOf(geometry.grid_blocks), stream, parameters, tiles);
+      Launch(kernels.tiles, ShapeOf(geometry, geometry.grid_blocks), stream, parameters, tiles);
   if (!status.ok() || !queues) return status;
   const BlockWork blocks{.chunk_elements = geometry.chunk_elements,
                          .chunks_per_group = 0,
@@ -94,7 +97,7 @@ absl::Status LaunchTiles(const ReductionKernels& kernels, const ReductionGeometr
                          .long_segments = space.long_segments,
                          .partials = space.partials,
                          .tickets = space.tickets};
-  return Launch(kernels.blocks, ShapeOf(geometry.queue_grid_blocks), stream, parameters, blocks);
+  return Launch(kernels.blocks, ShapeOf(geometry, geometry.queue_grid_blocks), stream, parameters, blocks);
 }
 
 absl::Status LaunchBlocks(const ReductionKernels& kernels, const ReductionGeometry& geometry,
@@ -106,7 +109,7 @@ absl::Status LaunchBlocks(const ReductionKernels& kernels, const ReductionGeomet
                        .long_segments = nullptr,
                        .partials = space.partials,
                        .tickets = space.tickets};
-  return Launch(kernels.blocks, ShapeOf(geometry.grid_blocks), stream, parameters, work);
+  return Launch(kernels.blocks, ShapeOf(geometry, geometry.grid_blocks), stream, parameters, work);
 }
 
 absl::Status LaunchColumns(const ReductionKernels& kernels, const ReductionGeometry& geometry,
@@ -118,7 +121,7 @@ absl::Status LaunchColumns(const ReductionKernels& kernels, const ReductionGeome
                         .rows_per_split = geometry.rows_per_split,
                         .partials = space.partials,
                         .tickets = space.tickets};
-  return Launch(kernels.columns, ShapeOf(geometry.grid_blocks), stream, parameters, work);
+  return Launch(kernels.columns, ShapeOf(geometry, geometry.grid_blocks), stream, parameters, work);
 }
 
 // Everything but floating-point products.

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -11,6 +12,7 @@
 #include "kernels/cuda/device_properties.h"
 #include "kernels/cuda/scratch.h"
 #include "kernels/reduction.h"
+#include "kernels/reduction_states.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -25,7 +27,14 @@ struct ReductionInput {
 struct ReductionOutput {
   uint64_t* slots;     // [statistic][group]: plan.result_slot_count() values.
   uint64_t* failures;  // [statistic]: the smallest group whose value is not defined, or kNoFailure.
+  void* states = nullptr;  // [group]: ReductionStateBytes(plan) each, where they are asked for.
 };
+
+// Size of one group's state on the device.
+uint64_t ReductionStateBytes(const ReductionPlan& plan);
+
+// The states of the plan's groups, from as many as ReductionOutput::states has.
+ReductionStates StatesOf(const ReductionPlan& plan, const std::byte* states);
 
 // Device memory that LaunchReduction takes of a Scratch.
 uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties& properties);

@@ -10,22 +10,35 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/cuda/reduce_moments.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {
 
-// Elements of a group, in increasing order. Element k has the index `first + k * stride`, where
-// first and stride are told beside it.
-template <class T, uint32_t kBatchSize>
+// Elements of a group in increasing order, in their compute type. Element k has the index
+// `first + k * stride`, where first and stride are told beside it.
+template <class S, uint32_t kBatchSize>
 struct Batch {
   static constexpr uint32_t kSize = kBatchSize;
-  T values[kSize];
+  S values[kSize];
 };
+
+template <class T>
+inline constexpr uint32_t kVectorSize = ReduceTuning::kVectorBytes / sizeof(T);
 
 // What one load brings.
 template <class T>
-using Vector = Batch<T, ReduceTuning::kVectorBytes / sizeof(T)>;
+__device__ inline Batch<ComputeType<T>, kVectorSize<T>> BatchOf(const uint4& raw) {
+  struct Elements {
+    T values[kVectorSize<T>];
+  };
+  const Elements elements = std::bit_cast<Elements>(raw);
+  Batch<ComputeType<T>, kVectorSize<T>> batch;
+#pragma unroll
+  for (uint32_t k = 0; k < kVectorSize<T>; ++k) batch.values[k] = ToCompute(elements.values[k]);
+  return batch;
+}
 
 // 64-bit elements have no wider machine integer to be summed in.
 template <class T>
@@ -146,34 +159,171 @@ __device__ inline bool HasNan(const Batch<T, kSize>& batch) {
   return has_nan;
 }
 
-// Takes a batch, the elements of which have the indices index, index + stride, ... of their group.
-// Requires that every index taken before is smaller.
-template <class T, uint32_t kSize, uint32_t kParts>
-__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t index, uint32_t stride,
-                                bool ignore_nan, ReductionState<T, kParts>& state) {
-  if (FloatingElement<T> && ignore_nan && HasNan(batch)) {
-#pragma unroll 1
-    for (uint32_t k = 0; k < kSize; ++k) state.Add(batch.values[k], index + k * stride, true);
-    return;
+// Extremes and tallies of floating-point elements none of which is NaN or infinite.
+template <class S, uint32_t kSize, bool kIsMax>
+__device__ inline void AddFinite(const Batch<S, kSize>& batch, uint64_t index, uint32_t stride,
+                                 ExtremeState<S, kIsMax>& extreme) {
+  S best = batch.values[0];
+#pragma unroll
+  for (uint32_t k = 1; k < kSize; ++k) {
+    best = kIsMax ? fmax(best, batch.values[k]) : fmin(best, batch.values[k]);
   }
-  state.ForEachPart([&](auto& part) { AddBatch(batch, index, stride, part); });
+  const bool improves = kIsMax ? best > extreme.value : best < extreme.value;
+  if (extreme.index != kNoIndex && !improves) return;
+  AddBatch(batch, index, stride, extreme);
 }
+
+template <class S, uint32_t kSize>
+__device__ inline void AddFinite(const Batch<S, kSize>& batch, uint64_t index, uint32_t stride,
+                                 ExtremesState<S>& part) {
+  AddFinite(batch, index, stride, part.min);
+  AddFinite(batch, index, stride, part.max);
+}
+
+template <class S, uint32_t kSize>
+__device__ inline void AddFinite(const Batch<S, kSize>& batch, uint64_t, uint32_t,
+                                 TallyState<S>& part) {
+  uint32_t nonzero = 0;
+#pragma unroll
+  for (uint32_t k = 0; k < kSize; ++k) nonzero += batch.values[k] != 0 ? 1 : 0;
+  part.nonzero += nonzero;
+}
+
+// The parts that a thread keeps in registers, and what is known of the others besides their words.
+template <class T, uint32_t kParts>
+struct RegisterState
+    : ReductionState<T, FloatingElement<T> ? kParts & ~kMomentParts : kParts> {
+  using Base = ReductionState<T, FloatingElement<T> ? kParts & ~kMomentParts : kParts>;
+  static constexpr bool kHasWords = FloatingElement<T> && (kParts & kMomentParts) != 0;
+  struct NoFlags {};
+  std::conditional_t<kHasWords, MomentFlags, NoFlags> flags;
+
+  // The registers of a state that is complete.
+  __device__ static RegisterState Of(const ReductionState<T, kParts>& state) {
+    RegisterState registers;
+    registers.Assign(state);
+    if constexpr (kHasWords) {
+      MomentWords<T, kParts>::ForEach([&](auto, uint32_t, auto part) {
+        FlagsOf(registers.flags, part) = state.template Part<part()>().sum.flags();
+      });
+    }
+    return registers;
+  }
+
+  template <class F>
+  __device__ void ForEachPart(F&& f) {
+    Base::ForEachPart(f);
+    if constexpr (kHasWords) f(flags);
+  }
+  __device__ void Merge(const RegisterState& other) {
+    Base::Merge(other);
+    if constexpr (kHasWords) flags.Merge(other.flags);
+  }
+};
+
+// What a thread keeps of the elements that it takes.
+template <class T, uint32_t kParts>
+class Accumulator {
+ public:
+  using S = ComputeType<T>;
+  using Registers = RegisterState<T, kParts>;
+  static constexpr bool kHasWords = Registers::kHasWords;
+
+  // `words` are the thread's own.
+  __device__ Accumulator(WordColumn words, bool ignore_nan)
+      : ignore_nan_(ignore_nan), moments_(words) {}
+
+  // Forgets everything.
+  __device__ void Reset() {
+    registers_ = Registers();
+    moments_.Reset();
+  }
+
+  // Takes a batch, the elements of which have the indices index, index + stride, ... of their
+  // group. Requires that every index taken before is smaller.
+  template <uint32_t kSize>
+  __device__ void Add(const Batch<S, kSize>& batch, uint64_t index, uint32_t stride) {
+    const bool has_ignored = FloatingElement<T> && ignore_nan_ && HasNan(batch);
+    [[maybe_unused]] const bool ordinary = AddMoments(batch, has_ignored);
+    // All loops over a batch are unrolled: an index that is known at run time only would send the
+    // batch to memory.
+    if (has_ignored) {
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) AddRegisters(batch.values[k], index + k * stride);
+      return;
+    }
+    if constexpr (kHasWords) {
+      if (ordinary) {
+        registers_.Base::ForEachPart([&](auto& part) { AddFinite(batch, index, stride, part); });
+        return;
+      }
+    }
+    registers_.Base::ForEachPart([&](auto& part) { AddBatch(batch, index, stride, part); });
+  }
+
+  __device__ void AddElement(T x, uint64_t index) {
+    Add(Batch<S, 1>{{ToCompute(x)}}, index, 1);
+  }
+
+  // Brings moments into the words and returns the rest. What follows is Reset.
+  __device__ Registers Close() {
+    if constexpr (kHasWords) registers_.flags = moments_.Close();
+    return registers_;
+  }
+
+ private:
+  struct NoMoments {
+    __device__ explicit NoMoments(WordColumn) {}
+    __device__ void Reset() {}
+  };
+
+  // Returns whether the batch is known to be finite.
+  template <uint32_t kSize>
+  __device__ bool AddMoments(Batch<S, kSize> batch, bool has_ignored) {
+    if constexpr (!kHasWords) {
+      return false;
+    } else {
+      bool has_numbers = true;
+      if (has_ignored) {
+        has_numbers = false;
+#pragma unroll
+        for (uint32_t k = 0; k < kSize; ++k) {
+          has_numbers = has_numbers || !IsNan(batch.values[k]);
+          if (IsNan(batch.values[k])) batch.values[k] = S{-0.0};  // Adds nothing to any moment.
+        }
+      }
+      return has_numbers && moments_.Add(batch.values);
+    }
+  }
+
+  // Where NaNs are ignored.
+  __device__ void AddRegisters(S x, uint64_t index) {
+    if (!IsNan(x)) {
+      registers_.Base::ForEachPart([&](auto& part) { part.Add(x, index); });
+    } else if constexpr ((kParts & kTallyPart) != 0) {
+      registers_.template Part<kTallyPart>().nan += 1;
+    }
+  }
+
+  using Base = typename Registers::Base;
+  bool ignore_nan_;
+  Registers registers_;
+  std::conditional_t<kHasWords, MomentAccumulator<T, kParts>, NoMoments> moments_;
+};
 
 // Takes the share of thread `rank` of `threads` in `count` elements, the first of which has index
 // `first_index` of its group. The shares of all threads together are all elements; each thread
-// takes its own in increasing order.
-template <class T, uint32_t kParts>
+// takes its own in increasing order. kInFlight loads of 16 bytes are under way at once.
+template <uint32_t kInFlight, class T, class Accumulator>
 __device__ inline void AddRange(const T* elements, uint64_t count, uint64_t first_index,
-                                uint32_t rank, uint32_t threads, bool ignore_nan,
-                                ReductionState<T, kParts>& state) {
-  constexpr uint32_t kSize = Vector<T>::kSize;
-  constexpr uint32_t kInFlight = ReduceTuning::kVectorsInFlight;
+                                uint32_t rank, uint32_t threads, Accumulator& accumulator) {
+  constexpr uint32_t kSize = kVectorSize<T>;
   const uint32_t misaligned =
       static_cast<uint32_t>(reinterpret_cast<uintptr_t>(elements) % ReduceTuning::kVectorBytes);
   uint64_t head = misaligned == 0 ? 0 : (ReduceTuning::kVectorBytes - misaligned) / sizeof(T);
   if (head > count) head = count;
   for (uint64_t i = rank; i < head; i += threads) {
-    state.Add(elements[i], first_index + i, ignore_nan);
+    accumulator.AddElement(elements[i], first_index + i);
   }
 
   const uint4* const vectors = reinterpret_cast<const uint4*>(elements + head);
@@ -186,16 +336,17 @@ __device__ inline void AddRange(const T* elements, uint64_t count, uint64_t firs
     for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = vectors[i + k * threads];
 #pragma unroll
     for (uint32_t k = 0; k < kInFlight; ++k) {
-      AddBatch(std::bit_cast<Vector<T>>(raw[k]), vector_index + (i + k * threads) * kSize, 1,
-               ignore_nan, state);
+      accumulator.Add(BatchOf<T>(raw[k]), vector_index + (i + k * threads) * kSize, 1);
     }
   }
+#pragma unroll 1
   for (; i < vector_count; i += threads) {
-    AddBatch(std::bit_cast<Vector<T>>(vectors[i]), vector_index + i * kSize, 1, ignore_nan, state);
+    accumulator.Add(BatchOf<T>(vectors[i]), vector_index + i * kSize, 1);
   }
 
+#pragma unroll 1
   for (uint64_t tail = head + vector_count * kSize + rank; tail < count; tail += threads) {
-    state.Add(elements[tail], first_index + tail, ignore_nan);
+    accumulator.AddElement(elements[tail], first_index + tail);
   }
 }
 

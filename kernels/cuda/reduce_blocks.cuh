@@ -6,8 +6,8 @@
 
 #include "kernels/cuda/reduce_accumulate.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
+#include "kernels/cuda/reduce_join.cuh"
 #include "kernels/cuda/reduce_kernels.h"
-#include "kernels/cuda/reduce_merge.cuh"
 
 namespace gridfold::kernels::cuda {
 
@@ -55,28 +55,32 @@ __device__ inline uint64_t TakeItem(const cg::thread_block& block, const BlockWo
 }
 
 template <class T, uint32_t kParts>
-__device__ inline void AddChunk(const ReductionParameters& parameters, const GroupRange& range,
-                                uint64_t chunk_begin, uint64_t chunk_elements, uint32_t rank,
-                                ReductionState<T, kParts>& state) {
+__device__ inline void AddChunk(const cg::thread_block& block,
+                                const ReductionParameters& parameters, const GroupRange& range,
+                                uint64_t chunk_begin, uint64_t chunk_elements,
+                                Accumulator<T, kParts>& accumulator) {
   if (chunk_begin >= range.size) return;
   const uint64_t left = range.size - chunk_begin;
-  AddRange(static_cast<const T*>(parameters.elements) + range.begin + chunk_begin,
-           left < chunk_elements ? left : chunk_elements, chunk_begin, rank,
-           ReduceTuning::kBlockThreads, parameters.rules.ignore_nan, state);
+  AddRange<ReduceShapeOf<T>(kParts).vectors_in_flight>(
+      static_cast<const T*>(parameters.elements) + range.begin + chunk_begin,
+      left < chunk_elements ? left : chunk_elements, chunk_begin, block.thread_rank(),
+      static_cast<uint32_t>(block.size()), accumulator);
 }
 
 template <class T, uint32_t kParts>
-__global__ void __launch_bounds__(ReduceTuning::kBlockThreads, ReduceResidentBlocks(kParts))
+__global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads,
+                                  ReduceShapeOf<T>(kParts).resident_blocks)
     ReduceBlocks(const __grid_constant__ ReductionParameters parameters,
                  const __grid_constant__ BlockWork work) {
   using State = ReductionState<T, kParts>;
-  __shared__ WarpStates<State> warp_states;
+  __shared__ WarpStates<RegisterState<T, kParts>> warp_states;
   __shared__ unsigned long long shared_item;
   __shared__ bool shared_flag;
   const cg::thread_block block = cg::this_thread_block();
   const uint32_t rank = block.thread_rank();
   State* const partials = static_cast<State*>(work.partials);
   const uint64_t item_count = ItemCount(parameters, work);
+  Accumulator<T, kParts> accumulator(WordsOf(block), parameters.rules.ignore_nan);
 
   for (uint64_t turn = 0;; ++turn) {
     const uint64_t item_index = TakeItem(block, work, turn, shared_item);
@@ -84,18 +88,15 @@ __global__ void __launch_bounds__(ReduceTuning::kBlockThreads, ReduceResidentBlo
     const BlockItem item = ItemAt(work, item_index);
     const GroupRange range = RangeOf(parameters, item.group);
 
-    State state;
-    AddChunk(parameters, range, item.chunk * work.chunk_elements, work.chunk_elements, rank, state);
-    MergeBlock(block, warp_states, state);
+    accumulator.Reset();
+    AddChunk(block, parameters, range, item.chunk * work.chunk_elements, work.chunk_elements,
+             accumulator);
+    State state;  // Of thread 0 only.
+    JoinBlock(block, warp_states, accumulator.Close(), state);
     if (item.chunk_count > 1) {
       if (rank == 0) partials[item_index] = state;
       if (!IsLastBlock(block, &work.tickets[item.ticket], item.chunk_count, shared_flag)) continue;
-      // Always in this order, whichever block is the last.
-      state = State();
-      for (uint32_t i = rank; i < item.chunk_count; i += ReduceTuning::kBlockThreads) {
-        state.Merge(partials[item.first_item + i]);
-      }
-      MergeBlock(block, warp_states, state);
+      JoinPartials(block, warp_states, partials + item.first_item, item.chunk_count, state);
     }
     if (rank == 0) FinishGroup(parameters, item.group, range.size, state);
   }

@@ -9,7 +9,7 @@
 
 namespace gridfold::kernels::cuda {
 
-// Writes all statistics of a group. One thread calls it for each group. Not inlined: it is long,
+// Writes all statistics of a group, and its state where it is asked for. One thread calls it for each group. Not inlined: it is long,
 // and every kernel of a type and part set ends with it.
 template <class T, uint32_t kParts>
 __device__ __noinline__ void FinishGroup(const ReductionParameters& parameters, uint64_t group,
@@ -23,6 +23,9 @@ __device__ __noinline__ void FinishGroup(const ReductionParameters& parameters, 
       atomicMin(reinterpret_cast<unsigned long long*>(&parameters.failures[row]),
                 static_cast<unsigned long long>(group));
     }
+  }
+  if (parameters.states != nullptr) {
+    static_cast<ReductionState<T, kParts>*>(parameters.states)[group] = state;
   }
 }
 

@@ -16,18 +16,34 @@ namespace {
 
 using Tuning = ReduceTuning;
 
-struct StateKind {
-  uint64_t bytes;
-  uint32_t parts;  // The set that kernels are built for.
+// What the layout takes from the element type and the set of parts that kernels are built for.
+struct KernelKind {
+  uint64_t state_bytes;
+  uint32_t words;  // Of a thread.
+  ReduceShape shape;
 };
 
-StateKind StateKindOf(ElementType type, uint32_t parts) {
+KernelKind KernelKindOf(ElementType type, uint32_t parts) {
   return VisitElementType(type, [parts](auto tag) {
     using T = typename decltype(tag)::type;
     return VisitPartSet<T>(parts, [](auto set) {
-      return StateKind{sizeof(ReductionState<T, decltype(set)::value>), decltype(set)::value};
+      constexpr uint32_t kParts = decltype(set)::value;
+      return KernelKind{sizeof(ReductionState<T, kParts>), MomentWordCount<T>(kParts),
+                        ReduceShapeOf<T>(kParts)};
     });
   });
+}
+
+// Threads of a block: fewer where the device has little shared memory.
+uint32_t BlockThreads(const KernelKind& kind, const DeviceProperties& properties) {
+  const uint64_t available = static_cast<uint64_t>(properties.shared_bytes_per_block_max);
+  uint32_t threads = kind.shape.threads;
+  while (threads > Tuning::kWarpThreads && kind.words > 0 &&
+         uint64_t{threads} * kind.words * sizeof(int64_t) + Tuning::kOtherSharedBytesMax >
+             available) {
+    threads = std::max(Tuning::kWarpThreads, RoundDown(threads / 2, Tuning::kWarpThreads));
+  }
+  return threads;
 }
 
 // What the forms' planners share.
@@ -36,6 +52,14 @@ struct Request {
   uint64_t element_bytes;
   uint64_t element_count;
   uint64_t resident_blocks;
+  uint32_t block_threads;
+  bool has_words;
+
+  // Elements that one thread may take, and hence all of a block.
+  uint64_t ThreadElementsMax() const { return has_words ? Tuning::kAdditionsMax : ~uint64_t{0}; }
+  uint64_t BlockElementsMax() const {
+    return has_words ? Tuning::kAdditionsMax * block_threads : ~uint64_t{0};
+  }
 
   uint64_t total_bytes() const { return element_count * element_bytes; }
 
@@ -43,12 +67,14 @@ struct Request {
   uint64_t ChunkElements(uint64_t chunks) const {
     constexpr uint64_t kLineBytes = 128;
     const uint64_t bytes = std::max(Tuning::kChunkBytesMin, CeilDivide(total_bytes(), chunks));
-    return RoundUp(bytes, kLineBytes) / element_bytes;
+    return std::min(RoundUp(bytes, kLineBytes) / element_bytes, BlockElementsMax());
   }
 
   uint64_t TileElementsMax() const {
-    const bool many = grouping.group_count >= resident_blocks * Tuning::kWarps;
-    return (many ? Tuning::kTileGroupBytesMaxMany : Tuning::kTileGroupBytesMaxFew) / element_bytes;
+    const uint64_t warps = block_threads / Tuning::kWarpThreads;
+    const bool many = grouping.group_count >= resident_blocks * warps;
+    const uint64_t bytes = many ? Tuning::kTileGroupBytesMaxMany : Tuning::kTileGroupBytesMaxFew;
+    return std::min(bytes / element_bytes, ThreadElementsMax());
   }
 };
 
@@ -89,7 +115,7 @@ void PlanTiles(const Request& request, uint64_t longest, ReductionGeometry& geom
   geometry.form = ReductionForm::kTiles;
   geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
   geometry.tile_elements_max = request.TileElementsMax();
-  const uint64_t groups_per_block = Tuning::kBlockThreads >> geometry.tile_width_log2;
+  const uint64_t groups_per_block = request.block_threads >> geometry.tile_width_log2;
   geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block,
                                           request.resident_blocks * Tuning::kTileBlocksPerResident);
   if (longest > geometry.tile_elements_max) PlanQueue(request, geometry);
@@ -99,11 +125,11 @@ uint32_t TileColumnsLog2(const Request& request) {
   const uint64_t columns = std::bit_ceil(request.grouping.group_count);
   const uint64_t wide =
       std::max<uint64_t>(Tuning::kWarpThreads, Tuning::kColumnTileBytes / request.element_bytes);
-  uint64_t tile = std::min(columns, wide);
+  uint64_t tile = std::min({columns, wide, uint64_t{request.block_threads}});
   // More columns and fewer rows a turn, where there are too few rows to share out.
   const uint64_t row_threads_max = request.grouping.group_size / Tuning::kRowsPerThreadMin;
-  while (tile < std::min<uint64_t>(columns, Tuning::kBlockThreads) &&
-         Tuning::kBlockThreads / tile > std::max<uint64_t>(row_threads_max, 1)) {
+  while (tile < std::min<uint64_t>(columns, request.block_threads) &&
+         request.block_threads / tile > std::max<uint64_t>(row_threads_max, 1)) {
     tile *= 2;
   }
   return static_cast<uint32_t>(std::bit_width(tile) - 1);
@@ -115,7 +141,7 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
   geometry.form = ReductionForm::kColumns;
   geometry.tile_columns_log2 = TileColumnsLog2(request);
   geometry.column_tile_count = CeilDivide(columns, uint64_t{1} << geometry.tile_columns_log2);
-  const uint64_t row_threads = Tuning::kBlockThreads >> geometry.tile_columns_log2;
+  const uint64_t row_threads = request.block_threads >> geometry.tile_columns_log2;
   const uint64_t rows_min = std::max(
       row_threads * Tuning::kRowsPerThreadMin,
       CeilDivide(geometry.state_bytes * Tuning::kSplitBytesPerPartialByte, request.element_bytes));
@@ -123,6 +149,10 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
                                             geometry.column_tile_count);
   const uint64_t splits = std::clamp<uint64_t>(rows / rows_min, 1, splits_wanted);
   geometry.rows_per_split = std::max<uint64_t>(1, CeilDivide(rows, splits));
+  if (request.has_words) {
+    geometry.rows_per_split =
+        std::min(geometry.rows_per_split, row_threads * request.ThreadElementsMax());
+  }
   geometry.splits =
       static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(rows, geometry.rows_per_split)));
   geometry.grid_blocks = GridStrideBlocks(geometry.column_tile_count * geometry.splits, 1,
@@ -131,11 +161,6 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
     geometry.partial_count = geometry.splits * columns;
     geometry.ticket_count = geometry.column_tile_count;
   }
-}
-
-uint64_t ResidentBlocks(uint32_t parts, const DeviceProperties& properties) {
-  return uint64_t{ReduceResidentBlocks(parts)} *
-         static_cast<uint64_t>(properties.multiprocessor_count);
 }
 
 }  // namespace
@@ -160,12 +185,23 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
 
 ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties) {
-  const StateKind state = StateKindOf(plan.array.element_type, ReductionParts(plan));
-  const Request request{plan.grouping, ElementSize(plan.array.element_type),
-                        plan.array.element_count, ResidentBlocks(state.parts, properties)};
+  const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
+  const bool by_columns = plan.grouping.kind == GroupingKind::kAxis0;
+  const uint32_t threads = BlockThreads(kind, properties);
   ReductionGeometry geometry;
-  geometry.state_bytes = state.bytes;
-  if (plan.grouping.kind == GroupingKind::kAxis0) {
+  geometry.state_bytes = kind.state_bytes;
+  // Columns are laid out by powers of two.
+  geometry.block_threads =
+      by_columns ? std::bit_floor(std::min(threads, Tuning::kBlockThreads)) : threads;
+  geometry.word_bytes = geometry.block_threads * kind.words * sizeof(int64_t);
+  const Request request{plan.grouping,
+                        ElementSize(plan.array.element_type),
+                        plan.array.element_count,
+                        uint64_t{kind.shape.resident_blocks} *
+                            static_cast<uint64_t>(properties.multiprocessor_count),
+                        geometry.block_threads,
+                        kind.words > 0};
+  if (by_columns) {
     PlanColumns(request, geometry);
     return geometry;
   }
@@ -185,22 +221,32 @@ uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {
          ScratchBytes(geometry.queued_segments_max * sizeof(LongSegment));
 }
 
+uint64_t ReductionSharedBytesMin() {
+  const uint32_t words = MomentWordCount<double>(kFullPartSet<double>);
+  return uint64_t{words} * Tuning::kWarpThreads * sizeof(int64_t) + Tuning::kOtherSharedBytesMax;
+}
+
 uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& properties) {
-  const uint64_t state_bytes = StateKindOf(ElementType::kInt64, ~uint32_t{0}).bytes;
-  const uint64_t resident =
-      static_cast<uint64_t>(properties.multiprocessor_count) * Tuning::kResidentBlocksOnePart;
+  const uint64_t state_bytes = std::max(sizeof(FullState<int64_t>), sizeof(FullState<double>));
+  const uint64_t resident = static_cast<uint64_t>(properties.multiprocessor_count) *
+                            Tuning::kResidentBlocksMax;
 
   // Long segments: many groups may each have more than the larger limit, few more than the smaller.
-  const uint64_t segments =
-      resident * Tuning::kWarps + input_bytes / Tuning::kTileGroupBytesMaxMany;
-  // Chunks: as many as are aimed at, and one that is not full for each group that has several.
-  const uint64_t chunks =
-      2 * resident * Tuning::kChunksPerBlock + resident * Tuning::kQueuedChunksPerBlock + segments;
-  // Splits of columns: bounded by the number of items, twice for rounding up, and by the input.
+  const uint64_t segments = resident * Tuning::kWarpsMax +
+                            input_bytes / std::min(Tuning::kTileGroupBytesMaxMany,
+                                                   Tuning::kAdditionsMax);
+  // Chunks: as many as are aimed at or as words make necessary, and one that is not full for each
+  // group that has several.
+  const uint64_t chunks = 2 * resident * Tuning::kChunksPerBlock +
+                          resident * Tuning::kQueuedChunksPerBlock +
+                          input_bytes / (Tuning::kAdditionsMax * Tuning::kWarpThreads) + segments;
+  // Splits of columns: bounded by the number of items, twice for rounding up, and by the input;
+  // and those that words make necessary.
   const uint64_t split_states = 2 * resident * Tuning::kColumnItemsPerBlock *
                                 std::max<uint64_t>(Tuning::kWarpThreads, Tuning::kColumnTileBytes);
   const uint64_t split_bytes =
-      std::min(split_states * state_bytes, input_bytes / Tuning::kSplitBytesPerPartialByte);
+      std::min(split_states * state_bytes, input_bytes / Tuning::kSplitBytesPerPartialByte) +
+      2 * CeilDivide(input_bytes, Tuning::kAdditionsMax) * state_bytes;
   return ScratchBytes(sizeof(SegmentQueue) + (chunks + resident) * sizeof(uint32_t)) +
          ScratchBytes(std::max(chunks * state_bytes, split_bytes)) +
          ScratchBytes(segments * sizeof(LongSegment));

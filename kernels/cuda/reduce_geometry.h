@@ -21,6 +21,8 @@ enum class ReductionForm : uint8_t {
 struct ReductionGeometry {
   ReductionForm form = ReductionForm::kTiles;
   uint32_t grid_blocks = 1;  // Of the form's kernel.
+  uint32_t block_threads = 1;
+  uint32_t word_bytes = 0;  // Dynamic shared memory of a block: reduce_words.cuh.
 
   // States that blocks leave for the last block of their group, and that block's counters.
   uint64_t state_bytes = 0;  // Of one state.
@@ -40,6 +42,9 @@ struct ReductionGeometry {
   uint64_t rows_per_split = 0;     // kColumns
   uint64_t column_tile_count = 0;  // kColumns
 };
+
+// The shared memory of a block that reductions need; devices with less cannot be used.
+uint64_t ReductionSharedBytesMin();
 
 // Elements of the longest group; 0 without groups.
 uint64_t LongestGroup(const Grouping& grouping);

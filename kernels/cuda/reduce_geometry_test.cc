@@ -15,6 +15,7 @@ namespace {
 DeviceProperties Properties(int multiprocessors) {
   DeviceProperties properties;
   properties.multiprocessor_count = multiprocessors;
+  properties.shared_bytes_per_block_max = 227 * 1024;
   return properties;
 }
 
@@ -57,7 +58,7 @@ TEST(ReduceGeometryTest, OneGiantSegmentIsSharedOutAmongAllBlocks) {
   sizes[5] = uint64_t{1} << 32;
   const ReductionGeometry geometry =
       PlanReductionGeometry(SegmentPlan(ElementType::kInt32, sizes), Properties(132));
-  const uint64_t blocks = 132 * ReduceTuning::kResidentBlocksOnePart;
+  const uint64_t blocks = 132 * ReduceTuning::kResidentBlocksMax;
   EXPECT_EQ(geometry.queue_grid_blocks, blocks);
   EXPECT_GE(CeilDivide(sizes[5], geometry.chunk_elements),
             blocks * (ReduceTuning::kQueuedChunksPerBlock - 1));
@@ -67,9 +68,38 @@ TEST(ReduceGeometryTest, WholeArraysAreOneEvenWave) {
   const ReductionPlan plan =
       Plan(ArrayDescription::Vector(ElementType::kFloat32, (uint64_t{1} << 29) + 1), {});
   const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
-  EXPECT_LE(geometry.chunks_per_group, 132 * ReduceTuning::kResidentBlocksOnePart);
+  EXPECT_LE(geometry.chunks_per_group, 132 * ReduceTuning::kResidentBlocksMax);
   EXPECT_EQ(geometry.grid_blocks, geometry.chunks_per_group);
   EXPECT_GE(geometry.chunks_per_group * geometry.chunk_elements, plan.array.element_count);
+}
+
+// Words are exact for so many elements of a thread only, in whatever form it takes them.
+TEST(ReduceGeometryTest, NoThreadTakesMoreElementsThanItsWords) {
+  for (const ElementType type : {ElementType::kFloat16, ElementType::kFloat64}) {
+    const uint64_t count = uint64_t{1} << 36;
+    const ReductionGeometry blocks =
+        PlanReductionGeometry(Plan(ArrayDescription::Vector(type, count), {}), Properties(1));
+    EXPECT_LE(blocks.chunk_elements, ReduceTuning::kAdditionsMax * blocks.block_threads);
+    const ReductionGeometry columns = PlanReductionGeometry(
+        Plan(ArrayDescription::Matrix(type, count, 1), {GroupingKind::kAxis0, {}}), Properties(1));
+    const uint64_t rows_at_once = columns.block_threads >> columns.tile_columns_log2;
+    EXPECT_LE(CeilDivide(columns.rows_per_split, rows_at_once), ReduceTuning::kAdditionsMax);
+    const ReductionGeometry tiles = PlanReductionGeometry(
+        SegmentPlan(type, std::vector<uint64_t>(100'000, 9)), Properties(132));
+    EXPECT_LE(tiles.tile_elements_max, ReduceTuning::kAdditionsMax);
+  }
+}
+
+TEST(ReduceGeometryTest, BlocksShrinkWithTheDevicesSharedMemory) {
+  DeviceProperties small = Properties(24);
+  small.shared_bytes_per_block_max = static_cast<int>(ReductionSharedBytesMin());
+  for (const ElementType type : {ElementType::kFloat32, ElementType::kFloat64}) {
+    const ReductionPlan plan = Plan(ArrayDescription::Vector(type, 1'000'000), {},
+                                    {Statistic::kVariance, Statistic::kL1Norm});
+    const ReductionGeometry geometry = PlanReductionGeometry(plan, small);
+    EXPECT_GE(geometry.block_threads, ReduceTuning::kWarpThreads);
+    EXPECT_LE(geometry.word_bytes, ReductionSharedBytesMin() - ReduceTuning::kOtherSharedBytesMax);
+  }
 }
 
 TEST(ReduceGeometryTest, RowsOfFewColumnsAreSplit) {
@@ -85,7 +115,7 @@ TEST(ReduceGeometryTest, FewRowsOfManyColumnsAreNotSharedOut) {
   const ReductionPlan plan = Plan(ArrayDescription::Matrix(ElementType::kFloat32, 4, 1'000'000),
                                   {GroupingKind::kAxis0, {}});
   const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
-  EXPECT_EQ(1u << geometry.tile_columns_log2, ReduceTuning::kBlockThreads);
+  EXPECT_EQ(1u << geometry.tile_columns_log2, geometry.block_threads);
   EXPECT_EQ(geometry.splits, 1u);
   EXPECT_EQ(geometry.partial_count, 0u);
 }

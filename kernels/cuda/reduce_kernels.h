@@ -24,6 +24,7 @@ struct ReductionParameters {
   uint8_t rows[kStatisticCount];  // Row of `slots` and `failures` for each of the statistics.
   uint64_t* slots;                // [row][group]
   uint64_t* failures;             // [row]: smallest group whose value failed, or kNoFailure.
+  void* states;                   // [group], as VisitPartSet has them; or null.
 };
 
 // A segment that the tile kernel leaves to the block kernel. Its chunks are work items

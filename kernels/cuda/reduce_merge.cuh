@@ -45,7 +45,7 @@ class SharedStates {
 };
 
 template <class State>
-using WarpStates = SharedStates<State, ReduceTuning::kWarps>;
+using WarpStates = SharedStates<State, ReduceTuning::kWarpsMax>;
 
 // Joins the states of a block; thread 0 gets the result. Called by all threads.
 template <class State>
@@ -56,8 +56,9 @@ __device__ inline void MergeBlock(const cg::thread_block& block, WarpStates<Stat
   if (warp.thread_rank() == 0) warp_states[warp.meta_group_rank()] = state;
   block.sync();
   if (warp.meta_group_rank() == 0) {
-    if (warp.thread_rank() < ReduceTuning::kWarps) state = warp_states[warp.thread_rank()];
-    MergeLanes(warp, ReduceTuning::kWarps, state);
+    const uint32_t warps = block.size() / ReduceTuning::kWarpThreads;
+    state = warp.thread_rank() < warps ? warp_states[warp.thread_rank()] : State();
+    MergeLanes(warp, ReduceTuning::kWarpThreads, state);
   }
   block.sync();  // Before warp_states is used again.
 }

@@ -7,8 +7,8 @@
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/reduce_accumulate.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
+#include "kernels/cuda/reduce_join.cuh"
 #include "kernels/cuda/reduce_kernels.h"
-#include "kernels/cuda/reduce_merge.cuh"
 
 namespace gridfold::kernels::cuda {
 
@@ -22,7 +22,8 @@ __device__ inline void QueueSegment(const TileWork& work, uint64_t group, uint64
 }
 
 template <class T, uint32_t kParts>
-__global__ void __launch_bounds__(ReduceTuning::kBlockThreads, ReduceResidentBlocks(kParts))
+__global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads,
+                                  ReduceShapeOf<T>(kParts).resident_blocks)
     ReduceTiles(const __grid_constant__ ReductionParameters parameters,
                 const __grid_constant__ TileWork work) {
   const cg::thread_block block = cg::this_thread_block();
@@ -31,22 +32,26 @@ __global__ void __launch_bounds__(ReduceTuning::kBlockThreads, ReduceResidentBlo
   const uint32_t tiles_per_warp = ReduceTuning::kWarpThreads >> work.width_log2;
   const uint32_t rank = warp.thread_rank() & (width - 1);
   const uint64_t warp_index =
-      static_cast<uint64_t>(blockIdx.x) * ReduceTuning::kWarps + warp.meta_group_rank();
-  const uint64_t step = static_cast<uint64_t>(gridDim.x) * ReduceTuning::kWarps * tiles_per_warp;
+      static_cast<uint64_t>(blockIdx.x) * warp.meta_group_size() + warp.meta_group_rank();
+  const uint64_t step = static_cast<uint64_t>(gridDim.x) * warp.meta_group_size() * tiles_per_warp;
+  const WordColumn words = WordsOf(block);
+  Accumulator<T, kParts> accumulator(words, parameters.rules.ignore_nan);
 
-  // All lanes make the same number of turns, so that they meet in MergeLanes.
+  // All lanes make the same number of turns, so that they meet in JoinLanes.
   for (uint64_t first = warp_index * tiles_per_warp; first < parameters.group_count;
        first += step) {
     const uint64_t group = first + (warp.thread_rank() >> work.width_log2);
     const bool exists = group < parameters.group_count;
     const GroupRange range = exists ? RangeOf(parameters, group) : GroupRange{0, 0};
     const bool is_long = range.size > work.group_elements_max;
-    ReductionState<T, kParts> state;
+    accumulator.Reset();
     if (!is_long) {
-      AddRange(static_cast<const T*>(parameters.elements) + range.begin, range.size, 0, rank, width,
-               parameters.rules.ignore_nan, state);
+      AddRange<ReduceTuning::kTileVectorsInFlight>(
+          static_cast<const T*>(parameters.elements) + range.begin, range.size, 0, rank, width,
+          accumulator);
     }
-    MergeLanes(warp, width, state);
+    const RegisterState<T, kParts> registers = accumulator.Close();
+    const ReductionState<T, kParts> state = JoinLanes<T, kParts>(warp, width, words, registers);
     if (!exists || rank != 0) continue;
     if (is_long) {
       QueueSegment(work, group, range.size);

@@ -4,22 +4,47 @@
 
 #include <cstdint>
 
+#include "kernels/numerics/element.h"
+#include "kernels/numerics/reduction_state.h"
+
 namespace gridfold::kernels::cuda {
 
-struct ReduceTuning {
-  static constexpr uint32_t kBlockThreads = 256;
-  static constexpr uint32_t kWarpThreads = 32;
-  static constexpr uint32_t kWarps = kBlockThreads / kWarpThreads;
+// Words of shared memory that a thread needs for a moment of floating-point elements; see
+// reduce_words.cuh. Single: elements of up to 32 bits.
+inline constexpr uint32_t kSingleSumWords = 16;
+inline constexpr uint32_t kSingleSquareWords = 35;
+inline constexpr uint32_t kDoubleSumWords = 68;
+inline constexpr uint32_t kDoubleSquareWords = 134;
 
-  // Blocks that a multiprocessor holds at once. With four 16-byte loads of each thread in flight, 4
-  // blocks keep 64 KiB under way, more than twice what covers the latency of HBM3 at full rate; the
-  // sets of several parts need the registers of twice as many threads, and still keep 32 KiB.
-  static constexpr uint32_t kResidentBlocksOnePart = 4;
-  static constexpr uint32_t kResidentBlocksManyParts = 2;
+// Of all moments among `parts`.
+template <class T>
+constexpr uint32_t MomentWordCount(uint32_t parts) {
+  if (!FloatingElement<T>) return 0;
+  const uint32_t sum = sizeof(T) == 8 ? kDoubleSumWords : kSingleSumWords;
+  const uint32_t squares = sizeof(T) == 8 ? kDoubleSquareWords : kSingleSquareWords;
+  return ((parts & kSumPart) != 0 ? sum : 0) + ((parts & kSquaresPart) != 0 ? squares : 0) +
+         ((parts & kMagnitudesPart) != 0 ? sum : 0);
+}
+
+struct ReduceTuning {
+  static constexpr uint32_t kBlockThreadsMax = 384;
+  static constexpr uint32_t kBlockThreads = 256;  // Without words.
+  static constexpr uint32_t kWarpThreads = 32;
+  static constexpr uint32_t kWarpsMax = kBlockThreadsMax / kWarpThreads;
+  static constexpr uint32_t kResidentBlocksMax = 4;  // Of a multiprocessor.
+
+  // Elements of one thread that its words take: 2^14 additions keep them exact, of which some are
+  // those of windows.
+  static constexpr uint64_t kAdditionsMax = 8192;
+
+  // Of a multiprocessor's shared memory, for words, and what a block has besides. Two blocks at
+  // least, where words are not too many.
+  static constexpr uint32_t kWordBytesPerBlockMax = 108 * 1024;
+  static constexpr uint32_t kWordBytesMax = 216 * 1024;
+  static constexpr uint32_t kOtherSharedBytesMax = 24 * 1024;
 
   static constexpr uint32_t kVectorBytes = 16;
-  static constexpr uint32_t kVectorsInFlight = 4;
-
+  static constexpr uint32_t kTileVectorsInFlight = 4;
   // A chunk is what one block reduces at a time; smaller ones cost more to join than to read.
   static constexpr uint64_t kChunkBytesMin = 16 * 1024;
   // Chunks for each resident block, for an even end: of equal groups, and of queued segments.
@@ -48,10 +73,27 @@ struct ReduceTuning {
   static constexpr uint64_t kSplitBytesPerPartialByte = 16;
 };
 
-// For a set of parts as VisitPartSet gives it.
-constexpr uint32_t ReduceResidentBlocks(uint32_t parts) {
-  const bool one_part = (parts & (parts - 1)) == 0;
-  return one_part ? ReduceTuning::kResidentBlocksOnePart : ReduceTuning::kResidentBlocksManyParts;
+// Blocks of a kernel, for elements of type T and a set of parts as VisitPartSet gives it.
+struct ReduceShape {
+  uint32_t threads;
+  uint32_t resident_blocks;    // Of a multiprocessor.
+  uint32_t vectors_in_flight;  // Loads that a thread has under way.
+};
+
+// 64 KiB of loads under way are more than twice what covers the latency of HBM3 at full rate; the
+// sets of several parts need the registers, or the shared memory, of twice as many threads.
+template <class T>
+constexpr ReduceShape ReduceShapeOf(uint32_t parts) {
+  const uint32_t words = MomentWordCount<T>(parts);
+  if (words == 0) {
+    const bool one_part = (parts & (parts - 1)) == 0;
+    return {ReduceTuning::kBlockThreads, one_part ? 4u : 2u, 4};
+  }
+  if (parts == kSumPart && sizeof(T) < 8) return {ReduceTuning::kBlockThreadsMax, 4, 4};
+  uint32_t threads = ReduceTuning::kBlockThreads;
+  while (threads > 64 && threads * words * 8 > ReduceTuning::kWordBytesPerBlockMax) threads /= 2;
+  const uint32_t resident = ReduceTuning::kWordBytesMax / (threads * words * 8);
+  return {threads, resident < 4 ? resident : 4, threads * resident >= 512 ? 4u : 8u};
 }
 
 // Axis 0: rows that a thread has under way. A warp's load of a row is small where elements are.

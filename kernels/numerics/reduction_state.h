@@ -30,6 +30,8 @@ inline constexpr uint32_t kTallyPart = 8;
 inline constexpr uint32_t kMagnitudesPart = 16;
 inline constexpr uint32_t kProductPart = 32;  // Integers only; floats have product_tree.h.
 inline constexpr uint32_t kBitsPart = 64;     // Integers only.
+// Long numbers where elements are floating-point.
+inline constexpr uint32_t kMomentParts = kSumPart | kSquaresPart | kMagnitudesPart;
 
 // Index of no element.
 inline constexpr uint64_t kNoIndex = ~uint64_t{0};
@@ -208,36 +210,36 @@ struct BitsState {
 
 namespace reduction_internal {
 
-// Which state a part has for elements of type T.
-template <class T, uint32_t kPart>
+// Which state a part has. Elements of the 16-bit floating-point types are floats to it.
+template <class S, uint32_t kPart>
 struct PartType;
-template <class T>
-struct PartType<T, kSumPart> {
-  using type = SumState<T>;
+template <class S>
+struct PartType<S, kSumPart> {
+  using type = SumState<S>;
 };
-template <class T>
-struct PartType<T, kSquaresPart> {
-  using type = SquaresState<T>;
+template <class S>
+struct PartType<S, kSquaresPart> {
+  using type = SquaresState<S>;
 };
-template <class T>
-struct PartType<T, kExtremesPart> {
-  using type = ExtremesState<T>;
+template <class S>
+struct PartType<S, kExtremesPart> {
+  using type = ExtremesState<S>;
 };
-template <class T>
-struct PartType<T, kTallyPart> {
-  using type = TallyState<T>;
+template <class S>
+struct PartType<S, kTallyPart> {
+  using type = TallyState<S>;
 };
-template <class T>
-struct PartType<T, kMagnitudesPart> {
-  using type = MagnitudesState<T>;
+template <class S>
+struct PartType<S, kMagnitudesPart> {
+  using type = MagnitudesState<S>;
 };
-template <class T>
-struct PartType<T, kProductPart> {
-  using type = ProductState<T>;
+template <class S>
+struct PartType<S, kProductPart> {
+  using type = ProductState<S>;
 };
-template <class T>
-struct PartType<T, kBitsPart> {
-  using type = BitsState<T>;
+template <class S>
+struct PartType<S, kBitsPart> {
+  using type = BitsState<S>;
 };
 
 // A base that is empty, and so takes no room, where the part is not in the set.
@@ -245,7 +247,7 @@ template <class T, uint32_t kPart, bool kPresent>
 struct Holder {};
 template <class T, uint32_t kPart>
 struct Holder<T, kPart, true> {
-  typename PartType<T, kPart>::type part;
+  typename PartType<ComputeType<T>, kPart>::type part;
 };
 
 template <class T, uint32_t kParts, uint32_t kPart>
@@ -287,33 +289,48 @@ struct ReductionState : reduction_internal::HolderOf<T, kPartSet, kSumPart>,
 
   // Takes the element with index `i` of its group. An ignored NaN is tallied and nothing else.
   GRIDFOLD_HD void Add(T x, uint64_t i, bool ignore_nan) {
-    if (ignore_nan && IsNan(x)) {
+    const ComputeType<T> value = ToCompute(x);
+    if (ignore_nan && IsNan(value)) {
       if constexpr ((kParts & kTallyPart) != 0) Part<kTallyPart>().nan += 1;
       return;
     }
-    if constexpr ((kParts & kSumPart) != 0) Part<kSumPart>().Add(x, i);
-    if constexpr ((kParts & kSquaresPart) != 0) Part<kSquaresPart>().Add(x, i);
-    if constexpr ((kParts & kExtremesPart) != 0) Part<kExtremesPart>().Add(x, i);
-    if constexpr ((kParts & kTallyPart) != 0) Part<kTallyPart>().Add(x, i);
-    if constexpr ((kParts & kMagnitudesPart) != 0) Part<kMagnitudesPart>().Add(x, i);
-    if constexpr ((kParts & kProductPart) != 0) Part<kProductPart>().Add(x, i);
-    if constexpr ((kParts & kBitsPart) != 0) Part<kBitsPart>().Add(x, i);
+    ForEachPart([&](auto& kept) { kept.Add(value, i); });
   }
 
   GRIDFOLD_HD void Merge(const ReductionState& other) {
-    if constexpr ((kParts & kSumPart) != 0) Part<kSumPart>().Merge(other.template Part<kSumPart>());
+    ForEachPartOf(*this, other, [](auto& mine, const auto& others) { mine.Merge(others); });
+  }
+
+  // Takes the parts of this set from a state that has them all.
+  template <uint32_t kOtherParts>
+  GRIDFOLD_HD void Assign(const ReductionState<T, kOtherParts>& other) {
+    ForEachPartOf(*this, other, [](auto& mine, const auto& others) { mine = others; });
+  }
+
+  // Gives its parts to a state that has them all, of a type with the same compute type.
+  template <class U, uint32_t kOtherParts>
+  GRIDFOLD_HD void AssignTo(ReductionState<U, kOtherParts>& other) const {
+    ForEachPartOf(*this, other, [](const auto& mine, auto& others) { others = mine; });
+  }
+
+ private:
+  // Calls f(part of a, the same part of b) for each part of a.
+  template <class A, class B, class F>
+  GRIDFOLD_HD static void ForEachPartOf(A& a, B& b, F f) {
+    if constexpr ((kParts & kSumPart) != 0)
+      f(a.template Part<kSumPart>(), b.template Part<kSumPart>());
     if constexpr ((kParts & kSquaresPart) != 0)
-      Part<kSquaresPart>().Merge(other.template Part<kSquaresPart>());
+      f(a.template Part<kSquaresPart>(), b.template Part<kSquaresPart>());
     if constexpr ((kParts & kExtremesPart) != 0)
-      Part<kExtremesPart>().Merge(other.template Part<kExtremesPart>());
+      f(a.template Part<kExtremesPart>(), b.template Part<kExtremesPart>());
     if constexpr ((kParts & kTallyPart) != 0)
-      Part<kTallyPart>().Merge(other.template Part<kTallyPart>());
+      f(a.template Part<kTallyPart>(), b.template Part<kTallyPart>());
     if constexpr ((kParts & kMagnitudesPart) != 0)
-      Part<kMagnitudesPart>().Merge(other.template Part<kMagnitudesPart>());
+      f(a.template Part<kMagnitudesPart>(), b.template Part<kMagnitudesPart>());
     if constexpr ((kParts & kProductPart) != 0)
-      Part<kProductPart>().Merge(other.template Part<kProductPart>());
+      f(a.template Part<kProductPart>(), b.template Part<kProductPart>());
     if constexpr ((kParts & kBitsPart) != 0)
-      Part<kBitsPart>().Merge(other.template Part<kBitsPart>());
+      f(a.template Part<kBitsPart>(), b.template Part<kBitsPart>());
   }
 };
 

@@ -1,0 +1,167 @@
+// From what threads keep to the state of a group: words are joined across the threads that share it,
+// and become exact sums.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_JOIN_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_JOIN_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/reduce_accumulate.cuh"
+#include "kernels/cuda/reduce_merge.cuh"
+#include "kernels/cuda/reduce_moments.cuh"
+
+namespace gridfold::kernels::cuda {
+
+// Words of all threads of a block, in its dynamic shared memory: word i of thread t at i * threads
+// + t.
+__device__ inline WordColumn WordsOf(const cg::thread_block& block) {
+  extern __shared__ int64_t block_words[];
+  return {block_words + block.thread_rank(), static_cast<uint32_t>(block.size())};
+}
+
+// The sum over the lanes of each `width` neighbours, in all of them.
+__device__ inline int64_t SumOfLanes(const Warp& warp, uint32_t width, int64_t x) {
+#pragma unroll 1
+  for (uint32_t distance = width / 2; distance > 0; distance /= 2) x += warp.shfl_xor(x, distance);
+  return x;
+}
+
+// The state of a group, from registers that are merged and what fill(kind, first word, sum) adds to
+// the sum of each moment. Called by one thread.
+template <class T, uint32_t kParts, class Fill>
+__device__ inline ReductionState<T, kParts> StateOf(RegisterState<T, kParts> registers, Fill fill) {
+  ReductionState<T, kParts> state;
+  registers.AssignTo(state);
+  if constexpr (RegisterState<T, kParts>::kHasWords) {
+    MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto part) {
+      auto& sum = state.template Part<part()>().sum;
+      sum.AddFlags(FlagsOf(registers.flags, part));
+      if (sum.is_finite()) fill(kind, first, sum);
+    });
+  }
+  return state;
+}
+
+// The same from words: integer(i) gives the sum of word i over the threads of the group.
+template <class T, uint32_t kParts, class Integer>
+__device__ inline ReductionState<T, kParts> StateOfWords(
+    const RegisterState<T, kParts>& registers, Integer integer) {
+  return StateOf<T, kParts>(registers, [&](auto kind, uint32_t first, auto& sum) {
+#pragma unroll 1
+    for (uint32_t i = 0; i < kind.kUsed; ++i) {
+      const int64_t total = integer(first + i);
+      if (total != 0) kind.AddTo(sum, i, total);
+    }
+  });
+}
+
+// The same from digits of 32 bits in place of the words.
+template <class T, uint32_t kParts, class Integer>
+__device__ inline ReductionState<T, kParts> StateOfDigits(
+    const RegisterState<T, kParts>& registers, Integer integer) {
+  return StateOf<T, kParts>(registers, [&](auto kind, uint32_t first, auto& sum) {
+    static_assert(std::remove_reference_t<decltype(sum)>::kDigits <= decltype(kind)::kCount);
+    sum.AddDigits([&](int digit) { return integer(first + static_cast<uint32_t>(digit)); });
+  });
+}
+
+// The state of the elements that the lanes of each `width` neighbours took, in the first of them.
+// Called by all lanes of the warp.
+template <class T, uint32_t kParts>
+__device__ inline ReductionState<T, kParts> JoinLanes(const Warp& warp, uint32_t width,
+                                                      WordColumn words,
+                                                      RegisterState<T, kParts> registers) {
+  MergeLanes(warp, width, registers);
+  if constexpr (!RegisterState<T, kParts>::kHasWords) {
+    return StateOfWords<T, kParts>(registers, [](uint32_t) { return 0; });
+  } else {
+    MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
+      if (width == 1) return;
+#pragma unroll 1
+      for (uint32_t i = first; i < first + kind.kUsed; ++i) {
+        const int64_t mine = words[i];
+        // Ordinary data fills few of the words.
+        if (warp.any(mine != 0)) words[i] = SumOfLanes(warp, width, mine);
+      }
+    });
+    return StateOfWords<T, kParts>(registers, [&](uint32_t i) { return words[i]; });
+  }
+}
+
+// The state of the elements that a block took, in thread 0. Called by all threads; the words may be
+// used again after the next barrier.
+template <class T, uint32_t kParts>
+__device__ inline void JoinBlock(const cg::thread_block& block,
+                                 WarpStates<RegisterState<T, kParts>>& warp_states,
+                                 RegisterState<T, kParts> registers,
+                                 ReductionState<T, kParts>& state) {
+  MergeBlock(block, warp_states, registers);  // Its barriers stand between the words' writers and us.
+  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
+  const WordColumn words = WordsOf(block);
+  int64_t* const rows = words.first - block.thread_rank();
+  if constexpr (RegisterState<T, kParts>::kHasWords) {
+    MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
+      for (uint32_t i = warp.meta_group_rank(); i < kind.kUsed; i += warp.meta_group_size()) {
+        int64_t* const row = rows + (first + i) * words.stride;
+        int64_t sum = 0;
+        for (uint32_t t = warp.thread_rank(); t < words.stride; t += ReduceTuning::kWarpThreads) {
+          sum += row[t];
+        }
+        sum = SumOfLanes(warp, ReduceTuning::kWarpThreads, sum);
+        if (warp.thread_rank() == 0) row[0] = sum;
+      }
+    });
+    block.sync();
+  }
+  if (block.thread_rank() == 0) {
+    state = StateOfWords<T, kParts>(registers,
+                                    [&](uint32_t i) { return rows[i * words.stride]; });
+  }
+}
+
+// The state of `count` partial states, in thread 0. Called by all threads.
+template <class T, uint32_t kParts>
+__device__ inline void JoinPartials(const cg::thread_block& block,
+                                    WarpStates<RegisterState<T, kParts>>& warp_states,
+                                    const ReductionState<T, kParts>* partials, uint32_t count,
+                                    ReductionState<T, kParts>& state) {
+  using Registers = RegisterState<T, kParts>;
+  Registers registers;
+  for (uint32_t i = block.thread_rank(); i < count; i += block.size()) {
+    registers.Merge(Registers::Of(partials[i]));
+  }
+  MergeBlock(block, warp_states, registers);
+  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
+  const WordColumn words = WordsOf(block);
+  int64_t* const rows = words.first - block.thread_rank();
+  if constexpr (Registers::kHasWords) {
+    // Limb by limb, in halves, so that sums of them do not overflow.
+    MomentWords<T, kParts>::ForEach([&](auto, uint32_t first, auto part) {
+      using Sum = std::remove_reference_t<decltype(state.template Part<part()>().sum)>;
+      for (uint32_t limb = warp.meta_group_rank(); limb < Sum::kLimbs;
+           limb += warp.meta_group_size()) {
+        int64_t low = 0;
+        int64_t high = 0;
+#pragma unroll 4
+        for (uint32_t i = warp.thread_rank(); i < count; i += ReduceTuning::kWarpThreads) {
+          const uint64_t digits = partials[i].template Part<part()>().sum.limbs()[limb];
+          low += static_cast<uint32_t>(digits);
+          high += static_cast<int64_t>(digits >> 32);
+        }
+        low = SumOfLanes(warp, ReduceTuning::kWarpThreads, low);
+        high = SumOfLanes(warp, ReduceTuning::kWarpThreads, high);
+        if (warp.thread_rank() == 0) {
+          rows[(first + 2 * limb) * words.stride] = low;
+          rows[(first + 2 * limb + 1) * words.stride] = high;
+        }
+      }
+    });
+    block.sync();
+  }
+  if (block.thread_rank() == 0) {
+    state = StateOfDigits<T, kParts>(registers, [&](uint32_t i) { return rows[i * words.stride]; });
+  }
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_JOIN_CUH_

@@ -1,0 +1,247 @@
+// The moments of floating-point elements as a thread keeps them while it reads: words in shared
+// memory, and for all but sums of floats alone a window in registers.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_MOMENTS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_MOMENTS_CUH_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/reduce_windows.cuh"
+#include "kernels/cuda/reduce_words.cuh"
+#include "kernels/numerics/reduction_state.h"
+
+namespace gridfold::kernels::cuda {
+
+// What moments have seen besides finite numbers, as ExactSum's flags.
+struct MomentFlags {
+  uint32_t sum = 0;
+  uint32_t squares = 0;
+  uint32_t magnitudes = 0;
+  __device__ void Merge(const MomentFlags& other) {
+    sum |= other.sum;
+    squares |= other.squares;
+    magnitudes |= other.magnitudes;
+  }
+};
+
+// Where the words of each moment stand among a thread's.
+template <class T, uint32_t kParts>
+struct MomentWords {
+  static constexpr bool kIsDouble = std::is_same_v<T, double>;
+  static constexpr bool kHasSum = (kParts & kSumPart) != 0;
+  static constexpr bool kHasSquares = (kParts & kSquaresPart) != 0;
+  static constexpr bool kHasMagnitudes = (kParts & kMagnitudesPart) != 0;
+  // Float sums alone have words for their own type and need no window.
+  static constexpr bool kHasWindow = kIsDouble || (kParts & kMomentParts) != kSumPart;
+
+  using SingleType = std::conditional_t<kHasWindow, float, T>;
+  using SumWords = std::conditional_t<kIsDouble, DoubleWords<1>, SingleWords<SingleType>>;
+  using SquareWords = std::conditional_t<kIsDouble, DoubleWords<2>, SingleSquareWords>;
+
+  static constexpr uint32_t kSumFirst = 0;
+  static constexpr uint32_t kSquaresFirst = kHasSum ? SumWords::kCount : 0;
+  static constexpr uint32_t kMagnitudesFirst = kSquaresFirst + (kHasSquares ? SquareWords::kCount : 0);
+  static constexpr uint32_t kCount = kMagnitudesFirst + (kHasMagnitudes ? SumWords::kCount : 0);
+  static_assert(kCount == MomentWordCount<T>(kParts));
+
+  // Calls f(words type, first word, part) for each moment, a moment's part being a PartSet.
+  template <class F>
+  __device__ static void ForEach(F f) {
+    if constexpr (kHasSum) f(SumWords{}, kSumFirst, PartSet<kSumPart>{});
+    if constexpr (kHasSquares) f(SquareWords{}, kSquaresFirst, PartSet<kSquaresPart>{});
+    if constexpr (kHasMagnitudes) f(SumWords{}, kMagnitudesFirst, PartSet<kMagnitudesPart>{});
+  }
+};
+
+template <uint32_t kPart>
+__device__ inline uint32_t& FlagsOf(MomentFlags& flags, PartSet<kPart>) {
+  if constexpr (kPart == kSumPart) return flags.sum;
+  if constexpr (kPart == kSquaresPart) return flags.squares;
+  return flags.magnitudes;
+}
+
+// The moments among kParts of elements of type T, of which S is the compute type.
+template <class T, uint32_t kParts>
+class MomentAccumulator {
+ public:
+  using S = ComputeType<T>;
+  using Words = MomentWords<T, kParts>;
+
+  __device__ explicit MomentAccumulator(WordColumn words) : words_(words) { Reset(); }
+
+  __device__ void Reset() {
+    Words::ForEach([&](auto kind, uint32_t first, auto) { kind.Reset(words_.From(first)); });
+    flags_ = {};
+    window_ = {};
+  }
+
+  // Takes `kSize` elements; returns whether all are finite and in the window, where there is one.
+  template <uint32_t kSize>
+  __device__ bool Add(const S (&values)[kSize]) {
+    if constexpr (!Words::kHasWindow) {
+      AddToWords(values);
+      return false;
+    } else {
+      NoteSigns(values);
+      MagnitudeRange range;
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) range.Add(MagnitudeBits(values[k]));
+      bool takes = window_.bounds.Takes(range);
+      if (!takes) takes = MoveWindow(range);
+      if (!takes) {
+#pragma unroll
+        for (uint32_t k = 0; k < kSize; ++k) flags_.Merge(AddOne(words_, values[k]));
+        return false;
+      }
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) AddToWindow(values[k]);
+      window_.additions += kSize;
+      if (window_.additions > kWindowAdditions - kSize) Flush();
+      return true;
+    }
+  }
+
+  // Brings everything into the words, as integers. What follows is Reset.
+  __device__ MomentFlags Close() {
+    if constexpr (Words::kHasWindow) Flush();
+    Words::ForEach([&](auto kind, uint32_t first, auto part) {
+      FlagsOf(flags_, part) |= kind.Close(words_.From(first));
+    });
+    return flags_;
+  }
+
+ private:
+  struct Window {
+    WindowBounds<S> bounds;
+    double anchor = 0;       // Of sums and magnitudes of float64.
+    double square_anchor = 0;  // Of squares of floats.
+    SplitSum sum{-0.0, 0};   // Floats: the upper half only, which starts as addition's identity.
+    SplitSum squares;
+    SplitSum magnitudes;
+    uint32_t additions = 0;
+  };
+  struct NoWindow {};
+
+  template <uint32_t kSize>
+  __device__ void AddToWords(const S (&values)[kSize]) {
+    using SumWords = typename Words::SumWords;
+    if constexpr (!std::is_same_v<T, float>) {
+      // One addition for all that belong to the same word: nearly always.
+      uint32_t difference = 0;
+#pragma unroll
+      for (uint32_t k = 1; k < kSize; ++k) {
+        difference |= SumWords::WordOf(values[k]) ^ SumWords::WordOf(values[0]);
+      }
+      if (difference == 0) {
+        double sum = values[0];
+#pragma unroll
+        for (uint32_t k = 1; k < kSize; ++k) sum += values[k];
+        words_.AddDouble(SumWords::WordOf(values[0]), sum);
+        return;
+      }
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) SumWords::Add(words_, values[k]);
+  }
+
+  // Flags that neither windows nor integer words can tell afterwards.
+  template <uint32_t kSize>
+  __device__ void NoteSigns(const S (&values)[kSize]) {
+    flags_.squares |= kSawOtherThanNegativeZero;
+    flags_.magnitudes |= kSawOtherThanNegativeZero;
+    if constexpr (Words::kIsDouble && Words::kHasSum) {
+      uint32_t other = 0;
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) {
+        other |= (static_cast<uint32_t>(__double2hiint(values[k])) ^ 0x8000'0000u) |
+                 static_cast<uint32_t>(__double2loint(values[k]));
+      }
+      flags_.sum |= other != 0 ? kSawOtherThanNegativeZero : 0;
+    }
+  }
+
+  __device__ bool MoveWindow(const MagnitudeRange& range) {
+    WindowBounds<S> moved;
+    int biased_max = 0;
+    if (!moved.MoveTo(range, biased_max)) return false;
+    Flush();
+    window_.bounds = moved;
+    if constexpr (Words::kIsDouble) {
+      window_.anchor = DoubleAnchor(biased_max);
+    } else {
+      window_.square_anchor = SquareAnchor(biased_max);
+    }
+    return true;
+  }
+
+  __device__ void AddToWindow(S x) {
+    if constexpr (Words::kIsDouble) {
+      if constexpr (Words::kHasSum) window_.sum.Add(x, window_.anchor);
+      if constexpr (Words::kHasMagnitudes) window_.magnitudes.Add(fabs(x), window_.anchor);
+      if constexpr (Words::kHasSquares) {
+        DoubleWords<2>::AddSquare(words_.From(Words::kSquaresFirst), x);
+      }
+    } else {
+      const double value = x;
+      if constexpr (Words::kHasSum) window_.sum.high += value;
+      if constexpr (Words::kHasMagnitudes) window_.magnitudes.high += fabs(value);
+      if constexpr (Words::kHasSquares) window_.squares.AddSquare(value, window_.square_anchor);
+    }
+  }
+
+  // Brings the window's sums into the words.
+  __device__ void Flush() {
+    using SumWords = typename Words::SumWords;
+    using SquareWords = typename Words::SquareWords;
+    if constexpr (Words::kHasSum) {
+      const WordColumn words = words_.From(Words::kSumFirst);
+      SumWords::AddDouble(words, window_.sum.high);
+      if constexpr (Words::kIsDouble) SumWords::AddDouble(words, window_.sum.low);
+      window_.sum = {-0.0, 0};
+    }
+    if constexpr (Words::kHasMagnitudes) {
+      const WordColumn words = words_.From(Words::kMagnitudesFirst);
+      SumWords::AddDouble(words, window_.magnitudes.high);
+      if constexpr (Words::kIsDouble) SumWords::AddDouble(words, window_.magnitudes.low);
+      window_.magnitudes = {};
+    }
+    if constexpr (Words::kHasSquares && !Words::kIsDouble) {
+      const WordColumn words = words_.From(Words::kSquaresFirst);
+      SquareWords::AddDouble(words, window_.squares.high);
+      SquareWords::AddDouble(words, window_.squares.low);
+      window_.squares = {};
+    }
+    window_.additions = 0;
+  }
+
+  // An element of any kind, straight into the words. Returns what words cannot tell.
+  __device__ __noinline__ static MomentFlags AddOne(WordColumn words, S x) {
+    const S magnitude = fabs(x);
+    const WordColumn sums = words.From(Words::kSumFirst);
+    const WordColumn squares = words.From(Words::kSquaresFirst);
+    const WordColumn magnitudes = words.From(Words::kMagnitudesFirst);
+    if constexpr (Words::kIsDouble) {
+      if (!IsFinite(x)) {
+        return {ExactSumFlagsOf(x), ExactSumFlagsOf(x * x), ExactSumFlagsOf(magnitude)};
+      }
+      if constexpr (Words::kHasSum) DoubleWords<1>::AddDouble(sums, x);
+      if constexpr (Words::kHasMagnitudes) DoubleWords<1>::AddDouble(magnitudes, magnitude);
+      if constexpr (Words::kHasSquares) DoubleWords<2>::AddSquare(squares, x);
+    } else {
+      const double value = x;
+      if constexpr (Words::kHasSum) Words::SumWords::Add(sums, x);
+      if constexpr (Words::kHasMagnitudes) Words::SumWords::Add(magnitudes, magnitude);
+      if constexpr (Words::kHasSquares) SingleSquareWords::AddDouble(squares, value * value);
+    }
+    return {};
+  }
+
+  WordColumn words_;
+  MomentFlags flags_;
+  std::conditional_t<Words::kHasWindow, Window, NoWindow> window_;
+};
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_MOMENTS_CUH_

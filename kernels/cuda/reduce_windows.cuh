@@ -1,0 +1,109 @@
+// Exact sums of a thread in registers: a float64 holds a sum exactly as long as the exponents of its
+// addends lie in a window, which follows the data. What is outside the window is for the words of
+// reduce_words.cuh, and so is a sum when its window moves or after kWindowAdditions elements.
+//
+// Sums of squares of floats, and sums of float64 elements, have more bits than one float64. Each
+// addend x is split at a fixed place: with A = 1.5 * 2^(52 + b), high = (x + A) - A is the multiple of
+// 2^b next to x and x - high is exact (Dekker 1971; Rump, Ogita, Oishi 2008, "Accurate
+// floating-point summation", part I: ExtractScalar). The halves are summed apart.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_WINDOWS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_WINDOWS_CUH_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/cuda/reduce_words.cuh"
+
+namespace gridfold::kernels::cuda {
+
+// 2^10: every bound below is made with it.
+inline constexpr uint32_t kWindowAdditions = 1024;
+
+// Where a batch of elements lies: bits of |x|, or the upper half of those of a float64, whose lowest
+// bit is then set where the lower half is not 0. Zeros lie in every window.
+struct MagnitudeRange {
+  uint32_t largest = 0;
+  uint32_t smallest_less_one = ~uint32_t{0};  // Of those that are not 0; ~0 where all are.
+
+  __device__ void Add(uint32_t magnitude) {
+    largest = max(largest, magnitude);
+    smallest_less_one = min(smallest_less_one, magnitude - 1);
+  }
+};
+
+__device__ inline uint32_t MagnitudeBits(float x) { return __float_as_uint(x) & 0x7FFF'FFFFu; }
+__device__ inline uint32_t MagnitudeBits(double x) {
+  return (static_cast<uint32_t>(__double2hiint(x)) & 0x7FFF'FFFFu) |
+         (__double2loint(x) != 0 ? 1u : 0u);
+}
+
+// Which magnitudes a window takes, as biased exponents. Formats of S: float or double.
+template <class S>
+struct WindowBounds {
+  static constexpr int kFieldShift = std::is_same_v<S, float> ? 23 : 20;
+  static constexpr int kBiasedMax = std::is_same_v<S, float> ? 254 : 2030;
+  // Exponents of a window but one. float: 24 bits and 1024 addends leave 53 - 24 - 10; the split
+  // square has as much room. double: the lower half has 53 bits less the split, see Anchor.
+  static constexpr int kSpan = std::is_same_v<S, float> ? 19 : 33;
+  // Numbers somewhat larger than those that the window was made for come often.
+  static constexpr int kSlack = 3;
+
+  uint32_t limit = 1;  // Takes zeros only.
+  uint32_t least_less_one = 0;
+
+  __device__ bool Takes(const MagnitudeRange& range) const {
+    return range.largest < limit && range.smallest_less_one >= least_less_one;
+  }
+
+  // Moves to where it takes the range; returns whether there is such a place. `biased_max` becomes
+  // the largest biased exponent that it takes.
+  __device__ bool MoveTo(const MagnitudeRange& range, int& biased_max) {
+    const int largest = static_cast<int>(range.largest >> kFieldShift);
+    const int smallest = static_cast<int>((range.smallest_less_one + 1) >> kFieldShift);
+    if (range.largest == 0 || largest > kBiasedMax || largest - smallest > kSpan) return false;
+    biased_max = min(min(largest + kSlack, smallest + kSpan), kBiasedMax);
+    biased_max = max(biased_max, largest);
+    const int biased_min = biased_max - kSpan;
+    limit = static_cast<uint32_t>(biased_max + 1) << kFieldShift;
+    // Subnormal numbers have the exponent of biased 1.
+    least_less_one = biased_min <= 1 ? 0 : (static_cast<uint32_t>(biased_min) << kFieldShift) - 1;
+    return true;
+  }
+};
+
+// high and low of a sum whose addends are split at `anchor`.
+struct SplitSum {
+  double high = 0;
+  double low = 0;
+
+  __device__ void Add(double x, double anchor) {
+    const double part = (x + anchor) - anchor;
+    high += part;
+    low += x - part;
+  }
+  // x * x, unrounded.
+  __device__ void AddSquare(double x, double anchor) {
+    const double part = fma(x, x, anchor) - anchor;
+    high += part;
+    low += fma(x, x, -part);
+  }
+};
+
+// Squares of floats: n = 2^10 of them below 2^(2 * biased_max - 252) keep `high` within 53 bits if b
+// is 43 less; the last bit of the smallest is 2^(2 * biased_min - 300), so n * 2^(b - 1) is within
+// 53 bits of it where biased_max - biased_min <= 19.
+__device__ inline double SquareAnchor(int biased_max) {
+  const int b = 2 * biased_max - 252 - 43;
+  return 1.5 * PowerOfTwo(52 + b);
+}
+
+// float64: b is 43 less than the exponent of what is past the largest, biased_max - 1022; the last
+// bit of the smallest is 2^(biased_min - 1075), so biased_max - biased_min <= 33.
+__device__ inline double DoubleAnchor(int biased_max) {
+  const int b = biased_max - 1022 - 43;
+  return 1.5 * PowerOfTwo(52 + b);
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_WINDOWS_CUH_

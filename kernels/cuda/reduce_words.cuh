@@ -1,0 +1,189 @@
+// Exact sums of a thread in shared memory: words, each of which counts in a unit of its own.
+//
+// A word is either a float64 that is a multiple of its unit and so small that additions to it are
+// exact, or an integer. Elements of one class of exponents go to the same word, whatever other
+// elements there are: the cost of an element does not depend on the data. Every thread has words of
+// its own, word i of all threads side by side, so that a warp's accesses never share a bank.
+//
+// A word takes ReduceTuning::kAdditionsMax elements; then Close makes integers of all words, which
+// are joined across threads (reduce_merge.cuh).
+//
+// Functions that ordinary data seldom needs are not inlined: they are long, and called from loops
+// whose registers are precious.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_WORDS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_WORDS_CUH_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/cuda/reduce_tuning.h"
+#include "kernels/numerics/exact_sum.h"
+
+namespace gridfold::kernels::cuda {
+
+// The words of one thread.
+struct WordColumn {
+  int64_t* first;
+  uint32_t stride;
+
+  __device__ int64_t& operator[](uint32_t i) const { return first[i * stride]; }
+  __device__ WordColumn From(uint32_t i) const { return {first + i * stride, stride}; }
+
+  __device__ void AddDouble(uint32_t i, double x) const {
+    int64_t& word = (*this)[i];
+    word = __double_as_longlong(__longlong_as_double(word) + x);
+  }
+};
+
+// 2^exponent, of a normal number.
+__device__ inline double PowerOfTwo(int exponent) {
+  return __hiloint2double((exponent + 1023) << 20, 0);
+}
+
+// The number's leading 24 bits, the others 0.
+__device__ inline double LeadingPiece(double x) {
+  return __hiloint2double(__double2hiint(x), __double2loint(x) & static_cast<int>(0xE000'0000u));
+}
+
+// Makes integers of float64 words; returns what they say of infinities, NaN and negative zeros.
+// `unit(i)` is the exponent of word i's unit.
+template <uint32_t kCount, class Unit>
+__device__ inline uint32_t CloseDoubles(WordColumn words, Unit unit) {
+  uint32_t flags = 0;
+#pragma unroll 4
+  for (uint32_t i = 0; i < kCount; ++i) {
+    const double word = __longlong_as_double(words[i]);
+    flags |= ExactSumFlagsOf(word);
+    words[i] = IsFinite(word) ? __double2ll_rn(word * PowerOfTwo(-unit(i))) : 0;
+  }
+  return flags;
+}
+
+// Sums of float32 and 16-bit floating-point elements. With w exponents in a class, p bits in an
+// element and 2^k elements, p + w - 1 + k <= 53 keeps a word exact. Float16 fits in one class.
+template <class T>
+struct SingleWords {
+  static constexpr uint32_t kCount = kSingleSumWords;
+  static constexpr int kClassBits = std::is_same_v<T, float> ? 4 : std::is_same_v<T, Bfloat16> ? 5 : 8;
+  // Where classes begin: those of bfloat16 so that numbers around 1 are in the middle of one.
+  static constexpr int kOffset = std::is_same_v<T, Bfloat16> ? 16 : 0;
+  static constexpr int kPrecision = std::is_same_v<T, float> ? 24 : std::is_same_v<T, Bfloat16> ? 8 : 11;
+  static constexpr int kLowestExponent = std::is_same_v<T, Float16> ? -24 : 1 - 126 - kPrecision;
+  static constexpr uint32_t kUsed = ((255 + kOffset) >> kClassBits) + 1;
+  static_assert(kUsed <= kCount);
+
+  __device__ static uint32_t WordOf(float x) {
+    const uint32_t biased = (__float_as_uint(x) >> 23) & 0xFF;
+    return (biased + kOffset) >> kClassBits;
+  }
+  __device__ static int Unit(uint32_t i) {
+    const int exponent = (static_cast<int>(i) << kClassBits) - kOffset - 126 - kPrecision;
+    return exponent > kLowestExponent ? exponent : kLowestExponent;
+  }
+
+  __device__ static void Reset(WordColumn words) {
+#pragma unroll
+    for (uint32_t i = 0; i < kUsed; ++i) words[i] = __double_as_longlong(-0.0);
+  }
+
+  __device__ static void Add(WordColumn words, float x) { words.AddDouble(WordOf(x), x); }
+
+  // Adds a partial sum: any float64 that is a multiple of the smallest float. float words only.
+  __device__ __noinline__ static void AddDouble(WordColumn words, double x)
+      requires(std::is_same_v<T, float>) {
+    constexpr int kBiasDifference = 1023 - 127;
+    do {
+      const double piece = LeadingPiece(x);
+      const int biased = ((__double2hiint(x) >> 20) & 0x7FF) - kBiasDifference;
+      // What is past the largest float by some additions still fits the last word.
+      words.AddDouble(static_cast<uint32_t>(min(max(biased, 0), 255)) >> kClassBits, piece);
+      x -= piece;
+    } while (x != 0);
+  }
+
+  __device__ static uint32_t Close(WordColumn words) {
+    return CloseDoubles<kUsed>(words, [](uint32_t i) { return Unit(i); });
+  }
+
+  // Adds the integer of word i, joined across threads.
+  __device__ static void AddTo(ExactSum<float, 1>& sum, uint32_t i, int64_t integer) {
+    sum.AddInteger(Magnitude(integer), Unit(i) - ExactSum<float, 1>::kLowestExponent, integer < 0);
+  }
+};
+
+// Sums of squares of the same: float64 holds such a square exactly, in 48 bits, of which a word
+// takes 24 at a time.
+struct SingleSquareWords {
+  static constexpr uint32_t kCount = kSingleSquareWords;
+  static constexpr uint32_t kUsed = kCount;
+  using Sum = ExactSum<float, 2>;
+  static constexpr int kFirstBiased = 720;  // 2^-303, below the smallest square.
+  static_assert(((1023 + 256 - kFirstBiased) >> 4) < kCount);
+
+  __device__ static int Unit(uint32_t i) {
+    const int exponent = kFirstBiased + static_cast<int>(i) * 16 - 1023 - 23;
+    return exponent > Sum::kLowestExponent ? exponent : Sum::kLowestExponent;
+  }
+
+  __device__ static void Reset(WordColumn words) {
+#pragma unroll 5
+    for (uint32_t i = 0; i < kCount; ++i) words[i] = __double_as_longlong(-0.0);
+  }
+
+  // Adds a square, or a sum of squares.
+  __device__ __noinline__ static void AddDouble(WordColumn words, double x) {
+    do {
+      const int biased = (__double2hiint(x) >> 20) & 0x7FF;
+      const double piece = biased == 0x7FF ? x : LeadingPiece(x);
+      const int word = (biased - kFirstBiased) >> 4;
+      words.AddDouble(static_cast<uint32_t>(min(max(word, 0), static_cast<int>(kCount) - 1)), piece);
+      x = biased == 0x7FF ? 0 : x - piece;
+    } while (x != 0);
+  }
+
+  __device__ static uint32_t Close(WordColumn words) {
+    return CloseDoubles<kCount>(words, [](uint32_t i) { return Unit(i); });
+  }
+
+  __device__ static void AddTo(Sum& sum, uint32_t i, int64_t integer) {
+    sum.AddInteger(Magnitude(integer), Unit(i) - Sum::kLowestExponent, integer < 0);
+  }
+};
+
+// Sums of float64 elements (kPower 1) and of their squares (2): digits of 32 bits.
+template <int kPower>
+struct DoubleWords {
+  static constexpr uint32_t kCount = kPower == 1 ? kDoubleSumWords : kDoubleSquareWords;
+  static constexpr uint32_t kUsed = kCount;
+  using Sum = ExactSum<double, kPower>;
+  static_assert(kCount == Sum::kDigits);
+
+  __device__ static void Reset(WordColumn words) {
+#pragma unroll 4
+    for (uint32_t i = 0; i < kCount; ++i) words[i] = 0;
+  }
+
+  // Adds an element (kPower 1), or a partial sum. Finite.
+  __device__ __noinline__ static void AddDouble(WordColumn words, double x) requires(kPower == 1) {
+    const DecomposedFloat d = Decompose(x);
+    ForEachDigit<53>(d.significand, d.position, d.negative,
+                     [&](uint32_t digit, int64_t value) { words[digit] += value; });
+  }
+  // Adds the square of an element. Finite.
+  __device__ __noinline__ static void AddSquare(WordColumn words, double x)
+      requires(kPower == 2) {
+    const DecomposedFloat d = Decompose(x);
+    ForEachDigit<106>(Uint128{d.significand} * d.significand, 2 * d.position, false,
+                      [&](uint32_t digit, int64_t value) { words[digit] += value; });
+  }
+
+  __device__ static uint32_t Close(WordColumn) { return 0; }
+
+  __device__ static void AddTo(Sum& sum, uint32_t i, int64_t integer) {
+    sum.AddInteger(Magnitude(integer), Sum::kDigitBits * i, integer < 0);
+  }
+};
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_WORDS_CUH_
