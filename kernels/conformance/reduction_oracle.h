@@ -11,12 +11,10 @@
 
 namespace gridfold::kernels::conformance {
 
-// The value that a statistic must have: these bits, any NaN, or a number within a tolerance.
+// The value that a statistic must have: these bits, or any NaN; or the error that it must give.
 struct ExpectedValue {
-  enum class Kind { kBits, kNan, kNear, kOverflow, kNothing } kind = Kind::kBits;
+  enum class Kind { kBits, kNan, kOverflow, kNothing } kind = Kind::kBits;
   uint64_t bits = 0;
-  long double value = 0;
-  long double tolerance = 0;
 };
 
 ExpectedValue ExpectStatistic(Statistic statistic, ElementType type, const GroupFacts& facts,

@@ -35,12 +35,16 @@ absl::StatusOr<CudaLane::Memory> CudaLane::AllocateMemory(const LaneLayout& layo
   } parts[] = {{memory.input, layout.input_bytes},
                {memory.offsets, layout.offsets_bytes},
                {memory.output, layout.output_bytes},
-               {memory.scratch, layout.scratch_bytes}};
+               {memory.scratch, layout.scratch_bytes},
+               {memory.ticket, sizeof(uint32_t)}};
   for (const auto& part : parts) {
     absl::StatusOr<DeviceBuffer> buffer = DeviceBuffer::Allocate(part.size_bytes);
     if (!buffer.ok()) return buffer.status();
     part.buffer = *std::move(buffer);
   }
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(memory.ticket.data(), 0, sizeof(uint32_t)));
+  // Streams of lanes do not wait for the stream that clears it.
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaStreamSynchronize(nullptr));
   return memory;
 }
 

@@ -46,6 +46,7 @@ class CudaLane final : public Lane {
     DeviceBuffer offsets;
     DeviceBuffer output;
     DeviceBuffer scratch;
+    DeviceBuffer ticket;  // ReductionInput::idle_ticket.
   };
 
   CudaLane(const DeviceProperties& properties, const LaneOptions& options,

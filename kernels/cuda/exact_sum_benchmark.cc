@@ -47,8 +47,9 @@ absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set, E
       absl::StrCat("exact ", set.name, " ", ElementTypeName(type), " ", what);
   return benchmark.Measure(name, array.size_bytes(), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
-    return LaunchReduction(*plan, {.elements = {benchmark.input(), count}}, output, scratch,
-                           benchmark.properties(), benchmark.stream());
+    const ReductionInput input{{benchmark.input(), count}, nullptr, benchmark.idle_ticket()};
+    return LaunchReduction(*plan, input, output, scratch, benchmark.properties(),
+                           benchmark.stream());
   });
 }
 

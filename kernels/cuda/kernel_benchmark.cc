@@ -39,22 +39,27 @@ absl::StatusOr<KernelBenchmark> KernelBenchmark::Create(uint64_t array_bytes) {
   if (!output.ok()) return output.status();
   absl::StatusOr<DeviceBuffer> scratch = DeviceBuffer::Allocate(kScratchBytes);
   if (!scratch.ok()) return scratch.status();
+  absl::StatusOr<DeviceBuffer> ticket = DeviceBuffer::Allocate(sizeof(uint32_t));
+  if (!ticket.ok()) return ticket.status();
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(ticket->data(), 0, sizeof(uint32_t)));
   KernelBenchmark benchmark(*properties, *std::move(stream), *std::move(start), *std::move(stop),
-                            *std::move(input), *std::move(output), *std::move(scratch));
+                            *std::move(input), *std::move(output), *std::move(scratch),
+                            *std::move(ticket));
   if (absl::Status status = benchmark.MeasureCeilings(); !status.ok()) return status;
   return benchmark;
 }
 
 KernelBenchmark::KernelBenchmark(const DeviceProperties& properties, Stream stream, Event start,
                                  Event stop, DeviceBuffer input, DeviceBuffer output,
-                                 DeviceBuffer scratch)
+                                 DeviceBuffer scratch, DeviceBuffer ticket)
     : properties_(properties),
       stream_(std::move(stream)),
       start_(std::move(start)),
       stop_(std::move(stop)),
       input_(std::move(input)),
       output_(std::move(output)),
-      scratch_(std::move(scratch)) {}
+      scratch_(std::move(scratch)),
+      ticket_(std::move(ticket)) {}
 
 absl::Status KernelBenchmark::FillInput(ElementType type, BenchmarkData data) {
   return VisitElementType(type, [&](auto tag) {

@@ -48,7 +48,8 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, HostSpan input,
       plan.statistics.size() + (plan.result_slot_count() + plan.statistics.size()) % 2;
   void* const states_at = plan.return_states ? failures_at + failure_words : nullptr;
   const ReductionInput device_input{{memory_.input.data(), plan.array.element_count},
-                                    reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
+                                    reinterpret_cast<const uint64_t*>(memory_.offsets.data()),
+                                    reinterpret_cast<uint32_t*>(memory_.ticket.data())};
   Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
   status = LaunchReduction(plan, device_input, {slots, failures_at, states_at}, scratch,
                            properties_, stream_.get());
@@ -68,6 +69,7 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, HostSpan input,
   if (status.ok()) status = timer_.Mark(stream_.get());
   if (!status.ok()) return status;
   if (plan.return_states) result.states = StatesOf(plan, states.data());
+  if (!ReductionCanFail(plan)) return absl::OkStatus();
   return FirstFailure(plan, std::span(failures).first(plan.statistics.size()));
 }
 

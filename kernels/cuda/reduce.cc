@@ -56,21 +56,27 @@ struct WorkSpace {
   LongSegment* long_segments;
 };
 
-absl::StatusOr<WorkSpace> AllocateWorkSpace(const ReductionGeometry& geometry, Scratch& scratch,
+absl::StatusOr<WorkSpace> AllocateWorkSpace(const ReductionGeometry& geometry,
+                                            uint32_t* idle_ticket, Scratch& scratch,
                                             cudaStream_t stream) {
   const uint64_t counter_bytes = sizeof(SegmentQueue) + geometry.ticket_count * sizeof(uint32_t);
   const auto counters = scratch.Allocate<std::byte>(counter_bytes);
   if (!counters.ok()) return counters.status();
-  const auto partials = scratch.Allocate<std::byte>(geometry.partial_count * geometry.state_bytes);
+  const auto partials =
+      scratch.Allocate<std::byte>(geometry.partial_count * geometry.partial_bytes);
   if (!partials.ok()) return partials.status();
   const auto long_segments = scratch.Allocate<LongSegment>(geometry.queued_segments_max);
   if (!long_segments.ok()) return long_segments.status();
-  if (geometry.ticket_count > 0) {
+  WorkSpace space{reinterpret_cast<SegmentQueue*>(*counters),
+                  reinterpret_cast<uint32_t*>(*counters + sizeof(SegmentQueue)), *partials,
+                  *long_segments};
+  const bool one_ticket = geometry.ticket_count == 1 && geometry.queued_segments_max == 0;
+  if (one_ticket && idle_ticket != nullptr) {
+    space.tickets = idle_ticket;
+  } else if (geometry.ticket_count > 0) {
     GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*counters, 0, counter_bytes, stream));
   }
-  return WorkSpace{reinterpret_cast<SegmentQueue*>(*counters),
-                   reinterpret_cast<uint32_t*>(*counters + sizeof(SegmentQueue)), *partials,
-                   *long_segments};
+  return space;
 }
 
 LaunchShape ShapeOf(const ReductionGeometry& geometry, uint32_t grid_blocks) {
@@ -91,8 +97,7 @@ absl::Status LaunchTiles(const ReductionKernels& kernels, const ReductionGeometr
   absl::Status status =
       Launch(kernels.tiles, ShapeOf(geometry, geometry.grid_blocks), stream, parameters, tiles);
   if (!status.ok() || !queues) return status;
-  const BlockWork blocks{.chunk_elements = geometry.chunk_elements,
-                         .chunks_per_group = 0,
+  const BlockWork blocks{.chunks_per_group = 0,
                          .queue = space.queue,
                          .long_segments = space.long_segments,
                          .partials = space.partials,
@@ -103,8 +108,7 @@ absl::Status LaunchTiles(const ReductionKernels& kernels, const ReductionGeometr
 absl::Status LaunchBlocks(const ReductionKernels& kernels, const ReductionGeometry& geometry,
                           const ReductionParameters& parameters, const WorkSpace& space,
                           cudaStream_t stream) {
-  const BlockWork work{.chunk_elements = geometry.chunk_elements,
-                       .chunks_per_group = geometry.chunks_per_group,
+  const BlockWork work{.chunks_per_group = geometry.chunks_per_group,
                        .queue = nullptr,
                        .long_segments = nullptr,
                        .partials = space.partials,
@@ -126,10 +130,10 @@ absl::Status LaunchColumns(const ReductionKernels& kernels, const ReductionGeome
 
 // Everything but floating-point products.
 absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& parameters,
-                          Scratch& scratch, const DeviceProperties& properties,
+                          uint32_t* idle_ticket, Scratch& scratch, const DeviceProperties& properties,
                           cudaStream_t stream) {
   const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
-  const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, scratch, stream);
+  const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, idle_ticket, scratch, stream);
   if (!space.ok()) return space.status();
   const ReductionKernels kernels = VisitElementType(plan.array.element_type, [&](auto tag) {
     return ReductionKernelsFor<typename decltype(tag)::type>(ReductionParts(plan));
@@ -143,6 +147,20 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
 }
 
 }  // namespace
+
+bool ReductionCanFail(const ReductionPlan& plan) {
+  const bool is_float = IsFloatingPoint(plan.array.element_type);
+  return std::any_of(plan.statistics.begin(), plan.statistics.end(), [&](Statistic statistic) {
+    switch (statistic) {
+      case Statistic::kSum:
+      case Statistic::kProduct:
+        return !is_float && plan.overflow_policy == OverflowPolicy::kError;
+      case Statistic::kArgmin:
+      case Statistic::kArgmax: return is_float && plan.nan_policy == NanPolicy::kIgnore;
+      default: return false;
+    }
+  });
+}
 
 uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties& properties) {
   if (plan.grouping.group_count == 0) return 0;
@@ -163,12 +181,15 @@ uint64_t ReductionScratchBytesMax(uint64_t input_bytes, uint64_t group_count,
 absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& input,
                              const ReductionOutput& output, Scratch& scratch,
                              const DeviceProperties& properties, cudaStream_t stream) {
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(
-      cudaMemsetAsync(output.failures, 0xFF, plan.statistics.size() * sizeof(uint64_t), stream));
+  if (ReductionCanFail(plan)) {
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(
+        cudaMemsetAsync(output.failures, 0xFF, plan.statistics.size() * sizeof(uint64_t), stream));
+  }
   if (plan.grouping.group_count == 0) return absl::OkStatus();
   if (!HasOnlyFloatingProduct(plan)) {
     absl::Status status =
-        LaunchStates(plan, MakeParameters(plan, input, output), scratch, properties, stream);
+        LaunchStates(plan, MakeParameters(plan, input, output), input.idle_ticket, scratch,
+                     properties, stream);
     if (!status.ok()) return status;
   }
   for (size_t i = 0; i < plan.statistics.size(); ++i) {

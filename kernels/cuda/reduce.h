@@ -23,12 +23,21 @@ inline constexpr uint64_t kNoFailure = ~uint64_t{0};
 struct ReductionInput {
   DeviceSpan elements;                // plan.array.element_count of them.
   const uint64_t* offsets = nullptr;  // Segments only: plan.grouping.offsets.
+  // A counter that is 0, and is so again after every launch; null where there is none. Spares a
+  // whole array's reduction the clearing of one in scratch.
+  uint32_t* idle_ticket = nullptr;
 };
 struct ReductionOutput {
   uint64_t* slots;     // [statistic][group]: plan.result_slot_count() values.
-  uint64_t* failures;  // [statistic]: the smallest group whose value is not defined, or kNoFailure.
+  // [statistic]: the smallest group whose value is not defined, or kNoFailure. Not written where
+  // ReductionCanFail says no.
+  uint64_t* failures;
   void* states = nullptr;  // [group]: ReductionStateBytes(plan) each, where they are asked for.
 };
+
+// Whether any value may not be defined: an integer sum or product that may overflow where that is an
+// error, an index where NaNs are ignored.
+bool ReductionCanFail(const ReductionPlan& plan);
 
 // Size of one group's state on the device.
 uint64_t ReductionStateBytes(const ReductionPlan& plan);

@@ -54,17 +54,28 @@ __device__ inline uint64_t TakeItem(const cg::thread_block& block, const BlockWo
   return shared_item;
 }
 
+// Takes this block's share of an item's group: the blocks of a group read it together from front to
+// back, each some vectors at a time, so that all are done at the same time.
 template <class T, uint32_t kParts>
 __device__ inline void AddChunk(const cg::thread_block& block,
                                 const ReductionParameters& parameters, const GroupRange& range,
-                                uint64_t chunk_begin, uint64_t chunk_elements,
-                                Accumulator<T, kParts>& accumulator) {
-  if (chunk_begin >= range.size) return;
-  const uint64_t left = range.size - chunk_begin;
+                                const BlockItem& item, Accumulator<T, kParts>& accumulator) {
+  const uint32_t threads = static_cast<uint32_t>(block.size());
   AddRange<ReduceShapeOf<T>(kParts).vectors_in_flight>(
-      static_cast<const T*>(parameters.elements) + range.begin + chunk_begin,
-      left < chunk_elements ? left : chunk_elements, chunk_begin, block.thread_rank(),
-      static_cast<uint32_t>(block.size()), accumulator);
+      static_cast<const T*>(parameters.elements) + range.begin, range.size, 0,
+      item.chunk * threads + block.thread_rank(), item.chunk_count * threads, accumulator);
+}
+
+template <class T, uint32_t kParts>
+__device__ __noinline__ void FinishBlock(const ReductionParameters& parameters, uint64_t group,
+                                         uint64_t size, const RegisterState<T, kParts>& registers,
+                                         WordColumn words, bool has_halves) {
+  const ReductionState<T, kParts> state =
+      StateOfWords<T, kParts>(registers, [&](uint32_t i) -> Int128 {
+        const int64_t* const row = &words[i];
+        return has_halves ? Int128{row[0]} + (Int128{row[1]} << 32) : Int128{row[0]};
+      });
+  FinishGroup(parameters, group, size, state);
 }
 
 template <class T, uint32_t kParts>
@@ -72,13 +83,12 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads,
                                   ReduceShapeOf<T>(kParts).resident_blocks)
     ReduceBlocks(const __grid_constant__ ReductionParameters parameters,
                  const __grid_constant__ BlockWork work) {
-  using State = ReductionState<T, kParts>;
+  static_assert(kPartialIsAsPlanned<T, kParts>);
   __shared__ WarpStates<RegisterState<T, kParts>> warp_states;
   __shared__ unsigned long long shared_item;
   __shared__ bool shared_flag;
   const cg::thread_block block = cg::this_thread_block();
-  const uint32_t rank = block.thread_rank();
-  State* const partials = static_cast<State*>(work.partials);
+  BlockPartial<T, kParts>* const partials = static_cast<BlockPartial<T, kParts>*>(work.partials);
   const uint64_t item_count = ItemCount(parameters, work);
   Accumulator<T, kParts> accumulator(WordsOf(block), parameters.rules.ignore_nan);
 
@@ -87,18 +97,21 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads,
     if (item_index >= item_count) return;
     const BlockItem item = ItemAt(work, item_index);
     const GroupRange range = RangeOf(parameters, item.group);
+    const bool has_partials = item.chunk_count > 1;
 
-    accumulator.Reset();
-    AddChunk(block, parameters, range, item.chunk * work.chunk_elements, work.chunk_elements,
-             accumulator);
-    State state;  // Of thread 0 only.
-    JoinBlock(block, warp_states, accumulator.Close(), state);
-    if (item.chunk_count > 1) {
-      if (rank == 0) partials[item_index] = state;
+    if (turn > 0) accumulator.Reset();
+    AddChunk(block, parameters, range, item, accumulator);
+    RegisterState<T, kParts> registers = accumulator.Close();
+    JoinBlock(block, warp_states, registers);
+    if (has_partials) {
+      StorePartial(block, registers, partials[item_index]);
       if (!IsLastBlock(block, &work.tickets[item.ticket], item.chunk_count, shared_flag)) continue;
-      JoinPartials(block, warp_states, partials + item.first_item, item.chunk_count, state);
+      JoinPartials(block, warp_states, partials + item.first_item, item.chunk_count, registers);
     }
-    if (rank == 0) FinishGroup(parameters, item.group, range.size, state);
+    if (block.thread_rank() == 0) {
+      FinishBlock(parameters, item.group, range.size, registers, FirstColumn(block), has_partials);
+    }
+    block.sync();  // Before the first two columns of words are used again.
   }
 }
 

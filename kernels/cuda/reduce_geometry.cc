@@ -18,8 +18,8 @@ using Tuning = ReduceTuning;
 
 // What the layout takes from the element type and the set of parts that kernels are built for.
 struct KernelKind {
-  uint64_t state_bytes;
-  uint32_t words;  // Of a thread.
+  uint64_t state_bytes;  // More than registers, where there are words.
+  uint32_t words;        // Of a thread.
   ReduceShape shape;
 };
 
@@ -144,7 +144,7 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
   const uint64_t row_threads = request.block_threads >> geometry.tile_columns_log2;
   const uint64_t rows_min = std::max(
       row_threads * Tuning::kRowsPerThreadMin,
-      CeilDivide(geometry.state_bytes * Tuning::kSplitBytesPerPartialByte, request.element_bytes));
+      CeilDivide(geometry.partial_bytes * Tuning::kSplitBytesPerPartialByte, request.element_bytes));
   const uint64_t splits_wanted = CeilDivide(request.resident_blocks * Tuning::kColumnItemsPerBlock,
                                             geometry.column_tile_count);
   const uint64_t splits = std::clamp<uint64_t>(rows / rows_min, 1, splits_wanted);
@@ -189,7 +189,9 @@ ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
   const bool by_columns = plan.grouping.kind == GroupingKind::kAxis0;
   const uint32_t threads = BlockThreads(kind, properties);
   ReductionGeometry geometry;
-  geometry.state_bytes = kind.state_bytes;
+  geometry.partial_bytes =
+      by_columns ? kind.state_bytes
+                 : kind.state_bytes + kind.words * sizeof(int64_t) + Tuning::kPartialExtraBytes;
   // Columns are laid out by powers of two.
   geometry.block_threads =
       by_columns ? std::bit_floor(std::min(threads, Tuning::kBlockThreads)) : threads;
@@ -217,7 +219,7 @@ ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
 
 uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {
   return ScratchBytes(sizeof(SegmentQueue) + geometry.ticket_count * sizeof(uint32_t)) +
-         ScratchBytes(geometry.partial_count * geometry.state_bytes) +
+         ScratchBytes(geometry.partial_count * geometry.partial_bytes) +
          ScratchBytes(geometry.queued_segments_max * sizeof(LongSegment));
 }
 
@@ -228,6 +230,9 @@ uint64_t ReductionSharedBytesMin() {
 
 uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& properties) {
   const uint64_t state_bytes = std::max(sizeof(FullState<int64_t>), sizeof(FullState<double>));
+  const uint64_t partial_bytes =
+      state_bytes + MomentWordCount<double>(kFullPartSet<double>) * sizeof(int64_t) +
+      Tuning::kPartialExtraBytes;
   const uint64_t resident = static_cast<uint64_t>(properties.multiprocessor_count) *
                             Tuning::kResidentBlocksMax;
 
@@ -248,7 +253,7 @@ uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& p
       std::min(split_states * state_bytes, input_bytes / Tuning::kSplitBytesPerPartialByte) +
       2 * CeilDivide(input_bytes, Tuning::kAdditionsMax) * state_bytes;
   return ScratchBytes(sizeof(SegmentQueue) + (chunks + resident) * sizeof(uint32_t)) +
-         ScratchBytes(std::max(chunks * state_bytes, split_bytes)) +
+         ScratchBytes(std::max(chunks * partial_bytes, split_bytes)) +
          ScratchBytes(segments * sizeof(LongSegment));
 }
 

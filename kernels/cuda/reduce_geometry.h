@@ -24,8 +24,8 @@ struct ReductionGeometry {
   uint32_t block_threads = 1;
   uint32_t word_bytes = 0;  // Dynamic shared memory of a block: reduce_words.cuh.
 
-  // States that blocks leave for the last block of their group, and that block's counters.
-  uint64_t state_bytes = 0;  // Of one state.
+  // What blocks leave for the last block of their group, and that block's counters.
+  uint64_t partial_bytes = 0;  // Of one partial: a BlockPartial, or a state of a column.
   uint64_t partial_count = 0;
   uint64_t ticket_count = 0;
 

@@ -18,6 +18,12 @@ __device__ inline WordColumn WordsOf(const cg::thread_block& block) {
   return {block_words + block.thread_rank(), static_cast<uint32_t>(block.size())};
 }
 
+// Those of thread 0.
+__device__ inline WordColumn FirstColumn(const cg::thread_block& block) {
+  const WordColumn mine = WordsOf(block);
+  return {mine.first - block.thread_rank(), mine.stride};
+}
+
 // The sum over the lanes of each `width` neighbours, in all of them.
 __device__ inline int64_t SumOfLanes(const Warp& warp, uint32_t width, int64_t x) {
 #pragma unroll 1
@@ -48,7 +54,7 @@ __device__ inline ReductionState<T, kParts> StateOfWords(
   return StateOf<T, kParts>(registers, [&](auto kind, uint32_t first, auto& sum) {
 #pragma unroll 1
     for (uint32_t i = 0; i < kind.kUsed; ++i) {
-      const int64_t total = integer(first + i);
+      const Int128 total = integer(first + i);
       if (total != 0) kind.AddTo(sum, i, total);
     }
   });
@@ -87,23 +93,34 @@ __device__ inline ReductionState<T, kParts> JoinLanes(const Warp& warp, uint32_t
   }
 }
 
-// The state of the elements that a block took, in thread 0. Called by all threads; the words may be
-// used again after the next barrier.
+// What a block leaves of its chunk for the last block of the group.
+template <class T, uint32_t kParts>
+struct BlockPartial {
+  static constexpr uint32_t kWords = MomentWordCount<T>(kParts);
+  RegisterState<T, kParts> registers;
+  int64_t words[kWords == 0 ? 1 : kWords];  // Joined across the block.
+};
+template <class T, uint32_t kParts>
+inline constexpr bool kPartialIsAsPlanned =
+    sizeof(BlockPartial<T, kParts>) <= sizeof(ReductionState<T, kParts>) +
+                                           MomentWordCount<T>(kParts) * sizeof(int64_t) +
+                                           ReduceTuning::kPartialExtraBytes;
+
+// Joins what a block's threads closed: thread 0 gets the registers, and the first column of words
+// the sums of its rows. Called by all threads, and ends with a barrier.
 template <class T, uint32_t kParts>
 __device__ inline void JoinBlock(const cg::thread_block& block,
                                  WarpStates<RegisterState<T, kParts>>& warp_states,
-                                 RegisterState<T, kParts> registers,
-                                 ReductionState<T, kParts>& state) {
-  MergeBlock(block, warp_states, registers);  // Its barriers stand between the words' writers and us.
-  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
-  const WordColumn words = WordsOf(block);
-  int64_t* const rows = words.first - block.thread_rank();
+                                 RegisterState<T, kParts>& registers) {
+  MergeBlock(block, warp_states, registers);  // Its barriers stand between words' writers and us.
   if constexpr (RegisterState<T, kParts>::kHasWords) {
+    const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
+    const WordColumn column = FirstColumn(block);
     MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
       for (uint32_t i = warp.meta_group_rank(); i < kind.kUsed; i += warp.meta_group_size()) {
-        int64_t* const row = rows + (first + i) * words.stride;
+        int64_t* const row = &column[first + i];
         int64_t sum = 0;
-        for (uint32_t t = warp.thread_rank(); t < words.stride; t += ReduceTuning::kWarpThreads) {
+        for (uint32_t t = warp.thread_rank(); t < column.stride; t += ReduceTuning::kWarpThreads) {
           sum += row[t];
         }
         sum = SumOfLanes(warp, ReduceTuning::kWarpThreads, sum);
@@ -112,53 +129,57 @@ __device__ inline void JoinBlock(const cg::thread_block& block,
     });
     block.sync();
   }
-  if (block.thread_rank() == 0) {
-    state = StateOfWords<T, kParts>(registers,
-                                    [&](uint32_t i) { return rows[i * words.stride]; });
+}
+
+// Leaves what JoinBlock joined. Called by all threads.
+template <class T, uint32_t kParts>
+__device__ inline void StorePartial(const cg::thread_block& block,
+                                    const RegisterState<T, kParts>& registers,
+                                    BlockPartial<T, kParts>& partial) {
+  if (block.thread_rank() == 0) partial.registers = registers;
+  if constexpr (RegisterState<T, kParts>::kHasWords) {
+    const WordColumn column = FirstColumn(block);
+    for (uint32_t i = block.thread_rank(); i < partial.kWords; i += block.size()) {
+      partial.words[i] = column[i];
+    }
   }
 }
 
-// The state of `count` partial states, in thread 0. Called by all threads.
+// Joins `count` partials: thread 0 gets the registers, and the first two columns of words the sums
+// of the words' lower and upper halves, which do not overflow. Called by all threads, and ends with
+// a barrier.
 template <class T, uint32_t kParts>
 __device__ inline void JoinPartials(const cg::thread_block& block,
                                     WarpStates<RegisterState<T, kParts>>& warp_states,
-                                    const ReductionState<T, kParts>* partials, uint32_t count,
-                                    ReductionState<T, kParts>& state) {
-  using Registers = RegisterState<T, kParts>;
-  Registers registers;
+                                    const BlockPartial<T, kParts>* partials, uint32_t count,
+                                    RegisterState<T, kParts>& registers) {
+  registers = RegisterState<T, kParts>();
   for (uint32_t i = block.thread_rank(); i < count; i += block.size()) {
-    registers.Merge(Registers::Of(partials[i]));
+    registers.Merge(partials[i].registers);
   }
   MergeBlock(block, warp_states, registers);
-  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
-  const WordColumn words = WordsOf(block);
-  int64_t* const rows = words.first - block.thread_rank();
-  if constexpr (Registers::kHasWords) {
-    // Limb by limb, in halves, so that sums of them do not overflow.
-    MomentWords<T, kParts>::ForEach([&](auto, uint32_t first, auto part) {
-      using Sum = std::remove_reference_t<decltype(state.template Part<part()>().sum)>;
-      for (uint32_t limb = warp.meta_group_rank(); limb < Sum::kLimbs;
-           limb += warp.meta_group_size()) {
-        int64_t low = 0;
-        int64_t high = 0;
-#pragma unroll 4
-        for (uint32_t i = warp.thread_rank(); i < count; i += ReduceTuning::kWarpThreads) {
-          const uint64_t digits = partials[i].template Part<part()>().sum.limbs()[limb];
-          low += static_cast<uint32_t>(digits);
-          high += static_cast<int64_t>(digits >> 32);
-        }
-        low = SumOfLanes(warp, ReduceTuning::kWarpThreads, low);
-        high = SumOfLanes(warp, ReduceTuning::kWarpThreads, high);
-        if (warp.thread_rank() == 0) {
-          rows[(first + 2 * limb) * words.stride] = low;
-          rows[(first + 2 * limb + 1) * words.stride] = high;
-        }
+  if constexpr (RegisterState<T, kParts>::kHasWords) {
+    const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
+    const WordColumn column = FirstColumn(block);
+    for (uint32_t i = warp.meta_group_rank(); i < MomentWordCount<T>(kParts);
+         i += warp.meta_group_size()) {
+      int64_t low = 0;
+      int64_t high = 0;
+#pragma unroll 8
+      for (uint32_t p = warp.thread_rank(); p < count; p += ReduceTuning::kWarpThreads) {
+        const int64_t word = partials[p].words[i];
+        low += static_cast<uint32_t>(word);
+        high += word >> 32;
       }
-    });
+      low = SumOfLanes(warp, ReduceTuning::kWarpThreads, low);
+      high = SumOfLanes(warp, ReduceTuning::kWarpThreads, high);
+      if (warp.thread_rank() == 0) {
+        int64_t* const row = &column[i];
+        row[0] = low;
+        row[1] = high;
+      }
+    }
     block.sync();
-  }
-  if (block.thread_rank() == 0) {
-    state = StateOfDigits<T, kParts>(registers, [&](uint32_t i) { return rows[i * words.stride]; });
   }
 }
 

@@ -54,11 +54,10 @@ struct TileWork {
 
 // Reduce each group in chunks, a block for each.
 struct BlockWork {
-  uint64_t chunk_elements;
   uint32_t chunks_per_group;  // Without a queue.
   SegmentQueue* queue;        // Null: all groups; else the long segments that it holds.
   const LongSegment* long_segments;
-  void* partials;     // A state for each item. Neither is used where chunks_per_group is 1.
+  void* partials;     // A BlockPartial for each item. Neither is used where there is one chunk.
   uint32_t* tickets;  // Zeroed; one for each group, or for each long segment.
 };
 

@@ -72,6 +72,7 @@ __device__ inline bool IsLastBlock(const cg::thread_block& block, uint32_t* tick
   block.sync();
   if (block.thread_rank() == 0) {
     shared_flag = atomicAdd(ticket, 1u) == count - 1;
+    if (shared_flag) *ticket = 0;  // For the next launch.
     __threadfence();
   }
   block.sync();

@@ -45,6 +45,9 @@ struct ReduceTuning {
 
   static constexpr uint32_t kVectorBytes = 16;
   static constexpr uint32_t kTileVectorsInFlight = 4;
+  // What a block leaves of its chunk has, besides words and what a state has.
+  static constexpr uint64_t kPartialExtraBytes = 48;
+
   // A chunk is what one block reduces at a time; smaller ones cost more to join than to read.
   static constexpr uint64_t kChunkBytesMin = 16 * 1024;
   // Chunks for each resident block, for an even end: of equal groups, and of queued segments.

@@ -40,6 +40,10 @@ __device__ inline double PowerOfTwo(int exponent) {
   return __hiloint2double((exponent + 1023) << 20, 0);
 }
 
+__device__ inline Uint128 MagnitudeOfInteger(Int128 x) {
+  return x < 0 ? Uint128{0} - static_cast<Uint128>(x) : static_cast<Uint128>(x);
+}
+
 // The number's leading 24 bits, the others 0.
 __device__ inline double LeadingPiece(double x) {
   return __hiloint2double(__double2hiint(x), __double2loint(x) & static_cast<int>(0xE000'0000u));
@@ -106,8 +110,9 @@ struct SingleWords {
   }
 
   // Adds the integer of word i, joined across threads.
-  __device__ static void AddTo(ExactSum<float, 1>& sum, uint32_t i, int64_t integer) {
-    sum.AddInteger(Magnitude(integer), Unit(i) - ExactSum<float, 1>::kLowestExponent, integer < 0);
+  __device__ static void AddTo(ExactSum<float, 1>& sum, uint32_t i, Int128 integer) {
+    sum.AddInteger(MagnitudeOfInteger(integer), Unit(i) - ExactSum<float, 1>::kLowestExponent,
+                   integer < 0);
   }
 };
 
@@ -145,8 +150,8 @@ struct SingleSquareWords {
     return CloseDoubles<kCount>(words, [](uint32_t i) { return Unit(i); });
   }
 
-  __device__ static void AddTo(Sum& sum, uint32_t i, int64_t integer) {
-    sum.AddInteger(Magnitude(integer), Unit(i) - Sum::kLowestExponent, integer < 0);
+  __device__ static void AddTo(Sum& sum, uint32_t i, Int128 integer) {
+    sum.AddInteger(MagnitudeOfInteger(integer), Unit(i) - Sum::kLowestExponent, integer < 0);
   }
 };
 
@@ -179,8 +184,8 @@ struct DoubleWords {
 
   __device__ static uint32_t Close(WordColumn) { return 0; }
 
-  __device__ static void AddTo(Sum& sum, uint32_t i, int64_t integer) {
-    sum.AddInteger(Magnitude(integer), Sum::kDigitBits * i, integer < 0);
+  __device__ static void AddTo(Sum& sum, uint32_t i, Int128 integer) {
+    sum.AddInteger(MagnitudeOfInteger(integer), Sum::kDigitBits * i, integer < 0);
   }
 };
 
