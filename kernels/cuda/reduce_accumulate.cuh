@@ -159,33 +159,45 @@ __device__ inline bool HasNan(const Batch<T, kSize>& batch) {
   return has_nan;
 }
 
-// Extremes and tallies of floating-point elements none of which is NaN or infinite.
-template <class S, uint32_t kSize, bool kIsMax>
-__device__ inline void AddFinite(const Batch<S, kSize>& batch, uint64_t index, uint32_t stride,
+// Extremes and tallies of `kCount` batches of floating-point elements none of which is NaN or
+// infinite. The first element of batch b has the index first_index + b * step.
+template <class S, uint32_t kSize, uint32_t kCount, bool kIsMax>
+__device__ inline void AddFinite(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index,
+                                 uint64_t step, uint32_t stride,
                                  ExtremeState<S, kIsMax>& extreme) {
-  S best = batch.values[0];
+  S best = batches[0].values[0];
 #pragma unroll
-  for (uint32_t k = 1; k < kSize; ++k) {
-    best = kIsMax ? fmax(best, batch.values[k]) : fmin(best, batch.values[k]);
+  for (uint32_t b = 0; b < kCount; ++b) {
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) {
+      best = kIsMax ? fmax(best, batches[b].values[k]) : fmin(best, batches[b].values[k]);
+    }
   }
+  // Of equals the first counts, and that is never the later one: most batches end here.
   const bool improves = kIsMax ? best > extreme.value : best < extreme.value;
   if (extreme.index != kNoIndex && !improves) return;
-  AddBatch(batch, index, stride, extreme);
+#pragma unroll
+  for (uint32_t b = 0; b < kCount; ++b) {
+    AddBatch(batches[b], first_index + b * step, stride, extreme);
+  }
 }
 
-template <class S, uint32_t kSize>
-__device__ inline void AddFinite(const Batch<S, kSize>& batch, uint64_t index, uint32_t stride,
-                                 ExtremesState<S>& part) {
-  AddFinite(batch, index, stride, part.min);
-  AddFinite(batch, index, stride, part.max);
+template <class S, uint32_t kSize, uint32_t kCount>
+__device__ inline void AddFinite(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index,
+                                 uint64_t step, uint32_t stride, ExtremesState<S>& part) {
+  AddFinite(batches, first_index, step, stride, part.min);
+  AddFinite(batches, first_index, step, stride, part.max);
 }
 
-template <class S, uint32_t kSize>
-__device__ inline void AddFinite(const Batch<S, kSize>& batch, uint64_t, uint32_t,
-                                 TallyState<S>& part) {
+template <class S, uint32_t kSize, uint32_t kCount>
+__device__ inline void AddFinite(const Batch<S, kSize> (&batches)[kCount], uint64_t, uint64_t,
+                                 uint32_t, TallyState<S>& part) {
   uint32_t nonzero = 0;
 #pragma unroll
-  for (uint32_t k = 0; k < kSize; ++k) nonzero += batch.values[k] != 0 ? 1 : 0;
+  for (uint32_t b = 0; b < kCount; ++b) {
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) nonzero += batches[b].values[k] != 0 ? 1 : 0;
+  }
   part.nonzero += nonzero;
 }
 
@@ -227,6 +239,7 @@ class Accumulator {
  public:
   using S = ComputeType<T>;
   using Registers = RegisterState<T, kParts>;
+  using Base = typename Registers::Base;
   static constexpr bool kHasWords = Registers::kHasWords;
 
   // `words` are the thread's own.
@@ -239,30 +252,27 @@ class Accumulator {
     moments_.Reset();
   }
 
-  // Takes a batch, the elements of which have the indices index, index + stride, ... of their
-  // group. Requires that every index taken before is smaller.
-  template <uint32_t kSize>
-  __device__ void Add(const Batch<S, kSize>& batch, uint64_t index, uint32_t stride) {
-    const bool has_ignored = FloatingElement<T> && ignore_nan_ && HasNan(batch);
-    [[maybe_unused]] const bool ordinary = AddMoments(batch, has_ignored);
-    // All loops over a batch are unrolled: an index that is known at run time only would send the
-    // batch to memory.
-    if (has_ignored) {
-#pragma unroll
-      for (uint32_t k = 0; k < kSize; ++k) AddRegisters(batch.values[k], index + k * stride);
-      return;
-    }
+  // Takes batches that were loaded together: one look for all of them tells whether they are
+  // ordinary. Element k of batch b has the index first_index + b * step + k * stride of its group.
+  // Requires that every index taken before is smaller.
+  template <uint32_t kSize, uint32_t kCount>
+  __device__ void Add(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index,
+                      uint64_t step, uint32_t stride) {
+    static_assert(kSize * kCount <= ReduceTuning::kGroupElementsMax);
     if constexpr (kHasWords) {
-      if (ordinary) {
-        registers_.Base::ForEachPart([&](auto& part) { AddFinite(batch, index, stride, part); });
+      if (!(ignore_nan_ && AnyHasNan(batches)) && AddOrdinary(batches)) {
+        if constexpr (Base::kParts != 0) AddFiniteToRegisters(batches, first_index, step, stride);
         return;
       }
     }
-    registers_.Base::ForEachPart([&](auto& part) { AddBatch(batch, index, stride, part); });
+    // Loops over batches are unrolled: an index that is known at run time only would send them to
+    // memory.
+#pragma unroll
+    for (uint32_t b = 0; b < kCount; ++b) AddOne(batches[b], first_index + b * step, stride);
   }
 
   __device__ void AddElement(T x, uint64_t index) {
-    Add(Batch<S, 1>{{ToCompute(x)}}, index, 1);
+    AddOne(Batch<S, 1>{{ToCompute(x)}}, index, 1);
   }
 
   // Brings moments into the words and returns the rest. What follows is Reset.
@@ -276,6 +286,49 @@ class Accumulator {
     __device__ explicit NoMoments(WordColumn) {}
     __device__ void Reset() {}
   };
+
+  template <uint32_t kSize, uint32_t kCount>
+  __device__ static bool AnyHasNan(const Batch<S, kSize> (&batches)[kCount]) {
+    bool has_nan = false;
+#pragma unroll
+    for (uint32_t b = 0; b < kCount; ++b) has_nan = has_nan || HasNan(batches[b]);
+    return has_nan;
+  }
+
+  template <uint32_t kSize, uint32_t kCount>
+  __device__ bool AddOrdinary(const Batch<S, kSize> (&batches)[kCount]) {
+    S values[kSize * kCount];
+#pragma unroll
+    for (uint32_t i = 0; i < kSize * kCount; ++i) values[i] = batches[i / kSize].values[i % kSize];
+    return moments_.AddOrdinary(values);
+  }
+
+  template <uint32_t kSize, uint32_t kCount>
+  __device__ void AddFiniteToRegisters(const Batch<S, kSize> (&batches)[kCount],
+                                       uint64_t first_index, uint64_t step, uint32_t stride) {
+    registers_.Base::ForEachPart(
+        [&](auto& part) { AddFinite(batches, first_index, step, stride, part); });
+  }
+
+  // Takes a batch of any elements.
+  template <uint32_t kSize>
+  __device__ void AddOne(const Batch<S, kSize>& batch, uint64_t index, uint32_t stride) {
+    const bool has_ignored = FloatingElement<T> && ignore_nan_ && HasNan(batch);
+    [[maybe_unused]] const bool finite = AddMoments(batch, has_ignored);
+    if (has_ignored) {
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) AddRegisters(batch.values[k], index + k * stride);
+      return;
+    }
+    if constexpr (kHasWords) {
+      if (finite) {
+        const Batch<S, kSize> batches[1] = {batch};
+        if constexpr (Base::kParts != 0) AddFiniteToRegisters(batches, index, 0, stride);
+        return;
+      }
+    }
+    registers_.Base::ForEachPart([&](auto& part) { AddBatch(batch, index, stride, part); });
+  }
 
   // Returns whether the batch is known to be finite.
   template <uint32_t kSize>
@@ -305,7 +358,6 @@ class Accumulator {
     }
   }
 
-  using Base = typename Registers::Base;
   bool ignore_nan_;
   Registers registers_;
   std::conditional_t<kHasWords, MomentAccumulator<T, kParts>, NoMoments> moments_;
@@ -334,14 +386,15 @@ __device__ inline void AddRange(const T* elements, uint64_t count, uint64_t firs
     uint4 raw[kInFlight];
 #pragma unroll
     for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = vectors[i + k * threads];
+    Batch<ComputeType<T>, kSize> batches[kInFlight];
 #pragma unroll
-    for (uint32_t k = 0; k < kInFlight; ++k) {
-      accumulator.Add(BatchOf<T>(raw[k]), vector_index + (i + k * threads) * kSize, 1);
-    }
+    for (uint32_t k = 0; k < kInFlight; ++k) batches[k] = BatchOf<T>(raw[k]);
+    accumulator.Add(batches, vector_index + i * kSize, uint64_t{threads} * kSize, 1);
   }
 #pragma unroll 1
   for (; i < vector_count; i += threads) {
-    accumulator.Add(BatchOf<T>(vectors[i]), vector_index + i * kSize, 1);
+    const Batch<ComputeType<T>, kSize> batches[1] = {BatchOf<T>(vectors[i])};
+    accumulator.Add(batches, vector_index + i * kSize, 0, 1);
   }
 
 #pragma unroll 1

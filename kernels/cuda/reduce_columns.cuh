@@ -37,12 +37,12 @@ __device__ inline void AddRows(const ReductionParameters& parameters, uint64_t c
   const T* const elements = static_cast<const T*>(parameters.elements) + column;
   uint64_t row = begin;
   for (; row + (kInFlight - 1) * step < end; row += kInFlight * step) {
-    Batch<ComputeType<T>, kInFlight> batch;
+    Batch<ComputeType<T>, kInFlight> batches[1];
 #pragma unroll
     for (uint32_t k = 0; k < kInFlight; ++k) {
-      batch.values[k] = ToCompute(elements[(row + k * step) * columns]);
+      batches[0].values[k] = ToCompute(elements[(row + k * step) * columns]);
     }
-    accumulator.Add(batch, row, step);
+    accumulator.Add(batches, row, 0, step);
   }
 #pragma unroll 1
   for (; row < end; row += step) accumulator.AddElement(elements[row * columns], row);

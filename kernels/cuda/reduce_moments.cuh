@@ -76,30 +76,34 @@ class MomentAccumulator {
     window_ = {};
   }
 
-  // Takes `kSize` elements; returns whether all are finite and in the window, where there is one.
+  // Takes the elements if that is cheap, as it nearly always is: where there is no window, or where
+  // they lie in it and so are finite. Returns whether it did.
   template <uint32_t kSize>
-  __device__ bool Add(const S (&values)[kSize]) {
+  __device__ bool AddOrdinary(const S (&values)[kSize]) {
     if constexpr (!Words::kHasWindow) {
       AddToWords(values);
-      return false;
+      return true;
     } else {
       NoteSigns(values);
-      MagnitudeRange range;
-#pragma unroll
-      for (uint32_t k = 0; k < kSize; ++k) range.Add(MagnitudeBits(values[k]));
-      bool takes = window_.bounds.Takes(range);
-      if (!takes) takes = MoveWindow(range);
-      if (!takes) {
-#pragma unroll
-        for (uint32_t k = 0; k < kSize; ++k) flags_.Merge(AddOne(words_, values[k]));
-        return false;
-      }
-#pragma unroll
-      for (uint32_t k = 0; k < kSize; ++k) AddToWindow(values[k]);
-      window_.additions += kSize;
-      if (window_.additions > kWindowAdditions - kSize) Flush();
+      if (!window_.bounds.Takes(RangeOfMagnitudes(values))) return false;
+      AddToWindow(values);
       return true;
     }
+  }
+
+  // Takes any elements. Returns whether they are known to be finite.
+  template <uint32_t kSize>
+  __device__ bool Add(const S (&values)[kSize]) {
+    if (AddOrdinary(values)) return Words::kHasWindow;
+    if constexpr (Words::kHasWindow) {
+      if (MoveWindow(RangeOfMagnitudes(values))) {
+        AddToWindow(values);
+        return true;
+      }
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) flags_.Merge(AddOne(words_, values[k]));
+    }
+    return false;
   }
 
   // Brings everything into the words, as integers. What follows is Reset.
@@ -122,6 +126,14 @@ class MomentAccumulator {
     uint32_t additions = 0;
   };
   struct NoWindow {};
+
+  template <uint32_t kSize>
+  __device__ static MagnitudeRange RangeOfMagnitudes(const S (&values)[kSize]) {
+    MagnitudeRange range;
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) range.Add(MagnitudeBits(values[k]));
+    return range;
+  }
 
   template <uint32_t kSize>
   __device__ void AddToWords(const S (&values)[kSize]) {
@@ -173,6 +185,14 @@ class MomentAccumulator {
       window_.square_anchor = SquareAnchor(biased_max);
     }
     return true;
+  }
+
+  template <uint32_t kSize>
+  __device__ void AddToWindow(const S (&values)[kSize]) {
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) AddToWindow(values[k]);
+    window_.additions += kSize;
+    if (window_.additions > kWindowAdditions - ReduceTuning::kGroupElementsMax) Flush();
   }
 
   __device__ void AddToWindow(S x) {

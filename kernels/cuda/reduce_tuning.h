@@ -45,6 +45,8 @@ struct ReduceTuning {
 
   static constexpr uint32_t kVectorBytes = 16;
   static constexpr uint32_t kTileVectorsInFlight = 4;
+  // Elements of all loads that a thread has under way.
+  static constexpr uint32_t kGroupElementsMax = 64;
   // What a block leaves of its chunk has, besides words and what a state has.
   static constexpr uint64_t kPartialExtraBytes = 48;
 
