@@ -8,6 +8,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "kernels/cuda/reduce_moments.cuh"
@@ -201,6 +202,58 @@ __device__ inline void AddFinite(const Batch<S, kSize> (&batches)[kCount], uint6
   part.nonzero += nonzero;
 }
 
+// What a thread loads turn by turn: kInFlight vectors, a vector of each thread apart.
+template <class T, uint32_t kInFlight>
+struct LoadedTurns {
+  static constexpr uint32_t kSize = kVectorSize<T>;
+  using Batches = Batch<ComputeType<T>, kSize>[kInFlight];
+
+  const uint4* first;
+  uint32_t threads;
+  uint64_t first_index;  // Of the first element of *first.
+
+  __device__ uint64_t step() const { return uint64_t{threads} * kSize; }
+  __device__ const uint4* Of(uint32_t turn) const {
+    return first + uint64_t{turn} * kInFlight * threads;
+  }
+  __device__ uint64_t IndexOf(uint32_t turn) const {
+    return first_index + uint64_t{turn} * kInFlight * step();
+  }
+  __device__ void Load(const uint4* at, Batches& batches) const {
+    uint4 raw[kInFlight];
+#pragma unroll
+    for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = at[uint64_t{k} * threads];
+#pragma unroll
+    for (uint32_t k = 0; k < kInFlight; ++k) batches[k] = BatchOf<T>(raw[k]);
+  }
+};
+
+// The turns that brought the extremes of finite floating-point elements. Which element of the turn
+// it was is looked up once, at the end: a warp has some lane with a new extreme in most turns.
+template <class S>
+struct ExtremeTurns {
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  S min = std::numeric_limits<S>::infinity();
+  S max = -std::numeric_limits<S>::infinity();
+  uint32_t min_turn = kNone;
+  uint32_t max_turn = kNone;
+
+  template <uint32_t kSize, uint32_t kCount>
+  __device__ void Add(const Batch<S, kSize> (&batches)[kCount], uint32_t turn) {
+    S least = batches[0].values[0];
+    S greatest = least;
+#pragma unroll
+    for (uint32_t i = 1; i < kSize * kCount; ++i) {
+      least = fmin(least, batches[i / kSize].values[i % kSize]);
+      greatest = fmax(greatest, batches[i / kSize].values[i % kSize]);
+    }
+    min_turn = least < min ? turn : min_turn;
+    min = fmin(min, least);
+    max_turn = greatest > max ? turn : max_turn;
+    max = fmax(max, greatest);
+  }
+};
+
 // The parts that a thread keeps in registers, and what is known of the others besides their words.
 template <class T, uint32_t kParts>
 struct RegisterState
@@ -265,10 +318,35 @@ class Accumulator {
         return;
       }
     }
-    // Loops over batches are unrolled: an index that is known at run time only would send them to
-    // memory.
-#pragma unroll
-    for (uint32_t b = 0; b < kCount; ++b) AddOne(batches[b], first_index + b * step, stride);
+    AddEach(batches, first_index, step, stride);
+  }
+
+  // Takes `turns` turns of loads.
+  template <uint32_t kInFlight>
+  __device__ void AddTurns(const LoadedTurns<T, kInFlight>& loads, uint32_t turns) {
+    typename LoadedTurns<T, kInFlight>::Batches batches;
+    const uint4* at = loads.first;
+    [[maybe_unused]] ExtremeTurns<S> extremes;
+#pragma unroll 1
+    for (uint32_t turn = 0; turn < turns; ++turn) {
+      loads.Load(at, batches);
+      at += uint64_t{kInFlight} * loads.threads;
+      if constexpr (kHasWords) {
+        if (!(ignore_nan_ && AnyHasNan(batches)) && AddOrdinary(batches)) {
+          if constexpr ((kParts & kTallyPart) != 0) {
+            AddFinite(batches, 0, 0, 1, registers_.template Part<kTallyPart>());
+          }
+          if constexpr ((kParts & kExtremesPart) != 0) extremes.Add(batches, turn);
+          continue;
+        }
+      }
+      AddEach(batches, loads.IndexOf(turn), loads.step(), 1);
+    }
+    if constexpr (kHasWords && (kParts & kExtremesPart) != 0) {
+      auto& part = registers_.template Part<kExtremesPart>();
+      AddExtremeOfTurn(loads, extremes.min_turn, part.min);
+      AddExtremeOfTurn(loads, extremes.max_turn, part.max);
+    }
   }
 
   __device__ void AddElement(T x, uint64_t index) {
@@ -297,10 +375,18 @@ class Accumulator {
 
   template <uint32_t kSize, uint32_t kCount>
   __device__ bool AddOrdinary(const Batch<S, kSize> (&batches)[kCount]) {
-    S values[kSize * kCount];
+    if constexpr (!MomentWords<T, kParts>::kHasWindow) {
 #pragma unroll
-    for (uint32_t i = 0; i < kSize * kCount; ++i) values[i] = batches[i / kSize].values[i % kSize];
-    return moments_.AddOrdinary(values);
+      for (uint32_t b = 0; b < kCount; ++b) moments_.AddOrdinary(batches[b].values);
+      return true;
+    } else {
+      S values[kSize * kCount];
+#pragma unroll
+      for (uint32_t i = 0; i < kSize * kCount; ++i) {
+        values[i] = batches[i / kSize].values[i % kSize];
+      }
+      return moments_.AddOrdinary(values);
+    }
   }
 
   template <uint32_t kSize, uint32_t kCount>
@@ -308,6 +394,29 @@ class Accumulator {
                                        uint64_t first_index, uint64_t step, uint32_t stride) {
     registers_.Base::ForEachPart(
         [&](auto& part) { AddFinite(batches, first_index, step, stride, part); });
+  }
+
+  // Loops over batches are unrolled: an index that is known at run time only would send them to
+  // memory.
+  template <uint32_t kSize, uint32_t kCount>
+  __device__ void AddEach(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index,
+                          uint64_t step, uint32_t stride) {
+#pragma unroll
+    for (uint32_t b = 0; b < kCount; ++b) AddOne(batches[b], first_index + b * step, stride);
+  }
+
+  template <uint32_t kInFlight, bool kIsMax>
+  __device__ static void AddExtremeOfTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
+                                          ExtremeState<S, kIsMax>& extreme) {
+    if (turn == ExtremeTurns<S>::kNone) return;
+    typename LoadedTurns<T, kInFlight>::Batches batches;
+    loads.Load(loads.Of(turn), batches);
+    ExtremeState<S, kIsMax> of_turn;
+#pragma unroll
+    for (uint32_t b = 0; b < kInFlight; ++b) {
+      AddBatch(batches[b], loads.IndexOf(turn) + b * loads.step(), 1, of_turn);
+    }
+    extreme.Merge(of_turn);  // Other turns may have brought the same value, earlier or later.
   }
 
   // Takes a batch of any elements.
@@ -363,43 +472,37 @@ class Accumulator {
   std::conditional_t<kHasWords, MomentAccumulator<T, kParts>, NoMoments> moments_;
 };
 
-// Takes the share of thread `rank` of `threads` in `count` elements, the first of which has index
-// `first_index` of its group. The shares of all threads together are all elements; each thread
-// takes its own in increasing order. kInFlight loads of 16 bytes are under way at once.
+// Takes the share of thread `rank` of `threads` in `count` elements, of which the first has index 0
+// of its group. The shares of all threads together are all elements; each thread takes its own in
+// increasing order. kInFlight loads of 16 bytes are under way at once.
 template <uint32_t kInFlight, class T, class Accumulator>
-__device__ inline void AddRange(const T* elements, uint64_t count, uint64_t first_index,
-                                uint32_t rank, uint32_t threads, Accumulator& accumulator) {
+__device__ inline void AddRange(const T* elements, uint64_t count, uint32_t rank, uint32_t threads,
+                                Accumulator& accumulator) {
   constexpr uint32_t kSize = kVectorSize<T>;
   const uint32_t misaligned =
       static_cast<uint32_t>(reinterpret_cast<uintptr_t>(elements) % ReduceTuning::kVectorBytes);
   uint64_t head = misaligned == 0 ? 0 : (ReduceTuning::kVectorBytes - misaligned) / sizeof(T);
   if (head > count) head = count;
-  for (uint64_t i = rank; i < head; i += threads) {
-    accumulator.AddElement(elements[i], first_index + i);
-  }
+#pragma unroll 1
+  for (uint64_t i = rank; i < head; i += threads) accumulator.AddElement(elements[i], i);
 
+  // Turns in which every thread has all its loads: the loop to be fast in keeps little alive.
   const uint4* const vectors = reinterpret_cast<const uint4*>(elements + head);
   const uint64_t vector_count = (count - head) / kSize;
-  const uint64_t vector_index = first_index + head;
-  uint64_t i = rank;
-  for (; i + (kInFlight - 1) * threads < vector_count; i += kInFlight * threads) {
-    uint4 raw[kInFlight];
-#pragma unroll
-    for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = vectors[i + k * threads];
-    Batch<ComputeType<T>, kSize> batches[kInFlight];
-#pragma unroll
-    for (uint32_t k = 0; k < kInFlight; ++k) batches[k] = BatchOf<T>(raw[k]);
-    accumulator.Add(batches, vector_index + i * kSize, uint64_t{threads} * kSize, 1);
-  }
+  const uint32_t turns = static_cast<uint32_t>(vector_count / (kInFlight * uint64_t{threads}));
+  const LoadedTurns<T, kInFlight> loads{vectors + rank, threads,
+                                        head + uint64_t{rank} * kSize};
+  accumulator.AddTurns(loads, turns);
+
+  uint64_t i = uint64_t{turns} * kInFlight * threads + rank;
 #pragma unroll 1
   for (; i < vector_count; i += threads) {
     const Batch<ComputeType<T>, kSize> batches[1] = {BatchOf<T>(vectors[i])};
-    accumulator.Add(batches, vector_index + i * kSize, 0, 1);
+    accumulator.Add(batches, head + i * kSize, 0, 1);
   }
-
 #pragma unroll 1
   for (uint64_t tail = head + vector_count * kSize + rank; tail < count; tail += threads) {
-    accumulator.AddElement(elements[tail], first_index + tail);
+    accumulator.AddElement(elements[tail], tail);
   }
 }
 

@@ -44,25 +44,43 @@ __device__ inline BlockItem ItemAt(const BlockWork& work, uint64_t item) {
           segment.chunk_count, low};
 }
 
-// The item for this block's turn-th turn. Called by all threads; `shared_item` is shared memory,
-// and a block-wide barrier stands between its use here and the next call.
-__device__ inline uint64_t TakeItem(const cg::thread_block& block, const BlockWork& work,
-                                    uint64_t turn, unsigned long long& shared_item) {
-  if (work.queue == nullptr) return blockIdx.x + turn * gridDim.x;
-  if (block.thread_rank() == 0) shared_item = atomicAdd(&work.queue->next_item, 1ull);
+// A block's place in its work. In shared memory, since it is known to one thread and registers are
+// needed by all.
+struct BlockProgress {
+  uint64_t turn;
+  uint64_t item_index;
+  BlockItem item;
+  bool has_item;
+  bool is_last;  // For IsLastBlock.
+};
+
+// Moves to the block's next item; returns whether there is one. Called by all threads, thread 0
+// having set `turn` to 0 before the first call. What was known of the item before is overwritten.
+__device__ inline bool NextItem(const cg::thread_block& block,
+                                const ReductionParameters& parameters, const BlockWork& work,
+                                BlockProgress& progress) {
   block.sync();
-  return shared_item;
+  if (block.thread_rank() == 0) {
+    progress.item_index = work.queue == nullptr ? blockIdx.x + progress.turn * gridDim.x
+                                                : atomicAdd(&work.queue->next_item, 1ull);
+    progress.turn += 1;
+    progress.has_item = progress.item_index < ItemCount(parameters, work);
+    if (progress.has_item) progress.item = ItemAt(work, progress.item_index);
+  }
+  block.sync();
+  return progress.has_item;
 }
 
 // Takes this block's share of an item's group: the blocks of a group read it together from front to
 // back, each some vectors at a time, so that all are done at the same time.
 template <class T, uint32_t kParts>
 __device__ inline void AddChunk(const cg::thread_block& block,
-                                const ReductionParameters& parameters, const GroupRange& range,
-                                const BlockItem& item, Accumulator<T, kParts>& accumulator) {
+                                const ReductionParameters& parameters, const BlockItem& item,
+                                Accumulator<T, kParts>& accumulator) {
   const uint32_t threads = static_cast<uint32_t>(block.size());
+  const GroupRange range = RangeOf(parameters, item.group);
   AddRange<ReduceShapeOf<T>(kParts).vectors_in_flight>(
-      static_cast<const T*>(parameters.elements) + range.begin, range.size, 0,
+      static_cast<const T*>(parameters.elements) + range.begin, range.size,
       item.chunk * threads + block.thread_rank(), item.chunk_count * threads, accumulator);
 }
 
@@ -85,33 +103,30 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads,
                  const __grid_constant__ BlockWork work) {
   static_assert(kPartialIsAsPlanned<T, kParts>);
   __shared__ WarpStates<RegisterState<T, kParts>> warp_states;
-  __shared__ unsigned long long shared_item;
-  __shared__ bool shared_flag;
+  __shared__ BlockProgress progress;
   const cg::thread_block block = cg::this_thread_block();
-  BlockPartial<T, kParts>* const partials = static_cast<BlockPartial<T, kParts>*>(work.partials);
-  const uint64_t item_count = ItemCount(parameters, work);
-  Accumulator<T, kParts> accumulator(WordsOf(block), parameters.rules.ignore_nan);
+  if (block.thread_rank() == 0) progress.turn = 0;
 
-  for (uint64_t turn = 0;; ++turn) {
-    const uint64_t item_index = TakeItem(block, work, turn, shared_item);
-    if (item_index >= item_count) return;
-    const BlockItem item = ItemAt(work, item_index);
-    const GroupRange range = RangeOf(parameters, item.group);
-    const bool has_partials = item.chunk_count > 1;
-
-    if (turn > 0) accumulator.Reset();
-    AddChunk(block, parameters, range, item, accumulator);
+  while (NextItem(block, parameters, work, progress)) {
+    const BlockItem& item = progress.item;
+    Accumulator<T, kParts> accumulator(WordsOf(block), parameters.rules.ignore_nan);
+    AddChunk(block, parameters, item, accumulator);
     RegisterState<T, kParts> registers = accumulator.Close();
     JoinBlock(block, warp_states, registers);
+    const bool has_partials = item.chunk_count > 1;
     if (has_partials) {
-      StorePartial(block, registers, partials[item_index]);
-      if (!IsLastBlock(block, &work.tickets[item.ticket], item.chunk_count, shared_flag)) continue;
+      BlockPartial<T, kParts>* const partials =
+          static_cast<BlockPartial<T, kParts>*>(work.partials);
+      StorePartial(block, registers, partials[progress.item_index]);
+      if (!IsLastBlock(block, &work.tickets[item.ticket], item.chunk_count, progress.is_last)) {
+        continue;
+      }
       JoinPartials(block, warp_states, partials + item.first_item, item.chunk_count, registers);
     }
     if (block.thread_rank() == 0) {
-      FinishBlock(parameters, item.group, range.size, registers, FirstColumn(block), has_partials);
+      FinishBlock(parameters, item.group, RangeOf(parameters, item.group).size, registers,
+                  FirstColumn(block), has_partials);
     }
-    block.sync();  // Before the first two columns of words are used again.
   }
 }
 

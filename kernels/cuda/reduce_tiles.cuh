@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads,
     accumulator.Reset();
     if (!is_long) {
       AddRange<ReduceTuning::kTileVectorsInFlight>(
-          static_cast<const T*>(parameters.elements) + range.begin, range.size, 0, rank, width,
+          static_cast<const T*>(parameters.elements) + range.begin, range.size, rank, width,
           accumulator);
     }
     const RegisterState<T, kParts> registers = accumulator.Close();
