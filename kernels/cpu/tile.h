@@ -31,8 +31,9 @@ struct Tile {
   size_t stride_bytes;    // From row to row.
   uint32_t rows;          // At most kTileRows<S>.
   uint32_t width;         // Lanes, at most kLanesMax<S>.
-  // Whether float64 holds the sum of any elements of the tile exactly; true of what was binary16.
-  bool has_exact_sums = false;
+  // Last bits of every normal element's significand that are known to be 0: what was converted from
+  // 16 bits has fewer than float.
+  int trailing_zeros = 0;
 };
 
 #if defined(__clang__)
