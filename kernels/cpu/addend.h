@@ -64,12 +64,33 @@ struct Addend {
     return static_cast<Bits>(own_unit - Format::kLowestExponent + 1) << (Format::kPrecision - 1);
   }
 
-  // To the exact sum itself, whatever x is.
+  // Adds x to a sum, whatever x is.
   static void AddTo(Sum& sum, S x) {
     if constexpr (kPower == 2) {
       sum.AddSquare(x);
     } else {
       sum.Add(kMoment == Moment::kMagnitudes ? std::fabs(x) : x);
+    }
+  }
+
+  // Adds total * 2^unit to a sum; |total| < 2^127.
+  static void AddTotal(Sum& sum, Int128 total, int unit) {
+    if (!sum.is_finite()) return;
+    const Uint128 magnitude =
+        total < 0 ? Uint128{0} - static_cast<Uint128>(total) : static_cast<Uint128>(total);
+    sum.AddInteger(magnitude, static_cast<uint32_t>(unit - Sum::kLowestExponent), total < 0);
+  }
+
+  // x as digits of the sum, for ExactSum::AddDigits. Requires a finite x.
+  template <class Add>
+  static void ForEachDigitOf(S x, Add add) {
+    const DecomposedFloat d = Decompose(x);
+    if constexpr (kPower == 2) {
+      ForEachDigit<2 * Format::kPrecision>(Uint128{d.significand} * d.significand, 2 * d.position,
+                                           false, add);
+    } else {
+      ForEachDigit<Format::kPrecision>(d.significand, d.position,
+                                       kMoment == Moment::kSum && d.negative, add);
     }
   }
 

@@ -36,6 +36,7 @@ class MomentLanes<S, kMoment> {
     std::fill_n(flags_, width, 0);
     all_flagged_ = false;
     is_nan_ = false;
+    has_digits_ = false;
   }
 
   template <class SumOf>
@@ -67,10 +68,14 @@ class MomentLanes<S, kMoment> {
     }
   }
 
+  // Whether there is only one column, and its sum is NaN whatever is added to it.
+  bool is_nan() const { return is_nan_; }
+
   // Brings all that was added to the sums.
   template <class SumOf>
   void MergeInto(uint32_t columns, SumOf sum_of) {
     EmptySlices(columns, sum_of);
+    if (has_digits_) sum_of(0).AddDigits([&](int digit) { return digits_[digit]; });
     FoldLanes(width_, columns, [&](uint32_t into, uint32_t from) { flags_[into] |= flags_[from]; });
     for (uint32_t column = 0; column < columns; ++column) {
       sum_of(column).AddFlags(static_cast<uint32_t>(flags_[column]));
@@ -123,9 +128,12 @@ class MomentLanes<S, kMoment> {
   template <int kCount>
   void AddToSlicesFrom(const Tile<S>& tile, int first) {
     double* const slices = slices_[first];
-    ForEachElement(tile, [=](uint32_t lane, S x) {
-      A::ForEachOf(x, [=](double addend) { AddSlices<kCount>(slices + lane, addend); });
-    });
+    for (uint32_t row = 0; row < tile.rows; ++row) {
+      PrefetchRowOfNext(tile, row);
+      ForEachElement(RowOf(tile, row), [=](uint32_t lane, S x) {
+        A::ForEachOf(x, [=](double addend) { AddSlices<kCount>(slices + lane, addend); });
+      });
+    }
   }
 
   void AddToSlices(const Tile<S>& tile, int first, int last) {
@@ -170,14 +178,26 @@ class MomentLanes<S, kMoment> {
     }
   }
 
-  // The finite elements that the slices do not take, straight to the sums.
+  void BeginDigits() {
+    if (!has_digits_) std::fill_n(digits_, A::Sum::kDigits, 0);
+    has_digits_ = true;
+  }
+
+  // The finite elements that the slices do not take, straight to the sums; where there is only one
+  // sum, without the carries. A strip's 2^29 rows of a column cannot overflow its digits.
   template <class SumOf>
-  static void AddTheRest(const Tile<S>& tile, Bits smallest, uint32_t columns, SumOf sum_of) {
+  void AddTheRest(const Tile<S>& tile, Bits smallest, uint32_t columns, SumOf sum_of) {
+    if (columns == 1) BeginDigits();
     for (uint32_t r = 0; r < tile.rows; ++r) {
       const std::byte* row = tile.data + r * tile.stride_bytes;
       for (uint32_t lane = 0; lane < tile.width; ++lane) {
         const S x = LoadUnaligned<S>(row, lane);
-        if (x != 0 && IsFinite(x) && !Fits(x, smallest)) A::AddTo(sum_of(lane % columns), x);
+        if (x == 0 || !IsFinite(x) || Fits(x, smallest)) continue;
+        if (columns == 1) {
+          A::ForEachDigitOf(x, [&](uint32_t digit, int64_t value) { digits_[digit] += value; });
+        } else {
+          A::AddTo(sum_of(lane % columns), x);
+        }
       }
     }
   }
@@ -200,18 +220,11 @@ class MomentLanes<S, kMoment> {
       for (uint32_t column = 0; column < columns; ++column) {
         Int128 total = Int128{LaneTotal(slice, column)} << shift;
         if (pair) total += LaneTotal(slice + 1, column);
-        AddTotal(sum_of(column), total, unit);
+        A::AddTotal(sum_of(column), total, unit);
       }
       slice += pair ? 2 : 1;
     }
     begun_ = 0;
-  }
-
-  static void AddTotal(typename A::Sum& sum, Int128 total, int unit) {
-    if (!sum.is_finite()) return;
-    const Uint128 magnitude =
-        total < 0 ? Uint128{0} - static_cast<Uint128>(total) : static_cast<Uint128>(total);
-    sum.AddInteger(magnitude, static_cast<uint32_t>(unit - A::Sum::kLowestExponent), total < 0);
   }
 
   // Makes the sums of a slice integers in its units, and joins the lanes of each column. A sum is
@@ -243,8 +256,10 @@ class MomentLanes<S, kMoment> {
   SliceWindow window_;
   uint32_t begun_;    // Bit i: slice i has begun.
   bool all_flagged_;  // Whether every lane saw something other than -0.0.
-  bool is_nan_;       // Whether the only column's sum is known to be NaN.
+  bool is_nan_;
+  bool has_digits_;  // Whether `digits_` are in use.
   alignas(kLanesAlignment) Bits flags_[kLanesMax<S>];
+  int64_t digits_[A::Sum::kDigits];
   alignas(kLanesAlignment) double slices_[kSlices][kLanesMax<S>];
 };
 

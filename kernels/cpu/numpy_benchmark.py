@@ -24,9 +24,9 @@ def random_bits(rng, count, dtype, finite):
     unsigned = np.uint32 if dtype == np.float32 else np.uint64
     bits = rng.integers(0, np.iinfo(unsigned).max, count, unsigned, endpoint=True)
     if finite:
-        exponent = np.array(np.inf, dtype).view(unsigned)
-        # The lowest bit of an exponent of ones is cleared.
-        bits[(bits & exponent) == exponent] &= ~unsigned(exponent & -exponent.astype(np.int64))
+        infinity = np.array(np.inf, dtype).view(unsigned)
+        lowest_exponent_bit = np.array(np.finfo(dtype).tiny, dtype).view(unsigned)
+        bits[(bits & infinity) == infinity] ^= lowest_exponent_bit
     return bits.view(dtype)
 
 

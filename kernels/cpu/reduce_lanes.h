@@ -75,6 +75,11 @@ class ReduceLanes {
   }
 
   void AddMoments(const Tile<S>& tile, uint32_t columns, GroupState<S>* states) {
+    bool wanted = false;
+    ForEachLanePart(*this, [&](auto part, auto& lanes) {
+      if constexpr (IsExactSum(part())) wanted |= !lanes.is_nan();
+    });
+    if (!wanted) return;
     const TileSurvey<S> survey = Survey(tile);
     ForEachLanePart(*this, [&](auto part, auto& lanes) {
       if constexpr (IsExactSum(part())) {

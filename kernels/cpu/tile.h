@@ -53,6 +53,25 @@ inline void ForEachElement(const Tile<S>& tile, Body body) {
   }
 }
 
+// One row of a tile.
+template <class S>
+inline Tile<S> RowOf(const Tile<S>& tile, uint32_t row) {
+  Tile<S> one = tile;
+  one.data += row * tile.stride_bytes;
+  one.rows = 1;
+  return one;
+}
+
+// Asks for a row of the tile after this one, if it follows in memory, while this one is worked on.
+template <class S>
+inline void PrefetchRowOfNext(const Tile<S>& tile, uint32_t row) {
+  constexpr size_t kCacheLineBytes = 64;
+  const std::byte* const next = tile.data + (tile.rows + row) * tile.stride_bytes;
+  for (size_t offset = 0; offset < tile.width * sizeof(S); offset += kCacheLineBytes) {
+    __builtin_prefetch(next + offset);
+  }
+}
+
 // Joins lanes until one for each column is left: join(into, from) for lanes of the same column,
 // lane l belonging to column l % columns. The order depends on the numbers of lanes and columns
 // only.

@@ -41,26 +41,36 @@ namespace tile_internal {
 
 // Elements whose magnitude is above `limit` are taken for 0.
 template <bool kLimited, class S>
-inline TileSurvey<S> SurveyRows(const Tile<S>& tile, MagnitudeBits<S> limit) {
+inline TileSurvey<S> SurveyRow(const std::byte* row, uint32_t width, MagnitudeBits<S> limit) {
   using Bits = MagnitudeBits<S>;
-  // Rows without gaps are one long row, so that vectors are folded into one number only once.
-  const bool gapless = tile.stride_bytes == tile.width * sizeof(S);
-  const uint32_t rows = gapless ? 1 : tile.rows;
-  const uint32_t width = gapless ? tile.width * tile.rows : tile.width;
   constexpr Bits kMax = std::numeric_limits<Bits>::max();
   Bits below_smallest = kMax;
   Bits largest = 0;
-  for (uint32_t r = 0; r < rows; ++r) {
-    const std::byte* row = tile.data + r * tile.stride_bytes;
-    for (uint32_t i = 0; i < width; ++i) {
-      Bits magnitude = MagnitudeBitsOf(LoadUnaligned<S>(row, i));
-      if constexpr (kLimited) magnitude = magnitude > limit ? 0 : magnitude;
-      largest = std::max(largest, magnitude);
-      // One less, which for 0 is the largest; a comparison with 0 would keep this from vectorising.
-      below_smallest = std::min(below_smallest, (magnitude - 1) & kMax);
-    }
+  for (uint32_t i = 0; i < width; ++i) {
+    Bits magnitude = MagnitudeBitsOf(LoadUnaligned<S>(row, i));
+    // By a mask, since a choice would keep this loop from being vectorised.
+    if constexpr (kLimited) magnitude &= -static_cast<Bits>(magnitude <= limit);
+    largest = std::max(largest, magnitude);
+    // One less, which for 0 is the largest.
+    below_smallest = std::min(below_smallest, (magnitude - 1) & kMax);
   }
   return {below_smallest == kMax ? kMax : below_smallest + 1, largest, true};
+}
+
+template <bool kLimited, class S>
+inline TileSurvey<S> SurveyRows(const Tile<S>& tile, MagnitudeBits<S> limit) {
+  // Rows without gaps are one long row, so that vectors are folded into one number only once.
+  if (tile.stride_bytes == tile.width * sizeof(S)) {
+    return SurveyRow<kLimited, S>(tile.data, tile.width * tile.rows, limit);
+  }
+  TileSurvey<S> survey{std::numeric_limits<MagnitudeBits<S>>::max(), 0, true};
+  for (uint32_t r = 0; r < tile.rows; ++r) {
+    const TileSurvey<S> row =
+        SurveyRow<kLimited, S>(tile.data + r * tile.stride_bytes, tile.width, limit);
+    survey.smallest = std::min(survey.smallest, row.smallest);
+    survey.largest = std::max(survey.largest, row.largest);
+  }
+  return survey;
 }
 
 }  // namespace tile_internal
