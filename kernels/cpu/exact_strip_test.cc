@@ -130,27 +130,37 @@ TYPED_TEST(ExactStripTest, AnyRangeOfExponents) {
   }
 }
 
-// As many addends of one sign as a slice takes, one fewer and one more, all of them as large as
-// can be, so that the slices' sums come to their limits; for float64 also what the first slice
-// leaves to the others.
+// As many addends of one sign as a slice takes, one fewer and one more. Each column fills another
+// slice as fast as can be: with the largest numbers, or with what they leave to the next one. Where
+// the largest are in the first row only, it is the second slice that is used up first.
 TYPED_TEST(ExactStripTest, LanesThatAreUsedUp) {
+  constexpr int kTop = 90;
+  constexpr int kSlice = SliceWindow::kSliceBits;
+  const TypeParam to_each_column[] = {
+      this->Largest(kTop), -this->Largest(kTop), this->Largest(kTop - kSlice),
+      -this->Largest(kTop - 2 * kSlice),
+      // Rounded for float.
+      static_cast<TypeParam>(std::ldexp(1.0, kTop - 1) + std::ldexp(1.0, kTop - kSlice) -
+                             std::ldexp(1.0, kTop - 53)),
+      TypeParam{0}};
   const uint64_t limit = SliceWindow::kAddendsMax;
   for (const uint64_t rows : {limit - 1, limit, limit + 1, 2 * limit + 1, 4 * limit + 33}) {
-    for (const int bits : {24, 45, 46, 47, 60, 82, 83, 84, 125, 167, 209, 251, 265}) {
-      if (bits < FloatFormat<TypeParam>::kPrecision) continue;
-      const int top = 90;
-      Strip<TypeParam> strip{std::vector<TypeParam>(rows * 6), 5, 1};
-      for (uint64_t i = 0; i < strip.elements.size(); ++i) {
-        const uint64_t row = i / 6;
-        // Once in a tile the smallest, so that the range does not change.
-        strip.elements[i] = row % 16 == 3 ? this->WithLastBit(top - bits) : this->Largest(top);
-        if (i % 6 == 1) strip.elements[i] = -strip.elements[i];
-        if (i % 6 == 2 && row % 16 != 3) {
-          strip.elements[i] = this->Largest(top - bits / 2);
+    for (const int bits : {24, 45, 46, 47, 60, 82, 83, 84, 125, 167, 209, 239}) {
+      for (const bool largest_in_first_row : {false, true}) {
+        Strip<TypeParam> strip{std::vector<TypeParam>(rows * 6), 5, 1};
+        for (uint64_t i = 0; i < strip.elements.size(); ++i) {
+          const uint64_t row = i / 6;
+          TypeParam& x = strip.elements[i];
+          x = to_each_column[i % 6];
+          if (largest_in_first_row && row > 0 && std::fabs(x) > to_each_column[2]) {
+            x = i % 6 == 1 ? -to_each_column[2] : to_each_column[2];
+          }
+          // Once in a tile, so that the range of exponents does not change.
+          if (row % 16 == 3) x = this->WithLastBit(kTop - bits);
         }
+        ExpectExact(strip, std::to_string(rows) + " rows of " + std::to_string(bits) + " bits");
+        if (this->HasFatalFailure()) return;
       }
-      ExpectExact(strip, std::to_string(rows) + " rows of " + std::to_string(bits) + " bits");
-      if (this->HasFatalFailure()) return;
     }
   }
 }
