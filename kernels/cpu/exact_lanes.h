@@ -126,13 +126,23 @@ class MomentLanes<S, kMoment> {
   }
 
   template <int kCount>
+  static void AddRow(const Tile<S>& row, double* slices) {
+    ForEachElement(row, [=](uint32_t lane, S x) {
+      A::ForEachOf(x, [=](double addend) { AddSlices<kCount>(slices + lane, addend); });
+    });
+  }
+
+  template <int kCount>
   void AddToSlicesFrom(const Tile<S>& tile, int first) {
-    double* const slices = slices_[first];
-    for (uint32_t row = 0; row < tile.rows; ++row) {
-      PrefetchRowOfNext(tile, row);
-      ForEachElement(RowOf(tile, row), [=](uint32_t lane, S x) {
-        A::ForEachOf(x, [=](double addend) { AddSlices<kCount>(slices + lane, addend); });
-      });
+    for (uint32_t r = 0; r < tile.rows; ++r) {
+      PrefetchRowOfNext(tile, r);
+      Tile<S> row = RowOf(tile, r);
+      if (row.width == kContiguousLanes) {
+        row.width = kContiguousLanes;  // A constant, for which the loop is unrolled.
+        AddRow<kCount>(row, slices_[first]);
+      } else {
+        AddRow<kCount>(row, slices_[first]);
+      }
     }
   }
 

@@ -3,8 +3,8 @@
 
     numpy_benchmark.py PATH/TO/exact_sum_benchmark [LOG2_OF_THE_ELEMENTS]
 
-Prints a table: median milliseconds of numpy.sum, which uses one thread, and of the engine with one
-thread and with all. "rounded alike" says whether NumPy's sum, of float32 elements a float32, is the
+Prints a table: the least milliseconds of several runs of numpy.sum, which uses one thread, and of
+the engine with one thread and with all. "rounded alike" says whether NumPy's sum, of float32 elements a float32, is the
 exact sum rounded to the type. Needs NumPy.
 """
 
@@ -45,18 +45,18 @@ def data_sets(count, dtype):
 
 
 def time_numpy(array):
-    """Median milliseconds and the sum."""
+    """Least milliseconds and the sum."""
     times = []
     for run in range(WARM_UPS + RUNS):
         begin = time.perf_counter()
         total = array.sum()
         if run >= WARM_UPS:
             times.append((time.perf_counter() - begin) * 1e3)
-    return sorted(times)[RUNS // 2], total
+    return min(times), total
 
 
 def time_engine(program, dtype, path, threads):
-    """Median milliseconds and the sum."""
+    """Least milliseconds and the sum."""
     output = subprocess.run([program, np.dtype(dtype).name, path, str(threads)], check=True,
                             capture_output=True, text=True).stdout.split()
     return float(output[0]), float(output[1])

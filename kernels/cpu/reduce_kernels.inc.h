@@ -20,7 +20,7 @@ namespace reduce_internal {
 inline uint32_t FoldedRows(const StripShape& shape, size_t element_bytes) {
   if (shape.stride_bytes != shape.columns * element_bytes) return 1;
   // Some rows for each lane, since lanes must be joined in the end.
-  const uint64_t lanes = std::clamp<uint64_t>(shape.rows * shape.columns / 8, 16, 128);
+  const uint64_t lanes = std::clamp<uint64_t>(shape.rows * shape.columns / 8, 16, kContiguousLanes);
   return static_cast<uint32_t>(std::bit_floor(std::max<uint64_t>(lanes / shape.columns, 1)));
 }
 

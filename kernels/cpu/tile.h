@@ -18,6 +18,9 @@ namespace gridfold::kernels {
 template <class S>
 inline constexpr uint32_t kLanesMax = sizeof(S) <= 4 ? 1024 : 4096 / sizeof(S);
 
+// Lanes of a contiguous array, unless it is short.
+inline constexpr uint32_t kContiguousLanes = 128;
+
 // Vectors of lanes that straddle cache lines would take twice the time.
 inline constexpr size_t kLanesAlignment = 64;
 
