@@ -4,6 +4,7 @@
 #define GRIDFOLD_KERNELS_CPU_EXACT_FEW_H_
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "kernels/cpu/addend.h"
@@ -13,22 +14,26 @@
 
 namespace gridfold::kernels {
 
-// Adds `count` elements, at most 32, to `sum`.
+// Elements that are few.
+inline constexpr uint32_t kFewMax = 32;
+
+// Adds `count` elements, at most kFewMax, to `sum`.
 template <FloatingElement T, Moment kMoment>
 inline void AddFew(const std::byte* data, uint32_t count, bool ignore_nan,
                    typename Addend<ComputeType<T>, kMoment>::Sum& sum) {
   using S = ComputeType<T>;
   using A = Addend<S, kMoment>;
-  constexpr uint32_t kCountBits = 5;
+  constexpr uint32_t kCountBits = std::bit_width(kFewMax) - 1;
   constexpr uint32_t kMagnitudeBits = 127;  // What ExactSum::AddInteger takes.
   constexpr uint32_t kPower = A::kPower;
-  const auto element = [data](uint32_t i) { return ToCompute(LoadUnaligned<T>(data, i)); };
+  S elements[kFewMax];
+  for (uint32_t i = 0; i < count; ++i) elements[i] = ToCompute(LoadUnaligned<T>(data, i));
 
   uint32_t flags = 0;
   uint32_t lowest = ~uint32_t{0};
   uint32_t highest = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    const S x = element(i);
+    const S x = elements[i];
     if (ignore_nan && IsNan(x)) continue;
     flags |= A::FlagsOf(x);
     const DecomposedFloat d = Decompose(x);
@@ -42,14 +47,14 @@ inline void AddFew(const std::byte* data, uint32_t count, bool ignore_nan,
 
   if (kPower * (highest - lowest + FloatFormat<S>::kPrecision) + kCountBits > kMagnitudeBits) {
     for (uint32_t i = 0; i < count; ++i) {
-      const S x = element(i);
+      const S x = elements[i];
       if (!IsNan(x)) A::AddTo(sum, x);
     }
     return;
   }
   Int128 total = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    const S x = element(i);
+    const S x = elements[i];
     if (IsNan(x)) continue;
     const DecomposedFloat d = Decompose(x);
     if (d.significand == 0) continue;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/conformance/exact_sum.h"
+#include "kernels/cpu/exact_few.h"
 #include "kernels/cpu/reduce_kernels.h"
 #include "kernels/cpu/slice_window.h"
 
@@ -72,12 +73,12 @@ void ExpectExact(const Strip<F>& strip, const std::string& what) {
 }
 
 // The same elements in all the ways that they are walked through: side by side in 128 lanes, in
-// five lanes with gaps between the rows, and one by one.
+// five lanes with gaps between the rows, and as integers.
 template <class F>
 void ExpectExactInEveryShape(const std::vector<F>& elements, const std::string& what) {
   ExpectExact<F>({elements, 1, 0}, what + ", contiguous");
   ExpectExact<F>({elements, 5, 1}, what + ", five columns of six");
-  ExpectExact<F>({{elements.begin(), elements.begin() + 31}, 1, 0}, what + ", 31 elements");
+  ExpectExact<F>({{elements.begin(), elements.begin() + kFewMax}, 1, 0}, what + ", a few");
 }
 
 template <class F>

@@ -19,8 +19,8 @@
 namespace gridfold::kernels {
 namespace {
 
-constexpr int kWarmUps = 2;
-constexpr int kRuns = 15;
+constexpr int kWarmUps = 1;
+constexpr int kRuns = 6;
 
 std::vector<std::byte> ReadFile(const char* path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);

@@ -24,10 +24,8 @@ inline uint32_t FoldedRows(const StripShape& shape, size_t element_bytes) {
   return static_cast<uint32_t>(std::bit_floor(std::max<uint64_t>(lanes / shape.columns, 1)));
 }
 
-// Fewer consecutive elements are added one by one: lanes are not worth setting up.
-inline constexpr uint64_t kFewMax = 32;
-
-// Every part by plain additions, for a few consecutive elements.
+// Every part by plain additions, for at most kFewMax consecutive elements, for which lanes are not
+// worth setting up.
 template <class T>
 inline void AddSerially(const std::byte* data, const StripShape& shape,
                         const ReduceRequest& request, GroupStateOf<T>& state) {
@@ -147,7 +145,7 @@ void ReduceStrip(const std::byte* data, const StripShape& shape, const ReduceReq
       RunForProcessor<PieceProductKernel<T>>(data, shape.rows, request.ignore_nan, products);
     }
   }
-  if (contiguous && shape.rows < kFewMax) {
+  if (contiguous && shape.rows <= kFewMax) {
     AddSerially<T>(data, shape, request, *states);
     return;
   }
