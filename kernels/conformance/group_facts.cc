@@ -103,6 +103,7 @@ GroupFacts ExamineIntegers(const TestArray& array, const GroupElements& group) {
     facts.bits_xor ^= static_cast<uint64_t>(integer);
   }
   facts.count = group.count;
+  facts.only_negative_zeros = false;
   facts.integer_sum = sums.sum();
   facts.sum = Dyadic::FromInteger(sums.sum());
   facts.squares = sums.Squares();

@@ -33,9 +33,12 @@ double RoundedRoot(const Dyadic& square) {
     const double below = std::nextafter(root, 0.0);
     const double above = std::nextafter(root, HUGE_VAL);
     if (std::isinf(above)) return root;  // No test goes so near to the largest number.
-    if (square.Minus(middle_squared(below, root)).Sign() < 0) {
+    const int from_below = square.Minus(middle_squared(below, root)).Sign();
+    const int from_above = square.Minus(middle_squared(root, above)).Sign();
+    const bool is_odd = (std::bit_cast<uint64_t>(root) & 1) != 0;  // Ties go to the even one.
+    if (from_below < 0 || (from_below == 0 && is_odd)) {
       root = below;
-    } else if (square.Minus(middle_squared(root, above)).Sign() > 0) {
+    } else if (from_above > 0 || (from_above == 0 && is_odd)) {
       root = above;
     } else {
       return root;

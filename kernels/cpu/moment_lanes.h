@@ -1,57 +1,20 @@
-// Sums, sums of squares and sums of magnitudes by lanes, to be merged into the parts of a
-// ReductionState.
+// Sums, sums of squares and sums of magnitudes of integers by lanes, to be merged into the parts of
+// a ReductionState. Those of floating-point elements are in exact_lanes.h.
 #ifndef GRIDFOLD_KERNELS_CPU_MOMENT_LANES_H_
 #define GRIDFOLD_KERNELS_CPU_MOMENT_LANES_H_
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
+#include "kernels/cpu/moment.h"
 #include "kernels/cpu/tile.h"
-#include "kernels/numerics/exact_sum.h"
 #include "kernels/numerics/wide_integer.h"
 
 namespace gridfold::kernels {
 
-enum class Moment : uint8_t { kSum, kSquares, kMagnitudes };
-
-// Floating-point elements: an exact sum in each lane.
-template <class S, Moment kMoment>
-class MomentLanes {
- public:
-  void Reset(uint32_t width) { sums_.assign(width, Sum{}); }
-
-  void AddTile(const Tile<S>& tile, bool ignore_nan) {
-    ForEachElement(tile, [&](uint32_t lane, S x) {
-      if (!ignore_nan || !IsNan(x)) Add(sums_[lane], x);
-    });
-  }
-
-  void JoinLane(uint32_t into, uint32_t from) { sums_[into].Merge(sums_[from]); }
-
-  template <class State>
-  void MergeLane(uint32_t lane, State& state) const {
-    state.sum.Merge(sums_[lane]);
-  }
-
- private:
-  using Sum = ExactSum<S, kMoment == Moment::kSquares ? 2 : 1>;
-
-  static void Add(Sum& sum, S x) {
-    if constexpr (kMoment == Moment::kSquares) {
-      sum.AddSquare(x);
-    } else {
-      sum.Add(kMoment == Moment::kMagnitudes ? std::fabs(x) : x);
-    }
-  }
-
-  std::vector<Sum> sums_;
-};
-
-// Integers: exact sums of base-2^32 digits. Every digit of an addend is below 2^34, so 2^29 rows
+// Exact sums of base-2^32 digits. Every digit of an addend is below 2^34, so 2^29 rows
 // cannot overflow.
 template <std::integral S, Moment kMoment>
 class MomentLanes<S, kMoment> {

@@ -15,7 +15,7 @@ absl::StatusOr<ReductionResult> ReduceOnCpu(const ReductionPlan& plan, HostSpan 
   StatisticWriter writer(plan);
   const absl::Status status = VisitElementType(plan.array.element_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    return columns ? ColumnReduction<T>(plan, input, writer).Run(job)
+    return columns ? ColumnReduction<T>(plan, input, job.workers.thread_count(), writer).Run(job)
                    : ContiguousReduction<T>(plan, input, writer).Run(job);
   });
   if (!status.ok()) return status;

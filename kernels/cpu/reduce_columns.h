@@ -1,7 +1,8 @@
 // Reductions of a matrix down its rows: one group for each column.
 //
 // The matrix is cut into strips of columns, and strips into blocks of rows where there are too few
-// of them to keep many threads busy. The cuts depend on the matrix's shape only.
+// of them to keep all threads busy. What comes out does not depend on the cuts: the states of a
+// column's blocks can be merged in any order, and blocks are whole branches of the product tree.
 #ifndef GRIDFOLD_KERNELS_CPU_REDUCE_COLUMNS_H_
 #define GRIDFOLD_KERNELS_CPU_REDUCE_COLUMNS_H_
 
@@ -20,14 +21,14 @@ namespace gridfold::kernels {
 template <class T>
 class ColumnReduction {
  public:
-  ColumnReduction(const ReductionPlan& plan, HostSpan input, StatisticWriter& writer)
+  ColumnReduction(const ReductionPlan& plan, HostSpan input, int threads, StatisticWriter& writer)
       : rows_(plan.array.rows),
         columns_(plan.array.columns),
         data_(input.data),
         writer_(writer),
         request_(writer.Request()),
         strips_((columns_ + kStripColumns - 1) / kStripColumns),
-        block_rows_(BlockRows(rows_, columns_, strips_)),
+        block_rows_(BlockRows(rows_, columns_, strips_, threads)),
         blocks_(std::max<uint64_t>((rows_ + block_rows_ - 1) / block_rows_, 1)) {}
 
   absl::Status Run(JobContext& job) {
@@ -54,11 +55,12 @@ class ColumnReduction {
  private:
   static constexpr uint64_t kStripColumns = kReduceStripColumns<T>;
 
-  // Enough blocks for many threads, few enough that what is kept of them stays small.
-  static uint64_t BlockRows(uint64_t rows, uint64_t columns, uint64_t strips) {
-    constexpr uint64_t kPiecesWanted = 128;
+  // Enough blocks for all threads, few enough that what is kept of them stays small: the state of a
+  // column of float64 takes more than a KiB.
+  static uint64_t BlockRows(uint64_t rows, uint64_t columns, uint64_t strips, int threads) {
+    const uint64_t pieces_wanted = std::min<uint64_t>(4 * static_cast<uint64_t>(threads), 128);
     const uint64_t blocks_wanted =
-        std::max<uint64_t>(kPiecesWanted / std::max<uint64_t>(strips, 1), 1);
+        std::max<uint64_t>(pieces_wanted / std::max<uint64_t>(strips, 1), 1);
     const uint64_t strip_columns = std::clamp<uint64_t>(columns, 1, kStripColumns);
     const uint64_t rows_worth_it = kReduceBlockElements<T> / strip_columns;
     // Blocks must be whole branches of the product tree.

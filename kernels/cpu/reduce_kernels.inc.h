@@ -6,6 +6,7 @@
 #include <bit>
 #include <vector>
 
+#include "kernels/cpu/exact_few.h"
 #include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/product_kernels.h"
 #include "kernels/cpu/reduce_kernels.h"
@@ -19,11 +20,12 @@ namespace reduce_internal {
 inline uint32_t FoldedRows(const StripShape& shape, size_t element_bytes) {
   if (shape.stride_bytes != shape.columns * element_bytes) return 1;
   // Some rows for each lane, since lanes must be joined in the end.
-  const uint64_t lanes = std::clamp<uint64_t>(shape.rows * shape.columns / 8, 16, 128);
+  const uint64_t lanes = std::clamp<uint64_t>(shape.rows * shape.columns / 8, 16, kContiguousLanes);
   return static_cast<uint32_t>(std::bit_floor(std::max<uint64_t>(lanes / shape.columns, 1)));
 }
 
-// Every part by plain additions, for a few consecutive elements.
+// Every part by plain additions, for at most kFewMax consecutive elements, for which lanes are not
+// worth setting up.
 template <class T>
 inline void AddSerially(const std::byte* data, const StripShape& shape,
                         const ReduceRequest& request, GroupStateOf<T>& state) {
@@ -41,10 +43,23 @@ inline void AddSerially(const std::byte* data, const StripShape& shape,
     }
     result = part;
   };
-  if ((request.parts & kSumPart) != 0) add_to(state.template Part<kSumPart>());
-  if ((request.parts & kSquaresPart) != 0) add_to(state.template Part<kSquaresPart>());
+  const auto add_moment_to = [&]<Moment kMoment>(auto& result) {
+    if constexpr (FloatingElement<T>) {
+      AddFew<T, kMoment>(data, static_cast<uint32_t>(shape.rows), request.ignore_nan, result.sum);
+    } else {
+      add_to(result);
+    }
+  };
+  if ((request.parts & kSumPart) != 0) {
+    add_moment_to.template operator()<Moment::kSum>(state.template Part<kSumPart>());
+  }
+  if ((request.parts & kSquaresPart) != 0) {
+    add_moment_to.template operator()<Moment::kSquares>(state.template Part<kSquaresPart>());
+  }
+  if ((request.parts & kMagnitudesPart) != 0) {
+    add_moment_to.template operator()<Moment::kMagnitudes>(state.template Part<kMagnitudesPart>());
+  }
   if ((request.parts & kExtremesPart) != 0) add_to(state.template Part<kExtremesPart>());
-  if ((request.parts & kMagnitudesPart) != 0) add_to(state.template Part<kMagnitudesPart>());
   if ((request.parts & kTallyPart) != 0) {
     add_to(state.template Part<kTallyPart>());
     state.template Part<kTallyPart>().nan += ignored_nans;
@@ -124,14 +139,13 @@ void ReduceStrip(const std::byte* data, const StripShape& shape, const ReduceReq
                  GroupStateOf<T>* states, double* products) {
   using namespace reduce_internal;  // NOLINT
   using S = ComputeType<T>;
-  constexpr uint64_t kWorthLanes = 32;
   const bool contiguous = IsContiguous(shape, sizeof(T));
   if constexpr (FloatingElement<T>) {
     if (request.float_product && contiguous) {
       RunForProcessor<PieceProductKernel<T>>(data, shape.rows, request.ignore_nan, products);
     }
   }
-  if (contiguous && shape.rows < kWorthLanes) {
+  if (contiguous && shape.rows <= kFewMax) {
     AddSerially<T>(data, shape, request, *states);
     return;
   }

@@ -2,12 +2,15 @@
 #ifndef GRIDFOLD_KERNELS_CPU_REDUCE_LANES_H_
 #define GRIDFOLD_KERNELS_CPU_REDUCE_LANES_H_
 
+#include <concepts>
 #include <cstdint>
 
+#include "kernels/cpu/exact_lanes.h"
 #include "kernels/cpu/moment_lanes.h"
 #include "kernels/cpu/tally_lanes.h"
 #include "kernels/cpu/tile.h"
 #include "kernels/cpu/tile_extremes.h"
+#include "kernels/cpu/tile_survey.h"
 #include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels {
@@ -30,9 +33,14 @@ class ReduceLanes {
   }
 
   // A tile no wider than the lanes. Extremes, which need the elements' indices, go straight into
-  // the `states` of the map's columns.
+  // the `states` of the map's columns, and so do exact sums at times.
   void AddTile(const Tile<S>& tile, const ColumnMap& map, GroupState<S>* states) {
-    ForEachLanePart(*this, [&](auto, auto& lanes) { lanes.AddTile(tile, ignore_nan_); });
+    if constexpr (std::floating_point<S>) {
+      if ((parts_ & kMomentParts) != 0) AddMoments(tile, map.columns, states);
+    }
+    ForEachLanePart(*this, [&](auto part, auto& lanes) {
+      if constexpr (!IsExactSum(part())) lanes.AddTile(tile, ignore_nan_);
+    });
     if ((parts_ & kExtremesPart) != 0) {
       AddExtremes(tile, map, ignore_nan_, [&](uint32_t column) -> ExtremesState<S>& {
         return states[column].template Part<kExtremesPart>();
@@ -43,14 +51,43 @@ class ReduceLanes {
   // Merges lane l into states[l % columns]. The lanes are good for nothing afterwards but Reset.
   void MergeInto(uint32_t columns, GroupState<S>* states) {
     ForEachLanePart(*this, [&](auto part, auto& lanes) {
-      FoldLanes(width_, columns, [&](uint32_t into, uint32_t from) { lanes.JoinLane(into, from); });
-      for (uint32_t column = 0; column < columns; ++column) {
-        lanes.MergeLane(column, states[column].template Part<part()>());
+      if constexpr (IsExactSum(part())) {
+        lanes.MergeInto(columns, SumOf<part()>(states));
+      } else {
+        FoldLanes(width_, columns,
+                  [&](uint32_t into, uint32_t from) { lanes.JoinLane(into, from); });
+        for (uint32_t column = 0; column < columns; ++column) {
+          lanes.MergeLane(column, states[column].template Part<part()>());
+        }
       }
     });
   }
 
  private:
+  static constexpr uint32_t kMomentParts = kSumPart | kSquaresPart | kMagnitudesPart;
+  static constexpr bool IsExactSum(uint32_t part) {
+    return std::floating_point<S> && (part & kMomentParts) != 0;
+  }
+  // The exact sum of a column's part.
+  template <uint32_t kPart>
+  static auto SumOf(GroupState<S>* states) {
+    return [states](uint32_t column) -> auto& { return states[column].template Part<kPart>().sum; };
+  }
+
+  void AddMoments(const Tile<S>& tile, uint32_t columns, GroupState<S>* states) {
+    bool wanted = false;
+    ForEachLanePart(*this, [&](auto part, auto& lanes) {
+      if constexpr (IsExactSum(part())) wanted |= !lanes.is_nan();
+    });
+    if (!wanted) return;
+    const TileSurvey<S> survey = Survey(tile);
+    ForEachLanePart(*this, [&](auto part, auto& lanes) {
+      if constexpr (IsExactSum(part())) {
+        lanes.AddTile(tile, survey, ignore_nan_, columns, SumOf<part()>(states));
+      }
+    });
+  }
+
   // Calls f(PartSet<part>{}, lanes) for each requested part.
   template <class Self, class F>
   static void ForEachLanePart(Self& self, F f) {

@@ -18,6 +18,9 @@ namespace gridfold::kernels {
 template <class S>
 inline constexpr uint32_t kLanesMax = sizeof(S) <= 4 ? 1024 : 4096 / sizeof(S);
 
+// Lanes of a contiguous array, unless it is short.
+inline constexpr uint32_t kContiguousLanes = 128;
+
 // Vectors of lanes that straddle cache lines would take twice the time.
 inline constexpr size_t kLanesAlignment = 64;
 
@@ -31,8 +34,9 @@ struct Tile {
   size_t stride_bytes;    // From row to row.
   uint32_t rows;          // At most kTileRows<S>.
   uint32_t width;         // Lanes, at most kLanesMax<S>.
-  // Whether float64 holds the sum of any elements of the tile exactly; true of what was binary16.
-  bool has_exact_sums = false;
+  // Last bits of every normal element's significand that are known to be 0: what was converted from
+  // 16 bits has fewer than float.
+  int trailing_zeros = 0;
 };
 
 #if defined(__clang__)
@@ -49,6 +53,25 @@ inline void ForEachElement(const Tile<S>& tile, Body body) {
     const std::byte* row = tile.data + r * tile.stride_bytes;
     GRIDFOLD_INDEPENDENT_ITERATIONS
     for (uint32_t lane = 0; lane < tile.width; ++lane) body(lane, LoadUnaligned<S>(row, lane));
+  }
+}
+
+// One row of a tile.
+template <class S>
+inline Tile<S> RowOf(const Tile<S>& tile, uint32_t row) {
+  Tile<S> one = tile;
+  one.data += row * tile.stride_bytes;
+  one.rows = 1;
+  return one;
+}
+
+// Asks for a row of the tile after this one, if it follows in memory, while this one is worked on.
+template <class S>
+inline void PrefetchRowOfNext(const Tile<S>& tile, uint32_t row) {
+  constexpr size_t kCacheLineBytes = 64;
+  const std::byte* const next = tile.data + (tile.rows + row) * tile.stride_bytes;
+  for (size_t offset = 0; offset < tile.width * sizeof(S); offset += kCacheLineBytes) {
+    __builtin_prefetch(next + offset);
   }
 }
 

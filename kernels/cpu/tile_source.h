@@ -38,11 +38,12 @@ class TileSource<T> {
       ConvertToFloats<T>(data + r * stride_bytes, width, converted_ + r * width);
     }
     return {reinterpret_cast<const std::byte*>(converted_), width * sizeof(float), rows, width,
-            std::is_same_v<T, Float16>};
+            kTrailingZeros};
   }
 
  private:
   static constexpr uint32_t kElementsMax = 16384;
+  static constexpr int kTrailingZeros = std::is_same_v<T, Float16> ? 24 - 11 : 24 - 8;
   static_assert(kElementsMax >= kLanesMax<float>);
 
   alignas(kLanesAlignment) float converted_[kElementsMax];

@@ -84,8 +84,8 @@ GRIDFOLD_HD inline double Quotient(const Moment& moment, uint64_t divisor) {
   if (!moment.is_finite()) return moment.NotFiniteValue();
   uint64_t magnitude[Moment::kLimbs];
   const bool negative = moment.GetMagnitude(magnitude);
-  const double rounded = RoundToDouble(
-      LeadingQuotient(magnitude, Moment::kLimbs, Moment::kLowestExponent, divisor));
+  const double rounded =
+      RoundToDouble(LeadingQuotient(magnitude, Moment::kLimbs, Moment::kLowestExponent, divisor));
   return negative ? -rounded : rounded;
 }
 
@@ -176,7 +176,14 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
 
     case Statistic::kMean:
       if constexpr ((kParts & kSumPart) != 0) {
-        *slot = Slot(count == 0 ? NotANumber() : Quotient(state.template Part<kSumPart>(), count));
+        const auto& part = state.template Part<kSumPart>();
+        if (count == 0) {
+          *slot = Slot(NotANumber());
+        } else if constexpr (FloatingElement<T>) {
+          *slot = Slot(part.sum.Quotient(count));  // Which knows of negative zeros.
+        } else {
+          *slot = Slot(Quotient(part, count));
+        }
       }
       return ValueOutcome::kOk;
 
