@@ -2,7 +2,8 @@
 // or two dimensions.
 //
 // Bins are half-open and the last one closed; membership is decided by exact comparison with the
-// edges that the result holds. See numerics/bin_layout.h for how.
+// edges that the result holds. See numerics/bin_layout.h for how. Sums of weights are exact and
+// rounded once, so they do not depend on the order of the samples; see numerics/weight_sum.h.
 #ifndef GRIDFOLD_KERNELS_HISTOGRAM_H_
 #define GRIDFOLD_KERNELS_HISTOGRAM_H_
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
+#include <optional>
+#include <type_traits>
 #include <variant>
+#include <vector>
 
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/grid.h"
@@ -14,7 +16,7 @@ namespace gridfold::kernels::cuda {
 namespace {
 
 // Memory for the sums of a pass grows with the bins, but not as fast as the sums do.
-constexpr uint64_t kPassBytesMin = uint64_t{32} << 20;
+constexpr uint64_t kPassBytesMin = uint64_t{256} << 20;
 constexpr uint64_t kPassBytesPerBin = 32;
 
 // The most that a bin takes: float64 weights, with states.
@@ -37,20 +39,18 @@ uint64_t StateBytes(ElementType type) {
       type, [](auto tag) -> uint64_t { return sizeof(WeightSum<typename decltype(tag)::type>); });
 }
 
-WeightPass PassOf(const HistogramPlan& plan, uint64_t bytes_max) {
+// The pass for as many bins as have room in `bytes_max`, or in all that is planned for it.
+WeightPass LargestPassOf(const HistogramPlan& plan, std::optional<uint64_t> bytes_max = {}) {
   const uint64_t bytes_per_sum = WeightLayoutOf(*plan.weight_type).words * sizeof(uint64_t);
   const uint64_t bytes_per_state = plan.return_states ? StateBytes(*plan.weight_type) : 0;
   const uint64_t bin_count = plan.total_bin_count();
+  const uint64_t planned = PassBytesMax(bin_count);
   const uint64_t fitting =
-      std::min(bytes_max, PassBytesMax(bin_count)) / (bytes_per_sum + bytes_per_state);
+      std::min(bytes_max.value_or(planned), planned) / (bytes_per_sum + bytes_per_state);
   WeightPass pass{.bin_count = std::clamp<uint64_t>(fitting, 1, bin_count)};
   pass.sums_bytes = pass.bin_count * bytes_per_sum;
   pass.states_bytes = pass.bin_count * bytes_per_state;
   return pass;
-}
-
-WeightPass LargestPassOf(const HistogramPlan& plan) {
-  return PassOf(plan, PassBytesMax(plan.total_bin_count()));
 }
 
 absl::Status LaunchOnTable(WeightTableKernel kernel, const WeightTable& table,
@@ -128,8 +128,7 @@ absl::Status SumWeights(const HistogramPlan& plan, const CountingLaunch& launch,
                         cudaStream_t stream, const HistogramOverrides& overrides,
                         HistogramWeightStates& states) {
   const uint64_t bin_count = plan.total_bin_count();
-  const WeightPass largest =
-      PassOf(plan, overrides.weight_bytes_max.value_or(PassBytesMax(bin_count)));
+  const WeightPass largest = LargestPassOf(plan, overrides.weight_bytes_max);
   const auto words = scratch.Allocate<uint64_t>(largest.sums_bytes / sizeof(uint64_t));
   if (!words.ok()) return words.status();
   const auto device_states = scratch.Allocate<std::byte>(largest.states_bytes);
