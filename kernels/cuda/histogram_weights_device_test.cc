@@ -150,7 +150,8 @@ TEST_F(HistogramDeviceTest, AFullDigitIsCarriedBetweenLaunches) {
     spec.return_states = true;
     const auto plan = PlanHistogram(ArrayDescription::Vector(ElementType::kUint8, count), spec, 3);
     ASSERT_TRUE(plan.ok()) << plan.status();
-    const Int128 expected = Int128{count} * (type == ElementType::kUint32 ? 0xFFFF'FFFF : -1);
+    const Int128 expected =
+        Int128{count} * (type == ElementType::kUint32 ? int64_t{0xFFFF'FFFF} : int64_t{-1});
     for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kGlobal}) {
       const auto result =
           Count(*plan, {{samples.data(), count}, {}, {weights.data(), count}}, {.method = method});
