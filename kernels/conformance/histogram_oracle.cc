@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "kernels/conformance/weight_oracle.h"
 
 namespace gridfold::kernels::conformance {
 
@@ -42,14 +43,12 @@ Located Locate(const ExpectedBins& bins, long double x) {
 // Counters of one channel, or of both axes together.
 struct Expected {
   std::vector<uint64_t> counts;
-  std::vector<long double> weight_sums;
-  std::vector<long double> weight_magnitudes;
+  std::vector<WeightInBin> weights;
   uint64_t below = 0;
   uint64_t above = 0;
   uint64_t nan = 0;
 
-  explicit Expected(uint64_t bin_count)
-      : counts(bin_count), weight_sums(bin_count), weight_magnitudes(bin_count) {}
+  explicit Expected(uint64_t bin_count) : counts(bin_count) {}
 
   // The bin counts only if `in_bin`.
   void Take(Outcome outcome, bool in_bin, uint64_t bin, long double weight) {
@@ -58,14 +57,12 @@ struct Expected {
     nan += outcome == Outcome::kNan ? 1 : 0;
     if (!in_bin) return;
     ++counts[bin];
-    weight_sums[bin] += weight;
-    weight_magnitudes[bin] += std::fabs(weight);
+    weights.push_back({bin, weight});
   }
 };
 
 long double WeightOf(const HistogramArrays& arrays, uint64_t i) {
-  // As float64, which is what sums of weights are made of.
-  return arrays.weights == nullptr ? 1 : static_cast<double>((*arrays.weights)[i]);
+  return arrays.weights == nullptr ? 1 : (*arrays.weights)[i];
 }
 
 Expected CountChannel(const HistogramArrays& arrays, const HistogramSpec& spec, uint64_t channel,
@@ -135,25 +132,24 @@ void CheckCounts(const Expected& expected, const HistogramCounts& actual, bool s
   }
 }
 
-void CheckWeights(const Expected& expected, const HistogramCounts& actual, bool sparse) {
+// The states stand behind those of the channels before.
+void CheckWeights(Expected expected, const HistogramSpec& spec, const HistogramCounts& actual,
+                  const HistogramWeightStates& states, uint64_t first_state) {
   EXPECT_TRUE(actual.counts.empty());
+  const uint64_t bin_count = expected.counts.size();
   const std::vector<double> sums =
-      sparse ? Spread(actual.weight_sums, actual.bin_indices, expected.counts.size())
-             : actual.weight_sums;
-  ASSERT_EQ(sums.size(), expected.weight_sums.size());
-  for (size_t b = 0; b < sums.size(); ++b) {
-    const long double sum = expected.weight_sums[b];
-    if (std::isnan(sum)) {
-      ASSERT_TRUE(std::isnan(sums[b])) << "bin " << b;
-      continue;
-    }
-    const auto steps = static_cast<long double>(expected.counts[b]);
-    const bool exact = expected.weight_magnitudes[b] < 0x1p45L &&
-                       std::ldexp(sum, 4) == std::floor(std::ldexp(sum, 4));
-    const long double bound = exact ? 0 : steps * std::ldexp(expected.weight_magnitudes[b], -53);
-    ASSERT_TRUE(sums[b] == sum || std::fabs(sums[b] - sum) <= bound)
-        << "bin " << b << " is " << sums[b] << ", expected " << sum << " within " << bound;
-  }
+      spec.sparse ? Spread(actual.weight_sums, actual.bin_indices, bin_count) : actual.weight_sums;
+  ASSERT_EQ(sums.size(), bin_count);
+  uint64_t next = 0;
+  const auto check = [&](uint64_t bin, const ExpectedWeightSum& sum) {
+    ExpectSameBits(sums[bin], sum.Rounded(), bin);
+    if (spec.return_states) CheckWeightState(states, first_state + bin, *spec.weight_type, sum);
+  };
+  ForEachWeightSum(std::move(expected.weights), [&](uint64_t bin, const ExpectedWeightSum& sum) {
+    for (; next < bin && !testing::Test::HasFailure(); ++next) check(next, {});
+    if (!testing::Test::HasFailure()) check(next++, sum);
+  });
+  for (; next < bin_count && !testing::Test::HasFailure(); ++next) check(next, {});
 }
 
 // The value below which a part of the counted samples lie, each bin's being spread evenly in it.
@@ -205,13 +201,14 @@ std::vector<ExpectedBins> ExpectAllBins(const HistogramArrays& arrays, const His
 }
 
 void CheckChannel(const Expected& expected, const HistogramSpec& spec,
-                  const HistogramCounts& actual) {
+                  const HistogramResult& result, size_t channel, uint64_t first_bin) {
+  const HistogramCounts& actual = result.channels[channel];
   EXPECT_EQ(actual.underflow_count, expected.below);
   EXPECT_EQ(actual.overflow_count, expected.above);
   EXPECT_EQ(actual.nan_count, expected.nan);
   EXPECT_TRUE(spec.sparse || actual.bin_indices.empty());
   if (spec.weight_type.has_value()) {
-    CheckWeights(expected, actual, spec.sparse);
+    CheckWeights(expected, spec, actual, result.weight_states, first_bin);
   } else {
     CheckCounts(expected, actual, spec.sparse);
   }
@@ -230,6 +227,8 @@ void CheckHistogram(const HistogramArrays& arrays, const HistogramSpec& spec,
     return;
   }
   ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(std::holds_alternative<std::monostate>(result->weight_states),
+            !(spec.return_states && spec.weight_type.has_value()));
   ASSERT_EQ(result->bins.size(), bins.size());
   ASSERT_EQ(result->channels.size(), spec.two_dimensional ? 1 : bins.size());
   for (size_t c = 0; c < bins.size(); ++c) {
@@ -241,13 +240,15 @@ void CheckHistogram(const HistogramArrays& arrays, const HistogramSpec& spec,
     if (logarithmic) bins[c].edges = EdgesOf(result->bins[c]);
   }
   if (spec.two_dimensional) {
-    CheckChannel(CountPairs(arrays, spec, bins[0], bins[1]), spec, result->channels[0]);
+    CheckChannel(CountPairs(arrays, spec, bins[0], bins[1]), spec, *result, 0, 0);
     return;
   }
+  uint64_t first_bin = 0;
   for (size_t c = 0; c < bins.size(); ++c) {
     SCOPED_TRACE(absl::StrCat("channel ", c));
     const Expected expected = CountChannel(arrays, spec, c, bins[c]);
-    CheckChannel(expected, spec, result->channels[c]);
+    CheckChannel(expected, spec, *result, c, first_bin);
+    first_bin += bins[c].count;
     CheckQuantiles(expected, bins[c], spec, result->channels[c]);
   }
 }

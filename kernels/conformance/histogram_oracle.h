@@ -29,8 +29,7 @@ struct ExpectedBins {
 ExpectedBins ExpectBins(const BinSpec& spec, const TestArray& samples, uint64_t first,
                         uint64_t stride);
 
-// Expects `result` to be the answer to `spec`. Sums of weights may be rounded on the way; they are
-// exact where all of them are small multiples of a power of two.
+// Expects `result` to be the answer to `spec`, to the last bit.
 void CheckHistogram(const HistogramArrays& arrays, const HistogramSpec& spec,
                     const absl::StatusOr<HistogramResult>& result);
 

@@ -132,6 +132,26 @@ TEST_P(SmallJobsTest, HistogramsOfManyInputs) {
   check(weighted, nullptr, &weights);
 }
 
+TEST_P(SmallJobsTest, SumsOfWeights) {
+  const TestArray samples = MakeVector(ElementType::kFloat32, 9000, DataKind::kSmall, 309);
+  for (const ElementType type : kAllTypes) {
+    const TestArray weights = MakeVector(type, samples.size(), DataKind::kSpecial, 310);
+    // From private sums in several copies to sums in device memory, and more of those than are
+    // kept at once.
+    for (const uint64_t bin_count : {7, 50, 3000, 10'000, 400'000}) {
+      if (bin_count == 400'000 && type != ElementType::kFloat64) continue;
+      HistogramSpec spec = SpecOfBins(Even(bin_count, -2, 2));
+      spec.weight_type = type;
+      spec.return_states = true;
+      const auto result = engine().Histogram(samples, spec, nullptr, &weights);
+      const auto expected = cpu().Histogram(samples, spec, nullptr, &weights);
+      ASSERT_TRUE(result.ok() && expected.ok()) << result.status() << expected.status();
+      EXPECT_TRUE(result->weight_states == expected->weight_states)
+          << bin_count << " bins, " << ElementTypeName(type);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cuda, SmallJobsTest, testing::Values(kCudaCase), NameOfCase);
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/sample_placer.h"
-#include "kernels/numerics/compensated_sum.h"
+#include "kernels/cpu/weights.h"
 
 namespace gridfold::kernels {
 
@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint64_t kPiecesMax = 64;
 constexpr uint64_t kPieceSamplesMin = 64 * kPlacerTile;
-// Adding up private tables must stay cheap beside counting.
-constexpr uint64_t kSamplesPerCounterMin = 4;
+// Adding up private tables must stay cheap beside counting: samples for each 8 bytes of a table.
+constexpr uint64_t kSamplesPerWordMin = 4;
 constexpr uint64_t kPrivateBytesMax = uint64_t{256} << 20;
 
 HistogramPieces CutInto(uint64_t pieces, uint64_t samples) {
@@ -22,18 +22,28 @@ HistogramPieces CutInto(uint64_t pieces, uint64_t samples) {
           .piece_count = (tiles + tiles_per_piece - 1) / tiles_per_piece};
 }
 
+uint64_t CounterBytes(const HistogramPlan& plan) {
+  if (!plan.weight_type.has_value()) return sizeof(uint64_t);
+  return VisitWeightSum(*plan.weight_type,
+                        [](auto tag) -> uint64_t { return sizeof(typename decltype(tag)::type); });
+}
+
 }  // namespace
 
 HistogramPieces CutSamples(const HistogramPlan& plan) {
   const uint64_t samples = plan.array.element_count;
-  const uint64_t counters = plan.total_bin_count();
-  const uint64_t counter_bytes =
-      plan.weight_type.has_value() ? sizeof(CompensatedSum) : sizeof(uint64_t);
+  const uint64_t counter_bytes = CounterBytes(plan);
+  const uint64_t counters_max = kPrivateBytesMax / counter_bytes;
+  const bool weighted = plan.weight_type.has_value();
+  const uint64_t counters =
+      weighted ? std::min(plan.total_bin_count(), counters_max) : plan.total_bin_count();
   const uint64_t worth_it = std::clamp<uint64_t>(samples / kPieceSamplesMin, 1, kPiecesMax);
-  const uint64_t affordable =
-      std::min(samples / kSamplesPerCounterMin, kPrivateBytesMax / counter_bytes) / counters;
-  if (affordable >= std::min<uint64_t>(worth_it, 8) || plan.weight_type.has_value()) {
-    return CutInto(std::clamp<uint64_t>(affordable, 1, worth_it), samples);
+  const uint64_t cheap = samples / (kSamplesPerWordMin * (counter_bytes / sizeof(uint64_t)));
+  const uint64_t affordable = std::min(cheap, counters_max) / counters;
+  if (affordable >= std::min<uint64_t>(worth_it, 8) || weighted) {
+    HistogramPieces pieces = CutInto(std::clamp<uint64_t>(affordable, 1, worth_it), samples);
+    pieces.bins_per_pass = counters;
+    return pieces;
   }
   HistogramPieces pieces = CutInto(worth_it, samples);
   pieces.shared_counters = true;

@@ -8,14 +8,17 @@
 
 namespace gridfold::kernels {
 
-// Samples are cut into pieces of equal size (but for the last), whose counters are added up in the
-// pieces' order. The cuts depend on the plan only, so sums of weights do not depend on the threads.
+// Samples are cut into pieces of equal size (but for the last), each with a table of its own, added
+// up at the end. The cuts depend on the plan only.
 struct HistogramPieces {
   uint64_t samples_per_piece = 0;  // A multiple of kPlacerTile.
   uint64_t piece_count = 0;
   // All pieces add to one table with atomic additions: for so many bins that private tables would
-  // cost more than the samples. Never with weights, whose sums would depend on the order.
+  // cost more than the samples. Never with weights, whose sums are more than one word.
   bool shared_counters = false;
+  // With weights: bins whose sums are kept at once. The samples are gone through again for the next
+  // ones, so that no number of bins takes more memory than there may be.
+  uint64_t bins_per_pass = 0;
 };
 
 HistogramPieces CutSamples(const HistogramPlan& plan);

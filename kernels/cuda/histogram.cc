@@ -9,6 +9,7 @@
 #include "kernels/cuda/histogram_launch.h"
 #include "kernels/cuda/histogram_range.h"
 #include "kernels/cuda/histogram_tables.h"
+#include "kernels/cuda/histogram_weights.h"
 #include "kernels/cuda/launch.h"
 
 namespace gridfold::kernels::cuda {
@@ -66,6 +67,11 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
   histogram.outcomes = arguments.outcomes;
   histogram.values = *words + outcome_count;
   histogram.value_count = arguments.bin_count;
+  if (plan.weight_type.has_value()) {
+    auto* const rounded = reinterpret_cast<double*>(arguments.counters);
+    return SumWeights(plan, *launch, arguments, rounded, scratch, stream, overrides,
+                      histogram.weight_states);
+  }
   if (plan.array.element_count == 0) return absl::OkStatus();
   return Launch(launch->kernel, launch->shape, stream, arguments);
 }
@@ -103,15 +109,16 @@ uint64_t CountingScratchBytes(uint64_t bin_count, uint64_t bins_count, uint64_t 
 }  // namespace
 
 uint64_t HistogramScratchBytes(const HistogramPlan& plan) {
-  return RangeScratchBytes(plan) + CountingScratchBytes(plan.total_bin_count(), plan.bins.size(),
-                                                        EdgeTables(plan.bins).edge_count,
-                                                        IsCompacted(plan));
+  const uint64_t weights = plan.weight_type.has_value() ? WeightScratchBytes(plan) : 0;
+  return RangeScratchBytes(plan) + weights +
+         CountingScratchBytes(plan.total_bin_count(), plan.bins.size(),
+                              EdgeTables(plan.bins).edge_count, IsCompacted(plan));
 }
 
 uint64_t HistogramScratchBytesMax(uint64_t bin_count) {
   // Two dimensions of n and m bins have n + m + 2 edges, which is at most n * m + 3.
   const uint64_t bins_count = std::max<uint64_t>(2, std::min(bin_count, kHistogramChannelsPlanned));
-  return RangeScratchBytesMax(bins_count) +
+  return RangeScratchBytesMax(bins_count) + WeightScratchBytesMax(bin_count) +
          CountingScratchBytes(bin_count, bins_count, bin_count + 1 + bins_count, true);
 }
 
@@ -138,9 +145,10 @@ absl::StatusOr<DeviceHistogram> LaunchHistogram(const HistogramPlan& plan,
 
 uint64_t HistogramBytesRead(const HistogramPlan& plan) {
   const uint64_t samples = plan.array.size_bytes() * (plan.two_dimensional ? 2 : 1);
-  const uint64_t weights =
-      plan.weight_type.has_value() ? plan.array.element_count * ElementSize(*plan.weight_type) : 0;
-  return samples * (plan.needs_range() ? 2 : 1) + weights;
+  const uint64_t range = plan.needs_range() ? samples : 0;
+  if (!plan.weight_type.has_value()) return range + samples;
+  const uint64_t weights = plan.array.element_count * ElementSize(*plan.weight_type);
+  return range + (samples + weights) * WeightPassCount(plan);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -39,12 +39,18 @@ struct DeviceHistogramInput {
 // What tests and benchmarks may change.
 struct HistogramOverrides {
   std::optional<HistogramMethod> method;  // Absent: what ChooseHistogramStrategy thinks best.
-  // Samples after which private counters of 32 bits are added up; at least one for each thread of a
-  // block or cluster is taken. Less than 2^32.
+  // Samples after which private counters are added up; at least one for each thread of a block or
+  // cluster is taken. At most 2^31, which is what a digit of a sum of weights takes.
   uint64_t samples_per_flush = uint64_t{1} << 31;
+  // With weights: samples after which the sums in device memory are carried; at least one for each
+  // channel is taken. At most 2^30.
+  uint64_t samples_per_launch = uint64_t{1} << 30;
+  // With weights: memory for the sums of a pass; absent, or more: all that is planned for it.
+  std::optional<uint64_t> weight_bytes_max = {};
 };
 
-// A histogram in device memory, of the Scratch that it was launched with. Pointers to its parts.
+// A histogram in device memory, of the Scratch that it was launched with. Pointers to its parts,
+// but for the exact sums of weights, which are on the host.
 struct DeviceHistogram {
   HistogramStrategy strategy;
   std::vector<PlannedBins> bins;     // The plan's, with automatic ranges resolved.
@@ -52,6 +58,7 @@ struct DeviceHistogram {
   uint64_t value_count = 0;
   const uint64_t* indices = nullptr;   // Counters that `values` stand for; null: all, in order.
   const uint64_t* outcomes = nullptr;  // [channel][underflow, overflow, NaN]
+  HistogramWeightStates weight_states = {};
 };
 
 // Device memory that LaunchHistogram takes of a Scratch.
@@ -63,10 +70,10 @@ inline constexpr uint64_t kHistogramChannelsPlanned = 1 << 16;
 uint64_t HistogramScratchBytesMax(uint64_t bin_count);
 
 // Enqueues the histogram on `stream`, a stream of the current device, which has `properties`. Waits
-// for the stream where the plan has an automatic range or a sparse answer. Counts are exact; sums
-// of weights may differ in their last bits from run to run. Errors: RESOURCE_EXHAUSTED where
-// `scratch` is too small; INVALID_ARGUMENT from ResolveAutomaticRange; FAILED_PRECONDITION where
-// the method in `overrides` cannot be had; INTERNAL from CUDA.
+// for the stream where the plan has an automatic range or a sparse answer, or returns states.
+// Counts and sums of weights are exact, so neither depends on the order of the samples. Errors:
+// RESOURCE_EXHAUSTED where `scratch` is too small; INVALID_ARGUMENT from ResolveAutomaticRange;
+// FAILED_PRECONDITION where the method in `overrides` cannot be had; INTERNAL from CUDA.
 absl::StatusOr<DeviceHistogram> LaunchHistogram(const HistogramPlan& plan,
                                                 const DeviceHistogramInput& input, Scratch& scratch,
                                                 const DeviceProperties& properties,
@@ -82,7 +89,8 @@ using CopyToHost =
 absl::StatusOr<HistogramResult> CollectHistogram(const HistogramPlan& plan,
                                                  DeviceHistogram histogram, CopyToHost copy);
 
-// Bytes of all arrays that LaunchHistogram reads. An automatic range takes a pass of its own.
+// Bytes of all arrays that LaunchHistogram reads. An automatic range takes a pass of its own, and
+// so do the bins whose sums of weights do not fit the scratch together.
 uint64_t HistogramBytesRead(const HistogramPlan& plan);
 
 }  // namespace gridfold::kernels::cuda

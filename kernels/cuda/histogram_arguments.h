@@ -19,6 +19,13 @@ struct ChannelBins {
 // Counters of a channel for samples outside its bins.
 inline constexpr int kOutcomeCount = 3;  // Underflow, overflow, NaN.
 
+// How the exact sum of a bin's weights stands in memory, in words of 64 bits. See
+// histogram_weights.h.
+struct WeightLayout {
+  uint32_t digits = 0;
+  uint32_t words = 0;  // The digits and, of floating-point weights, a word of flags.
+};
+
 struct HistogramArguments {
   const void* samples = nullptr;
   const void* y_samples = nullptr;  // Two dimensions only.
@@ -34,20 +41,28 @@ struct HistogramArguments {
   bool edges_in_shared = false;
 
   uint64_t bin_count = 0;        // Of all channels together.
-  void* counters = nullptr;      // bin_count of uint64_t or, with weights, of double.
-  uint64_t* outcomes = nullptr;  // [channel][kOutcomeCount]
+  uint64_t* counters = nullptr;  // One for each bin; with weights, the sums of this pass.
+  uint64_t* outcomes = nullptr;  // [channel][kOutcomeCount]; with weights, null in later passes.
+
+  // With weights: the bins [first_bin, first_bin + pass_bin_count) are summed now.
+  WeightLayout weight_layout;
+  uint64_t first_bin = 0;
+  uint64_t pass_bin_count = 0;
+  uint32_t flags_kept = 0;  // The kSaw... flags of weights (numerics/exact_sum.h) that are needed.
 
   uint32_t copies = 1;           // Of each counter in shared memory; a power of two.
   uint32_t bins_per_block = 0;   // Counters in a block's shared memory, without copies.
-  uint64_t steps_per_flush = 0;  // Samples of a thread before 32-bit counters are added up.
+  uint64_t steps_per_flush = 0;  // Samples of a thread before private counters are added up.
 };
 
 using HistogramKernel = void (*)(HistogramArguments);
 
 // The kernels for an element type; one file each.
-HistogramKernel FindSharedHistogramKernel(ElementType type, bool weighted);
+HistogramKernel FindSharedHistogramKernel(ElementType type);
 HistogramKernel FindClusterHistogramKernel(ElementType type);
-HistogramKernel FindGlobalHistogramKernel(ElementType type, bool weighted);
+HistogramKernel FindGlobalHistogramKernel(ElementType type);
+HistogramKernel FindSharedWeightsKernel(ElementType type);
+HistogramKernel FindGlobalWeightsKernel(ElementType type);
 
 }  // namespace gridfold::kernels::cuda
 

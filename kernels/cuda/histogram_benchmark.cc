@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -93,8 +94,6 @@ absl::Status BenchmarkLayouts(KernelBenchmark& benchmark) {
   }
   const auto array =
       ArrayDescription::Vector(ElementType::kFloat32, benchmark.array_bytes() / sizeof(float));
-  HistogramSpec weighted = SpecOf(EvenBinsSpec{1024, 0, 1});
-  weighted.weight_type = ElementType::kFloat32;
   HistogramSpec channels = SpecOf(EvenBinsSpec{256, 0, 1});
   channels.channel_count = 4;
   HistogramSpec two_dimensional = SpecOf(EvenBinsSpec{200, 0, 1});
@@ -103,11 +102,33 @@ absl::Status BenchmarkLayouts(KernelBenchmark& benchmark) {
       {SpecOf(LogarithmicBinsSpec{1024, 1e-6, 1}), "logarithmic"},
       {SpecOf(LogarithmicBinsSpec{50'000, 1e-6, 1}), "logarithmic"},
       {SpecOf(EvenBinsSpec{1024, {}, {}}), "automatic range"},
-      {std::move(weighted), "weighted"},
       {std::move(channels), "4 channels"},
       {std::move(two_dimensional), "two-dimensional"}};
   for (const auto& [spec, remark] : rows) {
     if (absl::Status status = Measure(benchmark, array, spec, remark); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// Sums of weights, from several private copies of them to several passes.
+absl::Status BenchmarkWeights(KernelBenchmark& benchmark) {
+  for (const NamedDistribution& d : kDistributions) {
+    if (absl::Status status = FillDistribution(benchmark, d.distribution); !status.ok()) {
+      return status;
+    }
+    for (const ElementType type :
+         {ElementType::kUint8, ElementType::kFloat32, ElementType::kFloat64}) {
+      const uint64_t element_bytes = std::max(sizeof(float), ElementSize(type));
+      const auto array =
+          ArrayDescription::Vector(ElementType::kFloat32, benchmark.array_bytes() / element_bytes);
+      for (const uint64_t bins : {16, 1024, 57'344, 1'048'576}) {
+        HistogramSpec spec = SpecOf(EvenBinsSpec{bins, 0, 1});
+        spec.weight_type = type;
+        const std::string remark = absl::StrCat("weighted ", ElementTypeName(type), " ", d.name);
+        absl::Status status = Measure(benchmark, array, spec, remark);
+        if (!status.ok()) return status;
+      }
+    }
   }
   return absl::OkStatus();
 }
@@ -131,7 +152,8 @@ absl::Status BenchmarkIntegers(KernelBenchmark& benchmark) {
 }  // namespace
 
 absl::Status BenchmarkHistograms(KernelBenchmark& benchmark) {
-  for (const auto& run : {BenchmarkStrategies, BenchmarkLayouts, BenchmarkIntegers}) {
+  for (const auto& run :
+       {BenchmarkStrategies, BenchmarkLayouts, BenchmarkWeights, BenchmarkIntegers}) {
     if (absl::Status status = run(benchmark); !status.ok()) return status;
   }
   return absl::OkStatus();

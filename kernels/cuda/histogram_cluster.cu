@@ -37,7 +37,7 @@ struct BinRange {
 
   // Adds the counters to the totals in device memory and clears them.
   __device__ void Flush(const HistogramArguments& arguments) {
-    auto* const totals = static_cast<unsigned long long*>(arguments.counters) + first;
+    auto* const totals = reinterpret_cast<unsigned long long*>(arguments.counters) + first;
     for (uint32_t i = threadIdx.x; i < size; i += blockDim.x) {
       if (counters[i] != 0) atomicAdd(&totals[i], static_cast<unsigned long long>(counters[i]));
       counters[i] = 0;

@@ -84,6 +84,7 @@ absl::StatusOr<HistogramResult> CollectHistogram(const HistogramPlan& plan,
   HistogramResult result;
   result.channels.resize(plan.channel_count);
   result.bins = std::move(histogram.bins);
+  result.weight_states = std::move(histogram.weight_states);
   absl::Status status = CollectOutcomes(histogram, copy, result);
   if (!status.ok()) return status;
   const bool is_listed = histogram.indices != nullptr;

@@ -53,7 +53,7 @@ TYPED_TEST(HistogramTypeTest, EveryLayoutAndMisalignment) {
 }
 
 TYPED_TEST(HistogramTypeTest, SumsOfWeights) {
-  // Weights of which every sum is exact, whatever its order.
+  // Weights of which every sum is exact in float64 too.
   Samples<TypeParam> samples{.x = MakeSamples<TypeParam>(Distribution::kSkewed, 100'003, 0, 100)};
   for (uint64_t i = 0; i < samples.x.size(); ++i) {
     samples.weights.push_back(static_cast<float>(i % 17) * 0.25F - 1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/grid.h"
+#include "kernels/cuda/histogram_weights.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -12,13 +13,14 @@ constexpr uint32_t kClusterSizeMax = 16;  // More than 8 is not portable; Launch
 
 HistogramKernel FindKernel(const HistogramPlan& plan, HistogramMethod method) {
   const ElementType type = plan.array.element_type;
+  const bool weighted = plan.weight_type.has_value();
   switch (method) {
     case HistogramMethod::kShared:
-      return FindSharedHistogramKernel(type, plan.weight_type.has_value());
+      return weighted ? FindSharedWeightsKernel(type) : FindSharedHistogramKernel(type);
     case HistogramMethod::kCluster: return FindClusterHistogramKernel(type);
     case HistogramMethod::kGlobal: break;
   }
-  return FindGlobalHistogramKernel(type, plan.weight_type.has_value());
+  return weighted ? FindGlobalWeightsKernel(type) : FindGlobalHistogramKernel(type);
 }
 
 // Blocks of the launch that the device holds at once; 0 where its clusters are not possible.
@@ -51,10 +53,12 @@ uint32_t GridBlocks(const HistogramPlan& plan, const HistogramStrategy& strategy
 absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
                                                   const DeviceProperties& properties,
                                                   std::optional<HistogramMethod> forced) {
+  const uint32_t weight_words =
+      plan.weight_type.has_value() ? WeightLayoutOf(*plan.weight_type).words : 0;
   const HistogramShape shape{.sample_count = plan.array.element_count,
                              .bin_count = plan.total_bin_count(),
                              .edge_count = edge_count,
-                             .weighted = plan.weight_type.has_value()};
+                             .weight_words = weight_words};
   HistogramLimits limits{
       .shared_bytes_max = static_cast<uint32_t>(properties.shared_bytes_per_block_max),
       .cluster_size_max = properties.has_clusters ? kClusterSizeMax : 1};

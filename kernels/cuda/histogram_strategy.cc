@@ -21,7 +21,7 @@ constexpr uint64_t kExchangeBytes =
 constexpr uint32_t kClusterSizes[] = {2, 4, 8, 16};
 
 uint64_t CounterBytes(const HistogramShape& shape) {
-  return shape.weighted ? sizeof(double) : sizeof(uint32_t);
+  return shape.weight_words > 0 ? shape.weight_words * sizeof(uint64_t) : sizeof(uint32_t);
 }
 
 // Puts tables of edges beside what `strategy` already needs, where there is room.
@@ -55,7 +55,7 @@ std::optional<HistogramStrategy> Shared(const HistogramShape& shape,
 
 std::optional<HistogramStrategy> Cluster(const HistogramShape& shape,
                                          const HistogramLimits& limits) {
-  if (shape.weighted || limits.shared_bytes_max <= kExchangeBytes) return std::nullopt;
+  if (shape.weight_words > 0 || limits.shared_bytes_max <= kExchangeBytes) return std::nullopt;
   const uint64_t bins_max = (limits.shared_bytes_max - kExchangeBytes) / kHistogramPartAlignment *
                             kHistogramPartAlignment / CounterBytes(shape);
   for (const uint32_t size : kClusterSizes) {
@@ -104,9 +104,9 @@ absl::StatusOr<HistogramStrategy> ChooseHistogramStrategy(const HistogramShape& 
     return absl::FailedPreconditionError(
         absl::StrCat(HistogramMethodName(*forced), " cannot hold ", shape.bin_count, " bins here"));
   }
-  // Private counters are cleared and added up for every block, which fewer samples than bins do not
-  // pay for.
-  if (shape.sample_count >= shape.bin_count) {
+  // Private counters are cleared and added up for every block, which fewer samples than counters,
+  // or words of them, do not pay for.
+  if (shape.sample_count / std::max<uint32_t>(shape.weight_words, 1) >= shape.bin_count) {
     for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kCluster}) {
       if (std::optional<HistogramStrategy> strategy = Make(method, shape, limits)) return *strategy;
     }

@@ -6,6 +6,8 @@
 //   cluster  the bins are dealt out over the shared memory of a thread-block cluster; each block
 //            locates its samples and the others read the bin numbers from it
 //   global   counters in device memory, which a warp adds to once for all its samples of one bin
+//
+// With weights a counter is an exact sum, of several words.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_STRATEGY_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_STRATEGY_H_
 
@@ -24,9 +26,9 @@ const char* HistogramMethodName(HistogramMethod method);
 // What the choice depends on.
 struct HistogramShape {
   uint64_t sample_count = 0;
-  uint64_t bin_count = 0;   // Of all channels together.
-  uint64_t edge_count = 0;  // Of all tables of edges together.
-  bool weighted = false;
+  uint64_t bin_count = 0;     // Of all channels together.
+  uint64_t edge_count = 0;    // Of all tables of edges together.
+  uint32_t weight_words = 0;  // Of 64 bits, for the sum of a bin's weights; 0 without weights.
 };
 struct HistogramLimits {
   uint32_t shared_bytes_max = 48 * 1024;  // Of a block.

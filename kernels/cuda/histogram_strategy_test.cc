@@ -10,11 +10,11 @@ namespace {
 constexpr HistogramLimits kHopper{.shared_bytes_max = 227 * 1024, .cluster_size_max = 16};
 constexpr HistogramLimits kTuring{.shared_bytes_max = 64 * 1024, .cluster_size_max = 1};
 
-HistogramShape ShapeOf(uint64_t bin_count, bool weighted = false, uint64_t edge_count = 0) {
+HistogramShape ShapeOf(uint64_t bin_count, uint32_t weight_words = 0, uint64_t edge_count = 0) {
   return {.sample_count = uint64_t{1} << 28,
           .bin_count = bin_count,
           .edge_count = edge_count,
-          .weighted = weighted};
+          .weight_words = weight_words};
 }
 
 HistogramStrategy Choose(const HistogramShape& shape, const HistogramLimits& limits) {
@@ -69,19 +69,28 @@ TEST(HistogramStrategyTest, ClustersStayWithinTheDevice) {
   EXPECT_EQ(Choose(ShapeOf(250'000), limits).method, HistogramMethod::kGlobal);
 }
 
-TEST(HistogramStrategyTest, WeightsTakeTwiceTheRoomAndNoClusters) {
-  const uint64_t most = kHopper.shared_bytes_max / sizeof(double);
-  EXPECT_EQ(Choose(ShapeOf(most, true), kHopper).method, HistogramMethod::kShared);
-  EXPECT_EQ(Choose(ShapeOf(most + 1, true), kHopper).method, HistogramMethod::kGlobal);
+TEST(HistogramStrategyTest, WeightsTakeTheRoomOfTheirSumsAndNoClusters) {
+  for (const uint32_t words : {3, 11, 69}) {
+    const uint64_t most = kHopper.shared_bytes_max / (words * sizeof(uint64_t));
+    EXPECT_EQ(Choose(ShapeOf(most, words), kHopper).method, HistogramMethod::kShared) << words;
+    EXPECT_EQ(Choose(ShapeOf(most + 1, words), kHopper).method, HistogramMethod::kGlobal) << words;
+  }
+}
+
+TEST(HistogramStrategyTest, FewSumsOfWeightsHaveCopies) {
+  const HistogramStrategy strategy = Choose(ShapeOf(16, 11), kHopper);
+  EXPECT_EQ(strategy.copies, 32);
+  EXPECT_EQ(strategy.shared_bytes, 16 * 32 * 11 * sizeof(uint64_t));
+  EXPECT_EQ(Choose(ShapeOf(16, 69), kHopper).copies, 4);
 }
 
 TEST(HistogramStrategyTest, EdgesAreSharedWhereThereIsRoom) {
-  const HistogramStrategy fits = Choose(ShapeOf(10'000, false, 10'001), kHopper);
+  const HistogramStrategy fits = Choose(ShapeOf(10'000, 0, 10'001), kHopper);
   EXPECT_TRUE(fits.edges_in_shared);
   EXPECT_GE(fits.shared_bytes, 10'000 * sizeof(uint32_t) + 10'001 * sizeof(double));
   EXPECT_LE(fits.shared_bytes, kHopper.shared_bytes_max);
 
-  const HistogramStrategy does_not = Choose(ShapeOf(50'000, false, 50'001), kHopper);
+  const HistogramStrategy does_not = Choose(ShapeOf(50'000, 0, 50'001), kHopper);
   EXPECT_EQ(does_not.method, HistogramMethod::kShared);
   EXPECT_FALSE(does_not.edges_in_shared);
   EXPECT_FALSE(Choose(ShapeOf(100), kHopper).edges_in_shared);
@@ -91,11 +100,11 @@ TEST(HistogramStrategyTest, NothingNeedsMoreSharedMemoryThanThereIs) {
   for (const HistogramLimits& limits : {kHopper, kTuring}) {
     for (uint64_t bins = 1; bins < uint64_t{1} << 40; bins = bins * 3 / 2 + 1) {
       for (const uint64_t edges : {uint64_t{0}, bins + 1, uint64_t{5000}}) {
-        for (const bool weighted : {false, true}) {
+        for (const uint32_t weight_words : {0, 3, 11, 69}) {
           const HistogramShape shape{.sample_count = uint64_t{1} << 41,
                                      .bin_count = bins,
                                      .edge_count = edges,
-                                     .weighted = weighted};
+                                     .weight_words = weight_words};
           EXPECT_LE(Choose(shape, limits).shared_bytes, limits.shared_bytes_max);
         }
       }
@@ -109,6 +118,10 @@ TEST(HistogramStrategyTest, FewerSamplesThanBinsAreCountedWhereTheAnswerStands) 
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
   shape.sample_count = 1000;
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kShared);
+  shape.weight_words = 11;
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
+  shape.sample_count = 11'000;
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kShared);
 }
 
 TEST(HistogramStrategyTest, AMethodCanBeForced) {
@@ -121,15 +134,15 @@ TEST(HistogramStrategyTest, AMethodCanBeForced) {
 }
 
 TEST(HistogramStrategyTest, AForcedMethodThatCannotBeHadIsAnError) {
-  const auto code = [](uint64_t bins, bool weighted, const HistogramLimits& limits,
+  const auto code = [](uint64_t bins, uint32_t weight_words, const HistogramLimits& limits,
                        HistogramMethod method) {
-    return ChooseHistogramStrategy(ShapeOf(bins, weighted), limits, method).status().code();
+    return ChooseHistogramStrategy(ShapeOf(bins, weight_words), limits, method).status().code();
   };
   constexpr absl::StatusCode kError = absl::StatusCode::kFailedPrecondition;
-  EXPECT_EQ(code(60'000, false, kHopper, HistogramMethod::kShared), kError);
-  EXPECT_EQ(code(1'048'576, false, kHopper, HistogramMethod::kCluster), kError);
-  EXPECT_EQ(code(100, true, kHopper, HistogramMethod::kCluster), kError);
-  EXPECT_EQ(code(100, false, kTuring, HistogramMethod::kCluster), kError);
+  EXPECT_EQ(code(60'000, 0, kHopper, HistogramMethod::kShared), kError);
+  EXPECT_EQ(code(1'048'576, 0, kHopper, HistogramMethod::kCluster), kError);
+  EXPECT_EQ(code(100, 11, kHopper, HistogramMethod::kCluster), kError);
+  EXPECT_EQ(code(100, 0, kTuring, HistogramMethod::kCluster), kError);
 }
 
 TEST(HistogramStrategyTest, NamesAreThoseOfTheDocuments) {

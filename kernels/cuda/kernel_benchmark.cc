@@ -11,7 +11,7 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-constexpr uint64_t kScratchBytes = 256 << 20;
+constexpr uint64_t kScratchBytes = 512 << 20;
 constexpr int kWarmUpRuns = 3;
 constexpr int kMeasuredRuns = 21;
 

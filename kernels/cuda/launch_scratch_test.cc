@@ -72,6 +72,25 @@ TEST(HistogramScratchTest, TheMaximumCoversEveryPlan) {
   }
 }
 
+TEST(HistogramScratchTest, TheMaximumCoversSumsOfWeights) {
+  for (const ElementType type : kTypes) {
+    for (const uint64_t bins : {1, 2, 1000, 57'000, 400'000, 2'000'000, 1 << 24}) {
+      for (const bool return_states : {false, true}) {
+        HistogramSpec spec;
+        spec.bins = {EvenBinsSpec{bins, {}, {}}};
+        spec.sparse = true;
+        spec.weight_type = type;
+        spec.return_states = return_states;
+        uint64_t bin_count = 0;
+        const uint64_t scratch = ScratchOf(spec, &bin_count);
+        EXPECT_LE(scratch, HistogramScratchBytesMax(bin_count)) << bin_count << " bins";
+        // A lane for more bins than these has no less.
+        EXPECT_LE(scratch, HistogramScratchBytesMax(bin_count + 1)) << bin_count << " bins";
+      }
+    }
+  }
+}
+
 TEST(HistogramScratchTest, TheMaximumCoversTwoDimensions) {
   for (const uint64_t side : {1, 2, 3, 1000}) {
     HistogramSpec spec;

@@ -1,0 +1,166 @@
+// Exact sums of weights on device spans, by every strategy that can hold them, in several passes
+// over the bins and several launches over the samples.
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "kernels/conformance/weight_oracle.h"
+#include "kernels/cuda/histogram_device_test.h"
+
+namespace gridfold::kernels::cuda {
+namespace {
+
+using conformance::CheckWeightState;
+using conformance::ExpectedWeightSum;
+using conformance::ExpectSameBits;
+using conformance::ForEachWeightSum;
+using conformance::WeightInBin;
+
+// Any encodings: of floating-point types, numbers of every magnitude, NaN and infinities. The first
+// tenth are 1, so that a warp adds many weights to the same digits.
+template <class W>
+std::vector<W> MakeWeights(uint64_t count) {
+  std::mt19937_64 random(count);
+  std::vector<W> weights(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t bits = random();
+    std::memcpy(&weights[i], &bits, sizeof(W));
+    const bool is_rare = random() % 1000 == 0;
+    if (i < count / 10 || (IsNan(weights[i]) && !is_rare)) {
+      if constexpr (HalfElement<W>) {
+        weights[i] = W::FromDouble(1);
+      } else {
+        weights[i] = 1;
+      }
+    }
+  }
+  return weights;
+}
+
+template <class W>
+class HistogramWeightsDeviceTest : public HistogramDeviceTest {
+ protected:
+  static constexpr ElementType kType = kElementTypeOf<W>;
+  static constexpr uint64_t kSampleCount = 100'003;
+
+  // Sums the weights of samples by integer bins, and expects exact sums and states.
+  void Check(Distribution distribution, uint64_t bins, uint32_t channels,
+             const HistogramOverrides& overrides) {
+    const uint64_t count = kSampleCount / channels * channels;
+    const auto x = MakeSamples<int32_t>(distribution, count, 0, static_cast<double>(bins));
+    const std::vector<W> weights = MakeWeights<W>(count);
+    HistogramSpec spec = SpecOf({IntegerBinsSpec{0, bins}});
+    spec.channel_count = channels;
+    spec.weight_type = kType;
+    for (const bool return_states : {false, true}) {
+      spec.return_states = return_states;
+      const auto plan = PlanHistogram(ArrayDescription::Vector(ElementType::kInt32, count), spec,
+                                      uint64_t{1} << 30);
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      const DeviceArray<int32_t> device_x{std::span(x), 1};
+      const DeviceArray<W> device_weights{std::span(weights), 1};
+      const auto result =
+          Count(*plan, {{device_x.data(), count}, {}, {device_weights.data(), count}}, overrides);
+      if (result.status().code() == absl::StatusCode::kFailedPrecondition) return;
+      ASSERT_TRUE(result.ok()) << result.status();
+      std::vector<WeightInBin> in_bins;
+      for (uint64_t i = 0; i < count; ++i) {
+        if (x[i] < 0 || static_cast<uint64_t>(x[i]) >= bins) continue;
+        in_bins.push_back({i % channels * bins + x[i], ToLongDouble(weights[i])});
+      }
+      ExpectSums(*result, bins, in_bins, return_states);
+    }
+  }
+
+  static void ExpectSums(const HistogramResult& result, uint64_t bins,
+                         const std::vector<WeightInBin>& in_bins, bool return_states) {
+    std::vector<double> expected(result.channels.size() * bins);
+    ForEachWeightSum(in_bins, [&](uint64_t bin, const ExpectedWeightSum& sum) {
+      expected[bin] = sum.Rounded();
+      if (return_states && !HasFailure()) {
+        CheckWeightState(result.weight_states, bin, kType, sum);
+      }
+    });
+    for (uint64_t bin = 0; bin < expected.size() && !HasFailure(); ++bin) {
+      ExpectSameBits(result.channels[bin / bins].weight_sums[bin % bins], expected[bin], bin);
+    }
+    int64_t outside = static_cast<int64_t>(
+        kSampleCount / result.channels.size() * result.channels.size() - in_bins.size());
+    for (const HistogramCounts& channel : result.channels) {
+      outside -= static_cast<int64_t>(channel.underflow_count + channel.overflow_count);
+    }
+    EXPECT_EQ(outside, 0);
+  }
+};
+
+using WeightTypes = ::testing::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+                                     uint64_t, Float16, Bfloat16, float, double>;
+TYPED_TEST_SUITE(HistogramWeightsDeviceTest, WeightTypes);
+
+TYPED_TEST(HistogramWeightsDeviceTest, EveryStrategy) {
+  for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kGlobal}) {
+    for (const Distribution distribution : kDistributions) {
+      // Several copies, one copy, and more than shared memory holds.
+      for (const uint64_t bins : {5, 400, 2500, 30'000}) {
+        SCOPED_TRACE(testing::Message()
+                     << HistogramMethodName(method) << ", " << bins << " bins, distribution "
+                     << static_cast<int>(distribution));
+        this->Check(distribution, bins, 1, {.method = method});
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(HistogramWeightsDeviceTest, FlushesAndLaunches) {
+  for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kGlobal}) {
+    this->Check(Distribution::kSkewed, 200, 1, {.method = method, .samples_per_flush = 5000});
+    this->Check(Distribution::kSkewed, 200, 3, {.method = method, .samples_per_launch = 7000});
+  }
+}
+
+TYPED_TEST(HistogramWeightsDeviceTest, SeveralPasses) {
+  for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kGlobal}) {
+    for (const uint32_t channels : {1, 2}) {
+      // From a few bins at once down to a single one.
+      for (const uint64_t bytes : {20'000, 1}) {
+        this->Check(Distribution::kUniform, 40, channels,
+                    {.method = method, .weight_bytes_max = bytes});
+      }
+    }
+  }
+}
+
+TEST_F(HistogramDeviceTest, AFullDigitIsCarriedBetweenLaunches) {
+  // Enough weights with all bits set for a digit of 64 bits to overflow, were it not carried.
+  const uint64_t count = (uint64_t{1} << 32) + 12'345;
+  if (FreeBytes() < count * (sizeof(uint32_t) + 1) + (uint64_t{1} << 30)) {
+    GTEST_SKIP() << "not enough device memory";
+  }
+  const DeviceArray<uint8_t> samples(count);
+  const DeviceArray<uint32_t> weights(count);
+  ASSERT_EQ(cudaMemset(samples.data(), 1, count), cudaSuccess);
+  ASSERT_EQ(cudaMemset(weights.data(), 0xFF, count * sizeof(uint32_t)), cudaSuccess);
+  for (const ElementType type : {ElementType::kUint32, ElementType::kInt32}) {
+    HistogramSpec spec = SpecOf({IntegerBinsSpec{0, 3}});
+    spec.weight_type = type;
+    spec.return_states = true;
+    const auto plan = PlanHistogram(ArrayDescription::Vector(ElementType::kUint8, count), spec, 3);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const Int128 expected =
+        Int128{count} * (type == ElementType::kUint32 ? int64_t{0xFFFF'FFFF} : int64_t{-1});
+    for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kGlobal}) {
+      const auto result =
+          Count(*plan, {{samples.data(), count}, {}, {weights.data(), count}}, {.method = method});
+      ASSERT_TRUE(result.ok()) << result.status();
+      EXPECT_TRUE(std::get<std::vector<Int128>>(result->weight_states) ==
+                  (std::vector<Int128>{0, expected, 0}));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gridfold::kernels::cuda
