@@ -1,0 +1,181 @@
+// Exact prefix sums: the sum of the elements up to each one, rounded once.
+//
+// Carrying an ExactSum from element to element would cost dozens of limbs for each. But the
+// elements of a tile, and all their prefix sums, nearly always lie within 127 bits of what the tile
+// ends up with. So a tile looks at the world through a window of that width: its elements are
+// integers in units of the window's last bit, the carry is cut to such an integer and the knowledge
+// whether something was cut off, and a prefix is one addition of 128 bits, rounded by integer
+// arithmetic. What the window cannot show falls back on the limbs: a tile with elements below the
+// window as a whole, and single prefixes that cancel so far that what was cut off would decide.
+// Either way the result is the exact prefix rounded once, so its bits depend on nothing else.
+//
+// A tile takes three steps: the BitSpan of its elements, the PrefixWindow for that span and the
+// carry, and the sums in the window (Lift, Combine, Round). Host and device.
+#ifndef GRIDFOLD_KERNELS_NUMERICS_EXACT_PREFIX_H_
+#define GRIDFOLD_KERNELS_NUMERICS_EXACT_PREFIX_H_
+
+#include <cstdint>
+
+#include "kernels/numerics/element.h"
+#include "kernels/numerics/exact_rounding.h"
+#include "kernels/numerics/exact_sum.h"
+#include "kernels/numerics/host_device.h"
+
+namespace gridfold::kernels {
+
+// Sums of elements of type T.
+template <FloatingElement T>
+using PrefixSum = ExactSum<ComputeType<T>, 1>;
+
+// An element as sums take it: an ignored NaN counts as +0.0, as in scans that are not exact.
+template <FloatingElement T>
+GRIDFOLD_HD inline ComputeType<T> Addend(T x, bool ignore_nan) {
+  const ComputeType<T> value = ToCompute(x);
+  return ignore_nan && IsNan(value) ? ComputeType<T>{0} : value;
+}
+
+// The operator of exact sums as a whole, in the manner of scan_operator.h.
+template <FloatingElement T>
+struct ExactSumOperator {
+  using Value = PrefixSum<T>;
+  GRIDFOLD_HD static Value Identity() { return Value{}; }
+  GRIDFOLD_HD static Value EmptyResult() {
+    Value v;
+    v.AddFlags(kSawOtherThanNegativeZero);
+    return v;
+  }
+  GRIDFOLD_HD static Value Lift(T x, bool ignore_nan) {
+    Value v;
+    v.Add(Addend(x, ignore_nan));
+    return v;
+  }
+  GRIDFOLD_HD static Value Combine(Value a, const Value& b) {
+    a.Merge(b);
+    return a;
+  }
+  template <class Out>
+  GRIDFOLD_HD static bool Store(const Value& v, bool, Out* out) {
+    *out = RoundOnce<Out>(v);
+    return true;
+  }
+};
+
+// Where the bits of finite numbers other than 0 lie: in [first, end), counted from the smallest
+// number of the format.
+struct BitSpan {
+  int first = kNone;
+  int end = 0;
+
+  template <std::floating_point F>
+  GRIDFOLD_HD void Include(F x) {
+    if (x == 0 || x - x != 0) return;  // Zeros have no bits; infinities and NaN no place.
+    const int position = static_cast<int>(Decompose(x).position);
+    Merge({position, position + FloatFormat<F>::kPrecision});
+  }
+  GRIDFOLD_HD void Merge(const BitSpan& other) {
+    first = other.first < first ? other.first : first;
+    end = other.end > end ? other.end : end;
+  }
+
+  static constexpr int kNone = 1 << 30;
+};
+
+// A sum in a window: an integer in units of the window's last bit, and kSaw... flags.
+struct WindowSum {
+  Int128 integer = 0;
+  uint32_t flags = 0;
+};
+
+// The operator that joins them.
+struct WindowSumOperator {
+  using Value = WindowSum;
+  GRIDFOLD_HD static Value Identity() { return {}; }
+  GRIDFOLD_HD static Value Combine(const Value& a, const Value& b) {
+    return {a.integer + b.integer, a.flags | b.flags};
+  }
+};
+
+template <FloatingElement T>
+class PrefixWindow {
+ public:
+  using Sum = PrefixSum<T>;
+
+  // For up to 2^count_bits elements within `span` after `carry`.
+  GRIDFOLD_HD PrefixWindow(const BitSpan& span, int count_bits, const Sum& carry)
+      : carry_flags_(carry.flags()) {
+    const int carry_length = SignedLength(carry.limbs(), Sum::kLimbs);
+    const int tile_length = span.end + count_bits;
+    const int length = (carry_length > tile_length ? carry_length : tile_length) + 1;
+    unit_ = length > kWindowBits ? length - kWindowBits : 0;
+    fits_ = span.first >= unit_;
+    carry_ = static_cast<Int128>(BitsFrom(carry.limbs(), Sum::kLimbs, unit_));
+    carry_is_cut_ = HasBitsBelow(carry.limbs(), unit_);
+  }
+
+  // Whether the window shows all elements whole. Lift and Round require it.
+  GRIDFOLD_HD bool fits() const { return fits_; }
+
+  GRIDFOLD_HD WindowSum Lift(T x, bool ignore_nan) const {
+    const ComputeType<T> value = Addend(x, ignore_nan);
+    const uint32_t flags = ExactSumFlagsOf(value);
+    const DecomposedFloat d = Decompose(value);
+    const int shift = static_cast<int>(d.position) - unit_;
+    // Zeros may lie below the window, infinities and NaN above.
+    if ((flags & kSawNan) != 0 || shift < 0) return {0, flags};
+    const Int128 integer = static_cast<Int128>(Uint128{d.significand} << shift);
+    return {d.negative ? -integer : integer, flags};
+  }
+
+  // Adds to `sum` what Lift and Combine made.
+  GRIDFOLD_HD void AddTo(Sum& sum, const WindowSum& x) const {
+    sum.AddFlags(x.flags);
+    if (!sum.is_finite()) return;
+    const bool negative = x.integer < 0;
+    const Uint128 bits = static_cast<Uint128>(x.integer);
+    sum.AddInteger(negative ? -bits : bits, static_cast<uint32_t>(unit_), negative);
+  }
+
+  // x, after the carry where `after_carry`, rounded once. `carry` is that of the constructor.
+  template <FloatingElement Out>
+  GRIDFOLD_HD Out Round(const WindowSum& x, bool after_carry, const Sum& carry) const {
+    const uint32_t flags = x.flags | (after_carry ? carry_flags_ : 0);
+    const Int128 integer = x.integer + (after_carry ? carry_ : 0);
+    const bool is_cut = after_carry && carry_is_cut_;
+    const bool negative = integer < 0;
+    // Below the integer lies a positive fraction, so the magnitude of a negative one is less.
+    const Uint128 bits = static_cast<Uint128>(integer);
+    const Uint128 magnitude = negative ? ~bits + (is_cut ? 0 : 1) : bits;
+    const bool is_decided = !is_cut || (magnitude >> (kLimbBits - 1)) != 0;
+    if ((flags & kSawNan) != 0) return RoundTo<Out>(NotFiniteValue(flags));
+    if (!is_decided) return RoundOnLimbs<Out>(x, carry);
+    return RoundOnce<Out>(negative || flags == 0,
+                          LeadingBits{magnitude, Sum::kLowestExponent + unit_, is_cut});
+  }
+
+ private:
+  // A sign and, below 2^126, room for the sum of carry and elements.
+  static constexpr int kWindowBits = 126;
+
+  GRIDFOLD_HD static double NotFiniteValue(uint32_t flags) {
+    Sum sum;
+    sum.AddFlags(flags);
+    return sum.NotFiniteValue();
+  }
+
+  // Rarely taken, and too large to be inlined into every loop.
+  template <FloatingElement Out>
+  __attribute__((noinline)) GRIDFOLD_HD Out RoundOnLimbs(const WindowSum& x, Sum sum) const {
+    AddTo(sum, x);
+    return RoundOnce<Out>(sum);
+  }
+
+  Int128 carry_;  // Rounded down.
+  int unit_;
+  uint32_t carry_flags_;
+  bool carry_is_cut_;
+  bool fits_;
+};
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_NUMERICS_EXACT_PREFIX_H_
