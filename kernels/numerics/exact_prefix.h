@@ -10,7 +10,14 @@
 // Either way the result is the exact prefix rounded once, so its bits depend on nothing else.
 //
 // A tile takes three steps: the BitSpan of its elements, the PrefixWindow for that span and the
-// carry, and the sums in the window (Lift, Combine, Round). Host and device.
+// carry, and the sums in the window or, where it does not fit, on PrefixLimbs. These two have the
+// same members:
+//   Operator                   joins values, in the manner of scan_operator.h
+//   Carry()                    the carry's value
+//   Take(value, x)             adds an element
+//   SumOf(value, after_carry)  what the value stands for; after_carry says that it holds the carry
+//   Round<Out>(value, after_carry)
+// Host and device.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_EXACT_PREFIX_H_
 #define GRIDFOLD_KERNELS_NUMERICS_EXACT_PREFIX_H_
 
@@ -99,56 +106,61 @@ template <FloatingElement T>
 class PrefixWindow {
  public:
   using Sum = PrefixSum<T>;
+  using Operator = WindowSumOperator;
 
-  // For up to 2^count_bits elements within `span` after `carry`.
-  GRIDFOLD_HD PrefixWindow(const BitSpan& span, int count_bits, const Sum& carry)
-      : carry_flags_(carry.flags()) {
-    const int carry_length = SignedLength(carry.limbs(), Sum::kLimbs);
+  // For up to 2^count_bits elements within `span`, after nothing.
+  GRIDFOLD_HD PrefixWindow(const BitSpan& span, int count_bits, bool ignore_nan)
+      : ignore_nan_(ignore_nan) {
+    Place(span, span.end + count_bits);
+  }
+  // The same after `carry`, which must stay where it is.
+  GRIDFOLD_HD PrefixWindow(const BitSpan& span, int count_bits, bool ignore_nan, const Sum* carry)
+      : carry_(carry), ignore_nan_(ignore_nan) {
+    const int carry_length = SignedLength(carry->limbs(), Sum::kLimbs);
     const int tile_length = span.end + count_bits;
-    const int length = (carry_length > tile_length ? carry_length : tile_length) + 1;
-    unit_ = length > kWindowBits ? length - kWindowBits : 0;
-    fits_ = span.first >= unit_;
-    carry_ = static_cast<Int128>(BitsFrom(carry.limbs(), Sum::kLimbs, unit_));
-    carry_is_cut_ = HasBitsBelow(carry.limbs(), unit_);
+    Place(span, carry_length > tile_length ? carry_length : tile_length);
+    cut_carry_ = {static_cast<Int128>(BitsFrom(carry->limbs(), Sum::kLimbs, unit_)),
+                  carry->flags()};
+    carry_is_cut_ = HasBitsBelow(carry->limbs(), unit_);
   }
 
-  // Whether the window shows all elements whole. Lift and Round require it.
+  // Whether the window shows all elements whole; what follows requires it.
   GRIDFOLD_HD bool fits() const { return fits_; }
 
-  GRIDFOLD_HD WindowSum Lift(T x, bool ignore_nan) const {
-    const ComputeType<T> value = Addend(x, ignore_nan);
+  GRIDFOLD_HD WindowSum Carry() const { return cut_carry_; }
+
+  GRIDFOLD_HD void Take(WindowSum& sum, T x) const {
+    const ComputeType<T> value = Addend(x, ignore_nan_);
     const uint32_t flags = ExactSumFlagsOf(value);
+    sum.flags |= flags;
     const DecomposedFloat d = Decompose(value);
     const int shift = static_cast<int>(d.position) - unit_;
     // Zeros may lie below the window, infinities and NaN above.
-    if ((flags & kSawNan) != 0 || shift < 0) return {0, flags};
+    if ((flags & kSawNan) != 0 || shift < 0) return;
     const Int128 integer = static_cast<Int128>(Uint128{d.significand} << shift);
-    return {d.negative ? -integer : integer, flags};
+    sum.integer += d.negative ? -integer : integer;
   }
 
-  // Adds to `sum` what Lift and Combine made.
-  GRIDFOLD_HD void AddTo(Sum& sum, const WindowSum& x) const {
+  GRIDFOLD_HD Sum SumOf(const WindowSum& x, bool after_carry) const {
+    Sum sum = after_carry ? *carry_ : Sum{};
     sum.AddFlags(x.flags);
-    if (!sum.is_finite()) return;
-    const bool negative = x.integer < 0;
-    const Uint128 bits = static_cast<Uint128>(x.integer);
-    sum.AddInteger(negative ? -bits : bits, static_cast<uint32_t>(unit_), negative);
+    if (!sum.is_finite()) return sum;
+    const Int128 integer = x.integer - (after_carry ? cut_carry_.integer : 0);
+    const Uint128 bits = static_cast<Uint128>(integer);
+    sum.AddInteger(integer < 0 ? -bits : bits, static_cast<uint32_t>(unit_), integer < 0);
+    return sum;
   }
 
-  // x, after the carry where `after_carry`, rounded once. `carry` is that of the constructor.
   template <FloatingElement Out>
-  GRIDFOLD_HD Out Round(const WindowSum& x, bool after_carry, const Sum& carry) const {
-    const uint32_t flags = x.flags | (after_carry ? carry_flags_ : 0);
-    const Int128 integer = x.integer + (after_carry ? carry_ : 0);
+  GRIDFOLD_HD Out Round(const WindowSum& x, bool after_carry) const {
     const bool is_cut = after_carry && carry_is_cut_;
-    const bool negative = integer < 0;
-    // Below the integer lies a positive fraction, so the magnitude of a negative one is less.
-    const Uint128 bits = static_cast<Uint128>(integer);
+    const bool negative = x.integer < 0;
+    // What was cut off is positive, so the magnitude of a negative integer is too large.
+    const Uint128 bits = static_cast<Uint128>(x.integer);
     const Uint128 magnitude = negative ? ~bits + (is_cut ? 0 : 1) : bits;
     const bool is_decided = !is_cut || (magnitude >> (kLimbBits - 1)) != 0;
-    if ((flags & kSawNan) != 0) return RoundTo<Out>(NotFiniteValue(flags));
-    if (!is_decided) return RoundOnLimbs<Out>(x, carry);
-    return RoundOnce<Out>(negative || flags == 0,
+    if ((x.flags & kSawNan) != 0 || !is_decided) return RoundOnLimbs<Out>(x, after_carry);
+    return RoundOnce<Out>(negative || x.flags == 0,
                           LeadingBits{magnitude, Sum::kLowestExponent + unit_, is_cut});
   }
 
@@ -156,24 +168,51 @@ class PrefixWindow {
   // A sign and, below 2^126, room for the sum of carry and elements.
   static constexpr int kWindowBits = 126;
 
-  GRIDFOLD_HD static double NotFiniteValue(uint32_t flags) {
-    Sum sum;
-    sum.AddFlags(flags);
-    return sum.NotFiniteValue();
+  // Puts the window where it shows sums of two numbers below 2^length.
+  GRIDFOLD_HD void Place(const BitSpan& span, int length) {
+    unit_ = length + 1 > kWindowBits ? length + 1 - kWindowBits : 0;
+    fits_ = span.first >= unit_;
   }
 
   // Rarely taken, and too large to be inlined into every loop.
   template <FloatingElement Out>
-  __attribute__((noinline)) GRIDFOLD_HD Out RoundOnLimbs(const WindowSum& x, Sum sum) const {
-    AddTo(sum, x);
+  __attribute__((noinline)) GRIDFOLD_HD Out RoundOnLimbs(const WindowSum& x,
+                                                         bool after_carry) const {
+    if ((x.flags & kSawNan) == 0) return RoundOnce<Out>(SumOf(x, after_carry));
+    Sum not_finite;
+    not_finite.AddFlags(x.flags);
+    return RoundTo<Out>(not_finite.NotFiniteValue());
+  }
+
+  const Sum* carry_ = nullptr;
+  WindowSum cut_carry_;  // The carry rounded down.
+  int unit_;             // Position of the window's last bit.
+  bool carry_is_cut_ = false;
+  bool fits_;
+  bool ignore_nan_;
+};
+
+template <FloatingElement T>
+class PrefixLimbs {
+ public:
+  using Sum = PrefixSum<T>;
+  using Operator = ExactSumOperator<T>;
+
+  // `carry` may be null, for nothing.
+  GRIDFOLD_HD PrefixLimbs(bool ignore_nan, const Sum* carry)
+      : carry_(carry), ignore_nan_(ignore_nan) {}
+
+  GRIDFOLD_HD Sum Carry() const { return carry_ == nullptr ? Sum{} : *carry_; }
+  GRIDFOLD_HD void Take(Sum& sum, T x) const { sum.Add(Addend(x, ignore_nan_)); }
+  GRIDFOLD_HD Sum SumOf(const Sum& sum, bool) const { return sum; }
+  template <FloatingElement Out>
+  GRIDFOLD_HD Out Round(const Sum& sum, bool) const {
     return RoundOnce<Out>(sum);
   }
 
-  Int128 carry_;  // Rounded down.
-  int unit_;
-  uint32_t carry_flags_;
-  bool carry_is_cut_;
-  bool fits_;
+ private:
+  const Sum* carry_;
+  bool ignore_nan_;
 };
 
 }  // namespace gridfold::kernels

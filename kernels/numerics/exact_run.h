@@ -20,15 +20,14 @@ GRIDFOLD_HD inline BitSpan SpanOf(const T* items, int count) {
 // sum += the elements.
 template <FloatingElement T>
 GRIDFOLD_HD inline void AddRun(const T* items, int count, bool ignore_nan, PrefixSum<T>& sum) {
-  const PrefixWindow<T> window(SpanOf(items, count), kExactRunBits, PrefixSum<T>{});
+  const PrefixWindow<T> window(SpanOf(items, count), kExactRunBits, ignore_nan);
   if (window.fits()) {
     WindowSum total;
-    for (int i = 0; i < count; ++i) {
-      total = WindowSumOperator::Combine(total, window.Lift(items[i], ignore_nan));
-    }
-    window.AddTo(sum, total);
+    for (int i = 0; i < count; ++i) window.Take(total, items[i]);
+    sum.Merge(window.SumOf(total, false));
   } else {
-    for (int i = 0; i < count; ++i) sum.Add(Addend(items[i], ignore_nan));
+    const PrefixLimbs<T> limbs(ignore_nan, nullptr);
+    for (int i = 0; i < count; ++i) limbs.Take(sum, items[i]);
   }
 }
 
@@ -37,21 +36,20 @@ GRIDFOLD_HD inline void AddRun(const T* items, int count, bool ignore_nan, Prefi
 template <FloatingElement Out, FloatingElement T, class Store>
 GRIDFOLD_HD inline void ScanRun(const T* items, int count, bool ignore_nan, bool exclusive,
                                 PrefixSum<T>& sum, Store store) {
-  const PrefixWindow<T> window(SpanOf(items, count), kExactRunBits, sum);
+  const auto scan = [&](const auto& terms) {
+    auto running = terms.Carry();
+    for (int i = 0; i < count; ++i) {
+      if (exclusive) store(i, terms.template Round<Out>(running, true));
+      terms.Take(running, items[i]);
+      if (!exclusive) store(i, terms.template Round<Out>(running, true));
+    }
+    sum = terms.SumOf(running, true);
+  };
+  const PrefixWindow<T> window(SpanOf(items, count), kExactRunBits, ignore_nan, &sum);
   if (window.fits()) {
-    WindowSum running;
-    for (int i = 0; i < count; ++i) {
-      const WindowSum before = running;
-      running = WindowSumOperator::Combine(running, window.Lift(items[i], ignore_nan));
-      store(i, window.template Round<Out>(exclusive ? before : running, true, sum));
-    }
-    window.AddTo(sum, running);
+    scan(window);
   } else {
-    for (int i = 0; i < count; ++i) {
-      if (exclusive) store(i, RoundOnce<Out>(sum));
-      sum.Add(Addend(items[i], ignore_nan));
-      if (!exclusive) store(i, RoundOnce<Out>(sum));
-    }
+    scan(PrefixLimbs<T>(ignore_nan, &sum));
   }
 }
 
