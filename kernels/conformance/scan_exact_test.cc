@@ -214,6 +214,32 @@ TEST_P(ScanExactTest, CancellationUncoversEarlierTiles) {
   }
 }
 
+// Half of a last bit, and the smallest number, which is more than 128 bits away: it decides, tiles
+// later, whether the tie goes up or down.
+TEST_P(ScanExactTest, WhatLiesFarBelowDecidesTies) {
+  for (const ElementType type :
+       {ElementType::kBfloat16, ElementType::kFloat32, ElementType::kFloat64}) {
+    const long double ulp = std::ldexp(1.0L, -FloatFormatOf(type).significand_bits);
+    for (const int sign : {1, -1}) {
+      for (const int least_sign : {1, 0, -1}) {
+        TestArray array(ArrayDescription::Vector(type, 9000));
+        array.Set(0, SmallestNumber(type) * least_sign);
+        array.Set(1, sign);
+        array.Set(2, sign * ulp / 2);
+        array.Set(5000, sign * ulp);
+        array.Set(8999, -sign * ulp);
+        ScanSpec spec;
+        spec.exact = true;
+        Check(array, spec);
+        const auto result = engine().Scan(array, spec);
+        ASSERT_TRUE(result.ok()) << result.status();
+        EXPECT_EQ((*result)[4500], sign * (least_sign == sign ? 1 + ulp : 1));
+        EXPECT_EQ((*result)[8000], sign * (least_sign == -sign ? 1 + ulp : 1 + 2 * ulp));
+      }
+    }
+  }
+}
+
 TEST_P(ScanExactTest, SumsPastTheLargestNumberComeBack) {
   for (const ElementType type : kFloatTypes) {
     const long double largest = LargestElement(type);
