@@ -16,7 +16,8 @@ class ExactSumTileScan {
  public:
   using Element = T;
   using Operator = ExactSumOperator<T>;
-  using Carry = Carried<Operator, kHasGroups>;
+  // Also where there is one group: a sum since its start takes the carry's place.
+  using Carry = Carried<Operator, true>;
   using Chain = ExactCarryChain<Carry>;
   static constexpr bool kGrouped = kHasGroups;
 
@@ -28,11 +29,10 @@ class ExactSumTileScan {
     return Carry::Of(total, first >= 0);
   }
 
-  // As ExactTileScan::Write; sums always fit.
+  // As ExactTileScan::Write, but `total` holds the carry too. Sums always fit.
   template <class Out>
   static bool Write(const LogicalTile<T>& tile, const typename Carry::Type& carry,
                     const ScanRules& rules, Out* results, typename Carry::Type* total) {
-    if (total != nullptr) *total = Total(tile, rules);
     PrefixSum<T> sum = Carry::ValueOf(carry);
     for (int begin = 0; begin < tile.count;) {
       const bool head = IsHead(tile, begin);
@@ -44,6 +44,7 @@ class ExactSumTileScan {
       if (head && rules.exclusive) results[begin] = RoundOnce<Out>(Operator::EmptyResult());
       begin = end;
     }
+    if (total != nullptr) *total = Carry::Of(sum, true);
     return true;
   }
 

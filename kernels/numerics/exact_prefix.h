@@ -102,6 +102,12 @@ struct WindowSumOperator {
   }
 };
 
+// -x or x, without a branch: signs are as good as random.
+GRIDFOLD_HD inline Uint128 NegateIf(bool negative, Uint128 x) {
+  const Uint128 mask = Uint128{0} - (negative ? 1 : 0);
+  return (x ^ mask) - mask;
+}
+
 template <FloatingElement T>
 class PrefixWindow {
  public:
@@ -137,8 +143,8 @@ class PrefixWindow {
     const int shift = static_cast<int>(d.position) - unit_;
     // Zeros may lie below the window, infinities and NaN above.
     if ((flags & kSawNan) != 0 || shift < 0) return;
-    const Int128 integer = static_cast<Int128>(Uint128{d.significand} << shift);
-    sum.integer += d.negative ? -integer : integer;
+    const Uint128 magnitude = Uint128{d.significand} << shift;
+    sum.integer += static_cast<Int128>(NegateIf(d.negative, magnitude));
   }
 
   GRIDFOLD_HD Sum SumOf(const WindowSum& x, bool after_carry) const {
@@ -146,8 +152,8 @@ class PrefixWindow {
     sum.AddFlags(x.flags);
     if (!sum.is_finite()) return sum;
     const Int128 integer = x.integer - (after_carry ? cut_carry_.integer : 0);
-    const Uint128 bits = static_cast<Uint128>(integer);
-    sum.AddInteger(integer < 0 ? -bits : bits, static_cast<uint32_t>(unit_), integer < 0);
+    sum.AddInteger(NegateIf(integer < 0, static_cast<Uint128>(integer)),
+                   static_cast<uint32_t>(unit_), integer < 0);
     return sum;
   }
 
@@ -156,8 +162,8 @@ class PrefixWindow {
     const bool is_cut = after_carry && carry_is_cut_;
     const bool negative = x.integer < 0;
     // What was cut off is positive, so the magnitude of a negative integer is too large.
-    const Uint128 bits = static_cast<Uint128>(x.integer);
-    const Uint128 magnitude = negative ? ~bits + (is_cut ? 0 : 1) : bits;
+    const Uint128 magnitude =
+        NegateIf(negative, static_cast<Uint128>(x.integer)) - (negative && is_cut ? 1 : 0);
     const bool is_decided = !is_cut || (magnitude >> (kLimbBits - 1)) != 0;
     if ((x.flags & kSawNan) != 0 || !is_decided) return RoundOnLimbs<Out>(x, after_carry);
     return RoundOnce<Out>(negative || x.flags == 0,

@@ -68,7 +68,9 @@ GRIDFOLD_HD inline double ToNearestDouble(const LeadingBits& x) {
   constexpr uint64_t kHalf = uint64_t{1} << (kCutBits - 1);
   const uint64_t bits = CutBits(n);
   const uint64_t rest = n.significand & (2 * kHalf - 1);
-  const bool up = rest > kHalf || (rest == kHalf && (n.has_fraction || (bits & 1) != 0));
+  const bool is_odd = (bits & 1) != 0;
+  // Without a branch: the bits that are cut off are as good as random.
+  const bool up = (rest > kHalf) | ((rest == kHalf) & (n.has_fraction | is_odd));
   // A carry out of the significand moves into the exponent, up to infinity, by itself.
   return std::bit_cast<double>(bits + (up ? 1 : 0));
 }
@@ -87,7 +89,9 @@ GRIDFOLD_HD inline Out RoundOnce(bool negative, const LeadingBits& x) {
       rounded = rounding_internal::ToOddDouble(x);
     }
   }
-  return RoundTo<Out>(negative ? -rounded : rounded);
+  // Without a branch: signs are as good as random.
+  const uint64_t sign = uint64_t{negative} << (kLimbBits - 1);
+  return RoundTo<Out>(std::bit_cast<double>(std::bit_cast<uint64_t>(rounded) | sign));
 }
 
 // A sum rounded once to Out. -0.0 where every addend was -0.0 or there was none.
