@@ -1,8 +1,8 @@
 // Exact running sums: every result is the exact sum rounded once, whatever is summed and however it
 // is grouped.
-#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -268,6 +268,26 @@ TEST_P(ScanExactTest, EmptyPrefixesAndNegativeZeros) {
     result = engine().Scan(array, spec);
     ASSERT_TRUE(result.ok()) << result.status();
     for (const size_t i : {0, 1, 2, 3}) EXPECT_EQ(std::signbit((*result)[i]), i == 1 || i == 2);
+  }
+}
+
+// The bits are the same on every engine where there is no number either.
+TEST_P(ScanExactTest, NansHaveOneForm) {
+  for (const ElementType type : kFloatTypes) {
+    const TestArray array = TestArray::Vector(type, {1, HUGE_VALL, -HUGE_VALL, 2, -NAN, 3});
+    ScanSpec spec;
+    spec.exact = true;
+    const auto result = engine().Scan(array, spec);
+    ASSERT_TRUE(result.ok()) << result.status();
+    // All bits of the exponent and the first of the significand.
+    const FloatFormat format = FloatFormatOf(type);
+    const uint64_t expected = ((uint64_t{2} << format.exponent_bits) - 1)
+                              << (format.significand_bits - 1);
+    for (const size_t i : {2, 3, 4, 5}) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, result->data() + i * ElementSize(type), ElementSize(type));
+      EXPECT_EQ(bits, expected) << i;
+    }
   }
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint64_t kWarpThreads = 32;
 
-// A warp takes some tens of nanoseconds for each state of a link, and the links of a chain wait for
-// each other: with links of 256, tiles of 2^28 elements make 256 links.
+// The states of a link wait for each other, and so do the links of a chain: the square root of the
+// 2^16 tiles of 2^28 elements.
 constexpr uint64_t kLinkLength = 256;
 
 template <class F>

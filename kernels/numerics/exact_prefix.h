@@ -187,7 +187,7 @@ class PrefixWindow {
     if ((x.flags & kSawNan) == 0) return RoundOnce<Out>(SumOf(x, after_carry));
     Sum not_finite;
     not_finite.AddFlags(x.flags);
-    return RoundTo<Out>(not_finite.NotFiniteValue());
+    return RoundOnce<Out>(not_finite);
   }
 
   const Sum* carry_ = nullptr;

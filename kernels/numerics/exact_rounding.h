@@ -10,6 +10,8 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/exact_quotient.h"
@@ -94,11 +96,19 @@ GRIDFOLD_HD inline Out RoundOnce(bool negative, const LeadingBits& x) {
   return RoundTo<Out>(std::bit_cast<double>(std::bit_cast<uint64_t>(rounded) | sign));
 }
 
-// A sum rounded once to Out. -0.0 where every addend was -0.0 or there was none.
+// A sum rounded once to Out. -0.0 where every addend was -0.0 or there was none. The same bits
+// everywhere, those of a NaN too.
 template <FloatingElement Out, std::floating_point F>
 GRIDFOLD_HD inline Out RoundOnce(const ExactSum<F, 1>& sum) {
   using Sum = ExactSum<F, 1>;
-  if (!sum.is_finite()) return RoundTo<Out>(sum.NotFiniteValue());
+  if (!sum.is_finite()) {
+    // NaN has one form: processors differ in what they convert it to.
+    const double value = sum.NotFiniteValue();
+    if constexpr (std::is_same_v<Out, float>) {
+      if (IsNan(value)) return std::numeric_limits<float>::quiet_NaN();
+    }
+    return RoundTo<Out>(value);
+  }
   uint64_t magnitude[Sum::kLimbs];
   MagnitudeOf(sum.limbs(), Sum::kLimbs, magnitude);
   return RoundOnce<Out>(IsNegativeNumber(sum.limbs(), Sum::kLimbs) || sum.flags() == 0,
