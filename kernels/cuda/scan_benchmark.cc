@@ -103,7 +103,7 @@ absl::Status BenchmarkGroups(KernelBenchmark& benchmark, const ArrayDescription&
 }
 
 // Exact sums next to rounded ones of the same elements: 2^28 of them where arrays have 2 GiB.
-absl::Status BenchmarkExactSums(KernelBenchmark& benchmark) {
+absl::Status BenchmarkExactScans(KernelBenchmark& benchmark) {
   for (const ElementType type : {ElementType::kFloat32, ElementType::kFloat64}) {
     if (absl::Status status = benchmark.FillInput(type); !status.ok()) return status;
     const uint64_t count = benchmark.array_bytes() / sizeof(double);
@@ -130,7 +130,7 @@ absl::Status BenchmarkScans(KernelBenchmark& benchmark) {
   const auto array = ArrayDescription::Vector(kType, benchmark.array_bytes() / sizeof(float));
   if (absl::Status status = BenchmarkModes(benchmark, array); !status.ok()) return status;
   if (absl::Status status = BenchmarkGroups(benchmark, array); !status.ok()) return status;
-  return BenchmarkExactSums(benchmark);
+  return BenchmarkExactScans(benchmark);
 }
 
 }  // namespace gridfold::kernels::cuda
