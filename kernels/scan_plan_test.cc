@@ -56,6 +56,25 @@ TEST(ScanPlanTest, OutputTypes) {
   }
 }
 
+TEST(ScanPlanTest, ExactScansAreSumsOfFloatingPointNumbers) {
+  using E = ElementType;
+  using O = ScanOperation;
+  for (const E type : {E::kInt32, E::kUint8, E::kFloat16, E::kFloat64}) {
+    for (const O operation : {O::kSum, O::kProduct, O::kMin, O::kMax}) {
+      ScanSpec spec = Of(operation);
+      EXPECT_FALSE(PlanScan(ArrayDescription::Vector(type, 10), spec)->exact);
+      spec.exact = true;
+      const auto plan = PlanScan(ArrayDescription::Vector(type, 10), spec);
+      if (operation != O::kSum) {
+        ExpectInvalid(plan.status(), "exact");
+      } else {
+        ASSERT_TRUE(plan.ok()) << plan.status();
+        EXPECT_EQ(plan->exact, IsFloatingPoint(type));
+      }
+    }
+  }
+}
+
 TEST(ScanPlanTest, BoundsTheNumberOfElements) {
   const ScanSpec spec = Of(ScanOperation::kSum);
   EXPECT_TRUE(PlanScan(ArrayDescription::Vector(ElementType::kInt8, kScanElementsMax), spec).ok());

@@ -53,19 +53,26 @@ void ExpectSameReductions(Pair pair, const Job& job) {
   }
 }
 
+void ExpectSameScan(Pair pair, const Job& job, ScanOperation operation, bool exact) {
+  ScanSpec spec;
+  spec.operation = operation;
+  spec.grouping = job.grouping;
+  spec.overflow_policy = OverflowPolicy::kWrap;
+  spec.exact = exact;
+  const auto a = pair.a.Scan(job.array, spec);
+  const auto b = pair.b.Scan(job.array, spec);
+  ASSERT_TRUE(a.ok() && b.ok()) << a.status() << b.status();
+  EXPECT_EQ(FirstDifference(*a, *b), job.array.size())
+      << (exact ? "exact " : "") << ScanOperationName(operation) << " of "
+      << Describe(job.array.description());
+}
+
 void ExpectSameScans(Pair pair, const Job& job) {
   for (const ScanOperation operation :
        {ScanOperation::kSum, ScanOperation::kProduct, ScanOperation::kMin, ScanOperation::kMax}) {
-    ScanSpec spec;
-    spec.operation = operation;
-    spec.grouping = job.grouping;
-    spec.overflow_policy = OverflowPolicy::kWrap;
-    const auto a = pair.a.Scan(job.array, spec);
-    const auto b = pair.b.Scan(job.array, spec);
-    ASSERT_TRUE(a.ok() && b.ok()) << a.status() << b.status();
-    EXPECT_EQ(FirstDifference(*a, *b), job.array.size())
-        << ScanOperationName(operation) << " of " << Describe(job.array.description());
+    ExpectSameScan(pair, job, operation, false);
   }
+  if (IsFloatingPoint(job.array.type())) ExpectSameScan(pair, job, ScanOperation::kSum, true);
 }
 
 void ExpectSameHistograms(Pair pair, const TestArray& samples) {

@@ -128,12 +128,14 @@ int Dyadic::Sign() const {
   return negative_ ? -1 : 1;
 }
 
-double Dyadic::ToDouble() const {
+double Dyadic::RoundedTo(FloatFormat format) const {
   if (magnitude_.empty()) return 0;
+  const double infinity = negative_ ? -HUGE_VAL : HUGE_VAL;
   const int leading = BitLength() - 1 + exponent_;
-  if (leading > 1023) return negative_ ? -HUGE_VAL : HUGE_VAL;
-  // Exponent of the last bit that a double has room for.
-  const int last = std::max(leading - 52, -1074);
+  if (leading > format.max_exponent()) return infinity;
+  // Exponent of the last bit that the format has room for.
+  const int last =
+      std::max(leading - format.significand_bits, format.min_exponent() - format.significand_bits);
   const int cut = last - exponent_;
   uint64_t kept = 0;
   if (cut <= 0) {
@@ -145,6 +147,7 @@ double Dyadic::ToDouble() const {
     if (Bit(cut - 1) && (rest || (kept & 1) != 0)) ++kept;
   }
   const double value = std::ldexp(static_cast<double>(kept), last);
+  if (std::ilogb(value) > format.max_exponent()) return infinity;
   return negative_ ? -value : value;
 }
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/conformance/element_codec.h"
+
 namespace gridfold::kernels::conformance {
 
 class Dyadic {
@@ -29,8 +31,9 @@ class Dyadic {
   int Sign() const;
   bool operator==(const Dyadic& other) const { return Minus(other).Sign() == 0; }
 
-  // Nearest, ties to even; infinite past the largest number. Zero is +0.0.
-  double ToDouble() const;
+  // Nearest number of the format, ties to even; infinite past the largest number. Zero is +0.0.
+  double RoundedTo(FloatFormat format) const;
+  double ToDouble() const { return RoundedTo({52, 11}); }
   // Cut off after 64 bits.
   long double ToLongDouble() const;
 

@@ -40,6 +40,27 @@ TEST(DyadicTest, RoundsAsTheProcessorDoes) {
   }
 }
 
+TEST(DyadicTest, RoundsToSmallerFormats) {
+  std::mt19937_64 random(174);
+  const FloatFormat single = FloatFormatOf(ElementType::kFloat32);
+  for (int i = 0; i < 100'000; ++i) {
+    const float a = std::bit_cast<float>(static_cast<uint32_t>(random()));
+    if (!std::isfinite(a)) continue;
+    // A float, and between two of them at, before and after the middle.
+    const double x = a + std::ldexp(a, -24) * static_cast<double>(random() % 3) +
+                     std::ldexp(a, -45) * static_cast<double>(random() % 3);
+    ASSERT_EQ(Dyadic::FromDouble(x).RoundedTo(single), static_cast<float>(x)) << x;
+    ASSERT_EQ(Dyadic::FromDouble(x).RoundedTo(FloatFormatOf(ElementType::kFloat16)),
+              DecodeFloat(FloatFormatOf(ElementType::kFloat16),
+                          EncodeFloat(FloatFormatOf(ElementType::kFloat16), x)));
+  }
+  // A tie of 24 bits that the smallest addend decides: float64 cannot hold it.
+  const Dyadic tie = Dyadic::FromDouble(1 + 0x1p-24);
+  EXPECT_EQ(tie.RoundedTo(single), 1);
+  EXPECT_EQ(tie.Plus(Dyadic::FromDouble(0x1p-1074)).RoundedTo(single), 1 + 0x1p-23);
+  EXPECT_EQ(tie.Plus(Dyadic::FromDouble(0x1p-1074)).ToDouble(), 1 + 0x1p-24);
+}
+
 TEST(DyadicTest, IntegersAndQuotients) {
   std::mt19937_64 random(172);
   for (int i = 0; i < 20'000; ++i) {

@@ -1,5 +1,5 @@
 // What a scan must answer: integers and extremes by a loop, floating-point sums and products by the
-// tree that the documentation fixes.
+// tree that the documentation fixes, exact sums by exact arithmetic.
 #ifndef GRIDFOLD_KERNELS_CONFORMANCE_SCAN_ORACLE_H_
 #define GRIDFOLD_KERNELS_CONFORMANCE_SCAN_ORACLE_H_
 
@@ -14,9 +14,8 @@ namespace gridfold::kernels::conformance {
 void CheckScan(const TestArray& array, const ScanSpec& spec,
                const absl::StatusOr<TestArray>& result);
 
-// Expects every element of a floating-point running sum to lie near the exact one: within the error
-// that summing in float64 along any tree of modest depth has, and one rounding to the output's
-// type.
+// Expects every element of a floating-point running sum to lie within the bound of kernels/scan.h,
+// and one rounding to the output's type, of the exact one. No sum may pass the largest number.
 void CheckSumsAgainstExactOnes(const TestArray& array, const ScanSpec& spec,
                                const TestArray& result);
 

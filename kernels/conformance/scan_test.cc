@@ -102,16 +102,41 @@ TEST_P(ScanTest, MisalignedStarts) {
   }
 }
 
-TEST_P(ScanTest, FloatSumsAreNearTheExactOnes) {
+TEST_P(ScanTest, FloatSumsKeepTheirErrorBound) {
   for (const ElementType type : kAllTypes) {
     if (!IsFloatingPoint(type)) continue;
-    const TestArray array = MakeVector(type, 100'003, DataKind::kWide, 66);
+    for (const GroupingKind kind : {GroupingKind::kWhole, GroupingKind::kAxis0}) {
+      ScanSpec spec;
+      spec.grouping.kind = kind;
+      const auto check = [&](const TestArray& array) {
+        const auto result = engine().Scan(array, spec);
+        ASSERT_TRUE(result.ok()) << result.status();
+        CheckSumsAgainstExactOnes(array, spec, *result);
+      };
+      check(MakeData(ArrayDescription::Matrix(type, 3001, 3), DataKind::kSmall, 66));
+      spec.output_type = ElementType::kFloat64;
+      spec.mode = ScanMode::kExclusive;
+      check(MakeData(ArrayDescription::Matrix(type, 7001, 3), DataKind::kWide, 66));
+    }
+  }
+}
+
+// One, and numbers that each push the rounding of a sum near one up by half a unit: adding them one
+// after the other would break the bound, along a row of elements or of chunks.
+TEST_P(ScanTest, FloatSumsKeepTheirErrorBoundWhereAllErrorsHaveOneSign) {
+  const auto check = [&](const ArrayDescription& description, GroupingKind kind) {
+    TestArray array(description);
+    for (uint64_t i = 0; i < array.size(); ++i) array.Set(i, 0x1p-53L + 0x1p-80L);
+    for (uint64_t i = 0; i < 3; ++i) array.Set(i, 1);
     ScanSpec spec;
-    spec.output_type = ElementType::kFloat64;
+    spec.grouping.kind = kind;
     const auto result = engine().Scan(array, spec);
     ASSERT_TRUE(result.ok()) << result.status();
     CheckSumsAgainstExactOnes(array, spec, *result);
-  }
+  };
+  check(ArrayDescription::Vector(ElementType::kFloat64, 300'000), GroupingKind::kWhole);
+  check(ArrayDescription::Matrix(ElementType::kFloat64, 20'000, 3), GroupingKind::kAxis0);
+  check(ArrayDescription::Matrix(ElementType::kFloat64, 1, 5000), GroupingKind::kAxis1);
 }
 
 TEST_P(ScanTest, FloatSumsOfExactDataAreExact) {

@@ -1,6 +1,7 @@
 // A small run of every kernel: each type, grouping, part of a reduction's state, scan and strategy
 // of a histogram, on arrays of a few tiles. Small enough to run under a checker of memory accesses
 // and races that slows it down a hundredfold; the answers must be those of the CPU engine.
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -84,6 +85,28 @@ TEST_P(SmallJobsTest, Scans) {
         EXPECT_EQ(FirstDifference(*result, *expected), job.array.size())
             << ScanOperationName(operation) << " of " << Describe(job.array.description());
       }
+    }
+  }
+}
+
+TEST_P(SmallJobsTest, ExactScans) {
+  for (const ElementType type : kAllTypes) {
+    if (!IsFloatingPoint(type)) continue;
+    for (Job& job : SmallJobs(type)) {
+      // Numbers that lie too far apart for the fast path, in a few tiles.
+      if (type != ElementType::kFloat16) {
+        job.array.Set(7, std::ldexp(1.0L, 100));
+        job.array.Set(8, std::ldexp(1.0L, -100));
+      }
+      ScanSpec spec;
+      spec.mode = type == ElementType::kFloat32 ? ScanMode::kExclusive : ScanMode::kInclusive;
+      spec.grouping = job.grouping;
+      spec.exact = true;
+      const auto result = engine().Scan(job.array, spec);
+      const auto expected = cpu().Scan(job.array, spec);
+      ASSERT_TRUE(result.ok() && expected.ok()) << result.status() << expected.status();
+      EXPECT_EQ(FirstDifference(*result, *expected), job.array.size())
+          << Describe(job.array.description());
     }
   }
 }

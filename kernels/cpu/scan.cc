@@ -5,6 +5,10 @@ namespace gridfold::kernels {
 
 absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                        JobContext& job) {
+  if (plan.exact) {
+    job.statistics.strategy = "scan/exact";
+    return RunExactScan(plan, input, output, job);
+  }
   job.statistics.strategy =
       plan.grouping.kind == GroupingKind::kAxis0 ? "scan/axis-0" : "scan/blocks";
   switch (plan.operation) {

@@ -1,5 +1,5 @@
-// Scans down the rows of a matrix: each column is a scan of its own, in chunks of rows as
-// numerics/scan_tree.h prescribes.
+// Scans down the rows of a matrix: each column is a scan of its own, in chunks of rows. Chunks of
+// rounded sums are those that numerics/scan_tree.h prescribes.
 //
 // The matrix is cut into strips of columns. Where they alone keep the threads busy, a strip is done
 // in one look; else the totals of its chunks are found first, and the chunks are then done apart.
@@ -9,18 +9,19 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "kernels/cpu/operations.h"
+#include "kernels/cpu/scan_column_block.h"
 #include "kernels/cpu/scan_contiguous.h"
-#include "kernels/numerics/scan_operator.h"
-#include "kernels/numerics/scan_tree.h"
 #include "kernels/scan_error.h"
 
 namespace gridfold::kernels {
 
-template <ScanOperation kOperation, class T, class Out>
+// BlockScan is OrderedColumnBlockScan or ExactSumColumnBlockScan.
+template <class BlockScan, class Out>
 class ColumnScan {
  public:
   ColumnScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output)
@@ -29,7 +30,7 @@ class ColumnScan {
         rows_(plan.array.rows),
         columns_(plan.array.columns),
         strips_((columns_ + kStripColumns - 1) / kStripColumns),
-        chunks_((rows_ + kScanChunkRows - 1) / kScanChunkRows),
+        chunks_((rows_ + kChunkRows - 1) / kChunkRows),
         input_(input.data),
         output_(output.data) {}
 
@@ -43,80 +44,53 @@ class ColumnScan {
   }
 
  private:
-  using Operator = ScanOperator<T, kOperation>;
+  using T = typename BlockScan::Element;
+  using Operator = typename BlockScan::Operator;
   using Value = typename Operator::Value;
 
-  static constexpr uint64_t kStripColumns = 1024 / sizeof(T);
+  static constexpr uint64_t kStripColumns = BlockScan::kColumns;
+  static constexpr uint64_t kChunkRows = BlockScan::kRows;
 
-  // Columns [begin, end) of one chunk of logical rows.
-  struct Block {
-    uint64_t first_row;
-    uint64_t end_row;
-    uint64_t first_column;
-    uint64_t column_count;
-  };
-
-  Block BlockOf(uint64_t strip, uint64_t chunk) const {
-    const uint64_t first_row = chunk * kScanChunkRows;
+  // A strip of one chunk of logical rows.
+  ColumnBlock BlockOf(uint64_t strip, uint64_t chunk) const {
+    const uint64_t first_row = chunk * kChunkRows;
     const uint64_t first_column = strip * kStripColumns;
-    return {first_row, std::min<uint64_t>(first_row + kScanChunkRows, rows_), first_column,
+    return {first_row, std::min(kChunkRows, rows_ - first_row), first_column,
             std::min(kStripColumns, columns_ - first_column)};
   }
 
-  // Index of the first element of a logical row in a strip.
-  uint64_t ElementOf(uint64_t row, const Block& block) const {
+  // Index of the first element of a block's row k.
+  uint64_t ElementOf(const ColumnBlock& block, uint64_t k) const {
+    const uint64_t row = block.first_row + k;
     const bool reverse = plan_.direction == ScanDirection::kReverse;
     return (reverse ? rows_ - 1 - row : row) * columns_ + block.first_column;
   }
 
-  // Joins a row's elements to running[c].
-  void AddRow(uint64_t row, const Block& block, Value* running) const {
-    const std::byte* elements = input_ + ElementOf(row, block) * sizeof(T);
-    for (uint64_t c = 0; c < block.column_count; ++c) {
-      running[c] = Operator::Combine(
-          running[c], Operator::Lift(LoadUnaligned<T>(elements, c), rules_.ignore_nan));
-    }
+  auto RowsOf(const ColumnBlock& block) const {
+    return [this, &block](uint64_t k) { return input_ + ElementOf(block, k) * sizeof(T); };
   }
 
-  void Total(const Block& block, Value* totals) const {
-    std::fill_n(totals, block.column_count, Operator::Identity());
-    for (uint64_t row = block.first_row; row < block.end_row; ++row) AddRow(row, block, totals);
+  void Total(const ColumnBlock& block, Value* totals) const {
+    BlockScan::Total(block, rules_, RowsOf(block), totals);
   }
 
-  // Writes the results of a block with these carries, and leaves the chunk's totals in `running`.
-  void Write(const Block& block, const Value* carries, Value* running) {
-    std::fill_n(running, block.column_count, Operator::Identity());
-    for (uint64_t row = block.first_row; row < block.end_row; ++row) {
-      if (!rules_.exclusive) AddRow(row, block, running);
-      WriteRow(row, block, carries, running);
-      if (rules_.exclusive) AddRow(row, block, running);
+  // Writes the results of a block with these carries, and joins its totals to them.
+  void Write(const ColumnBlock& block, Value* carries) {
+    const auto store_row = [&](uint64_t k, const Out* results) {
+      std::memcpy(output_ + ElementOf(block, k) * sizeof(Out), results,
+                  block.column_count * sizeof(Out));
+    };
+    if (!BlockScan::template Write<Out>(block, rules_, RowsOf(block), store_row, carries)) {
+      fits_.store(false, std::memory_order_relaxed);
     }
-  }
-
-  void WriteRow(uint64_t row, const Block& block, const Value* carries, const Value* running) {
-    Out results[kStripColumns];
-    bool fits = true;
-    for (uint64_t c = 0; c < block.column_count; ++c) {
-      const Value result = rules_.exclusive && row == 0 ? Operator::EmptyResult()
-                                                        : Operator::Combine(carries[c], running[c]);
-      fits &= Operator::template Store<Out>(result, rules_.wrap, &results[c]);
-    }
-    if (!fits) fits_.store(false, std::memory_order_relaxed);
-    std::memcpy(output_ + ElementOf(row, block) * sizeof(Out), results,
-                block.column_count * sizeof(Out));
   }
 
   absl::Status RunInOneLook(JobContext& job) {
     return job.workers.ForEach(strips_, job.stop, [&](uint64_t strip) {
       Value carries[kStripColumns];
-      Value totals[kStripColumns];
       std::fill_n(carries, kStripColumns, Operator::Identity());
       for (uint64_t chunk = 0; chunk < chunks_ && !job.stop.stop_requested(); ++chunk) {
-        const Block block = BlockOf(strip, chunk);
-        Write(block, carries, totals);
-        for (uint64_t c = 0; c < block.column_count; ++c) {
-          carries[c] = Operator::Combine(carries[c], totals[c]);
-        }
+        Write(BlockOf(strip, chunk), carries);
       }
     });
   }
@@ -126,18 +100,16 @@ class ColumnScan {
     std::vector<Value> carries(chunks_ * columns_);
     const auto for_each_block = [&](auto work) {
       return job.workers.ForEach(strips_ * chunks_, job.stop, [&](uint64_t i) {
-        const Block block = BlockOf(i % strips_, i / strips_);
+        const ColumnBlock block = BlockOf(i % strips_, i / strips_);
         work(block, &carries[i / strips_ * columns_ + block.first_column]);
       });
     };
     absl::Status status =
-        for_each_block([&](const Block& block, Value* totals) { Total(block, totals); });
+        for_each_block([&](const ColumnBlock& block, Value* totals) { Total(block, totals); });
     if (!status.ok()) return status;
     JoinTotals(carries);
-    return for_each_block([&](const Block& block, const Value* block_carries) {
-      Value running[kStripColumns];
-      Write(block, block_carries, running);
-    });
+    return for_each_block(
+        [&](const ColumnBlock& block, Value* block_carries) { Write(block, block_carries); });
   }
 
   void JoinTotals(std::vector<Value>& carries) const {

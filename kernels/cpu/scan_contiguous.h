@@ -17,14 +17,9 @@
 #include "kernels/cpu/operations.h"
 #include "kernels/cpu/scan_heads.h"
 #include "kernels/cpu/scan_tile_exact.h"
-#include "kernels/cpu/scan_tile_ordered.h"
 #include "kernels/scan_error.h"
 
 namespace gridfold::kernels {
-
-template <ScanOperation kOperation, class T>
-inline constexpr bool kOrderMatters = FloatingElement<T> && (kOperation == ScanOperation::kSum ||
-                                                             kOperation == ScanOperation::kProduct);
 
 inline ScanRules RulesOf(const ScanPlan& plan) {
   return {.exclusive = plan.mode == ScanMode::kExclusive,
@@ -32,7 +27,8 @@ inline ScanRules RulesOf(const ScanPlan& plan) {
           .wrap = plan.overflow_policy == OverflowPolicy::kWrap};
 }
 
-template <ScanOperation kOperation, class T, class Out, bool kGrouped>
+// TileScan is OrderedTileScan, ExactTileScan or ExactSumTileScan.
+template <class TileScan, class Out>
 class ContiguousScan {
  public:
   ContiguousScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output)
@@ -53,13 +49,12 @@ class ContiguousScan {
   }
 
  private:
-  using Operator = ScanOperator<T, kOperation>;
-  using TileScan =
-      std::conditional_t<kOrderMatters<kOperation, T>, OrderedTileScan<Operator, T, kGrouped>,
-                         ExactTileScan<Operator, T, kGrouped>>;
+  using T = typename TileScan::Element;
+  using Operator = typename TileScan::Operator;
   using Carry = typename TileScan::Carry;
   using Chain = typename TileScan::Chain;
   using CarryType = typename Carry::Type;
+  static constexpr bool kGrouped = TileScan::kGrouped;
 
   static constexpr uint64_t kTaskTiles = 8;
   static constexpr uint64_t kRoundTiles = 1024;

@@ -11,6 +11,10 @@ template <ScanOperation kOperation>
 absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                               JobContext& job);
 
+// Exact sums of floating-point arrays.
+absl::Status RunExactScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                          JobContext& job);
+
 }  // namespace gridfold::kernels
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_H_

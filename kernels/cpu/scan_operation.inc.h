@@ -7,6 +7,7 @@
 #include "kernels/cpu/scan_columns.h"
 #include "kernels/cpu/scan_contiguous.h"
 #include "kernels/cpu/scan_operation.h"
+#include "kernels/cpu/scan_tile_ordered.h"
 
 namespace gridfold::kernels {
 
@@ -17,16 +18,26 @@ using AccumulatorOf =
     std::conditional_t<FloatingElement<T>, double,
                        std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 
+template <ScanOperation kOperation, class T>
+inline constexpr bool kOrderMatters = FloatingElement<T> && (kOperation == ScanOperation::kSum ||
+                                                             kOperation == ScanOperation::kProduct);
+
+template <ScanOperation kOperation, class T, bool kGrouped>
+using TileScanOf = std::conditional_t<kOrderMatters<kOperation, T>,
+                                      OrderedTileScan<ScanOperator<T, kOperation>, T, kGrouped>,
+                                      ExactTileScan<ScanOperator<T, kOperation>, T, kGrouped>>;
+
 template <ScanOperation kOperation, class T, class Out>
 absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                      JobContext& job) {
   if (plan.grouping.kind == GroupingKind::kAxis0) {
-    return ColumnScan<kOperation, T, Out>(plan, input, output).Run(job);
+    using BlockScan = OrderedColumnBlockScan<ScanOperator<T, kOperation>, T>;
+    return ColumnScan<BlockScan, Out>(plan, input, output).Run(job);
   }
   if (plan.grouping.group_count > 1) {
-    return ContiguousScan<kOperation, T, Out, true>(plan, input, output).Run(job);
+    return ContiguousScan<TileScanOf<kOperation, T, true>, Out>(plan, input, output).Run(job);
   }
-  return ContiguousScan<kOperation, T, Out, false>(plan, input, output).Run(job);
+  return ContiguousScan<TileScanOf<kOperation, T, false>, Out>(plan, input, output).Run(job);
 }
 
 }  // namespace scan_internal

@@ -22,27 +22,32 @@ struct ScanRules {
   bool wrap = false;
 };
 
-template <class Operator, class T, bool kGrouped>
+// The last place of a tile at which a group starts; -1 where there is none.
+template <bool kGrouped, class T>
+int LastHead(const LogicalTile<T>& tile) {
+  if constexpr (!kGrouped) return -1;
+  int i = tile.count - 1;
+  while (i >= 0 && !tile.heads[i]) --i;
+  return i;
+}
+
+template <class TileOperator, class T, bool kHasGroups>
 class ExactTileScan {
  public:
-  using Carry = Carried<Operator, kGrouped>;
+  using Element = T;
+  using Operator = TileOperator;
+  using Carry = Carried<Operator, kHasGroups>;
   using Chain = ExactCarryChain<Carry>;
   using Value = typename Operator::Value;
+  static constexpr bool kGrouped = kHasGroups;
 
   static typename Carry::Type Total(const LogicalTile<T>& tile, const ScanRules& rules) {
-    int first = 0;
-    bool starts_group = false;
-    if constexpr (kGrouped) {
-      for (int i = tile.count - 1; i >= 0 && !starts_group; --i) {
-        starts_group = tile.heads[i];
-        if (starts_group) first = i;
-      }
-    }
+    const int first = LastHead<kGrouped>(tile);
     Value total = Operator::Identity();
-    for (int i = first; i < tile.count; ++i) {
+    for (int i = first < 0 ? 0 : first; i < tile.count; ++i) {
       total = Operator::Combine(total, Operator::Lift(tile.elements[i], rules.ignore_nan));
     }
-    return Carry::Of(total, starts_group);
+    return Carry::Of(total, first >= 0);
   }
 
   // Writes tile.count results, and the tile's total where `total` is not null; returns false where

@@ -10,13 +10,16 @@
 
 namespace gridfold::kernels {
 
-template <class Operator, class T, bool kGrouped>
+template <class TileOperator, class T, bool kHasGroups>
 class OrderedTileScan {
  public:
-  using Carry = Carried<Operator, kGrouped>;
+  using Element = T;
+  using Operator = TileOperator;
+  using Carry = Carried<Operator, kHasGroups>;
   using Chain = CarryChain<Carry>;
   using Value = typename Operator::Value;
   using CarryType = typename Carry::Type;
+  static constexpr bool kGrouped = kHasGroups;
 
   static CarryType Total(const LogicalTile<T>& tile, const ScanRules& rules) {
     CarryType runs[kRuns];

@@ -42,6 +42,36 @@ TEST(ScanScratchTest, TheMaximumCoversEveryPlan) {
   }
 }
 
+TEST(ScanScratchTest, TheMaximumCoversExactScans) {
+  const Extents extents[] = {{0, 0},       {1, 1},       {1, 100'000},  {512, 999},
+                             {513, 999},   {1024, 7},    {1025, 1000},  {1'000'000, 1},
+                             {131'072, 9}, {131'073, 9}, {200'000, 13}, {1, 3'000'000}};
+  for (const ElementType type : {ElementType::kFloat16, ElementType::kBfloat16,
+                                 ElementType::kFloat32, ElementType::kFloat64}) {
+    for (const auto& [rows, columns] : extents) {
+      for (const GroupingKind kind : {GroupingKind::kWhole, GroupingKind::kAxis0,
+                                      GroupingKind::kAxis1, GroupingKind::kSegments}) {
+        const uint64_t count = rows * columns;
+        ScanSpec spec;
+        spec.exact = true;
+        spec.grouping.kind = kind;
+        ArrayDescription array = ArrayDescription::Matrix(type, rows, columns);
+        if (kind == GroupingKind::kSegments) {
+          spec.grouping.offsets = {0, count};
+          array = ArrayDescription::Vector(type, count);
+        }
+        const auto plan = PlanScan(array, spec);
+        ASSERT_TRUE(plan.ok()) << plan.status();
+        EXPECT_LE(ScanScratchBytes(*plan), ScanScratchBytesMax(array.size_bytes()))
+            << rows << " x " << columns;
+        // The memory of a lane: the sums between the steps stay a small part of the array.
+        const uint64_t few_bytes = 16 * 1024;
+        EXPECT_LE(ScanScratchBytes(*plan), array.size_bytes() * 5 / 16 + few_bytes);
+      }
+    }
+  }
+}
+
 uint64_t ScratchOf(const HistogramSpec& spec, uint64_t* bin_count) {
   const auto plan =
       PlanHistogram(ArrayDescription::Vector(ElementType::kFloat32, 0), spec, uint64_t{1} << 40);

@@ -37,7 +37,15 @@ LaunchShape GridStrideShape(uint64_t threads, uint32_t block_threads,
   return shape;
 }
 
+uint32_t ScanTileSharedBytes(const ScanPlan& plan) {
+  const ElementType type = plan.array.element_type;
+  const uint32_t items = PaddedTileBytes(static_cast<uint32_t>(ElementSize(type)));
+  if (plan.output_type == type) return items;
+  return items + PaddedTileBytes(static_cast<uint32_t>(ElementSize(plan.output_type)));
+}
+
 uint64_t ScanScratchBytes(const ScanPlan& plan) {
+  if (plan.exact) return ExactScanScratchBytes(plan);
   if (IsByColumns(plan)) return ColumnScratchBytes(plan);
   return LookBackScratchBytes(plan.array.element_count,
                               plan.grouping.kind == GroupingKind::kSegments);
@@ -45,7 +53,8 @@ uint64_t ScanScratchBytes(const ScanPlan& plan) {
 
 uint64_t ScanScratchBytesMax(uint64_t input_bytes) {
   // Elements of one byte have the most tiles and chunks.
-  return std::max(LookBackScratchBytes(input_bytes, true), ColumnScratchBytesMax(input_bytes));
+  return std::max({LookBackScratchBytes(input_bytes, true), ColumnScratchBytesMax(input_bytes),
+                   ExactScanScratchBytesMax(input_bytes)});
 }
 
 absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output,
@@ -54,17 +63,24 @@ absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const Scan
       cudaMemsetAsync(output.overflow_flag, 0, sizeof(*output.overflow_flag), stream));
   if (plan.array.element_count == 0) return absl::OkStatus();
   const ScanArguments arguments = ArgumentsOf(plan, input, output);
+  if (plan.exact) {
+    return LaunchExactScan(plan, arguments, input.offsets, scratch, properties, stream);
+  }
   return IsByColumns(plan)
              ? LaunchColumnScan(plan, arguments, scratch, properties, stream)
              : LaunchLookBackScan(plan, arguments, input.offsets, scratch, properties, stream);
 }
 
 const char* ScanStrategy(const ScanPlan& plan) {
+  if (plan.exact) return "scan/exact";
   return IsByColumns(plan) ? "scan/axis-0" : "scan/look-back";
 }
 
 uint64_t ScanBytesRead(const ScanPlan& plan) {
-  return plan.array.size_bytes() * (IsByColumns(plan) ? ColumnPasses(plan) : 1);
+  const uint64_t passes = plan.exact          ? ExactScanPasses(plan)
+                          : IsByColumns(plan) ? ColumnPasses(plan)
+                                              : 1;
+  return plan.array.size_bytes() * passes;
 }
 
 }  // namespace gridfold::kernels::cuda

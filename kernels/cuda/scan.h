@@ -36,11 +36,11 @@ uint64_t ScanScratchBytesMax(uint64_t input_bytes);
 absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output,
                         Scratch& scratch, const DeviceProperties& properties, cudaStream_t stream);
 
-// The kernel family that LaunchScan takes: "scan/look-back" or "scan/axis-0".
+// The kernel family that LaunchScan takes: "scan/look-back", "scan/axis-0" or "scan/exact".
 const char* ScanStrategy(const ScanPlan& plan);
 
-// Bytes of the array that LaunchScan reads: along axis 0, more than one chunk of rows is read
-// twice.
+// Bytes of the array that LaunchScan reads: exact scans, and those along axis 0, read more than one
+// tile or chunk of rows twice.
 uint64_t ScanBytesRead(const ScanPlan& plan);
 
 }  // namespace gridfold::kernels::cuda

@@ -102,6 +102,25 @@ absl::Status BenchmarkGroups(KernelBenchmark& benchmark, const ArrayDescription&
   return absl::OkStatus();
 }
 
+// Exact sums next to rounded ones of the same elements: 2^28 of them where arrays have 2 GiB.
+absl::Status BenchmarkExactScans(KernelBenchmark& benchmark) {
+  for (const ElementType type : {ElementType::kFloat32, ElementType::kFloat64}) {
+    if (absl::Status status = benchmark.FillInput(type); !status.ok()) return status;
+    const uint64_t count = benchmark.array_bytes() / sizeof(double);
+    const ArrayDescription matrix = ArrayDescription::Matrix(type, count / 1024, 1024);
+    for (const GroupingKind kind : {GroupingKind::kWhole, GroupingKind::kAxis0}) {
+      ScanSpec spec = SpecOf(ScanOperation::kSum, type, {kind, {}});
+      for (const bool exact : {false, true}) {
+        spec.exact = exact;
+        absl::Status status =
+            Measure(benchmark, matrix, spec, absl::StrCat(" of ", count >> 20, "Mi").c_str());
+        if (!status.ok()) return status;
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status BenchmarkScans(KernelBenchmark& benchmark) {
@@ -110,7 +129,8 @@ absl::Status BenchmarkScans(KernelBenchmark& benchmark) {
   if (absl::Status status = benchmark.FillInput(kType); !status.ok()) return status;
   const auto array = ArrayDescription::Vector(kType, benchmark.array_bytes() / sizeof(float));
   if (absl::Status status = BenchmarkModes(benchmark, array); !status.ok()) return status;
-  return BenchmarkGroups(benchmark, array);
+  if (absl::Status status = BenchmarkGroups(benchmark, array); !status.ok()) return status;
+  return BenchmarkExactScans(benchmark);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -19,11 +19,12 @@ inline constexpr int kColumnScanUnroll = 8;
 // The logical rows of a chunk, and where they stand in memory.
 class ChunkRows {
  public:
-  __device__ ChunkRows(const ScanArguments& arguments, const ColumnScanShape& shape, uint64_t chunk)
+  __device__ ChunkRows(const ScanArguments& arguments, const ColumnScanShape& shape, uint64_t chunk,
+                       uint64_t chunk_rows = kScanChunkRows)
       : arguments_(arguments),
         shape_(shape),
-        begin_(chunk * kScanChunkRows),
-        size_(static_cast<int>(min(shape.rows - begin_, uint64_t{kScanChunkRows}))) {}
+        begin_(chunk * chunk_rows),
+        size_(static_cast<int>(min(shape.rows - begin_, chunk_rows))) {}
 
   __device__ int size() const { return size_; }
   __device__ bool IsFirst(int k) const { return begin_ + k == 0; }

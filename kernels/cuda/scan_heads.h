@@ -1,10 +1,26 @@
-// Marks the logical positions at which segments start, for ScanHeads.
+// Where groups start, for scans over positions in a row.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_HEADS_H_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_HEADS_H_
 
+#include <cuda_runtime_api.h>
+
 #include <cstdint>
 
+#include "absl/status/statusor.h"
+#include "kernels/cuda/device_properties.h"
+#include "kernels/cuda/scan_arguments.h"
+#include "kernels/cuda/scratch.h"
+#include "kernels/scan.h"
+
 namespace gridfold::kernels::cuda {
+
+// The heads of the plan's groups, whose grouping is not kAxis0. Those of segments are marked by a
+// kernel: it is enqueued, and takes ScanHeadsScratchBytes of the scratch. `offsets` of segments are
+// in device memory.
+absl::StatusOr<ScanHeads> PlaceScanHeads(const ScanPlan& plan, const uint64_t* offsets,
+                                         Scratch& scratch, const DeviceProperties& properties,
+                                         cudaStream_t stream);
+uint64_t ScanHeadsScratchBytes(uint64_t element_count, bool has_segments);
 
 // A grid-stride kernel over segments. `offsets` are those of a Grouping, in device memory; `words`
 // are 0 and get bit p % 32 of word p / 32 for each position p at which a segment starts. Empty

@@ -8,9 +8,6 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-constexpr uint32_t kHeadThreads = 256;
-constexpr uint64_t kHeadWordsPerTile = kScanTileSize / 32;
-
 struct GroupedSlot {
   std::byte bytes[kGroupedValueBytesMax];
 };
@@ -51,39 +48,13 @@ absl::StatusOr<LookBackMemory> PrepareLookBack(const LookBackSizes& sizes, Scrat
   return memory;
 }
 
-// Enqueues the marking of segments' heads.
-absl::StatusOr<ScanHeads> MarkSegments(const ScanPlan& plan, const uint64_t* offsets,
-                                       Scratch& scratch, const DeviceProperties& properties,
-                                       cudaStream_t stream) {
-  const uint64_t word_count = LookBackSizes(plan.array.element_count).tiles * kHeadWordsPerTile;
-  const auto words = scratch.Allocate<uint32_t>(word_count);
-  if (!words.ok()) return words.status();
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*words, 0, word_count * sizeof(uint32_t), stream));
-  const uint64_t segment_count = plan.grouping.group_count;
-  const absl::Status status =
-      Launch(FindSegmentHeadsKernel(), GridStrideShape(segment_count, kHeadThreads, properties),
-             stream, offsets, segment_count, plan.array.element_count,
-             plan.direction == ScanDirection::kReverse, *words);
-  if (!status.ok()) return status;
-  return ScanHeads{.bits = reinterpret_cast<const uint16_t*>(*words)};
-}
-
-// Elements, and where results are of another type, those too.
-uint32_t SharedBytes(const ScanPlan& plan) {
-  const ElementType type = plan.array.element_type;
-  const uint32_t items = PaddedTileBytes(static_cast<uint32_t>(ElementSize(type)));
-  if (plan.output_type == type) return items;
-  return items + PaddedTileBytes(static_cast<uint32_t>(ElementSize(plan.output_type)));
-}
-
 }  // namespace
 
 uint64_t LookBackScratchBytes(uint64_t element_count, bool has_segments) {
   const LookBackSizes sizes(element_count);
-  const uint64_t head_words = has_segments ? sizes.tiles * kHeadWordsPerTile : 0;
   return ScratchBytes(sizes.words() * sizeof(uint32_t)) +
          ScratchBytes(sizes.slots() * sizeof(GroupedSlot)) +
-         ScratchBytes(head_words * sizeof(uint32_t));
+         ScanHeadsScratchBytes(element_count, has_segments);
 }
 
 absl::Status LaunchLookBackScan(const ScanPlan& plan, const ScanArguments& arguments,
@@ -92,20 +63,17 @@ absl::Status LaunchLookBackScan(const ScanPlan& plan, const ScanArguments& argum
   absl::StatusOr<LookBackMemory> memory =
       PrepareLookBack(LookBackSizes(plan.array.element_count), scratch, stream);
   if (!memory.ok()) return memory.status();
-  ScanHeads heads{.group_size = plan.grouping.group_size};
-  if (plan.grouping.kind == GroupingKind::kSegments) {
-    const auto marked = MarkSegments(plan, offsets, scratch, properties, stream);
-    if (!marked.ok()) return marked.status();
-    heads = *marked;
-  }
+  const absl::StatusOr<ScanHeads> heads =
+      PlaceScanHeads(plan, offsets, scratch, properties, stream);
+  if (!heads.ok()) return heads.status();
   // Blocks take tiles until there are none left; more than are resident at once do no harm.
   LaunchShape shape =
       GridStrideShape(uint64_t{memory->tile_count} * kScanThreads, kScanThreads, properties);
-  shape.shared_bytes = SharedBytes(plan);
+  shape.shared_bytes = ScanTileSharedBytes(plan);
   const LookBackScanKernel kernel = VisitScanOperation(plan.operation, [&](auto operation) {
     return FindLookBackScanKernel<operation()>(plan.array.element_type);
   });
-  return Launch(kernel, shape, stream, arguments, heads, *memory);
+  return Launch(kernel, shape, stream, arguments, *heads, *memory);
 }
 
 }  // namespace gridfold::kernels::cuda

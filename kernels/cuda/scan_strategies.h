@@ -1,4 +1,4 @@
-// The two ways of launching a scan. For scan*.cc only; see scan.h.
+// The three ways of launching a scan. For scan*.cc only; see scan.h.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_STRATEGIES_H_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_STRATEGIES_H_
 
@@ -29,6 +29,18 @@ absl::Status LaunchColumnScan(const ScanPlan& plan, const ScanArguments& argumen
 uint64_t ColumnScratchBytes(const ScanPlan& plan);
 uint64_t ColumnScratchBytesMax(uint64_t element_count);
 uint64_t ColumnPasses(const ScanPlan& plan);  // Over the input.
+
+// Exact sums of floating-point arrays of at least one element, in any grouping.
+absl::Status LaunchExactScan(const ScanPlan& plan, const ScanArguments& arguments,
+                             const uint64_t* offsets, Scratch& scratch,
+                             const DeviceProperties& properties, cudaStream_t stream);
+uint64_t ExactScanScratchBytes(const ScanPlan& plan);
+uint64_t ExactScanScratchBytesMax(uint64_t input_bytes);
+uint64_t ExactScanPasses(const ScanPlan& plan);  // Over the input.
+
+// Shared memory of a block that scans positions in a row: a tile's elements and, where results are
+// of another type, those too.
+uint32_t ScanTileSharedBytes(const ScanPlan& plan);
 
 // A grid-stride grid of blocks of `block_threads` for `threads` threads.
 LaunchShape GridStrideShape(uint64_t threads, uint32_t block_threads,

@@ -142,7 +142,8 @@ __device__ void ForEachRunningValue(const Run& run, const T* tile, bool ignore_n
   }
 }
 
-// move(x) gives x of another lane. Cooperative groups take no integers of 128 bits.
+// move(x) gives x of another lane. Cooperative groups take no integers of 128 bits, and nothing
+// above 32 bytes: larger values have overloads of their own.
 template <class Value, class Move>
 __device__ Value MoveValue(const Value& v, Move&& move) {
   if constexpr (std::is_same_v<Value, Int128>) {

@@ -1,7 +1,7 @@
 // Arithmetic on integers of several 64-bit limbs, least significant limb first.
 //
-// Plain functions over arrays, for exact_sum.h and exact_quotient.h: what is long is the number, not
-// the code. "Two's complement" says that an array is signed; all others are unsigned.
+// Plain functions over arrays, for exact_sum.h and exact_quotient.h: what is long is the number,
+// not the code. "Two's complement" says that an array is signed; all others are unsigned.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_LIMBS_H_
 #define GRIDFOLD_KERNELS_NUMERICS_LIMBS_H_
 
@@ -65,6 +65,34 @@ GRIDFOLD_HD inline void AddLimbs(uint64_t* limbs, const uint64_t* other, int cou
 // Whether a number in two's complement is negative.
 GRIDFOLD_HD inline bool IsNegativeNumber(const uint64_t* limbs, int count) {
   return static_cast<int64_t>(limbs[count - 1]) < 0;
+}
+
+// The least n with -2^n <= x < 2^n, x being a number in two's complement.
+GRIDFOLD_HD inline int SignedLength(const uint64_t* limbs, int count) {
+  const uint64_t sign = IsNegativeNumber(limbs, count) ? ~uint64_t{0} : 0;
+  while (count > 0 && limbs[count - 1] == sign) --count;
+  return count == 0 ? 0 : count * kLimbBits - LeadingZeros(limbs[count - 1] ^ sign);
+}
+
+// floor(x / 2^position) modulo 2^128, x being a number in two's complement.
+GRIDFOLD_HD inline Uint128 BitsFrom(const uint64_t* limbs, int count, int position) {
+  const uint64_t sign = IsNegativeNumber(limbs, count) ? ~uint64_t{0} : 0;
+  const int first = position / kLimbBits;
+  const int shift = position % kLimbBits;
+  const auto limb = [&](int i) { return i < count ? limbs[i] : sign; };
+  const Uint128 low = (Uint128{limb(first + 1)} << kLimbBits) | limb(first);
+  if (shift == 0) return low;
+  return (low >> shift) | (Uint128{limb(first + 2)} << (2 * kLimbBits - shift));
+}
+
+// Whether a number in two's complement has a bit set below 2^position.
+GRIDFOLD_HD inline bool HasBitsBelow(const uint64_t* limbs, int position) {
+  const int whole = position / kLimbBits;
+  for (int i = 0; i < whole; ++i) {
+    if (limbs[i] != 0) return true;
+  }
+  const int rest = position % kLimbBits;
+  return rest != 0 && (limbs[whole] & ((uint64_t{1} << rest) - 1)) != 0;
 }
 
 // The absolute value of a number in two's complement.

@@ -68,6 +68,32 @@ TEST(LimbsTest, AddAtAndSubtractAtUndoEachOther) {
   }
 }
 
+// Bit by bit, in two's complement.
+TEST(LimbsTest, LengthAndBitsOfSignedNumbers) {
+  std::mt19937_64 random(22);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<uint64_t> limbs = RandomLimbs(random, static_cast<int>(random() % (kCount + 1)));
+    if (random() % 2 == 0) {
+      for (uint64_t& limb : limbs) limb = ~limb;
+    }
+    const bool negative = (limbs[kCount - 1] >> 63) != 0;
+    const auto bit = [&](int i) {
+      return i < kCount * 64 ? (limbs[i / 64] >> (i % 64) & 1) != 0 : negative;
+    };
+    int length = kCount * 64 - 1;
+    while (length > 0 && bit(length - 1) == negative) --length;
+    ASSERT_EQ(SignedLength(limbs.data(), kCount), length);
+
+    const int position = static_cast<int>(random() % (kCount * 64));
+    Uint128 bits = 0;
+    for (int i = 127; i >= 0; --i) bits = bits << 1 | (bit(position + i) ? 1 : 0);
+    ASSERT_TRUE(BitsFrom(limbs.data(), kCount, position) == bits) << position;
+    bool below = false;
+    for (int i = 0; i < position; ++i) below = below || bit(i);
+    ASSERT_EQ(HasBitsBelow(limbs.data(), position), below) << position;
+  }
+}
+
 TEST(LimbsTest, MagnitudeOfTwosComplement) {
   const uint64_t minus_one[2] = {~uint64_t{0}, ~uint64_t{0}};
   const uint64_t minus_two_to_64[2] = {0, ~uint64_t{0}};

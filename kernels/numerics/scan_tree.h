@@ -29,6 +29,21 @@
 //   row
 //
 // An exclusive scan gives EmptyResult() at a group's first position.
+//
+// The error of floating-point sums. Each result is a tree of rounded additions over the elements
+// x_0 ... x_p of its group, so it is the sum of x_i * (1 + e_1) ... (1 + e_k) with one |e| <= 2^-53
+// for each addition on the way from x_i to the result (Higham 2002, "Accuracy and Stability of
+// Numerical Algorithms", 4.2). With at most d additions on any way the result is off by at most
+// ((1 + 2^-53)^d - 1) * sum|x_i| <= d * 2^-53 / (1 - d * 2^-53) * sum|x_i|. It remains to count
+// them; joining the identity rounds nothing and does not count.
+//   - d <= p: each addition on a way joins elements that the way has not met, of which there are p.
+//     One after the other, x_0 passes through all p: no order of float64 additions has less in the
+//     bound than one that is sequential, and this one has no more.
+//   - In a row: at most 15 additions in the run, 5 in the warp's network, 7 over the warps and 5 in
+//     the network of the block of tiles, m - 1 over the m blocks that begin after x_0 and up to
+//     x_p, then 1 each for carry(tile), base and result; elements of the result's own block pass no
+//     m - 1. So d <= 35 + p / 131072, since m <= 1 + p / 131072.
+//   - Axis 0: 255 in the chunk, c - 1 over the chunks, 1 for the result: d <= 255 + c, c = p / 256.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_SCAN_TREE_H_
 #define GRIDFOLD_KERNELS_NUMERICS_SCAN_TREE_H_
 

@@ -1,0 +1,7 @@
+#include "kernels/cuda/scan_exact_kernels.cuh"
+
+namespace gridfold::kernels::cuda {
+
+template ExactScanKernels FindExactScanKernels<float>();
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,44 @@
+#include "kernels/cuda/scan_heads.h"
+
+#include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/grid.h"
+#include "kernels/cuda/scan_strategies.h"
+#include "kernels/numerics/scan_tree.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+constexpr uint32_t kHeadThreads = 256;
+
+// Bits for whole tiles.
+uint64_t HeadWords(uint64_t element_count) {
+  return CeilDivide(element_count, kScanTileSize) * (kScanTileSize / 32);
+}
+
+}  // namespace
+
+uint64_t ScanHeadsScratchBytes(uint64_t element_count, bool has_segments) {
+  return has_segments ? ScratchBytes(HeadWords(element_count) * sizeof(uint32_t)) : 0;
+}
+
+absl::StatusOr<ScanHeads> PlaceScanHeads(const ScanPlan& plan, const uint64_t* offsets,
+                                         Scratch& scratch, const DeviceProperties& properties,
+                                         cudaStream_t stream) {
+  if (plan.grouping.kind != GroupingKind::kSegments) {
+    return ScanHeads{.group_size = plan.grouping.group_size};
+  }
+  const uint64_t word_count = HeadWords(plan.array.element_count);
+  const auto words = scratch.Allocate<uint32_t>(word_count);
+  if (!words.ok()) return words.status();
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*words, 0, word_count * sizeof(uint32_t), stream));
+  const uint64_t segment_count = plan.grouping.group_count;
+  const absl::Status status =
+      Launch(FindSegmentHeadsKernel(), GridStrideShape(segment_count, kHeadThreads, properties),
+             stream, offsets, segment_count, plan.array.element_count,
+             plan.direction == ScanDirection::kReverse, *words);
+  if (!status.ok()) return status;
+  return ScanHeads{.bits = reinterpret_cast<const uint16_t*>(*words)};
+}
+
+}  // namespace gridfold::kernels::cuda
