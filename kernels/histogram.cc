@@ -128,7 +128,8 @@ absl::StatusOr<HistogramPlan> PlanHistogram(const ArrayDescription& array, Histo
                        .weight_type = spec.weight_type,
                        .out_of_range_policy = spec.out_of_range_policy,
                        .sparse = spec.sparse,
-                       .quantiles = std::move(spec.quantiles)};
+                       .quantiles = std::move(spec.quantiles),
+                       .return_states = spec.return_states};
 }
 
 }  // namespace gridfold::kernels

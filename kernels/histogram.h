@@ -14,6 +14,8 @@
 #include "absl/status/statusor.h"
 #include "kernels/array.h"
 #include "kernels/numerics/bin_layout.h"
+#include "kernels/numerics/exact_sum.h"
+#include "kernels/numerics/wide_integer.h"
 #include "kernels/policies.h"
 
 namespace gridfold::kernels {
@@ -45,6 +47,7 @@ struct HistogramSpec {
   OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
   bool sparse = false;
   std::vector<double> quantiles;
+  bool return_states = false;  // With weights: whether the result holds their exact sums too.
 };
 
 // The bins of one channel, or of one axis of a two-dimensional histogram.
@@ -67,6 +70,7 @@ struct HistogramPlan {
   OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
   bool sparse = false;
   std::vector<double> quantiles;
+  bool return_states = false;
 
   // Counters of all channels together (two dimensions: the product of both bin counts).
   uint64_t total_bin_count() const;
@@ -98,7 +102,7 @@ std::vector<double> EdgesOf(const PlannedBins& bins);
 
 struct HistogramCounts {
   std::vector<uint64_t> counts;       // Without weights.
-  std::vector<double> weight_sums;    // With weights.
+  std::vector<double> weight_sums;    // With weights: exact sums, rounded once.
   std::vector<uint64_t> bin_indices;  // Sparse: the bins listed above, increasing.
   uint64_t underflow_count = 0;
   uint64_t overflow_count = 0;
@@ -106,9 +110,16 @@ struct HistogramCounts {
   std::vector<double> quantile_values;
 };
 
+// Exact sums of the weights of bins: of float16, bfloat16 and float32; of float64; of integers.
+using HistogramWeightStates = std::variant<std::monostate, std::vector<ExactSum<float, 1>>,
+                                           std::vector<ExactSum<double, 1>>, std::vector<Int128>>;
+
 struct HistogramResult {
   std::vector<HistogramCounts> channels;  // One in two dimensions.
   std::vector<PlannedBins> bins;          // The plan's, with automatic ranges resolved.
+  // Where the plan asks for them and has weights: one for every bin, all channels one after the
+  // other. Sparse answers have them for every bin too.
+  HistogramWeightStates weight_states{};
 };
 
 // Quantiles read off dense counts; NaN where all counts are 0. `edges` has counts.size() + 1

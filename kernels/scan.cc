@@ -45,6 +45,10 @@ absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec) 
     return InvalidField("array", absl::StrCat(array.element_count, " elements are more than the ",
                                               kScanElementsMax, " that a scan takes"));
   }
+  if (spec.exact && spec.operation != ScanOperation::kSum) {
+    return InvalidField("exact", absl::StrCat("only sums can be exact, and this scan is a running ",
+                                              ScanOperationName(spec.operation)));
+  }
   const ElementType output_type =
       spec.output_type.value_or(DefaultOutputType(spec.operation, array.element_type));
   if (absl::Status status = ValidateOutputType(output_type, array.element_type, spec.operation);
@@ -60,7 +64,8 @@ absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec) 
                   .grouping = *std::move(grouping),
                   .output_type = output_type,
                   .nan_policy = spec.nan_policy,
-                  .overflow_policy = spec.overflow_policy};
+                  .overflow_policy = spec.overflow_policy,
+                  .exact = spec.exact && IsFloatingPoint(array.element_type)};
 }
 
 }  // namespace gridfold::kernels

@@ -1,8 +1,23 @@
 // Scans: the running sum, product, minimum or maximum of an array or of each of its groups.
 //
-// The result has the input's shape and order. Floating-point sums and products accumulate in
-// float64 along the fixed tree of numerics/scan_tree.h and are rounded once for each element, so
-// every engine gives the same bits in every run.
+// The result has the input's shape and order. Every engine gives the same bits in every run,
+// however the work was cut.
+//
+// Floating-point sums and products accumulate in float64 along the fixed tree of
+// numerics/scan_tree.h, and are rounded once to the output type. A running sum that ends at the
+// position p of its group (0 is where the scan starts) is off by at most
+//
+//     d * 2^-53 * (|x_0| + ... + |x_p|) / (1 - d * 2^-53),
+//     d = min(p, 35 + p / 131072); along axis 0: min(p, 255 + p / 256)
+//
+// before that last rounding, d being the most additions that an element passes through;
+// scan_tree.h proves it. Adding in float64 one element after the other has the bound with d = p,
+// which is never smaller. No bound holds where a partial sum passes the largest float64.
+//
+// Exact sums: every result is the exact sum of the elements up to there, rounded once, to the
+// nearest, ties to even, whatever the order of additions. A result that is not finite stands for an
+// infinity or a NaN among those elements, or for a sum past the largest number of the output type;
+// the results after it do not suffer from the latter.
 #ifndef GRIDFOLD_KERNELS_SCAN_H_
 #define GRIDFOLD_KERNELS_SCAN_H_
 
@@ -30,6 +45,7 @@ struct ScanSpec {
   std::optional<ElementType> output_type;
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
+  bool exact = false;  // Exact sums of floating-point numbers; those of integers always are.
 };
 
 struct ScanPlan {
@@ -41,13 +57,14 @@ struct ScanPlan {
   ElementType output_type = ElementType::kInt64;
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
+  bool exact = false;  // Only where the array is floating-point and the operation is a sum.
 
   uint64_t output_size_bytes() const { return array.element_count * ElementSize(output_type); }
 };
 
 // Errors (INVALID_ARGUMENT, field in the payload): those of PlanGrouping; an output type that is
-// neither the array's own nor its accumulator type, or is not the array's own for min and max; more
-// than kScanElementsMax elements.
+// neither the array's own nor its accumulator type, or is not the array's own for min and max; an
+// exact scan that is not a sum; more than kScanElementsMax elements.
 absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec);
 
 // Sums of 32-bit integers accumulate in 64 bits, which 2^32 of them cannot overflow.

@@ -1,4 +1,4 @@
-// From the states of groups to the columns of a ReductionResult.
+// From the states of groups to a ReductionResult.
 #ifndef GRIDFOLD_KERNELS_CPU_STATISTIC_WRITER_H_
 #define GRIDFOLD_KERNELS_CPU_STATISTIC_WRITER_H_
 
@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "kernels/cpu/reduce_kernels.h"
@@ -25,7 +26,14 @@ class StatisticWriter {
         rules_{.ignore_nan = plan.nan_policy == NanPolicy::kIgnore,
                .wrap = plan.overflow_policy == OverflowPolicy::kWrap,
                .delta_degrees_of_freedom = plan.delta_degrees_of_freedom},
-        result_(MakeReductionResult(plan)) {}
+        result_(MakeReductionResult(plan)) {
+    if (plan.return_states) {
+      VisitElementType(plan.array.element_type, [&](auto tag) {
+        using S = ComputeType<typename decltype(tag)::type>;
+        result_.states.template emplace<GroupStates<S>>(plan.grouping.group_count);
+      });
+    }
+  }
 
   // What must be kept of elements of the plan's type.
   ReduceRequest Request() const {
@@ -41,6 +49,7 @@ class StatisticWriter {
   // `product` is used for floating-point products only.
   template <class S>
   void Write(uint64_t group, uint64_t group_size, const GroupState<S>& state, double product) {
+    if (plan_.return_states) std::get<GroupStates<S>>(result_.states)[group] = state;
     for (size_t i = 0; i < result_.columns.size(); ++i) {
       StatisticColumn& column = result_.columns[i];
       uint64_t& slot = column.slots[group];
