@@ -244,6 +244,30 @@ TEST_F(MergeTest, Histograms) {
   }
 }
 
+TEST_F(MergeTest, SumsOfWeights) {
+  const std::vector<float> weights = Numbers(20'000);
+  std::vector<int8_t> samples(weights.size());
+  for (size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<int8_t>(i % 50);
+  v1::ComputeHistogramRequest request;
+  request.add_bins()->mutable_integer()->set_bin_count(50);
+  request.set_return_accumulator(true);
+  const auto part = [&](TestServer& server, size_t begin, size_t end) {
+    *request.mutable_array() = ArrayOf(
+        v1::ELEMENT_TYPE_INT8, std::vector<int8_t>(samples.begin() + static_cast<ptrdiff_t>(begin),
+                                                   samples.begin() + static_cast<ptrdiff_t>(end)));
+    *request.mutable_weights() = PartOf(weights, begin, end).array();
+    return Histogram(server, request);
+  };
+  const v1::ComputeHistogramResponse whole = part(first_, 0, 20'000);
+  const v1::MergeAccumulatorsResponse merged =
+      Merge({part(second_, 777, 20'000).accumulator(), part(first_, 0, 777).accumulator()});
+  EXPECT_EQ(merged.histogram().accumulator(), whole.accumulator());
+  EXPECT_TRUE(merged.histogram_description().weighted());
+  request.set_return_accumulator(false);
+  EXPECT_EQ(merged.histogram().channels(0).SerializeAsString(),
+            part(second_, 0, 20'000).channels(0).SerializeAsString());
+}
+
 TEST_F(MergeTest, FirstValuesOfIntegerBins) {
   v1::ComputeHistogramRequest request;
   *request.mutable_array() = ArrayOf<int8_t>(v1::ELEMENT_TYPE_INT8, {-7, -5, -5});
