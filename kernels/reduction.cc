@@ -64,8 +64,9 @@ absl::Status ValidateStatistics(const std::vector<Statistic>& statistics, Elemen
                                               ElementTypeName(type), " elements"));
     }
     if (return_states && statistic == Statistic::kProduct && IsFloatingPoint(type)) {
-      return InvalidField(field, "floating-point products cannot be merged: they depend on where "
-                                 "in the array the elements stand");
+      return InvalidField(field,
+                          "floating-point products cannot be merged: they depend on where "
+                          "in the array the elements stand");
     }
   }
   return absl::OkStatus();
@@ -96,22 +97,32 @@ absl::Status ValidateGroupSizes(const ReductionPlan& plan) {
   const std::optional<SmallestGroup> smallest = FindSmallestGroup(plan.grouping);
   if (!smallest.has_value()) return absl::OkStatus();
   for (size_t i = 0; i < plan.statistics.size(); ++i) {
-    const Statistic statistic = plan.statistics[i];
-    if (NeedsElements(statistic) && smallest->size == 0) {
-      return InvalidField(absl::StrCat("statistics[", i, "]"),
-                          absl::StrCat(StatisticName(statistic), " of no elements (group ",
-                                       smallest->group, " is empty)"));
-    }
-    if (UsesDegreesOfFreedom(statistic) && smallest->size <= plan.delta_degrees_of_freedom) {
-      return InvalidField("delta_degrees_of_freedom",
-                          absl::StrCat(plan.delta_degrees_of_freedom, " is not smaller than the ",
-                                       smallest->size, " elements of group ", smallest->group));
-    }
+    const std::optional<GroupSizeProblem> problem = FindGroupSizeProblem(
+        plan.statistics[i], plan.delta_degrees_of_freedom, smallest->group, smallest->size);
+    if (!problem.has_value()) continue;
+    return InvalidField(problem->is_degrees_of_freedom ? "delta_degrees_of_freedom"
+                                                       : absl::StrCat("statistics[", i, "]"),
+                        problem->description);
   }
   return absl::OkStatus();
 }
 
 }  // namespace
+
+std::optional<GroupSizeProblem> FindGroupSizeProblem(Statistic statistic,
+                                                     uint32_t delta_degrees_of_freedom,
+                                                     uint64_t group, uint64_t element_count) {
+  if (NeedsElements(statistic) && element_count == 0) {
+    return GroupSizeProblem{false, absl::StrCat(StatisticName(statistic), " of no elements (group ",
+                                                group, " is empty)")};
+  }
+  if (UsesDegreesOfFreedom(statistic) && element_count <= delta_degrees_of_freedom) {
+    return GroupSizeProblem{
+        true, absl::StrCat(delta_degrees_of_freedom, " is not smaller than the ", element_count,
+                           " elements of group ", group)};
+  }
+  return std::nullopt;
+}
 
 absl::StatusOr<Grouping> PlanGrouping(const ArrayDescription& array, GroupingSpec spec) {
   if (absl::Status status = ValidateDescription(array); !status.ok()) return status;
@@ -143,7 +154,8 @@ absl::StatusOr<Grouping> PlanGrouping(const ArrayDescription& array, GroupingSpe
 }
 
 absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, ReductionSpec spec) {
-  if (absl::Status status = ValidateStatistics(spec.statistics, array.element_type, spec.return_states);
+  if (absl::Status status =
+          ValidateStatistics(spec.statistics, array.element_type, spec.return_states);
       !status.ok()) {
     return status;
   }
@@ -156,6 +168,7 @@ absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, Reduc
                      .overflow_policy = spec.overflow_policy,
                      .delta_degrees_of_freedom = spec.delta_degrees_of_freedom,
                      .return_states = spec.return_states};
+  if (plan.return_states) return plan;
   if (absl::Status status = ValidateGroupSizes(plan); !status.ok()) return status;
   return plan;
 }
@@ -168,6 +181,27 @@ ReductionResult MakeReductionResult(const ReductionPlan& plan) {
                               std::vector<uint64_t>(plan.grouping.group_count)});
   }
   return result;
+}
+
+void ShiftIndices(uint64_t first_index, ReductionResult& result) {
+  for (StatisticColumn& column : result.columns) {
+    const bool holds_indices =
+        column.statistic == Statistic::kArgmin || column.statistic == Statistic::kArgmax;
+    if (!holds_indices) continue;
+    for (uint64_t& slot : column.slots) slot += first_index;
+  }
+  const auto shift = [first_index](auto& groups) {
+    for (auto& state : groups) {
+      auto& extremes = state.template Part<kExtremesPart>();
+      if (extremes.min.index != kNoIndex) extremes.min.index += first_index;
+      if (extremes.max.index != kNoIndex) extremes.max.index += first_index;
+    }
+  };
+  std::visit(
+      [&shift](auto& groups) {
+        if constexpr (requires { groups.begin(); }) shift(groups);
+      },
+      result.states);
 }
 
 }  // namespace gridfold::kernels

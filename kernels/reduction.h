@@ -6,6 +6,8 @@
 #define GRIDFOLD_KERNELS_REDUCTION_H_
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,6 +24,8 @@ struct ReductionSpec {
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
   uint32_t delta_degrees_of_freedom = 0;
+  // The array is a part of a whole: the result holds the groups' states, and groups may be smaller
+  // than a statistic needs.
   bool return_states = false;
 };
 
@@ -41,10 +45,20 @@ struct ReductionPlan {
 // Errors (INVALID_ARGUMENT, field in the payload): no statistics or one twice; a statistic that the
 // element type does not have (bitwise on floating-point), or that has no state to return (product
 // of floating-point); an axis of an array that is not
-// two-dimensional; offsets out of order, not starting at 0 or not ending at the element count; an
-// empty group where min, max, argmin, argmax, mean, variance or standard deviation is asked (the
-// message names the statistic and the group); a group no larger than delta_degrees_of_freedom.
+// two-dimensional; offsets out of order, not starting at 0 or not ending at the element count;
+// where no states are asked for, a group that is too small for a statistic.
 absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, ReductionSpec spec);
+
+// Why a group of so many elements is too small for a statistic: there are none where min, max,
+// argmin, argmax, mean, variance or standard deviation is asked, or no more than
+// delta_degrees_of_freedom. Nothing where it is not.
+struct GroupSizeProblem {
+  bool is_degrees_of_freedom = false;  // Else it is the statistic that asks for too much.
+  std::string description;             // Names the statistic and the group.
+};
+std::optional<GroupSizeProblem> FindGroupSizeProblem(Statistic statistic,
+                                                     uint32_t delta_degrees_of_freedom,
+                                                     uint64_t group, uint64_t element_count);
 
 // Checks `spec` against the array and makes it a Grouping; shared with scans.
 absl::StatusOr<Grouping> PlanGrouping(const ArrayDescription& array, GroupingSpec spec);
@@ -64,6 +78,10 @@ struct ReductionResult {
 
 // Columns of the right kinds and sizes for `plan`, all slots 0.
 ReductionResult MakeReductionResult(const ReductionPlan& plan);
+
+// Makes indices, of columns and states, those in a whole of which each group is the part that
+// starts at `first_index`.
+void ShiftIndices(uint64_t first_index, ReductionResult& result);
 
 }  // namespace gridfold::kernels
 

@@ -136,6 +136,18 @@ TEST(ReductionPlanTest, DegreesOfFreedomMatterToVarianceOnly) {
   EXPECT_TRUE(PlanReduction(kVector, WithDegreesOfFreedom(Of({Statistic::kVariance}), 9)).ok());
 }
 
+TEST(ReductionPlanTest, PartsMayBeTooSmall) {
+  ReductionSpec spec = WithDegreesOfFreedom(Of({Statistic::kMin, Statistic::kVariance}), 1);
+  EXPECT_FALSE(PlanReduction(kNothing, spec).ok());
+  spec.return_states = true;
+  const auto plan = PlanReduction(kNothing, spec);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_TRUE(plan->return_states);
+  spec.statistics = {Statistic::kSum, Statistic::kProduct};
+  ExpectInvalid(PlanReduction(kFloats, spec).status(), "statistics[1]");
+  EXPECT_TRUE(PlanReduction(kVector, spec).ok());
+}
+
 TEST(ReductionPlanTest, ResultHasColumnsOfTheRightKinds) {
   using S = Statistic;
   const auto plan = PlanReduction(

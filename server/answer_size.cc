@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "kernels/histogram_accumulator.h"
 #include "kernels/invalid_field.h"
+#include "kernels/reduction_accumulator.h"
 
 namespace gridfold::server {
 
@@ -18,6 +20,11 @@ constexpr uint64_t kValueBytes = 8;
 uint64_t SaturatingMultiply(uint64_t a, uint64_t b) {
   uint64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<uint64_t>::max() : product;
+}
+
+uint64_t SaturatingAdd(uint64_t a, uint64_t b) {
+  uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<uint64_t>::max() : sum;
 }
 
 absl::Status CheckBytes(absl::string_view field, uint64_t bytes, const Limits& limits) {
@@ -45,7 +52,14 @@ uint64_t EdgeBytes(const kernels::HistogramPlan& plan) {
 }  // namespace
 
 absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits) {
-  return CheckBytes("grouping", SaturatingMultiply(plan.result_slot_count(), kValueBytes), limits);
+  const uint64_t value_bytes = SaturatingMultiply(plan.result_slot_count(), kValueBytes);
+  if (absl::Status status = CheckBytes("grouping", value_bytes, limits); !status.ok()) {
+    return status;
+  }
+  if (!plan.return_states) return absl::OkStatus();
+  return CheckBytes("return_accumulator",
+                    SaturatingAdd(value_bytes, kernels::ReductionAccumulatorBytesMax(plan)),
+                    limits);
 }
 
 absl::Status CheckAnswerSize(const kernels::ScanPlan& plan, const Limits& limits) {
@@ -58,9 +72,12 @@ absl::Status CheckAnswerSize(const kernels::HistogramPlan& plan, const Limits& l
   if (absl::Status status = CheckBytes("quantiles", quantile_bytes, limits); !status.ok()) {
     return status;
   }
-  return CheckBytes("bins",
-                    CountBytes(plan) + EdgeBytes(plan) + quantile_bytes +
-                        plan.channel_count * kChannelOverheadBytes,
+  const uint64_t answer_bytes = CountBytes(plan) + EdgeBytes(plan) + quantile_bytes +
+                                plan.channel_count * kChannelOverheadBytes;
+  if (absl::Status status = CheckBytes("bins", answer_bytes, limits); !status.ok()) return status;
+  if (!plan.return_states) return absl::OkStatus();
+  return CheckBytes("return_accumulator",
+                    SaturatingAdd(answer_bytes, kernels::HistogramAccumulatorBytesMax(plan)),
                     limits);
 }
 

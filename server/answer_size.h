@@ -1,6 +1,7 @@
 // How large an answer will be, known from the plan, so that one which would not fit in a message is
-// refused before any work is done. Upper bounds, exact to a few KiB. Errors: INVALID_ARGUMENT that
-// names the part of the request to make smaller. Pure functions; thread-safe.
+// refused before any work is done. Upper bounds, exact to a few KiB but for accumulators, whose
+// size depends on the elements. Errors: INVALID_ARGUMENT that names the part of the request to make
+// smaller. Pure functions; thread-safe.
 #ifndef GRIDFOLD_SERVER_ANSWER_SIZE_H_
 #define GRIDFOLD_SERVER_ANSWER_SIZE_H_
 

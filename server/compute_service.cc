@@ -28,4 +28,11 @@ grpc::ServerUnaryReactor* ComputeService::ComputeHistogram(grpc::CallbackServerC
   return (new Call(environment_, "ComputeHistogram", *context, *request, *response))->Start();
 }
 
+grpc::ServerUnaryReactor* ComputeService::MergeAccumulators(grpc::CallbackServerContext* context,
+                                                            const grpc::ByteBuffer* request,
+                                                            grpc::ByteBuffer* response) {
+  using Call = UnaryCall<v1::MergeAccumulatorsRequest, PlannedMerge, v1::MergeAccumulatorsResponse>;
+  return (new Call(environment_, "MergeAccumulators", *context, *request, *response))->Start();
+}
+
 }  // namespace gridfold::server

@@ -36,10 +36,13 @@ struct CallEnvironment {
   std::atomic<uint64_t> next_call_id = 1;
 };
 
-class ComputeService final : public v1::ComputeService::WithRawCallbackMethod_ReduceArray<
-                                 v1::ComputeService::WithRawCallbackMethod_ScanArray<
-                                     v1::ComputeService::WithRawCallbackMethod_ComputeHistogram<
-                                         v1::ComputeService::Service>>> {
+using RawComputeService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
+    v1::ComputeService::WithRawCallbackMethod_ScanArray<
+        v1::ComputeService::WithRawCallbackMethod_ComputeHistogram<
+            v1::ComputeService::WithRawCallbackMethod_MergeAccumulators<
+                v1::ComputeService::Service>>>>;
+
+class ComputeService final : public RawComputeService {
  public:
   explicit ComputeService(CallEnvironment& environment) : environment_(environment) {}
 
@@ -52,6 +55,9 @@ class ComputeService final : public v1::ComputeService::WithRawCallbackMethod_Re
   grpc::ServerUnaryReactor* ComputeHistogram(grpc::CallbackServerContext* context,
                                              const grpc::ByteBuffer* request,
                                              grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* MergeAccumulators(grpc::CallbackServerContext* context,
+                                              const grpc::ByteBuffer* request,
+                                              grpc::ByteBuffer* response) override;
 
  private:
   CallEnvironment& environment_;

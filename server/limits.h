@@ -10,6 +10,9 @@
 //   waiting requests     queued_bytes_max                                         =    1 GiB
 //   running requests     4 lanes * (request 256 MiB + answer 256 MiB, twice while it is encoded)
 //                                                                                 =    3 GiB
+//   accumulators         4 lanes * (states, their bytes, the same once more while the answer is
+//   read
+//                        off them; each no larger than an answer)                 =    3 GiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
 #define GRIDFOLD_SERVER_LIMITS_H_

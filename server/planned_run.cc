@@ -1,19 +1,70 @@
 #include "server/planned_run.h"
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <variant>
 
+#include "kernels/accumulator.h"
+#include "kernels/invalid_field.h"
+#include "server/answer_size.h"
 #include "server/proto_conversion.h"
 
 namespace gridfold::server {
 
+namespace {
+
+absl::StatusOr<v1::ReduceArrayResponse> RunPart(const PlannedReduction& planned,
+                                                kernels::Lane& lane, const std::stop_token& stop,
+                                                kernels::RunStatistics& statistics) {
+  absl::StatusOr<kernels::ReductionResult> result =
+      lane.RunReduction(kernels::PlanStates(planned.plan), planned.input, stop, statistics);
+  if (!result.ok()) return result.status();
+  kernels::ShiftIndices(planned.first_index, *result);
+  absl::StatusOr<kernels::ReductionMerge> part =
+      kernels::MakeReductionPart(planned.plan, result->states, stop);
+  if (!part.ok()) return part.status();
+  v1::ReduceArrayResponse response;
+  FillResponse(planned.plan, part->result, response);
+  response.set_accumulator(std::move(part->accumulator));
+  return response;
+}
+
+absl::StatusOr<v1::ComputeHistogramResponse> RunPart(const PlannedHistogram& planned,
+                                                     kernels::Lane& lane,
+                                                     const std::stop_token& stop,
+                                                     kernels::RunStatistics& statistics) {
+  const absl::StatusOr<kernels::HistogramResult> result =
+      lane.RunHistogram(kernels::PlanStates(planned.plan), planned.input, stop, statistics);
+  if (!result.ok()) return result.status();
+  absl::StatusOr<kernels::HistogramMerge> part =
+      kernels::MakeHistogramPart(planned.plan, *result, stop);
+  if (!part.ok()) return part.status();
+  v1::ComputeHistogramResponse response;
+  FillResponse(part->result, response);
+  response.set_accumulator(std::move(part->accumulator));
+  return response;
+}
+
+// That of the operation, for a merge of its accumulators.
+absl::Status CheckMergedSize(const kernels::MergePlan& plan, const Limits& limits) {
+  const absl::Status status = std::visit(
+      [&](const auto& operation) { return CheckAnswerSize(operation, limits); }, plan.operation);
+  if (status.ok()) return status;
+  return kernels::InvalidField("accumulators", status.message());
+}
+
+}  // namespace
+
 absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& planned,
                                                    kernels::Lane& lane, std::stop_token stop,
                                                    kernels::RunStatistics& statistics) {
-  const absl::StatusOr<kernels::ReductionResult> result =
+  if (planned.plan.return_states) return RunPart(planned, lane, stop, statistics);
+  absl::StatusOr<kernels::ReductionResult> result =
       lane.RunReduction(planned.plan, planned.input, std::move(stop), statistics);
   if (!result.ok()) return result.status();
+  kernels::ShiftIndices(planned.first_index, *result);
   v1::ReduceArrayResponse response;
   FillResponse(planned.plan, *result, response);
   return response;
@@ -46,11 +97,31 @@ absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned, ker
 absl::StatusOr<v1::ComputeHistogramResponse> RunPlanned(const PlannedHistogram& planned,
                                                         kernels::Lane& lane, std::stop_token stop,
                                                         kernels::RunStatistics& statistics) {
+  if (planned.plan.return_states) return RunPart(planned, lane, stop, statistics);
   const absl::StatusOr<kernels::HistogramResult> result =
       lane.RunHistogram(planned.plan, planned.input, std::move(stop), statistics);
   if (!result.ok()) return result.status();
   v1::ComputeHistogramResponse response;
   FillResponse(*result, response);
+  return response;
+}
+
+absl::StatusOr<v1::MergeAccumulatorsResponse> RunPlanned(const PlannedMerge& planned,
+                                                         kernels::Lane&, std::stop_token stop,
+                                                         kernels::RunStatistics& statistics) {
+  const auto start = std::chrono::steady_clock::now();
+  for (const absl::string_view bytes : planned.accumulators) statistics.bytes_read += bytes.size();
+  const absl::StatusOr<kernels::MergePlan> plan = kernels::PlanMerge(
+      planned.accumulators,
+      {planned.limits.group_count_max, planned.limits.bin_count_max, kChannelCountMax}, stop);
+  if (!plan.ok()) return plan.status();
+  if (absl::Status status = CheckMergedSize(*plan, planned.limits); !status.ok()) return status;
+  absl::StatusOr<kernels::MergedAnswer> merged = kernels::RunMerge(*plan, planned.partial, stop);
+  if (!merged.ok()) return merged.status();
+  v1::MergeAccumulatorsResponse response;
+  FillResponse(*plan, *std::move(merged), response);
+  statistics.strategy = response.has_reduction() ? "merge/reduction" : "merge/histogram";
+  statistics.kernel_time = std::chrono::steady_clock::now() - start;
   return response;
 }
 

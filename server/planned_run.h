@@ -22,6 +22,10 @@ absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned, ker
 absl::StatusOr<v1::ComputeHistogramResponse> RunPlanned(const PlannedHistogram& planned,
                                                         kernels::Lane& lane, std::stop_token stop,
                                                         kernels::RunStatistics& statistics);
+// Merges in the calling thread; the lane is only held, which bounds how many merges run at once.
+absl::StatusOr<v1::MergeAccumulatorsResponse> RunPlanned(const PlannedMerge& planned,
+                                                         kernels::Lane& lane, std::stop_token stop,
+                                                         kernels::RunStatistics& statistics);
 
 }  // namespace gridfold::server
 

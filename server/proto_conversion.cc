@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -162,6 +164,18 @@ std::vector<double> ToVector(const Values& values) {
   return std::vector<double>(values.begin(), values.end());
 }
 
+v1::HistogramDescription Describe(const kernels::HistogramPlan& plan) {
+  v1::HistogramDescription description;
+  description.set_two_dimensional(plan.two_dimensional);
+  description.set_weighted(plan.weight_type.has_value());
+  description.set_format(plan.sparse ? v1::HISTOGRAM_FORMAT_SPARSE : v1::HISTOGRAM_FORMAT_DENSE);
+  Append(plan.quantiles, *description.mutable_quantiles());
+  for (const kernels::PlannedBins& bins : plan.bins) {
+    description.add_first_values(bins.first_value);
+  }
+  return description;
+}
+
 }  // namespace
 
 absl::StatusOr<ElementType> FromWire(v1::ElementType type, absl::string_view field) {
@@ -256,7 +270,9 @@ void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionRe
   for (const kernels::StatisticColumn& column : result.columns) {
     v1::StatisticValues& values = *response.add_results();
     values.set_statistic(ToWire(column.statistic));
-    FillValues(column, *values.mutable_values());
+    if (column.slots.size() == plan.grouping.group_count) {
+      FillValues(column, *values.mutable_values());
+    }
   }
 }
 
@@ -276,6 +292,25 @@ void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramRe
     resolved.set_bin_count(bins.bin_count);
     Append(kernels::EdgesOf(bins), *resolved.mutable_edges());
   }
+}
+
+void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
+                  v1::MergeAccumulatorsResponse& response) {
+  if (auto* const reduction = std::get_if<kernels::ReductionMerge>(&merged)) {
+    const auto& operation = std::get<kernels::ReductionPlan>(plan.operation);
+    FillResponse(operation, reduction->result, *response.mutable_reduction());
+    response.mutable_reduction()->set_accumulator(std::move(reduction->accumulator));
+    response.set_element_type(ToWire(operation.array.element_type));
+    response.set_element_count(reduction->element_count);
+    return;
+  }
+  auto& histogram = std::get<kernels::HistogramMerge>(merged);
+  const auto& operation = std::get<kernels::HistogramPlan>(plan.operation);
+  FillResponse(histogram.result, *response.mutable_histogram());
+  response.mutable_histogram()->set_accumulator(std::move(histogram.accumulator));
+  response.set_element_type(ToWire(operation.array.element_type));
+  response.set_element_count(operation.array.element_count);
+  *response.mutable_histogram_description() = Describe(operation);
 }
 
 void FillExecution(const kernels::RunStatistics& statistics, v1::ExecutionStatistics& execution) {

@@ -15,6 +15,7 @@
 #include "gridfold/v1/array.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "gridfold/v1/server_service.pb.h"
+#include "kernels/accumulator.h"
 #include "kernels/engine.h"
 #include "server/limits.h"
 
@@ -44,10 +45,13 @@ google::protobuf::Duration ToWire(std::chrono::nanoseconds duration);
 v1::Device ToWire(const kernels::DeviceDescription& device);
 v1::ServerLimits ToWire(const Limits& limits);
 
-// Fill everything but `execution`.
+// Fill everything but `execution` and, of the first two, `accumulator`. A column without slots, of
+// a part, has no values.
 void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionResult& result,
                   v1::ReduceArrayResponse& response);
 void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramResponse& response);
+void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
+                  v1::MergeAccumulatorsResponse& response);
 
 // Fills strategy, cluster size, bytes and the times of the stages.
 void FillExecution(const kernels::RunStatistics& statistics, v1::ExecutionStatistics& execution);

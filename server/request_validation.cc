@@ -112,6 +112,14 @@ absl::Status ConvertChannelCount(const v1::ComputeHistogramRequest& request,
                                                     kChannelCountMax, " that are allowed"));
 }
 
+// The last element's index must be one.
+absl::Status ValidateFirstIndex(const v1::ReduceArrayRequest& request, const InputArray& array) {
+  if (request.first_index() <= kernels::kNoIndex - array.description.element_count) {
+    return absl::OkStatus();
+  }
+  return InvalidField("first_index", "the indices of the elements do not fit in 64 bits");
+}
+
 // The error of planning, or that of an answer that would be too large.
 template <class Plan>
 absl::Status CheckPlan(const absl::StatusOr<Plan>& plan, const Limits& limits) {
@@ -126,22 +134,25 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
   if (!array.ok()) return array.status();
   kernels::ReductionSpec spec;
   spec.delta_degrees_of_freedom = request.delta_degrees_of_freedom();
+  spec.return_states = request.return_accumulator();
   const absl::Status converted = FirstError(
       ConvertStatistics(request, spec.statistics),
       Assign(ValidateGrouping(request.grouping(), array->description, limits), spec.grouping),
       Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
-      Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
+      Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy),
+      ValidateFirstIndex(request, *array));
   if (!converted.ok()) return converted;
   absl::StatusOr<kernels::ReductionPlan> plan =
       kernels::PlanReduction(array->description, std::move(spec));
   if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
-  return PlannedReduction{*std::move(plan), array->data};
+  return PlannedReduction{*std::move(plan), array->data, request.first_index()};
 }
 
 absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request, const Limits& limits) {
   const absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array");
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
+  spec.exact = request.exact();
   const absl::Status converted = FirstError(
       Assign(FromWire(request.operation(), "operation"), spec.operation),
       Assign(FromWire(request.mode(), "mode"), spec.mode),
@@ -167,6 +178,7 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
   if (!array.ok()) return array.status();
   kernels::HistogramSpec spec;
   spec.quantiles.assign(request.quantiles().begin(), request.quantiles().end());
+  spec.return_states = request.return_accumulator();
   kernels::HistogramInput input;
   input.array = array->data;
   const absl::Status converted = FirstError(
@@ -180,6 +192,15 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
       kernels::PlanHistogram(array->description, std::move(spec), limits.bin_count_max);
   if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
   return PlannedHistogram{*std::move(plan), input};
+}
+
+absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
+                                         const Limits& limits) {
+  if (request.accumulators().empty()) {
+    return InvalidField("accumulators", "at least one is needed");
+  }
+  return PlannedMerge{
+      {request.accumulators().begin(), request.accumulators().end()}, request.partial(), limits};
 }
 
 }  // namespace gridfold::server

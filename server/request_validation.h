@@ -8,8 +8,10 @@
 #define GRIDFOLD_SERVER_REQUEST_VALIDATION_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/engine.h"
 #include "server/limits.h"
@@ -19,6 +21,7 @@ namespace gridfold::server {
 struct PlannedReduction {
   kernels::ReductionPlan plan;
   kernels::HostSpan input;
+  uint64_t first_index = 0;
 };
 
 struct PlannedScan {
@@ -31,11 +34,21 @@ struct PlannedHistogram {
   kernels::HistogramInput input;
 };
 
+// What the accumulators hold is looked at where they are merged, not here: that takes time in
+// proportion to them.
+struct PlannedMerge {
+  std::vector<absl::string_view> accumulators;
+  bool partial = false;
+  Limits limits;
+};
+
 absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& request,
                                              const Limits& limits);
 absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request, const Limits& limits);
 absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& request,
                                              const Limits& limits);
+absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
+                                         const Limits& limits);
 
 }  // namespace gridfold::server
 

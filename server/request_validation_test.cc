@@ -265,6 +265,81 @@ TEST(RequestValidationTest, AnswersLargerThanAMessage) {
   EXPECT_EQ(kernels::FieldOf(PlanRequest(quantiles, limits).status()), "quantiles");
 }
 
+TEST(RequestValidationTest, Accumulators) {
+  ExpectFields<v1::ReduceArrayRequest>({
+      {Array(kFloats) + "statistics: STATISTIC_PRODUCT return_accumulator: true", "statistics[0]"},
+      {Array(kSix) + "statistics: STATISTIC_SUM first_index: 18446744073709551610", "first_index"},
+  });
+  ExpectFields<v1::MergeAccumulatorsRequest>(
+      {{"", "accumulators"}, {"partial: true", "accumulators"}});
+
+  const auto reduction = PlanRequest(
+      Parse<v1::ReduceArrayRequest>(Array(kSix) + "statistics: STATISTIC_MIN first_index: 7 "
+                                                  "return_accumulator: true"),
+      Limits{});
+  ASSERT_TRUE(reduction.ok()) << reduction.status();
+  EXPECT_TRUE(reduction->plan.return_states);
+  EXPECT_EQ(reduction->first_index, 7u);
+  // A part may have nothing, and be smaller than the degrees of freedom.
+  EXPECT_TRUE(PlanRequest(Parse<v1::ReduceArrayRequest>(
+                              "array { inline_array { element_type: ELEMENT_TYPE_INT8 } } "
+                              "statistics: [STATISTIC_MIN, STATISTIC_VARIANCE] "
+                              "delta_degrees_of_freedom: 1 return_accumulator: true"),
+                          Limits{})
+                  .ok());
+  const auto histogram =
+      PlanRequest(Parse<v1::ComputeHistogramRequest>(
+                      Array(kSix) + "bins { even { bin_count: 3 } } return_accumulator: true"),
+                  Limits{});
+  ASSERT_TRUE(histogram.ok()) << histogram.status();
+  EXPECT_TRUE(histogram->plan.return_states);
+  const auto merge = PlanRequest(
+      Parse<v1::MergeAccumulatorsRequest>("accumulators: ['ab', 'c'] partial: true"), Limits{});
+  ASSERT_TRUE(merge.ok()) << merge.status();
+  EXPECT_THAT(merge->accumulators, ElementsAre("ab", "c"));
+  EXPECT_TRUE(merge->partial);
+}
+
+// Whose states would not fit in a message either.
+TEST(RequestValidationTest, AccumulatorsLargerThanAMessage) {
+  Limits limits;
+  limits.message_bytes_max = kMessageBytesFloor;
+  v1::ReduceArrayRequest reduction;
+  v1::InlineArray& rows = *reduction.mutable_array()->mutable_inline_array();
+  rows.set_element_type(v1::ELEMENT_TYPE_FLOAT64);
+  rows.add_shape(100);
+  rows.add_shape(1);
+  rows.mutable_data()->assign(800, 'x');
+  reduction.mutable_grouping()->set_axis(1);
+  reduction.add_statistics(v1::STATISTIC_SUM);
+  EXPECT_TRUE(PlanRequest(reduction, limits).ok());
+  reduction.set_return_accumulator(true);
+  EXPECT_EQ(kernels::FieldOf(PlanRequest(reduction, limits).status()), "return_accumulator");
+  ExpectFields<v1::ComputeHistogramRequest>(
+      {{Array(kSix) + "bins { even { bin_count: 3000 } } weights { " + kSix +
+            " } return_accumulator: true",
+        "return_accumulator"}},
+      limits);
+  // Few samples fill few bins.
+  EXPECT_TRUE(
+      PlanRequest(Parse<v1::ComputeHistogramRequest>(
+                      Array(kSix) + "bins { even { bin_count: 3000 } } return_accumulator: true"),
+                  limits)
+          .ok());
+}
+
+TEST(RequestValidationTest, ExactScansAreSums) {
+  ExpectFields<v1::ScanArrayRequest>(
+      {{Array(kFloats) + "operation: SCAN_OPERATION_MAX exact: true", "exact"},
+       {Array(kSix) + "operation: SCAN_OPERATION_PRODUCT exact: true", "exact"}});
+  const std::string sum = "operation: SCAN_OPERATION_SUM exact: true";
+  const auto planned = PlanRequest(Parse<v1::ScanArrayRequest>(Array(kFloats) + sum), Limits{});
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  EXPECT_TRUE(planned->plan.exact);
+  // Sums of integers are exact in any case.
+  EXPECT_TRUE(PlanRequest(Parse<v1::ScanArrayRequest>(Array(kSix) + sum), Limits{}).ok());
+}
+
 TEST(RequestValidationTest, AReductionIsPlannedAsItIsAsked) {
   const auto request = Parse<v1::ReduceArrayRequest>(
       Array(kMatrix) +

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -25,6 +26,16 @@
 #include "server/rpc_status.h"
 
 namespace gridfold::server {
+
+// Where an answer says how its job ran.
+template <class Response>
+v1::ExecutionStatistics& ExecutionOf(Response& response) {
+  return *response.mutable_execution();
+}
+inline v1::ExecutionStatistics& ExecutionOf(v1::MergeAccumulatorsResponse& response) {
+  return response.has_reduction() ? *response.mutable_reduction()->mutable_execution()
+                                  : *response.mutable_histogram()->mutable_execution();
+}
 
 template <class Request, class Planned, class Response>
 class UnaryCall final : public grpc::ServerUnaryReactor {
@@ -95,9 +106,11 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     planned_.reset();
     request_.reset();
     if (!response.ok()) return response.status();
-    v1::ExecutionStatistics& execution = *response->mutable_execution();
+    v1::ExecutionStatistics& execution = ExecutionOf(*response);
     FillExecution(report_.run, execution);
-    execution.set_engine(environment_.engine_name);
+    // Merges run on the processor, whatever the engine.
+    constexpr bool kMerges = std::is_same_v<Planned, PlannedMerge>;
+    execution.set_engine(kMerges ? "cpu" : environment_.engine_name);
     *execution.mutable_queue_time() = ToWire(report_.queue_time);
     *execution.mutable_total_time() = ToWire(report_.Elapsed());
     return EncodeResponse(*response, response_bytes_);

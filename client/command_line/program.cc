@@ -31,6 +31,7 @@ Examples:
   gridfold reduce delay.npy --stat sum,mean,max
   gridfold scan delay.npy --output running_sum.npy
   gridfold histogram delay.npy --bins 10 --range -60,140
+  gridfold merge january.acc february.acc
   gridfold COMMAND --help has more.
 )";
 
@@ -77,6 +78,7 @@ ExitCode RunProgram(int argc, const char* const* argv, const TextStyle& out_styl
   commands.push_back(MakeReduceCommand(program));
   commands.push_back(MakeScanCommand(program));
   commands.push_back(MakeHistogramCommand(program));
+  commands.push_back(MakeMergeCommand(program));
 
   try {
     program.parse(argc, argv);

@@ -29,6 +29,7 @@ class ProgramTest : public testing::Test {
                                v1::ReduceArrayResponse& response) {
       reduce_request_ = request;
       response.set_group_count(1);
+      if (request.return_accumulator()) response.set_accumulator("part");
       for (int statistic : request.statistics()) {
         v1::StatisticValues& values = *response.add_results();
         values.set_statistic(static_cast<v1::Statistic>(statistic));
@@ -46,6 +47,12 @@ class ProgramTest : public testing::Test {
                                   v1::ComputeHistogramResponse&) {
       histogram_request_ = request;
       return grpc::Status(grpc::StatusCode::ABORTED, "asked");
+    };
+    server_.on_merge = [this](grpc::ServerContext&, const v1::MergeAccumulatorsRequest& request,
+                              v1::MergeAccumulatorsResponse& response) {
+      merge_request_ = request;
+      response = merge_response_;
+      return error_;
     };
     Write("in.csv", "x,y\n1,2\n3,4\n");
     Write("offsets.txt", "0\n1\n2\n");
@@ -89,6 +96,8 @@ class ProgramTest : public testing::Test {
   v1::ReduceArrayRequest reduce_request_;
   v1::ScanArrayRequest scan_request_;
   v1::ComputeHistogramRequest histogram_request_;
+  v1::MergeAccumulatorsRequest merge_request_;
+  v1::MergeAccumulatorsResponse merge_response_;
   std::ostringstream out_;
   std::ostringstream error_out_;
 
@@ -130,16 +139,73 @@ TEST_F(ProgramTest, ReducePrintsJson) {
   EXPECT_EQ(nlohmann::json::parse(out_.str())["statistics"]["sum"][0], 42);
 }
 
+TEST_F(ProgramTest, AccumulatorsAreWrittenAndMerged) {
+  Write("a.acc", "");
+  EXPECT_EQ(Run({"reduce", "@in.csv", "--stat", "sum", "--accumulator", "@a.acc", "--first-index",
+                 "100"}),
+            ExitCode::kSuccess);
+  EXPECT_TRUE(reduce_request_.return_accumulator());
+  EXPECT_EQ(reduce_request_.first_index(), 100u);
+  EXPECT_EQ(*ReadFile(Path("a.acc"), 100, nullptr), "part");
+  EXPECT_THAT(out_.str(), HasSubstr("sum  42\n"));
+
+  Write("b.acc", "other");
+  Write("merged.acc", "");
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"(reduction { results { statistic: STATISTIC_SUM values { int64_values { values: 43 } } }
+                     group_count: 1 accumulator: "whole" }
+         element_type: ELEMENT_TYPE_INT64 element_count: 1000)",
+      &merge_response_));
+  EXPECT_EQ(Run({"merge", "@a.acc", "@b.acc", "--output", "@merged.acc", "--partial"}),
+            ExitCode::kSuccess);
+  ExpectMessage(merge_request_, "accumulators: 'part' accumulators: 'other' partial: true");
+  EXPECT_EQ(*ReadFile(Path("merged.acc"), 100, nullptr), "whole");
+  EXPECT_THAT(out_.str(), HasSubstr("2 accumulators: 1,000 int64 elements\n\nsum  43\n"));
+
+  EXPECT_EQ(Run({"merge", "@a.acc", "--json"}), ExitCode::kSuccess);
+  const nlohmann::json json = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(json["operation"], "reduce");
+  EXPECT_EQ(json["input"]["element_count"], 1000);
+  EXPECT_EQ(json["statistics"]["sum"][0], 43);
+}
+
+TEST_F(ProgramTest, MergedHistogramsArePrinted) {
+  Write("a.acc", "a");
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"(histogram { channels { counts: 3 counts: 5 quantile_values: -6.5 }
+                     bins { bin_count: 2 } accumulator: "whole" }
+         element_type: ELEMENT_TYPE_INT8 element_count: 8
+         histogram_description { format: HISTOGRAM_FORMAT_DENSE quantiles: 0.5 first_values: -7 })",
+      &merge_response_));
+  EXPECT_EQ(Run({"merge", "@a.acc"}), ExitCode::kSuccess);
+  EXPECT_THAT(out_.str(), HasSubstr("-7  3  "));
+  EXPECT_THAT(out_.str(), HasSubstr("-6  5  "));
+  EXPECT_THAT(out_.str(), HasSubstr("quantile 0.5    -6.5\n"));
+  EXPECT_EQ(Run({"merge", "@a.acc", "--json"}), ExitCode::kSuccess);
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["channels"][0]["counts"][1], 5);
+}
+
+TEST_F(ProgramTest, MergeNeedsFilesThatCanBeRead) {
+  EXPECT_EQ(Run({"merge"}), ExitCode::kUsage);
+  EXPECT_EQ(Run({"merge", "@missing.acc"}), ExitCode::kInputOutput);
+}
+
 TEST_F(ProgramTest, ScanFlagsReachTheServer) {
   EXPECT_EQ(Run({"scan", "@in.csv", "--shape", "1,2", "--axis", "1", "--op", "max", "--exclusive",
                  "--reverse", "--output-type", "int64"}),
             ExitCode::kSuccess);
   EXPECT_EQ(scan_request_.operation(), v1::SCAN_OPERATION_MAX);
+  EXPECT_FALSE(scan_request_.exact());
   EXPECT_EQ(scan_request_.mode(), v1::SCAN_MODE_EXCLUSIVE);
   EXPECT_EQ(scan_request_.direction(), v1::SCAN_DIRECTION_REVERSE);
   EXPECT_EQ(scan_request_.output_type(), v1::ELEMENT_TYPE_INT64);
   EXPECT_EQ(scan_request_.grouping().axis(), 1u);
   EXPECT_THAT(scan_request_.array().inline_array().shape(), testing::ElementsAre(1, 2));
+}
+
+TEST_F(ProgramTest, ExactScansAreAskedFor) {
+  EXPECT_EQ(Run({"scan", "@in.csv", "--exact"}), ExitCode::kSuccess);
+  EXPECT_TRUE(scan_request_.exact());
 }
 
 TEST_F(ProgramTest, ScanWritesFiles) {

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "client/command_line/input/file.h"
 #include "client/command_line/output/number_format.h"
 
 namespace gridfold::client {
@@ -37,14 +38,21 @@ absl::StatusOr<HostArray> Session::Load(const InputOptions& options) const {
   return array;
 }
 
+absl::StatusOr<std::string> Session::Read(const std::string& path) const {
+  absl::StatusOr<std::string> bytes =
+      ReadFile(path, static_cast<uint64_t>(ClientOptions().message_bytes_max), nullptr);
+  if (!bytes.ok()) return WithExitCode(bytes.status(), ExitCode::kInputOutput);
+  return bytes;
+}
+
 std::unique_ptr<Progress> Session::ShowProgress() const {
   if (!IsTerminal(STDERR_FILENO)) return std::make_unique<Progress>(style_, nullptr);
   return std::make_unique<Progress>(
       DetectStyle(STDERR_FILENO), [](const std::string& text) { std::cerr << text << std::flush; });
 }
 
-std::string Session::RequestLabel(const HostArray& array) const {
-  return absl::StrCat("sending ", FormatBytes(array.view().bytes().size()), " to ", options_.target,
+std::string Session::RequestLabel(uint64_t size_bytes) const {
+  return absl::StrCat("sending ", FormatBytes(size_bytes), " to ", options_.target,
                       " and waiting for the answer");
 }
 

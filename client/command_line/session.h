@@ -42,14 +42,26 @@ class Session {
   // Reads an array, and shows how far that is. Errors end the program with kInputOutput.
   absl::StatusOr<HostArray> Load(const InputOptions& options) const;
 
-  // Runs `call` of a connected client and measures it, and shows that it runs.
+  // Reads a file whole, of no more bytes than a request carries. Errors end the program with
+  // kInputOutput.
+  absl::StatusOr<std::string> Read(const std::string& path) const;
+
+  // Runs `call` of a connected client, which sends so many bytes of `input`, and measures it, and
+  // shows that it runs.
   template <typename Call>
-  auto Ask(const HostArray& array, const std::string& source, Call call) const
+  auto Ask(const InputDescription& input, uint64_t size_bytes, Call call) const
       -> absl::StatusOr<Answer<typename decltype(call(std::declval<Client&>()))::value_type>>;
+
+  // The same for an array.
+  template <typename Call>
+  auto Ask(const HostArray& array, const std::string& source, Call call) const {
+    return Ask({.source = source, .element_type = array.element_type, .shape = array.shape},
+               array.view().bytes().size(), std::move(call));
+  }
 
  private:
   std::unique_ptr<Progress> ShowProgress() const;
-  std::string RequestLabel(const HostArray& array) const;
+  std::string RequestLabel(uint64_t size_bytes) const;
 
   const SessionOptions options_;
   const TextStyle style_;
@@ -57,20 +69,18 @@ class Session {
 };
 
 template <typename Call>
-auto Session::Ask(const HostArray& array, const std::string& source, Call call) const
+auto Session::Ask(const InputDescription& input, uint64_t size_bytes, Call call) const
     -> absl::StatusOr<Answer<typename decltype(call(std::declval<Client&>()))::value_type>> {
   absl::StatusOr<std::unique_ptr<Client>> client = Connect();
   if (!client.ok()) return client.status();
   const std::unique_ptr<Progress> progress = ShowProgress();
-  progress->Begin(RequestLabel(array));
+  progress->Begin(RequestLabel(size_bytes));
   const absl::Time start = absl::Now();
   auto result = call(**client);
   const absl::Duration round_trip_time = absl::Now() - start;
   if (!result.ok()) return result.status();
   return Answer<typename decltype(result)::value_type>{
-      .input = {.source = source, .element_type = array.element_type, .shape = array.shape},
-      .result = *std::move(result),
-      .round_trip_time = round_trip_time};
+      .input = input, .result = *std::move(result), .round_trip_time = round_trip_time};
 }
 
 }  // namespace gridfold::client

@@ -10,9 +10,11 @@
 #define GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_H_
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "gridfold/accumulator.h"
 #include "gridfold/array_view.h"
 #include "gridfold/client_options.h"
 #include "gridfold/error_details.h"
@@ -61,6 +63,13 @@ class Client {
   absl::StatusOr<HistogramResult> ComputeHistogram(const ArrayView& array,
                                                    const HistogramOptions& options,
                                                    const CallOptions& call_options = {});
+
+  // Folds the accumulators of parts, at least one, in any order: from ReduceArray, ComputeHistogram
+  // or MergeAccumulators of any server. The answer is that of one call for the whole, bit for bit.
+  // INVALID_ARGUMENT names the accumulator that is damaged or does not fit the first one.
+  absl::StatusOr<MergeResult> MergeAccumulators(std::span<const std::string> accumulators,
+                                                const MergeOptions& options = {},
+                                                const CallOptions& call_options = {});
 
   absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& call_options = {});
   absl::StatusOr<ServerStatistics> GetStatistics(const CallOptions& call_options = {});

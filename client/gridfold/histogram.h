@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -71,6 +72,9 @@ struct HistogramOptions {
   // Quantiles to read off the counts, each in [0, 1]. Not with weights, in two dimensions, or with
   // integer bins.
   std::vector<double> quantiles = {};
+  // Whether the result comes with its accumulator, for Client::MergeAccumulators. Parts can be
+  // merged where their bins are the same: give EvenBins bounds.
+  bool return_accumulator = false;
 };
 
 // The counts of one channel.
@@ -97,6 +101,7 @@ struct HistogramResult {
   std::vector<HistogramCounts> channels;
   std::vector<ResolvedBins> bins;  // One for each channel; two, for x and y, in two dimensions.
   ExecutionStatistics execution;
+  std::string accumulator = {};  // Where it was asked for: to be kept and sent as it is.
 };
 
 }  // namespace gridfold::client

@@ -3,6 +3,7 @@
 #define GRIDFOLD_CLIENT_GRIDFOLD_REDUCTION_H_
 
 #include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,12 @@ struct ReductionOptions {
   OverflowPolicy overflow_policy = OverflowPolicy::kError;  // Of sums and products.
   // Variance and standard deviation divide by the count less this: 1 for a sample.
   uint32_t delta_degrees_of_freedom = 0;
+  // Whether the result comes with its accumulator, for Client::MergeAccumulators: the array is then
+  // a part of a whole, and statistics for which some group is too small are left out. Not with
+  // products of floating-point elements.
+  bool return_accumulator = false;
+  // Index of the first element of each group in that whole; added to argmin and argmax.
+  uint64_t first_index = 0;
 };
 
 // One value for each group. Which alternative is held is said at Statistic.
@@ -32,11 +39,13 @@ struct ReductionResult {
     StatisticValues values;  // `group_count` of them.
   };
 
-  std::vector<Entry> entries;  // One for each requested statistic, in that order.
+  // One for each requested statistic that has values, in that order.
+  std::vector<Entry> entries;
   uint64_t group_count = 0;
   ExecutionStatistics execution;
+  std::string accumulator = {};  // Where it was asked for: to be kept and sent as it is.
 
-  // The values of a statistic; nullptr where it was not requested.
+  // The values of a statistic; nullptr where it was not requested, or of a part without values.
   const StatisticValues* Find(Statistic statistic) const {
     for (const Entry& entry : entries) {
       if (entry.statistic == statistic) return &entry.values;

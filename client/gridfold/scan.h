@@ -37,6 +37,8 @@ struct ScanOptions {
   std::optional<ElementType> output_type = std::nullopt;
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
+  // Sums of floating-point elements only: each result is the exact sum, rounded once. Slower.
+  bool exact = false;
 };
 
 struct ScanResult {

@@ -4,6 +4,7 @@
 
 #include "absl/memory/memory.h"
 #include "client/library/histogram_conversion.h"
+#include "client/library/merge_conversion.h"
 #include "client/library/reduction_conversion.h"
 #include "client/library/scan_conversion.h"
 #include "client/library/server_conversion.h"
@@ -47,6 +48,16 @@ absl::StatusOr<HistogramResult> Client::ComputeHistogram(const ArrayView& array,
                                          ToWire(array, options), call_options, response);
   if (!status.ok()) return status;
   return FromProto(response, options);
+}
+
+absl::StatusOr<MergeResult> Client::MergeAccumulators(std::span<const std::string> accumulators,
+                                                      const MergeOptions& options,
+                                                      const CallOptions& call_options) {
+  v1::MergeAccumulatorsResponse response;
+  absl::Status status = transport_->Call("/gridfold.v1.ComputeService/MergeAccumulators",
+                                         ToWire(accumulators, options), call_options, response);
+  if (!status.ok()) return status;
+  return FromProto(std::move(response));
 }
 
 absl::StatusOr<ServerInfo> Client::GetServerInfo(const CallOptions& call_options) {

@@ -25,6 +25,7 @@ class ClientTest : public testing::Test {
     server_.on_reduce = Answer(reduce_request_, reduce_response_);
     server_.on_scan = Answer(scan_request_, scan_response_);
     server_.on_histogram = Answer(histogram_request_, histogram_response_);
+    server_.on_merge = Answer(merge_request_, merge_response_);
     auto client = Client::Connect({.target = server_.target()});
     EXPECT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
@@ -57,6 +58,8 @@ class ClientTest : public testing::Test {
   v1::ScanArrayResponse scan_response_;
   v1::ComputeHistogramRequest histogram_request_;
   v1::ComputeHistogramResponse histogram_response_;
+  v1::MergeAccumulatorsRequest merge_request_;
+  v1::MergeAccumulatorsResponse merge_response_;
   FakeServer server_;
   std::unique_ptr<Client> client_;
 };
@@ -69,7 +72,9 @@ TEST_F(ClientTest, ReductionOptionsReachTheWire) {
                                  .grouping = Axis{0},
                                  .nan_policy = NanPolicy::kIgnore,
                                  .overflow_policy = OverflowPolicy::kWrap,
-                                 .delta_degrees_of_freedom = 1})
+                                 .delta_degrees_of_freedom = 1,
+                                 .return_accumulator = true,
+                                 .first_index = 77})
                   .ok());
   ExpectMessage(reduce_request_, R"(
     array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: 2 shape: 3 data: "abcdef" } }
@@ -77,7 +82,9 @@ TEST_F(ClientTest, ReductionOptionsReachTheWire) {
     grouping { axis: 0 }
     nan_policy: NAN_POLICY_IGNORE
     overflow_policy: OVERFLOW_POLICY_WRAP
-    delta_degrees_of_freedom: 1)");
+    delta_degrees_of_freedom: 1
+    return_accumulator: true
+    first_index: 77)");
 }
 
 TEST_F(ClientTest, SegmentsReachTheWire) {
@@ -160,7 +167,8 @@ TEST_F(ClientTest, ScanOptionsReachTheWireAndTheResultTheCaller) {
                                           .grouping = Axis{1},
                                           .output_type = ElementType::kInt32,
                                           .nan_policy = NanPolicy::kIgnore,
-                                          .overflow_policy = OverflowPolicy::kWrap});
+                                          .overflow_policy = OverflowPolicy::kWrap,
+                                          .exact = true});
   ASSERT_TRUE(result.ok()) << result.status();
   ExpectMessage(scan_request_, R"(
     array { inline_array { element_type: ELEMENT_TYPE_INT32 shape: 1 shape: 2
@@ -172,7 +180,8 @@ TEST_F(ClientTest, ScanOptionsReachTheWireAndTheResultTheCaller) {
     output_type: ELEMENT_TYPE_INT32
     nan_policy: NAN_POLICY_IGNORE
     overflow_policy: OVERFLOW_POLICY_WRAP
-    destination { inline_array {} })");
+    destination { inline_array {} }
+    exact: true)");
   EXPECT_EQ(result->element_type, ElementType::kInt32);
   EXPECT_THAT(result->shape, ElementsAre(1, 2));
   EXPECT_THAT(*result->Values<int32_t>(), ElementsAre(1, -1));
@@ -201,7 +210,8 @@ TEST_F(ClientTest, HistogramOptionsReachTheWire) {
                              .weights = weights,
                              .out_of_range_policy = OutOfRangePolicy::kClamp,
                              .format = HistogramFormat::kSparse,
-                             .quantiles = {0.25, 1}})
+                             .quantiles = {0.25, 1},
+                             .return_accumulator = true})
       .IgnoreError();
   ExpectMessage(histogram_request_, R"(
     array { inline_array { element_type: ELEMENT_TYPE_UINT8 data: "xX" } }
@@ -215,7 +225,71 @@ TEST_F(ClientTest, HistogramOptionsReachTheWire) {
     weights { inline_array { element_type: ELEMENT_TYPE_INT8 data: "wW" } }
     out_of_range_policy: OUT_OF_RANGE_POLICY_CLAMP
     format: HISTOGRAM_FORMAT_SPARSE
-    quantiles: 0.25 quantiles: 1)");
+    quantiles: 0.25 quantiles: 1
+    return_accumulator: true)");
+}
+
+TEST_F(ClientTest, APartHasAnAccumulatorAndLeavesOutWhatHasNoValue) {
+  Parse(R"(results { statistic: STATISTIC_COUNT values { uint64_values { values: 0 } } }
+           results { statistic: STATISTIC_MIN }
+           group_count: 1 accumulator: "abc")",
+        reduce_response_);
+  const auto result = client_->ReduceArray(std::vector<float>(), {});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->accumulator, "abc");
+  EXPECT_NE(result->Find(Statistic::kCount), nullptr);
+  EXPECT_EQ(result->Find(Statistic::kMin), nullptr);
+}
+
+TEST_F(ClientTest, AccumulatorsReachTheWireAndMergedStatisticsTheCaller) {
+  Parse(R"(reduction { results { statistic: STATISTIC_SUM values { double_values { values: 1.5 } } }
+                       group_count: 1 accumulator: "merged"
+                       execution { strategy: "merge/reduction" } }
+           element_type: ELEMENT_TYPE_FLOAT16 element_count: 12)",
+        merge_response_);
+  const std::vector<std::string> accumulators = {"a", std::string(200'000, 'b'), ""};
+  const auto merged = client_->MergeAccumulators(accumulators, {.partial = true});
+  ASSERT_TRUE(merged.ok()) << merged.status();
+  EXPECT_THAT(merge_request_.accumulators(), testing::ElementsAreArray(accumulators));
+  EXPECT_TRUE(merge_request_.partial());
+  EXPECT_EQ(merged->element_type, ElementType::kFloat16);
+  EXPECT_EQ(merged->element_count, 12u);
+  const auto& result = std::get<ReductionResult>(merged->answer);
+  EXPECT_EQ(result.accumulator, "merged");
+  EXPECT_EQ(result.execution.strategy, "merge/reduction");
+  EXPECT_THAT(std::get<std::vector<double>>(*result.Find(Statistic::kSum)), ElementsAre(1.5));
+}
+
+TEST_F(ClientTest, MergedHistogramsReachTheCallerWithTheirOptions) {
+  Parse(R"(histogram { channels { weight_sums: 2.5 bin_indices: 5 }
+                       bins { bin_count: 2 edges: 0 edges: 1 edges: 2 } bins { bin_count: 3 }
+                       accumulator: "merged" }
+           element_type: ELEMENT_TYPE_INT8 element_count: 4
+           histogram_description { two_dimensional: true weighted: true
+                                   format: HISTOGRAM_FORMAT_SPARSE
+                                   first_values: 0 first_values: -7 })",
+        merge_response_);
+  const auto merged = client_->MergeAccumulators(std::vector<std::string>{"a"});
+  ASSERT_TRUE(merged.ok()) << merged.status();
+  const auto& histogram = std::get<MergedHistogram>(merged->answer);
+  EXPECT_EQ(histogram.result.accumulator, "merged");
+  EXPECT_THAT(histogram.result.channels[0].weight_sums, ElementsAre(2.5));
+  EXPECT_TRUE(histogram.options.y_array.has_value());
+  EXPECT_TRUE(histogram.options.weights.has_value());
+  EXPECT_EQ(histogram.options.format, HistogramFormat::kSparse);
+  ASSERT_EQ(histogram.options.bins.size(), 2u);
+  EXPECT_THAT(std::get<EdgeBins>(histogram.options.bins[0]).edges, ElementsAre(0, 1, 2));
+  EXPECT_EQ(std::get<IntegerBins>(histogram.options.bins[1]).first_value, -7);
+  EXPECT_EQ(std::get<IntegerBins>(histogram.options.bins[1]).bin_count, 3u);
+}
+
+TEST_F(ClientTest, MergesThatMakeNoSenseAreInternalErrors) {
+  const std::vector<std::string> accumulators = {"a"};
+  EXPECT_TRUE(absl::IsInternal(client_->MergeAccumulators(accumulators).status()));
+  Parse(R"(histogram { channels { counts: 2 } bins { bin_count: 2 } }
+           element_type: ELEMENT_TYPE_INT8 histogram_description { format: HISTOGRAM_FORMAT_DENSE })",
+        merge_response_);
+  EXPECT_TRUE(absl::IsInternal(client_->MergeAccumulators(accumulators).status()));
 }
 
 TEST_F(ClientTest, HistogramCountsReachTheCaller) {

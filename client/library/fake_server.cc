@@ -27,6 +27,12 @@ class FakeServer::Compute : public v1::ComputeService::Service {
     fake_.RememberPeer(*context);
     return fake_.on_histogram(*context, *request, *response);
   }
+  grpc::Status MergeAccumulators(grpc::ServerContext* context,
+                                 const v1::MergeAccumulatorsRequest* request,
+                                 v1::MergeAccumulatorsResponse* response) override {
+    fake_.RememberPeer(*context);
+    return fake_.on_merge(*context, *request, *response);
+  }
 
  private:
   FakeServer& fake_;

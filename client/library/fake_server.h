@@ -28,6 +28,7 @@ class FakeServer {
   Handler<v1::ReduceArrayRequest, v1::ReduceArrayResponse> on_reduce;
   Handler<v1::ScanArrayRequest, v1::ScanArrayResponse> on_scan;
   Handler<v1::ComputeHistogramRequest, v1::ComputeHistogramResponse> on_histogram;
+  Handler<v1::MergeAccumulatorsRequest, v1::MergeAccumulatorsResponse> on_merge;
   Handler<v1::GetServerInfoRequest, v1::GetServerInfoResponse> on_info;
   Handler<v1::GetStatisticsRequest, v1::GetStatisticsResponse> on_statistics;
 

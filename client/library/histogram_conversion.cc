@@ -83,6 +83,7 @@ WireMessage ToWire(const ArrayView& array, const HistogramOptions& options) {
   request.set_out_of_range_policy(static_cast<v1::OutOfRangePolicy>(options.out_of_range_policy));
   request.set_format(static_cast<v1::HistogramFormat>(options.format));
   request.mutable_quantiles()->Add(options.quantiles.begin(), options.quantiles.end());
+  request.set_return_accumulator(options.return_accumulator);
 
   WireMessage message;
   message.AppendArray(v1::ComputeHistogramRequest::kArrayFieldNumber, array);
@@ -106,6 +107,7 @@ absl::StatusOr<HistogramResult> FromProto(const v1::ComputeHistogramResponse& re
     result.bins.push_back({bins.bin_count(), ToVector<double>(bins.edges())});
   }
   result.execution = FromProto(response.execution());
+  result.accumulator = response.accumulator();
   if (!IsConsistent(result, options)) {
     return absl::InternalError("the server's answer holds counts and bins that do not match");
   }

@@ -37,6 +37,8 @@ WireMessage ToWire(const ArrayView& array, const ReductionOptions& options) {
   request.set_nan_policy(static_cast<v1::NanPolicy>(options.nan_policy));
   request.set_overflow_policy(static_cast<v1::OverflowPolicy>(options.overflow_policy));
   request.set_delta_degrees_of_freedom(options.delta_degrees_of_freedom);
+  request.set_return_accumulator(options.return_accumulator);
+  request.set_first_index(options.first_index);
 
   WireMessage message;
   message.AppendArray(v1::ReduceArrayRequest::kArrayFieldNumber, array);
@@ -48,7 +50,10 @@ absl::StatusOr<ReductionResult> FromProto(const v1::ReduceArrayResponse& respons
   ReductionResult result;
   result.group_count = response.group_count();
   result.execution = FromProto(response.execution());
+  result.accumulator = response.accumulator();
   for (const v1::StatisticValues& entry : response.results()) {
+    // A part's answer leaves out what has no value; it comes with an accumulator.
+    if (!entry.has_values() && !result.accumulator.empty()) continue;
     absl::StatusOr<StatisticValues> values = ToValues(entry.values());
     if (!values.ok()) return values.status();
     if (Size(*values) != result.group_count) {

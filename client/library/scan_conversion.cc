@@ -32,6 +32,7 @@ WireMessage ToWire(const ArrayView& array, const ScanOptions& options) {
   request.set_nan_policy(static_cast<v1::NanPolicy>(options.nan_policy));
   request.set_overflow_policy(static_cast<v1::OverflowPolicy>(options.overflow_policy));
   request.mutable_destination()->mutable_inline_array();
+  request.set_exact(options.exact);
 
   WireMessage message;
   message.AppendArray(v1::ScanArrayRequest::kArrayFieldNumber, array);

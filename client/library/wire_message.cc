@@ -42,6 +42,12 @@ void WireMessage::AppendOwned(std::string bytes) {
   pieces_.push_back({.owned = std::move(bytes), .borrowed = {}});
 }
 
+void WireMessage::AppendBorrowed(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  size_bytes_ += bytes.size();
+  pieces_.push_back({.owned = {}, .borrowed = bytes});
+}
+
 void WireMessage::AppendFields(const google::protobuf::MessageLite& message) {
   AppendOwned(message.SerializeAsString());
 }
@@ -54,9 +60,12 @@ void WireMessage::AppendArray(uint32_t field_number, const ArrayView& array) {
   const std::string source =
       FieldHeader(v1::ArraySource::kInlineArrayFieldNumber, inline_array_bytes);
   AppendOwned(FieldHeader(field_number, source.size() + inline_array_bytes) + source + inside);
-  if (data.empty()) return;
-  size_bytes_ += data.size();
-  pieces_.push_back({.owned = {}, .borrowed = data});
+  AppendBorrowed(data);
+}
+
+void WireMessage::AppendBytes(uint32_t field_number, std::span<const std::byte> bytes) {
+  AppendOwned(FieldHeader(field_number, bytes.size()));
+  AppendBorrowed(bytes);
 }
 
 }  // namespace gridfold::client

@@ -38,11 +38,15 @@ class WireMessage {
   // Appends field `field_number`, an ArraySource with `array` inline.
   void AppendArray(uint32_t field_number, const ArrayView& array);
 
+  // Appends field `field_number`, the caller's bytes.
+  void AppendBytes(uint32_t field_number, std::span<const std::byte> bytes);
+
   std::span<const Piece> pieces() const { return pieces_; }
   uint64_t size_bytes() const { return size_bytes_; }
 
  private:
   void AppendOwned(std::string bytes);
+  void AppendBorrowed(std::span<const std::byte> bytes);
 
   std::vector<Piece> pieces_;
   uint64_t size_bytes_ = 0;

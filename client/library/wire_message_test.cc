@@ -74,6 +74,20 @@ TEST(WireMessageTest, ArraysAreNotCopied) {
   EXPECT_EQ(static_cast<const void*>(message.pieces().back().bytes().data()), elements.data());
 }
 
+TEST(WireMessageTest, BytesMakeFieldsInTheirOrder) {
+  const std::string large(100'000, 'x');
+  const std::string none;
+  WireMessage message;
+  for (const std::string* bytes : {&large, &none}) {
+    message.AppendBytes(v1::MergeAccumulatorsRequest::kAccumulatorsFieldNumber,
+                        std::as_bytes(std::span(*bytes)));
+  }
+  v1::MergeAccumulatorsRequest request;
+  ASSERT_TRUE(request.ParseFromString(Flatten(message)));
+  EXPECT_THAT(request.accumulators(), testing::ElementsAre(large, none));
+  EXPECT_EQ(static_cast<const void*>(message.pieces()[1].bytes().data()), large.data());
+}
+
 TEST(WireMessageTest, NothingIsAnEmptyMessage) {
   WireMessage message;
   message.AppendFields(v1::ReduceArrayRequest());

@@ -92,6 +92,16 @@ class PythonClientTest(unittest.TestCase):
         self.assertEqual((counts.underflow_count, counts.overflow_count), (13, 1866))
         self.assertEqual(list(response.bins[0].edges), list(range(-60, 141, 20)))
 
+    def test_merged_parts(self):
+        parts = [self.compute.ReduceArray(compute.ReduceArrayRequest(
+            array=source(self.hour[begin:end]), statistics=[compute.STATISTIC_SUM],
+            return_accumulator=True, first_index=begin)) for begin, end in ((0, 9), (9, None))]
+        merged = self.compute.MergeAccumulators(compute.MergeAccumulatorsRequest(
+            accumulators=[part.accumulator for part in parts]))
+        self.assertEqual(list(merged.reduction.results[0].values.double_values.values),
+                         [2755170.1662385147])
+        self.assertEqual(merged.element_count, len(self.hour))
+
     def test_error_names_the_field(self):
         with self.assertRaises(grpc.RpcError) as raised:
             self.compute.ComputeHistogram(compute.ComputeHistogramRequest(

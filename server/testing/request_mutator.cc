@@ -4,9 +4,12 @@
 #include <memory>
 #include <vector>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/text_format.h"
 #include "gridfold/v1/compute_service.pb.h"
+#include "kernels/accumulator.h"
 
 namespace gridfold::server {
 
@@ -18,19 +21,50 @@ using google::protobuf::Message;
 struct Seed {
   const char* method;
   const Message* prototype;
-  const char* text;
+  std::string text;
 };
 
 constexpr char kReduce[] = "/gridfold.v1.ComputeService/ReduceArray";
 constexpr char kScan[] = "/gridfold.v1.ComputeService/ScanArray";
 constexpr char kHistogram[] = "/gridfold.v1.ComputeService/ComputeHistogram";
+constexpr char kMerge[] = "/gridfold.v1.ComputeService/MergeAccumulators";
+
+// Accumulators of two integers, as text.
+std::string ReductionAccumulator() {
+  kernels::ReductionSpec spec;
+  spec.statistics = {kernels::Statistic::kSum, kernels::Statistic::kArgmax,
+                     kernels::Statistic::kVariance, kernels::Statistic::kProduct};
+  spec.return_states = true;
+  kernels::GroupStates<int16_t> groups(1);
+  groups[0].Add(-300, 0, false);
+  groups[0].Add(7, 1, false);
+  return absl::CEscape(*kernels::MakeReductionAccumulator(
+      *kernels::PlanReduction(kernels::ArrayDescription::Vector(kernels::ElementType::kInt16, 2),
+                              spec),
+      groups));
+}
+
+std::string HistogramAccumulator() {
+  kernels::HistogramSpec spec;
+  spec.bins = {kernels::EvenBinsSpec{100, -5.0, 5.0}};
+  spec.quantiles = {0.5};
+  spec.return_states = true;
+  const kernels::HistogramPlan plan = *kernels::PlanHistogram(
+      kernels::ArrayDescription::Vector(kernels::ElementType::kInt16, 2), spec, 100);
+  kernels::HistogramResult result;
+  result.bins = plan.bins;
+  result.channels.resize(1);
+  result.channels[0].counts.resize(100);
+  result.channels[0].counts[42] = 2;
+  return absl::CEscape(*kernels::MakeHistogramAccumulator(plan, result));
+}
 
 const std::vector<Seed>& Seeds() {
   static const auto* const kSeeds = new std::vector<Seed>{
       {kReduce, &v1::ReduceArrayRequest::default_instance(),
        "array { inline_array { element_type: 1 shape: [2, 8] data: 'abcdefghijklmnop' } } "
        "statistics: [1, 2, 3, 4, 5, 6, 7, 8, 9, 18] grouping { axis: 1 } nan_policy: 1 "
-       "overflow_policy: 2 delta_degrees_of_freedom: 1"},
+       "overflow_policy: 2 delta_degrees_of_freedom: 1 return_accumulator: true first_index: 3"},
       {kReduce, &v1::ReduceArrayRequest::default_instance(),
        "array { inline_array { element_type: 11 data: 'abcdefghijklmnop' } } statistics: [2, 8, "
        "10] "
@@ -53,7 +87,13 @@ const std::vector<Seed>& Seeds() {
        "weights { inline_array { element_type: 5 data: 'abcd' } } format: 2"},
       {kHistogram, &v1::ComputeHistogramRequest::default_instance(),
        "array { inline_array { element_type: 12 data: 'abcdefghijklmnop' } } "
-       "bins { even { bin_count: 100 } }"},
+       "bins { even { bin_count: 100 } } return_accumulator: true"},
+      {kMerge, &v1::MergeAccumulatorsRequest::default_instance(),
+       absl::StrCat("accumulators: '", ReductionAccumulator(), "' accumulators: '",
+                    ReductionAccumulator(), "'")},
+      {kMerge, &v1::MergeAccumulatorsRequest::default_instance(),
+       absl::StrCat("accumulators: '", HistogramAccumulator(), "' accumulators: '",
+                    HistogramAccumulator(), "' partial: true")},
   };
   return *kSeeds;
 }

@@ -9,6 +9,7 @@
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/input/file.h"
 #include "client/command_line/report/histogram_report.h"
 #include "client/command_line/report/json_report.h"
 
@@ -56,6 +57,12 @@ class HistogramCommand : public Command {
         ->type_name("P,Q,...")
         ->group(group);
     command_
+        .add_option("--accumulator", accumulator_,
+                    "Take the samples as a part of a whole and write its accumulator, for gridfold "
+                    "merge; - writes it to standard output, and nothing else there")
+        ->type_name("FILE")
+        ->group(group);
+    command_
         .add_option("--rows", rows_max_,
                     "Draw at most so many rows, by adding up neighbouring bins; 0 draws all")
         ->type_name("N")
@@ -82,6 +89,11 @@ class HistogramCommand : public Command {
       return client.ComputeHistogram(array->view(), *options);
     });
     if (!answer.ok()) return answer.status();
+    if (!accumulator_.empty()) {
+      const absl::Status status = WriteFile(accumulator_, {answer->result.accumulator});
+      if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
+      if (accumulator_ == "-") return absl::OkStatus();
+    }
     if (session.options().json) {
       session.out() << ToJson(*answer, *options);
     } else {
@@ -118,6 +130,7 @@ class HistogramCommand : public Command {
     options.bins = *std::move(bins);
     options.channel_count = channel_count_;
     if (clamp_) options.out_of_range_policy = OutOfRangePolicy::kClamp;
+    options.return_accumulator = !accumulator_.empty();
     if (sparse_) options.format = HistogramFormat::kSparse;
     if (!quantiles_.empty()) {
       absl::StatusOr<std::vector<double>> quantiles =
@@ -155,6 +168,7 @@ class HistogramCommand : public Command {
   bool sparse_ = false;
   uint32_t channel_count_ = 1;
   std::string quantiles_;
+  std::string accumulator_;
   uint64_t rows_max_ = 40;
 };
 

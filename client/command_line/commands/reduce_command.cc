@@ -10,6 +10,7 @@
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/input/file.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/reduction_report.h"
 
@@ -23,6 +24,7 @@ Examples:
   gridfold reduce matrix.npy --axis 0 --stat mean    of each column
   gridfold reduce flights.csv --column delay --ignore-nan
   gridfold reduce samples.bin --type float32 --segments 0,1000,5000
+  gridfold reduce january.npy --accumulator january.acc
   producer | gridfold reduce - --type uint16 --stat count,max
 )";
 
@@ -53,6 +55,17 @@ class ReduceCommand : public Command {
                     "Divide the variance by the count less this; 1 for a sample")
         ->type_name("N")
         ->group(group);
+    command_
+        .add_option("--accumulator", accumulator_,
+                    "Take the array as a part of a whole and write its accumulator, for gridfold "
+                    "merge; - writes it to standard output, and nothing else there")
+        ->type_name("FILE")
+        ->group(group);
+    command_
+        .add_option("--first-index", first_index_,
+                    "Index in that whole of the first element of each group, for argmin and argmax")
+        ->type_name("N")
+        ->group(group);
     command_.add_option("--rows", rows_max_, "Show at most so many groups; 0 shows all")
         ->type_name("N")
         ->capture_default_str();
@@ -71,6 +84,11 @@ class ReduceCommand : public Command {
       return client.ReduceArray(array->view(), *options);
     });
     if (!answer.ok()) return answer.status();
+    if (!accumulator_.empty()) {
+      const absl::Status status = WriteFile(accumulator_, {answer->result.accumulator});
+      if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
+      if (accumulator_ == "-") return absl::OkStatus();
+    }
     if (session.options().json) {
       session.out() << ToJson(*answer);
     } else {
@@ -98,6 +116,8 @@ class ReduceCommand : public Command {
     options.nan_policy = grouping_.nan_policy();
     options.overflow_policy = grouping_.overflow_policy();
     options.delta_degrees_of_freedom = delta_degrees_of_freedom_;
+    options.return_accumulator = !accumulator_.empty();
+    options.first_index = first_index_;
     return options;
   }
 
@@ -107,6 +127,8 @@ class ReduceCommand : public Command {
   std::vector<std::string> statistics_ = {"count", "sum",  "min",
                                           "max",   "mean", "standard_deviation"};
   uint32_t delta_degrees_of_freedom_ = 0;
+  std::string accumulator_;
+  uint64_t first_index_ = 0;
   uint64_t rows_max_ = 20;
 };
 

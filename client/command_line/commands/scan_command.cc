@@ -61,6 +61,10 @@ class ScanCommand : public Command {
         ->group(group);
     command_.add_flag("--reverse", reverse_, "From the last element to the first")->group(group);
     command_
+        .add_flag("--exact", options_.exact,
+                  "Sums of floating-point elements: each the exact sum, rounded once")
+        ->group(group);
+    command_
         .add_option("--output-type", output_type_,
                     "Type of the results: the input's, or int64, uint64 or float64 after its kind")
         ->type_name("TYPE")

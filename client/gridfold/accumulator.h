@@ -1,0 +1,37 @@
+// Accumulators: results of parts that a server folds into the result of the whole.
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_ACCUMULATOR_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_ACCUMULATOR_H_
+
+#include <cstdint>
+#include <variant>
+
+#include "gridfold/element_type.h"
+#include "gridfold/histogram.h"
+#include "gridfold/reduction.h"
+
+namespace gridfold::client {
+
+struct MergeOptions {
+  // Whether the parts are not yet the whole, as in the inner nodes of a tree of merges: statistics
+  // that have no value, or overflow, are then left out instead of being an error.
+  bool partial = false;
+};
+
+// A merged histogram, with the options that its parts were requested with: bins but for integer
+// ones are given by their edges, and y_array and weights are empty views where there were such
+// arrays.
+struct MergedHistogram {
+  HistogramResult result;
+  HistogramOptions options;
+};
+
+// The answer for all parts together, with the merged accumulator inside.
+struct MergeResult {
+  ElementType element_type = ElementType::kFloat64;  // Of the elements that were looked at.
+  uint64_t element_count = 0;  // In all parts and groups; 2^64 - 1 where there are more.
+  std::variant<ReductionResult, MergedHistogram> answer;
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_ACCUMULATOR_H_
