@@ -219,10 +219,11 @@ struct LoadedTurns {
   __device__ uint64_t IndexOf(uint32_t turn) const {
     return first_index + uint64_t{turn} * kInFlight * step();
   }
-  __device__ void Load(const uint4* at, Batches& batches) const {
-    uint4 raw[kInFlight];
+  __device__ void Load(const uint4* at, uint4 (&raw)[kInFlight]) const {
 #pragma unroll
     for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = at[uint64_t{k} * threads];
+  }
+  __device__ static void Convert(const uint4 (&raw)[kInFlight], Batches& batches) {
 #pragma unroll
     for (uint32_t k = 0; k < kInFlight; ++k) batches[k] = BatchOf<T>(raw[k]);
   }
@@ -311,28 +312,37 @@ class Accumulator {
   template <uint32_t kSize, uint32_t kCount>
   __device__ void Add(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index,
                       uint64_t step, uint32_t stride) {
-    static_assert(kSize * kCount <= ReduceTuning::kGroupElementsMax);
     if constexpr (kHasWords) {
-      if (!(ignore_nan_ && AnyHasNan(batches)) && AddOrdinary(batches)) {
+      if (AddMoments(batches)) {
         if constexpr (Base::kParts != 0) AddFiniteToRegisters(batches, first_index, step, stride);
         return;
       }
     }
-    AddEach(batches, first_index, step, stride);
+    if constexpr (Base::kParts != 0) AddToRegisters(batches, first_index, step, stride);
   }
 
   // Takes `turns` turns of loads.
   template <uint32_t kInFlight>
   __device__ void AddTurns(const LoadedTurns<T, kInFlight>& loads, uint32_t turns) {
-    typename LoadedTurns<T, kInFlight>::Batches batches;
-    const uint4* at = loads.first;
+    if (turns == 0) return;
+    // The next turn's loads are under way while this one is added, where threads are few and have
+    // the registers.
+    constexpr bool kLoadsAhead = HasWindow();
+    uint4 raw[kInFlight];
     [[maybe_unused]] ExtremeTurns<S> extremes;
+    const uint4* at = loads.first;
+    if constexpr (kLoadsAhead) loads.Load(at, raw);
 #pragma unroll 1
     for (uint32_t turn = 0; turn < turns; ++turn) {
-      loads.Load(at, batches);
+      if constexpr (!kLoadsAhead) loads.Load(at, raw);
+      typename LoadedTurns<T, kInFlight>::Batches batches;
+      loads.Convert(raw, batches);
       at += uint64_t{kInFlight} * loads.threads;
+      if constexpr (kLoadsAhead) {
+        if (turn + 1 < turns) loads.Load(at, raw);
+      }
       if constexpr (kHasWords) {
-        if (!(ignore_nan_ && AnyHasNan(batches)) && AddOrdinary(batches)) {
+        if (AddMoments(batches)) {
           if constexpr ((kParts & kTallyPart) != 0) {
             AddFinite(batches, 0, 0, 1, registers_.template Part<kTallyPart>());
           }
@@ -340,7 +350,9 @@ class Accumulator {
           continue;
         }
       }
-      AddEach(batches, loads.IndexOf(turn), loads.step(), 1);
+      if constexpr (Base::kParts != 0) {
+        AddToRegisters(batches, loads.IndexOf(turn), loads.step(), 1);
+      }
     }
     if constexpr (kHasWords && (kParts & kExtremesPart) != 0) {
       auto& part = registers_.template Part<kExtremesPart>();
@@ -350,7 +362,8 @@ class Accumulator {
   }
 
   __device__ void AddElement(T x, uint64_t index) {
-    AddOne(Batch<S, 1>{{ToCompute(x)}}, index, 1);
+    const Batch<S, 1> batches[1] = {{{ToCompute(x)}}};
+    Add(batches, index, 0, 1);
   }
 
   // Brings moments into the words and returns the rest. What follows is Reset.
@@ -365,28 +378,37 @@ class Accumulator {
     __device__ void Reset() {}
   };
 
-  template <uint32_t kSize, uint32_t kCount>
-  __device__ static bool AnyHasNan(const Batch<S, kSize> (&batches)[kCount]) {
-    bool has_nan = false;
-#pragma unroll
-    for (uint32_t b = 0; b < kCount; ++b) has_nan = has_nan || HasNan(batches[b]);
-    return has_nan;
+  static constexpr bool HasWindow() {
+    if constexpr (kHasWords) {
+      return MomentWords<T, kParts>::kHasWindow;
+    } else {
+      return false;
+    }
   }
 
+  // Adds to the moments; returns whether the elements are known to be finite.
   template <uint32_t kSize, uint32_t kCount>
-  __device__ bool AddOrdinary(const Batch<S, kSize> (&batches)[kCount]) {
-    if constexpr (!MomentWords<T, kParts>::kHasWindow) {
+  __device__ bool AddMoments(const Batch<S, kSize> (&batches)[kCount]) {
+    static_assert(kSize * kCount <= ReduceTuning::kGroupElementsMax);
+    S values[kCount][kSize];
 #pragma unroll
-      for (uint32_t b = 0; b < kCount; ++b) moments_.AddOrdinary(batches[b].values);
-      return true;
-    } else {
-      S values[kSize * kCount];
+    for (uint32_t i = 0; i < kSize * kCount; ++i) {
+      values[i / kSize][i % kSize] = batches[i / kSize].values[i % kSize];
+    }
+    if (ignore_nan_) {
+      bool has_nan = false;
+      bool has_number = false;
 #pragma unroll
       for (uint32_t i = 0; i < kSize * kCount; ++i) {
-        values[i] = batches[i / kSize].values[i % kSize];
+        S& x = values[i / kSize][i % kSize];
+        has_nan = has_nan || IsNan(x);
+        has_number = has_number || !IsNan(x);
+        if (IsNan(x)) x = S{-0.0};  // Adds nothing to any moment.
       }
-      return moments_.AddOrdinary(values);
+      if (!has_number) return false;
+      return moments_.Add(values) && !has_nan;
     }
+    return moments_.Add(values);
   }
 
   template <uint32_t kSize, uint32_t kCount>
@@ -399,63 +421,36 @@ class Accumulator {
   // Loops over batches are unrolled: an index that is known at run time only would send them to
   // memory.
   template <uint32_t kSize, uint32_t kCount>
-  __device__ void AddEach(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index,
-                          uint64_t step, uint32_t stride) {
+  __device__ void AddToRegisters(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index,
+                                 uint64_t step, uint32_t stride) {
 #pragma unroll
-    for (uint32_t b = 0; b < kCount; ++b) AddOne(batches[b], first_index + b * step, stride);
+    for (uint32_t b = 0; b < kCount; ++b) {
+      const uint64_t index = first_index + b * step;
+      if (FloatingElement<T> && ignore_nan_ && HasNan(batches[b])) {
+#pragma unroll
+        for (uint32_t k = 0; k < kSize; ++k) {
+          AddRegisters(batches[b].values[k], index + k * stride);
+        }
+      } else {
+        registers_.Base::ForEachPart([&](auto& part) { AddBatch(batches[b], index, stride, part); });
+      }
+    }
   }
 
   template <uint32_t kInFlight, bool kIsMax>
   __device__ static void AddExtremeOfTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
                                           ExtremeState<S, kIsMax>& extreme) {
     if (turn == ExtremeTurns<S>::kNone) return;
+    uint4 raw[kInFlight];
     typename LoadedTurns<T, kInFlight>::Batches batches;
-    loads.Load(loads.Of(turn), batches);
+    loads.Load(loads.Of(turn), raw);
+    loads.Convert(raw, batches);
     ExtremeState<S, kIsMax> of_turn;
 #pragma unroll
     for (uint32_t b = 0; b < kInFlight; ++b) {
       AddBatch(batches[b], loads.IndexOf(turn) + b * loads.step(), 1, of_turn);
     }
     extreme.Merge(of_turn);  // Other turns may have brought the same value, earlier or later.
-  }
-
-  // Takes a batch of any elements.
-  template <uint32_t kSize>
-  __device__ void AddOne(const Batch<S, kSize>& batch, uint64_t index, uint32_t stride) {
-    const bool has_ignored = FloatingElement<T> && ignore_nan_ && HasNan(batch);
-    [[maybe_unused]] const bool finite = AddMoments(batch, has_ignored);
-    if (has_ignored) {
-#pragma unroll
-      for (uint32_t k = 0; k < kSize; ++k) AddRegisters(batch.values[k], index + k * stride);
-      return;
-    }
-    if constexpr (kHasWords) {
-      if (finite) {
-        const Batch<S, kSize> batches[1] = {batch};
-        if constexpr (Base::kParts != 0) AddFiniteToRegisters(batches, index, 0, stride);
-        return;
-      }
-    }
-    registers_.Base::ForEachPart([&](auto& part) { AddBatch(batch, index, stride, part); });
-  }
-
-  // Returns whether the batch is known to be finite.
-  template <uint32_t kSize>
-  __device__ bool AddMoments(Batch<S, kSize> batch, bool has_ignored) {
-    if constexpr (!kHasWords) {
-      return false;
-    } else {
-      bool has_numbers = true;
-      if (has_ignored) {
-        has_numbers = false;
-#pragma unroll
-        for (uint32_t k = 0; k < kSize; ++k) {
-          has_numbers = has_numbers || !IsNan(batch.values[k]);
-          if (IsNan(batch.values[k])) batch.values[k] = S{-0.0};  // Adds nothing to any moment.
-        }
-      }
-      return has_numbers && moments_.Add(batch.values);
-    }
   }
 
   // Where NaNs are ignored.

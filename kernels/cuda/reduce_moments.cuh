@@ -76,34 +76,27 @@ class MomentAccumulator {
     window_ = {};
   }
 
-  // Takes the elements if that is cheap, as it nearly always is: where there is no window, or where
-  // they lie in it and so are finite. Returns whether it did.
-  template <uint32_t kSize>
-  __device__ bool AddOrdinary(const S (&values)[kSize]) {
+  // Takes elements of any kind; returns whether they are known to be finite: they lie in the window
+  // then, as they nearly always do.
+  template <uint32_t kCount, uint32_t kSize>
+  __device__ bool Add(const S (&values)[kCount][kSize]) {
     if constexpr (!Words::kHasWindow) {
-      AddToWords(values);
-      return true;
+#pragma unroll
+      for (uint32_t b = 0; b < kCount; ++b) AddToWords(values[b]);
+      return false;
     } else {
       NoteSigns(values);
-      if (!window_.bounds.Takes(RangeOfMagnitudes(values))) return false;
-      AddToWindow(values);
+      MagnitudeRange range;
+      ForEachValue(values, [&](S x) { range.Add(MagnitudeBits(x)); });
+      if (!window_.bounds.Takes(range) && !MoveWindow(range)) {
+        ForEachValue(values, [&](S x) { AddOutside(x); });
+        return false;
+      }
+      ForEachValue(values, [&](S x) { AddToWindow(x); });
+      window_.additions += kCount * kSize;
+      if (window_.additions > kWindowAdditions - ReduceTuning::kGroupElementsMax) Flush();
       return true;
     }
-  }
-
-  // Takes any elements. Returns whether they are known to be finite.
-  template <uint32_t kSize>
-  __device__ bool Add(const S (&values)[kSize]) {
-    if (AddOrdinary(values)) return Words::kHasWindow;
-    if constexpr (Words::kHasWindow) {
-      if (MoveWindow(RangeOfMagnitudes(values))) {
-        AddToWindow(values);
-        return true;
-      }
-#pragma unroll
-      for (uint32_t k = 0; k < kSize; ++k) flags_.Merge(AddOne(words_, values[k]));
-    }
-    return false;
   }
 
   // Brings everything into the words, as integers. What follows is Reset.
@@ -127,29 +120,24 @@ class MomentAccumulator {
   };
   struct NoWindow {};
 
-  template <uint32_t kSize>
-  __device__ static MagnitudeRange RangeOfMagnitudes(const S (&values)[kSize]) {
-    MagnitudeRange range;
+  template <uint32_t kCount, uint32_t kSize, class F>
+  __device__ static void ForEachValue(const S (&values)[kCount][kSize], F f) {
 #pragma unroll
-    for (uint32_t k = 0; k < kSize; ++k) range.Add(MagnitudeBits(values[k]));
-    return range;
+    for (uint32_t i = 0; i < kCount * kSize; ++i) f(values[i / kSize][i % kSize]);
   }
 
   template <uint32_t kSize>
   __device__ void AddToWords(const S (&values)[kSize]) {
     using SumWords = typename Words::SumWords;
-    if constexpr (!std::is_same_v<T, float>) {
+    if constexpr (HalfElement<T>) {
       // One addition for all that belong to the same word: nearly always.
-      uint32_t difference = 0;
+      const uint32_t word = SumWords::WordOf(values[0]);
+      // The last word's numbers may not be finite.
+      uint32_t difference = word == SumWords::kUsed - 1 ? 1 : 0;
 #pragma unroll
-      for (uint32_t k = 1; k < kSize; ++k) {
-        difference |= SumWords::WordOf(values[k]) ^ SumWords::WordOf(values[0]);
-      }
+      for (uint32_t k = 1; k < kSize; ++k) difference |= SumWords::WordOf(values[k]) ^ word;
       if (difference == 0) {
-        double sum = values[0];
-#pragma unroll
-        for (uint32_t k = 1; k < kSize; ++k) sum += values[k];
-        words_.AddDouble(SumWords::WordOf(values[0]), sum);
+        words_.AddDouble(word, SumOfHalves(values));
         return;
       }
     }
@@ -158,17 +146,16 @@ class MomentAccumulator {
   }
 
   // Flags that neither windows nor integer words can tell afterwards.
-  template <uint32_t kSize>
-  __device__ void NoteSigns(const S (&values)[kSize]) {
+  template <uint32_t kCount, uint32_t kSize>
+  __device__ void NoteSigns(const S (&values)[kCount][kSize]) {
     flags_.squares |= kSawOtherThanNegativeZero;
     flags_.magnitudes |= kSawOtherThanNegativeZero;
     if constexpr (Words::kIsDouble && Words::kHasSum) {
       uint32_t other = 0;
-#pragma unroll
-      for (uint32_t k = 0; k < kSize; ++k) {
-        other |= (static_cast<uint32_t>(__double2hiint(values[k])) ^ 0x8000'0000u) |
-                 static_cast<uint32_t>(__double2loint(values[k]));
-      }
+      ForEachValue(values, [&](S x) {
+        other |= (static_cast<uint32_t>(__double2hiint(x)) ^ 0x8000'0000u) |
+                 static_cast<uint32_t>(__double2loint(x));
+      });
       flags_.sum |= other != 0 ? kSawOtherThanNegativeZero : 0;
     }
   }
@@ -185,14 +172,6 @@ class MomentAccumulator {
       window_.square_anchor = SquareAnchor(biased_max);
     }
     return true;
-  }
-
-  template <uint32_t kSize>
-  __device__ void AddToWindow(const S (&values)[kSize]) {
-#pragma unroll
-    for (uint32_t k = 0; k < kSize; ++k) AddToWindow(values[k]);
-    window_.additions += kSize;
-    if (window_.additions > kWindowAdditions - ReduceTuning::kGroupElementsMax) Flush();
   }
 
   __device__ void AddToWindow(S x) {
@@ -233,6 +212,19 @@ class MomentAccumulator {
       window_.squares = {};
     }
     window_.additions = 0;
+  }
+
+  // An element outside the window.
+  __device__ void AddOutside(S x) {
+    if constexpr (Words::kIsDouble && (kParts & kMomentParts) == kSumPart) {
+      if (IsFinite(x)) {
+        DoubleWords<1>::AddElement(words_, x);
+      } else {
+        flags_.sum |= ExactSumFlagsOf(x);
+      }
+    } else {
+      flags_.Merge(AddOne(words_, x));
+    }
   }
 
   // An element of any kind, straight into the words. Returns what words cannot tell.

@@ -49,6 +49,22 @@ __device__ inline double LeadingPiece(double x) {
   return __hiloint2double(__double2hiint(x), __double2loint(x) & static_cast<int>(0xE000'0000u));
 }
 
+// The sum of finite floats that have no bits but the upper 16 (bfloat16) or 19 (float16). Exact where
+// a word would be. The conversion to float64 is a matter of bits, which the integer units do faster
+// than others convert: without a new bias, a float's exponent makes a float64 that is 2^-896 as large.
+template <uint32_t kSize>
+__device__ inline double SumOfHalves(const float (&values)[kSize]) {
+  double sum = 0;
+#pragma unroll
+  for (uint32_t k = 0; k < kSize; ++k) {
+    const uint32_t bits = __float_as_uint(values[k]);
+    const uint32_t upper = (bits & 0x8000'0000u) | ((bits & 0x7FFF'FFFFu) >> 3);
+    const double scaled = __hiloint2double(static_cast<int>(upper), 0);
+    sum = k == 0 ? scaled : sum + scaled;
+  }
+  return sum * PowerOfTwo(896);
+}
+
 // Makes integers of float64 words; returns what they say of infinities, NaN and negative zeros.
 // `unit(i)` is the exponent of word i's unit.
 template <uint32_t kCount, class Unit>
@@ -70,7 +86,8 @@ struct SingleWords {
   static constexpr uint32_t kCount = kSingleSumWords;
   static constexpr int kClassBits = std::is_same_v<T, float> ? 4 : std::is_same_v<T, Bfloat16> ? 5 : 8;
   // Where classes begin: those of bfloat16 so that numbers around 1 are in the middle of one.
-  static constexpr int kOffset = std::is_same_v<T, Bfloat16> ? 16 : 0;
+  // Infinities and NaN of float16 have a word of their own.
+  static constexpr int kOffset = std::is_same_v<T, Bfloat16> ? 16 : std::is_same_v<T, Float16> ? 1 : 0;
   static constexpr int kPrecision = std::is_same_v<T, float> ? 24 : std::is_same_v<T, Bfloat16> ? 8 : 11;
   static constexpr int kLowestExponent = std::is_same_v<T, Float16> ? -24 : 1 - 126 - kPrecision;
   static constexpr uint32_t kUsed = ((255 + kOffset) >> kClassBits) + 1;
@@ -170,6 +187,9 @@ struct DoubleWords {
 
   // Adds an element (kPower 1), or a partial sum. Finite.
   __device__ __noinline__ static void AddDouble(WordColumn words, double x) requires(kPower == 1) {
+    AddElement(words, x);
+  }
+  __device__ static void AddElement(WordColumn words, double x) requires(kPower == 1) {
     const DecomposedFloat d = Decompose(x);
     ForEachDigit<53>(d.significand, d.position, d.negative,
                      [&](uint32_t digit, int64_t value) { words[digit] += value; });

@@ -25,6 +25,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/exact_quotient.h"
@@ -238,7 +239,8 @@ template <int kMagnitudeBits, class Add>
 GRIDFOLD_HD inline void ForEachDigit(Uint128 magnitude, uint32_t position, bool negative, Add add) {
   constexpr int kDigitBits = 32;
   constexpr int kPieces = (kMagnitudeBits + kDigitBits - 2) / kDigitBits + 1;
-  using Wide = std::conditional_t<(kPieces <= 2), uint64_t, Uint128>;
+  // Half of the work where 64 bits hold the magnitude, which is what elements have.
+  using Wide = std::conditional_t<(kMagnitudeBits <= 64), uint64_t, Uint128>;
   const uint32_t first = position / kDigitBits;
   const uint32_t shift = position % kDigitBits;
   Wide rest = static_cast<Wide>(magnitude) >> (kDigitBits - shift);
