@@ -335,9 +335,16 @@ class Accumulator {
 #pragma unroll 1
     for (uint32_t turn = 0; turn < turns; ++turn) {
       if constexpr (!kLoadsAhead) loads.Load(at, raw);
+      at += uint64_t{kInFlight} * loads.threads;
+      if constexpr (HalfElement<T> && kParts == kSumPart) {
+        if (!ignore_nan_) {
+#pragma unroll
+          for (uint32_t k = 0; k < kInFlight; ++k) AddHalves(raw[k]);
+          continue;
+        }
+      }
       typename LoadedTurns<T, kInFlight>::Batches batches;
       loads.Convert(raw, batches);
-      at += uint64_t{kInFlight} * loads.threads;
       if constexpr (kLoadsAhead) {
         if (turn + 1 < turns) loads.Load(at, raw);
       }
@@ -377,6 +384,13 @@ class Accumulator {
     __device__ explicit NoMoments(WordColumn) {}
     __device__ void Reset() {}
   };
+
+  // Sums of 16-bit elements alone.
+  __device__ void AddHalves(const uint4& raw) {
+    if (moments_.AddPacked(raw)) return;
+    const Batch<S, kVectorSize<T>> batches[1] = {BatchOf<T>(raw)};
+    AddMoments(batches);
+  }
 
   static constexpr bool HasWindow() {
     if constexpr (kHasWords) {

@@ -106,13 +106,33 @@ inline constexpr bool kPartialIsAsPlanned =
                                            MomentWordCount<T>(kParts) * sizeof(int64_t) +
                                            ReduceTuning::kPartialExtraBytes;
 
+// Merges the registers of a block; thread 0 gets the result. Has a barrier before anything is
+// merged. Called by all threads.
+template <class T, uint32_t kParts>
+__device__ inline void MergeRegisters(const cg::thread_block& block,
+                                      WarpStates<RegisterState<T, kParts>>& warp_states,
+                                      RegisterState<T, kParts>& registers) {
+  using Registers = RegisterState<T, kParts>;
+  if constexpr (Registers::kHasWords && Registers::Base::kParts == 0 && kParts == kSumPart) {
+    // Nothing but the flags of one sum: barriers that vote are shorter than shuffles.
+    uint32_t flags = 0;
+    for (const uint32_t flag :
+         {kSawPositiveInfinity, kSawNegativeInfinity, kSawOtherThanNegativeZero}) {
+      if (__syncthreads_or((registers.flags.sum & flag) != 0 ? 1 : 0) != 0) flags |= flag;
+    }
+    registers.flags.sum = flags;
+  } else {
+    MergeBlock(block, warp_states, registers);
+  }
+}
+
 // Joins what a block's threads closed: thread 0 gets the registers, and the first column of words
 // the sums of its rows. Called by all threads, and ends with a barrier.
 template <class T, uint32_t kParts>
 __device__ inline void JoinBlock(const cg::thread_block& block,
                                  WarpStates<RegisterState<T, kParts>>& warp_states,
                                  RegisterState<T, kParts>& registers) {
-  MergeBlock(block, warp_states, registers);  // Its barriers stand between words' writers and us.
+  MergeRegisters(block, warp_states, registers);  // Has barriers: all words are written now.
   if constexpr (RegisterState<T, kParts>::kHasWords) {
     const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
     const WordColumn column = FirstColumn(block);
@@ -123,7 +143,8 @@ __device__ inline void JoinBlock(const cg::thread_block& block,
         for (uint32_t t = warp.thread_rank(); t < column.stride; t += ReduceTuning::kWarpThreads) {
           sum += row[t];
         }
-        sum = SumOfLanes(warp, ReduceTuning::kWarpThreads, sum);
+        // Ordinary data fills few of the words.
+        if (warp.any(sum != 0)) sum = SumOfLanes(warp, ReduceTuning::kWarpThreads, sum);
         if (warp.thread_rank() == 0) row[0] = sum;
       }
     });
@@ -157,26 +178,34 @@ __device__ inline void JoinPartials(const cg::thread_block& block,
   for (uint32_t i = block.thread_rank(); i < count; i += block.size()) {
     registers.Merge(partials[i].registers);
   }
-  MergeBlock(block, warp_states, registers);
+  MergeRegisters(block, warp_states, registers);
   if constexpr (RegisterState<T, kParts>::kHasWords) {
-    const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
+    constexpr uint32_t kWords = MomentWordCount<T>(kParts);
+    const uint32_t threads = static_cast<uint32_t>(block.size());
+    // Neighbouring threads take neighbouring words; a team of them the next partial.
+    const uint32_t teams = threads > kWords ? threads / kWords : 1;
     const WordColumn column = FirstColumn(block);
-    for (uint32_t i = warp.meta_group_rank(); i < MomentWordCount<T>(kParts);
-         i += warp.meta_group_size()) {
+    for (uint32_t i = block.thread_rank(); i < teams * kWords; i += threads) {
+      const uint32_t word = i % kWords;
+      const uint32_t team = i / kWords;
       int64_t low = 0;
       int64_t high = 0;
-#pragma unroll 8
-      for (uint32_t p = warp.thread_rank(); p < count; p += ReduceTuning::kWarpThreads) {
-        const int64_t word = partials[p].words[i];
-        low += static_cast<uint32_t>(word);
-        high += word >> 32;
+#pragma unroll 16
+      for (uint32_t p = team; p < count; p += teams) {
+        const int64_t value = partials[p].words[word];
+        low += static_cast<uint32_t>(value);
+        high += value >> 32;
       }
-      low = SumOfLanes(warp, ReduceTuning::kWarpThreads, low);
-      high = SumOfLanes(warp, ReduceTuning::kWarpThreads, high);
-      if (warp.thread_rank() == 0) {
-        int64_t* const row = &column[i];
-        row[0] = low;
-        row[1] = high;
+      int64_t* const row = &column[word];
+      row[2 * team] = low;
+      row[2 * team + 1] = high;
+    }
+    block.sync();
+    for (uint32_t word = block.thread_rank(); word < kWords; word += threads) {
+      int64_t* const row = &column[word];
+      for (uint32_t team = 1; team < teams; ++team) {
+        row[0] += row[2 * team];
+        row[1] += row[2 * team + 1];
       }
     }
     block.sync();

@@ -99,6 +99,25 @@ class MomentAccumulator {
     }
   }
 
+  // Takes a load of 16-bit elements, if one addition does for all of them as it nearly always does:
+  // where they belong to the same word and are finite. Returns whether it did.
+  __device__ bool AddPacked(const uint4& raw) requires(HalfElement<T> && !Words::kHasWindow) {
+    using Packed = PackedHalves<T>;
+    const uint32_t pairs[4] = {raw.x, raw.y, raw.z, raw.w};
+    const uint32_t first = Packed::Classes(pairs[0]) & 0xFFFF;
+    uint32_t difference = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < 4; ++k) {
+      difference |= Packed::Classes(pairs[k]) ^ (first | first << 16);
+    }
+    if (difference != 0 || Packed::MayNotBeFinite(first)) return false;
+    double sum = Packed::Lower(pairs[0]) + Packed::Upper(pairs[0]);
+#pragma unroll
+    for (uint32_t k = 1; k < 4; ++k) sum = (sum + Packed::Lower(pairs[k])) + Packed::Upper(pairs[k]);
+    words_.AddDouble(first >> 12, sum * PowerOfTwo(-Packed::kScale));
+    return true;
+  }
+
   // Brings everything into the words, as integers. What follows is Reset.
   __device__ MomentFlags Close() {
     if constexpr (Words::kHasWindow) Flush();
@@ -128,21 +147,8 @@ class MomentAccumulator {
 
   template <uint32_t kSize>
   __device__ void AddToWords(const S (&values)[kSize]) {
-    using SumWords = typename Words::SumWords;
-    if constexpr (HalfElement<T>) {
-      // One addition for all that belong to the same word: nearly always.
-      const uint32_t word = SumWords::WordOf(values[0]);
-      // The last word's numbers may not be finite.
-      uint32_t difference = word == SumWords::kUsed - 1 ? 1 : 0;
 #pragma unroll
-      for (uint32_t k = 1; k < kSize; ++k) difference |= SumWords::WordOf(values[k]) ^ word;
-      if (difference == 0) {
-        words_.AddDouble(word, SumOfHalves(values));
-        return;
-      }
-    }
-#pragma unroll
-    for (uint32_t k = 0; k < kSize; ++k) SumWords::Add(words_, values[k]);
+    for (uint32_t k = 0; k < kSize; ++k) Words::SumWords::Add(words_, values[k]);
   }
 
   // Flags that neither windows nor integer words can tell afterwards.

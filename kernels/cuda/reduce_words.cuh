@@ -49,21 +49,37 @@ __device__ inline double LeadingPiece(double x) {
   return __hiloint2double(__double2hiint(x), __double2loint(x) & static_cast<int>(0xE000'0000u));
 }
 
-// The sum of finite floats that have no bits but the upper 16 (bfloat16) or 19 (float16). Exact where
-// a word would be. The conversion to float64 is a matter of bits, which the integer units do faster
-// than others convert: without a new bias, a float's exponent makes a float64 that is 2^-896 as large.
-template <uint32_t kSize>
-__device__ inline double SumOfHalves(const float (&values)[kSize]) {
-  double sum = 0;
-#pragma unroll
-  for (uint32_t k = 0; k < kSize; ++k) {
-    const uint32_t bits = __float_as_uint(values[k]);
-    const uint32_t upper = (bits & 0x8000'0000u) | ((bits & 0x7FFF'FFFFu) >> 3);
-    const double scaled = __hiloint2double(static_cast<int>(upper), 0);
-    sum = k == 0 ? scaled : sum + scaled;
+// Sums of two 16-bit floating-point elements at a time, of a 32-bit load. As integers: a element's
+// exponent field in that of a float64, without a new bias, makes a number that is 2^kScale as
+// large, subnormal or not. That takes half of the instructions of converting, and units of which
+// there are more. Infinities and NaN do not survive it.
+template <class T>
+struct PackedHalves {
+  static constexpr bool kIsBfloat16 = std::is_same_v<T, Bfloat16>;
+  static constexpr int kScale = kIsBfloat16 ? 127 - 1023 : 15 - 1023;
+  // Sign, exponent and fraction of the lower element, from its place to the upper word of a float64.
+  static constexpr int kShift = kIsBfloat16 ? 13 : 10;
+  static constexpr uint32_t kMagnitude = 0x7FFFu << kShift;
+
+  __device__ static double Lower(uint32_t pair) {
+    const uint32_t upper = ((pair << kShift) & kMagnitude) | ((pair << 16) & 0x8000'0000u);
+    return __hiloint2double(static_cast<int>(upper), 0);
   }
-  return sum * PowerOfTwo(896);
-}
+  __device__ static double Upper(uint32_t pair) {
+    const uint32_t upper = ((pair >> (16 - kShift)) & kMagnitude) | (pair & 0x8000'0000u);
+    return __hiloint2double(static_cast<int>(upper), 0);
+  }
+  // The classes of both elements (SingleWords::WordOf), in bits 12 to 15 of each half.
+  __device__ static uint32_t Classes(uint32_t pair) {
+    if constexpr (kIsBfloat16) {
+      return ((pair & 0x7F80'7F80u) + 0x0800'0800u) & 0xF000'F000u;
+    } else {
+      return ((pair & 0x7C00'7C00u) + 0x0400'0400u) & 0x8000'8000u;
+    }
+  }
+  // Of a class as a half of Classes has it: whether its elements may not be finite.
+  __device__ static bool MayNotBeFinite(uint32_t halves) { return (halves & 0x8000u) != 0; }
+};
 
 // Makes integers of float64 words; returns what they say of infinities, NaN and negative zeros.
 // `unit(i)` is the exponent of word i's unit.
