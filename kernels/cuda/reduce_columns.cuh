@@ -71,7 +71,7 @@ __device__ inline void MergeRows(const cg::thread_block& block, const ColumnLayo
 __device__ inline int64_t SumOfRows(const ColumnLayout& layout, WordColumn words, uint32_t i) {
   int64_t sum = 0;
   for (uint32_t row = 0; row < layout.rows; ++row) {
-    sum += words.first[i * words.stride + row * layout.columns];
+    sum += (&words[i])[row * layout.columns];
   }
   return sum;
 }

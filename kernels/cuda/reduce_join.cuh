@@ -15,13 +15,14 @@ namespace gridfold::kernels::cuda {
 // + t.
 __device__ inline WordColumn WordsOf(const cg::thread_block& block) {
   extern __shared__ int64_t block_words[];
-  return {block_words + block.thread_rank(), static_cast<uint32_t>(block.size())};
+  return {block_words + block.thread_rank(),
+          static_cast<uint32_t>(block.size() * sizeof(int64_t))};
 }
 
 // Those of thread 0.
 __device__ inline WordColumn FirstColumn(const cg::thread_block& block) {
   const WordColumn mine = WordsOf(block);
-  return {mine.first - block.thread_rank(), mine.stride};
+  return {mine.first - block.thread_rank(), mine.stride_bytes};
 }
 
 // The sum over the lanes of each `width` neighbours, in all of them.
@@ -140,7 +141,7 @@ __device__ inline void JoinBlock(const cg::thread_block& block,
       for (uint32_t i = warp.meta_group_rank(); i < kind.kUsed; i += warp.meta_group_size()) {
         int64_t* const row = &column[first + i];
         int64_t sum = 0;
-        for (uint32_t t = warp.thread_rank(); t < column.stride; t += ReduceTuning::kWarpThreads) {
+        for (uint32_t t = warp.thread_rank(); t < block.size(); t += ReduceTuning::kWarpThreads) {
           sum += row[t];
         }
         // Ordinary data fills few of the words.
