@@ -16,13 +16,13 @@ namespace gridfold::kernels::cuda {
 __device__ inline WordColumn WordsOf(const cg::thread_block& block) {
   extern __shared__ int64_t block_words[];
   return {block_words + block.thread_rank(),
-          static_cast<uint32_t>(block.size() * sizeof(int64_t))};
+          static_cast<uint32_t>(block.size())};
 }
 
 // Those of thread 0.
 __device__ inline WordColumn FirstColumn(const cg::thread_block& block) {
   const WordColumn mine = WordsOf(block);
-  return {mine.first - block.thread_rank(), mine.stride_bytes};
+  return {mine.first - block.thread_rank(), mine.stride};
 }
 
 // The sum over the lanes of each `width` neighbours, in all of them.

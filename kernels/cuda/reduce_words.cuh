@@ -21,15 +21,14 @@
 
 namespace gridfold::kernels::cuda {
 
-// The words of one thread. Strides are in bytes, which saves the shift at each access.
+// The words of one thread. Indices are multiplied as integers: the compiler then knows that all of it
+// is shared memory, which byte pointers would hide from it at half of the speed.
 struct WordColumn {
   int64_t* first;
-  uint32_t stride_bytes;
+  uint32_t stride;
 
-  __device__ int64_t& operator[](uint32_t i) const {
-    return *reinterpret_cast<int64_t*>(reinterpret_cast<char*>(first) + i * stride_bytes);
-  }
-  __device__ WordColumn From(uint32_t i) const { return {&(*this)[i], stride_bytes}; }
+  __device__ int64_t& operator[](uint32_t i) const { return first[i * stride]; }
+  __device__ WordColumn From(uint32_t i) const { return {first + i * stride, stride}; }
 
   __device__ void AddDouble(uint32_t i, double x) const {
     int64_t& word = (*this)[i];
