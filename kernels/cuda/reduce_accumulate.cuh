@@ -481,24 +481,6 @@ class Accumulator {
   std::conditional_t<kHasWords, MomentAccumulator<T, kParts>, NoMoments> moments_;
 };
 
-// Takes vectors i, i + threads, ... of vector_count, no more than kInFlight of them. All loads are
-// under way before the first is used; that they go through memory is cheap beside waiting for each.
-template <uint32_t kInFlight, class T, class Accumulator>
-__device__ inline void AddLastTurn(const T* elements, uint64_t head, uint64_t vector_count,
-                                   uint64_t i, uint32_t threads, Accumulator& accumulator) {
-  const uint4* const vectors = reinterpret_cast<const uint4*>(elements + head);
-  uint4 raw[kInFlight];
-#pragma unroll
-  for (uint32_t k = 0; k < kInFlight; ++k) {
-    if (i + uint64_t{k} * threads < vector_count) raw[k] = vectors[i + uint64_t{k} * threads];
-  }
-#pragma unroll 1
-  for (uint32_t k = 0; i < vector_count; ++k, i += threads) {
-    const Batch<ComputeType<T>, kVectorSize<T>> batches[1] = {BatchOf<T>(raw[k])};
-    accumulator.Add(batches, head + i * kVectorSize<T>, 0, 1);
-  }
-}
-
 // Takes the share of thread `rank` of `threads` in `count` elements, of which the first has index 0
 // of its group. The shares of all threads together are all elements; each thread takes its own in
 // increasing order. kInFlight loads of 16 bytes are under way at once.
@@ -521,8 +503,12 @@ __device__ inline void AddRange(const T* elements, uint64_t count, uint32_t rank
                                         head + uint64_t{rank} * kSize};
   accumulator.AddTurns(loads, turns);
 
-  AddLastTurn<kInFlight>(elements, head, vector_count, uint64_t{turns} * kInFlight * threads + rank,
-                         threads, accumulator);
+  uint64_t i = uint64_t{turns} * kInFlight * threads + rank;
+#pragma unroll 1
+  for (; i < vector_count; i += threads) {
+    const Batch<ComputeType<T>, kSize> batches[1] = {BatchOf<T>(vectors[i])};
+    accumulator.Add(batches, head + i * kSize, 0, 1);
+  }
 #pragma unroll 1
   for (uint64_t tail = head + vector_count * kSize + rank; tail < count; tail += threads) {
     accumulator.AddElement(elements[tail], tail);
