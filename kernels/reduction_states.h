@@ -1,5 +1,6 @@
-// The states of a reduction's groups as engines hand them out: what numerics/reduction_state.h keeps
-// of the elements, before anything is rounded. They can be merged with those of other elements.
+// The states of a reduction's groups as engines hand them out: what numerics/reduction_state.h
+// keeps of the elements, before anything is rounded. They can be merged with those of other
+// elements.
 #ifndef GRIDFOLD_KERNELS_REDUCTION_STATES_H_
 #define GRIDFOLD_KERNELS_REDUCTION_STATES_H_
 

@@ -88,10 +88,9 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateCudaEngine(int device) {
   }
   if (static_cast<uint64_t>(properties->shared_bytes_per_block_max) <
       cuda::ReductionSharedBytesMin()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(description->name, " has ", properties->shared_bytes_per_block_max,
-                     " bytes of shared memory for a block; exact sums need ",
-                     cuda::ReductionSharedBytesMin()));
+    return absl::FailedPreconditionError(absl::StrCat(
+        description->name, " has ", properties->shared_bytes_per_block_max,
+        " bytes of shared memory for a block; exact sums need ", cuda::ReductionSharedBytesMin()));
   }
   return std::unique_ptr<Engine>(
       std::make_unique<CudaEngine>(*properties, *std::move(description)));

@@ -31,9 +31,9 @@ struct StatisticSet {
   std::vector<Statistic> statistics;
 };
 const StatisticSet kSum = {"sum", {Statistic::kSum}};
-const StatisticSet kFused = {"sum+mean+variance+min+max",
-                             {Statistic::kSum, Statistic::kMean, Statistic::kVariance,
-                              Statistic::kMin, Statistic::kMax}};
+const StatisticSet kFused = {
+    "sum+mean+variance+min+max",
+    {Statistic::kSum, Statistic::kMean, Statistic::kVariance, Statistic::kMin, Statistic::kMax}};
 
 // Of the first `count` elements of the input.
 absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set, ElementType type,
@@ -43,8 +43,7 @@ absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set, E
   if (!plan.ok()) return plan.status();
   uint64_t* const slots = static_cast<uint64_t*>(benchmark.output());
   const ReductionOutput output{slots, slots + plan->result_slot_count()};
-  const std::string name =
-      absl::StrCat("exact ", set.name, " ", ElementTypeName(type), " ", what);
+  const std::string name = absl::StrCat("exact ", set.name, " ", ElementTypeName(type), " ", what);
   return benchmark.Measure(name, array.size_bytes(), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
     const ReductionInput input{{benchmark.input(), count}, nullptr, benchmark.idle_ticket()};

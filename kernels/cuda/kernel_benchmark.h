@@ -61,7 +61,8 @@ class KernelBenchmark {
 
  private:
   KernelBenchmark(const DeviceProperties& properties, Stream stream, Event start, Event stop,
-                  DeviceBuffer input, DeviceBuffer output, DeviceBuffer scratch, DeviceBuffer ticket);
+                  DeviceBuffer input, DeviceBuffer output, DeviceBuffer scratch,
+                  DeviceBuffer ticket);
 
   absl::Status MeasureCeilings();
 

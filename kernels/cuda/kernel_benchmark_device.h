@@ -1,5 +1,5 @@
-// Device code of kernel_benchmark, but for that of single operations. Plain C++. All grids stride, so any number of blocks will do;
-// blocks have kBenchmarkThreads threads.
+// Device code of kernel_benchmark, but for that of single operations. Plain C++. All grids stride,
+// so any number of blocks will do; blocks have kBenchmarkThreads threads.
 #ifndef GRIDFOLD_KERNELS_CUDA_KERNEL_BENCHMARK_DEVICE_H_
 #define GRIDFOLD_KERNELS_CUDA_KERNEL_BENCHMARK_DEVICE_H_
 

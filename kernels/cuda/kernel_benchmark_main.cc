@@ -1,7 +1,7 @@
-// kernel_benchmark [--json FILE] [--small] [--only NAME]: the kernels' rates on device 0, and their ratios to the
-// device's read and copy ceilings, which are measured in the same run. NAME is one of exact-sums,
-// reductions, scans and histograms. Exits 1 where a benchmark
-// fails and 2 where there is no device.
+// kernel_benchmark [--json FILE] [--small] [--only NAME]: the kernels' rates on device 0, and their
+// ratios to the device's read and copy ceilings, which are measured in the same run. NAME is one of
+// exact-sums, reductions, scans and histograms. Exits 1 where a benchmark fails and 2 where there
+// is no device.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>

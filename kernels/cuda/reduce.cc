@@ -102,7 +102,8 @@ absl::Status LaunchTiles(const ReductionKernels& kernels, const ReductionGeometr
                          .long_segments = space.long_segments,
                          .partials = space.partials,
                          .tickets = space.tickets};
-  return Launch(kernels.blocks, ShapeOf(geometry, geometry.queue_grid_blocks), stream, parameters, blocks);
+  return Launch(kernels.blocks, ShapeOf(geometry, geometry.queue_grid_blocks), stream, parameters,
+                blocks);
 }
 
 absl::Status LaunchBlocks(const ReductionKernels& kernels, const ReductionGeometry& geometry,
@@ -130,8 +131,8 @@ absl::Status LaunchColumns(const ReductionKernels& kernels, const ReductionGeome
 
 // Everything but floating-point products.
 absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& parameters,
-                          uint32_t* idle_ticket, Scratch& scratch, const DeviceProperties& properties,
-                          cudaStream_t stream) {
+                          uint32_t* idle_ticket, Scratch& scratch,
+                          const DeviceProperties& properties, cudaStream_t stream) {
   const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
   const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, idle_ticket, scratch, stream);
   if (!space.ok()) return space.status();
@@ -153,8 +154,7 @@ bool ReductionCanFail(const ReductionPlan& plan) {
   return std::any_of(plan.statistics.begin(), plan.statistics.end(), [&](Statistic statistic) {
     switch (statistic) {
       case Statistic::kSum:
-      case Statistic::kProduct:
-        return !is_float && plan.overflow_policy == OverflowPolicy::kError;
+      case Statistic::kProduct: return !is_float && plan.overflow_policy == OverflowPolicy::kError;
       case Statistic::kArgmin:
       case Statistic::kArgmax: return is_float && plan.nan_policy == NanPolicy::kIgnore;
       default: return false;
@@ -187,9 +187,8 @@ absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& in
   }
   if (plan.grouping.group_count == 0) return absl::OkStatus();
   if (!HasOnlyFloatingProduct(plan)) {
-    absl::Status status =
-        LaunchStates(plan, MakeParameters(plan, input, output), input.idle_ticket, scratch,
-                     properties, stream);
+    absl::Status status = LaunchStates(plan, MakeParameters(plan, input, output), input.idle_ticket,
+                                       scratch, properties, stream);
     if (!status.ok()) return status;
   }
   for (size_t i = 0; i < plan.statistics.size(); ++i) {

@@ -28,15 +28,15 @@ struct ReductionInput {
   uint32_t* idle_ticket = nullptr;
 };
 struct ReductionOutput {
-  uint64_t* slots;     // [statistic][group]: plan.result_slot_count() values.
+  uint64_t* slots;  // [statistic][group]: plan.result_slot_count() values.
   // [statistic]: the smallest group whose value is not defined, or kNoFailure. Not written where
   // ReductionCanFail says no.
   uint64_t* failures;
   void* states = nullptr;  // [group]: ReductionStateBytes(plan) each, where they are asked for.
 };
 
-// Whether any value may not be defined: an integer sum or product that may overflow where that is an
-// error, an index where NaNs are ignored.
+// Whether any value may not be defined: an integer sum or product that may overflow where that is
+// an error, an index where NaNs are ignored.
 bool ReductionCanFail(const ReductionPlan& plan);
 
 // Size of one group's state on the device.

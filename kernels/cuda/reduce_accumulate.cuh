@@ -164,8 +164,7 @@ __device__ inline bool HasNan(const Batch<T, kSize>& batch) {
 // infinite. The first element of batch b has the index first_index + b * step.
 template <class S, uint32_t kSize, uint32_t kCount, bool kIsMax>
 __device__ inline void AddFinite(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index,
-                                 uint64_t step, uint32_t stride,
-                                 ExtremeState<S, kIsMax>& extreme) {
+                                 uint64_t step, uint32_t stride, ExtremeState<S, kIsMax>& extreme) {
   S best = batches[0].values[0];
 #pragma unroll
   for (uint32_t b = 0; b < kCount; ++b) {
@@ -257,8 +256,7 @@ struct ExtremeTurns {
 
 // The parts that a thread keeps in registers, and what is known of the others besides their words.
 template <class T, uint32_t kParts>
-struct RegisterState
-    : ReductionState<T, FloatingElement<T> ? kParts & ~kMomentParts : kParts> {
+struct RegisterState : ReductionState<T, FloatingElement<T> ? kParts & ~kMomentParts : kParts> {
   using Base = ReductionState<T, FloatingElement<T> ? kParts & ~kMomentParts : kParts>;
   static constexpr bool kHasWords = FloatingElement<T> && (kParts & kMomentParts) != 0;
   struct NoFlags {};
@@ -310,8 +308,8 @@ class Accumulator {
   // ordinary. Element k of batch b has the index first_index + b * step + k * stride of its group.
   // Requires that every index taken before is smaller.
   template <uint32_t kSize, uint32_t kCount>
-  __device__ void Add(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index,
-                      uint64_t step, uint32_t stride) {
+  __device__ void Add(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index, uint64_t step,
+                      uint32_t stride) {
     if constexpr (kHasWords) {
       if (AddMoments(batches)) {
         if constexpr (Base::kParts != 0) AddFiniteToRegisters(batches, first_index, step, stride);
@@ -446,7 +444,8 @@ class Accumulator {
           AddRegisters(batches[b].values[k], index + k * stride);
         }
       } else {
-        registers_.Base::ForEachPart([&](auto& part) { AddBatch(batches[b], index, stride, part); });
+        registers_.Base::ForEachPart(
+            [&](auto& part) { AddBatch(batches[b], index, stride, part); });
       }
     }
   }
@@ -499,8 +498,7 @@ __device__ inline void AddRange(const T* elements, uint64_t count, uint32_t rank
   const uint4* const vectors = reinterpret_cast<const uint4*>(elements + head);
   const uint64_t vector_count = (count - head) / kSize;
   const uint32_t turns = static_cast<uint32_t>(vector_count / (kInFlight * uint64_t{threads}));
-  const LoadedTurns<T, kInFlight> loads{vectors + rank, threads,
-                                        head + uint64_t{rank} * kSize};
+  const LoadedTurns<T, kInFlight> loads{vectors + rank, threads, head + uint64_t{rank} * kSize};
   accumulator.AddTurns(loads, turns);
 
   uint64_t i = uint64_t{turns} * kInFlight * threads + rank;

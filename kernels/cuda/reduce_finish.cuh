@@ -9,8 +9,8 @@
 
 namespace gridfold::kernels::cuda {
 
-// Writes all statistics of a group, and its state where it is asked for. One thread calls it for each group. Not inlined: it is long,
-// and every kernel of a type and part set ends with it.
+// Writes all statistics of a group, and its state where it is asked for. One thread calls it for
+// each group. Not inlined: it is long, and every kernel of a type and part set ends with it.
 template <class T, uint32_t kParts>
 __device__ __noinline__ void FinishGroup(const ReductionParameters& parameters, uint64_t group,
                                          uint64_t size, const ReductionState<T, kParts>& state) {

@@ -142,9 +142,10 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
   geometry.tile_columns_log2 = TileColumnsLog2(request);
   geometry.column_tile_count = CeilDivide(columns, uint64_t{1} << geometry.tile_columns_log2);
   const uint64_t row_threads = request.block_threads >> geometry.tile_columns_log2;
-  const uint64_t rows_min = std::max(
-      row_threads * Tuning::kRowsPerThreadMin,
-      CeilDivide(geometry.partial_bytes * Tuning::kSplitBytesPerPartialByte, request.element_bytes));
+  const uint64_t rows_min =
+      std::max(row_threads * Tuning::kRowsPerThreadMin,
+               CeilDivide(geometry.partial_bytes * Tuning::kSplitBytesPerPartialByte,
+                          request.element_bytes));
   const uint64_t splits_wanted = CeilDivide(request.resident_blocks * Tuning::kColumnItemsPerBlock,
                                             geometry.column_tile_count);
   const uint64_t splits = std::clamp<uint64_t>(rows / rows_min, 1, splits_wanted);
@@ -196,13 +197,13 @@ ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
   geometry.block_threads =
       by_columns ? std::bit_floor(std::min(threads, Tuning::kBlockThreads)) : threads;
   geometry.word_bytes = geometry.block_threads * kind.words * sizeof(int64_t);
-  const Request request{plan.grouping,
-                        ElementSize(plan.array.element_type),
-                        plan.array.element_count,
-                        uint64_t{kind.shape.resident_blocks} *
-                            static_cast<uint64_t>(properties.multiprocessor_count),
-                        geometry.block_threads,
-                        kind.words > 0};
+  const Request request{
+      plan.grouping,
+      ElementSize(plan.array.element_type),
+      plan.array.element_count,
+      uint64_t{kind.shape.resident_blocks} * static_cast<uint64_t>(properties.multiprocessor_count),
+      geometry.block_threads,
+      kind.words > 0};
   if (by_columns) {
     PlanColumns(request, geometry);
     return geometry;
@@ -230,16 +231,16 @@ uint64_t ReductionSharedBytesMin() {
 
 uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& properties) {
   const uint64_t state_bytes = std::max(sizeof(FullState<int64_t>), sizeof(FullState<double>));
-  const uint64_t partial_bytes =
-      state_bytes + MomentWordCount<double>(kFullPartSet<double>) * sizeof(int64_t) +
-      Tuning::kPartialExtraBytes;
-  const uint64_t resident = static_cast<uint64_t>(properties.multiprocessor_count) *
-                            Tuning::kResidentBlocksMax;
+  const uint64_t partial_bytes = state_bytes +
+                                 MomentWordCount<double>(kFullPartSet<double>) * sizeof(int64_t) +
+                                 Tuning::kPartialExtraBytes;
+  const uint64_t resident =
+      static_cast<uint64_t>(properties.multiprocessor_count) * Tuning::kResidentBlocksMax;
 
   // Long segments: many groups may each have more than the larger limit, few more than the smaller.
-  const uint64_t segments = resident * Tuning::kWarpsMax +
-                            input_bytes / std::min(Tuning::kTileGroupBytesMaxMany,
-                                                   Tuning::kAdditionsMax);
+  const uint64_t segments =
+      resident * Tuning::kWarpsMax +
+      input_bytes / std::min(Tuning::kTileGroupBytesMaxMany, Tuning::kAdditionsMax);
   // Chunks: as many as are aimed at or as words make necessary, and one that is not full for each
   // group that has several.
   const uint64_t chunks = 2 * resident * Tuning::kChunksPerBlock +

@@ -1,5 +1,5 @@
-// From what threads keep to the state of a group: words are joined across the threads that share it,
-// and become exact sums.
+// From what threads keep to the state of a group: words are joined across the threads that share
+// it, and become exact sums.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_JOIN_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_JOIN_CUH_
 
@@ -15,8 +15,7 @@ namespace gridfold::kernels::cuda {
 // + t.
 __device__ inline WordColumn WordsOf(const cg::thread_block& block) {
   extern __shared__ int64_t block_words[];
-  return {block_words + block.thread_rank(),
-          static_cast<uint32_t>(block.size())};
+  return {block_words + block.thread_rank(), static_cast<uint32_t>(block.size())};
 }
 
 // Those of thread 0.
@@ -50,8 +49,8 @@ __device__ inline ReductionState<T, kParts> StateOf(RegisterState<T, kParts> reg
 
 // The same from words: integer(i) gives the sum of word i over the threads of the group.
 template <class T, uint32_t kParts, class Integer>
-__device__ inline ReductionState<T, kParts> StateOfWords(
-    const RegisterState<T, kParts>& registers, Integer integer) {
+__device__ inline ReductionState<T, kParts> StateOfWords(const RegisterState<T, kParts>& registers,
+                                                         Integer integer) {
   return StateOf<T, kParts>(registers, [&](auto kind, uint32_t first, auto& sum) {
 #pragma unroll 1
     for (uint32_t i = 0; i < kind.kUsed; ++i) {
@@ -63,8 +62,8 @@ __device__ inline ReductionState<T, kParts> StateOfWords(
 
 // The same from digits of 32 bits in place of the words.
 template <class T, uint32_t kParts, class Integer>
-__device__ inline ReductionState<T, kParts> StateOfDigits(
-    const RegisterState<T, kParts>& registers, Integer integer) {
+__device__ inline ReductionState<T, kParts> StateOfDigits(const RegisterState<T, kParts>& registers,
+                                                          Integer integer) {
   return StateOf<T, kParts>(registers, [&](auto kind, uint32_t first, auto& sum) {
     static_assert(std::remove_reference_t<decltype(sum)>::kDigits <= decltype(kind)::kCount);
     sum.AddDigits([&](int digit) { return integer(first + static_cast<uint32_t>(digit)); });
@@ -103,9 +102,9 @@ struct BlockPartial {
 };
 template <class T, uint32_t kParts>
 inline constexpr bool kPartialIsAsPlanned =
-    sizeof(BlockPartial<T, kParts>) <= sizeof(ReductionState<T, kParts>) +
-                                           MomentWordCount<T>(kParts) * sizeof(int64_t) +
-                                           ReduceTuning::kPartialExtraBytes;
+    sizeof(BlockPartial<T, kParts>) <=
+    sizeof(ReductionState<T, kParts>) + MomentWordCount<T>(kParts) * sizeof(int64_t) +
+        ReduceTuning::kPartialExtraBytes;
 
 // Merges the registers of a block; thread 0 gets the result. Has a barrier before anything is
 // merged. Called by all threads.

@@ -41,7 +41,8 @@ struct MomentWords {
 
   static constexpr uint32_t kSumFirst = 0;
   static constexpr uint32_t kSquaresFirst = kHasSum ? SumWords::kCount : 0;
-  static constexpr uint32_t kMagnitudesFirst = kSquaresFirst + (kHasSquares ? SquareWords::kCount : 0);
+  static constexpr uint32_t kMagnitudesFirst =
+      kSquaresFirst + (kHasSquares ? SquareWords::kCount : 0);
   static constexpr uint32_t kCount = kMagnitudesFirst + (kHasMagnitudes ? SumWords::kCount : 0);
   static_assert(kCount == MomentWordCount<T>(kParts));
 
@@ -113,7 +114,8 @@ class MomentAccumulator {
     if (difference != 0 || Packed::MayNotBeFinite(first)) return false;
     double sum = Packed::Lower(pairs[0]) + Packed::Upper(pairs[0]);
 #pragma unroll
-    for (uint32_t k = 1; k < 4; ++k) sum = (sum + Packed::Lower(pairs[k])) + Packed::Upper(pairs[k]);
+    for (uint32_t k = 1; k < 4; ++k)
+      sum = (sum + Packed::Lower(pairs[k])) + Packed::Upper(pairs[k]);
     words_.AddDouble(first >> 12, sum * PowerOfTwo(-Packed::kScale));
     return true;
   }
@@ -130,9 +132,9 @@ class MomentAccumulator {
  private:
   struct Window {
     WindowBounds<S> bounds;
-    double anchor = 0;       // Of sums and magnitudes of float64.
+    double anchor = 0;         // Of sums and magnitudes of float64.
     double square_anchor = 0;  // Of squares of floats.
-    SplitSum sum{-0.0, 0};   // Floats: the upper half only, which starts as addition's identity.
+    SplitSum sum{-0.0, 0};     // Floats: the upper half only, which starts as addition's identity.
     SplitSum squares;
     SplitSum magnitudes;
     uint32_t additions = 0;

@@ -1,10 +1,10 @@
-// Exact sums of a thread in registers: a float64 holds a sum exactly as long as the exponents of its
-// addends lie in a window, which follows the data. What is outside the window is for the words of
-// reduce_words.cuh, and so is a sum when its window moves or after kWindowAdditions elements.
+// Exact sums of a thread in registers: a float64 holds a sum exactly as long as the exponents of
+// its addends lie in a window, which follows the data. What is outside the window is for the words
+// of reduce_words.cuh, and so is a sum when its window moves or after kWindowAdditions elements.
 //
 // Sums of squares of floats, and sums of float64 elements, have more bits than one float64. Each
-// addend x is split at a fixed place: with A = 1.5 * 2^(52 + b), high = (x + A) - A is the multiple of
-// 2^b next to x and x - high is exact (Dekker 1971; Rump, Ogita, Oishi 2008, "Accurate
+// addend x is split at a fixed place: with A = 1.5 * 2^(52 + b), high = (x + A) - A is the multiple
+// of 2^b next to x and x - high is exact (Dekker 1971; Rump, Ogita, Oishi 2008, "Accurate
 // floating-point summation", part I: ExtractScalar). The halves are summed apart.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_WINDOWS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_WINDOWS_CUH_
@@ -19,8 +19,8 @@ namespace gridfold::kernels::cuda {
 // 2^10: every bound below is made with it.
 inline constexpr uint32_t kWindowAdditions = 1024;
 
-// Where a batch of elements lies: bits of |x|, or the upper half of those of a float64, whose lowest
-// bit is then set where the lower half is not 0. Zeros lie in every window.
+// Where a batch of elements lies: bits of |x|, or the upper half of those of a float64, whose
+// lowest bit is then set where the lower half is not 0. Zeros lie in every window.
 struct MagnitudeRange {
   uint32_t largest = 0;
   uint32_t smallest_less_one = ~uint32_t{0};  // Of those that are not 0; ~0 where all are.
@@ -89,9 +89,9 @@ struct SplitSum {
   }
 };
 
-// Squares of floats: n = 2^10 of them below 2^(2 * biased_max - 252) keep `high` within 53 bits if b
-// is 43 less; the last bit of the smallest is 2^(2 * biased_min - 300), so n * 2^(b - 1) is within
-// 53 bits of it where biased_max - biased_min <= 19.
+// Squares of floats: n = 2^10 of them below 2^(2 * biased_max - 252) keep `high` within 53 bits if
+// b is 43 less; the last bit of the smallest is 2^(2 * biased_min - 300), so n * 2^(b - 1) is
+// within 53 bits of it where biased_max - biased_min <= 19.
 __device__ inline double SquareAnchor(int biased_max) {
   const int b = 2 * biased_max - 252 - 43;
   return 1.5 * PowerOfTwo(52 + b);

@@ -21,8 +21,8 @@
 
 namespace gridfold::kernels::cuda {
 
-// The words of one thread. Indices are multiplied as integers: the compiler then knows that all of it
-// is shared memory, which byte pointers would hide from it at half of the speed.
+// The words of one thread. Indices are multiplied as integers: the compiler then knows that all of
+// it is shared memory, which byte pointers would hide from it at half of the speed.
 struct WordColumn {
   int64_t* first;
   uint32_t stride;
@@ -58,7 +58,8 @@ template <class T>
 struct PackedHalves {
   static constexpr bool kIsBfloat16 = std::is_same_v<T, Bfloat16>;
   static constexpr int kScale = kIsBfloat16 ? 127 - 1023 : 15 - 1023;
-  // Sign, exponent and fraction of the lower element, from its place to the upper word of a float64.
+  // Sign, exponent and fraction of the lower element, from its place to the upper word of a
+  // float64.
   static constexpr int kShift = kIsBfloat16 ? 13 : 10;
   static constexpr uint32_t kMagnitude = 0x7FFFu << kShift;
 
@@ -101,11 +102,17 @@ __device__ inline uint32_t CloseDoubles(WordColumn words, Unit unit) {
 template <class T>
 struct SingleWords {
   static constexpr uint32_t kCount = kSingleSumWords;
-  static constexpr int kClassBits = std::is_same_v<T, float> ? 4 : std::is_same_v<T, Bfloat16> ? 5 : 8;
+  static constexpr int kClassBits = std::is_same_v<T, float>      ? 4
+                                    : std::is_same_v<T, Bfloat16> ? 5
+                                                                  : 8;
   // Where classes begin: those of bfloat16 so that numbers around 1 are in the middle of one.
   // Infinities and NaN of float16 have a word of their own.
-  static constexpr int kOffset = std::is_same_v<T, Bfloat16> ? 16 : std::is_same_v<T, Float16> ? 1 : 0;
-  static constexpr int kPrecision = std::is_same_v<T, float> ? 24 : std::is_same_v<T, Bfloat16> ? 8 : 11;
+  static constexpr int kOffset = std::is_same_v<T, Bfloat16>  ? 16
+                                 : std::is_same_v<T, Float16> ? 1
+                                                              : 0;
+  static constexpr int kPrecision = std::is_same_v<T, float>      ? 24
+                                    : std::is_same_v<T, Bfloat16> ? 8
+                                                                  : 11;
   static constexpr int kLowestExponent = std::is_same_v<T, Float16> ? -24 : 1 - 126 - kPrecision;
   static constexpr uint32_t kUsed = ((255 + kOffset) >> kClassBits) + 1;
   static_assert(kUsed <= kCount);
@@ -127,8 +134,8 @@ struct SingleWords {
   __device__ static void Add(WordColumn words, float x) { words.AddDouble(WordOf(x), x); }
 
   // Adds a partial sum: any float64 that is a multiple of the smallest float. float words only.
-  __device__ __noinline__ static void AddDouble(WordColumn words, double x)
-      requires(std::is_same_v<T, float>) {
+  __device__ __noinline__ static void AddDouble(WordColumn words,
+                                                double x) requires(std::is_same_v<T, float>) {
     constexpr int kBiasDifference = 1023 - 127;
     do {
       const double piece = LeadingPiece(x);
@@ -175,7 +182,8 @@ struct SingleSquareWords {
       const int biased = (__double2hiint(x) >> 20) & 0x7FF;
       const double piece = biased == 0x7FF ? x : LeadingPiece(x);
       const int word = (biased - kFirstBiased) >> 4;
-      words.AddDouble(static_cast<uint32_t>(min(max(word, 0), static_cast<int>(kCount) - 1)), piece);
+      words.AddDouble(static_cast<uint32_t>(min(max(word, 0), static_cast<int>(kCount) - 1)),
+                      piece);
       x = biased == 0x7FF ? 0 : x - piece;
     } while (x != 0);
   }
@@ -212,8 +220,7 @@ struct DoubleWords {
                      [&](uint32_t digit, int64_t value) { words[digit] += value; });
   }
   // Adds the square of an element. Finite.
-  __device__ __noinline__ static void AddSquare(WordColumn words, double x)
-      requires(kPower == 2) {
+  __device__ __noinline__ static void AddSquare(WordColumn words, double x) requires(kPower == 2) {
     const DecomposedFloat d = Decompose(x);
     ForEachDigit<106>(Uint128{d.significand} * d.significand, 2 * d.position, false,
                       [&](uint32_t digit, int64_t value) { words[digit] += value; });

@@ -1,8 +1,8 @@
 // From exact numbers to float64: quotients and square roots that are rounded once, to the nearest,
 // ties to even.
 //
-// A number is cut to its leading bits and the knowledge whether anything not 0 was cut off, which is
-// all that rounding needs (the "sticky bit" of IEEE 754 implementations). Division by one or two
+// A number is cut to its leading bits and the knowledge whether anything not 0 was cut off, which
+// is all that rounding needs (the "sticky bit" of IEEE 754 implementations). Division by one or two
 // 64-bit integers is schoolbook long division from the top, floor(floor(a / b) / c) being
 // floor(a / (b * c)); the square root is that of the leading 128 bits, floor(sqrt(floor(a))) being
 // floor(sqrt(a)).

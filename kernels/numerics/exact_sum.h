@@ -156,7 +156,8 @@ class ExactSum {
     if ((flags_ & kSawNan) != 0) return DropNumber();
     const double scaled = ldexp(x.value, -x.exponent);  // Exact: an integer below 2^63.
     const int64_t integer = static_cast<int64_t>(scaled);
-    AddInteger(Magnitude(integer), static_cast<uint32_t>(x.exponent - kLowestExponent), integer < 0);
+    AddInteger(Magnitude(integer), static_cast<uint32_t>(x.exponent - kLowestExponent),
+               integer < 0);
   }
 
   // Adds what a bank of digits holds: digit i counts in units of 2^(kLowestExponent + 32 * i).

@@ -209,8 +209,8 @@ TEST(ExactQuotientTest, MatchesTheOracle) {
         LeadingQuotient(limbs.data(), static_cast<int>(limbs.size()), exponent, divisor, second);
     // bits * d1 * d2 <= number < (bits + 1) * d1 * d2, with equality where there is no fraction.
     const auto times = [&](Uint128 bits) {
-      std::vector<uint64_t> product = {static_cast<uint64_t>(bits),
-                                       static_cast<uint64_t>(bits >> 64), 0, 0, 0, 0, 0, 0, 0, 0};
+      std::vector<uint64_t> product = {
+          static_cast<uint64_t>(bits), static_cast<uint64_t>(bits >> 64), 0, 0, 0, 0, 0, 0, 0, 0};
       MultiplyBy(product.data(), 10, divisor);
       MultiplyBy(product.data(), 10, second);
       return product;
@@ -266,9 +266,9 @@ TEST(ExactQuotientTest, RoundsSubnormalResultsOnce) {
     return RoundToDouble(LeadingQuotient(&three, 1, exponent, divisor));
   };
   EXPECT_EQ(round(-1074, 1), 3 * 0x1p-1074);
-  EXPECT_EQ(round(-1074, 2), 2 * 0x1p-1074);   // 1.5 ties to 2.
-  EXPECT_EQ(round(-1074, 6), 0);               // 0.5 ties to 0.
-  EXPECT_EQ(round(-1074, 5), 0x1p-1074);       // 0.6
+  EXPECT_EQ(round(-1074, 2), 2 * 0x1p-1074);  // 1.5 ties to 2.
+  EXPECT_EQ(round(-1074, 6), 0);              // 0.5 ties to 0.
+  EXPECT_EQ(round(-1074, 5), 0x1p-1074);      // 0.6
   EXPECT_EQ(round(-1200, 1), 0);
 }
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "kernels/numerics/statistic_value.h"
 #include "kernels/conformance/exact_sum.h"
+#include "kernels/numerics/statistic_value.h"
 
 namespace gridfold::kernels {
 namespace {
@@ -75,7 +75,8 @@ void ExpectSameState(const FullState<T>& a, const FullState<T>& b) {
   EXPECT_EQ(x.nonzero, y.nonzero);
   EXPECT_EQ(x.nan, y.nan);
   EXPECT_EQ(x.infinite, y.infinite);
-  EXPECT_EQ(statistic_internal::Quotient(a.template Part<kSumPart>(), 1), statistic_internal::Quotient(b.template Part<kSumPart>(), 1));
+  EXPECT_EQ(statistic_internal::Quotient(a.template Part<kSumPart>(), 1),
+            statistic_internal::Quotient(b.template Part<kSumPart>(), 1));
   EXPECT_EQ(statistic_internal::Quotient(a.template Part<kSquaresPart>(), 1),
             statistic_internal::Quotient(b.template Part<kSquaresPart>(), 1));
   EXPECT_EQ(statistic_internal::Quotient(a.template Part<kMagnitudesPart>(), 1),
@@ -149,9 +150,12 @@ TYPED_TEST(ReductionStateTest, MomentsAreThoseOfTheElements) {
     }
   }
   const FullState<TypeParam> state = StateOf(elements);
-  EXPECT_EQ(statistic_internal::Quotient(state.template Part<kSumPart>(), 1), sum.Value().ToDouble());
-  EXPECT_EQ(statistic_internal::Quotient(state.template Part<kSquaresPart>(), 1), squares.Value().ToDouble());
-  EXPECT_EQ(statistic_internal::Quotient(state.template Part<kMagnitudesPart>(), 1), magnitudes.Value().ToDouble());
+  EXPECT_EQ(statistic_internal::Quotient(state.template Part<kSumPart>(), 1),
+            sum.Value().ToDouble());
+  EXPECT_EQ(statistic_internal::Quotient(state.template Part<kSquaresPart>(), 1),
+            squares.Value().ToDouble());
+  EXPECT_EQ(statistic_internal::Quotient(state.template Part<kMagnitudesPart>(), 1),
+            magnitudes.Value().ToDouble());
 }
 
 TEST(ExtremeStateTest, FirstIndexOfEqualValuesInAnyOrder) {
