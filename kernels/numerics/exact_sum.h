@@ -11,10 +11,8 @@
 //                        equal bits. F is float or double, float for both 16-bit formats too, whose
 //                        values are floats. kPower is 1 for sums of numbers, 2 for sums of products
 //                        of two.
-//   ExactDigits          the same number as signed digits 32 bits apart, without carries: an addend
+//   ForEachDigit         the same number as signed digits 32 bits apart, without carries: an addend
 //                        touches two to five digits, wherever they are kept. For adding many.
-//   FixedPoint           a float64 that is known to be a multiple of 2^exponent, as fast paths
-//                        leave it; exact to add to either.
 //
 // Infinities, NaN and negative zeros are kept beside the number, by flags that are merged by OR.
 // Host and device.
@@ -74,12 +72,6 @@ GRIDFOLD_HD inline DecomposedFloat Decompose(F x) {
   return {fraction | (normal ? Bits{1} << kFractionBits : 0), normal ? biased - 1 : 0,
           (bits & kSign) != 0};
 }
-
-// A number that is a multiple of 2^exponent and below 2^(exponent + 63): an exact partial sum.
-struct FixedPoint {
-  double value;
-  int exponent;
-};
 
 // What a sum has seen besides finite numbers. Merged by OR.
 inline constexpr uint32_t kSawPositiveInfinity = 1;
@@ -147,17 +139,6 @@ class ExactSum {
       AddAt(limbs_, kLimbs, first, low);
       AddAt(limbs_, kLimbs, first + 2, high);
     }
-  }
-
-  // Adds x, whose value is a multiple of 2^x.exponent, at least 2^kLowestExponent. Infinities and
-  // NaN are taken as such.
-  GRIDFOLD_HD void AddFixedPoint(FixedPoint x) {
-    flags_ |= ExactSumFlagsOf(x.value);
-    if ((flags_ & kSawNan) != 0) return DropNumber();
-    const double scaled = ldexp(x.value, -x.exponent);  // Exact: an integer below 2^63.
-    const int64_t integer = static_cast<int64_t>(scaled);
-    AddInteger(Magnitude(integer), static_cast<uint32_t>(x.exponent - kLowestExponent),
-               integer < 0);
   }
 
   // Adds what a bank of digits holds: digit i counts in units of 2^(kLowestExponent + 32 * i).

@@ -183,16 +183,6 @@ TEST(ExactSumTest, RoundsToInfinityOnlyPastHalfAUnitAboveTheLargest) {
   EXPECT_EQ(SumOf<double>({largest, 0x1p970, -0x1p-1074}).Rounded(), largest);
 }
 
-TEST(ExactSumTest, FixedPointAddends) {
-  ExactSum<float, 1> sum;
-  sum.AddFixedPoint({3 * 0x1p-149, -149});
-  sum.AddFixedPoint({-0x1p53, -10});
-  ExactSum<float, 1> expected;
-  for (int i = 0; i < 3; ++i) expected.Add(0x1p-149f);
-  expected.Add(-0x1p53f);
-  EXPECT_TRUE(sum == expected);
-}
-
 // Numerators of up to 40 limbs, divisors of every size, against the oracle's quotient.
 TEST(ExactQuotientTest, MatchesTheOracle) {
   std::mt19937_64 random(5);
