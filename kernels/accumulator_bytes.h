@@ -33,9 +33,9 @@
 //                 index (integer), largest element, its index (integer)
 //     tally       numbers of elements other than 0, of NaNs, of infinities (integers)
 //     magnitudes  number
-//     product     1 (1 byte) where a factor is 0; else 2 and the product modulo 2^64 (8 bytes)
-//     where
-//                 its magnitude is 2^64 or more; else 4 (negative) or 0 and the magnitude (8 bytes)
+//     product     1 (1 byte) where a factor is 0; else, where its magnitude is 2^64 or more, 2 and
+//                 the product modulo 2^64 (8 bytes); else 4 (negative) or 0 and the magnitude
+//                 (8 bytes)
 //     bits        and, or, exclusive or (an element each)
 //
 // A histogram's body:
@@ -44,10 +44,9 @@
 //                 (1 byte, 0 where not weighted); channels (integer); number of quantiles (integer)
 //                 and quantiles (float64 each); number of layouts (integer: 1 where all channels or
 //                 axes have the same, else one for each); layouts
-//   layout        kind (1 byte: 0 even, 1 table, 2 integer); number of bins b (integer); even:
-//   lower
-//                 and upper bound (float64); table: b + 1 edges (float64); integer: integer of bin
-//                 0 (8 bytes, two's complement)
+//   layout        kind (1 byte: 0 even, 1 table, 2 integer); number of bins b (integer); then of
+//                 even bins lower and upper bound (float64), of a table b + 1 edges (float64), of
+//                 integer bins the integer of bin 0 (8 bytes, two's complement)
 //   samples       number of samples, all channels together (integer, below 2^63)
 //   each channel  underflow, overflow and NaN count (integers)
 //   bins          of all channels, one after the other, in row-major order in two dimensions: the
