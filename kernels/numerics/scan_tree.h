@@ -16,17 +16,16 @@
 //   result    inclusive: base + r(k); exclusive: base + r(k-1), base itself for the first of a run.
 //             Where a group starts in the run at or before k, base is left out.
 //   total     of a tile: w(kScanWarps - 1) + total(kScanWarps - 1)
-//   carry     of tile t in block b = t / kScanTilesPerBlock: block(b) + u(j - 1), where j is t's
-//   place
-//             in its block, u the doubling network over the totals of the block's tiles (the
-//             network has kScanTilesPerBlock lanes), u(-1) the identity; block(0) is the identity
-//             and block(b + 1) = block(b) + u(kScanTilesPerBlock - 1)
+//   carry     of tile t in block b = t / kScanTilesPerBlock: block(b) + u(j - 1), where j is
+//             t's place in its block, u the doubling network over the totals of the block's
+//             tiles (the network has kScanTilesPerBlock lanes), u(-1) the identity; block(0) is the
+//             identity and block(b + 1) = block(b) + u(kScanTilesPerBlock - 1)
 //
 // Axis 0: each column is a scan of its own over the logical rows.
 //   chunk     kScanChunkRows consecutive rows; running values r(k) = r(k-1) + x(k)
 //   carry     carry(0) = the identity, carry(c + 1) = carry(c) + (last running value of chunk c)
-//   result    inclusive: carry + r(k); exclusive: carry + r(k-1), carry itself for a chunk's first
-//   row
+//   result    inclusive: carry + r(k); exclusive: carry + r(k-1), carry itself for a
+//             chunk's first row
 //
 // An exclusive scan gives EmptyResult() at a group's first position.
 //
