@@ -12,18 +12,21 @@ namespace gridfold::kernels {
 
 namespace {
 
-using Operation = std::variant<ReductionPlan, HistogramPlan>;
-
-absl::StatusOr<Operation> PlanOf(const AccumulatorBody& body, const AccumulatorLimits& limits) {
+// Sets the plan's operation to what the body answers.
+absl::Status SetOperation(const AccumulatorBody& body, const AccumulatorLimits& limits,
+                          MergePlan& plan) {
   if (body.kind == AccumulatorKind::kReduction) {
-    absl::StatusOr<ReductionPlan> plan = PlanOfReductionBody(body.bytes, limits.group_count_max);
-    if (!plan.ok()) return plan.status();
-    return Operation(*std::move(plan));
+    absl::StatusOr<ReductionPlan> reduction =
+        PlanOfReductionBody(body.bytes, limits.group_count_max);
+    if (!reduction.ok()) return reduction.status();
+    plan.operation.emplace<ReductionPlan>(*std::move(reduction));
+    return absl::OkStatus();
   }
-  absl::StatusOr<HistogramPlan> plan =
+  absl::StatusOr<HistogramPlan> histogram =
       PlanOfHistogramBody(body.bytes, limits.bin_count_max, limits.channel_count_max);
-  if (!plan.ok()) return plan.status();
-  return Operation(*std::move(plan));
+  if (!histogram.ok()) return histogram.status();
+  plan.operation.emplace<HistogramPlan>(*std::move(histogram));
+  return absl::OkStatus();
 }
 
 // Takes another body into a plan; of the same kind as the bodies before.
@@ -46,21 +49,18 @@ absl::Status AddBody(absl::string_view body, MergePlan& plan) {
 absl::StatusOr<MergePlan> PlanMerge(std::span<const absl::string_view> accumulators,
                                     const AccumulatorLimits& limits, const std::stop_token& stop) {
   if (accumulators.empty()) return InvalidField("accumulators", "at least one is needed");
+  const absl::StatusOr<AccumulatorBody> first = OpenAccumulator(accumulators[0]);
+  if (!first.ok()) return AccumulatorError(0, first.status());
   MergePlan plan;
-  AccumulatorKind kind{};
-  for (size_t i = 0; i < accumulators.size(); ++i) {
+  if (absl::Status status = SetOperation(*first, limits, plan); !status.ok()) {
+    return AccumulatorError(0, status);
+  }
+  plan.bodies.push_back(first->bytes);
+  for (size_t i = 1; i < accumulators.size(); ++i) {
     if (stop.stop_requested()) return absl::CancelledError("stopped");
     const absl::StatusOr<AccumulatorBody> body = OpenAccumulator(accumulators[i]);
     if (!body.ok()) return AccumulatorError(i, body.status());
-    if (i == 0) {
-      absl::StatusOr<Operation> operation = PlanOf(*body, limits);
-      if (!operation.ok()) return AccumulatorError(i, operation.status());
-      plan.operation = *std::move(operation);
-      plan.bodies.push_back(body->bytes);
-      kind = body->kind;
-      continue;
-    }
-    if (body->kind != kind) {
+    if (body->kind != first->kind) {
       return AccumulatorError(i,
                               absl::InvalidArgumentError("its operation is not the first one's"));
     }
