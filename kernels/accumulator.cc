@@ -49,6 +49,7 @@ absl::Status AddBody(absl::string_view body, MergePlan& plan) {
 absl::StatusOr<MergePlan> PlanMerge(std::span<const absl::string_view> accumulators,
                                     const AccumulatorLimits& limits, const std::stop_token& stop) {
   if (accumulators.empty()) return InvalidField("accumulators", "at least one is needed");
+  if (stop.stop_requested()) return absl::CancelledError("stopped");
   const absl::StatusOr<AccumulatorBody> first = OpenAccumulator(accumulators[0]);
   if (!first.ok()) return AccumulatorError(0, first.status());
   MergePlan plan;
