@@ -92,7 +92,10 @@ class FakeEngine final : public kernels::Engine {
         kernels::RunStatistics& statistics) override {
       statistics.strategy = "fake";
       if (absl::Status status = engine_.on_run(stop); !status.ok()) return status;
-      return kernels::HistogramResult{{plan.channel_count, kernels::HistogramCounts{}}, plan.bins};
+      kernels::HistogramResult result;
+      result.channels.resize(plan.channel_count);
+      result.bins = plan.bins;
+      return result;
     }
 
    private:
