@@ -293,8 +293,10 @@ TEST(RequestValidationTest, Accumulators) {
                   Limits{});
   ASSERT_TRUE(histogram.ok()) << histogram.status();
   EXPECT_TRUE(histogram->plan.return_states);
-  const auto merge = PlanRequest(
-      Parse<v1::MergeAccumulatorsRequest>("accumulators: ['ab', 'c'] partial: true"), Limits{});
+  // What is planned points into the request.
+  const auto request =
+      Parse<v1::MergeAccumulatorsRequest>("accumulators: ['ab', 'c'] partial: true");
+  const auto merge = PlanRequest(request, Limits{});
   ASSERT_TRUE(merge.ok()) << merge.status();
   EXPECT_THAT(merge->accumulators, ElementsAre("ab", "c"));
   EXPECT_TRUE(merge->partial);
