@@ -2,7 +2,8 @@
 //
 // The parts decide what an element does; here they are only fed with fewer operations. Integer
 // parts take a batch's sum, which is exact, and extremes take a batch's best element, which is the
-// first to come before all others by ExtremeState::IsBefore. Floating-point sums take each element.
+// first to come before all others by ExtremeState::IsBefore. Moments of floating-point elements are
+// kept apart (reduce_moments.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_ACCUMULATE_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_ACCUMULATE_CUH_
 
