@@ -1,4 +1,5 @@
 // That a lane's scratch, sized before any plan is known, suffices for every plan; without a device.
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -18,24 +19,28 @@ struct Extents {
 constexpr Extents kExtents[] = {{0, 0},   {1, 1},      {1, 100'000},   {256, 999},  {257, 999},
                                 {512, 7}, {513, 1000}, {1'000'000, 1}, {4097, 511}, {100'003, 31}};
 
+// A scan of a matrix, or of as many elements in one segment.
+absl::StatusOr<ScanPlan> PlanScanOf(ElementType type, const Extents& extents, ScanSpec spec) {
+  const uint64_t count = extents.rows * extents.columns;
+  if (spec.grouping.kind != GroupingKind::kSegments) {
+    return PlanScan(ArrayDescription::Matrix(type, extents.rows, extents.columns), std::move(spec));
+  }
+  spec.grouping.offsets = {0, count};
+  return PlanScan(ArrayDescription::Vector(type, count), std::move(spec));
+}
+
 TEST(ScanScratchTest, TheMaximumCoversEveryPlan) {
   for (const ElementType type : kTypes) {
     for (const auto& [rows, columns] : kExtents) {
       for (const ScanOperation operation : {ScanOperation::kSum, ScanOperation::kProduct}) {
         for (const GroupingKind kind : {GroupingKind::kWhole, GroupingKind::kAxis0,
                                         GroupingKind::kAxis1, GroupingKind::kSegments}) {
-          const uint64_t count = rows * columns;
           ScanSpec spec;
           spec.operation = operation;
           spec.grouping.kind = kind;
-          ArrayDescription array = ArrayDescription::Matrix(type, rows, columns);
-          if (kind == GroupingKind::kSegments) {
-            spec.grouping.offsets = {0, count};
-            array = ArrayDescription::Vector(type, count);
-          }
-          const auto plan = PlanScan(array, spec);
+          const auto plan = PlanScanOf(type, {rows, columns}, spec);
           ASSERT_TRUE(plan.ok()) << plan.status();
-          EXPECT_LE(ScanScratchBytes(*plan), ScanScratchBytesMax(array.size_bytes()));
+          EXPECT_LE(ScanScratchBytes(*plan), ScanScratchBytesMax(plan->array.size_bytes()));
         }
       }
     }
@@ -51,22 +56,16 @@ TEST(ScanScratchTest, TheMaximumCoversExactScans) {
     for (const auto& [rows, columns] : extents) {
       for (const GroupingKind kind : {GroupingKind::kWhole, GroupingKind::kAxis0,
                                       GroupingKind::kAxis1, GroupingKind::kSegments}) {
-        const uint64_t count = rows * columns;
         ScanSpec spec;
         spec.exact = true;
         spec.grouping.kind = kind;
-        ArrayDescription array = ArrayDescription::Matrix(type, rows, columns);
-        if (kind == GroupingKind::kSegments) {
-          spec.grouping.offsets = {0, count};
-          array = ArrayDescription::Vector(type, count);
-        }
-        const auto plan = PlanScan(array, spec);
+        const auto plan = PlanScanOf(type, {rows, columns}, spec);
         ASSERT_TRUE(plan.ok()) << plan.status();
-        EXPECT_LE(ScanScratchBytes(*plan), ScanScratchBytesMax(array.size_bytes()))
+        EXPECT_LE(ScanScratchBytes(*plan), ScanScratchBytesMax(plan->array.size_bytes()))
             << rows << " x " << columns;
         // The memory of a lane: the sums between the steps stay a small part of the array.
         const uint64_t few_bytes = 16 * 1024;
-        EXPECT_LE(ScanScratchBytes(*plan), array.size_bytes() * 5 / 16 + few_bytes);
+        EXPECT_LE(ScanScratchBytes(*plan), plan->array.size_bytes() * 5 / 16 + few_bytes);
       }
     }
   }
