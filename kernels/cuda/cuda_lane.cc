@@ -6,6 +6,7 @@
 #include "kernels/cuda/cancellation.h"
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/lane_layout.h"
+#include "kernels/cuda/reduce_geometry.h"
 #include "kernels/lane_limits.h"
 
 namespace gridfold::kernels::cuda {
@@ -36,13 +37,13 @@ absl::StatusOr<CudaLane::Memory> CudaLane::AllocateMemory(const LaneLayout& layo
                {memory.offsets, layout.offsets_bytes},
                {memory.output, layout.output_bytes},
                {memory.scratch, layout.scratch_bytes},
-               {memory.ticket, sizeof(uint32_t)}};
+               {memory.idle_total, IdleTotalBytes()}};
   for (const auto& part : parts) {
     absl::StatusOr<DeviceBuffer> buffer = DeviceBuffer::Allocate(part.size_bytes);
     if (!buffer.ok()) return buffer.status();
     part.buffer = *std::move(buffer);
   }
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(memory.ticket.data(), 0, sizeof(uint32_t)));
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(memory.idle_total.data(), 0, IdleTotalBytes()));
   // Streams of lanes do not wait for the stream that clears it.
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaStreamSynchronize(nullptr));
   return memory;

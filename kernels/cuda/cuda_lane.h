@@ -46,7 +46,7 @@ class CudaLane final : public Lane {
     DeviceBuffer offsets;
     DeviceBuffer output;
     DeviceBuffer scratch;
-    DeviceBuffer ticket;  // ReductionInput::idle_ticket.
+    DeviceBuffer idle_total;  // Of ReductionInput.
   };
 
   CudaLane(const DeviceProperties& properties, const LaneOptions& options,

@@ -46,7 +46,7 @@ absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set, E
   const std::string name = absl::StrCat("exact ", set.name, " ", ElementTypeName(type), " ", what);
   return benchmark.Measure(name, array.size_bytes(), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
-    const ReductionInput input{{benchmark.input(), count}, nullptr, benchmark.idle_ticket()};
+    const ReductionInput input{{benchmark.input(), count}, nullptr, benchmark.idle_total()};
     return LaunchReduction(*plan, input, output, scratch, benchmark.properties(),
                            benchmark.stream());
   });

@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/reduce_geometry.h"
 #include "kernels/numerics/element.h"
 
 namespace gridfold::kernels::cuda {
@@ -39,19 +40,19 @@ absl::StatusOr<KernelBenchmark> KernelBenchmark::Create(uint64_t array_bytes) {
   if (!output.ok()) return output.status();
   absl::StatusOr<DeviceBuffer> scratch = DeviceBuffer::Allocate(kScratchBytes);
   if (!scratch.ok()) return scratch.status();
-  absl::StatusOr<DeviceBuffer> ticket = DeviceBuffer::Allocate(sizeof(uint32_t));
-  if (!ticket.ok()) return ticket.status();
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(ticket->data(), 0, sizeof(uint32_t)));
+  absl::StatusOr<DeviceBuffer> idle_total = DeviceBuffer::Allocate(IdleTotalBytes());
+  if (!idle_total.ok()) return idle_total.status();
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(idle_total->data(), 0, IdleTotalBytes()));
   KernelBenchmark benchmark(*properties, *std::move(stream), *std::move(start), *std::move(stop),
                             *std::move(input), *std::move(output), *std::move(scratch),
-                            *std::move(ticket));
+                            *std::move(idle_total));
   if (absl::Status status = benchmark.MeasureCeilings(); !status.ok()) return status;
   return benchmark;
 }
 
 KernelBenchmark::KernelBenchmark(const DeviceProperties& properties, Stream stream, Event start,
                                  Event stop, DeviceBuffer input, DeviceBuffer output,
-                                 DeviceBuffer scratch, DeviceBuffer ticket)
+                                 DeviceBuffer scratch, DeviceBuffer idle_total)
     : properties_(properties),
       stream_(std::move(stream)),
       start_(std::move(start)),
@@ -59,7 +60,7 @@ KernelBenchmark::KernelBenchmark(const DeviceProperties& properties, Stream stre
       input_(std::move(input)),
       output_(std::move(output)),
       scratch_(std::move(scratch)),
-      ticket_(std::move(ticket)) {}
+      idle_total_(std::move(idle_total)) {}
 
 absl::Status KernelBenchmark::FillInput(ElementType type, BenchmarkData data) {
   return VisitElementType(type, [&](auto tag) {

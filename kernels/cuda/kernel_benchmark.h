@@ -46,8 +46,8 @@ class KernelBenchmark {
   void* output() const { return output_.data(); }  // As large as the input.
   uint64_t array_bytes() const { return input_.size_bytes(); }
   Scratch NewScratch() const { return Scratch(scratch_.data(), scratch_.size_bytes()); }
-  // As a lane has it: ReductionInput::idle_ticket.
-  uint32_t* idle_ticket() const { return reinterpret_cast<uint32_t*>(ticket_.data()); }
+  // As a lane has it: ReductionInput::idle_total.
+  void* idle_total() const { return idle_total_.data(); }
   const DeviceProperties& properties() const { return properties_; }
   cudaStream_t stream() const { return stream_.get(); }
 
@@ -62,7 +62,7 @@ class KernelBenchmark {
  private:
   KernelBenchmark(const DeviceProperties& properties, Stream stream, Event start, Event stop,
                   DeviceBuffer input, DeviceBuffer output, DeviceBuffer scratch,
-                  DeviceBuffer ticket);
+                  DeviceBuffer idle_total);
 
   absl::Status MeasureCeilings();
 
@@ -73,7 +73,7 @@ class KernelBenchmark {
   DeviceBuffer input_;
   DeviceBuffer output_;
   DeviceBuffer scratch_;
-  DeviceBuffer ticket_;
+  DeviceBuffer idle_total_;
   std::vector<BenchmarkRow> rows_;  // The first two are the ceilings.
 };
 

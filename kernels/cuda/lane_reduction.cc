@@ -49,7 +49,7 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, HostSpan input,
   void* const states_at = plan.return_states ? failures_at + failure_words : nullptr;
   const ReductionInput device_input{{memory_.input.data(), plan.array.element_count},
                                     reinterpret_cast<const uint64_t*>(memory_.offsets.data()),
-                                    reinterpret_cast<uint32_t*>(memory_.ticket.data())};
+                                    memory_.idle_total.data()};
   Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
   status = LaunchReduction(plan, device_input, {slots, failures_at, states_at}, scratch,
                            properties_, stream_.get());

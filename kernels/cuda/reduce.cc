@@ -51,38 +51,49 @@ ReductionParameters MakeParameters(const ReductionPlan& plan, const ReductionInp
 // Scratch of one launch, as laid out by GeometryScratchBytes.
 struct WorkSpace {
   SegmentQueue* queue;
-  uint32_t* tickets;
+  void* totals;
   void* partials;
   LongSegment* long_segments;
 };
 
-absl::StatusOr<WorkSpace> AllocateWorkSpace(const ReductionGeometry& geometry,
-                                            uint32_t* idle_ticket, Scratch& scratch,
-                                            cudaStream_t stream) {
-  const uint64_t counter_bytes = sizeof(SegmentQueue) + geometry.ticket_count * sizeof(uint32_t);
-  const auto counters = scratch.Allocate<std::byte>(counter_bytes);
-  if (!counters.ok()) return counters.status();
+absl::StatusOr<WorkSpace> AllocateWorkSpace(const ReductionGeometry& geometry, void* idle_total,
+                                            Scratch& scratch, cudaStream_t stream) {
+  const uint64_t zeroed_bytes = sizeof(SegmentQueue) + geometry.total_count * geometry.total_bytes;
+  const auto zeroed = scratch.Allocate<std::byte>(zeroed_bytes);
+  if (!zeroed.ok()) return zeroed.status();
   const auto partials =
       scratch.Allocate<std::byte>(geometry.partial_count * geometry.partial_bytes);
   if (!partials.ok()) return partials.status();
   const auto long_segments = scratch.Allocate<LongSegment>(geometry.queued_segments_max);
   if (!long_segments.ok()) return long_segments.status();
-  WorkSpace space{reinterpret_cast<SegmentQueue*>(*counters),
-                  reinterpret_cast<uint32_t*>(*counters + sizeof(SegmentQueue)), *partials,
-                  *long_segments};
-  const bool one_ticket = geometry.ticket_count == 1 && geometry.queued_segments_max == 0;
-  if (one_ticket && idle_ticket != nullptr) {
-    space.tickets = idle_ticket;
-  } else if (geometry.ticket_count > 0) {
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*counters, 0, counter_bytes, stream));
+  WorkSpace space{reinterpret_cast<SegmentQueue*>(*zeroed), *zeroed + sizeof(SegmentQueue),
+                  *partials, *long_segments};
+  const bool has_one = geometry.total_count == 1 && geometry.queued_segments_max == 0;
+  if (has_one && idle_total != nullptr) {
+    space.totals = idle_total;
+  } else if (geometry.total_count > 0) {
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*zeroed, 0, zeroed_bytes, stream));
   }
   return space;
 }
 
-LaunchShape ShapeOf(const ReductionGeometry& geometry, uint32_t grid_blocks) {
-  return {.grid = dim3(grid_blocks),
+LaunchShape ShapeOf(const ReductionGeometry& geometry) {
+  return {.grid = dim3(geometry.grid_blocks),
           .block = dim3(geometry.block_threads),
           .shared_bytes = geometry.word_bytes};
+}
+
+LaunchShape QueueShapeOf(const ReductionGeometry& geometry) {
+  return {.grid = dim3(geometry.queue_grid_blocks),
+          .block = dim3(geometry.queue_block_threads),
+          .shared_bytes = geometry.queue_word_bytes};
+}
+
+BlockWork BlockWorkOf(const WorkSpace& space) {
+  BlockWork work = {};
+  work.totals = space.totals;
+  work.block_registers = space.partials;
+  return work;
 }
 
 absl::Status LaunchTiles(const ReductionKernels& kernels, const ReductionGeometry& geometry,
@@ -95,26 +106,20 @@ absl::Status LaunchTiles(const ReductionKernels& kernels, const ReductionGeometr
                        .queue = queues ? space.queue : nullptr,
                        .long_segments = space.long_segments};
   absl::Status status =
-      Launch(kernels.tiles, ShapeOf(geometry, geometry.grid_blocks), stream, parameters, tiles);
+      Launch(kernels.tiles, ShapeOf(geometry), stream, parameters, tiles);
   if (!status.ok() || !queues) return status;
-  const BlockWork blocks{.chunks_per_group = 0,
-                         .queue = space.queue,
-                         .long_segments = space.long_segments,
-                         .partials = space.partials,
-                         .tickets = space.tickets};
-  return Launch(kernels.blocks, ShapeOf(geometry, geometry.queue_grid_blocks), stream, parameters,
-                blocks);
+  BlockWork blocks = BlockWorkOf(space);
+  blocks.queue = space.queue;
+  blocks.long_segments = space.long_segments;
+  return Launch(kernels.blocks, QueueShapeOf(geometry), stream, parameters, blocks);
 }
 
 absl::Status LaunchBlocks(const ReductionKernels& kernels, const ReductionGeometry& geometry,
                           const ReductionParameters& parameters, const WorkSpace& space,
                           cudaStream_t stream) {
-  const BlockWork work{.chunks_per_group = geometry.chunks_per_group,
-                       .queue = nullptr,
-                       .long_segments = nullptr,
-                       .partials = space.partials,
-                       .tickets = space.tickets};
-  return Launch(kernels.blocks, ShapeOf(geometry, geometry.grid_blocks), stream, parameters, work);
+  BlockWork work = BlockWorkOf(space);
+  work.chunks_per_group = geometry.chunks_per_group;
+  return Launch(kernels.blocks, ShapeOf(geometry), stream, parameters, work);
 }
 
 absl::Status LaunchColumns(const ReductionKernels& kernels, const ReductionGeometry& geometry,
@@ -125,16 +130,16 @@ absl::Status LaunchColumns(const ReductionKernels& kernels, const ReductionGeome
                         .tile_count = geometry.column_tile_count,
                         .rows_per_split = geometry.rows_per_split,
                         .partials = space.partials,
-                        .tickets = space.tickets};
-  return Launch(kernels.columns, ShapeOf(geometry, geometry.grid_blocks), stream, parameters, work);
+                        .tickets = static_cast<uint32_t*>(space.totals)};
+  return Launch(kernels.columns, ShapeOf(geometry), stream, parameters, work);
 }
 
 // Everything but floating-point products.
 absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& parameters,
-                          uint32_t* idle_ticket, Scratch& scratch,
+                          void* idle_total, Scratch& scratch,
                           const DeviceProperties& properties, cudaStream_t stream) {
   const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
-  const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, idle_ticket, scratch, stream);
+  const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, idle_total, scratch, stream);
   if (!space.ok()) return space.status();
   const ReductionKernels kernels = VisitElementType(plan.array.element_type, [&](auto tag) {
     return ReductionKernelsFor<typename decltype(tag)::type>(ReductionParts(plan));
@@ -187,7 +192,7 @@ absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& in
   }
   if (plan.grouping.group_count == 0) return absl::OkStatus();
   if (!HasOnlyFloatingProduct(plan)) {
-    absl::Status status = LaunchStates(plan, MakeParameters(plan, input, output), input.idle_ticket,
+    absl::Status status = LaunchStates(plan, MakeParameters(plan, input, output), input.idle_total,
                                        scratch, properties, stream);
     if (!status.ok()) return status;
   }

@@ -12,6 +12,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_moments.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/numerics/reduction_state.h"
@@ -202,26 +203,59 @@ __device__ inline void AddFinite(const Batch<S, kSize> (&batches)[kCount], uint6
   part.nonzero += nonzero;
 }
 
-// What a thread loads turn by turn: kInFlight vectors, a vector of each thread apart.
+// The vectors of an array that a thread loads, turn by turn: kInFlight of them in a turn, `apart`
+// from each other. The last turn may have fewer. A thread takes every turn, or those that its warp
+// draws from a counter of the block, so that warps which the hardware favours take more.
 template <class T, uint32_t kInFlight>
 struct LoadedTurns {
   static constexpr uint32_t kSize = kVectorSize<T>;
   using Batches = Batch<ComputeType<T>, kSize>[kInFlight];
 
-  const uint4* first;
-  uint32_t threads;
+  const uint4* first;  // Of turn 0.
+  const uint4* end;    // Of the array.
   uint64_t first_index;  // Of the first element of *first.
+  uint64_t turn_stride;  // Vectors from a turn to the next.
+  uint32_t apart;
+  uint32_t first_turn = 0;
+  uint32_t* counter = nullptr;  // In shared memory: turns drawn so far.
+  uint32_t lane = 0;            // With a counter, from which a warp draws as one.
 
-  __device__ uint64_t step() const { return uint64_t{threads} * kSize; }
-  __device__ const uint4* Of(uint32_t turn) const {
-    return first + uint64_t{turn} * kInFlight * threads;
-  }
+  // Elements from a vector of a turn to the next.
+  __device__ uint64_t step() const { return uint64_t{apart} * kSize; }
+  __device__ const uint4* Of(uint32_t turn) const { return first + turn * turn_stride; }
   __device__ uint64_t IndexOf(uint32_t turn) const {
-    return first_index + uint64_t{turn} * kInFlight * step();
+    return first_index + turn * turn_stride * kSize;
   }
-  __device__ void Load(const uint4* at, uint4 (&raw)[kInFlight]) const {
+  // The same for all lanes of a warp that draws.
+  __device__ bool HasTurn(uint32_t turn) const { return Of(turn) - lane < end; }
+  __device__ uint32_t NextTurn(uint32_t turn) const {
+    if (counter == nullptr) return turn + 1;
+    uint32_t drawn = 0;
+    if (lane == 0) drawn = atomicAdd_block(counter, 1u);
+    return __shfl_sync(~0u, drawn, 0);
+  }
+
+  // Whether there is a k-th vector in the turn that begins at `at`.
+  __device__ bool Has(const uint4* at, uint32_t k) const { return at + uint64_t{k} * apart < end; }
+  __device__ bool IsFull(const uint4* at) const { return Has(at, kInFlight - 1); }
+  __device__ uint32_t VectorsAt(const uint4* at) const {
+    if (IsFull(at)) return kInFlight;
+    uint32_t count = 0;
 #pragma unroll
-    for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = at[uint64_t{k} * threads];
+    for (uint32_t k = 0; k < kInFlight - 1; ++k) count += Has(at, k) ? 1 : 0;
+    return count;
+  }
+  // Loads what there is of a turn; the rest becomes `padding`.
+  __device__ void Load(const uint4* at, const uint4& padding, uint4 (&raw)[kInFlight]) const {
+    if (IsFull(at)) {
+#pragma unroll
+      for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = at[uint64_t{k} * apart];
+    } else {
+#pragma unroll
+      for (uint32_t k = 0; k < kInFlight; ++k) {
+        raw[k] = Has(at, k) ? at[uint64_t{k} * apart] : padding;
+      }
+    }
   }
   __device__ static void Convert(const uint4 (&raw)[kInFlight], Batches& batches) {
 #pragma unroll
@@ -294,6 +328,8 @@ class Accumulator {
   using Registers = RegisterState<T, kParts>;
   using Base = typename Registers::Base;
   static constexpr bool kHasWords = Registers::kHasWords;
+  // Whether elements may be taken in any order: moments do not mind, and are all there is.
+  static constexpr bool kIsOrderFree = kHasWords && Base::kParts == 0;
 
   // `words` are the thread's own.
   __device__ Accumulator(WordColumn words, bool ignore_nan)
@@ -317,47 +353,39 @@ class Accumulator {
         return;
       }
     }
-    if constexpr (Base::kParts != 0) AddToRegisters(batches, first_index, step, stride);
+    if constexpr (Base::kParts != 0) AddToRegisters(batches, kCount, first_index, step, stride);
   }
 
-  // Takes `turns` turns of loads.
+  // Takes all that a thread loads, but no more than words can take: what a warp leaves for that
+  // reason is drawn by others, which have room for it.
   template <uint32_t kInFlight>
-  __device__ void AddTurns(const LoadedTurns<T, kInFlight>& loads, uint32_t turns) {
-    if (turns == 0) return;
+  __device__ void AddTurns(const LoadedTurns<T, kInFlight>& loads) {
+    constexpr uint32_t kTurnsMax = kHasWords ? ReduceTuning::kAdditionsMax * 3 / 2 /
+                                                   (kInFlight * kVectorSize<T>)
+                                             : ~uint32_t{0};
     // The next turn's loads are under way while this one is added, where threads are few and have
     // the registers.
     constexpr bool kLoadsAhead = HasWindow();
     uint4 raw[kInFlight];
     [[maybe_unused]] ExtremeTurns<S> extremes;
-    const uint4* at = loads.first;
-    if constexpr (kLoadsAhead) loads.Load(at, raw);
+    uint32_t turn = loads.first_turn;
+    if constexpr (kLoadsAhead) {
+      if (loads.HasTurn(turn)) loads.Load(loads.Of(turn), Padding(), raw);
+    }
 #pragma unroll 1
-    for (uint32_t turn = 0; turn < turns; ++turn) {
-      if constexpr (!kLoadsAhead) loads.Load(at, raw);
-      at += uint64_t{kInFlight} * loads.threads;
-      if constexpr (HalfElement<T> && kParts == kSumPart) {
-        if (!ignore_nan_) {
-#pragma unroll
-          for (uint32_t k = 0; k < kInFlight; ++k) AddHalves(raw[k]);
-          continue;
+    for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
+      if constexpr (!kLoadsAhead) loads.Load(loads.Of(turn), Padding(), raw);
+      const uint32_t current = turn;
+      turn = taken < kTurnsMax ? loads.NextTurn(turn) : kNoTurn;
+      if constexpr (kHasWords && !HasWindow()) {
+        AddVectors(raw);
+      } else {
+        typename LoadedTurns<T, kInFlight>::Batches batches;
+        loads.Convert(raw, batches);
+        if constexpr (kLoadsAhead) {
+          if (loads.HasTurn(turn)) loads.Load(loads.Of(turn), Padding(), raw);
         }
-      }
-      typename LoadedTurns<T, kInFlight>::Batches batches;
-      loads.Convert(raw, batches);
-      if constexpr (kLoadsAhead) {
-        if (turn + 1 < turns) loads.Load(at, raw);
-      }
-      if constexpr (kHasWords) {
-        if (AddMoments(batches)) {
-          if constexpr ((kParts & kTallyPart) != 0) {
-            AddFinite(batches, 0, 0, 1, registers_.template Part<kTallyPart>());
-          }
-          if constexpr ((kParts & kExtremesPart) != 0) extremes.Add(batches, turn);
-          continue;
-        }
-      }
-      if constexpr (Base::kParts != 0) {
-        AddToRegisters(batches, loads.IndexOf(turn), loads.step(), 1);
+        AddTurn(loads, current, batches, extremes);
       }
     }
     if constexpr (kHasWords && (kParts & kExtremesPart) != 0) {
@@ -372,7 +400,8 @@ class Accumulator {
     Add(batches, index, 0, 1);
   }
 
-  // Brings moments into the words and returns the rest. What follows is Reset.
+  // Brings moments into the words, which are then read by CloseWords or JoinWords, and returns the
+  // rest. What follows is Reset.
   __device__ Registers Close() {
     if constexpr (kHasWords) registers_.flags = moments_.Close();
     return registers_;
@@ -384,11 +413,62 @@ class Accumulator {
     __device__ void Reset() {}
   };
 
-  // Sums of 16-bit elements alone.
-  __device__ void AddHalves(const uint4& raw) {
-    if (moments_.AddPacked(raw)) return;
-    const Batch<S, kVectorSize<T>> batches[1] = {BatchOf<T>(raw)};
-    AddMoments(batches);
+  static constexpr uint32_t kNoTurn = ~uint32_t{0};
+  // What stands for elements that are not there: it adds nothing to any moment.
+  __device__ uint4 Padding() const {
+    constexpr uint32_t kUpper = HalfElement<T> ? 0x8000'8000u : 0x8000'0000u;
+    constexpr uint32_t kLower = sizeof(T) == 8 ? 0 : kUpper;
+    constexpr uint32_t kNans = ~uint32_t{0};
+    // Of NaNs, which are left out, no sign is noted.
+    if (HasWindow() && ignore_nan_) return {kNans, kNans, kNans, kNans};
+    return {kLower, kUpper, kLower, kUpper};
+  }
+
+  // Words alone.
+  template <uint32_t kInFlight>
+  __device__ void AddVectors(uint4 (&raw)[kInFlight]) {
+    if (ignore_nan_) DropNans(raw);
+#pragma unroll
+    for (uint32_t k = 0; k < kInFlight; ++k) moments_.AddVector(raw[k]);
+  }
+
+  // NaNs become what adds nothing.
+  template <uint32_t kInFlight>
+  __device__ static void DropNans(uint4 (&raw)[kInFlight]) {
+    struct Elements {
+      T values[kVectorSize<T>];
+    };
+    using Bits = std::conditional_t<HalfElement<T>, uint16_t, uint32_t>;
+    constexpr T kNegativeZero = std::bit_cast<T>(static_cast<Bits>(1u << (8 * sizeof(T) - 1)));
+#pragma unroll
+    for (uint32_t k = 0; k < kInFlight; ++k) {
+      Elements elements = std::bit_cast<Elements>(raw[k]);
+#pragma unroll
+      for (T& x : elements.values) x = IsNan(x) ? kNegativeZero : x;
+      raw[k] = std::bit_cast<uint4>(elements);
+    }
+  }
+
+  template <uint32_t kInFlight>
+  __device__ void AddTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
+                          const typename LoadedTurns<T, kInFlight>::Batches& batches,
+                          ExtremeTurns<S>& extremes) {
+    const uint32_t count = loads.VectorsAt(loads.Of(turn));
+    if constexpr (kHasWords) {
+      const bool are_finite = AddMoments(batches);
+      if constexpr (Base::kParts != 0) {
+        if (are_finite && count == kInFlight) {
+          if constexpr ((kParts & kTallyPart) != 0) {
+            AddFinite(batches, 0, 0, 1, registers_.template Part<kTallyPart>());
+          }
+          if constexpr ((kParts & kExtremesPart) != 0) extremes.Add(batches, turn);
+          return;
+        }
+      }
+    }
+    if constexpr (Base::kParts != 0) {
+      AddToRegisters(batches, count, loads.IndexOf(turn), loads.step(), 1);
+    }
   }
 
   static constexpr bool HasWindow() {
@@ -431,13 +511,14 @@ class Accumulator {
         [&](auto& part) { AddFinite(batches, first_index, step, stride, part); });
   }
 
-  // Loops over batches are unrolled: an index that is known at run time only would send them to
-  // memory.
+  // Takes the first `count` of the batches. Loops over batches are unrolled: an index that is known
+  // at run time only would send them to memory.
   template <uint32_t kSize, uint32_t kCount>
-  __device__ void AddToRegisters(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index,
-                                 uint64_t step, uint32_t stride) {
+  __device__ void AddToRegisters(const Batch<S, kSize> (&batches)[kCount], uint32_t count,
+                                 uint64_t first_index, uint64_t step, uint32_t stride) {
 #pragma unroll
     for (uint32_t b = 0; b < kCount; ++b) {
+      if (b >= count) return;
       const uint64_t index = first_index + b * step;
       if (FloatingElement<T> && ignore_nan_ && HasNan(batches[b])) {
 #pragma unroll
@@ -451,22 +532,6 @@ class Accumulator {
     }
   }
 
-  template <uint32_t kInFlight, bool kIsMax>
-  __device__ static void AddExtremeOfTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
-                                          ExtremeState<S, kIsMax>& extreme) {
-    if (turn == ExtremeTurns<S>::kNone) return;
-    uint4 raw[kInFlight];
-    typename LoadedTurns<T, kInFlight>::Batches batches;
-    loads.Load(loads.Of(turn), raw);
-    loads.Convert(raw, batches);
-    ExtremeState<S, kIsMax> of_turn;
-#pragma unroll
-    for (uint32_t b = 0; b < kInFlight; ++b) {
-      AddBatch(batches[b], loads.IndexOf(turn) + b * loads.step(), 1, of_turn);
-    }
-    extreme.Merge(of_turn);  // Other turns may have brought the same value, earlier or later.
-  }
-
   // Where NaNs are ignored.
   __device__ void AddRegisters(S x, uint64_t index) {
     if (!IsNan(x)) {
@@ -476,42 +541,91 @@ class Accumulator {
     }
   }
 
+  template <uint32_t kInFlight, bool kIsMax>
+  __device__ static void AddExtremeOfTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
+                                          ExtremeState<S, kIsMax>& extreme) {
+    if (turn == ExtremeTurns<S>::kNone) return;
+    uint4 raw[kInFlight];
+    typename LoadedTurns<T, kInFlight>::Batches batches;
+    loads.Load(loads.Of(turn), {}, raw);  // A full one.
+    loads.Convert(raw, batches);
+    ExtremeState<S, kIsMax> of_turn;
+#pragma unroll
+    for (uint32_t b = 0; b < kInFlight; ++b) {
+      AddBatch(batches[b], loads.IndexOf(turn) + b * loads.step(), 1, of_turn);
+    }
+    extreme.Merge(of_turn);  // Other turns may have brought the same value, earlier or later.
+  }
+
   bool ignore_nan_;
   Registers registers_;
   std::conditional_t<kHasWords, MomentAccumulator<T, kParts>, NoMoments> moments_;
 };
 
+// Where the vectors of an array begin, and the elements before and after them that are not a vector.
+template <class T>
+struct VectorRange {
+  const uint4* vectors;
+  uint64_t count;
+  uint64_t head;  // Elements before.
+  uint64_t tail;  // Index of the first after.
+
+  __device__ VectorRange(const T* elements, uint64_t element_count) {
+    const uint32_t misaligned =
+        static_cast<uint32_t>(reinterpret_cast<uintptr_t>(elements) % ReduceTuning::kVectorBytes);
+    head = misaligned == 0 ? 0 : (ReduceTuning::kVectorBytes - misaligned) / sizeof(T);
+    if (head > element_count) head = element_count;
+    vectors = reinterpret_cast<const uint4*>(elements + head);
+    count = (element_count - head) / kVectorSize<T>;
+    tail = head + count * kVectorSize<T>;
+  }
+};
+
 // Takes the share of thread `rank` of `threads` in `count` elements, of which the first has index 0
-// of its group. The shares of all threads together are all elements; each thread takes its own in
-// increasing order. kInFlight loads of 16 bytes are under way at once.
-template <uint32_t kInFlight, class T, class Accumulator>
+// of its group: its turns of the vectors, as loads(range) gives them, and every threads-th of the
+// other elements. Each thread takes its own in increasing order, unless order does not matter.
+template <class T, class Accumulator, class Loads>
 __device__ inline void AddRange(const T* elements, uint64_t count, uint32_t rank, uint32_t threads,
-                                Accumulator& accumulator) {
-  constexpr uint32_t kSize = kVectorSize<T>;
-  const uint32_t misaligned =
-      static_cast<uint32_t>(reinterpret_cast<uintptr_t>(elements) % ReduceTuning::kVectorBytes);
-  uint64_t head = misaligned == 0 ? 0 : (ReduceTuning::kVectorBytes - misaligned) / sizeof(T);
-  if (head > count) head = count;
+                                Accumulator& accumulator, Loads loads) {
+  const VectorRange<T> range(elements, count);
+  const auto add_elements = [&](uint64_t begin, uint64_t end) {
 #pragma unroll 1
-  for (uint64_t i = rank; i < head; i += threads) accumulator.AddElement(elements[i], i);
+    for (uint64_t i = begin + rank; i < end; i += threads) accumulator.AddElement(elements[i], i);
+  };
+  // The loop to be fast in is the last where it can be: less is alive in it.
+  add_elements(0, range.head);
+  if constexpr (Accumulator::kIsOrderFree) add_elements(range.tail, count);
+  accumulator.AddTurns(loads(range));
+  if constexpr (!Accumulator::kIsOrderFree) add_elements(range.tail, count);
+}
 
-  // Turns in which every thread has all its loads: the loop to be fast in keeps little alive.
-  const uint4* const vectors = reinterpret_cast<const uint4*>(elements + head);
-  const uint64_t vector_count = (count - head) / kSize;
-  const uint32_t turns = static_cast<uint32_t>(vector_count / (kInFlight * uint64_t{threads}));
-  const LoadedTurns<T, kInFlight> loads{vectors + rank, threads, head + uint64_t{rank} * kSize};
-  accumulator.AddTurns(loads, turns);
+// Turns in which neighbouring threads read neighbouring vectors, thread `rank` of `threads`.
+template <uint32_t kInFlight, class T>
+__device__ inline LoadedTurns<T, kInFlight> StridedTurns(const VectorRange<T>& range, uint32_t rank,
+                                                         uint32_t threads) {
+  return {.first = range.vectors + rank,
+          .end = range.vectors + range.count,
+          .first_index = range.head + uint64_t{rank} * kVectorSize<T>,
+          .turn_stride = uint64_t{threads} * kInFlight,
+          .apart = threads};
+}
 
-  uint64_t i = uint64_t{turns} * kInFlight * threads + rank;
-#pragma unroll 1
-  for (; i < vector_count; i += threads) {
-    const Batch<ComputeType<T>, kSize> batches[1] = {BatchOf<T>(vectors[i])};
-    accumulator.Add(batches, head + i * kSize, 0, 1);
-  }
-#pragma unroll 1
-  for (uint64_t tail = head + vector_count * kSize + rank; tail < count; tail += threads) {
-    accumulator.AddElement(elements[tail], tail);
-  }
+// Turns that the warps of a block draw, in which neighbouring lanes read neighbouring vectors: every
+// `blocks`-th, of block `block`. The counter holds the number of warps at first.
+template <uint32_t kInFlight, class T>
+__device__ inline LoadedTurns<T, kInFlight> DrawnTurns(const VectorRange<T>& range,
+                                                       const Warp& warp, uint32_t block,
+                                                       uint32_t blocks, uint32_t* counter) {
+  constexpr uint32_t kVectors = kInFlight * ReduceTuning::kWarpThreads;  // Of a turn of a warp.
+  const uint64_t first = uint64_t{block} * kVectors + warp.thread_rank();
+  return {.first = range.vectors + first,
+          .end = range.vectors + range.count,
+          .first_index = range.head + first * kVectorSize<T>,
+          .turn_stride = uint64_t{blocks} * kVectors,
+          .apart = ReduceTuning::kWarpThreads,
+          .first_turn = warp.meta_group_rank(),
+          .counter = counter,
+          .lane = warp.thread_rank()};
 }
 
 }  // namespace gridfold::kernels::cuda

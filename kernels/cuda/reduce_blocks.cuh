@@ -25,9 +25,10 @@ __device__ inline uint64_t ItemCount(const ReductionParameters& parameters, cons
   return parameters.group_count * work.chunks_per_group;
 }
 
-__device__ inline BlockItem ItemAt(const BlockWork& work, uint64_t item) {
+__device__ inline BlockItem ItemAt(const ReductionParameters& parameters, const BlockWork& work,
+                                   uint64_t item) {
   if (work.queue == nullptr) {
-    const uint64_t group = item / work.chunks_per_group;
+    const uint64_t group = parameters.group_count == 1 ? 0 : item / work.chunks_per_group;
     const uint64_t first_item = group * work.chunks_per_group;
     return {group, first_item, static_cast<uint32_t>(item - first_item), work.chunks_per_group,
             group};
@@ -50,6 +51,7 @@ struct BlockProgress {
   uint64_t turn;
   uint64_t item_index;
   BlockItem item;
+  uint32_t turns_drawn;  // Of the item's, by the block's warps: LoadedTurns.
   bool has_item;
   bool is_last;  // For IsLastBlock.
 };
@@ -64,68 +66,104 @@ __device__ inline bool NextItem(const cg::thread_block& block,
     progress.item_index = work.queue == nullptr ? blockIdx.x + progress.turn * gridDim.x
                                                 : atomicAdd(&work.queue->next_item, 1ull);
     progress.turn += 1;
+    progress.turns_drawn = block.size() / ReduceTuning::kWarpThreads;
     progress.has_item = progress.item_index < ItemCount(parameters, work);
-    if (progress.has_item) progress.item = ItemAt(work, progress.item_index);
+    if (progress.has_item) progress.item = ItemAt(parameters, work, progress.item_index);
   }
   block.sync();
   return progress.has_item;
 }
 
 // Takes this block's share of an item's group: the blocks of a group read it together from front to
-// back, each some vectors at a time, so that all are done at the same time.
+// back, so that all are done at the same time. Where one turn of all threads does for the group,
+// all threads have a part in it.
 template <class T, uint32_t kParts>
-__device__ inline void AddChunk(const cg::thread_block& block,
-                                const ReductionParameters& parameters, const BlockItem& item,
-                                Accumulator<T, kParts>& accumulator) {
-  const uint32_t threads = static_cast<uint32_t>(block.size());
-  const GroupRange range = RangeOf(parameters, item.group);
-  AddRange<ReduceShapeOf<T>(kParts).vectors_in_flight>(
-      static_cast<const T*>(parameters.elements) + range.begin, range.size,
-      item.chunk * threads + block.thread_rank(), item.chunk_count * threads, accumulator);
+__device__ inline void AddChunk(const Warp& warp, const ReductionParameters& parameters,
+                                BlockProgress& progress, Accumulator<T, kParts>& accumulator) {
+  constexpr uint32_t kInFlight = BlockShapeOf<T>(kParts).vectors_in_flight;
+  const BlockItem& item = progress.item;
+  const uint32_t rank = item.chunk * blockDim.x + threadIdx.x;
+  const uint32_t threads = item.chunk_count * blockDim.x;
+  const GroupRange group = RangeOf(parameters, item.group);
+  AddRange(static_cast<const T*>(parameters.elements) + group.begin, group.size, rank, threads,
+           accumulator, [&](const VectorRange<T>& range) {
+             if (range.count <= uint64_t{threads} * kInFlight) {
+               return StridedTurns<kInFlight>(range, rank, threads);
+             }
+             return DrawnTurns<kInFlight>(range, warp, item.chunk, item.chunk_count,
+                                          &progress.turns_drawn);
+           });
 }
 
+// Finishes a group from what thread 0 of the block has, the words being in the first column, or as
+// halves in the first two. Called by the first warp; not inlined, since it is long and runs once.
 template <class T, uint32_t kParts>
-__device__ __noinline__ void FinishBlock(const ReductionParameters& parameters, uint64_t group,
-                                         uint64_t size, const RegisterState<T, kParts>& registers,
+__device__ __noinline__ void FinishBlock(const Warp& warp, const ReductionParameters& parameters,
+                                         uint64_t group, uint64_t size,
+                                         const RegisterState<T, kParts>& registers,
                                          WordColumn words, bool has_halves) {
+  constexpr uint32_t kWords = MomentWordCount<T>(kParts);
+  [[maybe_unused]] const auto integer = [&](uint32_t i) -> Int128 {
+    const int64_t* const row = &words[i];
+    return has_halves ? Int128{row[0]} + (Int128{row[1]} << 32) : Int128{row[0]};
+  };
+  // One thread makes the state; the warp spares it looking at words that are 0.
+  constexpr uint32_t kListColumn = 2;
+  [[maybe_unused]] uint32_t count = 0;
+  if constexpr (kWords != 0) {
+    for (uint32_t first = 0; first < kWords; first += warp.size()) {
+      const uint32_t i = first + warp.thread_rank();
+      const bool is_used = i < kWords && integer(i) != 0;
+      const uint32_t used = warp.ballot(is_used);
+      const uint32_t before = __popc(used & ((1u << warp.thread_rank()) - 1));
+      if (is_used) (&words[count + before])[kListColumn] = i;
+      count += __popc(used);
+    }
+    warp.sync();
+  }
+  if (warp.thread_rank() != 0) return;
   const ReductionState<T, kParts> state =
-      StateOfWords<T, kParts>(registers, [&](uint32_t i) -> Int128 {
-        const int64_t* const row = &words[i];
-        return has_halves ? Int128{row[0]} + (Int128{row[1]} << 32) : Int128{row[0]};
+      StateOf<T, kParts>(registers, [&](auto kind, uint32_t first, auto& sum) {
+        for (uint32_t k = 0; k < count; ++k) {
+          const uint32_t i = static_cast<uint32_t>((&words[k])[kListColumn]);
+          if (i >= first && i < first + kind.kUsed) kind.AddTo(sum, i - first, integer(i));
+        }
       });
   FinishGroup(parameters, group, size, state);
 }
 
 template <class T, uint32_t kParts>
-__global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads,
-                                  ReduceShapeOf<T>(kParts).resident_blocks)
+__global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
     ReduceBlocks(const __grid_constant__ ReductionParameters parameters,
                  const __grid_constant__ BlockWork work) {
-  static_assert(kPartialIsAsPlanned<T, kParts>);
+  static_assert(kTotalIsAsPlanned<T, kParts>);
   __shared__ WarpStates<RegisterState<T, kParts>> warp_states;
   __shared__ BlockProgress progress;
+  static_assert(sizeof(warp_states) + sizeof(progress) <=
+                ReduceTuning::kOtherSharedBytesOfBlocksMax);
   const cg::thread_block block = cg::this_thread_block();
+  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   if (block.thread_rank() == 0) progress.turn = 0;
 
   while (NextItem(block, parameters, work, progress)) {
     const BlockItem& item = progress.item;
     Accumulator<T, kParts> accumulator(WordsOf(block), parameters.rules.ignore_nan);
-    AddChunk(block, parameters, item, accumulator);
+    AddChunk(warp, parameters, progress, accumulator);
     RegisterState<T, kParts> registers = accumulator.Close();
     JoinBlock(block, warp_states, registers);
-    const bool has_partials = item.chunk_count > 1;
-    if (has_partials) {
-      BlockPartial<T, kParts>* const partials =
-          static_cast<BlockPartial<T, kParts>*>(work.partials);
-      StorePartial(block, registers, partials[progress.item_index]);
-      if (!IsLastBlock(block, &work.tickets[item.ticket], item.chunk_count, progress.is_last)) {
-        continue;
-      }
-      JoinPartials(block, warp_states, partials + item.first_item, item.chunk_count, registers);
+    const bool is_shared = item.chunk_count > 1;
+    if (is_shared) {
+      GroupTotal<T, kParts>& total = static_cast<GroupTotal<T, kParts>*>(work.totals)[item.ticket];
+      RegisterState<T, kParts>* const block_registers =
+          static_cast<RegisterState<T, kParts>*>(work.block_registers);
+      AddToTotal(block, registers, total, block_registers[progress.item_index]);
+      if (!IsLastBlock(block, &total.ticket, item.chunk_count, progress.is_last)) continue;
+      TakeTotal(block, warp_states, total, block_registers + item.first_item, item.chunk_count,
+                registers);
     }
-    if (block.thread_rank() == 0) {
-      FinishBlock(parameters, item.group, RangeOf(parameters, item.group).size, registers,
-                  FirstColumn(block), has_partials);
+    if (warp.meta_group_rank() == 0) {
+      FinishBlock(warp, parameters, item.group, RangeOf(parameters, item.group).size, registers,
+                  FirstColumn(block), is_shared);
     }
   }
 }

@@ -128,6 +128,7 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads)
     accumulator.Reset();
     if (exists) AddRows(parameters, column, begin + layout.row, end, layout.rows, accumulator);
     Registers registers = accumulator.Close();
+    CloseWords<T, kParts>(words, registers);
     MergeRows(block, layout, shared, registers);
     State state;
     if (is_first) state = StateOfWords<T, kParts>(registers, sum_of_rows);

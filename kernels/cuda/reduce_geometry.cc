@@ -20,7 +20,8 @@ using Tuning = ReduceTuning;
 struct KernelKind {
   uint64_t state_bytes;  // More than registers, where there are words.
   uint32_t words;        // Of a thread.
-  ReduceShape shape;
+  ReduceShape shape;        // Of tiles and columns.
+  ReduceShape block_shape;  // Of blocks.
 };
 
 KernelKind KernelKindOf(ElementType type, uint32_t parts) {
@@ -29,36 +30,48 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
     return VisitPartSet<T>(parts, [](auto set) {
       constexpr uint32_t kParts = decltype(set)::value;
       return KernelKind{sizeof(ReductionState<T, kParts>), MomentWordCount<T>(kParts),
-                        ReduceShapeOf<T>(kParts)};
+                        ReduceShapeOf<T>(kParts), BlockShapeOf<T>(kParts)};
     });
   });
 }
 
 // Threads of a block: fewer where the device has little shared memory.
-uint32_t BlockThreads(const KernelKind& kind, const DeviceProperties& properties) {
-  const uint64_t available = static_cast<uint64_t>(properties.shared_bytes_per_block_max);
-  uint32_t threads = kind.shape.threads;
-  while (threads > Tuning::kWarpThreads && kind.words > 0 &&
-         uint64_t{threads} * kind.words * sizeof(int64_t) + Tuning::kOtherSharedBytesMax >
-             available) {
-    threads = std::max(Tuning::kWarpThreads, RoundDown(threads / 2, Tuning::kWarpThreads));
-  }
-  return threads;
+uint32_t FittingThreads(const KernelKind& kind, uint32_t threads_max, uint64_t other_bytes,
+                        const DeviceProperties& properties) {
+  if (kind.words == 0) return threads_max;
+  const uint64_t available =
+      static_cast<uint64_t>(properties.shared_bytes_per_block_max) - other_bytes;
+  const uint32_t fitting =
+      RoundDown(static_cast<uint32_t>(available / (kind.words * sizeof(int64_t))),
+                Tuning::kWarpThreads);
+  return std::min(fitting, threads_max);
 }
 
-// What the forms' planners share.
+// Threads for chunks of this size: as many as one turn of loads occupies.
+uint32_t ChunkThreads(uint64_t chunk_bytes, const ReduceShape& shape, uint32_t threads_max) {
+  const uint64_t busy =
+      CeilDivide(chunk_bytes, uint64_t{Tuning::kVectorBytes} * shape.vectors_in_flight);
+  return static_cast<uint32_t>(
+      std::clamp<uint64_t>(RoundUp(busy, uint64_t{Tuning::kWarpThreads}),
+                           std::min(Tuning::kChunkThreadsMin, threads_max), threads_max));
+}
+
+// What the forms' planners share; blocks are those of the form.
 struct Request {
   const Grouping& grouping;
   uint64_t element_bytes;
   uint64_t element_count;
   uint64_t resident_blocks;
   uint32_t block_threads;
-  bool has_words;
+  uint32_t words;  // Of a thread.
+
+  bool has_words() const { return words > 0; }
+  uint32_t WordBytes(uint32_t threads) const { return threads * words * sizeof(int64_t); }
 
   // Elements that one thread may take, and hence all of a block.
-  uint64_t ThreadElementsMax() const { return has_words ? Tuning::kAdditionsMax : ~uint64_t{0}; }
+  uint64_t ThreadElementsMax() const { return has_words() ? Tuning::kAdditionsMax : ~uint64_t{0}; }
   uint64_t BlockElementsMax() const {
-    return has_words ? Tuning::kAdditionsMax * block_threads : ~uint64_t{0};
+    return has_words() ? Tuning::kAdditionsMax * block_threads : ~uint64_t{0};
   }
 
   uint64_t total_bytes() const { return element_count * element_bytes; }
@@ -78,7 +91,22 @@ struct Request {
   }
 };
 
-void PlanBlocks(const Request& request, ReductionGeometry& geometry) {
+// Blocks for long groups: one that fills a multiprocessor for a single group, several for many,
+// since one of them reads while another joins.
+Request BlockRequest(const Request& request, const KernelKind& kind, bool is_single_group,
+                     const DeviceProperties& properties) {
+  const uint32_t threads = FittingThreads(
+      kind, kind.block_shape.threads, Tuning::kOtherSharedBytesOfBlocksMax, properties);
+  const uint32_t resident = is_single_group ? 1 : Tuning::kResidentBlocksMax;
+  Request blocks = request;
+  blocks.resident_blocks =
+      uint64_t{resident} * static_cast<uint64_t>(properties.multiprocessor_count);
+  blocks.block_threads =
+      std::max(Tuning::kWarpThreads, RoundDown(threads / resident, Tuning::kWarpThreads));
+  return blocks;
+}
+
+void PlanBlocks(const Request& request, const ReduceShape& shape, ReductionGeometry& geometry) {
   const uint64_t group_size = request.grouping.group_size;
   const uint64_t group_count = request.grouping.group_count;
   // A single group is read in one even wave; many groups need more pieces to come out even.
@@ -89,13 +117,18 @@ void PlanBlocks(const Request& request, ReductionGeometry& geometry) {
       static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(group_size, geometry.chunk_elements)));
   const uint64_t items = group_count * geometry.chunks_per_group;
   geometry.grid_blocks = GridStrideBlocks(items, 1, request.resident_blocks);
+  geometry.block_threads = ChunkThreads(geometry.chunk_elements * request.element_bytes, shape,
+                                        request.block_threads);
+  geometry.word_bytes = request.WordBytes(geometry.block_threads);
   if (geometry.chunks_per_group > 1) {
     geometry.partial_count = items;
-    geometry.ticket_count = group_count;
+    geometry.total_count = group_count;
   }
 }
 
 void PlanQueue(const Request& request, ReductionGeometry& geometry) {
+  geometry.queue_block_threads = request.block_threads;
+  geometry.queue_word_bytes = request.WordBytes(request.block_threads);
   geometry.chunk_elements =
       request.ChunkElements(request.resident_blocks * Tuning::kQueuedChunksPerBlock);
   geometry.queued_segments_max = std::min(request.grouping.group_count,
@@ -103,11 +136,12 @@ void PlanQueue(const Request& request, ReductionGeometry& geometry) {
   // Every segment may end with a chunk that is not full.
   geometry.partial_count =
       request.element_count / geometry.chunk_elements + geometry.queued_segments_max;
-  geometry.ticket_count = geometry.queued_segments_max;
+  geometry.total_count = geometry.queued_segments_max;
   geometry.queue_grid_blocks = GridStrideBlocks(geometry.partial_count, 1, request.resident_blocks);
 }
 
-void PlanTiles(const Request& request, uint64_t longest, ReductionGeometry& geometry) {
+void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
+               ReductionGeometry& geometry) {
   const uint64_t group_count = request.grouping.group_count;
   const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
   const uint64_t lanes = std::clamp<uint64_t>(CeilDivide(mean_bytes, Tuning::kTileBytesPerLane), 1,
@@ -118,7 +152,7 @@ void PlanTiles(const Request& request, uint64_t longest, ReductionGeometry& geom
   const uint64_t groups_per_block = request.block_threads >> geometry.tile_width_log2;
   geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block,
                                           request.resident_blocks * Tuning::kTileBlocksPerResident);
-  if (longest > geometry.tile_elements_max) PlanQueue(request, geometry);
+  if (longest > geometry.tile_elements_max) PlanQueue(blocks, geometry);
 }
 
 uint32_t TileColumnsLog2(const Request& request) {
@@ -150,7 +184,7 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
                                             geometry.column_tile_count);
   const uint64_t splits = std::clamp<uint64_t>(rows / rows_min, 1, splits_wanted);
   geometry.rows_per_split = std::max<uint64_t>(1, CeilDivide(rows, splits));
-  if (request.has_words) {
+  if (request.has_words()) {
     geometry.rows_per_split =
         std::min(geometry.rows_per_split, row_threads * request.ThreadElementsMax());
   }
@@ -160,7 +194,7 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
                                           request.resident_blocks * Tuning::kTileBlocksPerResident);
   if (geometry.splits > 1) {
     geometry.partial_count = geometry.splits * columns;
-    geometry.ticket_count = geometry.column_tile_count;
+    geometry.total_count = geometry.column_tile_count;
   }
 }
 
@@ -188,40 +222,47 @@ ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties) {
   const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
   const bool by_columns = plan.grouping.kind == GroupingKind::kAxis0;
-  const uint32_t threads = BlockThreads(kind, properties);
+  const uint32_t threads = FittingThreads(kind, kind.shape.threads, Tuning::kOtherSharedBytesMax, properties);
   ReductionGeometry geometry;
-  geometry.partial_bytes =
-      by_columns ? kind.state_bytes
-                 : kind.state_bytes + kind.words * sizeof(int64_t) + Tuning::kPartialExtraBytes;
   // Columns are laid out by powers of two.
   geometry.block_threads =
       by_columns ? std::bit_floor(std::min(threads, Tuning::kBlockThreads)) : threads;
-  geometry.word_bytes = geometry.block_threads * kind.words * sizeof(int64_t);
   const Request request{
       plan.grouping,
       ElementSize(plan.array.element_type),
       plan.array.element_count,
       uint64_t{kind.shape.resident_blocks} * static_cast<uint64_t>(properties.multiprocessor_count),
       geometry.block_threads,
-      kind.words > 0};
+      kind.words};
+  geometry.word_bytes = request.WordBytes(geometry.block_threads);
   if (by_columns) {
+    geometry.partial_bytes = kind.state_bytes;
+    geometry.total_bytes = sizeof(uint32_t);
     PlanColumns(request, geometry);
     return geometry;
   }
+  geometry.partial_bytes = kind.state_bytes + Tuning::kRegisterExtraBytes;
+  geometry.total_bytes = GroupTotalBytes(kind.words);
   const uint64_t longest = LongestGroup(plan.grouping);
   const bool equal_groups = plan.grouping.kind != GroupingKind::kSegments;
+  const Request blocks =
+      BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
   if (equal_groups && longest > request.TileElementsMax()) {
-    PlanBlocks(request, geometry);
+    PlanBlocks(blocks, kind.block_shape, geometry);
   } else {
-    PlanTiles(request, longest, geometry);
+    PlanTiles(request, blocks, longest, geometry);
   }
   return geometry;
 }
 
 uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {
-  return ScratchBytes(sizeof(SegmentQueue) + geometry.ticket_count * sizeof(uint32_t)) +
+  return ScratchBytes(sizeof(SegmentQueue) + geometry.total_count * geometry.total_bytes) +
          ScratchBytes(geometry.partial_count * geometry.partial_bytes) +
          ScratchBytes(geometry.queued_segments_max * sizeof(LongSegment));
+}
+
+uint64_t IdleTotalBytes() {
+  return GroupTotalBytes(MomentWordCount<double>(kFullPartSet<double>));
 }
 
 uint64_t ReductionSharedBytesMin() {
@@ -231,21 +272,26 @@ uint64_t ReductionSharedBytesMin() {
 
 uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& properties) {
   const uint64_t state_bytes = std::max(sizeof(FullState<int64_t>), sizeof(FullState<double>));
-  const uint64_t partial_bytes = state_bytes +
-                                 MomentWordCount<double>(kFullPartSet<double>) * sizeof(int64_t) +
-                                 Tuning::kPartialExtraBytes;
+  const uint64_t partial_bytes = state_bytes + Tuning::kRegisterExtraBytes;
   const uint64_t resident =
       static_cast<uint64_t>(properties.multiprocessor_count) * Tuning::kResidentBlocksMax;
 
   // Long segments: many groups may each have more than the larger limit, few more than the smaller.
-  const uint64_t segments =
-      resident * Tuning::kWarpsMax +
-      input_bytes / std::min(Tuning::kTileGroupBytesMaxMany, Tuning::kAdditionsMax);
+  const uint64_t few_segments = resident * Tuning::kWarpsMax;
+  const uint64_t many_segments =
+      input_bytes /
+      std::min(Tuning::kTileGroupBytesMaxMany, Tuning::kAdditionsMax * sizeof(uint16_t));
+  const uint64_t segments = few_segments + many_segments;
   // Chunks: as many as are aimed at or as words make necessary, and one that is not full for each
   // group that has several.
   const uint64_t chunks = 2 * resident * Tuning::kChunksPerBlock +
                           resident * Tuning::kQueuedChunksPerBlock +
                           input_bytes / (Tuning::kAdditionsMax * Tuning::kWarpThreads) + segments;
+  // Groups of several chunks. Where they may be many, elements of 64 bits, with the most words, are
+  // in so many fewer.
+  const uint64_t single_words = MomentWordCount<float>(kFullPartSet<float>);
+  const uint64_t total_bytes = (chunks - many_segments) * IdleTotalBytes() +
+                               many_segments * GroupTotalBytes(single_words);
   // Splits of columns: bounded by the number of items, twice for rounding up, and by the input;
   // and those that words make necessary.
   const uint64_t split_states = 2 * resident * Tuning::kColumnItemsPerBlock *
@@ -253,7 +299,7 @@ uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& p
   const uint64_t split_bytes =
       std::min(split_states * state_bytes, input_bytes / Tuning::kSplitBytesPerPartialByte) +
       2 * CeilDivide(input_bytes, Tuning::kAdditionsMax) * state_bytes;
-  return ScratchBytes(sizeof(SegmentQueue) + (chunks + resident) * sizeof(uint32_t)) +
+  return ScratchBytes(sizeof(SegmentQueue) + total_bytes) +
          ScratchBytes(std::max(chunks * partial_bytes, split_bytes)) +
          ScratchBytes(segments * sizeof(LongSegment));
 }

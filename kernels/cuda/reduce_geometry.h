@@ -24,10 +24,11 @@ struct ReductionGeometry {
   uint32_t block_threads = 1;
   uint32_t word_bytes = 0;  // Dynamic shared memory of a block: reduce_words.cuh.
 
-  // What blocks leave for the last block of their group, and that block's counters.
-  uint64_t partial_bytes = 0;  // Of one partial: a BlockPartial, or a state of a column.
+  // What blocks leave for the last block of their group, each on its own and together.
+  uint64_t partial_bytes = 0;  // Of one: registers of a block, or a state of a column.
   uint64_t partial_count = 0;
-  uint64_t ticket_count = 0;
+  uint64_t total_bytes = 0;  // Of a GroupTotal, or of a ticket where a group has nothing else.
+  uint64_t total_count = 0;
 
   uint64_t chunk_elements = 0;    // kBlocks, and queued segments.
   uint32_t chunks_per_group = 1;  // kBlocks
@@ -36,12 +37,17 @@ struct ReductionGeometry {
   uint64_t tile_elements_max = 0;    // kTiles: longer segments are queued.
   uint64_t queued_segments_max = 0;  // kTiles: 0 where no segment is too long.
   uint32_t queue_grid_blocks = 1;    // kTiles
+  uint32_t queue_block_threads = 1;  // kTiles
+  uint32_t queue_word_bytes = 0;     // kTiles
 
   uint32_t tile_columns_log2 = 0;  // kColumns
   uint32_t splits = 1;             // kColumns: of the rows.
   uint64_t rows_per_split = 0;     // kColumns
   uint64_t column_tile_count = 0;  // kColumns
 };
+
+// Bytes of the total of a single group, whatever its plan.
+uint64_t IdleTotalBytes();
 
 // The shared memory of a block that reductions need; devices with less cannot be used.
 uint64_t ReductionSharedBytesMin();

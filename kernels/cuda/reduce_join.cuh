@@ -31,6 +31,32 @@ __device__ inline int64_t SumOfLanes(const Warp& warp, uint32_t width, int64_t x
   return x;
 }
 
+// Makes integers of a thread's words.
+template <class T, uint32_t kParts>
+__device__ inline void CloseWords(const WordColumn& words, RegisterState<T, kParts>& registers) {
+  if constexpr (RegisterState<T, kParts>::kHasWords) {
+    MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto part) {
+      if constexpr (!kind.kIsInteger) {
+        constexpr uint32_t kTogether = 8;
+        uint32_t flags = 0;
+#pragma unroll 1
+        for (uint32_t i = 0; i < kind.kUsed; i += kTogether) {
+          int64_t loaded[kTogether];
+#pragma unroll
+          for (uint32_t k = 0; k < kTogether; ++k) {
+            loaded[k] = i + k < kind.kUsed ? words[first + i + k] : 0;
+          }
+#pragma unroll
+          for (uint32_t k = 0; k < kTogether; ++k) {
+            if (i + k < kind.kUsed) words[first + i + k] = kind.Integer(i + k, loaded[k], flags);
+          }
+        }
+        FlagsOf(registers.flags, part) |= flags;
+      }
+    });
+  }
+}
+
 // The state of a group, from registers that are merged and what fill(kind, first word, sum) adds to
 // the sum of each moment. Called by one thread.
 template <class T, uint32_t kParts, class Fill>
@@ -76,6 +102,7 @@ template <class T, uint32_t kParts>
 __device__ inline ReductionState<T, kParts> JoinLanes(const Warp& warp, uint32_t width,
                                                       WordColumn words,
                                                       RegisterState<T, kParts> registers) {
+  CloseWords<T, kParts>(words, registers);
   MergeLanes(warp, width, registers);
   if constexpr (!RegisterState<T, kParts>::kHasWords) {
     return StateOfWords<T, kParts>(registers, [](uint32_t) { return 0; });
@@ -93,18 +120,21 @@ __device__ inline ReductionState<T, kParts> JoinLanes(const Warp& warp, uint32_t
   }
 }
 
-// What a block leaves of its chunk for the last block of the group.
+// What the blocks of a group have in common while they work on it: a ticket, and the sums of their
+// words. Zero before the first block comes, and again after the last.
 template <class T, uint32_t kParts>
-struct BlockPartial {
+struct GroupTotal {
   static constexpr uint32_t kWords = MomentWordCount<T>(kParts);
-  RegisterState<T, kParts> registers;
-  int64_t words[kWords == 0 ? 1 : kWords];  // Joined across the block.
+  uint32_t ticket;
+  MomentFlags flags;
+  // Lower and upper halves of words: sums of them do not overflow.
+  unsigned long long halves[kWords == 0 ? 1 : kWords][2];
 };
 template <class T, uint32_t kParts>
-inline constexpr bool kPartialIsAsPlanned =
-    sizeof(BlockPartial<T, kParts>) <=
-    sizeof(ReductionState<T, kParts>) + MomentWordCount<T>(kParts) * sizeof(int64_t) +
-        ReduceTuning::kPartialExtraBytes;
+inline constexpr bool kTotalIsAsPlanned =
+    sizeof(GroupTotal<T, kParts>) == GroupTotalBytes(MomentWordCount<T>(kParts)) &&
+    sizeof(RegisterState<T, kParts>) <=
+        sizeof(ReductionState<T, kParts>) + ReduceTuning::kRegisterExtraBytes;
 
 // Merges the registers of a block; thread 0 gets the result. Has a barrier before anything is
 // merged. Called by all threads.
@@ -126,87 +156,107 @@ __device__ inline void MergeRegisters(const cg::thread_block& block,
   }
 }
 
+// Joins the words of a block's threads, integers by now: the first column gets the sums of its rows.
+// Begins with a barrier. Called by all threads.
+template <class T, uint32_t kParts>
+__device__ inline void JoinWords(const cg::thread_block& block) {
+  constexpr uint32_t kRowsAtOnce = 4;
+  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
+  const WordColumn column = FirstColumn(block);
+  const uint32_t warps = warp.meta_group_size();
+  block.sync();
+  MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
+#pragma unroll 1
+    for (uint32_t i = warp.meta_group_rank(); i < kind.kCount; i += kRowsAtOnce * warps) {
+      int64_t sums[kRowsAtOnce] = {};
+#pragma unroll 4
+      for (uint32_t t = warp.thread_rank(); t < block.size(); t += ReduceTuning::kWarpThreads) {
+#pragma unroll
+        for (uint32_t r = 0; r < kRowsAtOnce; ++r) {
+          const uint32_t row = i + r * warps;
+          if (row < kind.kUsed) sums[r] += (&column[first + row])[t];
+        }
+      }
+#pragma unroll
+      for (uint32_t r = 0; r < kRowsAtOnce; ++r) {
+        const uint32_t row = i + r * warps;
+        if (row >= kind.kCount) continue;
+        // Ordinary data fills few of the words.
+        if (warp.any(sums[r] != 0)) {
+          sums[r] = SumOfLanes(warp, ReduceTuning::kWarpThreads, sums[r]);
+        }
+        if (warp.thread_rank() == 0) column[first + row] = sums[r];
+      }
+    }
+  });
+}
+
 // Joins what a block's threads closed: thread 0 gets the registers, and the first column of words
 // the sums of its rows. Called by all threads, and ends with a barrier.
 template <class T, uint32_t kParts>
 __device__ inline void JoinBlock(const cg::thread_block& block,
                                  WarpStates<RegisterState<T, kParts>>& warp_states,
                                  RegisterState<T, kParts>& registers) {
-  MergeRegisters(block, warp_states, registers);  // Has barriers: all words are written now.
   if constexpr (RegisterState<T, kParts>::kHasWords) {
-    const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
-    const WordColumn column = FirstColumn(block);
-    MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
-      for (uint32_t i = warp.meta_group_rank(); i < kind.kUsed; i += warp.meta_group_size()) {
-        int64_t* const row = &column[first + i];
-        int64_t sum = 0;
-        for (uint32_t t = warp.thread_rank(); t < block.size(); t += ReduceTuning::kWarpThreads) {
-          sum += row[t];
-        }
-        // Ordinary data fills few of the words.
-        if (warp.any(sum != 0)) sum = SumOfLanes(warp, ReduceTuning::kWarpThreads, sum);
-        if (warp.thread_rank() == 0) row[0] = sum;
-      }
-    });
-    block.sync();
+    CloseWords<T, kParts>(WordsOf(block), registers);
+    JoinWords<T, kParts>(block);
   }
+  MergeRegisters(block, warp_states, registers);  // Which ends with a barrier.
 }
 
-// Leaves what JoinBlock joined. Called by all threads.
+// Adds what JoinBlock joined to the group's total, and leaves the registers beside it, if they are
+// more than flags. Called by all threads.
 template <class T, uint32_t kParts>
-__device__ inline void StorePartial(const cg::thread_block& block,
-                                    const RegisterState<T, kParts>& registers,
-                                    BlockPartial<T, kParts>& partial) {
-  if (block.thread_rank() == 0) partial.registers = registers;
+__device__ inline void AddToTotal(const cg::thread_block& block,
+                                  const RegisterState<T, kParts>& registers,
+                                  GroupTotal<T, kParts>& total,
+                                  RegisterState<T, kParts>& block_registers) {
+  if (block.thread_rank() == 0) {
+    if constexpr (RegisterState<T, kParts>::Base::kParts != 0) {
+      block_registers = registers;
+    } else {
+      total.flags.MergeAtomically(registers.flags);
+    }
+  }
   if constexpr (RegisterState<T, kParts>::kHasWords) {
     const WordColumn column = FirstColumn(block);
-    for (uint32_t i = block.thread_rank(); i < partial.kWords; i += block.size()) {
-      partial.words[i] = column[i];
+    for (uint32_t i = block.thread_rank(); i < total.kWords; i += block.size()) {
+      const int64_t word = column[i];
+      if (word == 0) continue;
+      atomicAdd(&total.halves[i][0], static_cast<uint32_t>(word));
+      atomicAdd(&total.halves[i][1], static_cast<unsigned long long>(word >> 32));
     }
   }
 }
 
-// Joins `count` partials: thread 0 gets the registers, and the first two columns of words the sums
-// of the words' lower and upper halves, which do not overflow. Called by all threads, and ends with
-// a barrier.
+// Takes what `count` blocks added to a group's total, and clears it: thread 0 gets the registers,
+// and the first two columns of words the halves of the sums. Called by all threads, and ends with a
+// barrier.
 template <class T, uint32_t kParts>
-__device__ inline void JoinPartials(const cg::thread_block& block,
-                                    WarpStates<RegisterState<T, kParts>>& warp_states,
-                                    const BlockPartial<T, kParts>* partials, uint32_t count,
-                                    RegisterState<T, kParts>& registers) {
-  registers = RegisterState<T, kParts>();
-  for (uint32_t i = block.thread_rank(); i < count; i += block.size()) {
-    registers.Merge(partials[i].registers);
-  }
-  MergeRegisters(block, warp_states, registers);
+__device__ inline void TakeTotal(const cg::thread_block& block,
+                                 WarpStates<RegisterState<T, kParts>>& warp_states,
+                                 GroupTotal<T, kParts>& total,
+                                 const RegisterState<T, kParts>* block_registers, uint32_t count,
+                                 RegisterState<T, kParts>& registers) {
   if constexpr (RegisterState<T, kParts>::kHasWords) {
-    constexpr uint32_t kWords = MomentWordCount<T>(kParts);
-    const uint32_t threads = static_cast<uint32_t>(block.size());
-    // Neighbouring threads take neighbouring words; a team of them the next partial.
-    const uint32_t teams = threads > kWords ? threads / kWords : 1;
     const WordColumn column = FirstColumn(block);
-    for (uint32_t i = block.thread_rank(); i < teams * kWords; i += threads) {
-      const uint32_t word = i % kWords;
-      const uint32_t team = i / kWords;
-      int64_t low = 0;
-      int64_t high = 0;
-#pragma unroll 16
-      for (uint32_t p = team; p < count; p += teams) {
-        const int64_t value = partials[p].words[word];
-        low += static_cast<uint32_t>(value);
-        high += value >> 32;
+    for (uint32_t i = block.thread_rank(); i < total.kWords; i += block.size()) {
+      for (uint32_t half = 0; half < 2; ++half) {
+        (&column[i])[half] = static_cast<int64_t>(__ldcg(&total.halves[i][half]));
+        total.halves[i][half] = 0;
       }
-      int64_t* const row = &column[word];
-      row[2 * team] = low;
-      row[2 * team + 1] = high;
     }
-    block.sync();
-    for (uint32_t word = block.thread_rank(); word < kWords; word += threads) {
-      int64_t* const row = &column[word];
-      for (uint32_t team = 1; team < teams; ++team) {
-        row[0] += row[2 * team];
-        row[1] += row[2 * team + 1];
-      }
+  }
+  if constexpr (RegisterState<T, kParts>::Base::kParts != 0) {
+    registers = RegisterState<T, kParts>();
+    for (uint32_t i = block.thread_rank(); i < count; i += block.size()) {
+      registers.Merge(block_registers[i]);
+    }
+    MergeBlock(block, warp_states, registers);
+  } else {
+    if (block.thread_rank() == 0) {
+      registers.flags = total.flags;
+      total.flags = {};
     }
     block.sync();
   }

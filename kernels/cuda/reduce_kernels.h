@@ -57,8 +57,10 @@ struct BlockWork {
   uint32_t chunks_per_group;  // Without a queue.
   SegmentQueue* queue;        // Null: all groups; else the long segments that it holds.
   const LongSegment* long_segments;
-  void* partials;     // A BlockPartial for each item. Neither is used where there is one chunk.
-  uint32_t* tickets;  // Zeroed; one for each group, or for each long segment.
+  // For groups of more than one chunk. A GroupTotal for each group, or for each long segment,
+  // zeroed, and left so; and what each item leaves for the last of its group.
+  void* totals;
+  void* block_registers;
 };
 
 // Reduce columns: tiles of neighbouring columns, the rows in `splits` parts.

@@ -68,9 +68,9 @@ __device__ inline void MergeBlock(const cg::thread_block& block, WarpStates<Stat
 // each block; `shared_flag` is shared memory.
 __device__ inline bool IsLastBlock(const cg::thread_block& block, uint32_t* ticket, uint32_t count,
                                    bool& shared_flag) {
-  __threadfence();
   block.sync();
   if (block.thread_rank() == 0) {
+    __threadfence();  // For all threads of the block, which the barrier put before this one.
     shared_flag = atomicAdd(ticket, 1u) == count - 1;
     if (shared_flag) *ticket = 0;  // For the next launch.
     __threadfence();

@@ -3,6 +3,7 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_MOMENTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_MOMENTS_CUH_
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -22,6 +23,12 @@ struct MomentFlags {
     sum |= other.sum;
     squares |= other.squares;
     magnitudes |= other.magnitudes;
+  }
+  // The same in memory that other blocks merge to.
+  __device__ void MergeAtomically(const MomentFlags& other) {
+    atomicOr(&sum, other.sum);
+    atomicOr(&squares, other.squares);
+    atomicOr(&magnitudes, other.magnitudes);
   }
 };
 
@@ -100,9 +107,22 @@ class MomentAccumulator {
     }
   }
 
+  // Takes a load of elements of any kind. Words alone.
+  __device__ void AddVector(const uint4& raw) requires(!Words::kHasWindow) {
+    if constexpr (HalfElement<T>) {
+      if (AddPacked(raw)) return;
+    }
+    struct Elements {
+      T values[sizeof(uint4) / sizeof(T)];
+    };
+    const Elements elements = std::bit_cast<Elements>(raw);
+#pragma unroll
+    for (const T x : elements.values) Words::SumWords::Add(words_, ToCompute(x));
+  }
+
   // Takes a load of 16-bit elements, if one addition does for all of them as it nearly always does:
   // where they belong to the same word and are finite. Returns whether it did.
-  __device__ bool AddPacked(const uint4& raw) requires(HalfElement<T> && !Words::kHasWindow) {
+  __device__ bool AddPacked(const uint4& raw) requires(HalfElement<T>) {
     using Packed = PackedHalves<T>;
     const uint32_t pairs[4] = {raw.x, raw.y, raw.z, raw.w};
     const uint32_t first = Packed::Classes(pairs[0]) & 0xFFFF;
@@ -120,12 +140,9 @@ class MomentAccumulator {
     return true;
   }
 
-  // Brings everything into the words, as integers. What follows is Reset.
+  // Brings everything into the words. What follows is Reset.
   __device__ MomentFlags Close() {
     if constexpr (Words::kHasWindow) Flush();
-    Words::ForEach([&](auto kind, uint32_t first, auto part) {
-      FlagsOf(flags_, part) |= kind.Close(words_.From(first));
-    });
     return flags_;
   }
 

@@ -46,9 +46,10 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads,
     const bool is_long = range.size > work.group_elements_max;
     accumulator.Reset();
     if (!is_long) {
-      AddRange<ReduceTuning::kTileVectorsInFlight>(
-          static_cast<const T*>(parameters.elements) + range.begin, range.size, rank, width,
-          accumulator);
+      AddRange(static_cast<const T*>(parameters.elements) + range.begin, range.size, rank, width,
+               accumulator, [&](const VectorRange<T>& vectors) {
+                 return StridedTurns<ReduceTuning::kTileVectorsInFlight>(vectors, rank, width);
+               });
     }
     const RegisterState<T, kParts> registers = accumulator.Close();
     const ReductionState<T, kParts> state = JoinLanes<T, kParts>(warp, width, words, registers);

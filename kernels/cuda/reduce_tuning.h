@@ -26,11 +26,17 @@ constexpr uint32_t MomentWordCount(uint32_t parts) {
          ((parts & kMagnitudesPart) != 0 ? sum : 0);
 }
 
+// What the blocks of a group have in common, with so many words: reduce_join.cuh.
+constexpr uint64_t GroupTotalBytes(uint64_t words) {
+  return 16 + (words == 0 ? 1 : words) * 2 * sizeof(uint64_t);
+}
+
 struct ReduceTuning {
-  static constexpr uint32_t kBlockThreadsMax = 384;
-  static constexpr uint32_t kBlockThreads = 256;  // Without words.
+  static constexpr uint32_t kBlockThreadsMax = 1024;
+  static constexpr uint32_t kBlockThreads = 256;  // Of tiles and columns, without words.
   static constexpr uint32_t kWarpThreads = 32;
   static constexpr uint32_t kWarpsMax = kBlockThreadsMax / kWarpThreads;
+  static constexpr uint32_t kChunkThreadsMin = 128;
   static constexpr uint32_t kResidentBlocksMax = 4;  // Of a multiprocessor.
 
   // Elements of one thread that its words take: 2^14 additions keep them exact, of which some are
@@ -42,13 +48,14 @@ struct ReduceTuning {
   static constexpr uint32_t kWordBytesPerBlockMax = 108 * 1024;
   static constexpr uint32_t kWordBytesMax = 216 * 1024;
   static constexpr uint32_t kOtherSharedBytesMax = 24 * 1024;
+  static constexpr uint32_t kOtherSharedBytesOfBlocksMax = 8 * 1024;
 
   static constexpr uint32_t kVectorBytes = 16;
   static constexpr uint32_t kTileVectorsInFlight = 4;
   // Elements of all loads that a thread has under way.
   static constexpr uint32_t kGroupElementsMax = 64;
-  // What a block leaves of its chunk has, besides words and what a state has.
-  static constexpr uint64_t kPartialExtraBytes = 48;
+  // What a thread has in registers takes at most this much more than a state.
+  static constexpr uint64_t kRegisterExtraBytes = 48;
 
   // A chunk is what one block reduces at a time; smaller ones cost more to join than to read.
   static constexpr uint64_t kChunkBytesMin = 16 * 1024;
@@ -85,6 +92,7 @@ struct ReduceShape {
   uint32_t vectors_in_flight;  // Loads that a thread has under way.
 };
 
+// Tiles and columns.
 // 64 KiB of loads under way are more than twice what covers the latency of HBM3 at full rate; the
 // sets of several parts need the registers, or the shared memory, of twice as many threads.
 template <class T>
@@ -94,11 +102,29 @@ constexpr ReduceShape ReduceShapeOf(uint32_t parts) {
     const bool one_part = (parts & (parts - 1)) == 0;
     return {ReduceTuning::kBlockThreads, one_part ? 4u : 2u, 4};
   }
-  if (parts == kSumPart && sizeof(T) < 8) return {ReduceTuning::kBlockThreadsMax, 4, 4};
+  if (parts == kSumPart && sizeof(T) < 8) return {384, 4, 4};
   uint32_t threads = ReduceTuning::kBlockThreads;
   while (threads > 64 && threads * words * 8 > ReduceTuning::kWordBytesPerBlockMax) threads /= 2;
   const uint32_t resident = ReduceTuning::kWordBytesMax / (threads * words * 8);
   return {threads, resident < 4 ? resident : 4, threads * resident >= 512 ? 4u : 8u};
+}
+
+// Long groups: one block fills a multiprocessor, since the hardware favours the older of several,
+// which is then done early, and the rest cannot keep memory busy.
+template <class T>
+constexpr ReduceShape BlockShapeOf(uint32_t parts) {
+  const uint32_t words = MomentWordCount<T>(parts);
+  const bool one_part = (parts & (parts - 1)) == 0;
+  const uint32_t by_registers = one_part ? 1024 : 512;
+  const uint32_t by_words =
+      words == 0 ? by_registers
+                 : ReduceTuning::kWordBytesMax / (words * 8) / ReduceTuning::kWarpThreads *
+                       ReduceTuning::kWarpThreads;
+  const uint32_t threads = by_words < by_registers ? by_words : by_registers;
+  const uint32_t in_flight_max =
+      ReduceTuning::kGroupElementsMax * sizeof(T) / ReduceTuning::kVectorBytes;
+  const uint32_t in_flight = one_part || threads < 256 ? 8 : 4;
+  return {threads, 1, in_flight < in_flight_max ? in_flight : in_flight_max};
 }
 
 // Axis 0: rows that a thread has under way. A warp's load of a row is small where elements are.

@@ -5,8 +5,8 @@
 // elements there are: the cost of an element does not depend on the data. Every thread has words of
 // its own, word i of all threads side by side, so that a warp's accesses never share a bank.
 //
-// A word takes ReduceTuning::kAdditionsMax elements; then Close makes integers of all words, which
-// are joined across threads (reduce_merge.cuh).
+// A word takes ReduceTuning::kAdditionsMax elements; then it is read as an integer, and integers are
+// joined across threads (reduce_join.cuh).
 //
 // Functions that ordinary data seldom needs are not inlined: they are long, and called from loops
 // whose registers are precious.
@@ -83,24 +83,24 @@ struct PackedHalves {
   __device__ static bool MayNotBeFinite(uint32_t halves) { return (halves & 0x8000u) != 0; }
 };
 
-// Makes integers of float64 words; returns what they say of infinities, NaN and negative zeros.
-// `unit(i)` is the exponent of word i's unit.
-template <uint32_t kCount, class Unit>
-__device__ inline uint32_t CloseDoubles(WordColumn words, Unit unit) {
-  uint32_t flags = 0;
-#pragma unroll 4
-  for (uint32_t i = 0; i < kCount; ++i) {
-    const double word = __longlong_as_double(words[i]);
-    flags |= ExactSumFlagsOf(word);
-    words[i] = IsFinite(word) ? __double2ll_rn(word * PowerOfTwo(-unit(i))) : 0;
-  }
-  return flags;
+// A float64 word that nothing was added to holds -0.0, addition's identity.
+inline constexpr uint64_t kUntouchedDouble = uint64_t{1} << 63;
+
+// A float64 word as an integer in units of 2^unit. What it says of infinities, NaN and negative
+// zeros goes to `flags`.
+__device__ inline int64_t IntegerOfDouble(int64_t bits, int unit, uint32_t& flags) {
+  // Ordinary data touches few words.
+  if (static_cast<uint64_t>(bits) == kUntouchedDouble) return 0;
+  const double word = __longlong_as_double(bits);
+  flags |= ExactSumFlagsOf(word);
+  return IsFinite(word) ? __double2ll_rn(word * PowerOfTwo(-unit)) : 0;
 }
 
 // Sums of float32 and 16-bit floating-point elements. With w exponents in a class, p bits in an
 // element and 2^k elements, p + w - 1 + k <= 53 keeps a word exact. Float16 fits in one class.
 template <class T>
 struct SingleWords {
+  static constexpr bool kIsInteger = false;
   static constexpr uint32_t kCount = kSingleSumWords;
   static constexpr int kClassBits = std::is_same_v<T, float>      ? 4
                                     : std::is_same_v<T, Bfloat16> ? 5
@@ -128,7 +128,7 @@ struct SingleWords {
 
   __device__ static void Reset(WordColumn words) {
 #pragma unroll
-    for (uint32_t i = 0; i < kUsed; ++i) words[i] = __double_as_longlong(-0.0);
+    for (uint32_t i = 0; i < kUsed; ++i) words[i] = static_cast<int64_t>(kUntouchedDouble);
   }
 
   __device__ static void Add(WordColumn words, float x) { words.AddDouble(WordOf(x), x); }
@@ -146,8 +146,9 @@ struct SingleWords {
     } while (x != 0);
   }
 
-  __device__ static uint32_t Close(WordColumn words) {
-    return CloseDoubles<kUsed>(words, [](uint32_t i) { return Unit(i); });
+  // Word i, as one thread has it, as an integer.
+  __device__ static int64_t Integer(uint32_t i, int64_t word, uint32_t& flags) {
+    return IntegerOfDouble(word, Unit(i), flags);
   }
 
   // Adds the integer of word i, joined across threads.
@@ -160,6 +161,7 @@ struct SingleWords {
 // Sums of squares of the same: float64 holds such a square exactly, in 48 bits, of which a word
 // takes 24 at a time.
 struct SingleSquareWords {
+  static constexpr bool kIsInteger = false;
   static constexpr uint32_t kCount = kSingleSquareWords;
   static constexpr uint32_t kUsed = kCount;
   using Sum = ExactSum<float, 2>;
@@ -173,7 +175,7 @@ struct SingleSquareWords {
 
   __device__ static void Reset(WordColumn words) {
 #pragma unroll 5
-    for (uint32_t i = 0; i < kCount; ++i) words[i] = __double_as_longlong(-0.0);
+    for (uint32_t i = 0; i < kCount; ++i) words[i] = static_cast<int64_t>(kUntouchedDouble);
   }
 
   // Adds a square, or a sum of squares.
@@ -188,8 +190,8 @@ struct SingleSquareWords {
     } while (x != 0);
   }
 
-  __device__ static uint32_t Close(WordColumn words) {
-    return CloseDoubles<kCount>(words, [](uint32_t i) { return Unit(i); });
+  __device__ static int64_t Integer(uint32_t i, int64_t word, uint32_t& flags) {
+    return IntegerOfDouble(word, Unit(i), flags);
   }
 
   __device__ static void AddTo(Sum& sum, uint32_t i, Int128 integer) {
@@ -200,6 +202,7 @@ struct SingleSquareWords {
 // Sums of float64 elements (kPower 1) and of their squares (2): digits of 32 bits.
 template <int kPower>
 struct DoubleWords {
+  static constexpr bool kIsInteger = true;
   static constexpr uint32_t kCount = kPower == 1 ? kDoubleSumWords : kDoubleSquareWords;
   static constexpr uint32_t kUsed = kCount;
   using Sum = ExactSum<double, kPower>;
@@ -216,20 +219,33 @@ struct DoubleWords {
   }
   __device__ static void AddElement(WordColumn words, double x) requires(kPower == 1) {
     const DecomposedFloat d = Decompose(x);
-    ForEachDigit<53>(d.significand, d.position, d.negative,
-                     [&](uint32_t digit, int64_t value) { words[digit] += value; });
+    AddDigits<53>(words, d.significand, d.position, d.negative);
   }
   // Adds the square of an element. Finite.
   __device__ __noinline__ static void AddSquare(WordColumn words, double x) requires(kPower == 2) {
     const DecomposedFloat d = Decompose(x);
-    ForEachDigit<106>(Uint128{d.significand} * d.significand, 2 * d.position, false,
-                      [&](uint32_t digit, int64_t value) { words[digit] += value; });
+    AddDigits<106>(words, Uint128{d.significand} * d.significand, 2 * d.position, false);
   }
-
-  __device__ static uint32_t Close(WordColumn) { return 0; }
 
   __device__ static void AddTo(Sum& sum, uint32_t i, Int128 integer) {
     sum.AddInteger(MagnitudeOfInteger(integer), Sum::kDigitBits * i, integer < 0);
+  }
+
+ private:
+  // The digits' words are read together: the compiler cannot know that they differ.
+  template <int kMagnitudeBits>
+  __device__ static void AddDigits(WordColumn words, Uint128 magnitude, uint32_t position,
+                                   bool negative) {
+    constexpr uint32_t kDigits = DigitCount(kMagnitudeBits);
+    const uint32_t first = position / Sum::kDigitBits;
+    int64_t sums[kDigits];
+#pragma unroll
+    for (uint32_t i = 0; i < kDigits; ++i) sums[i] = words[first + i];
+    ForEachDigit<kMagnitudeBits>(
+        magnitude, position, negative,
+        [&](uint32_t digit, int64_t value) { sums[digit - first] += value; });
+#pragma unroll
+    for (uint32_t i = 0; i < kDigits; ++i) words[first + i] = sums[i];
   }
 };
 

@@ -43,34 +43,28 @@ GRIDFOLD_HD inline double RoundToDouble(const LeadingBits& x) {
   return ldexp(static_cast<double>(kept), last);
 }
 
-// limbs * 2^exponent / (divisor * second_divisor). Requires divisors other than 0.
-GRIDFOLD_HD inline LeadingBits LeadingQuotient(const uint64_t* limbs, int count, int exponent,
-                                               uint64_t divisor, uint64_t second_divisor = 1) {
+namespace quotient_internal {
+
+// limb(i), i < count, being the limbs of a number; those from `count` on are 0, and so are those
+// below `lowest`, of which limb(lowest) is the first that is not. The number is not 0.
+template <class LimbAt>
+GRIDFOLD_HD inline LeadingBits LeadingQuotient(LimbAt limb, int count, int lowest, int exponent,
+                                               uint64_t divisor, uint64_t second_divisor) {
   constexpr int kKept = 3;  // Limbs of the quotient: more than 128 bits of it.
-  count = SignificantLimbs(limbs, count);
-  if (count == 0) return {};
   uint64_t quotient[kKept] = {0, 0, 0};  // Most significant first.
   int kept = 0;
   uint64_t rest = 0;
   uint64_t second_rest = 0;
   int i = count;
+  GRIDFOLD_ROLLED
   while (kept < kKept) {
     --i;
-    uint64_t digit = i >= 0 ? limbs[i] : 0;
-    if (divisor != 1) {
-      const Uint128 dividend = (Uint128{rest} << kLimbBits) | digit;
-      digit = static_cast<uint64_t>(dividend / divisor);
-      rest = static_cast<uint64_t>(dividend - Uint128{digit} * divisor);
-    }
-    if (second_divisor != 1) {
-      const Uint128 dividend = (Uint128{second_rest} << kLimbBits) | digit;
-      digit = static_cast<uint64_t>(dividend / second_divisor);
-      second_rest = static_cast<uint64_t>(dividend - Uint128{digit} * second_divisor);
-    }
+    uint64_t digit = i >= 0 ? limb(i) : 0;
+    if (divisor != 1) digit = DivideStep(rest, digit, divisor);
+    if (second_divisor != 1) digit = DivideStep(second_rest, digit, second_divisor);
     if (kept > 0 || digit != 0) quotient[kept++] = digit;
   }
-  bool has_fraction = rest != 0 || second_rest != 0;
-  for (int j = 0; j < i; ++j) has_fraction = has_fraction || limbs[j] != 0;
+  const bool has_fraction = rest != 0 || second_rest != 0 || lowest < i;
 
   const int shift = LeadingZeros(quotient[0]);
   LeadingBits leading;
@@ -79,6 +73,36 @@ GRIDFOLD_HD inline LeadingBits LeadingQuotient(const uint64_t* limbs, int count,
   leading.exponent = exponent + i * kLimbBits + kLimbBits - shift;
   leading.has_fraction = has_fraction || (quotient[2] << shift) != 0;
   return leading;
+}
+
+}  // namespace quotient_internal
+
+// limbs * 2^exponent / (divisor * second_divisor). Requires divisors other than 0.
+GRIDFOLD_HD inline LeadingBits LeadingQuotient(const uint64_t* limbs, int count, int exponent,
+                                               uint64_t divisor, uint64_t second_divisor = 1) {
+  count = SignificantLimbs(limbs, count);
+  if (count == 0) return {};
+  return quotient_internal::LeadingQuotient([&](int i) { return limbs[i]; }, count,
+                                            LowestLimb(limbs), exponent, divisor, second_divisor);
+}
+
+// The same of the absolute value of a number in two's complement, without writing it down.
+GRIDFOLD_HD inline LeadingBits LeadingQuotientOfSigned(const uint64_t* limbs, int count,
+                                                       int exponent, uint64_t divisor) {
+  const bool negative = IsNegativeNumber(limbs, count);
+  const uint64_t sign = negative ? ~uint64_t{0} : 0;
+  int significant = count;  // The limbs past these are the sign's.
+  while (significant > 0 && limbs[significant - 1] == sign) --significant;
+  if (significant == 0 && !negative) return {};
+  const int lowest = LowestLimb(limbs);
+  const auto limb = [&](int i) {
+    if (!negative) return limbs[i];
+    if (i < lowest) return uint64_t{0};
+    return i == lowest ? uint64_t{0} - limbs[i] : ~limbs[i];
+  };
+  // -2^(64 * n) has one limb more when it is made positive.
+  if (negative && significant < count) ++significant;
+  return quotient_internal::LeadingQuotient(limb, significant, lowest, exponent, divisor, 1);
 }
 
 // floor(sqrt(x)).

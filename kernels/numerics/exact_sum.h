@@ -149,6 +149,7 @@ class ExactSum {
   GRIDFOLD_HD void AddDigits(DigitAt digit) {
     if ((flags_ & kSawNan) != 0) return;
     int64_t carry = 0;  // Of digits and limbs so far; the digits' sums are below 2^62.
+    GRIDFOLD_ROLLED
     for (int limb = 0; limb < kLimbs; ++limb) {
       const Int128 sum = Int128{digit(2 * limb)} + (Int128{digit(2 * limb + 1)} << kDigitBits) +
                          limbs_[limb] + carry;
@@ -185,10 +186,8 @@ class ExactSum {
   // sum / divisor, rounded once. -0.0 where every addend was -0.0 or there was none.
   GRIDFOLD_HD double Quotient(uint64_t divisor) const {
     if (!is_finite()) return NotFiniteValue();
-    uint64_t magnitude[kLimbs];
-    MagnitudeOf(limbs_, kLimbs, magnitude);
     const double rounded =
-        RoundToDouble(LeadingQuotient(magnitude, kLimbs, kLowestExponent, divisor));
+        RoundToDouble(LeadingQuotientOfSigned(limbs_, kLimbs, kLowestExponent, divisor));
     const bool negative = IsNegativeNumber(limbs_, kLimbs) || flags_ == 0;
     return negative ? -rounded : rounded;
   }
@@ -198,6 +197,7 @@ class ExactSum {
 
   GRIDFOLD_HD bool operator==(const ExactSum& other) const {
     bool equal = flags_ == other.flags_;
+    GRIDFOLD_ROLLED
     for (int i = 0; i < kLimbs; ++i) equal = equal && limbs_[i] == other.limbs_[i];
     return equal;
   }
@@ -207,6 +207,7 @@ class ExactSum {
 
   // A sum that is not finite has no number, so that equal sums have equal bits.
   GRIDFOLD_HD void DropNumber() {
+    GRIDFOLD_ROLLED
     for (int i = 0; i < kLimbs; ++i) limbs_[i] = 0;
   }
 
@@ -214,20 +215,22 @@ class ExactSum {
   uint32_t flags_ = 0;
 };
 
+// Digits that ForEachDigit gives.
+constexpr int DigitCount(int magnitude_bits) { return (magnitude_bits + 32 - 2) / 32 + 1; }
+
 // Cuts +-magnitude * 2^position into signed digits 32 bits apart and calls add(digit, value) for
 // each; every value is below 2^32 in size, so that a digit of 64 bits takes 2^31 of them. Requires
 // kMagnitudeBits of `magnitude` at most.
 template <int kMagnitudeBits, class Add>
 GRIDFOLD_HD inline void ForEachDigit(Uint128 magnitude, uint32_t position, bool negative, Add add) {
   constexpr int kDigitBits = 32;
-  constexpr int kPieces = (kMagnitudeBits + kDigitBits - 2) / kDigitBits + 1;
   // Half of the work where 64 bits hold the magnitude, which is what elements have.
   using Wide = std::conditional_t<(kMagnitudeBits <= 64), uint64_t, Uint128>;
   const uint32_t first = position / kDigitBits;
   const uint32_t shift = position % kDigitBits;
   Wide rest = static_cast<Wide>(magnitude) >> (kDigitBits - shift);
   int64_t digit = static_cast<uint32_t>(magnitude) << shift;
-  for (int i = 0; i < kPieces; ++i) {
+  for (int i = 0; i < DigitCount(kMagnitudeBits); ++i) {
     add(first + i, negative ? -digit : digit);
     digit = static_cast<uint32_t>(rest);
     rest >>= kDigitBits;

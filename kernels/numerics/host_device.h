@@ -9,4 +9,12 @@
 #define GRIDFOLD_HD
 #endif
 
+// Before a loop that a device runs once, in one thread: its instructions come from memory, so short
+// code is fast code.
+#ifdef __CUDA_ARCH__
+#define GRIDFOLD_ROLLED _Pragma("unroll 1")
+#else
+#define GRIDFOLD_ROLLED
+#endif
+
 #endif  // GRIDFOLD_KERNELS_NUMERICS_HOST_DEVICE_H_

@@ -30,9 +30,46 @@ GRIDFOLD_HD inline int BitLength(Uint128 x) {
   return low == 0 ? 0 : kLimbBits - LeadingZeros(low);
 }
 
+// One step of long division: the quotient's digit of (rest * 2^64 + digit) / divisor, and the new
+// rest. Requires rest < divisor.
+GRIDFOLD_HD inline uint64_t DivideStep(uint64_t& rest, uint64_t digit, uint64_t divisor) {
+#ifdef __CUDA_ARCH__
+  // In halves (Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D): a device has no
+  // division of 128 bits, and what stands for it takes ten times as long.
+  constexpr int kHalf = kLimbBits / 2;
+  constexpr uint64_t kLowHalf = (uint64_t{1} << kHalf) - 1;
+  const int shift = LeadingZeros(divisor);
+  const uint64_t d = divisor << shift;
+  uint64_t r = shift == 0 ? rest : (rest << shift) | (digit >> (kLimbBits - shift));
+  const uint64_t low = digit << shift;
+  uint64_t quotient = 0;
+  GRIDFOLD_ROLLED
+  for (int half = 1; half >= 0; --half) {
+    const uint64_t next = (low >> (half * kHalf)) & kLowHalf;
+    uint64_t q = r / (d >> kHalf);
+    uint64_t q_rest = r - q * (d >> kHalf);
+    while ((q >> kHalf) != 0 || q * (d & kLowHalf) > ((q_rest << kHalf) | next)) {
+      --q;
+      q_rest += d >> kHalf;
+      if ((q_rest >> kHalf) != 0) break;
+    }
+    r = (r << kHalf) + next - q * d;  // Modulo 2^64, which the difference is below.
+    quotient = (quotient << kHalf) | q;
+  }
+  rest = r >> shift;
+  return quotient;
+#else
+  const Uint128 dividend = (Uint128{rest} << kLimbBits) | digit;
+  const uint64_t quotient = static_cast<uint64_t>(dividend / divisor);
+  rest = static_cast<uint64_t>(dividend - Uint128{quotient} * divisor);
+  return quotient;
+#endif
+}
+
 // limbs += x * 2^(64 * first), modulo 2^(64 * count).
 GRIDFOLD_HD inline void AddAt(uint64_t* limbs, int count, int first, Uint128 x) {
   bool carry = false;
+  GRIDFOLD_ROLLED
   for (int i = first; i < count && (x != 0 || carry); ++i) {
     const Uint128 sum = Uint128{limbs[i]} + static_cast<uint64_t>(x) + (carry ? 1 : 0);
     limbs[i] = static_cast<uint64_t>(sum);
@@ -44,6 +81,7 @@ GRIDFOLD_HD inline void AddAt(uint64_t* limbs, int count, int first, Uint128 x) 
 // limbs -= x * 2^(64 * first), modulo 2^(64 * count).
 GRIDFOLD_HD inline void SubtractAt(uint64_t* limbs, int count, int first, Uint128 x) {
   bool borrow = false;
+  GRIDFOLD_ROLLED
   for (int i = first; i < count && (x != 0 || borrow); ++i) {
     const Uint128 difference = Uint128{limbs[i]} - static_cast<uint64_t>(x) - (borrow ? 1 : 0);
     limbs[i] = static_cast<uint64_t>(difference);
@@ -55,6 +93,7 @@ GRIDFOLD_HD inline void SubtractAt(uint64_t* limbs, int count, int first, Uint12
 // limbs += other, modulo 2^(64 * count).
 GRIDFOLD_HD inline void AddLimbs(uint64_t* limbs, const uint64_t* other, int count) {
   uint64_t carry = 0;
+  GRIDFOLD_ROLLED
   for (int i = 0; i < count; ++i) {
     const Uint128 sum = Uint128{limbs[i]} + other[i] + carry;
     limbs[i] = static_cast<uint64_t>(sum);
@@ -70,6 +109,7 @@ GRIDFOLD_HD inline bool IsNegativeNumber(const uint64_t* limbs, int count) {
 // The least n with -2^n <= x < 2^n, x being a number in two's complement.
 GRIDFOLD_HD inline int SignedLength(const uint64_t* limbs, int count) {
   const uint64_t sign = IsNegativeNumber(limbs, count) ? ~uint64_t{0} : 0;
+  GRIDFOLD_ROLLED
   while (count > 0 && limbs[count - 1] == sign) --count;
   return count == 0 ? 0 : count * kLimbBits - LeadingZeros(limbs[count - 1] ^ sign);
 }
@@ -88,6 +128,7 @@ GRIDFOLD_HD inline Uint128 BitsFrom(const uint64_t* limbs, int count, int positi
 // Whether a number in two's complement has a bit set below 2^position.
 GRIDFOLD_HD inline bool HasBitsBelow(const uint64_t* limbs, int position) {
   const int whole = position / kLimbBits;
+  GRIDFOLD_ROLLED
   for (int i = 0; i < whole; ++i) {
     if (limbs[i] != 0) return true;
   }
@@ -99,6 +140,7 @@ GRIDFOLD_HD inline bool HasBitsBelow(const uint64_t* limbs, int position) {
 GRIDFOLD_HD inline void MagnitudeOf(const uint64_t* limbs, int count, uint64_t* magnitude) {
   const bool negative = IsNegativeNumber(limbs, count);
   uint64_t carry = negative ? 1 : 0;
+  GRIDFOLD_ROLLED
   for (int i = 0; i < count; ++i) {
     const uint64_t digit = (negative ? ~limbs[i] : limbs[i]) + carry;
     carry = carry != 0 && digit == 0 ? 1 : 0;
@@ -106,8 +148,16 @@ GRIDFOLD_HD inline void MagnitudeOf(const uint64_t* limbs, int count, uint64_t* 
   }
 }
 
+// The first limb that is not 0. Requires that there is one.
+GRIDFOLD_HD inline int LowestLimb(const uint64_t* limbs) {
+  int i = 0;
+  while (limbs[i] == 0) ++i;
+  return i;
+}
+
 // Limbs up to the last that is not 0.
 GRIDFOLD_HD inline int SignificantLimbs(const uint64_t* limbs, int count) {
+  GRIDFOLD_ROLLED
   while (count > 0 && limbs[count - 1] == 0) --count;
   return count;
 }
@@ -115,6 +165,7 @@ GRIDFOLD_HD inline int SignificantLimbs(const uint64_t* limbs, int count) {
 // limbs *= factor, modulo 2^(64 * count).
 GRIDFOLD_HD inline void MultiplyBy(uint64_t* limbs, int count, uint64_t factor) {
   uint64_t carry = 0;
+  GRIDFOLD_ROLLED
   for (int i = 0; i < count; ++i) {
     const Uint128 product = Uint128{limbs[i]} * factor + carry;
     limbs[i] = static_cast<uint64_t>(product);
@@ -125,8 +176,10 @@ GRIDFOLD_HD inline void MultiplyBy(uint64_t* limbs, int count, uint64_t factor) 
 // limbs -= x * x, modulo 2^(64 * count).
 GRIDFOLD_HD inline void SubtractSquare(uint64_t* limbs, int count, const uint64_t* x, int x_count) {
   const int length = SignificantLimbs(x, x_count);
+  GRIDFOLD_ROLLED
   for (int i = 0; i < length; ++i) {
     if (x[i] == 0) continue;  // Sums have few limbs that are not 0, among many that are.
+    GRIDFOLD_ROLLED
     for (int j = 0; j < length; ++j) {
       if (x[j] != 0) SubtractAt(limbs, count, i + j, Uint128{x[i]} * x[j]);
     }
