@@ -105,8 +105,7 @@ absl::Status LaunchTiles(const ReductionKernels& kernels, const ReductionGeometr
                        .chunk_elements = geometry.chunk_elements,
                        .queue = queues ? space.queue : nullptr,
                        .long_segments = space.long_segments};
-  absl::Status status =
-      Launch(kernels.tiles, ShapeOf(geometry), stream, parameters, tiles);
+  absl::Status status = Launch(kernels.tiles, ShapeOf(geometry), stream, parameters, tiles);
   if (!status.ok() || !queues) return status;
   BlockWork blocks = BlockWorkOf(space);
   blocks.queue = space.queue;
@@ -136,8 +135,8 @@ absl::Status LaunchColumns(const ReductionKernels& kernels, const ReductionGeome
 
 // Everything but floating-point products.
 absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& parameters,
-                          void* idle_total, Scratch& scratch,
-                          const DeviceProperties& properties, cudaStream_t stream) {
+                          void* idle_total, Scratch& scratch, const DeviceProperties& properties,
+                          cudaStream_t stream) {
   const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
   const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, idle_total, scratch, stream);
   if (!space.ok()) return space.status();

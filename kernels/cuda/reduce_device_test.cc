@@ -24,16 +24,21 @@ struct DeviceResult {
 class ReduceDeviceTest : public DeviceTest {
  protected:
   DeviceResult Launch(const ReductionPlan& plan, const void* elements) {
+    return Launch(plan, elements, properties());
+  }
+
+  // As on a device with these properties.
+  DeviceResult Launch(const ReductionPlan& plan, const void* elements,
+                      const DeviceProperties& assumed) {
     const DeviceArray<uint64_t> offsets{std::span(plan.grouping.offsets)};
     const DeviceArray<uint64_t> slots(plan.result_slot_count());
     const DeviceArray<uint64_t> failures(plan.statistics.size());
-    const DeviceArray<std::byte> memory(ReductionScratchBytes(plan, properties()));
+    const DeviceArray<std::byte> memory(ReductionScratchBytes(plan, assumed));
     Scratch scratch(memory.data(), memory.size());
     Synchronize();
     DeviceResult result;
-    result.status =
-        LaunchReduction(plan, {{elements, plan.array.element_count}, offsets.data()},
-                        {slots.data(), failures.data()}, scratch, properties(), stream());
+    result.status = LaunchReduction(plan, {{elements, plan.array.element_count}, offsets.data()},
+                                    {slots.data(), failures.data()}, scratch, assumed, stream());
     Synchronize();
     result.slots = slots.Read();
     result.failures = failures.Read();
@@ -94,6 +99,65 @@ std::vector<T> RandomValues(uint64_t count, int range, uint64_t seed) {
   std::vector<T> values(count);
   for (T& value : values) value = static_cast<T>(distribution(random));
   return values;
+}
+
+// Elements of every size, which cancel: any order but that of the integers would show.
+template <class T>
+std::vector<T> WideValues(uint64_t count) {
+  std::mt19937_64 random(count);
+  std::uniform_int_distribution<int> exponent(-60, 60);
+  std::uniform_real_distribution<double> significand(-1, 1);
+  std::vector<T> values(count);
+  for (T& value : values) {
+    value = static_cast<T>(std::ldexp(significand(random), exponent(random)));
+  }
+  return values;
+}
+
+template <class T>
+class ReduceGridTest : public ReduceDeviceTest {};
+using FloatingTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(ReduceGridTest, FloatingTypes);
+
+// The grid and the shared memory of a block follow from the device: as many blocks as
+// multiprocessors, and as many threads as have room for their words.
+TYPED_TEST(ReduceGridTest, EveryGridGivesTheSameBits) {
+  const std::vector<Statistic> statistics = {Statistic::kSum, Statistic::kVariance,
+                                             Statistic::kL1Norm, Statistic::kArgmin,
+                                             Statistic::kNonzeroCount};
+  const std::vector<TypeParam> values = WideValues<TypeParam>(1'000'003);
+  const DeviceArray<TypeParam> elements{std::span(values)};
+  std::vector<uint64_t> offsets = {0, 5, 400'000, 400'001, 999'000, values.size()};
+  const struct {
+    ArrayDescription array;
+    GroupingSpec grouping;
+  } shapes[] = {
+      {ArrayDescription::Vector(kElementTypeOf<TypeParam>, values.size()), {}},
+      {ArrayDescription::Vector(kElementTypeOf<TypeParam>, values.size()),
+       {GroupingKind::kSegments, offsets}},
+      {ArrayDescription::Matrix(kElementTypeOf<TypeParam>, 3, 333'334), {GroupingKind::kAxis1, {}}},
+      {ArrayDescription::Matrix(kElementTypeOf<TypeParam>, 333'334, 3), {GroupingKind::kAxis0, {}}},
+  };
+  for (const auto& shape : shapes) {
+    for (const auto& wanted : {std::vector{Statistic::kSum}, statistics}) {
+      const auto plan =
+          PlanReduction(shape.array, {.statistics = wanted, .grouping = shape.grouping});
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      const DeviceResult expected = this->Launch(*plan, elements.data());
+      ASSERT_TRUE(expected.status.ok()) << expected.status;
+      for (const int multiprocessors : {1, 2, 7, 61, 1000}) {
+        for (const int shared_bytes : {100 * 1024, 227 * 1024}) {
+          DeviceProperties assumed = this->properties();
+          assumed.multiprocessor_count = multiprocessors;
+          assumed.shared_bytes_per_block_max = shared_bytes;
+          const DeviceResult result = this->Launch(*plan, elements.data(), assumed);
+          ASSERT_TRUE(result.status.ok()) << result.status;
+          EXPECT_EQ(result.slots, expected.slots)
+              << multiprocessors << " multiprocessors, " << shared_bytes << " bytes";
+        }
+      }
+    }
+  }
 }
 
 template <class T>

@@ -18,8 +18,8 @@ using Tuning = ReduceTuning;
 
 // What the layout takes from the element type and the set of parts that kernels are built for.
 struct KernelKind {
-  uint64_t state_bytes;  // More than registers, where there are words.
-  uint32_t words;        // Of a thread.
+  uint64_t state_bytes;     // More than registers, where there are words.
+  uint32_t words;           // Of a thread.
   ReduceShape shape;        // Of tiles and columns.
   ReduceShape block_shape;  // Of blocks.
 };
@@ -41,9 +41,8 @@ uint32_t FittingThreads(const KernelKind& kind, uint32_t threads_max, uint64_t o
   if (kind.words == 0) return threads_max;
   const uint64_t available =
       static_cast<uint64_t>(properties.shared_bytes_per_block_max) - other_bytes;
-  const uint32_t fitting =
-      RoundDown(static_cast<uint32_t>(available / (kind.words * sizeof(int64_t))),
-                Tuning::kWarpThreads);
+  const uint32_t fitting = RoundDown(
+      static_cast<uint32_t>(available / (kind.words * sizeof(int64_t))), Tuning::kWarpThreads);
   return std::min(fitting, threads_max);
 }
 
@@ -51,9 +50,9 @@ uint32_t FittingThreads(const KernelKind& kind, uint32_t threads_max, uint64_t o
 uint32_t ChunkThreads(uint64_t chunk_bytes, const ReduceShape& shape, uint32_t threads_max) {
   const uint64_t busy =
       CeilDivide(chunk_bytes, uint64_t{Tuning::kVectorBytes} * shape.vectors_in_flight);
-  return static_cast<uint32_t>(
-      std::clamp<uint64_t>(RoundUp(busy, uint64_t{Tuning::kWarpThreads}),
-                           std::min(Tuning::kChunkThreadsMin, threads_max), threads_max));
+  return static_cast<uint32_t>(std::clamp<uint64_t>(RoundUp(busy, uint64_t{Tuning::kWarpThreads}),
+                                                    std::min(Tuning::kChunkThreadsMin, threads_max),
+                                                    threads_max));
 }
 
 // What the forms' planners share; blocks are those of the form.
@@ -95,8 +94,8 @@ struct Request {
 // since one of them reads while another joins.
 Request BlockRequest(const Request& request, const KernelKind& kind, bool is_single_group,
                      const DeviceProperties& properties) {
-  const uint32_t threads = FittingThreads(
-      kind, kind.block_shape.threads, Tuning::kOtherSharedBytesOfBlocksMax, properties);
+  const uint32_t threads = FittingThreads(kind, kind.block_shape.threads,
+                                          Tuning::kOtherSharedBytesOfBlocksMax, properties);
   const uint32_t resident = is_single_group ? 1 : Tuning::kResidentBlocksMax;
   Request blocks = request;
   blocks.resident_blocks =
@@ -117,8 +116,8 @@ void PlanBlocks(const Request& request, const ReduceShape& shape, ReductionGeome
       static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(group_size, geometry.chunk_elements)));
   const uint64_t items = group_count * geometry.chunks_per_group;
   geometry.grid_blocks = GridStrideBlocks(items, 1, request.resident_blocks);
-  geometry.block_threads = ChunkThreads(geometry.chunk_elements * request.element_bytes, shape,
-                                        request.block_threads);
+  geometry.block_threads =
+      ChunkThreads(geometry.chunk_elements * request.element_bytes, shape, request.block_threads);
   geometry.word_bytes = request.WordBytes(geometry.block_threads);
   if (geometry.chunks_per_group > 1) {
     geometry.partial_count = items;
@@ -222,7 +221,8 @@ ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties) {
   const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
   const bool by_columns = plan.grouping.kind == GroupingKind::kAxis0;
-  const uint32_t threads = FittingThreads(kind, kind.shape.threads, Tuning::kOtherSharedBytesMax, properties);
+  const uint32_t threads =
+      FittingThreads(kind, kind.shape.threads, Tuning::kOtherSharedBytesMax, properties);
   ReductionGeometry geometry;
   // Columns are laid out by powers of two.
   geometry.block_threads =
@@ -245,8 +245,7 @@ ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
   geometry.total_bytes = GroupTotalBytes(kind.words);
   const uint64_t longest = LongestGroup(plan.grouping);
   const bool equal_groups = plan.grouping.kind != GroupingKind::kSegments;
-  const Request blocks =
-      BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
+  const Request blocks = BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
   if (equal_groups && longest > request.TileElementsMax()) {
     PlanBlocks(blocks, kind.block_shape, geometry);
   } else {
@@ -261,9 +260,7 @@ uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {
          ScratchBytes(geometry.queued_segments_max * sizeof(LongSegment));
 }
 
-uint64_t IdleTotalBytes() {
-  return GroupTotalBytes(MomentWordCount<double>(kFullPartSet<double>));
-}
+uint64_t IdleTotalBytes() { return GroupTotalBytes(MomentWordCount<double>(kFullPartSet<double>)); }
 
 uint64_t ReductionSharedBytesMin() {
   const uint32_t words = MomentWordCount<double>(kFullPartSet<double>);
@@ -278,9 +275,8 @@ uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& p
 
   // Long segments: many groups may each have more than the larger limit, few more than the smaller.
   const uint64_t few_segments = resident * Tuning::kWarpsMax;
-  const uint64_t many_segments =
-      input_bytes /
-      std::min(Tuning::kTileGroupBytesMaxMany, Tuning::kAdditionsMax * sizeof(uint16_t));
+  const uint64_t many_segments = input_bytes / std::min(Tuning::kTileGroupBytesMaxMany,
+                                                        Tuning::kAdditionsMax * sizeof(uint16_t));
   const uint64_t segments = few_segments + many_segments;
   // Chunks: as many as are aimed at or as words make necessary, and one that is not full for each
   // group that has several.
@@ -290,8 +286,8 @@ uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& p
   // Groups of several chunks. Where they may be many, elements of 64 bits, with the most words, are
   // in so many fewer.
   const uint64_t single_words = MomentWordCount<float>(kFullPartSet<float>);
-  const uint64_t total_bytes = (chunks - many_segments) * IdleTotalBytes() +
-                               many_segments * GroupTotalBytes(single_words);
+  const uint64_t total_bytes =
+      (chunks - many_segments) * IdleTotalBytes() + many_segments * GroupTotalBytes(single_words);
   // Splits of columns: bounded by the number of items, twice for rounding up, and by the input;
   // and those that words make necessary.
   const uint64_t split_states = 2 * resident * Tuning::kColumnItemsPerBlock *

@@ -156,8 +156,8 @@ __device__ inline void MergeRegisters(const cg::thread_block& block,
   }
 }
 
-// Joins the words of a block's threads, integers by now: the first column gets the sums of its rows.
-// Begins with a barrier. Called by all threads.
+// Joins the words of a block's threads, integers by now: the first column gets the sums of its
+// rows. Begins with a barrier. Called by all threads.
 template <class T, uint32_t kParts>
 __device__ inline void JoinWords(const cg::thread_block& block) {
   constexpr uint32_t kRowsAtOnce = 4;

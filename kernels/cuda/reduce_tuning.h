@@ -116,10 +116,10 @@ constexpr ReduceShape BlockShapeOf(uint32_t parts) {
   const uint32_t words = MomentWordCount<T>(parts);
   const bool one_part = (parts & (parts - 1)) == 0;
   const uint32_t by_registers = one_part ? 1024 : 512;
-  const uint32_t by_words =
-      words == 0 ? by_registers
-                 : ReduceTuning::kWordBytesMax / (words * 8) / ReduceTuning::kWarpThreads *
-                       ReduceTuning::kWarpThreads;
+  const uint32_t by_words = words == 0
+                                ? by_registers
+                                : ReduceTuning::kWordBytesMax / (words * 8) /
+                                      ReduceTuning::kWarpThreads * ReduceTuning::kWarpThreads;
   const uint32_t threads = by_words < by_registers ? by_words : by_registers;
   const uint32_t in_flight_max =
       ReduceTuning::kGroupElementsMax * sizeof(T) / ReduceTuning::kVectorBytes;

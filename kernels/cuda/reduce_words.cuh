@@ -5,8 +5,8 @@
 // elements there are: the cost of an element does not depend on the data. Every thread has words of
 // its own, word i of all threads side by side, so that a warp's accesses never share a bank.
 //
-// A word takes ReduceTuning::kAdditionsMax elements; then it is read as an integer, and integers are
-// joined across threads (reduce_join.cuh).
+// A word takes ReduceTuning::kAdditionsMax elements; then it is read as an integer, and integers
+// are joined across threads (reduce_join.cuh).
 //
 // Functions that ordinary data seldom needs are not inlined: they are long, and called from loops
 // whose registers are precious.
@@ -241,9 +241,9 @@ struct DoubleWords {
     int64_t sums[kDigits];
 #pragma unroll
     for (uint32_t i = 0; i < kDigits; ++i) sums[i] = words[first + i];
-    ForEachDigit<kMagnitudeBits>(
-        magnitude, position, negative,
-        [&](uint32_t digit, int64_t value) { sums[digit - first] += value; });
+    ForEachDigit<kMagnitudeBits>(magnitude, position, negative, [&](uint32_t digit, int64_t value) {
+      sums[digit - first] += value;
+    });
 #pragma unroll
     for (uint32_t i = 0; i < kDigits; ++i) words[first + i] = sums[i];
   }

@@ -50,7 +50,7 @@ namespace quotient_internal {
 template <class LimbAt>
 GRIDFOLD_HD inline LeadingBits LeadingQuotient(LimbAt limb, int count, int lowest, int exponent,
                                                uint64_t divisor, uint64_t second_divisor) {
-  constexpr int kKept = 3;  // Limbs of the quotient: more than 128 bits of it.
+  constexpr int kKept = 3;               // Limbs of the quotient: more than 128 bits of it.
   uint64_t quotient[kKept] = {0, 0, 0};  // Most significant first.
   int kept = 0;
   uint64_t rest = 0;

@@ -1,0 +1,206 @@
+// Elements a batch at a time, 16 bytes of an array in a row, and how the parts of a state take
+// them.
+//
+// The parts decide what an element does; here they are only fed with fewer operations. Integer
+// parts take a batch's sum, which is exact, and extremes take a batch's best element, which is the
+// first to come before all others by ExtremeState::IsBefore. Moments of floating-point elements are
+// kept apart (reduce_moments.cuh).
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_BATCHES_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_BATCHES_CUH_
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/cuda/reduce_tuning.h"
+#include "kernels/numerics/reduction_state.h"
+
+namespace gridfold::kernels::cuda {
+
+// Elements of a group in increasing order, in their compute type. Element k has the index
+// `first + k * stride`, where first and stride are told beside it.
+template <class S, uint32_t kBatchSize>
+struct Batch {
+  static constexpr uint32_t kSize = kBatchSize;
+  S values[kSize];
+};
+
+template <class T>
+inline constexpr uint32_t kVectorSize = ReduceTuning::kVectorBytes / sizeof(T);
+
+// What one load brings.
+template <class T>
+__device__ inline Batch<ComputeType<T>, kVectorSize<T>> BatchOf(const uint4& raw) {
+  struct Elements {
+    T values[kVectorSize<T>];
+  };
+  const Elements elements = std::bit_cast<Elements>(raw);
+  Batch<ComputeType<T>, kVectorSize<T>> batch;
+#pragma unroll
+  for (uint32_t k = 0; k < kVectorSize<T>; ++k) batch.values[k] = ToCompute(elements.values[k]);
+  return batch;
+}
+
+// 64-bit elements have no wider machine integer to be summed in.
+template <class T>
+concept NarrowInteger = IntegerElement<T> && sizeof(T) < 8;
+
+template <class T>
+using NarrowSum = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+
+template <class Part, class T, uint32_t kSize>
+__device__ inline void AddEach(const Batch<T, kSize>& batch, Part& part) {
+#pragma unroll
+  for (uint32_t k = 0; k < kSize; ++k) part.Add(batch.values[k], 0);  // Only extremes use indices.
+}
+
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
+                                SumState<T>& part) {
+  if constexpr (NarrowInteger<T>) {
+    NarrowSum<T> sum = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) sum += batch.values[k];
+    part.sum += sum;
+  } else {
+    AddEach(batch, part);
+  }
+}
+
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
+                                SquaresState<T>& part) {
+  if constexpr (NarrowInteger<T> && sizeof(T) < 4) {
+    uint64_t sum = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) {
+      const uint32_t magnitude = static_cast<uint32_t>(Magnitude(batch.values[k]));
+      sum += magnitude * magnitude;
+    }
+    part.sum += sum;
+  } else {
+    AddEach(batch, part);
+  }
+}
+
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
+                                MagnitudesState<T>& part) {
+  if constexpr (NarrowInteger<T>) {
+    uint64_t sum = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) sum += Magnitude(batch.values[k]);
+    part.sum += sum;
+  } else {
+    AddEach(batch, part);
+  }
+}
+
+// Requires that every index added before is smaller.
+template <class T, uint32_t kSize, bool kIsMax>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t index, uint32_t stride,
+                                ExtremeState<T, kIsMax>& extreme) {
+  using Extreme = ExtremeState<T, kIsMax>;
+  ComputeType<T> best = ToCompute(batch.values[0]);
+#pragma unroll
+  for (uint32_t k = 1; k < kSize; ++k) {
+    const ComputeType<T> x = ToCompute(batch.values[k]);
+    best = Extreme::IsBefore(x, best) ? x : best;
+  }
+  // Of equals the first counts, and that is never the later one: most batches end here.
+  if (extreme.index != kNoIndex && !Extreme::IsBefore(best, extreme.value)) return;
+  uint32_t first = 0;
+#pragma unroll
+  for (uint32_t k = kSize - 1; k > 0; --k) {
+    first = Extreme::IsBefore(best, ToCompute(batch.values[k])) ? first : k;
+  }
+  if (!Extreme::IsBefore(best, ToCompute(batch.values[0]))) first = 0;
+  extreme = {best, index + first * stride};
+}
+
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t index, uint32_t stride,
+                                ExtremesState<T>& part) {
+  AddBatch(batch, index, stride, part.min);
+  AddBatch(batch, index, stride, part.max);
+}
+
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
+                                TallyState<T>& part) {
+  uint32_t nonzero = 0;
+  uint32_t nan = 0;
+  uint32_t infinite = 0;
+#pragma unroll
+  for (uint32_t k = 0; k < kSize; ++k) {
+    const T x = batch.values[k];
+    nonzero += ToCompute(x) != ComputeType<T>{0} ? 1 : 0;
+    nan += IsNan(x) ? 1 : 0;
+    infinite += IsInfinite(x) ? 1 : 0;
+  }
+  part.Merge({nonzero, nan, infinite});
+}
+
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
+                                ProductState<T>& part) {
+  AddEach(batch, part);
+}
+template <class T, uint32_t kSize>
+__device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
+                                BitsState<T>& part) {
+  AddEach(batch, part);
+}
+
+template <class T, uint32_t kSize>
+__device__ inline bool HasNan(const Batch<T, kSize>& batch) {
+  bool has_nan = false;
+#pragma unroll
+  for (uint32_t k = 0; k < kSize; ++k) has_nan = has_nan || IsNan(batch.values[k]);
+  return has_nan;
+}
+
+// Extremes and tallies of `kCount` batches of floating-point elements none of which is NaN or
+// infinite. The first element of batch b has the index first_index + b * step.
+template <class S, uint32_t kSize, uint32_t kCount, bool kIsMax>
+__device__ inline void AddFinite(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index,
+                                 uint64_t step, uint32_t stride, ExtremeState<S, kIsMax>& extreme) {
+  S best = batches[0].values[0];
+#pragma unroll
+  for (uint32_t b = 0; b < kCount; ++b) {
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) {
+      best = kIsMax ? fmax(best, batches[b].values[k]) : fmin(best, batches[b].values[k]);
+    }
+  }
+  // Of equals the first counts, and that is never the later one: most batches end here.
+  const bool improves = kIsMax ? best > extreme.value : best < extreme.value;
+  if (extreme.index != kNoIndex && !improves) return;
+#pragma unroll
+  for (uint32_t b = 0; b < kCount; ++b) {
+    AddBatch(batches[b], first_index + b * step, stride, extreme);
+  }
+}
+
+template <class S, uint32_t kSize, uint32_t kCount>
+__device__ inline void AddFinite(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index,
+                                 uint64_t step, uint32_t stride, ExtremesState<S>& part) {
+  AddFinite(batches, first_index, step, stride, part.min);
+  AddFinite(batches, first_index, step, stride, part.max);
+}
+
+template <class S, uint32_t kSize, uint32_t kCount>
+__device__ inline void AddFinite(const Batch<S, kSize> (&batches)[kCount], uint64_t, uint64_t,
+                                 uint32_t, TallyState<S>& part) {
+  uint32_t nonzero = 0;
+#pragma unroll
+  for (uint32_t b = 0; b < kCount; ++b) {
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) nonzero += batches[b].values[k] != 0 ? 1 : 0;
+  }
+  part.nonzero += nonzero;
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_BATCHES_CUH_

@@ -1,0 +1,124 @@
+// Which vectors of an array a thread loads, and in what order: strided, or drawn by its warp.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_TURNS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_TURNS_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/cuda/reduce_merge.cuh"
+#include "kernels/cuda/reduce_tuning.h"
+
+namespace gridfold::kernels::cuda {
+
+// Where the vectors of an array begin, and the elements before and after them that are not a
+// vector.
+template <class T>
+struct VectorRange {
+  const uint4* vectors;
+  uint64_t count;
+  uint64_t head;  // Elements before.
+  uint64_t tail;  // Index of the first after.
+
+  __device__ VectorRange(const T* elements, uint64_t element_count) {
+    const uint32_t misaligned =
+        static_cast<uint32_t>(reinterpret_cast<uintptr_t>(elements) % ReduceTuning::kVectorBytes);
+    head = misaligned == 0 ? 0 : (ReduceTuning::kVectorBytes - misaligned) / sizeof(T);
+    if (head > element_count) head = element_count;
+    vectors = reinterpret_cast<const uint4*>(elements + head);
+    count = (element_count - head) / kVectorSize<T>;
+    tail = head + count * kVectorSize<T>;
+  }
+};
+
+// The vectors of an array that a thread loads, turn by turn: kInFlight of them in a turn, `apart`
+// from each other. The last turn may have fewer. A thread takes every turn, or those that its warp
+// draws from a counter of the block, so that warps which the hardware favours take more.
+template <class T, uint32_t kInFlight>
+struct LoadedTurns {
+  static constexpr uint32_t kSize = kVectorSize<T>;
+  using Batches = Batch<ComputeType<T>, kSize>[kInFlight];
+
+  const uint4* first;    // Of turn 0.
+  const uint4* end;      // Of the array.
+  uint64_t first_index;  // Of the first element of *first.
+  uint64_t turn_stride;  // Vectors from a turn to the next.
+  uint32_t apart;
+  uint32_t first_turn = 0;
+  uint32_t* counter = nullptr;  // In shared memory: turns drawn so far.
+  uint32_t lane = 0;            // With a counter, from which a warp draws as one.
+
+  // Elements from a vector of a turn to the next.
+  __device__ uint64_t step() const { return uint64_t{apart} * kSize; }
+  __device__ const uint4* Of(uint32_t turn) const { return first + turn * turn_stride; }
+  __device__ uint64_t IndexOf(uint32_t turn) const {
+    return first_index + turn * turn_stride * kSize;
+  }
+  // The same for all lanes of a warp that draws.
+  __device__ bool HasTurn(uint32_t turn) const { return Of(turn) - lane < end; }
+  __device__ uint32_t NextTurn(uint32_t turn) const {
+    if (counter == nullptr) return turn + 1;
+    uint32_t drawn = 0;
+    if (lane == 0) drawn = atomicAdd_block(counter, 1u);
+    return __shfl_sync(~0u, drawn, 0);
+  }
+
+  // Whether there is a k-th vector in the turn that begins at `at`.
+  __device__ bool Has(const uint4* at, uint32_t k) const { return at + uint64_t{k} * apart < end; }
+  __device__ bool IsFull(const uint4* at) const { return Has(at, kInFlight - 1); }
+  __device__ uint32_t VectorsAt(const uint4* at) const {
+    if (IsFull(at)) return kInFlight;
+    uint32_t count = 0;
+#pragma unroll
+    for (uint32_t k = 0; k < kInFlight - 1; ++k) count += Has(at, k) ? 1 : 0;
+    return count;
+  }
+  // Loads what there is of a turn; the rest becomes `padding`.
+  __device__ void Load(const uint4* at, const uint4& padding, uint4 (&raw)[kInFlight]) const {
+    if (IsFull(at)) {
+#pragma unroll
+      for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = at[uint64_t{k} * apart];
+    } else {
+#pragma unroll
+      for (uint32_t k = 0; k < kInFlight; ++k) {
+        raw[k] = Has(at, k) ? at[uint64_t{k} * apart] : padding;
+      }
+    }
+  }
+  __device__ static void Convert(const uint4 (&raw)[kInFlight], Batches& batches) {
+#pragma unroll
+    for (uint32_t k = 0; k < kInFlight; ++k) batches[k] = BatchOf<T>(raw[k]);
+  }
+};
+
+// Turns in which neighbouring threads read neighbouring vectors, thread `rank` of `threads`.
+template <uint32_t kInFlight, class T>
+__device__ inline LoadedTurns<T, kInFlight> StridedTurns(const VectorRange<T>& range, uint32_t rank,
+                                                         uint32_t threads) {
+  return {.first = range.vectors + rank,
+          .end = range.vectors + range.count,
+          .first_index = range.head + uint64_t{rank} * kVectorSize<T>,
+          .turn_stride = uint64_t{threads} * kInFlight,
+          .apart = threads};
+}
+
+// Turns that the warps of a block draw, in which neighbouring lanes read neighbouring vectors:
+// every `blocks`-th, of block `block`. The counter holds the number of warps at first.
+template <uint32_t kInFlight, class T>
+__device__ inline LoadedTurns<T, kInFlight> DrawnTurns(const VectorRange<T>& range,
+                                                       const Warp& warp, uint32_t block,
+                                                       uint32_t blocks, uint32_t* counter) {
+  constexpr uint32_t kVectors = kInFlight * ReduceTuning::kWarpThreads;  // Of a turn of a warp.
+  const uint64_t first = uint64_t{block} * kVectors + warp.thread_rank();
+  return {.first = range.vectors + first,
+          .end = range.vectors + range.count,
+          .first_index = range.head + first * kVectorSize<T>,
+          .turn_stride = uint64_t{blocks} * kVectors,
+          .apart = ReduceTuning::kWarpThreads,
+          .first_turn = warp.meta_group_rank(),
+          .counter = counter,
+          .lane = warp.thread_rank()};
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_TURNS_CUH_
