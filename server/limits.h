@@ -14,6 +14,7 @@
 //   read
 //                        off them; each no larger than an answer)                 =    3 GiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
+//   metrics              2 scrapes at a time of some 200 KiB of text, made twice  =    1 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
 #define GRIDFOLD_SERVER_LIMITS_H_
 
@@ -75,6 +76,16 @@ inline constexpr std::chrono::milliseconds kStopTimeout = std::chrono::seconds(5
 // How long clients may take to acknowledge that the server is leaving. An answer that has left the
 // program may still be on its way; closing the connection before it has arrived could destroy it.
 inline constexpr std::chrono::milliseconds kCloseTimeout = std::chrono::seconds(2);
+
+// Strategies that the metrics tell apart; engines have no more than ten each. What comes after is
+// counted together.
+inline constexpr uint32_t kMetricStrategyCountMax = 32;
+// Scrapes at the same time; of further ones, this many wait for their turn and the rest are left to
+// the system's backlog. One that takes no bytes, or sends none, is given up after the timeout.
+inline constexpr int kScrapeThreadCount = 2;
+inline constexpr int kScrapeQueueLength = 8;
+inline constexpr int kScrapeRequestBytesMax = 8 * 1024;
+inline constexpr std::chrono::milliseconds kScrapeTimeout = std::chrono::seconds(2);
 
 struct Limits {
   uint64_t message_bytes_max = 256 * kMiB;       // --max-message-bytes
