@@ -14,7 +14,8 @@
 //   read
 //                        off them; each no larger than an answer)                 =    3 GiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
-//   metrics              2 scrapes at a time of some 200 KiB of text, made twice  =    1 MiB
+//   metrics              240 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
+//                        is held three times while it is made                     =    1 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
 #define GRIDFOLD_SERVER_LIMITS_H_
 

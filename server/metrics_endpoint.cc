@@ -26,7 +26,8 @@ absl::StatusOr<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::Start(
     endpoint->exposer_ = std::make_unique<prometheus::Exposer>(options);
   } catch (const std::exception&) {
     // It says no more than this.
-    return absl::UnavailableError(absl::StrCat("cannot listen on ", address, " for metrics"));
+    return absl::UnavailableError(
+        absl::StrCat("cannot listen on ", address, " for metrics (--metrics-address)"));
   }
   endpoint->exposer_->RegisterCollectable(endpoint->collector_);
   endpoint->port_ = endpoint->exposer_->GetListeningPorts().at(0);

@@ -24,8 +24,8 @@ class MetricsEndpoint {
   // that is free). Errors: UNAVAILABLE where that is not possible.
   static absl::StatusOr<std::unique_ptr<MetricsEndpoint>> Start(const std::string& address,
                                                                 const MetricsSources& sources);
-  // Waits for the scrapes under way, for about kScrapeTimeout at most; where there is none, for up to
-  // two seconds, which is how often the library looks whether it is to end.
+  // Waits for the scrapes under way, for about kScrapeTimeout at most; where there is none, for up
+  // to two seconds, which is how often the library looks whether it is to end.
   ~MetricsEndpoint();
 
   int port() const { return port_; }
