@@ -172,8 +172,7 @@ void AddMetricsAddress(CLI::App& app, std::optional<std::string>& target) {
            target = text == kOff ? std::nullopt : std::optional(text);
          },
          "Address to serve metrics on, host:port, at /metrics for Prometheus; port 0 takes any "
-         "that "
-         "is free, and off serves none")
+         "that is free, and off serves none")
       ->envname(EnvironmentName(kName))
       ->type_name("HOST:PORT")
       ->default_str(target.value_or(kOff))
