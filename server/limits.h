@@ -82,7 +82,8 @@ inline constexpr std::chrono::milliseconds kCloseTimeout = std::chrono::seconds(
 // counted together.
 inline constexpr uint32_t kMetricStrategyCountMax = 32;
 // Scrapes at the same time; of further ones, this many wait for their turn and the rest are left to
-// the system's backlog. One that takes no bytes, or sends none, is given up after the timeout.
+// the system's backlog. One whose request is not there after the timeout, or which takes no bytes
+// for so long, is given up.
 inline constexpr int kScrapeThreadCount = 2;
 inline constexpr int kScrapeQueueLength = 8;
 inline constexpr int kScrapeRequestBytesMax = 8 * 1024;

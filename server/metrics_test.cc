@@ -364,11 +364,14 @@ TEST_F(MetricsTest, StalledScrapesDelayScrapesOnly) {
   EXPECT_EQ(Scrape(server_).Value("gridfold_jobs_succeeded_total"), 20);
 }
 
-TEST(MetricsEndpointTest, AServerStopsBesideAStalledScrape) {
+TEST(MetricsEndpointTest, AServerStopsBesideStalledScrapes) {
   FakeEngine engine;
   auto server = std::make_unique<TestServer>(engine, Limits{}, kAnyPort);
-  TestSocket stalled(server->server().metrics_port().value());
-  stalled.Send("GET /metrics HTTP");
+  std::vector<std::unique_ptr<TestSocket>> stalled;
+  for (int i = 0; i < 20; ++i) {
+    stalled.push_back(std::make_unique<TestSocket>(server->server().metrics_port().value()));
+    stalled.back()->Send("GET /metrics HTTP");
+  }
   const auto start = std::chrono::steady_clock::now();
   server.reset();
   EXPECT_LT(std::chrono::steady_clock::now() - start, 3 * kScrapeTimeout);
