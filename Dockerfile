@@ -32,7 +32,7 @@ ENV PATH=/opt/gridfold/bin:${PATH} \
     NVIDIA_VISIBLE_DEVICES=all \
     NVIDIA_DRIVER_CAPABILITIES=compute,utility
 USER 65532:65532
-EXPOSE 50051
+EXPOSE 50051 9464
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["gridfold", "info", "--health"]
 ENTRYPOINT ["gridfold_server"]
-CMD ["--listen", "0.0.0.0:50051"]
+CMD ["--listen", "0.0.0.0:50051", "--metrics-address", "0.0.0.0:9464"]

@@ -29,8 +29,8 @@ for program in "$tree"/bin/*; do
 done
 echo "installed tree: $(du -sh "$tree" | cut -f 1), $(find "$tree/lib" -name '*.so*' | wc -l) libraries"
 
-"$tree/bin/gridfold_server" --engine cpu --listen 127.0.0.1:0 --port-file "$moved/port" \
-  >"$moved/log" 2>&1 &
+"$tree/bin/gridfold_server" --engine cpu --listen 127.0.0.1:0 --metrics-address off \
+  --port-file "$moved/port" >"$moved/log" 2>&1 &
 server=$!
 trap 'kill -TERM $server 2>/dev/null || true' EXIT
 for _ in $(seq 100); do

@@ -16,6 +16,7 @@ GRPC = r'grpc(pp|\+\+)?/'
 PROTOBUF = r'google/protobuf/|gridfold/v1/'
 CUDA = r'cuda|cooperative_groups|cub/|thrust/|nccl'
 TBB = r'(oneapi/)?tbb/'
+PROMETHEUS = r'prometheus/|[Cc]ivet'
 
 
 class Rule(NamedTuple):
@@ -42,6 +43,8 @@ INCLUDE_RULES = [
          'client/ includes nothing of server/ or kernels/, and neither CUDA nor oneTBB'),
     Rule(r'server/', r'$^', r'client/|gridfold/(?!v1/)|kernels/(cpu|cuda)/|' + CUDA + '|' + TBB,
          'server/ knows engines by kernels/engine.h only, and nothing of client/'),
+    Rule(r'(server|kernels|client)/', r'server/metrics_[^/]*$', PROMETHEUS,
+         'only server/metrics_* knows Prometheus'),
     Rule(r'server/(scheduler|job)[^/]*$', r'$^', GRPC + '|' + PROTOBUF + r'|kernels/(cpu|cuda)',
          'the scheduler knows no gRPC and no CUDA'),
 ]

@@ -32,6 +32,7 @@ class WallsTest(unittest.TestCase):
         'server/scheduler.h': '#include <grpcpp/server.h>',
         'server/i.cc': '#include "kernels/cpu/cpu_engine.h"',
         'server/j.cc': 'auto t = v1::ELEMENT_TYPE_INT8;',
+        'server/l.h': '#include <prometheus/counter.h>',
         'server/k.cc': 'return {grpc::StatusCode::INTERNAL, ""};',
     }
     ALLOWED = {
@@ -39,6 +40,7 @@ class WallsTest(unittest.TestCase):
         'kernels/cuda/kernel_benchmark_cub.cu': '#include <cub/cub.cuh>',
         'kernels/cpu/b.cc': '#include <tbb/parallel_for.h>',
         'server/proto_conversion.cc': '#include "gridfold/v1/array.pb.h"\n v1::ELEMENT_TYPE_INT8;',
+        'server/metrics_family.cc': '#include <prometheus/metric_family.h>',
         'server/rpc_status.cc': 'grpc::StatusCode::INTERNAL',
         'client/c.cc': '#include "gridfold/v1/array.pb.h"\n#include <grpcpp/grpcpp.h>',
     }

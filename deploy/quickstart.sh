@@ -56,7 +56,8 @@ stop_server() {
   rm -rf "$state"
 }
 trap stop_server EXIT
-"$server_binary" --listen 127.0.0.1:0 --port-file "$state/port" >"$state/log" 2>&1 &
+"$server_binary" --listen 127.0.0.1:0 --metrics-address off --port-file "$state/port" \
+  >"$state/log" 2>&1 &
 server_pid=$!
 for _ in $(seq 300); do
   [[ -s "$state/port" ]] && break

@@ -66,7 +66,8 @@ run_sanitizer() {
 run_flights() {
   local state port
   state="$(mktemp -d)"
-  "$(program gridfold_server)" --engine cuda --listen 127.0.0.1:0 --port-file "$state/port" &
+  "$(program gridfold_server)" --engine cuda --listen 127.0.0.1:0 --metrics-address off \
+    --port-file "$state/port" &
   local server=$!
   for _ in $(seq 300); do [[ -s "$state/port" ]] && break; sleep 0.1; done
   port="$(cat "$state/port")"

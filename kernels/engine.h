@@ -65,6 +65,19 @@ struct RunStatistics {
   std::chrono::nanoseconds stage_out_time{0};
 };
 
+// What the engines of one kind have taken from the device and the system, all of the program
+// together. Zero for engines whose lanes hold nothing, as those of the CPU engine do.
+struct EngineResources {
+  uint64_t device_bytes = 0;  // Device memory held now.
+  uint64_t pinned_bytes = 0;  // Page-locked host memory held now.
+  // Since the program started. They stand still while no lane is created.
+  uint64_t device_allocations = 0;
+  uint64_t pinned_allocations = 0;
+  uint64_t streams_created = 0;
+
+  bool operator==(const EngineResources&) const = default;
+};
+
 struct HistogramInput {
   HostSpan array;
   HostSpan y_array;  // Two-dimensional plans only.
@@ -99,6 +112,8 @@ class Engine {
 
   // False once the device has failed in a way that only a restart of the process mends.
   virtual bool Healthy() const = 0;
+
+  virtual EngineResources resources() const { return {}; }
 
   // Lanes must be destroyed before their engine.
   virtual absl::StatusOr<std::unique_ptr<Lane>> CreateLane(const LaneOptions& options) = 0;

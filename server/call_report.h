@@ -1,29 +1,34 @@
-// What is recorded of one call of ComputeService, for its answer and for the log.
+// What is recorded of one call of ComputeService, for its answer, the log and the metrics.
 #ifndef GRIDFOLD_SERVER_CALL_REPORT_H_
 #define GRIDFOLD_SERVER_CALL_REPORT_H_
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/status.h"
+#include "kernels/element_type.h"
 #include "kernels/engine.h"
+#include "server/rpc.h"
 
 namespace gridfold::server {
 
 struct CallReport {
-  // The call arrives now. `name` must outlive the report.
-  CallReport(const char* name, uint64_t call_id) : rpc(name), id(call_id) {}
+  // The call arrives now.
+  CallReport(Rpc called, uint64_t call_id) : rpc(called), id(call_id) {}
 
   std::chrono::nanoseconds Elapsed() const { return std::chrono::steady_clock::now() - arrived_at; }
 
   // One line: at level error where the server is at fault, else debug.
   void Log(const absl::Status& status, uint64_t response_bytes) const;
 
-  const char* rpc;
+  Rpc rpc;
   uint64_t id;
   std::chrono::steady_clock::time_point arrived_at = std::chrono::steady_clock::now();
   uint64_t request_bytes = 0;
-  std::chrono::nanoseconds queue_time{0};
+  std::optional<kernels::ElementType> element_type;        // Of the array, once it is validated.
+  std::optional<std::chrono::nanoseconds> admission_time;  // Until the scheduler took the job.
+  std::optional<std::chrono::nanoseconds> queue_time;      // From there until a lane took it.
   kernels::RunStatistics run;
 };
 

@@ -10,14 +10,14 @@ grpc::ServerUnaryReactor* ComputeService::ReduceArray(grpc::CallbackServerContex
                                                       const grpc::ByteBuffer* request,
                                                       grpc::ByteBuffer* response) {
   using Call = UnaryCall<v1::ReduceArrayRequest, PlannedReduction, v1::ReduceArrayResponse>;
-  return (new Call(environment_, "ReduceArray", *context, *request, *response))->Start();
+  return (new Call(environment_, Rpc::kReduceArray, *context, *request, *response))->Start();
 }
 
 grpc::ServerUnaryReactor* ComputeService::ScanArray(grpc::CallbackServerContext* context,
                                                     const grpc::ByteBuffer* request,
                                                     grpc::ByteBuffer* response) {
   using Call = UnaryCall<v1::ScanArrayRequest, PlannedScan, v1::ScanArrayResponse>;
-  return (new Call(environment_, "ScanArray", *context, *request, *response))->Start();
+  return (new Call(environment_, Rpc::kScanArray, *context, *request, *response))->Start();
 }
 
 grpc::ServerUnaryReactor* ComputeService::ComputeHistogram(grpc::CallbackServerContext* context,
@@ -25,14 +25,14 @@ grpc::ServerUnaryReactor* ComputeService::ComputeHistogram(grpc::CallbackServerC
                                                            grpc::ByteBuffer* response) {
   using Call =
       UnaryCall<v1::ComputeHistogramRequest, PlannedHistogram, v1::ComputeHistogramResponse>;
-  return (new Call(environment_, "ComputeHistogram", *context, *request, *response))->Start();
+  return (new Call(environment_, Rpc::kComputeHistogram, *context, *request, *response))->Start();
 }
 
 grpc::ServerUnaryReactor* ComputeService::MergeAccumulators(grpc::CallbackServerContext* context,
                                                             const grpc::ByteBuffer* request,
                                                             grpc::ByteBuffer* response) {
   using Call = UnaryCall<v1::MergeAccumulatorsRequest, PlannedMerge, v1::MergeAccumulatorsResponse>;
-  return (new Call(environment_, "MergeAccumulators", *context, *request, *response))->Start();
+  return (new Call(environment_, Rpc::kMergeAccumulators, *context, *request, *response))->Start();
 }
 
 }  // namespace gridfold::server

@@ -15,6 +15,7 @@
 
 #include "gridfold/v1/compute_service.grpc.pb.h"
 #include "server/call_counter.h"
+#include "server/call_metrics.h"
 #include "server/limits.h"
 #include "server/scheduler.h"
 
@@ -33,6 +34,7 @@ struct CallEnvironment {
   CallCounter& calls;
   const Limits& limits;
   std::string engine_name;
+  CallMetrics* metrics = nullptr;  // None where they are off.
   std::atomic<uint64_t> next_call_id = 1;
 };
 

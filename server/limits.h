@@ -14,6 +14,8 @@
 //   read
 //                        off them; each no larger than an answer)                 =    3 GiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
+//   metrics              240 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
+//                        is held three times while it is made                     =    1 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
 #define GRIDFOLD_SERVER_LIMITS_H_
 
@@ -75,6 +77,17 @@ inline constexpr std::chrono::milliseconds kStopTimeout = std::chrono::seconds(5
 // How long clients may take to acknowledge that the server is leaving. An answer that has left the
 // program may still be on its way; closing the connection before it has arrived could destroy it.
 inline constexpr std::chrono::milliseconds kCloseTimeout = std::chrono::seconds(2);
+
+// Strategies that the metrics tell apart; engines have no more than ten each. What comes after is
+// counted together.
+inline constexpr uint32_t kMetricStrategyCountMax = 32;
+// Scrapes at the same time; of further ones, this many wait for their turn and the rest are left to
+// the system's backlog. One whose request is not there after the timeout, or which takes no bytes
+// for so long, is given up.
+inline constexpr int kScrapeThreadCount = 2;
+inline constexpr int kScrapeQueueLength = 8;
+inline constexpr int kScrapeRequestBytesMax = 8 * 1024;
+inline constexpr std::chrono::milliseconds kScrapeTimeout = std::chrono::seconds(2);
 
 struct Limits {
   uint64_t message_bytes_max = 256 * kMiB;       // --max-message-bytes

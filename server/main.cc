@@ -37,7 +37,7 @@ absl::Status WritePortFile(const std::string& path, int port) {
   return absl::OkStatus();
 }
 
-void LogStart(const ServerOptions& options, const kernels::Engine& engine, int port) {
+void LogStart(const ServerOptions& options, const kernels::Engine& engine, const Server& server) {
   const kernels::DeviceDescription& device = engine.device();
   const Limits& limits = options.limits;
   LogEvent(LogLevel::kInfo, "engine",
@@ -64,8 +64,12 @@ void LogStart(const ServerOptions& options, const kernels::Engine& engine, int p
                "anyone who reaches this address can connect, and connections are not "
                "encrypted"}});
   }
+  if (options.metrics_address) {
+    LogEvent(LogLevel::kInfo, "metrics",
+             {{"address", *options.metrics_address}, {"port", *server.metrics_port()}});
+  }
   LogEvent(LogLevel::kInfo, "serving",
-           {{"version", Version()}, {"listen", options.listen}, {"port", port}});
+           {{"version", Version()}, {"listen", options.listen}, {"port", server.port()}});
 }
 
 int Fail(const absl::Status& status) {
@@ -77,14 +81,14 @@ int Serve(const ServerOptions& options) {
   absl::StatusOr<std::unique_ptr<kernels::Engine>> engine = kernels::CreateEngine(options.engine);
   if (!engine.ok()) return Fail(engine.status());
   absl::StatusOr<std::unique_ptr<Server>> server =
-      Server::Start(**engine, options.listen, options.limits);
+      Server::Start(**engine, options.listen, options.limits, options.metrics_address);
   if (!server.ok()) return Fail(server.status());
 
   SignalWatcher signals([&] {
     LogEvent(LogLevel::kWarning, "stopping_at_once", {});
     (*server)->StopJobs();
   });
-  LogStart(options, **engine, (*server)->port());
+  LogStart(options, **engine, **server);
   if (!options.port_file.empty()) {
     absl::Status status = WritePortFile(options.port_file, (*server)->port());
     if (!status.ok()) return Fail(status);

@@ -155,10 +155,28 @@ std::string CheckListen(const std::string& listen) {
   uint32_t number = 0;
   const bool port_is_good = absl::SimpleAtoi(port, &number) && number <= 65535;
   const bool host_is_good =
-      !host.empty() &&
+      !host.empty() && !absl::StrContains(host, ",") &&
       (!absl::StrContains(host, ":") || (absl::StartsWith(host, "[") && absl::EndsWith(host, "]")));
   if (port_is_good && host_is_good) return "";
   return absl::StrCat("\"", listen, "\" is not host:port, for example 127.0.0.1:50051 or [::1]:0");
+}
+
+constexpr char kOff[] = "off";
+
+// Where metrics are served, or "off".
+void AddMetricsAddress(CLI::App& app, std::optional<std::string>& target) {
+  constexpr char kName[] = "--metrics-address";
+  app.add_option_function<std::string>(
+         kName,
+         [&target](const std::string& text) {
+           target = text == kOff ? std::nullopt : std::optional(text);
+         },
+         "Address to serve metrics on, host:port, at /metrics for Prometheus; port 0 takes any "
+         "that is free, and off serves none")
+      ->envname(EnvironmentName(kName))
+      ->type_name("HOST:PORT")
+      ->default_str(target.value_or(kOff))
+      ->check([](const std::string& text) { return text == kOff ? "" : CheckListen(text); });
 }
 
 void AddAllOptions(CLI::App& app, ServerOptions& options) {
@@ -184,6 +202,7 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
   AddOption(app, "--port-file", options.port_file,
             "Write the port to this file once requests are accepted")
       ->type_name("PATH");
+  AddMetricsAddress(app, options.metrics_address);
   AddNumber<uint32_t>(app, "--lanes", limits.lane_count, 1, kLaneCountCeiling,
                       "Jobs that run at the same time");
   AddNumber<int>(app, "--cpu-threads", options.engine.cpu_threads, 0, 65536,

@@ -5,6 +5,7 @@
 #define GRIDFOLD_SERVER_OPTIONS_H_
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -18,6 +19,8 @@ struct ServerOptions {
   kernels::EngineOptions engine;
   std::string listen = "127.0.0.1:50051";  // host:port; port 0 takes any that is free.
   std::string port_file;                   // Where the port is written; empty: nowhere.
+  // As `listen`; none: metrics are off.
+  std::optional<std::string> metrics_address = "127.0.0.1:9464";
   Limits limits;
   std::chrono::milliseconds grace_period = kGracePeriod;
   LogLevel log_level = LogLevel::kInfo;

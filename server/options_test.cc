@@ -61,6 +61,7 @@ std::string WriteFile(const std::string& content) {
 TEST(OptionsTest, DefaultsAreThoseOfLimits) {
   const ServerOptions options = ParseGood({});
   EXPECT_EQ(options.listen, "127.0.0.1:50051");
+  EXPECT_EQ(options.metrics_address, "127.0.0.1:9464");
   EXPECT_EQ(options.engine.kind, kernels::EngineKind::kAuto);
   EXPECT_EQ(options.limits.message_bytes_max, 256 * kMiB);
   EXPECT_EQ(options.limits.lane_count, 4u);
@@ -69,14 +70,16 @@ TEST(OptionsTest, DefaultsAreThoseOfLimits) {
 }
 
 TEST(OptionsTest, EveryOptionIsRead) {
-  const ServerOptions options = ParseGood(
-      {"--engine=cpu", "--listen=0.0.0.0:0", "--port-file=/tmp/port", "--lanes=7",
-       "--cpu-threads=3", "--cuda-device=2", "--max-message-bytes=1MiB", "--max-queued-jobs=9",
-       "--max-queued-bytes=2GiB", "--max-bins=1000", "--max-groups=2000", "--grace-period=1500ms",
-       "--log-level=error", "--log-format=json"});
+  const ServerOptions options =
+      ParseGood({"--engine=cpu", "--listen=0.0.0.0:0", "--port-file=/tmp/port",
+                 "--metrics-address=0.0.0.0:9999", "--lanes=7", "--cpu-threads=3",
+                 "--cuda-device=2", "--max-message-bytes=1MiB", "--max-queued-jobs=9",
+                 "--max-queued-bytes=2GiB", "--max-bins=1000", "--max-groups=2000",
+                 "--grace-period=1500ms", "--log-level=error", "--log-format=json"});
   EXPECT_EQ(options.engine.kind, kernels::EngineKind::kCpu);
   EXPECT_EQ(options.listen, "0.0.0.0:0");
   EXPECT_EQ(options.port_file, "/tmp/port");
+  EXPECT_EQ(options.metrics_address, "0.0.0.0:9999");
   EXPECT_EQ(options.limits.lane_count, 7u);
   EXPECT_EQ(options.engine.cpu_threads, 3);
   EXPECT_EQ(options.engine.cuda_device, 2);
@@ -88,6 +91,13 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.grace_period, milliseconds(1500));
   EXPECT_EQ(options.log_level, LogLevel::kError);
   EXPECT_EQ(options.log_format, LogFormat::kJson);
+}
+
+TEST(OptionsTest, MetricsCanBeTurnedOff) {
+  EXPECT_EQ(ParseGood({"--metrics-address=off"}).metrics_address, std::nullopt);
+  const ScopedVariable address("GRIDFOLD_METRICS_ADDRESS", "off");
+  EXPECT_EQ(ParseGood({}).metrics_address, std::nullopt);
+  EXPECT_EQ(ParseGood({"--metrics-address=127.0.0.1:0"}).metrics_address, "127.0.0.1:0");
 }
 
 TEST(OptionsTest, SizesAndTimesHaveUnits) {
@@ -120,6 +130,11 @@ TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
                                                                 {"--listen", ":50051"},
                                                                 {"--listen", "host:65536"},
                                                                 {"--listen", "::1:50051"},
+                                                                {"--listen", "a,b:50051"},
+                                                                {"--metrics-address", "9464"},
+                                                                {"--metrics-address", "none"},
+                                                                {"--metrics-address", ""},
+                                                                {"--metrics-address", "1,b:2"},
                                                                 {"--lanes", "0"},
                                                                 {"--lanes", "257"},
                                                                 {"--lanes", "-1"},

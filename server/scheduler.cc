@@ -1,5 +1,6 @@
 #include "server/scheduler.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -81,9 +82,14 @@ absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
     ++unfinished_;
     if (lane_is_idle) {
       ++statistics_.lanes_busy;
+      statistics_.lanes_busy_high_water =
+          std::max(statistics_.lanes_busy_high_water, statistics_.lanes_busy);
     } else {
       ++statistics_.queued;
       statistics_.queued_bytes += payload_bytes;
+      statistics_.queued_high_water = std::max(statistics_.queued_high_water, statistics_.queued);
+      statistics_.queued_bytes_high_water =
+          std::max(statistics_.queued_bytes_high_water, statistics_.queued_bytes);
     }
   }
   work_available_.notify_one();
@@ -96,17 +102,27 @@ absl::Status Scheduler::CheckAdmission(uint64_t payload_bytes, JobClock::time_po
 }
 
 absl::Status Scheduler::AdmissionStatus(uint64_t payload_bytes, JobClock::time_point deadline) {
-  if (draining_) return Draining();
-  if (engine_lost_) return EngineLost();
-  if (deadline <= options_.now()) return DeadlinePassed();
+  RefusedJobs& refused = statistics_.refused;
+  if (draining_) {
+    ++refused.draining;
+    return Draining();
+  }
+  if (engine_lost_) {
+    ++refused.engine_lost;
+    return EngineLost();
+  }
+  if (deadline <= options_.now()) {
+    ++refused.deadline;
+    return DeadlinePassed();
+  }
   if (statistics_.lanes_busy < statistics_.lane_count) return absl::OkStatus();
   const Limits& limits = options_.limits;
   if (statistics_.queued >= limits.queued_jobs_max) {
-    ++statistics_.refused;
+    ++refused.queue_jobs;
     return QueueFull(absl::StrCat(limits.queued_jobs_max, " jobs are waiting"));
   }
   if (payload_bytes > limits.queued_bytes_max - statistics_.queued_bytes) {
-    ++statistics_.refused;
+    ++refused.queue_bytes;
     return QueueFull(absl::StrCat("of ", limits.queued_bytes_max, " bytes that may wait, ",
                                   statistics_.queued_bytes, " are taken"));
   }
@@ -146,6 +162,7 @@ void Scheduler::StopAll() {
     draining_ = true;
     while (!queued_.empty()) {
       Job& job = *queued_.front();
+      job.stop_cause_ = Job::StopCause::kShutdown;
       LeaveQueue(job, dropped);
       End(job, Draining());
     }
@@ -260,8 +277,12 @@ void Scheduler::End(Job& job, const absl::Status& status) {
   if (status.ok()) {
     ++statistics_.succeeded;
     statistics_.bytes_processed += job.work_.payload_bytes;
-  } else if (absl::IsCancelled(status) || absl::IsDeadlineExceeded(status)) {
-    ++statistics_.cancelled;
+  } else if (absl::IsCancelled(status)) {
+    ++statistics_.cancelled.caller;
+  } else if (absl::IsDeadlineExceeded(status)) {
+    ++statistics_.cancelled.deadline;
+  } else if (absl::IsUnavailable(status) && job.stop_cause_ == Job::StopCause::kShutdown) {
+    ++statistics_.cancelled.shutdown;
   } else {
     ++statistics_.failed;
   }

@@ -28,19 +28,43 @@
 
 namespace gridfold::server {
 
+// Jobs that were not taken, by what stood in the way.
+struct RefusedJobs {
+  uint64_t queue_jobs = 0;   // So many were waiting already.
+  uint64_t queue_bytes = 0;  // With so many bytes.
+  uint64_t draining = 0;
+  uint64_t engine_lost = 0;
+  uint64_t deadline = 0;  // It had passed before the job came.
+
+  uint64_t by_queue() const { return queue_jobs + queue_bytes; }
+};
+
+// Jobs that were taken and then dropped or stopped, by why nobody waits for them any more.
+struct CancelledJobs {
+  uint64_t caller = 0;
+  uint64_t deadline = 0;
+  uint64_t shutdown = 0;
+
+  uint64_t total() const { return caller + deadline + shutdown; }
+};
+
 // What the scheduler has done, and is doing. At any moment
-// accepted == succeeded + failed + cancelled + queued + lanes_busy.
+// accepted == succeeded + failed + cancelled.total() + queued + lanes_busy.
 struct SchedulerStatistics {
   uint64_t accepted = 0;
-  uint64_t refused = 0;  // By a bound of the queue.
+  RefusedJobs refused;
   uint64_t succeeded = 0;
   uint64_t failed = 0;
-  uint64_t cancelled = 0;  // Or stopped by a deadline.
+  CancelledJobs cancelled;
   uint64_t bytes_processed = 0;
   uint64_t queued = 0;
   uint64_t queued_bytes = 0;
   uint32_t lanes_busy = 0;
   uint32_t lane_count = 0;
+  // The most that there have been at a time.
+  uint64_t queued_high_water = 0;
+  uint64_t queued_bytes_high_water = 0;
+  uint32_t lanes_busy_high_water = 0;
 };
 
 struct SchedulerOptions {

@@ -77,7 +77,8 @@ void CheckOutcome(const std::vector<std::vector<RaceJob>>& jobs,
     }
   }
   EXPECT_EQ(statistics.accepted, accepted_count);
-  EXPECT_EQ(statistics.accepted, statistics.succeeded + statistics.failed + statistics.cancelled);
+  EXPECT_EQ(statistics.accepted,
+            statistics.succeeded + statistics.failed + statistics.cancelled.total());
   EXPECT_EQ(statistics.queued, 0u);
   EXPECT_EQ(statistics.queued_bytes, 0u);
   EXPECT_EQ(statistics.lanes_busy, 0u);
@@ -94,7 +95,7 @@ TEST(SchedulerRaceTest, EveryAcceptedJobIsFinishedOnce) {
   const SchedulerStatistics statistics =
       Race(SmallLimits(4, /*jobs_max=*/32, /*bytes_max=*/500), jobs, /*stop_midway=*/false);
   CheckOutcome(jobs, statistics);
-  EXPECT_EQ(statistics.accepted + statistics.refused,
+  EXPECT_EQ(statistics.accepted + statistics.refused.by_queue(),
             uint64_t{kSubmitterCount} * kJobsPerSubmitter);
 }
 

@@ -85,6 +85,9 @@ TEST_F(SchedulerTest, AllLanesRunAtOnce) {
   EXPECT_EQ(scheduler_->GetStatistics().lanes_busy, 3u);
   gate_.Open();
   for (TestJob& job : jobs) EXPECT_TRUE(job.status().ok());
+  EXPECT_EQ(scheduler_->GetStatistics().lanes_busy, 0u);
+  EXPECT_EQ(scheduler_->GetStatistics().lanes_busy_high_water, 3u);
+  EXPECT_EQ(scheduler_->GetStatistics().queued_high_water, 0u);
 }
 
 TEST_F(SchedulerTest, RefusesMoreJobsThanTheQueueHolds) {
@@ -97,8 +100,9 @@ TEST_F(SchedulerTest, RefusesMoreJobsThanTheQueueHolds) {
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
   EXPECT_EQ(ReasonOf(refused), kReasonQueueFull);
   EXPECT_EQ(RetryDelayOf(refused), kRetryDelay);
-  EXPECT_EQ(scheduler_->GetStatistics().refused, 1u);
+  EXPECT_EQ(scheduler_->GetStatistics().refused.queue_jobs, 1u);
   EXPECT_EQ(scheduler_->GetStatistics().queued, 2u);
+  EXPECT_EQ(scheduler_->GetStatistics().queued_high_water, 2u);
   gate_.Open();
   EXPECT_TRUE(second.status().ok());
   EXPECT_TRUE(Submit(third).ok());
@@ -116,6 +120,8 @@ TEST_F(SchedulerTest, RefusesMoreBytesThanTheQueueHolds) {
   EXPECT_TRUE(scheduler_->CheckAdmission(40, JobClock::time_point::max()).ok());
   EXPECT_TRUE(Submit(fits).ok());
   EXPECT_EQ(scheduler_->GetStatistics().queued_bytes, 100u);
+  EXPECT_EQ(scheduler_->GetStatistics().queued_bytes_high_water, 100u);
+  EXPECT_EQ(scheduler_->GetStatistics().refused.queue_bytes, 2u);
   EXPECT_EQ(too_large.finish_count(), 0);
   gate_.Open();
   EXPECT_TRUE(fits.status().ok());
@@ -143,7 +149,7 @@ TEST_F(SchedulerTest, CancellingAWaitingJobFreesItsPlaceAtOnce) {
   EXPECT_TRUE(absl::IsCancelled(waiting.status()));
   EXPECT_EQ(scheduler_->GetStatistics().queued, 0u);
   EXPECT_EQ(scheduler_->GetStatistics().queued_bytes, 0u);
-  EXPECT_EQ(scheduler_->GetStatistics().cancelled, 1u);
+  EXPECT_EQ(scheduler_->GetStatistics().cancelled.caller, 1u);
   EXPECT_TRUE(Submit(next).ok());
   gate_.Open();
   EXPECT_TRUE(next.status().ok());
@@ -155,7 +161,7 @@ TEST_F(SchedulerTest, CancellingARunningJobStopsIt) {
   OccupyLane();
   scheduler_->Cancel(blocker_.job());
   EXPECT_TRUE(absl::IsCancelled(blocker_.status()));
-  EXPECT_EQ(scheduler_->GetStatistics().cancelled, 1u);
+  EXPECT_EQ(scheduler_->GetStatistics().cancelled.caller, 1u);
 }
 
 TEST_F(SchedulerTest, AJobIsNeverAnsweredTwice) {
@@ -177,6 +183,7 @@ TEST_F(SchedulerTest, RefusesAJobWhoseDeadlineHasPassed) {
   EXPECT_TRUE(absl::IsDeadlineExceeded(Submit(late)));
   EXPECT_EQ(late.finish_count(), 0);
   EXPECT_EQ(scheduler_->GetStatistics().accepted, 0u);
+  EXPECT_EQ(scheduler_->GetStatistics().refused.deadline, 1u);
 }
 
 TEST_F(SchedulerTest, DropsAJobWhoseDeadlinePassesWhileItWaits) {
@@ -192,7 +199,7 @@ TEST_F(SchedulerTest, DropsAJobWhoseDeadlinePassesWhileItWaits) {
   EXPECT_EQ(expired.run_count(), 0);
   EXPECT_TRUE(in_time.status().ok());
   EXPECT_EQ(in_time.queue_time(), milliseconds(20));
-  EXPECT_EQ(scheduler_->GetStatistics().cancelled, 1u);
+  EXPECT_EQ(scheduler_->GetStatistics().cancelled.deadline, 1u);
 }
 
 TEST_F(SchedulerTest, AStopAfterTheDeadlineIsSaidToBeTheDeadline) {
@@ -214,6 +221,7 @@ TEST_F(SchedulerTest, DrainRefusesNewJobsAndFinishesTheOthers) {
   const absl::Status refused = Submit(late);
   EXPECT_TRUE(absl::IsUnavailable(refused));
   EXPECT_EQ(ReasonOf(refused), kReasonDraining);
+  EXPECT_EQ(scheduler_->GetStatistics().refused.draining, 1u);
   EXPECT_FALSE(scheduler_->WaitUntilIdle(milliseconds(0)));
   gate_.Open();
   EXPECT_TRUE(scheduler_->WaitUntilIdle(std::chrono::hours(1)));
@@ -231,6 +239,8 @@ TEST_F(SchedulerTest, StopAllDropsWaitingJobsAndStopsRunningOnes) {
   EXPECT_TRUE(absl::IsUnavailable(blocker_.status()));
   EXPECT_EQ(waiting.run_count(), 0);
   EXPECT_TRUE(scheduler_->WaitUntilIdle(std::chrono::hours(1)));
+  EXPECT_EQ(scheduler_->GetStatistics().cancelled.shutdown, 2u);
+  EXPECT_EQ(scheduler_->GetStatistics().failed, 0u);
 }
 
 TEST_F(SchedulerTest, DestructionFinishesEveryJob) {
@@ -275,6 +285,8 @@ TEST_F(SchedulerTest, ALostEngineStopsAdmission) {
   const absl::Status refused = Submit(late);
   EXPECT_TRUE(absl::IsUnavailable(refused));
   EXPECT_EQ(ReasonOf(refused), kReasonEngineLost);
+  EXPECT_EQ(scheduler_->GetStatistics().refused.engine_lost, 1u);
+  EXPECT_EQ(scheduler_->GetStatistics().failed, 2u);
   EXPECT_EQ(engine_lost_count_, 1);
 }
 

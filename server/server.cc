@@ -17,9 +17,9 @@ int Milliseconds(std::chrono::milliseconds time) { return static_cast<int>(time.
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(kernels::Engine& engine,
-                                                      const std::string& listen,
-                                                      const Limits& limits) {
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(
+    kernels::Engine& engine, const std::string& listen, const Limits& limits,
+    const std::optional<std::string>& metrics_address) {
   std::unique_ptr<Server> server(new Server(limits));
   SchedulerOptions options{.limits = limits};
   options.on_engine_lost = [&state = server->serving_state_] {
@@ -34,11 +34,33 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(kernels::Engine& engine,
                                                            server->limits_, engine.name());
   server->compute_service_ = std::make_unique<ComputeService>(*server->environment_);
   server->server_service_ = std::make_unique<ServerService>(engine, limits, *server->scheduler_);
+  if (metrics_address) {
+    if (absl::Status status = server->ServeMetrics(engine, *metrics_address); !status.ok()) {
+      return status;
+    }
+  }
   if (absl::Status status = server->Listen(listen); !status.ok()) return status;
   return server;
 }
 
 Server::~Server() { (void)Drain(std::chrono::nanoseconds(0)); }
+
+std::optional<int> Server::metrics_port() const {
+  if (metrics_endpoint_ == nullptr) return std::nullopt;
+  return metrics_endpoint_->port();
+}
+
+absl::Status Server::ServeMetrics(const kernels::Engine& engine, const std::string& address) {
+  absl::StatusOr<std::unique_ptr<MetricsEndpoint>> endpoint =
+      MetricsEndpoint::Start(address, {.calls = call_metrics_,
+                                       .scheduler = *scheduler_,
+                                       .engine = engine,
+                                       .serving_state = serving_state_});
+  if (!endpoint.ok()) return endpoint.status();
+  metrics_endpoint_ = *std::move(endpoint);
+  environment_->metrics = &call_metrics_;
+  return absl::OkStatus();
+}
 
 absl::Status Server::Listen(const std::string& listen) {
   grpc::EnableDefaultHealthCheckService(true);

@@ -9,14 +9,17 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/engine.h"
 #include "server/call_counter.h"
+#include "server/call_metrics.h"
 #include "server/compute_service.h"
 #include "server/limits.h"
+#include "server/metrics_endpoint.h"
 #include "server/scheduler.h"
 #include "server/server_service.h"
 #include "server/serving_state.h"
@@ -25,15 +28,18 @@ namespace gridfold::server {
 
 class Server {
  public:
-  // Listens on `listen` ("host:port") and answers from then on. The engine must outlive the server.
-  // Errors: those of Engine::CreateLane; UNAVAILABLE where the address cannot be listened on.
-  static absl::StatusOr<std::unique_ptr<Server>> Start(kernels::Engine& engine,
-                                                       const std::string& listen,
-                                                       const Limits& limits);
+  // Listens on `listen` ("host:port") and answers from then on; counts calls and serves metrics
+  // where an address for them is given. The engine must outlive the server. Errors: those of
+  // Engine::CreateLane; UNAVAILABLE where an address cannot be listened on.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(
+      kernels::Engine& engine, const std::string& listen, const Limits& limits,
+      const std::optional<std::string>& metrics_address = std::nullopt);
   // Drains without grace.
   ~Server();
 
   int port() const { return port_; }
+  // None where metrics are off.
+  std::optional<int> metrics_port() const;
 
   // Says NOT_SERVING, refuses new jobs, lets those in flight finish for up to `grace_period`, asks
   // the rest to stop, and closes the connections when the last answer has arrived. Errors:
@@ -47,16 +53,19 @@ class Server {
  private:
   explicit Server(const Limits& limits) : limits_(limits) {}
 
+  absl::Status ServeMetrics(const kernels::Engine& engine, const std::string& address);
   absl::Status Listen(const std::string& listen);
   void ConfigureTransport(grpc::ServerBuilder& builder) const;
 
   const Limits limits_;
   ServingState serving_state_;
   CallCounter calls_;
+  CallMetrics call_metrics_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<CallEnvironment> environment_;
   std::unique_ptr<ComputeService> compute_service_;
   std::unique_ptr<ServerService> server_service_;
+  std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::unique_ptr<grpc::Server> server_;
   int port_ = 0;
   std::mutex drain_mutex_;

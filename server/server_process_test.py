@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import urllib.request
 
 from testing.minimal_grpc import Connection, field, number_field, read_fields
 
@@ -39,6 +40,8 @@ class ServerProcess:
         command += ["--port-file", self.port_file, *options]
         if not any(option.startswith("--listen") for option in options):
             command.append("--listen=127.0.0.1:0")
+        if not any(option.startswith("--metrics-address") for option in options):
+            command.append("--metrics-address=off")
         self.process = subprocess.Popen(
             command, stderr=self.log, env={**os.environ, **(environment or {})}
         )
@@ -115,6 +118,20 @@ class ServerProcessTest(unittest.TestCase):
         self.assertEqual(events["limits"]["message_bytes_max"], 256 << 20)
         self.assertRegex(events["serving"]["version"], r"^\d+\.\d+\.\d+$")
         self.assertEqual(events["not_encrypted"]["level"], "info")
+
+    def test_metrics_are_served_where_the_log_says(self):
+        server = self.start("--metrics-address=127.0.0.1:0")
+        port = server.events()["metrics"]["port"]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
+            text = answer.read().decode()
+        version = server.events()["serving"]["version"]
+        self.assertIn(f'gridfold_build_info{{version="{version}",engine="cpu",', text)
+        self.assertIn("gridfold_serving 1\n", text)
+        server.signal()
+        self.assertEqual(server.wait(), 0)
+
+    def test_metrics_can_be_turned_off(self):
+        self.assertNotIn("metrics", self.start("--metrics-address=off").events())
 
     def test_an_open_address_is_warned_about(self):
         self.assertEqual(
@@ -193,7 +210,12 @@ class ServerProcessTest(unittest.TestCase):
     def test_a_port_that_is_taken_exits_with_1(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             result = subprocess.run(
-                [BINARY, "--engine=cpu", f"--listen=127.0.0.1:{taken.getsockname()[1]}"],
+                [
+                    BINARY,
+                    "--engine=cpu",
+                    "--metrics-address=off",
+                    f"--listen=127.0.0.1:{taken.getsockname()[1]}",
+                ],
                 capture_output=True,
                 text=True,
                 timeout=60,
@@ -201,9 +223,27 @@ class ServerProcessTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("cannot listen", result.stderr)
 
+    def test_a_metrics_port_that_is_taken_exits_with_1(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+            result = subprocess.run(
+                [BINARY, "--engine=cpu", "--listen=127.0.0.1:0", f"--metrics-address={address}"],
+                capture_output=True,
+                text=True,
+                timeout=60,
+            )
+        self.assertEqual(result.returncode, 1)
+        self.assertIn(f"cannot listen on {address} for metrics", result.stderr)
+
     def test_a_port_file_that_cannot_be_written_exits_with_1(self):
         result = subprocess.run(
-            [BINARY, "--engine=cpu", "--listen=127.0.0.1:0", "--port-file=/nowhere/port"],
+            [
+                BINARY,
+                "--engine=cpu",
+                "--listen=127.0.0.1:0",
+                "--metrics-address=off",
+                "--port-file=/nowhere/port",
+            ],
             capture_output=True,
             text=True,
             timeout=60,

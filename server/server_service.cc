@@ -29,10 +29,10 @@ grpc::ServerUnaryReactor* ServerService::GetStatistics(grpc::CallbackServerConte
   const SchedulerStatistics statistics = scheduler_.GetStatistics();
   *response->mutable_uptime() = ToWire(std::chrono::steady_clock::now() - started_at_);
   response->set_jobs_accepted(statistics.accepted);
-  response->set_jobs_refused(statistics.refused);
+  response->set_jobs_refused(statistics.refused.by_queue());
   response->set_jobs_succeeded(statistics.succeeded);
   response->set_jobs_failed(statistics.failed);
-  response->set_jobs_cancelled(statistics.cancelled);
+  response->set_jobs_cancelled(statistics.cancelled.total());
   response->set_bytes_processed(statistics.bytes_processed);
   response->set_jobs_queued(statistics.queued);
   response->set_bytes_queued(statistics.queued_bytes);

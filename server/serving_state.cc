@@ -20,4 +20,9 @@ void ServingState::EndServing() {
   if (health_ != nullptr) health_->SetServingStatus(false);
 }
 
+bool ServingState::serving() const {
+  const std::lock_guard lock(mutex_);
+  return health_ != nullptr && !ended_;
+}
+
 }  // namespace gridfold::server

@@ -19,8 +19,10 @@ class ServingState {
   // NOT_SERVING, for good.
   void EndServing();
 
+  bool serving() const;
+
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   grpc::HealthCheckServiceInterface* health_ = nullptr;
   bool ended_ = false;
 };

@@ -37,10 +37,17 @@ inline v1::ExecutionStatistics& ExecutionOf(v1::MergeAccumulatorsResponse& respo
                                   : *response.mutable_histogram()->mutable_execution();
 }
 
+// None for a merge, which has no array.
+template <class Planned>
+std::optional<kernels::ElementType> ElementTypeOf(const Planned& planned) {
+  return planned.plan.array.element_type;
+}
+inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedMerge&) { return {}; }
+
 template <class Request, class Planned, class Response>
 class UnaryCall final : public grpc::ServerUnaryReactor {
  public:
-  UnaryCall(CallEnvironment& environment, const char* rpc, grpc::CallbackServerContext& context,
+  UnaryCall(CallEnvironment& environment, Rpc rpc, grpc::CallbackServerContext& context,
             const grpc::ByteBuffer& request, grpc::ByteBuffer& response)
       : environment_(environment),
         report_(rpc, environment.next_call_id++),
@@ -85,7 +92,11 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     // Only calls that may become jobs count: a stopping server is not to wait for those it refuses.
     environment_.calls.Enter();
     counted_ = true;
-    return environment_.scheduler.Submit(job_);
+    report_.admission_time = report_.Elapsed();
+    absl::Status status = environment_.scheduler.Submit(job_);
+    // Once it is accepted, the call may be over and gone.
+    if (!status.ok()) report_.admission_time.reset();
+    return status;
   }
 
   absl::Status Prepare() {
@@ -95,6 +106,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     absl::StatusOr<Planned> planned = PlanRequest(*request_, environment_.limits);
     if (!planned.ok()) return planned.status();
     planned_ = *std::move(planned);
+    report_.element_type = ElementTypeOf(*planned_);
     return absl::OkStatus();
   }
 
@@ -111,13 +123,16 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     // Merges run on the processor, whatever the engine.
     constexpr bool kMerges = std::is_same_v<Planned, PlannedMerge>;
     execution.set_engine(kMerges ? "cpu" : environment_.engine_name);
-    *execution.mutable_queue_time() = ToWire(report_.queue_time);
+    *execution.mutable_queue_time() = ToWire(*report_.queue_time);
     *execution.mutable_total_time() = ToWire(report_.Elapsed());
     return EncodeResponse(*response, response_bytes_);
   }
 
   void FinishWith(const absl::Status& status) {
     report_.Log(status, response_bytes_.Length());
+    if (environment_.metrics != nullptr) {
+      environment_.metrics->Record(report_, status.code(), response_bytes_.Length());
+    }
     // From here on gRPC may delete this call at any moment.
     Finish(ToGrpcStatus(status));
   }

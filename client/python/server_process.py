@@ -25,7 +25,7 @@ class ServerProcess:
         port_file = pathlib.Path(self._folder.name, "port")
         self._process = subprocess.Popen(
             [os.environ["GRIDFOLD_SERVER_BINARY"], "--engine", self.engine,
-             "--listen", "127.0.0.1:0", "--port-file", str(port_file)],
+             "--listen", "127.0.0.1:0", "--metrics-address", "off", "--port-file", str(port_file)],
             stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + START_SECONDS_MAX
         while not (port_file.exists() and port_file.read_text().strip()):

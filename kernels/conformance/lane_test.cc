@@ -47,6 +47,46 @@ TEST_P(LaneTest, RunsSayHowTheyWent) {
       << engine().last_run().strategy;
 }
 
+TEST_P(LaneTest, NothingIsTakenFromTheDeviceWhileJobsRun) {
+  const TestArray array = MakeVector(ElementType::kFloat32, 100'000, DataKind::kSmall, 155);
+  HistogramSpec weighted = SpecOfBins(Even(1000, -8, 8));
+  weighted.weight_type = ElementType::kFloat32;
+  ScanSpec exact;
+  exact.exact = true;
+  Engine& device = engine().engine();
+  const EngineResources before = device.resources();
+  for (int job = 0; job < 3; ++job) {
+    ASSERT_TRUE(engine().Reduce(array, SpecOf({Statistic::kSum, Statistic::kProduct})).ok());
+    ASSERT_TRUE(engine().Scan(array, {}).ok());
+    ASSERT_TRUE(engine().Scan(array, exact).ok());
+    ASSERT_TRUE(engine().Histogram(array, SpecOfBins(Even(10, 0, 1))).ok());
+    ASSERT_TRUE(engine().Histogram(array, weighted, nullptr, &array).ok());
+  }
+  EXPECT_EQ(device.resources(), before);
+}
+
+TEST_P(LaneTest, LanesGiveBackWhatTheyHold) {
+  Engine& device = engine().engine();
+  const EngineResources before = device.resources();
+  const bool on_device = GetParam().kind == EngineKind::kCuda;
+  {
+    const auto lane = device.CreateLane({.input_bytes_max = 1 << 20, .output_bytes_max = 1 << 20});
+    ASSERT_TRUE(lane.ok()) << lane.status();
+    const EngineResources held = device.resources();
+    if (on_device) {
+      EXPECT_GE(held.device_bytes, before.device_bytes + (2 << 20));
+      EXPECT_GT(held.pinned_bytes, before.pinned_bytes);
+      EXPECT_GT(held.device_allocations, before.device_allocations);
+      EXPECT_GT(held.pinned_allocations, before.pinned_allocations);
+      EXPECT_EQ(held.streams_created, before.streams_created + 1);
+    } else {
+      EXPECT_EQ(held, EngineResources{});
+    }
+  }
+  EXPECT_EQ(device.resources().device_bytes, before.device_bytes);
+  EXPECT_EQ(device.resources().pinned_bytes, before.pinned_bytes);
+}
+
 TEST_P(LaneTest, InputAtTheLimitAndOneElementPastIt) {
   EngineUnderTest small(GetParam(), {.input_bytes_max = 4000,
                                      .output_bytes_max = 8000,

@@ -11,6 +11,7 @@
 #include "kernels/cuda/device_properties.h"
 #include "kernels/cuda/reduce_geometry.h"
 #include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/resource_counter.h"
 
 namespace gridfold::kernels {
 
@@ -27,6 +28,13 @@ class CudaEngine final : public Engine {
   const char* name() const override { return "cuda"; }
   const DeviceDescription& device() const override { return description_; }
   bool Healthy() const override { return healthy_.load(std::memory_order_relaxed); }
+  EngineResources resources() const override {
+    return {.device_bytes = cuda::g_device_memory.held_bytes(),
+            .pinned_bytes = cuda::g_pinned_memory.held_bytes(),
+            .device_allocations = cuda::g_device_memory.taken_count(),
+            .pinned_allocations = cuda::g_pinned_memory.taken_count(),
+            .streams_created = cuda::g_streams.taken_count()};
+  }
 
   absl::StatusOr<std::unique_ptr<Lane>> CreateLane(const LaneOptions& options) override {
     absl::StatusOr<std::unique_ptr<Lane>> lane = CudaLane::Create(properties_, options, healthy_);

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/resource_counter.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -21,7 +22,10 @@ class DeviceBuffer {
   // Errors: RESOURCE_EXHAUSTED.
   static absl::StatusOr<DeviceBuffer> Allocate(uint64_t size_bytes) {
     void* data = nullptr;
-    if (size_bytes > 0) GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMalloc(&data, size_bytes));
+    if (size_bytes > 0) {
+      GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMalloc(&data, size_bytes));
+      g_device_memory.Take(size_bytes);
+    }
     return DeviceBuffer(static_cast<std::byte*>(data), size_bytes);
   }
 
@@ -35,7 +39,9 @@ class DeviceBuffer {
     return *this;
   }
   ~DeviceBuffer() {
-    if (data_ != nullptr) cudaFree(data_);
+    if (data_ == nullptr) return;
+    cudaFree(data_);
+    g_device_memory.Return(size_bytes_);
   }
 
   std::byte* data() const { return data_; }

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/resource_counter.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -21,6 +22,7 @@ class PinnedBuffer {
     void* data = nullptr;
     if (size_bytes > 0) {
       GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaHostAlloc(&data, size_bytes, cudaHostAllocPortable));
+      g_pinned_memory.Take(size_bytes);
     }
     return PinnedBuffer(static_cast<std::byte*>(data), size_bytes);
   }
@@ -35,7 +37,9 @@ class PinnedBuffer {
     return *this;
   }
   ~PinnedBuffer() {
-    if (data_ != nullptr) cudaFreeHost(data_);
+    if (data_ == nullptr) return;
+    cudaFreeHost(data_);
+    g_pinned_memory.Return(size_bytes_);
   }
 
   std::byte* data() const { return data_; }

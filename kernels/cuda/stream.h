@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/resource_counter.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -18,6 +19,7 @@ class Stream {
   static absl::StatusOr<Stream> Create() {
     cudaStream_t stream = nullptr;
     GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    g_streams.Take(0);
     return Stream(stream);
   }
 

@@ -8,8 +8,10 @@
 
 namespace gridfold::server {
 
-TestServer::TestServer(kernels::Engine& engine, const Limits& limits) {
-  absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(engine, "127.0.0.1:0", limits);
+TestServer::TestServer(kernels::Engine& engine, const Limits& limits,
+                       const std::optional<std::string>& metrics_address) {
+  absl::StatusOr<std::unique_ptr<Server>> server =
+      Server::Start(engine, "127.0.0.1:0", limits, metrics_address);
   if (!server.ok()) {
     ADD_FAILURE() << server.status();
     std::abort();

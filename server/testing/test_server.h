@@ -22,7 +22,8 @@ namespace gridfold::server {
 
 class TestServer {
  public:
-  explicit TestServer(kernels::Engine& engine, const Limits& limits = {});
+  explicit TestServer(kernels::Engine& engine, const Limits& limits = {},
+                      const std::optional<std::string>& metrics_address = std::nullopt);
 
   Server& server() { return *server_; }
   v1::ComputeService::Stub& compute() { return *compute_; }

@@ -1,0 +1,57 @@
+// Calls a second of servers with small arrays: 4 KiB reductions from one or several threads, each
+// of which waits for its answer before it asks again.
+//
+//   small_call_benchmark HOST:PORT... [Google Benchmark's options]
+//
+// To compare servers on a busy machine, let their turns alternate: --benchmark_repetitions=100
+// --benchmark_enable_random_interleaving=true.
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gridfold/client.h"
+
+namespace gridfold::client {
+namespace {
+
+void ReduceSmallArray(benchmark::State& state, Client& client) {
+  const std::vector<float> samples(1024, 0.5f);
+  const ReductionOptions options{.statistics = {Statistic::kSum}};
+  for (auto _ : state) {
+    if (const auto result = client.ReduceArray(samples, options); !result.ok()) {
+      state.SkipWithError(result.status().ToString().c_str());
+      break;
+    }
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
+int Main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 1; i < argc; ++i) {
+    auto client = Client::Connect({.target = argv[i], .channel_count = 4});
+    if (!client.ok()) {
+      fprintf(stderr, "%s: %s\n", argv[i], client.status().ToString().c_str());
+      return EXIT_FAILURE;
+    }
+    clients.push_back(*std::move(client));
+    benchmark::RegisterBenchmark((std::string("ReduceSmallArray/") + argv[i]).c_str(),
+                                 ReduceSmallArray, std::ref(*clients.back()))
+        ->Threads(1)
+        ->Threads(4)
+        ->UseRealTime();
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+}  // namespace gridfold::client
+
+int main(int argc, char** argv) { return gridfold::client::Main(argc, argv); }

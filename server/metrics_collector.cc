@@ -1,0 +1,174 @@
+#include "server/metrics_collector.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "server/metrics_family.h"
+#include "server/process_statistics.h"
+#include "server/version.h"
+
+namespace gridfold::server {
+
+namespace {
+
+using prometheus::MetricFamily;
+using Families = std::vector<MetricFamily>;
+
+// A family of one value without labels.
+MetricFamily Gauge(std::string name, std::string help, double value) {
+  MetricFamily family = GaugeFamily(std::move(name), std::move(help));
+  AddValue(family, {}, value);
+  return family;
+}
+
+MetricFamily Counter(std::string name, std::string help, uint64_t value) {
+  MetricFamily family = CounterFamily(std::move(name), std::move(help));
+  AddValue(family, {}, static_cast<double>(value));
+  return family;
+}
+
+struct LabelledValue {
+  const char* label;
+  uint64_t value;
+};
+
+// Adds values that one label tells apart.
+MetricFamily WithValues(MetricFamily family, const char* label,
+                        std::initializer_list<LabelledValue> values) {
+  for (const LabelledValue& value : values) {
+    AddValue(family, {{label, value.label}}, static_cast<double>(value.value));
+  }
+  return family;
+}
+
+void AddServer(const MetricsSources& sources, Families& families) {
+  const kernels::DeviceDescription& device = sources.engine.device();
+  MetricFamily& build = families.emplace_back(
+      GaugeFamily("gridfold_build_info", "Always 1; the labels say what is running."));
+  AddValue(build,
+           {{"version", Version()},
+            {"engine", sources.engine.name()},
+            {"device", device.name},
+            {"compute_capability", device.compute_capability}},
+           1);
+  families.push_back(Gauge("gridfold_serving", "Whether the health service says SERVING.",
+                           sources.serving_state.serving() ? 1 : 0));
+}
+
+void AddCalls(const CallMetrics& calls, Families& families) {
+  MetricFamily& requests = families.emplace_back(CounterFamily(
+      "gridfold_requests_total", "Calls that ended, by gRPC code, element type and strategy."));
+  for (const CallMetrics::CallCount& count : calls.CountCalls()) {
+    AddValue(requests,
+             {{"rpc", RpcName(count.rpc)},
+              {"code", absl::StatusCodeToString(count.code)},
+              {"element_type", count.element_type},
+              {"strategy", count.strategy}},
+             static_cast<double>(count.calls));
+  }
+
+  MetricFamily durations =
+      HistogramFamily("gridfold_request_duration_seconds",
+                      "From the arrival of a call to its answer handed to the transport.");
+  MetricFamily stages = HistogramFamily("gridfold_request_stage_duration_seconds",
+                                        "The parts of a call's time, by stage.");
+  MetricFamily request_bytes =
+      CounterFamily("gridfold_request_bytes_total", "Bytes of request messages.");
+  MetricFamily response_bytes =
+      CounterFamily("gridfold_response_bytes_total", "Bytes of response messages.");
+  MetricFamily read_bytes =
+      CounterFamily("gridfold_kernel_read_bytes_total", "Bytes of input that kernels read.");
+  for (size_t i = 0; i < kRpcCount; ++i) {
+    const CallMetrics::RpcMetrics& rpc = calls.rpc(static_cast<Rpc>(i));
+    const prometheus::ClientMetric::Label label{"rpc", kRpcNames[i]};
+    AddHistogram(durations, {label}, rpc.duration.Read());
+    for (size_t stage = 0; stage < rpc.stages.size(); ++stage) {
+      AddHistogram(stages, {label, {"stage", CallMetrics::kStageNames[stage]}},
+                   rpc.stages[stage].Read());
+    }
+    AddValue(request_bytes, {label}, static_cast<double>(rpc.request_bytes.load()));
+    AddValue(response_bytes, {label}, static_cast<double>(rpc.response_bytes.load()));
+    AddValue(read_bytes, {label}, static_cast<double>(rpc.kernel_read_bytes.load()));
+  }
+  for (MetricFamily* family : {&durations, &stages, &request_bytes, &response_bytes, &read_bytes}) {
+    families.push_back(std::move(*family));
+  }
+}
+
+void AddScheduler(const SchedulerStatistics& jobs, Families& families) {
+  families.push_back(Gauge("gridfold_lanes", "Jobs that can run at a time.", jobs.lane_count));
+  families.push_back(Gauge("gridfold_lanes_busy", "Jobs that run now.", jobs.lanes_busy));
+  families.push_back(Gauge("gridfold_lanes_busy_high_water", "The most jobs that ran at a time.",
+                           jobs.lanes_busy_high_water));
+  families.push_back(Gauge("gridfold_queue_jobs", "Jobs that wait for a lane now.",
+                           static_cast<double>(jobs.queued)));
+  families.push_back(Gauge("gridfold_queue_high_water_jobs", "The most jobs that waited at a time.",
+                           static_cast<double>(jobs.queued_high_water)));
+  families.push_back(Gauge("gridfold_queue_bytes", "Request bytes of the jobs that wait now.",
+                           static_cast<double>(jobs.queued_bytes)));
+  families.push_back(Gauge("gridfold_queue_high_water_bytes",
+                           "The most request bytes of jobs that waited at a time.",
+                           static_cast<double>(jobs.queued_bytes_high_water)));
+
+  families.push_back(
+      Counter("gridfold_jobs_accepted_total", "Jobs that the scheduler took.", jobs.accepted));
+  families.push_back(
+      Counter("gridfold_jobs_succeeded_total", "Jobs that ended with an answer.", jobs.succeeded));
+  families.push_back(Counter("gridfold_jobs_failed_total",
+                             "Jobs that ended with an error of their own.", jobs.failed));
+  families.push_back(WithValues(
+      CounterFamily("gridfold_jobs_refused_total", "Jobs that were not taken, by reason."),
+      "reason",
+      {{"queue_jobs", jobs.refused.queue_jobs},
+       {"queue_bytes", jobs.refused.queue_bytes},
+       {"draining", jobs.refused.draining},
+       {"engine_lost", jobs.refused.engine_lost},
+       {"deadline", jobs.refused.deadline}}));
+  families.push_back(
+      WithValues(CounterFamily("gridfold_jobs_cancelled_total",
+                               "Jobs that were taken and then dropped or stopped, by reason."),
+                 "reason",
+                 {{"caller", jobs.cancelled.caller},
+                  {"deadline", jobs.cancelled.deadline},
+                  {"shutdown", jobs.cancelled.shutdown}}));
+}
+
+void AddEngine(const kernels::Engine& engine, Families& families) {
+  const kernels::EngineResources resources = engine.resources();
+  families.push_back(Gauge("gridfold_device_memory_bytes",
+                           "Memory of the device; of the machine on the CPU engine.",
+                           static_cast<double>(engine.device().memory_bytes)));
+  families.push_back(WithValues(
+      GaugeFamily("gridfold_engine_memory_bytes", "Memory that the engine's lanes hold, by kind."),
+      "kind", {{"device", resources.device_bytes}, {"pinned", resources.pinned_bytes}}));
+  families.push_back(WithValues(
+      CounterFamily("gridfold_engine_allocations_total",
+                    "Allocations since the program started; stands still while jobs run."),
+      "kind",
+      {{"device", resources.device_allocations},
+       {"pinned", resources.pinned_allocations},
+       {"stream", resources.streams_created}}));
+}
+
+void AddProcess(Families& families) {
+  families.push_back(Gauge("process_resident_memory_bytes", "Resident memory size in bytes.",
+                           static_cast<double>(ProcessResidentBytes())));
+  families.push_back(Gauge("process_start_time_seconds",
+                           "Start time of the process since unix epoch in seconds.",
+                           ProcessStartTimeSeconds()));
+}
+
+}  // namespace
+
+Families MetricsCollector::Collect() const {
+  Families families;
+  AddServer(sources_, families);
+  AddCalls(sources_.calls, families);
+  AddScheduler(sources_.scheduler.GetStatistics(), families);
+  AddEngine(sources_.engine, families);
+  AddProcess(families);
+  return families;
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,28 @@
+// Reads everything that the server exposes to Prometheus, at the moment of a scrape. Every metric
+// is listed in server/METRICS.md.
+#ifndef GRIDFOLD_SERVER_METRICS_COLLECTOR_H_
+#define GRIDFOLD_SERVER_METRICS_COLLECTOR_H_
+
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+
+#include <vector>
+
+#include "server/metrics_sources.h"
+
+namespace gridfold::server {
+
+// Thread-safe.
+class MetricsCollector final : public prometheus::Collectable {
+ public:
+  explicit MetricsCollector(const MetricsSources& sources) : sources_(sources) {}
+
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  const MetricsSources sources_;
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_METRICS_COLLECTOR_H_

@@ -1,0 +1,21 @@
+// Where metrics come from. All must outlive whoever reads them, and are read from any thread.
+#ifndef GRIDFOLD_SERVER_METRICS_SOURCES_H_
+#define GRIDFOLD_SERVER_METRICS_SOURCES_H_
+
+#include "kernels/engine.h"
+#include "server/call_metrics.h"
+#include "server/scheduler.h"
+#include "server/serving_state.h"
+
+namespace gridfold::server {
+
+struct MetricsSources {
+  const CallMetrics& calls;
+  const Scheduler& scheduler;
+  const kernels::Engine& engine;
+  const ServingState& serving_state;
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_METRICS_SOURCES_H_

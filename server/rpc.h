@@ -1,0 +1,21 @@
+// The RPCs of ComputeService, for logs and metrics.
+#ifndef GRIDFOLD_SERVER_RPC_H_
+#define GRIDFOLD_SERVER_RPC_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace gridfold::server {
+
+enum class Rpc : uint8_t { kReduceArray, kScanArray, kComputeHistogram, kMergeAccumulators };
+
+inline constexpr std::array kRpcNames = {"ReduceArray", "ScanArray", "ComputeHistogram",
+                                         "MergeAccumulators"};
+inline constexpr size_t kRpcCount = kRpcNames.size();
+
+constexpr const char* RpcName(Rpc rpc) { return kRpcNames[static_cast<size_t>(rpc)]; }
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_RPC_H_
