@@ -112,9 +112,9 @@ class Accumulator {
   // reason is drawn by others, which have room for it.
   template <uint32_t kInFlight>
   __device__ void AddTurns(const LoadedTurns<T, kInFlight>& loads) {
+    // A turn less, for the elements that are not in vectors.
     constexpr uint32_t kTurnsMax =
-        kHasWords ? ReduceTuning::kAdditionsMax * 3 / 2 / (kInFlight * kVectorSize<T>)
-                  : ~uint32_t{0};
+        kHasWords ? WordAdditionsMax<T>() / (kInFlight * kVectorSize<T>)-1 : ~uint32_t{0};
     // The next turn's loads are under way while this one is added, where threads are few and have
     // the registers.
     constexpr bool kLoadsAhead = HasWindow();

@@ -160,6 +160,24 @@ TYPED_TEST(ReduceGridTest, EveryGridGivesTheSameBits) {
   }
 }
 
+// As much as words hold: the largest elements, as many as a thread is given.
+TEST_F(ReduceDeviceTest, LargestFloat16Elements) {
+  constexpr uint64_t kCount = 20'000'001;
+  constexpr double kLargest = 65504;
+  const std::vector<Float16> values(kCount, std::bit_cast<Float16>(uint16_t{0x7BFF}));
+  const DeviceArray<Float16> elements{std::span(values)};
+  const auto plan = PlanReduction(ArrayDescription::Vector(ElementType::kFloat16, kCount),
+                                  {.statistics = {Statistic::kSum}, .grouping = {}});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  for (const int multiprocessors : {1, 3, 132}) {
+    DeviceProperties assumed = properties();
+    assumed.multiprocessor_count = multiprocessors;
+    const DeviceResult result = Launch(*plan, elements.data(), assumed);
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    EXPECT_EQ(std::bit_cast<double>(result.slots[0]), kLargest * kCount) << multiprocessors;
+  }
+}
+
 template <class T>
 class ReduceMisalignedTest : public ReduceDeviceTest {};
 using SignedIntegers = ::testing::Types<int8_t, int16_t, int32_t, int64_t>;

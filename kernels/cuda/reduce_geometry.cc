@@ -18,10 +18,11 @@ using Tuning = ReduceTuning;
 
 // What the layout takes from the element type and the set of parts that kernels are built for.
 struct KernelKind {
-  uint64_t state_bytes;     // More than registers, where there are words.
-  uint32_t words;           // Of a thread.
-  ReduceShape shape;        // Of tiles and columns.
-  ReduceShape block_shape;  // Of blocks.
+  uint64_t state_bytes;         // More than registers, where there are words.
+  uint32_t words;               // Of a thread.
+  uint64_t drawn_elements_max;  // Of a thread, on average.
+  ReduceShape shape;            // Of tiles and columns.
+  ReduceShape block_shape;      // Of blocks.
 };
 
 KernelKind KernelKindOf(ElementType type, uint32_t parts) {
@@ -30,7 +31,7 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
     return VisitPartSet<T>(parts, [](auto set) {
       constexpr uint32_t kParts = decltype(set)::value;
       return KernelKind{sizeof(ReductionState<T, kParts>), MomentWordCount<T>(kParts),
-                        ReduceShapeOf<T>(kParts), BlockShapeOf<T>(kParts)};
+                        DrawnAdditionsMax<T>(), ReduceShapeOf<T>(kParts), BlockShapeOf<T>(kParts)};
     });
   });
 }
@@ -62,22 +63,24 @@ struct Request {
   uint64_t element_count;
   uint64_t resident_blocks;
   uint32_t block_threads;
-  uint32_t words;  // Of a thread.
+  uint32_t words;                // Of a thread.
+  uint64_t thread_elements_max;  // On average.
 
   bool has_words() const { return words > 0; }
   uint32_t WordBytes(uint32_t threads) const { return threads * words * sizeof(int64_t); }
 
-  // Elements that one thread may take, and hence all of a block.
-  uint64_t ThreadElementsMax() const { return has_words() ? Tuning::kAdditionsMax : ~uint64_t{0}; }
   uint64_t BlockElementsMax() const {
-    return has_words() ? Tuning::kAdditionsMax * block_threads : ~uint64_t{0};
+    return has_words() ? thread_elements_max * block_threads : ~uint64_t{0};
   }
 
   uint64_t total_bytes() const { return element_count * element_bytes; }
 
-  // Whole cache lines, so that chunks of an aligned array are aligned too.
+  // Of `chunks` chunks, or a multiple where these would be too large. Whole cache lines, so that
+  // chunks of an aligned array are aligned too.
   uint64_t ChunkElements(uint64_t chunks) const {
     constexpr uint64_t kLineBytes = 128;
+    chunks *=
+        std::max<uint64_t>(1, CeilDivide(CeilDivide(element_count, chunks), BlockElementsMax()));
     const uint64_t bytes = std::max(Tuning::kChunkBytesMin, CeilDivide(total_bytes(), chunks));
     return std::min(RoundUp(bytes, kLineBytes) / element_bytes, BlockElementsMax());
   }
@@ -86,7 +89,7 @@ struct Request {
     const uint64_t warps = block_threads / Tuning::kWarpThreads;
     const bool many = grouping.group_count >= resident_blocks * warps;
     const uint64_t bytes = many ? Tuning::kTileGroupBytesMaxMany : Tuning::kTileGroupBytesMaxFew;
-    return std::min(bytes / element_bytes, ThreadElementsMax());
+    return std::min(bytes / element_bytes, thread_elements_max);
   }
 };
 
@@ -98,6 +101,7 @@ Request BlockRequest(const Request& request, const KernelKind& kind, bool is_sin
                                           Tuning::kOtherSharedBytesOfBlocksMax, properties);
   const uint32_t resident = is_single_group ? 1 : Tuning::kResidentBlocksMax;
   Request blocks = request;
+  blocks.thread_elements_max = kind.words > 0 ? kind.drawn_elements_max : ~uint64_t{0};
   blocks.resident_blocks =
       uint64_t{resident} * static_cast<uint64_t>(properties.multiprocessor_count);
   blocks.block_threads =
@@ -185,7 +189,7 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
   geometry.rows_per_split = std::max<uint64_t>(1, CeilDivide(rows, splits));
   if (request.has_words()) {
     geometry.rows_per_split =
-        std::min(geometry.rows_per_split, row_threads * request.ThreadElementsMax());
+        std::min(geometry.rows_per_split, row_threads * request.thread_elements_max);
   }
   geometry.splits =
       static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(rows, geometry.rows_per_split)));
@@ -233,7 +237,8 @@ ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
       plan.array.element_count,
       uint64_t{kind.shape.resident_blocks} * static_cast<uint64_t>(properties.multiprocessor_count),
       geometry.block_threads,
-      kind.words};
+      kind.words,
+      kind.words > 0 ? Tuning::kAdditionsMax : ~uint64_t{0}};
   geometry.word_bytes = request.WordBytes(geometry.block_threads);
   if (by_columns) {
     geometry.partial_bytes = kind.state_bytes;

@@ -79,7 +79,9 @@ TEST(ReduceGeometryTest, NoThreadTakesMoreElementsThanItsWords) {
     const uint64_t count = uint64_t{1} << 36;
     const ReductionGeometry blocks =
         PlanReductionGeometry(Plan(ArrayDescription::Vector(type, count), {}), Properties(1));
-    EXPECT_LE(blocks.chunk_elements, ReduceTuning::kAdditionsMax * blocks.block_threads);
+    const uint64_t drawn_max =
+        type == ElementType::kFloat16 ? DrawnAdditionsMax<Float16>() : DrawnAdditionsMax<double>();
+    EXPECT_LE(blocks.chunk_elements, drawn_max * blocks.block_threads);
     const ReductionGeometry columns = PlanReductionGeometry(
         Plan(ArrayDescription::Matrix(type, count, 1), {GroupingKind::kAxis0, {}}), Properties(1));
     const uint64_t rows_at_once = columns.block_threads >> columns.tile_columns_log2;
@@ -87,6 +89,18 @@ TEST(ReduceGeometryTest, NoThreadTakesMoreElementsThanItsWords) {
     const ReductionGeometry tiles = PlanReductionGeometry(
         SegmentPlan(type, std::vector<uint64_t>(100'000, 9)), Properties(132));
     EXPECT_LE(tiles.tile_elements_max, ReduceTuning::kAdditionsMax);
+  }
+}
+
+// All multiprocessors are done at the same time.
+TEST(ReduceGeometryTest, ArraysTooLongForOneWaveAreSeveralEvenOnes) {
+  for (const uint64_t count : {uint64_t{1} << 30, (uint64_t{1} << 31) + 12'345}) {
+    for (const ElementType type : {ElementType::kFloat16, ElementType::kFloat32}) {
+      const ReductionGeometry geometry =
+          PlanReductionGeometry(Plan(ArrayDescription::Vector(type, count), {}), Properties(132));
+      const uint64_t rest = geometry.chunks_per_group % 132;
+      EXPECT_TRUE(rest == 0 || rest > 125) << geometry.chunks_per_group;
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_TUNING_H_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/reduction_state.h"
@@ -26,6 +27,20 @@ constexpr uint32_t MomentWordCount(uint32_t parts) {
          ((parts & kMagnitudesPart) != 0 ? sum : 0);
 }
 
+// Elements of a thread that keep its words exact (reduce_words.cuh): additions that float64 words
+// take, less some for those of windows. Digits take 2^31.
+template <class T>
+constexpr uint64_t WordAdditionsMax() {
+  if (sizeof(T) == 8) return uint64_t{1} << 28;
+  return std::is_same_v<T, Float16> ? uint64_t{1} << 13 : (uint64_t{1} << 14) - (uint64_t{1} << 10);
+}
+// Elements of a thread on average where warps draw them: then there is room for whatever a warp
+// leaves.
+template <class T>
+constexpr uint64_t DrawnAdditionsMax() {
+  return WordAdditionsMax<T>() / 2;
+}
+
 // What the blocks of a group have in common, with so many words: reduce_join.cuh.
 constexpr uint64_t GroupTotalBytes(uint64_t words) {
   return 16 + (words == 0 ? 1 : words) * 2 * sizeof(uint64_t);
@@ -39,8 +54,8 @@ struct ReduceTuning {
   static constexpr uint32_t kChunkThreadsMin = 128;
   static constexpr uint32_t kResidentBlocksMax = 4;  // Of a multiprocessor.
 
-  // Elements of one thread that its words take: 2^14 additions keep them exact, of which some are
-  // those of windows.
+  // Elements that a thread is given where it takes them all itself: no more than any type's words
+  // take, WordAdditionsMax.
   static constexpr uint64_t kAdditionsMax = 8192;
 
   // Of a multiprocessor's shared memory, for words, and what a block has besides. Two blocks at

@@ -5,7 +5,7 @@
 // elements there are: the cost of an element does not depend on the data. Every thread has words of
 // its own, word i of all threads side by side, so that a warp's accesses never share a bank.
 //
-// A word takes ReduceTuning::kAdditionsMax elements; then it is read as an integer, and integers
+// A word takes WordAdditionsMax elements; then it is read as an integer, and integers
 // are joined across threads (reduce_join.cuh).
 //
 // Functions that ordinary data seldom needs are not inlined: they are long, and called from loops
