@@ -52,7 +52,10 @@ void LogStart(const ServerOptions& options, const kernels::Engine& engine, int p
             {"queued_jobs_max", limits.queued_jobs_max},
             {"queued_bytes_max", limits.queued_bytes_max},
             {"bin_count_max", limits.bin_count_max},
-            {"group_count_max", limits.group_count_max}});
+            {"group_count_max", limits.group_count_max},
+            {"resident_bytes_max", limits.resident_bytes_max},
+            {"tenant_resident_bytes_max", limits.tenant_bytes_max()},
+            {"array_count_max", limits.array_count_max}});
   if (IsLoopback(options.listen)) {
     LogEvent(LogLevel::kInfo, "not_encrypted",
              {{"note",

@@ -72,7 +72,8 @@ TEST(OptionsTest, EveryOptionIsRead) {
   const ServerOptions options = ParseGood(
       {"--engine=cpu", "--listen=0.0.0.0:0", "--port-file=/tmp/port", "--lanes=7",
        "--cpu-threads=3", "--cuda-device=2", "--max-message-bytes=1MiB", "--max-queued-jobs=9",
-       "--max-queued-bytes=2GiB", "--max-bins=1000", "--max-groups=2000", "--grace-period=1500ms",
+       "--max-queued-bytes=2GiB", "--max-bins=1000", "--max-groups=2000", "--resident-bytes=8GiB",
+       "--tenant-resident-bytes=1GiB", "--max-arrays=50", "--grace-period=1500ms",
        "--log-level=error", "--log-format=json"});
   EXPECT_EQ(options.engine.kind, kernels::EngineKind::kCpu);
   EXPECT_EQ(options.listen, "0.0.0.0:0");
@@ -133,6 +134,8 @@ TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
                                                                 {"--max-bins", "0"},
                                                                 {"--max-bins", "1e6"},
                                                                 {"--max-groups", "0"},
+                                                                {"--max-arrays", "0"},
+                                                                {"--resident-bytes", "-1"},
                                                                 {"--grace-period", "soon"},
                                                                 {"--grace-period", "-1s"},
                                                                 {"--grace-period", "25h"},

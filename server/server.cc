@@ -26,13 +26,19 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(kernels::Engine& engine,
     LogEvent(LogLevel::kError, "engine_lost", {});
     state.EndServing();
   };
+  absl::StatusOr<std::unique_ptr<kernels::ResidentPool>> pool =
+      engine.CreateResidentPool(limits.resident_bytes_max);
+  if (!pool.ok()) return pool.status();
+  server->arrays_ = std::make_unique<ArrayStore>(*std::move(pool), limits);
+  server->sweeper_ = std::make_unique<ArraySweeper>(*server->arrays_, kArraySweepInterval);
   absl::StatusOr<std::unique_ptr<Scheduler>> scheduler =
       Scheduler::Create(engine, std::move(options));
   if (!scheduler.ok()) return scheduler.status();
   server->scheduler_ = *std::move(scheduler);
-  server->environment_ = std::make_unique<CallEnvironment>(*server->scheduler_, server->calls_,
-                                                           server->limits_, engine.name());
+  server->environment_ = std::make_unique<CallEnvironment>(
+      *server->scheduler_, *server->arrays_, server->calls_, server->limits_, engine.name());
   server->compute_service_ = std::make_unique<ComputeService>(*server->environment_);
+  server->array_service_ = std::make_unique<ArrayService>(*server->environment_);
   server->server_service_ = std::make_unique<ServerService>(engine, limits, *server->scheduler_);
   if (absl::Status status = server->Listen(listen); !status.ok()) return status;
   return server;
@@ -46,6 +52,7 @@ absl::Status Server::Listen(const std::string& listen) {
   grpc::ServerBuilder builder;
   builder.AddListeningPort(listen, grpc::InsecureServerCredentials(), &port_);
   builder.RegisterService(compute_service_.get());
+  builder.RegisterService(array_service_.get());
   builder.RegisterService(server_service_.get());
   ConfigureTransport(builder);
   server_ = builder.BuildAndStart();

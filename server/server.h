@@ -14,7 +14,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/engine.h"
+#include "server/array_service.h"
+#include "server/array_store.h"
+#include "server/array_sweeper.h"
 #include "server/call_counter.h"
+#include "server/call_environment.h"
 #include "server/compute_service.h"
 #include "server/limits.h"
 #include "server/scheduler.h"
@@ -26,7 +30,8 @@ namespace gridfold::server {
 class Server {
  public:
   // Listens on `listen` ("host:port") and answers from then on. The engine must outlive the server.
-  // Errors: those of Engine::CreateLane; UNAVAILABLE where the address cannot be listened on.
+  // Errors: those of Engine::CreateLane and Engine::CreateResidentPool; UNAVAILABLE where the
+  // address cannot be listened on.
   static absl::StatusOr<std::unique_ptr<Server>> Start(kernels::Engine& engine,
                                                        const std::string& listen,
                                                        const Limits& limits);
@@ -53,9 +58,12 @@ class Server {
   const Limits limits_;
   ServingState serving_state_;
   CallCounter calls_;
+  std::unique_ptr<ArrayStore> arrays_;  // Outlives the jobs and calls, which hold leases.
+  std::unique_ptr<ArraySweeper> sweeper_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<CallEnvironment> environment_;
   std::unique_ptr<ComputeService> compute_service_;
+  std::unique_ptr<ArrayService> array_service_;
   std::unique_ptr<ServerService> server_service_;
   std::unique_ptr<grpc::Server> server_;
   int port_ = 0;

@@ -1,0 +1,547 @@
+// ArrayService over a real socket: arrays are made, written, read, listed and deleted; what is
+// refused, and by which words.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <limits>
+#include <numeric>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "server/error_reason.h"
+#include "server/testing/array_caller.h"
+#include "server/testing/fake_engine.h"
+#include "server/testing/test_server.h"
+
+namespace gridfold::server {
+namespace {
+
+using testing::ElementsAre;
+using testing::MatchesRegex;
+
+constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+
+void ExpectError(const grpc::Status& status, grpc::StatusCode code, const std::string& reason,
+                 const std::string& field = "") {
+  EXPECT_EQ(status.error_code(), code) << status.error_message();
+  const ErrorDetails details = DecodeDetails(status);
+  EXPECT_EQ(details.reason(), reason) << status.error_message();
+  EXPECT_EQ(details.field(), field) << status.error_message();
+}
+void ExpectInvalidField(const grpc::Status& status, const std::string& field) {
+  ExpectError(status, grpc::StatusCode::INVALID_ARGUMENT, kReasonInvalidField, field);
+}
+void ExpectNotFound(const grpc::Status& status) {
+  ExpectError(status, grpc::StatusCode::NOT_FOUND, kReasonArrayNotFound);
+}
+
+class ArrayServiceTest : public testing::Test {
+ protected:
+  static Limits TestLimits() {
+    Limits limits;
+    limits.message_bytes_max = 1 * kMiB;
+    limits.bin_count_max = 1000;
+    limits.group_count_max = 1000;
+    limits.resident_bytes_max = 4 * kMiB;
+    limits.tenant_resident_bytes_max = 3 * kMiB;
+    limits.array_count_max = 300;
+    limits.lane_count = 2;
+    return limits;
+  }
+
+  std::vector<int32_t> Ramp(size_t count) {
+    std::vector<int32_t> values(count);
+    std::iota(values.begin(), values.end(), 1);
+    return values;
+  }
+
+  std::unique_ptr<kernels::Engine> engine_ =
+      *kernels::CreateEngine({.kind = kernels::EngineKind::kCpu, .cpu_threads = 2});
+  TestServer server_{*engine_, TestLimits()};
+  ArrayCaller caller_{server_};
+};
+
+TEST_F(ArrayServiceTest, ANewArrayIsZeroAndDescribed) {
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT32, {3, 5}).ok());
+  const v1::ArrayDescription& array = caller_.created.array();
+  EXPECT_EQ(array.name(), "x");
+  EXPECT_EQ(array.element_type(), v1::ELEMENT_TYPE_INT32);
+  EXPECT_THAT(array.shape(), ElementsAre(3, 5));
+  EXPECT_EQ(array.size_bytes(), 60u);
+  EXPECT_EQ(array.idle_expiry().seconds(), 3600);
+  EXPECT_EQ(caller_.ReadBytes(Resident("x")), std::string(60, '\0'));
+  ASSERT_TRUE(caller_.Get("x").ok());
+  EXPECT_THAT(caller_.got.array().shape(), ElementsAre(3, 5));
+}
+
+TEST_F(ArrayServiceTest, MemoryThatIsUsedAgainIsZeroAgain) {
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_UINT8, {500'000}).ok());
+    EXPECT_EQ(caller_.ReadBytes(Resident("x")), std::string(500'000, '\0'));
+    ASSERT_TRUE(caller_.Write("x", {Chunk(0, std::string(500'000, 'x'))}).ok());
+    ASSERT_TRUE(caller_.Delete("x").ok());
+  }
+}
+
+TEST_F(ArrayServiceTest, TheServerChoosesANameWhereNoneIsGiven) {
+  ASSERT_TRUE(caller_.Create("", v1::ELEMENT_TYPE_INT8, {1}).ok());
+  const std::string name = caller_.created.array().name();
+  EXPECT_THAT(name, MatchesRegex("array-[0-9a-f]+"));
+  EXPECT_TRUE(caller_.Get(name).ok());
+}
+
+TEST_F(ArrayServiceTest, ChunksGoWhereTheySayInAnyOrder) {
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT32, {10}).ok());
+  ASSERT_TRUE(caller_
+                  .Write("x", {Chunk(7, BytesOf(std::vector<int32_t>{8, 9})),
+                               Chunk(0, BytesOf(std::vector<int32_t>{1, 2, 3})), Chunk(10, ""),
+                               Chunk(2, BytesOf(std::vector<int32_t>{-3, -4}))})
+                  .ok());
+  EXPECT_EQ(caller_.written.written_bytes(), 28u);
+  EXPECT_EQ(caller_.ReadBytes(Resident("x")),
+            BytesOf(std::vector<int32_t>{1, 2, -3, -4, 0, 0, 0, 8, 9, 0}));
+}
+
+TEST_F(ArrayServiceTest, AStreamOfNothingButAHeaderWritesNothing) {
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT32, {10}).ok());
+  EXPECT_TRUE(caller_.Write("x", {}).ok());
+  EXPECT_EQ(caller_.written.written_bytes(), 0u);
+}
+
+TEST_F(ArrayServiceTest, SeveralWritersFillDisjointParts) {
+  constexpr size_t kWriters = 4;
+  constexpr size_t kChunks = 25;
+  constexpr size_t kChunkElements = 1001;
+  const std::vector<int32_t> values = Ramp(kWriters * kChunks * kChunkElements);
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT32, {values.size()}).ok());
+  {
+    std::vector<std::jthread> writers;
+    for (size_t w = 0; w < kWriters; ++w) {
+      writers.emplace_back([&, w] {
+        ArrayCaller writer(server_);
+        std::vector<v1::WriteArrayRequest> chunks;
+        for (size_t c = 0; c < kChunks; ++c) {
+          const size_t first = (c * kWriters + w) * kChunkElements;
+          chunks.push_back(
+              Chunk(first, BytesOf(std::vector<int32_t>(
+                               values.begin() + static_cast<ptrdiff_t>(first),
+                               values.begin() + static_cast<ptrdiff_t>(first + kChunkElements)))));
+        }
+        EXPECT_TRUE(writer.Write("x", chunks).ok());
+      });
+    }
+  }
+  EXPECT_TRUE(caller_.ReadBytes(Resident("x")) == BytesOf(values));
+}
+
+TEST_F(ArrayServiceTest, ChunksThatDoNotFitEndTheStreamAndWriteNothing) {
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT32, {10}).ok());
+  const std::string two = BytesOf(std::vector<int32_t>{1, 2});
+  for (const uint64_t first : {uint64_t{9}, uint64_t{10}, uint64_t{11}, kMax, kMax - 1, kMax / 4,
+                               kMax / 4 + 1, uint64_t{1} << 62, uint64_t{1} << 63}) {
+    ExpectInvalidField(caller_.Write("x", {Chunk(first, two)}), "first_element");
+  }
+  ExpectInvalidField(caller_.Write("x", {Chunk(kMax, "")}), "first_element");
+  ExpectInvalidField(caller_.Write("x", {Chunk(0, two + "x")}), "data");
+  const std::string too_large(TestLimits().array_chunk_bytes_max() / 4 * 4 + 4, 'x');
+  ExpectInvalidField(caller_.Write("x", {Chunk(0, too_large)}), "data");
+  EXPECT_EQ(caller_.ReadBytes(Resident("x")), std::string(40, '\0'));
+  // What came before the bad chunk stays.
+  ExpectInvalidField(caller_.Write("x", {Chunk(8, two), Chunk(9, two)}), "first_element");
+  EXPECT_EQ(caller_.ReadBytes(Resident("x", 8, 2)), two);
+}
+
+TEST_F(ArrayServiceTest, TheHeaderComesFirstAndOnce) {
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT8, {10}).ok());
+  ExpectInvalidField(caller_.Send({}), "header");
+  ExpectInvalidField(caller_.Send({Chunk(0, "a")}), "header");
+  v1::WriteArrayRequest with_header = Chunk(0, "a");
+  with_header.mutable_header()->set_name("x");
+  ExpectInvalidField(caller_.Send({with_header, with_header}), "header");
+  ExpectInvalidField(caller_.Write("not a name", {Chunk(0, "a")}), "header.name");
+  ExpectInvalidField(caller_.Write("", {Chunk(0, "a")}), "header.name");
+  ExpectNotFound(caller_.Write("y", {Chunk(0, "a")}));
+}
+
+TEST_F(ArrayServiceTest, BytesThatAreNoMessage) {
+  for (const char* const method :
+       {"CreateArray", "WriteArray", "ReadArray", "GetArray", "ListArrays", "DeleteArray"}) {
+    const grpc::Status status =
+        CallRaw(server_.channel(), absl::StrCat("/gridfold.v1.ArrayService/", method),
+                "\xFF\xFF\xFF")
+            .status;
+    ExpectError(status, grpc::StatusCode::INVALID_ARGUMENT, kReasonInvalidRequest);
+  }
+}
+
+TEST_F(ArrayServiceTest, SlicesAreReadInChunksOfWholeElements) {
+  const std::vector<int32_t> values = Ramp(1000);
+  caller_.Put("x", v1::ELEMENT_TYPE_INT32, {100, 10}, values);
+  // Rows 30 to 32, in chunks of 3 elements.
+  ASSERT_TRUE(caller_.Read(Resident("x", 30, 3), 15).ok());
+  ASSERT_EQ(caller_.read.size(), 10u);
+  std::string bytes;
+  for (size_t i = 0; i < caller_.read.size(); ++i) {
+    EXPECT_EQ(caller_.read[i].has_array(), i == 0);
+    EXPECT_EQ(caller_.read[i].first_element(), 300 + 3 * i);
+    EXPECT_LE(caller_.read[i].data().size(), 15u);
+    bytes += caller_.read[i].data();
+  }
+  EXPECT_EQ(bytes, BytesOf(std::vector<int32_t>(values.begin() + 300, values.begin() + 330)));
+  EXPECT_THAT(caller_.read[0].array().shape(), ElementsAre(100, 10));
+  ASSERT_TRUE(caller_.Read(Resident("x", 100, 0)).ok());
+  ASSERT_EQ(caller_.read.size(), 1u) << "the description comes also where there are no elements";
+  EXPECT_TRUE(caller_.read[0].has_array());
+  EXPECT_TRUE(caller_.read[0].data().empty());
+}
+
+TEST_F(ArrayServiceTest, ALargeArrayComesInManyChunks) {
+  const std::vector<int32_t> values = Ramp(700'000);
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT32, {values.size()}).ok());
+  std::vector<v1::WriteArrayRequest> chunks;
+  for (size_t first = 0; first < values.size(); first += 100'000) {
+    chunks.push_back(Chunk(first, BytesOf(std::vector<int32_t>(
+                                      values.begin() + static_cast<ptrdiff_t>(first),
+                                      values.begin() + static_cast<ptrdiff_t>(first + 100'000)))));
+  }
+  ASSERT_TRUE(caller_.Write("x", chunks).ok());
+  EXPECT_TRUE(caller_.ReadBytes(Resident("x")) == BytesOf(values));
+  EXPECT_GE(caller_.read.size(), 3u);
+}
+
+TEST_F(ArrayServiceTest, ReadsThatMakeNoSense) {
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT32, {10}).ok());
+  ExpectInvalidField(caller_.Read(v1::ReadArrayRequest()), "array.name");
+  ExpectNotFound(caller_.Read(Resident("y")));
+  ExpectInvalidField(caller_.Read(Resident("x", 11, 0)), "array.slice.first");
+  ExpectInvalidField(caller_.Read(Resident("x", kMax, 1)), "array.slice.first");
+  ExpectInvalidField(caller_.Read(Resident("x", 10, 1)), "array.slice.count");
+  ExpectInvalidField(caller_.Read(Resident("x", 5, kMax)), "array.slice.count");
+  ExpectInvalidField(caller_.Read(Resident("x", 5, kMax - 4)), "array.slice.count");
+  for (const uint64_t chunk_bytes : {uint64_t{3}, uint64_t{1} << 30, kMax}) {
+    ExpectInvalidField(caller_.Read(Resident("x"), chunk_bytes), "chunk_bytes_max");
+  }
+}
+
+TEST_F(ArrayServiceTest, ArraysThatCannotBeMade) {
+  const auto create = [&](const std::string& name, int type, const std::vector<uint64_t>& shape) {
+    return caller_.Create(name, static_cast<v1::ElementType>(type), shape);
+  };
+  ExpectInvalidField(create("x", 0, {1}), "element_type");
+  ExpectInvalidField(create("x", 77, {1}), "element_type");
+  ExpectInvalidField(create("x", 1, {}), "shape");
+  ExpectInvalidField(create("x", 1, {1, 2, 3}), "shape");
+  ExpectInvalidField(create("x", 1, {kMax, kMax}), "shape");
+  ExpectInvalidField(create("x", 12, {uint64_t{1} << 32, uint64_t{1} << 29}), "shape");
+  ExpectInvalidField(create("two words", 1, {1}), "name");
+  ExpectInvalidField(create("x[1]", 1, {1}), "name");
+  ExpectInvalidField(create(std::string(129, 'x'), 1, {1}), "name");
+  EXPECT_TRUE(create(std::string(128, 'x'), 1, {1}).ok());
+  EXPECT_TRUE(create("a/b.c-D_9", 1, {0}).ok());
+  ASSERT_TRUE(create("x", 1, {1}).ok());
+  ExpectError(create("x", 1, {1}), grpc::StatusCode::ALREADY_EXISTS, kReasonArrayExists);
+  // 2^62 bytes fit in 64 bits, but in no server.
+  ExpectError(create("y", 1, {uint64_t{1} << 61}), grpc::StatusCode::RESOURCE_EXHAUSTED,
+              kReasonArrayQuota);
+}
+
+TEST_F(ArrayServiceTest, IdleExpiriesThatMakeNoSense) {
+  const struct {
+    int64_t seconds;
+    int32_t nanos;
+  } cases[] = {{0, 0},
+               {-1, 0},
+               {30 * 86400, 1},
+               {std::numeric_limits<int64_t>::max(), 0},
+               {1, -1},
+               {1, 1'000'000'000},
+               {std::numeric_limits<int64_t>::min(), 0}};
+  v1::CreateArrayRequest request;
+  request.set_element_type(v1::ELEMENT_TYPE_INT8);
+  request.add_shape(1);
+  for (const auto& [seconds, nanos] : cases) {
+    request.mutable_idle_expiry()->set_seconds(seconds);
+    request.mutable_idle_expiry()->set_nanos(nanos);
+    ExpectInvalidField(caller_.Create(request), "idle_expiry");
+  }
+  request.mutable_idle_expiry()->set_seconds(30 * 86400);
+  request.mutable_idle_expiry()->set_nanos(0);
+  EXPECT_TRUE(caller_.Create(request).ok());
+  EXPECT_EQ(caller_.created.array().idle_expiry().seconds(), 30 * 86400);
+}
+
+TEST_F(ArrayServiceTest, AnIdleArrayGoes) {
+  v1::CreateArrayRequest request;
+  request.set_name("x");
+  request.set_element_type(v1::ELEMENT_TYPE_INT8);
+  request.add_shape(1);
+  request.mutable_idle_expiry()->set_nanos(20'000'000);
+  ASSERT_TRUE(caller_.Create(request).ok());
+  while (caller_.Get("x").ok()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ExpectNotFound(caller_.Get("x"));
+}
+
+TEST_F(ArrayServiceTest, AQuotaThatIsFullSaysSoAndWhenToComeBack) {
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_UINT8, {2 * kMiB}).ok());
+  const grpc::Status full = caller_.Create("y", v1::ELEMENT_TYPE_UINT8, {2 * kMiB});
+  ExpectError(full, grpc::StatusCode::RESOURCE_EXHAUSTED, kReasonArrayQuota);
+  EXPECT_TRUE(DecodeDetails(full).retry_info.has_value());
+  ArrayCaller other(server_, "other");
+  const grpc::Status pool_full = other.Create("y", v1::ELEMENT_TYPE_UINT8, {3 * kMiB});
+  ExpectError(pool_full, grpc::StatusCode::RESOURCE_EXHAUSTED, kReasonArrayQuota);
+  ASSERT_TRUE(caller_.Delete("x").ok());
+  EXPECT_TRUE(other.Create("y", v1::ELEMENT_TYPE_UINT8, {3 * kMiB}).ok());
+}
+
+TEST_F(ArrayServiceTest, TenantsDoNotSeeEachOther) {
+  ArrayCaller a(server_, "a");
+  ArrayCaller b(server_, "b");
+  a.Put("x", v1::ELEMENT_TYPE_INT8, {3}, std::vector<int8_t>{1, 2, 3});
+  for (ArrayCaller* const other : {&b, &caller_}) {
+    ExpectNotFound(other->Get("x"));
+    ExpectNotFound(other->Read(Resident("x")));
+    ExpectNotFound(other->Write("x", {Chunk(0, "a")}));
+    ExpectNotFound(other->Delete("x"));
+    v1::ReduceArrayRequest sum;
+    *sum.mutable_array() = Resident("x");
+    sum.add_statistics(v1::STATISTIC_SUM);
+    ExpectNotFound(other->Compute(sum));
+    ASSERT_TRUE(other->List().ok());
+    EXPECT_EQ(other->listed.arrays_size(), 0);
+  }
+  b.Put("x", v1::ELEMENT_TYPE_INT8, {2}, std::vector<int8_t>{8, 9});
+  EXPECT_EQ(a.ReadBytes(Resident("x")), std::string("\1\2\3"));
+  EXPECT_EQ(b.ReadBytes(Resident("x")), std::string("\10\11"));
+}
+
+TEST_F(ArrayServiceTest, TenantsThatAreNoNames) {
+  for (const std::string& tenant : {std::string("two words"), std::string(65, 'x')}) {
+    ArrayCaller caller(server_, tenant);
+    ExpectInvalidField(caller.Create("x", v1::ELEMENT_TYPE_INT8, {1}), "gridfold-tenant");
+    ExpectInvalidField(caller.Get("x"), "gridfold-tenant");
+    ExpectInvalidField(caller.Read(Resident("x")), "gridfold-tenant");
+    ExpectInvalidField(caller.Write("x", {}), "gridfold-tenant");
+    ExpectInvalidField(caller.Compute(SmallReduction()), "gridfold-tenant");
+  }
+  grpc::ClientContext twice;
+  twice.AddMetadata("gridfold-tenant", "a");
+  twice.AddMetadata("gridfold-tenant", "b");
+  v1::ListArraysResponse response;
+  ExpectInvalidField(server_.arrays().ListArrays(&twice, {}, &response), "gridfold-tenant");
+}
+
+TEST_F(ArrayServiceTest, ListsPageByPage) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 250; ++i) {
+    names.push_back(absl::StrCat("n", 1000 + i));
+    ASSERT_TRUE(caller_.Create(names.back(), v1::ELEMENT_TYPE_INT8, {0}).ok());
+  }
+  for (const uint32_t page_size : {0u, 1u, 7u, 250u, 1'000'000u}) {
+    std::vector<std::string> listed;
+    std::string token;
+    do {
+      ASSERT_TRUE(caller_.List(page_size, token).ok());
+      for (const auto& array : caller_.listed.arrays()) listed.push_back(array.name());
+      token = caller_.listed.next_page_token();
+    } while (!token.empty());
+    EXPECT_EQ(listed, names) << page_size;
+  }
+  ASSERT_TRUE(caller_.List().ok());
+  EXPECT_EQ(caller_.listed.arrays_size(), 100);
+  ExpectInvalidField(caller_.List(0, "no token"), "page_token");
+}
+
+TEST_F(ArrayServiceTest, ADeletedArrayIsGone) {
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT8, {1}).ok());
+  EXPECT_TRUE(caller_.Delete("x").ok());
+  ExpectNotFound(caller_.Delete("x"));
+  ExpectNotFound(caller_.Get("x"));
+  ExpectInvalidField(caller_.Delete("x y"), "name");
+  ExpectInvalidField(caller_.Get(""), "name");
+  EXPECT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT8, {2}).ok());
+}
+
+TEST_F(ArrayServiceTest, ACallerThatGoesInTheMiddleOfAStreamLeavesNothingBehind) {
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_UINT8, {2 * kMiB}).ok());
+  for (int i = 0; i < 20; ++i) {
+    {
+      grpc::ClientContext context;
+      v1::WriteArrayResponse response;
+      const auto writer = server_.arrays().WriteArray(&context, &response);
+      v1::WriteArrayRequest chunk = Chunk(0, std::string(kMiB / 2, 'x'));
+      chunk.mutable_header()->set_name("x");
+      writer->Write(chunk);
+      context.TryCancel();
+      EXPECT_EQ(writer->Finish().error_code(), grpc::StatusCode::CANCELLED);
+    }
+    {
+      grpc::ClientContext context;
+      v1::ReadArrayRequest request;
+      *request.mutable_array() = Resident("x").resident_array();
+      request.set_chunk_bytes_max(1000);
+      const auto reader = server_.arrays().ReadArray(&context, request);
+      v1::ReadArrayResponse message;
+      EXPECT_TRUE(reader->Read(&message));
+      context.TryCancel();
+      while (reader->Read(&message)) {
+      }
+      EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+    }
+  }
+  ASSERT_TRUE(caller_.Delete("x").ok());
+  // The streams let go of the array as soon as they notice.
+  while (!caller_.Create("y", v1::ELEMENT_TYPE_UINT8, {3 * kMiB}).ok()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  while (server_.GetStatistics().lanes_busy() > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+TEST_F(ArrayServiceTest, AStreamWhoseArrayIsDeletedEndsWell) {
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_UINT8, {1000}).ok());
+  grpc::ClientContext context;
+  v1::WriteArrayResponse response;
+  const auto writer = server_.arrays().WriteArray(&context, &response);
+  v1::WriteArrayRequest chunk = Chunk(0, std::string(500, 'x'));
+  chunk.mutable_header()->set_name("x");
+  ASSERT_TRUE(writer->Write(chunk));
+  while (caller_.ReadBytes(Resident("x", 0, 1)) != "x") {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ASSERT_TRUE(caller_.Delete("x").ok());
+  ASSERT_TRUE(writer->Write(Chunk(500, std::string(500, 'y'))));
+  writer->WritesDone();
+  EXPECT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(response.written_bytes(), 1000u);
+  ExpectNotFound(caller_.Get("x"));
+}
+
+TEST_F(ArrayServiceTest, TheServerTellsItsLimits) {
+  grpc::ClientContext context;
+  v1::GetServerInfoResponse info;
+  ASSERT_TRUE(server_.server_service().GetServerInfo(&context, {}, &info).ok());
+  EXPECT_EQ(info.limits().resident_bytes_max(), 4 * kMiB);
+  EXPECT_EQ(info.limits().tenant_resident_bytes_max(), 3 * kMiB);
+  EXPECT_EQ(info.limits().array_count_max(), 300u);
+  EXPECT_EQ(info.limits().array_chunk_bytes_max(), TestLimits().array_chunk_bytes_max());
+}
+
+// What depends on when things happen, with an engine that waits to be told.
+class SlowArrayTest : public testing::Test {
+ protected:
+  static Limits OneLane() {
+    Limits limits;
+    limits.lane_count = 1;
+    limits.queued_jobs_max = 1;
+    limits.resident_bytes_max = 1 * kMiB;
+    return limits;
+  }
+
+  template <class Condition>
+  static void WaitFor(Condition condition) {
+    while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  FakeEngine engine_;
+  Gate gate_;
+};
+
+TEST_F(SlowArrayTest, DeletingAnArrayInUseIsSafe) {
+  engine_.on_run = [this](std::stop_token stop) { return gate_.Pass(std::move(stop)); };
+  Limits limits = OneLane();
+  limits.lane_count = 2;
+  TestServer server(engine_, limits);
+  ArrayCaller caller(server);
+  ASSERT_TRUE(caller.Create("x", v1::ELEMENT_TYPE_UINT8, {1 * kMiB}).ok());
+  grpc::Status status;
+  std::thread job([&] {
+    ArrayCaller slow(server);
+    v1::ReduceArrayRequest sum;
+    *sum.mutable_array() = Resident("x");
+    sum.add_statistics(v1::STATISTIC_SUM);
+    status = slow.Compute(sum);
+  });
+  gate_.WaitForArrivals(1);
+  EXPECT_TRUE(caller.Delete("x").ok());
+  ExpectNotFound(caller.Get("x"));
+  ExpectError(caller.Create("x", v1::ELEMENT_TYPE_UINT8, {1 * kMiB}),
+              grpc::StatusCode::RESOURCE_EXHAUSTED, kReasonArrayQuota);
+  gate_.Open();
+  job.join();
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_TRUE(caller.Create("x", v1::ELEMENT_TYPE_UINT8, {1 * kMiB}).ok());
+}
+
+TEST_F(SlowArrayTest, ACallerThatWaitsForALaneAndGoesFreesItsPlace) {
+  TestServer server(engine_, OneLane());
+  ArrayCaller caller(server);
+  ASSERT_TRUE(caller.Create("x", v1::ELEMENT_TYPE_UINT8, {1000}).ok());
+  engine_.on_copy = [this](std::stop_token stop) { return gate_.Pass(std::move(stop)); };
+  grpc::ClientContext contexts[2];
+  v1::WriteArrayResponse response;
+  std::unique_ptr<grpc::ClientWriter<v1::WriteArrayRequest>> writers[2];
+  v1::WriteArrayRequest chunk = Chunk(0, std::string(1000, 'x'));
+  chunk.mutable_header()->set_name("x");
+  for (int i = 0; i < 2; ++i) {
+    writers[i] = server.arrays().WriteArray(&contexts[i], &response);
+    ASSERT_TRUE(writers[i]->Write(chunk));
+    if (i == 0) gate_.WaitForArrivals(1);
+  }
+  WaitFor([&] { return server.GetStatistics().jobs_queued() == 1; });
+  EXPECT_EQ(server.GetStatistics().bytes_queued(), 1000u);
+  // A third one finds the queue full.
+  const grpc::Status refused = caller.Write("x", {Chunk(0, "y")});
+  ExpectError(refused, grpc::StatusCode::RESOURCE_EXHAUSTED, kReasonQueueFull);
+  EXPECT_TRUE(DecodeDetails(refused).retry_info.has_value());
+  for (int i = 1; i >= 0; --i) {
+    contexts[i].TryCancel();
+    EXPECT_EQ(writers[i]->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  }
+  WaitFor([&] { return server.GetStatistics().jobs_cancelled() == 2; });
+  EXPECT_EQ(server.GetStatistics().lanes_busy(), 0u);
+}
+
+TEST_F(SlowArrayTest, ADrainingServerEndsStreamsAtTheirNextChunk) {
+  TestServer server(engine_, OneLane());
+  ArrayCaller caller(server);
+  ASSERT_TRUE(caller.Create("x", v1::ELEMENT_TYPE_UINT8, {1000}).ok());
+  engine_.on_copy = [this](std::stop_token stop) { return gate_.Pass(std::move(stop)); };
+  grpc::ClientContext context;
+  v1::WriteArrayResponse response;
+  const auto writer = server.arrays().WriteArray(&context, &response);
+  v1::WriteArrayRequest chunk = Chunk(0, std::string(1000, 'x'));
+  chunk.mutable_header()->set_name("x");
+  ASSERT_TRUE(writer->Write(chunk));
+  gate_.WaitForArrivals(1);
+  std::thread drain([&] { EXPECT_TRUE(server.server().Drain(std::chrono::seconds(10)).ok()); });
+  // Until the server refuses new work.
+  WaitFor([&] {
+    grpc::ClientContext other;
+    // A call that comes before the drain waits for the lane, but not for long.
+    other.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(50));
+    v1::ReduceArrayResponse unused;
+    return server.compute().ReduceArray(&other, SmallReduction(), &unused).error_code() ==
+           grpc::StatusCode::UNAVAILABLE;
+  });
+  gate_.Open();
+  writer->Write(Chunk(0, "y"));
+  ExpectError(writer->Finish(), grpc::StatusCode::UNAVAILABLE, kReasonDraining);
+  drain.join();
+}
+
+TEST_F(SlowArrayTest, AnErrorOfTheDeviceEndsTheStream) {
+  TestServer server(engine_, OneLane());
+  ArrayCaller caller(server);
+  ASSERT_TRUE(caller.Create("x", v1::ELEMENT_TYPE_UINT8, {1000}).ok());
+  engine_.on_copy = [](std::stop_token) { return absl::InternalError("device error"); };
+  ExpectError(caller.Write("x", {Chunk(0, "y")}), grpc::StatusCode::INTERNAL, kReasonInternal);
+  ExpectError(caller.Read(Resident("x")), grpc::StatusCode::INTERNAL, kReasonInternal);
+  ExpectError(caller.Create("y", v1::ELEMENT_TYPE_UINT8, {1000}), grpc::StatusCode::INTERNAL,
+              kReasonInternal);
+  ExpectNotFound(caller.Get("y"));
+}
+
+}  // namespace
+}  // namespace gridfold::server

@@ -1,0 +1,36 @@
+// What every call of the services needs. Outlives all calls.
+#ifndef GRIDFOLD_SERVER_CALL_ENVIRONMENT_H_
+#define GRIDFOLD_SERVER_CALL_ENVIRONMENT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "server/array_store.h"
+#include "server/call_counter.h"
+#include "server/limits.h"
+#include "server/scheduler.h"
+
+namespace gridfold::server {
+
+struct CallEnvironment {
+  CallEnvironment(Scheduler& a_scheduler, ArrayStore& a_store, CallCounter& a_counter,
+                  const Limits& the_limits, std::string name_of_engine)
+      : scheduler(a_scheduler),
+        arrays(a_store),
+        calls(a_counter),
+        limits(the_limits),
+        engine_name(std::move(name_of_engine)) {}
+
+  Scheduler& scheduler;
+  ArrayStore& arrays;
+  CallCounter& calls;
+  const Limits& limits;
+  std::string engine_name;
+  std::atomic<uint64_t> next_call_id = 1;
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_CALL_ENVIRONMENT_H_
