@@ -175,6 +175,13 @@ TEST_F(ArrayServiceTest, BytesThatAreNoMessage) {
   }
 }
 
+TEST_F(ArrayServiceTest, NamesThatAreNoText) {
+  // GetArrayRequest{name: "\xFF"}: a Protobuf string is UTF-8.
+  const grpc::Status status =
+      CallRaw(server_.channel(), "/gridfold.v1.ArrayService/GetArray", "\x0A\x01\xFF").status;
+  ExpectError(status, grpc::StatusCode::INVALID_ARGUMENT, kReasonInvalidRequest);
+}
+
 TEST_F(ArrayServiceTest, SlicesAreReadInChunksOfWholeElements) {
   const std::vector<int32_t> values = Ramp(1000);
   caller_.Put("x", v1::ELEMENT_TYPE_INT32, {100, 10}, values);

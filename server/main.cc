@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/stubs/common.h"
 #include "kernels/engine.h"
 #include "server/event_log.h"
 #include "server/options.h"
@@ -76,6 +77,17 @@ int Fail(const absl::Status& status) {
   return EXIT_FAILURE;
 }
 
+// Protobuf complains of some bad messages, such as text that is not UTF-8, on standard error. Their
+// senders are told, and nobody is to fill the log with them.
+void QuietProtobuf() {
+#if GOOGLE_PROTOBUF_VERSION < 4022000
+  google::protobuf::SetLogHandler(
+      [](google::protobuf::LogLevel, const char*, int, const std::string& message) {
+        LogEvent(LogLevel::kDebug, "protobuf", {{"message", message}});
+      });
+#endif
+}
+
 int Serve(const ServerOptions& options) {
   absl::StatusOr<std::unique_ptr<kernels::Engine>> engine = kernels::CreateEngine(options.engine);
   if (!engine.ok()) return Fail(engine.status());
@@ -115,6 +127,7 @@ int Main(int argc, const char* const* argv) {
   // Whoever reads the log may go away; the server stays.
   ::signal(SIGPIPE, SIG_IGN);
   ConfigureLog(options.log_level, options.log_format);
+  QuietProtobuf();
   return Serve(options);
 }
 

@@ -86,9 +86,18 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.limits.queued_bytes_max, 2 * kGiB);
   EXPECT_EQ(options.limits.bin_count_max, 1000u);
   EXPECT_EQ(options.limits.group_count_max, 2000u);
+  EXPECT_EQ(options.limits.resident_bytes_max, 8 * kGiB);
+  EXPECT_EQ(options.limits.tenant_bytes_max(), 1 * kGiB);
+  EXPECT_EQ(options.limits.array_count_max, 50u);
   EXPECT_EQ(options.grace_period, milliseconds(1500));
   EXPECT_EQ(options.log_level, LogLevel::kError);
   EXPECT_EQ(options.log_format, LogFormat::kJson);
+}
+
+TEST(OptionsTest, ATenantMayHaveAllResidentBytesUnlessToldOtherwise) {
+  EXPECT_EQ(ParseGood({}).limits.tenant_bytes_max(), 1 * kGiB);
+  EXPECT_EQ(ParseGood({"--resident-bytes=2GiB"}).limits.tenant_bytes_max(), 2 * kGiB);
+  EXPECT_EQ(ParseGood({"--resident-bytes=0"}).limits.tenant_bytes_max(), 0u);
 }
 
 TEST(OptionsTest, SizesAndTimesHaveUnits) {
