@@ -65,8 +65,16 @@ absl::StatusOr<ArrayLease> ArrayStore::Allocate(const std::string& tenant,
                                std::min(resident_bytes_max_, tenant_bytes_max_),
                                " that a tenant may have on this server"));
   }
+  absl::StatusOr<ArrayLease> array = TryAllocate(tenant, description);
+  if (array.ok()) return array;
   // Expired arrays are not to stand in the way of new ones.
   RemoveExpired();
+  return TryAllocate(tenant, description);
+}
+
+absl::StatusOr<ArrayLease> ArrayStore::TryAllocate(const std::string& tenant,
+                                                   const kernels::ArrayDescription& description) {
+  const uint64_t size_bytes = description.size_bytes();
   if (absl::Status status = TakeRoom(tenant, size_bytes); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<kernels::ResidentMemory>> memory = pool_->Allocate(size_bytes);
   if (!memory.ok()) {
@@ -148,6 +156,10 @@ absl::Status ArrayStore::Remove(const std::string& tenant, const std::string& na
 void ArrayStore::RemoveExpired() {
   Removed removed;
   const std::lock_guard lock(mutex_);
+  EraseExpired(removed);
+}
+
+void ArrayStore::EraseExpired(Removed& removed) {
   for (auto& [name, tenant] : tenants_) {
     for (auto entry = tenant.arrays.begin(); entry != tenant.arrays.end();) {
       const auto next = std::next(entry);
@@ -192,6 +204,7 @@ ArrayStore::Entry* ArrayStore::FindEntry(const std::string& tenant, const std::s
 absl::Status ArrayStore::VacancyStatus(const std::string& tenant, const std::string& name,
                                        Removed& removed) {
   if (FindEntry(tenant, name, removed) != nullptr) return AlreadyExists(name);
+  if (array_count_ == array_count_max_) EraseExpired(removed);
   if (array_count_ < array_count_max_) return absl::OkStatus();
   return NoRoomNow(absl::StrCat("there are ", array_count_max_, " arrays, as many as are allowed"));
 }

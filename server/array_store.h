@@ -127,6 +127,8 @@ class ArrayStore {
   // What has left the store is destroyed behind its mutex, which StoredArray takes.
   using Removed = std::vector<ArrayLease>;
 
+  absl::StatusOr<ArrayLease> TryAllocate(const std::string& tenant,
+                                         const kernels::ArrayDescription& description);
   absl::Status TakeRoom(const std::string& tenant, uint64_t size_bytes);
   void GiveBackRoom(const std::string& tenant, uint64_t size_bytes);
 
@@ -134,6 +136,7 @@ class ArrayStore {
   Entry* FindEntry(const std::string& tenant, const std::string& name, Removed& removed);
   absl::Status VacancyStatus(const std::string& tenant, const std::string& name, Removed& removed);
   void Erase(Tenant& tenant, std::map<std::string, Entry>::iterator entry, Removed& removed);
+  void EraseExpired(Removed& removed);
   bool IsExpired(const Entry& entry) const;
   ArrayInfo Describe(const std::string& name, const Entry& entry) const;
   std::string ChooseName(const std::string& tenant);

@@ -74,7 +74,8 @@ inline constexpr uint64_t kResidentInputBytesMax = 1 * kGiB;
 
 inline constexpr uint32_t kLaneCountCeiling = 256;
 inline constexpr uint64_t kResidentBytesCeiling = uint64_t{1} << 50;
-inline constexpr uint64_t kArrayCountCeiling = uint64_t{1} << 24;
+// Looking for expired arrays takes time in proportion to their number.
+inline constexpr uint64_t kArrayCountCeiling = uint64_t{1} << 18;
 inline constexpr uint64_t kBinCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kGroupCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kQueuedJobsCeiling = uint64_t{1} << 20;
