@@ -50,6 +50,15 @@ class ArrayServiceTest : public testing::Test {
     return limits;
   }
 
+  // Room for an array that no connection takes in without being read from.
+  static constexpr uint64_t kRoomyBytes = 64 * kMiB;
+  static Limits RoomyLimits() {
+    Limits limits = TestLimits();
+    limits.resident_bytes_max = kRoomyBytes;
+    limits.tenant_resident_bytes_max = kRoomyBytes;
+    return limits;
+  }
+
   std::vector<int32_t> Ramp(size_t count) {
     std::vector<int32_t> values(count);
     std::iota(values.begin(), values.end(), 1);
@@ -410,7 +419,7 @@ TEST_F(ArrayServiceTest, ACallerThatGoesInTheMiddleOfAStreamLeavesNothingBehind)
   }
 }
 
-TEST_F(ArrayServiceTest, AStreamWhoseArrayIsDeletedEndsWell) {
+TEST_F(ArrayServiceTest, AStreamWhoseArrayIsDeletedEndsAtItsNextChunk) {
   ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_UINT8, {1000}).ok());
   grpc::ClientContext context;
   v1::WriteArrayResponse response;
@@ -423,11 +432,97 @@ TEST_F(ArrayServiceTest, AStreamWhoseArrayIsDeletedEndsWell) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   ASSERT_TRUE(caller_.Delete("x").ok());
-  ASSERT_TRUE(writer->Write(Chunk(500, std::string(500, 'y'))));
+  // Another array of the name is another array.
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_UINT8, {1000}).ok());
+  writer->Write(Chunk(500, std::string(500, 'y')));
   writer->WritesDone();
-  EXPECT_TRUE(writer->Finish().ok());
-  EXPECT_EQ(response.written_bytes(), 1000u);
-  ExpectNotFound(caller_.Get("x"));
+  ExpectNotFound(writer->Finish());
+  EXPECT_EQ(caller_.ReadBytes(Resident("x")), std::string(1000, '\0'));
+}
+
+// Else a caller who forgets a stream would keep the memory for ever.
+TEST_F(ArrayServiceTest, StreamsThatDoNothingKeepNoArray) {
+  TestServer server(*engine_, RoomyLimits());
+  ArrayCaller caller(server);
+  ASSERT_TRUE(caller.Create("x", v1::ELEMENT_TYPE_UINT8, {kRoomyBytes}).ok());
+  grpc::ClientContext writer_context;
+  v1::WriteArrayResponse response;
+  const auto writer = server.arrays().WriteArray(&writer_context, &response);
+  v1::WriteArrayRequest chunk = Chunk(0, "x");
+  chunk.mutable_header()->set_name("x");
+  ASSERT_TRUE(writer->Write(chunk));
+  // The array's making and the chunk.
+  while (server.GetStatistics().jobs_succeeded() < 2) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  grpc::ClientContext reader_context;
+  v1::ReadArrayRequest request;
+  *request.mutable_array() = Resident("x").resident_array();
+  request.set_chunk_bytes_max(kMiB / 2);
+  const auto reader = server.arrays().ReadArray(&reader_context, request);
+  v1::ReadArrayResponse message;
+  ASSERT_TRUE(reader->Read(&message));
+  ASSERT_TRUE(caller.Delete("x").ok());
+  // As soon as the chunk that is being fetched for the reader is.
+  while (!caller.Create("y", v1::ELEMENT_TYPE_UINT8, {kRoomyBytes}).ok()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  while (reader->Read(&message)) {
+  }
+  ExpectNotFound(reader->Finish());
+  writer_context.TryCancel();
+}
+
+TEST_F(ArrayServiceTest, WritersThatOverlapLeaveOneOrTheOther) {
+  Limits limits = TestLimits();
+  limits.lane_count = 1;  // One copy after the other: which bytes win is then a matter of chunks.
+  TestServer server(*engine_, limits);
+  ArrayCaller caller(server);
+  constexpr size_t kChunkBytes = 1000;
+  constexpr size_t kChunks = 100;
+  ASSERT_TRUE(caller.Create("x", v1::ELEMENT_TYPE_UINT8, {kChunks * kChunkBytes}).ok());
+  {
+    std::vector<std::jthread> writers;
+    for (const char letter : {'a', 'b', 'c'}) {
+      writers.emplace_back([&server, letter] {
+        ArrayCaller writer(server);
+        std::vector<v1::WriteArrayRequest> chunks;
+        for (size_t c = 0; c < kChunks; ++c) {
+          chunks.push_back(Chunk(c * kChunkBytes, std::string(kChunkBytes, letter)));
+        }
+        EXPECT_TRUE(writer.Write("x", chunks).ok());
+      });
+    }
+  }
+  const std::string bytes = caller.ReadBytes(Resident("x"));
+  for (size_t c = 0; c < kChunks; ++c) {
+    const std::string chunk = bytes.substr(c * kChunkBytes, kChunkBytes);
+    EXPECT_THAT(chunk[0], testing::AnyOf('a', 'b', 'c'));
+    EXPECT_EQ(chunk, std::string(kChunkBytes, chunk[0]));
+  }
+}
+
+TEST_F(ArrayServiceTest, WhatReadersAreSentIsBounded) {
+  Limits limits = RoomyLimits();
+  limits.queued_bytes_max = limits.message_bytes_max;
+  TestServer server(*engine_, limits);
+  ArrayCaller caller(server);
+  ASSERT_TRUE(caller.Create("x", v1::ELEMENT_TYPE_UINT8, {kRoomyBytes}).ok());
+  v1::ReadArrayRequest request;
+  *request.mutable_array() = Resident("x").resident_array();
+  request.set_chunk_bytes_max(limits.array_chunk_bytes_max());
+  grpc::ClientContext context;
+  const auto slow = server.arrays().ReadArray(&context, request);
+  v1::ReadArrayResponse message;
+  ASSERT_TRUE(slow->Read(&message));
+  const grpc::Status refused = caller.Read(request);
+  ExpectError(refused, grpc::StatusCode::RESOURCE_EXHAUSTED, kReasonQueueFull);
+  EXPECT_TRUE(DecodeDetails(refused).retry_info.has_value());
+  EXPECT_TRUE(caller.Read(Resident("x", 0, 100)).ok()) << "there is room for what is small";
+  while (slow->Read(&message)) {
+  }
+  EXPECT_TRUE(slow->Finish().ok());
+  while (!caller.Read(request).ok()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 TEST_F(ArrayServiceTest, TheServerTellsItsLimits) {

@@ -57,6 +57,10 @@ ArrayStore::ArrayStore(std::unique_ptr<kernels::ResidentPool> pool, const Limits
       array_count_max_(limits.array_count_max),
       now_(std::move(now)) {}
 
+absl::Status ArrayDeleted() {
+  return WithReason(absl::NotFoundError("the array was deleted meanwhile"), kReasonArrayNotFound);
+}
+
 absl::StatusOr<ArrayLease> ArrayStore::Allocate(const std::string& tenant,
                                                 const kernels::ArrayDescription& description) {
   const uint64_t size_bytes = description.size_bytes();

@@ -61,6 +61,9 @@ class StoredArray {
 };
 using ArrayLease = std::shared_ptr<const StoredArray>;
 
+// NOT_FOUND, for who finds that an array that was there is there no more.
+absl::Status ArrayDeleted();
+
 struct ArrayInfo {
   std::string name;
   kernels::ArrayDescription description;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "server/array_store.h"
+#include "server/byte_budget.h"
 #include "server/call_counter.h"
 #include "server/limits.h"
 #include "server/scheduler.h"
@@ -21,12 +22,14 @@ struct CallEnvironment {
         arrays(a_store),
         calls(a_counter),
         limits(the_limits),
+        read_chunks(the_limits.queued_bytes_max),
         engine_name(std::move(name_of_engine)) {}
 
   Scheduler& scheduler;
   ArrayStore& arrays;
   CallCounter& calls;
   const Limits& limits;
+  ByteBudget read_chunks;  // Chunks of ReadArray that the transport has yet to send.
   std::string engine_name;
   std::atomic<uint64_t> next_call_id = 1;
 };

@@ -10,9 +10,8 @@
 //   resident arrays      resident_bytes_max: of the device, from the start; of the host as they are
 //                        made where the engine is the CPU's                       =    1 GiB
 //   their descriptions   array_count_max * 1 KiB at most                          =   16 MiB
-//   streams              one message of WriteArray or ReadArray each, of up to
-//                        kArrayChunkBytesMax; those of WriteArray that wait for a lane are waiting
-//                        requests, and those still on their way are the transport's
+//   chunks of arrays     those of WriteArray are waiting requests, 4 lanes * 16 MiB that are being
+//                        written, and the transport's; those of ReadArray queued_bytes_max = 1 GiB
 //   waiting requests     queued_bytes_max                                         =    1 GiB
 //   running requests     4 lanes * (request 256 MiB + answer 256 MiB, twice while it is encoded)
 //                                                                                 =    3 GiB

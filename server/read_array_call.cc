@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "gridfold/v1/array_service.pb.h"
 #include "kernels/element_type.h"
+#include "server/error_reason.h"
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
 #include "server/proto_conversion.h"
@@ -44,7 +45,24 @@ absl::Status ReadArrayCall::Begin() {
       PlanningContext{environment_.limits, TenantArrays(environment_.arrays, *std::move(tenant))});
   if (!planned.ok()) return planned.status();
   planned_ = *std::move(planned);
+  const ResidentSlice& slice = planned_->slice;
+  array_ = slice.lease;
+  const uint64_t chunk_bytes =
+      planned_->chunk_element_count * kernels::ElementSize(slice.description.element_type);
+  const uint64_t wanted_bytes = std::min(chunk_bytes, slice.description.size_bytes());
+  if (!environment_.read_chunks.Take(wanted_bytes)) {
+    return WithRetryDelay(
+        WithReason(absl::ResourceExhaustedError("too many chunks are on their way to readers"),
+                   kReasonQueueFull),
+        kRetryDelay);
+  }
+  held_bytes_ = wanted_bytes;
   return SubmitChunk();
+}
+
+void ReadArrayCall::OnDone() {
+  environment_.read_chunks.GiveBack(held_bytes_);
+  delete this;
 }
 
 absl::Status ReadArrayCall::SubmitChunk() {
@@ -77,11 +95,12 @@ absl::Status ReadArrayCall::FetchChunk(const JobContext& job_context) {
 }
 
 void ReadArrayCall::OnChunkFetched(const absl::Status& status) {
+  planned_->slice.lease->MarkUsed();
+  planned_->slice.lease.reset();
   if (!status.ok()) {
     FinishWith(status);
     return;
   }
-  planned_->slice.lease->MarkUsed();
   response_bytes_ += message_.Length();
   // From here on the transport may ask for the next chunk at any moment.
   StartWrite(&message_);
@@ -97,7 +116,9 @@ void ReadArrayCall::OnWriteDone(bool ok) {
     FinishWith(absl::OkStatus());
     return;
   }
-  const absl::Status status = CatchExceptions([this] { return SubmitChunk(); });
+  planned_->slice.lease = array_.lock();
+  const absl::Status status = CatchExceptions(
+      [this] { return planned_->slice.lease == nullptr ? ArrayDeleted() : SubmitChunk(); });
   if (!status.ok()) FinishWith(status);
 }
 

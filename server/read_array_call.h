@@ -1,5 +1,7 @@
 // One call of ReadArray: each chunk is fetched by a lane when the transport has taken the one
-// before it, so a stream holds one message at a time. Used by array_service.cc only.
+// before it, so a stream holds one message at a time, and no lease in between: a caller who stops
+// reading keeps no array. What all streams hold is bounded by CallEnvironment::read_chunks. Used by
+// array_service.cc only.
 //
 // OnDone comes last and deletes the call.
 #ifndef GRIDFOLD_SERVER_READ_ARRAY_CALL_H_
@@ -8,6 +10,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "absl/status/status.h"
@@ -28,7 +31,7 @@ class ReadArrayCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
 
   void OnWriteDone(bool ok) override;
   void OnCancel() override { jobs_.Cancel(); }
-  void OnDone() override { delete this; }
+  void OnDone() override;
 
  private:
   absl::Status Begin();
@@ -43,7 +46,9 @@ class ReadArrayCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   grpc::ByteBuffer& request_;
   const JobClock::time_point deadline_;
   StreamJobs jobs_;
-  std::optional<PlannedRead> planned_;
+  std::optional<PlannedRead> planned_;  // With a lease while a chunk is fetched.
+  std::weak_ptr<const StoredArray> array_;
+  uint64_t held_bytes_ = 0;  // Of CallEnvironment::read_chunks.
   grpc::ByteBuffer message_;
   uint64_t read_element_count_ = 0;  // Of the slice, so far.
   uint64_t response_bytes_ = 0;

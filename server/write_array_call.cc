@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
 #include "server/array_request_validation.h"
 #include "server/exception_guard.h"
@@ -49,27 +50,37 @@ void WriteArrayCall::OnReadDone(bool ok) {
 absl::Status WriteArrayCall::TakeMessage() {
   const uint64_t size_bytes = message_.Length();
   report_.request_bytes += size_bytes;
+  const Limits& limits = environment_.limits;
+  if (size_bytes > limits.array_chunk_bytes_max() + kAnswerOverheadBytes) {
+    return kernels::InvalidField(
+        "data", absl::StrCat("a message of ", size_bytes, " bytes has more than the ",
+                             limits.array_chunk_bytes_max(), " of a chunk"));
+  }
   absl::Status status = environment_.scheduler.CheckAdmission(size_bytes, deadline_);
-  if (status.ok()) status = DecodeRequest(message_, environment_.limits, chunk_);
-  if (status.ok()) status = CheckHeader();
+  if (status.ok()) status = DecodeRequest(message_, limits, chunk_.emplace());
+  if (status.ok()) status = TakeLease();
   if (!status.ok()) return status;
-  const absl::StatusOr<kernels::MutableResidentSpan> place =
-      PlaceOfChunk(chunk_, *array_, environment_.limits);
+  const absl::StatusOr<kernels::MutableResidentSpan> place = PlaceOfChunk(*chunk_, *lease_, limits);
   if (!place.ok()) return place.status();
   return SubmitChunk(*place);
 }
 
-absl::Status WriteArrayCall::CheckHeader() {
-  const bool is_first = array_ == nullptr;
-  if (is_first != chunk_.has_header()) {
-    return kernels::InvalidField("header", is_first ? "the first message has none"
-                                                    : "only the first message of a stream has one");
+absl::Status WriteArrayCall::TakeLease() {
+  if (has_begun_ == chunk_->has_header()) {
+    return kernels::InvalidField("header", has_begun_ ? "only the first message of a stream has one"
+                                                      : "the first message has none");
   }
-  if (!is_first) return absl::OkStatus();
+  if (has_begun_) {
+    lease_ = array_.lock();
+    return lease_ == nullptr ? ArrayDeleted() : absl::OkStatus();
+  }
   absl::StatusOr<ArrayLease> array =
-      PlanWrite(chunk_.header(), TenantArrays(environment_.arrays, tenant_));
-  if (array.ok()) array_ = *std::move(array);
-  return array.status();
+      PlanWrite(chunk_->header(), TenantArrays(environment_.arrays, tenant_));
+  if (!array.ok()) return array.status();
+  has_begun_ = true;
+  array_ = *array;
+  lease_ = *std::move(array);
+  return absl::OkStatus();
 }
 
 absl::Status WriteArrayCall::SubmitChunk(kernels::MutableResidentSpan place) {
@@ -79,8 +90,8 @@ absl::Status WriteArrayCall::SubmitChunk(kernels::MutableResidentSpan place) {
       .run =
           [this, place](const JobContext& job_context) {
             report_.queue_time += job_context.queue_time;
-            const kernels::HostSpan data{reinterpret_cast<const std::byte*>(chunk_.data().data()),
-                                         chunk_.data().size()};
+            const kernels::HostSpan data{reinterpret_cast<const std::byte*>(chunk_->data().data()),
+                                         chunk_->data().size()};
             return job_context.lane.Copy(data, place, job_context.stop);
           },
       .finish = [this](const absl::Status& status) { OnChunkWritten(status); },
@@ -88,19 +99,20 @@ absl::Status WriteArrayCall::SubmitChunk(kernels::MutableResidentSpan place) {
 }
 
 void WriteArrayCall::OnChunkWritten(const absl::Status& status) {
+  lease_->MarkUsed();
+  lease_.reset();
   if (!status.ok()) {
     FinishWith(status);
     return;
   }
-  written_bytes_ += chunk_.data().size();
-  array_->MarkUsed();
-  chunk_.Clear();
+  written_bytes_ += chunk_->data().size();
+  chunk_.reset();
   // From here on the next message may come at any moment.
   StartRead(&message_);
 }
 
 absl::Status WriteArrayCall::Answer() {
-  if (array_ == nullptr) return kernels::InvalidField("header", "the stream has no message");
+  if (!has_begun_) return kernels::InvalidField("header", "the stream has no message");
   v1::WriteArrayResponse response;
   response.set_written_bytes(written_bytes_);
   return EncodeResponse(response, response_);

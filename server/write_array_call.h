@@ -1,5 +1,6 @@
 // One call of WriteArray: each chunk is copied by a lane before the next message is asked for, so a
-// stream holds one message at a time. Used by array_service.cc only.
+// stream holds one message at a time, and none and no lease in between: a caller who stops sending
+// keeps no memory. Used by array_service.cc only.
 //
 // Messages are decoded and checked in threads of gRPC, chunks written in those of the scheduler.
 // OnDone comes last and deletes the call.
@@ -9,6 +10,8 @@
 #include <grpcpp/grpcpp.h>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -35,7 +38,7 @@ class WriteArrayCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
 
  private:
   absl::Status TakeMessage();
-  absl::Status CheckHeader();
+  absl::Status TakeLease();
   absl::Status SubmitChunk(kernels::MutableResidentSpan place);
   void OnChunkWritten(const absl::Status& status);
   absl::Status Answer();
@@ -49,8 +52,11 @@ class WriteArrayCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   StreamJobs jobs_;
   std::string tenant_;
   grpc::ByteBuffer message_;
-  v1::WriteArrayRequest chunk_;
-  ArrayLease array_;  // Null until the header has come.
+  bool has_begun_ = false;  // Whether the header has come.
+  std::weak_ptr<const StoredArray> array_;
+  // While a chunk is written.
+  std::optional<v1::WriteArrayRequest> chunk_;
+  ArrayLease lease_;
   uint64_t written_bytes_ = 0;
 };
 

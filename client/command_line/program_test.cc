@@ -293,6 +293,11 @@ TEST_F(ProgramTest, APutThatFailsLeavesNoArrayBehind) {
         google::protobuf::TextFormat::ParseFromString(kDescription, response.mutable_array()));
     return grpc::Status::OK;
   };
+  server_.on_info = [](grpc::ServerContext&, const v1::GetServerInfoRequest&,
+                       v1::GetServerInfoResponse& response) {
+    response.mutable_limits()->set_array_chunk_bytes_max(1000);
+    return grpc::Status::OK;
+  };
   server_.on_write_array = [](grpc::ServerContext&, const std::vector<v1::WriteArrayRequest>&,
                               v1::WriteArrayResponse&) {
     return grpc::Status(grpc::StatusCode::ABORTED, "no more");

@@ -9,6 +9,7 @@
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_H_
 #define GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -108,7 +109,12 @@ class Client {
  private:
   explicit Client(std::unique_ptr<Transport> transport);
 
+  // Data of one message of WriteArray: what the options say, or what the server takes where that is
+  // less. Asks the server once.
+  absl::StatusOr<uint64_t> WriteChunkBytes(const CallOptions& call_options);
+
   std::unique_ptr<Transport> transport_;
+  std::atomic<uint64_t> write_chunk_bytes_ = 0;  // 0: the server has not been asked.
 };
 
 }  // namespace gridfold::client

@@ -47,7 +47,7 @@ struct ClientOptions {
   RetryPolicy retry = {};
   // Largest message sent or received. Protocol buffers allow no more than 2 GiB.
   int64_t message_bytes_max = (int64_t{1} << 31) - 1;
-  // Elements in one message of WriteArray. Servers say in ServerLimits what they take.
+  // Bytes of elements in one message of WriteArray; fewer where the server does not take so many.
   int64_t write_chunk_bytes = int64_t{2} << 20;
   // nullptr: neither encryption nor authentication.
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;

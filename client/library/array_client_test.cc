@@ -19,7 +19,15 @@ using testing::IsEmpty;
 
 class ArrayClientTest : public testing::Test {
  protected:
-  ArrayClientTest() { Connect({}); }
+  ArrayClientTest() {
+    server_.on_info = [this](grpc::ServerContext&, const v1::GetServerInfoRequest&,
+                             v1::GetServerInfoResponse& response) {
+      ++info_count_;
+      response.mutable_limits()->set_array_chunk_bytes_max(server_chunk_bytes_max_);
+      return grpc::Status::OK;
+    };
+    Connect({});
+  }
 
   void Connect(ClientOptions options) {
     options.target = server_.target();
@@ -62,6 +70,8 @@ class ArrayClientTest : public testing::Test {
   FakeServer server_;
   std::unique_ptr<Client> client_;
   v1::ReadArrayRequest read_request_;
+  uint64_t server_chunk_bytes_max_ = uint64_t{16} << 20;
+  int info_count_ = 0;
 };
 
 TEST_F(ArrayClientTest, CreateSaysAllThatIsKnown) {
@@ -122,6 +132,15 @@ TEST_F(ArrayClientTest, WritesInChunksBehindOneHeader) {
   ASSERT_TRUE(client_->WriteArray("x", 0, large).ok());
   EXPECT_EQ(sent.size(), 3u);
   EXPECT_EQ(sent[0].data(), std::string(size_t{2} << 20, 7));
+  // As the server would have it.
+  server_chunk_bytes_max_ = 1'000'000;
+  info_count_ = 0;
+  Connect({});
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(client_->WriteArray("x", 0, large).ok());
+    EXPECT_EQ(sent.size(), 5u);
+  }
+  EXPECT_EQ(info_count_, 1);
 }
 
 TEST_F(ArrayClientTest, AWriteThatIsNotCompleteIsAnError) {

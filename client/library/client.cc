@@ -1,10 +1,12 @@
 #include "gridfold/client.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
 #include "client/library/array_conversion.h"
 #include "client/library/histogram_conversion.h"
 #include "client/library/merge_conversion.h"
@@ -16,6 +18,12 @@
 #include "client/library/transport.h"
 
 namespace gridfold::client {
+
+namespace {
+
+constexpr uint64_t kElementBytesMax = 8;
+
+}  // namespace
 
 Client::Client(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {}
 Client::~Client() = default;
@@ -79,12 +87,28 @@ absl::StatusOr<ArrayDescription> Client::CreateArray(const NewArray& array,
   return FromProto(response.array());
 }
 
+absl::StatusOr<uint64_t> Client::WriteChunkBytes(const CallOptions& call_options) {
+  if (const uint64_t known = write_chunk_bytes_.load(); known != 0) return known;
+  const absl::StatusOr<ServerInfo> info = GetServerInfo(call_options);
+  if (!info.ok()) return info.status();
+  const uint64_t chunk_bytes =
+      std::min(static_cast<uint64_t>(transport_->options().write_chunk_bytes),
+               info->limits.array_chunk_bytes_max);
+  if (chunk_bytes < kElementBytesMax) {
+    return absl::InternalError(absl::StrCat("the server takes messages of ", chunk_bytes,
+                                            " bytes, which not every element fits in"));
+  }
+  write_chunk_bytes_ = chunk_bytes;
+  return chunk_bytes;
+}
+
 absl::Status Client::WriteArray(const std::string& name, uint64_t first_element,
                                 const ArrayView& elements, const CallOptions& call_options) {
   const size_t element_bytes = ElementSizeBytes(elements.element_type());
   if (element_bytes == 0) return absl::InvalidArgumentError("elements: of no element type");
-  const uint64_t chunk_elements =
-      static_cast<uint64_t>(transport_->options().write_chunk_bytes) / element_bytes;
+  const absl::StatusOr<uint64_t> chunk_bytes = WriteChunkBytes(call_options);
+  if (!chunk_bytes.ok()) return chunk_bytes.status();
+  const uint64_t chunk_elements = *chunk_bytes / element_bytes;
   return transport_->Try(
       call_options, [&](const std::shared_ptr<grpc::Channel>& channel, const CallHead& head) {
         uint64_t index = 0;
