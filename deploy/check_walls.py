@@ -42,8 +42,9 @@ INCLUDE_RULES = [
          'client/ includes nothing of server/ or kernels/, and neither CUDA nor oneTBB'),
     Rule(r'server/', r'$^', r'client/|gridfold/(?!v1/)|kernels/(cpu|cuda)/|' + CUDA + '|' + TBB,
          'server/ knows engines by kernels/engine.h only, and nothing of client/'),
-    Rule(r'server/(scheduler|job)[^/]*$', r'$^', GRPC + '|' + PROTOBUF + r'|kernels/(cpu|cuda)',
-         'the scheduler knows no gRPC and no CUDA'),
+    Rule(r'server/(scheduler|job|array_store|array_sweeper)[^/]*$', r'$^',
+         GRPC + '|' + PROTOBUF + r'|kernels/(cpu|cuda)',
+         'the scheduler and the array store know no gRPC and no CUDA'),
 ]
 
 
