@@ -161,6 +161,17 @@ TEST_F(ArrayServiceTest, ChunksThatDoNotFitEndTheStreamAndWriteNothing) {
   EXPECT_EQ(caller_.ReadBytes(Resident("x", 8, 2)), two);
 }
 
+TEST_F(ArrayServiceTest, AMessageLargerThanAnyChunkIsNotEvenDecoded) {
+  TestServer server(*engine_);
+  ArrayCaller caller(server);
+  ASSERT_TRUE(caller.Create("x", v1::ELEMENT_TYPE_UINT8, {32 * kMiB}).ok());
+  EXPECT_TRUE(caller.Write("x", {Chunk(0, std::string(kArrayChunkBytesMax, 'x'))}).ok());
+  ExpectInvalidField(caller.Write("x", {Chunk(0, std::string(kArrayChunkBytesMax + 1, 'x'))}),
+                     "data");
+  ExpectInvalidField(caller.Write("x", {Chunk(0, std::string(2 * kArrayChunkBytesMax, 'x'))}),
+                     "data");
+}
+
 TEST_F(ArrayServiceTest, TheHeaderComesFirstAndOnce) {
   ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT8, {10}).ok());
   ExpectInvalidField(caller_.Send({}), "header");

@@ -123,6 +123,8 @@ void ReadArrayCall::OnWriteDone(bool ok) {
 }
 
 void ReadArrayCall::FinishWith(const absl::Status& status) {
+  // The caller may be slow to take the answer.
+  planned_.reset();
   report_.Log(status, response_bytes_);
   // From here on gRPC may delete this call at any moment.
   Finish(ToGrpcStatus(status));

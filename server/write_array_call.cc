@@ -119,6 +119,9 @@ absl::Status WriteArrayCall::Answer() {
 }
 
 void WriteArrayCall::FinishWith(const absl::Status& status) {
+  // The caller may be slow to take the answer.
+  lease_.reset();
+  chunk_.reset();
   report_.Log(status, response_.Length());
   // From here on gRPC may delete this call at any moment.
   Finish(ToGrpcStatus(status));
