@@ -28,7 +28,11 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(kernels::Engine& engine,
   };
   absl::StatusOr<std::unique_ptr<kernels::ResidentPool>> pool =
       engine.CreateResidentPool(limits.resident_bytes_max);
-  if (!pool.ok()) return pool.status();
+  if (!pool.ok()) {
+    return absl::Status(pool.status().code(),
+                        absl::StrCat("cannot take the ", limits.resident_bytes_max,
+                                     " bytes of --resident-bytes: ", pool.status().message()));
+  }
   server->arrays_ = std::make_unique<ArrayStore>(*std::move(pool), limits);
   server->sweeper_ = std::make_unique<ArraySweeper>(*server->arrays_, kArraySweepInterval);
   absl::StatusOr<std::unique_ptr<Scheduler>> scheduler =
