@@ -57,6 +57,12 @@ ArrayStore::ArrayStore(std::unique_ptr<kernels::ResidentPool> pool, const Limits
       array_count_max_(limits.array_count_max),
       now_(std::move(now)) {}
 
+ArrayStore::~ArrayStore() {
+  // Arrays give their room back when they go: to tenants that must not be half destroyed then.
+  std::map<std::string, Tenant> leaving;
+  leaving.swap(tenants_);
+}
+
 absl::Status ArrayDeleted() {
   return WithReason(absl::NotFoundError("the array was deleted meanwhile"), kReasonArrayNotFound);
 }

@@ -87,6 +87,7 @@ class ArrayStore {
   // `now` is the clock of idle times.
   ArrayStore(std::unique_ptr<kernels::ResidentPool> pool, const Limits& limits,
              std::function<JobClock::time_point()> now = JobClock::now);
+  ~ArrayStore();
 
   // Memory for an array that nobody can see until Insert; content unspecified. Requires that the
   // array's size fits in 63 bits.
