@@ -367,6 +367,78 @@ class AccumulatorTest(CommandLineTest):
         self.expect_failure(1, "accumulators[0]: not an accumulator", "merge", DELAY)
 
 
+class ResidentArrayTest(CommandLineTest):
+    def setUp(self):
+        random = np.random.default_rng(9)
+        self.samples = random.normal(0, 1e3, 300_001).astype(np.float32)
+        self.path = self.save("samples.npy", self.samples)
+        self.succeed("array", "put", "samples", self.path)
+        self.addCleanup(self.run_cli, "array", "delete", "samples")
+
+    def get(self, reference):
+        return np.load(io.BytesIO(self.succeed("array", "get", reference, "--output", "-")))
+
+    def test_what_is_put_can_be_got(self):
+        np.testing.assert_array_equal(self.get("samples"), self.samples)
+        np.testing.assert_array_equal(self.get("samples[299998:3]"), self.samples[-3:])
+        self.assertEqual(self.get("samples[5:0]").size, 0)
+        shown = self.json("array", "show", "samples")["array"]
+        self.assertEqual((shown["element_type"], shown["shape"], shown["size_bytes"]),
+                         ("float32", [300_001], 1_200_004))
+
+    def test_slices_have_the_answers_of_files(self):
+        for first, count in ((0, 300_001), (1, 77_777), (299_999, 2)):
+            path = self.save("slice.npy", self.samples[first:first + count])
+            reference = f"samples[{first}:{count}]"
+            stat = "sum,mean,variance,l2_norm,argmax"
+            self.assertEqual(self.reduce("--array", reference, stat=stat),
+                             self.reduce(path, stat=stat))
+            self.assertEqual(
+                self.json("histogram", "--array", reference, "--weights-array", reference,
+                          "--bins", 20)["channels"],
+                self.json("histogram", path, "--weights", path, "--bins", 20)["channels"])
+
+    def test_scans_from_and_to_arrays(self):
+        self.succeed("scan", "--array", "samples[1:1000]", "--to-array", "sums")
+        self.addCleanup(self.run_cli, "array", "delete", "sums")
+        path = self.save("slice.npy", self.samples[1:1001])
+        expected = self.json("scan", path)["result"]["values"]
+        np.testing.assert_array_equal(self.get("sums"), np.array(expected, np.float32))
+        self.succeed("scan", "--array", "sums", "--op", "max", "--in-place")
+        np.testing.assert_array_equal(
+            self.get("sums"), np.maximum.accumulate(np.array(expected, np.float32)))
+
+    def test_parts_are_written_where_they_belong(self):
+        matrix = np.arange(12, dtype=np.int32).reshape(4, 3)
+        self.succeed("array", "create", "m", "--type", "int32", "--shape", "4,3")
+        self.addCleanup(self.run_cli, "array", "delete", "m")
+        self.succeed("array", "write", "m", self.save("part.npy", matrix[2:]), "--first", 6)
+        np.testing.assert_array_equal(self.get("m[2:2]"), matrix[2:])
+        np.testing.assert_array_equal(self.get("m[0:2]"), np.zeros((2, 3), np.int32))
+        self.expect_failure(1, "first_element", "array", "write", "m",
+                            self.save("part.npy", matrix), "--first", 1)
+        self.expect_failure(1, "int64", "array", "write", "m",
+                            self.save("part.npy", matrix.astype(np.int64)))
+
+    def test_names(self):
+        self.expect_failure(1, "samples", "array", "put", "samples", self.path)
+        self.assertEqual([array["name"] for array in self.json("array", "list")["arrays"]],
+                         ["samples"])
+        other = {"GRIDFOLD_TENANT": "other"}
+        self.assertEqual(self.json("array", "list", environment=other)["arrays"], [])
+        failed = self.expect_failure(1, "samples", "reduce", "--array", "samples", "--json",
+                                     environment=other)
+        self.assertEqual(json.loads(failed.stdout)["error"]["reason"], "ARRAY_NOT_FOUND")
+        self.expect_failure(1, "name", "array", "delete", "two words")
+
+    def test_an_array_that_nobody_uses_goes(self):
+        self.succeed("array", "create", "brief", "--type", "int8", "--shape", 1, "--expire",
+                     "10ms")
+        while self.run_cli("array", "show", "brief").returncode == 0:
+            pass
+        self.expect_failure(1, "brief", "array", "delete", "brief")
+
+
 class BehaviourTest(CommandLineTest):
     def test_info(self):
         info = self.json("info")

@@ -30,6 +30,7 @@ class WallsTest(unittest.TestCase):
         'client/g.cc': '#include "kernels/array.h"',
         'client/h.cc': '#include "server/limits.h"',
         'server/scheduler.h': '#include <grpcpp/server.h>',
+        'server/array_store.cc': '#include "gridfold/v1/array.pb.h"',
         'server/i.cc': '#include "kernels/cpu/cpu_engine.h"',
         'server/j.cc': 'auto t = v1::ELEMENT_TYPE_INT8;',
         'server/l.h': '#include <prometheus/counter.h>',

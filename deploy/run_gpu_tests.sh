@@ -80,6 +80,9 @@ run_flights() {
   grep -q '2755170.1662385147' "$state/sum" || status=1
   "$client" scan "$sample/flight_delay_minutes.npy" --op sum || status=1
   "$client" histogram "$sample/flight_delay_minutes.npy" --bins 10 --range=-60,140 || status=1
+  "$client" array put hour "$sample/flight_departure_hour.npy" || status=1
+  "$client" reduce --array hour --stat sum --json | tee "$state/resident" || status=1
+  grep -q '2755170.1662385147' "$state/resident" || status=1
   kill -TERM $server
   wait $server || status=1
   rm -rf "$state"

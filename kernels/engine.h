@@ -2,10 +2,15 @@
 //
 // An Engine is created once and makes lanes; a Lane is what one running job holds: a stream,
 // scratch and staging memory, all allocated when the lane is created and never while a job runs.
+// Arrays that outlive jobs lie in the engine's own memory, of a ResidentPool; jobs read them, and
+// scans write them, where they lie.
 //
 // Thread safety: an Engine may be used from any thread. A Lane runs one job at a time; different
-// lanes may run in different threads at once. Run* calls block the calling thread until the result
-// is in host memory, so they are called from the scheduler's threads, never from gRPC's.
+// lanes may run in different threads at once. The calls of a Lane block the calling thread until
+// the result is where it belongs, so they are made from the scheduler's threads, never from gRPC's.
+// Whether jobs that use the same resident memory at once make sense is for the caller to know: what
+// a job reads while another writes it is unspecified, and so is what two leave behind that write
+// the same bytes.
 //
 // Errors of Run* calls: RESOURCE_EXHAUSTED for a job larger than the lane; OUT_OF_RANGE for an
 // integer overflow; INVALID_ARGUMENT for what only the data shows (argmin of nothing but ignored
@@ -26,6 +31,7 @@
 #include "kernels/array.h"
 #include "kernels/histogram.h"
 #include "kernels/reduction.h"
+#include "kernels/resident_memory.h"
 #include "kernels/scan.h"
 
 namespace gridfold::kernels {
@@ -42,10 +48,13 @@ struct EngineOptions {
 
 // The largest job that a lane can hold. Device and pinned memory follow from these.
 struct LaneOptions {
-  uint64_t input_bytes_max = 0;   // All input arrays of a job together.
-  uint64_t output_bytes_max = 0;  // Scan results and reduction slots.
+  uint64_t input_bytes_max = 0;   // All input arrays of a job that come from host memory.
+  uint64_t output_bytes_max = 0;  // Scan results that go to host memory; reduction slots.
   uint64_t bin_count_max = 0;     // Bins of a histogram, all channels together.
   uint64_t group_count_max = 0;   // Groups of a reduction or scan.
+  // Resident input that there is scratch for, whatever the operation. A larger one is refused
+  // (RESOURCE_EXHAUSTED) where its operation needs more scratch than that.
+  uint64_t resident_input_bytes_max = 0;
 };
 
 struct DeviceDescription {
@@ -79,9 +88,9 @@ struct EngineResources {
 };
 
 struct HistogramInput {
-  HostSpan array;
-  HostSpan y_array;  // Two-dimensional plans only.
-  HostSpan weights;  // Weighted plans only.
+  InputSpan array;
+  InputSpan y_array;  // Two-dimensional plans only.
+  InputSpan weights;  // Weighted plans only.
 };
 
 class Lane {
@@ -89,18 +98,26 @@ class Lane {
   virtual ~Lane() = default;
 
   // `input` holds exactly plan.array.size_bytes() bytes.
-  virtual absl::StatusOr<ReductionResult> RunReduction(const ReductionPlan& plan, HostSpan input,
+  virtual absl::StatusOr<ReductionResult> RunReduction(const ReductionPlan& plan, InputSpan input,
                                                        std::stop_token stop,
                                                        RunStatistics& statistics) = 0;
 
-  // `output` holds exactly plan.output_size_bytes() bytes; its content is unspecified on error.
-  virtual absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+  // `output` holds exactly plan.output_size_bytes() bytes, none of the input's; its content is
+  // unspecified on error.
+  virtual absl::Status RunScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
                                std::stop_token stop, RunStatistics& statistics) = 0;
 
   virtual absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
                                                        const HistogramInput& input,
                                                        std::stop_token stop,
                                                        RunStatistics& statistics) = 0;
+
+  // Copies all bytes of `from` to `to`, which holds as many and none of the same; at least one of
+  // them is resident. On error some of them may have been copied. Errors: CANCELLED, INTERNAL.
+  virtual absl::Status Copy(InputSpan from, OutputSpan to, std::stop_token stop) = 0;
+
+  // Makes all bytes 0. Errors: CANCELLED, INTERNAL.
+  virtual absl::Status Clear(MutableResidentSpan span, std::stop_token stop) = 0;
 };
 
 class Engine {
@@ -117,6 +134,10 @@ class Engine {
 
   // Lanes must be destroyed before their engine.
   virtual absl::StatusOr<std::unique_ptr<Lane>> CreateLane(const LaneOptions& options) = 0;
+
+  // A pool of `size_bytes` for resident memory. The CUDA engine takes it all from the device now;
+  // the CPU engine takes from the host what is asked for, up to that. Errors: RESOURCE_EXHAUSTED.
+  virtual absl::StatusOr<std::unique_ptr<ResidentPool>> CreateResidentPool(uint64_t size_bytes) = 0;
 };
 
 // Errors: FAILED_PRECONDITION where kCuda is asked for and cannot be had; the message says why.

@@ -1,6 +1,7 @@
 #include "kernels/lane_limits.h"
 
 #include <initializer_list>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 
@@ -35,12 +36,20 @@ uint64_t StateBytes(const ReductionPlan& plan) {
   });
 }
 
+// What a lane stages; resident memory is used where it lies.
+uint64_t HostBytes(const InputSpan& input) {
+  return std::holds_alternative<HostSpan>(input) ? SizeBytes(input) : 0;
+}
+uint64_t HostBytes(const OutputSpan& output) {
+  return std::holds_alternative<MutableHostSpan>(output) ? SizeBytes(output) : 0;
+}
+
 }  // namespace
 
 absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan& plan,
-                                HostSpan input) {
-  return FirstError({CheckSize("input", input.size_bytes, plan.array.size_bytes()),
-                     CheckLimit("input bytes", input.size_bytes, options.input_bytes_max),
+                                const InputSpan& input) {
+  return FirstError({CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
+                     CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
                      CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
                      CheckLimit("output bytes",
                                 plan.result_slot_count() * sizeof(uint64_t) +
@@ -48,13 +57,13 @@ absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan&
                                 options.output_bytes_max)});
 }
 
-absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, HostSpan input,
-                           MutableHostSpan output) {
-  return FirstError({CheckSize("input", input.size_bytes, plan.array.size_bytes()),
-                     CheckSize("output", output.size_bytes, plan.output_size_bytes()),
-                     CheckLimit("input bytes", input.size_bytes, options.input_bytes_max),
+absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, const InputSpan& input,
+                           const OutputSpan& output) {
+  return FirstError({CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
+                     CheckSize("output", SizeBytes(output), plan.output_size_bytes()),
+                     CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
                      CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
-                     CheckLimit("output bytes", output.size_bytes, options.output_bytes_max)});
+                     CheckLimit("output bytes", HostBytes(output), options.output_bytes_max)});
 }
 
 absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan& plan,
@@ -62,14 +71,20 @@ absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan&
   const uint64_t weight_bytes =
       plan.weight_type.has_value() ? plan.array.element_count * ElementSize(*plan.weight_type) : 0;
   return FirstError(
-      {CheckSize("input", input.array.size_bytes, plan.array.size_bytes()),
-       CheckSize("second input", input.y_array.size_bytes,
+      {CheckSize("input", SizeBytes(input.array), plan.array.size_bytes()),
+       CheckSize("second input", SizeBytes(input.y_array),
                  plan.two_dimensional ? plan.array.size_bytes() : 0),
-       CheckSize("array of weights", input.weights.size_bytes, weight_bytes),
+       CheckSize("array of weights", SizeBytes(input.weights), weight_bytes),
        CheckLimit("input bytes",
-                  input.array.size_bytes + input.y_array.size_bytes + input.weights.size_bytes,
+                  HostBytes(input.array) + HostBytes(input.y_array) + HostBytes(input.weights),
                   options.input_bytes_max),
        CheckLimit("bins", plan.total_bin_count(), options.bin_count_max)});
+}
+
+absl::Status CheckCopy(const InputSpan& from, const OutputSpan& to) {
+  if (SizeBytes(from) == SizeBytes(to)) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat("a copy of ", SizeBytes(from), " bytes to a place of ", SizeBytes(to)));
 }
 
 }  // namespace gridfold::kernels

@@ -11,13 +11,15 @@
 namespace gridfold::kernels {
 
 absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan& plan,
-                                HostSpan input);
+                                const InputSpan& input);
 
-absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, HostSpan input,
-                           MutableHostSpan output);
+absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, const InputSpan& input,
+                           const OutputSpan& output);
 
 absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan& plan,
                                 const HistogramInput& input);
+
+absl::Status CheckCopy(const InputSpan& from, const OutputSpan& to);
 
 }  // namespace gridfold::kernels
 

@@ -107,7 +107,8 @@ class ReductionAccumulatorTest : public testing::Test {
     const ReductionPlan plan = PlanFor<T>(elements.size(), offsets, ignore_nan, /*part=*/false);
     RunStatistics statistics;
     return lane_->RunReduction(
-        plan, {reinterpret_cast<const std::byte*>(elements.data()), elements.size() * sizeof(T)},
+        plan,
+        HostSpan{reinterpret_cast<const std::byte*>(elements.data()), elements.size() * sizeof(T)},
         {}, statistics);
   }
 

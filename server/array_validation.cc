@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
+#include "server/identifier.h"
 #include "server/proto_conversion.h"
 
 namespace gridfold::server {
@@ -72,12 +74,7 @@ absl::StatusOr<kernels::GroupingSpec> ValidateSegments(const v1::Segments& segme
                                {segments.offsets().begin(), segments.offsets().end()}};
 }
 
-}  // namespace
-
-absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::string_view field) {
-  if (!source.has_inline_array()) return InvalidField(field, "no array is given");
-  const v1::InlineArray& array = source.inline_array();
-  const std::string path = absl::StrCat(field, ".inline_array");
+absl::StatusOr<InputArray> ValidateInlineArray(const v1::InlineArray& array, std::string path) {
   const absl::StatusOr<kernels::ElementType> type =
       FromWire(array.element_type(), absl::StrCat(path, ".element_type"));
   if (!type.ok()) return type.status();
@@ -92,7 +89,72 @@ absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::st
       DescribeShape(array, *type, array.data().size() / element_size, absl::StrCat(path, ".shape"));
   if (!description.ok()) return description.status();
   return InputArray{*description,
-                    {reinterpret_cast<const std::byte*>(array.data().data()), array.data().size()}};
+                    kernels::HostSpan{reinterpret_cast<const std::byte*>(array.data().data()),
+                                      array.data().size()},
+                    std::move(path), std::nullopt};
+}
+
+// Makes of a whole array the slice that `cut` says.
+absl::Status Cut(const v1::ArraySlice& cut, const std::string& field, ResidentSlice& slice) {
+  ArrayDescription& array = slice.description;
+  const uint64_t extent = array.is_matrix ? array.rows : array.element_count;
+  const char* const unit = array.is_matrix ? " rows" : " elements";
+  if (cut.first() > extent) {
+    return InvalidField(absl::StrCat(field, ".first"),
+                        absl::StrCat(cut.first(), " is past the ", extent, unit, " of the array"));
+  }
+  if (cut.count() > extent - cut.first()) {
+    return InvalidField(absl::StrCat(field, ".count"),
+                        absl::StrCat(cut.count(), unit, " from ", cut.first(),
+                                     " on are more than the array's ", extent));
+  }
+  slice.first_element = array.is_matrix ? cut.first() * array.columns : cut.first();
+  array = array.is_matrix ? ArrayDescription::Matrix(array.element_type, cut.count(), array.columns)
+                          : ArrayDescription::Vector(array.element_type, cut.count());
+  slice.span = {slice.span.data + slice.first_element * kernels::ElementSize(array.element_type),
+                array.size_bytes()};
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& array,
+                                                    const std::string& field,
+                                                    const TenantArrays& arrays) {
+  if (absl::Status status = ValidateArrayName(array.name(), absl::StrCat(field, ".name"));
+      !status.ok()) {
+    return status;
+  }
+  absl::StatusOr<FoundArray> found = arrays.Find(array.name());
+  if (!found.ok()) return found.status();
+  ResidentSlice slice{.description = found->info.description,
+                      .span = found->lease->span(),
+                      .first_element = 0,
+                      .array = std::move(found->info),
+                      .lease = std::move(found->lease)};
+  if (array.has_slice()) {
+    absl::Status status = Cut(array.slice(), absl::StrCat(field, ".slice"), slice);
+    if (!status.ok()) return status;
+  }
+  return slice;
+}
+
+absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::string_view field,
+                                         const TenantArrays& arrays) {
+  switch (source.source_case()) {
+    case v1::ArraySource::kInlineArray:
+      return ValidateInlineArray(source.inline_array(), absl::StrCat(field, ".inline_array"));
+    case v1::ArraySource::kResidentArray: {
+      std::string path = absl::StrCat(field, ".resident_array");
+      absl::StatusOr<ResidentSlice> slice =
+          ValidateResidentArray(source.resident_array(), path, arrays);
+      if (!slice.ok()) return slice.status();
+      return InputArray{slice->description, kernels::ResidentSpan(slice->span), std::move(path),
+                        *std::move(slice)};
+    }
+    case v1::ArraySource::SOURCE_NOT_SET: break;
+  }
+  return InvalidField(field, "no array is given");
 }
 
 absl::StatusOr<kernels::GroupingSpec> ValidateGrouping(const v1::Grouping& grouping,

@@ -1,25 +1,50 @@
-// From the parts of a request that describe arrays to views that kernels take. Pure functions;
-// thread-safe. Views point into the messages, which must outlive them.
+// From the parts of a request that describe arrays to views that kernels take. Thread-safe. Views
+// point into the messages, which must outlive them, and into resident arrays, which their leases
+// keep.
 #ifndef GRIDFOLD_SERVER_ARRAY_VALIDATION_H_
 #define GRIDFOLD_SERVER_ARRAY_VALIDATION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gridfold/v1/array.pb.h"
 #include "kernels/array.h"
+#include "kernels/resident_memory.h"
+#include "server/array_store.h"
 #include "server/limits.h"
 
 namespace gridfold::server {
 
-struct InputArray {
-  kernels::ArrayDescription description;
-  kernels::HostSpan data;
+// A resident array, or a slice of it.
+struct ResidentSlice {
+  kernels::ArrayDescription description;  // Of the slice.
+  kernels::MutableResidentSpan span;
+  uint64_t first_element = 0;  // Of the slice in the array.
+  ArrayInfo array;             // The array as a whole.
+  ArrayLease lease;
 };
 
-// `field` is the path of `source` in the request. Errors (INVALID_ARGUMENT, field named): no
-// source; no or an unknown element type; data that is not whole elements; a shape of more than two
-// extents or of another number of elements.
-absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::string_view field);
+struct InputArray {
+  kernels::ArrayDescription description;
+  kernels::InputSpan data;
+  std::string field;                      // Path of the source's member that is set.
+  std::optional<ResidentSlice> resident;  // Where the array is.
+};
+
+// `field` is the path of `array` in the request. Errors: INVALID_ARGUMENT, field named, for what is
+// no name, or a slice that goes past the array's end; NOT_FOUND.
+absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& array,
+                                                    const std::string& field,
+                                                    const TenantArrays& arrays);
+
+// `field` is the path of `source` in the request. Errors: those of ValidateResidentArray; and
+// INVALID_ARGUMENT, field named, for no source; no or an unknown element type; data that is not
+// whole elements; a shape of more than two extents or of another number of elements.
+absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::string_view field,
+                                         const TenantArrays& arrays);
 
 // The grouping that a request asks for; whether it fits the array is left to kernels::PlanGrouping.
 // Errors (INVALID_ARGUMENT, field named): an axis other than 0 or 1; more groups than the limit.

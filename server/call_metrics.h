@@ -1,4 +1,4 @@
-// What the server counts of the calls of ComputeService. Knows nothing of how it is exposed.
+// What the server counts of the calls of its services. Knows nothing of how it is exposed.
 //
 // Thread-safe. Recording a call is some fifteen additions to atomic integers at places that follow
 // from the call, without a lock and without memory; server/BENCHMARKS.md has what it costs. Nothing
@@ -67,7 +67,7 @@ class CallMetrics {
 
   std::array<RpcMetrics, kRpcCount> rpcs_;
   NameTable<kMetricStrategyCountMax> strategies_;
-  // By RPC, code, element type and strategy, the last one innermost: 240 KiB.
+  // By RPC, code, element type and strategy, the last one innermost: 600 KiB.
   std::array<std::atomic<uint64_t>, kRpcCount * kCodeCount * kTypeCount * kStrategyCount> calls_{};
 };
 

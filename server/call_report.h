@@ -1,4 +1,5 @@
-// What is recorded of one call of ComputeService, for its answer, the log and the metrics.
+// What is recorded of one call of ComputeService or ArrayService, for its answer, the log and the
+// metrics.
 #ifndef GRIDFOLD_SERVER_CALL_REPORT_H_
 #define GRIDFOLD_SERVER_CALL_REPORT_H_
 
@@ -18,6 +19,11 @@ struct CallReport {
   CallReport(Rpc called, uint64_t call_id) : rpc(called), id(call_id) {}
 
   std::chrono::nanoseconds Elapsed() const { return std::chrono::steady_clock::now() - arrived_at; }
+
+  // Of a job of the call, which may have several.
+  void AddQueueTime(std::chrono::nanoseconds time) {
+    queue_time = queue_time.value_or(std::chrono::nanoseconds(0)) + time;
+  }
 
   // One line: at level error where the server is at fault, else debug.
   void Log(const absl::Status& status, uint64_t response_bytes) const;

@@ -8,35 +8,10 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <atomic>
-#include <cstdint>
-#include <string>
-#include <utility>
-
 #include "gridfold/v1/compute_service.grpc.pb.h"
-#include "server/call_counter.h"
-#include "server/call_metrics.h"
-#include "server/limits.h"
-#include "server/scheduler.h"
+#include "server/call_environment.h"
 
 namespace gridfold::server {
-
-// What every call needs. Outlives all calls.
-struct CallEnvironment {
-  CallEnvironment(Scheduler& a_scheduler, CallCounter& a_counter, const Limits& the_limits,
-                  std::string name_of_engine)
-      : scheduler(a_scheduler),
-        calls(a_counter),
-        limits(the_limits),
-        engine_name(std::move(name_of_engine)) {}
-
-  Scheduler& scheduler;
-  CallCounter& calls;
-  const Limits& limits;
-  std::string engine_name;
-  CallMetrics* metrics = nullptr;  // None where they are off.
-  std::atomic<uint64_t> next_call_id = 1;
-};
 
 using RawComputeService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
     v1::ComputeService::WithRawCallbackMethod_ScanArray<

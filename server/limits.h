@@ -7,6 +7,11 @@
 //                        for the operation that needs most (kernels/cuda/lane_layout.h)
 //   one lane, pinned     a staging ring of fixed size (kernels/cuda/staging_ring.h)
 //   4 lanes              device 2.5 GiB + 4 * scratch; the CPU engine needs no lane memory
+//   resident arrays      resident_bytes_max: of the device, from the start; of the host as they are
+//                        made where the engine is the CPU's                       =    1 GiB
+//   their descriptions   array_count_max * 1 KiB at most                          =   16 MiB
+//   chunks of arrays     those of WriteArray are waiting requests, 4 lanes * 16 MiB that are being
+//                        written, and the transport's; those of ReadArray queued_bytes_max = 1 GiB
 //   waiting requests     queued_bytes_max                                         =    1 GiB
 //   running requests     4 lanes * (request 256 MiB + answer 256 MiB, twice while it is encoded)
 //                                                                                 =    3 GiB
@@ -14,11 +19,12 @@
 //   read
 //                        off them; each no larger than an answer)                 =    3 GiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
-//   metrics              240 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
+//   metrics              600 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
 //                        is held three times while it is made                     =    1 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
 #define GRIDFOLD_SERVER_LIMITS_H_
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -49,7 +55,28 @@ inline constexpr uint64_t kChannelCountMax = uint64_t{1} << 16;
 // bin specification of 2 bytes to some 50.
 inline constexpr uint64_t kDecodedBytesPerMessageByteMax = 2;
 
+// Names of arrays and of tenants.
+inline constexpr uint64_t kArrayNameBytesMax = 128;
+inline constexpr uint64_t kTenantNameBytesMax = 64;
+// What the description of an array takes in an answer: its name, and less than that once more.
+inline constexpr uint64_t kArrayDescriptionBytesMax = 2 * kArrayNameBytesMax;
+// Data of one message of WriteArray or ReadArray, and what ReadArray sends unless it is told.
+inline constexpr uint64_t kArrayChunkBytesMax = 16 * kMiB;
+inline constexpr uint64_t kArrayChunkBytesDefault = 2 * kMiB;
+inline constexpr uint64_t kArrayPageSizeMax = 1000;
+inline constexpr uint64_t kArrayPageSizeDefault = 100;
+// How long an array is kept that nobody uses, and the longest that a caller may ask for.
+inline constexpr std::chrono::seconds kArrayIdleExpiry = std::chrono::hours(1);
+inline constexpr std::chrono::seconds kArrayIdleExpiryCeiling = std::chrono::hours(24 * 30);
+// How often expired arrays are looked for.
+inline constexpr std::chrono::milliseconds kArraySweepInterval = std::chrono::seconds(1);
+// Lanes have scratch for every operation on so much resident input; see kernels::LaneOptions.
+inline constexpr uint64_t kResidentInputBytesMax = 1 * kGiB;
+
 inline constexpr uint32_t kLaneCountCeiling = 256;
+inline constexpr uint64_t kResidentBytesCeiling = uint64_t{1} << 50;
+// Looking for expired arrays takes time in proportion to their number.
+inline constexpr uint64_t kArrayCountCeiling = uint64_t{1} << 18;
 inline constexpr uint64_t kBinCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kGroupCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kQueuedJobsCeiling = uint64_t{1} << 20;
@@ -96,13 +123,31 @@ struct Limits {
   uint32_t lane_count = 4;                       // --lanes
   uint64_t queued_jobs_max = 1024;               // --max-queued-jobs
   uint64_t queued_bytes_max = 1 * kGiB;          // --max-queued-bytes
+  uint64_t resident_bytes_max = 1 * kGiB;        // --resident-bytes
+  uint64_t tenant_resident_bytes_max = 0;        // --tenant-resident-bytes; 0: all of them
+  uint64_t array_count_max = uint64_t{1} << 14;  // --max-arrays
 
-  // The largest job that passes validation: no lane refuses what was planned.
+  constexpr uint64_t tenant_bytes_max() const {
+    return tenant_resident_bytes_max == 0 ? resident_bytes_max : tenant_resident_bytes_max;
+  }
+
+  constexpr uint64_t array_chunk_bytes_max() const {
+    return std::min(kArrayChunkBytesMax, message_bytes_max - kAnswerOverheadBytes);
+  }
+
+  constexpr uint64_t array_page_size_max() const {
+    return std::min(kArrayPageSizeMax,
+                    (message_bytes_max - kAnswerOverheadBytes) / kArrayDescriptionBytesMax);
+  }
+
+  // The largest job that passes validation: no lane refuses what was planned, but for operations on
+  // resident input of more than kResidentInputBytesMax that need scratch in proportion.
   constexpr kernels::LaneOptions lane() const {
     return {.input_bytes_max = message_bytes_max,
             .output_bytes_max = message_bytes_max,
             .bin_count_max = bin_count_max,
-            .group_count_max = group_count_max};
+            .group_count_max = group_count_max,
+            .resident_input_bytes_max = std::min(resident_bytes_max, kResidentInputBytesMax)};
   }
 
   // Requests that the transport is still receiving: as much as the queue and the lanes could take.
@@ -128,6 +173,12 @@ static_assert(kChannelCountMax * kChannelOverheadBytes <= Limits{}.message_bytes
 static_assert(kAnswerOverheadBytes < kMessageBytesFloor);
 static_assert(kLaneCountCeiling * kMessageBytesCeiling < uint64_t{1} << 40,
               "sums of limits stay far from the end of 64 bits");
+static_assert(kArrayChunkBytesDefault <= kArrayChunkBytesMax &&
+              kArrayChunkBytesMax <= Limits{}.message_bytes_max - kAnswerOverheadBytes);
+static_assert(kArrayPageSizeDefault * kArrayDescriptionBytesMax + kAnswerOverheadBytes <=
+                  kMessageBytesFloor,
+              "a page of arrays fits in any answer");
+static_assert(kArrayIdleExpiry <= kArrayIdleExpiryCeiling);
 static_assert(kGracePeriod <= kGracePeriodCeiling);
 
 }  // namespace gridfold::server

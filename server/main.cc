@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/stubs/common.h"
 #include "kernels/engine.h"
 #include "server/event_log.h"
 #include "server/options.h"
@@ -52,7 +53,10 @@ void LogStart(const ServerOptions& options, const kernels::Engine& engine, const
             {"queued_jobs_max", limits.queued_jobs_max},
             {"queued_bytes_max", limits.queued_bytes_max},
             {"bin_count_max", limits.bin_count_max},
-            {"group_count_max", limits.group_count_max}});
+            {"group_count_max", limits.group_count_max},
+            {"resident_bytes_max", limits.resident_bytes_max},
+            {"tenant_resident_bytes_max", limits.tenant_bytes_max()},
+            {"array_count_max", limits.array_count_max}});
   if (IsLoopback(options.listen)) {
     LogEvent(LogLevel::kInfo, "not_encrypted",
              {{"note",
@@ -75,6 +79,17 @@ void LogStart(const ServerOptions& options, const kernels::Engine& engine, const
 int Fail(const absl::Status& status) {
   LogEvent(LogLevel::kError, "failed", {{"message", status.message()}});
   return EXIT_FAILURE;
+}
+
+// Protobuf complains of some bad messages, such as text that is not UTF-8, on standard error. Their
+// senders are told, and nobody is to fill the log with them.
+void QuietProtobuf() {
+#if GOOGLE_PROTOBUF_VERSION < 4022000
+  google::protobuf::SetLogHandler(
+      [](google::protobuf::LogLevel, const char*, int, const std::string& message) {
+        LogEvent(LogLevel::kDebug, "protobuf", {{"message", message}});
+      });
+#endif
 }
 
 int Serve(const ServerOptions& options) {
@@ -116,6 +131,7 @@ int Main(int argc, const char* const* argv) {
   // Whoever reads the log may go away; the server stays.
   ::signal(SIGPIPE, SIG_IGN);
   ConfigureLog(options.log_level, options.log_format);
+  QuietProtobuf();
   return Serve(options);
 }
 

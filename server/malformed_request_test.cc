@@ -11,6 +11,7 @@
 #include <memory>
 #include <semaphore>
 
+#include "server/testing/array_caller.h"
 #include "server/testing/request_mutator.h"
 #include "server/testing/test_server.h"
 
@@ -39,6 +40,8 @@ Limits SmallLimits() {
   limits.bin_count_max = 1 << 16;
   limits.group_count_max = 1 << 16;
   limits.lane_count = 2;
+  limits.resident_bytes_max = 4 * kMiB;
+  limits.array_count_max = 100;
   return limits;
 }
 
@@ -76,6 +79,8 @@ class MalformedRequestTest : public testing::Test {
       case grpc::StatusCode::INVALID_ARGUMENT:
       case grpc::StatusCode::OUT_OF_RANGE:
       case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      case grpc::StatusCode::NOT_FOUND:
+      case grpc::StatusCode::ALREADY_EXISTS:
         EXPECT_FALSE(status.error_message().empty());
         EXPECT_FALSE(status.error_details().empty());
         return;
@@ -94,6 +99,7 @@ class MalformedRequestTest : public testing::Test {
 };
 
 TEST_F(MalformedRequestTest, EachIsAnsweredAndNoMemoryIsLost) {
+  ArrayCaller(server_).Put(kMutatorArray, v1::ELEMENT_TYPE_INT64, {1}, std::vector<int64_t>{7});
   RequestMutator mutator(20261120);
   int64_t resident_after_warm_up = 0;
   for (int i = 0; i < kRequestCount; ++i) {
@@ -110,10 +116,14 @@ TEST_F(MalformedRequestTest, EachIsAnsweredAndNoMemoryIsLost) {
   // The requests are neither all hopeless nor all harmless.
   EXPECT_GT(answers_[grpc::StatusCode::OK], kRequestCount / 50);
   EXPECT_GT(answers_[grpc::StatusCode::INVALID_ARGUMENT], kRequestCount / 2);
-  printf("ok %d, invalid argument %d, out of range %d, resource exhausted %d, growth %ld KiB\n",
-         answers_[grpc::StatusCode::OK].load(), answers_[grpc::StatusCode::INVALID_ARGUMENT].load(),
-         answers_[grpc::StatusCode::OUT_OF_RANGE].load(),
-         answers_[grpc::StatusCode::RESOURCE_EXHAUSTED].load(), static_cast<long>(growth / 1024));
+  printf(
+      "ok %d, invalid argument %d, out of range %d, resource exhausted %d, not found %d, already "
+      "exists %d, growth %ld KiB\n",
+      answers_[grpc::StatusCode::OK].load(), answers_[grpc::StatusCode::INVALID_ARGUMENT].load(),
+      answers_[grpc::StatusCode::OUT_OF_RANGE].load(),
+      answers_[grpc::StatusCode::RESOURCE_EXHAUSTED].load(),
+      answers_[grpc::StatusCode::NOT_FOUND].load(),
+      answers_[grpc::StatusCode::ALREADY_EXISTS].load(), static_cast<long>(growth / 1024));
   // The server is as good as new.
   grpc::ClientContext context;
   v1::ReduceArrayResponse response;

@@ -4,9 +4,15 @@
 #include <grpcpp/support/proto_buffer_writer.h>
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "google/protobuf/wire_format_lite.h"
 #include "server/decoded_size.h"
 
 namespace gridfold::server {
@@ -48,12 +54,39 @@ absl::Status DecodeRequest(grpc::ByteBuffer& bytes, const Limits& limits,
 }
 
 absl::Status EncodeResponse(const google::protobuf::Message& response, grpc::ByteBuffer& bytes) {
+  if (response.ByteSizeLong() == 0) {
+    // Which gRPC's writer does not make.
+    const grpc::Slice nothing;
+    bytes = grpc::ByteBuffer(&nothing, 1);
+    return absl::OkStatus();
+  }
   grpc::ProtoBufferWriter writer(&bytes, grpc::kProtoBufferWriterMaxBufferLength,
                                  static_cast<int>(response.ByteSizeLong()));
   if (!response.SerializeToZeroCopyStream(&writer)) {
     return absl::InternalError("the answer could not be encoded");
   }
   return absl::OkStatus();
+}
+
+grpc::Slice ChunkData::ToSlice() && {
+  if (size_bytes_ == 0) return grpc::Slice();
+  std::byte* const data = data_.release();
+  return grpc::Slice(
+      data, size_bytes_, [](void* memory) { delete[] static_cast<std::byte*>(memory); }, data);
+}
+
+grpc::ByteBuffer EncodeChunk(const v1::ReadArrayResponse& fields, ChunkData data) {
+  using google::protobuf::internal::WireFormatLite;
+  std::string head = fields.SerializeAsString();
+  {
+    google::protobuf::io::StringOutputStream stream(&head);
+    google::protobuf::io::CodedOutputStream out(&stream);
+    out.WriteTag(WireFormatLite::MakeTag(v1::ReadArrayResponse::kDataFieldNumber,
+                                         WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
+    out.WriteVarint64(data.size_bytes());
+  }
+  const grpc::Slice slices[] = {grpc::Slice(head), std::move(data).ToSlice()};
+  return grpc::ByteBuffer(slices, std::size(slices));
 }
 
 }  // namespace gridfold::server

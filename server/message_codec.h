@@ -3,9 +3,15 @@
 #define GRIDFOLD_SERVER_MESSAGE_CODEC_H_
 
 #include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
+#include "gridfold/v1/array_service.pb.h"
 #include "server/limits.h"
 
 namespace gridfold::server {
@@ -15,8 +21,28 @@ namespace gridfold::server {
 absl::Status DecodeRequest(grpc::ByteBuffer& bytes, const Limits& limits,
                            google::protobuf::Message& request);
 
-// `response` is not empty. Errors: INTERNAL.
+// Errors: INTERNAL.
 absl::Status EncodeResponse(const google::protobuf::Message& response, grpc::ByteBuffer& bytes);
+
+// Memory for the data of one message of a stream; content unspecified. Move-only.
+class ChunkData {
+ public:
+  explicit ChunkData(uint64_t size_bytes)
+      : data_(std::make_unique_for_overwrite<std::byte[]>(size_bytes)), size_bytes_(size_bytes) {}
+
+  std::byte* data() { return data_.get(); }
+  uint64_t size_bytes() const { return size_bytes_; }
+
+  // The memory as gRPC takes it, which frees it when it is sent.
+  grpc::Slice ToSlice() &&;
+
+ private:
+  std::unique_ptr<std::byte[]> data_;
+  uint64_t size_bytes_;
+};
+
+// `fields` has no data; `data` becomes its data without being copied.
+grpc::ByteBuffer EncodeChunk(const v1::ReadArrayResponse& fields, ChunkData data);
 
 }  // namespace gridfold::server
 

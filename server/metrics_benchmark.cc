@@ -38,9 +38,12 @@ void CollectAndWrite(benchmark::State& state) {
   FakeEngine engine;
   const auto scheduler = Scheduler::Create(engine, {}).value();
   const ServingState serving_state;
+  const Limits limits;
+  const ArrayStore arrays(engine.CreateResidentPool(limits.resident_bytes_max).value(), limits);
   SharedMetrics().Record(SmallReduction(), absl::StatusCode::kOk, 74);
   const MetricsCollector collector({.calls = SharedMetrics(),
                                     .scheduler = *scheduler,
+                                    .arrays = arrays,
                                     .engine = engine,
                                     .serving_state = serving_state});
   const prometheus::TextSerializer serializer;

@@ -134,14 +134,23 @@ void AddScheduler(const SchedulerStatistics& jobs, Families& families) {
                   {"shutdown", jobs.cancelled.shutdown}}));
 }
 
+void AddArrays(const ArrayStoreStatistics& arrays, Families& families) {
+  families.push_back(Gauge("gridfold_resident_arrays", "Arrays that have a name.",
+                           static_cast<double>(arrays.array_count)));
+  families.push_back(
+      Gauge("gridfold_resident_bytes",
+            "Resident memory that arrays take, those in use after their deletion too.",
+            static_cast<double>(arrays.taken_bytes)));
+}
+
 void AddEngine(const kernels::Engine& engine, Families& families) {
   const kernels::EngineResources resources = engine.resources();
   families.push_back(Gauge("gridfold_device_memory_bytes",
                            "Memory of the device; of the machine on the CPU engine.",
                            static_cast<double>(engine.device().memory_bytes)));
   families.push_back(WithValues(
-      GaugeFamily("gridfold_engine_memory_bytes", "Memory that the engine's lanes hold, by kind."),
-      "kind", {{"device", resources.device_bytes}, {"pinned", resources.pinned_bytes}}));
+      GaugeFamily("gridfold_engine_memory_bytes", "Memory that the engine holds, by kind."), "kind",
+      {{"device", resources.device_bytes}, {"pinned", resources.pinned_bytes}}));
   families.push_back(WithValues(
       CounterFamily("gridfold_engine_allocations_total",
                     "Allocations since the program started; stands still while jobs run."),
@@ -166,6 +175,7 @@ Families MetricsCollector::Collect() const {
   AddServer(sources_, families);
   AddCalls(sources_.calls, families);
   AddScheduler(sources_.scheduler.GetStatistics(), families);
+  AddArrays(sources_.arrays.GetStatistics(), families);
   AddEngine(sources_.engine, families);
   AddProcess(families);
   return families;

@@ -3,6 +3,7 @@
 #define GRIDFOLD_SERVER_METRICS_SOURCES_H_
 
 #include "kernels/engine.h"
+#include "server/array_store.h"
 #include "server/call_metrics.h"
 #include "server/scheduler.h"
 #include "server/serving_state.h"
@@ -12,6 +13,7 @@ namespace gridfold::server {
 struct MetricsSources {
   const CallMetrics& calls;
   const Scheduler& scheduler;
+  const ArrayStore& arrays;
   const kernels::Engine& engine;
   const ServingState& serving_state;
 };

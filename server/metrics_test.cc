@@ -295,6 +295,37 @@ TEST_F(MetricsTest, BytesAreThoseOfTheMessages) {
       UnorderedElementsAre(Pair(Calls("ReduceArray", "OK", "float64", "reduce/contiguous"), 1)));
 }
 
+TEST_F(MetricsTest, ResidentArraysAndTheirCallsShow) {
+  const auto create = [&](const std::string& name) {
+    grpc::ClientContext context;
+    v1::CreateArrayRequest request;
+    request.set_name(name);
+    request.set_element_type(v1::ELEMENT_TYPE_FLOAT32);
+    request.add_shape(65);
+    v1::CreateArrayResponse response;
+    return server_.arrays().CreateArray(&context, request, &response).error_code();
+  };
+  ASSERT_EQ(create("a"), grpc::StatusCode::OK);
+  ASSERT_EQ(create("b"), grpc::StatusCode::OK);
+  EXPECT_EQ(create("a"), grpc::StatusCode::ALREADY_EXISTS);
+  {
+    grpc::ClientContext context;
+    v1::DeleteArrayRequest request;
+    request.set_name("b");
+    v1::DeleteArrayResponse response;
+    ASSERT_TRUE(server_.arrays().DeleteArray(&context, request, &response).ok());
+  }
+  const MetricsText metrics = Scrape(server_);
+  EXPECT_EQ(metrics.Value("gridfold_resident_arrays"), 1);
+  EXPECT_EQ(metrics.Value("gridfold_resident_bytes"), 512);  // 260 bytes, in units of 256.
+  EXPECT_EQ(metrics.Value("gridfold_request_duration_seconds_count{rpc=\"CreateArray\"}"), 3);
+  EXPECT_EQ(metrics.Value("gridfold_requests_total" +
+                          Calls("CreateArray", "ALREADY_EXISTS", "float32", "none")),
+            1);
+  EXPECT_EQ(metrics.Value("gridfold_requests_total" + Calls("DeleteArray", "OK", "none", "none")),
+            1);
+}
+
 TEST_F(MetricsTest, TheCpuEngineAllocatesNothingOfADevice) {
   const MetricsText metrics = Scrape(server_);
   EXPECT_THAT(metrics.Series("gridfold_engine_memory_bytes"),

@@ -219,6 +219,12 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
                       "Bins of one histogram, all channels together");
   AddNumber<uint64_t>(app, "--max-groups", limits.group_count_max, 1, kGroupCountCeiling,
                       "Groups of one reduction or scan");
+  AddSize(app, "--resident-bytes", limits.resident_bytes_max, 0, kResidentBytesCeiling,
+          "Memory for resident arrays, of the GPU where there is one; 0 allows none");
+  AddSize(app, "--tenant-resident-bytes", limits.tenant_resident_bytes_max, 0,
+          kResidentBytesCeiling, "What of that one tenant may have; 0 sets no bound of its own");
+  AddNumber<uint64_t>(app, "--max-arrays", limits.array_count_max, 1, kArrayCountCeiling,
+                      "Resident arrays of all tenants together");
   AddDuration(app, "--grace-period", options.grace_period, kGracePeriodCeiling,
               "Time that jobs may take to finish after SIGTERM or SIGINT");
   AddChoice(app, "--log-level", options.log_level, kLogLevels, "Least severe events to log");

@@ -75,6 +75,7 @@ TEST(OptionsTest, EveryOptionIsRead) {
                  "--metrics-address=0.0.0.0:9999", "--lanes=7", "--cpu-threads=3",
                  "--cuda-device=2", "--max-message-bytes=1MiB", "--max-queued-jobs=9",
                  "--max-queued-bytes=2GiB", "--max-bins=1000", "--max-groups=2000",
+                 "--resident-bytes=8GiB", "--tenant-resident-bytes=1GiB", "--max-arrays=50",
                  "--grace-period=1500ms", "--log-level=error", "--log-format=json"});
   EXPECT_EQ(options.engine.kind, kernels::EngineKind::kCpu);
   EXPECT_EQ(options.listen, "0.0.0.0:0");
@@ -88,6 +89,9 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.limits.queued_bytes_max, 2 * kGiB);
   EXPECT_EQ(options.limits.bin_count_max, 1000u);
   EXPECT_EQ(options.limits.group_count_max, 2000u);
+  EXPECT_EQ(options.limits.resident_bytes_max, 8 * kGiB);
+  EXPECT_EQ(options.limits.tenant_bytes_max(), 1 * kGiB);
+  EXPECT_EQ(options.limits.array_count_max, 50u);
   EXPECT_EQ(options.grace_period, milliseconds(1500));
   EXPECT_EQ(options.log_level, LogLevel::kError);
   EXPECT_EQ(options.log_format, LogFormat::kJson);
@@ -98,6 +102,12 @@ TEST(OptionsTest, MetricsCanBeTurnedOff) {
   const ScopedVariable address("GRIDFOLD_METRICS_ADDRESS", "off");
   EXPECT_EQ(ParseGood({}).metrics_address, std::nullopt);
   EXPECT_EQ(ParseGood({"--metrics-address=127.0.0.1:0"}).metrics_address, "127.0.0.1:0");
+}
+
+TEST(OptionsTest, ATenantMayHaveAllResidentBytesUnlessToldOtherwise) {
+  EXPECT_EQ(ParseGood({}).limits.tenant_bytes_max(), 1 * kGiB);
+  EXPECT_EQ(ParseGood({"--resident-bytes=2GiB"}).limits.tenant_bytes_max(), 2 * kGiB);
+  EXPECT_EQ(ParseGood({"--resident-bytes=0"}).limits.tenant_bytes_max(), 0u);
 }
 
 TEST(OptionsTest, SizesAndTimesHaveUnits) {
@@ -148,6 +158,8 @@ TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
                                                                 {"--max-bins", "0"},
                                                                 {"--max-bins", "1e6"},
                                                                 {"--max-groups", "0"},
+                                                                {"--max-arrays", "0"},
+                                                                {"--resident-bytes", "-1"},
                                                                 {"--grace-period", "soon"},
                                                                 {"--grace-period", "-1s"},
                                                                 {"--grace-period", "25h"},

@@ -19,7 +19,7 @@ absl::StatusOr<v1::ReduceArrayResponse> RunPart(const PlannedReduction& planned,
                                                 kernels::Lane& lane, const std::stop_token& stop,
                                                 kernels::RunStatistics& statistics) {
   absl::StatusOr<kernels::ReductionResult> result =
-      lane.RunReduction(kernels::PlanStates(planned.plan), planned.input, stop, statistics);
+      lane.RunReduction(kernels::PlanStates(planned.plan), planned.input.data, stop, statistics);
   if (!result.ok()) return result.status();
   kernels::ShiftIndices(planned.first_index, *result);
   absl::StatusOr<kernels::ReductionMerge> part =
@@ -47,6 +47,50 @@ absl::StatusOr<v1::ComputeHistogramResponse> RunPart(const PlannedHistogram& pla
   return response;
 }
 
+absl::StatusOr<v1::ScanArrayResponse> ScanInline(const PlannedScan& planned, kernels::Lane& lane,
+                                                 std::stop_token stop,
+                                                 kernels::RunStatistics& statistics) {
+  v1::ScanArrayResponse response;
+  v1::InlineArray& array = *response.mutable_inline_array();
+  array.set_element_type(ToWire(planned.plan.output_type));
+  AddShape(planned.plan.array, *array.mutable_shape());
+  // The engine writes where the message keeps its bytes, which saves a copy.
+  std::string& data = *array.mutable_data();
+  data.resize(planned.plan.output_size_bytes());
+  const kernels::MutableHostSpan output{reinterpret_cast<std::byte*>(data.data()), data.size()};
+  absl::Status status =
+      lane.RunScan(planned.plan, planned.input.data, output, std::move(stop), statistics);
+  if (!status.ok()) return status;
+  return response;
+}
+
+// Engines do not scan over their input, so a result in place is copied there when it is complete.
+absl::StatusOr<v1::ScanArrayResponse> ScanToArray(const PlannedScan& planned, kernels::Lane& lane,
+                                                  const std::stop_token& stop,
+                                                  kernels::RunStatistics& statistics) {
+  kernels::ArrayDescription description = planned.plan.array;
+  description.element_type = planned.plan.output_type;
+  absl::StatusOr<ArrayLease> output = planned.arrays.Allocate(description);
+  if (!output.ok()) return output.status();
+  const kernels::MutableResidentSpan results = (*output)->span();
+  absl::Status status = lane.RunScan(planned.plan, planned.input.data, results, stop, statistics);
+  if (!status.ok()) return status;
+  v1::ScanArrayResponse response;
+  if (const auto* const made = std::get_if<NewArrayResult>(&planned.result)) {
+    const absl::StatusOr<ArrayInfo> info =
+        planned.arrays.Insert(made->name, made->idle_expiry, *std::move(output));
+    if (!info.ok()) return info.status();
+    *response.mutable_resident_array() = ToWire(*info);
+    return response;
+  }
+  const ResidentSlice& slice = *planned.input.resident;
+  status = lane.Copy(kernels::ResidentSpan(results), slice.span, stop);
+  if (!status.ok()) return status;
+  slice.lease->MarkUsed();
+  *response.mutable_resident_array() = ToWire(slice.array);
+  return response;
+}
+
 // That of the operation, for a merge of its accumulators.
 absl::Status CheckMergedSize(const kernels::MergePlan& plan, const Limits& limits) {
   const absl::Status status = std::visit(
@@ -62,7 +106,7 @@ absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& plann
                                                    kernels::RunStatistics& statistics) {
   if (planned.plan.return_states) return RunPart(planned, lane, stop, statistics);
   absl::StatusOr<kernels::ReductionResult> result =
-      lane.RunReduction(planned.plan, planned.input, std::move(stop), statistics);
+      lane.RunReduction(planned.plan, planned.input.data, std::move(stop), statistics);
   if (!result.ok()) return result.status();
   kernels::ShiftIndices(planned.first_index, *result);
   v1::ReduceArrayResponse response;
@@ -73,25 +117,10 @@ absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& plann
 absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned, kernels::Lane& lane,
                                                  std::stop_token stop,
                                                  kernels::RunStatistics& statistics) {
-  v1::ScanArrayResponse response;
-  v1::InlineArray& array = *response.mutable_inline_array();
-  array.set_element_type(ToWire(planned.plan.output_type));
-  if (planned.plan.array.is_matrix) {
-    array.add_shape(planned.plan.array.rows);
-    array.add_shape(planned.plan.array.columns);
-  } else {
-    array.add_shape(planned.plan.array.element_count);
+  if (std::holds_alternative<InlineResult>(planned.result)) {
+    return ScanInline(planned, lane, std::move(stop), statistics);
   }
-  // The engine writes where the message keeps its bytes, which saves a copy.
-  std::string& data = *array.mutable_data();
-  data.resize(planned.plan.output_size_bytes());
-  const kernels::MutableHostSpan output{reinterpret_cast<std::byte*>(data.data()), data.size()};
-  if (absl::Status status =
-          lane.RunScan(planned.plan, planned.input, output, std::move(stop), statistics);
-      !status.ok()) {
-    return status;
-  }
-  return response;
+  return ScanToArray(planned, lane, stop, statistics);
 }
 
 absl::StatusOr<v1::ComputeHistogramResponse> RunPlanned(const PlannedHistogram& planned,
@@ -122,6 +151,24 @@ absl::StatusOr<v1::MergeAccumulatorsResponse> RunPlanned(const PlannedMerge& pla
   FillResponse(*plan, *std::move(merged), response);
   statistics.strategy = response.has_reduction() ? "merge/reduction" : "merge/histogram";
   statistics.kernel_time = std::chrono::steady_clock::now() - start;
+  return response;
+}
+
+absl::StatusOr<v1::CreateArrayResponse> RunPlanned(const PlannedCreation& planned,
+                                                   kernels::Lane& lane, std::stop_token stop,
+                                                   kernels::RunStatistics& statistics) {
+  statistics.strategy = "create";
+  absl::StatusOr<ArrayLease> array = planned.arrays.Allocate(planned.description);
+  if (!array.ok()) return array.status();
+  // The memory may have held another tenant's elements.
+  if (absl::Status status = lane.Clear((*array)->span(), std::move(stop)); !status.ok()) {
+    return status;
+  }
+  const absl::StatusOr<ArrayInfo> info =
+      planned.arrays.Insert(planned.name, planned.idle_expiry, *std::move(array));
+  if (!info.ok()) return info.status();
+  v1::CreateArrayResponse response;
+  *response.mutable_array() = ToWire(*info);
   return response;
 }
 

@@ -7,8 +7,10 @@
 #include <stop_token>
 
 #include "absl/status/statusor.h"
+#include "gridfold/v1/array_service.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/engine.h"
+#include "server/array_request_validation.h"
 #include "server/request_validation.h"
 
 namespace gridfold::server {
@@ -16,6 +18,8 @@ namespace gridfold::server {
 absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& planned,
                                                    kernels::Lane& lane, std::stop_token stop,
                                                    kernels::RunStatistics& statistics);
+// A result that becomes an array, or replaces one, does so when it is complete. Errors also those
+// of ArrayStore.
 absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned, kernels::Lane& lane,
                                                  std::stop_token stop,
                                                  kernels::RunStatistics& statistics);
@@ -26,6 +30,11 @@ absl::StatusOr<v1::ComputeHistogramResponse> RunPlanned(const PlannedHistogram& 
 absl::StatusOr<v1::MergeAccumulatorsResponse> RunPlanned(const PlannedMerge& planned,
                                                          kernels::Lane& lane, std::stop_token stop,
                                                          kernels::RunStatistics& statistics);
+
+// Errors also those of ArrayStore.
+absl::StatusOr<v1::CreateArrayResponse> RunPlanned(const PlannedCreation& planned,
+                                                   kernels::Lane& lane, std::stop_token stop,
+                                                   kernels::RunStatistics& statistics);
 
 }  // namespace gridfold::server
 

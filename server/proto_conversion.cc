@@ -261,7 +261,33 @@ v1::ServerLimits ToWire(const Limits& limits) {
   wire.set_lane_count(limits.lane_count);
   wire.set_queued_jobs_max(limits.queued_jobs_max);
   wire.set_queued_bytes_max(limits.queued_bytes_max);
+  wire.set_resident_bytes_max(limits.resident_bytes_max);
+  wire.set_tenant_resident_bytes_max(limits.tenant_bytes_max());
+  wire.set_array_count_max(limits.array_count_max);
+  wire.set_array_chunk_bytes_max(limits.array_chunk_bytes_max());
   return wire;
+}
+
+v1::ArrayDescription ToWire(const ArrayInfo& array) {
+  const kernels::ArrayDescription& description = array.description;
+  v1::ArrayDescription wire;
+  wire.set_name(array.name);
+  wire.set_element_type(ToWire(description.element_type));
+  AddShape(description, *wire.mutable_shape());
+  wire.set_size_bytes(description.size_bytes());
+  *wire.mutable_idle_expiry() = ToWire(array.idle_expiry);
+  *wire.mutable_idle_time() = ToWire(array.idle_time);
+  return wire;
+}
+
+void AddShape(const kernels::ArrayDescription& array,
+              google::protobuf::RepeatedField<uint64_t>& shape) {
+  if (array.is_matrix) {
+    shape.Add(array.rows);
+    shape.Add(array.columns);
+  } else {
+    shape.Add(array.element_count);
+  }
 }
 
 void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionResult& result,

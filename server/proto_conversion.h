@@ -12,11 +12,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "google/protobuf/duration.pb.h"
+#include "google/protobuf/repeated_field.h"
 #include "gridfold/v1/array.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "gridfold/v1/server_service.pb.h"
 #include "kernels/accumulator.h"
 #include "kernels/engine.h"
+#include "server/array_store.h"
 #include "server/limits.h"
 
 namespace gridfold::server {
@@ -44,6 +46,11 @@ v1::Statistic ToWire(kernels::Statistic statistic);
 google::protobuf::Duration ToWire(std::chrono::nanoseconds duration);
 v1::Device ToWire(const kernels::DeviceDescription& device);
 v1::ServerLimits ToWire(const Limits& limits);
+v1::ArrayDescription ToWire(const ArrayInfo& array);
+
+// Adds [elements], or [rows, columns] of a matrix.
+void AddShape(const kernels::ArrayDescription& array,
+              google::protobuf::RepeatedField<uint64_t>& shape);
 
 // Fill everything but `execution` and, of the first two, `accumulator`. A column without slots, of
 // a part, has no values.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
 #include "server/answer_size.h"
+#include "server/array_request_validation.h"
 #include "server/array_validation.h"
 #include "server/proto_conversion.h"
 
@@ -62,14 +63,26 @@ absl::Status ConvertBins(const v1::ComputeHistogramRequest& request,
   return absl::OkStatus();
 }
 
+// The arrays of a histogram, with what keeps them.
+struct HistogramArrays {
+  kernels::HistogramInput input;
+  std::vector<ArrayLease> leases;
+
+  kernels::InputSpan Hold(const InputArray& array) {
+    if (array.resident) leases.push_back(array.resident->lease);
+    return array.data;
+  }
+};
+
 // An array that accompanies the samples, one element for each.
 absl::StatusOr<InputArray> ValidateCompanion(const v1::ArraySource& source, const char* field,
-                                             const InputArray& samples) {
-  absl::StatusOr<InputArray> companion = ValidateArray(source, field);
+                                             const InputArray& samples,
+                                             const PlanningContext& context) {
+  absl::StatusOr<InputArray> companion = ValidateArray(source, field, context.arrays);
   if (!companion.ok()) return companion.status();
   const uint64_t element_count = companion->description.element_count;
   if (element_count != samples.description.element_count) {
-    return InvalidField(absl::StrCat(field, ".inline_array.data"),
+    return InvalidField(absl::StrCat(companion->field, companion->resident ? "" : ".data"),
                         absl::StrCat(element_count, " elements, where `array` has ",
                                      samples.description.element_count));
   }
@@ -77,30 +90,32 @@ absl::StatusOr<InputArray> ValidateCompanion(const v1::ArraySource& source, cons
 }
 
 absl::Status ConvertYArray(const v1::ComputeHistogramRequest& request, const InputArray& samples,
-                           kernels::HistogramSpec& spec, kernels::HistogramInput& input) {
+                           const PlanningContext& context, kernels::HistogramSpec& spec,
+                           HistogramArrays& arrays) {
   if (!request.has_y_array()) return absl::OkStatus();
   const absl::StatusOr<InputArray> y_array =
-      ValidateCompanion(request.y_array(), "y_array", samples);
+      ValidateCompanion(request.y_array(), "y_array", samples, context);
   if (!y_array.ok()) return y_array.status();
   if (y_array->description.element_type != samples.description.element_type) {
-    return InvalidField("y_array.inline_array.element_type",
+    return InvalidField(absl::StrCat(y_array->field, y_array->resident ? "" : ".element_type"),
                         absl::StrCat(kernels::ElementTypeName(y_array->description.element_type),
                                      ", where `array` has ",
                                      kernels::ElementTypeName(samples.description.element_type)));
   }
   spec.two_dimensional = true;
-  input.y_array = y_array->data;
+  arrays.input.y_array = arrays.Hold(*y_array);
   return absl::OkStatus();
 }
 
 absl::Status ConvertWeights(const v1::ComputeHistogramRequest& request, const InputArray& samples,
-                            kernels::HistogramSpec& spec, kernels::HistogramInput& input) {
+                            const PlanningContext& context, kernels::HistogramSpec& spec,
+                            HistogramArrays& arrays) {
   if (!request.has_weights()) return absl::OkStatus();
   const absl::StatusOr<InputArray> weights =
-      ValidateCompanion(request.weights(), "weights", samples);
+      ValidateCompanion(request.weights(), "weights", samples, context);
   if (!weights.ok()) return weights.status();
   spec.weight_type = weights->description.element_type;
-  input.weights = weights->data;
+  arrays.input.weights = arrays.Hold(*weights);
   return absl::OkStatus();
 }
 
@@ -120,6 +135,46 @@ absl::Status ValidateFirstIndex(const v1::ReduceArrayRequest& request, const Inp
   return InvalidField("first_index", "the indices of the elements do not fit in 64 bits");
 }
 
+absl::StatusOr<NewArrayResult> ConvertNewArray(const v1::ResidentDestination& destination,
+                                               const PlanningContext& context) {
+  const absl::StatusOr<std::chrono::nanoseconds> idle_expiry = ValidateNewArray(
+      destination.name(), destination.has_idle_expiry() ? &destination.idle_expiry() : nullptr,
+      "destination.resident_array.", context.arrays);
+  if (!idle_expiry.ok()) return idle_expiry.status();
+  return NewArrayResult{destination.name(), *idle_expiry};
+}
+
+// `type_is_kept` says whether the results are of the array's own type.
+absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const InputArray& array,
+                                bool type_is_kept, const PlanningContext& context,
+                                PlannedScan& planned) {
+  if (!request.has_destination()) return absl::OkStatus();
+  const v1::ScanDestination& destination = request.destination();
+  switch (destination.destination_case()) {
+    case v1::ScanDestination::kInlineArray: return absl::OkStatus();
+    case v1::ScanDestination::kResidentArray: {
+      absl::StatusOr<NewArrayResult> result =
+          ConvertNewArray(destination.resident_array(), context);
+      if (!result.ok()) return result.status();
+      planned.result = *std::move(result);
+      return absl::OkStatus();
+    }
+    case v1::ScanDestination::kInPlace:
+      if (!array.resident) {
+        return InvalidField("destination.in_place", "the input is not a resident array");
+      }
+      if (!type_is_kept) {
+        return InvalidField("output_type",
+                            absl::StrCat("results in place have the array's own type, ",
+                                         kernels::ElementTypeName(array.description.element_type)));
+      }
+      planned.result = InPlaceResult{};
+      return absl::OkStatus();
+    case v1::ScanDestination::DESTINATION_NOT_SET: break;
+  }
+  return InvalidField("destination", "no destination is given");
+}
+
 // The error of planning, or that of an answer that would be too large.
 template <class Plan>
 absl::Status CheckPlan(const absl::StatusOr<Plan>& plan, const Limits& limits) {
@@ -129,8 +184,9 @@ absl::Status CheckPlan(const absl::StatusOr<Plan>& plan, const Limits& limits) {
 }  // namespace
 
 absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& request,
-                                             const Limits& limits) {
-  const absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array");
+                                             const PlanningContext& context) {
+  const Limits& limits = context.limits;
+  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context.arrays);
   if (!array.ok()) return array.status();
   kernels::ReductionSpec spec;
   spec.delta_degrees_of_freedom = request.delta_degrees_of_freedom();
@@ -145,11 +201,13 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
   absl::StatusOr<kernels::ReductionPlan> plan =
       kernels::PlanReduction(array->description, std::move(spec));
   if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
-  return PlannedReduction{*std::move(plan), array->data, request.first_index()};
+  return PlannedReduction{*std::move(plan), *std::move(array), request.first_index()};
 }
 
-absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request, const Limits& limits) {
-  const absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array");
+absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
+                                        const PlanningContext& context) {
+  const Limits& limits = context.limits;
+  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context.arrays);
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
   spec.exact = request.exact();
@@ -164,43 +222,51 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request, con
       Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
   if (!converted.ok()) return converted;
-  if (request.has_destination() && !request.destination().has_inline_array()) {
-    return InvalidField("destination", "no destination is given");
-  }
   absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(array->description, std::move(spec));
-  if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
-  return PlannedScan{*std::move(plan), array->data};
+  if (!plan.ok()) return plan.status();
+  PlannedScan planned{*std::move(plan), {}, InlineResult{}, context.arrays};
+  const bool type_is_kept = planned.plan.output_type == array->description.element_type;
+  absl::Status status = ConvertDestination(request, *array, type_is_kept, context, planned);
+  if (status.ok() && std::holds_alternative<InlineResult>(planned.result)) {
+    status = CheckAnswerSize(planned.plan, limits);
+  }
+  if (!status.ok()) return status;
+  planned.input = *std::move(array);
+  return planned;
 }
 
 absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& request,
-                                             const Limits& limits) {
-  const absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array");
+                                             const PlanningContext& context) {
+  const Limits& limits = context.limits;
+  const absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context.arrays);
   if (!array.ok()) return array.status();
   kernels::HistogramSpec spec;
   spec.quantiles.assign(request.quantiles().begin(), request.quantiles().end());
   spec.return_states = request.return_accumulator();
-  kernels::HistogramInput input;
-  input.array = array->data;
-  const absl::Status converted = FirstError(
-      ConvertBins(request, spec.bins), ConvertChannelCount(request, spec),
-      ConvertYArray(request, *array, spec, input), ConvertWeights(request, *array, spec, input),
-      Assign(FromWire(request.out_of_range_policy(), "out_of_range_policy"),
-             spec.out_of_range_policy),
-      Assign(IsSparse(request.format(), "format"), spec.sparse));
+  HistogramArrays arrays;
+  arrays.input.array = arrays.Hold(*array);
+  const absl::Status converted =
+      FirstError(ConvertBins(request, spec.bins), ConvertChannelCount(request, spec),
+                 ConvertYArray(request, *array, context, spec, arrays),
+                 ConvertWeights(request, *array, context, spec, arrays),
+                 Assign(FromWire(request.out_of_range_policy(), "out_of_range_policy"),
+                        spec.out_of_range_policy),
+                 Assign(IsSparse(request.format(), "format"), spec.sparse));
   if (!converted.ok()) return converted;
   absl::StatusOr<kernels::HistogramPlan> plan =
       kernels::PlanHistogram(array->description, std::move(spec), limits.bin_count_max);
   if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
-  return PlannedHistogram{*std::move(plan), input};
+  return PlannedHistogram{*std::move(plan), arrays.input, std::move(arrays.leases)};
 }
 
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
-                                         const Limits& limits) {
+                                         const PlanningContext& context) {
   if (request.accumulators().empty()) {
     return InvalidField("accumulators", "at least one is needed");
   }
-  return PlannedMerge{
-      {request.accumulators().begin(), request.accumulators().end()}, request.partial(), limits};
+  return PlannedMerge{{request.accumulators().begin(), request.accumulators().end()},
+                      request.partial(),
+                      context.limits};
 }
 
 }  // namespace gridfold::server

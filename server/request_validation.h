@@ -1,37 +1,60 @@
-// From a request of ComputeService to a plan and views of its input. Pure functions; thread-safe.
-// Views point into the request, which must outlive them.
+// From a request of ComputeService to a plan and views of its input. Thread-safe. Views point into
+// the request, which must outlive them, and into resident arrays, which the leases keep.
 //
 // Errors: INVALID_ARGUMENT that names the field at fault by its path in the request, for example
-// "array.inline_array.data" (kernels/invalid_field.h). Takes time and memory in proportion to the
-// request and to the limits, whatever sizes and counts the request claims.
+// "array.inline_array.data" (kernels/invalid_field.h); those of ArrayStore. Takes time and memory
+// in proportion to the request and to the limits, whatever sizes and counts the request claims.
 #ifndef GRIDFOLD_SERVER_REQUEST_VALIDATION_H_
 #define GRIDFOLD_SERVER_REQUEST_VALIDATION_H_
 
+#include <chrono>
 #include <cstdint>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/engine.h"
+#include "server/array_store.h"
+#include "server/array_validation.h"
 #include "server/limits.h"
 
 namespace gridfold::server {
 
+// What planning needs beside the request.
+struct PlanningContext {
+  const Limits& limits;
+  TenantArrays arrays;
+};
+
 struct PlannedReduction {
   kernels::ReductionPlan plan;
-  kernels::HostSpan input;
+  InputArray input;
   uint64_t first_index = 0;
 };
 
+// Where the result of a scan goes: into the answer, or into a resident array that is new or the
+// input's own.
+struct InlineResult {};
+struct NewArrayResult {
+  std::string name;  // Empty: chosen by the store.
+  std::chrono::nanoseconds idle_expiry{0};
+};
+struct InPlaceResult {};
+
 struct PlannedScan {
   kernels::ScanPlan plan;
-  kernels::HostSpan input;
+  InputArray input;  // Resident where the result is InPlaceResult.
+  std::variant<InlineResult, NewArrayResult, InPlaceResult> result;
+  TenantArrays arrays;
 };
 
 struct PlannedHistogram {
   kernels::HistogramPlan plan;
   kernels::HistogramInput input;
+  std::vector<ArrayLease> leases;
 };
 
 // What the accumulators hold is looked at where they are merged, not here: that takes time in
@@ -43,12 +66,13 @@ struct PlannedMerge {
 };
 
 absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& request,
-                                             const Limits& limits);
-absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request, const Limits& limits);
+                                             const PlanningContext& context);
+absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
+                                        const PlanningContext& context);
 absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& request,
-                                             const Limits& limits);
+                                             const PlanningContext& context);
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
-                                         const Limits& limits);
+                                         const PlanningContext& context);
 
 }  // namespace gridfold::server
 

@@ -7,8 +7,10 @@
 
 #include <limits>
 #include <string>
+#include <variant>
 
 #include "google/protobuf/text_format.h"
+#include "kernels/host_resident_pool.h"
 #include "kernels/invalid_field.h"
 
 namespace gridfold::server {
@@ -34,6 +36,13 @@ constexpr char kFloats[] = "inline_array { element_type: ELEMENT_TYPE_FLOAT32 da
 
 std::string Array(const char* array) { return std::string("array { ") + array + " } "; }
 
+// Plans a request of a tenant who has no arrays.
+template <class Request>
+auto Plan(const Request& request, const Limits& limits) {
+  static auto* const kNoArrays = new ArrayStore(kernels::CreateHostResidentPool(0), Limits{});
+  return PlanRequest(request, PlanningContext{limits, TenantArrays(*kNoArrays, "")});
+}
+
 struct BadRequest {
   std::string text;
   std::string field;
@@ -44,7 +53,7 @@ void ExpectFields(const std::vector<BadRequest>& cases, const Limits& limits = {
   for (const auto& [text, field] : cases) {
     SCOPED_TRACE(text);
     const Request request = Parse<Request>(text);
-    const auto planned = PlanRequest(request, limits);
+    const auto planned = Plan(request, limits);
     ASSERT_FALSE(planned.ok()) << "accepted";
     EXPECT_TRUE(absl::IsInvalidArgument(planned.status())) << planned.status();
     EXPECT_EQ(kernels::FieldOf(planned.status()), field) << planned.status();
@@ -233,18 +242,18 @@ TEST(RequestValidationTest, AnswersLargerThanAMessage) {
   rows.mutable_data()->assign(4000, 'x');
   reduction.mutable_grouping()->set_axis(1);
   reduction.add_statistics(v1::STATISTIC_SUM);
-  EXPECT_TRUE(PlanRequest(reduction, limits).ok());
+  EXPECT_TRUE(Plan(reduction, limits).ok());
   reduction.add_statistics(v1::STATISTIC_MIN);
-  EXPECT_EQ(kernels::FieldOf(PlanRequest(reduction, limits).status()), "grouping");
+  EXPECT_EQ(kernels::FieldOf(Plan(reduction, limits).status()), "grouping");
 
   // int8 in, int64 out.
   v1::ScanArrayRequest scan;
   scan.set_operation(v1::SCAN_OPERATION_SUM);
   scan.mutable_array()->mutable_inline_array()->set_element_type(v1::ELEMENT_TYPE_INT8);
   scan.mutable_array()->mutable_inline_array()->mutable_data()->assign(10'000, 'x');
-  EXPECT_EQ(kernels::FieldOf(PlanRequest(scan, limits).status()), "destination");
+  EXPECT_EQ(kernels::FieldOf(Plan(scan, limits).status()), "destination");
   scan.set_output_type(v1::ELEMENT_TYPE_INT8);
-  EXPECT_TRUE(PlanRequest(scan, limits).ok());
+  EXPECT_TRUE(Plan(scan, limits).ok());
 
   ExpectFields<v1::ComputeHistogramRequest>(
       {{Array(kSix) + "bins { even { bin_count: 5000 } }", "bins"},
@@ -254,15 +263,15 @@ TEST(RequestValidationTest, AnswersLargerThanAMessage) {
         "bins"}},
       limits);
   // Sparse answers are as small as their samples are few.
-  EXPECT_TRUE(PlanRequest(Parse<v1::ComputeHistogramRequest>(
-                              Array(kSix) + "bins { integer { bin_count: 100000 } } "
-                                            "format: HISTOGRAM_FORMAT_SPARSE"),
-                          limits)
+  EXPECT_TRUE(Plan(Parse<v1::ComputeHistogramRequest>(Array(kSix) +
+                                                      "bins { integer { bin_count: 100000 } } "
+                                                      "format: HISTOGRAM_FORMAT_SPARSE"),
+                   limits)
                   .ok());
   v1::ComputeHistogramRequest quantiles = Parse<v1::ComputeHistogramRequest>(
       Array(kSix) + "bins { even { bin_count: 1 } } channel_count: 3");
   for (int i = 0; i < 3000; ++i) quantiles.add_quantiles(0.5);
-  EXPECT_EQ(kernels::FieldOf(PlanRequest(quantiles, limits).status()), "quantiles");
+  EXPECT_EQ(kernels::FieldOf(Plan(quantiles, limits).status()), "quantiles");
 }
 
 TEST(RequestValidationTest, Accumulators) {
@@ -273,30 +282,30 @@ TEST(RequestValidationTest, Accumulators) {
   ExpectFields<v1::MergeAccumulatorsRequest>(
       {{"", "accumulators"}, {"partial: true", "accumulators"}});
 
-  const auto reduction = PlanRequest(
-      Parse<v1::ReduceArrayRequest>(Array(kSix) + "statistics: STATISTIC_MIN first_index: 7 "
-                                                  "return_accumulator: true"),
-      Limits{});
+  const auto reduction =
+      Plan(Parse<v1::ReduceArrayRequest>(Array(kSix) + "statistics: STATISTIC_MIN first_index: 7 "
+                                                       "return_accumulator: true"),
+           Limits{});
   ASSERT_TRUE(reduction.ok()) << reduction.status();
   EXPECT_TRUE(reduction->plan.return_states);
   EXPECT_EQ(reduction->first_index, 7u);
   // A part may have nothing, and be smaller than the degrees of freedom.
-  EXPECT_TRUE(PlanRequest(Parse<v1::ReduceArrayRequest>(
-                              "array { inline_array { element_type: ELEMENT_TYPE_INT8 } } "
-                              "statistics: [STATISTIC_MIN, STATISTIC_VARIANCE] "
-                              "delta_degrees_of_freedom: 1 return_accumulator: true"),
-                          Limits{})
+  EXPECT_TRUE(Plan(Parse<v1::ReduceArrayRequest>(
+                       "array { inline_array { element_type: ELEMENT_TYPE_INT8 } } "
+                       "statistics: [STATISTIC_MIN, STATISTIC_VARIANCE] "
+                       "delta_degrees_of_freedom: 1 return_accumulator: true"),
+                   Limits{})
                   .ok());
   const auto histogram =
-      PlanRequest(Parse<v1::ComputeHistogramRequest>(
-                      Array(kSix) + "bins { even { bin_count: 3 } } return_accumulator: true"),
-                  Limits{});
+      Plan(Parse<v1::ComputeHistogramRequest>(
+               Array(kSix) + "bins { even { bin_count: 3 } } return_accumulator: true"),
+           Limits{});
   ASSERT_TRUE(histogram.ok()) << histogram.status();
   EXPECT_TRUE(histogram->plan.return_states);
   // What is planned points into the request.
   const auto request =
       Parse<v1::MergeAccumulatorsRequest>("accumulators: ['ab', 'c'] partial: true");
-  const auto merge = PlanRequest(request, Limits{});
+  const auto merge = Plan(request, Limits{});
   ASSERT_TRUE(merge.ok()) << merge.status();
   EXPECT_THAT(merge->accumulators, ElementsAre("ab", "c"));
   EXPECT_TRUE(merge->partial);
@@ -314,20 +323,19 @@ TEST(RequestValidationTest, AccumulatorsLargerThanAMessage) {
   rows.mutable_data()->assign(800, 'x');
   reduction.mutable_grouping()->set_axis(1);
   reduction.add_statistics(v1::STATISTIC_SUM);
-  EXPECT_TRUE(PlanRequest(reduction, limits).ok());
+  EXPECT_TRUE(Plan(reduction, limits).ok());
   reduction.set_return_accumulator(true);
-  EXPECT_EQ(kernels::FieldOf(PlanRequest(reduction, limits).status()), "return_accumulator");
+  EXPECT_EQ(kernels::FieldOf(Plan(reduction, limits).status()), "return_accumulator");
   ExpectFields<v1::ComputeHistogramRequest>(
       {{Array(kSix) + "bins { even { bin_count: 3000 } } weights { " + kSix +
             " } return_accumulator: true",
         "return_accumulator"}},
       limits);
   // Few samples fill few bins.
-  EXPECT_TRUE(
-      PlanRequest(Parse<v1::ComputeHistogramRequest>(
-                      Array(kSix) + "bins { even { bin_count: 3000 } } return_accumulator: true"),
-                  limits)
-          .ok());
+  EXPECT_TRUE(Plan(Parse<v1::ComputeHistogramRequest>(
+                       Array(kSix) + "bins { even { bin_count: 3000 } } return_accumulator: true"),
+                   limits)
+                  .ok());
 }
 
 TEST(RequestValidationTest, ExactScansAreSums) {
@@ -335,11 +343,11 @@ TEST(RequestValidationTest, ExactScansAreSums) {
       {{Array(kFloats) + "operation: SCAN_OPERATION_MAX exact: true", "exact"},
        {Array(kSix) + "operation: SCAN_OPERATION_PRODUCT exact: true", "exact"}});
   const std::string sum = "operation: SCAN_OPERATION_SUM exact: true";
-  const auto planned = PlanRequest(Parse<v1::ScanArrayRequest>(Array(kFloats) + sum), Limits{});
+  const auto planned = Plan(Parse<v1::ScanArrayRequest>(Array(kFloats) + sum), Limits{});
   ASSERT_TRUE(planned.ok()) << planned.status();
   EXPECT_TRUE(planned->plan.exact);
   // Sums of integers are exact in any case.
-  EXPECT_TRUE(PlanRequest(Parse<v1::ScanArrayRequest>(Array(kSix) + sum), Limits{}).ok());
+  EXPECT_TRUE(Plan(Parse<v1::ScanArrayRequest>(Array(kSix) + sum), Limits{}).ok());
 }
 
 TEST(RequestValidationTest, AReductionIsPlannedAsItIsAsked) {
@@ -347,7 +355,7 @@ TEST(RequestValidationTest, AReductionIsPlannedAsItIsAsked) {
       Array(kMatrix) +
       "statistics: [STATISTIC_MEAN, STATISTIC_BITWISE_XOR] grouping { axis: 0 } nan_policy: "
       "NAN_POLICY_IGNORE overflow_policy: OVERFLOW_POLICY_WRAP delta_degrees_of_freedom: 1");
-  const auto planned = PlanRequest(request, Limits{});
+  const auto planned = Plan(request, Limits{});
   ASSERT_TRUE(planned.ok()) << planned.status();
   EXPECT_THAT(planned->plan.statistics,
               ElementsAre(kernels::Statistic::kMean, kernels::Statistic::kBitwiseXor));
@@ -357,19 +365,19 @@ TEST(RequestValidationTest, AReductionIsPlannedAsItIsAsked) {
   EXPECT_EQ(planned->plan.overflow_policy, kernels::OverflowPolicy::kWrap);
   EXPECT_EQ(planned->plan.delta_degrees_of_freedom, 1u);
   // The view points into the request.
-  EXPECT_EQ(static_cast<const void*>(planned->input.data),
-            request.array().inline_array().data().data());
-  EXPECT_EQ(planned->input.size_bytes, 12u);
+  const auto& input = std::get<kernels::HostSpan>(planned->input.data);
+  EXPECT_EQ(static_cast<const void*>(input.data), request.array().inline_array().data().data());
+  EXPECT_EQ(input.size_bytes, 12u);
 }
 
 TEST(RequestValidationTest, AScanIsPlannedAsItIsAsked) {
-  const auto defaults = PlanRequest(
-      Parse<v1::ScanArrayRequest>(Array(kSix) + "operation: SCAN_OPERATION_SUM"), Limits{});
+  const auto defaults =
+      Plan(Parse<v1::ScanArrayRequest>(Array(kSix) + "operation: SCAN_OPERATION_SUM"), Limits{});
   ASSERT_TRUE(defaults.ok()) << defaults.status();
   EXPECT_EQ(defaults->plan.mode, kernels::ScanMode::kInclusive);
   EXPECT_EQ(defaults->plan.direction, kernels::ScanDirection::kForward);
   EXPECT_EQ(defaults->plan.output_type, kernels::ElementType::kInt64);
-  const auto planned = PlanRequest(
+  const auto planned = Plan(
       Parse<v1::ScanArrayRequest>(
           Array(kSix) +
           "operation: SCAN_OPERATION_PRODUCT mode: SCAN_MODE_EXCLUSIVE direction: "
@@ -385,15 +393,15 @@ TEST(RequestValidationTest, AScanIsPlannedAsItIsAsked) {
 }
 
 TEST(RequestValidationTest, AHistogramIsPlannedAsItIsAsked) {
-  const auto planned = PlanRequest(
-      Parse<v1::ComputeHistogramRequest>(
-          Array(kSix) +
-          "bins { even { bin_count: 4 } } bins { integer { first_value: -1 "
-          "bin_count: 5 } } y_array { " +
-          kSix +
-          " } weights { inline_array { element_type: ELEMENT_TYPE_UINT8 data: \"abcdef\" } "
-          "} out_of_range_policy: OUT_OF_RANGE_POLICY_CLAMP format: HISTOGRAM_FORMAT_SPARSE"),
-      Limits{});
+  const auto planned =
+      Plan(Parse<v1::ComputeHistogramRequest>(
+               Array(kSix) +
+               "bins { even { bin_count: 4 } } bins { integer { first_value: -1 "
+               "bin_count: 5 } } y_array { " +
+               kSix +
+               " } weights { inline_array { element_type: ELEMENT_TYPE_UINT8 data: \"abcdef\" } "
+               "} out_of_range_policy: OUT_OF_RANGE_POLICY_CLAMP format: HISTOGRAM_FORMAT_SPARSE"),
+           Limits{});
   ASSERT_TRUE(planned.ok()) << planned.status();
   EXPECT_TRUE(planned->plan.two_dimensional);
   EXPECT_TRUE(planned->plan.sparse);
@@ -403,8 +411,8 @@ TEST(RequestValidationTest, AHistogramIsPlannedAsItIsAsked) {
   EXPECT_TRUE(planned->plan.bins[0].automatic_range);
   EXPECT_EQ(planned->plan.bins[1].first_value, -1);
   EXPECT_EQ(planned->plan.total_bin_count(), 20u);
-  EXPECT_EQ(planned->input.y_array.size_bytes, 12u);
-  EXPECT_EQ(planned->input.weights.size_bytes, 6u);
+  EXPECT_EQ(kernels::SizeBytes(planned->input.y_array), 12u);
+  EXPECT_EQ(kernels::SizeBytes(planned->input.weights), 6u);
 }
 
 }  // namespace

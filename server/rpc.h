@@ -1,4 +1,4 @@
-// The RPCs of ComputeService, for logs and metrics.
+// The RPCs of ComputeService and ArrayService, for logs and metrics.
 #ifndef GRIDFOLD_SERVER_RPC_H_
 #define GRIDFOLD_SERVER_RPC_H_
 
@@ -8,10 +8,22 @@
 
 namespace gridfold::server {
 
-enum class Rpc : uint8_t { kReduceArray, kScanArray, kComputeHistogram, kMergeAccumulators };
+enum class Rpc : uint8_t {
+  kReduceArray,
+  kScanArray,
+  kComputeHistogram,
+  kMergeAccumulators,
+  kCreateArray,
+  kWriteArray,
+  kReadArray,
+  kGetArray,
+  kListArrays,
+  kDeleteArray,
+};
 
-inline constexpr std::array kRpcNames = {"ReduceArray", "ScanArray", "ComputeHistogram",
-                                         "MergeAccumulators"};
+inline constexpr std::array kRpcNames = {
+    "ReduceArray", "ScanArray", "ComputeHistogram", "MergeAccumulators", "CreateArray",
+    "WriteArray",  "ReadArray", "GetArray",         "ListArrays",        "DeleteArray"};
 inline constexpr size_t kRpcCount = kRpcNames.size();
 
 constexpr const char* RpcName(Rpc rpc) { return kRpcNames[static_cast<size_t>(rpc)]; }

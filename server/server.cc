@@ -26,13 +26,23 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     LogEvent(LogLevel::kError, "engine_lost", {});
     state.EndServing();
   };
+  absl::StatusOr<std::unique_ptr<kernels::ResidentPool>> pool =
+      engine.CreateResidentPool(limits.resident_bytes_max);
+  if (!pool.ok()) {
+    return absl::Status(pool.status().code(),
+                        absl::StrCat("cannot take the ", limits.resident_bytes_max,
+                                     " bytes of --resident-bytes: ", pool.status().message()));
+  }
+  server->arrays_ = std::make_unique<ArrayStore>(*std::move(pool), limits);
+  server->sweeper_ = std::make_unique<ArraySweeper>(*server->arrays_, kArraySweepInterval);
   absl::StatusOr<std::unique_ptr<Scheduler>> scheduler =
       Scheduler::Create(engine, std::move(options));
   if (!scheduler.ok()) return scheduler.status();
   server->scheduler_ = *std::move(scheduler);
-  server->environment_ = std::make_unique<CallEnvironment>(*server->scheduler_, server->calls_,
-                                                           server->limits_, engine.name());
+  server->environment_ = std::make_unique<CallEnvironment>(
+      *server->scheduler_, *server->arrays_, server->calls_, server->limits_, engine.name());
   server->compute_service_ = std::make_unique<ComputeService>(*server->environment_);
+  server->array_service_ = std::make_unique<ArrayService>(*server->environment_);
   server->server_service_ = std::make_unique<ServerService>(engine, limits, *server->scheduler_);
   if (metrics_address) {
     if (absl::Status status = server->ServeMetrics(engine, *metrics_address); !status.ok()) {
@@ -54,6 +64,7 @@ absl::Status Server::ServeMetrics(const kernels::Engine& engine, const std::stri
   absl::StatusOr<std::unique_ptr<MetricsEndpoint>> endpoint =
       MetricsEndpoint::Start(address, {.calls = call_metrics_,
                                        .scheduler = *scheduler_,
+                                       .arrays = *arrays_,
                                        .engine = engine,
                                        .serving_state = serving_state_});
   if (!endpoint.ok()) return endpoint.status();
@@ -68,6 +79,7 @@ absl::Status Server::Listen(const std::string& listen) {
   grpc::ServerBuilder builder;
   builder.AddListeningPort(listen, grpc::InsecureServerCredentials(), &port_);
   builder.RegisterService(compute_service_.get());
+  builder.RegisterService(array_service_.get());
   builder.RegisterService(server_service_.get());
   ConfigureTransport(builder);
   server_ = builder.BuildAndStart();

@@ -15,7 +15,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/engine.h"
+#include "server/array_service.h"
+#include "server/array_store.h"
+#include "server/array_sweeper.h"
 #include "server/call_counter.h"
+#include "server/call_environment.h"
 #include "server/call_metrics.h"
 #include "server/compute_service.h"
 #include "server/limits.h"
@@ -30,7 +34,8 @@ class Server {
  public:
   // Listens on `listen` ("host:port") and answers from then on; counts calls and serves metrics
   // where an address for them is given. The engine must outlive the server. Errors: those of
-  // Engine::CreateLane; UNAVAILABLE where an address cannot be listened on.
+  // Engine::CreateLane and Engine::CreateResidentPool; UNAVAILABLE where an address cannot be
+  // listened on.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
       kernels::Engine& engine, const std::string& listen, const Limits& limits,
       const std::optional<std::string>& metrics_address = std::nullopt);
@@ -61,9 +66,12 @@ class Server {
   ServingState serving_state_;
   CallCounter calls_;
   CallMetrics call_metrics_;
+  std::unique_ptr<ArrayStore> arrays_;  // Outlives the jobs and calls, which hold leases.
+  std::unique_ptr<ArraySweeper> sweeper_;
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<CallEnvironment> environment_;
   std::unique_ptr<ComputeService> compute_service_;
+  std::unique_ptr<ArrayService> array_service_;
   std::unique_ptr<ServerService> server_service_;
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::unique_ptr<grpc::Server> server_;

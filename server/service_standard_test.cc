@@ -39,6 +39,7 @@ class StandardServicesTest : public testing::Test {
 TEST_F(StandardServicesTest, HealthOfTheServerAndOfEachService) {
   EXPECT_EQ(Check(""), kServing);
   EXPECT_EQ(Check("gridfold.v1.ComputeService"), kServing);
+  EXPECT_EQ(Check("gridfold.v1.ArrayService"), kServing);
   EXPECT_EQ(Check("gridfold.v1.ServerService"), kServing);
   EXPECT_NE(Check("gridfold.v1.NoSuchService"), kServing);
 }
@@ -88,6 +89,7 @@ TEST_F(StandardServicesTest, ReflectionListsTheServices) {
   stream.Write(std::string("\x3A\x00", 2));  // ServerReflectionRequest{list_services: ""}
   const std::string services = stream.Read().value_or("");
   EXPECT_THAT(services, HasSubstr("gridfold.v1.ComputeService"));
+  EXPECT_THAT(services, HasSubstr("gridfold.v1.ArrayService"));
   EXPECT_THAT(services, HasSubstr("gridfold.v1.ServerService"));
   EXPECT_THAT(services, HasSubstr("grpc.health.v1.Health"));
 }

@@ -1,4 +1,5 @@
-// One call of ComputeService, from its bytes to its answer. Used by compute_service.cc only.
+// One call that runs as a job, from its bytes to its answer. Used by compute_service.cc and
+// array_service.cc only.
 //
 // Start runs in a thread of gRPC: admission by size and deadline, decoding, validation, submission.
 // Run and Finish run in a thread of the scheduler. OnCancel comes at any time after Start has
@@ -10,13 +11,14 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/call_environment.h"
 #include "server/call_report.h"
-#include "server/compute_service.h"
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
 #include "server/planned_run.h"
@@ -24,25 +26,28 @@
 #include "server/request_validation.h"
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
+#include "server/tenant.h"
 
 namespace gridfold::server {
 
-// Where an answer says how its job ran.
+// Where an answer says how its job ran, if it does.
 template <class Response>
-v1::ExecutionStatistics& ExecutionOf(Response& response) {
-  return *response.mutable_execution();
-}
+requires requires(Response& response) { response.mutable_execution(); }
+v1::ExecutionStatistics& ExecutionOf(Response& response) { return *response.mutable_execution(); }
 inline v1::ExecutionStatistics& ExecutionOf(v1::MergeAccumulatorsResponse& response) {
   return response.has_reduction() ? *response.mutable_reduction()->mutable_execution()
                                   : *response.mutable_histogram()->mutable_execution();
 }
 
 // None for a merge, which has no array.
+inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedMerge&) { return {}; }
+inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedCreation& planned) {
+  return planned.description.element_type;
+}
 template <class Planned>
 std::optional<kernels::ElementType> ElementTypeOf(const Planned& planned) {
   return planned.plan.array.element_type;
 }
-inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedMerge&) { return {}; }
 
 template <class Request, class Planned, class Response>
 class UnaryCall final : public grpc::ServerUnaryReactor {
@@ -100,10 +105,14 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   }
 
   absl::Status Prepare() {
+    absl::StatusOr<std::string> tenant = TenantOf(context_);
+    if (!tenant.ok()) return tenant.status();
     absl::Status status = DecodeRequest(request_bytes_, environment_.limits, request_.emplace());
     request_bytes_.Clear();
     if (!status.ok()) return status;
-    absl::StatusOr<Planned> planned = PlanRequest(*request_, environment_.limits);
+    absl::StatusOr<Planned> planned = PlanRequest(
+        *request_, PlanningContext{environment_.limits,
+                                   TenantArrays(environment_.arrays, *std::move(tenant))});
     if (!planned.ok()) return planned.status();
     planned_ = *std::move(planned);
     report_.element_type = ElementTypeOf(*planned_);
@@ -118,21 +127,21 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     planned_.reset();
     request_.reset();
     if (!response.ok()) return response.status();
-    v1::ExecutionStatistics& execution = ExecutionOf(*response);
+    if constexpr (requires { ExecutionOf(*response); }) Describe(ExecutionOf(*response));
+    return EncodeResponse(*response, response_bytes_);
+  }
+
+  void Describe(v1::ExecutionStatistics& execution) const {
     FillExecution(report_.run, execution);
     // Merges run on the processor, whatever the engine.
     constexpr bool kMerges = std::is_same_v<Planned, PlannedMerge>;
     execution.set_engine(kMerges ? "cpu" : environment_.engine_name);
     *execution.mutable_queue_time() = ToWire(*report_.queue_time);
     *execution.mutable_total_time() = ToWire(report_.Elapsed());
-    return EncodeResponse(*response, response_bytes_);
   }
 
   void FinishWith(const absl::Status& status) {
-    report_.Log(status, response_bytes_.Length());
-    if (environment_.metrics != nullptr) {
-      environment_.metrics->Record(report_, status.code(), response_bytes_.Length());
-    }
+    environment_.Report(report_, status, response_bytes_.Length());
     // From here on gRPC may delete this call at any moment.
     Finish(ToGrpcStatus(status));
   }

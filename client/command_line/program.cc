@@ -32,6 +32,7 @@ Examples:
   gridfold scan delay.npy --output running_sum.npy
   gridfold histogram delay.npy --bins 10 --range -60,140
   gridfold merge january.acc february.acc
+  gridfold array put delay delay.npy
   gridfold COMMAND --help has more.
 )";
 
@@ -41,6 +42,10 @@ void AddSessionOptions(CLI::App& program, SessionOptions& options) {
       ->type_name("HOST:PORT")
       ->take_last()
       ->capture_default_str();
+  program.add_option("--tenant", options.tenant, "Whose arrays on the server are meant")
+      ->envname("GRIDFOLD_TENANT")
+      ->type_name("NAME")
+      ->take_last();
   program.add_option("--timeout", options.timeout_s, "Give up after so long; 0 waits for ever")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber.description(""))
@@ -79,6 +84,7 @@ ExitCode RunProgram(int argc, const char* const* argv, const TextStyle& out_styl
   commands.push_back(MakeScanCommand(program));
   commands.push_back(MakeHistogramCommand(program));
   commands.push_back(MakeMergeCommand(program));
+  commands.push_back(MakeArrayCommand(program));
 
   try {
     program.parse(argc, argv);

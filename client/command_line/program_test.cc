@@ -245,6 +245,77 @@ TEST_F(ProgramTest, LayoutsAndChannelsReachTheServer) {
   EXPECT_EQ(histogram_request_.bins(0).integer().first_value(), -3);
 }
 
+constexpr char kDescription[] =
+    "name: 'x' element_type: ELEMENT_TYPE_INT64 shape: 2 size_bytes: 16 idle_expiry { seconds: "
+    "3600 }";
+
+TEST_F(ProgramTest, ArraysOnTheServerAreInputs) {
+  server_.on_get_array = [](grpc::ServerContext&, const v1::GetArrayRequest&,
+                            v1::GetArrayResponse& response) {
+    EXPECT_TRUE(
+        google::protobuf::TextFormat::ParseFromString(kDescription, response.mutable_array()));
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(Run({"reduce", "--array", "x[1:1]", "--stat", "sum"}), ExitCode::kSuccess);
+  ExpectMessage(reduce_request_.array(),
+                "resident_array { name: 'x' slice { first: 1 count: 1 } }");
+  EXPECT_THAT(out_.str(), HasSubstr("x[1:1]: 1 int64 element\n"));
+  Run({"histogram", "@in.csv", "--bins", "2", "--y-array", "y", "--weights-array", "w[3:2]"});
+  ExpectMessage(histogram_request_.y_array(), "resident_array { name: 'y' }");
+  ExpectMessage(histogram_request_.weights(),
+                "resident_array { name: 'w' slice { first: 3 count: 2 } }");
+  EXPECT_TRUE(histogram_request_.array().has_inline_array());
+}
+
+TEST_F(ProgramTest, ScansLeaveTheirResultsOnTheServer) {
+  server_.on_scan = [this](grpc::ServerContext&, const v1::ScanArrayRequest& request,
+                           v1::ScanArrayResponse& response) {
+    scan_request_ = request;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(kDescription,
+                                                              response.mutable_resident_array()));
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(Run({"scan", "@in.csv", "--to-array", "x"}), ExitCode::kSuccess);
+  ExpectMessage(scan_request_.destination(), "resident_array { name: 'x' }");
+  EXPECT_THAT(out_.str(), HasSubstr("the server has 2 int64 elements in array x\n"));
+  EXPECT_EQ(Run({"scan", "@in.csv", "--in-place", "--json"}), ExitCode::kSuccess);
+  ExpectMessage(scan_request_.destination(), "in_place { }");
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["result"]["array"], "x");
+}
+
+TEST_F(ProgramTest, APutThatFailsLeavesNoArrayBehind) {
+  v1::CreateArrayRequest created;
+  server_.on_create_array = [&](grpc::ServerContext& context, const v1::CreateArrayRequest& request,
+                                v1::CreateArrayResponse& response) {
+    created = request;
+    EXPECT_EQ(context.client_metadata().count("gridfold-tenant"), 1u);
+    EXPECT_TRUE(
+        google::protobuf::TextFormat::ParseFromString(kDescription, response.mutable_array()));
+    return grpc::Status::OK;
+  };
+  server_.on_info = [](grpc::ServerContext&, const v1::GetServerInfoRequest&,
+                       v1::GetServerInfoResponse& response) {
+    response.mutable_limits()->set_array_chunk_bytes_max(1000);
+    return grpc::Status::OK;
+  };
+  server_.on_write_array = [](grpc::ServerContext&, const std::vector<v1::WriteArrayRequest>&,
+                              v1::WriteArrayResponse&) {
+    return grpc::Status(grpc::StatusCode::ABORTED, "no more");
+  };
+  std::string deleted;
+  server_.on_delete_array = [&](grpc::ServerContext&, const v1::DeleteArrayRequest& request,
+                                v1::DeleteArrayResponse&) {
+    deleted = request.name();
+    return grpc::Status::OK;
+  };
+  EXPECT_EQ(Run({"--tenant", "me", "array", "put", "x", "@in.csv", "--expire", "90m"}),
+            ExitCode::kRequestFailed);
+  ExpectMessage(created,
+                "name: 'x' element_type: ELEMENT_TYPE_INT64 shape: 2 "
+                "idle_expiry { seconds: 5400 }");
+  EXPECT_EQ(deleted, "x");
+}
+
 TEST_F(ProgramTest, CommandLinesThatMakeNoSenseAreUsageErrors) {
   const std::vector<std::vector<std::string>> all = {
       {},
@@ -263,6 +334,22 @@ TEST_F(ProgramTest, CommandLinesThatMakeNoSenseAreUsageErrors) {
       {"histogram", "@in.csv", "--edges", "0,1", "--bins", "3"},
       {"histogram", "@in.csv", "--quantiles", "half"},
       {"--timeout", "-1", "info"},
+      {"reduce", "@in.csv", "--array", "x"},
+      {"reduce", "--array", "x[1]"},
+      {"reduce", "--array", "x[1:2"},
+      {"reduce", "--array", "x[-1:2]"},
+      {"reduce", "--array", "[1:2]"},
+      {"scan", "--array", "x", "--to-array", "y", "--in-place"},
+      {"scan", "--array", "x", "--to-array", "y", "--output", "z.npy"},
+      {"histogram", "@in.csv", "--weights-array", "x[]"},
+      {"array"},
+      {"array", "steal", "x"},
+      {"array", "create", "x", "--type", "int8"},
+      {"array", "create", "x", "--type", "int9", "--shape", "1"},
+      {"array", "create", "x", "--type", "int8", "--shape", "one"},
+      {"array", "create", "x", "--type", "int8", "--shape", "1", "--expire", "soon"},
+      {"array", "put", "x"},
+      {"array", "get", "x[1:2:3]", "--output", "-"},
   };
   for (const std::vector<std::string>& arguments : all) {
     EXPECT_EQ(Run(arguments), ExitCode::kUsage) << testing::PrintToString(arguments);
@@ -311,7 +398,7 @@ TEST_F(ProgramTest, HealthIsAnExitCode) {
 TEST_F(ProgramTest, HelpAndVersionAreNoErrors) {
   EXPECT_EQ(Run({"--help"}), ExitCode::kSuccess);
   EXPECT_THAT(out_.str(), HasSubstr("Exit codes:"));
-  for (const char* command : {"info", "reduce", "scan", "histogram"}) {
+  for (const char* command : {"info", "reduce", "scan", "histogram", "array"}) {
     EXPECT_EQ(Run({command, "--help"}), ExitCode::kSuccess);
     EXPECT_THAT(out_.str(), HasSubstr(absl::StrCat("Examples:\n  gridfold ", command)));
   }

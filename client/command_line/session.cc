@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/output/number_format.h"
 
@@ -19,6 +21,7 @@ absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
       options_.timeout_s > 0 ? absl::Seconds(options_.timeout_s) : absl::InfiniteDuration();
   absl::StatusOr<std::unique_ptr<Client>> client =
       Client::Connect({.target = options_.target,
+                       .tenant = options_.tenant,
                        .connect_timeout = std::min(ClientOptions().connect_timeout, timeout),
                        .default_timeout = timeout});
   if (client.ok() || !absl::IsUnavailable(client.status())) return client;
@@ -36,6 +39,25 @@ absl::StatusOr<HostArray> Session::Load(const InputOptions& options) const {
       });
   if (!array.ok()) return WithExitCode(array.status(), ExitCode::kInputOutput);
   return array;
+}
+
+absl::StatusOr<InputArray> Session::Open(const InputOptions& options) const {
+  if (!options.resident) {
+    absl::StatusOr<HostArray> array = Load(options);
+    if (!array.ok()) return array.status();
+    InputDescription description{
+        .source = options.path, .element_type = array->element_type, .shape = array->shape};
+    return InputArray{std::move(description), *std::move(array)};
+  }
+  const absl::StatusOr<std::unique_ptr<Client>> client = Connect();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<ArrayDescription> array = (*client)->GetArray(options.resident->name);
+  if (!array.ok()) return array.status();
+  if (options.resident->slice) array->shape[0] = options.resident->slice->count;
+  InputDescription description{.source = FormatReference(*options.resident),
+                               .element_type = array->element_type,
+                               .shape = array->shape};
+  return InputArray{std::move(description), *options.resident};
 }
 
 absl::StatusOr<std::string> Session::Read(const std::string& path) const {

@@ -12,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/command_line/exit_code.h"
+#include "client/command_line/input/input_array.h"
 #include "client/command_line/input/load_array.h"
 #include "client/command_line/output/progress.h"
 #include "client/command_line/output/terminal.h"
@@ -23,6 +24,7 @@ namespace gridfold::client {
 // The flags that all commands share.
 struct SessionOptions {
   std::string target = "localhost:50051";
+  std::string tenant;
   double timeout_s = 300;  // 0: none.
   bool json = false;
 };
@@ -42,6 +44,10 @@ class Session {
   // Reads an array, and shows how far that is. Errors end the program with kInputOutput.
   absl::StatusOr<HostArray> Load(const InputOptions& options) const;
 
+  // The array that a command is about: reads the file, or asks the server what it has. Errors of a
+  // file end the program with kInputOutput.
+  absl::StatusOr<InputArray> Open(const InputOptions& options) const;
+
   // Reads a file whole, of no more bytes than a request carries. Errors end the program with
   // kInputOutput.
   absl::StatusOr<std::string> Read(const std::string& path) const;
@@ -54,9 +60,8 @@ class Session {
 
   // The same for an array.
   template <typename Call>
-  auto Ask(const HostArray& array, const std::string& source, Call call) const {
-    return Ask({.source = source, .element_type = array.element_type, .shape = array.shape},
-               array.view().bytes().size(), std::move(call));
+  auto Ask(const InputArray& array, Call call) const {
+    return Ask(array.description, array.sent_bytes(), std::move(call));
   }
 
  private:

@@ -9,17 +9,22 @@
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_H_
 #define GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "gridfold/accumulator.h"
+#include "gridfold/array_input.h"
 #include "gridfold/array_view.h"
 #include "gridfold/client_options.h"
 #include "gridfold/error_details.h"
 #include "gridfold/histogram.h"
 #include "gridfold/reduction.h"
+#include "gridfold/resident_array.h"
 #include "gridfold/scan.h"
 #include "gridfold/server_info.h"
 
@@ -51,16 +56,16 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   // Computes statistics of an array or of each of its groups.
-  absl::StatusOr<ReductionResult> ReduceArray(const ArrayView& array,
+  absl::StatusOr<ReductionResult> ReduceArray(const ArrayInput& array,
                                               const ReductionOptions& options,
                                               const CallOptions& call_options = {});
 
   // Computes the running aggregate of an array or of each of its groups.
-  absl::StatusOr<ScanResult> ScanArray(const ArrayView& array, const ScanOptions& options,
+  absl::StatusOr<ScanResult> ScanArray(const ArrayInput& array, const ScanOptions& options,
                                        const CallOptions& call_options = {});
 
   // Counts the elements of an array by bins.
-  absl::StatusOr<HistogramResult> ComputeHistogram(const ArrayView& array,
+  absl::StatusOr<HistogramResult> ComputeHistogram(const ArrayInput& array,
                                                    const HistogramOptions& options,
                                                    const CallOptions& call_options = {});
 
@@ -70,6 +75,29 @@ class Client {
   absl::StatusOr<MergeResult> MergeAccumulators(std::span<const std::string> accumulators,
                                                 const MergeOptions& options = {},
                                                 const CallOptions& call_options = {});
+
+  // Makes an array on the server, all of whose elements are 0. ALREADY_EXISTS; RESOURCE_EXHAUSTED
+  // where there is no room for it.
+  absl::StatusOr<ArrayDescription> CreateArray(const NewArray& array,
+                                               const CallOptions& call_options = {});
+
+  // Writes `elements` into the array, from `first_element` (counted row by row) on. Any number of
+  // calls may write to one array at once. The elements must be of the array's type: the server sees
+  // their bytes only. An error may leave some of them written.
+  absl::Status WriteArray(const std::string& name, uint64_t first_element,
+                          const ArrayView& elements, const CallOptions& call_options = {});
+
+  // Reads an array or a slice of it.
+  absl::StatusOr<ArrayData> ReadArray(const ResidentArray& array,
+                                      const CallOptions& call_options = {});
+
+  absl::StatusOr<ArrayDescription> GetArray(const std::string& name,
+                                            const CallOptions& call_options = {});
+
+  // All arrays of the tenant, by their names.
+  absl::StatusOr<std::vector<ArrayDescription>> ListArrays(const CallOptions& call_options = {});
+
+  absl::Status DeleteArray(const std::string& name, const CallOptions& call_options = {});
 
   absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& call_options = {});
   absl::StatusOr<ServerStatistics> GetStatistics(const CallOptions& call_options = {});
@@ -81,7 +109,12 @@ class Client {
  private:
   explicit Client(std::unique_ptr<Transport> transport);
 
+  // Data of one message of WriteArray: what the options say, or what the server takes where that is
+  // less. Asks the server once.
+  absl::StatusOr<uint64_t> WriteChunkBytes(const CallOptions& call_options);
+
   std::unique_ptr<Transport> transport_;
+  std::atomic<uint64_t> write_chunk_bytes_ = 0;  // 0: the server has not been asked.
 };
 
 }  // namespace gridfold::client

@@ -15,10 +15,11 @@ class ChannelCredentials;
 
 namespace gridfold::client {
 
-// Calls are tried again where the server was UNAVAILABLE, and on no other error: every operation is
-// free of side effects, but only that code says that trying again may help. The wait grows
-// exponentially; jitter spreads the clients that one outage has aligned. No wait goes past the
-// call's deadline: where it would, the last error is returned at once.
+// Calls are tried again where the server was UNAVAILABLE, and on no other error: only that code
+// says that trying again may help. Calls that make, delete or replace an array on the server are
+// not: that server may have carried them out before it was lost. The wait grows exponentially;
+// jitter spreads the clients that one outage has aligned. No wait goes past the call's deadline:
+// where it would, the last error is returned at once.
 struct RetryPolicy {
   int attempts_max = 4;  // The first included; 1 never tries again.
   absl::Duration initial_backoff = absl::Milliseconds(50);
@@ -30,6 +31,9 @@ struct RetryPolicy {
 struct ClientOptions {
   // Where the server is: any gRPC target, such as "host:port", "dns:///name:port" or "unix:path".
   std::string target = "localhost:50051";
+  // Whose arrays on the server are meant: up to 64 letters, digits and "._-/"; empty: nobody's in
+  // particular. The server takes the caller's word for it.
+  std::string tenant = "";
   // Connections, used in turn. One connection carries no more than one core of the client can
   // serialise; several calls at a time, or large arrays, gain from more.
   int channel_count = 1;
@@ -43,6 +47,8 @@ struct ClientOptions {
   RetryPolicy retry = {};
   // Largest message sent or received. Protocol buffers allow no more than 2 GiB.
   int64_t message_bytes_max = (int64_t{1} << 31) - 1;
+  // Bytes of elements in one message of WriteArray; fewer where the server does not take so many.
+  int64_t write_chunk_bytes = int64_t{2} << 20;
   // nullptr: neither encryption nor authentication.
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
 };

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "gridfold/array_view.h"
+#include "gridfold/array_input.h"
 #include "gridfold/execution_statistics.h"
 
 namespace gridfold::client {
@@ -64,9 +64,9 @@ struct HistogramOptions {
   // Interleaved channels: element i of the samples belongs to channel i modulo channel_count.
   uint32_t channel_count = 1;
   // Makes the histogram two-dimensional: sample i is (array[i], y_array[i]). Same type and size.
-  std::optional<ArrayView> y_array = std::nullopt;
+  std::optional<ArrayInput> y_array = std::nullopt;
   // The weight of each sample, of any element type. The result then sums weights.
-  std::optional<ArrayView> weights = std::nullopt;
+  std::optional<ArrayInput> weights = std::nullopt;
   OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
   HistogramFormat format = HistogramFormat::kDense;
   // Quantiles to read off the counts, each in [0, 1]. Not with weights, in two dimensions, or with

@@ -6,14 +6,17 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "gridfold/element_type.h"
 #include "gridfold/execution_statistics.h"
 #include "gridfold/grouping.h"
+#include "gridfold/resident_array.h"
 
 namespace gridfold::client {
 
@@ -27,6 +30,16 @@ enum class ScanMode {
 
 enum class ScanDirection { kForward = 1, kReverse = 2 };
 
+// Where the result of a scan goes: into the answer; into a new array on the server, as in NewArray;
+// or into the place of the input, which is then on the server, and of the results' type.
+struct InlineDestination {};
+struct ResidentDestination {
+  std::string name = "";
+  std::optional<absl::Duration> idle_expiry = std::nullopt;
+};
+struct InPlaceDestination {};
+using ScanDestination = std::variant<InlineDestination, ResidentDestination, InPlaceDestination>;
+
 struct ScanOptions {
   ScanOperation operation = ScanOperation::kSum;
   ScanMode mode = ScanMode::kInclusive;
@@ -39,14 +52,18 @@ struct ScanOptions {
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
   // Sums of floating-point elements only: each result is the exact sum, rounded once. Slower.
   bool exact = false;
+  ScanDestination destination = InlineDestination{};
 };
 
 struct ScanResult {
   ElementType element_type = ElementType::kFloat64;
   std::vector<uint64_t> shape;  // [elements], or [rows, columns].
-  std::string data;             // The results, row-major, as many as the input has elements.
+  std::string data;             // The results, row-major; empty where they are on the server.
   ExecutionStatistics execution;
+  // The array that holds the results, where they are on the server.
+  std::optional<ArrayDescription> resident_array = std::nullopt;
 
+  // Of `data`.
   uint64_t element_count() const { return data.size() / ElementSizeBytes(element_type); }
 
   // The results as T, viewed in place: valid as long as `data` is. FAILED_PRECONDITION where they

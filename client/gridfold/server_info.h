@@ -26,6 +26,10 @@ struct ServerLimits {
   uint32_t lane_count = 0;         // Jobs that run at the same time.
   uint64_t queued_jobs_max = 0;
   uint64_t queued_bytes_max = 0;
+  uint64_t resident_bytes_max = 0;         // All arrays on the server together.
+  uint64_t tenant_resident_bytes_max = 0;  // Those of one tenant.
+  uint64_t array_count_max = 0;            // All arrays on the server together.
+  uint64_t array_chunk_bytes_max = 0;      // Data of one message that writes or reads an array.
 };
 
 struct ServerInfo {

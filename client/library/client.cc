@@ -1,16 +1,29 @@
 #include "gridfold/client.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
+#include <variant>
 
 #include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "client/library/array_conversion.h"
 #include "client/library/histogram_conversion.h"
 #include "client/library/merge_conversion.h"
 #include "client/library/reduction_conversion.h"
 #include "client/library/scan_conversion.h"
 #include "client/library/server_conversion.h"
+#include "client/library/shared_conversion.h"
+#include "client/library/stream_call.h"
 #include "client/library/transport.h"
 
 namespace gridfold::client {
+
+namespace {
+
+constexpr uint64_t kElementBytesMax = 8;
+
+}  // namespace
 
 Client::Client(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {}
 Client::~Client() = default;
@@ -21,7 +34,7 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const ClientOptions& opt
   return absl::WrapUnique(new Client(*std::move(transport)));
 }
 
-absl::StatusOr<ReductionResult> Client::ReduceArray(const ArrayView& array,
+absl::StatusOr<ReductionResult> Client::ReduceArray(const ArrayInput& array,
                                                     const ReductionOptions& options,
                                                     const CallOptions& call_options) {
   v1::ReduceArrayResponse response;
@@ -31,16 +44,18 @@ absl::StatusOr<ReductionResult> Client::ReduceArray(const ArrayView& array,
   return FromProto(response);
 }
 
-absl::StatusOr<ScanResult> Client::ScanArray(const ArrayView& array, const ScanOptions& options,
+absl::StatusOr<ScanResult> Client::ScanArray(const ArrayInput& array, const ScanOptions& options,
                                              const CallOptions& call_options) {
   v1::ScanArrayResponse response;
-  absl::Status status = transport_->Call("/gridfold.v1.ComputeService/ScanArray",
-                                         ToWire(array, options), call_options, response);
+  absl::Status status = transport_->Call(
+      "/gridfold.v1.ComputeService/ScanArray", ToWire(array, options), call_options, response,
+      std::holds_alternative<InlineDestination>(options.destination) ? Transport::Repeatable::kYes
+                                                                     : Transport::Repeatable::kNo);
   if (!status.ok()) return status;
   return FromProto(std::move(response));
 }
 
-absl::StatusOr<HistogramResult> Client::ComputeHistogram(const ArrayView& array,
+absl::StatusOr<HistogramResult> Client::ComputeHistogram(const ArrayInput& array,
                                                          const HistogramOptions& options,
                                                          const CallOptions& call_options) {
   v1::ComputeHistogramResponse response;
@@ -58,6 +73,128 @@ absl::StatusOr<MergeResult> Client::MergeAccumulators(std::span<const std::strin
                                          ToWire(accumulators, options), call_options, response);
   if (!status.ok()) return status;
   return FromProto(std::move(response));
+}
+
+absl::StatusOr<ArrayDescription> Client::CreateArray(const NewArray& array,
+                                                     const CallOptions& call_options) {
+  if (array.idle_expiry == absl::InfiniteDuration()) {
+    return absl::InvalidArgumentError("idle_expiry: must be finite");
+  }
+  v1::CreateArrayResponse response;
+  absl::Status status = transport_->Call("/gridfold.v1.ArrayService/CreateArray", ToWire(array),
+                                         call_options, response, Transport::Repeatable::kNo);
+  if (!status.ok()) return status;
+  return FromProto(response.array());
+}
+
+absl::StatusOr<uint64_t> Client::WriteChunkBytes(const CallOptions& call_options) {
+  if (const uint64_t known = write_chunk_bytes_.load(); known != 0) return known;
+  const absl::StatusOr<ServerInfo> info = GetServerInfo(call_options);
+  if (!info.ok()) return info.status();
+  const uint64_t chunk_bytes =
+      std::min(static_cast<uint64_t>(transport_->options().write_chunk_bytes),
+               info->limits.array_chunk_bytes_max);
+  if (chunk_bytes < kElementBytesMax) {
+    return absl::InternalError(absl::StrCat("the server takes messages of ", chunk_bytes,
+                                            " bytes, which not every element fits in"));
+  }
+  write_chunk_bytes_ = chunk_bytes;
+  return chunk_bytes;
+}
+
+absl::Status Client::WriteArray(const std::string& name, uint64_t first_element,
+                                const ArrayView& elements, const CallOptions& call_options) {
+  const size_t element_bytes = ElementSizeBytes(elements.element_type());
+  if (element_bytes == 0) return absl::InvalidArgumentError("elements: of no element type");
+  const absl::StatusOr<uint64_t> chunk_bytes = WriteChunkBytes(call_options);
+  if (!chunk_bytes.ok()) return chunk_bytes.status();
+  const uint64_t chunk_elements = *chunk_bytes / element_bytes;
+  return transport_->Try(
+      call_options, [&](const std::shared_ptr<grpc::Channel>& channel, const CallHead& head) {
+        uint64_t index = 0;
+        v1::WriteArrayResponse response;
+        absl::Status status = StreamOnce(
+            channel, "/gridfold.v1.ArrayService/WriteArray", head,
+            [&] { return WriteMessage(name, first_element, elements, chunk_elements, index++); },
+            [&](grpc::ByteBuffer& bytes) { return Parse(bytes, response); });
+        if (status.ok() && response.written_bytes() != elements.bytes().size()) {
+          return absl::InternalError("the server has not written all elements");
+        }
+        return status;
+      });
+}
+
+absl::StatusOr<ArrayData> Client::ReadArray(const ResidentArray& array,
+                                            const CallOptions& call_options) {
+  v1::ReadArrayRequest request;
+  *request.mutable_array() = ToProto(array);
+  WireMessage message;
+  message.AppendFields(request);
+  absl::StatusOr<ArrayData> result;
+  absl::Status status = transport_->Try(
+      call_options, [&](const std::shared_ptr<grpc::Channel>& channel, const CallHead& head) {
+        ArrayReader reader(array);
+        bool is_sent = false;
+        absl::Status read = StreamOnce(
+            channel, "/gridfold.v1.ArrayService/ReadArray", head,
+            [&] {
+              return std::exchange(is_sent, true) ? std::nullopt
+                                                  : std::optional<WireMessage>(message);
+            },
+            [&](grpc::ByteBuffer& bytes) {
+              v1::ReadArrayResponse response;
+              absl::Status parsed = Parse(bytes, response);
+              return parsed.ok() ? reader.Add(response) : parsed;
+            });
+        if (!read.ok()) return read;
+        result = std::move(reader).Finish();
+        return result.status();
+      });
+  if (!status.ok()) return status;
+  return result;
+}
+
+absl::StatusOr<ArrayDescription> Client::GetArray(const std::string& name,
+                                                  const CallOptions& call_options) {
+  v1::GetArrayRequest request;
+  request.set_name(name);
+  WireMessage message;
+  message.AppendFields(request);
+  v1::GetArrayResponse response;
+  absl::Status status =
+      transport_->Call("/gridfold.v1.ArrayService/GetArray", message, call_options, response);
+  if (!status.ok()) return status;
+  return FromProto(response.array());
+}
+
+absl::StatusOr<std::vector<ArrayDescription>> Client::ListArrays(const CallOptions& call_options) {
+  std::vector<ArrayDescription> arrays;
+  v1::ListArraysRequest request;
+  do {
+    WireMessage message;
+    message.AppendFields(request);
+    v1::ListArraysResponse response;
+    absl::Status status =
+        transport_->Call("/gridfold.v1.ArrayService/ListArrays", message, call_options, response);
+    if (!status.ok()) return status;
+    for (const v1::ArrayDescription& description : response.arrays()) {
+      absl::StatusOr<ArrayDescription> array = FromProto(description);
+      if (!array.ok()) return array.status();
+      arrays.push_back(*std::move(array));
+    }
+    request.set_page_token(response.next_page_token());
+  } while (!request.page_token().empty());
+  return arrays;
+}
+
+absl::Status Client::DeleteArray(const std::string& name, const CallOptions& call_options) {
+  v1::DeleteArrayRequest request;
+  request.set_name(name);
+  WireMessage message;
+  message.AppendFields(request);
+  v1::DeleteArrayResponse response;
+  return transport_->Call("/gridfold.v1.ArrayService/DeleteArray", message, call_options, response,
+                          Transport::Repeatable::kNo);
 }
 
 absl::StatusOr<ServerInfo> Client::GetServerInfo(const CallOptions& call_options) {

@@ -335,7 +335,9 @@ TEST_F(ClientTest, ServerInfoReachesTheCaller) {
     Parse(R"(version: "1.2.3" engine: "cuda"
              devices { name: "GPU" memory_bytes: 9 compute_units: 132 compute_capability: "9.0" }
              limits { message_bytes_max: 1 bin_count_max: 2 group_count_max: 3 lane_count: 4
-                      queued_jobs_max: 5 queued_bytes_max: 6 })",
+                      queued_jobs_max: 5 queued_bytes_max: 6
+                      resident_bytes_max: 7 tenant_resident_bytes_max: 8
+                      array_count_max: 9 array_chunk_bytes_max: 10 })",
           response);
     return grpc::Status::OK;
   };
@@ -354,6 +356,10 @@ TEST_F(ClientTest, ServerInfoReachesTheCaller) {
   EXPECT_EQ(info->limits.lane_count, 4u);
   EXPECT_EQ(info->limits.queued_jobs_max, 5u);
   EXPECT_EQ(info->limits.queued_bytes_max, 6u);
+  EXPECT_EQ(info->limits.resident_bytes_max, 7u);
+  EXPECT_EQ(info->limits.tenant_resident_bytes_max, 8u);
+  EXPECT_EQ(info->limits.array_count_max, 9u);
+  EXPECT_EQ(info->limits.array_chunk_bytes_max, 10u);
 }
 
 TEST_F(ClientTest, StatisticsReachTheCaller) {

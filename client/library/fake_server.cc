@@ -38,6 +38,46 @@ class FakeServer::Compute : public v1::ComputeService::Service {
   FakeServer& fake_;
 };
 
+class FakeServer::Arrays : public v1::ArrayService::Service {
+ public:
+  explicit Arrays(FakeServer& fake) : fake_(fake) {}
+
+  grpc::Status CreateArray(grpc::ServerContext* context, const v1::CreateArrayRequest* request,
+                           v1::CreateArrayResponse* response) override {
+    return fake_.on_create_array(*context, *request, *response);
+  }
+  grpc::Status WriteArray(grpc::ServerContext* context,
+                          grpc::ServerReader<v1::WriteArrayRequest>* reader,
+                          v1::WriteArrayResponse* response) override {
+    std::vector<v1::WriteArrayRequest> messages(1);
+    while (reader->Read(&messages.back())) messages.emplace_back();
+    messages.pop_back();
+    return fake_.on_write_array(*context, messages, *response);
+  }
+  grpc::Status ReadArray(grpc::ServerContext* context, const v1::ReadArrayRequest* request,
+                         grpc::ServerWriter<v1::ReadArrayResponse>* writer) override {
+    std::vector<v1::ReadArrayResponse> messages;
+    const grpc::Status status = fake_.on_read_array(*context, *request, messages);
+    for (const v1::ReadArrayResponse& message : messages) writer->Write(message);
+    return status;
+  }
+  grpc::Status GetArray(grpc::ServerContext* context, const v1::GetArrayRequest* request,
+                        v1::GetArrayResponse* response) override {
+    return fake_.on_get_array(*context, *request, *response);
+  }
+  grpc::Status ListArrays(grpc::ServerContext* context, const v1::ListArraysRequest* request,
+                          v1::ListArraysResponse* response) override {
+    return fake_.on_list_arrays(*context, *request, *response);
+  }
+  grpc::Status DeleteArray(grpc::ServerContext* context, const v1::DeleteArrayRequest* request,
+                           v1::DeleteArrayResponse* response) override {
+    return fake_.on_delete_array(*context, *request, *response);
+  }
+
+ private:
+  FakeServer& fake_;
+};
+
 class FakeServer::Information : public v1::ServerService::Service {
  public:
   explicit Information(FakeServer& fake) : fake_(fake) {}
@@ -56,13 +96,15 @@ class FakeServer::Information : public v1::ServerService::Service {
 };
 
 FakeServer::FakeServer()
-    : compute_(std::make_unique<Compute>(*this)),
+    : arrays_(std::make_unique<Arrays>(*this)),
+      compute_(std::make_unique<Compute>(*this)),
       information_(std::make_unique<Information>(*this)) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
   builder.SetMaxReceiveMessageSize(-1);
+  builder.RegisterService(arrays_.get());
   builder.RegisterService(compute_.get());
   builder.RegisterService(information_.get());
   server_ = builder.BuildAndStart();

@@ -7,8 +7,10 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/synchronization/mutex.h"
+#include "gridfold/v1/array_service.grpc.pb.h"
 #include "gridfold/v1/compute_service.grpc.pb.h"
 #include "gridfold/v1/server_service.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
@@ -29,6 +31,13 @@ class FakeServer {
   Handler<v1::ScanArrayRequest, v1::ScanArrayResponse> on_scan;
   Handler<v1::ComputeHistogramRequest, v1::ComputeHistogramResponse> on_histogram;
   Handler<v1::MergeAccumulatorsRequest, v1::MergeAccumulatorsResponse> on_merge;
+  Handler<v1::CreateArrayRequest, v1::CreateArrayResponse> on_create_array;
+  Handler<v1::GetArrayRequest, v1::GetArrayResponse> on_get_array;
+  Handler<v1::ListArraysRequest, v1::ListArraysResponse> on_list_arrays;
+  Handler<v1::DeleteArrayRequest, v1::DeleteArrayResponse> on_delete_array;
+  // All messages of a stream, of one direction or the other.
+  Handler<std::vector<v1::WriteArrayRequest>, v1::WriteArrayResponse> on_write_array;
+  Handler<v1::ReadArrayRequest, std::vector<v1::ReadArrayResponse>> on_read_array;
   Handler<v1::GetServerInfoRequest, v1::GetServerInfoResponse> on_info;
   Handler<v1::GetStatisticsRequest, v1::GetStatisticsResponse> on_statistics;
 
@@ -42,11 +51,13 @@ class FakeServer {
   std::set<std::string> peers() const;
 
  private:
+  class Arrays;
   class Compute;
   class Information;
 
   void RememberPeer(const grpc::ServerContext& context);
 
+  std::unique_ptr<Arrays> arrays_;
   std::unique_ptr<Compute> compute_;
   std::unique_ptr<Information> information_;
   std::unique_ptr<grpc::Server> server_;

@@ -75,7 +75,7 @@ bool IsConsistent(const HistogramResult& result, const HistogramOptions& options
 
 }  // namespace
 
-WireMessage ToWire(const ArrayView& array, const HistogramOptions& options) {
+WireMessage ToWire(const ArrayInput& array, const HistogramOptions& options) {
   v1::ComputeHistogramRequest request;
   for (const BinSpecification& bins : options.bins)
     std::visit(LayoutWriter{*request.add_bins()}, bins);

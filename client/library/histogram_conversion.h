@@ -4,13 +4,13 @@
 
 #include "absl/status/statusor.h"
 #include "client/library/wire_message.h"
-#include "gridfold/array_view.h"
+#include "gridfold/array_input.h"
 #include "gridfold/histogram.h"
 #include "gridfold/v1/compute_service.pb.h"
 
 namespace gridfold::client {
 
-WireMessage ToWire(const ArrayView& array, const HistogramOptions& options);
+WireMessage ToWire(const ArrayInput& array, const HistogramOptions& options);
 
 // INTERNAL where counts, bins, edges or quantiles are not as many as they must be for `options`.
 absl::StatusOr<HistogramResult> FromProto(const v1::ComputeHistogramResponse& response,

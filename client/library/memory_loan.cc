@@ -3,6 +3,8 @@
 #include <span>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "grpcpp/support/slice.h"
 
 namespace gridfold::client {
@@ -27,6 +29,14 @@ grpc::ByteBuffer MemoryLoan::Lend(const WireMessage& message) {
                         this);
   }
   return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+void MemoryLoan::WaitUntilReturned(grpc::CompletionQueue& queue) const {
+  while (!IsReturned()) {
+    void* tag = nullptr;
+    bool ok = false;
+    queue.AsyncNext(&tag, &ok, absl::ToChronoTime(absl::Now() + absl::Milliseconds(1)));
+  }
 }
 
 void MemoryLoan::Return(void* loan) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "client/library/wire_message.h"
+#include "grpcpp/completion_queue.h"
 #include "grpcpp/support/byte_buffer.h"
 
 namespace gridfold::client {
@@ -25,6 +26,10 @@ class MemoryLoan {
 
   // Whether no slice points at the caller's memory any more.
   bool IsReturned() const { return lent_slices_.load(std::memory_order_acquire) == 0; }
+
+  // Lets gRPC work until that is so. `queue` was the call's, and delivers nothing any more, but
+  // whoever waits on it lends his thread to the connections.
+  void WaitUntilReturned(grpc::CompletionQueue& queue) const;
 
  private:
   static void Return(void* loan);

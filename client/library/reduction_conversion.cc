@@ -28,7 +28,7 @@ size_t Size(const StatisticValues& values) {
 
 }  // namespace
 
-WireMessage ToWire(const ArrayView& array, const ReductionOptions& options) {
+WireMessage ToWire(const ArrayInput& array, const ReductionOptions& options) {
   v1::ReduceArrayRequest request;
   for (Statistic statistic : options.statistics) {
     request.add_statistics(static_cast<v1::Statistic>(statistic));

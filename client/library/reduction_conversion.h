@@ -4,13 +4,13 @@
 
 #include "absl/status/statusor.h"
 #include "client/library/wire_message.h"
-#include "gridfold/array_view.h"
+#include "gridfold/array_input.h"
 #include "gridfold/reduction.h"
 #include "gridfold/v1/compute_service.pb.h"
 
 namespace gridfold::client {
 
-WireMessage ToWire(const ArrayView& array, const ReductionOptions& options);
+WireMessage ToWire(const ArrayInput& array, const ReductionOptions& options);
 
 // INTERNAL where a statistic does not have one value for each group.
 absl::StatusOr<ReductionResult> FromProto(const v1::ReduceArrayResponse& response);

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "client/library/proto_time.h"
 #include "client/library/shared_conversion.h"
 
 namespace gridfold::client {
@@ -18,9 +20,24 @@ static_assert(static_cast<int>(ScanDirection::kReverse) == v1::SCAN_DIRECTION_RE
 // are moved.
 constexpr size_t kHeapCapacity = 64;
 
+v1::ScanDestination MakeDestination(const ScanDestination& destination) {
+  v1::ScanDestination proto;
+  if (const auto* const resident = std::get_if<ResidentDestination>(&destination)) {
+    proto.mutable_resident_array()->set_name(resident->name);
+    if (resident->idle_expiry) {
+      *proto.mutable_resident_array()->mutable_idle_expiry() = ToProto(*resident->idle_expiry);
+    }
+  } else if (std::holds_alternative<InPlaceDestination>(destination)) {
+    proto.mutable_in_place();
+  } else {
+    proto.mutable_inline_array();
+  }
+  return proto;
+}
+
 }  // namespace
 
-WireMessage ToWire(const ArrayView& array, const ScanOptions& options) {
+WireMessage ToWire(const ArrayInput& array, const ScanOptions& options) {
   v1::ScanArrayRequest request;
   request.set_operation(static_cast<v1::ScanOperation>(options.operation));
   request.set_mode(static_cast<v1::ScanMode>(options.mode));
@@ -31,7 +48,7 @@ WireMessage ToWire(const ArrayView& array, const ScanOptions& options) {
   }
   request.set_nan_policy(static_cast<v1::NanPolicy>(options.nan_policy));
   request.set_overflow_policy(static_cast<v1::OverflowPolicy>(options.overflow_policy));
-  request.mutable_destination()->mutable_inline_array();
+  *request.mutable_destination() = MakeDestination(options.destination);
   request.set_exact(options.exact);
 
   WireMessage message;
@@ -41,6 +58,15 @@ WireMessage ToWire(const ArrayView& array, const ScanOptions& options) {
 }
 
 absl::StatusOr<ScanResult> FromProto(v1::ScanArrayResponse&& response) {
+  if (response.has_resident_array()) {
+    absl::StatusOr<ArrayDescription> array = FromProto(response.resident_array());
+    if (!array.ok()) return array.status();
+    return ScanResult{.element_type = array->element_type,
+                      .shape = array->shape,
+                      .data = {},
+                      .execution = FromProto(response.execution()),
+                      .resident_array = *array};
+  }
   if (!response.has_inline_array()) {
     return absl::InternalError("the server's answer holds no array");
   }

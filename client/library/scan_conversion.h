@@ -4,13 +4,13 @@
 
 #include "absl/status/statusor.h"
 #include "client/library/wire_message.h"
-#include "gridfold/array_view.h"
+#include "gridfold/array_input.h"
 #include "gridfold/scan.h"
 #include "gridfold/v1/compute_service.pb.h"
 
 namespace gridfold::client {
 
-WireMessage ToWire(const ArrayView& array, const ScanOptions& options);
+WireMessage ToWire(const ArrayInput& array, const ScanOptions& options);
 
 // Takes the data out of `response`. INTERNAL where it is no array of one of the element types.
 absl::StatusOr<ScanResult> FromProto(v1::ScanArrayResponse&& response);

@@ -26,6 +26,10 @@ ServerInfo FromProto(const v1::GetServerInfoResponse& response) {
       .lane_count = limits.lane_count(),
       .queued_jobs_max = limits.queued_jobs_max(),
       .queued_bytes_max = limits.queued_bytes_max(),
+      .resident_bytes_max = limits.resident_bytes_max(),
+      .tenant_resident_bytes_max = limits.tenant_resident_bytes_max(),
+      .array_count_max = limits.array_count_max(),
+      .array_chunk_bytes_max = limits.array_chunk_bytes_max(),
   };
   return info;
 }

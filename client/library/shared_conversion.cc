@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "client/library/proto_time.h"
 
 namespace gridfold::client {
@@ -32,6 +33,31 @@ v1::Grouping ToProto(const Grouping& grouping) {
                                                      segments->offsets.end());
   }
   return proto;
+}
+
+v1::ResidentArray ToProto(const ResidentArray& array) {
+  v1::ResidentArray proto;
+  proto.set_name(array.name);
+  if (array.slice) {
+    proto.mutable_slice()->set_first(array.slice->first);
+    proto.mutable_slice()->set_count(array.slice->count);
+  }
+  return proto;
+}
+
+absl::StatusOr<ArrayDescription> FromProto(const v1::ArrayDescription& description) {
+  ArrayDescription array;
+  array.name = description.name();
+  array.element_type = static_cast<ElementType>(description.element_type());
+  array.shape = ToVector<uint64_t>(description.shape());
+  array.size_bytes = description.size_bytes();
+  array.idle_expiry = FromProto(description.idle_expiry());
+  array.idle_time = FromProto(description.idle_time());
+  if (ElementSizeBytes(array.element_type) == 0) {
+    return absl::InternalError(absl::StrCat("the server's answer has an array of element type ",
+                                            description.element_type()));
+  }
+  return array;
 }
 
 }  // namespace gridfold::client

@@ -4,9 +4,11 @@
 
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "google/protobuf/repeated_field.h"
 #include "gridfold/execution_statistics.h"
 #include "gridfold/grouping.h"
+#include "gridfold/resident_array.h"
 #include "gridfold/v1/array.pb.h"
 #include "gridfold/v1/execution.pb.h"
 
@@ -16,6 +18,11 @@ ExecutionStatistics FromProto(const v1::ExecutionStatistics& execution);
 
 // A Grouping with no kind set stands for the whole array, just as none does.
 v1::Grouping ToProto(const Grouping& grouping);
+
+v1::ResidentArray ToProto(const ResidentArray& array);
+
+// INTERNAL where the type is none of the element types.
+absl::StatusOr<ArrayDescription> FromProto(const v1::ArrayDescription& description);
 
 template <typename To, typename From>
 std::vector<To> ToVector(const google::protobuf::RepeatedField<From>& values) {

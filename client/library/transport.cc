@@ -4,7 +4,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/library/retry.h"
-#include "client/library/unary_call.h"
 
 namespace gridfold::client {
 namespace {
@@ -19,6 +18,9 @@ absl::Status Validate(const ClientOptions& options) {
   }
   if (options.message_bytes_max < 1) {
     return absl::InvalidArgumentError("message_bytes_max: must be at least 1");
+  }
+  if (options.write_chunk_bytes < 8) {
+    return absl::InvalidArgumentError("write_chunk_bytes: must be at least 8, one element's");
   }
   const RetryPolicy& retry = options.retry;
   if (retry.attempts_max < 1) {
@@ -50,17 +52,34 @@ absl::StatusOr<std::unique_ptr<Transport>> Transport::Connect(const ClientOption
 }
 
 absl::Status Transport::Call(const std::string& method, const WireMessage& request,
-                             const CallOptions& options, google::protobuf::MessageLite& response) {
+                             const CallOptions& options, google::protobuf::MessageLite& response,
+                             Repeatable repeatable) {
   const int64_t limit = options_.message_bytes_max;
   if (request.size_bytes() > static_cast<uint64_t>(limit)) {
     return absl::ResourceExhaustedError(absl::StrCat("the request is ", request.size_bytes(),
                                                      " bytes, message_bytes_max is ", limit));
   }
-  const absl::Time deadline = absl::Now() + options.timeout.value_or(options_.default_timeout);
-  return RetryWhileUnavailable(options_.retry, deadline, SystemRetryEnvironment(), [&] {
+  if (repeatable == Repeatable::kNo) {
+    return CallOnce(channels_.Next(), method, request, MakeHead(options), response);
+  }
+  return Try(options, [&](const std::shared_ptr<grpc::Channel>& channel, const CallHead& head) {
     response.Clear();
-    return CallOnce(channels_.Next(), method, request, deadline, response);
+    return CallOnce(channel, method, request, head, response);
   });
+}
+
+absl::Status Transport::Try(
+    const CallOptions& options,
+    absl::FunctionRef<absl::Status(const std::shared_ptr<grpc::Channel>&, const CallHead&)>
+        attempt) {
+  const CallHead head = MakeHead(options);
+  return RetryWhileUnavailable(options_.retry, head.deadline, SystemRetryEnvironment(),
+                               [&] { return attempt(channels_.Next(), head); });
+}
+
+CallHead Transport::MakeHead(const CallOptions& options) const {
+  return {.deadline = absl::Now() + options.timeout.value_or(options_.default_timeout),
+          .tenant = options_.tenant};
 }
 
 }  // namespace gridfold::client

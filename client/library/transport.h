@@ -5,9 +5,11 @@
 #include <memory>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/library/channel_pool.h"
+#include "client/library/unary_call.h"
 #include "client/library/wire_message.h"
 #include "google/protobuf/message_lite.h"
 #include "gridfold/client_options.h"
@@ -20,11 +22,26 @@ class Transport {
   // As Client::Connect.
   static absl::StatusOr<std::unique_ptr<Transport>> Connect(const ClientOptions& options);
 
+  const ClientOptions& options() const { return options_; }
+
+  // Whether a call may be tried again that the server may have carried out already.
+  enum class Repeatable { kYes, kNo };
+
   // Calls `method` ("/package.Service/Method") and parses the answer into `response`.
   absl::Status Call(const std::string& method, const WireMessage& request,
-                    const CallOptions& options, google::protobuf::MessageLite& response);
+                    const CallOptions& options, google::protobuf::MessageLite& response,
+                    Repeatable repeatable = Repeatable::kYes);
+
+  // Runs `attempt`, which makes a call over `channel`, and runs it again where the server was
+  // unavailable.
+  absl::Status Try(const CallOptions& options,
+                   absl::FunctionRef<absl::Status(const std::shared_ptr<grpc::Channel>& channel,
+                                                  const CallHead& head)>
+                       attempt);
 
  private:
+  CallHead MakeHead(const CallOptions& options) const;
+
   explicit Transport(const ClientOptions& options) : options_(options), channels_(options) {}
 
   const ClientOptions options_;

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "client/library/memory_loan.h"
 #include "client/library/status_conversion.h"
 #include "grpcpp/client_context.h"
@@ -16,10 +15,10 @@ namespace {
 
 grpc::Status SendAndReceive(const std::shared_ptr<grpc::Channel>& channel,
                             const std::string& method, const WireMessage& request,
-                            absl::Time deadline, MemoryLoan& loan, grpc::CompletionQueue& queue,
+                            const CallHead& head, MemoryLoan& loan, grpc::CompletionQueue& queue,
                             grpc::ByteBuffer& response) {
   grpc::ClientContext context;
-  if (deadline != absl::InfiniteFuture()) context.set_deadline(absl::ToChronoTime(deadline));
+  head.ApplyTo(context);
   grpc::GenericStub stub(channel);
   const std::unique_ptr<grpc::GenericClientAsyncResponseReader> call =
       stub.PrepareUnaryCall(&context, method, loan.Lend(request), &queue);
@@ -32,17 +31,19 @@ grpc::Status SendAndReceive(const std::shared_ptr<grpc::Channel>& channel,
   return status;
 }
 
-// Lets gRPC work until the loan is returned. The queue delivers nothing any more, but whoever waits
-// on it lends his thread to the connections.
-void WaitUntilReturned(const MemoryLoan& loan, grpc::CompletionQueue& queue) {
-  while (!loan.IsReturned()) {
-    void* tag = nullptr;
-    bool ok = false;
-    queue.AsyncNext(&tag, &ok, absl::ToChronoTime(absl::Now() + absl::Milliseconds(1)));
-  }
+}  // namespace
+
+void CallHead::ApplyTo(grpc::ClientContext& context) const {
+  if (deadline != absl::InfiniteFuture()) context.set_deadline(absl::ToChronoTime(deadline));
+  if (!tenant.empty()) context.AddMetadata("gridfold-tenant", tenant);
 }
 
 absl::Status Parse(grpc::ByteBuffer& bytes, google::protobuf::MessageLite& message) {
+  if (bytes.Length() == 0) {
+    // A message without fields, which gRPC's reader does not take.
+    message.Clear();
+    return absl::OkStatus();
+  }
   grpc::ProtoBufferReader reader(&bytes);
   if (!reader.status().ok() || !message.ParseFromZeroCopyStream(&reader)) {
     return absl::InternalError(
@@ -51,17 +52,14 @@ absl::Status Parse(grpc::ByteBuffer& bytes, google::protobuf::MessageLite& messa
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::Status CallOnce(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
-                      const WireMessage& request, absl::Time deadline,
+                      const WireMessage& request, const CallHead& head,
                       google::protobuf::MessageLite& response) {
   grpc::CompletionQueue queue;
   MemoryLoan loan;
   grpc::ByteBuffer answer;
-  const grpc::Status status =
-      SendAndReceive(channel, method, request, deadline, loan, queue, answer);
-  WaitUntilReturned(loan, queue);
+  const grpc::Status status = SendAndReceive(channel, method, request, head, loan, queue, answer);
+  loan.WaitUntilReturned(queue);
   if (!status.ok()) return ToAbslStatus(status);
   return Parse(answer, response);
 }

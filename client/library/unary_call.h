@@ -10,13 +10,26 @@
 #include "client/library/wire_message.h"
 #include "google/protobuf/message_lite.h"
 #include "grpcpp/channel.h"
+#include "grpcpp/client_context.h"
+#include "grpcpp/support/byte_buffer.h"
 
 namespace gridfold::client {
+
+// What a call says beside its message.
+struct CallHead {
+  absl::Time deadline;
+  std::string tenant;  // Empty: none.
+
+  void ApplyTo(grpc::ClientContext& context) const;
+};
+
+// Parses an answer. INTERNAL where it is no such message.
+absl::Status Parse(grpc::ByteBuffer& bytes, google::protobuf::MessageLite& message);
 
 // Sends `request` to `method` ("/package.Service/Method") and parses the answer into `response`.
 // Returns only when nothing points at the request's arrays any more.
 absl::Status CallOnce(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
-                      const WireMessage& request, absl::Time deadline,
+                      const WireMessage& request, const CallHead& head,
                       google::protobuf::MessageLite& response);
 
 }  // namespace gridfold::client

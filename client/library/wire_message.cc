@@ -1,7 +1,9 @@
 #include "client/library/wire_message.h"
 
 #include <utility>
+#include <variant>
 
+#include "client/library/shared_conversion.h"
 #include "gridfold/v1/array.pb.h"
 
 namespace gridfold::client {
@@ -52,7 +54,18 @@ void WireMessage::AppendFields(const google::protobuf::MessageLite& message) {
   AppendOwned(message.SerializeAsString());
 }
 
-void WireMessage::AppendArray(uint32_t field_number, const ArrayView& array) {
+void WireMessage::AppendArray(uint32_t field_number, const ArrayInput& array) {
+  if (const auto* const view = std::get_if<ArrayView>(&array.source())) {
+    AppendInlineArray(field_number, *view);
+    return;
+  }
+  v1::ArraySource source;
+  *source.mutable_resident_array() = ToProto(std::get<ResidentArray>(array.source()));
+  const std::string bytes = source.SerializeAsString();
+  AppendOwned(FieldHeader(field_number, bytes.size()) + bytes);
+}
+
+void WireMessage::AppendInlineArray(uint32_t field_number, const ArrayView& array) {
   const std::span<const std::byte> data = array.bytes();
   std::string inside = SerializeArrayHeader(array);
   if (!data.empty()) inside += FieldHeader(v1::InlineArray::kDataFieldNumber, data.size());

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "google/protobuf/message_lite.h"
+#include "gridfold/array_input.h"
 #include "gridfold/array_view.h"
 
 namespace gridfold::client {
@@ -35,8 +36,8 @@ class WireMessage {
   // appended as an array.
   void AppendFields(const google::protobuf::MessageLite& message);
 
-  // Appends field `field_number`, an ArraySource with `array` inline.
-  void AppendArray(uint32_t field_number, const ArrayView& array);
+  // Appends field `field_number`, an ArraySource with `array` inline or by its name.
+  void AppendArray(uint32_t field_number, const ArrayInput& array);
 
   // Appends field `field_number`, the caller's bytes.
   void AppendBytes(uint32_t field_number, std::span<const std::byte> bytes);
@@ -45,6 +46,7 @@ class WireMessage {
   uint64_t size_bytes() const { return size_bytes_; }
 
  private:
+  void AppendInlineArray(uint32_t field_number, const ArrayView& array);
   void AppendOwned(std::string bytes);
   void AppendBorrowed(std::span<const std::byte> bytes);
 

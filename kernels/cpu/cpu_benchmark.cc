@@ -99,7 +99,8 @@ void Reduce(benchmark::State& state, std::vector<Statistic> statistics, Grouping
       PlanReduction(array, {.statistics = std::move(statistics), .grouping = {kind, {}}}).value();
   RunStatistics run;
   for (auto _ : state) {
-    const auto result = CpuLane().RunReduction(plan, {input.data, array.size_bytes()}, {}, run);
+    const auto result =
+        CpuLane().RunReduction(plan, HostSpan{input.data, array.size_bytes()}, {}, run);
     if (!result.ok()) state.SkipWithError(result.status().ToString().c_str());
   }
   state.SetBytesProcessed(state.iterations() * array.size_bytes());

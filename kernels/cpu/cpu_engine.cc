@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/cpu/cpu_lane.h"
 #include "kernels/cpu/worker_pool.h"
+#include "kernels/host_resident_pool.h"
 
 namespace gridfold::kernels {
 
@@ -50,6 +51,10 @@ class CpuEngine final : public Engine {
 
   absl::StatusOr<std::unique_ptr<Lane>> CreateLane(const LaneOptions& options) override {
     return CreateCpuLane(workers_, options);
+  }
+
+  absl::StatusOr<std::unique_ptr<ResidentPool>> CreateResidentPool(uint64_t size_bytes) override {
+    return CreateHostResidentPool(size_bytes);
   }
 
  private:

@@ -235,7 +235,8 @@ TEST(ReductionStatesTest, AreNotThereUnlessTheyAreAskedFor) {
   const auto lane = engine->CreateLane({kMany, kMany, kMany, kMany}).value();
   RunStatistics run;
   const auto result =
-      lane->RunReduction(plan, {reinterpret_cast<const std::byte*>(&element), 4}, {}, run).value();
+      lane->RunReduction(plan, HostSpan{reinterpret_cast<const std::byte*>(&element), 4}, {}, run)
+          .value();
   EXPECT_TRUE(std::holds_alternative<std::monostate>(result.states));
 }
 

@@ -43,7 +43,7 @@ int Measure(ElementType type, const std::vector<std::byte>& bytes, int threads) 
     RunStatistics statistics;
     const auto begin = std::chrono::steady_clock::now();
     const auto result =
-        lane->RunReduction(plan, {bytes.data(), plan.array.size_bytes()}, {}, statistics);
+        lane->RunReduction(plan, HostSpan{bytes.data(), plan.array.size_bytes()}, {}, statistics);
     const auto end = std::chrono::steady_clock::now();
     if (!result.ok()) return 1;
     sum = std::bit_cast<double>(result->columns[0].slots[0]);

@@ -24,7 +24,7 @@ void Merge(Sum& sum, const Sum& other) {
 template <class T>
 class Histogram {
  public:
-  Histogram(const HistogramPlan& plan, const HistogramInput& input, JobContext& job)
+  Histogram(const HistogramPlan& plan, const HostHistogramInput& input, JobContext& job)
       : plan_(plan), input_(input), job_(job), pieces_(CutSamples(plan)) {}
 
   absl::StatusOr<HistogramResult> Run() {
@@ -207,7 +207,7 @@ class Histogram {
   }
 
   const HistogramPlan& plan_;
-  const HistogramInput& input_;
+  const HostHistogramInput& input_;
   JobContext& job_;
   const HistogramPieces pieces_;
 };
@@ -215,7 +215,7 @@ class Histogram {
 }  // namespace
 
 absl::StatusOr<HistogramResult> HistogramOnCpu(const HistogramPlan& plan,
-                                               const HistogramInput& input, JobContext& job) {
+                                               const HostHistogramInput& input, JobContext& job) {
   const HistogramPieces pieces = CutSamples(plan);
   job.statistics.strategy = pieces.shared_counters ? "histogram/shared" : "histogram/private";
   const uint64_t passes =

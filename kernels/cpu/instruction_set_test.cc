@@ -59,7 +59,7 @@ ReductionResult Reduce(Lane& lane, ElementType type, GroupingKind kind, NanPolic
                                           .overflow_policy = OverflowPolicy::kWrap})
           .value();
   RunStatistics run;
-  return lane.RunReduction(plan, {bytes.data(), plan.array.size_bytes()}, {}, run).value();
+  return lane.RunReduction(plan, HostSpan{bytes.data(), plan.array.size_bytes()}, {}, run).value();
 }
 
 TEST_F(InstructionSetTest, IsNeverBetterThanTheLimit) {

@@ -18,6 +18,13 @@ struct JobContext {
   RunStatistics& statistics;  // The operation sets `strategy` and `bytes_read`.
 };
 
+// A histogram's arrays, all of which lie in host memory here.
+struct HostHistogramInput {
+  HostSpan array;
+  HostSpan y_array;
+  HostSpan weights;
+};
+
 absl::StatusOr<ReductionResult> ReduceOnCpu(const ReductionPlan& plan, HostSpan input,
                                             JobContext& job);
 
@@ -25,7 +32,7 @@ absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan out
                        JobContext& job);
 
 absl::StatusOr<HistogramResult> HistogramOnCpu(const HistogramPlan& plan,
-                                               const HistogramInput& input, JobContext& job);
+                                               const HostHistogramInput& input, JobContext& job);
 
 }  // namespace gridfold::kernels
 

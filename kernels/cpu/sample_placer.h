@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/engine.h"
+#include "kernels/cpu/operations.h"
 #include "kernels/numerics/bin_layout.h"
 #include "kernels/numerics/element.h"
 
@@ -39,7 +39,7 @@ class SamplePlacer {
  public:
   // `bins` have resolved ranges and must outlive the placer.
   SamplePlacer(const HistogramPlan& plan, const std::vector<PlannedBins>& bins,
-               const HistogramInput& input)
+               const HostHistogramInput& input)
       : x_(input.array.data),
         y_(plan.two_dimensional ? input.y_array.data : nullptr),
         channel_count_(plan.channel_count),

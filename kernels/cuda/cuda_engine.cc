@@ -9,6 +9,7 @@
 #include "kernels/cuda/cuda_lane.h"
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/device_properties.h"
+#include "kernels/cuda/device_resident_pool.h"
 #include "kernels/cuda/reduce_geometry.h"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/resource_counter.h"
@@ -40,6 +41,10 @@ class CudaEngine final : public Engine {
     absl::StatusOr<std::unique_ptr<Lane>> lane = CudaLane::Create(properties_, options, healthy_);
     if (cuda::IsDeviceLost(lane.status())) healthy_.store(false, std::memory_order_relaxed);
     return lane;
+  }
+
+  absl::StatusOr<std::unique_ptr<ResidentPool>> CreateResidentPool(uint64_t size_bytes) override {
+    return cuda::CreateDeviceResidentPool(properties_.device, size_bytes);
   }
 
  private:

@@ -1,7 +1,10 @@
 #include "kernels/cuda/cuda_lane.h"
 
+#include <cuda_runtime_api.h>
+
 #include <span>
 #include <utility>
+#include <variant>
 
 #include "kernels/cuda/cancellation.h"
 #include "kernels/cuda/cuda_status.h"
@@ -64,7 +67,7 @@ CudaLane::CudaLane(const DeviceProperties& properties, const LaneOptions& option
 // context on device 0.
 CudaLane::~CudaLane() { cudaSetDevice(properties_.device); }
 
-absl::StatusOr<ReductionResult> CudaLane::RunReduction(const ReductionPlan& plan, HostSpan input,
+absl::StatusOr<ReductionResult> CudaLane::RunReduction(const ReductionPlan& plan, InputSpan input,
                                                        std::stop_token stop,
                                                        RunStatistics& statistics) {
   ReductionResult result = MakeReductionResult(plan);
@@ -76,7 +79,7 @@ absl::StatusOr<ReductionResult> CudaLane::RunReduction(const ReductionPlan& plan
   return result;
 }
 
-absl::Status CudaLane::RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+absl::Status CudaLane::RunScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
                                std::stop_token stop, RunStatistics& statistics) {
   if (absl::Status status = CheckScanFits(options_, plan, input, output); !status.ok()) {
     return status;
@@ -97,6 +100,37 @@ absl::StatusOr<HistogramResult> CudaLane::RunHistogram(const HistogramPlan& plan
   return result;
 }
 
+absl::Status CudaLane::Copy(InputSpan from, OutputSpan to, std::stop_token stop) {
+  if (absl::Status status = CheckCopy(from, to); !status.ok()) return status;
+  RunStatistics unused;
+  return Run(unused, [&]() -> absl::Status {
+    if (const auto* host = std::get_if<MutableHostSpan>(&to)) {
+      const auto* const source = std::get_if<ResidentSpan>(&from);
+      if (source == nullptr) return absl::InternalError("neither side of a copy is resident");
+      return staging_.CopyOut(source->data, std::span(host, 1), stop, stream_.get());
+    }
+    std::byte* const place = std::get<MutableResidentSpan>(to).data;
+    if (const auto* host = std::get_if<HostSpan>(&from)) {
+      return staging_.CopyIn(*host, place, stop, stream_.get());
+    }
+    const ResidentSpan source = std::get<ResidentSpan>(from);
+    if (absl::Status status = CheckStop(stop); !status.ok()) return status;
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(place, source.data, source.size_bytes,
+                                                  cudaMemcpyDeviceToDevice, stream_.get()));
+    return absl::OkStatus();
+  });
+}
+
+absl::Status CudaLane::Clear(MutableResidentSpan span, std::stop_token stop) {
+  RunStatistics unused;
+  return Run(unused, [&]() -> absl::Status {
+    if (absl::Status status = CheckStop(stop); !status.ok()) return status;
+    if (span.size_bytes == 0) return absl::OkStatus();
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(span.data, 0, span.size_bytes, stream_.get()));
+    return absl::OkStatus();
+  });
+}
+
 absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation) {
   statistics = RunStatistics{};
   timer_.Reset();
@@ -111,9 +145,18 @@ absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::St
   return status;
 }
 
-absl::Status CudaLane::StageIn(HostSpan input, const Grouping& grouping,
-                               const std::stop_token& stop) {
-  absl::Status status = staging_.CopyIn(input, memory_.input.data(), stop, stream_.get());
+absl::StatusOr<const std::byte*> CudaLane::Stage(const InputSpan& input, std::byte* place,
+                                                 const std::stop_token& stop) {
+  if (const auto* resident = std::get_if<ResidentSpan>(&input)) return resident->data;
+  absl::Status status = staging_.CopyIn(std::get<HostSpan>(input), place, stop, stream_.get());
+  if (!status.ok()) return status;
+  return place;
+}
+
+absl::StatusOr<const std::byte*> CudaLane::StageIn(const InputSpan& input, const Grouping& grouping,
+                                                   const std::stop_token& stop) {
+  const absl::StatusOr<const std::byte*> elements = Stage(input, memory_.input.data(), stop);
+  absl::Status status = elements.status();
   if (status.ok() && grouping.kind == GroupingKind::kSegments) {
     const auto offsets = std::as_bytes(std::span(grouping.offsets));
     status = staging_.CopyIn({offsets.data(), offsets.size()}, memory_.offsets.data(), stop,
@@ -121,7 +164,8 @@ absl::Status CudaLane::StageIn(HostSpan input, const Grouping& grouping,
   }
   if (status.ok()) status = timer_.Mark(stream_.get());
   if (status.ok()) status = CheckStop(stop);
-  return status;
+  if (!status.ok()) return status;
+  return elements;
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -30,14 +30,16 @@ class CudaLane final : public Lane {
                                                       std::atomic<bool>& healthy);
   ~CudaLane() override;
 
-  absl::StatusOr<ReductionResult> RunReduction(const ReductionPlan& plan, HostSpan input,
+  absl::StatusOr<ReductionResult> RunReduction(const ReductionPlan& plan, InputSpan input,
                                                std::stop_token stop,
                                                RunStatistics& statistics) override;
-  absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+  absl::Status RunScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
                        std::stop_token stop, RunStatistics& statistics) override;
   absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
                                                const HistogramInput& input, std::stop_token stop,
                                                RunStatistics& statistics) override;
+  absl::Status Copy(InputSpan from, OutputSpan to, std::stop_token stop) override;
+  absl::Status Clear(MutableResidentSpan span, std::stop_token stop) override;
 
  private:
   // As LaneLayout has it.
@@ -56,9 +58,10 @@ class CudaLane final : public Lane {
   static absl::StatusOr<Memory> AllocateMemory(const LaneLayout& layout);
 
   // The operations, after their limits have been checked; one file each.
-  absl::Status Reduce(const ReductionPlan& plan, HostSpan input, const std::stop_token& stop,
-                      RunStatistics& statistics, ReductionResult& result);
-  absl::Status Scan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+  absl::Status Reduce(const ReductionPlan& plan, const InputSpan& input,
+                      const std::stop_token& stop, RunStatistics& statistics,
+                      ReductionResult& result);
+  absl::Status Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
                     const std::stop_token& stop, RunStatistics& statistics);
   absl::Status Histogram(const HistogramPlan& plan, const HistogramInput& input,
                          const std::stop_token& stop, RunStatistics& statistics,
@@ -67,8 +70,15 @@ class CudaLane final : public Lane {
   // Runs a job, times it, and leaves the stream idle whatever came of it.
   absl::Status Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
 
-  // Enqueues the copies of a job's array and, of segments, their offsets; marks the end of staging.
-  absl::Status StageIn(HostSpan input, const Grouping& grouping, const std::stop_token& stop);
+  // Where the kernels find `input`: in place where it is resident, else at `place`, where its copy
+  // is enqueued.
+  absl::StatusOr<const std::byte*> Stage(const InputSpan& input, std::byte* place,
+                                         const std::stop_token& stop);
+
+  // Stages a job's array, enqueues, of segments, the copy of their offsets, and marks the end of
+  // staging. Returns where the array is.
+  absl::StatusOr<const std::byte*> StageIn(const InputSpan& input, const Grouping& grouping,
+                                           const std::stop_token& stop);
 
   const DeviceProperties properties_;
   const LaneOptions options_;

@@ -12,17 +12,17 @@ absl::Status CudaLane::Histogram(const HistogramPlan& plan, const HistogramInput
                                  const std::stop_token& stop, RunStatistics& statistics,
                                  HistogramResult& result) {
   DeviceHistogramInput device_input;
-  const std::pair<const HostSpan&, DeviceSpan&> arrays[] = {{input.array, device_input.samples},
-                                                            {input.y_array, device_input.y_samples},
-                                                            {input.weights, device_input.weights}};
+  const std::pair<const InputSpan&, DeviceSpan&> arrays[] = {
+      {input.array, device_input.samples},
+      {input.y_array, device_input.y_samples},
+      {input.weights, device_input.weights}};
   std::byte* place = memory_.input.data();
   for (const auto& [from, to] : arrays) {
-    if (from.size_bytes == 0) continue;
-    if (absl::Status status = staging_.CopyIn(from, place, stop, stream_.get()); !status.ok()) {
-      return status;
-    }
-    to = {place, plan.array.element_count};
-    place += RoundUp(from.size_bytes, kArrayAlignmentBytes);
+    if (SizeBytes(from) == 0) continue;
+    const absl::StatusOr<const std::byte*> elements = Stage(from, place, stop);
+    if (!elements.ok()) return elements.status();
+    to = {*elements, plan.array.element_count};
+    if (*elements == place) place += RoundUp(SizeBytes(from), kArrayAlignmentBytes);
   }
   absl::Status status = timer_.Mark(stream_.get());
   if (status.ok()) status = CheckStop(stop);

@@ -14,11 +14,12 @@ LaneLayout LaneLayoutOf(const LaneOptions& options, const DeviceProperties& prop
   layout.offsets_bytes = (options.group_count_max + 1) * sizeof(uint64_t);
   layout.output_bytes =
       kFlagBytes + options.output_bytes_max + (kStatisticCount + 1) * sizeof(uint64_t);
+  const uint64_t array_bytes_max =
+      std::max(options.input_bytes_max, options.resident_input_bytes_max);
   // A lane runs one job at a time.
   layout.scratch_bytes = std::max(
-      {ReductionScratchBytesMax(options.input_bytes_max, options.group_count_max, properties),
-       ScanScratchBytesMax(options.input_bytes_max),
-       HistogramScratchBytesMax(options.bin_count_max)});
+      {ReductionScratchBytesMax(array_bytes_max, options.group_count_max, properties),
+       ScanScratchBytesMax(array_bytes_max), HistogramScratchBytesMax(options.bin_count_max)});
   return layout;
 }
 

@@ -32,13 +32,13 @@ MutableHostSpan SpanOf(uint64_t* values, size_t count) {
 
 }  // namespace
 
-absl::Status CudaLane::Reduce(const ReductionPlan& plan, HostSpan input,
+absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
                               const std::stop_token& stop, RunStatistics& statistics,
                               ReductionResult& result) {
   statistics.strategy = ReductionStrategy(plan, properties_);
   statistics.bytes_read = ReductionBytesRead(plan);
-  absl::Status status = StageIn(input, plan.grouping, stop);
-  if (!status.ok()) return status;
+  const absl::StatusOr<const std::byte*> elements = StageIn(input, plan.grouping, stop);
+  if (!elements.ok()) return elements.status();
 
   // Failures and states stand behind the slots, so that one copy brings all.
   uint64_t* const slots = reinterpret_cast<uint64_t*>(memory_.output.data() + kFlagBytes);
@@ -47,12 +47,12 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, HostSpan input,
   const uint64_t failure_words =
       plan.statistics.size() + (plan.result_slot_count() + plan.statistics.size()) % 2;
   void* const states_at = plan.return_states ? failures_at + failure_words : nullptr;
-  const ReductionInput device_input{{memory_.input.data(), plan.array.element_count},
+  const ReductionInput device_input{{*elements, plan.array.element_count},
                                     reinterpret_cast<const uint64_t*>(memory_.offsets.data()),
                                     memory_.idle_total.data()};
   Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
-  status = LaunchReduction(plan, device_input, {slots, failures_at, states_at}, scratch,
-                           properties_, stream_.get());
+  absl::Status status = LaunchReduction(plan, device_input, {slots, failures_at, states_at},
+                                        scratch, properties_, stream_.get());
   if (status.ok()) status = timer_.Mark(stream_.get());
   if (!status.ok()) return status;
 

@@ -1,4 +1,5 @@
 #include <span>
+#include <variant>
 
 #include "kernels/cuda/cuda_lane.h"
 #include "kernels/cuda/scan.h"
@@ -6,21 +7,23 @@
 
 namespace gridfold::kernels::cuda {
 
-absl::Status CudaLane::Scan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
                             const std::stop_token& stop, RunStatistics& statistics) {
   statistics.strategy = ScanStrategy(plan);
   statistics.bytes_read = ScanBytesRead(plan);
-  absl::Status status = StageIn(input, plan.grouping, stop);
-  if (!status.ok()) return status;
+  const absl::StatusOr<const std::byte*> elements = StageIn(input, plan.grouping, stop);
+  if (!elements.ok()) return elements.status();
 
   std::byte* const flag = memory_.output.data();
-  std::byte* const results = flag + kFlagBytes;
-  const ScanInput device_input{{memory_.input.data(), plan.array.element_count},
+  const auto* const resident = std::get_if<MutableResidentSpan>(&output);
+  std::byte* const results = resident != nullptr ? resident->data : flag + kFlagBytes;
+  const ScanInput device_input{{*elements, plan.array.element_count},
                                reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
   const ScanOutput device_output{{results, plan.array.element_count},
                                  reinterpret_cast<uint32_t*>(flag)};
   Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
-  status = LaunchScan(plan, device_input, device_output, scratch, properties_, stream_.get());
+  absl::Status status =
+      LaunchScan(plan, device_input, device_output, scratch, properties_, stream_.get());
   if (status.ok()) status = timer_.Mark(stream_.get());
   if (!status.ok()) return status;
 
@@ -31,7 +34,10 @@ absl::Status CudaLane::Scan(const ScanPlan& plan, HostSpan input, MutableHostSpa
   status = staging_.CopyOut(flag, std::span(&flag_span, 1), stop, stream_.get());
   if (!status.ok()) return status;
   if (overflow != 0) return ScanOverflowError(plan);
-  status = staging_.CopyOut(results, std::span(&output, 1), stop, stream_.get());
+  if (resident == nullptr) {
+    const auto& host = std::get<MutableHostSpan>(output);
+    status = staging_.CopyOut(results, std::span(&host, 1), stop, stream_.get());
+  }
   if (status.ok()) status = timer_.Mark(stream_.get());
   return status;
 }

@@ -4,16 +4,19 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <stop_token>
 #include <utility>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/engine.h"
+#include "kernels/host_resident_pool.h"
 
 namespace gridfold::server {
 
@@ -55,6 +58,10 @@ class FakeEngine final : public kernels::Engine {
   std::function<absl::Status(std::stop_token)> on_run = [](std::stop_token) {
     return absl::OkStatus();
   };
+  // What every copy of a lane does before it copies, and so does Clear.
+  std::function<absl::Status(std::stop_token)> on_copy = [](std::stop_token) {
+    return absl::OkStatus();
+  };
   std::atomic<bool> healthy = true;
   int lane_count_max = 1 << 20;
 
@@ -65,6 +72,10 @@ class FakeEngine final : public kernels::Engine {
     if (lane_count_max-- == 0) return absl::ResourceExhaustedError("no memory for another lane");
     return std::make_unique<FakeLane>(*this);
   }
+  absl::StatusOr<std::unique_ptr<kernels::ResidentPool>> CreateResidentPool(
+      uint64_t size_bytes) override {
+    return kernels::CreateHostResidentPool(size_bytes);
+  }
 
  private:
   class FakeLane final : public kernels::Lane {
@@ -72,18 +83,17 @@ class FakeEngine final : public kernels::Engine {
     explicit FakeLane(FakeEngine& engine) : engine_(engine) {}
 
     absl::StatusOr<kernels::ReductionResult> RunReduction(
-        const kernels::ReductionPlan& plan, kernels::HostSpan, std::stop_token stop,
+        const kernels::ReductionPlan& plan, kernels::InputSpan, std::stop_token stop,
         kernels::RunStatistics& statistics) override {
       statistics.strategy = "fake";
       if (absl::Status status = engine_.on_run(stop); !status.ok()) return status;
       return kernels::MakeReductionResult(plan);
     }
 
-    absl::Status RunScan(const kernels::ScanPlan&, kernels::HostSpan,
-                         kernels::MutableHostSpan output, std::stop_token stop,
-                         kernels::RunStatistics& statistics) override {
+    absl::Status RunScan(const kernels::ScanPlan&, kernels::InputSpan, kernels::OutputSpan output,
+                         std::stop_token stop, kernels::RunStatistics& statistics) override {
       statistics.strategy = "fake";
-      std::memset(output.data, 0, output.size_bytes);
+      std::visit([](const auto& span) { std::memset(span.data, 0, span.size_bytes); }, output);
       return engine_.on_run(stop);
     }
 
@@ -96,6 +106,19 @@ class FakeEngine final : public kernels::Engine {
       result.channels.resize(plan.channel_count);
       result.bins = plan.bins;
       return result;
+    }
+
+    absl::Status Copy(kernels::InputSpan from, kernels::OutputSpan to,
+                      std::stop_token stop) override {
+      if (absl::Status status = engine_.on_copy(stop); !status.ok()) return status;
+      const std::byte* const source = std::visit([](const auto& span) { return span.data; }, from);
+      std::visit([&](const auto& span) { std::memcpy(span.data, source, span.size_bytes); }, to);
+      return absl::OkStatus();
+    }
+
+    absl::Status Clear(kernels::MutableResidentSpan span, std::stop_token stop) override {
+      std::memset(span.data, 0, span.size_bytes);
+      return engine_.on_copy(stop);
     }
 
    private:

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/text_format.h"
+#include "gridfold/v1/array_service.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/accumulator.h"
 
@@ -28,6 +29,18 @@ constexpr char kReduce[] = "/gridfold.v1.ComputeService/ReduceArray";
 constexpr char kScan[] = "/gridfold.v1.ComputeService/ScanArray";
 constexpr char kHistogram[] = "/gridfold.v1.ComputeService/ComputeHistogram";
 constexpr char kMerge[] = "/gridfold.v1.ComputeService/MergeAccumulators";
+constexpr char kCreate[] = "/gridfold.v1.ArrayService/CreateArray";
+constexpr char kWrite[] = "/gridfold.v1.ArrayService/WriteArray";
+constexpr char kRead[] = "/gridfold.v1.ArrayService/ReadArray";
+constexpr char kGet[] = "/gridfold.v1.ArrayService/GetArray";
+constexpr char kList[] = "/gridfold.v1.ArrayService/ListArrays";
+constexpr char kDelete[] = "/gridfold.v1.ArrayService/DeleteArray";
+
+// kMutatorArray, of which there is but one element, as a source.
+std::string Resident(const char* field) {
+  return absl::StrCat(field, " { resident_array { name: '", kMutatorArray,
+                      "' slice { first: 0 count: 1 } } } ");
+}
 
 // Accumulators of two integers, as text.
 std::string ReductionAccumulator() {
@@ -94,6 +107,29 @@ const std::vector<Seed>& Seeds() {
       {kMerge, &v1::MergeAccumulatorsRequest::default_instance(),
        absl::StrCat("accumulators: '", HistogramAccumulator(), "' accumulators: '",
                     HistogramAccumulator(), "' partial: true")},
+      {kReduce, &v1::ReduceArrayRequest::default_instance(),
+       absl::StrCat(Resident("array"), "statistics: [2, 8, 18] return_accumulator: true")},
+      {kScan, &v1::ScanArrayRequest::default_instance(),
+       absl::StrCat(Resident("array"),
+                    "operation: 1 overflow_policy: 2 destination { "
+                    "resident_array { idle_expiry { seconds: 1 } } }")},
+      {kScan, &v1::ScanArrayRequest::default_instance(),
+       absl::StrCat(Resident("array"),
+                    "operation: 1 overflow_policy: 2 destination { in_place { } "
+                    "}")},
+      {kHistogram, &v1::ComputeHistogramRequest::default_instance(),
+       absl::StrCat(Resident("array"), Resident("y_array"), Resident("weights"),
+                    "bins { even { bin_count: 10 lower_bound: 0 upper_bound: 50 } }")},
+      {kCreate, &v1::CreateArrayRequest::default_instance(),
+       "element_type: 3 shape: [2, 3] idle_expiry { seconds: 1 nanos: 5 }"},
+      {kWrite, &v1::WriteArrayRequest::default_instance(),
+       absl::StrCat("header { name: '", kMutatorArray, "' } first_element: 0 data: 'abcdefgh'")},
+      {kRead, &v1::ReadArrayRequest::default_instance(),
+       absl::StrCat("array { name: '", kMutatorArray,
+                    "' slice { first: 0 count: 1 } } chunk_bytes_max: 4096")},
+      {kGet, &v1::GetArrayRequest::default_instance(), absl::StrCat("name: '", kMutatorArray, "'")},
+      {kList, &v1::ListArraysRequest::default_instance(), "page_size: 5 page_token: 'a'"},
+      {kDelete, &v1::DeleteArrayRequest::default_instance(), "name: 'another'"},
   };
   return *kSeeds;
 }
@@ -134,6 +170,10 @@ void SetNumber(Message& message, const FieldDescriptor& field, uint64_t bits, do
     case FieldDescriptor::CPPTYPE_INT64:
       repeated ? reflection.AddInt64(&message, &field, static_cast<int64_t>(bits))
                : reflection.SetInt64(&message, &field, static_cast<int64_t>(bits));
+      return;
+    case FieldDescriptor::CPPTYPE_INT32:
+      repeated ? reflection.AddInt32(&message, &field, static_cast<int32_t>(bits))
+               : reflection.SetInt32(&message, &field, static_cast<int32_t>(bits));
       return;
     case FieldDescriptor::CPPTYPE_UINT32:
       repeated ? reflection.AddUInt32(&message, &field, static_cast<uint32_t>(bits))

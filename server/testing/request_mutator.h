@@ -11,6 +11,9 @@
 
 namespace gridfold::server {
 
+// The array that resident inputs of the requests name: one int64.
+inline constexpr char kMutatorArray[] = "seven";
+
 // One in-memory request of each method, with every field of the contract in use somewhere.
 struct RequestBytes {
   std::string method;

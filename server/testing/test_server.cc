@@ -25,6 +25,7 @@ TestServer::TestServer(kernels::Engine& engine, const Limits& limits,
   channel_ = grpc::CreateCustomChannel(absl::StrCat("127.0.0.1:", server_->port()),
                                        grpc::InsecureChannelCredentials(), arguments);
   compute_ = v1::ComputeService::NewStub(channel_);
+  arrays_ = v1::ArrayService::NewStub(channel_);
   server_service_ = v1::ServerService::NewStub(channel_);
 }
 

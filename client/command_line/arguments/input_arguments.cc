@@ -8,6 +8,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
+#include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/arguments/number_list.h"
 
 namespace gridfold::client {
@@ -25,12 +26,23 @@ const std::map<std::string, FileFormat>& FormatNames() {
 
 }  // namespace
 
-InputArguments::InputArguments(CLI::App& command) {
+InputArguments::InputArguments(CLI::App& command, InputPlaces places) {
   const char* const group = "Input";
-  command
-      .add_option("FILE", options_.path, "The array: a .npy, raw or CSV file; - is standard input")
-      ->required()
-      ->group(group);
+  CLI::Option* const file =
+      command
+          .add_option("FILE", options_.path,
+                      "The array: a .npy, raw or CSV file; - is standard input")
+          ->group(group);
+  if (places == InputPlaces::kFile) {
+    file->required();
+  } else {
+    command
+        .add_option("--array", reference_,
+                    "In place of FILE: an array on the server (gridfold array), or a part of it")
+        ->type_name("NAME[FIRST:COUNT]")
+        ->excludes(file)
+        ->group(group);
+  }
   command.add_option("--format", options_.format, "auto (the default), npy, raw or csv")
       ->transform(CLI::CheckedTransformer(FormatNames()).description(""))
       ->type_name("FORMAT")
@@ -51,6 +63,13 @@ InputArguments::InputArguments(CLI::App& command) {
 
 absl::StatusOr<InputOptions> InputArguments::ToOptions() const {
   InputOptions options = options_;
+  if (!reference_.empty()) {
+    absl::StatusOr<ResidentArray> resident = ParseReference("--array", reference_);
+    if (!resident.ok()) return resident.status();
+    options.resident = *std::move(resident);
+  } else if (options.path.empty()) {
+    return absl::InvalidArgumentError("FILE or --array is required");
+  }
   if (!type_.empty()) {
     const absl::StatusOr<ElementType> type = ParseTypeArgument("--type", type_);
     if (!type.ok()) return type.status();

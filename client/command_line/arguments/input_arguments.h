@@ -10,10 +10,13 @@
 
 namespace gridfold::client {
 
-// FILE and the flags that describe it, as text.
+// What an input may be besides a file.
+enum class InputPlaces { kFile, kFileOrServer };
+
+// FILE and the flags that describe it, as text; --array in place of them where that is allowed.
 class InputArguments {
  public:
-  explicit InputArguments(CLI::App& command);
+  InputArguments(CLI::App& command, InputPlaces places);
   InputArguments(const InputArguments&) = delete;
   InputArguments& operator=(const InputArguments&) = delete;
 
@@ -22,6 +25,7 @@ class InputArguments {
 
  private:
   InputOptions options_;
+  std::string reference_;
   std::string type_;
   std::string shape_;
   std::string column_;

@@ -5,6 +5,7 @@
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/arguments/bin_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_list.h"
@@ -24,23 +25,26 @@ Examples:
   gridfold histogram image.npy --integer 0 --bins 256 --channels 3
   gridfold histogram hour.npy --y delay.npy --layout even:24:0:24 --layout even:20:-60:140
   gridfold histogram flights.csv --column delay --weights-column distance
+  gridfold histogram --array latency --weights-array bytes --bins 50
   gridfold histogram latency.npy --bins 1000 --quantiles 0.5,0.9,0.99
 )";
 
-// A second array: its own file, or another column of the first one's.
+// A second array: its own file, another column of the first one's, or an array on the server.
 struct SecondArray {
-  std::string path;
-  std::string column;
-  std::string type;
+  const char* reference_flag;
+  std::string path = "";
+  std::string column = "";
+  std::string type = "";
+  std::string reference = "";
 
-  bool IsGiven() const { return !path.empty() || !column.empty(); }
+  bool IsGiven() const { return !path.empty() || !column.empty() || !reference.empty(); }
 };
 
 class HistogramCommand : public Command {
  public:
   explicit HistogramCommand(CLI::App& program)
       : command_(*program.add_subcommand("histogram", "Count an array's elements by bins")),
-        input_(command_) {
+        input_(command_, InputPlaces::kFileOrServer) {
     command_.footer(kFooter);
     AddBinArguments(command_, bins_);
     AddSecondArrays("Second arrays");
@@ -76,18 +80,17 @@ class HistogramCommand : public Command {
     if (!options.ok()) return WithExitCode(options.status(), ExitCode::kUsage);
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
-    const absl::StatusOr<HostArray> array = session.Load(*input);
+    const absl::StatusOr<InputArray> array = session.Open(*input);
     if (!array.ok()) return array.status();
-    absl::StatusOr<std::optional<HostArray>> y = LoadSecond(session, *input, y_);
+    absl::StatusOr<std::optional<InputArray>> y = OpenSecond(session, *input, y_);
     if (!y.ok()) return y.status();
-    absl::StatusOr<std::optional<HostArray>> weights = LoadSecond(session, *input, weights_);
+    absl::StatusOr<std::optional<InputArray>> weights = OpenSecond(session, *input, weights_);
     if (!weights.ok()) return weights.status();
-    if (y->has_value()) options->y_array = (*y)->view();
-    if (weights->has_value()) options->weights = (*weights)->view();
+    if (y->has_value()) options->y_array = (*y)->input();
+    if (weights->has_value()) options->weights = (*weights)->input();
 
-    const auto answer = session.Ask(*array, input->path, [&](Client& client) {
-      return client.ComputeHistogram(array->view(), *options);
-    });
+    const auto answer = session.Ask(
+        *array, [&](Client& client) { return client.ComputeHistogram(array->input(), *options); });
     if (!answer.ok()) return answer.status();
     if (!accumulator_.empty()) {
       const absl::Status status = WriteFile(accumulator_, {answer->result.accumulator});
@@ -110,6 +113,9 @@ class HistogramCommand : public Command {
     command_.add_option("--y-column", y_.column, "Its column; of FILE where --y is not given")
         ->type_name("COLUMN")
         ->group(group);
+    command_.add_option(y_.reference_flag, y_.reference, "In place of --y: an array on the server")
+        ->type_name("NAME[FIRST:COUNT]")
+        ->group(group);
     command_.add_option("--weights", weights_.path, "Sum these in each bin instead of counting")
         ->type_name("FILE")
         ->group(group);
@@ -117,6 +123,11 @@ class HistogramCommand : public Command {
         .add_option("--weights-column", weights_.column,
                     "Their column; of FILE where --weights is not given")
         ->type_name("COLUMN")
+        ->group(group);
+    command_
+        .add_option(weights_.reference_flag, weights_.reference,
+                    "In place of --weights: an array on the server")
+        ->type_name("NAME[FIRST:COUNT]")
         ->group(group);
     command_.add_option("--weights-type", weights_.type, "Their type, where it is not --type's")
         ->type_name("TYPE")
@@ -141,12 +152,19 @@ class HistogramCommand : public Command {
     return options;
   }
 
-  // Loads a second array like the first, but for what `second` says.
-  static absl::StatusOr<std::optional<HostArray>> LoadSecond(const Session& session,
-                                                             const InputOptions& first,
-                                                             const SecondArray& second) {
+  // Opens a second array like the first, but for what `second` says.
+  static absl::StatusOr<std::optional<InputArray>> OpenSecond(const Session& session,
+                                                              const InputOptions& first,
+                                                              const SecondArray& second) {
     if (!second.IsGiven()) return std::nullopt;
     InputOptions options = first;
+    options.resident.reset();
+    if (!second.reference.empty()) {
+      absl::StatusOr<ResidentArray> resident =
+          ParseReference(second.reference_flag, second.reference);
+      if (!resident.ok()) return WithExitCode(resident.status(), ExitCode::kUsage);
+      options.resident = *std::move(resident);
+    }
     if (!second.path.empty()) options.path = second.path;
     if (!second.column.empty()) options.column = second.column;
     if (!second.type.empty()) {
@@ -154,16 +172,16 @@ class HistogramCommand : public Command {
       if (!type.ok()) return WithExitCode(type.status(), ExitCode::kUsage);
       options.element_type = *type;
     }
-    absl::StatusOr<HostArray> array = session.Load(options);
+    absl::StatusOr<InputArray> array = session.Open(options);
     if (!array.ok()) return array.status();
-    return std::optional<HostArray>(*std::move(array));
+    return std::optional<InputArray>(*std::move(array));
   }
 
   CLI::App& command_;
   InputArguments input_;
   BinArguments bins_;
-  SecondArray y_;
-  SecondArray weights_;
+  SecondArray y_{.reference_flag = "--y-array"};
+  SecondArray weights_{.reference_flag = "--weights-array"};
   bool clamp_ = false;
   bool sparse_ = false;
   uint32_t channel_count_ = 1;

@@ -25,6 +25,8 @@ Examples:
   gridfold reduce flights.csv --column delay --ignore-nan
   gridfold reduce samples.bin --type float32 --segments 0,1000,5000
   gridfold reduce january.npy --accumulator january.acc
+  gridfold reduce --array samples --stat sum         an array on the server; see gridfold array
+  gridfold reduce --array 'samples[1000:50]'         50 of its elements, from number 1,000 on
   producer | gridfold reduce - --type uint16 --stat count,max
 )";
 
@@ -38,7 +40,7 @@ class ReduceCommand : public Command {
  public:
   explicit ReduceCommand(CLI::App& program)
       : command_(*program.add_subcommand("reduce", "Compute statistics of an array")),
-        input_(command_),
+        input_(command_, InputPlaces::kFileOrServer),
         grouping_(command_) {
     command_.footer(kFooter);
     const char* const group = "Statistics";
@@ -78,11 +80,10 @@ class ReduceCommand : public Command {
     if (!options.ok()) return options.status();
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
-    const absl::StatusOr<HostArray> array = session.Load(*input);
+    const absl::StatusOr<InputArray> array = session.Open(*input);
     if (!array.ok()) return array.status();
-    const auto answer = session.Ask(*array, input->path, [&](Client& client) {
-      return client.ReduceArray(array->view(), *options);
-    });
+    const auto answer = session.Ask(
+        *array, [&](Client& client) { return client.ReduceArray(array->input(), *options); });
     if (!answer.ok()) return answer.status();
     if (!accumulator_.empty()) {
       const absl::Status status = WriteFile(accumulator_, {answer->result.accumulator});

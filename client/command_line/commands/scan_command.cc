@@ -4,12 +4,10 @@
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/commands/command.h"
-#include "client/command_line/input/npy_format.h"
+#include "client/command_line/output/array_file.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/scan_report.h"
 
@@ -21,6 +19,7 @@ Examples:
   gridfold scan delay.npy                           running sum, the first and last few shown
   gridfold scan delay.npy --op max --output running_max.npy
   gridfold scan matrix.npy --axis 1 --exclusive
+  gridfold scan --array samples --to-array sums     from and to arrays on the server
   gridfold scan lengths.npy --exclusive --output - | gridfold reduce - --stat max
 )";
 
@@ -34,22 +33,11 @@ const std::map<std::string, ScanOperation>& OperationNames() {
   return *names;
 }
 
-// Writes .npy where the name says so or there is none, else the bare elements.
-absl::Status Write(const ScanResult& scan, const std::string& path) {
-  std::string header;
-  if (path == "-" || absl::EndsWith(path, ".npy")) {
-    absl::StatusOr<std::string> npy_header = NpyHeader(scan.element_type, scan.shape);
-    if (!npy_header.ok()) return npy_header.status();
-    header = *std::move(npy_header);
-  }
-  return WriteFile(path, {header, scan.data});
-}
-
 class ScanCommand : public Command {
  public:
   explicit ScanCommand(CLI::App& program)
       : command_(*program.add_subcommand("scan", "Compute the running aggregate of an array")),
-        input_(command_),
+        input_(command_, InputPlaces::kFileOrServer),
         grouping_(command_) {
     command_.footer(kFooter);
     const char* const group = "Scan";
@@ -75,6 +63,20 @@ class ScanCommand : public Command {
                     ".npy to standard output, and nothing else there")
         ->type_name("FILE")
         ->group(group);
+    CLI::Option* const output = command_.get_option("--output");
+    CLI::Option* const to_array =
+        command_
+            .add_option("--to-array", to_array_,
+                        "Keep the results on the server, as a new array of this name")
+            ->type_name("NAME")
+            ->excludes(output)
+            ->group(group);
+    command_
+        .add_flag("--in-place", in_place_,
+                  "Of --array: replace the elements by the results, which are of their type")
+        ->excludes(output)
+        ->excludes(to_array)
+        ->group(group);
     command_.add_option("--rows", rows_max_, "Show at most so many results; 0 shows all")
         ->type_name("N")
         ->capture_default_str();
@@ -87,14 +89,14 @@ class ScanCommand : public Command {
     if (!options.ok()) return options.status();
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
-    const absl::StatusOr<HostArray> array = session.Load(*input);
+    const absl::StatusOr<InputArray> array = session.Open(*input);
     if (!array.ok()) return array.status();
-    const auto answer = session.Ask(*array, input->path, [&](Client& client) {
-      return client.ScanArray(array->view(), *options);
-    });
+    const auto answer = session.Ask(
+        *array, [&](Client& client) { return client.ScanArray(array->input(), *options); });
     if (!answer.ok()) return answer.status();
     if (!output_.empty()) {
-      const absl::Status status = Write(answer->result, output_);
+      const absl::Status status = WriteArrayFile(output_, answer->result.element_type,
+                                                 answer->result.shape, answer->result.data);
       if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
       if (output_ == "-") return absl::OkStatus();
     }
@@ -116,6 +118,8 @@ class ScanCommand : public Command {
     options.grouping = *std::move(grouping);
     options.nan_policy = grouping_.nan_policy();
     options.overflow_policy = grouping_.overflow_policy();
+    if (!to_array_.empty()) options.destination = ResidentDestination{.name = to_array_};
+    if (in_place_) options.destination = InPlaceDestination{};
     if (!output_type_.empty()) {
       const absl::StatusOr<ElementType> type = ParseTypeArgument("--output-type", output_type_);
       if (!type.ok()) return WithExitCode(type.status(), ExitCode::kUsage);
@@ -132,6 +136,8 @@ class ScanCommand : public Command {
   bool reverse_ = false;
   std::string output_type_;
   std::string output_;
+  std::string to_array_;
+  bool in_place_ = false;
   uint64_t rows_max_ = 10;
 };
 

@@ -10,13 +10,15 @@
 #include "absl/status/statusor.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/input/host_array.h"
+#include "gridfold/resident_array.h"
 
 namespace gridfold::client {
 
 enum class FileFormat { kAuto, kNpy, kRaw, kCsv };
 
 struct InputOptions {
-  std::string path;  // "-" is standard input.
+  std::string path;                                      // "-" is standard input.
+  std::optional<ResidentArray> resident = std::nullopt;  // In place of all else: on the server.
   // kAuto: .npy by its first bytes; CSV by the name's end (.csv, .tsv) or where a column is given;
   // raw where a type is.
   FileFormat format = FileFormat::kAuto;

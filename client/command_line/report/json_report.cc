@@ -100,13 +100,26 @@ Json ToObject(const HistogramCounts& counts, const HistogramOptions& options) {
   return object;
 }
 
+Json ToObject(const ArrayDescription& array) {
+  return {{"name", array.name},
+          {"element_type", std::string(ElementTypeName(array.element_type))},
+          {"shape", array.shape},
+          {"size_bytes", array.size_bytes},
+          {"idle_expiry_us", ToMicroseconds(array.idle_expiry)},
+          {"idle_time_us", ToMicroseconds(array.idle_time)}};
+}
+
 Json ToObject(const ServerLimits& limits) {
   return {{"message_bytes_max", limits.message_bytes_max},
           {"bin_count_max", limits.bin_count_max},
           {"group_count_max", limits.group_count_max},
           {"lane_count", limits.lane_count},
           {"queued_jobs_max", limits.queued_jobs_max},
-          {"queued_bytes_max", limits.queued_bytes_max}};
+          {"queued_bytes_max", limits.queued_bytes_max},
+          {"resident_bytes_max", limits.resident_bytes_max},
+          {"tenant_resident_bytes_max", limits.tenant_resident_bytes_max},
+          {"array_count_max", limits.array_count_max},
+          {"array_chunk_bytes_max", limits.array_chunk_bytes_max}};
 }
 
 Json ToObject(const ServerStatistics& statistics) {
@@ -147,7 +160,9 @@ std::string ToJson(const Answer<ScanResult>& answer, const std::string& output) 
   const ScanResult& scan = answer.result;
   Json result = {{"element_type", std::string(ElementTypeName(scan.element_type))},
                  {"shape", scan.shape}};
-  if (output.empty()) {
+  if (scan.resident_array) {
+    result["array"] = scan.resident_array->name;
+  } else if (output.empty()) {
     result["values"] = ToList(scan);
   } else {
     result["output"] = output;
@@ -156,6 +171,14 @@ std::string ToJson(const Answer<ScanResult>& answer, const std::string& output) 
                 {"input", ToObject(answer.input)},
                 {"result", std::move(result)},
                 {"execution", ToObject(scan.execution, answer.round_trip_time)}});
+}
+
+std::string ToJson(const ArrayDescription& array) { return Write({{"array", ToObject(array)}}); }
+
+std::string ToJson(const std::vector<ArrayDescription>& arrays) {
+  Json list = Json::array();
+  for (const ArrayDescription& array : arrays) list.push_back(ToObject(array));
+  return Write({{"arrays", std::move(list)}});
 }
 
 std::string ToJson(const Answer<HistogramResult>& answer, const HistogramOptions& options) {

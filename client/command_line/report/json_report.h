@@ -8,11 +8,13 @@
 #define GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_JSON_REPORT_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "client/command_line/report/answer.h"
 #include "gridfold/histogram.h"
 #include "gridfold/reduction.h"
+#include "gridfold/resident_array.h"
 #include "gridfold/scan.h"
 #include "gridfold/server_info.h"
 
@@ -23,8 +25,15 @@ namespace gridfold::client {
 std::string ToJson(const Answer<ReductionResult>& answer);
 
 // {"operation": "scan", "input": {...}, "result": {"element_type", "shape", "values"},
-//  "execution": {...}}; "output", the file's path, in place of "values" where that is not empty.
+//  "execution": {...}}; in place of "values" "array", its name, where the results are on the
+//  server, or "output", the file's path, where that is not empty.
 std::string ToJson(const Answer<ScanResult>& answer, const std::string& output);
+
+// {"array": {"name", "element_type", "shape", "size_bytes", "idle_expiry_us", "idle_time_us"}}.
+std::string ToJson(const ArrayDescription& array);
+
+// {"arrays": [{...}, ...]}, each as above.
+std::string ToJson(const std::vector<ArrayDescription>& arrays);
 
 // {"operation": "histogram", "input": {...}, "channels": [{"counts" or "weight_sums",
 //  "bin_indices" (sparse only), "underflow_count", "overflow_count", "nan_count", "quantiles"}],

@@ -41,7 +41,11 @@ void PrintScan(const Answer<ScanResult>& answer, const std::string& output, uint
                const TextStyle& style, std::ostream& out) {
   const ScanResult& scan = answer.result;
   out << DescribeInput(answer.input, style) << "\n\n";
-  if (output.empty()) {
+  if (scan.resident_array) {
+    out << "the server has " << FormatShape(scan.shape, style.unicode) << " "
+        << ElementTypeName(scan.element_type) << " elements in array " << scan.resident_array->name
+        << "\n";
+  } else if (output.empty()) {
     PrintEnds(scan, rows_max, style, out);
   } else {
     out << "wrote " << FormatShape(scan.shape, style.unicode) << " "

@@ -11,8 +11,9 @@
 
 namespace gridfold::client {
 
-// Prints the first and the last of the results, or where they were written: `output` is empty where
-// they were not. `rows_max` limits the results shown; 0 shows all.
+// Prints the first and the last of the results, or where they are: on the server, or in the file
+// `output`, which is empty where they were not written. `rows_max` limits the results shown; 0
+// shows all.
 void PrintScan(const Answer<ScanResult>& answer, const std::string& output, uint64_t rows_max,
                const TextStyle& style, std::ostream& out);
 

@@ -26,6 +26,8 @@ void AddLimits(const ServerLimits& limits, Table& table) {
   table.AddRow({"groups", absl::StrCat("up to ", FormatInteger(limits.group_count_max))});
   table.AddRow({"queue", absl::StrCat("up to ", FormatInteger(limits.queued_jobs_max), " jobs, ",
                                       FormatBytes(limits.queued_bytes_max))});
+  table.AddRow({"arrays", absl::StrCat("up to ", FormatInteger(limits.array_count_max), ", ",
+                                       FormatBytes(limits.resident_bytes_max))});
 }
 
 void AddStatistics(const ServerStatistics& statistics, Table& table) {

@@ -1,7 +1,9 @@
 // What people read.
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "client/command_line/report/array_report.h"
 #include "client/command_line/report/bin_rows.h"
 #include "client/command_line/report/histogram_report.h"
 #include "client/command_line/report/reduction_report.h"
@@ -244,6 +246,21 @@ TEST(ServerReportTest, HealthHasTheStandardNames) {
   EXPECT_EQ(HealthName(HealthStatus::kServing), "SERVING");
   EXPECT_EQ(HealthName(HealthStatus::kNotServing), "NOT_SERVING");
   EXPECT_EQ(HealthName(HealthStatus::kServiceUnknown), "SERVICE_UNKNOWN");
+}
+
+TEST(ArrayReportTest, ArraysAreATable) {
+  const std::vector<ArrayDescription> arrays = {
+      {"x", ElementType::kFloat32, {1000, 30}, 120'000, absl::Hours(1), absl::Milliseconds(2500)},
+      {"a/long.name", ElementType::kInt8, {0}, 0, absl::Seconds(90), absl::Minutes(1)}};
+  std::ostringstream out;
+  PrintArrays(arrays, kAscii, out);
+  EXPECT_EQ(out.str(),
+            "name              shape  type        size  idle  expires after\n"
+            "x            1,000 x 30  float32   120 kB    2s             1h\n"
+            "a/long.name           0  int8     0 bytes    1m          1m30s\n");
+  out.str("");
+  PrintArrays({}, kAscii, out);
+  EXPECT_EQ(out.str(), "no arrays\n");
 }
 
 }  // namespace

@@ -1,0 +1,338 @@
+// gridfold array: arrays that are kept on the server.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "client/command_line/arguments/array_reference.h"
+#include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/arguments/number_list.h"
+#include "client/command_line/commands/command.h"
+#include "client/command_line/output/array_file.h"
+#include "client/command_line/report/array_report.h"
+#include "client/command_line/report/json_report.h"
+
+namespace gridfold::client {
+namespace {
+
+constexpr char kFooter[] = R"(
+Examples:
+  gridfold array put delay delay.npy                 send it once,
+  gridfold reduce --array delay --stat mean,max      compute on it as often as you like
+  gridfold histogram --array 'delay[0:1000]' --bins 20
+  gridfold array create samples --type float32 --shape 1000000 --expire 24h
+  gridfold array write samples part7.npy --first 700000
+  gridfold array get 'delay[5:3]' --output part.npy
+  gridfold array list
+  gridfold array delete delay
+)";
+
+// The part of a command line that says when nobody needs an array any more.
+class ExpiryArgument {
+ public:
+  explicit ExpiryArgument(CLI::App& command) {
+    command
+        .add_option("--expire", text_,
+                    "Delete the array when it has not been used for so long; default 1h")
+        ->type_name("TIME");
+  }
+
+  absl::StatusOr<std::optional<absl::Duration>> ToDuration() const {
+    if (text_.empty()) return std::nullopt;
+    absl::Duration duration;
+    if (absl::ParseDuration(text_, &duration) && duration != absl::InfiniteDuration() &&
+        duration != -absl::InfiniteDuration()) {
+      return std::optional<absl::Duration>(duration);
+    }
+    return WithExitCode(absl::InvalidArgumentError(absl::StrCat(
+                            "--expire: '", text_, "' is not a time such as 30s, 90m or 24h")),
+                        ExitCode::kUsage);
+  }
+
+ private:
+  std::string text_;
+};
+
+void Report(const Session& session, const ArrayDescription& array) {
+  if (session.options().json) {
+    session.out() << ToJson(array);
+  } else {
+    PrintArrays({&array, 1}, session.style(), session.out());
+  }
+}
+
+class NameArgument {
+ public:
+  explicit NameArgument(CLI::App& command) {
+    command.add_option("NAME", text_, "The array's name")->required();
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+class CreateArrayCommand : public Command {
+ public:
+  explicit CreateArrayCommand(CLI::App& parent)
+      : command_(*parent.add_subcommand("create", "Make an array whose elements are all 0")),
+        name_(command_),
+        expiry_(command_) {
+    command_.add_option("--type", type_, "Type of the elements, for example float32")
+        ->type_name("TYPE")
+        ->required();
+    command_.add_option("--shape", shape_, "Number of elements, or of rows and columns")
+        ->type_name("ELEMENTS | ROWS,COLUMNS")
+        ->required();
+  }
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    const absl::StatusOr<ElementType> type = ParseTypeArgument("--type", type_);
+    if (!type.ok()) return WithExitCode(type.status(), ExitCode::kUsage);
+    absl::StatusOr<std::vector<uint64_t>> shape = ParseNumberList<uint64_t>("--shape", shape_);
+    if (!shape.ok()) return WithExitCode(shape.status(), ExitCode::kUsage);
+    const absl::StatusOr<std::optional<absl::Duration>> expiry = expiry_.ToDuration();
+    if (!expiry.ok()) return expiry.status();
+    const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
+    if (!client.ok()) return client.status();
+    const absl::StatusOr<ArrayDescription> array =
+        (*client)->CreateArray({.name = name_.text(),
+                                .element_type = *type,
+                                .shape = *std::move(shape),
+                                .idle_expiry = *expiry});
+    if (array.ok()) Report(session, *array);
+    return array.status();
+  }
+
+ private:
+  CLI::App& command_;
+  NameArgument name_;
+  ExpiryArgument expiry_;
+  std::string type_;
+  std::string shape_;
+};
+
+class PutArrayCommand : public Command {
+ public:
+  explicit PutArrayCommand(CLI::App& parent)
+      : command_(*parent.add_subcommand("put", "Make an array of a file's elements")),
+        name_(command_),
+        input_(command_, InputPlaces::kFile),
+        expiry_(command_) {}
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    const absl::StatusOr<InputOptions> input = input_.ToOptions();
+    if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
+    const absl::StatusOr<std::optional<absl::Duration>> expiry = expiry_.ToDuration();
+    if (!expiry.ok()) return expiry.status();
+    const absl::StatusOr<HostArray> elements = session.Load(*input);
+    if (!elements.ok()) return elements.status();
+    const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
+    if (!client.ok()) return client.status();
+    const absl::StatusOr<ArrayDescription> array =
+        (*client)->CreateArray({.name = name_.text(),
+                                .element_type = elements->element_type,
+                                .shape = elements->shape,
+                                .idle_expiry = *expiry});
+    if (!array.ok()) return array.status();
+    absl::Status status = (*client)->WriteArray(name_.text(), 0, elements->view());
+    if (status.ok()) {
+      Report(session, *array);
+    } else {
+      // Half an array is of no use, and its name would be in the way of another try.
+      (void)(*client)->DeleteArray(name_.text());
+    }
+    return status;
+  }
+
+ private:
+  CLI::App& command_;
+  NameArgument name_;  // Before FILE.
+  InputArguments input_;
+  ExpiryArgument expiry_;
+};
+
+class WriteArrayCommand : public Command {
+ public:
+  explicit WriteArrayCommand(CLI::App& parent)
+      : command_(*parent.add_subcommand("write", "Write a file's elements into an array")),
+        name_(command_),
+        input_(command_, InputPlaces::kFile) {
+    command_
+        .add_option("--first", first_element_,
+                    "Where they go: number of an element, counted row by row")
+        ->type_name("N")
+        ->capture_default_str();
+  }
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    const absl::StatusOr<InputOptions> input = input_.ToOptions();
+    if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
+    const absl::StatusOr<HostArray> elements = session.Load(*input);
+    if (!elements.ok()) return elements.status();
+    const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
+    if (!client.ok()) return client.status();
+    const absl::StatusOr<ArrayDescription> array = (*client)->GetArray(name_.text());
+    if (!array.ok()) return array.status();
+    if (array->element_type != elements->element_type) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          input->path, " has elements of type ", ElementTypeName(elements->element_type),
+          ", and array ", name_.text(), " of type ", ElementTypeName(array->element_type)));
+    }
+    absl::Status status = (*client)->WriteArray(name_.text(), first_element_, elements->view());
+    if (status.ok()) Report(session, *array);
+    return status;
+  }
+
+ private:
+  CLI::App& command_;
+  NameArgument name_;  // Before FILE.
+  InputArguments input_;
+  uint64_t first_element_ = 0;
+};
+
+class GetArrayCommand : public Command {
+ public:
+  explicit GetArrayCommand(CLI::App& parent)
+      : command_(*parent.add_subcommand("get", "Read an array, or a part of it")) {
+    command_.add_option("NAME[FIRST:COUNT]", reference_, "The array, or elements or rows of it")
+        ->required();
+    command_
+        .add_option("--output", output_,
+                    "Where to: .npy where the name ends so, else bare elements; - writes .npy to "
+                    "standard output")
+        ->type_name("FILE")
+        ->required();
+  }
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    const absl::StatusOr<ResidentArray> array = ParseReference("NAME", reference_);
+    if (!array.ok()) return WithExitCode(array.status(), ExitCode::kUsage);
+    const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
+    if (!client.ok()) return client.status();
+    const absl::StatusOr<ArrayData> elements = (*client)->ReadArray(*array);
+    if (!elements.ok()) return elements.status();
+    const absl::Status status =
+        WriteArrayFile(output_, elements->element_type, elements->shape, elements->data);
+    return status.ok() ? status : WithExitCode(status, ExitCode::kInputOutput);
+  }
+
+ private:
+  CLI::App& command_;
+  std::string reference_;
+  std::string output_;
+};
+
+class ShowArrayCommand : public Command {
+ public:
+  explicit ShowArrayCommand(CLI::App& parent)
+      : command_(*parent.add_subcommand("show", "Describe an array")), name_(command_) {}
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
+    if (!client.ok()) return client.status();
+    const absl::StatusOr<ArrayDescription> array = (*client)->GetArray(name_.text());
+    if (array.ok()) Report(session, *array);
+    return array.status();
+  }
+
+ private:
+  CLI::App& command_;
+  NameArgument name_;
+};
+
+class ListArraysCommand : public Command {
+ public:
+  explicit ListArraysCommand(CLI::App& parent)
+      : command_(*parent.add_subcommand("list", "List the arrays on the server")) {}
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
+    if (!client.ok()) return client.status();
+    const absl::StatusOr<std::vector<ArrayDescription>> arrays = (*client)->ListArrays();
+    if (!arrays.ok()) return arrays.status();
+    if (session.options().json) {
+      session.out() << ToJson(*arrays);
+    } else {
+      PrintArrays(*arrays, session.style(), session.out());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  CLI::App& command_;
+};
+
+class DeleteArrayCommand : public Command {
+ public:
+  explicit DeleteArrayCommand(CLI::App& parent)
+      : command_(*parent.add_subcommand("delete", "Delete an array")), name_(command_) {}
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
+    if (!client.ok()) return client.status();
+    return (*client)->DeleteArray(name_.text());
+  }
+
+ private:
+  CLI::App& command_;
+  NameArgument name_;
+};
+
+class ArrayCommand : public Command {
+ public:
+  explicit ArrayCommand(CLI::App& program)
+      : command_(*program.add_subcommand("array", "Keep arrays on the server")) {
+    command_.footer(kFooter);
+    command_.require_subcommand(1);
+    command_.fallthrough();
+    commands_.push_back(std::make_unique<PutArrayCommand>(command_));
+    commands_.push_back(std::make_unique<GetArrayCommand>(command_));
+    commands_.push_back(std::make_unique<ListArraysCommand>(command_));
+    commands_.push_back(std::make_unique<ShowArrayCommand>(command_));
+    commands_.push_back(std::make_unique<DeleteArrayCommand>(command_));
+    commands_.push_back(std::make_unique<CreateArrayCommand>(command_));
+    commands_.push_back(std::make_unique<WriteArrayCommand>(command_));
+  }
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    for (const std::unique_ptr<Command>& command : commands_) {
+      if (command->IsChosen()) return command->Run(session);
+    }
+    return absl::InternalError("no subcommand is chosen");
+  }
+
+ private:
+  CLI::App& command_;
+  std::vector<std::unique_ptr<Command>> commands_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeArrayCommand(CLI::App& program) {
+  return std::make_unique<ArrayCommand>(program);
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,29 @@
+#include "client/command_line/report/array_report.h"
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "client/command_line/output/number_format.h"
+#include "client/command_line/output/table.h"
+
+namespace gridfold::client {
+
+void PrintArrays(std::span<const ArrayDescription> arrays, const TextStyle& style,
+                 std::ostream& out) {
+  if (arrays.empty()) {
+    out << "no arrays\n";
+    return;
+  }
+  Table table({Alignment::kLeft, Alignment::kRight, Alignment::kLeft, Alignment::kRight,
+               Alignment::kRight, Alignment::kRight});
+  table.SetHeading({"name", "shape", "type", "size", "idle", "expires after"});
+  for (const ArrayDescription& array : arrays) {
+    table.AddRow({array.name, FormatShape(array.shape, style.unicode),
+                  std::string(ElementTypeName(array.element_type)), FormatBytes(array.size_bytes),
+                  absl::FormatDuration(absl::Trunc(array.idle_time, absl::Seconds(1))),
+                  absl::FormatDuration(array.idle_expiry)});
+  }
+  table.Print(style, out);
+}
+
+}  // namespace gridfold::client

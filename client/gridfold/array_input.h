@@ -1,0 +1,35 @@
+// The input of an operation: an array of the caller's, or one that is on the server.
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_ARRAY_INPUT_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_ARRAY_INPUT_H_
+
+#include <utility>
+#include <variant>
+
+#include "gridfold/array_view.h"
+#include "gridfold/resident_array.h"
+
+namespace gridfold::client {
+
+// Converts from whatever ArrayView does, and from ResidentArray. Owns no elements.
+//
+//   client.ReduceArray(samples, options);                           // A std::vector, say.
+//   client.ReduceArray(ResidentArray{"samples"}, options);
+//   client.ReduceArray(ResidentArray{"samples", {{1000, 50}}}, options);
+class ArrayInput {
+ public:
+  // NOLINTBEGIN(google-explicit-constructor): stands for any of them.
+  template <ElementRange Range>
+  ArrayInput(const Range& elements) : source_(ArrayView(elements)) {}
+  ArrayInput(const ArrayView& array) : source_(array) {}
+  ArrayInput(ResidentArray array) : source_(std::move(array)) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  const std::variant<ArrayView, ResidentArray>& source() const { return source_; }
+
+ private:
+  std::variant<ArrayView, ResidentArray> source_;
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_ARRAY_INPUT_H_

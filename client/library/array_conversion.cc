@@ -1,0 +1,89 @@
+#include "client/library/array_conversion.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/library/proto_time.h"
+#include "client/library/shared_conversion.h"
+
+namespace gridfold::client {
+namespace {
+
+// Strings this long lie on the heap, where every element type is aligned, and stay there when they
+// are moved.
+constexpr size_t kHeapCapacity = 64;
+
+// The shape of the part that was asked for.
+std::vector<uint64_t> ShapeOf(const ResidentArray& array, const ArrayDescription& whole) {
+  std::vector<uint64_t> shape = whole.shape;
+  if (array.slice && !shape.empty()) shape[0] = array.slice->count;
+  return shape;
+}
+
+uint64_t SizeBytes(ElementType type, const std::vector<uint64_t>& shape) {
+  uint64_t size_bytes = ElementSizeBytes(type);
+  for (const uint64_t extent : shape) size_bytes *= extent;
+  return size_bytes;
+}
+
+}  // namespace
+
+WireMessage ToWire(const NewArray& array) {
+  v1::CreateArrayRequest request;
+  request.set_name(array.name);
+  request.set_element_type(static_cast<v1::ElementType>(array.element_type));
+  request.mutable_shape()->Add(array.shape.begin(), array.shape.end());
+  if (array.idle_expiry) *request.mutable_idle_expiry() = ToProto(*array.idle_expiry);
+  WireMessage message;
+  message.AppendFields(request);
+  return message;
+}
+
+std::optional<WireMessage> WriteMessage(const std::string& name, uint64_t first_element,
+                                        const ArrayView& elements, uint64_t chunk_elements,
+                                        uint64_t index) {
+  const uint64_t begin = index * chunk_elements;
+  if (index > 0 && begin >= elements.element_count()) return std::nullopt;
+  const uint64_t count = std::min(chunk_elements, elements.element_count() - begin);
+  const size_t element_bytes = ElementSizeBytes(elements.element_type());
+  v1::WriteArrayRequest fields;
+  if (index == 0) fields.mutable_header()->set_name(name);
+  fields.set_first_element(first_element + begin);
+  WireMessage message;
+  message.AppendFields(fields);
+  message.AppendBytes(v1::WriteArrayRequest::kDataFieldNumber,
+                      elements.bytes().subspan(begin * element_bytes, count * element_bytes));
+  return message;
+}
+
+absl::Status ArrayReader::Add(const v1::ReadArrayResponse& message) {
+  if (has_begun_ == message.has_array()) {
+    return absl::InternalError("the server's answer does not describe the array once, at first");
+  }
+  if (!has_begun_) {
+    const absl::StatusOr<ArrayDescription> whole = FromProto(message.array());
+    if (!whole.ok()) return whole.status();
+    has_begun_ = true;
+    result_.element_type = whole->element_type;
+    result_.shape = ShapeOf(array_, *whole);
+    expected_bytes_ = SizeBytes(result_.element_type, result_.shape);
+    result_.data.reserve(
+        std::max<uint64_t>(std::min(expected_bytes_, whole->size_bytes), kHeapCapacity));
+  }
+  if (message.data().size() > expected_bytes_ - result_.data.size()) {
+    return absl::InternalError("the server's answer holds more elements than were asked for");
+  }
+  result_.data += message.data();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ArrayData> ArrayReader::Finish() && {
+  if (!has_begun_ || result_.data.size() != expected_bytes_) {
+    return absl::InternalError(absl::StrCat("the server's answer holds ", result_.data.size(),
+                                            " bytes of an array of ", expected_bytes_));
+  }
+  return std::move(result_);
+}
+
+}  // namespace gridfold::client

@@ -1,0 +1,48 @@
+// Resident arrays to and from the wire.
+#ifndef GRIDFOLD_CLIENT_LIBRARY_ARRAY_CONVERSION_H_
+#define GRIDFOLD_CLIENT_LIBRARY_ARRAY_CONVERSION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/library/wire_message.h"
+#include "gridfold/array_view.h"
+#include "gridfold/resident_array.h"
+#include "gridfold/v1/array_service.pb.h"
+
+namespace gridfold::client {
+
+WireMessage ToWire(const NewArray& array);
+
+// Message `index` of a stream that writes `elements` from `first_element` on, in chunks of up to
+// `chunk_elements`; nothing behind the last. There is one also where there are no elements.
+std::optional<WireMessage> WriteMessage(const std::string& name, uint64_t first_element,
+                                        const ArrayView& elements, uint64_t chunk_elements,
+                                        uint64_t index);
+
+// Puts the answers of a stream that reads `array` together, one after the other.
+class ArrayReader {
+ public:
+  explicit ArrayReader(const ResidentArray& array) : array_(array) {}
+
+  // INTERNAL where the message does not continue the ones before.
+  absl::Status Add(const v1::ReadArrayResponse& message);
+
+  // INTERNAL where elements are missing.
+  absl::StatusOr<ArrayData> Finish() &&;
+
+ private:
+  const ResidentArray& array_;
+  bool has_begun_ = false;
+  uint64_t expected_bytes_ = 0;
+  ArrayData result_;
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_LIBRARY_ARRAY_CONVERSION_H_

@@ -1,0 +1,144 @@
+#include "server/array_request_validation.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/element_type.h"
+#include "kernels/invalid_field.h"
+#include "server/identifier.h"
+#include "server/proto_conversion.h"
+
+namespace gridfold::server {
+
+namespace {
+
+using kernels::ArrayDescription;
+using kernels::InvalidField;
+
+absl::StatusOr<std::chrono::nanoseconds> ValidateIdleExpiry(
+    const google::protobuf::Duration& duration, const std::string& field) {
+  if (duration.nanos() < 0 || duration.nanos() > 999'999'999) {
+    return InvalidField(field, "the nanoseconds are not between 0 and 999,999,999");
+  }
+  const int64_t ceiling_s = kArrayIdleExpiryCeiling.count();
+  const bool is_zero = duration.seconds() == 0 && duration.nanos() == 0;
+  const bool is_past_ceiling =
+      duration.seconds() > ceiling_s || (duration.seconds() == ceiling_s && duration.nanos() > 0);
+  if (duration.seconds() < 0 || is_zero || is_past_ceiling) {
+    return InvalidField(field,
+                        absl::StrCat("must be more than 0 and at most ", ceiling_s, " seconds"));
+  }
+  return std::chrono::seconds(duration.seconds()) + std::chrono::nanoseconds(duration.nanos());
+}
+
+absl::StatusOr<ArrayDescription> ValidateShape(
+    kernels::ElementType type, const google::protobuf::RepeatedField<uint64_t>& shape) {
+  if (shape.empty() || shape.size() > 2) {
+    return InvalidField("shape", absl::StrCat(shape.size(), " extents, where an array has 1 or 2"));
+  }
+  const uint64_t columns = shape.size() == 2 ? shape[1] : 1;
+  // Far from the end of 64 bits, so that sums of sizes are too.
+  constexpr uint64_t kBytesMax = std::numeric_limits<int64_t>::max() / 2;
+  uint64_t element_count = 0;
+  if (__builtin_mul_overflow(shape[0], columns, &element_count) ||
+      element_count > kBytesMax / kernels::ElementSize(type)) {
+    return InvalidField("shape", "the size of the array does not fit in 64 bits");
+  }
+  return shape.size() == 2 ? ArrayDescription::Matrix(type, shape[0], shape[1])
+                           : ArrayDescription::Vector(type, shape[0]);
+}
+
+}  // namespace
+
+absl::StatusOr<std::chrono::nanoseconds> ValidateNewArray(
+    const std::string& name, const google::protobuf::Duration* idle_expiry,
+    absl::string_view prefix, const TenantArrays& arrays) {
+  if (!name.empty()) {
+    absl::Status status = ValidateArrayName(name, absl::StrCat(prefix, "name"));
+    if (!status.ok()) return status;
+  }
+  if (absl::Status status = arrays.CheckVacant(name); !status.ok()) return status;
+  if (idle_expiry == nullptr) return kArrayIdleExpiry;
+  return ValidateIdleExpiry(*idle_expiry, absl::StrCat(prefix, "idle_expiry"));
+}
+
+absl::StatusOr<PlannedCreation> PlanRequest(const v1::CreateArrayRequest& request,
+                                            const PlanningContext& context) {
+  const absl::StatusOr<kernels::ElementType> type =
+      FromWire(request.element_type(), "element_type");
+  if (!type.ok()) return type.status();
+  const absl::StatusOr<ArrayDescription> description = ValidateShape(*type, request.shape());
+  if (!description.ok()) return description.status();
+  const absl::StatusOr<std::chrono::nanoseconds> idle_expiry =
+      ValidateNewArray(request.name(), request.has_idle_expiry() ? &request.idle_expiry() : nullptr,
+                       "", context.arrays);
+  if (!idle_expiry.ok()) return idle_expiry.status();
+  return PlannedCreation{request.name(), *description, *idle_expiry, context.arrays};
+}
+
+absl::StatusOr<PlannedRead> PlanRequest(const v1::ReadArrayRequest& request,
+                                        const PlanningContext& context) {
+  absl::StatusOr<ResidentSlice> slice =
+      ValidateResidentArray(request.array(), "array", context.arrays);
+  if (!slice.ok()) return slice.status();
+  const uint64_t element_bytes = kernels::ElementSize(slice->description.element_type);
+  const uint64_t bytes_max = context.limits.array_chunk_bytes_max();
+  const uint64_t chunk_bytes = request.chunk_bytes_max() == 0
+                                   ? std::min(kArrayChunkBytesDefault, bytes_max)
+                                   : request.chunk_bytes_max();
+  if (chunk_bytes < element_bytes || chunk_bytes > bytes_max) {
+    return InvalidField("chunk_bytes_max",
+                        absl::StrCat(chunk_bytes, " is not between the ", element_bytes,
+                                     " bytes of one element and ", bytes_max));
+  }
+  return PlannedRead{*std::move(slice), chunk_bytes / element_bytes};
+}
+
+absl::StatusOr<PlannedPage> PlanRequest(const v1::ListArraysRequest& request,
+                                        const Limits& limits) {
+  if (!request.page_token().empty()) {
+    absl::Status status = ValidateArrayName(request.page_token(), "page_token");
+    if (!status.ok()) return status;
+  }
+  const uint64_t page_size = request.page_size() == 0 ? kArrayPageSizeDefault : request.page_size();
+  return PlannedPage{request.page_token(), std::min(page_size, limits.array_page_size_max())};
+}
+
+absl::StatusOr<ArrayLease> PlanWrite(const v1::WriteArrayHeader& header,
+                                     const TenantArrays& arrays) {
+  if (absl::Status status = ValidateArrayName(header.name(), "header.name"); !status.ok()) {
+    return status;
+  }
+  absl::StatusOr<FoundArray> found = arrays.Find(header.name());
+  if (!found.ok()) return found.status();
+  return std::move(found->lease);
+}
+
+absl::StatusOr<kernels::MutableResidentSpan> PlaceOfChunk(const v1::WriteArrayRequest& chunk,
+                                                          const StoredArray& array,
+                                                          const Limits& limits) {
+  const ArrayDescription& description = array.description();
+  const uint64_t element_bytes = kernels::ElementSize(description.element_type);
+  const uint64_t size_bytes = chunk.data().size();
+  if (size_bytes > limits.array_chunk_bytes_max()) {
+    return InvalidField("data", absl::StrCat(size_bytes, " bytes are more than the ",
+                                             limits.array_chunk_bytes_max(), " of a chunk"));
+  }
+  if (size_bytes % element_bytes != 0) {
+    return InvalidField(
+        "data", absl::StrCat(size_bytes, " bytes are not a multiple of the ", element_bytes,
+                             " bytes of one ", kernels::ElementTypeName(description.element_type)));
+  }
+  if (chunk.first_element() > description.element_count ||
+      size_bytes / element_bytes > description.element_count - chunk.first_element()) {
+    return InvalidField(
+        "first_element",
+        absl::StrCat(size_bytes / element_bytes, " elements from ", chunk.first_element(),
+                     " on are not all among the array's ", description.element_count));
+  }
+  return kernels::MutableResidentSpan{array.span().data + chunk.first_element() * element_bytes,
+                                      size_bytes};
+}
+
+}  // namespace gridfold::server

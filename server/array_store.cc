@@ -1,0 +1,258 @@
+#include "server/array_store.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "server/error_reason.h"
+
+namespace gridfold::server {
+
+namespace {
+
+absl::Status NotFound(absl::string_view name) {
+  return WithReason(absl::NotFoundError(absl::StrCat("there is no array \"", name, "\"")),
+                    kReasonArrayNotFound);
+}
+
+absl::Status AlreadyExists(absl::string_view name) {
+  return WithReason(absl::AlreadyExistsError(absl::StrCat("there is an array \"", name, "\"")),
+                    kReasonArrayExists);
+}
+
+// Waiting helps against what is full, and not against what is too small.
+absl::Status NoRoom(absl::string_view message) {
+  return WithReason(absl::ResourceExhaustedError(message), kReasonArrayQuota);
+}
+absl::Status NoRoomNow(absl::string_view message) {
+  return WithRetryDelay(NoRoom(message), kRetryDelay);
+}
+
+}  // namespace
+
+StoredArray::StoredArray(ArrayStore& store, std::string tenant,
+                         const kernels::ArrayDescription& description,
+                         std::unique_ptr<kernels::ResidentMemory> memory)
+    : store_(store),
+      tenant_(std::move(tenant)),
+      description_(description),
+      memory_(std::move(memory)),
+      last_used_(store.now_()) {}
+
+StoredArray::~StoredArray() {
+  // In this order: room that is counted as free is free.
+  memory_.reset();
+  store_.GiveBackRoom(tenant_, description_.size_bytes());
+}
+
+void StoredArray::MarkUsed() const { last_used_ = store_.now_(); }
+
+ArrayStore::ArrayStore(std::unique_ptr<kernels::ResidentPool> pool, const Limits& limits,
+                       std::function<JobClock::time_point()> now)
+    : pool_(std::move(pool)),
+      resident_bytes_max_(limits.resident_bytes_max),
+      tenant_bytes_max_(limits.tenant_bytes_max()),
+      array_count_max_(limits.array_count_max),
+      now_(std::move(now)) {}
+
+ArrayStore::~ArrayStore() {
+  // Arrays give their room back when they go: to tenants that must not be half destroyed then.
+  std::map<std::string, Tenant> leaving;
+  leaving.swap(tenants_);
+}
+
+absl::Status ArrayDeleted() {
+  return WithReason(absl::NotFoundError("the array was deleted meanwhile"), kReasonArrayNotFound);
+}
+
+absl::StatusOr<ArrayLease> ArrayStore::Allocate(const std::string& tenant,
+                                                const kernels::ArrayDescription& description) {
+  const uint64_t size_bytes = description.size_bytes();
+  if (kernels::ResidentBytesTaken(size_bytes) > std::min(resident_bytes_max_, tenant_bytes_max_)) {
+    return NoRoom(absl::StrCat("an array of ", size_bytes, " bytes is more than the ",
+                               std::min(resident_bytes_max_, tenant_bytes_max_),
+                               " that a tenant may have on this server"));
+  }
+  absl::StatusOr<ArrayLease> array = TryAllocate(tenant, description);
+  if (array.ok()) return array;
+  // Expired arrays are not to stand in the way of new ones.
+  RemoveExpired();
+  return TryAllocate(tenant, description);
+}
+
+absl::StatusOr<ArrayLease> ArrayStore::TryAllocate(const std::string& tenant,
+                                                   const kernels::ArrayDescription& description) {
+  const uint64_t size_bytes = description.size_bytes();
+  if (absl::Status status = TakeRoom(tenant, size_bytes); !status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<kernels::ResidentMemory>> memory = pool_->Allocate(size_bytes);
+  if (!memory.ok()) {
+    GiveBackRoom(tenant, size_bytes);
+    return NoRoomNow(memory.status().message());
+  }
+  try {
+    return std::make_shared<const StoredArray>(*this, tenant, description, *std::move(memory));
+  } catch (...) {
+    GiveBackRoom(tenant, size_bytes);
+    throw;
+  }
+}
+
+absl::StatusOr<ArrayInfo> ArrayStore::Insert(const std::string& tenant, std::string name,
+                                             std::chrono::nanoseconds idle_expiry,
+                                             ArrayLease array) {
+  Removed removed;
+  const std::lock_guard lock(mutex_);
+  if (absl::Status status = VacancyStatus(tenant, name, removed); !status.ok()) return status;
+  if (name.empty()) name = ChooseName(tenant);
+  array->MarkUsed();
+  const auto entry =
+      tenants_[tenant].arrays.emplace(std::move(name), Entry{idle_expiry, std::move(array)}).first;
+  ++array_count_;
+  return Describe(entry->first, entry->second);
+}
+
+absl::Status ArrayStore::CheckVacant(const std::string& tenant, const std::string& name) {
+  Removed removed;
+  const std::lock_guard lock(mutex_);
+  return VacancyStatus(tenant, name, removed);
+}
+
+absl::StatusOr<FoundArray> ArrayStore::Find(const std::string& tenant, const std::string& name) {
+  Removed removed;
+  const std::lock_guard lock(mutex_);
+  const Entry* const entry = FindEntry(tenant, name, removed);
+  if (entry == nullptr) return NotFound(name);
+  entry->array->MarkUsed();
+  return FoundArray{Describe(name, *entry), entry->array};
+}
+
+absl::StatusOr<ArrayInfo> ArrayStore::Get(const std::string& tenant, const std::string& name) {
+  Removed removed;
+  const std::lock_guard lock(mutex_);
+  const Entry* const entry = FindEntry(tenant, name, removed);
+  if (entry == nullptr) return NotFound(name);
+  return Describe(name, *entry);
+}
+
+ArrayPage ArrayStore::List(const std::string& tenant, const std::string& after,
+                           uint64_t count_max) {
+  const std::lock_guard lock(mutex_);
+  ArrayPage page;
+  const auto found = tenants_.find(tenant);
+  if (found == tenants_.end()) return page;
+  const std::map<std::string, Entry>& arrays = found->second.arrays;
+  for (auto entry = arrays.upper_bound(after); entry != arrays.end(); ++entry) {
+    if (IsExpired(entry->second)) continue;
+    if (page.arrays.size() == count_max) {
+      page.is_last = false;
+      break;
+    }
+    page.arrays.push_back(Describe(entry->first, entry->second));
+  }
+  return page;
+}
+
+absl::Status ArrayStore::Remove(const std::string& tenant, const std::string& name) {
+  Removed removed;
+  const std::lock_guard lock(mutex_);
+  if (FindEntry(tenant, name, removed) == nullptr) return NotFound(name);
+  Tenant& owner = tenants_.find(tenant)->second;
+  Erase(owner, owner.arrays.find(name), removed);
+  return absl::OkStatus();
+}
+
+ArrayStoreStatistics ArrayStore::GetStatistics() const {
+  const std::lock_guard lock(mutex_);
+  return {.array_count = array_count_, .taken_bytes = taken_bytes_};
+}
+
+void ArrayStore::RemoveExpired() {
+  Removed removed;
+  const std::lock_guard lock(mutex_);
+  EraseExpired(removed);
+}
+
+void ArrayStore::EraseExpired(Removed& removed) {
+  for (auto& [name, tenant] : tenants_) {
+    for (auto entry = tenant.arrays.begin(); entry != tenant.arrays.end();) {
+      const auto next = std::next(entry);
+      if (IsExpired(entry->second)) Erase(tenant, entry, removed);
+      entry = next;
+    }
+  }
+}
+
+absl::Status ArrayStore::TakeRoom(const std::string& tenant, uint64_t size_bytes) {
+  const uint64_t taken_bytes = kernels::ResidentBytesTaken(size_bytes);
+  const std::lock_guard lock(mutex_);
+  Tenant& owner = tenants_[tenant];
+  if (taken_bytes <= tenant_bytes_max_ - owner.taken_bytes) {
+    owner.taken_bytes += taken_bytes;
+    taken_bytes_ += taken_bytes;
+    return absl::OkStatus();
+  }
+  return NoRoomNow(absl::StrCat("of ", tenant_bytes_max_, " bytes that a tenant may have, ",
+                                owner.taken_bytes, " are taken"));
+}
+
+void ArrayStore::GiveBackRoom(const std::string& tenant, uint64_t size_bytes) {
+  const std::lock_guard lock(mutex_);
+  const auto owner = tenants_.find(tenant);
+  if (owner == tenants_.end()) return;
+  const uint64_t taken_bytes = kernels::ResidentBytesTaken(size_bytes);
+  owner->second.taken_bytes -= taken_bytes;
+  taken_bytes_ -= taken_bytes;
+  if (owner->second.is_idle()) tenants_.erase(owner);
+}
+
+// Null where there is none, or none any more.
+ArrayStore::Entry* ArrayStore::FindEntry(const std::string& tenant, const std::string& name,
+                                         Removed& removed) {
+  const auto owner = tenants_.find(tenant);
+  if (owner == tenants_.end()) return nullptr;
+  const auto entry = owner->second.arrays.find(name);
+  if (entry == owner->second.arrays.end()) return nullptr;
+  if (!IsExpired(entry->second)) return &entry->second;
+  Erase(owner->second, entry, removed);
+  return nullptr;
+}
+
+absl::Status ArrayStore::VacancyStatus(const std::string& tenant, const std::string& name,
+                                       Removed& removed) {
+  if (FindEntry(tenant, name, removed) != nullptr) return AlreadyExists(name);
+  if (array_count_ == array_count_max_) EraseExpired(removed);
+  if (array_count_ < array_count_max_) return absl::OkStatus();
+  return NoRoomNow(absl::StrCat("there are ", array_count_max_, " arrays, as many as are allowed"));
+}
+
+void ArrayStore::Erase(Tenant& tenant, std::map<std::string, Entry>::iterator entry,
+                       Removed& removed) {
+  removed.push_back(std::move(entry->second.array));
+  tenant.arrays.erase(entry);
+  --array_count_;
+}
+
+bool ArrayStore::IsExpired(const Entry& entry) const {
+  return now_() - entry.array->last_used_.load() >= entry.idle_expiry;
+}
+
+ArrayInfo ArrayStore::Describe(const std::string& name, const Entry& entry) const {
+  return {.name = name,
+          .description = entry.array->description(),
+          .idle_expiry = entry.idle_expiry,
+          .idle_time = now_() - entry.array->last_used_.load()};
+}
+
+std::string ArrayStore::ChooseName(const std::string& tenant) {
+  const std::map<std::string, Entry>& taken = tenants_[tenant].arrays;
+  std::string name;
+  do {
+    name = absl::StrCat("array-", absl::Hex(random_(), absl::kZeroPad8),
+                        absl::Hex(random_(), absl::kZeroPad8));
+  } while (taken.contains(name));
+  return name;
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,204 @@
+// Resident arrays by tenant and name: who has them, how much room they take, and when they go.
+//
+// An array that a job works on is held by a lease. Deleting or expiring it takes effect at once for
+// whoever asks for it by name; its memory is given back when the last lease ends. Room is counted
+// until then.
+//
+// Bounds: all arrays together by the pool, those of a tenant and the number of arrays by Limits.
+// Knows neither gRPC nor CUDA. Thread-safe. Must outlive its leases.
+//
+// Errors, each with a reason of error_reason.h: NOT_FOUND; ALREADY_EXISTS; RESOURCE_EXHAUSTED, with
+// a retry delay unless the array is larger than a bound.
+#ifndef GRIDFOLD_SERVER_ARRAY_STORE_H_
+#define GRIDFOLD_SERVER_ARRAY_STORE_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/array.h"
+#include "kernels/resident_memory.h"
+#include "server/job.h"
+#include "server/limits.h"
+
+namespace gridfold::server {
+
+class ArrayStore;
+
+// An array's memory, and what it holds. Made by ArrayStore::Allocate, and shared as ArrayLease.
+class StoredArray {
+ public:
+  StoredArray(ArrayStore& store, std::string tenant, const kernels::ArrayDescription& description,
+              std::unique_ptr<kernels::ResidentMemory> memory);
+  StoredArray(const StoredArray&) = delete;
+  StoredArray& operator=(const StoredArray&) = delete;
+  ~StoredArray();
+
+  const kernels::ArrayDescription& description() const { return description_; }
+  kernels::MutableResidentSpan span() const { return memory_->span(); }
+
+  // Says that the array is in use now. For holders that take long.
+  void MarkUsed() const;
+
+ private:
+  friend class ArrayStore;
+
+  ArrayStore& store_;
+  const std::string tenant_;
+  const kernels::ArrayDescription description_;
+  std::unique_ptr<kernels::ResidentMemory> memory_;
+  mutable std::atomic<JobClock::time_point> last_used_;
+};
+using ArrayLease = std::shared_ptr<const StoredArray>;
+
+// NOT_FOUND, for who finds that an array that was there is there no more.
+absl::Status ArrayDeleted();
+
+struct ArrayInfo {
+  std::string name;
+  kernels::ArrayDescription description;
+  std::chrono::nanoseconds idle_expiry{0};
+  std::chrono::nanoseconds idle_time{0};
+};
+
+struct FoundArray {
+  ArrayInfo info;
+  ArrayLease lease;
+};
+
+// A part of a tenant's arrays, in the order of their names.
+struct ArrayPage {
+  std::vector<ArrayInfo> arrays;
+  bool is_last = true;
+};
+
+// What the arrays of all tenants take now.
+struct ArrayStoreStatistics {
+  uint64_t array_count = 0;
+  uint64_t taken_bytes = 0;  // Of arrays that are deleted but leased as well.
+};
+
+class ArrayStore {
+ public:
+  // `now` is the clock of idle times.
+  ArrayStore(std::unique_ptr<kernels::ResidentPool> pool, const Limits& limits,
+             std::function<JobClock::time_point()> now = JobClock::now);
+  ~ArrayStore();
+
+  // Memory for an array that nobody can see until Insert; content unspecified. Requires that the
+  // array's size fits in 63 bits.
+  absl::StatusOr<ArrayLease> Allocate(const std::string& tenant,
+                                      const kernels::ArrayDescription& description);
+
+  // Gives an array of Allocate its name, which the store chooses where it is empty.
+  absl::StatusOr<ArrayInfo> Insert(const std::string& tenant, std::string name,
+                                   std::chrono::nanoseconds idle_expiry, ArrayLease array);
+
+  // ALREADY_EXISTS or RESOURCE_EXHAUSTED where Insert would fail now.
+  absl::Status CheckVacant(const std::string& tenant, const std::string& name);
+
+  // Counts as use.
+  absl::StatusOr<FoundArray> Find(const std::string& tenant, const std::string& name);
+
+  // Does not count as use.
+  absl::StatusOr<ArrayInfo> Get(const std::string& tenant, const std::string& name);
+
+  // Up to `count_max` arrays whose names come after `after`.
+  ArrayPage List(const std::string& tenant, const std::string& after, uint64_t count_max);
+
+  absl::Status Remove(const std::string& tenant, const std::string& name);
+
+  ArrayStoreStatistics GetStatistics() const;
+
+  // Deletes what has been idle for too long. Otherwise that happens when it is asked for.
+  void RemoveExpired();
+
+ private:
+  friend class StoredArray;
+
+  struct Entry {
+    std::chrono::nanoseconds idle_expiry{0};
+    ArrayLease array;
+  };
+  struct Tenant {
+    std::map<std::string, Entry> arrays;
+    uint64_t taken_bytes = 0;  // Of arrays that are deleted but leased as well.
+
+    bool is_idle() const { return arrays.empty() && taken_bytes == 0; }
+  };
+  // What has left the store is destroyed behind its mutex, which StoredArray takes.
+  using Removed = std::vector<ArrayLease>;
+
+  absl::StatusOr<ArrayLease> TryAllocate(const std::string& tenant,
+                                         const kernels::ArrayDescription& description);
+  absl::Status TakeRoom(const std::string& tenant, uint64_t size_bytes);
+  void GiveBackRoom(const std::string& tenant, uint64_t size_bytes);
+
+  // These require `mutex_`.
+  Entry* FindEntry(const std::string& tenant, const std::string& name, Removed& removed);
+  absl::Status VacancyStatus(const std::string& tenant, const std::string& name, Removed& removed);
+  void Erase(Tenant& tenant, std::map<std::string, Entry>::iterator entry, Removed& removed);
+  void EraseExpired(Removed& removed);
+  bool IsExpired(const Entry& entry) const;
+  ArrayInfo Describe(const std::string& name, const Entry& entry) const;
+  std::string ChooseName(const std::string& tenant);
+
+  const std::unique_ptr<kernels::ResidentPool> pool_;
+  const uint64_t resident_bytes_max_;
+  const uint64_t tenant_bytes_max_;
+  const uint64_t array_count_max_;
+  const std::function<JobClock::time_point()> now_;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::map<std::string, Tenant> tenants_;
+  uint64_t array_count_ = 0;
+  uint64_t taken_bytes_ = 0;  // Of all tenants.
+  std::random_device random_;
+};
+
+// The store as one tenant sees it. Cheap to copy.
+class TenantArrays {
+ public:
+  TenantArrays(ArrayStore& store, std::string tenant)
+      : store_(&store), tenant_(std::move(tenant)) {}
+
+  absl::StatusOr<ArrayLease> Allocate(const kernels::ArrayDescription& description) const {
+    return store_->Allocate(tenant_, description);
+  }
+  absl::StatusOr<ArrayInfo> Insert(std::string name, std::chrono::nanoseconds idle_expiry,
+                                   ArrayLease array) const {
+    return store_->Insert(tenant_, std::move(name), idle_expiry, std::move(array));
+  }
+  absl::Status CheckVacant(const std::string& name) const {
+    return store_->CheckVacant(tenant_, name);
+  }
+  absl::StatusOr<FoundArray> Find(const std::string& name) const {
+    return store_->Find(tenant_, name);
+  }
+  absl::StatusOr<ArrayInfo> Get(const std::string& name) const {
+    return store_->Get(tenant_, name);
+  }
+  ArrayPage List(const std::string& after, uint64_t count_max) const {
+    return store_->List(tenant_, after, count_max);
+  }
+  absl::Status Remove(const std::string& name) const { return store_->Remove(tenant_, name); }
+
+ private:
+  ArrayStore* store_;
+  std::string tenant_;
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_ARRAY_STORE_H_

@@ -1,0 +1,49 @@
+// What every call of the services needs. Outlives all calls.
+#ifndef GRIDFOLD_SERVER_CALL_ENVIRONMENT_H_
+#define GRIDFOLD_SERVER_CALL_ENVIRONMENT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "server/array_store.h"
+#include "server/byte_budget.h"
+#include "server/call_counter.h"
+#include "server/call_metrics.h"
+#include "server/call_report.h"
+#include "server/limits.h"
+#include "server/scheduler.h"
+
+namespace gridfold::server {
+
+struct CallEnvironment {
+  CallEnvironment(Scheduler& a_scheduler, ArrayStore& a_store, CallCounter& a_counter,
+                  const Limits& the_limits, std::string name_of_engine)
+      : scheduler(a_scheduler),
+        arrays(a_store),
+        calls(a_counter),
+        limits(the_limits),
+        read_chunks(the_limits.queued_bytes_max),
+        engine_name(std::move(name_of_engine)) {}
+
+  Scheduler& scheduler;
+  ArrayStore& arrays;
+  CallCounter& calls;
+  const Limits& limits;
+  ByteBudget read_chunks;  // Chunks of ReadArray that the transport has yet to send.
+  std::string engine_name;
+  CallMetrics* metrics = nullptr;  // None where they are off.
+  std::atomic<uint64_t> next_call_id = 1;
+
+  // Logs and counts a call that ends now.
+  void Report(const CallReport& report, const absl::Status& status, uint64_t response_bytes) const {
+    report.Log(status, response_bytes);
+    if (metrics != nullptr) metrics->Record(report, status.code(), response_bytes);
+  }
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_CALL_ENVIRONMENT_H_

@@ -1,0 +1,133 @@
+#include "server/read_array_call.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "gridfold/v1/array_service.pb.h"
+#include "kernels/element_type.h"
+#include "server/error_reason.h"
+#include "server/exception_guard.h"
+#include "server/message_codec.h"
+#include "server/proto_conversion.h"
+#include "server/rpc_deadline.h"
+#include "server/rpc_status.h"
+#include "server/tenant.h"
+
+namespace gridfold::server {
+
+ReadArrayCall::ReadArrayCall(CallEnvironment& environment, grpc::CallbackServerContext& context,
+                             const grpc::ByteBuffer& request)
+    : environment_(environment),
+      report_(Rpc::kReadArray, environment.next_call_id++),
+      context_(context),
+      // The buffer belongs to this call, which releases it as soon as it is decoded.
+      request_(const_cast<grpc::ByteBuffer&>(request)),
+      deadline_(DeadlineOf(context)),
+      jobs_(environment.scheduler) {}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* ReadArrayCall::Start() {
+  const absl::Status status = CatchExceptions([this] { return Begin(); });
+  if (!status.ok()) FinishWith(status);
+  return this;
+}
+
+absl::Status ReadArrayCall::Begin() {
+  report_.request_bytes = request_.Length();
+  absl::StatusOr<std::string> tenant = TenantOf(context_);
+  if (!tenant.ok()) return tenant.status();
+  v1::ReadArrayRequest request;
+  absl::Status status = DecodeRequest(request_, environment_.limits, request);
+  if (!status.ok()) return status;
+  absl::StatusOr<PlannedRead> planned = PlanRequest(
+      request,
+      PlanningContext{environment_.limits, TenantArrays(environment_.arrays, *std::move(tenant))});
+  if (!planned.ok()) return planned.status();
+  planned_ = *std::move(planned);
+  const ResidentSlice& slice = planned_->slice;
+  array_ = slice.lease;
+  const uint64_t chunk_bytes =
+      planned_->chunk_element_count * kernels::ElementSize(slice.description.element_type);
+  const uint64_t wanted_bytes = std::min(chunk_bytes, slice.description.size_bytes());
+  if (!environment_.read_chunks.Take(wanted_bytes)) {
+    return WithRetryDelay(
+        WithReason(absl::ResourceExhaustedError("too many chunks are on their way to readers"),
+                   kReasonQueueFull),
+        kRetryDelay);
+  }
+  held_bytes_ = wanted_bytes;
+  return SubmitChunk();
+}
+
+void ReadArrayCall::OnDone() {
+  environment_.read_chunks.GiveBack(held_bytes_);
+  delete this;
+}
+
+absl::Status ReadArrayCall::SubmitChunk() {
+  return jobs_.Submit({
+      .payload_bytes = 0,  // The chunk takes memory when a lane fetches it.
+      .deadline = deadline_,
+      .run = [this](const JobContext& job_context) { return FetchChunk(job_context); },
+      .finish = [this](const absl::Status& status) { OnChunkFetched(status); },
+  });
+}
+
+absl::Status ReadArrayCall::FetchChunk(const JobContext& job_context) {
+  report_.AddQueueTime(job_context.queue_time);
+  const ResidentSlice& slice = planned_->slice;
+  const uint64_t element_bytes = kernels::ElementSize(slice.description.element_type);
+  const uint64_t element_count = std::min(planned_->chunk_element_count,
+                                          slice.description.element_count - read_element_count_);
+  ChunkData data(element_count * element_bytes);
+  const kernels::ResidentSpan source{slice.span.data + read_element_count_ * element_bytes,
+                                     data.size_bytes()};
+  absl::Status status = job_context.lane.Copy(
+      source, kernels::MutableHostSpan{data.data(), data.size_bytes()}, job_context.stop);
+  if (!status.ok()) return status;
+  v1::ReadArrayResponse fields;
+  if (read_element_count_ == 0) *fields.mutable_array() = ToWire(slice.array);
+  fields.set_first_element(slice.first_element + read_element_count_);
+  message_ = EncodeChunk(fields, std::move(data));
+  read_element_count_ += element_count;
+  return absl::OkStatus();
+}
+
+void ReadArrayCall::OnChunkFetched(const absl::Status& status) {
+  planned_->slice.lease->MarkUsed();
+  planned_->slice.lease.reset();
+  if (!status.ok()) {
+    FinishWith(status);
+    return;
+  }
+  response_bytes_ += message_.Length();
+  // From here on the transport may ask for the next chunk at any moment.
+  StartWrite(&message_);
+}
+
+void ReadArrayCall::OnWriteDone(bool ok) {
+  message_.Clear();
+  if (!ok) {
+    FinishWith(absl::CancelledError("the caller cancelled the request"));
+    return;
+  }
+  if (read_element_count_ == planned_->slice.description.element_count) {
+    FinishWith(absl::OkStatus());
+    return;
+  }
+  planned_->slice.lease = array_.lock();
+  const absl::Status status = CatchExceptions(
+      [this] { return planned_->slice.lease == nullptr ? ArrayDeleted() : SubmitChunk(); });
+  if (!status.ok()) FinishWith(status);
+}
+
+void ReadArrayCall::FinishWith(const absl::Status& status) {
+  // The caller may be slow to take the answer.
+  planned_.reset();
+  environment_.Report(report_, status, response_bytes_);
+  // From here on gRPC may delete this call at any moment.
+  Finish(ToGrpcStatus(status));
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,130 @@
+#include "server/write_array_call.h"
+
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "kernels/invalid_field.h"
+#include "server/array_request_validation.h"
+#include "server/exception_guard.h"
+#include "server/message_codec.h"
+#include "server/rpc_deadline.h"
+#include "server/rpc_status.h"
+#include "server/tenant.h"
+
+namespace gridfold::server {
+
+WriteArrayCall::WriteArrayCall(CallEnvironment& environment, grpc::CallbackServerContext& context,
+                               grpc::ByteBuffer& response)
+    : environment_(environment),
+      report_(Rpc::kWriteArray, environment.next_call_id++),
+      context_(context),
+      response_(response),
+      deadline_(DeadlineOf(context)),
+      jobs_(environment.scheduler) {}
+
+grpc::ServerReadReactor<grpc::ByteBuffer>* WriteArrayCall::Start() {
+  const absl::Status status = CatchExceptions([this] {
+    absl::StatusOr<std::string> tenant = TenantOf(context_);
+    if (tenant.ok()) tenant_ = *std::move(tenant);
+    return tenant.status();
+  });
+  if (status.ok()) {
+    StartRead(&message_);
+  } else {
+    FinishWith(status);
+  }
+  return this;
+}
+
+void WriteArrayCall::OnReadDone(bool ok) {
+  if (!ok) {
+    FinishWith(context_.IsCancelled() ? absl::CancelledError("the caller cancelled the request")
+                                      : CatchExceptions([this] { return Answer(); }));
+    return;
+  }
+  const absl::Status status = CatchExceptions([this] { return TakeMessage(); });
+  if (!status.ok()) FinishWith(status);
+}
+
+absl::Status WriteArrayCall::TakeMessage() {
+  const uint64_t size_bytes = message_.Length();
+  report_.request_bytes += size_bytes;
+  const Limits& limits = environment_.limits;
+  if (size_bytes > limits.array_chunk_bytes_max() + kAnswerOverheadBytes) {
+    return kernels::InvalidField(
+        "data", absl::StrCat("a message of ", size_bytes, " bytes has more than the ",
+                             limits.array_chunk_bytes_max(), " of a chunk"));
+  }
+  absl::Status status = environment_.scheduler.CheckAdmission(size_bytes, deadline_);
+  if (status.ok()) status = DecodeRequest(message_, limits, chunk_.emplace());
+  if (status.ok()) status = TakeLease();
+  if (!status.ok()) return status;
+  const absl::StatusOr<kernels::MutableResidentSpan> place = PlaceOfChunk(*chunk_, *lease_, limits);
+  if (!place.ok()) return place.status();
+  return SubmitChunk(*place);
+}
+
+absl::Status WriteArrayCall::TakeLease() {
+  if (has_begun_ == chunk_->has_header()) {
+    return kernels::InvalidField("header", has_begun_ ? "only the first message of a stream has one"
+                                                      : "the first message has none");
+  }
+  if (has_begun_) {
+    lease_ = array_.lock();
+    return lease_ == nullptr ? ArrayDeleted() : absl::OkStatus();
+  }
+  absl::StatusOr<ArrayLease> array =
+      PlanWrite(chunk_->header(), TenantArrays(environment_.arrays, tenant_));
+  if (!array.ok()) return array.status();
+  has_begun_ = true;
+  array_ = *array;
+  lease_ = *std::move(array);
+  return absl::OkStatus();
+}
+
+absl::Status WriteArrayCall::SubmitChunk(kernels::MutableResidentSpan place) {
+  return jobs_.Submit({
+      .payload_bytes = place.size_bytes,
+      .deadline = deadline_,
+      .run =
+          [this, place](const JobContext& job_context) {
+            report_.AddQueueTime(job_context.queue_time);
+            const kernels::HostSpan data{reinterpret_cast<const std::byte*>(chunk_->data().data()),
+                                         chunk_->data().size()};
+            return job_context.lane.Copy(data, place, job_context.stop);
+          },
+      .finish = [this](const absl::Status& status) { OnChunkWritten(status); },
+  });
+}
+
+void WriteArrayCall::OnChunkWritten(const absl::Status& status) {
+  lease_->MarkUsed();
+  lease_.reset();
+  if (!status.ok()) {
+    FinishWith(status);
+    return;
+  }
+  written_bytes_ += chunk_->data().size();
+  chunk_.reset();
+  // From here on the next message may come at any moment.
+  StartRead(&message_);
+}
+
+absl::Status WriteArrayCall::Answer() {
+  if (!has_begun_) return kernels::InvalidField("header", "the stream has no message");
+  v1::WriteArrayResponse response;
+  response.set_written_bytes(written_bytes_);
+  return EncodeResponse(response, response_);
+}
+
+void WriteArrayCall::FinishWith(const absl::Status& status) {
+  // The caller may be slow to take the answer.
+  lease_.reset();
+  chunk_.reset();
+  environment_.Report(report_, status, response_.Length());
+  // From here on gRPC may delete this call at any moment.
+  Finish(ToGrpcStatus(status));
+}
+
+}  // namespace gridfold::server

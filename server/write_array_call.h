@@ -1,0 +1,65 @@
+// One call of WriteArray: each chunk is copied by a lane before the next message is asked for, so a
+// stream holds one message at a time, and none and no lease in between: a caller who stops sending
+// keeps no memory. Used by array_service.cc only.
+//
+// Messages are decoded and checked in threads of gRPC, chunks written in those of the scheduler.
+// OnDone comes last and deletes the call.
+#ifndef GRIDFOLD_SERVER_WRITE_ARRAY_CALL_H_
+#define GRIDFOLD_SERVER_WRITE_ARRAY_CALL_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "gridfold/v1/array_service.pb.h"
+#include "kernels/resident_memory.h"
+#include "server/array_store.h"
+#include "server/call_environment.h"
+#include "server/call_report.h"
+#include "server/job.h"
+#include "server/stream_jobs.h"
+
+namespace gridfold::server {
+
+class WriteArrayCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
+ public:
+  WriteArrayCall(CallEnvironment& environment, grpc::CallbackServerContext& context,
+                 grpc::ByteBuffer& response);
+
+  grpc::ServerReadReactor<grpc::ByteBuffer>* Start();
+
+  void OnReadDone(bool ok) override;
+  void OnCancel() override { jobs_.Cancel(); }
+  void OnDone() override { delete this; }
+
+ private:
+  absl::Status TakeMessage();
+  absl::Status TakeLease();
+  absl::Status SubmitChunk(kernels::MutableResidentSpan place);
+  void OnChunkWritten(const absl::Status& status);
+  absl::Status Answer();
+  void FinishWith(const absl::Status& status);
+
+  CallEnvironment& environment_;
+  CallReport report_;
+  grpc::CallbackServerContext& context_;
+  grpc::ByteBuffer& response_;
+  const JobClock::time_point deadline_;
+  StreamJobs jobs_;
+  std::string tenant_;
+  grpc::ByteBuffer message_;
+  bool has_begun_ = false;  // Whether the header has come.
+  std::weak_ptr<const StoredArray> array_;
+  // While a chunk is written.
+  std::optional<v1::WriteArrayRequest> chunk_;
+  ArrayLease lease_;
+  uint64_t written_bytes_ = 0;
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_WRITE_ARRAY_CALL_H_
