@@ -129,7 +129,9 @@ class Accumulator {
       if constexpr (!kLoadsAhead) loads.Load(loads.Of(turn), Padding(), raw);
       const uint32_t current = turn;
       turn = taken < kTurnsMax ? loads.NextTurn(turn) : kNoTurn;
-      if constexpr (kHasWords && !HasWindow()) {
+      if constexpr (!kHasWords) {
+        AddLoaded(loads, current, raw);
+      } else if constexpr (!HasWindow()) {
         AddVectors(raw);
       } else {
         typename LoadedTurns<T, kInFlight>::Batches batches;
@@ -201,25 +203,36 @@ class Accumulator {
     }
   }
 
+  // Without words. A vector after the other, so that few elements are alive at a time.
+  template <uint32_t kInFlight>
+  __device__ void AddLoaded(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
+                            const uint4 (&raw)[kInFlight]) {
+    const uint32_t count = loads.VectorsAt(loads.Of(turn));
+    const uint64_t index = loads.IndexOf(turn);
+#pragma unroll
+    for (uint32_t k = 0; k < kInFlight; ++k) {
+      if (k >= count) return;
+      const Batch<S, kVectorSize<T>> batches[1] = {BatchOf<T>(raw[k])};
+      AddToRegisters(batches, 1, index + k * loads.step(), 0, 1);
+    }
+  }
+
+  // With a window.
   template <uint32_t kInFlight>
   __device__ void AddTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
                           const typename LoadedTurns<T, kInFlight>::Batches& batches,
                           ExtremeTurns<S>& extremes) {
-    const uint32_t count = loads.VectorsAt(loads.Of(turn));
-    if constexpr (kHasWords) {
-      const bool are_finite = AddMoments(batches);
-      if constexpr (Base::kParts != 0) {
-        if (are_finite && count == kInFlight) {
-          if constexpr ((kParts & kTallyPart) != 0) {
-            AddFinite(batches, 0, 0, 1, registers_.template Part<kTallyPart>());
-          }
-          if constexpr ((kParts & kExtremesPart) != 0) extremes.Add(batches, turn);
-          return;
-        }
-      }
-    }
+    const bool are_finite = AddMoments(batches);
     if constexpr (Base::kParts != 0) {
-      AddToRegisters(batches, count, loads.IndexOf(turn), loads.step(), 1);
+      const uint32_t count = loads.VectorsAt(loads.Of(turn));
+      if (are_finite && count == kInFlight) {
+        if constexpr ((kParts & kTallyPart) != 0) {
+          AddFinite(batches, 0, 0, 1, registers_.template Part<kTallyPart>());
+        }
+        if constexpr ((kParts & kExtremesPart) != 0) extremes.Add(batches, turn);
+      } else {
+        AddToRegisters(batches, count, loads.IndexOf(turn), loads.step(), 1);
+      }
     }
   }
 

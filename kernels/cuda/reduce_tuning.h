@@ -69,6 +69,7 @@ struct ReduceTuning {
   static constexpr uint32_t kTileVectorsInFlight = 4;
   // Elements of all loads that a thread has under way.
   static constexpr uint32_t kGroupElementsMax = 64;
+  static constexpr uint32_t kWindowElementsMax = 16;
   // What a thread has in registers takes at most this much more than a state.
   static constexpr uint64_t kRegisterExtraBytes = 48;
 
@@ -136,9 +137,11 @@ constexpr ReduceShape BlockShapeOf(uint32_t parts) {
                                 : ReduceTuning::kWordBytesMax / (words * 8) /
                                       ReduceTuning::kWarpThreads * ReduceTuning::kWarpThreads;
   const uint32_t threads = by_words < by_registers ? by_words : by_registers;
-  const uint32_t in_flight_max =
-      ReduceTuning::kGroupElementsMax * sizeof(T) / ReduceTuning::kVectorBytes;
-  const uint32_t in_flight = one_part || threads < 256 ? 8 : 4;
+  // Windows keep a turn's elements in registers.
+  const uint32_t elements_max =
+      words > 0 && !one_part ? ReduceTuning::kWindowElementsMax : ReduceTuning::kGroupElementsMax;
+  const uint32_t in_flight_max = elements_max * sizeof(T) / ReduceTuning::kVectorBytes;
+  const uint32_t in_flight = one_part || words > 0 ? 8 : 4;
   return {threads, 1, in_flight < in_flight_max ? in_flight : in_flight_max};
 }
 
