@@ -1,6 +1,6 @@
 // The command line of gridfold_server. Every option may also be given by an environment variable,
 // GRIDFOLD_ and its name in capitals, or in the file that --config names; the command line wins
-// over the environment, which wins over the file.
+// over the file, which wins over the environment.
 #ifndef GRIDFOLD_SERVER_OPTIONS_H_
 #define GRIDFOLD_SERVER_OPTIONS_H_
 
