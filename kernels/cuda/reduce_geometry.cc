@@ -93,6 +93,10 @@ struct Request {
   }
 };
 
+// Elements of a block whose words, joined, stay within 64 bits: each adds less than 2^32 to a
+// digit. Float64 words bound the elements of a thread by far less.
+constexpr uint64_t kBlockAdditionsMax = uint64_t{1} << 31;
+
 // Blocks for long groups: one that fills a multiprocessor for a single group, several for many,
 // since one of them reads while another joins.
 Request BlockRequest(const Request& request, const KernelKind& kind, bool is_single_group,
@@ -101,11 +105,14 @@ Request BlockRequest(const Request& request, const KernelKind& kind, bool is_sin
                                           Tuning::kOtherSharedBytesOfBlocksMax, properties);
   const uint32_t resident = is_single_group ? 1 : Tuning::kResidentBlocksMax;
   Request blocks = request;
-  blocks.thread_elements_max = kind.words > 0 ? kind.drawn_elements_max : ~uint64_t{0};
   blocks.resident_blocks =
       uint64_t{resident} * static_cast<uint64_t>(properties.multiprocessor_count);
   blocks.block_threads =
       std::max(Tuning::kWarpThreads, RoundDown(threads / resident, Tuning::kWarpThreads));
+  if (kind.words > 0) {
+    blocks.thread_elements_max =
+        std::min(kind.drawn_elements_max, kBlockAdditionsMax / blocks.block_threads);
+  }
   return blocks;
 }
 

@@ -82,6 +82,7 @@ TEST(ReduceGeometryTest, NoThreadTakesMoreElementsThanItsWords) {
     const uint64_t drawn_max =
         type == ElementType::kFloat16 ? DrawnAdditionsMax<Float16>() : DrawnAdditionsMax<double>();
     EXPECT_LE(blocks.chunk_elements, drawn_max * blocks.block_threads);
+    EXPECT_LE(blocks.chunk_elements, uint64_t{1} << 31);  // Digits of a block, in 64 bits.
     const ReductionGeometry columns = PlanReductionGeometry(
         Plan(ArrayDescription::Matrix(type, count, 1), {GroupingKind::kAxis0, {}}), Properties(1));
     const uint64_t rows_at_once = columns.block_threads >> columns.tile_columns_log2;
