@@ -319,6 +319,8 @@ TEST_F(MetricsTest, ResidentArraysAndTheirCallsShow) {
   const MetricsText metrics = Scrape(server_);
   EXPECT_EQ(metrics.Value("gridfold_resident_arrays"), 1);
   EXPECT_EQ(metrics.Value("gridfold_resident_bytes"), 512);  // 260 bytes, in units of 256.
+  EXPECT_EQ(server_.GetStatistics().resident_array_count(), 1u);
+  EXPECT_EQ(server_.GetStatistics().resident_bytes(), 512u);
   EXPECT_EQ(metrics.Value("gridfold_request_duration_seconds_count{rpc=\"CreateArray\"}"), 3);
   EXPECT_EQ(metrics.Value("gridfold_requests_total" +
                           Calls("CreateArray", "ALREADY_EXISTS", "none", "none")),

@@ -43,7 +43,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
       *server->scheduler_, *server->arrays_, server->calls_, server->limits_, engine.name());
   server->compute_service_ = std::make_unique<ComputeService>(*server->environment_);
   server->array_service_ = std::make_unique<ArrayService>(*server->environment_);
-  server->server_service_ = std::make_unique<ServerService>(engine, limits, *server->scheduler_);
+  server->server_service_ =
+      std::make_unique<ServerService>(engine, limits, *server->scheduler_, *server->arrays_);
   if (metrics_address) {
     if (absl::Status status = server->ServeMetrics(engine, *metrics_address); !status.ok()) {
       return status;

@@ -6,8 +6,8 @@
 namespace gridfold::server {
 
 ServerService::ServerService(const kernels::Engine& engine, const Limits& limits,
-                             const Scheduler& scheduler)
-    : scheduler_(scheduler) {
+                             const Scheduler& scheduler, const ArrayStore& arrays)
+    : scheduler_(scheduler), arrays_(arrays) {
   info_.set_version(Version());
   info_.set_engine(engine.name());
   *info_.add_devices() = ToWire(engine.device());
@@ -38,6 +38,9 @@ grpc::ServerUnaryReactor* ServerService::GetStatistics(grpc::CallbackServerConte
   response->set_bytes_queued(statistics.queued_bytes);
   response->set_lanes_busy(statistics.lanes_busy);
   response->set_lane_count(statistics.lane_count);
+  const ArrayStoreStatistics arrays = arrays_.GetStatistics();
+  response->set_resident_array_count(arrays.array_count);
+  response->set_resident_bytes(arrays.taken_bytes);
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   reactor->Finish(grpc::Status::OK);
   return reactor;

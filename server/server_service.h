@@ -8,6 +8,7 @@
 
 #include "gridfold/v1/server_service.grpc.pb.h"
 #include "kernels/engine.h"
+#include "server/array_store.h"
 #include "server/limits.h"
 #include "server/scheduler.h"
 
@@ -15,8 +16,9 @@ namespace gridfold::server {
 
 class ServerService final : public v1::ServerService::CallbackService {
  public:
-  // `scheduler` must outlive the service.
-  ServerService(const kernels::Engine& engine, const Limits& limits, const Scheduler& scheduler);
+  // `scheduler` and `arrays` must outlive the service.
+  ServerService(const kernels::Engine& engine, const Limits& limits, const Scheduler& scheduler,
+                const ArrayStore& arrays);
 
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
                                           const v1::GetServerInfoRequest* request,
@@ -28,6 +30,7 @@ class ServerService final : public v1::ServerService::CallbackService {
  private:
   v1::GetServerInfoResponse info_;
   const Scheduler& scheduler_;
+  const ArrayStore& arrays_;
   const std::chrono::steady_clock::time_point started_at_ = std::chrono::steady_clock::now();
 };
 

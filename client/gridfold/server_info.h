@@ -52,6 +52,8 @@ struct ServerStatistics {
   uint64_t bytes_queued = 0;
   uint32_t lanes_busy = 0;
   uint32_t lane_count = 0;
+  uint64_t resident_array_count = 0;
+  uint64_t resident_bytes = 0;
 };
 
 // The answer of the standard gRPC health service.

@@ -367,7 +367,7 @@ TEST_F(ClientTest, StatisticsReachTheCaller) {
                              v1::GetStatisticsResponse& response) {
     Parse(R"(uptime { seconds: 1 } jobs_accepted: 2 jobs_refused: 3 jobs_succeeded: 4
              jobs_failed: 5 jobs_cancelled: 6 bytes_processed: 7 jobs_queued: 8 bytes_queued: 9
-             lanes_busy: 10 lane_count: 11)",
+             lanes_busy: 10 lane_count: 11 resident_array_count: 12 resident_bytes: 13)",
           response);
     return grpc::Status::OK;
   };
@@ -384,6 +384,8 @@ TEST_F(ClientTest, StatisticsReachTheCaller) {
   EXPECT_EQ(statistics->bytes_queued, 9u);
   EXPECT_EQ(statistics->lanes_busy, 10u);
   EXPECT_EQ(statistics->lane_count, 11u);
+  EXPECT_EQ(statistics->resident_array_count, 12u);
+  EXPECT_EQ(statistics->resident_bytes, 13u);
 }
 
 TEST_F(ClientTest, HealthIsTheStandardServices) {

@@ -47,6 +47,8 @@ ServerStatistics FromProto(const v1::GetStatisticsResponse& response) {
       .bytes_queued = response.bytes_queued(),
       .lanes_busy = response.lanes_busy(),
       .lane_count = response.lane_count(),
+      .resident_array_count = response.resident_array_count(),
+      .resident_bytes = response.resident_bytes(),
   };
 }
 

@@ -133,7 +133,9 @@ Json ToObject(const ServerStatistics& statistics) {
           {"jobs_queued", statistics.jobs_queued},
           {"bytes_queued", statistics.bytes_queued},
           {"lanes_busy", statistics.lanes_busy},
-          {"lane_count", statistics.lane_count}};
+          {"lane_count", statistics.lane_count},
+          {"resident_array_count", statistics.resident_array_count},
+          {"resident_bytes", statistics.resident_bytes}};
 }
 
 // Text from elsewhere may not be UTF-8; what is not is replaced.

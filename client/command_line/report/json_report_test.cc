@@ -115,6 +115,8 @@ TEST(JsonReportTest, ServerIsComplete) {
   info.limits.lane_count = 4;
   ServerStatistics statistics;
   statistics.jobs_refused = 5;
+  statistics.resident_array_count = 6;
+  statistics.resident_bytes = 7;
   const json object = Parse(ToJson("host:1", HealthStatus::kServing, info, statistics));
   EXPECT_EQ(object["target"], "host:1");
   EXPECT_EQ(object["health"], "SERVING");
@@ -123,6 +125,8 @@ TEST(JsonReportTest, ServerIsComplete) {
     "compute_units": 132, "compute_capability": "9.0"})"));
   EXPECT_EQ(object["limits"]["lane_count"], 4);
   EXPECT_EQ(object["statistics"]["jobs_refused"], 5);
+  EXPECT_EQ(object["statistics"]["resident_array_count"], 6);
+  EXPECT_EQ(object["statistics"]["resident_bytes"], 7);
   EXPECT_EQ(Parse(ToJson("host:1", HealthStatus::kNotServing)),
             json::parse(R"({"target": "host:1", "health": "NOT_SERVING"})"));
 }

@@ -39,7 +39,9 @@ void AddStatistics(const ServerStatistics& statistics, Table& table) {
   table.AddRow({"processed", FormatBytes(statistics.bytes_processed)});
   table.AddRow({"now", absl::StrCat(statistics.lanes_busy, " of ", statistics.lane_count,
                                     " lanes busy, ", FormatInteger(statistics.jobs_queued),
-                                    " jobs waiting (", FormatBytes(statistics.bytes_queued), ")")});
+                                    " jobs waiting (", FormatBytes(statistics.bytes_queued), "), ",
+                                    FormatInteger(statistics.resident_array_count), " arrays (",
+                                    FormatBytes(statistics.resident_bytes), ")")});
 }
 
 }  // namespace

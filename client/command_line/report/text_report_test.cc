@@ -231,6 +231,8 @@ TEST(ServerReportTest, TellsWhatTheServerIs) {
   statistics.uptime = absl::Seconds(3661.5);
   statistics.jobs_succeeded = 1234;
   statistics.lane_count = 4;
+  statistics.resident_array_count = 3;
+  statistics.resident_bytes = 2'000'000;
   std::ostringstream out;
   PrintServer("host:1", HealthStatus::kServing, info, statistics, kAscii, out);
   EXPECT_THAT(out.str(), HasSubstr("server     host:1 | gridfold 1.2.3 | SERVING\n"));
@@ -239,6 +241,7 @@ TEST(ServerReportTest, TellsWhatTheServerIs) {
   EXPECT_THAT(out.str(), HasSubstr("1h1m1s"));
   EXPECT_THAT(out.str(), HasSubstr("1,234 answered"));
   EXPECT_THAT(out.str(), HasSubstr("0 of 4 lanes busy"));
+  EXPECT_THAT(out.str(), HasSubstr("3 arrays (2.00 MB)"));
 }
 
 TEST(ServerReportTest, HealthHasTheStandardNames) {
