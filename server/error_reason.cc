@@ -40,6 +40,10 @@ absl::Status WithRetryDelay(absl::Status status, std::chrono::milliseconds delay
   return status;
 }
 
+absl::Status CancelledByCaller() {
+  return absl::CancelledError("the caller cancelled the request");
+}
+
 std::string ReasonOf(const absl::Status& status) {
   if (const absl::optional<absl::Cord> reason = status.GetPayload(kReasonPayloadUrl)) {
     return std::string(*reason);

@@ -35,6 +35,9 @@ absl::Status WithReason(absl::Status status, absl::string_view reason);
 // Returns `status` with the time after which trying again makes sense; at least 1 ms.
 absl::Status WithRetryDelay(absl::Status status, std::chrono::milliseconds delay);
 
+// What a call ends with whose caller has gone.
+absl::Status CancelledByCaller();
+
 // The reason that was set, else INVALID_FIELD where a field is named, else the default for the
 // code. `status` is not OK.
 std::string ReasonOf(const absl::Status& status);

@@ -14,6 +14,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "server/testing/array_caller.h"
 #include "server/testing/fake_engine.h"
 #include "server/testing/http_exchange.h"
 #include "server/testing/metrics_text.h"
@@ -297,25 +298,12 @@ TEST_F(MetricsTest, BytesAreThoseOfTheMessages) {
 }
 
 TEST_F(MetricsTest, ResidentArraysAndTheirCallsShow) {
-  const auto create = [&](const std::string& name) {
-    grpc::ClientContext context;
-    v1::CreateArrayRequest request;
-    request.set_name(name);
-    request.set_element_type(v1::ELEMENT_TYPE_FLOAT32);
-    request.add_shape(65);
-    v1::CreateArrayResponse response;
-    return server_.arrays().CreateArray(&context, request, &response).error_code();
-  };
-  ASSERT_EQ(create("a"), grpc::StatusCode::OK);
-  ASSERT_EQ(create("b"), grpc::StatusCode::OK);
-  EXPECT_EQ(create("a"), grpc::StatusCode::ALREADY_EXISTS);
-  {
-    grpc::ClientContext context;
-    v1::DeleteArrayRequest request;
-    request.set_name("b");
-    v1::DeleteArrayResponse response;
-    ASSERT_TRUE(server_.arrays().DeleteArray(&context, request, &response).ok());
-  }
+  ArrayCaller caller(server_);
+  ASSERT_TRUE(caller.Create("a", v1::ELEMENT_TYPE_FLOAT32, {65}).ok());
+  ASSERT_TRUE(caller.Create("b", v1::ELEMENT_TYPE_FLOAT32, {65}).ok());
+  EXPECT_EQ(caller.Create("a", v1::ELEMENT_TYPE_FLOAT32, {65}).error_code(),
+            grpc::StatusCode::ALREADY_EXISTS);
+  ASSERT_TRUE(caller.Delete("b").ok());
   const MetricsText metrics = Scrape(server_);
   EXPECT_EQ(metrics.Value("gridfold_resident_arrays"), 1);
   EXPECT_EQ(metrics.Value("gridfold_resident_bytes"), 512);  // 260 bytes, in units of 256.

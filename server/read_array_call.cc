@@ -109,7 +109,7 @@ void ReadArrayCall::OnChunkFetched(const absl::Status& status) {
 void ReadArrayCall::OnWriteDone(bool ok) {
   message_.Clear();
   if (!ok) {
-    FinishWith(absl::CancelledError("the caller cancelled the request"));
+    FinishWith(CancelledByCaller());
     return;
   }
   if (read_element_count_ == planned_->slice.description.element_count) {

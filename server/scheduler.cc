@@ -263,7 +263,7 @@ absl::Status Scheduler::FinalStatus(const Job& job, absl::Status status) const {
   if (!absl::IsCancelled(status)) return status;
   if (job.stop_cause_ == Job::StopCause::kShutdown) return Draining();
   if (job.work_.deadline <= options_.now()) return DeadlinePassed();
-  return absl::CancelledError("the caller cancelled the request");
+  return CancelledByCaller();
 }
 
 void Scheduler::LeaveQueue(Job& job, JobList& to) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "server/error_reason.h"
 #include "server/job.h"
 #include "server/scheduler.h"
 
@@ -22,7 +23,7 @@ class StreamJobs {
     auto job = std::make_shared<Job>(std::move(work));
     {
       const std::lock_guard lock(mutex_);
-      if (cancelled_) return absl::CancelledError("the caller cancelled the request");
+      if (cancelled_) return CancelledByCaller();
       current_ = job;
     }
     // A Cancel that comes in between lets this one job run: it is short.

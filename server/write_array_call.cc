@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
 #include "server/array_request_validation.h"
+#include "server/error_reason.h"
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
 #include "server/rpc_deadline.h"
@@ -39,7 +40,7 @@ grpc::ServerReadReactor<grpc::ByteBuffer>* WriteArrayCall::Start() {
 
 void WriteArrayCall::OnReadDone(bool ok) {
   if (!ok) {
-    FinishWith(context_.IsCancelled() ? absl::CancelledError("the caller cancelled the request")
+    FinishWith(context_.IsCancelled() ? CancelledByCaller()
                                       : CatchExceptions([this] { return Answer(); }));
     return;
   }

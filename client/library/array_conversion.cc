@@ -35,9 +35,7 @@ WireMessage ToWire(const NewArray& array) {
   request.set_element_type(static_cast<v1::ElementType>(array.element_type));
   request.mutable_shape()->Add(array.shape.begin(), array.shape.end());
   if (array.idle_expiry) *request.mutable_idle_expiry() = ToProto(*array.idle_expiry);
-  WireMessage message;
-  message.AppendFields(request);
-  return message;
+  return WireMessage::Of(request);
 }
 
 std::optional<WireMessage> WriteMessage(const std::string& name, uint64_t first_element,

@@ -128,8 +128,7 @@ absl::StatusOr<ArrayData> Client::ReadArray(const ResidentArray& array,
                                             const CallOptions& call_options) {
   v1::ReadArrayRequest request;
   *request.mutable_array() = ToProto(array);
-  WireMessage message;
-  message.AppendFields(request);
+  const WireMessage message = WireMessage::Of(request);
   absl::StatusOr<ArrayData> result;
   absl::Status status = transport_->Try(
       call_options, [&](const std::shared_ptr<grpc::Channel>& channel, const CallHead& head) {
@@ -158,11 +157,9 @@ absl::StatusOr<ArrayDescription> Client::GetArray(const std::string& name,
                                                   const CallOptions& call_options) {
   v1::GetArrayRequest request;
   request.set_name(name);
-  WireMessage message;
-  message.AppendFields(request);
   v1::GetArrayResponse response;
-  absl::Status status =
-      transport_->Call("/gridfold.v1.ArrayService/GetArray", message, call_options, response);
+  absl::Status status = transport_->Call("/gridfold.v1.ArrayService/GetArray",
+                                         WireMessage::Of(request), call_options, response);
   if (!status.ok()) return status;
   return FromProto(response.array());
 }
@@ -171,11 +168,9 @@ absl::StatusOr<std::vector<ArrayDescription>> Client::ListArrays(const CallOptio
   std::vector<ArrayDescription> arrays;
   v1::ListArraysRequest request;
   do {
-    WireMessage message;
-    message.AppendFields(request);
     v1::ListArraysResponse response;
-    absl::Status status =
-        transport_->Call("/gridfold.v1.ArrayService/ListArrays", message, call_options, response);
+    absl::Status status = transport_->Call("/gridfold.v1.ArrayService/ListArrays",
+                                           WireMessage::Of(request), call_options, response);
     if (!status.ok()) return status;
     for (const v1::ArrayDescription& description : response.arrays()) {
       absl::StatusOr<ArrayDescription> array = FromProto(description);
@@ -190,11 +185,9 @@ absl::StatusOr<std::vector<ArrayDescription>> Client::ListArrays(const CallOptio
 absl::Status Client::DeleteArray(const std::string& name, const CallOptions& call_options) {
   v1::DeleteArrayRequest request;
   request.set_name(name);
-  WireMessage message;
-  message.AppendFields(request);
   v1::DeleteArrayResponse response;
-  return transport_->Call("/gridfold.v1.ArrayService/DeleteArray", message, call_options, response,
-                          Transport::Repeatable::kNo);
+  return transport_->Call("/gridfold.v1.ArrayService/DeleteArray", WireMessage::Of(request),
+                          call_options, response, Transport::Repeatable::kNo);
 }
 
 absl::StatusOr<ServerInfo> Client::GetServerInfo(const CallOptions& call_options) {

@@ -58,9 +58,7 @@ WireMessage ToHealthCheckRequest(const std::string& service) {
     request.GetReflection()->MutableUnknownFields(&request)->AddLengthDelimited(kHealthFieldNumber,
                                                                                 service);
   }
-  WireMessage message;
-  message.AppendFields(request);
-  return message;
+  return WireMessage::Of(request);
 }
 
 HealthStatus FromHealthCheckResponse(const google::protobuf::Empty& response) {

@@ -50,6 +50,12 @@ void WireMessage::AppendBorrowed(std::span<const std::byte> bytes) {
   pieces_.push_back({.owned = {}, .borrowed = bytes});
 }
 
+WireMessage WireMessage::Of(const google::protobuf::MessageLite& message) {
+  WireMessage wire;
+  wire.AppendFields(message);
+  return wire;
+}
+
 void WireMessage::AppendFields(const google::protobuf::MessageLite& message) {
   AppendOwned(message.SerializeAsString());
 }

@@ -32,6 +32,9 @@ class WireMessage {
     }
   };
 
+  // A message of the fields of `message` alone.
+  static WireMessage Of(const google::protobuf::MessageLite& message);
+
   // Appends the fields of `message` that are set. The message must not hold a field that is
   // appended as an array.
   void AppendFields(const google::protobuf::MessageLite& message);
