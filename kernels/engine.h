@@ -72,6 +72,16 @@ struct RunStatistics {
   std::chrono::nanoseconds stage_in_time{0};
   std::chrono::nanoseconds kernel_time{0};
   std::chrono::nanoseconds stage_out_time{0};
+
+  // Makes these the statistics of several runs: sums, and the strategy of the last.
+  void Add(const RunStatistics& run) {
+    strategy = run.strategy;
+    cluster_size = run.cluster_size;
+    bytes_read += run.bytes_read;
+    stage_in_time += run.stage_in_time;
+    kernel_time += run.kernel_time;
+    stage_out_time += run.stage_out_time;
+  }
 };
 
 // What the engines of one kind have taken from the device and the system, all of the program
