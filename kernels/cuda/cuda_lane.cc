@@ -110,12 +110,10 @@ absl::Status CudaLane::Copy(InputSpan from, OutputSpan to, std::stop_token stop)
       return staging_.CopyOut(source->data, std::span(host, 1), stop, stream_.get());
     }
     std::byte* const place = std::get<MutableResidentSpan>(to).data;
-    if (const auto* host = std::get_if<HostSpan>(&from)) {
-      return staging_.CopyIn(*host, place, stop, stream_.get());
-    }
-    const ResidentSpan source = std::get<ResidentSpan>(from);
+    const auto* const resident = std::get_if<ResidentSpan>(&from);
+    if (resident == nullptr) return CopyIn(from, place, stop);
     if (absl::Status status = CheckStop(stop); !status.ok()) return status;
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(place, source.data, source.size_bytes,
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(place, resident->data, resident->size_bytes,
                                                   cudaMemcpyDeviceToDevice, stream_.get()));
     return absl::OkStatus();
   });
@@ -145,11 +143,18 @@ absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::St
   return status;
 }
 
+absl::Status CudaLane::CopyIn(const InputSpan& host, std::byte* place,
+                              const std::stop_token& stop) {
+  const auto* const slices = std::get_if<HostSlices>(&host);
+  const std::span<const HostSpan> spans =
+      slices != nullptr ? slices->slices : std::span(&std::get<HostSpan>(host), 1);
+  return staging_.CopyIn(spans, place, stop, stream_.get());
+}
+
 absl::StatusOr<const std::byte*> CudaLane::Stage(const InputSpan& input, std::byte* place,
                                                  const std::stop_token& stop) {
   if (const auto* resident = std::get_if<ResidentSpan>(&input)) return resident->data;
-  absl::Status status = staging_.CopyIn(std::get<HostSpan>(input), place, stop, stream_.get());
-  if (!status.ok()) return status;
+  if (absl::Status status = CopyIn(input, place, stop); !status.ok()) return status;
   return place;
 }
 
@@ -159,8 +164,7 @@ absl::StatusOr<const std::byte*> CudaLane::StageIn(const InputSpan& input, const
   absl::Status status = elements.status();
   if (status.ok() && grouping.kind == GroupingKind::kSegments) {
     const auto offsets = std::as_bytes(std::span(grouping.offsets));
-    status = staging_.CopyIn({offsets.data(), offsets.size()}, memory_.offsets.data(), stop,
-                             stream_.get());
+    status = CopyIn(HostSpan{offsets.data(), offsets.size()}, memory_.offsets.data(), stop);
   }
   if (status.ok()) status = timer_.Mark(stream_.get());
   if (status.ok()) status = CheckStop(stop);

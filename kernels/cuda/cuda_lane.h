@@ -70,6 +70,9 @@ class CudaLane final : public Lane {
   // Runs a job, times it, and leaves the stream idle whatever came of it.
   absl::Status Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
 
+  // Enqueues the copy of host memory to `place`.
+  absl::Status CopyIn(const InputSpan& host, std::byte* place, const std::stop_token& stop);
+
   // Where the kernels find `input`: in place where it is resident, else at `place`, where its copy
   // is enqueued.
   absl::StatusOr<const std::byte*> Stage(const InputSpan& input, std::byte* place,

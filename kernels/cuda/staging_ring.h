@@ -32,10 +32,10 @@ class StagingRing {
   // Allocates the pinned memory. Errors: RESOURCE_EXHAUSTED.
   static absl::StatusOr<StagingRing> Create();
 
-  // Copies to the device. Returns when `from` may be changed; the device's copies are then enqueued
-  // on `stream`. All calls of a ring use the same stream. CANCELLED where `stop` is requested
-  // before the last chunk.
-  absl::Status CopyIn(HostSpan from, std::byte* to, const std::stop_token& stop,
+  // Copies to consecutive bytes of the device from one host span after the other. Returns when
+  // `from` may be changed; the device's copies are then enqueued on `stream`. All calls of a ring
+  // use the same stream. CANCELLED where `stop` is requested before the last chunk.
+  absl::Status CopyIn(std::span<const HostSpan> from, std::byte* to, const std::stop_token& stop,
                       cudaStream_t stream);
 
   // Copies consecutive bytes from the device to one host span after the other. Waits for everything
