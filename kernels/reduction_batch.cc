@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <utility>
+#include <variant>
 
 #include "absl/status/status.h"
 #include "kernels/resident_memory.h"
@@ -29,16 +30,27 @@ bool IsApart(Statistic statistic, const ReductionPlan& plan) {
   }
 }
 
-bool UsesDegreesOfFreedom(const ReductionPlan& plan) {
-  return std::any_of(plan.statistics.begin(), plan.statistics.end(), [](Statistic statistic) {
-    return statistic == Statistic::kVariance || statistic == Statistic::kStandardDeviation;
-  });
+// 0 where no statistic uses them.
+uint32_t DegreesOfFreedomUsed(const ReductionPlan& plan) {
+  const bool are_used =
+      std::any_of(plan.statistics.begin(), plan.statistics.end(), [](Statistic statistic) {
+        return statistic == Statistic::kVariance || statistic == Statistic::kStandardDeviation;
+      });
+  return are_used ? plan.delta_degrees_of_freedom : 0;
 }
 
 // Whether fewer reductions, or one, may do better.
 bool ConcernsTheReductions(const absl::Status& status) {
   return absl::IsOutOfRange(status) || absl::IsInvalidArgument(status) ||
          absl::IsResourceExhausted(status);
+}
+
+void AppendSlices(const InputSpan& input, std::vector<HostSpan>& slices) {
+  if (const auto* const pieces = std::get_if<HostSlices>(&input)) {
+    slices.insert(slices.end(), pieces->slices.begin(), pieces->slices.end());
+  } else {
+    slices.push_back(std::get<HostSpan>(input));
+  }
 }
 
 class BatchRun {
@@ -80,17 +92,17 @@ class BatchRun {
     const ReductionPlan& any = *batch[0].plan;
     ReductionPlan plan{.array = {},
                        .statistics = UnionOfStatistics(batch),
-                       .grouping = {.kind = GroupingKind::kSegments, .group_count = count},
+                       .grouping = {GroupingKind::kSegments, count, 0, {}},
                        .nan_policy = any.nan_policy,
                        .overflow_policy = any.overflow_policy,
-                       .delta_degrees_of_freedom = BatchKeyOf(any)->delta_degrees_of_freedom};
+                       .delta_degrees_of_freedom = DegreesOfFreedomUsed(any)};
     std::vector<HostSpan> slices;
     slices.reserve(count);
     std::vector<uint64_t>& offsets = plan.grouping.offsets;
     offsets.reserve(count + 1);
     offsets.push_back(0);
     for (const BatchedReduction& reduction : batch) {
-      slices.push_back(reduction.input);
+      AppendSlices(reduction.input, slices);
       offsets.push_back(offsets.back() + reduction.plan->array.element_count);
     }
     plan.array = ArrayDescription::Vector(any.array.element_type, offsets.back());
@@ -143,14 +155,16 @@ class BatchRun {
 }  // namespace
 
 std::optional<ReductionBatchKey> BatchKeyOf(const ReductionPlan& plan) {
-  if (plan.grouping.kind != GroupingKind::kWhole || plan.return_states) return std::nullopt;
-  ReductionBatchKey key{
-      .element_type = plan.array.element_type,
-      .nan_policy = plan.nan_policy,
-      .overflow_policy = plan.overflow_policy,
-      .is_empty = plan.array.element_count == 0,
-      .delta_degrees_of_freedom = UsesDegreesOfFreedom(plan) ? plan.delta_degrees_of_freedom : 0,
-      .statistics_apart = 0};
+  if (plan.grouping.kind != GroupingKind::kWhole || plan.return_states ||
+      plan.array.size_bytes() > kBatchedArrayBytesMax) {
+    return std::nullopt;
+  }
+  ReductionBatchKey key{.element_type = plan.array.element_type,
+                        .nan_policy = plan.nan_policy,
+                        .overflow_policy = plan.overflow_policy,
+                        .is_empty = plan.array.element_count == 0,
+                        .delta_degrees_of_freedom = DegreesOfFreedomUsed(plan),
+                        .statistics_apart = 0};
   for (const Statistic statistic : plan.statistics) {
     if (IsApart(statistic, plan)) key.statistics_apart |= BitOf(statistic);
   }

@@ -34,12 +34,16 @@ struct ReductionBatchKey {
   auto operator<=>(const ReductionBatchKey&) const = default;
 };
 
-// Nothing for a reduction that shares no launch: of several groups, or one that returns states.
+// An array larger than this takes longer than a launch, and is better left where it is.
+inline constexpr uint64_t kBatchedArrayBytesMax = uint64_t{1} << 20;
+
+// Nothing for a reduction that shares no launch: of several groups, of a larger array, or one that
+// returns states.
 std::optional<ReductionBatchKey> BatchKeyOf(const ReductionPlan& plan);
 
 struct BatchedReduction {
   const ReductionPlan* plan;
-  HostSpan input;  // Exactly plan->array.size_bytes() bytes.
+  InputSpan input;  // In host memory; exactly plan->array.size_bytes() bytes.
 };
 
 // Runs reductions of one key, and answers in their order. Each has its own result or error, which

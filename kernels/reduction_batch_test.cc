@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/invalid_field.h"
 #include "kernels/numerics/element.h"
 
 namespace gridfold::kernels {
@@ -147,7 +146,7 @@ class ReductionBatchTest : public testing::Test {
       const std::vector<Reduction>& reductions) {
     std::vector<BatchedReduction> batch;
     for (const Reduction& reduction : reductions) {
-      batch.push_back({&reduction.plan, {reduction.data.data(), reduction.data.size()}});
+      batch.push_back({&reduction.plan, HostSpan{reduction.data.data(), reduction.data.size()}});
     }
     return RunReductionBatch(batch, lane_, {}, statistics_);
   }
@@ -288,6 +287,11 @@ TEST_F(ReductionBatchTest, WhatSharesNoLaunch) {
   const auto floats = ArrayDescription::Vector(ElementType::kFloat32, 9);
   EXPECT_EQ(key(floats, sum), key(floats, max));
   EXPECT_NE(key(floats, sum), key(ArrayDescription::Vector(ElementType::kFloat32, 0), sum));
+  const auto bytes = [](uint64_t count) {
+    return ArrayDescription::Vector(ElementType::kUint8, count);
+  };
+  EXPECT_TRUE(key(bytes(kBatchedArrayBytesMax), sum).has_value());
+  EXPECT_EQ(key(bytes(kBatchedArrayBytesMax + 1), sum), std::nullopt);
 }
 
 }  // namespace

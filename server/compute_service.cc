@@ -35,4 +35,12 @@ grpc::ServerUnaryReactor* ComputeService::MergeAccumulators(grpc::CallbackServer
   return (new Call(environment_, Rpc::kMergeAccumulators, *context, *request, *response))->Start();
 }
 
+grpc::ServerUnaryReactor* ComputeService::BatchCompute(grpc::CallbackServerContext* context,
+                                                       const grpc::ByteBuffer* request,
+                                                       grpc::ByteBuffer* response) {
+  using Call = UnaryCall<ArenaMessage<v1::BatchComputeRequest>, PlannedBatch,
+                         ArenaMessage<v1::BatchComputeResponse>>;
+  return (new Call(environment_, Rpc::kBatchCompute, *context, *request, *response))->Start();
+}
+
 }  // namespace gridfold::server

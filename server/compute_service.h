@@ -17,7 +17,8 @@ using RawComputeService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
     v1::ComputeService::WithRawCallbackMethod_ScanArray<
         v1::ComputeService::WithRawCallbackMethod_ComputeHistogram<
             v1::ComputeService::WithRawCallbackMethod_MergeAccumulators<
-                v1::ComputeService::Service>>>>;
+                v1::ComputeService::WithRawCallbackMethod_BatchCompute<
+                    v1::ComputeService::Service>>>>>;
 
 class ComputeService final : public RawComputeService {
  public:
@@ -35,6 +36,9 @@ class ComputeService final : public RawComputeService {
   grpc::ServerUnaryReactor* MergeAccumulators(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* BatchCompute(grpc::CallbackServerContext* context,
+                                         const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) override;
 
  private:
   CallEnvironment& environment_;

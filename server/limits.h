@@ -15,6 +15,8 @@
 //   waiting requests     queued_bytes_max                                         =    1 GiB
 //   running requests     4 lanes * (request 256 MiB + answer 256 MiB, twice while it is encoded)
 //                                                                                 =    3 GiB
+//   plans                of what waits and runs; the largest batch's: batch_operations_max * 1 KiB
+//                                                                                 =    4 MiB each
 //   accumulators         4 lanes * (states, their bytes, the same once more while the answer is
 //   read
 //                        off them; each no larger than an answer)                 =    3 GiB
@@ -50,6 +52,9 @@ inline constexpr uint64_t kChannelOverheadBytes = 128;
 // so an empty array of very many channels would be an answer out of all proportion to its request.
 inline constexpr uint64_t kChannelCountMax = uint64_t{1} << 16;
 
+// What one answer of a batch takes beside its values: tags, lengths, or an error with its details.
+inline constexpr uint64_t kBatchResultBytes = 1 * kKiB;
+
 // What a decoded request may take in memory for each byte that the message limit allows. Fields
 // other than array data grow when they are decoded: an offset of 1 byte to 8, an empty
 // bin specification of 2 bytes to some 50.
@@ -80,6 +85,7 @@ inline constexpr uint64_t kArrayCountCeiling = uint64_t{1} << 18;
 inline constexpr uint64_t kBinCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kGroupCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kQueuedJobsCeiling = uint64_t{1} << 20;
+inline constexpr uint64_t kBatchOperationsCeiling = uint64_t{1} << 16;
 
 // Calls at the same time on one connection; a client that wants more waits.
 inline constexpr int kConcurrentStreamsMax = 1024;
@@ -126,6 +132,7 @@ struct Limits {
   uint64_t resident_bytes_max = 1 * kGiB;        // --resident-bytes
   uint64_t tenant_resident_bytes_max = 0;        // --tenant-resident-bytes; 0: all of them
   uint64_t array_count_max = uint64_t{1} << 14;  // --max-arrays
+  uint64_t batch_operations_max = 4096;          // --max-batch-operations
 
   constexpr uint64_t tenant_bytes_max() const {
     return tenant_resident_bytes_max == 0 ? resident_bytes_max : tenant_resident_bytes_max;
@@ -171,6 +178,9 @@ static_assert(Limits{}.group_count_max * sizeof(uint64_t) + kAnswerOverheadBytes
               "a statistic of the most groups fits in an answer");
 static_assert(kChannelCountMax * kChannelOverheadBytes <= Limits{}.message_bytes_max);
 static_assert(kAnswerOverheadBytes < kMessageBytesFloor);
+static_assert(Limits{}.batch_operations_max * kBatchResultBytes + kAnswerOverheadBytes <=
+                  Limits{}.message_bytes_max,
+              "the errors of the largest batch fit in an answer");
 static_assert(kLaneCountCeiling * kMessageBytesCeiling < uint64_t{1} << 40,
               "sums of limits stay far from the end of 64 bits");
 static_assert(kArrayChunkBytesDefault <= kArrayChunkBytesMax &&

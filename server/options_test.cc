@@ -76,7 +76,7 @@ TEST(OptionsTest, EveryOptionIsRead) {
                  "--cuda-device=2", "--max-message-bytes=1MiB", "--max-queued-jobs=9",
                  "--max-queued-bytes=2GiB", "--max-bins=1000", "--max-groups=2000",
                  "--resident-bytes=8GiB", "--tenant-resident-bytes=1GiB", "--max-arrays=50",
-                 "--grace-period=1500ms", "--log-level=error", "--log-format=json"});
+                 "--max-batch-operations=60", "--grace-period=1500ms", "--log-level=error", "--log-format=json"});
   EXPECT_EQ(options.engine.kind, kernels::EngineKind::kCpu);
   EXPECT_EQ(options.listen, "0.0.0.0:0");
   EXPECT_EQ(options.port_file, "/tmp/port");
@@ -92,6 +92,7 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.limits.resident_bytes_max, 8 * kGiB);
   EXPECT_EQ(options.limits.tenant_bytes_max(), 1 * kGiB);
   EXPECT_EQ(options.limits.array_count_max, 50u);
+  EXPECT_EQ(options.limits.batch_operations_max, 60u);
   EXPECT_EQ(options.grace_period, milliseconds(1500));
   EXPECT_EQ(options.log_level, LogLevel::kError);
   EXPECT_EQ(options.log_format, LogFormat::kJson);

@@ -265,6 +265,7 @@ v1::ServerLimits ToWire(const Limits& limits) {
   wire.set_tenant_resident_bytes_max(limits.tenant_bytes_max());
   wire.set_array_count_max(limits.array_count_max);
   wire.set_array_chunk_bytes_max(limits.array_chunk_bytes_max());
+  wire.set_batch_operations_max(limits.batch_operations_max);
   return wire;
 }
 

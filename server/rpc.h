@@ -19,11 +19,13 @@ enum class Rpc : uint8_t {
   kGetArray,
   kListArrays,
   kDeleteArray,
+  kBatchCompute,
 };
 
-inline constexpr std::array kRpcNames = {
-    "ReduceArray", "ScanArray", "ComputeHistogram", "MergeAccumulators", "CreateArray",
-    "WriteArray",  "ReadArray", "GetArray",         "ListArrays",        "DeleteArray"};
+inline constexpr std::array kRpcNames = {"ReduceArray",       "ScanArray",   "ComputeHistogram",
+                                         "MergeAccumulators", "CreateArray", "WriteArray",
+                                         "ReadArray",         "GetArray",    "ListArrays",
+                                         "DeleteArray",       "BatchCompute"};
 inline constexpr size_t kRpcCount = kRpcNames.size();
 
 constexpr const char* RpcName(Rpc rpc) { return kRpcNames[static_cast<size_t>(rpc)]; }

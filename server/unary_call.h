@@ -17,6 +17,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/arena_message.h"
+#include "server/batch_run.h"
+#include "server/batch_validation.h"
 #include "server/call_environment.h"
 #include "server/call_report.h"
 #include "server/exception_guard.h"
@@ -39,8 +42,13 @@ inline v1::ExecutionStatistics& ExecutionOf(v1::MergeAccumulatorsResponse& respo
                                   : *response.mutable_histogram()->mutable_execution();
 }
 
-// None for a merge, which has no array.
+inline v1::ExecutionStatistics& ExecutionOf(ArenaMessage<v1::BatchComputeResponse>& response) {
+  return *response->mutable_execution();
+}
+
+// None for a merge, which has no array, and for a batch, which has many.
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedMerge&) { return {}; }
+inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedBatch&) { return {}; }
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedCreation& planned) {
   return planned.description.element_type;
 }

@@ -34,6 +34,12 @@ class FakeServer::Compute : public v1::ComputeService::Service {
     return fake_.on_merge(*context, *request, *response);
   }
 
+  grpc::Status BatchCompute(grpc::ServerContext* context, const v1::BatchComputeRequest* request,
+                            v1::BatchComputeResponse* response) override {
+    fake_.RememberPeer(*context);
+    return fake_.on_batch(*context, *request, *response);
+  }
+
  private:
   FakeServer& fake_;
 };
