@@ -192,7 +192,7 @@ TEST_F(ReductionBatchTest, AnswersAndErrorsAreThoseOfSingleRuns) {
   }
   for (const auto& [key, reductions] : batches) ExpectAnswersOfSingleRuns(reductions);
   // Not all of it was harmless, nor every batch of one.
-  EXPECT_GT(failed, 100);
+  EXPECT_GT(failed, 50);
   EXPECT_GT(lane_.groups_max, 20u);
 }
 

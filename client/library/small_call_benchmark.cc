@@ -1,5 +1,5 @@
-// Calls a second of servers with small arrays: 4 KiB reductions from one or several threads, each
-// of which waits for its answer before it asks again.
+// Small arrays a second that servers reduce: 4 KiB each, in a call of its own or in batches of 256,
+// from one or several threads, each of which waits for its answer before it asks again.
 //
 //   small_call_benchmark HOST:PORT... [Google Benchmark's options]
 //
@@ -31,6 +31,23 @@ void ReduceSmallArray(benchmark::State& state, Client& client) {
   state.SetItemsProcessed(state.iterations());
 }
 
+void ReduceSmallArraysInBatches(benchmark::State& state, Client& client) {
+  constexpr int kOperations = 256;
+  const std::vector<float> samples(1024, 0.5f);
+  Batch batch;
+  for (int i = 0; i < kOperations; ++i) {
+    batch.ReduceArray(samples, {.statistics = {Statistic::kSum}});
+  }
+  for (auto _ : state) {
+    const auto result = client.BatchCompute(batch);
+    if (!result.ok()) {
+      state.SkipWithError(result.status().ToString().c_str());
+      break;
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * kOperations);
+}
+
 int Main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   std::vector<std::unique_ptr<Client>> clients;
@@ -43,6 +60,11 @@ int Main(int argc, char** argv) {
     clients.push_back(*std::move(client));
     benchmark::RegisterBenchmark((std::string("ReduceSmallArray/") + argv[i]).c_str(),
                                  ReduceSmallArray, std::ref(*clients.back()))
+        ->Threads(1)
+        ->Threads(4)
+        ->UseRealTime();
+    benchmark::RegisterBenchmark((std::string("ReduceSmallArraysInBatches/") + argv[i]).c_str(),
+                                 ReduceSmallArraysInBatches, std::ref(*clients.back()))
         ->Threads(1)
         ->Threads(4)
         ->UseRealTime();
