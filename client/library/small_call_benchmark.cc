@@ -38,14 +38,19 @@ void ReduceSmallArraysInBatches(benchmark::State& state, Client& client) {
   for (int i = 0; i < kOperations; ++i) {
     batch.ReduceArray(samples, {.statistics = {Statistic::kSum}});
   }
+  absl::Duration kernel_time;
   for (auto _ : state) {
     const auto result = client.BatchCompute(batch);
     if (!result.ok()) {
       state.SkipWithError(result.status().ToString().c_str());
       break;
     }
+    kernel_time += result->execution().kernel_time;
   }
   state.SetItemsProcessed(state.iterations() * kOperations);
+  const auto operations = static_cast<double>(state.iterations()) * kOperations;
+  state.counters["kernel_us_per_operation"] = benchmark::Counter(
+      absl::ToDoubleMicroseconds(kernel_time) / operations, benchmark::Counter::kAvgThreads);
 }
 
 int Main(int argc, char** argv) {
