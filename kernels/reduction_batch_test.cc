@@ -36,6 +36,10 @@ class WatchedLane final : public Lane {
                        RunStatistics&) override {
     return absl::UnimplementedError("");
   }
+  absl::Status ContinueScan(const ScanPlan&, InputSpan, OutputSpan, ScanCarry&, std::stop_token,
+                            RunStatistics&) override {
+    return absl::UnimplementedError("");
+  }
   absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan&, const HistogramInput&,
                                                std::stop_token, RunStatistics&) override {
     return absl::UnimplementedError("");
