@@ -140,13 +140,13 @@ absl::Status CudaLane::Clear(MutableResidentSpan span, std::stop_token stop) {
 
 absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation) {
   statistics = RunStatistics{};
-  timer_.Reset();
   absl::Status status =
       CudaStatus(cudaSetDevice(properties_.device), "cudaSetDevice", __FILE__, __LINE__);
-  if (status.ok()) status = timer_.Mark(stream_.get());
+  if (status.ok()) status = timer_.Start(stream_.get());
   if (status.ok()) status = operation();
   // A job that failed may have left work behind; the caller's memory and the lane's are free after.
   if (absl::Status idle = stream_.Synchronize(); status.ok()) status = idle;
+  staging_.OnStreamIdle();
   if (absl::Status timed = timer_.Fill(statistics); status.ok()) status = timed;
   if (IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
   return status;

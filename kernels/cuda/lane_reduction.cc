@@ -66,7 +66,6 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
   spans.push_back(SpanOf(failures.data(), failure_words));
   spans.push_back({states.data(), states.size()});
   status = staging_.CopyOut(reinterpret_cast<const std::byte*>(slots), spans, stop, stream_.get());
-  if (status.ok()) status = timer_.Mark(stream_.get());
   if (!status.ok()) return status;
   if (plan.return_states) result.states = StatesOf(plan, states.data());
   if (!ReductionCanFail(plan)) return absl::OkStatus();
