@@ -68,9 +68,7 @@ absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
   {
     const std::lock_guard lock(mutex_);
     const uint64_t payload_bytes = job->work_.payload_bytes;
-    if (absl::Status status = AdmissionStatus(payload_bytes, job->work_.deadline); !status.ok()) {
-      return status;
-    }
+    if (absl::Status status = AdmissionStatus(job->work_); !status.ok()) return status;
     const bool lane_is_idle = statistics_.lanes_busy < statistics_.lane_count;
     JobList& list = lane_is_idle ? starting_ : queued_;
     Job& accepted = *job;
@@ -96,12 +94,12 @@ absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
   return absl::OkStatus();
 }
 
-absl::Status Scheduler::CheckAdmission(uint64_t payload_bytes, JobClock::time_point deadline) {
+absl::Status Scheduler::CheckAdmission(const JobWork& work) {
   const std::lock_guard lock(mutex_);
-  return AdmissionStatus(payload_bytes, deadline);
+  return AdmissionStatus(work);
 }
 
-absl::Status Scheduler::AdmissionStatus(uint64_t payload_bytes, JobClock::time_point deadline) {
+absl::Status Scheduler::AdmissionStatus(const JobWork& work) {
   RefusedJobs& refused = statistics_.refused;
   if (draining_) {
     ++refused.draining;
@@ -111,7 +109,7 @@ absl::Status Scheduler::AdmissionStatus(uint64_t payload_bytes, JobClock::time_p
     ++refused.engine_lost;
     return EngineLost();
   }
-  if (deadline <= options_.now()) {
+  if (work.deadline <= options_.now()) {
     ++refused.deadline;
     return DeadlinePassed();
   }
@@ -121,7 +119,7 @@ absl::Status Scheduler::AdmissionStatus(uint64_t payload_bytes, JobClock::time_p
     ++refused.queue_jobs;
     return QueueFull(absl::StrCat(limits.queued_jobs_max, " jobs are waiting"));
   }
-  if (payload_bytes > limits.queued_bytes_max - statistics_.queued_bytes) {
+  if (work.payload_bytes > limits.queued_bytes_max - statistics_.queued_bytes) {
     ++refused.queue_bytes;
     return QueueFull(absl::StrCat("of ", limits.queued_bytes_max, " bytes that may wait, ",
                                   statistics_.queued_bytes, " are taken"));

@@ -87,8 +87,9 @@ class Scheduler {
   // full.
   absl::Status Submit(std::shared_ptr<Job> job);
 
-  // What Submit would say now to a job of this size: spares preparing one that has no chance.
-  absl::Status CheckAdmission(uint64_t payload_bytes, JobClock::time_point deadline);
+  // What Submit would say now to a job with this work, of which `run` and `finish` may be missing:
+  // spares preparing one that has no chance.
+  absl::Status CheckAdmission(const JobWork& work);
 
   // Nobody waits for the job any more. Does nothing to a job that is finished.
   void Cancel(const std::shared_ptr<Job>& job);
@@ -117,7 +118,7 @@ class Scheduler {
   void Finish(Job& job, const absl::Status& status);
 
   // These require `mutex_`.
-  absl::Status AdmissionStatus(uint64_t payload_bytes, JobClock::time_point deadline);
+  absl::Status AdmissionStatus(const JobWork& work);
   absl::Status ReasonNotToRun(const Job& job) const;
   absl::Status FinalStatus(const Job& job, absl::Status status) const;
   void LeaveQueue(Job& job, JobList& to);

@@ -114,10 +114,9 @@ TEST_F(SchedulerTest, RefusesMoreBytesThanTheQueueHolds) {
   OccupyLane();
   TestJob large(Succeed(), 60), too_large(Succeed(), 41), fits(Succeed(), 40);
   ASSERT_TRUE(Submit(large).ok());
-  EXPECT_TRUE(
-      absl::IsResourceExhausted(scheduler_->CheckAdmission(41, JobClock::time_point::max())));
+  EXPECT_TRUE(absl::IsResourceExhausted(scheduler_->CheckAdmission({.payload_bytes = 41})));
   EXPECT_TRUE(absl::IsResourceExhausted(Submit(too_large)));
-  EXPECT_TRUE(scheduler_->CheckAdmission(40, JobClock::time_point::max()).ok());
+  EXPECT_TRUE(scheduler_->CheckAdmission({.payload_bytes = 40}).ok());
   EXPECT_TRUE(Submit(fits).ok());
   EXPECT_EQ(scheduler_->GetStatistics().queued_bytes, 100u);
   EXPECT_EQ(scheduler_->GetStatistics().queued_bytes_high_water, 100u);
