@@ -53,6 +53,8 @@ struct JobWork {
   std::function<void(const absl::Status&)> finish = {};
 };
 
+struct WaitingTenant;
+
 // Shared by the scheduler and whoever may cancel it. All but the work belongs to the scheduler.
 class Job {
  public:
@@ -61,6 +63,7 @@ class Job {
   Job& operator=(const Job&) = delete;
 
  private:
+  friend class FairQueue;
   friend class Scheduler;
 
   enum class State { kNew, kQueued, kRunning, kDone };
@@ -72,8 +75,16 @@ class Job {
   State state_ = State::kNew;
   StopCause stop_cause_ = StopCause::kNone;
   JobClock::time_point accepted_at_;
-  std::list<std::shared_ptr<Job>>::iterator position_;  // In the list of its state.
+  JobClock::time_point started_at_ = JobClock::time_point::max();
+  std::chrono::nanoseconds cost_{0};  // As estimated; 0 where nothing is known.
+  // Those of the queue that the job waits in, or was taken from.
+  WaitingTenant* tenant_ = nullptr;
+  uint64_t sequence_ = 0;
+  std::list<std::shared_ptr<Job>>::iterator position_;
+  uint32_t engine_ = 0;  // That runs it.
 };
+
+using JobList = std::list<std::shared_ptr<Job>>;
 
 }  // namespace gridfold::server
 

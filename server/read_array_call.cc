@@ -56,6 +56,8 @@ absl::Status ReadArrayCall::Begin() {
         kRetryDelay);
   }
   held_bytes_ = wanted_bytes;
+  work_.engine = slice.lease->engine();
+  work_.resident_bytes = wanted_bytes;
   return SubmitChunk();
 }
 

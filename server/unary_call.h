@@ -21,6 +21,7 @@
 #include "server/call_report.h"
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
+#include "server/placement.h"
 #include "server/planned_run.h"
 #include "server/proto_conversion.h"
 #include "server/request_validation.h"
@@ -102,7 +103,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     return status;
   }
 
-  absl::Status Prepare(const JobWork& work) {
+  absl::Status Prepare(JobWork& work) {
     absl::Status status = DecodeRequest(request_bytes_, environment_.limits, request_.emplace());
     request_bytes_.Clear();
     if (!status.ok()) return status;
@@ -112,6 +113,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     if (!planned.ok()) return planned.status();
     planned_ = *std::move(planned);
     report_.element_type = ElementTypeOf(*planned_);
+    Place(*planned_, work);
     return absl::OkStatus();
   }
 

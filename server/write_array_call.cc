@@ -84,6 +84,7 @@ absl::Status WriteArrayCall::TakeLease() {
 absl::Status WriteArrayCall::SubmitChunk(kernels::MutableResidentSpan place) {
   JobWork work = work_;
   work.payload_bytes = place.size_bytes;
+  work.engine = lease_->engine();
   work.run = [this, place](const JobContext& job_context) {
     report_.AddQueueTime(job_context.queue_time);
     const kernels::HostSpan data{reinterpret_cast<const std::byte*>(chunk_->data().data()),
