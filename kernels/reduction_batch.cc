@@ -155,10 +155,7 @@ class BatchRun {
 }  // namespace
 
 std::optional<ReductionBatchKey> BatchKeyOf(const ReductionPlan& plan) {
-  if (plan.grouping.kind != GroupingKind::kWhole || plan.return_states ||
-      plan.array.size_bytes() > kBatchedArrayBytesMax) {
-    return std::nullopt;
-  }
+  if (plan.grouping.kind != GroupingKind::kWhole || plan.return_states) return std::nullopt;
   ReductionBatchKey key{.element_type = plan.array.element_type,
                         .nan_policy = plan.nan_policy,
                         .overflow_policy = plan.overflow_policy,

@@ -37,8 +37,7 @@ struct ReductionBatchKey {
 // An array larger than this takes longer than a launch, and is better left where it is.
 inline constexpr uint64_t kBatchedArrayBytesMax = uint64_t{1} << 20;
 
-// Nothing for a reduction that shares no launch: of several groups, of a larger array, or one that
-// returns states.
+// Nothing for a reduction that shares no launch: of several groups, or one that returns states.
 std::optional<ReductionBatchKey> BatchKeyOf(const ReductionPlan& plan);
 
 struct BatchedReduction {

@@ -291,11 +291,6 @@ TEST_F(ReductionBatchTest, WhatSharesNoLaunch) {
   const auto floats = ArrayDescription::Vector(ElementType::kFloat32, 9);
   EXPECT_EQ(key(floats, sum), key(floats, max));
   EXPECT_NE(key(floats, sum), key(ArrayDescription::Vector(ElementType::kFloat32, 0), sum));
-  const auto bytes = [](uint64_t count) {
-    return ArrayDescription::Vector(ElementType::kUint8, count);
-  };
-  EXPECT_TRUE(key(bytes(kBatchedArrayBytesMax), sum).has_value());
-  EXPECT_EQ(key(bytes(kBatchedArrayBytesMax + 1), sum), std::nullopt);
 }
 
 }  // namespace

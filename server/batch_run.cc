@@ -55,8 +55,8 @@ class BatchRun {
     std::vector<SharedReduction> shared;
     for (size_t i = 0; i < operations_.size(); ++i) {
       const auto* const planned = std::get_if<PlannedReduction>(&operations_[i]);
-      if (planned == nullptr || planned->input.resident) continue;
-      const std::optional<kernels::ReductionBatchKey> key = kernels::BatchKeyOf(planned->plan);
+      if (planned == nullptr) continue;
+      const auto key = LaunchKeyOf(*planned, kernels::kBatchedArrayBytesMax);
       if (key) shared.push_back({*key, i});
     }
     std::stable_sort(shared.begin(), shared.end(),
@@ -138,6 +138,14 @@ class BatchRun {
 };
 
 }  // namespace
+
+std::optional<kernels::ReductionBatchKey> LaunchKeyOf(const PlannedReduction& planned,
+                                                      uint64_t array_bytes_max) {
+  if (planned.input.resident || planned.plan.array.size_bytes() > array_bytes_max) {
+    return std::nullopt;
+  }
+  return kernels::BatchKeyOf(planned.plan);
+}
 
 absl::StatusOr<ArenaMessage<v1::BatchComputeResponse>> RunPlanned(
     const PlannedBatch& batch, kernels::Lane& lane, std::stop_token stop,

@@ -1,6 +1,7 @@
 #include "server/batch_validation.h"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -76,6 +77,41 @@ class BatchTotals {
   uint64_t channels_left_ = kChannelCountMax;
 };
 
+// The engine whose memory an operation's input lies in.
+std::optional<uint32_t> EngineOf(const absl::Status&) { return std::nullopt; }
+std::optional<uint32_t> EngineOf(const PlannedHistogram& planned) {
+  if (planned.leases.empty()) return std::nullopt;
+  return planned.leases.front()->engine();
+}
+template <class Planned>
+std::optional<uint32_t> EngineOf(const Planned& planned) {
+  if (!planned.input.resident) return std::nullopt;
+  return planned.input.resident->lease->engine();
+}
+
+// A batch runs on one engine: that of the first resident array. An operation on an array of another
+// one gets an error in its place, and results that become arrays go where the others are.
+void AgreeOnEngine(std::vector<PlannedOperation>& operations) {
+  std::optional<uint32_t> engine;
+  for (PlannedOperation& operation : operations) {
+    const std::optional<uint32_t> needed =
+        std::visit([](const auto& planned) { return EngineOf(planned); }, operation);
+    if (!needed) continue;
+    if (!engine) engine = needed;
+    if (*needed == *engine) continue;
+    operation = kernels::InvalidField(
+        "array", absl::StrCat("lies on device ", *needed, ", another array of the batch on device ",
+                              *engine));
+  }
+  for (PlannedOperation& operation : operations) {
+    auto* const scan = std::get_if<PlannedScan>(&operation);
+    auto* const made = scan == nullptr ? nullptr : std::get_if<NewArrayResult>(&scan->result);
+    if (made == nullptr) continue;
+    if (!engine) engine = made->engine;
+    made->engine = *engine;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<PlannedBatch> PlanRequest(const v1::BatchComputeRequest& request,
@@ -93,6 +129,7 @@ absl::StatusOr<PlannedBatch> PlanRequest(const v1::BatchComputeRequest& request,
     batch.operations.push_back(Plan(operation, context));
     if (absl::Status status = totals.Add(batch.operations.back()); !status.ok()) return status;
   }
+  AgreeOnEngine(batch.operations);
   return batch;
 }
 

@@ -127,6 +127,14 @@ inline constexpr std::chrono::nanoseconds kJobCostMax = std::chrono::hours(1);
 // Jobs of a kind that are seen before their cost is estimated, and how long the last one counts.
 inline constexpr uint64_t kCostJobsMin = 8;
 inline constexpr std::chrono::nanoseconds kCostLifetime = std::chrono::seconds(10);
+// Small jobs that wait for the same lane share a launch: the largest array of one, so many jobs,
+// and so many bytes of all of them. A launch takes some 10 us on a GPU, a copy of the bytes 80 us;
+// and the caller of the first job waits for the answers to all.
+inline constexpr uint64_t kJobBatchedArrayBytesMax = 64 * kKiB;
+inline constexpr uint64_t kJobBatchJobsMax = 256;
+inline constexpr uint64_t kJobBatchBytesMax = 4 * kMiB;
+// Jobs of a tenant that are looked at for one that may share the launch.
+inline constexpr uint64_t kJobBatchSearchMax = 64;
 // A job is refused for its deadline when even this part of what it and its share of the wait are
 // estimated to take is too long.
 inline constexpr int kDeadlineOptimism = 2;
@@ -230,6 +238,7 @@ static_assert(kQueuedJobsCeiling * uint64_t{kJobCostMax.count()} < uint64_t{1} <
 static_assert(kRetryDelayMin <= kRetryDelay && kRetryDelay <= kRetryDelayMax);
 static_assert(kArrayIdleExpiry <= kArrayIdleExpiryCeiling);
 static_assert(kGracePeriod <= kGracePeriodCeiling);
+static_assert(kJobBatchedArrayBytesMax <= kJobBatchBytesMax);
 
 }  // namespace gridfold::server
 

@@ -101,6 +101,13 @@ void AddScheduler(const SchedulerStatistics& jobs, Families& families) {
   families.push_back(Gauge("gridfold_lanes_busy", "Jobs that run now.", jobs.lanes_busy));
   families.push_back(Gauge("gridfold_lanes_busy_high_water", "The most jobs that ran at a time.",
                            jobs.lanes_busy_high_water));
+  families.push_back(Gauge("gridfold_jobs_running",
+                           "Jobs on lanes; small ones may share a lane and a launch.",
+                           static_cast<double>(jobs.running)));
+  families.push_back(
+      Counter("gridfold_batches_total", "Launches that several jobs shared.", jobs.batches));
+  families.push_back(
+      Counter("gridfold_batched_jobs_total", "Jobs that shared a launch.", jobs.batched_jobs));
   families.push_back(Gauge("gridfold_queue_jobs", "Jobs that wait for a lane now.",
                            static_cast<double>(jobs.queued)));
   families.push_back(Gauge("gridfold_queue_high_water_jobs", "The most jobs that waited at a time.",

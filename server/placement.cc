@@ -6,6 +6,9 @@ namespace gridfold::server {
 
 namespace {
 
+// An operation of a batch that has no plan.
+void Place(const absl::Status&, JobWork&) {}
+
 void PlaceInput(const InputArray& input, JobWork& work) {
   if (!input.resident) return;
   work.engine = input.resident->lease->engine();
@@ -37,6 +40,12 @@ void Place(const PlannedMerge&, JobWork&) {}
 void Place(const PlannedCreation& planned, JobWork& work) {
   work.engine = planned.engine;
   work.resident_bytes += planned.description.size_bytes();
+}
+
+void Place(const PlannedBatch& batch, JobWork& work) {
+  for (const PlannedOperation& operation : batch.operations) {
+    std::visit([&](const auto& planned) { Place(planned, work); }, operation);
+  }
 }
 
 }  // namespace gridfold::server

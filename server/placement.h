@@ -4,6 +4,7 @@
 #define GRIDFOLD_SERVER_PLACEMENT_H_
 
 #include "server/array_request_validation.h"
+#include "server/batch_validation.h"
 #include "server/job.h"
 #include "server/request_validation.h"
 
@@ -15,6 +16,8 @@ void Place(const PlannedScan& planned, JobWork& work);
 void Place(const PlannedHistogram& planned, JobWork& work);
 void Place(const PlannedMerge& planned, JobWork& work);
 void Place(const PlannedCreation& planned, JobWork& work);
+// All operations of a batch need the same engine, or none.
+void Place(const PlannedBatch& batch, JobWork& work);
 
 }  // namespace gridfold::server
 

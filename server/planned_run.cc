@@ -110,9 +110,14 @@ absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& plann
   absl::StatusOr<kernels::ReductionResult> result =
       lane.RunReduction(planned.plan, planned.input.data, std::move(stop), statistics);
   if (!result.ok()) return result.status();
-  kernels::ShiftIndices(planned.first_index, *result);
+  return MakeResponse(planned, *std::move(result));
+}
+
+v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
+                                     kernels::ReductionResult result) {
+  kernels::ShiftIndices(planned.first_index, result);
   v1::ReduceArrayResponse response;
-  FillResponse(planned.plan, *result, response);
+  FillResponse(planned.plan, result, response);
   return response;
 }
 

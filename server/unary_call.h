@@ -122,13 +122,34 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     planned_ = *std::move(planned);
     report_.element_type = ElementTypeOf(*planned_);
     Place(*planned_, work);
+    if constexpr (std::is_same_v<Planned, PlannedReduction>) work.batchable = Batchable();
     return absl::OkStatus();
+  }
+
+  // How a small reduction shares a launch with others.
+  std::optional<BatchableWork> Batchable() {
+    const std::optional<kernels::ReductionBatchKey> key =
+        LaunchKeyOf(*planned_, kJobBatchedArrayBytesMax);
+    if (!key) return std::nullopt;
+    return BatchableWork{
+        *key,
+        {&planned_->plan, planned_->input.data},
+        [this](absl::StatusOr<kernels::ReductionResult> result, const BatchRun& batch) {
+          report_.queue_time = batch.queue_time;
+          report_.run = batch.statistics;
+          report_.run.strategy = "reduce/batch";
+          report_.run.bytes_read = planned_->plan.array.size_bytes();
+          if (!result.ok()) return Answer(result.status());
+          return Answer(MakeResponse(*planned_, *std::move(result)));
+        }};
   }
 
   absl::Status Run(const JobContext& job_context) {
     report_.queue_time = job_context.queue_time;
-    absl::StatusOr<Response> response =
-        RunPlanned(*planned_, job_context.lane, job_context.stop, report_.run);
+    return Answer(RunPlanned(*planned_, job_context.lane, job_context.stop, report_.run));
+  }
+
+  absl::Status Answer(absl::StatusOr<Response> response) {
     // The answer takes memory of its own.
     planned_.reset();
     request_.reset();
