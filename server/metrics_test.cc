@@ -402,7 +402,7 @@ TEST(MetricsEndpointTest, APortThatIsTakenIsAnError) {
   FakeEngine engine;
   TestServer first(engine, {}, kAnyPort);
   const std::string taken = absl::StrCat("127.0.0.1:", first.server().metrics_port().value());
-  const auto second = Server::Start(engine, kAnyPort, Limits{}, taken);
+  const auto second = Server::Start({&engine}, kAnyPort, Limits{}, taken);
   EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
   EXPECT_THAT(std::string(second.status().message()),
               HasSubstr("cannot listen on " + taken + " for metrics"));

@@ -21,6 +21,7 @@
 #include "server/call_report.h"
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
+#include "server/placement.h"
 #include "server/planned_run.h"
 #include "server/proto_conversion.h"
 #include "server/request_validation.h"
@@ -80,20 +81,18 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 
  private:
   absl::Status Submit() {
-    const uint64_t payload_bytes = request_bytes_.Length();
-    const JobClock::time_point deadline = DeadlineOf(context_);
-    report_.request_bytes = payload_bytes;
-    if (absl::Status status = environment_.scheduler.CheckAdmission(payload_bytes, deadline);
-        !status.ok()) {
+    report_.request_bytes = request_bytes_.Length();
+    JobWork work{.payload_bytes = report_.request_bytes,
+                 .deadline = DeadlineOf(context_),
+                 .rpc = report_.rpc};
+    if (absl::Status status = ReadCaller(context_, work); !status.ok()) return status;
+    if (absl::Status status = environment_.scheduler.CheckAdmission(work); !status.ok()) {
       return status;
     }
-    if (absl::Status status = Prepare(); !status.ok()) return status;
-    job_ = std::make_shared<Job>(JobWork{
-        .payload_bytes = payload_bytes,
-        .deadline = deadline,
-        .run = [this](const JobContext& job_context) { return Run(job_context); },
-        .finish = [this](const absl::Status& status) { FinishWith(status); },
-    });
+    if (absl::Status status = Prepare(work); !status.ok()) return status;
+    work.run = [this](const JobContext& job_context) { return Run(job_context); };
+    work.finish = [this](const absl::Status& status) { FinishWith(status); };
+    job_ = std::make_shared<Job>(std::move(work));
     // Only calls that may become jobs count: a stopping server is not to wait for those it refuses.
     environment_.calls.Enter();
     counted_ = true;
@@ -104,18 +103,17 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     return status;
   }
 
-  absl::Status Prepare() {
-    absl::StatusOr<std::string> tenant = TenantOf(context_);
-    if (!tenant.ok()) return tenant.status();
+  absl::Status Prepare(JobWork& work) {
     absl::Status status = DecodeRequest(request_bytes_, environment_.limits, request_.emplace());
     request_bytes_.Clear();
     if (!status.ok()) return status;
     absl::StatusOr<Planned> planned = PlanRequest(
-        *request_, PlanningContext{environment_.limits,
-                                   TenantArrays(environment_.arrays, *std::move(tenant))});
+        *request_,
+        PlanningContext{environment_.limits, TenantArrays(environment_.arrays, work.tenant)});
     if (!planned.ok()) return planned.status();
     planned_ = *std::move(planned);
     report_.element_type = ElementTypeOf(*planned_);
+    Place(*planned_, work);
     return absl::OkStatus();
   }
 
