@@ -47,10 +47,13 @@ std::shared_ptr<Job> MakeJob(RaceJob& race, std::minstd_rand& random) {
   return std::make_shared<Job>(std::move(work));
 }
 
-// Submits jobs and cancels some: the one just submitted, or one from a while ago.
-void SubmitAndCancel(Scheduler& scheduler, int seed, std::vector<RaceJob>& jobs) {
+// Submits jobs and cancels some: the one just submitted, or one from a while ago. Loses an engine,
+// if any, when half of the jobs have yet to come.
+void SubmitAndCancel(Scheduler& scheduler, int seed, std::vector<RaceJob>& jobs,
+                     FakeEngine* to_lose) {
   std::minstd_rand random(seed);
   for (size_t i = 0; i < jobs.size(); ++i) {
+    if (to_lose != nullptr && i == jobs.size() / 2) to_lose->healthy = false;
     jobs[i].job = MakeJob(jobs[i], random);
     jobs[i].accepted = scheduler.Submit(jobs[i].job).ok();
     if (random() % 3 == 0) scheduler.Cancel(jobs[random() % (i + 1)].job);
@@ -64,15 +67,14 @@ SchedulerStatistics Race(const Limits& limits, std::vector<std::vector<RaceJob>>
       *Scheduler::Create({&engines[0], &engines[1]}, {.limits = limits});
   std::vector<std::thread> threads;
   for (size_t t = 0; t < jobs.size(); ++t) {
-    threads.emplace_back([&, t] { SubmitAndCancel(*scheduler, static_cast<int>(t + 1), jobs[t]); });
+    threads.emplace_back([&, t] {
+      SubmitAndCancel(*scheduler, static_cast<int>(t + 1), jobs[t],
+                      lose_engine_midway ? &engines[0] : nullptr);
+    });
   }
   if (stop_midway) {
     while (scheduler->GetStatistics().accepted < 100) std::this_thread::yield();
     scheduler->StopAll();
-  }
-  if (lose_engine_midway) {
-    while (scheduler->GetStatistics().accepted < 100) std::this_thread::yield();
-    engines[0].healthy = false;
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_TRUE(scheduler->WaitUntilIdle(std::chrono::hours(1)));

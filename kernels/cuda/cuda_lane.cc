@@ -158,17 +158,23 @@ absl::Status CudaLane::Clear(MutableResidentSpan span, std::stop_token stop) {
   });
 }
 
+absl::Status CudaLane::SelectDevice() const {
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaSetDevice(properties_.device));
+  return absl::OkStatus();
+}
+
 absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation) {
   statistics = RunStatistics{};
-  absl::Status status =
-      CudaStatus(cudaSetDevice(properties_.device), "cudaSetDevice", __FILE__, __LINE__);
+  absl::Status status = SelectDevice();
   if (status.ok()) status = timer_.Start(stream_.get());
   if (status.ok()) status = operation();
   // A job that failed may have left work behind; the caller's memory and the lane's are free after.
-  if (absl::Status idle = stream_.Synchronize(); status.ok()) status = idle;
+  const absl::Status idle = stream_.Synchronize();
   staging_.OnStreamIdle();
+  if (status.ok()) status = idle;
   if (absl::Status timed = timer_.Fill(statistics); status.ok()) status = timed;
-  if (IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
+  // Where the stream cannot be waited for, nobody knows when the memory is free.
+  if (!idle.ok() || IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
   return status;
 }
 

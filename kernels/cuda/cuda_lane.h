@@ -72,6 +72,8 @@ class CudaLane final : public Lane {
                          const std::stop_token& stop, RunStatistics& statistics,
                          HistogramResult& result);
 
+  absl::Status SelectDevice() const;
+
   // Runs a job, times it, and leaves the stream idle whatever came of it.
   absl::Status Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
 
