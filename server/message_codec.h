@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
@@ -19,6 +20,10 @@ namespace gridfold::server {
 // Decodes `bytes` and releases them. Errors: INVALID_ARGUMENT for bytes that are no such message,
 // or one that would take more memory than the limit.
 absl::Status DecodeRequest(grpc::ByteBuffer& bytes, const Limits& limits,
+                           google::protobuf::Message& request);
+
+// The same for bytes that are in one piece, and stay.
+absl::Status DecodeRequest(const std::string& bytes, const Limits& limits,
                            google::protobuf::Message& request);
 
 // Errors: INTERNAL.
