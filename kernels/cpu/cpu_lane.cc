@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/cpu/operations.h"
+#include "kernels/host_resident_pool.h"
 #include "kernels/lane_limits.h"
 
 namespace gridfold::kernels {
@@ -19,18 +20,6 @@ namespace {
 // Copies look for a stop this often.
 constexpr uint64_t kCopiedBytesMax = uint64_t{4} << 20;
 
-// Calls `visit` with one span of host memory after the other; resident memory of this engine is
-// host memory.
-template <class Visit>
-void ForEachSpan(const InputSpan& input, Visit visit) {
-  if (const auto* const slices = std::get_if<HostSlices>(&input)) {
-    for (const HostSpan& slice : slices->slices) visit(slice);
-  } else if (const auto* const resident = std::get_if<ResidentSpan>(&input)) {
-    visit(HostSpan{resident->data, resident->size_bytes});
-  } else {
-    visit(std::get<HostSpan>(input));
-  }
-}
 MutableHostSpan HostSpanOf(const OutputSpan& output) {
   return std::visit(
       [](const auto& span) {
@@ -62,7 +51,7 @@ class InputJoiner {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const bool is_copied = CopiedBytes(inputs[i]) > 0;
       if (is_copied) joined[i].data = place;
-      ForEachSpan(inputs[i], [&](const HostSpan& span) {
+      ForEachHostSpan(inputs[i], [&](const HostSpan& span) {
         joined[i].size_bytes += span.size_bytes;
         if (!is_copied) {
           joined[i].data = span.data;
@@ -102,9 +91,16 @@ class CpuLane final : public Lane {
                        std::stop_token stop, RunStatistics& statistics) override {
     if (absl::Status status = CheckScanFits(options_, plan, input, output); !status.ok())
       return status;
-    return Run<absl::Status>(stop, statistics, [&](JobContext& job) {
-      return ScanOnCpu(plan, joiner_.Join(input), HostSpanOf(output), job);
-    });
+    return Scan(plan, input, output, nullptr, std::move(stop), statistics);
+  }
+
+  absl::Status ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
+                            ScanCarry& carry, std::stop_token stop,
+                            RunStatistics& statistics) override {
+    absl::Status status = CheckScanFits(options_, plan, input, output);
+    if (status.ok()) status = CheckScanContinues(plan, carry);
+    if (!status.ok()) return status;
+    return Scan(plan, input, output, &carry, std::move(stop), statistics);
   }
 
   absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
@@ -123,7 +119,7 @@ class CpuLane final : public Lane {
     if (absl::Status status = CheckCopy(from, to); !status.ok()) return status;
     std::byte* place = HostSpanOf(to).data;
     absl::Status status;
-    ForEachSpan(from, [&](const HostSpan& source) {
+    ForEachHostSpan(from, [&](const HostSpan& source) {
       if (!status.ok()) return;
       status = InPieces(source.size_bytes, stop, [&](uint64_t offset, uint64_t size_bytes) {
         std::memcpy(place + offset, source.data + offset, size_bytes);
@@ -140,6 +136,13 @@ class CpuLane final : public Lane {
   }
 
  private:
+  absl::Status Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
+                    ScanCarry* carry, std::stop_token stop, RunStatistics& statistics) {
+    return Run<absl::Status>(std::move(stop), statistics, [&](JobContext& job) {
+      return ScanOnCpu(plan, joiner_.Join(input), HostSpanOf(output), carry, job);
+    });
+  }
+
   template <class Result, class Operation>
   Result Run(std::stop_token stop, RunStatistics& statistics, Operation&& operation) {
     statistics = RunStatistics{};

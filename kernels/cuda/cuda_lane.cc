@@ -84,7 +84,16 @@ absl::Status CudaLane::RunScan(const ScanPlan& plan, InputSpan input, OutputSpan
   if (absl::Status status = CheckScanFits(options_, plan, input, output); !status.ok()) {
     return status;
   }
-  return Run(statistics, [&] { return Scan(plan, input, output, stop, statistics); });
+  return Run(statistics, [&] { return Scan(plan, input, output, nullptr, stop, statistics); });
+}
+
+absl::Status CudaLane::ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
+                                    ScanCarry& carry, std::stop_token stop,
+                                    RunStatistics& statistics) {
+  absl::Status status = CheckScanFits(options_, plan, input, output);
+  if (status.ok()) status = CheckScanContinues(plan, carry);
+  if (!status.ok()) return status;
+  return Run(statistics, [&] { return Scan(plan, input, output, &carry, stop, statistics); });
 }
 
 absl::StatusOr<HistogramResult> CudaLane::RunHistogram(const HistogramPlan& plan,
