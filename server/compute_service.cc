@@ -1,6 +1,7 @@
 #include "server/compute_service.h"
 
 #include "server/fold_stream_call.h"
+#include "server/scan_stream_call.h"
 #include "server/stream_fold.h"
 #include "server/unary_call.h"
 
@@ -49,6 +50,11 @@ grpc::ServerReadReactor<grpc::ByteBuffer>* ComputeService::HistogramStream(
   return (new FoldStreamCall(environment_, Rpc::kHistogramStream, *context, *response,
                              MakeStreamHistogram, kStreamArrayCountMax))
       ->Start();
+}
+
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ComputeService::ScanStream(
+    grpc::CallbackServerContext* context) {
+  return (new ScanStreamCall(environment_, *context))->Start();
 }
 
 }  // namespace gridfold::server

@@ -19,7 +19,8 @@ using RawComputeService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
             v1::ComputeService::WithRawCallbackMethod_MergeAccumulators<
                 v1::ComputeService::WithRawCallbackMethod_ReduceStream<
                     v1::ComputeService::WithRawCallbackMethod_HistogramStream<
-                        v1::ComputeService::Service>>>>>>;
+                        v1::ComputeService::WithRawCallbackMethod_ScanStream<
+                            v1::ComputeService::Service>>>>>>>;
 
 class ComputeService final : public RawComputeService {
  public:
@@ -41,6 +42,8 @@ class ComputeService final : public RawComputeService {
                                                           grpc::ByteBuffer* response) override;
   grpc::ServerReadReactor<grpc::ByteBuffer>* HistogramStream(grpc::CallbackServerContext* context,
                                                              grpc::ByteBuffer* response) override;
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ScanStream(
+      grpc::CallbackServerContext* context) override;
 
  private:
   CallEnvironment& environment_;

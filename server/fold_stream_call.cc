@@ -1,7 +1,6 @@
 #include "server/fold_stream_call.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,22 +12,8 @@
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
 #include "server/stream_message.h"
-#include "server/tenant.h"
 
 namespace gridfold::server {
-
-namespace {
-
-absl::Status Refused(absl::string_view why) {
-  return WithRetryDelay(WithReason(absl::ResourceExhaustedError(why), kReasonQueueFull),
-                        kRetryDelay);
-}
-
-uint64_t Total(const StreamSizes& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
-}
-
-}  // namespace
 
 FoldStreamCall::FoldStreamCall(CallEnvironment& environment, Rpc rpc,
                                grpc::CallbackServerContext& context, grpc::ByteBuffer& response,
@@ -37,22 +22,13 @@ FoldStreamCall::FoldStreamCall(CallEnvironment& environment, Rpc rpc,
       context_(context),
       response_(response),
       make_fold_(make_fold),
-      array_count_(array_count),
       deadline_(DeadlineOf(context)),
       jobs_(environment.scheduler),
-      report_(rpc, environment.next_call_id++) {}
+      report_(rpc, environment.next_call_id++),
+      intake_(environment, array_count) {}
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* FoldStreamCall::Start() {
-  const absl::Status status = CatchExceptions([this]() -> absl::Status {
-    if (absl::StatusOr<std::string> tenant = TenantOf(context_); !tenant.ok()) {
-      return tenant.status();
-    }
-    is_admitted_ = environment_.streams.Enter();
-    return is_admitted_ ? absl::OkStatus()
-                        : Refused(absl::StrCat(environment_.limits.stream_count_max,
-                                               " streams are open already"));
-  });
-  Proceed(status);
+  Proceed(CatchExceptions([this] { return intake_.Enter(context_); }));
   return this;
 }
 
@@ -76,67 +52,35 @@ void FoldStreamCall::OnCancel() {
   Proceed(CancelledByCaller());
 }
 
-void FoldStreamCall::OnDone() {
-  if (is_admitted_) environment_.streams.Leave();
-  delete this;
-}
-
 absl::Status FoldStreamCall::TakeMessage() {
   if (absl::Status status = environment_.scheduler.CheckAdmission(0, deadline_); !status.ok()) {
     return status;
   }
   const uint64_t size_bytes = message_.Length();
-  absl::StatusOr<StreamMessage> message = SplitMessage(message_, array_count_);
-  message_.Clear();
+  const absl::StatusOr<StreamMessage> message = intake_.Open(message_);
   if (!message.ok()) return message.status();
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_finished_) return absl::OkStatus();
-    report_.request_bytes += size_bytes;
+  if (message->header) {
+    if (absl::Status status = TakeHeader(*message->header); !status.ok()) return status;
   }
-  if (absl::Status status = TakeHeader(*message); !status.ok()) return status;
-  return Hold(*message);
+  const std::lock_guard lock(mutex_);
+  if (is_finished_) return absl::OkStatus();
+  report_.request_bytes += size_bytes;
+  for (size_t i = 0; i < message->arrays.size(); ++i) {
+    if (message->arrays[i].empty()) continue;
+    if (absl::Status status = fold_->CheckExpected(i); !status.ok()) return status;
+  }
+  intake_.Add(*message);
+  return absl::OkStatus();
 }
 
-absl::Status FoldStreamCall::TakeHeader(const StreamMessage& message) {
-  if (has_begun_ == message.header.has_value()) {
-    return kernels::InvalidField("request", has_begun_
-                                                ? "only the first message of a stream has one"
-                                                : "the first message has none");
-  }
-  if (has_begun_) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<StreamFold>> fold =
-      make_fold_(*message.header, environment_.limits);
+absl::Status FoldStreamCall::TakeHeader(const std::string& header) {
+  absl::StatusOr<std::unique_ptr<StreamFold>> fold = make_fold_(header, environment_.limits);
   if (!fold.ok()) return fold.status();
-  const uint64_t state_bytes = (*fold)->state_bytes();
-  if (!environment_.streams.HasRoomFor(state_bytes)) {
-    return Refused(absl::StrCat("other streams leave no room for the ", state_bytes,
-                                " bytes that this one would hold"));
-  }
-  has_begun_ = true;
   const std::lock_guard lock(mutex_);
   if (is_finished_) return absl::OkStatus();
   fold_ = *std::move(fold);
   report_.element_type = fold_->element_type();
-  state_bytes_ = state_bytes;
-  held_bytes_ += state_bytes;
-  environment_.streams.Hold(state_bytes);
-  return absl::OkStatus();
-}
-
-absl::Status FoldStreamCall::Hold(StreamMessage& message) {
-  const std::lock_guard lock(mutex_);
-  if (is_finished_) return absl::OkStatus();
-  for (size_t i = 0; i < array_count_; ++i) {
-    const uint64_t before_bytes = pending_[i].size_bytes();
-    for (const grpc::Slice& piece : message.arrays[i]) pending_[i].Append(piece);
-    const uint64_t added_bytes = pending_[i].size_bytes() - before_bytes;
-    if (added_bytes == 0) continue;
-    if (absl::Status status = fold_->CheckExpected(i); !status.ok()) return status;
-    held_bytes_ += added_bytes;
-    environment_.streams.Hold(added_bytes);
-  }
-  return absl::OkStatus();
+  return intake_.HoldState(fold_->state_bytes());
 }
 
 // Whatever has happened, with or without an error: does what is to be done next. While a job runs
@@ -173,7 +117,7 @@ FoldStreamCall::Step FoldStreamCall::NextStep(const absl::Status& status) {
     return {.finish = true, .error = error_};
   }
   if (run) {
-    for (size_t i = 0; i < array_count_; ++i) arrays_[i].Append(pending_[i]);
+    intake_.BeginBatch();
     running_ = true;
     is_last_batch_ = has_ended_;
   }
@@ -184,24 +128,21 @@ FoldStreamCall::Step FoldStreamCall::NextStep(const absl::Status& status) {
 
 bool FoldStreamCall::ShouldRun() const {
   if (has_ended_) return true;
-  const StreamSizes sizes = SizesOfAll();
+  const StreamSizes sizes = intake_.sizes();
   if (fold_ == nullptr || !fold_->CanRun(sizes)) return false;
-  return Total(sizes) >= std::min(fold_->batch_bytes_wanted(), kStreamPendingBytes) ||
+  return TotalBytes(sizes) >= std::min(fold_->batch_bytes_wanted(), kStreamPendingBytes) ||
          !environment_.streams.HasRoom();
 }
 
 bool FoldStreamCall::ShouldRead() const {
   if (reading_ || has_ended_) return false;
-  if (!running_) return true;
-  StreamSizes pending;
-  for (size_t i = 0; i < pending.size(); ++i) pending[i] = pending_[i].size_bytes();
-  return Total(pending) < kStreamPendingBytes && environment_.streams.HasRoom();
+  return !running_ || intake_.HasRoom();
 }
 
 // Bytes of which nothing can be computed wait for others, which may never come.
 absl::Status FoldStreamCall::CheckHeldBytes() const {
-  const StreamSizes sizes = SizesOfAll();
-  const uint64_t waiting_bytes = Total(sizes);
+  const StreamSizes sizes = intake_.sizes();
+  const uint64_t waiting_bytes = TotalBytes(sizes);
   const bool wait_for_more = fold_ == nullptr || fold_->CanRun(sizes);
   if (wait_for_more || waiting_bytes <= environment_.limits.message_bytes_max) {
     return absl::OkStatus();
@@ -211,19 +152,9 @@ absl::Status FoldStreamCall::CheckHeldBytes() const {
                            environment_.limits.message_bytes_max, " may"));
 }
 
-StreamSizes FoldStreamCall::SizesOfAll() const {
-  StreamSizes sizes;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    sizes[i] = arrays_[i].size_bytes() + pending_[i].size_bytes();
-  }
-  return sizes;
-}
-
 absl::Status FoldStreamCall::SubmitBatch() {
-  uint64_t payload_bytes = 0;
-  for (const PieceQueue& array : arrays_) payload_bytes += array.size_bytes();
   return jobs_.Submit({
-      .payload_bytes = payload_bytes,
+      .payload_bytes = intake_.batch_bytes(),
       .deadline = deadline_,
       .run = [this](const JobContext& job_context) { return RunBatch(job_context); },
       .finish = [this](const absl::Status& status) { OnBatchDone(status); },
@@ -233,13 +164,14 @@ absl::Status FoldStreamCall::SubmitBatch() {
 absl::Status FoldStreamCall::RunBatch(const JobContext& job_context) {
   report_.AddQueueTime(job_context.queue_time);
   if (fold_ == nullptr) return kernels::InvalidField("request", "the stream has no message");
-  absl::Status status = fold_->Run(arrays_, job_context.lane, job_context.stop, report_.run);
+  absl::Status status =
+      fold_->Run(intake_.batch(), job_context.lane, job_context.stop, report_.run);
   if (!status.ok() || !is_last_batch_) return status;
   return Answer(job_context);
 }
 
 absl::Status FoldStreamCall::Answer(const JobContext& job_context) {
-  absl::StatusOr<StreamAnswer> answer = fold_->Finish(arrays_, job_context.stop);
+  absl::StatusOr<StreamAnswer> answer = fold_->Finish(intake_.batch(), job_context.stop);
   if (!answer.ok()) return answer.status();
   v1::ExecutionStatistics& execution = *answer->execution;
   FillExecution(report_.run, execution);
@@ -259,9 +191,7 @@ void FoldStreamCall::OnBatchDone(const absl::Status& status) {
       is_finished_ = true;
       ReleaseAll();
     } else {
-      const uint64_t left_bytes = state_bytes_ + Total(SizesOfAll());
-      environment_.streams.Release(held_bytes_ - left_bytes);
-      held_bytes_ = left_bytes;
+      intake_.EndBatch();
     }
   }
   if (is_answered) {
@@ -274,9 +204,7 @@ void FoldStreamCall::OnBatchDone(const absl::Status& status) {
 // The caller may be slow to take the answer.
 void FoldStreamCall::ReleaseAll() {
   fold_.reset();
-  arrays_ = {};
-  pending_ = {};
-  environment_.streams.Release(std::exchange(held_bytes_, 0));
+  intake_.ReleaseAll();
 }
 
 void FoldStreamCall::FinishWith(const absl::Status& status) {

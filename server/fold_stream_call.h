@@ -21,6 +21,7 @@
 #include "server/call_report.h"
 #include "server/job.h"
 #include "server/stream_fold.h"
+#include "server/stream_intake.h"
 #include "server/stream_jobs.h"
 
 namespace gridfold::server {
@@ -38,7 +39,7 @@ class FoldStreamCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
 
   void OnReadDone(bool ok) override;
   void OnCancel() override;
-  void OnDone() override;
+  void OnDone() override { delete this; }
 
  private:
   // What is to be done without the lock.
@@ -51,8 +52,7 @@ class FoldStreamCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   };
 
   absl::Status TakeMessage();
-  absl::Status TakeHeader(const StreamMessage& message);
-  absl::Status Hold(StreamMessage& message);
+  absl::Status TakeHeader(const std::string& header);
   void Proceed(const absl::Status& status);
   absl::Status SubmitBatch();
   absl::Status RunBatch(const JobContext& job_context);
@@ -65,29 +65,21 @@ class FoldStreamCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   bool ShouldRun() const;
   bool ShouldRead() const;
   absl::Status CheckHeldBytes() const;
-  StreamSizes SizesOfAll() const;
   void ReleaseAll();
 
   CallEnvironment& environment_;
   grpc::CallbackServerContext& context_;
   grpc::ByteBuffer& response_;
   const MakeFold make_fold_;
-  const size_t array_count_;
   const JobClock::time_point deadline_;
   StreamJobs jobs_;
-  bool is_admitted_ = false;  // Counts among the open streams.
-  // Of reads, of which there is one at a time.
-  grpc::ByteBuffer message_;
-  bool has_begun_ = false;  // Whether the header has come.
+  grpc::ByteBuffer message_;  // Of the read under way.
 
   std::mutex mutex_;
   // Guarded by `mutex_`; what a job uses belongs to it while it runs.
   CallReport report_;
+  StreamIntake intake_;
   std::unique_ptr<StreamFold> fold_;  // Once the header has come.
-  StreamArrays arrays_;               // A job's.
-  StreamArrays pending_;              // What has arrived since it started.
-  uint64_t state_bytes_ = 0;          // What the fold holds.
-  uint64_t held_bytes_ = 0;           // Of CallEnvironment::streams, all together.
   absl::Status error_;                // The first one, which the call ends with.
   bool reading_ = false;
   bool running_ = false;

@@ -81,6 +81,9 @@ inline constexpr uint64_t kStreamPendingBytes = 16 * kMiB;
 // Batches of a histogram are of at least so many times the bytes of its counters, which every batch
 // costs, where that is less than half of what may wait.
 inline constexpr uint64_t kStreamBatchesPerCounters = 2;
+// Input, or results, of a batch of a streamed scan, where more than one part that a scan can go on
+// behind (kernels::kScanCarryElements) fits.
+inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;
 inline constexpr uint64_t kStreamCountCeiling = uint64_t{1} << 16;
 
 inline constexpr uint32_t kLaneCountCeiling = 256;

@@ -85,14 +85,14 @@ grpc::Slice ChunkData::ToSlice() && {
       data, size_bytes_, [](void* memory) { delete[] static_cast<std::byte*>(memory); }, data);
 }
 
-grpc::ByteBuffer EncodeChunk(const v1::ReadArrayResponse& fields, ChunkData data) {
+grpc::ByteBuffer EncodeChunk(const google::protobuf::Message& fields, int data_field,
+                             ChunkData data) {
   using google::protobuf::internal::WireFormatLite;
   std::string head = fields.SerializeAsString();
   {
     google::protobuf::io::StringOutputStream stream(&head);
     google::protobuf::io::CodedOutputStream out(&stream);
-    out.WriteTag(WireFormatLite::MakeTag(v1::ReadArrayResponse::kDataFieldNumber,
-                                         WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
+    out.WriteTag(WireFormatLite::MakeTag(data_field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
     out.WriteVarint64(data.size_bytes());
   }
   const grpc::Slice slices[] = {grpc::Slice(head), std::move(data).ToSlice()};

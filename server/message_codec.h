@@ -12,7 +12,6 @@
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
-#include "gridfold/v1/array_service.pb.h"
 #include "server/limits.h"
 
 namespace gridfold::server {
@@ -46,8 +45,9 @@ class ChunkData {
   uint64_t size_bytes_;
 };
 
-// `fields` has no data; `data` becomes its data without being copied.
-grpc::ByteBuffer EncodeChunk(const v1::ReadArrayResponse& fields, ChunkData data);
+// `fields` has no field `data_field`, of bytes, which `data` becomes without being copied.
+grpc::ByteBuffer EncodeChunk(const google::protobuf::Message& fields, int data_field,
+                             ChunkData data);
 
 }  // namespace gridfold::server
 

@@ -1,5 +1,6 @@
 #include "server/request_validation.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -62,6 +63,49 @@ absl::Status ConvertSpec(const v1::ReduceArrayRequest& request,
       Assign(ValidateGrouping(request.grouping(), array, limits), spec.grouping),
       Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
+}
+
+// Everything that the request says of the operation but for the groups.
+absl::Status ConvertSpec(const v1::ScanArrayRequest& request, kernels::ScanSpec& spec) {
+  spec.exact = request.exact();
+  return FirstError(
+      Assign(FromWire(request.operation(), "operation"), spec.operation),
+      Assign(FromWire(request.mode(), "mode"), spec.mode),
+      Assign(FromWire(request.direction(), "direction"), spec.direction),
+      request.output_type() == v1::ElementType{}
+          ? absl::OkStatus()
+          : Assign(FromWire(request.output_type(), "output_type"), spec.output_type),
+      Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
+      Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
+}
+
+// What scans can be asked for, but not in a stream.
+absl::Status CheckStreamedScan(const v1::ScanArrayRequest& request,
+                               const kernels::ArrayDescription& array) {
+  if (array.is_matrix) {
+    return InvalidField("array.streamed_array.column_count", "a stream is scanned as a whole");
+  }
+  if (request.grouping().kind_case() != v1::Grouping::KIND_NOT_SET) {
+    return InvalidField("grouping", "a stream is scanned as a whole");
+  }
+  if (request.direction() == v1::SCAN_DIRECTION_REVERSE) {
+    return InvalidField("direction", "a stream is scanned as it arrives, forward");
+  }
+  if (!request.has_destination() || request.destination().has_inline_array()) {
+    return absl::OkStatus();
+  }
+  return InvalidField("destination", "the results of a stream are its messages");
+}
+
+// Whether the parts that a scan can go on behind fit in a job, and their results in a message.
+absl::Status CheckScanBatch(const kernels::ScanPlan& plan, const Limits& limits) {
+  const uint64_t batch_bytes =
+      kernels::kScanCarryElements * std::max(kernels::ElementSize(plan.array.element_type),
+                                             kernels::ElementSize(plan.output_type));
+  if (batch_bytes + kAnswerOverheadBytes <= limits.message_bytes_max) return absl::OkStatus();
+  return InvalidField("array.streamed_array",
+                      absl::StrCat("a batch takes ", batch_bytes,
+                                   " bytes, and messages have at most ", limits.message_bytes_max));
 }
 
 absl::Status ConvertBins(const v1::ComputeHistogramRequest& request,
@@ -270,17 +314,9 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
   absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context.arrays);
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
-  spec.exact = request.exact();
   const absl::Status converted = FirstError(
-      Assign(FromWire(request.operation(), "operation"), spec.operation),
-      Assign(FromWire(request.mode(), "mode"), spec.mode),
-      Assign(FromWire(request.direction(), "direction"), spec.direction),
-      Assign(ValidateGrouping(request.grouping(), array->description, limits), spec.grouping),
-      request.output_type() == v1::ElementType{}
-          ? absl::OkStatus()
-          : Assign(FromWire(request.output_type(), "output_type"), spec.output_type),
-      Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
-      Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
+      ConvertSpec(request, spec),
+      Assign(ValidateGrouping(request.grouping(), array->description, limits), spec.grouping));
   if (!converted.ok()) return converted;
   absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(array->description, std::move(spec));
   if (!plan.ok()) return plan.status();
@@ -347,6 +383,21 @@ absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequ
       kernels::ArrayDescription::Vector(*type, 0), std::move(spec), limits.bin_count_max);
   if (!plan.ok()) return plan.status();
   if (absl::Status status = CheckStreamedHistogram(*plan, limits); !status.ok()) return status;
+  return plan;
+}
+
+absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request,
+                                             const Limits& limits) {
+  const absl::StatusOr<kernels::ArrayDescription> array =
+      ValidateStreamedArray(request.array(), "array");
+  if (!array.ok()) return array.status();
+  kernels::ScanSpec spec;
+  const absl::Status converted =
+      FirstError(ConvertSpec(request, spec), CheckStreamedScan(request, *array));
+  if (!converted.ok()) return converted;
+  absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(*array, std::move(spec));
+  if (!plan.ok()) return plan.status();
+  if (absl::Status status = CheckScanBatch(*plan, limits); !status.ok()) return status;
   return plan;
 }
 

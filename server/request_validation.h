@@ -81,6 +81,8 @@ absl::StatusOr<kernels::ReductionFoldSpec> PlanStream(const v1::ReduceArrayReque
                                                       const Limits& limits);
 absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequest& request,
                                                   const Limits& limits);
+absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request,
+                                             const Limits& limits);
 
 }  // namespace gridfold::server
 
