@@ -21,7 +21,7 @@
 //   streams              what has arrived and waits, with the states of what was folded,
 //                        queued_bytes_max, and one message for each              =    1 GiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
-//   metrics              600 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
+//   metrics              800 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
 //                        is held three times while it is made                     =    1 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
 #define GRIDFOLD_SERVER_LIMITS_H_

@@ -76,6 +76,7 @@ TEST(OptionsTest, EveryOptionIsRead) {
                  "--cuda-device=2", "--max-message-bytes=1MiB", "--max-queued-jobs=9",
                  "--max-queued-bytes=2GiB", "--max-bins=1000", "--max-groups=2000",
                  "--resident-bytes=8GiB", "--tenant-resident-bytes=1GiB", "--max-arrays=50",
+                 "--max-streams=12",
                  "--grace-period=1500ms", "--log-level=error", "--log-format=json"});
   EXPECT_EQ(options.engine.kind, kernels::EngineKind::kCpu);
   EXPECT_EQ(options.listen, "0.0.0.0:0");
@@ -92,6 +93,7 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.limits.resident_bytes_max, 8 * kGiB);
   EXPECT_EQ(options.limits.tenant_bytes_max(), 1 * kGiB);
   EXPECT_EQ(options.limits.array_count_max, 50u);
+  EXPECT_EQ(options.limits.stream_count_max, 12u);
   EXPECT_EQ(options.grace_period, milliseconds(1500));
   EXPECT_EQ(options.log_level, LogLevel::kError);
   EXPECT_EQ(options.log_format, LogFormat::kJson);
@@ -159,6 +161,8 @@ TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
                                                                 {"--max-bins", "1e6"},
                                                                 {"--max-groups", "0"},
                                                                 {"--max-arrays", "0"},
+                                                                {"--max-streams", "0"},
+                                                                {"--max-streams", "65537"},
                                                                 {"--resident-bytes", "-1"},
                                                                 {"--grace-period", "soon"},
                                                                 {"--grace-period", "-1s"},

@@ -105,6 +105,9 @@ class ScanStream {
   // Reading thread: the next results; nothing behind the last. Errors: those of Client.
   absl::StatusOr<std::optional<ScanPiece>> Read();
 
+  // Any thread: ends the stream; Write and Read fail.
+  void Cancel();
+
   // How the scan ran. Of use when Read has returned nothing.
   const ExecutionStatistics& execution() const { return execution_; }
 

@@ -28,6 +28,9 @@ class OpenStream {
   OpenStream(const OpenStream&) = delete;
   OpenStream& operator=(const OpenStream&) = delete;
 
+  // Any thread: the call ends as soon as may be.
+  void Cancel() { context_.TryCancel(); }
+
   // False where the server has ended the call.
   bool Write(const grpc::ByteBuffer& message);
 

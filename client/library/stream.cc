@@ -73,6 +73,8 @@ absl::Status ScanStream::Write(std::span<const std::byte> data) {
 
 void ScanStream::WritesDone() { sender_->SendEnd(); }
 
+void ScanStream::Cancel() { sender_->stream().Cancel(); }
+
 absl::StatusOr<std::optional<ScanPiece>> ScanStream::Read() {
   std::optional<grpc::ByteBuffer> message = sender_->stream().Read();
   if (!message) {

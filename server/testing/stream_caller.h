@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gridfold/v1/compute_service.grpc.pb.h"
@@ -61,6 +62,23 @@ inline grpc::Status Send(TestServer& server,
   }
   writer->WritesDone();
   return writer->Finish();
+}
+
+// Sends the messages while another thread takes the answers, which are left in `answers`.
+inline grpc::Status Send(TestServer& server, const std::vector<v1::ScanStreamRequest>& messages,
+                         std::vector<v1::ScanStreamResponse>& answers) {
+  grpc::ClientContext context;
+  const auto stream = server.compute().ScanStream(&context);
+  std::thread sender([&] {
+    for (const v1::ScanStreamRequest& message : messages) {
+      if (!stream->Write(message)) return;
+    }
+    stream->WritesDone();
+  });
+  v1::ScanStreamResponse answer;
+  while (stream->Read(&answer)) answers.push_back(answer);
+  sender.join();
+  return stream->Finish();
 }
 
 // Messages of a reduction's header and pieces.
