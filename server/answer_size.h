@@ -15,6 +15,9 @@
 
 namespace gridfold::server {
 
+// Groups of this kind that an answer has room for, as far as the limits allow them.
+uint64_t AnsweredGroupsMax(const kernels::ReductionPlan& plan, const Limits& limits);
+
 // Of the values and the accumulator. The end of 64 bits stands for more than that.
 uint64_t AnswerBytes(const kernels::ReductionPlan& plan);
 uint64_t AnswerBytes(const kernels::ScanPlan& plan);

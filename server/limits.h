@@ -20,8 +20,10 @@
 //   accumulators         4 lanes * (states, their bytes, the same once more while the answer is
 //   read
 //                        off them; each no larger than an answer)                 =    3 GiB
+//   streams              what has arrived and waits, with the states of what was folded,
+//                        queued_bytes_max, and one message for each              =    1 GiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
-//   metrics              600 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
+//   metrics              800 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
 //                        is held three times while it is made                     =    1 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
 #define GRIDFOLD_SERVER_LIMITS_H_
@@ -80,6 +82,17 @@ inline constexpr std::chrono::seconds kArrayIdleExpiryCeiling = std::chrono::hou
 inline constexpr std::chrono::milliseconds kArraySweepInterval = std::chrono::seconds(1);
 // Lanes have scratch for every operation on so much resident input; see kernels::LaneOptions.
 inline constexpr uint64_t kResidentInputBytesMax = 1 * kGiB;
+
+// What a stream that computes may have waiting while a job of it runs: enough for two large
+// messages.
+inline constexpr uint64_t kStreamPendingBytes = 16 * kMiB;
+// Batches of a histogram are of at least so many times the bytes of its counters, which every batch
+// costs, where that is less than half of what may wait.
+inline constexpr uint64_t kStreamBatchesPerCounters = 2;
+// Input, or results, of a batch of a streamed scan, where more than one part that a scan can go on
+// behind (kernels::kScanCarryElements) fits.
+inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;
+inline constexpr uint64_t kStreamCountCeiling = uint64_t{1} << 16;
 
 inline constexpr uint32_t kLaneCountCeiling = 256;
 inline constexpr uint32_t kEngineCountMax = 64;
@@ -172,6 +185,7 @@ struct Limits {
   uint64_t resident_bytes_max = 1 * kGiB;        // --resident-bytes
   uint64_t tenant_resident_bytes_max = 0;        // --tenant-resident-bytes; 0: all of them
   uint64_t array_count_max = uint64_t{1} << 14;  // --max-arrays
+  uint64_t stream_count_max = 256;               // --max-streams
   uint64_t batch_operations_max = 4096;          // --max-batch-operations
   // Engines that are used, each with so many lanes and so many resident bytes: what --cuda-devices
   // comes to. Known when the engines are.

@@ -302,6 +302,8 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
           kResidentBytesCeiling, "What of that one tenant may have; 0 sets no bound of its own");
   AddNumber<uint64_t>(app, "--max-arrays", limits.array_count_max, 1, kArrayCountCeiling,
                       "Resident arrays of all tenants together");
+  AddNumber<uint64_t>(app, "--max-streams", limits.stream_count_max, 1, kStreamCountCeiling,
+                      "Streams open at the same time that compute as their data arrives");
   AddNumber<uint64_t>(app, "--max-batch-operations", limits.batch_operations_max, 1,
                       kBatchOperationsCeiling, "Operations of one BatchCompute call");
   AddDuration(app, "--grace-period", options.grace_period, kGracePeriodCeiling,

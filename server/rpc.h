@@ -19,13 +19,16 @@ enum class Rpc : uint8_t {
   kGetArray,
   kListArrays,
   kDeleteArray,
+  kReduceStream,
+  kHistogramStream,
+  kScanStream,
   kBatchCompute,
 };
 
-inline constexpr std::array kRpcNames = {"ReduceArray",       "ScanArray",   "ComputeHistogram",
-                                         "MergeAccumulators", "CreateArray", "WriteArray",
-                                         "ReadArray",         "GetArray",    "ListArrays",
-                                         "DeleteArray",       "BatchCompute"};
+inline constexpr std::array kRpcNames = {
+    "ReduceArray",  "ScanArray",       "ComputeHistogram", "MergeAccumulators", "CreateArray",
+    "WriteArray",   "ReadArray",       "GetArray",         "ListArrays",        "DeleteArray",
+    "ReduceStream", "HistogramStream", "ScanStream",       "BatchCompute"};
 inline constexpr size_t kRpcCount = kRpcNames.size();
 
 constexpr const char* RpcName(Rpc rpc) { return kRpcNames[static_cast<size_t>(rpc)]; }
