@@ -51,6 +51,15 @@ uint64_t EdgeBytes(const kernels::HistogramPlan& plan) {
 
 }  // namespace
 
+uint64_t AnsweredGroupsMax(const kernels::ReductionPlan& plan, const Limits& limits) {
+  kernels::ReductionPlan group = plan;
+  group.grouping = {.kind = kernels::GroupingKind::kAxis1, .group_count = 1, .offsets = {}};
+  uint64_t group_bytes = group.result_slot_count() * kValueBytes;
+  if (plan.return_states) group_bytes += kernels::ReductionAccumulatorBytesMax(group);
+  const uint64_t room_bytes = limits.message_bytes_max - kAnswerOverheadBytes;
+  return std::min(limits.group_count_max, room_bytes / group_bytes);
+}
+
 absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits) {
   const uint64_t value_bytes = SaturatingMultiply(plan.result_slot_count(), kValueBytes);
   if (absl::Status status = CheckBytes("grouping", value_bytes, limits); !status.ok()) {

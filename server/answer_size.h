@@ -13,6 +13,9 @@
 
 namespace gridfold::server {
 
+// Groups of this kind that an answer has room for, as far as the limits allow them.
+uint64_t AnsweredGroupsMax(const kernels::ReductionPlan& plan, const Limits& limits);
+
 absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits);
 absl::Status CheckAnswerSize(const kernels::ScanPlan& plan, const Limits& limits);
 absl::Status CheckAnswerSize(const kernels::HistogramPlan& plan, const Limits& limits);

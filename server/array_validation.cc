@@ -152,9 +152,24 @@ absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::st
       return InputArray{slice->description, kernels::ResidentSpan(slice->span), std::move(path),
                         *std::move(slice)};
     }
+    case v1::ArraySource::kStreamedArray:
+      return InvalidField(absl::StrCat(field, ".streamed_array"), "this call is not a stream");
     case v1::ArraySource::SOURCE_NOT_SET: break;
   }
   return InvalidField(field, "no array is given");
+}
+
+absl::StatusOr<ArrayDescription> ValidateStreamedArray(const v1::ArraySource& source,
+                                                       absl::string_view field) {
+  if (!source.has_streamed_array()) {
+    return InvalidField(field, "the array of a stream must be a streamed_array");
+  }
+  const v1::StreamedArray& array = source.streamed_array();
+  const absl::StatusOr<kernels::ElementType> type =
+      FromWire(array.element_type(), absl::StrCat(field, ".streamed_array.element_type"));
+  if (!type.ok()) return type.status();
+  return array.column_count() == 0 ? ArrayDescription::Vector(*type, 0)
+                                   : ArrayDescription::Matrix(*type, 0, array.column_count());
 }
 
 absl::StatusOr<kernels::GroupingSpec> ValidateGrouping(const v1::Grouping& grouping,

@@ -41,10 +41,16 @@ absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& arr
                                                     const TenantArrays& arrays);
 
 // `field` is the path of `source` in the request. Errors: those of ValidateResidentArray; and
-// INVALID_ARGUMENT, field named, for no source; no or an unknown element type; data that is not
-// whole elements; a shape of more than two extents or of another number of elements.
+// INVALID_ARGUMENT, field named, for no source or that of a stream; no or an unknown element type;
+// data that is not whole elements; a shape of more than two extents or of another number of
+// elements.
 absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::string_view field,
                                          const TenantArrays& arrays);
+
+// The array of a stream, without elements or rows as yet. Errors (INVALID_ARGUMENT, field named):
+// any other source; no or an unknown element type.
+absl::StatusOr<kernels::ArrayDescription> ValidateStreamedArray(const v1::ArraySource& source,
+                                                                absl::string_view field);
 
 // The grouping that a request asks for; whether it fits the array is left to kernels::PlanGrouping.
 // Errors (INVALID_ARGUMENT, field named): an axis other than 0 or 1; more groups than the limit.

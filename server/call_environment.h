@@ -15,6 +15,7 @@
 #include "server/call_report.h"
 #include "server/limits.h"
 #include "server/scheduler.h"
+#include "server/stream_admission.h"
 
 namespace gridfold::server {
 
@@ -26,6 +27,7 @@ struct CallEnvironment {
         calls(a_counter),
         limits(the_limits),
         read_chunks(the_limits.queued_bytes_max),
+        streams(the_limits.stream_count_max, the_limits.queued_bytes_max),
         engine_name(std::move(name_of_engine)) {}
 
   Scheduler& scheduler;
@@ -33,6 +35,7 @@ struct CallEnvironment {
   CallCounter& calls;
   const Limits& limits;
   ByteBudget read_chunks;  // Chunks of ReadArray that the transport has yet to send.
+  StreamAdmission streams;
   std::string engine_name;
   CallMetrics* metrics = nullptr;  // None where they are off.
   std::atomic<uint64_t> next_call_id = 1;

@@ -1,8 +1,7 @@
 // Every bound of the server, with the sums that follow from them. Limits holds those that an
 // operator may move (each names its option); the constants are the rest.
 //
-// Memory that the defaults let the server take at most, beside its own code, with one device;
-// lanes, what they run, and resident arrays are as many times as much with several:
+// Memory that the defaults let the server take at most, beside its own code:
 //
 //   one lane, device     input 256 MiB + output 256 MiB + offsets 2^24 * 8 B = 128 MiB, and scratch
 //                        for the operation that needs most (kernels/cuda/lane_layout.h)
@@ -19,10 +18,10 @@
 //   accumulators         4 lanes * (states, their bytes, the same once more while the answer is
 //   read
 //                        off them; each no larger than an answer)                 =    3 GiB
-//   waiting jobs         queued_jobs_max * 1 KiB, and as much for a tenant each       =    2 MiB
-//   idle tenants         kIdleTenantsMax * (1 + engines) * 512 B                  =  256 KiB
+//   streams              what has arrived and waits, with the states of what was folded,
+//                        queued_bytes_max, and one message for each              =    1 GiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
-//   metrics              600 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
+//   metrics              800 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
 //                        is held three times while it is made                     =    1 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
 #define GRIDFOLD_SERVER_LIMITS_H_
@@ -78,6 +77,17 @@ inline constexpr std::chrono::seconds kArrayIdleExpiryCeiling = std::chrono::hou
 inline constexpr std::chrono::milliseconds kArraySweepInterval = std::chrono::seconds(1);
 // Lanes have scratch for every operation on so much resident input; see kernels::LaneOptions.
 inline constexpr uint64_t kResidentInputBytesMax = 1 * kGiB;
+
+// What a stream that computes may have waiting while a job of it runs: enough for two large
+// messages.
+inline constexpr uint64_t kStreamPendingBytes = 16 * kMiB;
+// Batches of a histogram are of at least so many times the bytes of its counters, which every batch
+// costs, where that is less than half of what may wait.
+inline constexpr uint64_t kStreamBatchesPerCounters = 2;
+// Input, or results, of a batch of a streamed scan, where more than one part that a scan can go on
+// behind (kernels::kScanCarryElements) fits.
+inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;
+inline constexpr uint64_t kStreamCountCeiling = uint64_t{1} << 16;
 
 inline constexpr uint32_t kLaneCountCeiling = 256;
 inline constexpr uint32_t kEngineCountMax = 64;
@@ -161,6 +171,7 @@ struct Limits {
   uint64_t resident_bytes_max = 1 * kGiB;        // --resident-bytes
   uint64_t tenant_resident_bytes_max = 0;        // --tenant-resident-bytes; 0: all of them
   uint64_t array_count_max = uint64_t{1} << 14;  // --max-arrays
+  uint64_t stream_count_max = 256;               // --max-streams
   // Engines that are used, each with so many lanes and so many resident bytes: what --cuda-devices
   // comes to. Known when the engines are.
   uint32_t engine_count = 1;

@@ -302,6 +302,8 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
           kResidentBytesCeiling, "What of that one tenant may have; 0 sets no bound of its own");
   AddNumber<uint64_t>(app, "--max-arrays", limits.array_count_max, 1, kArrayCountCeiling,
                       "Resident arrays of all tenants together");
+  AddNumber<uint64_t>(app, "--max-streams", limits.stream_count_max, 1, kStreamCountCeiling,
+                      "Streams open at the same time that compute as their data arrives");
   AddDuration(app, "--grace-period", options.grace_period, kGracePeriodCeiling,
               "Time that jobs may take to finish after SIGTERM or SIGINT");
   AddChoice(app, "--log-level", options.log_level, kLogLevels, "Least severe events to log");

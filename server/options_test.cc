@@ -88,6 +88,7 @@ TEST(OptionsTest, EveryOptionIsRead) {
                                            "--resident-bytes=8GiB",
                                            "--tenant-resident-bytes=1GiB",
                                            "--max-arrays=50",
+                                           "--max-streams=12",
                                            "--grace-period=1500ms",
                                            "--log-level=error",
                                            "--log-format=json"});
@@ -107,6 +108,7 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.limits.resident_bytes_max, 8 * kGiB);
   EXPECT_EQ(options.limits.tenant_bytes_max(), 1 * kGiB);
   EXPECT_EQ(options.limits.array_count_max, 50u);
+  EXPECT_EQ(options.limits.stream_count_max, 12u);
   EXPECT_EQ(options.grace_period, milliseconds(1500));
   EXPECT_EQ(options.log_level, LogLevel::kError);
   EXPECT_EQ(options.log_format, LogFormat::kJson);
@@ -205,6 +207,8 @@ TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
                                                                 {"--max-bins", "1e6"},
                                                                 {"--max-groups", "0"},
                                                                 {"--max-arrays", "0"},
+                                                                {"--max-streams", "0"},
+                                                                {"--max-streams", "65537"},
                                                                 {"--resident-bytes", "-1"},
                                                                 {"--grace-period", "soon"},
                                                                 {"--grace-period", "-1s"},

@@ -88,7 +88,7 @@ absl::Status ReadArrayCall::FetchChunk(const JobContext& job_context) {
   v1::ReadArrayResponse fields;
   if (read_element_count_ == 0) *fields.mutable_array() = ToWire(slice.array);
   fields.set_first_element(slice.first_element + read_element_count_);
-  message_ = EncodeChunk(fields, std::move(data));
+  message_ = EncodeChunk(fields, v1::ReadArrayResponse::kDataFieldNumber, std::move(data));
   read_element_count_ += element_count;
   return absl::OkStatus();
 }

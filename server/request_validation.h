@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/engine.h"
+#include "kernels/reduction_fold.h"
 #include "server/array_store.h"
 #include "server/array_validation.h"
 #include "server/limits.h"
@@ -74,6 +75,15 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
                                              const PlanningContext& context);
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
                                          const PlanningContext& context);
+
+// The requests of streams, whose arrays have yet to come. Nothing points into the request. Errors:
+// also an array that is not streamed.
+absl::StatusOr<kernels::ReductionFoldSpec> PlanStream(const v1::ReduceArrayRequest& request,
+                                                      const Limits& limits);
+absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequest& request,
+                                                  const Limits& limits);
+absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request,
+                                             const Limits& limits);
 
 }  // namespace gridfold::server
 

@@ -19,11 +19,15 @@ enum class Rpc : uint8_t {
   kGetArray,
   kListArrays,
   kDeleteArray,
+  kReduceStream,
+  kHistogramStream,
+  kScanStream,
 };
 
 inline constexpr std::array kRpcNames = {
-    "ReduceArray", "ScanArray", "ComputeHistogram", "MergeAccumulators", "CreateArray",
-    "WriteArray",  "ReadArray", "GetArray",         "ListArrays",        "DeleteArray"};
+    "ReduceArray",  "ScanArray",       "ComputeHistogram", "MergeAccumulators", "CreateArray",
+    "WriteArray",   "ReadArray",       "GetArray",         "ListArrays",        "DeleteArray",
+    "ReduceStream", "HistogramStream", "ScanStream"};
 inline constexpr size_t kRpcCount = kRpcNames.size();
 
 constexpr const char* RpcName(Rpc rpc) { return kRpcNames[static_cast<size_t>(rpc)]; }

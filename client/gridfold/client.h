@@ -27,6 +27,7 @@
 #include "gridfold/resident_array.h"
 #include "gridfold/scan.h"
 #include "gridfold/server_info.h"
+#include "gridfold/stream.h"
 
 namespace gridfold::client {
 
@@ -75,6 +76,18 @@ class Client {
   absl::StatusOr<MergeResult> MergeAccumulators(std::span<const std::string> accumulators,
                                                 const MergeOptions& options = {},
                                                 const CallOptions& call_options = {});
+
+  // The same operations on arrays that are sent piece by piece (stream.h). Of the histogram's
+  // options `y_array` and `weights` are not used.
+  absl::StatusOr<std::unique_ptr<ReductionStream>> OpenReductionStream(
+      const StreamedArray& array, const ReductionOptions& options,
+      const CallOptions& call_options = {});
+  absl::StatusOr<std::unique_ptr<HistogramStream>> OpenHistogramStream(
+      ElementType sample_type, const HistogramOptions& options,
+      const StreamedCompanions& companions = {}, const CallOptions& call_options = {});
+  absl::StatusOr<std::unique_ptr<ScanStream>> OpenScanStream(ElementType element_type,
+                                                             const ScanOptions& options,
+                                                             const CallOptions& call_options = {});
 
   // Makes an array on the server, all of whose elements are 0. ALREADY_EXISTS; RESOURCE_EXHAUSTED
   // where there is no room for it.

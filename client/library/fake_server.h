@@ -38,6 +38,9 @@ class FakeServer {
   // All messages of a stream, of one direction or the other.
   Handler<std::vector<v1::WriteArrayRequest>, v1::WriteArrayResponse> on_write_array;
   Handler<v1::ReadArrayRequest, std::vector<v1::ReadArrayResponse>> on_read_array;
+  Handler<std::vector<v1::ReduceStreamRequest>, v1::ReduceStreamResponse> on_reduce_stream;
+  Handler<std::vector<v1::HistogramStreamRequest>, v1::HistogramStreamResponse> on_histogram_stream;
+  Handler<std::vector<v1::ScanStreamRequest>, std::vector<v1::ScanStreamResponse>> on_scan_stream;
   Handler<v1::GetServerInfoRequest, v1::GetServerInfoResponse> on_info;
   Handler<v1::GetStatisticsRequest, v1::GetStatisticsResponse> on_statistics;
 

@@ -20,14 +20,6 @@ void AppendVarint(uint64_t value, std::string& out) {
   out.push_back(static_cast<char>(value));
 }
 
-// The tag and length that open a field of `size_bytes`.
-std::string FieldHeader(uint32_t field_number, uint64_t size_bytes) {
-  std::string header;
-  AppendVarint(uint64_t{field_number} << 3 | kLengthDelimited, header);
-  AppendVarint(size_bytes, header);
-  return header;
-}
-
 // InlineArray without its `data`.
 std::string SerializeArrayHeader(const ArrayView& array) {
   v1::InlineArray header;
@@ -37,6 +29,13 @@ std::string SerializeArrayHeader(const ArrayView& array) {
 }
 
 }  // namespace
+
+std::string FieldHeader(uint32_t field_number, uint64_t size_bytes) {
+  std::string header;
+  AppendVarint(uint64_t{field_number} << 3 | kLengthDelimited, header);
+  AppendVarint(size_bytes, header);
+  return header;
+}
 
 void WireMessage::AppendOwned(std::string bytes) {
   if (bytes.empty()) return;

@@ -18,6 +18,9 @@
 
 namespace gridfold::client {
 
+// The tag and length that open a field of `size_bytes`, a message or bytes.
+std::string FieldHeader(uint32_t field_number, uint64_t size_bytes);
+
 // Append-only. The bytes are those of one protocol buffer message, whose fields may come in any
 // order. Not thread-safe while it is built.
 class WireMessage {

@@ -128,7 +128,7 @@ class CudaFaultTest : public testing::Test {
         {"several", [this, all](Lane& lane) { return Reduce(lane, all, {}); }},
         {"segments",
          [this, all](Lane& lane) {
-           return Reduce(lane, all, {0, 5, 5, 100'000, kElements});
+           return Reduce(lane, all, {0, 5, 100'000, kElements});
          }},
         {"scan", [this](Lane& lane) { return Scan(lane, false, false); }},
         {"exact scan", [this](Lane& lane) { return Scan(lane, true, false); }},
