@@ -56,7 +56,8 @@ void LogStart(const ServerOptions& options, const kernels::Engine& engine, const
             {"group_count_max", limits.group_count_max},
             {"resident_bytes_max", limits.resident_bytes_max},
             {"tenant_resident_bytes_max", limits.tenant_bytes_max()},
-            {"array_count_max", limits.array_count_max}});
+            {"array_count_max", limits.array_count_max},
+            {"stream_count_max", limits.stream_count_max}});
   if (IsLoopback(options.listen)) {
     LogEvent(LogLevel::kInfo, "not_encrypted",
              {{"note",
