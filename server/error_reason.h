@@ -24,6 +24,7 @@ inline constexpr char kReasonArrayExists[] = "ARRAY_ALREADY_EXISTS";
 inline constexpr char kReasonArrayQuota[] = "ARRAY_QUOTA";
 inline constexpr char kReasonJobTooLarge[] = "JOB_TOO_LARGE";
 inline constexpr char kReasonDeadlineExceeded[] = "DEADLINE_EXCEEDED";
+inline constexpr char kReasonDeadlineUnmeetable[] = "DEADLINE_UNMEETABLE";
 inline constexpr char kReasonCancelled[] = "CANCELLED";
 inline constexpr char kReasonDraining[] = "DRAINING";
 inline constexpr char kReasonEngineLost[] = "ENGINE_LOST";

@@ -12,6 +12,7 @@
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
 #include "server/stream_message.h"
+#include "server/tenant.h"
 
 namespace gridfold::server {
 
@@ -22,13 +23,16 @@ FoldStreamCall::FoldStreamCall(CallEnvironment& environment, Rpc rpc,
       context_(context),
       response_(response),
       make_fold_(make_fold),
-      deadline_(DeadlineOf(context)),
+      work_{.deadline = DeadlineOf(context), .rpc = rpc},
       jobs_(environment.scheduler),
       report_(rpc, environment.next_call_id++),
       intake_(environment, array_count) {}
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* FoldStreamCall::Start() {
-  Proceed(CatchExceptions([this] { return intake_.Enter(context_); }));
+  Proceed(CatchExceptions([this] {
+    const absl::Status status = ReadCaller(context_, work_);
+    return status.ok() ? intake_.Enter() : status;
+  }));
   return this;
 }
 
@@ -53,7 +57,7 @@ void FoldStreamCall::OnCancel() {
 }
 
 absl::Status FoldStreamCall::TakeMessage() {
-  if (absl::Status status = environment_.scheduler.CheckAdmission(0, deadline_); !status.ok()) {
+  if (absl::Status status = environment_.scheduler.CheckAdmission(work_); !status.ok()) {
     return status;
   }
   const uint64_t size_bytes = message_.Length();
@@ -153,12 +157,11 @@ absl::Status FoldStreamCall::CheckHeldBytes() const {
 }
 
 absl::Status FoldStreamCall::SubmitBatch() {
-  return jobs_.Submit({
-      .payload_bytes = intake_.batch_bytes(),
-      .deadline = deadline_,
-      .run = [this](const JobContext& job_context) { return RunBatch(job_context); },
-      .finish = [this](const absl::Status& status) { OnBatchDone(status); },
-  });
+  JobWork work = work_;
+  work.payload_bytes = intake_.batch_bytes();
+  work.run = [this](const JobContext& job_context) { return RunBatch(job_context); };
+  work.finish = [this](const absl::Status& status) { OnBatchDone(status); };
+  return jobs_.Submit(std::move(work));
 }
 
 absl::Status FoldStreamCall::RunBatch(const JobContext& job_context) {

@@ -71,7 +71,7 @@ class FoldStreamCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   grpc::CallbackServerContext& context_;
   grpc::ByteBuffer& response_;
   const MakeFold make_fold_;
-  const JobClock::time_point deadline_;
+  JobWork work_;  // What the jobs of all batches have in common.
   StreamJobs jobs_;
   grpc::ByteBuffer message_;  // Of the read under way.
 

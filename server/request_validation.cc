@@ -128,9 +128,19 @@ struct HistogramArrays {
   kernels::HistogramInput input;
   std::vector<ArrayLease> leases;
 
-  kernels::InputSpan Hold(const InputArray& array) {
-    if (array.resident) leases.push_back(array.resident->lease);
-    return array.data;
+  // Stores the array's data in `place`. INVALID_ARGUMENT where the array lies on another device
+  // than one before it: an engine reads no other engine's memory.
+  absl::Status Hold(const InputArray& array, kernels::InputSpan& place) {
+    place = array.data;
+    if (!array.resident) return absl::OkStatus();
+    const uint32_t engine = array.resident->lease->engine();
+    if (!leases.empty() && leases.front()->engine() != engine) {
+      return InvalidField(array.field, absl::StrCat("lies on device ", engine,
+                                                    ", another array of the request on device ",
+                                                    leases.front()->engine()));
+    }
+    leases.push_back(array.resident->lease);
+    return absl::OkStatus();
   }
 };
 
@@ -163,8 +173,7 @@ absl::Status ConvertYArray(const v1::ComputeHistogramRequest& request, const Inp
                                      kernels::ElementTypeName(samples.description.element_type)));
   }
   spec.two_dimensional = true;
-  arrays.input.y_array = arrays.Hold(*y_array);
-  return absl::OkStatus();
+  return arrays.Hold(*y_array, arrays.input.y_array);
 }
 
 absl::Status ConvertWeights(const v1::ComputeHistogramRequest& request, const InputArray& samples,
@@ -175,8 +184,7 @@ absl::Status ConvertWeights(const v1::ComputeHistogramRequest& request, const In
       ValidateCompanion(request.weights(), "weights", samples, context);
   if (!weights.ok()) return weights.status();
   spec.weight_type = weights->description.element_type;
-  arrays.input.weights = arrays.Hold(*weights);
-  return absl::OkStatus();
+  return arrays.Hold(*weights, arrays.input.weights);
 }
 
 absl::Status ConvertChannelCount(const v1::ComputeHistogramRequest& request,
@@ -247,12 +255,15 @@ absl::Status ValidateFirstIndex(const v1::ReduceArrayRequest& request, const Inp
 }
 
 absl::StatusOr<NewArrayResult> ConvertNewArray(const v1::ResidentDestination& destination,
+                                               const InputArray& array,
                                                const PlanningContext& context) {
   const absl::StatusOr<std::chrono::nanoseconds> idle_expiry = ValidateNewArray(
       destination.name(), destination.has_idle_expiry() ? &destination.idle_expiry() : nullptr,
       "destination.resident_array.", context.arrays);
   if (!idle_expiry.ok()) return idle_expiry.status();
-  return NewArrayResult{destination.name(), *idle_expiry};
+  return NewArrayResult{
+      destination.name(), *idle_expiry,
+      array.resident ? array.resident->lease->engine() : context.arrays.EngineWithMostRoom()};
 }
 
 // `type_is_kept` says whether the results are of the array's own type.
@@ -265,7 +276,7 @@ absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const Input
     case v1::ScanDestination::kInlineArray: return absl::OkStatus();
     case v1::ScanDestination::kResidentArray: {
       absl::StatusOr<NewArrayResult> result =
-          ConvertNewArray(destination.resident_array(), context);
+          ConvertNewArray(destination.resident_array(), array, context);
       if (!result.ok()) return result.status();
       planned.result = *std::move(result);
       return absl::OkStatus();
@@ -339,10 +350,11 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
   if (!array.ok()) return array.status();
   kernels::HistogramSpec spec;
   HistogramArrays arrays;
-  arrays.input.array = arrays.Hold(*array);
-  const absl::Status converted =
-      FirstError(ConvertSpec(request, spec), ConvertYArray(request, *array, context, spec, arrays),
-                 ConvertWeights(request, *array, context, spec, arrays));
+  // One after the other: the last one that does not fit is named.
+  absl::Status held = arrays.Hold(*array, arrays.input.array);
+  if (held.ok()) held = ConvertYArray(request, *array, context, spec, arrays);
+  if (held.ok()) held = ConvertWeights(request, *array, context, spec, arrays);
+  const absl::Status converted = FirstError(ConvertSpec(request, spec), held);
   if (!converted.ok()) return converted;
   absl::StatusOr<kernels::HistogramPlan> plan =
       kernels::PlanHistogram(array->description, std::move(spec), limits.bin_count_max);

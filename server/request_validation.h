@@ -42,6 +42,7 @@ struct InlineResult {};
 struct NewArrayResult {
   std::string name;  // Empty: chosen by the store.
   std::chrono::nanoseconds idle_expiry{0};
+  uint32_t engine = 0;  // Where it will be: the input's, where that is resident.
 };
 struct InPlaceResult {};
 
@@ -55,7 +56,7 @@ struct PlannedScan {
 struct PlannedHistogram {
   kernels::HistogramPlan plan;
   kernels::HistogramInput input;
-  std::vector<ArrayLease> leases;
+  std::vector<ArrayLease> leases;  // Of arrays of one engine.
 };
 
 // What the accumulators hold is looked at where they are merged, not here: that takes time in

@@ -22,12 +22,13 @@ enum class Rpc : uint8_t {
   kReduceStream,
   kHistogramStream,
   kScanStream,
+  kBatchCompute,
 };
 
 inline constexpr std::array kRpcNames = {
     "ReduceArray",  "ScanArray",       "ComputeHistogram", "MergeAccumulators", "CreateArray",
     "WriteArray",   "ReadArray",       "GetArray",         "ListArrays",        "DeleteArray",
-    "ReduceStream", "HistogramStream", "ScanStream"};
+    "ReduceStream", "HistogramStream", "ScanStream",       "BatchCompute"};
 inline constexpr size_t kRpcCount = kRpcNames.size();
 
 constexpr const char* RpcName(Rpc rpc) { return kRpcNames[static_cast<size_t>(rpc)]; }

@@ -10,19 +10,23 @@
 #include "server/proto_conversion.h"
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
+#include "server/tenant.h"
 
 namespace gridfold::server {
 
 ScanStreamCall::ScanStreamCall(CallEnvironment& environment, grpc::CallbackServerContext& context)
     : environment_(environment),
       context_(context),
-      deadline_(DeadlineOf(context)),
+      work_{.deadline = DeadlineOf(context), .rpc = Rpc::kScanStream},
       jobs_(environment.scheduler),
       report_(Rpc::kScanStream, environment.next_call_id++),
       intake_(environment, 1) {}
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ScanStreamCall::Start() {
-  Proceed(CatchExceptions([this] { return intake_.Enter(context_); }));
+  Proceed(CatchExceptions([this] {
+    const absl::Status status = ReadCaller(context_, work_);
+    return status.ok() ? intake_.Enter() : status;
+  }));
   return this;
 }
 
@@ -56,7 +60,7 @@ void ScanStreamCall::OnCancel() {
 }
 
 absl::Status ScanStreamCall::TakeMessage() {
-  if (absl::Status status = environment_.scheduler.CheckAdmission(0, deadline_); !status.ok()) {
+  if (absl::Status status = environment_.scheduler.CheckAdmission(work_); !status.ok()) {
     return status;
   }
   const uint64_t size_bytes = message_.Length();
@@ -151,12 +155,11 @@ void ScanStreamCall::BeginWrite() {
 }
 
 absl::Status ScanStreamCall::SubmitBatch() {
-  return jobs_.Submit({
-      .payload_bytes = intake_.batch_bytes(),
-      .deadline = deadline_,
-      .run = [this](const JobContext& job_context) { return RunBatch(job_context); },
-      .finish = [this](const absl::Status& status) { OnBatchDone(status); },
-  });
+  JobWork work = work_;
+  work.payload_bytes = intake_.batch_bytes();
+  work.run = [this](const JobContext& job_context) { return RunBatch(job_context); };
+  work.finish = [this](const absl::Status& status) { OnBatchDone(status); };
+  return jobs_.Submit(std::move(work));
 }
 
 absl::Status ScanStreamCall::RunBatch(const JobContext& job_context) {

@@ -62,7 +62,7 @@ class ScanStreamCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
 
   CallEnvironment& environment_;
   grpc::CallbackServerContext& context_;
-  const JobClock::time_point deadline_;
+  JobWork work_;  // What the jobs of all batches have in common.
   StreamJobs jobs_;
   grpc::ByteBuffer message_;   // Of the read under way.
   grpc::ByteBuffer results_;   // Of the write under way.

@@ -5,12 +5,14 @@
 
 namespace gridfold::server {
 
-ServerService::ServerService(const kernels::Engine& engine, const Limits& limits,
+ServerService::ServerService(const std::vector<kernels::Engine*>& engines, const Limits& limits,
                              const Scheduler& scheduler, const ArrayStore& arrays)
     : scheduler_(scheduler), arrays_(arrays) {
   info_.set_version(Version());
-  info_.set_engine(engine.name());
-  *info_.add_devices() = ToWire(engine.device());
+  info_.set_engine(engines.front()->name());
+  for (const kernels::Engine* const engine : engines) {
+    *info_.add_devices() = ToWire(engine->device());
+  }
   *info_.mutable_limits() = ToWire(limits);
 }
 

@@ -5,6 +5,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <vector>
 
 #include "gridfold/v1/server_service.grpc.pb.h"
 #include "kernels/engine.h"
@@ -17,8 +18,8 @@ namespace gridfold::server {
 class ServerService final : public v1::ServerService::CallbackService {
  public:
   // `scheduler` and `arrays` must outlive the service.
-  ServerService(const kernels::Engine& engine, const Limits& limits, const Scheduler& scheduler,
-                const ArrayStore& arrays);
+  ServerService(const std::vector<kernels::Engine*>& engines, const Limits& limits,
+                const Scheduler& scheduler, const ArrayStore& arrays);
 
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
                                           const v1::GetServerInfoRequest* request,

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
 #include "server/error_reason.h"
-#include "server/tenant.h"
 
 namespace gridfold::server {
 
@@ -34,8 +33,7 @@ StreamIntake::~StreamIntake() {
   if (is_admitted_) environment_.streams.Leave();
 }
 
-absl::Status StreamIntake::Enter(const grpc::CallbackServerContext& context) {
-  if (absl::StatusOr<std::string> tenant = TenantOf(context); !tenant.ok()) return tenant.status();
+absl::Status StreamIntake::Enter() {
   is_admitted_ = environment_.streams.Enter();
   if (is_admitted_) return absl::OkStatus();
   return Refused(absl::StrCat(environment_.limits.stream_count_max, " streams are open already"));

@@ -25,9 +25,9 @@ class StreamIntake {
       : environment_(environment), array_count_(array_count) {}
   ~StreamIntake();
 
-  // Takes a place among the open streams. Errors: of the tenant's name; RESOURCE_EXHAUSTED with a
+  // Takes a place among the open streams. Errors: RESOURCE_EXHAUSTED with a
   // retry delay.
-  absl::Status Enter(const grpc::CallbackServerContext& context);
+  absl::Status Enter();
 
   // Takes a message apart, and releases it. Errors: those of SplitMessage; INVALID_ARGUMENT that
   // names "request" where the first message has no header, or another one has.

@@ -30,6 +30,7 @@ struct ServerLimits {
   uint64_t tenant_resident_bytes_max = 0;  // Those of one tenant.
   uint64_t array_count_max = 0;            // All arrays on the server together.
   uint64_t array_chunk_bytes_max = 0;      // Data of one message that writes or reads an array.
+  uint64_t batch_operations_max = 0;       // One batch.
 };
 
 struct ServerInfo {

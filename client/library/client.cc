@@ -8,6 +8,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "client/library/array_conversion.h"
+#include "client/library/batch_conversion.h"
 #include "client/library/histogram_conversion.h"
 #include "client/library/merge_conversion.h"
 #include "client/library/message_sender.h"
@@ -17,6 +18,7 @@
 #include "client/library/shared_conversion.h"
 #include "client/library/stream_call.h"
 #include "client/library/transport.h"
+#include "google/protobuf/arena.h"
 
 namespace gridfold::client {
 
@@ -122,6 +124,17 @@ absl::StatusOr<std::unique_ptr<ScanStream>> Client::OpenScanStream(
   return absl::WrapUnique(new ScanStream(std::make_unique<MessageSender>(
       transport_->Open("/gridfold.v1.ComputeService/ScanStream", call_options), header,
       *message_bytes)));
+}
+
+absl::StatusOr<BatchResult> Client::BatchCompute(const Batch& batch,
+                                                 const CallOptions& call_options) {
+  google::protobuf::Arena arena;
+  auto& response = *google::protobuf::Arena::CreateMessage<v1::BatchComputeResponse>(&arena);
+  absl::Status status = transport_->Call(
+      "/gridfold.v1.ComputeService/BatchCompute", ToWire(batch), call_options, response,
+      IsRepeatable(batch) ? Transport::Repeatable::kYes : Transport::Repeatable::kNo);
+  if (!status.ok()) return status;
+  return FromProto(response, batch);
 }
 
 absl::StatusOr<ArrayDescription> Client::CreateArray(const NewArray& array,

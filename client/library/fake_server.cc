@@ -67,6 +67,12 @@ class FakeServer::Compute : public v1::ComputeService::Service {
     return status;
   }
 
+  grpc::Status BatchCompute(grpc::ServerContext* context, const v1::BatchComputeRequest* request,
+                            v1::BatchComputeResponse* response) override {
+    fake_.RememberPeer(*context);
+    return fake_.on_batch(*context, *request, *response);
+  }
+
  private:
   FakeServer& fake_;
 };

@@ -31,6 +31,7 @@ class FakeServer {
   Handler<v1::ScanArrayRequest, v1::ScanArrayResponse> on_scan;
   Handler<v1::ComputeHistogramRequest, v1::ComputeHistogramResponse> on_histogram;
   Handler<v1::MergeAccumulatorsRequest, v1::MergeAccumulatorsResponse> on_merge;
+  Handler<v1::BatchComputeRequest, v1::BatchComputeResponse> on_batch;
   Handler<v1::CreateArrayRequest, v1::CreateArrayResponse> on_create_array;
   Handler<v1::GetArrayRequest, v1::GetArrayResponse> on_get_array;
   Handler<v1::ListArraysRequest, v1::ListArraysResponse> on_list_arrays;

@@ -30,6 +30,7 @@ ServerInfo FromProto(const v1::GetServerInfoResponse& response) {
       .tenant_resident_bytes_max = limits.tenant_resident_bytes_max(),
       .array_count_max = limits.array_count_max(),
       .array_chunk_bytes_max = limits.array_chunk_bytes_max(),
+      .batch_operations_max = limits.batch_operations_max(),
   };
   return info;
 }

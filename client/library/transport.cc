@@ -83,7 +83,8 @@ absl::Status Transport::Try(
 
 CallHead Transport::MakeHead(const CallOptions& options) const {
   return {.deadline = absl::Now() + options.timeout.value_or(options_.default_timeout),
-          .tenant = options_.tenant};
+          .tenant = options_.tenant,
+          .priority = options.priority.value_or(options_.priority)};
 }
 
 }  // namespace gridfold::client

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "kernels/cuda/cancellation.h"
 #include "kernels/cuda/cuda_status.h"
@@ -60,21 +61,41 @@ absl::StatusOr<StagingRing> StagingRing::Create() {
   return StagingRing(*std::move(memory), std::move(slots));
 }
 
+absl::Status StagingRing::MarkUsed(Slot& slot, bool is_last, cudaStream_t stream) {
+  slot.use = is_last ? Use::kUntilStreamIsIdle : Use::kUntilEvent;
+  return is_last ? absl::OkStatus() : slot.copied.Record(stream);
+}
+
+absl::Status StagingRing::Await(Slot& slot, cudaStream_t stream) {
+  switch (std::exchange(slot.use, Use::kNone)) {
+    case Use::kNone: return absl::OkStatus();
+    case Use::kUntilEvent: return slot.copied.Synchronize();
+    case Use::kUntilStreamIsIdle: break;
+  }
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaStreamSynchronize(stream));
+  return absl::OkStatus();
+}
+
+void StagingRing::OnStreamIdle() {
+  for (Slot& slot : slots_) slot.use = Use::kNone;
+}
+
 absl::Status StagingRing::CopyIn(std::span<const HostSpan> from, std::byte* to,
                                  const std::stop_token& stop, cudaStream_t stream) {
   const uint64_t total_bytes = TotalBytes(from);
   SpanWalk walk(from);
-  for (uint64_t begin = 0, turn = 0; begin < total_bytes; begin += kSlotBytes, ++turn) {
+  for (uint64_t begin = 0; begin < total_bytes; begin += kSlotBytes) {
     if (absl::Status status = CheckStop(stop); !status.ok()) return status;
-    const Slot& slot = slots_[turn % kSlotCount];
-    if (absl::Status status = slot.reusable.Synchronize(); !status.ok()) return status;
+    Slot& slot = NextSlot();
+    if (absl::Status status = Await(slot, stream); !status.ok()) return status;
     const uint64_t size_bytes = std::min(kSlotBytes, total_bytes - begin);
     walk.Next(size_bytes, [&](const std::byte* piece, uint64_t offset, uint64_t taken) {
       std::memcpy(slot.data + offset, piece, taken);
     });
     GRIDFOLD_RETURN_IF_CUDA_ERROR(
         cudaMemcpyAsync(to + begin, slot.data, size_bytes, cudaMemcpyHostToDevice, stream));
-    if (absl::Status status = slot.reusable.Record(stream); !status.ok()) return status;
+    const bool is_last = begin + size_bytes == total_bytes;
+    if (absl::Status status = MarkUsed(slot, is_last, stream); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -86,11 +107,13 @@ absl::Status StagingRing::CopyOut(const std::byte* from, std::span<const Mutable
   const auto chunk_bytes = [&](uint64_t chunk) {
     return std::min(kSlotBytes, total_bytes - chunk * kSlotBytes);
   };
+  const uint64_t first_slot = next_slot_;
   const auto enqueue = [&](uint64_t chunk) -> absl::Status {
-    const Slot& slot = slots_[chunk % kSlotCount];
+    // What the device does with the slot before, it has done when it comes to this.
+    Slot& slot = NextSlot();
     GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(
         slot.data, from + chunk * kSlotBytes, chunk_bytes(chunk), cudaMemcpyDeviceToHost, stream));
-    return slot.reusable.Record(stream);
+    return MarkUsed(slot, chunk + 1 == chunk_count, stream);
   };
 
   SpanWalk walk(to);
@@ -99,8 +122,8 @@ absl::Status StagingRing::CopyOut(const std::byte* from, std::span<const Mutable
   }
   for (uint64_t chunk = 0; chunk < chunk_count; ++chunk) {
     if (absl::Status status = CheckStop(stop); !status.ok()) return status;
-    const Slot& slot = slots_[chunk % kSlotCount];
-    if (absl::Status status = slot.reusable.Synchronize(); !status.ok()) return status;
+    Slot& slot = slots_[(first_slot + chunk) % kSlotCount];
+    if (absl::Status status = Await(slot, stream); !status.ok()) return status;
     walk.Next(chunk_bytes(chunk), [&](std::byte* piece, uint64_t offset, uint64_t taken) {
       std::memcpy(piece, slot.data + offset, taken);
     });

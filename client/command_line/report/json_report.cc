@@ -119,7 +119,8 @@ Json ToObject(const ServerLimits& limits) {
           {"resident_bytes_max", limits.resident_bytes_max},
           {"tenant_resident_bytes_max", limits.tenant_resident_bytes_max},
           {"array_count_max", limits.array_count_max},
-          {"array_chunk_bytes_max", limits.array_chunk_bytes_max}};
+          {"array_chunk_bytes_max", limits.array_chunk_bytes_max},
+          {"batch_operations_max", limits.batch_operations_max}};
 }
 
 Json ToObject(const ServerStatistics& statistics) {
