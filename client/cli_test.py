@@ -118,13 +118,13 @@ class StreamTest(CommandLineTest):
         self.expect_failure(2, "--array", "reduce", "--array", "x", "--stream")
         csv = self.folder / "few.csv"
         csv.write_text("1\n2\n")
-        self.expect_failure(3, "CSV cannot be streamed", "reduce", csv, "--stream")
-        self.expect_failure(3, "number of elements", "scan", "-", "--type", "int8", "--stream",
+        self.expect_failure(4, "CSV cannot be streamed", "reduce", csv, "--stream")
+        self.expect_failure(4, "number of elements", "scan", "-", "--type", "int8", "--stream",
                             "--output", "-", stdin=b"abc")
         cut = self.folder / "cut.npy"
         cut.write_bytes(path.read_bytes()[:-8])
-        self.expect_failure(3, "the header promises 10 float64", "reduce", cut, "--stream")
-        self.expect_failure(3, "3 bytes are not a whole number", "reduce", "-", "--type", "int16",
+        self.expect_failure(4, "the header promises 10 float64", "reduce", cut, "--stream")
+        self.expect_failure(4, "3 bytes are not a whole number", "reduce", "-", "--type", "int16",
                             "--stream", stdin=b"abc")
         result = self.run_cli("histogram", path, "--bins", "3", "--stream")
         self.assertNotEqual(result.returncode, 0)

@@ -64,6 +64,7 @@ void LogStart(const ServerOptions& options, const std::vector<kernels::Engine*>&
             {"resident_bytes_max", limits.resident_bytes_of_all()},
             {"tenant_resident_bytes_max", limits.tenant_bytes_max()},
             {"array_count_max", limits.array_count_max},
+            {"stream_count_max", limits.stream_count_max},
             {"batch_operations_max", limits.batch_operations_max}});
   if (IsLoopback(options.listen)) {
     LogEvent(LogLevel::kInfo, "not_encrypted",
