@@ -63,8 +63,7 @@ class FakeEngine final : public kernels::Engine {
     return absl::OkStatus();
   };
   std::atomic<bool> healthy = true;
-  // Whether reductions that are asked for states have some, of no elements.
-  bool returns_states = true;
+  bool makes_states = true;  // Where a reduction asks for them.
   int lane_count_max = 1 << 20;
 
   const char* name() const override { return "fake"; }
@@ -90,7 +89,7 @@ class FakeEngine final : public kernels::Engine {
       statistics.strategy = "fake";
       if (absl::Status status = engine_.on_run(stop); !status.ok()) return status;
       kernels::ReductionResult result = kernels::MakeReductionResult(plan);
-      if (plan.return_states && engine_.returns_states) {
+      if (plan.return_states && engine_.makes_states) {
         kernels::VisitElementType(plan.array.element_type, [&](auto tag) {
           using S = kernels::ComputeType<typename decltype(tag)::type>;
           result.states.emplace<kernels::GroupStates<S>>(plan.grouping.group_count);
