@@ -452,7 +452,8 @@ TEST_F(ScanStreamTest, AReaderThatStopsHoldsTheSenderBack) {
   uint64_t last = 0;
   WaitFor([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    return std::exchange(last, written_bytes.load()) == last && last > 0;
+    const uint64_t before = std::exchange(last, written_bytes.load());
+    return before == last && last > 0;
   });
   // What waits, what has become results, and what the transport has taken in.
   EXPECT_LE(written_bytes.load(), 64 * kMiB);
@@ -636,7 +637,8 @@ TEST_F(SlowStreamTest, WhatWaitsIsBounded) {
   uint64_t last = 0;
   WaitFor([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    return std::exchange(last, written_bytes.load()) == last && last >= kStreamPendingBytes;
+    const uint64_t before = std::exchange(last, written_bytes.load());
+    return before == last && last >= kStreamPendingBytes;
   });
   EXPECT_LE(written_bytes.load(), 3 * kStreamPendingBytes);
   gate_.Open();
