@@ -95,6 +95,10 @@ inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;
 inline constexpr uint64_t kStreamCountCeiling = uint64_t{1} << 16;
 
 inline constexpr uint32_t kLaneCountCeiling = 256;
+// A lane without a job looks for one so long before its thread sleeps, since to wake a thread takes
+// as long as a small job: only where there are so many processors for each lane.
+inline constexpr std::chrono::microseconds kLaneSpin{200};
+inline constexpr uint32_t kProcessorsPerSpinningLane = 3;
 inline constexpr uint32_t kEngineCountMax = 64;
 inline constexpr uint64_t kResidentBytesCeiling = uint64_t{1} << 50;
 // Looking for expired arrays takes time in proportion to their number.
