@@ -56,7 +56,9 @@ void LogStart(const ServerOptions& options, const kernels::Engine& engine, const
             {"group_count_max", limits.group_count_max},
             {"resident_bytes_max", limits.resident_bytes_max},
             {"tenant_resident_bytes_max", limits.tenant_bytes_max()},
-            {"array_count_max", limits.array_count_max}});
+            {"array_count_max", limits.array_count_max},
+            {"region_count_max", limits.regions_allowed ? limits.region_count_max : 0},
+            {"region_bytes_max", limits.regions_allowed ? limits.region_bytes_max : 0}});
   if (IsLoopback(options.listen)) {
     LogEvent(LogLevel::kInfo, "not_encrypted",
              {{"note",

@@ -143,6 +143,15 @@ void AddArrays(const ArrayStoreStatistics& arrays, Families& families) {
             static_cast<double>(arrays.taken_bytes)));
 }
 
+void AddRegions(const RegionStoreStatistics& regions, Families& families) {
+  families.push_back(Gauge("gridfold_regions", "Shared-memory regions that have a name.",
+                           static_cast<double>(regions.region_count)));
+  families.push_back(
+      Gauge("gridfold_region_bytes",
+            "Bytes of shared-memory regions, those in use after they were unregistered too.",
+            static_cast<double>(regions.taken_bytes)));
+}
+
 void AddEngine(const kernels::Engine& engine, Families& families) {
   const kernels::EngineResources resources = engine.resources();
   families.push_back(Gauge("gridfold_device_memory_bytes",
@@ -150,14 +159,17 @@ void AddEngine(const kernels::Engine& engine, Families& families) {
                            static_cast<double>(engine.device().memory_bytes)));
   families.push_back(WithValues(
       GaugeFamily("gridfold_engine_memory_bytes", "Memory that the engine holds, by kind."), "kind",
-      {{"device", resources.device_bytes}, {"pinned", resources.pinned_bytes}}));
+      {{"device", resources.device_bytes},
+       {"pinned", resources.pinned_bytes},
+       {"registered", resources.registered_bytes}}));
   families.push_back(WithValues(
       CounterFamily("gridfold_engine_allocations_total",
                     "Allocations since the program started; stands still while jobs run."),
       "kind",
       {{"device", resources.device_allocations},
        {"pinned", resources.pinned_allocations},
-       {"stream", resources.streams_created}}));
+       {"stream", resources.streams_created},
+       {"registration", resources.registrations}}));
 }
 
 void AddProcess(Families& families) {
@@ -176,6 +188,7 @@ Families MetricsCollector::Collect() const {
   AddCalls(sources_.calls, families);
   AddScheduler(sources_.scheduler.GetStatistics(), families);
   AddArrays(sources_.arrays.GetStatistics(), families);
+  if (sources_.regions != nullptr) AddRegions(sources_.regions->GetStatistics(), families);
   AddEngine(sources_.engine, families);
   AddProcess(families);
   return families;

@@ -67,9 +67,11 @@ absl::Status ConvertBins(const v1::ComputeHistogramRequest& request,
 struct HistogramArrays {
   kernels::HistogramInput input;
   std::vector<ArrayLease> leases;
+  std::vector<RegionLease> regions;
 
   kernels::InputSpan Hold(const InputArray& array) {
     if (array.resident) leases.push_back(array.resident->lease);
+    if (array.region != nullptr) regions.push_back(array.region);
     return array.data;
   }
 };
@@ -78,11 +80,12 @@ struct HistogramArrays {
 absl::StatusOr<InputArray> ValidateCompanion(const v1::ArraySource& source, const char* field,
                                              const InputArray& samples,
                                              const PlanningContext& context) {
-  absl::StatusOr<InputArray> companion = ValidateArray(source, field, context.arrays);
+  absl::StatusOr<InputArray> companion =
+      ValidateArray(source, field, context.arrays, context.regions);
   if (!companion.ok()) return companion.status();
   const uint64_t element_count = companion->description.element_count;
   if (element_count != samples.description.element_count) {
-    return InvalidField(absl::StrCat(companion->field, companion->resident ? "" : ".data"),
+    return InvalidField(companion->count_field(),
                         absl::StrCat(element_count, " elements, where `array` has ",
                                      samples.description.element_count));
   }
@@ -97,7 +100,7 @@ absl::Status ConvertYArray(const v1::ComputeHistogramRequest& request, const Inp
       ValidateCompanion(request.y_array(), "y_array", samples, context);
   if (!y_array.ok()) return y_array.status();
   if (y_array->description.element_type != samples.description.element_type) {
-    return InvalidField(absl::StrCat(y_array->field, y_array->resident ? "" : ".element_type"),
+    return InvalidField(y_array->type_field(),
                         absl::StrCat(kernels::ElementTypeName(y_array->description.element_type),
                                      ", where `array` has ",
                                      kernels::ElementTypeName(samples.description.element_type)));
@@ -144,6 +147,24 @@ absl::StatusOr<NewArrayResult> ConvertNewArray(const v1::ResidentDestination& de
   return NewArrayResult{destination.name(), *idle_expiry};
 }
 
+absl::StatusOr<RegionResult> ConvertRegion(const v1::RegionDestination& destination,
+                                           const InputArray& array, const kernels::ScanPlan& plan,
+                                           const PlanningContext& context) {
+  constexpr char kOffsetField[] = "destination.region.offset_bytes";
+  absl::StatusOr<RegionLease> region =
+      FindRegion(destination.name(), "destination.region.name", context.regions);
+  if (!region.ok()) return region.status();
+  const absl::StatusOr<kernels::MutableResidentSpan> place =
+      PlaceInRegion(**region, destination.offset_bytes(), plan.output_type,
+                    plan.output_size_bytes(), kOffsetField);
+  if (!place.ok()) return place.status();
+  if (array.region != nullptr &&
+      (*region)->Overlaps(*place, *array.region, std::get<kernels::ResidentSpan>(array.data))) {
+    return InvalidField(kOffsetField, "the results would overlap the input");
+  }
+  return RegionResult{destination.name(), destination.offset_bytes(), *place, *std::move(region)};
+}
+
 // `type_is_kept` says whether the results are of the array's own type.
 absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const InputArray& array,
                                 bool type_is_kept, const PlanningContext& context,
@@ -170,6 +191,13 @@ absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const Input
       }
       planned.result = InPlaceResult{};
       return absl::OkStatus();
+    case v1::ScanDestination::kRegion: {
+      absl::StatusOr<RegionResult> result =
+          ConvertRegion(destination.region(), array, planned.plan, context);
+      if (!result.ok()) return result.status();
+      planned.result = *std::move(result);
+      return absl::OkStatus();
+    }
     case v1::ScanDestination::DESTINATION_NOT_SET: break;
   }
   return InvalidField("destination", "no destination is given");
@@ -186,7 +214,8 @@ absl::Status CheckPlan(const absl::StatusOr<Plan>& plan, const Limits& limits) {
 absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& request,
                                              const PlanningContext& context) {
   const Limits& limits = context.limits;
-  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context.arrays);
+  absl::StatusOr<InputArray> array =
+      ValidateArray(request.array(), "array", context.arrays, context.regions);
   if (!array.ok()) return array.status();
   kernels::ReductionSpec spec;
   spec.delta_degrees_of_freedom = request.delta_degrees_of_freedom();
@@ -207,7 +236,8 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
 absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
                                         const PlanningContext& context) {
   const Limits& limits = context.limits;
-  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context.arrays);
+  absl::StatusOr<InputArray> array =
+      ValidateArray(request.array(), "array", context.arrays, context.regions);
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
   spec.exact = request.exact();
@@ -238,7 +268,8 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
 absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& request,
                                              const PlanningContext& context) {
   const Limits& limits = context.limits;
-  const absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context.arrays);
+  const absl::StatusOr<InputArray> array =
+      ValidateArray(request.array(), "array", context.arrays, context.regions);
   if (!array.ok()) return array.status();
   kernels::HistogramSpec spec;
   spec.quantiles.assign(request.quantiles().begin(), request.quantiles().end());
@@ -256,7 +287,8 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
   absl::StatusOr<kernels::HistogramPlan> plan =
       kernels::PlanHistogram(array->description, std::move(spec), limits.bin_count_max);
   if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
-  return PlannedHistogram{*std::move(plan), arrays.input, std::move(arrays.leases)};
+  return PlannedHistogram{*std::move(plan), arrays.input, std::move(arrays.leases),
+                          std::move(arrays.regions)};
 }
 
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,

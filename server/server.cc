@@ -34,17 +34,21 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
                                      " bytes of --resident-bytes: ", pool.status().message()));
   }
   server->arrays_ = std::make_unique<ArrayStore>(*std::move(pool), limits);
-  server->sweeper_ = std::make_unique<ArraySweeper>(*server->arrays_, kArraySweepInterval);
+  server->array_sweeper_ = std::make_unique<Sweeper>(
+      [&arrays = *server->arrays_] { arrays.RemoveExpired(); }, kSweepInterval);
+  if (limits.regions_allowed) server->regions_ = std::make_unique<RegionStore>(engine, limits);
   absl::StatusOr<std::unique_ptr<Scheduler>> scheduler =
       Scheduler::Create(engine, std::move(options));
   if (!scheduler.ok()) return scheduler.status();
   server->scheduler_ = *std::move(scheduler);
   server->environment_ = std::make_unique<CallEnvironment>(
       *server->scheduler_, *server->arrays_, server->calls_, server->limits_, engine.name());
+  server->environment_->regions = server->regions_.get();
   server->compute_service_ = std::make_unique<ComputeService>(*server->environment_);
   server->array_service_ = std::make_unique<ArrayService>(*server->environment_);
-  server->server_service_ =
-      std::make_unique<ServerService>(engine, limits, *server->scheduler_, *server->arrays_);
+  server->region_service_ = std::make_unique<RegionService>(*server->environment_);
+  server->server_service_ = std::make_unique<ServerService>(
+      engine, limits, *server->scheduler_, *server->arrays_, server->regions_.get());
   if (metrics_address) {
     if (absl::Status status = server->ServeMetrics(engine, *metrics_address); !status.ok()) {
       return status;
@@ -67,7 +71,8 @@ absl::Status Server::ServeMetrics(const kernels::Engine& engine, const std::stri
                                        .scheduler = *scheduler_,
                                        .arrays = *arrays_,
                                        .engine = engine,
-                                       .serving_state = serving_state_});
+                                       .serving_state = serving_state_,
+                                       .regions = regions_.get()});
   if (!endpoint.ok()) return endpoint.status();
   metrics_endpoint_ = *std::move(endpoint);
   environment_->metrics = &call_metrics_;
@@ -81,6 +86,7 @@ absl::Status Server::Listen(const std::string& listen) {
   builder.AddListeningPort(listen, grpc::InsecureServerCredentials(), &port_);
   builder.RegisterService(compute_service_.get());
   builder.RegisterService(array_service_.get());
+  builder.RegisterService(region_service_.get());
   builder.RegisterService(server_service_.get());
   ConfigureTransport(builder);
   server_ = builder.BuildAndStart();

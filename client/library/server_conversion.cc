@@ -30,6 +30,8 @@ ServerInfo FromProto(const v1::GetServerInfoResponse& response) {
       .tenant_resident_bytes_max = limits.tenant_resident_bytes_max(),
       .array_count_max = limits.array_count_max(),
       .array_chunk_bytes_max = limits.array_chunk_bytes_max(),
+      .region_count_max = limits.region_count_max(),
+      .region_bytes_max = limits.region_bytes_max(),
   };
   return info;
 }

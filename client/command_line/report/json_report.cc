@@ -119,7 +119,9 @@ Json ToObject(const ServerLimits& limits) {
           {"resident_bytes_max", limits.resident_bytes_max},
           {"tenant_resident_bytes_max", limits.tenant_resident_bytes_max},
           {"array_count_max", limits.array_count_max},
-          {"array_chunk_bytes_max", limits.array_chunk_bytes_max}};
+          {"array_chunk_bytes_max", limits.array_chunk_bytes_max},
+          {"region_count_max", limits.region_count_max},
+          {"region_bytes_max", limits.region_bytes_max}};
 }
 
 Json ToObject(const ServerStatistics& statistics) {
