@@ -76,6 +76,7 @@ TEST(OptionsTest, EveryOptionIsRead) {
                  "--cuda-device=2", "--max-message-bytes=1MiB", "--max-queued-jobs=9",
                  "--max-queued-bytes=2GiB", "--max-bins=1000", "--max-groups=2000",
                  "--resident-bytes=8GiB", "--tenant-resident-bytes=1GiB", "--max-arrays=50",
+                 "--allow-regions", "--max-regions=5", "--max-region-bytes=2GiB",
                  "--grace-period=1500ms", "--log-level=error", "--log-format=json"});
   EXPECT_EQ(options.engine.kind, kernels::EngineKind::kCpu);
   EXPECT_EQ(options.listen, "0.0.0.0:0");

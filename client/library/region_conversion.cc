@@ -42,8 +42,8 @@ absl::StatusOr<RegionSlice> FromProto(const v1::RegionSlice& slice) {
                      .element_type = static_cast<ElementType>(slice.element_type()),
                      .shape = ToVector<uint64_t>(slice.shape())};
   if (ElementSizeBytes(result.element_type) == 0) {
-    return absl::InternalError(absl::StrCat("the server's answer has an array of element type ",
-                                            slice.element_type()));
+    return absl::InternalError(
+        absl::StrCat("the server's answer has an array of element type ", slice.element_type()));
   }
   return result;
 }

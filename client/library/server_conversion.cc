@@ -51,6 +51,8 @@ ServerStatistics FromProto(const v1::GetStatisticsResponse& response) {
       .lane_count = response.lane_count(),
       .resident_array_count = response.resident_array_count(),
       .resident_bytes = response.resident_bytes(),
+      .region_count = response.region_count(),
+      .region_bytes = response.region_bytes(),
   };
 }
 

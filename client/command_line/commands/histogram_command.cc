@@ -11,6 +11,7 @@
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/input/file.h"
+#include "client/command_line/input/shared_input.h"
 #include "client/command_line/report/histogram_report.h"
 #include "client/command_line/report/json_report.h"
 
@@ -89,8 +90,11 @@ class HistogramCommand : public Command {
     if (y->has_value()) options->y_array = (*y)->input();
     if (weights->has_value()) options->weights = (*weights)->input();
 
-    const auto answer = session.Ask(
-        *array, [&](Client& client) { return client.ComputeHistogram(array->input(), *options); });
+    const auto answer = session.Ask(*array, [&](Client& client) {
+      return WithInput(client, *array, [&](const ArrayInput& input_array) {
+        return client.ComputeHistogram(input_array, *options);
+      });
+    });
     if (!answer.ok()) return answer.status();
     if (!accumulator_.empty()) {
       const absl::Status status = WriteFile(accumulator_, {answer->result.accumulator});

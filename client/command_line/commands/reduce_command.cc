@@ -11,6 +11,7 @@
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/input/file.h"
+#include "client/command_line/input/shared_input.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/reduction_report.h"
 
@@ -27,6 +28,7 @@ Examples:
   gridfold reduce january.npy --accumulator january.acc
   gridfold reduce --array samples --stat sum         an array on the server; see gridfold array
   gridfold reduce --array 'samples[1000:50]'         50 of its elements, from number 1,000 on
+  gridfold reduce samples.npy --shared               through memory that a local server shares
   producer | gridfold reduce - --type uint16 --stat count,max
 )";
 
@@ -82,8 +84,11 @@ class ReduceCommand : public Command {
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
     const absl::StatusOr<InputArray> array = session.Open(*input);
     if (!array.ok()) return array.status();
-    const auto answer = session.Ask(
-        *array, [&](Client& client) { return client.ReduceArray(array->input(), *options); });
+    const auto answer = session.Ask(*array, [&](Client& client) {
+      return WithInput(client, *array, [&](const ArrayInput& input_array) {
+        return client.ReduceArray(input_array, *options);
+      });
+    });
     if (!answer.ok()) return answer.status();
     if (!accumulator_.empty()) {
       const absl::Status status = WriteFile(accumulator_, {answer->result.accumulator});

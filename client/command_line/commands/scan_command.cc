@@ -7,6 +7,7 @@
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/input/shared_input.h"
 #include "client/command_line/output/array_file.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/scan_report.h"
@@ -91,8 +92,11 @@ class ScanCommand : public Command {
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
     const absl::StatusOr<InputArray> array = session.Open(*input);
     if (!array.ok()) return array.status();
-    const auto answer = session.Ask(
-        *array, [&](Client& client) { return client.ScanArray(array->input(), *options); });
+    const auto answer = session.Ask(*array, [&](Client& client) {
+      return WithInput(client, *array, [&](const ArrayInput& input_array) {
+        return client.ScanArray(input_array, *options);
+      });
+    });
     if (!answer.ok()) return answer.status();
     if (!output_.empty()) {
       const absl::Status status = WriteArrayFile(output_, answer->result.element_type,
