@@ -164,7 +164,8 @@ void AddEngine(const kernels::Engine& engine, Families& families) {
        {"registered", resources.registered_bytes}}));
   families.push_back(WithValues(
       CounterFamily("gridfold_engine_allocations_total",
-                    "Allocations since the program started; stands still while jobs run."),
+                    "Allocations since the program started; stands still while jobs run, but for "
+                    "registrations of regions."),
       "kind",
       {{"device", resources.device_allocations},
        {"pinned", resources.pinned_allocations},

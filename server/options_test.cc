@@ -70,14 +70,27 @@ TEST(OptionsTest, DefaultsAreThoseOfLimits) {
 }
 
 TEST(OptionsTest, EveryOptionIsRead) {
-  const ServerOptions options =
-      ParseGood({"--engine=cpu", "--listen=0.0.0.0:0", "--port-file=/tmp/port",
-                 "--metrics-address=0.0.0.0:9999", "--lanes=7", "--cpu-threads=3",
-                 "--cuda-device=2", "--max-message-bytes=1MiB", "--max-queued-jobs=9",
-                 "--max-queued-bytes=2GiB", "--max-bins=1000", "--max-groups=2000",
-                 "--resident-bytes=8GiB", "--tenant-resident-bytes=1GiB", "--max-arrays=50",
-                 "--allow-regions", "--max-regions=5", "--max-region-bytes=2GiB",
-                 "--grace-period=1500ms", "--log-level=error", "--log-format=json"});
+  const ServerOptions options = ParseGood({"--engine=cpu",
+                                           "--listen=0.0.0.0:0",
+                                           "--port-file=/tmp/port",
+                                           "--metrics-address=0.0.0.0:9999",
+                                           "--lanes=7",
+                                           "--cpu-threads=3",
+                                           "--cuda-device=2",
+                                           "--max-message-bytes=1MiB",
+                                           "--max-queued-jobs=9",
+                                           "--max-queued-bytes=2GiB",
+                                           "--max-bins=1000",
+                                           "--max-groups=2000",
+                                           "--resident-bytes=8GiB",
+                                           "--tenant-resident-bytes=1GiB",
+                                           "--max-arrays=50",
+                                           "--allow-regions",
+                                           "--max-regions=5",
+                                           "--max-region-bytes=2GiB",
+                                           "--grace-period=1500ms",
+                                           "--log-level=error",
+                                           "--log-format=json"});
   EXPECT_EQ(options.engine.kind, kernels::EngineKind::kCpu);
   EXPECT_EQ(options.listen, "0.0.0.0:0");
   EXPECT_EQ(options.port_file, "/tmp/port");
@@ -93,6 +106,9 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.limits.resident_bytes_max, 8 * kGiB);
   EXPECT_EQ(options.limits.tenant_bytes_max(), 1 * kGiB);
   EXPECT_EQ(options.limits.array_count_max, 50u);
+  EXPECT_TRUE(options.limits.regions_allowed);
+  EXPECT_EQ(options.limits.region_count_max, 5u);
+  EXPECT_EQ(options.limits.region_bytes_max, 2 * kGiB);
   EXPECT_EQ(options.grace_period, milliseconds(1500));
   EXPECT_EQ(options.log_level, LogLevel::kError);
   EXPECT_EQ(options.log_format, LogFormat::kJson);
@@ -109,6 +125,13 @@ TEST(OptionsTest, ATenantMayHaveAllResidentBytesUnlessToldOtherwise) {
   EXPECT_EQ(ParseGood({}).limits.tenant_bytes_max(), 1 * kGiB);
   EXPECT_EQ(ParseGood({"--resident-bytes=2GiB"}).limits.tenant_bytes_max(), 2 * kGiB);
   EXPECT_EQ(ParseGood({"--resident-bytes=0"}).limits.tenant_bytes_max(), 0u);
+}
+
+TEST(OptionsTest, RegionsAreOffUnlessTheyAreAllowed) {
+  EXPECT_FALSE(ParseGood({}).limits.regions_allowed);
+  EXPECT_FALSE(ParseGood({"--max-regions=5"}).limits.regions_allowed);
+  const ScopedVariable allowed("GRIDFOLD_ALLOW_REGIONS", "true");
+  EXPECT_TRUE(ParseGood({}).limits.regions_allowed);
 }
 
 TEST(OptionsTest, SizesAndTimesHaveUnits) {
@@ -161,6 +184,8 @@ TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
                                                                 {"--max-groups", "0"},
                                                                 {"--max-arrays", "0"},
                                                                 {"--resident-bytes", "-1"},
+                                                                {"--max-regions", "0"},
+                                                                {"--max-region-bytes", "0"},
                                                                 {"--grace-period", "soon"},
                                                                 {"--grace-period", "-1s"},
                                                                 {"--grace-period", "25h"},
