@@ -111,6 +111,14 @@ class Lane {
   virtual absl::Status RunScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
                                std::stop_token stop, RunStatistics& statistics) = 0;
 
+  // Scans `input` as what follows the parts that `carry` stands for, which then stands for it too.
+  // The bits are those of one scan over all parts. All but the last part have a multiple of
+  // kScanCarryElements elements. `carry` is unspecified on error. Further errors: those of
+  // CheckScanContinues.
+  virtual absl::Status ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
+                                    ScanCarry& carry, std::stop_token stop,
+                                    RunStatistics& statistics) = 0;
+
   virtual absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
                                                        const HistogramInput& input,
                                                        std::stop_token stop,

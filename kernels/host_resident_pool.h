@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <variant>
 
 #include "kernels/resident_memory.h"
 
@@ -11,6 +12,19 @@ namespace gridfold::kernels {
 
 // Takes memory from the system as it is asked for, up to `size_bytes`, and gives it back to it.
 std::unique_ptr<ResidentPool> CreateHostResidentPool(uint64_t size_bytes);
+
+// Calls visit(HostSpan) for one piece of `input` after the other, where resident memory is that of
+// such a pool.
+template <class Visit>
+void ForEachHostSpan(const InputSpan& input, Visit visit) {
+  if (const auto* const slices = std::get_if<HostSlices>(&input)) {
+    for (const HostSpan& slice : slices->slices) visit(slice);
+  } else if (const auto* const resident = std::get_if<ResidentSpan>(&input)) {
+    visit(HostSpan{resident->data, resident->size_bytes});
+  } else {
+    visit(std::get<HostSpan>(input));
+  }
+}
 
 }  // namespace gridfold::kernels
 

@@ -38,7 +38,7 @@ uint64_t StateBytes(const ReductionPlan& plan) {
 
 // What a lane stages; resident memory is used where it lies.
 uint64_t HostBytes(const InputSpan& input) {
-  return std::holds_alternative<HostSpan>(input) ? SizeBytes(input) : 0;
+  return std::holds_alternative<ResidentSpan>(input) ? 0 : SizeBytes(input);
 }
 uint64_t HostBytes(const OutputSpan& output) {
   return std::holds_alternative<MutableHostSpan>(output) ? SizeBytes(output) : 0;

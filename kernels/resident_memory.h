@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <variant>
 
 #include "absl/status/statusor.h"
@@ -31,8 +32,15 @@ struct MutableResidentSpan {
   operator ResidentSpan() const { return {data, size_bytes}; }
 };
 
+// Consecutive bytes of one array in host memory, in pieces, as a transport leaves them. A piece may
+// begin and end inside an element. Lanes copy them once, to where kernels read them.
+struct HostSlices {
+  std::span<const HostSpan> slices;
+  uint64_t size_bytes = 0;  // Of all pieces.
+};
+
 // What a job reads and writes: bytes in host memory, or in memory of the engine that runs it.
-using InputSpan = std::variant<HostSpan, ResidentSpan>;
+using InputSpan = std::variant<HostSpan, ResidentSpan, HostSlices>;
 using OutputSpan = std::variant<MutableHostSpan, MutableResidentSpan>;
 
 inline uint64_t SizeBytes(const InputSpan& input) {

@@ -33,6 +33,11 @@ absl::Status ValidateOutputType(ElementType output, ElementType type, ScanOperat
                                    ElementTypeName(AccumulatorType(type))));
 }
 
+absl::Status TooManyElements(uint64_t element_count) {
+  return InvalidField("array", absl::StrCat(element_count, " elements are more than the ",
+                                            kScanElementsMax, " that a scan takes"));
+}
+
 }  // namespace
 
 const char* ScanOperationName(ScanOperation operation) {
@@ -42,8 +47,7 @@ const char* ScanOperationName(ScanOperation operation) {
 
 absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec) {
   if (array.element_count > kScanElementsMax) {
-    return InvalidField("array", absl::StrCat(array.element_count, " elements are more than the ",
-                                              kScanElementsMax, " that a scan takes"));
+    return TooManyElements(array.element_count);
   }
   if (spec.exact && spec.operation != ScanOperation::kSum) {
     return InvalidField("exact", absl::StrCat("only sums can be exact, and this scan is a running ",
@@ -66,6 +70,19 @@ absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec) 
                   .nan_policy = spec.nan_policy,
                   .overflow_policy = spec.overflow_policy,
                   .exact = spec.exact && IsFloatingPoint(array.element_type)};
+}
+
+absl::Status CheckScanContinues(const ScanPlan& plan, const ScanCarry& carry) {
+  if (plan.direction != ScanDirection::kForward || plan.grouping.kind != GroupingKind::kWhole) {
+    return absl::InternalError("only forward scans of one group go on behind others");
+  }
+  const bool is_cut_well = carry.element_count % kScanCarryElements == 0;
+  if (!is_cut_well && plan.array.element_count > 0) {
+    return absl::InternalError(
+        absl::StrCat("a scan cannot go on behind ", carry.element_count, " elements"));
+  }
+  const uint64_t element_count = carry.element_count + plan.array.element_count;
+  return element_count > kScanElementsMax ? TooManyElements(element_count) : absl::OkStatus();
 }
 
 }  // namespace gridfold::kernels

@@ -21,9 +21,12 @@
 #ifndef GRIDFOLD_KERNELS_SCAN_H_
 #define GRIDFOLD_KERNELS_SCAN_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/array.h"
 #include "kernels/policies.h"
@@ -69,6 +72,25 @@ absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec);
 
 // Sums of 32-bit integers accumulate in 64 bits, which 2^32 of them cannot overflow.
 inline constexpr uint64_t kScanElementsMax = uint64_t{1} << 32;
+
+// Where an array may be cut that is scanned part by part: at multiples of so many elements. There
+// the tree of numerics/scan_tree.h has come to one value, so the bits are those of one scan.
+inline constexpr uint64_t kScanCarryElements = 131072;
+
+// What the parts so far of an array have come to. Starts as that of none. Of use only to engines of
+// the kind, and to scans of the element type, operation and policies, that filled it.
+struct ScanCarry {
+  static constexpr size_t kValueBytesMax = 304;
+
+  uint64_t element_count = 0;
+  alignas(16) std::array<std::byte, kValueBytesMax> value{};
+};
+
+// Whether `plan`, of the next part of an array, can go on from `carry`. Errors: INVALID_ARGUMENT
+// (field in the payload) for more than kScanElementsMax elements in all; INTERNAL where the plan is
+// not of one group and forward, or has elements and the parts so far were not cut at
+// kScanCarryElements.
+absl::Status CheckScanContinues(const ScanPlan& plan, const ScanCarry& carry);
 
 }  // namespace gridfold::kernels
 

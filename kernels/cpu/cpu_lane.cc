@@ -1,13 +1,16 @@
 #include "kernels/cpu/cpu_lane.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <new>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "kernels/cpu/operations.h"
+#include "kernels/host_resident_pool.h"
 #include "kernels/lane_limits.h"
 
 namespace gridfold::kernels {
@@ -17,10 +20,6 @@ namespace {
 // Copies look for a stop this often.
 constexpr uint64_t kCopiedBytesMax = uint64_t{4} << 20;
 
-// Resident memory of this engine is host memory.
-HostSpan HostSpanOf(const InputSpan& input) {
-  return std::visit([](const auto& span) { return HostSpan{span.data, span.size_bytes}; }, input);
-}
 MutableHostSpan HostSpanOf(const OutputSpan& output) {
   return std::visit(
       [](const auto& span) {
@@ -39,6 +38,41 @@ absl::Status InPieces(uint64_t size_bytes, const std::stop_token& stop, Step ste
   return absl::OkStatus();
 }
 
+// Makes inputs that come in pieces whole. Its memory is kept for the jobs to come.
+class InputJoiner {
+ public:
+  // Copies what is in pieces; a span in one stays where it is. Valid until the next call.
+  std::array<HostSpan, 3> Join(const std::array<InputSpan, 3>& inputs) {
+    uint64_t size_bytes = 0;
+    for (const InputSpan& input : inputs) size_bytes += CopiedBytes(input);
+    if (memory_.size() < size_bytes) memory_.resize(size_bytes);
+    std::array<HostSpan, 3> joined;
+    std::byte* place = memory_.data();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool is_copied = CopiedBytes(inputs[i]) > 0;
+      if (is_copied) joined[i].data = place;
+      ForEachHostSpan(inputs[i], [&](const HostSpan& span) {
+        joined[i].size_bytes += span.size_bytes;
+        if (!is_copied) {
+          joined[i].data = span.data;
+        } else if (span.size_bytes > 0) {
+          std::memcpy(std::exchange(place, place + span.size_bytes), span.data, span.size_bytes);
+        }
+      });
+    }
+    return joined;
+  }
+  HostSpan Join(const InputSpan& input) { return Join({input, HostSpan{}, HostSpan{}})[0]; }
+
+ private:
+  static uint64_t CopiedBytes(const InputSpan& input) {
+    const auto* const slices = std::get_if<HostSlices>(&input);
+    return slices != nullptr && slices->slices.size() > 1 ? slices->size_bytes : 0;
+  }
+
+  std::vector<std::byte> memory_;
+};
+
 class CpuLane final : public Lane {
  public:
   CpuLane(WorkerPool& workers, const LaneOptions& options) : workers_(workers), options_(options) {}
@@ -49,7 +83,7 @@ class CpuLane final : public Lane {
     if (absl::Status status = CheckReductionFits(options_, plan, input); !status.ok())
       return status;
     return Run<absl::StatusOr<ReductionResult>>(stop, statistics, [&](JobContext& job) {
-      return ReduceOnCpu(plan, HostSpanOf(input), job);
+      return ReduceOnCpu(plan, joiner_.Join(input), job);
     });
   }
 
@@ -57,9 +91,16 @@ class CpuLane final : public Lane {
                        std::stop_token stop, RunStatistics& statistics) override {
     if (absl::Status status = CheckScanFits(options_, plan, input, output); !status.ok())
       return status;
-    return Run<absl::Status>(stop, statistics, [&](JobContext& job) {
-      return ScanOnCpu(plan, HostSpanOf(input), HostSpanOf(output), job);
-    });
+    return Scan(plan, input, output, nullptr, std::move(stop), statistics);
+  }
+
+  absl::Status ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
+                            ScanCarry& carry, std::stop_token stop,
+                            RunStatistics& statistics) override {
+    absl::Status status = CheckScanFits(options_, plan, input, output);
+    if (status.ok()) status = CheckScanContinues(plan, carry);
+    if (!status.ok()) return status;
+    return Scan(plan, input, output, &carry, std::move(stop), statistics);
   }
 
   absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
@@ -68,21 +109,24 @@ class CpuLane final : public Lane {
     if (absl::Status status = CheckHistogramFits(options_, plan, input); !status.ok())
       return status;
     return Run<absl::StatusOr<HistogramResult>>(stop, statistics, [&](JobContext& job) {
-      return HistogramOnCpu(plan,
-                            {.array = HostSpanOf(input.array),
-                             .y_array = HostSpanOf(input.y_array),
-                             .weights = HostSpanOf(input.weights)},
-                            job);
+      const auto [array, y_array, weights] =
+          joiner_.Join({input.array, input.y_array, input.weights});
+      return HistogramOnCpu(plan, {.array = array, .y_array = y_array, .weights = weights}, job);
     });
   }
 
   absl::Status Copy(InputSpan from, OutputSpan to, std::stop_token stop) override {
     if (absl::Status status = CheckCopy(from, to); !status.ok()) return status;
-    const HostSpan source = HostSpanOf(from);
-    const MutableHostSpan target = HostSpanOf(to);
-    return InPieces(source.size_bytes, stop, [&](uint64_t offset, uint64_t size_bytes) {
-      std::memcpy(target.data + offset, source.data + offset, size_bytes);
+    std::byte* place = HostSpanOf(to).data;
+    absl::Status status;
+    ForEachHostSpan(from, [&](const HostSpan& source) {
+      if (!status.ok()) return;
+      status = InPieces(source.size_bytes, stop, [&](uint64_t offset, uint64_t size_bytes) {
+        std::memcpy(place + offset, source.data + offset, size_bytes);
+      });
+      place += source.size_bytes;
     });
+    return status;
   }
 
   absl::Status Clear(MutableResidentSpan span, std::stop_token stop) override {
@@ -92,6 +136,13 @@ class CpuLane final : public Lane {
   }
 
  private:
+  absl::Status Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
+                    ScanCarry* carry, std::stop_token stop, RunStatistics& statistics) {
+    return Run<absl::Status>(std::move(stop), statistics, [&](JobContext& job) {
+      return ScanOnCpu(plan, joiner_.Join(input), HostSpanOf(output), carry, job);
+    });
+  }
+
   template <class Result, class Operation>
   Result Run(std::stop_token stop, RunStatistics& statistics, Operation&& operation) {
     statistics = RunStatistics{};
@@ -110,6 +161,7 @@ class CpuLane final : public Lane {
 
   WorkerPool& workers_;
   const LaneOptions options_;
+  InputJoiner joiner_;
 };
 
 }  // namespace

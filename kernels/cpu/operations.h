@@ -28,8 +28,9 @@ struct HostHistogramInput {
 absl::StatusOr<ReductionResult> ReduceOnCpu(const ReductionPlan& plan, HostSpan input,
                                             JobContext& job);
 
+// With a carry, as Lane::ContinueScan.
 absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
-                       JobContext& job);
+                       ScanCarry* carry, JobContext& job);
 
 absl::StatusOr<HistogramResult> HistogramOnCpu(const HistogramPlan& plan,
                                                const HostHistogramInput& input, JobContext& job);

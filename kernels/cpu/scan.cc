@@ -4,22 +4,22 @@
 namespace gridfold::kernels {
 
 absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
-                       JobContext& job) {
+                       ScanCarry* carry, JobContext& job) {
   if (plan.exact) {
     job.statistics.strategy = "scan/exact";
-    return RunExactScan(plan, input, output, job);
+    return RunExactScan(plan, input, output, carry, job);
   }
   job.statistics.strategy =
       plan.grouping.kind == GroupingKind::kAxis0 ? "scan/axis-0" : "scan/blocks";
   switch (plan.operation) {
     case ScanOperation::kSum:
-      return RunScanOperation<ScanOperation::kSum>(plan, input, output, job);
+      return RunScanOperation<ScanOperation::kSum>(plan, input, output, carry, job);
     case ScanOperation::kProduct:
-      return RunScanOperation<ScanOperation::kProduct>(plan, input, output, job);
+      return RunScanOperation<ScanOperation::kProduct>(plan, input, output, carry, job);
     case ScanOperation::kMin:
-      return RunScanOperation<ScanOperation::kMin>(plan, input, output, job);
+      return RunScanOperation<ScanOperation::kMin>(plan, input, output, carry, job);
     case ScanOperation::kMax:
-      return RunScanOperation<ScanOperation::kMax>(plan, input, output, job);
+      return RunScanOperation<ScanOperation::kMax>(plan, input, output, carry, job);
   }
   return absl::InternalError("not a scan operation");
 }

@@ -45,6 +45,9 @@ class CarryChain {
  public:
   using Type = typename Carry::Type;
 
+  CarryChain() = default;
+  explicit CarryChain(const Type& before) : block_(before) {}
+
   // The carry into the next tile.
   Type Next() const { return lane_ == 0 ? block_ : Carry::Join(block_, scanned_); }
 
@@ -75,6 +78,9 @@ template <class Carry>
 class ExactCarryChain {
  public:
   using Type = typename Carry::Type;
+
+  ExactCarryChain() = default;
+  explicit ExactCarryChain(const Type& before) : carry_(before) {}
 
   Type Next() const { return carry_; }
   void Push(const Type& total) { carry_ = Carry::Join(carry_, total); }

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -31,8 +32,10 @@ inline ScanRules RulesOf(const ScanPlan& plan) {
 template <class TileScan, class Out>
 class ContiguousScan {
  public:
-  ContiguousScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output)
+  ContiguousScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output, ScanCarry* carry)
       : plan_(plan),
+        carry_(carry),
+        continues_(carry != nullptr && carry->element_count > 0),
         rules_(RulesOf(plan)),
         reverse_(plan.direction == ScanDirection::kReverse),
         count_(plan.array.element_count),
@@ -43,8 +46,10 @@ class ContiguousScan {
   absl::Status Run(JobContext& job) {
     const bool one_look = job.workers.thread_count() == 1 || tiles_ <= kTaskTiles;
     job.statistics.bytes_read = (one_look ? 1 : 2) * plan_.array.size_bytes();
-    const absl::Status status = one_look ? RunInOneLook(job) : RunInRounds(job);
+    Chain chain = continues_ ? Chain(LoadCarry()) : Chain();
+    const absl::Status status = one_look ? RunInOneLook(chain, job) : RunInRounds(chain, job);
     if (!status.ok()) return status;
+    if (carry_ != nullptr) StoreCarry(chain.Next());
     return fits_.load() ? absl::OkStatus() : ScanOverflowError(plan_);
   }
 
@@ -67,6 +72,20 @@ class ContiguousScan {
 
     LogicalTile<T> view() const { return {elements, heads, count}; }
   };
+
+  static_assert(std::is_trivially_copyable_v<CarryType> &&
+                sizeof(CarryType) <= ScanCarry::kValueBytesMax);
+
+  CarryType LoadCarry() const {
+    CarryType value;
+    std::memcpy(&value, carry_->value.data(), sizeof(value));
+    return value;
+  }
+  void StoreCarry(const CarryType& value) {
+    if (count_ == 0) return;
+    std::memcpy(carry_->value.data(), &value, sizeof(value));
+    carry_->element_count += count_;
+  }
 
   // Where the tile's elements stand in the array.
   uint64_t FirstElement(uint64_t tile, int count) const {
@@ -95,7 +114,7 @@ class ContiguousScan {
     Out results[kScanTileSize];
     const bool fits = TileScan::Write(loaded.view(), carry, rules_, results, total);
     if (!fits) fits_.store(false, std::memory_order_relaxed);
-    if (!kGrouped && tile == 0 && rules_.exclusive) {
+    if (!kGrouped && tile == 0 && rules_.exclusive && !continues_) {
       Operator::template Store<Out>(Operator::EmptyResult(), rules_.wrap, &results[0]);
     }
     if (reverse_) std::reverse(results, results + loaded.count);
@@ -103,9 +122,8 @@ class ContiguousScan {
                 loaded.count * sizeof(Out));
   }
 
-  absl::Status RunInOneLook(JobContext& job) {
+  absl::Status RunInOneLook(Chain& chain, JobContext& job) {
     return job.workers.ForEach(1, job.stop, [&](uint64_t) {
-      Chain chain;
       for (uint64_t tile = 0; tile < tiles_ && !job.stop.stop_requested(); ++tile) {
         CarryType total = Carry::Identity();
         Write(tile, chain.Next(), &total);
@@ -114,8 +132,7 @@ class ContiguousScan {
     });
   }
 
-  absl::Status RunInRounds(JobContext& job) {
-    Chain chain;
+  absl::Status RunInRounds(Chain& chain, JobContext& job) {
     std::vector<CarryType> carries(std::min(tiles_, kRoundTiles), Carry::Identity());
     for (uint64_t first = 0; first < tiles_; first += kRoundTiles) {
       const uint64_t count = std::min(kRoundTiles, tiles_ - first);
@@ -143,6 +160,8 @@ class ContiguousScan {
   }
 
   const ScanPlan& plan_;
+  ScanCarry* const carry_;
+  const bool continues_;
   const ScanRules rules_;
   const bool reverse_;
   const uint64_t count_;

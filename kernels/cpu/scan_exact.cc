@@ -9,25 +9,26 @@ namespace {
 
 template <class T, class Out>
 absl::Status RunTyped(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
-                      JobContext& job) {
+                      ScanCarry* carry, JobContext& job) {
   if (plan.grouping.kind == GroupingKind::kAxis0) {
     return ColumnScan<ExactSumColumnBlockScan<T>, Out>(plan, input, output).Run(job);
   }
   if (plan.grouping.group_count > 1) {
-    return ContiguousScan<ExactSumTileScan<T, true>, Out>(plan, input, output).Run(job);
+    return ContiguousScan<ExactSumTileScan<T, true>, Out>(plan, input, output, carry).Run(job);
   }
-  return ContiguousScan<ExactSumTileScan<T, false>, Out>(plan, input, output).Run(job);
+  return ContiguousScan<ExactSumTileScan<T, false>, Out>(plan, input, output, carry).Run(job);
 }
 
 }  // namespace
 
 absl::Status RunExactScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
-                          JobContext& job) {
+                          ScanCarry* carry, JobContext& job) {
   return VisitElementType(plan.array.element_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if constexpr (FloatingElement<T>) {
-      if (plan.output_type == kElementTypeOf<T>) return RunTyped<T, T>(plan, input, output, job);
-      return RunTyped<T, double>(plan, input, output, job);
+      if (plan.output_type == kElementTypeOf<T>)
+        return RunTyped<T, T>(plan, input, output, carry, job);
+      return RunTyped<T, double>(plan, input, output, carry, job);
     } else {
       return absl::InternalError("integer scans are exact as they are");
     }

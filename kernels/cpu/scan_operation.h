@@ -9,11 +9,11 @@ namespace gridfold::kernels {
 
 template <ScanOperation kOperation>
 absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
-                              JobContext& job);
+                              ScanCarry* carry, JobContext& job);
 
 // Exact sums of floating-point arrays.
 absl::Status RunExactScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
-                          JobContext& job);
+                          ScanCarry* carry, JobContext& job);
 
 }  // namespace gridfold::kernels
 

@@ -28,23 +28,24 @@ using TileScanOf = std::conditional_t<kOrderMatters<kOperation, T>,
                                       ExactTileScan<ScanOperator<T, kOperation>, T, kGrouped>>;
 
 template <ScanOperation kOperation, class T, class Out>
-absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output, ScanCarry* carry,
                      JobContext& job) {
   if (plan.grouping.kind == GroupingKind::kAxis0) {
     using BlockScan = OrderedColumnBlockScan<ScanOperator<T, kOperation>, T>;
     return ColumnScan<BlockScan, Out>(plan, input, output).Run(job);
   }
   if (plan.grouping.group_count > 1) {
-    return ContiguousScan<TileScanOf<kOperation, T, true>, Out>(plan, input, output).Run(job);
+    return ContiguousScan<TileScanOf<kOperation, T, true>, Out>(plan, input, output, carry)
+        .Run(job);
   }
-  return ContiguousScan<TileScanOf<kOperation, T, false>, Out>(plan, input, output).Run(job);
+  return ContiguousScan<TileScanOf<kOperation, T, false>, Out>(plan, input, output, carry).Run(job);
 }
 
 }  // namespace scan_internal
 
 template <ScanOperation kOperation>
 absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
-                              JobContext& job) {
+                              ScanCarry* carry, JobContext& job) {
   constexpr bool kIsExtreme =
       kOperation == ScanOperation::kMin || kOperation == ScanOperation::kMax;
   return VisitElementType(plan.array.element_type, [&](auto tag) {
@@ -52,10 +53,10 @@ absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostS
     using Accumulator = scan_internal::AccumulatorOf<T>;
     if constexpr (!kIsExtreme && !std::is_same_v<T, Accumulator>) {
       if (plan.output_type == kElementTypeOf<Accumulator>) {
-        return scan_internal::RunScan<kOperation, T, Accumulator>(plan, input, output, job);
+        return scan_internal::RunScan<kOperation, T, Accumulator>(plan, input, output, carry, job);
       }
     }
-    return scan_internal::RunScan<kOperation, T, T>(plan, input, output, job);
+    return scan_internal::RunScan<kOperation, T, T>(plan, input, output, carry, job);
   });
 }
 

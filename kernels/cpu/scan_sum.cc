@@ -3,6 +3,7 @@
 namespace gridfold::kernels {
 
 template absl::Status RunScanOperation<ScanOperation::kSum>(const ScanPlan&, HostSpan,
-                                                            MutableHostSpan, JobContext&);
+                                                            MutableHostSpan, ScanCarry*,
+                                                            JobContext&);
 
 }  // namespace gridfold::kernels

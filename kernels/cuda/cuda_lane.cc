@@ -84,7 +84,16 @@ absl::Status CudaLane::RunScan(const ScanPlan& plan, InputSpan input, OutputSpan
   if (absl::Status status = CheckScanFits(options_, plan, input, output); !status.ok()) {
     return status;
   }
-  return Run(statistics, [&] { return Scan(plan, input, output, stop, statistics); });
+  return Run(statistics, [&] { return Scan(plan, input, output, nullptr, stop, statistics); });
+}
+
+absl::Status CudaLane::ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
+                                    ScanCarry& carry, std::stop_token stop,
+                                    RunStatistics& statistics) {
+  absl::Status status = CheckScanFits(options_, plan, input, output);
+  if (status.ok()) status = CheckScanContinues(plan, carry);
+  if (!status.ok()) return status;
+  return Run(statistics, [&] { return Scan(plan, input, output, &carry, stop, statistics); });
 }
 
 absl::StatusOr<HistogramResult> CudaLane::RunHistogram(const HistogramPlan& plan,
@@ -110,12 +119,10 @@ absl::Status CudaLane::Copy(InputSpan from, OutputSpan to, std::stop_token stop)
       return staging_.CopyOut(source->data, std::span(host, 1), stop, stream_.get());
     }
     std::byte* const place = std::get<MutableResidentSpan>(to).data;
-    if (const auto* host = std::get_if<HostSpan>(&from)) {
-      return staging_.CopyIn(*host, place, stop, stream_.get());
-    }
-    const ResidentSpan source = std::get<ResidentSpan>(from);
+    const auto* const resident = std::get_if<ResidentSpan>(&from);
+    if (resident == nullptr) return CopyIn(from, place, stop);
     if (absl::Status status = CheckStop(stop); !status.ok()) return status;
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(place, source.data, source.size_bytes,
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(place, resident->data, resident->size_bytes,
                                                   cudaMemcpyDeviceToDevice, stream_.get()));
     return absl::OkStatus();
   });
@@ -133,23 +140,30 @@ absl::Status CudaLane::Clear(MutableResidentSpan span, std::stop_token stop) {
 
 absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation) {
   statistics = RunStatistics{};
-  timer_.Reset();
   absl::Status status =
       CudaStatus(cudaSetDevice(properties_.device), "cudaSetDevice", __FILE__, __LINE__);
-  if (status.ok()) status = timer_.Mark(stream_.get());
+  if (status.ok()) status = timer_.Start(stream_.get());
   if (status.ok()) status = operation();
   // A job that failed may have left work behind; the caller's memory and the lane's are free after.
   if (absl::Status idle = stream_.Synchronize(); status.ok()) status = idle;
+  staging_.OnStreamIdle();
   if (absl::Status timed = timer_.Fill(statistics); status.ok()) status = timed;
   if (IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
   return status;
 }
 
+absl::Status CudaLane::CopyIn(const InputSpan& host, std::byte* place,
+                              const std::stop_token& stop) {
+  const auto* const slices = std::get_if<HostSlices>(&host);
+  const std::span<const HostSpan> spans =
+      slices != nullptr ? slices->slices : std::span(&std::get<HostSpan>(host), 1);
+  return staging_.CopyIn(spans, place, stop, stream_.get());
+}
+
 absl::StatusOr<const std::byte*> CudaLane::Stage(const InputSpan& input, std::byte* place,
                                                  const std::stop_token& stop) {
   if (const auto* resident = std::get_if<ResidentSpan>(&input)) return resident->data;
-  absl::Status status = staging_.CopyIn(std::get<HostSpan>(input), place, stop, stream_.get());
-  if (!status.ok()) return status;
+  if (absl::Status status = CopyIn(input, place, stop); !status.ok()) return status;
   return place;
 }
 
@@ -159,8 +173,7 @@ absl::StatusOr<const std::byte*> CudaLane::StageIn(const InputSpan& input, const
   absl::Status status = elements.status();
   if (status.ok() && grouping.kind == GroupingKind::kSegments) {
     const auto offsets = std::as_bytes(std::span(grouping.offsets));
-    status = staging_.CopyIn({offsets.data(), offsets.size()}, memory_.offsets.data(), stop,
-                             stream_.get());
+    status = CopyIn(HostSpan{offsets.data(), offsets.size()}, memory_.offsets.data(), stop);
   }
   if (status.ok()) status = timer_.Mark(stream_.get());
   if (status.ok()) status = CheckStop(stop);

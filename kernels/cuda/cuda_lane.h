@@ -35,6 +35,9 @@ class CudaLane final : public Lane {
                                                RunStatistics& statistics) override;
   absl::Status RunScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
                        std::stop_token stop, RunStatistics& statistics) override;
+  absl::Status ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
+                            ScanCarry& carry, std::stop_token stop,
+                            RunStatistics& statistics) override;
   absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
                                                const HistogramInput& input, std::stop_token stop,
                                                RunStatistics& statistics) override;
@@ -62,13 +65,16 @@ class CudaLane final : public Lane {
                       const std::stop_token& stop, RunStatistics& statistics,
                       ReductionResult& result);
   absl::Status Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
-                    const std::stop_token& stop, RunStatistics& statistics);
+                    ScanCarry* carry, const std::stop_token& stop, RunStatistics& statistics);
   absl::Status Histogram(const HistogramPlan& plan, const HistogramInput& input,
                          const std::stop_token& stop, RunStatistics& statistics,
                          HistogramResult& result);
 
   // Runs a job, times it, and leaves the stream idle whatever came of it.
   absl::Status Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
+
+  // Enqueues the copy of host memory to `place`.
+  absl::Status CopyIn(const InputSpan& host, std::byte* place, const std::stop_token& stop);
 
   // Where the kernels find `input`: in place where it is resident, else at `place`, where its copy
   // is enqueued.

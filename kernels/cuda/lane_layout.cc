@@ -13,7 +13,7 @@ LaneLayout LaneLayoutOf(const LaneOptions& options, const DeviceProperties& prop
   layout.input_bytes = options.input_bytes_max + kInputArrayCountMax * kArrayAlignmentBytes;
   layout.offsets_bytes = (options.group_count_max + 1) * sizeof(uint64_t);
   layout.output_bytes =
-      kFlagBytes + options.output_bytes_max + (kStatisticCount + 1) * sizeof(uint64_t);
+      kOutputHeadBytes + options.output_bytes_max + (kStatisticCount + 1) * sizeof(uint64_t);
   const uint64_t array_bytes_max =
       std::max(options.input_bytes_max, options.resident_input_bytes_max);
   // A lane runs one job at a time.

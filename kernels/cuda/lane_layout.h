@@ -13,13 +13,16 @@ namespace gridfold::kernels::cuda {
 inline constexpr uint64_t kArrayAlignmentBytes = 256;
 // The most arrays that a job has: samples, second samples, weights.
 inline constexpr uint64_t kInputArrayCountMax = 3;
-// Before the results of a scan stands a flag; behind the slots of a reduction stand its failures.
-inline constexpr uint64_t kFlagBytes = kArrayAlignmentBytes;
+// Before the results of a scan stand a flag and the carry's value; behind the slots of a reduction
+// stand its failures.
+inline constexpr uint64_t kScanCarryOffset = alignof(ScanCarry);
+inline constexpr uint64_t kOutputHeadBytes = 2 * kArrayAlignmentBytes;
+static_assert(kScanCarryOffset + ScanCarry::kValueBytesMax <= kOutputHeadBytes);
 
 struct LaneLayout {
   uint64_t input_bytes = 0;    // All input arrays of a job, one after the other.
   uint64_t offsets_bytes = 0;  // Of segments.
-  uint64_t output_bytes = 0;   // A flag of kFlagBytes, then results.
+  uint64_t output_bytes = 0;   // kOutputHeadBytes, then results.
   uint64_t scratch_bytes = 0;
 };
 

@@ -41,7 +41,7 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
   if (!elements.ok()) return elements.status();
 
   // Failures and states stand behind the slots, so that one copy brings all.
-  uint64_t* const slots = reinterpret_cast<uint64_t*>(memory_.output.data() + kFlagBytes);
+  uint64_t* const slots = reinterpret_cast<uint64_t*>(memory_.output.data() + kOutputHeadBytes);
   uint64_t* const failures_at = slots + plan.result_slot_count();
   // An even number of words, since states are aligned to two.
   const uint64_t failure_words =
@@ -66,7 +66,6 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
   spans.push_back(SpanOf(failures.data(), failure_words));
   spans.push_back({states.data(), states.size()});
   status = staging_.CopyOut(reinterpret_cast<const std::byte*>(slots), spans, stop, stream_.get());
-  if (status.ok()) status = timer_.Mark(stream_.get());
   if (!status.ok()) return status;
   if (plan.return_states) result.states = StatesOf(plan, states.data());
   if (!ReductionCanFail(plan)) return absl::OkStatus();

@@ -1,5 +1,7 @@
+#include <array>
 #include <span>
 #include <variant>
+#include <vector>
 
 #include "kernels/cuda/cuda_lane.h"
 #include "kernels/cuda/scan.h"
@@ -8,37 +10,46 @@
 namespace gridfold::kernels::cuda {
 
 absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
-                            const std::stop_token& stop, RunStatistics& statistics) {
+                            ScanCarry* carry, const std::stop_token& stop,
+                            RunStatistics& statistics) {
+  std::byte* const head = memory_.output.data();
+  DeviceScanCarry device_carry;
+  if (carry != nullptr) {
+    device_carry = {head + kScanCarryOffset, carry->element_count > 0};
+    const HostSpan value{carry->value.data(), carry->value.size()};
+    if (absl::Status status = CopyIn(value, device_carry.value, stop); !status.ok()) return status;
+  }
+
   statistics.strategy = ScanStrategy(plan);
   statistics.bytes_read = ScanBytesRead(plan);
   const absl::StatusOr<const std::byte*> elements = StageIn(input, plan.grouping, stop);
   if (!elements.ok()) return elements.status();
 
-  std::byte* const flag = memory_.output.data();
   const auto* const resident = std::get_if<MutableResidentSpan>(&output);
-  std::byte* const results = resident != nullptr ? resident->data : flag + kFlagBytes;
+  std::byte* const results = resident != nullptr ? resident->data : head + kOutputHeadBytes;
   const ScanInput device_input{{*elements, plan.array.element_count},
                                reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
   const ScanOutput device_output{{results, plan.array.element_count},
-                                 reinterpret_cast<uint32_t*>(flag)};
+                                 reinterpret_cast<uint32_t*>(head)};
   Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
-  absl::Status status =
-      LaunchScan(plan, device_input, device_output, scratch, properties_, stream_.get());
+  absl::Status status = LaunchScan(plan, device_input, device_output, device_carry, scratch,
+                                   properties_, stream_.get());
   if (status.ok()) status = timer_.Mark(stream_.get());
   if (!status.ok()) return status;
 
   // The flag first: results that do not fit need not be copied.
-  uint32_t overflow = 0;
-  const std::span<std::byte> flag_bytes = std::as_writable_bytes(std::span(&overflow, 1));
-  const MutableHostSpan flag_span{flag_bytes.data(), flag_bytes.size()};
-  status = staging_.CopyOut(flag, std::span(&flag_span, 1), stop, stream_.get());
+  std::array<uint32_t, kScanCarryOffset / sizeof(uint32_t)> overflow{};
+  const std::span<std::byte> flag_bytes = std::as_writable_bytes(std::span(overflow));
+  std::vector<MutableHostSpan> spans = {{flag_bytes.data(), flag_bytes.size()}};
+  if (carry != nullptr) spans.push_back({carry->value.data(), carry->value.size()});
+  status = staging_.CopyOut(head, spans, stop, stream_.get());
   if (!status.ok()) return status;
-  if (overflow != 0) return ScanOverflowError(plan);
+  if (overflow[0] != 0) return ScanOverflowError(plan);
+  if (carry != nullptr) carry->element_count += plan.array.element_count;
   if (resident == nullptr) {
     const auto& host = std::get<MutableHostSpan>(output);
     status = staging_.CopyOut(results, std::span(&host, 1), stop, stream_.get());
   }
-  if (status.ok()) status = timer_.Mark(stream_.get());
   return status;
 }
 

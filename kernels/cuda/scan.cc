@@ -58,17 +58,18 @@ uint64_t ScanScratchBytesMax(uint64_t input_bytes) {
 }
 
 absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output,
-                        Scratch& scratch, const DeviceProperties& properties, cudaStream_t stream) {
+                        const DeviceScanCarry& carry, Scratch& scratch,
+                        const DeviceProperties& properties, cudaStream_t stream) {
   GRIDFOLD_RETURN_IF_CUDA_ERROR(
       cudaMemsetAsync(output.overflow_flag, 0, sizeof(*output.overflow_flag), stream));
   if (plan.array.element_count == 0) return absl::OkStatus();
   const ScanArguments arguments = ArgumentsOf(plan, input, output);
   if (plan.exact) {
-    return LaunchExactScan(plan, arguments, input.offsets, scratch, properties, stream);
+    return LaunchExactScan(plan, arguments, input.offsets, carry, scratch, properties, stream);
   }
-  return IsByColumns(plan)
-             ? LaunchColumnScan(plan, arguments, scratch, properties, stream)
-             : LaunchLookBackScan(plan, arguments, input.offsets, scratch, properties, stream);
+  return IsByColumns(plan) ? LaunchColumnScan(plan, arguments, scratch, properties, stream)
+                           : LaunchLookBackScan(plan, arguments, input.offsets, carry, scratch,
+                                                properties, stream);
 }
 
 const char* ScanStrategy(const ScanPlan& plan) {

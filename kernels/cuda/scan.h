@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -24,6 +25,14 @@ struct ScanOutput {
   uint32_t* overflow_flag;    // Set to 1 where a result does not fit and that is an error, else 0.
 };
 
+// Of Lane::ContinueScan. `value` is device memory of ScanCarry::kValueBytesMax bytes: what precedes
+// the elements, and then, where they end at a multiple of kScanCarryElements, what precedes those
+// that follow. Null for a scan of a whole array.
+struct DeviceScanCarry {
+  std::byte* value = nullptr;
+  bool continues = false;  // Whether anything precedes.
+};
+
 // Device memory that LaunchScan takes of a Scratch.
 uint64_t ScanScratchBytes(const ScanPlan& plan);
 
@@ -34,7 +43,8 @@ uint64_t ScanScratchBytesMax(uint64_t input_bytes);
 // have the same bits in every run and on every device. Errors: RESOURCE_EXHAUSTED where `scratch`
 // is too small; INTERNAL from CUDA.
 absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output,
-                        Scratch& scratch, const DeviceProperties& properties, cudaStream_t stream);
+                        const DeviceScanCarry& carry, Scratch& scratch,
+                        const DeviceProperties& properties, cudaStream_t stream);
 
 // The kernel family that LaunchScan takes: "scan/look-back", "scan/axis-0" or "scan/exact".
 const char* ScanStrategy(const ScanPlan& plan);

@@ -34,7 +34,8 @@ struct ScanArguments {
 
 // Where groups start, for scans over positions in a row.
 struct ScanHeads {
-  uint64_t group_size = 1;  // A group starts at each multiple; not used where `bits` is given.
+  uint64_t group_size = 1;   // A group starts at each multiple; not used where `bits` is given.
+  uint64_t first_phase = 0;  // Where in its group position 0 stands.
   const uint16_t* bits = nullptr;  // Bit p % 16 of word p / 16: whether one starts at position p.
 };
 
@@ -50,6 +51,7 @@ struct LookBackMemory {
   void* tile_totals = nullptr;
   void* block_totals = nullptr;
   void* block_carries = nullptr;  // What precedes a block; one more than blocks.
+  bool has_carry = false;  // Whether anything precedes block 0; its carry is then there already.
 };
 
 // Shared memory that a tile of elements of some size takes, with gaps against bank conflicts; see

@@ -46,7 +46,8 @@ absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
   const uint64_t bytes = array.size_bytes() + plan->output_size_bytes();
   return benchmark.Measure(name, bytes, Ceiling::kCopy, [&] {
     Scratch scratch = benchmark.NewScratch();
-    return LaunchScan(*plan, input, output, scratch, benchmark.properties(), benchmark.stream());
+    return LaunchScan(*plan, input, output, DeviceScanCarry{}, scratch, benchmark.properties(),
+                      benchmark.stream());
   });
 }
 

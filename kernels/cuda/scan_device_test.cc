@@ -34,8 +34,8 @@ class ScanDeviceTest : public DeviceTest {
     Synchronize();
     ScanResult<Out> result;
     result.status = LaunchScan(plan, {{elements, plan.array.element_count}, offsets.data()},
-                               {{results.data(), results.size()}, flag.data()}, scratch,
-                               properties(), stream());
+                               {{results.data(), results.size()}, flag.data()}, DeviceScanCarry{},
+                               scratch, properties(), stream());
     Synchronize();
     result.values = results.Read();
     result.overflow_flag = flag.Read()[0];
@@ -292,9 +292,9 @@ TEST_F(ScanDeviceTest, TooLittleScratchIsAnError) {
     const DeviceArray<uint32_t> flag(1);
     const DeviceArray<std::byte> memory(1024);
     Scratch scratch(memory.data(), memory.size());
-    const absl::Status status =
-        LaunchScan(*plan, {{elements.data(), 1'000'000}},
-                   {{results.data(), 1'000'000}, flag.data()}, scratch, properties(), stream());
+    const absl::Status status = LaunchScan(*plan, {{elements.data(), 1'000'000}},
+                                           {{results.data(), 1'000'000}, flag.data()},
+                                           DeviceScanCarry{}, scratch, properties(), stream());
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
     Synchronize();
   }
@@ -316,7 +316,7 @@ TEST_F(ScanDeviceTest, PositionsPass32Bits) {
     Synchronize();
     const absl::Status status =
         LaunchScan(*plan, {{elements.data(), count}}, {{results.data(), count}, flag.data()},
-                   scratch, properties(), stream());
+                   DeviceScanCarry{}, scratch, properties(), stream());
     ASSERT_TRUE(status.ok()) << status;
     Synchronize();
     // Where 31 bits end, and both ends of the array.

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cstddef>
 
+#include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/scan_exact_kernels.h"
 #include "kernels/cuda/scan_heads.h"
@@ -32,13 +34,17 @@ uint64_t StateBytes(ElementType type) {
 
 bool IsByColumns(const ScanPlan& plan) { return plan.grouping.kind == GroupingKind::kAxis0; }
 
+// States of a chain in a row that stand for no tile: first what precedes the elements, last one
+// that takes what precedes those that follow.
+constexpr uint64_t kCarryStates = 2;
+
 // The states of a plan, and of their links.
 struct ExactSizes {
   uint64_t chain_count;
   uint64_t length;
 
   static ExactSizes InRow(uint64_t element_count) {
-    return {1, CeilDivide(element_count, kScanTileSize)};
+    return {1, CeilDivide(element_count, kScanTileSize) + kCarryStates};
   }
   static ExactSizes ByColumns(uint64_t rows, uint64_t columns) {
     return {columns, CeilDivide(rows, kExactChunkRows)};
@@ -78,20 +84,34 @@ class ExactScanLaunch {
         kernels_(KernelsOf(plan.array.element_type)),
         sizes_(ExactSizes::Of(plan)) {}
 
-  absl::Status InRow(const uint64_t* offsets, Scratch& scratch) {
+  absl::Status InRow(const uint64_t* offsets, const DeviceScanCarry& carry, Scratch& scratch) {
     if (absl::Status status = TakeStates(scratch); !status.ok()) return status;
-    const auto heads = PlaceScanHeads(plan_, offsets, scratch, properties_, stream_);
+    const auto heads =
+        PlaceScanHeads(plan_, offsets, carry.continues, scratch, properties_, stream_);
     if (!heads.ok()) return heads.status();
+    auto* const before = static_cast<std::byte*>(chains_.states);
+    const uint64_t state_bytes = StateBytes(plan_.array.element_type);
+    const ExactTiles tiles{sizes_.length - kCarryStates, before + state_bytes};
+    std::byte* const behind = before + (sizes_.length - 1) * state_bytes;
     const auto launch = [&](ExactTileKernel kernel) {
-      LaunchShape shape = GridStrideShape(sizes_.length * kScanThreads, kScanThreads, properties_);
+      LaunchShape shape =
+          GridStrideShape(tiles.tile_count * kScanThreads, kScanThreads, properties_);
       shape.shared_bytes = ScanTileSharedBytes(plan_);
-      return Launch(kernel, shape, stream_, arguments_, *heads,
-                    ExactTiles{sizes_.length, chains_.states});
+      return Launch(kernel, shape, stream_, arguments_, *heads, tiles);
     };
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(before, 0, state_bytes, stream_));
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(behind, 0, state_bytes, stream_));
+    if (carry.continues) {
+      GRIDFOLD_RETURN_IF_CUDA_ERROR(
+          cudaMemcpyAsync(before, carry.value, state_bytes, cudaMemcpyDeviceToDevice, stream_));
+    }
     absl::Status status = launch(kernels_.tile_totals);
     if (status.ok()) status = CarryOver();
     if (status.ok()) status = launch(kernels_.tile_results);
-    return status;
+    if (!status.ok() || carry.value == nullptr) return status;
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(
+        cudaMemcpyAsync(carry.value, behind, state_bytes, cudaMemcpyDeviceToDevice, stream_));
+    return absl::OkStatus();
   }
 
   absl::Status ByColumns(Scratch& scratch) {
@@ -190,10 +210,11 @@ uint64_t ExactScanScratchBytesMax(uint64_t input_bytes) {
 }
 
 absl::Status LaunchExactScan(const ScanPlan& plan, const ScanArguments& arguments,
-                             const uint64_t* offsets, Scratch& scratch,
-                             const DeviceProperties& properties, cudaStream_t stream) {
+                             const uint64_t* offsets, const DeviceScanCarry& carry,
+                             Scratch& scratch, const DeviceProperties& properties,
+                             cudaStream_t stream) {
   ExactScanLaunch launch(plan, arguments, properties, stream);
-  return IsByColumns(plan) ? launch.ByColumns(scratch) : launch.InRow(offsets, scratch);
+  return IsByColumns(plan) ? launch.ByColumns(scratch) : launch.InRow(offsets, carry, scratch);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -50,7 +50,8 @@ class ScanExactDeviceTest : public DeviceTest {
     Synchronize();
     const absl::Status status =
         LaunchScan(*plan, {{elements.data(), values.size()}, offsets.data()},
-                   {{results.data(), values.size()}, flag.data()}, scratch, properties(), stream());
+                   {{results.data(), values.size()}, flag.data()}, DeviceScanCarry{}, scratch,
+                   properties(), stream());
     EXPECT_TRUE(status.ok()) << status;
     EXPECT_EQ(scratch.used_bytes(), memory.size());
     Synchronize();
@@ -186,9 +187,9 @@ TEST_F(ScanExactDeviceTest, TooLittleScratchIsAnError) {
     const DeviceArray<uint32_t> flag(1);
     const DeviceArray<std::byte> memory(1024);
     Scratch scratch(memory.data(), memory.size());
-    const absl::Status status =
-        LaunchScan(*plan, {{elements.data(), 1'000'000}},
-                   {{results.data(), 1'000'000}, flag.data()}, scratch, properties(), stream());
+    const absl::Status status = LaunchScan(*plan, {{elements.data(), 1'000'000}},
+                                           {{results.data(), 1'000'000}, flag.data()},
+                                           DeviceScanCarry{}, scratch, properties(), stream());
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
     Synchronize();
   }

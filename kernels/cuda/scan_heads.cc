@@ -1,5 +1,7 @@
 #include "kernels/cuda/scan_heads.h"
 
+#include <limits>
+
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/scan_strategies.h"
@@ -23,8 +25,12 @@ uint64_t ScanHeadsScratchBytes(uint64_t element_count, bool has_segments) {
 }
 
 absl::StatusOr<ScanHeads> PlaceScanHeads(const ScanPlan& plan, const uint64_t* offsets,
-                                         Scratch& scratch, const DeviceProperties& properties,
-                                         cudaStream_t stream) {
+                                         bool continues, Scratch& scratch,
+                                         const DeviceProperties& properties, cudaStream_t stream) {
+  if (continues) {
+    // The one group began before position 0 and goes on behind the last.
+    return ScanHeads{.group_size = std::numeric_limits<uint64_t>::max(), .first_phase = 1};
+  }
   if (plan.grouping.kind != GroupingKind::kSegments) {
     return ScanHeads{.group_size = plan.grouping.group_size};
   }

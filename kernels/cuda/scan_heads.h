@@ -14,12 +14,12 @@
 
 namespace gridfold::kernels::cuda {
 
-// The heads of the plan's groups, whose grouping is not kAxis0. Those of segments are marked by a
-// kernel: it is enqueued, and takes ScanHeadsScratchBytes of the scratch. `offsets` of segments are
-// in device memory.
+// The heads of the plan's groups, whose grouping is not kAxis0; none at position 0 of a scan that
+// continues. Those of segments are marked by a kernel: it is enqueued, and takes
+// ScanHeadsScratchBytes of the scratch. `offsets` of segments are in device memory.
 absl::StatusOr<ScanHeads> PlaceScanHeads(const ScanPlan& plan, const uint64_t* offsets,
-                                         Scratch& scratch, const DeviceProperties& properties,
-                                         cudaStream_t stream);
+                                         bool continues, Scratch& scratch,
+                                         const DeviceProperties& properties, cudaStream_t stream);
 uint64_t ScanHeadsScratchBytes(uint64_t element_count, bool has_segments);
 
 // A grid-stride kernel over segments. `offsets` are those of a Grouping, in device memory; `words`

@@ -2,6 +2,7 @@
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/scan_heads.h"
 #include "kernels/cuda/scan_strategies.h"
+#include "kernels/numerics/scan_operator.h"
 #include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
@@ -48,6 +49,17 @@ absl::StatusOr<LookBackMemory> PrepareLookBack(const LookBackSizes& sizes, Scrat
   return memory;
 }
 
+// Bytes of a total or carry.
+uint64_t CarryBytes(const ScanPlan& plan) {
+  return VisitScanOperation(plan.operation, [&](auto operation) {
+    constexpr ScanOperation kOperation = operation();
+    return VisitElementType(plan.array.element_type, [](auto tag) -> uint64_t {
+      using Operator = ScanOperator<typename decltype(tag)::type, kOperation>;
+      return sizeof(GroupedValue<typename Operator::Value>);
+    });
+  });
+}
+
 }  // namespace
 
 uint64_t LookBackScratchBytes(uint64_t element_count, bool has_segments) {
@@ -58,14 +70,22 @@ uint64_t LookBackScratchBytes(uint64_t element_count, bool has_segments) {
 }
 
 absl::Status LaunchLookBackScan(const ScanPlan& plan, const ScanArguments& arguments,
-                                const uint64_t* offsets, Scratch& scratch,
-                                const DeviceProperties& properties, cudaStream_t stream) {
-  absl::StatusOr<LookBackMemory> memory =
-      PrepareLookBack(LookBackSizes(plan.array.element_count), scratch, stream);
+                                const uint64_t* offsets, const DeviceScanCarry& carry,
+                                Scratch& scratch, const DeviceProperties& properties,
+                                cudaStream_t stream) {
+  const LookBackSizes sizes(plan.array.element_count);
+  absl::StatusOr<LookBackMemory> memory = PrepareLookBack(sizes, scratch, stream);
   if (!memory.ok()) return memory.status();
   const absl::StatusOr<ScanHeads> heads =
-      PlaceScanHeads(plan, offsets, scratch, properties, stream);
+      PlaceScanHeads(plan, offsets, carry.continues, scratch, properties, stream);
   if (!heads.ok()) return heads.status();
+  auto* const carries = static_cast<std::byte*>(memory->block_carries);
+  const uint64_t carry_bytes = CarryBytes(plan);
+  if (carry.continues) {
+    memory->has_carry = true;
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(
+        cudaMemcpyAsync(carries, carry.value, carry_bytes, cudaMemcpyDeviceToDevice, stream));
+  }
   // Blocks take tiles until there are none left; more than are resident at once do no harm.
   LaunchShape shape =
       GridStrideShape(uint64_t{memory->tile_count} * kScanThreads, kScanThreads, properties);
@@ -73,7 +93,12 @@ absl::Status LaunchLookBackScan(const ScanPlan& plan, const ScanArguments& argum
   const LookBackScanKernel kernel = VisitScanOperation(plan.operation, [&](auto operation) {
     return FindLookBackScanKernel<operation()>(plan.array.element_type);
   });
-  return Launch(kernel, shape, stream, arguments, *heads, *memory);
+  absl::Status status = Launch(kernel, shape, stream, arguments, *heads, *memory);
+  const bool leaves_carry = plan.array.element_count % kScanCarryElements == 0;
+  if (!status.ok() || carry.value == nullptr || !leaves_carry) return status;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(carry.value, carries + sizes.blocks * carry_bytes,
+                                                carry_bytes, cudaMemcpyDeviceToDevice, stream));
+  return absl::OkStatus();
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -86,7 +86,7 @@ class LookBackChain {
     const uint32_t looked_at = is_block ? block - lane_ : 0;
     const int nearest = AwaitChain(is_block, looked_at);
     Grouped v = GroupedIdentity<Operator>();
-    if (lane_ == nearest && looked_at > 0) v = block_carries_[looked_at];
+    if (lane_ == nearest && (looked_at > 0 || memory_.has_carry)) v = block_carries_[looked_at];
     if (lane_ < nearest) v = block_totals_[looked_at - 1];
 
     Grouped carry = Shuffle(warp_, v, nearest);

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "kernels/cuda/device_properties.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/scan.h"
 #include "kernels/cuda/scan_arguments.h"
 #include "kernels/cuda/scratch.h"
 #include "kernels/scan.h"
@@ -18,8 +19,9 @@ namespace gridfold::kernels::cuda {
 // Whole arrays, rows and segments of at least one element. `offsets` of segments are in device
 // memory.
 absl::Status LaunchLookBackScan(const ScanPlan& plan, const ScanArguments& arguments,
-                                const uint64_t* offsets, Scratch& scratch,
-                                const DeviceProperties& properties, cudaStream_t stream);
+                                const uint64_t* offsets, const DeviceScanCarry& carry,
+                                Scratch& scratch, const DeviceProperties& properties,
+                                cudaStream_t stream);
 uint64_t LookBackScratchBytes(uint64_t element_count, bool has_segments);
 
 // Axis 0 of at least one element.
@@ -32,8 +34,9 @@ uint64_t ColumnPasses(const ScanPlan& plan);  // Over the input.
 
 // Exact sums of floating-point arrays of at least one element, in any grouping.
 absl::Status LaunchExactScan(const ScanPlan& plan, const ScanArguments& arguments,
-                             const uint64_t* offsets, Scratch& scratch,
-                             const DeviceProperties& properties, cudaStream_t stream);
+                             const uint64_t* offsets, const DeviceScanCarry& carry,
+                             Scratch& scratch, const DeviceProperties& properties,
+                             cudaStream_t stream);
 uint64_t ExactScanScratchBytes(const ScanPlan& plan);
 uint64_t ExactScanScratchBytesMax(uint64_t input_bytes);
 uint64_t ExactScanPasses(const ScanPlan& plan);  // Over the input.

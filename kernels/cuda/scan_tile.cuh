@@ -92,7 +92,8 @@ __device__ inline uint32_t RunHeads(const ScanHeads& heads, uint64_t tile_begin,
   // Where in its group the run begins. Divisions of 64 bits are slow: none for the first group,
   // which is the only one of a whole array, and one for the tile otherwise.
   const uint64_t group_size = heads.group_size;
-  const uint64_t tile_phase = tile_begin < group_size ? tile_begin : tile_begin % group_size;
+  const uint64_t tile_end = tile_begin + heads.first_phase;
+  const uint64_t tile_phase = tile_end < group_size ? tile_end : tile_end % group_size;
   uint64_t phase = tile_phase + run_begin;
   if (phase >= group_size) {
     phase = group_size > kScanTileSize

@@ -32,10 +32,10 @@ class StagingRing {
   // Allocates the pinned memory. Errors: RESOURCE_EXHAUSTED.
   static absl::StatusOr<StagingRing> Create();
 
-  // Copies to the device. Returns when `from` may be changed; the device's copies are then enqueued
-  // on `stream`. All calls of a ring use the same stream. CANCELLED where `stop` is requested
-  // before the last chunk.
-  absl::Status CopyIn(HostSpan from, std::byte* to, const std::stop_token& stop,
+  // Copies to consecutive bytes of the device from one host span after the other. Returns when
+  // `from` may be changed; the device's copies are then enqueued on `stream`. All calls of a ring
+  // use the same stream. CANCELLED where `stop` is requested before the last chunk.
+  absl::Status CopyIn(std::span<const HostSpan> from, std::byte* to, const std::stop_token& stop,
                       cudaStream_t stream);
 
   // Copies consecutive bytes from the device to one host span after the other. Waits for everything
@@ -43,17 +43,31 @@ class StagingRing {
   absl::Status CopyOut(const std::byte* from, std::span<const MutableHostSpan> to,
                        const std::stop_token& stop, cudaStream_t stream);
 
+  // The stream has done all that was enqueued: there is nothing to wait for.
+  void OnStreamIdle();
+
  private:
+  // The last copy of a call has no event of its own, which spares small jobs a call of the driver:
+  // who has to wait for it waits for the stream.
+  enum class Use { kNone, kUntilEvent, kUntilStreamIsIdle };
+
   struct Slot {
     std::byte* data;
-    Event reusable;  // Reached when the device has done with the slot.
+    Event copied;
+    Use use = Use::kNone;  // By the device.
   };
 
   StagingRing(PinnedBuffer memory, std::vector<Slot> slots)
       : memory_(std::move(memory)), slots_(std::move(slots)) {}
 
+  // The slot after the last one taken.
+  Slot& NextSlot() { return slots_[next_slot_++ % kSlotCount]; }
+  absl::Status MarkUsed(Slot& slot, bool is_last, cudaStream_t stream);
+  absl::Status Await(Slot& slot, cudaStream_t stream);
+
   PinnedBuffer memory_;
   std::vector<Slot> slots_;
+  uint64_t next_slot_ = 0;
 };
 
 }  // namespace gridfold::kernels::cuda

@@ -48,6 +48,8 @@
 
 #include <cstdint>
 
+#include "kernels/scan.h"
+
 namespace gridfold::kernels {
 
 inline constexpr int kScanItems = 16;
@@ -57,6 +59,8 @@ inline constexpr int kScanTileSize = kScanItems * kScanLanes * kScanWarps;
 inline constexpr int kScanTilesPerBlock = 32;
 inline constexpr int kScanChunkRows = 256;
 
+static_assert(kScanTileSize * kScanTilesPerBlock == kScanCarryElements,
+              "a carry is that into a block of tiles");
 static_assert(kScanTilesPerBlock == kScanLanes, "one warp looks back over one block of tiles");
 
 }  // namespace gridfold::kernels

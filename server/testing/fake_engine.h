@@ -102,6 +102,13 @@ class FakeEngine final : public kernels::Engine {
       return engine_.on_run(stop);
     }
 
+    absl::Status ContinueScan(const kernels::ScanPlan& plan, kernels::InputSpan input,
+                              kernels::OutputSpan output, kernels::ScanCarry& carry,
+                              std::stop_token stop, kernels::RunStatistics& statistics) override {
+      carry.element_count += plan.array.element_count;
+      return RunScan(plan, input, output, std::move(stop), statistics);
+    }
+
     absl::StatusOr<kernels::HistogramResult> RunHistogram(
         const kernels::HistogramPlan& plan, const kernels::HistogramInput&, std::stop_token stop,
         kernels::RunStatistics& statistics) override {
@@ -116,8 +123,11 @@ class FakeEngine final : public kernels::Engine {
     absl::Status Copy(kernels::InputSpan from, kernels::OutputSpan to,
                       std::stop_token stop) override {
       if (absl::Status status = engine_.on_copy(stop); !status.ok()) return status;
-      const std::byte* const source = std::visit([](const auto& span) { return span.data; }, from);
-      std::visit([&](const auto& span) { std::memcpy(span.data, source, span.size_bytes); }, to);
+      std::byte* place = std::visit([](const auto& span) { return span.data; }, to);
+      kernels::ForEachHostSpan(from, [&](const kernels::HostSpan& source) {
+        std::memcpy(place, source.data, source.size_bytes);
+        place += source.size_bytes;
+      });
       return absl::OkStatus();
     }
 

@@ -1,0 +1,141 @@
+// Scans of an array part by part: the same bits as one scan of it, however many parts.
+#include <algorithm>
+#include <cstdint>
+#include <stop_token>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/conformance/engine_test.h"
+#include "kernels/conformance/scan_oracle.h"
+#include "kernels/conformance/scan_specs.h"
+#include "kernels/conformance/test_data.h"
+
+namespace gridfold::kernels::conformance {
+namespace {
+
+class ScanCarryTest : public EngineTest {
+ protected:
+  // Scans the parts, of so many units of kScanCarryElements each and then the rest, into one array.
+  absl::StatusOr<TestArray> ScanParts(const TestArray& array, const ScanSpec& spec,
+                                      const std::vector<uint64_t>& part_units) {
+    const uint64_t element_count = array.description().element_count;
+    const auto whole = PlanScan(array.description(), spec);
+    if (!whole.ok()) return whole.status();
+    TestArray results(ArrayDescription::Vector(whole->output_type, element_count));
+    ScanCarry carry;
+    uint64_t begin = 0;
+    for (size_t i = 0; i <= part_units.size(); ++i) {
+      const uint64_t left = element_count - begin;
+      const uint64_t count =
+          i < part_units.size() ? std::min(left, part_units[i] * kScanCarryElements) : left;
+      const absl::Status status = ScanPart(array, *whole, begin, count, carry, results);
+      if (!status.ok()) return status;
+      begin += count;
+    }
+    EXPECT_EQ(carry.element_count, element_count);
+    return results;
+  }
+
+  absl::Status ScanPart(const TestArray& array, const ScanPlan& whole, uint64_t begin,
+                        uint64_t count, ScanCarry& carry, TestArray& results) {
+    ScanPlan plan = whole;
+    plan.array = ArrayDescription::Vector(whole.array.element_type, count);
+    plan.grouping.group_size = count;
+    const uint64_t in_bytes = ElementSize(whole.array.element_type);
+    const uint64_t out_bytes = ElementSize(whole.output_type);
+    const HostSpan input{array.span().data + begin * in_bytes, count * in_bytes};
+    const MutableHostSpan output{results.mutable_span().data + begin * out_bytes,
+                                 count * out_bytes};
+    RunStatistics statistics;
+    return engine().lane().ContinueScan(plan, input, output, carry, std::stop_token(), statistics);
+  }
+
+  void ExpectSameInParts(const TestArray& array, const ScanSpec& spec,
+                         const std::vector<uint64_t>& part_units) {
+    const auto expected = engine().Scan(array, spec);
+    const auto results = ScanParts(array, spec, part_units);
+    ASSERT_TRUE(expected.ok() && results.ok()) << expected.status() << results.status();
+    EXPECT_TRUE(results->SurroundingsAreIntact());
+    EXPECT_EQ(FirstDifference(*results, *expected), array.size())
+        << ScanOperationName(spec.operation) << " of " << Describe(array.description());
+  }
+};
+
+// Sizes that end within a block of tiles, with one, and in one of many.
+constexpr uint64_t kUnit = kScanCarryElements;
+
+TEST_P(ScanCarryTest, AllTypesOperationsAndModes) {
+  uint64_t seed = 501;
+  for (const ElementType type : kAllTypes) {
+    for (const ScanOperation operation :
+         {ScanOperation::kSum, ScanOperation::kProduct, ScanOperation::kMin, ScanOperation::kMax}) {
+      for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
+        ScanSpec spec;
+        spec.operation = operation;
+        spec.mode = mode;
+        spec.overflow_policy = OverflowPolicy::kWrap;
+        ExpectSameInParts(MakeVector(type, 3 * kUnit + 4097, DataKind::kWide, ++seed), spec,
+                          {1, 2});
+      }
+    }
+  }
+}
+
+TEST_P(ScanCarryTest, ExactSums) {
+  uint64_t seed = 502;
+  for (const ElementType type : {ElementType::kFloat16, ElementType::kBfloat16,
+                                 ElementType::kFloat32, ElementType::kFloat64}) {
+    for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
+      ScanSpec spec;
+      spec.mode = mode;
+      spec.exact = true;
+      ExpectSameInParts(MakeVector(type, 3 * kUnit + 17, DataKind::kWide, ++seed), spec, {1, 1});
+      ExpectSameInParts(MakeVector(type, 2 * kUnit, DataKind::kSpecial, ++seed), spec, {0, 1, 0});
+    }
+  }
+}
+
+// One part of them all, empty parts between others, nothing behind the last whole block, and few
+// elements.
+TEST_P(ScanCarryTest, CutsOfAllKinds) {
+  ScanSpec spec;
+  for (const uint64_t count : {uint64_t{0}, uint64_t{1}, kUnit - 1, kUnit, kUnit + 1, 5 * kUnit}) {
+    const TestArray array = MakeVector(ElementType::kFloat32, count, DataKind::kWide, 503 + count);
+    for (const std::vector<uint64_t>& units :
+         {std::vector<uint64_t>{}, {0}, {1}, {0, 1, 0, 0, 2}, {2, 0, 3}}) {
+      for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
+        spec.mode = mode;
+        ExpectSameInParts(array, spec, units);
+      }
+    }
+  }
+}
+
+TEST_P(ScanCarryTest, AnOverflowThatOnlyTheCarryMakes) {
+  ScanSpec spec;
+  spec.output_type = ElementType::kInt8;
+  TestArray array(ArrayDescription::Vector(ElementType::kInt8, 2 * kUnit));
+  array.mutable_span().data[0] = std::byte{100};
+  array.mutable_span().data[kUnit] = std::byte{100};
+  EXPECT_EQ(ScanParts(array, spec, {1}).status().code(), absl::StatusCode::kOutOfRange);
+}
+
+TEST_P(ScanCarryTest, WhatCannotGoOn) {
+  const TestArray array = MakeVector(ElementType::kInt32, kUnit, DataKind::kSmall, 504);
+  TestArray results(ArrayDescription::Vector(ElementType::kInt64, kUnit));
+  ScanPlan plan = PlanScan(array.description(), {}).value();
+  ScanCarry carry{.element_count = kUnit + 1};
+  EXPECT_EQ(ScanPart(array, plan, 0, kUnit, carry, results).code(), absl::StatusCode::kInternal);
+  carry.element_count = kScanElementsMax;
+  EXPECT_EQ(ScanPart(array, plan, 0, kUnit, carry, results).code(),
+            absl::StatusCode::kInvalidArgument);
+  carry.element_count = 0;
+  plan.direction = ScanDirection::kReverse;
+  EXPECT_EQ(ScanPart(array, plan, 0, kUnit, carry, results).code(), absl::StatusCode::kInternal);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, ScanCarryTest, testing::Values(kCpuCase), NameOfCase);
+INSTANTIATE_TEST_SUITE_P(Cuda, ScanCarryTest, testing::Values(kCudaCase), NameOfCase);
+
+}  // namespace
+}  // namespace gridfold::kernels::conformance
