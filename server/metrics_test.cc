@@ -371,8 +371,9 @@ TEST_F(MetricsTest, HostileRequestsMakeNoLabels) {
     return found == metrics.label_values.end() ? std::set<std::string>() : found->second;
   };
   EXPECT_THAT(values("rpc"), UnorderedElementsAreArray(kRpcNames));
-  EXPECT_THAT(values("code"), IsSubsetOf({"OK", "INVALID_ARGUMENT", "OUT_OF_RANGE",
-                                          "RESOURCE_EXHAUSTED", "NOT_FOUND", "ALREADY_EXISTS"}));
+  EXPECT_THAT(values("code"),
+              IsSubsetOf({"OK", "INVALID_ARGUMENT", "OUT_OF_RANGE", "RESOURCE_EXHAUSTED",
+                          "NOT_FOUND", "ALREADY_EXISTS", "FAILED_PRECONDITION"}));
   EXPECT_THAT(values("element_type"),
               IsSubsetOf({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
                           "float16", "bfloat16", "float32", "float64", "none"}));
