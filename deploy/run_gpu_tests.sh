@@ -44,6 +44,7 @@ gpu_tests=(
   "kernels_cuda_device_test:*"
   "engine_conformance_test:Cuda*"
   "flight_data_test:*Cuda*"
+  "fault_test:*Cuda*"
 )
 # Small cases of every kernel for the sanitizers, which slow kernels down a hundredfold.
 sanitizer_program=engine_conformance_test

@@ -73,6 +73,8 @@ enum class AccumulatorKind : uint8_t { kReduction = 1, kHistogram = 2 };
 class AccumulatorWriter {
  public:
   explicit AccumulatorWriter(AccumulatorKind kind);
+  // Takes a piece of a body, for another writer.
+  AccumulatorWriter() = default;
 
   void Byte(uint8_t value) { bytes_.push_back(static_cast<char>(value)); }
   // The `size` lowest bytes of `bits`.
@@ -80,6 +82,7 @@ class AccumulatorWriter {
   void Double(double value);
   void Integer(uint64_t value);
   void Number(uint32_t flags, bool negative, const uint64_t* magnitude, int limb_count);
+  void Append(const AccumulatorWriter& piece) { bytes_ += piece.bytes_; }
 
   std::string Finish() &&;
 

@@ -25,6 +25,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -44,7 +45,8 @@ enum class EngineKind : uint8_t { kAuto, kCuda, kCpu };
 struct EngineOptions {
   EngineKind kind = EngineKind::kAuto;
   int cpu_threads = 0;  // CPU engine: threads for all lanes together; 0: one for each processor.
-  int cuda_device = 0;
+  int cuda_device = 0;  // CUDA engine: the GPU of CreateEngine.
+  std::vector<int> cuda_devices = {};  // Those of CreateEngines; empty: all that can be used.
 };
 
 // The largest job that a lane can hold. Device and pinned memory follow from these.
@@ -73,6 +75,16 @@ struct RunStatistics {
   std::chrono::nanoseconds stage_in_time{0};
   std::chrono::nanoseconds kernel_time{0};
   std::chrono::nanoseconds stage_out_time{0};
+
+  // Makes these the statistics of several runs: sums, and the strategy of the last.
+  void Add(const RunStatistics& run) {
+    strategy = run.strategy;
+    cluster_size = run.cluster_size;
+    bytes_read += run.bytes_read;
+    stage_in_time += run.stage_in_time;
+    kernel_time += run.kernel_time;
+    stage_out_time += run.stage_out_time;
+  }
 };
 
 // What the engines of one kind have taken from the device and the system, all of the program
@@ -167,6 +179,11 @@ class Engine {
 
 // Errors: FAILED_PRECONDITION where kCuda is asked for and cannot be had; the message says why.
 absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const EngineOptions& options);
+
+// The engines of all devices that `options` names, in that order: one for each GPU, or that of the
+// CPU. At least one. Errors: those of CreateEngine, where a GPU that is named, or each of all,
+// cannot be had.
+absl::StatusOr<std::vector<std::unique_ptr<Engine>>> CreateEngines(const EngineOptions& options);
 
 // Whether a CUDA device can be used by this program on this machine.
 bool CudaDeviceAvailable();

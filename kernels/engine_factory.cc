@@ -9,31 +9,78 @@ namespace gridfold::kernels {
 
 namespace {
 
-absl::StatusOr<std::unique_ptr<Engine>> CreateCuda([[maybe_unused]] const EngineOptions& options) {
+using Engines = std::vector<std::unique_ptr<Engine>>;
+
+// GPUs that may be asked for; 0 in a program without the CUDA engine.
+int DeviceCount() {
+#ifdef GRIDFOLD_WITH_CUDA
+  return CudaDeviceCount();
+#else
+  return 0;
+#endif
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> CreateCuda([[maybe_unused]] int device) {
 #ifdef GRIDFOLD_WITH_CUDA
   if (CudaDeviceCount() == 0) {
     return absl::FailedPreconditionError("the CUDA engine needs a GPU, and there is none");
   }
-  return CreateCudaEngine(options.cuda_device);
+  return CreateCudaEngine(device);
 #else
   return absl::FailedPreconditionError("this program was built without the CUDA engine");
 #endif
 }
 
+absl::StatusOr<Engines> CreateNamed(const std::vector<int>& devices) {
+  Engines engines;
+  for (const int device : devices) {
+    absl::StatusOr<std::unique_ptr<Engine>> engine = CreateCuda(device);
+    if (!engine.ok()) return engine.status();
+    engines.push_back(*std::move(engine));
+  }
+  return engines;
+}
+
+// Those that can be used; the error of the first where none can.
+absl::StatusOr<Engines> CreateUsable() {
+  Engines engines;
+  absl::Status error;
+  for (int device = 0; device == 0 || device < DeviceCount(); ++device) {
+    absl::StatusOr<std::unique_ptr<Engine>> engine = CreateCuda(device);
+    if (engine.ok()) {
+      engines.push_back(*std::move(engine));
+    } else if (error.ok()) {
+      error = engine.status();
+    }
+  }
+  if (engines.empty()) return error;
+  return engines;
+}
+
 }  // namespace
 
-bool CudaDeviceAvailable() {
-#ifdef GRIDFOLD_WITH_CUDA
-  return CudaDeviceCount() > 0;
-#else
-  return false;
-#endif
+bool CudaDeviceAvailable() { return DeviceCount() > 0; }
+
+absl::StatusOr<Engines> CreateEngines(const EngineOptions& options) {
+  const bool may_be_cuda = options.kind == EngineKind::kCuda ||
+                           (options.kind == EngineKind::kAuto && CudaDeviceAvailable());
+  if (may_be_cuda) {
+    absl::StatusOr<Engines> engines =
+        options.cuda_devices.empty() ? CreateUsable() : CreateNamed(options.cuda_devices);
+    // A GPU that is there but cannot be used is as good as none.
+    if (engines.ok() || options.kind == EngineKind::kCuda) return engines;
+  }
+  absl::StatusOr<std::unique_ptr<Engine>> engine = CreateCpuEngine(options.cpu_threads);
+  if (!engine.ok()) return engine.status();
+  Engines engines;
+  engines.push_back(*std::move(engine));
+  return engines;
 }
 
 absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const EngineOptions& options) {
-  if (options.kind == EngineKind::kCuda) return CreateCuda(options);
+  if (options.kind == EngineKind::kCuda) return CreateCuda(options.cuda_device);
   if (options.kind == EngineKind::kAuto && CudaDeviceAvailable()) {
-    absl::StatusOr<std::unique_ptr<Engine>> engine = CreateCuda(options);
+    absl::StatusOr<std::unique_ptr<Engine>> engine = CreateCuda(options.cuda_device);
     // A GPU that is there but cannot be used is as good as none.
     if (engine.ok()) return engine;
   }

@@ -46,15 +46,18 @@ uint64_t HostBytes(const OutputSpan& output) {
 
 }  // namespace
 
+uint64_t OutputBytesPerGroup(const ReductionPlan& plan) {
+  return plan.statistics.size() * sizeof(uint64_t) + StateBytes(plan);
+}
+
 absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan& plan,
                                 const InputSpan& input) {
-  return FirstError({CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
-                     CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
-                     CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
-                     CheckLimit("output bytes",
-                                plan.result_slot_count() * sizeof(uint64_t) +
-                                    plan.grouping.group_count * StateBytes(plan),
-                                options.output_bytes_max)});
+  return FirstError(
+      {CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
+       CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
+       CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
+       CheckLimit("output bytes", plan.grouping.group_count * OutputBytesPerGroup(plan),
+                  options.output_bytes_max)});
 }
 
 absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, const InputSpan& input,

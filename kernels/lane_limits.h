@@ -10,6 +10,9 @@
 
 namespace gridfold::kernels {
 
+// Bytes of a reduction's answer, states included, that each group takes in a lane.
+uint64_t OutputBytesPerGroup(const ReductionPlan& plan);
+
 absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan& plan,
                                 const InputSpan& input);
 

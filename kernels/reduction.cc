@@ -93,20 +93,6 @@ bool UsesDegreesOfFreedom(Statistic statistic) {
   return statistic == Statistic::kVariance || statistic == Statistic::kStandardDeviation;
 }
 
-absl::Status ValidateGroupSizes(const ReductionPlan& plan) {
-  const std::optional<SmallestGroup> smallest = FindSmallestGroup(plan.grouping);
-  if (!smallest.has_value()) return absl::OkStatus();
-  for (size_t i = 0; i < plan.statistics.size(); ++i) {
-    const std::optional<GroupSizeProblem> problem = FindGroupSizeProblem(
-        plan.statistics[i], plan.delta_degrees_of_freedom, smallest->group, smallest->size);
-    if (!problem.has_value()) continue;
-    return InvalidField(problem->is_degrees_of_freedom ? "delta_degrees_of_freedom"
-                                                       : absl::StrCat("statistics[", i, "]"),
-                        problem->description);
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 std::optional<GroupSizeProblem> FindGroupSizeProblem(Statistic statistic,
@@ -122,6 +108,24 @@ std::optional<GroupSizeProblem> FindGroupSizeProblem(Statistic statistic,
                            " elements of group ", group)};
   }
   return std::nullopt;
+}
+
+absl::Status GroupSizeError(size_t statistic_index, const GroupSizeProblem& problem) {
+  return InvalidField(problem.is_degrees_of_freedom
+                          ? "delta_degrees_of_freedom"
+                          : absl::StrCat("statistics[", statistic_index, "]"),
+                      problem.description);
+}
+
+absl::Status CheckGroupSizes(const ReductionPlan& plan) {
+  const std::optional<SmallestGroup> smallest = FindSmallestGroup(plan.grouping);
+  if (!smallest.has_value()) return absl::OkStatus();
+  for (size_t i = 0; i < plan.statistics.size(); ++i) {
+    const std::optional<GroupSizeProblem> problem = FindGroupSizeProblem(
+        plan.statistics[i], plan.delta_degrees_of_freedom, smallest->group, smallest->size);
+    if (problem.has_value()) return GroupSizeError(i, *problem);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Grouping> PlanGrouping(const ArrayDescription& array, GroupingSpec spec) {
@@ -169,7 +173,7 @@ absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, Reduc
                      .delta_degrees_of_freedom = spec.delta_degrees_of_freedom,
                      .return_states = spec.return_states};
   if (plan.return_states) return plan;
-  if (absl::Status status = ValidateGroupSizes(plan); !status.ok()) return status;
+  if (absl::Status status = CheckGroupSizes(plan); !status.ok()) return status;
   return plan;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/array.h"
 #include "kernels/policies.h"
@@ -59,6 +60,12 @@ struct GroupSizeProblem {
 std::optional<GroupSizeProblem> FindGroupSizeProblem(Statistic statistic,
                                                      uint32_t delta_degrees_of_freedom,
                                                      uint64_t group, uint64_t element_count);
+
+// The error of that problem with the statistic of this index.
+absl::Status GroupSizeError(size_t statistic_index, const GroupSizeProblem& problem);
+
+// The error of the plan's smallest group, where it is too small for a statistic.
+absl::Status CheckGroupSizes(const ReductionPlan& plan);
 
 // Checks `spec` against the array and makes it a Grouping; shared with scans.
 absl::StatusOr<Grouping> PlanGrouping(const ArrayDescription& array, GroupingSpec spec);

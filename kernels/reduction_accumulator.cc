@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -10,9 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/accumulator_bytes.h"
 #include "kernels/accumulator_state.h"
-#include "kernels/invalid_field.h"
-#include "kernels/numerics/statistic_value.h"
-#include "kernels/statistic_error.h"
+#include "kernels/reduction_finish.h"
 
 namespace gridfold::kernels {
 
@@ -26,15 +23,6 @@ static_assert(static_cast<int>(OverflowPolicy::kWrap) == 1);
 
 constexpr uint64_t kUint64Max = std::numeric_limits<uint64_t>::max();
 
-uint32_t PartsOf(const ReductionPlan& plan) {
-  uint32_t parts = 0;
-  for (const Statistic statistic : plan.statistics) {
-    parts |= PartsOf(statistic, IsFloatingPoint(plan.array.element_type),
-                     plan.nan_policy == NanPolicy::kIgnore);
-  }
-  return parts;
-}
-
 // What stands before the groups.
 struct Header {
   ElementType element_type{};
@@ -44,16 +32,6 @@ struct Header {
   std::vector<Statistic> statistics;
   uint64_t group_count = 0;
 };
-
-void WriteHeader(const ReductionPlan& plan, AccumulatorWriter& writer) {
-  writer.Byte(static_cast<uint8_t>(plan.array.element_type));
-  writer.Byte(static_cast<uint8_t>(plan.nan_policy));
-  writer.Byte(static_cast<uint8_t>(plan.overflow_policy));
-  writer.Integer(plan.delta_degrees_of_freedom);
-  writer.Byte(static_cast<uint8_t>(plan.statistics.size()));
-  for (const Statistic statistic : plan.statistics) writer.Byte(static_cast<uint8_t>(statistic));
-  writer.Integer(plan.grouping.group_count);
-}
 
 Header ReadHeader(AccumulatorReader& reader) {
   Header header;
@@ -82,86 +60,14 @@ uint64_t GroupSize(const Grouping& grouping, uint64_t group) {
   return grouping.offsets[group + 1] - grouping.offsets[group];
 }
 
-// Writes groups one after the other.
-template <class S>
-class GroupWriter {
- public:
-  explicit GroupWriter(const ReductionPlan& plan)
-      : parts_(PartsOf(plan)), writer_(AccumulatorKind::kReduction) {
-    WriteHeader(plan, writer_);
-  }
-
-  void Write(uint64_t element_count, const FullState<S>& state) {
-    writer_.Integer(element_count);
-    if (element_count > 0) WriteParts(writer_, parts_, state);
-  }
-
-  std::string Finish() && { return std::move(writer_).Finish(); }
-
- private:
-  const uint32_t parts_;
-  AccumulatorWriter writer_;
-};
-
-// The values of merged groups, which come one after the other.
-class ValueCollector {
- public:
-  ValueCollector(const ReductionPlan& plan, bool partial)
-      : plan_(plan),
-        partial_(partial),
-        rules_{.ignore_nan = plan.nan_policy == NanPolicy::kIgnore,
-               .wrap = plan.overflow_policy == OverflowPolicy::kWrap,
-               .delta_degrees_of_freedom = plan.delta_degrees_of_freedom},
-        missing_(plan.statistics.size()),
-        result_(MakeReductionResult(plan)) {}
-
-  template <class S>
-  absl::Status Add(uint64_t group, uint64_t element_count, const FullState<S>& state) {
-    for (size_t i = 0; i < plan_.statistics.size(); ++i) {
-      const absl::Status status = AddValue(i, group, element_count, state);
-      if (status.ok()) continue;
-      if (!partial_) return status;
-      missing_[i] = true;
-    }
-    return absl::OkStatus();
-  }
-
-  ReductionResult Finish() && {
-    for (size_t i = 0; i < missing_.size(); ++i) {
-      if (missing_[i]) result_.columns[i].slots.clear();
-    }
-    return std::move(result_);
-  }
-
- private:
-  template <class S>
-  absl::Status AddValue(size_t i, uint64_t group, uint64_t element_count,
-                        const FullState<S>& state) {
-    const Statistic statistic = plan_.statistics[i];
-    if (const std::optional<GroupSizeProblem> problem =
-            FindGroupSizeProblem(statistic, plan_.delta_degrees_of_freedom, group, element_count)) {
-      return InvalidField("accumulators", problem->description);
-    }
-    const ValueOutcome outcome =
-        StatisticValue(statistic, state, element_count, rules_, &result_.columns[i].slots[group]);
-    if (outcome == ValueOutcome::kOk) return absl::OkStatus();
-    const absl::Status status = StatisticError(plan_, i, group, outcome);
-    if (outcome == ValueOutcome::kOverflow) return status;
-    return InvalidField("accumulators", status.message());
-  }
-
-  const ReductionPlan& plan_;
-  const bool partial_;
-  const ValueRules rules_;
-  std::vector<bool> missing_;
-  ReductionResult result_;
-};
-
 template <class T>
 class Merger {
  public:
   Merger(const ReductionPlan& plan, std::span<const absl::string_view> bodies, bool partial)
-      : plan_(plan), parts_(PartsOf(plan)), writer_(plan), values_(plan, partial) {
+      : plan_(plan),
+        parts_(PartsOf(plan)),
+        values_(plan, partial ? AnswerOf::kPartialMerge : AnswerOf::kMerge) {
+    WriteReductionHeader(plan, writer_);
     readers_.reserve(bodies.size());
     for (const absl::string_view body : bodies) ReadHeader(readers_.emplace_back(body));
   }
@@ -189,7 +95,7 @@ class Merger {
       }
     }
     element_count_ += std::min(element_count, kUint64Max - element_count_);
-    writer_.Write(element_count, merged_);
+    WriteGroup(parts_, element_count, merged_, writer_);
     return values_.Add(group, element_count, merged_);
   }
 
@@ -210,7 +116,7 @@ class Merger {
   const ReductionPlan& plan_;
   const uint32_t parts_;
   std::vector<AccumulatorReader> readers_;
-  GroupWriter<S> writer_;
+  AccumulatorWriter writer_{AccumulatorKind::kReduction};
   ValueCollector values_;
   FullState<S> merged_;
   FullState<S> part_;
@@ -251,9 +157,10 @@ absl::StatusOr<std::string> MakeReductionAccumulator(const ReductionPlan& plan,
     if (groups == nullptr || groups->size() != plan.grouping.group_count) {
       return absl::InternalError("the engine returned no states of the groups");
     }
-    GroupWriter<S> writer(plan);
+    AccumulatorWriter writer(AccumulatorKind::kReduction);
+    WriteReductionHeader(plan, writer);
     for (uint64_t group = 0; group < groups->size(); ++group) {
-      writer.Write(GroupSize(plan.grouping, group), (*groups)[group]);
+      WriteGroup(PartsOf(plan), GroupSize(plan.grouping, group), (*groups)[group], writer);
     }
     return std::move(writer).Finish();
   });

@@ -53,7 +53,13 @@ absl::StatusOr<PlannedCreation> PlanRequest(const v1::CreateArrayRequest& reques
       ValidateNewArray(request.name(), request.has_idle_expiry() ? &request.idle_expiry() : nullptr,
                        "", context.arrays);
   if (!idle_expiry.ok()) return idle_expiry.status();
-  return PlannedCreation{request.name(), *description, *idle_expiry, context.arrays};
+  if (request.has_device() && request.device() >= context.limits.engine_count) {
+    return InvalidField("device", absl::StrCat("there is no device ", request.device(),
+                                               "; this server has ", context.limits.engine_count));
+  }
+  const uint32_t engine =
+      request.has_device() ? request.device() : context.arrays.EngineWithMostRoom();
+  return PlannedCreation{request.name(), *description, *idle_expiry, engine, context.arrays};
 }
 
 absl::StatusOr<PlannedRead> PlanRequest(const v1::ReadArrayRequest& request,

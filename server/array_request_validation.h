@@ -26,6 +26,7 @@ struct PlannedCreation {
   std::string name;  // Empty: chosen by the store.
   kernels::ArrayDescription description;
   std::chrono::nanoseconds idle_expiry{0};
+  uint32_t engine = 0;  // Where it will be.
   TenantArrays arrays;
 };
 

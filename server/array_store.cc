@@ -30,13 +30,22 @@ absl::Status NoRoomNow(absl::string_view message) {
   return WithRetryDelay(NoRoom(message), kRetryDelay);
 }
 
+// The only element of a vector that cannot be written as a list, because it cannot be copied.
+std::vector<std::unique_ptr<kernels::ResidentPool>> VectorOf(
+    std::unique_ptr<kernels::ResidentPool> pool) {
+  std::vector<std::unique_ptr<kernels::ResidentPool>> pools;
+  pools.push_back(std::move(pool));
+  return pools;
+}
+
 }  // namespace
 
-StoredArray::StoredArray(ArrayStore& store, std::string tenant,
+StoredArray::StoredArray(ArrayStore& store, std::string tenant, uint32_t engine,
                          const kernels::ArrayDescription& description,
                          std::unique_ptr<kernels::ResidentMemory> memory)
     : store_(store),
       tenant_(std::move(tenant)),
+      engine_(engine),
       description_(description),
       memory_(std::move(memory)),
       last_used_(store.now_()) {}
@@ -44,18 +53,25 @@ StoredArray::StoredArray(ArrayStore& store, std::string tenant,
 StoredArray::~StoredArray() {
   // In this order: room that is counted as free is free.
   memory_.reset();
-  store_.GiveBackRoom(tenant_, description_.size_bytes());
+  store_.GiveBackRoom(tenant_, engine_, description_.size_bytes());
 }
 
 void StoredArray::MarkUsed() const { last_used_ = store_.now_(); }
 
-ArrayStore::ArrayStore(std::unique_ptr<kernels::ResidentPool> pool, const Limits& limits,
-                       std::function<JobClock::time_point()> now)
-    : pool_(std::move(pool)),
-      resident_bytes_max_(limits.resident_bytes_max),
+ArrayStore::ArrayStore(std::vector<std::unique_ptr<kernels::ResidentPool>> pools,
+                       const Limits& limits, std::function<JobClock::time_point()> now)
+    : resident_bytes_max_(limits.resident_bytes_max),
       tenant_bytes_max_(limits.tenant_bytes_max()),
       array_count_max_(limits.array_count_max),
-      now_(std::move(now)) {}
+      now_(std::move(now)) {
+  for (std::unique_ptr<kernels::ResidentPool>& pool : pools) {
+    pools_.push_back({.memory = std::move(pool)});
+  }
+}
+
+ArrayStore::ArrayStore(std::unique_ptr<kernels::ResidentPool> pool, const Limits& limits,
+                       std::function<JobClock::time_point()> now)
+    : ArrayStore(VectorOf(std::move(pool)), limits, std::move(now)) {}
 
 ArrayStore::~ArrayStore() {
   // Arrays give their room back when they go: to tenants that must not be half destroyed then.
@@ -68,35 +84,54 @@ absl::Status ArrayDeleted() {
 }
 
 absl::StatusOr<ArrayLease> ArrayStore::Allocate(const std::string& tenant,
-                                                const kernels::ArrayDescription& description) {
+                                                const kernels::ArrayDescription& description,
+                                                std::optional<uint32_t> engine) {
   const uint64_t size_bytes = description.size_bytes();
   if (kernels::ResidentBytesTaken(size_bytes) > std::min(resident_bytes_max_, tenant_bytes_max_)) {
     return NoRoom(absl::StrCat("an array of ", size_bytes, " bytes is more than the ",
                                std::min(resident_bytes_max_, tenant_bytes_max_),
                                " that a tenant may have on this server"));
   }
-  absl::StatusOr<ArrayLease> array = TryAllocate(tenant, description);
+  absl::StatusOr<ArrayLease> array =
+      TryAllocate(tenant, description, engine ? *engine : EngineWithMostRoom());
   if (array.ok()) return array;
   // Expired arrays are not to stand in the way of new ones.
   RemoveExpired();
-  return TryAllocate(tenant, description);
+  return TryAllocate(tenant, description, engine ? *engine : EngineWithMostRoom());
 }
 
 absl::StatusOr<ArrayLease> ArrayStore::TryAllocate(const std::string& tenant,
-                                                   const kernels::ArrayDescription& description) {
+                                                   const kernels::ArrayDescription& description,
+                                                   uint32_t engine) {
   const uint64_t size_bytes = description.size_bytes();
-  if (absl::Status status = TakeRoom(tenant, size_bytes); !status.ok()) return status;
-  absl::StatusOr<std::unique_ptr<kernels::ResidentMemory>> memory = pool_->Allocate(size_bytes);
+  if (absl::Status status = TakeRoom(tenant, engine, size_bytes); !status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<kernels::ResidentMemory>> memory =
+      pools_[engine].memory->Allocate(size_bytes);
   if (!memory.ok()) {
-    GiveBackRoom(tenant, size_bytes);
+    GiveBackRoom(tenant, engine, size_bytes);
     return NoRoomNow(memory.status().message());
   }
   try {
-    return std::make_shared<const StoredArray>(*this, tenant, description, *std::move(memory));
+    return std::make_shared<const StoredArray>(*this, tenant, engine, description,
+                                               *std::move(memory));
   } catch (...) {
-    GiveBackRoom(tenant, size_bytes);
+    GiveBackRoom(tenant, engine, size_bytes);
     throw;
   }
+}
+
+uint32_t ArrayStore::EngineWithMostRoom() const {
+  const std::lock_guard lock(mutex_);
+  const auto most =
+      std::min_element(pools_.begin(), pools_.end(), [](const Pool& a, const Pool& b) {
+        return std::pair(a.closed, a.taken_bytes) < std::pair(b.closed, b.taken_bytes);
+      });
+  return static_cast<uint32_t>(most - pools_.begin());
+}
+
+void ArrayStore::CloseEngine(uint32_t engine) {
+  const std::lock_guard lock(mutex_);
+  pools_[engine].closed = true;
 }
 
 absl::StatusOr<ArrayInfo> ArrayStore::Insert(const std::string& tenant, std::string name,
@@ -165,7 +200,10 @@ absl::Status ArrayStore::Remove(const std::string& tenant, const std::string& na
 
 ArrayStoreStatistics ArrayStore::GetStatistics() const {
   const std::lock_guard lock(mutex_);
-  return {.array_count = array_count_, .taken_bytes = taken_bytes_};
+  ArrayStoreStatistics statistics{
+      .array_count = array_count_, .taken_bytes = taken_bytes_, .taken_bytes_by_engine = {}};
+  for (const Pool& pool : pools_) statistics.taken_bytes_by_engine.push_back(pool.taken_bytes);
+  return statistics;
 }
 
 void ArrayStore::RemoveExpired() {
@@ -184,12 +222,13 @@ void ArrayStore::EraseExpired(Removed& removed) {
   }
 }
 
-absl::Status ArrayStore::TakeRoom(const std::string& tenant, uint64_t size_bytes) {
+absl::Status ArrayStore::TakeRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes) {
   const uint64_t taken_bytes = kernels::ResidentBytesTaken(size_bytes);
   const std::lock_guard lock(mutex_);
   Tenant& owner = tenants_[tenant];
   if (taken_bytes <= tenant_bytes_max_ - owner.taken_bytes) {
     owner.taken_bytes += taken_bytes;
+    pools_[engine].taken_bytes += taken_bytes;
     taken_bytes_ += taken_bytes;
     return absl::OkStatus();
   }
@@ -197,12 +236,13 @@ absl::Status ArrayStore::TakeRoom(const std::string& tenant, uint64_t size_bytes
                                 owner.taken_bytes, " are taken"));
 }
 
-void ArrayStore::GiveBackRoom(const std::string& tenant, uint64_t size_bytes) {
+void ArrayStore::GiveBackRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes) {
   const std::lock_guard lock(mutex_);
   const auto owner = tenants_.find(tenant);
   if (owner == tenants_.end()) return;
   const uint64_t taken_bytes = kernels::ResidentBytesTaken(size_bytes);
   owner->second.taken_bytes -= taken_bytes;
+  pools_[engine].taken_bytes -= taken_bytes;
   taken_bytes_ -= taken_bytes;
   if (owner->second.is_idle()) tenants_.erase(owner);
 }
@@ -241,6 +281,7 @@ bool ArrayStore::IsExpired(const Entry& entry) const {
 ArrayInfo ArrayStore::Describe(const std::string& name, const Entry& entry) const {
   return {.name = name,
           .description = entry.array->description(),
+          .engine = entry.array->engine(),
           .idle_expiry = entry.idle_expiry,
           .idle_time = now_() - entry.array->last_used_.load()};
 }

@@ -1,11 +1,14 @@
 // Resident arrays by tenant and name: who has them, how much room they take, and when they go.
 //
+// Each engine has a pool; an array lies in one of them, where its engine can use it, and a new one
+// goes where the most room is unless it is said where.
+//
 // An array that a job works on is held by a lease. Deleting or expiring it takes effect at once for
 // whoever asks for it by name; its memory is given back when the last lease ends. Room is counted
 // until then.
 //
-// Bounds: all arrays together by the pool, those of a tenant and the number of arrays by Limits.
-// Knows neither gRPC nor CUDA. Thread-safe. Must outlive its leases.
+// Bounds: the arrays of an engine by its pool, those of a tenant and the number of arrays by
+// Limits. Knows neither gRPC nor CUDA. Thread-safe. Must outlive its leases.
 //
 // Errors, each with a reason of error_reason.h: NOT_FOUND; ALREADY_EXISTS; RESOURCE_EXHAUSTED, with
 // a retry delay unless the array is larger than a bound.
@@ -19,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -38,7 +42,8 @@ class ArrayStore;
 // An array's memory, and what it holds. Made by ArrayStore::Allocate, and shared as ArrayLease.
 class StoredArray {
  public:
-  StoredArray(ArrayStore& store, std::string tenant, const kernels::ArrayDescription& description,
+  StoredArray(ArrayStore& store, std::string tenant, uint32_t engine,
+              const kernels::ArrayDescription& description,
               std::unique_ptr<kernels::ResidentMemory> memory);
   StoredArray(const StoredArray&) = delete;
   StoredArray& operator=(const StoredArray&) = delete;
@@ -46,6 +51,8 @@ class StoredArray {
 
   const kernels::ArrayDescription& description() const { return description_; }
   kernels::MutableResidentSpan span() const { return memory_->span(); }
+  // Whose memory that is, by its place in the store's list: no other engine may use it.
+  uint32_t engine() const { return engine_; }
 
   // Says that the array is in use now. For holders that take long.
   void MarkUsed() const;
@@ -55,6 +62,7 @@ class StoredArray {
 
   ArrayStore& store_;
   const std::string tenant_;
+  const uint32_t engine_;
   const kernels::ArrayDescription description_;
   std::unique_ptr<kernels::ResidentMemory> memory_;
   mutable std::atomic<JobClock::time_point> last_used_;
@@ -67,6 +75,7 @@ absl::Status ArrayDeleted();
 struct ArrayInfo {
   std::string name;
   kernels::ArrayDescription description;
+  uint32_t engine = 0;
   std::chrono::nanoseconds idle_expiry{0};
   std::chrono::nanoseconds idle_time{0};
 };
@@ -86,19 +95,31 @@ struct ArrayPage {
 struct ArrayStoreStatistics {
   uint64_t array_count = 0;
   uint64_t taken_bytes = 0;  // Of arrays that are deleted but leased as well.
+  std::vector<uint64_t> taken_bytes_by_engine;
 };
 
 class ArrayStore {
  public:
-  // `now` is the clock of idle times.
+  // `now` is the clock of idle times. Requires a pool of Limits::resident_bytes_max for each of
+  // Limits::engine_count engines.
+  ArrayStore(std::vector<std::unique_ptr<kernels::ResidentPool>> pools, const Limits& limits,
+             std::function<JobClock::time_point()> now = JobClock::now);
+  // With one engine.
   ArrayStore(std::unique_ptr<kernels::ResidentPool> pool, const Limits& limits,
              std::function<JobClock::time_point()> now = JobClock::now);
   ~ArrayStore();
 
-  // Memory for an array that nobody can see until Insert; content unspecified. Requires that the
-  // array's size fits in 63 bits.
+  // Memory for an array that nobody can see until Insert, of `engine` or, where it is none, of
+  // EngineWithMostRoom; content unspecified. Requires that the array's size fits in 63 bits.
   absl::StatusOr<ArrayLease> Allocate(const std::string& tenant,
-                                      const kernels::ArrayDescription& description);
+                                      const kernels::ArrayDescription& description,
+                                      std::optional<uint32_t> engine = std::nullopt);
+
+  // The first of equals. Never a closed one unless all are.
+  uint32_t EngineWithMostRoom() const;
+
+  // New arrays go elsewhere from now on, unless it is said that they go there.
+  void CloseEngine(uint32_t engine);
 
   // Gives an array of Allocate its name, which the store chooses where it is empty.
   absl::StatusOr<ArrayInfo> Insert(const std::string& tenant, std::string name,
@@ -130,6 +151,12 @@ class ArrayStore {
     std::chrono::nanoseconds idle_expiry{0};
     ArrayLease array;
   };
+  struct Pool {
+    std::unique_ptr<kernels::ResidentPool> memory;
+    // Guarded by mutex_.
+    uint64_t taken_bytes = 0;
+    bool closed = false;
+  };
   struct Tenant {
     std::map<std::string, Entry> arrays;
     uint64_t taken_bytes = 0;  // Of arrays that are deleted but leased as well.
@@ -140,9 +167,10 @@ class ArrayStore {
   using Removed = std::vector<ArrayLease>;
 
   absl::StatusOr<ArrayLease> TryAllocate(const std::string& tenant,
-                                         const kernels::ArrayDescription& description);
-  absl::Status TakeRoom(const std::string& tenant, uint64_t size_bytes);
-  void GiveBackRoom(const std::string& tenant, uint64_t size_bytes);
+                                         const kernels::ArrayDescription& description,
+                                         uint32_t engine);
+  absl::Status TakeRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes);
+  void GiveBackRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes);
 
   // These require `mutex_`.
   Entry* FindEntry(const std::string& tenant, const std::string& name, Removed& removed);
@@ -153,7 +181,7 @@ class ArrayStore {
   ArrayInfo Describe(const std::string& name, const Entry& entry) const;
   std::string ChooseName(const std::string& tenant);
 
-  const std::unique_ptr<kernels::ResidentPool> pool_;
+  std::vector<Pool> pools_;  // By engine.
   const uint64_t resident_bytes_max_;
   const uint64_t tenant_bytes_max_;
   const uint64_t array_count_max_;
@@ -173,9 +201,11 @@ class TenantArrays {
   TenantArrays(ArrayStore& store, std::string tenant)
       : store_(&store), tenant_(std::move(tenant)) {}
 
-  absl::StatusOr<ArrayLease> Allocate(const kernels::ArrayDescription& description) const {
-    return store_->Allocate(tenant_, description);
+  absl::StatusOr<ArrayLease> Allocate(const kernels::ArrayDescription& description,
+                                      std::optional<uint32_t> engine = std::nullopt) const {
+    return store_->Allocate(tenant_, description, engine);
   }
+  uint32_t EngineWithMostRoom() const { return store_->EngineWithMostRoom(); }
   absl::StatusOr<ArrayInfo> Insert(std::string name, std::chrono::nanoseconds idle_expiry,
                                    ArrayLease array) const {
     return store_->Insert(tenant_, std::move(name), idle_expiry, std::move(array));

@@ -138,6 +138,11 @@ absl::Status Cut(const v1::ArraySlice& cut, const std::string& field, ResidentSl
 
 }  // namespace
 
+std::optional<uint32_t> InputArray::engine() const {
+  if (resident) return resident->lease->engine();
+  return region != nullptr ? region->engine() : std::nullopt;
+}
+
 std::string InputArray::count_field() const {
   if (resident) return field;
   return absl::StrCat(field, region != nullptr ? ".shape" : ".data");
@@ -228,9 +233,24 @@ absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::st
     case v1::ArraySource::kRegionSlice:
       return ValidateRegionSlice(source.region_slice(), absl::StrCat(field, ".region_slice"),
                                  regions);
+    case v1::ArraySource::kStreamedArray:
+      return InvalidField(absl::StrCat(field, ".streamed_array"), "this call is not a stream");
     case v1::ArraySource::SOURCE_NOT_SET: break;
   }
   return InvalidField(field, "no array is given");
+}
+
+absl::StatusOr<ArrayDescription> ValidateStreamedArray(const v1::ArraySource& source,
+                                                       absl::string_view field) {
+  if (!source.has_streamed_array()) {
+    return InvalidField(field, "the array of a stream must be a streamed_array");
+  }
+  const v1::StreamedArray& array = source.streamed_array();
+  const absl::StatusOr<kernels::ElementType> type =
+      FromWire(array.element_type(), absl::StrCat(field, ".streamed_array.element_type"));
+  if (!type.ok()) return type.status();
+  return array.column_count() == 0 ? ArrayDescription::Vector(*type, 0)
+                                   : ArrayDescription::Matrix(*type, 0, array.column_count());
 }
 
 absl::StatusOr<kernels::GroupingSpec> ValidateGrouping(const v1::Grouping& grouping,

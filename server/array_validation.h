@@ -35,6 +35,9 @@ struct InputArray {
   std::optional<ResidentSlice> resident;  // Where the array is.
   RegionLease region = nullptr;           // The same of one in a region.
 
+  // The engine whose memory the array lies in; none where any engine can use it.
+  std::optional<uint32_t> engine() const;
+
   // Paths of what says how many elements there are, and of which type.
   std::string count_field() const;
   std::string type_field() const;
@@ -68,10 +71,16 @@ absl::StatusOr<kernels::MutableResidentSpan> PlaceInRegion(const StoredRegion& r
 
 // `field` is the path of `source` in the request. Errors: those of ValidateResidentArray and
 // PlaceInRegion; NOT_FOUND and FAILED_PRECONDITION of regions; and
-// INVALID_ARGUMENT, field named, for no source; no or an unknown element type; data that is not
-// whole elements; a shape of more than two extents or of another number of elements.
+// INVALID_ARGUMENT, field named, for no source or that of a stream; no or an unknown element type;
+// data that is not whole elements; a shape of more than two extents or of another number of
+// elements.
 absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::string_view field,
                                          const TenantArrays& arrays, const TenantRegions& regions);
+
+// The array of a stream, without elements or rows as yet. Errors (INVALID_ARGUMENT, field named):
+// any other source; no or an unknown element type.
+absl::StatusOr<kernels::ArrayDescription> ValidateStreamedArray(const v1::ArraySource& source,
+                                                                absl::string_view field);
 
 // The grouping that a request asks for; whether it fits the array is left to kernels::PlanGrouping.
 // Errors (INVALID_ARGUMENT, field named): an axis other than 0 or 1; more groups than the limit.

@@ -16,6 +16,7 @@
 #include "server/limits.h"
 #include "server/region_store.h"
 #include "server/scheduler.h"
+#include "server/stream_admission.h"
 
 namespace gridfold::server {
 
@@ -27,6 +28,7 @@ struct CallEnvironment {
         calls(a_counter),
         limits(the_limits),
         read_chunks(the_limits.queued_bytes_max),
+        streams(the_limits.stream_count_max, the_limits.queued_bytes_max),
         engine_name(std::move(name_of_engine)) {}
 
   Scheduler& scheduler;
@@ -34,6 +36,7 @@ struct CallEnvironment {
   CallCounter& calls;
   const Limits& limits;
   ByteBudget read_chunks;  // Chunks of ReadArray that the transport has yet to send.
+  StreamAdmission streams;
   std::string engine_name;
   RegionStore* regions = nullptr;  // None where they are off.
   CallMetrics* metrics = nullptr;  // None where they are off.

@@ -1,5 +1,8 @@
 #include "server/compute_service.h"
 
+#include "server/fold_stream_call.h"
+#include "server/scan_stream_call.h"
+#include "server/stream_fold.h"
 #include "server/unary_call.h"
 
 namespace gridfold::server {
@@ -33,6 +36,33 @@ grpc::ServerUnaryReactor* ComputeService::MergeAccumulators(grpc::CallbackServer
                                                             grpc::ByteBuffer* response) {
   using Call = UnaryCall<v1::MergeAccumulatorsRequest, PlannedMerge, v1::MergeAccumulatorsResponse>;
   return (new Call(environment_, Rpc::kMergeAccumulators, *context, *request, *response))->Start();
+}
+
+grpc::ServerReadReactor<grpc::ByteBuffer>* ComputeService::ReduceStream(
+    grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
+  return (new FoldStreamCall(environment_, Rpc::kReduceStream, *context, *response,
+                             MakeStreamReduction, 1))
+      ->Start();
+}
+
+grpc::ServerReadReactor<grpc::ByteBuffer>* ComputeService::HistogramStream(
+    grpc::CallbackServerContext* context, grpc::ByteBuffer* response) {
+  return (new FoldStreamCall(environment_, Rpc::kHistogramStream, *context, *response,
+                             MakeStreamHistogram, kStreamArrayCountMax))
+      ->Start();
+}
+
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ComputeService::ScanStream(
+    grpc::CallbackServerContext* context) {
+  return (new ScanStreamCall(environment_, *context))->Start();
+}
+
+grpc::ServerUnaryReactor* ComputeService::BatchCompute(grpc::CallbackServerContext* context,
+                                                       const grpc::ByteBuffer* request,
+                                                       grpc::ByteBuffer* response) {
+  using Call = UnaryCall<ArenaMessage<v1::BatchComputeRequest>, PlannedBatch,
+                         ArenaMessage<v1::BatchComputeResponse>>;
+  return (new Call(environment_, Rpc::kBatchCompute, *context, *request, *response))->Start();
 }
 
 }  // namespace gridfold::server

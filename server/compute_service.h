@@ -17,7 +17,11 @@ using RawComputeService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
     v1::ComputeService::WithRawCallbackMethod_ScanArray<
         v1::ComputeService::WithRawCallbackMethod_ComputeHistogram<
             v1::ComputeService::WithRawCallbackMethod_MergeAccumulators<
-                v1::ComputeService::Service>>>>;
+                v1::ComputeService::WithRawCallbackMethod_ReduceStream<
+                    v1::ComputeService::WithRawCallbackMethod_HistogramStream<
+                        v1::ComputeService::WithRawCallbackMethod_ScanStream<
+                            v1::ComputeService::WithRawCallbackMethod_BatchCompute<
+                                v1::ComputeService::Service>>>>>>>>;
 
 class ComputeService final : public RawComputeService {
  public:
@@ -35,6 +39,15 @@ class ComputeService final : public RawComputeService {
   grpc::ServerUnaryReactor* MergeAccumulators(grpc::CallbackServerContext* context,
                                               const grpc::ByteBuffer* request,
                                               grpc::ByteBuffer* response) override;
+  grpc::ServerReadReactor<grpc::ByteBuffer>* ReduceStream(grpc::CallbackServerContext* context,
+                                                          grpc::ByteBuffer* response) override;
+  grpc::ServerReadReactor<grpc::ByteBuffer>* HistogramStream(grpc::CallbackServerContext* context,
+                                                             grpc::ByteBuffer* response) override;
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ScanStream(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerUnaryReactor* BatchCompute(grpc::CallbackServerContext* context,
+                                         const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) override;
 
  private:
   CallEnvironment& environment_;

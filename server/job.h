@@ -3,15 +3,20 @@
 #define GRIDFOLD_SERVER_JOB_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <stop_token>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "kernels/engine.h"
+#include "server/job_batch.h"
+#include "server/rpc.h"
 
 namespace gridfold::server {
 
@@ -24,17 +29,34 @@ struct JobContext {
   std::chrono::nanoseconds queue_time;  // From acceptance until a lane took the job.
 };
 
+// How urgent a job is among the waiting jobs of its own tenant.
+enum class Priority : uint8_t { kHigh, kNormal, kLow };
+inline constexpr size_t kPriorityCount = 3;
+
 struct JobWork {
   // Input that the job holds in memory while it waits.
   uint64_t payload_bytes = 0;
   // The job does not start after this.
   JobClock::time_point deadline = JobClock::time_point::max();
+  // Whose job it is: tenants share the lanes. Empty where nobody is named, a tenant like others.
+  std::string tenant = {};
+  Priority priority = Priority::kNormal;
+  // What the job's cost is learnt by, with the bytes that it works on: the payload and these, which
+  // lie in memory of an engine.
+  Rpc rpc = Rpc::kReduceArray;
+  uint64_t resident_bytes = 0;
+  // The engine that must run it, by its place in the scheduler's list; none: any of them.
+  std::optional<uint32_t> engine = std::nullopt;
+  // Where the job may share a launch with others that wait: how, in place of `run`.
+  std::optional<BatchableWork> batchable = std::nullopt;
   // Runs in a thread of the scheduler, at most once. May throw.
-  std::function<absl::Status(const JobContext&)> run;
+  std::function<absl::Status(const JobContext&)> run = {};
   // Called exactly once for an accepted job, in a thread of the scheduler or of whoever cancels or
   // stops it, and never while a lock is held. Must not block and must not throw.
-  std::function<void(const absl::Status&)> finish;
+  std::function<void(const absl::Status&)> finish = {};
 };
+
+struct WaitingTenant;
 
 // Shared by the scheduler and whoever may cancel it. All but the work belongs to the scheduler.
 class Job {
@@ -44,6 +66,7 @@ class Job {
   Job& operator=(const Job&) = delete;
 
  private:
+  friend class FairQueue;
   friend class Scheduler;
 
   enum class State { kNew, kQueued, kRunning, kDone };
@@ -55,8 +78,18 @@ class Job {
   State state_ = State::kNew;
   StopCause stop_cause_ = StopCause::kNone;
   JobClock::time_point accepted_at_;
-  std::list<std::shared_ptr<Job>>::iterator position_;  // In the list of its state.
+  JobClock::time_point started_at_ = JobClock::time_point::max();
+  std::chrono::nanoseconds cost_{0};  // As estimated; 0 where nothing is known.
+  // Those of the queue that the job waits in, or was taken from.
+  WaitingTenant* tenant_ = nullptr;
+  uint64_t sequence_ = 0;
+  std::list<std::shared_ptr<Job>>::iterator position_;
+  uint32_t engine_ = 0;  // That runs it.
+  // The lane's own, while it runs the job: what the job ends with.
+  absl::Status outcome_;
 };
+
+using JobList = std::list<std::shared_ptr<Job>>;
 
 }  // namespace gridfold::server
 

@@ -15,21 +15,28 @@
 //   waiting requests     queued_bytes_max                                         =    1 GiB
 //   running requests     4 lanes * (request 256 MiB + answer 256 MiB, twice while it is encoded)
 //                                                                                 =    3 GiB
+//   plans                of what waits and runs; the largest batch's: batch_operations_max * 1 KiB
+//                                                                                 =    4 MiB each
 //   accumulators         4 lanes * (states, their bytes, the same once more while the answer is
 //   read
 //                        off them; each no larger than an answer)                 =    3 GiB
+//   streams              what has arrived and waits, with the states of what was folded,
+//                        queued_bytes_max, and one message for each              =    1 GiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
 //   regions              memory of callers, up to region_bytes_max of it mapped and, on a GPU,
 //   locked;
 //                        pages that its owner never touched are first taken here  =   16 GiB
-//   metrics              600 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
+//   metrics              800 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
 //                        is held three times while it is made                     =    1 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
 #define GRIDFOLD_SERVER_LIMITS_H_
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "kernels/engine.h"
 
@@ -52,6 +59,9 @@ inline constexpr uint64_t kChannelOverheadBytes = 128;
 // Channels of a histogram. Each costs planning and answering some 300 bytes whatever its bins are,
 // so an empty array of very many channels would be an answer out of all proportion to its request.
 inline constexpr uint64_t kChannelCountMax = uint64_t{1} << 16;
+
+// What one answer of a batch takes beside its values: tags, lengths, or an error with its details.
+inline constexpr uint64_t kBatchResultBytes = 1 * kKiB;
 
 // What a decoded request may take in memory for each byte that the message limit allows. Fields
 // other than array data grow when they are decoded: an offset of 1 byte to 8, an empty
@@ -78,7 +88,19 @@ inline constexpr uint64_t kObjectNameBytesMax = 200;
 // Lanes have scratch for every operation on so much resident input; see kernels::LaneOptions.
 inline constexpr uint64_t kResidentInputBytesMax = 1 * kGiB;
 
+// What a stream that computes may have waiting while a job of it runs: enough for two large
+// messages.
+inline constexpr uint64_t kStreamPendingBytes = 16 * kMiB;
+// Batches of a histogram are of at least so many times the bytes of its counters, which every batch
+// costs, where that is less than half of what may wait.
+inline constexpr uint64_t kStreamBatchesPerCounters = 2;
+// Input, or results, of a batch of a streamed scan, where more than one part that a scan can go on
+// behind (kernels::kScanCarryElements) fits.
+inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;
+inline constexpr uint64_t kStreamCountCeiling = uint64_t{1} << 16;
+
 inline constexpr uint32_t kLaneCountCeiling = 256;
+inline constexpr uint32_t kEngineCountMax = 64;
 inline constexpr uint64_t kResidentBytesCeiling = uint64_t{1} << 50;
 // Looking for expired arrays takes time in proportion to their number.
 inline constexpr uint64_t kArrayCountCeiling = uint64_t{1} << 18;
@@ -88,6 +110,7 @@ inline constexpr uint64_t kRegionBytesCeiling = uint64_t{1} << 50;
 inline constexpr uint64_t kBinCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kGroupCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kQueuedJobsCeiling = uint64_t{1} << 20;
+inline constexpr uint64_t kBatchOperationsCeiling = uint64_t{1} << 16;
 
 // Calls at the same time on one connection; a client that wants more waits.
 inline constexpr int kConcurrentStreamsMax = 1024;
@@ -101,8 +124,41 @@ inline constexpr std::chrono::milliseconds kKeepaliveTimeout = std::chrono::seco
 // A client that pings more often than this is told to calm down and disconnected.
 inline constexpr std::chrono::milliseconds kClientPingIntervalMin = std::chrono::seconds(10);
 
-// What a refused caller is told to wait: a few jobs' time.
+// What a refused caller is told to wait where nothing is known of how long jobs take: a few jobs'
+// time; and the bounds of it where something is.
 inline constexpr std::chrono::milliseconds kRetryDelay{100};
+inline constexpr std::chrono::milliseconds kRetryDelayMin{10};
+inline constexpr std::chrono::milliseconds kRetryDelayMax = std::chrono::seconds(10);
+// Nobody is to come back for the first place that is free, or all would fight for it: a caller is
+// told to wait until this part of the queue will have gone.
+inline constexpr uint64_t kRetryQueuePart = 4;
+
+// A tenant's share of the lanes and of the queue's reserve, which is this part of it: only for
+// tenants with nothing waiting, or with less than their share of it.
+inline constexpr uint64_t kTenantWeightDefault = 1;
+inline constexpr uint64_t kTenantWeightMax = 1000;
+inline constexpr uint64_t kQueueReservePart = 4;
+// Tenants that the scheduler remembers while they have no jobs, for what they owe the others.
+inline constexpr size_t kIdleTenantsMax = 256;
+
+// No job costs less than the first, and none is thought to cost more than the second, so that sums
+// of a full queue's costs stay far from the end of 64 bits.
+inline constexpr std::chrono::nanoseconds kJobCostMin = std::chrono::microseconds(1);
+inline constexpr std::chrono::nanoseconds kJobCostMax = std::chrono::hours(1);
+// Jobs of a kind that are seen before their cost is estimated, and how long the last one counts.
+inline constexpr uint64_t kCostJobsMin = 8;
+inline constexpr std::chrono::nanoseconds kCostLifetime = std::chrono::seconds(10);
+// Small jobs that wait for the same lane share a launch: the largest array of one, so many jobs,
+// and so many bytes of all of them. A launch takes some 10 us on a GPU, a copy of the bytes 80 us;
+// and the caller of the first job waits for the answers to all.
+inline constexpr uint64_t kJobBatchedArrayBytesMax = 64 * kKiB;
+inline constexpr uint64_t kJobBatchJobsMax = 256;
+inline constexpr uint64_t kJobBatchBytesMax = 4 * kMiB;
+// Jobs of a tenant that are looked at for one that may share the launch.
+inline constexpr uint64_t kJobBatchSearchMax = 64;
+// A job is refused for its deadline when even this part of what it and its share of the wait are
+// estimated to take is too long.
+inline constexpr int kDeadlineOptimism = 2;
 // Default time that a stopping server lets jobs finish in (--grace-period).
 inline constexpr std::chrono::milliseconds kGracePeriod = std::chrono::seconds(30);
 inline constexpr std::chrono::milliseconds kGracePeriodCeiling = std::chrono::hours(24);
@@ -124,6 +180,9 @@ inline constexpr int kScrapeQueueLength = 8;
 inline constexpr int kScrapeRequestBytesMax = 8 * 1024;
 inline constexpr std::chrono::milliseconds kScrapeTimeout = std::chrono::seconds(2);
 
+// By name; the others have kTenantWeightDefault.
+using TenantWeights = std::map<std::string, uint64_t>;
+
 struct Limits {
   uint64_t message_bytes_max = 256 * kMiB;       // --max-message-bytes
   uint64_t bin_count_max = uint64_t{1} << 24;    // --max-bins
@@ -137,9 +196,17 @@ struct Limits {
   bool regions_allowed = false;                  // --allow-regions
   uint64_t region_count_max = 64;                // --max-regions
   uint64_t region_bytes_max = 16 * kGiB;         // --max-region-bytes
+  uint64_t stream_count_max = 256;               // --max-streams
+  uint64_t batch_operations_max = 4096;          // --max-batch-operations
+  // Engines that are used, each with so many lanes and so many resident bytes: what --cuda-devices
+  // comes to. Known when the engines are.
+  uint32_t engine_count = 1;
+
+  constexpr uint32_t lane_count_of_all() const { return lane_count * engine_count; }
+  constexpr uint64_t resident_bytes_of_all() const { return resident_bytes_max * engine_count; }
 
   constexpr uint64_t tenant_bytes_max() const {
-    return tenant_resident_bytes_max == 0 ? resident_bytes_max : tenant_resident_bytes_max;
+    return tenant_resident_bytes_max == 0 ? resident_bytes_of_all() : tenant_resident_bytes_max;
   }
 
   constexpr uint64_t array_chunk_bytes_max() const {
@@ -165,7 +232,7 @@ struct Limits {
 
   // Requests that the transport is still receiving: as much as the queue and the lanes could take.
   constexpr uint64_t transport_bytes_max() const {
-    return queued_bytes_max + lane_count * message_bytes_max;
+    return queued_bytes_max + lane_count_of_all() * message_bytes_max;
   }
 
   constexpr uint64_t decoded_bytes_max() const {
@@ -184,15 +251,21 @@ static_assert(Limits{}.group_count_max * sizeof(uint64_t) + kAnswerOverheadBytes
               "a statistic of the most groups fits in an answer");
 static_assert(kChannelCountMax * kChannelOverheadBytes <= Limits{}.message_bytes_max);
 static_assert(kAnswerOverheadBytes < kMessageBytesFloor);
-static_assert(kLaneCountCeiling * kMessageBytesCeiling < uint64_t{1} << 40,
+static_assert(Limits{}.batch_operations_max * kBatchResultBytes + kAnswerOverheadBytes <=
+                  Limits{}.message_bytes_max,
+              "the errors of the largest batch fit in an answer");
+static_assert(kEngineCountMax * kLaneCountCeiling * kMessageBytesCeiling < uint64_t{1} << 46,
               "sums of limits stay far from the end of 64 bits");
 static_assert(kArrayChunkBytesDefault <= kArrayChunkBytesMax &&
               kArrayChunkBytesMax <= Limits{}.message_bytes_max - kAnswerOverheadBytes);
 static_assert(kArrayPageSizeDefault * kArrayDescriptionBytesMax + kAnswerOverheadBytes <=
                   kMessageBytesFloor,
               "a page of arrays fits in any answer");
+static_assert(kQueuedJobsCeiling * uint64_t{kJobCostMax.count()} < uint64_t{1} << 62);
+static_assert(kRetryDelayMin <= kRetryDelay && kRetryDelay <= kRetryDelayMax);
 static_assert(kArrayIdleExpiry <= kArrayIdleExpiryCeiling);
 static_assert(kGracePeriod <= kGracePeriodCeiling);
+static_assert(kJobBatchedArrayBytesMax <= kJobBatchBytesMax);
 
 }  // namespace gridfold::server
 

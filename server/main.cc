@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -38,27 +39,34 @@ absl::Status WritePortFile(const std::string& path, int port) {
   return absl::OkStatus();
 }
 
-void LogStart(const ServerOptions& options, const kernels::Engine& engine, const Server& server) {
+void LogEngine(const kernels::Engine& engine) {
   const kernels::DeviceDescription& device = engine.device();
-  const Limits& limits = options.limits;
   LogEvent(LogLevel::kInfo, "engine",
            {{"engine", engine.name()},
             {"device", device.name},
             {"memory_bytes", device.memory_bytes},
             {"compute_units", device.compute_units},
             {"compute_capability", device.compute_capability}});
+}
+
+void LogStart(const ServerOptions& options, const std::vector<kernels::Engine*>& engines,
+              const Server& server) {
+  for (const kernels::Engine* const engine : engines) LogEngine(*engine);
+  Limits limits = options.limits;
+  limits.engine_count = static_cast<uint32_t>(engines.size());
   LogEvent(LogLevel::kInfo, "limits",
-           {{"lanes", limits.lane_count},
+           {{"lanes", limits.lane_count_of_all()},
             {"message_bytes_max", limits.message_bytes_max},
             {"queued_jobs_max", limits.queued_jobs_max},
             {"queued_bytes_max", limits.queued_bytes_max},
             {"bin_count_max", limits.bin_count_max},
             {"group_count_max", limits.group_count_max},
-            {"resident_bytes_max", limits.resident_bytes_max},
+            {"resident_bytes_max", limits.resident_bytes_of_all()},
             {"tenant_resident_bytes_max", limits.tenant_bytes_max()},
             {"array_count_max", limits.array_count_max},
             {"region_count_max", limits.regions_allowed ? limits.region_count_max : 0},
-            {"region_bytes_max", limits.regions_allowed ? limits.region_bytes_max : 0}});
+            {"region_bytes_max", limits.regions_allowed ? limits.region_bytes_max : 0},
+            {"batch_operations_max", limits.batch_operations_max}});
   if (IsLoopback(options.listen)) {
     LogEvent(LogLevel::kInfo, "not_encrypted",
              {{"note",
@@ -95,17 +103,20 @@ void QuietProtobuf() {
 }
 
 int Serve(const ServerOptions& options) {
-  absl::StatusOr<std::unique_ptr<kernels::Engine>> engine = kernels::CreateEngine(options.engine);
-  if (!engine.ok()) return Fail(engine.status());
-  absl::StatusOr<std::unique_ptr<Server>> server =
-      Server::Start(**engine, options.listen, options.limits, options.metrics_address);
+  const absl::StatusOr<std::vector<std::unique_ptr<kernels::Engine>>> owned =
+      kernels::CreateEngines(options.engine);
+  if (!owned.ok()) return Fail(owned.status());
+  std::vector<kernels::Engine*> engines;
+  for (const std::unique_ptr<kernels::Engine>& engine : *owned) engines.push_back(engine.get());
+  absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(
+      engines, options.listen, options.limits, options.metrics_address, options.tenant_weights);
   if (!server.ok()) return Fail(server.status());
 
   SignalWatcher signals([&] {
     LogEvent(LogLevel::kWarning, "stopping_at_once", {});
     (*server)->StopJobs();
   });
-  LogStart(options, **engine, **server);
+  LogStart(options, engines, **server);
   if (!options.port_file.empty()) {
     absl::Status status = WritePortFile(options.port_file, (*server)->port());
     if (!status.ok()) return Fail(status);

@@ -24,11 +24,10 @@ absl::Status NotAMessage(const google::protobuf::Message& request) {
       absl::StrCat("the bytes are not a message ", request.GetTypeName()));
 }
 
-absl::Status CheckDecodedSize(grpc::ByteBuffer& bytes, const Limits& limits,
-                              const google::protobuf::Message& request) {
-  grpc::ProtoBufferReader reader(&bytes);
+absl::Status CheckDecodedSize(google::protobuf::io::ZeroCopyInputStream& bytes,
+                              const Limits& limits, const google::protobuf::Message& request) {
   const std::optional<uint64_t> size =
-      DecodedSizeBound(reader, *request.GetDescriptor(), limits.decoded_bytes_max());
+      DecodedSizeBound(bytes, *request.GetDescriptor(), limits.decoded_bytes_max());
   if (!size) return NotAMessage(request);
   if (*size > limits.decoded_bytes_max()) {
     return absl::InvalidArgumentError(absl::StrCat("the message would take more than ",
@@ -44,13 +43,24 @@ absl::Status DecodeRequest(grpc::ByteBuffer& bytes, const Limits& limits,
                            google::protobuf::Message& request) {
   // An empty message has no bytes at all, which gRPC's reader does not take.
   if (bytes.Length() == 0) return absl::OkStatus();
-  if (absl::Status status = CheckDecodedSize(bytes, limits, request); !status.ok()) return status;
+  {
+    grpc::ProtoBufferReader reader(&bytes);
+    absl::Status status = CheckDecodedSize(reader, limits, request);
+    if (!status.ok()) return status;
+  }
   {
     grpc::ProtoBufferReader reader(&bytes);
     if (!request.ParseFromZeroCopyStream(&reader)) return NotAMessage(request);
   }
   bytes.Clear();
   return absl::OkStatus();
+}
+
+absl::Status DecodeRequest(const std::string& bytes, const Limits& limits,
+                           google::protobuf::Message& request) {
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  if (absl::Status status = CheckDecodedSize(stream, limits, request); !status.ok()) return status;
+  return request.ParseFromString(bytes) ? absl::OkStatus() : NotAMessage(request);
 }
 
 absl::Status EncodeResponse(const google::protobuf::Message& response, grpc::ByteBuffer& bytes) {
@@ -75,14 +85,14 @@ grpc::Slice ChunkData::ToSlice() && {
       data, size_bytes_, [](void* memory) { delete[] static_cast<std::byte*>(memory); }, data);
 }
 
-grpc::ByteBuffer EncodeChunk(const v1::ReadArrayResponse& fields, ChunkData data) {
+grpc::ByteBuffer EncodeChunk(const google::protobuf::Message& fields, int data_field,
+                             ChunkData data) {
   using google::protobuf::internal::WireFormatLite;
   std::string head = fields.SerializeAsString();
   {
     google::protobuf::io::StringOutputStream stream(&head);
     google::protobuf::io::CodedOutputStream out(&stream);
-    out.WriteTag(WireFormatLite::MakeTag(v1::ReadArrayResponse::kDataFieldNumber,
-                                         WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
+    out.WriteTag(WireFormatLite::MakeTag(data_field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
     out.WriteVarint64(data.size_bytes());
   }
   const grpc::Slice slices[] = {grpc::Slice(head), std::move(data).ToSlice()};

@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
-#include "gridfold/v1/array_service.pb.h"
 #include "server/limits.h"
 
 namespace gridfold::server {
@@ -19,6 +19,10 @@ namespace gridfold::server {
 // Decodes `bytes` and releases them. Errors: INVALID_ARGUMENT for bytes that are no such message,
 // or one that would take more memory than the limit.
 absl::Status DecodeRequest(grpc::ByteBuffer& bytes, const Limits& limits,
+                           google::protobuf::Message& request);
+
+// The same for bytes that are in one piece, and stay.
+absl::Status DecodeRequest(const std::string& bytes, const Limits& limits,
                            google::protobuf::Message& request);
 
 // Errors: INTERNAL.
@@ -41,8 +45,9 @@ class ChunkData {
   uint64_t size_bytes_;
 };
 
-// `fields` has no data; `data` becomes its data without being copied.
-grpc::ByteBuffer EncodeChunk(const v1::ReadArrayResponse& fields, ChunkData data);
+// `fields` has no field `data_field`, of bytes, which `data` becomes without being copied.
+grpc::ByteBuffer EncodeChunk(const google::protobuf::Message& fields, int data_field,
+                             ChunkData data);
 
 }  // namespace gridfold::server
 

@@ -36,7 +36,7 @@ BENCHMARK(RecordCall)->Threads(1)->Threads(2)->Threads(8)->UseRealTime();
 
 void CollectAndWrite(benchmark::State& state) {
   FakeEngine engine;
-  const auto scheduler = Scheduler::Create(engine, {}).value();
+  const auto scheduler = Scheduler::Create({&engine}, {}).value();
   const ServingState serving_state;
   const Limits limits;
   const ArrayStore arrays(engine.CreateResidentPool(limits.resident_bytes_max).value(), limits);
@@ -44,7 +44,7 @@ void CollectAndWrite(benchmark::State& state) {
   const MetricsCollector collector({.calls = SharedMetrics(),
                                     .scheduler = *scheduler,
                                     .arrays = arrays,
-                                    .engine = engine,
+                                    .engines = {&engine},
                                     .serving_state = serving_state});
   const prometheus::TextSerializer serializer;
   size_t text_bytes = 0;

@@ -43,14 +43,14 @@ MetricFamily WithValues(MetricFamily family, const char* label,
 }
 
 void AddServer(const MetricsSources& sources, Families& families) {
-  const kernels::DeviceDescription& device = sources.engine.device();
+  const kernels::Engine& engine = *sources.engines.front();
   MetricFamily& build = families.emplace_back(
       GaugeFamily("gridfold_build_info", "Always 1; the labels say what is running."));
   AddValue(build,
            {{"version", Version()},
-            {"engine", sources.engine.name()},
-            {"device", device.name},
-            {"compute_capability", device.compute_capability}},
+            {"engine", engine.name()},
+            {"device", engine.device().name},
+            {"compute_capability", engine.device().compute_capability}},
            1);
   families.push_back(Gauge("gridfold_serving", "Whether the health service says SERVING.",
                            sources.serving_state.serving() ? 1 : 0));
@@ -101,6 +101,13 @@ void AddScheduler(const SchedulerStatistics& jobs, Families& families) {
   families.push_back(Gauge("gridfold_lanes_busy", "Jobs that run now.", jobs.lanes_busy));
   families.push_back(Gauge("gridfold_lanes_busy_high_water", "The most jobs that ran at a time.",
                            jobs.lanes_busy_high_water));
+  families.push_back(Gauge("gridfold_jobs_running",
+                           "Jobs on lanes; small ones may share a lane and a launch.",
+                           static_cast<double>(jobs.running)));
+  families.push_back(
+      Counter("gridfold_batches_total", "Launches that several jobs shared.", jobs.batches));
+  families.push_back(
+      Counter("gridfold_batched_jobs_total", "Jobs that shared a launch.", jobs.batched_jobs));
   families.push_back(Gauge("gridfold_queue_jobs", "Jobs that wait for a lane now.",
                            static_cast<double>(jobs.queued)));
   families.push_back(Gauge("gridfold_queue_high_water_jobs", "The most jobs that waited at a time.",
@@ -122,9 +129,11 @@ void AddScheduler(const SchedulerStatistics& jobs, Families& families) {
       "reason",
       {{"queue_jobs", jobs.refused.queue_jobs},
        {"queue_bytes", jobs.refused.queue_bytes},
+       {"tenant_share", jobs.refused.tenant_share},
        {"draining", jobs.refused.draining},
        {"engine_lost", jobs.refused.engine_lost},
-       {"deadline", jobs.refused.deadline}}));
+       {"deadline", jobs.refused.deadline},
+       {"deadline_unmeetable", jobs.refused.deadline_unmeetable}}));
   families.push_back(
       WithValues(CounterFamily("gridfold_jobs_cancelled_total",
                                "Jobs that were taken and then dropped or stopped, by reason."),
@@ -152,11 +161,30 @@ void AddRegions(const RegionStoreStatistics& regions, Families& families) {
             static_cast<double>(regions.taken_bytes)));
 }
 
-void AddEngine(const kernels::Engine& engine, Families& families) {
-  const kernels::EngineResources resources = engine.resources();
-  families.push_back(Gauge("gridfold_device_memory_bytes",
-                           "Memory of the device; of the machine on the CPU engine.",
-                           static_cast<double>(engine.device().memory_bytes)));
+// What is told of each device, which the label `device` names by its number.
+void AddDevices(const MetricsSources& sources, const SchedulerStatistics& jobs,
+                const ArrayStoreStatistics& arrays, Families& families) {
+  MetricFamily memory = GaugeFamily("gridfold_device_memory_bytes",
+                                    "Memory of the device; of the machine on the CPU engine.");
+  MetricFamily usable =
+      GaugeFamily("gridfold_device_usable", "Whether the device runs jobs: 0 once it is lost.");
+  MetricFamily lanes_busy =
+      GaugeFamily("gridfold_device_lanes_busy", "Jobs that run on the device now.");
+  MetricFamily resident =
+      GaugeFamily("gridfold_device_resident_bytes", "Resident memory that arrays take there.");
+  for (size_t i = 0; i < sources.engines.size(); ++i) {
+    const prometheus::ClientMetric::Label device{"device", std::to_string(i)};
+    AddValue(memory, {device}, static_cast<double>(sources.engines[i]->device().memory_bytes));
+    AddValue(usable, {device}, jobs.engines[i].lost ? 0 : 1);
+    AddValue(lanes_busy, {device}, jobs.engines[i].lanes_busy);
+    AddValue(resident, {device}, static_cast<double>(arrays.taken_bytes_by_engine[i]));
+  }
+  for (MetricFamily* family : {&memory, &usable, &lanes_busy, &resident}) {
+    families.push_back(std::move(*family));
+  }
+}
+
+void AddEngine(const kernels::EngineResources& resources, Families& families) {
   families.push_back(WithValues(
       GaugeFamily("gridfold_engine_memory_bytes", "Memory that the engine holds, by kind."), "kind",
       {{"device", resources.device_bytes},
@@ -187,10 +215,14 @@ Families MetricsCollector::Collect() const {
   Families families;
   AddServer(sources_, families);
   AddCalls(sources_.calls, families);
-  AddScheduler(sources_.scheduler.GetStatistics(), families);
-  AddArrays(sources_.arrays.GetStatistics(), families);
+  const SchedulerStatistics jobs = sources_.scheduler.GetStatistics();
+  const ArrayStoreStatistics arrays = sources_.arrays.GetStatistics();
+  AddScheduler(jobs, families);
+  AddArrays(arrays, families);
+  AddDevices(sources_, jobs, arrays, families);
   if (sources_.regions != nullptr) AddRegions(sources_.regions->GetStatistics(), families);
-  AddEngine(sources_.engine, families);
+  // Those of all engines of the program together.
+  AddEngine(sources_.engines.front()->resources(), families);
   AddProcess(families);
   return families;
 }

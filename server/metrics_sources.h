@@ -2,6 +2,8 @@
 #ifndef GRIDFOLD_SERVER_METRICS_SOURCES_H_
 #define GRIDFOLD_SERVER_METRICS_SOURCES_H_
 
+#include <vector>
+
 #include "kernels/engine.h"
 #include "server/array_store.h"
 #include "server/call_metrics.h"
@@ -15,7 +17,7 @@ struct MetricsSources {
   const CallMetrics& calls;
   const Scheduler& scheduler;
   const ArrayStore& arrays;
-  const kernels::Engine& engine;
+  std::vector<const kernels::Engine*> engines;
   const ServingState& serving_state;
   const RegionStore* regions = nullptr;  // None where they are off.
 };

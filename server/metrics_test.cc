@@ -197,9 +197,14 @@ TEST_F(MetricsOutcomeTest, NumbersAreExactlyWhatWasDone) {
       {"gridfold_jobs_cancelled_total{reason=\"shutdown\"}", 0},
       {"gridfold_jobs_refused_total{reason=\"queue_jobs\"}", 1},
       {"gridfold_jobs_refused_total{reason=\"queue_bytes\"}", 0},
+      {"gridfold_jobs_refused_total{reason=\"tenant_share\"}", 0},
+      {"gridfold_jobs_refused_total{reason=\"deadline_unmeetable\"}", 0},
       {"gridfold_jobs_refused_total{reason=\"draining\"}", 0},
       {"gridfold_jobs_refused_total{reason=\"engine_lost\"}", 0},
       {"gridfold_jobs_refused_total{reason=\"deadline\"}", 0},
+      {"gridfold_device_usable{device=\"0\"}", 1},
+      {"gridfold_device_lanes_busy{device=\"0\"}", 0},
+      {"gridfold_device_resident_bytes{device=\"0\"}", 0},
       {"gridfold_lanes", 1},
       {"gridfold_lanes_busy", 0},
       {"gridfold_lanes_busy_high_water", 1},
@@ -251,6 +256,7 @@ TEST_F(MetricsOutcomeTest, ALostEngineShows) {
   EXPECT_EQ(Reduce(server_, SmallReduction()), grpc::StatusCode::UNAVAILABLE);
   const MetricsText metrics = Scrape(server_);
   EXPECT_EQ(metrics.Value("gridfold_serving"), 0);
+  EXPECT_EQ(metrics.Value("gridfold_device_usable{device=\"0\"}"), 0);
   EXPECT_EQ(metrics.Value("gridfold_jobs_failed_total"), 1);
   EXPECT_EQ(metrics.Value("gridfold_jobs_refused_total{reason=\"engine_lost\"}"), 1);
 }
@@ -261,7 +267,7 @@ TEST_F(MetricsOutcomeTest, SaysWhatIsRunning) {
                                        "\",engine=\"fake\",device=\"fake device\","
                                        "compute_capability=\"\"}")),
             1);
-  EXPECT_EQ(metrics.Value("gridfold_device_memory_bytes"), 1 << 20);
+  EXPECT_EQ(metrics.Value("gridfold_device_memory_bytes{device=\"0\"}"), 1 << 20);
   EXPECT_GT(metrics.Value("process_resident_memory_bytes"), 1 << 20);
   const double now = static_cast<double>(time(nullptr));
   EXPECT_LE(metrics.Value("process_start_time_seconds"), now + 1);
@@ -426,7 +432,7 @@ TEST(MetricsEndpointTest, APortThatIsTakenIsAnError) {
   FakeEngine engine;
   TestServer first(engine, {}, kAnyPort);
   const std::string taken = absl::StrCat("127.0.0.1:", first.server().metrics_port().value());
-  const auto second = Server::Start(engine, kAnyPort, Limits{}, taken);
+  const auto second = Server::Start({&engine}, kAnyPort, Limits{}, taken);
   EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
   EXPECT_THAT(std::string(second.status().message()),
               HasSubstr("cannot listen on " + taken + " for metrics"));

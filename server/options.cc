@@ -1,18 +1,22 @@
 #include "server/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <sstream>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "server/identifier.h"
 #include "server/version.h"
 
 namespace gridfold::server {
@@ -183,6 +187,77 @@ void AddMetricsAddress(CLI::App& app, std::optional<std::string>& target) {
       ->check([](const std::string& text) { return text == kOff ? "" : CheckListen(text); });
 }
 
+constexpr char kAll[] = "all";
+
+// Numbers of GPUs with commas between them, or "all", which is none by number.
+std::vector<int> ParseDevices(const std::string& name, const std::string& text) {
+  std::vector<int> devices;
+  if (text == kAll) return devices;
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    int device = 0;
+    if (!absl::SimpleAtoi(part, &device) || device < 0 || device >= 1024) {
+      throw CLI::ValidationError(
+          name, absl::StrCat("\"", text, "\" is not all, or numbers from 0 to 1023 such as 0,1"));
+    }
+    if (std::find(devices.begin(), devices.end(), device) != devices.end()) {
+      throw CLI::ValidationError(name, absl::StrCat("\"", text, "\" names ", device, " twice"));
+    }
+    devices.push_back(device);
+  }
+  if (devices.size() > kEngineCountMax) {
+    throw CLI::ValidationError(name, absl::StrCat("more than ", kEngineCountMax, " devices"));
+  }
+  return devices;
+}
+
+void AddCudaDevices(CLI::App& app, std::vector<int>& target) {
+  static constexpr char kName[] = "--cuda-devices";
+  app.add_option_function<std::string>(
+         kName, [&target](const std::string& text) { target = ParseDevices(kName, text); },
+         "GPUs of the CUDA engine, by number with commas between; each has lanes and room for "
+         "resident arrays of its own")
+      ->envname(EnvironmentName(kName))
+      ->type_name("{all, NUMBER,...}")
+      ->default_str(kAll);
+}
+
+// Adds "NAME=W" to the weights; an empty name means those who name no tenant.
+void ParseTenantWeight(const std::string& name, const std::string& text, TenantWeights& weights) {
+  const size_t equals = text.rfind('=');
+  uint64_t weight = 0;
+  if (equals == std::string::npos || !absl::SimpleAtoi(text.substr(equals + 1), &weight) ||
+      weight < 1 || weight > kTenantWeightMax) {
+    throw CLI::ValidationError(
+        name, absl::StrCat("\"", text, "\" is not NAME=W, W from 1 to ", kTenantWeightMax));
+  }
+  const std::string tenant = text.substr(0, equals);
+  if (!tenant.empty()) {
+    absl::Status status = ValidateIdentifier(tenant, kTenantNameBytesMax, "NAME");
+    if (!status.ok()) {
+      throw CLI::ValidationError(name, absl::StrCat("\"", text, "\": ", status.message()));
+    }
+  }
+  if (!weights.emplace(tenant, weight).second) {
+    throw CLI::ValidationError(name, absl::StrCat("\"", tenant, "\" has two weights"));
+  }
+}
+
+void AddTenantWeights(CLI::App& app, TenantWeights& target) {
+  static constexpr char kName[] = "--tenant-weight";
+  app.add_option_function<std::vector<std::string>>(
+         kName,
+         [&target](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) ParseTenantWeight(kName, text, target);
+         },
+         "A tenant's share of the lanes while others wait too, and of what is left of a queue that "
+         "is nearly full; once for each tenant, or with commas between")
+      ->envname(EnvironmentName(kName))
+      ->type_name("NAME=W")
+      ->default_str("1 each")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
 void AddAllOptions(CLI::App& app, ServerOptions& options) {
   Limits& limits = options.limits;
   app.set_version_flag("--version", absl::StrCat("gridfold_server ", Version()));
@@ -208,23 +283,25 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
       ->type_name("PATH");
   AddMetricsAddress(app, options.metrics_address);
   AddNumber<uint32_t>(app, "--lanes", limits.lane_count, 1, kLaneCountCeiling,
-                      "Jobs that run at the same time");
+                      "Jobs that run at the same time on each device");
   AddNumber<int>(app, "--cpu-threads", options.engine.cpu_threads, 0, 65536,
                  "Threads of the CPU engine; 0 takes one for each processor");
-  AddNumber<int>(app, "--cuda-device", options.engine.cuda_device, 0, 1023,
-                 "GPU of the CUDA engine");
+  AddCudaDevices(app, options.engine.cuda_devices);
   AddSize(app, "--max-message-bytes", limits.message_bytes_max, kMessageBytesFloor,
           kMessageBytesCeiling, "Largest request or answer");
   AddNumber<uint64_t>(app, "--max-queued-jobs", limits.queued_jobs_max, 1, kQueuedJobsCeiling,
-                      "Jobs that may wait for a lane");
+                      "Jobs that may wait for a lane; the last quarter is kept for tenants with "
+                      "few of them");
   AddSize(app, "--max-queued-bytes", limits.queued_bytes_max, 1, uint64_t{1} << 50,
-          "Bytes of requests that may wait for a lane; no less than the largest request");
+          "Bytes of requests that may wait for a lane, kept in the same way; no less than the "
+          "largest request");
+  AddTenantWeights(app, options.tenant_weights);
   AddNumber<uint64_t>(app, "--max-bins", limits.bin_count_max, 1, kBinCountCeiling,
                       "Bins of one histogram, all channels together");
   AddNumber<uint64_t>(app, "--max-groups", limits.group_count_max, 1, kGroupCountCeiling,
                       "Groups of one reduction or scan");
   AddSize(app, "--resident-bytes", limits.resident_bytes_max, 0, kResidentBytesCeiling,
-          "Memory for resident arrays, of the GPU where there is one; 0 allows none");
+          "Memory for resident arrays, of each GPU where there is one; 0 allows none");
   AddSize(app, "--tenant-resident-bytes", limits.tenant_resident_bytes_max, 0,
           kResidentBytesCeiling, "What of that one tenant may have; 0 sets no bound of its own");
   AddNumber<uint64_t>(app, "--max-arrays", limits.array_count_max, 1, kArrayCountCeiling,
@@ -236,6 +313,10 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
                       "Shared-memory regions of all tenants together");
   AddSize(app, "--max-region-bytes", limits.region_bytes_max, 1, kRegionBytesCeiling,
           "Bytes of all shared-memory regions together");
+  AddNumber<uint64_t>(app, "--max-streams", limits.stream_count_max, 1, kStreamCountCeiling,
+                      "Streams open at the same time that compute as their data arrives");
+  AddNumber<uint64_t>(app, "--max-batch-operations", limits.batch_operations_max, 1,
+                      kBatchOperationsCeiling, "Operations of one BatchCompute call");
   AddDuration(app, "--grace-period", options.grace_period, kGracePeriodCeiling,
               "Time that jobs may take to finish after SIGTERM or SIGINT");
   AddChoice(app, "--log-level", options.log_level, kLogLevels, "Least severe events to log");

@@ -22,6 +22,7 @@ struct ServerOptions {
   // As `listen`; none: metrics are off.
   std::optional<std::string> metrics_address = "127.0.0.1:9464";
   Limits limits;
+  TenantWeights tenant_weights;
   std::chrono::milliseconds grace_period = kGracePeriod;
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;

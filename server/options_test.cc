@@ -76,7 +76,10 @@ TEST(OptionsTest, EveryOptionIsRead) {
                                            "--metrics-address=0.0.0.0:9999",
                                            "--lanes=7",
                                            "--cpu-threads=3",
-                                           "--cuda-device=2",
+                                           "--cuda-devices=2,0",
+                                           "--tenant-weight=a=2",
+                                           "--tenant-weight",
+                                           "b/c=1000",
                                            "--max-message-bytes=1MiB",
                                            "--max-queued-jobs=9",
                                            "--max-queued-bytes=2GiB",
@@ -88,6 +91,8 @@ TEST(OptionsTest, EveryOptionIsRead) {
                                            "--allow-regions",
                                            "--max-regions=5",
                                            "--max-region-bytes=2GiB",
+                                           "--max-streams=12",
+                                           "--max-batch-operations=60",
                                            "--grace-period=1500ms",
                                            "--log-level=error",
                                            "--log-format=json"});
@@ -97,7 +102,8 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.metrics_address, "0.0.0.0:9999");
   EXPECT_EQ(options.limits.lane_count, 7u);
   EXPECT_EQ(options.engine.cpu_threads, 3);
-  EXPECT_EQ(options.engine.cuda_device, 2);
+  EXPECT_THAT(options.engine.cuda_devices, testing::ElementsAre(2, 0));
+  EXPECT_EQ(options.tenant_weights, (TenantWeights{{"a", 2}, {"b/c", 1000}}));
   EXPECT_EQ(options.limits.message_bytes_max, kMiB);
   EXPECT_EQ(options.limits.queued_jobs_max, 9u);
   EXPECT_EQ(options.limits.queued_bytes_max, 2 * kGiB);
@@ -109,6 +115,8 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_TRUE(options.limits.regions_allowed);
   EXPECT_EQ(options.limits.region_count_max, 5u);
   EXPECT_EQ(options.limits.region_bytes_max, 2 * kGiB);
+  EXPECT_EQ(options.limits.stream_count_max, 12u);
+  EXPECT_EQ(options.limits.batch_operations_max, 60u);
   EXPECT_EQ(options.grace_period, milliseconds(1500));
   EXPECT_EQ(options.log_level, LogLevel::kError);
   EXPECT_EQ(options.log_format, LogFormat::kJson);
@@ -119,6 +127,24 @@ TEST(OptionsTest, MetricsCanBeTurnedOff) {
   const ScopedVariable address("GRIDFOLD_METRICS_ADDRESS", "off");
   EXPECT_EQ(ParseGood({}).metrics_address, std::nullopt);
   EXPECT_EQ(ParseGood({"--metrics-address=127.0.0.1:0"}).metrics_address, "127.0.0.1:0");
+}
+
+TEST(OptionsTest, AllVisibleGpusUnlessToldOtherwise) {
+  EXPECT_TRUE(ParseGood({}).engine.cuda_devices.empty());
+  EXPECT_TRUE(ParseGood({"--cuda-devices=all"}).engine.cuda_devices.empty());
+  const ScopedVariable devices("GRIDFOLD_CUDA_DEVICES", "0,3");
+  EXPECT_THAT(ParseGood({}).engine.cuda_devices, testing::ElementsAre(0, 3));
+}
+
+TEST(OptionsTest, TenantWeightsComeFromEverySource) {
+  EXPECT_TRUE(ParseGood({}).tenant_weights.empty());
+  const ScopedVariable weights("GRIDFOLD_TENANT_WEIGHT", "a=2,=3");
+  EXPECT_EQ(ParseGood({}).tenant_weights, (TenantWeights{{"a", 2}, {"", 3}}));
+  const std::string path = WriteFile("tenant-weight = [\"b=4\", \"c=5\"]\n");
+  EXPECT_EQ(ParseGood({"--config", path.c_str()}).tenant_weights,
+            (TenantWeights{{"b", 4}, {"c", 5}}));
+  EXPECT_EQ(ParseGood({"--config", path.c_str(), "--tenant-weight", "d=6"}).tenant_weights,
+            (TenantWeights{{"d", 6}}));
 }
 
 TEST(OptionsTest, ATenantMayHaveAllResidentBytesUnlessToldOtherwise) {
@@ -174,6 +200,19 @@ TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
                                                                 {"--lanes", "-1"},
                                                                 {"--lanes", "two"},
                                                                 {"--cpu-threads", "-1"},
+                                                                {"--cuda-devices", ""},
+                                                                {"--cuda-devices", "0,"},
+                                                                {"--cuda-devices", "1,1"},
+                                                                {"--cuda-devices", "-1"},
+                                                                {"--cuda-devices", "1024"},
+                                                                {"--cuda-devices", "some"},
+                                                                {"--tenant-weight", "a"},
+                                                                {"--tenant-weight", "a=0"},
+                                                                {"--tenant-weight", "a=1001"},
+                                                                {"--tenant-weight", "a=-1"},
+                                                                {"--tenant-weight", "a=1.5"},
+                                                                {"--tenant-weight", "a b=1"},
+                                                                {"--tenant-weight", "a=1,a=2"},
                                                                 {"--max-message-bytes", "1KiB"},
                                                                 {"--max-message-bytes", "2GiB"},
                                                                 {"--max-message-bytes", "x"},
@@ -183,6 +222,8 @@ TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
                                                                 {"--max-bins", "1e6"},
                                                                 {"--max-groups", "0"},
                                                                 {"--max-arrays", "0"},
+                                                                {"--max-streams", "0"},
+                                                                {"--max-streams", "65537"},
                                                                 {"--resident-bytes", "-1"},
                                                                 {"--max-regions", "0"},
                                                                 {"--max-region-bytes", "0"},

@@ -86,13 +86,15 @@ absl::StatusOr<v1::ScanArrayResponse> ScanToArray(const PlannedScan& planned, ke
                                                   kernels::RunStatistics& statistics) {
   kernels::ArrayDescription description = planned.plan.array;
   description.element_type = planned.plan.output_type;
-  absl::StatusOr<ArrayLease> output = planned.arrays.Allocate(description);
+  const auto* const made = std::get_if<NewArrayResult>(&planned.result);
+  absl::StatusOr<ArrayLease> output = planned.arrays.Allocate(
+      description, made != nullptr ? made->engine : planned.input.resident->lease->engine());
   if (!output.ok()) return output.status();
   const kernels::MutableResidentSpan results = (*output)->span();
   absl::Status status = lane.RunScan(planned.plan, planned.input.data, results, stop, statistics);
   if (!status.ok()) return status;
   v1::ScanArrayResponse response;
-  if (const auto* const made = std::get_if<NewArrayResult>(&planned.result)) {
+  if (made != nullptr) {
     const absl::StatusOr<ArrayInfo> info =
         planned.arrays.Insert(made->name, made->idle_expiry, *std::move(output));
     if (!info.ok()) return info.status();
@@ -114,10 +116,7 @@ absl::StatusOr<v1::ReduceArrayResponse> Run(const PlannedReduction& planned, ker
   absl::StatusOr<kernels::ReductionResult> result =
       lane.RunReduction(planned.plan, planned.input.data, std::move(stop), statistics);
   if (!result.ok()) return result.status();
-  kernels::ShiftIndices(planned.first_index, *result);
-  v1::ReduceArrayResponse response;
-  FillResponse(planned.plan, *result, response);
-  return response;
+  return MakeResponse(planned, *std::move(result));
 }
 
 absl::StatusOr<v1::ScanArrayResponse> Run(const PlannedScan& planned, kernels::Lane& lane,
@@ -169,6 +168,14 @@ absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& plann
   return response;
 }
 
+v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
+                                     kernels::ReductionResult result) {
+  kernels::ShiftIndices(planned.first_index, result);
+  v1::ReduceArrayResponse response;
+  FillResponse(planned.plan, result, response);
+  return response;
+}
+
 absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned, kernels::Lane& lane,
                                                  std::stop_token stop,
                                                  kernels::RunStatistics& statistics) {
@@ -214,7 +221,7 @@ absl::StatusOr<v1::CreateArrayResponse> RunPlanned(const PlannedCreation& planne
                                                    kernels::Lane& lane, std::stop_token stop,
                                                    kernels::RunStatistics& statistics) {
   statistics.strategy = "create";
-  absl::StatusOr<ArrayLease> array = planned.arrays.Allocate(planned.description);
+  absl::StatusOr<ArrayLease> array = planned.arrays.Allocate(planned.description, planned.engine);
   if (!array.ok()) return array.status();
   // The memory may have held another tenant's elements.
   if (absl::Status status = lane.Clear((*array)->span(), std::move(stop)); !status.ok()) {

@@ -20,6 +20,10 @@ namespace gridfold::server {
 absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& planned,
                                                    kernels::Lane& lane, std::stop_token stop,
                                                    kernels::RunStatistics& statistics);
+// The answer of a reduction that is no part, from what a lane came to.
+v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
+                                     kernels::ReductionResult result);
+
 // A result that becomes an array, or replaces one, does so when it is complete. Errors also those
 // of ArrayStore.
 absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned, kernels::Lane& lane,

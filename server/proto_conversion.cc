@@ -258,10 +258,10 @@ v1::ServerLimits ToWire(const Limits& limits) {
   wire.set_message_bytes_max(limits.message_bytes_max);
   wire.set_bin_count_max(limits.bin_count_max);
   wire.set_group_count_max(limits.group_count_max);
-  wire.set_lane_count(limits.lane_count);
+  wire.set_lane_count(limits.lane_count_of_all());
   wire.set_queued_jobs_max(limits.queued_jobs_max);
   wire.set_queued_bytes_max(limits.queued_bytes_max);
-  wire.set_resident_bytes_max(limits.resident_bytes_max);
+  wire.set_resident_bytes_max(limits.resident_bytes_of_all());
   wire.set_tenant_resident_bytes_max(limits.tenant_bytes_max());
   wire.set_array_count_max(limits.array_count_max);
   wire.set_array_chunk_bytes_max(limits.array_chunk_bytes_max());
@@ -269,6 +269,7 @@ v1::ServerLimits ToWire(const Limits& limits) {
     wire.set_region_count_max(limits.region_count_max);
     wire.set_region_bytes_max(limits.region_bytes_max);
   }
+  wire.set_batch_operations_max(limits.batch_operations_max);
   return wire;
 }
 
@@ -281,6 +282,7 @@ v1::ArrayDescription ToWire(const ArrayInfo& array) {
   wire.set_size_bytes(description.size_bytes());
   *wire.mutable_idle_expiry() = ToWire(array.idle_expiry);
   *wire.mutable_idle_time() = ToWire(array.idle_time);
+  wire.set_device(array.engine);
   return wire;
 }
 

@@ -24,7 +24,7 @@ ReadArrayCall::ReadArrayCall(CallEnvironment& environment, grpc::CallbackServerC
       context_(context),
       // The buffer belongs to this call, which releases it as soon as it is decoded.
       request_(const_cast<grpc::ByteBuffer&>(request)),
-      deadline_(DeadlineOf(context)),
+      work_{.deadline = DeadlineOf(context), .rpc = Rpc::kReadArray},
       jobs_(environment.scheduler) {}
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* ReadArrayCall::Start() {
@@ -35,14 +35,13 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ReadArrayCall::Start() {
 
 absl::Status ReadArrayCall::Begin() {
   report_.request_bytes = request_.Length();
-  absl::StatusOr<std::string> tenant = TenantOf(context_);
-  if (!tenant.ok()) return tenant.status();
+  if (absl::Status status = ReadCaller(context_, work_); !status.ok()) return status;
   v1::ReadArrayRequest request;
   absl::Status status = DecodeRequest(request_, environment_.limits, request);
   if (!status.ok()) return status;
   absl::StatusOr<PlannedRead> planned = PlanRequest(
       request,
-      PlanningContext{environment_.limits, TenantArrays(environment_.arrays, *std::move(tenant))});
+      PlanningContext{environment_.limits, TenantArrays(environment_.arrays, work_.tenant)});
   if (!planned.ok()) return planned.status();
   planned_ = *std::move(planned);
   const ResidentSlice& slice = planned_->slice;
@@ -57,6 +56,8 @@ absl::Status ReadArrayCall::Begin() {
         kRetryDelay);
   }
   held_bytes_ = wanted_bytes;
+  work_.engine = slice.lease->engine();
+  work_.resident_bytes = wanted_bytes;
   return SubmitChunk();
 }
 
@@ -66,12 +67,10 @@ void ReadArrayCall::OnDone() {
 }
 
 absl::Status ReadArrayCall::SubmitChunk() {
-  return jobs_.Submit({
-      .payload_bytes = 0,  // The chunk takes memory when a lane fetches it.
-      .deadline = deadline_,
-      .run = [this](const JobContext& job_context) { return FetchChunk(job_context); },
-      .finish = [this](const absl::Status& status) { OnChunkFetched(status); },
-  });
+  JobWork work = work_;  // Without payload: the chunk takes memory when a lane fetches it.
+  work.run = [this](const JobContext& job_context) { return FetchChunk(job_context); };
+  work.finish = [this](const absl::Status& status) { OnChunkFetched(status); };
+  return jobs_.Submit(std::move(work));
 }
 
 absl::Status ReadArrayCall::FetchChunk(const JobContext& job_context) {
@@ -89,7 +88,7 @@ absl::Status ReadArrayCall::FetchChunk(const JobContext& job_context) {
   v1::ReadArrayResponse fields;
   if (read_element_count_ == 0) *fields.mutable_array() = ToWire(slice.array);
   fields.set_first_element(slice.first_element + read_element_count_);
-  message_ = EncodeChunk(fields, std::move(data));
+  message_ = EncodeChunk(fields, v1::ReadArrayResponse::kDataFieldNumber, std::move(data));
   read_element_count_ += element_count;
   return absl::OkStatus();
 }

@@ -44,7 +44,7 @@ class ReadArrayCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   CallReport report_;
   grpc::CallbackServerContext& context_;
   grpc::ByteBuffer& request_;
-  const JobClock::time_point deadline_;
+  JobWork work_;  // What the jobs of the stream have in common.
   StreamJobs jobs_;
   std::optional<PlannedRead> planned_;  // With a lease while a chunk is fetched.
   std::weak_ptr<const StoredArray> array_;

@@ -15,31 +15,33 @@ namespace {
 
 using kernels::InvalidField;
 
-absl::StatusOr<RegionSource> ConvertIpc(const v1::CudaIpcMemory& memory) {
+absl::Status ConvertIpc(const v1::CudaIpcMemory& memory, const Limits& limits, NewRegion& region) {
   kernels::IpcHandle handle;
   if (memory.handle().size() != handle.size()) {
     return InvalidField(
         "cuda_ipc.handle",
         absl::StrCat(memory.handle().size(), " bytes, where a handle has ", handle.size()));
   }
-  // The server has one.
-  if (memory.device() != 0) {
+  if (memory.device() >= limits.engine_count) {
     return InvalidField("cuda_ipc.device",
                         absl::StrCat("this server has no device ", memory.device()));
   }
   std::memcpy(handle.data(), memory.handle().data(), handle.size());
-  return handle;
+  region.source = handle;
+  region.device = memory.device();
+  return absl::OkStatus();
 }
 
-absl::StatusOr<RegionSource> ConvertSource(const v1::RegisterRegionRequest& request) {
+absl::Status ConvertSource(const v1::RegisterRegionRequest& request, const Limits& limits,
+                           NewRegion& region) {
   switch (request.source_case()) {
     case v1::RegisterRegionRequest::kPosixSharedMemory: {
       const std::string& name = request.posix_shared_memory().object_name();
       absl::Status status = ValidateObjectName(name, "posix_shared_memory.object_name");
-      if (!status.ok()) return status;
-      return name;
+      if (status.ok()) region.source = name;
+      return status;
     }
-    case v1::RegisterRegionRequest::kCudaIpc: return ConvertIpc(request.cuda_ipc());
+    case v1::RegisterRegionRequest::kCudaIpc: return ConvertIpc(request.cuda_ipc(), limits, region);
     case v1::RegisterRegionRequest::SOURCE_NOT_SET: break;
   }
   return InvalidField("source", "no memory is given");
@@ -60,15 +62,16 @@ absl::StatusOr<PlannedRegistration> PlanRequest(const v1::RegisterRegionRequest&
   NewRegion region{.name = request.name(),
                    .size_bytes = request.size_bytes(),
                    .source = {},
+                   .device = 0,
                    .idle_expiry = kArrayIdleExpiry,
                    .owner = {}};
   if (!region.name.empty()) {
     if (absl::Status status = ValidateArrayName(region.name, "name"); !status.ok()) return status;
   }
   if (region.size_bytes == 0) return InvalidField("size_bytes", "must be more than 0");
-  absl::StatusOr<RegionSource> source = ConvertSource(request);
-  if (!source.ok()) return source.status();
-  region.source = *std::move(source);
+  if (absl::Status status = ConvertSource(request, context.limits, region); !status.ok()) {
+    return status;
+  }
   if (request.has_idle_expiry()) {
     const absl::StatusOr<std::chrono::nanoseconds> idle_expiry =
         ValidateIdleExpiry(request.idle_expiry(), "idle_expiry");

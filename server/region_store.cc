@@ -53,17 +53,20 @@ StoredRegion::StoredRegion(RegionStore& store, const NewRegion& region, std::uni
       room_(std::move(room)),
       last_used_(store.now_()) {}
 
-absl::Status StoredRegion::Open(kernels::Engine& engine, const RegionSource& source) {
+absl::Status StoredRegion::Open(const std::vector<kernels::Engine*>& engines,
+                                const NewRegion& region) {
   absl::StatusOr<std::unique_ptr<kernels::ExternalMemory>> memory;
-  const uint64_t size_bytes = room_->size_bytes();
-  if (const auto* const object_name = std::get_if<std::string>(&source)) {
+  if (const auto* const object_name = std::get_if<std::string>(&region.source)) {
     absl::StatusOr<std::unique_ptr<SharedMapping>> mapping =
-        SharedMapping::Open(*object_name, size_bytes);
+        SharedMapping::Open(*object_name, region.size_bytes);
     if (!mapping.ok()) return mapping.status();
     mapping_ = *std::move(mapping);
-    memory = engine.RegisterHostMemory(mapping_->span());
+    // For one, and so for all: engines of one kind share what they register.
+    memory = engines.front()->RegisterHostMemory(mapping_->span());
   } else {
-    memory = engine.OpenIpcMemory(std::get<kernels::IpcHandle>(source), size_bytes);
+    memory = engines[region.device]->OpenIpcMemory(std::get<kernels::IpcHandle>(region.source),
+                                                   region.size_bytes);
+    engine_ = region.device;
   }
   if (!memory.ok()) return EngineRefusal(memory.status());
   memory_ = *std::move(memory);
@@ -98,9 +101,9 @@ bool StoredRegion::IsGone(JobClock::time_point now) const {
   return is_abandoned_ || now - last_used_.load() >= idle_expiry_;
 }
 
-RegionStore::RegionStore(kernels::Engine& engine, const Limits& limits,
+RegionStore::RegionStore(std::vector<kernels::Engine*> engines, const Limits& limits,
                          std::function<JobClock::time_point()> now)
-    : engine_(engine),
+    : engines_(std::move(engines)),
       region_count_max_(limits.region_count_max),
       region_bytes_max_(limits.region_bytes_max),
       now_(std::move(now)),
@@ -114,7 +117,7 @@ absl::StatusOr<RegionInfo> RegionStore::Register(const std::string& tenant, NewR
   absl::StatusOr<std::unique_ptr<StoredRegion::Room>> room = TakeRoom(region.size_bytes);
   if (!room.ok()) return room.status();
   auto stored = std::make_shared<StoredRegion>(*this, region, *std::move(room));
-  if (absl::Status status = stored->Open(engine_, region.source); !status.ok()) return status;
+  if (absl::Status status = stored->Open(engines_, region); !status.ok()) return status;
   const std::lock_guard lock(mutex_);
   if (region.name.empty()) region.name = ChooseName(tenant);
   const auto [entry, is_new] = regions_.try_emplace(Key(tenant, region.name), stored);

@@ -48,6 +48,7 @@ struct NewRegion {
   std::string name;         // Empty: chosen by the store.
   uint64_t size_bytes = 0;  // At least 1.
   RegionSource source;
+  uint32_t device = 0;  // Of device memory: the engine's place in the store's list.
   std::chrono::nanoseconds idle_expiry{0};
   std::optional<OwnerProcess> owner;
 };
@@ -84,6 +85,10 @@ class StoredRegion {
 
   kernels::MutableResidentSpan span() const { return memory_->span(); }
 
+  // The engine that device memory is for, by its place in the store's list; none for host memory,
+  // which any of them can use.
+  std::optional<uint32_t> engine() const { return engine_; }
+
   // FAILED_PRECONDITION once memory of the region is found missing.
   absl::Status Check() const;
 
@@ -97,7 +102,7 @@ class StoredRegion {
  private:
   friend class RegionStore;
 
-  absl::Status Open(kernels::Engine& engine, const RegionSource& source);
+  absl::Status Open(const std::vector<kernels::Engine*>& engines, const NewRegion& region);
   bool IsGone(JobClock::time_point now) const;
 
   RegionStore& store_;
@@ -107,6 +112,7 @@ class StoredRegion {
   const std::unique_ptr<Room> room_;
   std::unique_ptr<SharedMapping> mapping_;  // None of device memory.
   std::unique_ptr<kernels::ExternalMemory> memory_;
+  std::optional<uint32_t> engine_;
   mutable std::atomic<JobClock::time_point> last_used_;
   mutable std::atomic<bool> is_abandoned_ = false;  // The owner has ended.
 };
@@ -126,8 +132,8 @@ struct RegionStoreStatistics {
 
 class RegionStore {
  public:
-  // The engine outlives the store; `now` is the clock of idle times.
-  RegionStore(kernels::Engine& engine, const Limits& limits,
+  // The engines, at least one, outlive the store; `now` is the clock of idle times.
+  RegionStore(std::vector<kernels::Engine*> engines, const Limits& limits,
               std::function<JobClock::time_point()> now = JobClock::now);
   ~RegionStore();
 
@@ -168,7 +174,7 @@ class RegionStore {
   std::string ChooseName(const std::string& tenant);
   RegionInfo Describe(const std::string& name, const StoredRegion& region) const;
 
-  kernels::Engine& engine_;
+  const std::vector<kernels::Engine*> engines_;
   const uint64_t region_count_max_;
   const uint64_t region_bytes_max_;
   const std::function<JobClock::time_point()> now_;

@@ -38,6 +38,7 @@ class RegionStoreTest : public testing::Test {
     return {.name = name,
             .size_bytes = object.size_bytes(),
             .source = object.name(),
+            .device = 0,
             .idle_expiry = seconds(10),
             .owner = {}};
   }
@@ -53,7 +54,7 @@ class RegionStoreTest : public testing::Test {
 
   FakeEngine engine_;
   std::atomic<JobClock::time_point> now_ = JobClock::now();
-  RegionStore store_{engine_, TestLimits(), [this] { return now_.load(); }};
+  RegionStore store_{{&engine_}, TestLimits(), [this] { return now_.load(); }};
   SharedObject object_{kBytes};
 };
 

@@ -1,9 +1,12 @@
 #include "server/request_validation.h"
 
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/histogram_accumulator.h"
 #include "kernels/invalid_field.h"
 #include "server/answer_size.h"
 #include "server/array_request_validation.h"
@@ -49,6 +52,62 @@ absl::Status ConvertStatistics(const v1::ReduceArrayRequest& request,
   return absl::OkStatus();
 }
 
+// Everything that the request says of the operation.
+absl::Status ConvertSpec(const v1::ReduceArrayRequest& request,
+                         const kernels::ArrayDescription& array, const Limits& limits,
+                         kernels::ReductionSpec& spec) {
+  spec.delta_degrees_of_freedom = request.delta_degrees_of_freedom();
+  spec.return_states = request.return_accumulator();
+  return FirstError(
+      ConvertStatistics(request, spec.statistics),
+      Assign(ValidateGrouping(request.grouping(), array, limits), spec.grouping),
+      Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
+      Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
+}
+
+// Everything that the request says of the operation but for the groups.
+absl::Status ConvertSpec(const v1::ScanArrayRequest& request, kernels::ScanSpec& spec) {
+  spec.exact = request.exact();
+  return FirstError(
+      Assign(FromWire(request.operation(), "operation"), spec.operation),
+      Assign(FromWire(request.mode(), "mode"), spec.mode),
+      Assign(FromWire(request.direction(), "direction"), spec.direction),
+      request.output_type() == v1::ElementType{}
+          ? absl::OkStatus()
+          : Assign(FromWire(request.output_type(), "output_type"), spec.output_type),
+      Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
+      Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
+}
+
+// What scans can be asked for, but not in a stream.
+absl::Status CheckStreamedScan(const v1::ScanArrayRequest& request,
+                               const kernels::ArrayDescription& array) {
+  if (array.is_matrix) {
+    return InvalidField("array.streamed_array.column_count", "a stream is scanned as a whole");
+  }
+  if (request.grouping().kind_case() != v1::Grouping::KIND_NOT_SET) {
+    return InvalidField("grouping", "a stream is scanned as a whole");
+  }
+  if (request.direction() == v1::SCAN_DIRECTION_REVERSE) {
+    return InvalidField("direction", "a stream is scanned as it arrives, forward");
+  }
+  if (!request.has_destination() || request.destination().has_inline_array()) {
+    return absl::OkStatus();
+  }
+  return InvalidField("destination", "the results of a stream are its messages");
+}
+
+// Whether the parts that a scan can go on behind fit in a job, and their results in a message.
+absl::Status CheckScanBatch(const kernels::ScanPlan& plan, const Limits& limits) {
+  const uint64_t batch_bytes =
+      kernels::kScanCarryElements * std::max(kernels::ElementSize(plan.array.element_type),
+                                             kernels::ElementSize(plan.output_type));
+  if (batch_bytes + kAnswerOverheadBytes <= limits.message_bytes_max) return absl::OkStatus();
+  return InvalidField("array.streamed_array",
+                      absl::StrCat("a batch takes ", batch_bytes,
+                                   " bytes, and messages have at most ", limits.message_bytes_max));
+}
+
 absl::Status ConvertBins(const v1::ComputeHistogramRequest& request,
                          std::vector<kernels::BinSpec>& bins) {
   if (static_cast<uint64_t>(request.bins_size()) > kChannelCountMax) {
@@ -63,16 +122,35 @@ absl::Status ConvertBins(const v1::ComputeHistogramRequest& request,
   return absl::OkStatus();
 }
 
+// Makes `engine` the one that memory needs, where it needs one. INVALID_ARGUMENT, field named,
+// where that is not the one that other memory of the request needs: an engine reads no other
+// engine's.
+absl::Status Agree(absl::string_view field, std::optional<uint32_t> needed,
+                   std::optional<uint32_t>& engine) {
+  if (!needed) return absl::OkStatus();
+  if (!engine) engine = needed;
+  if (*needed == *engine) return absl::OkStatus();
+  return InvalidField(field, absl::StrCat("lies on device ", *needed,
+                                          ", another array of the request on device ", *engine));
+}
+
 // The arrays of a histogram, with what keeps them.
 struct HistogramArrays {
   kernels::HistogramInput input;
   std::vector<ArrayLease> leases;
   std::vector<RegionLease> regions;
+  std::optional<uint32_t> engine;
 
-  kernels::InputSpan Hold(const InputArray& array) {
+  // Stores the array's data in `place`. INVALID_ARGUMENT where the array lies on another device
+  // than one before it.
+  absl::Status Hold(const InputArray& array, kernels::InputSpan& place) {
+    place = array.data;
+    if (absl::Status status = Agree(array.field, array.engine(), engine); !status.ok()) {
+      return status;
+    }
     if (array.resident) leases.push_back(array.resident->lease);
     if (array.region != nullptr) regions.push_back(array.region);
-    return array.data;
+    return absl::OkStatus();
   }
 };
 
@@ -106,8 +184,7 @@ absl::Status ConvertYArray(const v1::ComputeHistogramRequest& request, const Inp
                                      kernels::ElementTypeName(samples.description.element_type)));
   }
   spec.two_dimensional = true;
-  arrays.input.y_array = arrays.Hold(*y_array);
-  return absl::OkStatus();
+  return arrays.Hold(*y_array, arrays.input.y_array);
 }
 
 absl::Status ConvertWeights(const v1::ComputeHistogramRequest& request, const InputArray& samples,
@@ -118,8 +195,7 @@ absl::Status ConvertWeights(const v1::ComputeHistogramRequest& request, const In
       ValidateCompanion(request.weights(), "weights", samples, context);
   if (!weights.ok()) return weights.status();
   spec.weight_type = weights->description.element_type;
-  arrays.input.weights = arrays.Hold(*weights);
-  return absl::OkStatus();
+  return arrays.Hold(*weights, arrays.input.weights);
 }
 
 absl::Status ConvertChannelCount(const v1::ComputeHistogramRequest& request,
@@ -128,6 +204,57 @@ absl::Status ConvertChannelCount(const v1::ComputeHistogramRequest& request,
   if (spec.channel_count <= kChannelCountMax) return absl::OkStatus();
   return InvalidField("channel_count", absl::StrCat(spec.channel_count, " is more than the ",
                                                     kChannelCountMax, " that are allowed"));
+}
+
+// Everything that the request says of the operation but for its further arrays.
+absl::Status ConvertSpec(const v1::ComputeHistogramRequest& request, kernels::HistogramSpec& spec) {
+  spec.quantiles.assign(request.quantiles().begin(), request.quantiles().end());
+  spec.return_states = request.return_accumulator();
+  return FirstError(ConvertBins(request, spec.bins), ConvertChannelCount(request, spec),
+                    Assign(FromWire(request.out_of_range_policy(), "out_of_range_policy"),
+                           spec.out_of_range_policy),
+                    Assign(IsSparse(request.format(), "format"), spec.sparse));
+}
+
+// An array of a streamed histogram.
+absl::StatusOr<kernels::ElementType> ValidateStreamedSamples(const v1::ArraySource& source,
+                                                             const char* field) {
+  const absl::StatusOr<kernels::ArrayDescription> array = ValidateStreamedArray(source, field);
+  if (!array.ok()) return array.status();
+  if (!array->is_matrix) return array->element_type;
+  return InvalidField(absl::StrCat(field, ".streamed_array.column_count"),
+                      "samples of a histogram have no rows");
+}
+
+absl::Status ConvertStreamedCompanions(const v1::ComputeHistogramRequest& request,
+                                       kernels::ElementType sample_type,
+                                       kernels::HistogramSpec& spec) {
+  if (request.has_y_array()) {
+    const absl::StatusOr<kernels::ElementType> y_type =
+        ValidateStreamedSamples(request.y_array(), "y_array");
+    if (!y_type.ok()) return y_type.status();
+    if (*y_type != sample_type) {
+      return InvalidField("y_array.streamed_array.element_type",
+                          absl::StrCat(kernels::ElementTypeName(*y_type), ", where `array` has ",
+                                       kernels::ElementTypeName(sample_type)));
+    }
+    spec.two_dimensional = true;
+  }
+  if (!request.has_weights()) return absl::OkStatus();
+  return Assign(ValidateStreamedSamples(request.weights(), "weights"), spec.weight_type);
+}
+
+// Whether the answer fits in a message, however many samples come, and the sums of weights, which
+// are exact until then, take no more than one.
+absl::Status CheckStreamedHistogram(kernels::HistogramPlan plan, const Limits& limits) {
+  plan.array.element_count = std::numeric_limits<uint64_t>::max();
+  if (absl::Status status = CheckAnswerSize(plan, limits); !status.ok()) return status;
+  if (!plan.weight_type.has_value()) return absl::OkStatus();
+  const uint64_t sum_bytes = kernels::HistogramAccumulatorBytesMax(plan);
+  if (sum_bytes <= limits.message_bytes_max) return absl::OkStatus();
+  return InvalidField("weights", absl::StrCat("the exact sums of the bins take ", sum_bytes,
+                                              " bytes, more than the ", limits.message_bytes_max,
+                                              " that a stream may hold"));
 }
 
 // The last element's index must be one.
@@ -139,12 +266,14 @@ absl::Status ValidateFirstIndex(const v1::ReduceArrayRequest& request, const Inp
 }
 
 absl::StatusOr<NewArrayResult> ConvertNewArray(const v1::ResidentDestination& destination,
+                                               const InputArray& array,
                                                const PlanningContext& context) {
   const absl::StatusOr<std::chrono::nanoseconds> idle_expiry = ValidateNewArray(
       destination.name(), destination.has_idle_expiry() ? &destination.idle_expiry() : nullptr,
       "destination.resident_array.", context.arrays);
   if (!idle_expiry.ok()) return idle_expiry.status();
-  return NewArrayResult{destination.name(), *idle_expiry};
+  return NewArrayResult{destination.name(), *idle_expiry,
+                        array.engine() ? *array.engine() : context.arrays.EngineWithMostRoom()};
 }
 
 absl::StatusOr<RegionResult> ConvertRegion(const v1::RegionDestination& destination,
@@ -162,6 +291,9 @@ absl::StatusOr<RegionResult> ConvertRegion(const v1::RegionDestination& destinat
       (*region)->Overlaps(*place, *array.region, std::get<kernels::ResidentSpan>(array.data))) {
     return InvalidField(kOffsetField, "the results would overlap the input");
   }
+  std::optional<uint32_t> engine = array.engine();
+  absl::Status agreed = Agree("destination.region", (*region)->engine(), engine);
+  if (!agreed.ok()) return agreed;
   return RegionResult{destination.name(), destination.offset_bytes(), *place, *std::move(region)};
 }
 
@@ -175,7 +307,7 @@ absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const Input
     case v1::ScanDestination::kInlineArray: return absl::OkStatus();
     case v1::ScanDestination::kResidentArray: {
       absl::StatusOr<NewArrayResult> result =
-          ConvertNewArray(destination.resident_array(), context);
+          ConvertNewArray(destination.resident_array(), array, context);
       if (!result.ok()) return result.status();
       planned.result = *std::move(result);
       return absl::OkStatus();
@@ -218,14 +350,8 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
       ValidateArray(request.array(), "array", context.arrays, context.regions);
   if (!array.ok()) return array.status();
   kernels::ReductionSpec spec;
-  spec.delta_degrees_of_freedom = request.delta_degrees_of_freedom();
-  spec.return_states = request.return_accumulator();
-  const absl::Status converted = FirstError(
-      ConvertStatistics(request, spec.statistics),
-      Assign(ValidateGrouping(request.grouping(), array->description, limits), spec.grouping),
-      Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
-      Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy),
-      ValidateFirstIndex(request, *array));
+  const absl::Status converted = FirstError(ConvertSpec(request, array->description, limits, spec),
+                                            ValidateFirstIndex(request, *array));
   if (!converted.ok()) return converted;
   absl::StatusOr<kernels::ReductionPlan> plan =
       kernels::PlanReduction(array->description, std::move(spec));
@@ -240,17 +366,9 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
       ValidateArray(request.array(), "array", context.arrays, context.regions);
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
-  spec.exact = request.exact();
   const absl::Status converted = FirstError(
-      Assign(FromWire(request.operation(), "operation"), spec.operation),
-      Assign(FromWire(request.mode(), "mode"), spec.mode),
-      Assign(FromWire(request.direction(), "direction"), spec.direction),
-      Assign(ValidateGrouping(request.grouping(), array->description, limits), spec.grouping),
-      request.output_type() == v1::ElementType{}
-          ? absl::OkStatus()
-          : Assign(FromWire(request.output_type(), "output_type"), spec.output_type),
-      Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
-      Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
+      ConvertSpec(request, spec),
+      Assign(ValidateGrouping(request.grouping(), array->description, limits), spec.grouping));
   if (!converted.ok()) return converted;
   absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(array->description, std::move(spec));
   if (!plan.ok()) return plan.status();
@@ -272,23 +390,70 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
       ValidateArray(request.array(), "array", context.arrays, context.regions);
   if (!array.ok()) return array.status();
   kernels::HistogramSpec spec;
-  spec.quantiles.assign(request.quantiles().begin(), request.quantiles().end());
-  spec.return_states = request.return_accumulator();
   HistogramArrays arrays;
-  arrays.input.array = arrays.Hold(*array);
-  const absl::Status converted =
-      FirstError(ConvertBins(request, spec.bins), ConvertChannelCount(request, spec),
-                 ConvertYArray(request, *array, context, spec, arrays),
-                 ConvertWeights(request, *array, context, spec, arrays),
-                 Assign(FromWire(request.out_of_range_policy(), "out_of_range_policy"),
-                        spec.out_of_range_policy),
-                 Assign(IsSparse(request.format(), "format"), spec.sparse));
+  // One after the other: the last one that does not fit is named.
+  absl::Status held = arrays.Hold(*array, arrays.input.array);
+  if (held.ok()) held = ConvertYArray(request, *array, context, spec, arrays);
+  if (held.ok()) held = ConvertWeights(request, *array, context, spec, arrays);
+  const absl::Status converted = FirstError(ConvertSpec(request, spec), held);
   if (!converted.ok()) return converted;
   absl::StatusOr<kernels::HistogramPlan> plan =
       kernels::PlanHistogram(array->description, std::move(spec), limits.bin_count_max);
   if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
   return PlannedHistogram{*std::move(plan), arrays.input, std::move(arrays.leases),
-                          std::move(arrays.regions)};
+                          std::move(arrays.regions), arrays.engine};
+}
+
+absl::StatusOr<kernels::ReductionFoldSpec> PlanStream(const v1::ReduceArrayRequest& request,
+                                                      const Limits& limits) {
+  absl::StatusOr<kernels::ArrayDescription> array = ValidateStreamedArray(request.array(), "array");
+  if (!array.ok()) return array.status();
+  const auto& offsets = request.grouping().segments().offsets();
+  if (!array->is_matrix && !offsets.empty()) array->element_count = *offsets.rbegin();
+  kernels::ReductionSpec spec;
+  if (absl::Status status = ConvertSpec(request, *array, limits, spec); !status.ok()) return status;
+  // Parts are merged, whether their accumulator is asked for or not.
+  spec.return_states = true;
+  absl::StatusOr<kernels::ReductionPlan> plan = kernels::PlanReduction(*array, std::move(spec));
+  if (!plan.ok()) return plan.status();
+  plan->return_states = request.return_accumulator();
+  if (absl::Status status = CheckAnswerSize(*plan, limits); !status.ok()) return status;
+  const uint64_t group_count_max = AnsweredGroupsMax(*plan, limits);
+  return kernels::ReductionFoldSpec{.plan = *std::move(plan),
+                                    .first_index = request.first_index(),
+                                    .lane = limits.lane(),
+                                    .group_count_max = group_count_max};
+}
+
+absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequest& request,
+                                                  const Limits& limits) {
+  const absl::StatusOr<kernels::ElementType> type =
+      ValidateStreamedSamples(request.array(), "array");
+  if (!type.ok()) return type.status();
+  kernels::HistogramSpec spec;
+  const absl::Status converted =
+      FirstError(ConvertSpec(request, spec), ConvertStreamedCompanions(request, *type, spec));
+  if (!converted.ok()) return converted;
+  absl::StatusOr<kernels::HistogramPlan> plan = kernels::PlanHistogram(
+      kernels::ArrayDescription::Vector(*type, 0), std::move(spec), limits.bin_count_max);
+  if (!plan.ok()) return plan.status();
+  if (absl::Status status = CheckStreamedHistogram(*plan, limits); !status.ok()) return status;
+  return plan;
+}
+
+absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request,
+                                             const Limits& limits) {
+  const absl::StatusOr<kernels::ArrayDescription> array =
+      ValidateStreamedArray(request.array(), "array");
+  if (!array.ok()) return array.status();
+  kernels::ScanSpec spec;
+  const absl::Status converted =
+      FirstError(ConvertSpec(request, spec), CheckStreamedScan(request, *array));
+  if (!converted.ok()) return converted;
+  absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(*array, std::move(spec));
+  if (!plan.ok()) return plan.status();
+  if (absl::Status status = CheckScanBatch(*plan, limits); !status.ok()) return status;
+  return plan;
 }
 
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,

@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/engine.h"
+#include "kernels/reduction_fold.h"
 #include "server/array_store.h"
 #include "server/array_validation.h"
 #include "server/limits.h"
@@ -45,6 +46,7 @@ struct InlineResult {};
 struct NewArrayResult {
   std::string name;  // Empty: chosen by the store.
   std::chrono::nanoseconds idle_expiry{0};
+  uint32_t engine = 0;  // Where it will be: the input's, where that is resident.
 };
 struct InPlaceResult {};
 struct RegionResult {
@@ -66,6 +68,7 @@ struct PlannedHistogram {
   kernels::HistogramInput input;
   std::vector<ArrayLease> leases;
   std::vector<RegionLease> regions;
+  std::optional<uint32_t> engine;  // Which must run it, where any will not do.
 };
 
 // What the accumulators hold is looked at where they are merged, not here: that takes time in
@@ -84,6 +87,15 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
                                              const PlanningContext& context);
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
                                          const PlanningContext& context);
+
+// The requests of streams, whose arrays have yet to come. Nothing points into the request. Errors:
+// also an array that is not streamed.
+absl::StatusOr<kernels::ReductionFoldSpec> PlanStream(const v1::ReduceArrayRequest& request,
+                                                      const Limits& limits);
+absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequest& request,
+                                                  const Limits& limits);
+absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request,
+                                             const Limits& limits);
 
 }  // namespace gridfold::server
 

@@ -19,15 +19,21 @@ enum class Rpc : uint8_t {
   kGetArray,
   kListArrays,
   kDeleteArray,
+  kReduceStream,
+  kHistogramStream,
+  kScanStream,
+  kBatchCompute,
   kRegisterRegion,
   kUnregisterRegion,
   kListRegions,
 };
 
-inline constexpr std::array kRpcNames = {
-    "ReduceArray",    "ScanArray",        "ComputeHistogram", "MergeAccumulators", "CreateArray",
-    "WriteArray",     "ReadArray",        "GetArray",         "ListArrays",        "DeleteArray",
-    "RegisterRegion", "UnregisterRegion", "ListRegions"};
+inline constexpr std::array kRpcNames = {"ReduceArray",       "ScanArray",    "ComputeHistogram",
+                                         "MergeAccumulators", "CreateArray",  "WriteArray",
+                                         "ReadArray",         "GetArray",     "ListArrays",
+                                         "DeleteArray",       "ReduceStream", "HistogramStream",
+                                         "ScanStream",        "BatchCompute", "RegisterRegion",
+                                         "UnregisterRegion",  "ListRegions"};
 inline constexpr size_t kRpcCount = kRpcNames.size();
 
 constexpr const char* RpcName(Rpc rpc) { return kRpcNames[static_cast<size_t>(rpc)]; }

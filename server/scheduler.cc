@@ -1,6 +1,7 @@
 #include "server/scheduler.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,12 +13,8 @@ namespace gridfold::server {
 
 namespace {
 
-absl::Status QueueFull(absl::string_view what) {
-  return WithRetryDelay(
-      WithReason(absl::ResourceExhaustedError(absl::StrCat("the queue is full: ", what)),
-                 kReasonQueueFull),
-      kRetryDelay);
-}
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 
 absl::Status Draining() {
   return WithReason(absl::UnavailableError("the server is stopping"), kReasonDraining);
@@ -32,26 +29,102 @@ absl::Status DeadlinePassed() {
   return absl::DeadlineExceededError("the deadline passed before the job was complete");
 }
 
+// When so many of the jobs that are waiting in `backlog` will have gone that coming back makes
+// sense, where lanes finish `speed` of their cost in a unit of time.
+milliseconds RetryDelay(const Backlog& backlog, double speed) {
+  if (backlog.cost == nanoseconds(0)) return kRetryDelay;
+  const double part = std::max(1.0 / kRetryQueuePart,
+                               1.0 / static_cast<double>(std::max<uint64_t>(backlog.jobs, 1)));
+  const double delay_ms =
+      std::ceil(std::chrono::duration<double, std::milli>(backlog.cost).count() * part / speed);
+  return milliseconds(
+      static_cast<int64_t>(std::clamp(delay_ms, static_cast<double>(kRetryDelayMin.count()),
+                                      static_cast<double>(kRetryDelayMax.count()))));
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Create(kernels::Engine& engine,
-                                                             SchedulerOptions options) {
-  std::unique_ptr<Scheduler> scheduler(new Scheduler(engine, std::move(options)));
-  const Limits& limits = scheduler->options_.limits;
-  for (uint32_t i = 0; i < limits.lane_count; ++i) {
-    absl::StatusOr<std::unique_ptr<kernels::Lane>> lane = engine.CreateLane(limits.lane());
-    if (!lane.ok()) return lane.status();
-    scheduler->lanes_.push_back(*std::move(lane));
+// Why a job is not taken, in numbers; the text is made where no lock is held.
+struct Scheduler::Refusal {
+  enum class Cause {
+    kDraining,
+    kEngineLost,
+    kDeadlinePassed,
+    kDeadlineUnmeetable,
+    kQueueJobs,
+    kQueueBytes,
+    kTenantShare
+  };
+
+  Cause cause;
+  Backlog backlog = {};         // Of everybody; for kTenantShare, of the tenant.
+  milliseconds retry_delay{0};  // Where there is a point in it.
+  nanoseconds time_needed{0};   // For kDeadlineUnmeetable.
+
+  absl::Status ToStatus(const Limits& limits) const;
+};
+
+absl::Status Scheduler::Refusal::ToStatus(const Limits& limits) const {
+  const auto queue_full = [this](absl::string_view what) {
+    return WithRetryDelay(
+        WithReason(absl::ResourceExhaustedError(absl::StrCat("the queue is full: ", what)),
+                   kReasonQueueFull),
+        retry_delay);
+  };
+  switch (cause) {
+    case Cause::kDraining: return Draining();
+    case Cause::kEngineLost: return EngineLost();
+    case Cause::kDeadlinePassed: return DeadlinePassed();
+    case Cause::kDeadlineUnmeetable:
+      return WithReason(
+          absl::DeadlineExceededError(absl::StrCat(
+              "the deadline cannot be met: by what jobs have taken of late, this one needs at "
+              "least ",
+              std::chrono::duration_cast<std::chrono::microseconds>(time_needed).count(),
+              " microseconds from now")),
+          kReasonDeadlineUnmeetable);
+    case Cause::kQueueJobs:
+      return queue_full(absl::StrCat(limits.queued_jobs_max, " jobs are waiting"));
+    case Cause::kQueueBytes:
+      return queue_full(absl::StrCat("of ", limits.queued_bytes_max, " bytes that may wait, ",
+                                     backlog.bytes, " are taken"));
+    case Cause::kTenantShare:
+      return queue_full(absl::StrCat("what is left of it is for other tenants; this one has ",
+                                     backlog.jobs, " jobs waiting, of ", backlog.bytes, " bytes"));
   }
-  scheduler->statistics_.lane_count = limits.lane_count;
-  for (const std::unique_ptr<kernels::Lane>& lane : scheduler->lanes_) {
-    scheduler->threads_.emplace_back([&self = *scheduler, &lane = *lane] { self.RunLane(lane); });
+  return absl::InternalError("unknown refusal");
+}
+
+absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Create(
+    const std::vector<kernels::Engine*>& engines, SchedulerOptions options) {
+  std::unique_ptr<Scheduler> scheduler(new Scheduler(engines, std::move(options)));
+  const Limits& limits = scheduler->options_.limits;
+  for (uint32_t engine = 0; engine < engines.size(); ++engine) {
+    for (uint32_t i = 0; i < limits.lane_count; ++i) {
+      absl::StatusOr<std::unique_ptr<kernels::Lane>> lane =
+          engines[engine]->CreateLane(limits.lane());
+      if (!lane.ok()) return lane.status();
+      auto& thread = scheduler->lanes_.emplace_back(std::make_unique<LaneThread>(engine));
+      thread->lane = *std::move(lane);
+      scheduler->engines_[engine].idle.push_back(thread.get());
+    }
+  }
+  for (const std::unique_ptr<LaneThread>& lane : scheduler->lanes_) {
+    lane->thread = std::thread([&self = *scheduler, &lane = *lane] { self.RunLane(lane); });
   }
   return scheduler;
 }
 
-Scheduler::Scheduler(const kernels::Engine& engine, SchedulerOptions options)
-    : engine_(engine), options_(std::move(options)) {}
+Scheduler::Scheduler(const std::vector<kernels::Engine*>& engines, SchedulerOptions options)
+    : options_(std::move(options)),
+      queue_(static_cast<uint32_t>(engines.size()), options_.tenant_weights) {
+  const uint32_t lane_count = options_.limits.lane_count;
+  for (kernels::Engine* const engine : engines) {
+    engines_.push_back({.engine = engine, .statistics = {.lane_count = lane_count}, .idle = {}});
+    engines_.back().idle.reserve(lane_count);
+    statistics_.lane_count += lane_count;
+  }
+}
 
 Scheduler::~Scheduler() {
   StopAll();
@@ -60,84 +133,175 @@ Scheduler::~Scheduler() {
     idle_.wait(lock, [this] { return unfinished_ == 0; });
     shutting_down_ = true;
   }
-  work_available_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (const std::unique_ptr<LaneThread>& lane : lanes_) {
+    lane->wake.notify_one();
+    if (lane->thread.joinable()) lane->thread.join();
+  }
 }
 
 absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
+  Job& accepted = *job;
+  JobList entry;
+  entry.push_back(std::move(job));
+  std::optional<Refusal> refusal;
+  LaneThread* lane = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    const uint64_t payload_bytes = job->work_.payload_bytes;
-    if (absl::Status status = AdmissionStatus(payload_bytes, job->work_.deadline); !status.ok()) {
-      return status;
-    }
-    const bool lane_is_idle = statistics_.lanes_busy < statistics_.lane_count;
-    JobList& list = lane_is_idle ? starting_ : queued_;
-    Job& accepted = *job;
-    // First what may throw, so that nothing is half done.
-    accepted.position_ = list.insert(list.end(), std::move(job));
-    accepted.state_ = lane_is_idle ? Job::State::kRunning : Job::State::kQueued;
-    accepted.accepted_at_ = options_.now();
-    ++statistics_.accepted;
-    ++unfinished_;
-    if (lane_is_idle) {
-      ++statistics_.lanes_busy;
-      statistics_.lanes_busy_high_water =
-          std::max(statistics_.lanes_busy_high_water, statistics_.lanes_busy);
-    } else {
-      ++statistics_.queued;
-      statistics_.queued_bytes += payload_bytes;
-      statistics_.queued_high_water = std::max(statistics_.queued_high_water, statistics_.queued);
-      statistics_.queued_bytes_high_water =
-          std::max(statistics_.queued_bytes_high_water, statistics_.queued_bytes);
+    const JobClock::time_point now = options_.now();
+    accepted.cost_ = EstimateCost(accepted.work_, now);
+    refusal = CheckAdmission(accepted.work_, accepted.cost_, now);
+    if (!refusal) {
+      EngineLanes* const engine = IdleEngineFor(accepted.work_);
+      queue_.Push(entry);
+      accepted.state_ = Job::State::kQueued;
+      accepted.accepted_at_ = now;
+      ++statistics_.accepted;
+      ++unfinished_;
+      if (engine != nullptr) {
+        lane = &LeaveIdle(*engine);
+        TakeNext(*lane);
+      } else {
+        const Backlog& backlog = queue_.backlog();
+        statistics_.queued_high_water = std::max(statistics_.queued_high_water, backlog.jobs);
+        statistics_.queued_bytes_high_water =
+            std::max(statistics_.queued_bytes_high_water, backlog.bytes);
+      }
     }
   }
-  work_available_.notify_one();
+  if (refusal) return refusal->ToStatus(options_.limits);
+  if (lane != nullptr) lane->wake.notify_one();
   return absl::OkStatus();
 }
 
-absl::Status Scheduler::CheckAdmission(uint64_t payload_bytes, JobClock::time_point deadline) {
-  const std::lock_guard lock(mutex_);
-  return AdmissionStatus(payload_bytes, deadline);
+absl::Status Scheduler::CheckAdmission(const JobWork& work) {
+  std::optional<Refusal> refusal;
+  {
+    const std::lock_guard lock(mutex_);
+    const JobClock::time_point now = options_.now();
+    refusal = CheckAdmission(work, EstimateCost(work, now), now);
+  }
+  return refusal ? refusal->ToStatus(options_.limits) : absl::OkStatus();
 }
 
-absl::Status Scheduler::AdmissionStatus(uint64_t payload_bytes, JobClock::time_point deadline) {
+std::optional<Scheduler::Refusal> Scheduler::CheckAdmission(const JobWork& work, nanoseconds cost,
+                                                            JobClock::time_point now) {
   RefusedJobs& refused = statistics_.refused;
   if (draining_) {
     ++refused.draining;
-    return Draining();
+    return Refusal{Refusal::Cause::kDraining};
   }
-  if (engine_lost_) {
+  if (LanesFor(work) == 0) {
     ++refused.engine_lost;
-    return EngineLost();
+    return Refusal{Refusal::Cause::kEngineLost};
   }
-  if (deadline <= options_.now()) {
+  if (work.deadline <= now) {
     ++refused.deadline;
-    return DeadlinePassed();
+    return Refusal{Refusal::Cause::kDeadlinePassed};
   }
-  if (statistics_.lanes_busy < statistics_.lane_count) return absl::OkStatus();
+  const bool lane_is_idle = IdleEngineFor(work) != nullptr;
+  if (lane_is_idle && work.deadline == JobClock::time_point::max()) return std::nullopt;
+  const FairQueue::Standing standing = queue_.StandingOf(work);
+  const nanoseconds wait = lane_is_idle ? nanoseconds(0) : EstimateWait(work, standing);
+  const nanoseconds time_needed = (wait + cost) / kDeadlineOptimism;
+  if (work.deadline - now < time_needed) {
+    ++refused.deadline_unmeetable;
+    return Refusal{.cause = Refusal::Cause::kDeadlineUnmeetable, .time_needed = time_needed};
+  }
+  return lane_is_idle ? std::nullopt : CheckRoom(work, standing);
+}
+
+std::optional<Scheduler::Refusal> Scheduler::CheckRoom(const JobWork& work,
+                                                       const FairQueue::Standing& standing) {
   const Limits& limits = options_.limits;
-  if (statistics_.queued >= limits.queued_jobs_max) {
-    ++refused.queue_jobs;
-    return QueueFull(absl::StrCat(limits.queued_jobs_max, " jobs are waiting"));
+  RefusedJobs& refused = statistics_.refused;
+  const Backlog& all = queue_.backlog();
+  const double lanes = LanesFor(work);
+  const bool has_place = all.jobs < limits.queued_jobs_max;
+  const bool has_room = work.payload_bytes <= limits.queued_bytes_max - all.bytes;
+  if (!has_place || !has_room) {
+    ++(has_place ? refused.queue_bytes : refused.queue_jobs);
+    return Refusal{.cause = has_place ? Refusal::Cause::kQueueBytes : Refusal::Cause::kQueueJobs,
+                   .backlog = all,
+                   .retry_delay = RetryDelay(all, lanes)};
   }
-  if (payload_bytes > limits.queued_bytes_max - statistics_.queued_bytes) {
-    ++refused.queue_bytes;
-    return QueueFull(absl::StrCat("of ", limits.queued_bytes_max, " bytes that may wait, ",
-                                  statistics_.queued_bytes, " are taken"));
+  if (standing.own.jobs == 0) return std::nullopt;
+  // The reserve is shared by those who wait and one more, so that something is left for who comes.
+  const double share = static_cast<double>(standing.weight) /
+                       static_cast<double>(standing.weights + kTenantWeightDefault);
+  const auto may_have = [share](uint64_t max, uint64_t taken, uint64_t own, uint64_t more) {
+    const uint64_t reserve = max / kQueueReservePart;
+    return taken + more <= max - reserve ||
+           static_cast<double>(own + more) <= static_cast<double>(reserve) * share;
+  };
+  if (may_have(limits.queued_jobs_max, all.jobs, standing.own.jobs, 1) &&
+      may_have(limits.queued_bytes_max, all.bytes, standing.own.bytes, work.payload_bytes)) {
+    return std::nullopt;
   }
-  return absl::OkStatus();
+  ++refused.tenant_share;
+  const double part = static_cast<double>(standing.weight) / static_cast<double>(standing.weights);
+  return Refusal{.cause = Refusal::Cause::kTenantShare,
+                 .backlog = standing.own,
+                 .retry_delay = RetryDelay(standing.own, lanes * part)};
+}
+
+nanoseconds Scheduler::EstimateCost(const JobWork& work, JobClock::time_point now) const {
+  return costs_.Estimate(work.rpc, work.payload_bytes + work.resident_bytes, now)
+      .value_or(nanoseconds(0));
+}
+
+// The tenant's own jobs before this one, at its share of the lanes; never more than all that waits
+// for the same engines. What the lanes run now is not counted, nor what may still come.
+nanoseconds Scheduler::EstimateWait(const JobWork& work,
+                                    const FairQueue::Standing& standing) const {
+  const double slowness =
+      static_cast<double>(standing.weights) / static_cast<double>(standing.weight);
+  const double cost = std::min(static_cast<double>(standing.cost_ahead.count()) * slowness,
+                               static_cast<double>(standing.cost_of_all.count()));
+  return nanoseconds(static_cast<int64_t>(cost / LanesFor(work)));
+}
+
+// That may run it now or later; 0 where the engine that it needs is lost, or all are.
+uint32_t Scheduler::LanesFor(const JobWork& work) const {
+  uint32_t lanes = 0;
+  for (uint32_t engine = 0; engine < engines_.size(); ++engine) {
+    const EngineStatistics& statistics = engines_[engine].statistics;
+    if (!statistics.lost && work.engine.value_or(engine) == engine) lanes += statistics.lane_count;
+  }
+  return lanes;
+}
+
+// The least loaded engine with an idle lane that may run it; null where there is none.
+Scheduler::EngineLanes* Scheduler::IdleEngineFor(const JobWork& work) {
+  if (work.engine) {
+    EngineLanes& needed = engines_[*work.engine];
+    return needed.idle.empty() ? nullptr : &needed;
+  }
+  EngineLanes& engine = *std::max_element(
+      engines_.begin(), engines_.end(),
+      [](const EngineLanes& a, const EngineLanes& b) { return a.idle.size() < b.idle.size(); });
+  return engine.idle.empty() ? nullptr : &engine;
+}
+
+// The lane that was last at work, whose caches are warm; but rather one that sleeps than one that
+// is still telling the caller of its last job.
+Scheduler::LaneThread& Scheduler::LeaveIdle(EngineLanes& engine) {
+  auto lane = std::find_if(engine.idle.rbegin(), engine.idle.rend(),
+                           [](const LaneThread* candidate) { return candidate->asleep; });
+  if (lane == engine.idle.rend()) lane = engine.idle.rbegin();
+  LaneThread& left = **lane;
+  engine.idle.erase(std::next(lane).base());
+  return left;
 }
 
 void Scheduler::Cancel(const std::shared_ptr<Job>& job) {
   absl::Status status;
+  JobList removed;
   {
     const std::lock_guard lock(mutex_);
     if (job->state_ == Job::State::kNew || job->state_ == Job::State::kDone) return;
     if (job->stop_cause_ == Job::StopCause::kNone) job->stop_cause_ = Job::StopCause::kCaller;
     if (job->state_ == Job::State::kQueued) {
-      JobList removed;
-      LeaveQueue(*job, removed);
+      queue_.Remove(*job, removed);
       status = FinalStatus(*job, absl::CancelledError());
       End(*job, status);
     }
@@ -160,14 +324,11 @@ void Scheduler::StopAll() {
   {
     const std::lock_guard lock(mutex_);
     draining_ = true;
-    while (!queued_.empty()) {
-      Job& job = *queued_.front();
-      job.stop_cause_ = Job::StopCause::kShutdown;
-      LeaveQueue(job, dropped);
-      End(job, Draining());
-    }
-    for (const JobList* list : {&starting_, &running_}) {
-      for (const std::shared_ptr<Job>& job : *list) {
+    queue_.RemoveAll(dropped);
+    for (const std::shared_ptr<Job>& job : dropped) job->stop_cause_ = Job::StopCause::kShutdown;
+    EndAll(dropped, Draining());
+    for (const std::unique_ptr<LaneThread>& lane : lanes_) {
+      for (const std::shared_ptr<Job>& job : lane->jobs) {
         if (job->stop_cause_ == Job::StopCause::kNone) job->stop_cause_ = Job::StopCause::kShutdown;
         stop_sources.push_back(job->stop_source_);
       }
@@ -183,79 +344,180 @@ bool Scheduler::WaitUntilIdle(std::chrono::nanoseconds timeout) {
 }
 
 SchedulerStatistics Scheduler::GetStatistics() const {
+  SchedulerStatistics statistics;
+  statistics.engines.reserve(engines_.size());
   const std::lock_guard lock(mutex_);
-  return statistics_;
+  std::vector<EngineStatistics> engines = std::move(statistics.engines);
+  for (const EngineLanes& engine : engines_) engines.push_back(engine.statistics);
+  statistics = statistics_;
+  statistics.engines = std::move(engines);
+  statistics.queued = queue_.backlog().jobs;
+  statistics.queued_bytes = queue_.backlog().bytes;
+  return statistics;
 }
 
-void Scheduler::RunLane(kernels::Lane& lane) {
-  while (std::shared_ptr<Job> job = TakeStarting()) {
-    while (job != nullptr) {
-      absl::Status status = RunJob(*job, lane);
-      CheckEngine();
-      job = CompleteAndTakeNext(job, std::move(status));
+void Scheduler::RunLane(LaneThread& lane) {
+  while (WaitForJob(lane)) {
+    bool goes_on = true;
+    while (goes_on) {
+      StartJobs(lane);
+      RunJobs(lane);
+      CheckEngine(lane.engine);
+      goes_on = CompleteAndTakeNext(lane);
     }
   }
 }
 
-// The next job for an idle lane; none when there will be no more.
-std::shared_ptr<Job> Scheduler::TakeStarting() {
+// False when there will be no more.
+bool Scheduler::WaitForJob(LaneThread& lane) {
   std::unique_lock lock(mutex_);
-  work_available_.wait(lock, [this] { return shutting_down_ || !starting_.empty(); });
-  if (starting_.empty()) return nullptr;
-  running_.splice(running_.end(), starting_, starting_.begin());
-  return running_.back();
+  lane.asleep = true;
+  lane.wake.wait(lock, [&] { return shutting_down_ || !lane.jobs.empty(); });
+  lane.asleep = false;
+  return !lane.jobs.empty();
 }
 
-absl::Status Scheduler::RunJob(Job& job, kernels::Lane& lane) {
-  std::chrono::nanoseconds queue_time;
-  {
-    const std::lock_guard lock(mutex_);
-    if (absl::Status status = ReasonNotToRun(job); !status.ok()) return status;
-    queue_time = options_.now() - job.accepted_at_;
+// Those that came while the lane was waking up, or telling its last callers, can still share.
+void Scheduler::StartJobs(LaneThread& lane) {
+  lane.started.clear();
+  const std::lock_guard lock(mutex_);
+  TakeAlike(lane);
+  const JobClock::time_point now = options_.now();
+  for (const std::shared_ptr<Job>& job : lane.jobs) {
+    job->outcome_ = ReasonNotToRun(*job, now);
+    if (!job->outcome_.ok()) continue;
+    job->started_at_ = now;
+    lane.started.push_back(job.get());
   }
-  // No exception of a job may end the program, nor cost another job anything.
-  return CatchExceptions([&] {
-    return job.work_.run({lane, job.stop_source_.get_token(), queue_time});
-  });
+  if (lane.started.size() > 1) {
+    ++statistics_.batches;
+    statistics_.batched_jobs += lane.started.size();
+  }
 }
 
-absl::Status Scheduler::ReasonNotToRun(const Job& job) const {
+void Scheduler::RunJobs(LaneThread& lane) {
+  if (lane.started.size() == 1) {
+    Job& job = *lane.started.front();
+    // No exception of a job may end the program, nor cost another job anything.
+    job.outcome_ = CatchExceptions([&] {
+      return job.work_.run(
+          {*lane.lane, job.stop_source_.get_token(), job.started_at_ - job.accepted_at_});
+    });
+    return;
+  }
+  lane.batch.clear();
+  for (Job* const job : lane.started) {
+    lane.batch.push_back({&*job->work_.batchable, job->stop_source_.get_token(),
+                          job->started_at_ - job->accepted_at_, &job->outcome_});
+  }
+  RunTogether(lane.batch, *lane.lane);
+}
+
+absl::Status Scheduler::ReasonNotToRun(const Job& job, JobClock::time_point now) const {
   if (job.stop_cause_ != Job::StopCause::kNone) return absl::CancelledError();
-  if (engine_lost_) return EngineLost();
-  if (job.work_.deadline <= options_.now()) return DeadlinePassed();
+  if (engines_[job.engine_].statistics.lost) return EngineLost();
+  if (job.work_.deadline <= now) return DeadlinePassed();
   return absl::OkStatus();
 }
 
-void Scheduler::CheckEngine() {
-  if (engine_.Healthy()) return;
+// Jobs that may run elsewhere stay in the queue while there is an elsewhere.
+void Scheduler::CheckEngine(uint32_t index) {
+  EngineLanes& engine = engines_[index];
+  if (engine.engine->Healthy()) return;
+  JobList dropped;
+  bool none_is_left = false;
   {
     const std::lock_guard lock(mutex_);
-    if (engine_lost_) return;
-    engine_lost_ = true;
+    if (engine.statistics.lost) return;
+    engine.statistics.lost = true;
+    engine.idle.clear();
+    none_is_left = AllEnginesLost();
+    if (none_is_left) {
+      queue_.RemoveAll(dropped);
+    } else {
+      queue_.RemoveNeeding(index, dropped);
+    }
+    EndAll(dropped, EngineLost());
   }
-  options_.on_engine_lost();
+  options_.on_engine_lost(index, none_is_left);
+  for (const std::shared_ptr<Job>& job : dropped) Finish(*job, EngineLost());
+}
+
+bool Scheduler::AllEnginesLost() const {
+  return std::all_of(engines_.begin(), engines_.end(),
+                     [](const EngineLanes& engine) { return engine.statistics.lost; });
 }
 
 // The lane is free for other jobs before the caller hears of this one, so that a caller who asks
-// again at once does not find its own last job in the way.
-std::shared_ptr<Job> Scheduler::CompleteAndTakeNext(const std::shared_ptr<Job>& job,
-                                                    absl::Status status) {
-  std::shared_ptr<Job> next;
+// again at once does not find its own last job in the way. False where the lane has none.
+bool Scheduler::CompleteAndTakeNext(LaneThread& lane) {
+  JobList completed;
+  bool has_next = false;
   {
     const std::lock_guard lock(mutex_);
-    status = FinalStatus(*job, std::move(status));
-    running_.erase(job->position_);
+    completed.splice(completed.end(), lane.jobs);
+    const JobClock::time_point now = options_.now();
+    for (const std::shared_ptr<Job>& job : completed) Complete(*job, lane.started.size(), now);
     --statistics_.lanes_busy;
-    End(*job, status);
-    if (!queued_.empty()) {
-      next = queued_.front();
-      LeaveQueue(*next, running_);
-      next->state_ = Job::State::kRunning;
-      ++statistics_.lanes_busy;
-    }
+    --engines_[lane.engine].statistics.lanes_busy;
+    if (completed.size() == 1) has_next = GoOn(lane);
   }
-  Finish(*job, status);
-  return next;
+  for (const std::shared_ptr<Job>& job : completed) Finish(*job, job->outcome_);
+  if (completed.size() > 1) {
+    // Telling so many callers takes a while, in which another lane may take the next job.
+    const std::lock_guard lock(mutex_);
+    has_next = GoOn(lane);
+  }
+  return has_next;
+}
+
+// A job that has run, with so many that shared the launch, ends.
+void Scheduler::Complete(Job& job, uint64_t sharers, JobClock::time_point now) {
+  const nanoseconds used = job.started_at_ < now
+                               ? (now - job.started_at_) / static_cast<int64_t>(sharers)
+                               : nanoseconds(0);
+  if (job.outcome_.ok()) {
+    costs_.Learn(job.work_.rpc, job.work_.payload_bytes + job.work_.resident_bytes, used, now);
+  }
+  queue_.Settle(job, used);
+  job.outcome_ = FinalStatus(job, std::move(job.outcome_));
+  --statistics_.running;
+  End(job, job.outcome_);
+}
+
+// Takes the lane's next job. False where the lane has none.
+bool Scheduler::GoOn(LaneThread& lane) {
+  if (TakeNext(lane)) return true;
+  EngineLanes& engine = engines_[lane.engine];
+  if (!engine.statistics.lost) engine.idle.push_back(&lane);
+  return false;
+}
+
+// The job that is next on this lane, which has none; none where the queue has nothing for it.
+bool Scheduler::TakeNext(LaneThread& lane) {
+  EngineStatistics& engine = engines_[lane.engine].statistics;
+  if (engine.lost || !queue_.Take(lane.engine, lane.jobs)) return false;
+  lane.jobs.back()->state_ = Job::State::kRunning;
+  ++engine.lanes_busy;
+  ++statistics_.lanes_busy;
+  ++statistics_.running;
+  statistics_.lanes_busy_high_water =
+      std::max(statistics_.lanes_busy_high_water, statistics_.lanes_busy);
+  return true;
+}
+
+// Further jobs that may share the launch of the lane's job.
+void Scheduler::TakeAlike(LaneThread& lane) {
+  if (engines_[lane.engine].statistics.lost) return;
+  const uint64_t bytes_max = std::min(kJobBatchBytesMax, options_.limits.message_bytes_max);
+  uint64_t bytes = lane.jobs.front()->work_.payload_bytes;
+  while (bytes < bytes_max && lane.jobs.size() < kJobBatchJobsMax &&
+         queue_.TakeAlike(*lane.jobs.back(), bytes_max - bytes, lane.jobs)) {
+    Job& job = *lane.jobs.back();
+    job.state_ = Job::State::kRunning;
+    bytes += job.work_.payload_bytes;
+    ++statistics_.running;
+  }
 }
 
 // Lanes know only that they were stopped; here it is said why.
@@ -266,10 +528,8 @@ absl::Status Scheduler::FinalStatus(const Job& job, absl::Status status) const {
   return CancelledByCaller();
 }
 
-void Scheduler::LeaveQueue(Job& job, JobList& to) {
-  to.splice(to.end(), queued_, job.position_);
-  --statistics_.queued;
-  statistics_.queued_bytes -= job.work_.payload_bytes;
+void Scheduler::EndAll(const JobList& jobs, const absl::Status& status) {
+  for (const std::shared_ptr<Job>& job : jobs) End(*job, status);
 }
 
 void Scheduler::End(Job& job, const absl::Status& status) {

@@ -1,12 +1,20 @@
-// Gives jobs to lanes: first come, first served, within bounds.
+// Gives jobs to the lanes of one or several engines: in turns by tenant, within bounds.
 //
-// Each lane has a thread, which runs one job after the other and completes it. A job that finds all
-// lanes busy waits in a queue bounded by the number of jobs and by their bytes, both checked in one
-// step. A waiting job that is cancelled leaves at once and gives back its place; one whose deadline
-// passes is dropped before it starts; a running one is asked to stop. Every accepted job is
-// finished exactly once. Knows neither gRPC nor CUDA.
+// Each lane has a thread, which runs one job after the other and completes it; small jobs that wait
+// when their turn comes, and are alike, it runs together, but it never waits for one. A job that
+// finds no idle lane that may run it waits in a FairQueue, which says whose turn it is when a lane
+// is free. What waits is bounded by the number of jobs and by their bytes, both checked in one
+// step; the last part of the queue is kept for tenants that have little in it. A job whose deadline
+// cannot be met, by what jobs like it and those before it have taken of late, is refused at once. A
+// waiting job that is cancelled leaves at once and gives back its place; one whose deadline passes
+// is dropped before it starts; a running one is asked to stop. Every accepted job is finished
+// exactly once. When an engine is lost, its lanes stop, the jobs that only it could run fail, and
+// the others go on. Knows neither gRPC nor CUDA.
 //
-// Thread-safe. The engine must outlive the scheduler.
+// One mutex guards everything and is held for about a microsecond, or half of one for each job of a
+// batch: jobs are run and finished, and refusals put into words, without it.
+//
+// Thread-safe. The engines must outlive the scheduler.
 #ifndef GRIDFOLD_SERVER_SCHEDULER_H_
 #define GRIDFOLD_SERVER_SCHEDULER_H_
 
@@ -14,15 +22,17 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/engine.h"
+#include "server/cost_model.h"
+#include "server/fair_queue.h"
 #include "server/job.h"
 #include "server/limits.h"
 
@@ -30,13 +40,15 @@ namespace gridfold::server {
 
 // Jobs that were not taken, by what stood in the way.
 struct RefusedJobs {
-  uint64_t queue_jobs = 0;   // So many were waiting already.
-  uint64_t queue_bytes = 0;  // With so many bytes.
+  uint64_t queue_jobs = 0;    // So many were waiting already.
+  uint64_t queue_bytes = 0;   // With so many bytes.
+  uint64_t tenant_share = 0;  // What was left of the queue is kept for other tenants.
   uint64_t draining = 0;
   uint64_t engine_lost = 0;
-  uint64_t deadline = 0;  // It had passed before the job came.
+  uint64_t deadline = 0;             // It had passed before the job came.
+  uint64_t deadline_unmeetable = 0;  // It would pass before the job's end.
 
-  uint64_t by_queue() const { return queue_jobs + queue_bytes; }
+  uint64_t by_queue() const { return queue_jobs + queue_bytes + tenant_share; }
 };
 
 // Jobs that were taken and then dropped or stopped, by why nobody waits for them any more.
@@ -48,8 +60,14 @@ struct CancelledJobs {
   uint64_t total() const { return caller + deadline + shutdown; }
 };
 
+struct EngineStatistics {
+  uint32_t lane_count = 0;
+  uint32_t lanes_busy = 0;
+  bool lost = false;
+};
+
 // What the scheduler has done, and is doing. At any moment
-// accepted == succeeded + failed + cancelled.total() + queued + lanes_busy.
+// accepted == succeeded + failed + cancelled.total() + queued + running.
 struct SchedulerStatistics {
   uint64_t accepted = 0;
   RefusedJobs refused;
@@ -59,36 +77,46 @@ struct SchedulerStatistics {
   uint64_t bytes_processed = 0;
   uint64_t queued = 0;
   uint64_t queued_bytes = 0;
+  uint64_t running = 0;  // More than lanes_busy where jobs share a launch.
+  // Launches that several jobs shared, and those jobs.
+  uint64_t batches = 0;
+  uint64_t batched_jobs = 0;
   uint32_t lanes_busy = 0;
   uint32_t lane_count = 0;
   // The most that there have been at a time.
   uint64_t queued_high_water = 0;
   uint64_t queued_bytes_high_water = 0;
   uint32_t lanes_busy_high_water = 0;
+  std::vector<EngineStatistics> engines;
 };
 
 struct SchedulerOptions {
   Limits limits;
   std::function<JobClock::time_point()> now = JobClock::now;
-  // Called once, before the job that met the failure is finished, when the engine is lost.
-  std::function<void()> on_engine_lost = [] {};
+  TenantWeights tenant_weights = {};
+  // Called once for each engine that is lost, by its place in the list, before the job that met the
+  // failure is finished; `none_is_left` with the last one.
+  std::function<void(uint32_t engine, bool none_is_left)> on_engine_lost = [](uint32_t, bool) {};
 };
 
 class Scheduler {
  public:
-  // Makes the lanes and starts their threads. Errors: those of Engine::CreateLane.
-  static absl::StatusOr<std::unique_ptr<Scheduler>> Create(kernels::Engine& engine,
-                                                           SchedulerOptions options);
+  // Makes Limits::lane_count lanes of each engine and starts their threads. Requires an engine.
+  // Errors: those of Engine::CreateLane.
+  static absl::StatusOr<std::unique_ptr<Scheduler>> Create(
+      const std::vector<kernels::Engine*>& engines, SchedulerOptions options);
   // Stops every job and waits for the lanes.
   ~Scheduler();
 
   // Takes the job, or refuses it and leaves it alone. Errors: UNAVAILABLE while draining or when
-  // the engine is lost; DEADLINE_EXCEEDED; RESOURCE_EXHAUSTED with a retry delay when the queue is
-  // full.
+  // the engine that it needs, or every engine, is lost; DEADLINE_EXCEEDED where the deadline has
+  // passed or cannot be met; RESOURCE_EXHAUSTED with a retry delay when the queue is full, for
+  // everybody or for this tenant.
   absl::Status Submit(std::shared_ptr<Job> job);
 
-  // What Submit would say now to a job of this size: spares preparing one that has no chance.
-  absl::Status CheckAdmission(uint64_t payload_bytes, JobClock::time_point deadline);
+  // What Submit would say now to a job with this work, of which `run` and `finish` may be missing:
+  // spares preparing one that has no chance.
+  absl::Status CheckAdmission(const JobWork& work);
 
   // Nobody waits for the job any more. Does nothing to a job that is finished.
   void Cancel(const std::shared_ptr<Job>& job);
@@ -105,43 +133,75 @@ class Scheduler {
   SchedulerStatistics GetStatistics() const;
 
  private:
-  using JobList = std::list<std::shared_ptr<Job>>;
+  struct LaneThread {
+    explicit LaneThread(uint32_t its_engine) : engine(its_engine) {
+      started.reserve(kJobBatchJobsMax);
+      batch.reserve(kJobBatchJobsMax);
+    }
 
-  explicit Scheduler(const kernels::Engine& engine, SchedulerOptions options);
+    const uint32_t engine;
+    std::unique_ptr<kernels::Lane> lane;
+    std::thread thread;
+    // Guarded by mutex_.
+    JobList jobs;         // What it runs, or will when it has woken up.
+    bool asleep = false;  // Waiting for a job, not only without one.
+    std::condition_variable wake;
+    // Its own thread's alone, with room for the largest batch from the start.
+    std::vector<Job*> started;  // Of `jobs`, those that there is no reason not to run.
+    std::vector<BatchedJob> batch;
+  };
 
-  void RunLane(kernels::Lane& lane);
-  absl::Status RunJob(Job& job, kernels::Lane& lane);
-  std::shared_ptr<Job> TakeStarting();
-  std::shared_ptr<Job> CompleteAndTakeNext(const std::shared_ptr<Job>& job, absl::Status status);
-  void CheckEngine();
+  struct EngineLanes {
+    kernels::Engine* engine;
+    // Guarded by mutex_.
+    EngineStatistics statistics;
+    std::vector<LaneThread*> idle;  // Without a job. None of a lost engine.
+  };
+
+  struct Refusal;
+
+  explicit Scheduler(const std::vector<kernels::Engine*>& engines, SchedulerOptions options);
+
+  void RunLane(LaneThread& lane);
+  bool WaitForJob(LaneThread& lane);
+  void StartJobs(LaneThread& lane);
+  void RunJobs(LaneThread& lane);
+  bool CompleteAndTakeNext(LaneThread& lane);
+  void CheckEngine(uint32_t engine);
   void Finish(Job& job, const absl::Status& status);
 
   // These require `mutex_`.
-  absl::Status AdmissionStatus(uint64_t payload_bytes, JobClock::time_point deadline);
-  absl::Status ReasonNotToRun(const Job& job) const;
+  std::optional<Refusal> CheckAdmission(const JobWork& work, std::chrono::nanoseconds cost,
+                                        JobClock::time_point now);
+  std::optional<Refusal> CheckRoom(const JobWork& work, const FairQueue::Standing& standing);
+  std::chrono::nanoseconds EstimateCost(const JobWork& work, JobClock::time_point now) const;
+  std::chrono::nanoseconds EstimateWait(const JobWork& work,
+                                        const FairQueue::Standing& standing) const;
+  uint32_t LanesFor(const JobWork& work) const;
+  EngineLanes* IdleEngineFor(const JobWork& work);
+  LaneThread& LeaveIdle(EngineLanes& engine);
+  bool TakeNext(LaneThread& lane);
+  void TakeAlike(LaneThread& lane);
+  void Complete(Job& job, uint64_t sharers, JobClock::time_point now);
+  bool GoOn(LaneThread& lane);
+  absl::Status ReasonNotToRun(const Job& job, JobClock::time_point now) const;
   absl::Status FinalStatus(const Job& job, absl::Status status) const;
-  void LeaveQueue(Job& job, JobList& to);
+  void EndAll(const JobList& jobs, const absl::Status& status);
   void End(Job& job, const absl::Status& status);
+  bool AllEnginesLost() const;
 
-  const kernels::Engine& engine_;
   const SchedulerOptions options_;
-  std::vector<std::unique_ptr<kernels::Lane>> lanes_;
+  std::vector<std::unique_ptr<LaneThread>> lanes_;
 
   mutable std::mutex mutex_;
-  std::condition_variable work_available_;
   std::condition_variable idle_;
-  // A job is in one list at a time: waiting for a lane; given one of the idle lanes, whose thread
-  // has yet to wake up; on a lane.
-  JobList queued_;
-  JobList starting_;
-  JobList running_;
-  SchedulerStatistics statistics_;
-  uint64_t unfinished_ = 0;  // Accepted jobs whose finish has not returned.
+  std::vector<EngineLanes> engines_;
+  FairQueue queue_;
+  CostModel costs_;
+  SchedulerStatistics statistics_;  // But for what `engines_` and `queue_` have.
+  uint64_t unfinished_ = 0;         // Accepted jobs whose finish has not returned.
   bool draining_ = false;
-  bool engine_lost_ = false;
   bool shutting_down_ = false;
-
-  std::vector<std::thread> threads_;
 };
 
 }  // namespace gridfold::server

@@ -22,8 +22,8 @@ class SchedulerTest : public testing::Test {
   void Make(const Limits& limits) {
     SchedulerOptions options{.limits = limits};
     options.now = [this] { return clock_.Now(); };
-    options.on_engine_lost = [this] { ++engine_lost_count_; };
-    absl::StatusOr<std::unique_ptr<Scheduler>> scheduler = Scheduler::Create(engine_, options);
+    options.on_engine_lost = [this](uint32_t, bool) { ++engine_lost_count_; };
+    absl::StatusOr<std::unique_ptr<Scheduler>> scheduler = Scheduler::Create({&engine_}, options);
     ASSERT_TRUE(scheduler.ok()) << scheduler.status();
     scheduler_ = *std::move(scheduler);
   }
@@ -112,12 +112,12 @@ TEST_F(SchedulerTest, RefusesMoreJobsThanTheQueueHolds) {
 TEST_F(SchedulerTest, RefusesMoreBytesThanTheQueueHolds) {
   Make(SmallLimits(1, /*jobs_max=*/16, /*bytes_max=*/100));
   OccupyLane();
-  TestJob large(Succeed(), 60), too_large(Succeed(), 41), fits(Succeed(), 40);
+  TestJob large(JobWork{.payload_bytes = 60, .tenant = "a"}, Succeed());
+  TestJob too_large(Succeed(), 41), fits(Succeed(), 40);
   ASSERT_TRUE(Submit(large).ok());
-  EXPECT_TRUE(
-      absl::IsResourceExhausted(scheduler_->CheckAdmission(41, JobClock::time_point::max())));
+  EXPECT_TRUE(absl::IsResourceExhausted(scheduler_->CheckAdmission({.payload_bytes = 41})));
   EXPECT_TRUE(absl::IsResourceExhausted(Submit(too_large)));
-  EXPECT_TRUE(scheduler_->CheckAdmission(40, JobClock::time_point::max()).ok());
+  EXPECT_TRUE(scheduler_->CheckAdmission({.payload_bytes = 40}).ok());
   EXPECT_TRUE(Submit(fits).ok());
   EXPECT_EQ(scheduler_->GetStatistics().queued_bytes, 100u);
   EXPECT_EQ(scheduler_->GetStatistics().queued_bytes_high_water, 100u);
@@ -292,7 +292,7 @@ TEST_F(SchedulerTest, ALostEngineStopsAdmission) {
 
 TEST_F(SchedulerTest, ALaneThatCannotBeMadeIsAnError) {
   engine_.lane_count_max = 2;
-  const auto scheduler = Scheduler::Create(engine_, {.limits = SmallLimits(3)});
+  const auto scheduler = Scheduler::Create({&engine_}, {.limits = SmallLimits(3)});
   EXPECT_TRUE(absl::IsResourceExhausted(scheduler.status())) << scheduler.status();
 }
 

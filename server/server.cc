@@ -18,44 +18,61 @@ int Milliseconds(std::chrono::milliseconds time) { return static_cast<int>(time.
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
-    kernels::Engine& engine, const std::string& listen, const Limits& limits,
-    const std::optional<std::string>& metrics_address) {
-  std::unique_ptr<Server> server(new Server(limits));
-  SchedulerOptions options{.limits = limits};
-  options.on_engine_lost = [&state = server->serving_state_] {
-    LogEvent(LogLevel::kError, "engine_lost", {});
-    state.EndServing();
+    const std::vector<kernels::Engine*>& engines, const std::string& listen, const Limits& limits,
+    const std::optional<std::string>& metrics_address, const TenantWeights& tenant_weights) {
+  Limits all_limits = limits;
+  all_limits.engine_count = static_cast<uint32_t>(engines.size());
+  std::unique_ptr<Server> server(new Server(all_limits));
+  if (absl::Status status = server->MakeArrays(engines); !status.ok()) return status;
+  SchedulerOptions options{.limits = all_limits, .tenant_weights = tenant_weights};
+  options.on_engine_lost = [&self = *server](uint32_t engine, bool none_is_left) {
+    self.OnEngineLost(engine, none_is_left);
   };
-  absl::StatusOr<std::unique_ptr<kernels::ResidentPool>> pool =
-      engine.CreateResidentPool(limits.resident_bytes_max);
-  if (!pool.ok()) {
-    return absl::Status(pool.status().code(),
-                        absl::StrCat("cannot take the ", limits.resident_bytes_max,
-                                     " bytes of --resident-bytes: ", pool.status().message()));
-  }
-  server->arrays_ = std::make_unique<ArrayStore>(*std::move(pool), limits);
-  server->array_sweeper_ = std::make_unique<Sweeper>(
-      [&arrays = *server->arrays_] { arrays.RemoveExpired(); }, kSweepInterval);
-  if (limits.regions_allowed) server->regions_ = std::make_unique<RegionStore>(engine, limits);
   absl::StatusOr<std::unique_ptr<Scheduler>> scheduler =
-      Scheduler::Create(engine, std::move(options));
+      Scheduler::Create(engines, std::move(options));
   if (!scheduler.ok()) return scheduler.status();
   server->scheduler_ = *std::move(scheduler);
-  server->environment_ = std::make_unique<CallEnvironment>(
-      *server->scheduler_, *server->arrays_, server->calls_, server->limits_, engine.name());
+  if (limits.regions_allowed) server->regions_ = std::make_unique<RegionStore>(engines, all_limits);
+  server->environment_ =
+      std::make_unique<CallEnvironment>(*server->scheduler_, *server->arrays_, server->calls_,
+                                        server->limits_, engines.front()->name());
   server->environment_->regions = server->regions_.get();
   server->compute_service_ = std::make_unique<ComputeService>(*server->environment_);
   server->array_service_ = std::make_unique<ArrayService>(*server->environment_);
   server->region_service_ = std::make_unique<RegionService>(*server->environment_);
   server->server_service_ = std::make_unique<ServerService>(
-      engine, limits, *server->scheduler_, *server->arrays_, server->regions_.get());
+      engines, server->limits_, *server->scheduler_, *server->arrays_, server->regions_.get());
   if (metrics_address) {
-    if (absl::Status status = server->ServeMetrics(engine, *metrics_address); !status.ok()) {
+    if (absl::Status status = server->ServeMetrics(engines, *metrics_address); !status.ok()) {
       return status;
     }
   }
   if (absl::Status status = server->Listen(listen); !status.ok()) return status;
   return server;
+}
+
+absl::Status Server::MakeArrays(const std::vector<kernels::Engine*>& engines) {
+  std::vector<std::unique_ptr<kernels::ResidentPool>> pools;
+  for (kernels::Engine* const engine : engines) {
+    absl::StatusOr<std::unique_ptr<kernels::ResidentPool>> pool =
+        engine->CreateResidentPool(limits_.resident_bytes_max);
+    if (!pool.ok()) {
+      return absl::Status(pool.status().code(),
+                          absl::StrCat("cannot take the ", limits_.resident_bytes_max,
+                                       " bytes of --resident-bytes: ", pool.status().message()));
+    }
+    pools.push_back(*std::move(pool));
+  }
+  arrays_ = std::make_unique<ArrayStore>(std::move(pools), limits_);
+  array_sweeper_ =
+      std::make_unique<Sweeper>([&arrays = *arrays_] { arrays.RemoveExpired(); }, kSweepInterval);
+  return absl::OkStatus();
+}
+
+void Server::OnEngineLost(uint32_t engine, bool none_is_left) {
+  LogEvent(LogLevel::kError, "engine_lost", {{"device", engine}});
+  arrays_->CloseEngine(engine);
+  if (none_is_left) serving_state_.EndServing();
 }
 
 Server::~Server() { (void)Drain(std::chrono::nanoseconds(0)); }
@@ -65,12 +82,13 @@ std::optional<int> Server::metrics_port() const {
   return metrics_endpoint_->port();
 }
 
-absl::Status Server::ServeMetrics(const kernels::Engine& engine, const std::string& address) {
+absl::Status Server::ServeMetrics(const std::vector<kernels::Engine*>& engines,
+                                  const std::string& address) {
   absl::StatusOr<std::unique_ptr<MetricsEndpoint>> endpoint =
       MetricsEndpoint::Start(address, {.calls = call_metrics_,
                                        .scheduler = *scheduler_,
                                        .arrays = *arrays_,
-                                       .engine = engine,
+                                       .engines = {engines.begin(), engines.end()},
                                        .serving_state = serving_state_,
                                        .regions = regions_.get()});
   if (!endpoint.ok()) return endpoint.status();

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -35,12 +36,14 @@ namespace gridfold::server {
 class Server {
  public:
   // Listens on `listen` ("host:port") and answers from then on; counts calls and serves metrics
-  // where an address for them is given. The engine must outlive the server. Errors: those of
+  // where an address for them is given. Uses all of `engines`, at least one and all of one kind,
+  // which must outlive the server; Limits::engine_count follows from them. Errors: those of
   // Engine::CreateLane and Engine::CreateResidentPool; UNAVAILABLE where an address cannot be
   // listened on.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
-      kernels::Engine& engine, const std::string& listen, const Limits& limits,
-      const std::optional<std::string>& metrics_address = std::nullopt);
+      const std::vector<kernels::Engine*>& engines, const std::string& listen, const Limits& limits,
+      const std::optional<std::string>& metrics_address = std::nullopt,
+      const TenantWeights& tenant_weights = {});
   // Drains without grace.
   ~Server();
 
@@ -60,7 +63,10 @@ class Server {
  private:
   explicit Server(const Limits& limits) : limits_(limits) {}
 
-  absl::Status ServeMetrics(const kernels::Engine& engine, const std::string& address);
+  void OnEngineLost(uint32_t engine, bool none_is_left);
+  absl::Status MakeArrays(const std::vector<kernels::Engine*>& engines);
+  absl::Status ServeMetrics(const std::vector<kernels::Engine*>& engines,
+                            const std::string& address);
   absl::Status Listen(const std::string& listen);
   void ConfigureTransport(grpc::ServerBuilder& builder) const;
 

@@ -5,13 +5,15 @@
 
 namespace gridfold::server {
 
-ServerService::ServerService(const kernels::Engine& engine, const Limits& limits,
+ServerService::ServerService(const std::vector<kernels::Engine*>& engines, const Limits& limits,
                              const Scheduler& scheduler, const ArrayStore& arrays,
                              const RegionStore* regions)
     : scheduler_(scheduler), arrays_(arrays), regions_(regions) {
   info_.set_version(Version());
-  info_.set_engine(engine.name());
-  *info_.add_devices() = ToWire(engine.device());
+  info_.set_engine(engines.front()->name());
+  for (const kernels::Engine* const engine : engines) {
+    *info_.add_devices() = ToWire(engine->device());
+  }
   *info_.mutable_limits() = ToWire(limits);
 }
 

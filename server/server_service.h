@@ -5,6 +5,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <vector>
 
 #include "gridfold/v1/server_service.grpc.pb.h"
 #include "kernels/engine.h"
@@ -19,8 +20,8 @@ class ServerService final : public v1::ServerService::CallbackService {
  public:
   // `scheduler`, `arrays` and `regions`, which is null where they are off, must outlive the
   // service.
-  ServerService(const kernels::Engine& engine, const Limits& limits, const Scheduler& scheduler,
-                const ArrayStore& arrays, const RegionStore* regions);
+  ServerService(const std::vector<kernels::Engine*>& engines, const Limits& limits,
+                const Scheduler& scheduler, const ArrayStore& arrays, const RegionStore* regions);
 
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
                                           const v1::GetServerInfoRequest* request,

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "server/error_reason.h"
 #include "server/testing/fake_engine.h"
@@ -32,6 +34,13 @@ class RequestErrorTest : public testing::Test {
     grpc::ClientContext context;
     v1::ComputeHistogramResponse response;
     return server_.compute().ComputeHistogram(&context, request, &response);
+  }
+
+  grpc::Status SendWithPriorities(const std::vector<std::string>& values) {
+    grpc::ClientContext context;
+    for (const std::string& value : values) context.AddMetadata("gridfold-priority", value);
+    v1::ReduceArrayResponse response;
+    return server_.compute().ReduceArray(&context, SmallReduction(), &response);
   }
 
   template <class Request>
@@ -115,6 +124,18 @@ TEST_F(RequestErrorTest, BytesThatAreNoMessage) {
       CallRaw(server_.channel(), "/gridfold.v1.ComputeService/ReduceArray", "\xFF\xFF\xFF").status;
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << status.error_message();
   EXPECT_EQ(DecodeDetails(status).reason(), kReasonInvalidRequest);
+}
+
+TEST_F(RequestErrorTest, APriorityIsOneOfThree) {
+  for (const char* value : {"low", "normal", "high"}) {
+    EXPECT_TRUE(SendWithPriorities({value}).ok()) << value;
+  }
+  for (const std::vector<std::string>& values :
+       {std::vector<std::string>{"urgent"}, {"HIGH"}, {""}, {"high", "high"}}) {
+    const grpc::Status status = SendWithPriorities(values);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << values.front();
+    EXPECT_EQ(DecodeDetails(status).field(), "gridfold-priority");
+  }
 }
 
 // Errors that come from the state of the server, from an engine that does as it is told.
@@ -227,6 +248,23 @@ TEST_F(ServerErrorTest, ADeadlineStopsARunningJobAndDropsAWaitingOne) {
   WaitFor([&] { return server.GetStatistics().jobs_cancelled() == 2; });
   EXPECT_EQ(server.GetStatistics().lanes_busy(), 0u);
   EXPECT_EQ(server.GetStatistics().jobs_queued(), 0u);
+}
+
+TEST_F(ServerErrorTest, ADeadlineThatCannotBeMetIsRefusedOnArrival) {
+  engine_.on_run = [](std::stop_token) {
+    std::this_thread::sleep_for(milliseconds(400));
+    return absl::OkStatus();
+  };
+  Limits limits;
+  limits.lane_count = kCostJobsMin;
+  TestServer server(engine_, limits);
+  std::vector<std::unique_ptr<PendingCall>> calls;
+  for (uint64_t i = 0; i < kCostJobsMin; ++i) calls.push_back(Start(server));
+  for (const auto& call : calls) EXPECT_TRUE(call->Wait().ok());
+  const grpc::Status refused = Start(server, milliseconds(150))->Wait();
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(DecodeDetails(refused).reason(), kReasonDeadlineUnmeetable);
+  EXPECT_EQ(server.GetStatistics().jobs_accepted(), kCostJobsMin);
 }
 
 TEST_F(ServerErrorTest, AVeryDistantDeadlineIsNone) {

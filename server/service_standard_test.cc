@@ -115,7 +115,7 @@ TEST(ServerStartTest, APortThatIsTakenIsAnError) {
   FakeEngine engine;
   TestServer first(engine);
   const auto second =
-      Server::Start(engine, "127.0.0.1:" + std::to_string(first.server().port()), Limits{});
+      Server::Start({&engine}, "127.0.0.1:" + std::to_string(first.server().port()), Limits{});
   ASSERT_FALSE(second.ok());
   EXPECT_THAT(std::string(second.status().message()), HasSubstr("cannot listen"));
 }

@@ -1,3 +1,4 @@
+// Who calls and how urgent it is, by the caller's own word in the metadata. Nobody has checked it.
 #ifndef GRIDFOLD_SERVER_TENANT_H_
 #define GRIDFOLD_SERVER_TENANT_H_
 
@@ -5,13 +6,22 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/job.h"
 
 namespace gridfold::server {
 
-// The tenant that a call says it comes from, by the metadata key "gridfold-tenant"; empty where it
-// says none. Nobody has checked that. INVALID_ARGUMENT where it is no name, or there are several.
+// The tenant that a call says it comes from, by the key "gridfold-tenant"; empty where it says
+// none. INVALID_ARGUMENT where it is no name, or there are several.
 absl::StatusOr<std::string> TenantOf(const grpc::CallbackServerContext& context);
+
+// The value of "gridfold-priority": low, normal or high; normal where there is none.
+// INVALID_ARGUMENT where it is something else, or there are several.
+absl::StatusOr<Priority> PriorityOf(const grpc::CallbackServerContext& context);
+
+// Both, stored in `work`.
+absl::Status ReadCaller(const grpc::CallbackServerContext& context, JobWork& work);
 
 }  // namespace gridfold::server
 

@@ -17,10 +17,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/arena_message.h"
+#include "server/batch_run.h"
+#include "server/batch_validation.h"
 #include "server/call_environment.h"
 #include "server/call_report.h"
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
+#include "server/placement.h"
 #include "server/planned_run.h"
 #include "server/proto_conversion.h"
 #include "server/request_validation.h"
@@ -39,8 +43,13 @@ inline v1::ExecutionStatistics& ExecutionOf(v1::MergeAccumulatorsResponse& respo
                                   : *response.mutable_histogram()->mutable_execution();
 }
 
-// None for what has no array.
+inline v1::ExecutionStatistics& ExecutionOf(ArenaMessage<v1::BatchComputeResponse>& response) {
+  return *response->mutable_execution();
+}
+
+// None for what has no array, and for a batch, which has many.
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedMerge&) { return {}; }
+inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedBatch&) { return {}; }
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedCreation& planned) {
   return planned.description.element_type;
 }
@@ -81,20 +90,18 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 
  private:
   absl::Status Submit() {
-    const uint64_t payload_bytes = request_bytes_.Length();
-    const JobClock::time_point deadline = DeadlineOf(context_);
-    report_.request_bytes = payload_bytes;
-    if (absl::Status status = environment_.scheduler.CheckAdmission(payload_bytes, deadline);
-        !status.ok()) {
+    report_.request_bytes = request_bytes_.Length();
+    JobWork work{.payload_bytes = report_.request_bytes,
+                 .deadline = DeadlineOf(context_),
+                 .rpc = report_.rpc};
+    if (absl::Status status = ReadCaller(context_, work); !status.ok()) return status;
+    if (absl::Status status = environment_.scheduler.CheckAdmission(work); !status.ok()) {
       return status;
     }
-    if (absl::Status status = Prepare(); !status.ok()) return status;
-    job_ = std::make_shared<Job>(JobWork{
-        .payload_bytes = payload_bytes,
-        .deadline = deadline,
-        .run = [this](const JobContext& job_context) { return Run(job_context); },
-        .finish = [this](const absl::Status& status) { FinishWith(status); },
-    });
+    if (absl::Status status = Prepare(work); !status.ok()) return status;
+    work.run = [this](const JobContext& job_context) { return Run(job_context); };
+    work.finish = [this](const absl::Status& status) { FinishWith(status); };
+    job_ = std::make_shared<Job>(std::move(work));
     // Only calls that may become jobs count: a stopping server is not to wait for those it refuses.
     environment_.calls.Enter();
     counted_ = true;
@@ -105,25 +112,46 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     return status;
   }
 
-  absl::Status Prepare() {
-    absl::StatusOr<std::string> tenant = TenantOf(context_);
-    if (!tenant.ok()) return tenant.status();
+  absl::Status Prepare(JobWork& work) {
     absl::Status status = DecodeRequest(request_bytes_, environment_.limits, request_.emplace());
     request_bytes_.Clear();
     if (!status.ok()) return status;
-    absl::StatusOr<Planned> planned = PlanRequest(
-        *request_, PlanningContext{environment_.limits, TenantArrays(environment_.arrays, *tenant),
-                                   TenantRegions(environment_.regions, *tenant)});
+    absl::StatusOr<Planned> planned =
+        PlanRequest(*request_, PlanningContext{environment_.limits,
+                                               TenantArrays(environment_.arrays, work.tenant),
+                                               TenantRegions(environment_.regions, work.tenant)});
     if (!planned.ok()) return planned.status();
     planned_ = *std::move(planned);
     report_.element_type = ElementTypeOf(*planned_);
+    Place(*planned_, work);
+    if constexpr (std::is_same_v<Planned, PlannedReduction>) work.batchable = Batchable();
     return absl::OkStatus();
+  }
+
+  // How a small reduction shares a launch with others.
+  std::optional<BatchableWork> Batchable() {
+    const std::optional<kernels::ReductionBatchKey> key =
+        LaunchKeyOf(*planned_, kJobBatchedArrayBytesMax);
+    if (!key) return std::nullopt;
+    return BatchableWork{
+        *key,
+        {&planned_->plan, planned_->input.data},
+        [this](absl::StatusOr<kernels::ReductionResult> result, const BatchRun& batch) {
+          report_.queue_time = batch.queue_time;
+          report_.run = batch.statistics;
+          report_.run.strategy = "reduce/batch";
+          report_.run.bytes_read = planned_->plan.array.size_bytes();
+          if (!result.ok()) return Answer(result.status());
+          return Answer(MakeResponse(*planned_, *std::move(result)));
+        }};
   }
 
   absl::Status Run(const JobContext& job_context) {
     report_.queue_time = job_context.queue_time;
-    absl::StatusOr<Response> response =
-        RunPlanned(*planned_, job_context.lane, job_context.stop, report_.run);
+    return Answer(RunPlanned(*planned_, job_context.lane, job_context.stop, report_.run));
+  }
+
+  absl::Status Answer(absl::StatusOr<Response> response) {
     // The answer takes memory of its own.
     planned_.reset();
     request_.reset();

@@ -21,15 +21,11 @@ WriteArrayCall::WriteArrayCall(CallEnvironment& environment, grpc::CallbackServe
       report_(Rpc::kWriteArray, environment.next_call_id++),
       context_(context),
       response_(response),
-      deadline_(DeadlineOf(context)),
+      work_{.deadline = DeadlineOf(context), .rpc = Rpc::kWriteArray},
       jobs_(environment.scheduler) {}
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* WriteArrayCall::Start() {
-  const absl::Status status = CatchExceptions([this] {
-    absl::StatusOr<std::string> tenant = TenantOf(context_);
-    if (tenant.ok()) tenant_ = *std::move(tenant);
-    return tenant.status();
-  });
+  const absl::Status status = CatchExceptions([this] { return ReadCaller(context_, work_); });
   if (status.ok()) {
     StartRead(&message_);
   } else {
@@ -57,7 +53,8 @@ absl::Status WriteArrayCall::TakeMessage() {
         "data", absl::StrCat("a message of ", size_bytes, " bytes has more than the ",
                              limits.array_chunk_bytes_max(), " of a chunk"));
   }
-  absl::Status status = environment_.scheduler.CheckAdmission(size_bytes, deadline_);
+  work_.payload_bytes = size_bytes;
+  absl::Status status = environment_.scheduler.CheckAdmission(work_);
   if (status.ok()) status = DecodeRequest(message_, limits, chunk_.emplace());
   if (status.ok()) status = TakeLease();
   if (!status.ok()) return status;
@@ -76,7 +73,7 @@ absl::Status WriteArrayCall::TakeLease() {
     return lease_ == nullptr ? ArrayDeleted() : absl::OkStatus();
   }
   absl::StatusOr<ArrayLease> array =
-      PlanWrite(chunk_->header(), TenantArrays(environment_.arrays, tenant_));
+      PlanWrite(chunk_->header(), TenantArrays(environment_.arrays, work_.tenant));
   if (!array.ok()) return array.status();
   has_begun_ = true;
   array_ = *array;
@@ -85,18 +82,17 @@ absl::Status WriteArrayCall::TakeLease() {
 }
 
 absl::Status WriteArrayCall::SubmitChunk(kernels::MutableResidentSpan place) {
-  return jobs_.Submit({
-      .payload_bytes = place.size_bytes,
-      .deadline = deadline_,
-      .run =
-          [this, place](const JobContext& job_context) {
-            report_.AddQueueTime(job_context.queue_time);
-            const kernels::HostSpan data{reinterpret_cast<const std::byte*>(chunk_->data().data()),
-                                         chunk_->data().size()};
-            return job_context.lane.Copy(data, place, job_context.stop);
-          },
-      .finish = [this](const absl::Status& status) { OnChunkWritten(status); },
-  });
+  JobWork work = work_;
+  work.payload_bytes = place.size_bytes;
+  work.engine = lease_->engine();
+  work.run = [this, place](const JobContext& job_context) {
+    report_.AddQueueTime(job_context.queue_time);
+    const kernels::HostSpan data{reinterpret_cast<const std::byte*>(chunk_->data().data()),
+                                 chunk_->data().size()};
+    return job_context.lane.Copy(data, place, job_context.stop);
+  };
+  work.finish = [this](const absl::Status& status) { OnChunkWritten(status); };
+  return jobs_.Submit(std::move(work));
 }
 
 void WriteArrayCall::OnChunkWritten(const absl::Status& status) {

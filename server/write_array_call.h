@@ -48,9 +48,8 @@ class WriteArrayCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   CallReport report_;
   grpc::CallbackServerContext& context_;
   grpc::ByteBuffer& response_;
-  const JobClock::time_point deadline_;
+  JobWork work_;  // What the jobs of the stream have in common.
   StreamJobs jobs_;
-  std::string tenant_;
   grpc::ByteBuffer message_;
   bool has_begun_ = false;  // Whether the header has come.
   std::weak_ptr<const StoredArray> array_;

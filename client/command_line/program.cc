@@ -46,6 +46,20 @@ void AddSessionOptions(CLI::App& program, SessionOptions& options) {
       ->envname("GRIDFOLD_TENANT")
       ->type_name("NAME")
       ->take_last();
+  program
+      .add_option_function<std::string>(
+          "--priority",
+          [&options](const std::string& name) {
+            options.priority = name == "low"    ? Priority::kLow
+                               : name == "high" ? Priority::kHigh
+                                                : Priority::kNormal;
+          },
+          "How urgent this is among the tenant's own calls that wait")
+      ->envname("GRIDFOLD_PRIORITY")
+      ->type_name("low, normal or high")
+      ->check(CLI::IsMember({"low", "normal", "high"}).description(""))
+      ->default_str("normal")
+      ->take_last();
   program.add_option("--timeout", options.timeout_s, "Give up after so long; 0 waits for ever")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber.description(""))

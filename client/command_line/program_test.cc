@@ -289,6 +289,7 @@ TEST_F(ProgramTest, APutThatFailsLeavesNoArrayBehind) {
                                 v1::CreateArrayResponse& response) {
     created = request;
     EXPECT_EQ(context.client_metadata().count("gridfold-tenant"), 1u);
+    EXPECT_EQ(context.client_metadata().find("gridfold-priority")->second, "low");
     EXPECT_TRUE(
         google::protobuf::TextFormat::ParseFromString(kDescription, response.mutable_array()));
     return grpc::Status::OK;
@@ -308,7 +309,8 @@ TEST_F(ProgramTest, APutThatFailsLeavesNoArrayBehind) {
     deleted = request.name();
     return grpc::Status::OK;
   };
-  EXPECT_EQ(Run({"--tenant", "me", "array", "put", "x", "@in.csv", "--expire", "90m"}),
+  EXPECT_EQ(Run({"--tenant", "me", "--priority", "low", "array", "put", "x", "@in.csv", "--expire",
+                 "90m"}),
             ExitCode::kRequestFailed);
   ExpectMessage(created,
                 "name: 'x' element_type: ELEMENT_TYPE_INT64 shape: 2 "
@@ -334,6 +336,7 @@ TEST_F(ProgramTest, CommandLinesThatMakeNoSenseAreUsageErrors) {
       {"histogram", "@in.csv", "--edges", "0,1", "--bins", "3"},
       {"histogram", "@in.csv", "--quantiles", "half"},
       {"--timeout", "-1", "info"},
+      {"--priority", "urgent", "info"},
       {"reduce", "@in.csv", "--array", "x"},
       {"reduce", "--array", "x[1]"},
       {"reduce", "--array", "x[1:2"},

@@ -22,6 +22,7 @@ absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
   absl::StatusOr<std::unique_ptr<Client>> client =
       Client::Connect({.target = options_.target,
                        .tenant = options_.tenant,
+                       .priority = options_.priority,
                        .connect_timeout = std::min(ClientOptions().connect_timeout, timeout),
                        .default_timeout = timeout});
   if (client.ok() || !absl::IsUnavailable(client.status())) return client;

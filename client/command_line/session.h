@@ -25,6 +25,7 @@ namespace gridfold::client {
 struct SessionOptions {
   std::string target = "localhost:50051";
   std::string tenant;
+  Priority priority = Priority::kNormal;
   double timeout_s = 300;  // 0: none.
   bool json = false;
 };

@@ -20,6 +20,7 @@
 #include "gridfold/accumulator.h"
 #include "gridfold/array_input.h"
 #include "gridfold/array_view.h"
+#include "gridfold/batch.h"
 #include "gridfold/client_options.h"
 #include "gridfold/error_details.h"
 #include "gridfold/histogram.h"
@@ -28,6 +29,7 @@
 #include "gridfold/resident_array.h"
 #include "gridfold/scan.h"
 #include "gridfold/server_info.h"
+#include "gridfold/stream.h"
 
 namespace gridfold::client {
 
@@ -76,6 +78,24 @@ class Client {
   absl::StatusOr<MergeResult> MergeAccumulators(std::span<const std::string> accumulators,
                                                 const MergeOptions& options = {},
                                                 const CallOptions& call_options = {});
+
+  // The same operations on arrays that are sent piece by piece (stream.h). Of the histogram's
+  // options `y_array` and `weights` are not used.
+  absl::StatusOr<std::unique_ptr<ReductionStream>> OpenReductionStream(
+      const StreamedArray& array, const ReductionOptions& options,
+      const CallOptions& call_options = {});
+  absl::StatusOr<std::unique_ptr<HistogramStream>> OpenHistogramStream(
+      ElementType sample_type, const HistogramOptions& options,
+      const StreamedCompanions& companions = {}, const CallOptions& call_options = {});
+  absl::StatusOr<std::unique_ptr<ScanStream>> OpenScanStream(ElementType element_type,
+                                                             const ScanOptions& options,
+                                                             const CallOptions& call_options = {});
+
+  // Carries out many operations in one call: for small arrays many times faster than a call for
+  // each. Every answer is that of the operation's own call, bit for bit, and one that fails fails
+  // alone; the error of this call is one of the whole batch.
+  absl::StatusOr<BatchResult> BatchCompute(const Batch& batch,
+                                           const CallOptions& call_options = {});
 
   // Makes an array on the server, all of whose elements are 0. ALREADY_EXISTS; RESOURCE_EXHAUSTED
   // where there is no room for it.

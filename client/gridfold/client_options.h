@@ -28,12 +28,18 @@ struct RetryPolicy {
   double jitter = 0.25;  // Each wait is longer or shorter by up to this fraction.
 };
 
+// How urgent a call is among those of the same tenant that wait for the server; it gets no call
+// before another tenant's.
+enum class Priority : uint8_t { kLow, kNormal, kHigh };
+
 struct ClientOptions {
   // Where the server is: any gRPC target, such as "host:port", "dns:///name:port" or "unix:path".
   std::string target = "localhost:50051";
   // Whose arrays on the server are meant: up to 64 letters, digits and "._-/"; empty: nobody's in
   // particular. The server takes the caller's word for it.
   std::string tenant = "";
+  // For calls that give no priority of their own.
+  Priority priority = Priority::kNormal;
   // Connections, used in turn. One connection carries no more than one core of the client can
   // serialise; several calls at a time, or large arrays, gain from more.
   int channel_count = 1;
@@ -56,6 +62,8 @@ struct ClientOptions {
 struct CallOptions {
   // For the whole call, retries included; nothing: ClientOptions::default_timeout.
   std::optional<absl::Duration> timeout = std::nullopt;
+  // Nothing: ClientOptions::priority.
+  std::optional<Priority> priority = std::nullopt;
 };
 
 }  // namespace gridfold::client

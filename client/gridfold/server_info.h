@@ -32,6 +32,7 @@ struct ServerLimits {
   uint64_t array_chunk_bytes_max = 0;      // Data of one message that writes or reads an array.
   uint64_t region_count_max = 0;           // Shared-memory regions; 0 where they are off.
   uint64_t region_bytes_max = 0;           // All of them together.
+  uint64_t batch_operations_max = 0;       // One batch.
 };
 
 struct ServerInfo {

@@ -228,6 +228,23 @@ TEST_F(ArrayClientTest, TheTenantTravelsWithEveryCall) {
   EXPECT_THAT(tenants, ElementsAre("", "", "me", "me"));
 }
 
+TEST_F(ArrayClientTest, ThePriorityTravelsUnlessItIsNormal) {
+  std::vector<std::string> priorities;
+  server_.on_delete_array = [&](grpc::ServerContext& context, const v1::DeleteArrayRequest&,
+                                v1::DeleteArrayResponse&) {
+    const auto found = context.client_metadata().find("gridfold-priority");
+    priorities.push_back(found == context.client_metadata().end()
+                             ? ""
+                             : std::string(found->second.data(), found->second.size()));
+    return grpc::Status::OK;
+  };
+  Connect({.priority = Priority::kLow});
+  EXPECT_TRUE(client_->DeleteArray("x").ok());
+  EXPECT_TRUE(client_->DeleteArray("x", {.priority = Priority::kHigh}).ok());
+  EXPECT_TRUE(client_->DeleteArray("x", {.priority = Priority::kNormal}).ok());
+  EXPECT_THAT(priorities, ElementsAre("low", "high", ""));
+}
+
 TEST_F(ArrayClientTest, OperationsTakeArraysByTheirNames) {
   v1::ReduceArrayRequest reduced;
   server_.on_reduce = [&](grpc::ServerContext&, const v1::ReduceArrayRequest& request,

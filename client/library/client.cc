@@ -8,8 +8,10 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "client/library/array_conversion.h"
+#include "client/library/batch_conversion.h"
 #include "client/library/histogram_conversion.h"
 #include "client/library/merge_conversion.h"
+#include "client/library/message_sender.h"
 #include "client/library/reduction_conversion.h"
 #include "client/library/region_conversion.h"
 #include "client/library/scan_conversion.h"
@@ -17,6 +19,7 @@
 #include "client/library/shared_conversion.h"
 #include "client/library/stream_call.h"
 #include "client/library/transport.h"
+#include "google/protobuf/arena.h"
 
 namespace gridfold::client {
 
@@ -74,6 +77,65 @@ absl::StatusOr<MergeResult> Client::MergeAccumulators(std::span<const std::strin
                                          ToWire(accumulators, options), call_options, response);
   if (!status.ok()) return status;
   return FromProto(std::move(response));
+}
+
+absl::StatusOr<std::unique_ptr<ReductionStream>> Client::OpenReductionStream(
+    const StreamedArray& array, const ReductionOptions& options, const CallOptions& call_options) {
+  const absl::StatusOr<uint64_t> message_bytes = WriteChunkBytes(call_options);
+  if (!message_bytes.ok()) return message_bytes.status();
+  v1::ReduceArrayRequest header = ToProto(options);
+  *header.mutable_array() = ToProto(array);
+  return absl::WrapUnique(new ReductionStream(std::make_unique<MessageSender>(
+      transport_->Open("/gridfold.v1.ComputeService/ReduceStream", call_options), header,
+      *message_bytes)));
+}
+
+absl::StatusOr<std::unique_ptr<HistogramStream>> Client::OpenHistogramStream(
+    ElementType sample_type, const HistogramOptions& options, const StreamedCompanions& companions,
+    const CallOptions& call_options) {
+  const absl::StatusOr<uint64_t> message_bytes = WriteChunkBytes(call_options);
+  if (!message_bytes.ok()) return message_bytes.status();
+  v1::ComputeHistogramRequest header = ToProto(options);
+  *header.mutable_array() = ToProto(StreamedArray{sample_type});
+  HistogramOptions asked = options;
+  asked.y_array.reset();
+  asked.weights.reset();
+  // The answer is checked against what was asked for.
+  if (companions.y_array) {
+    *header.mutable_y_array() = ToProto(StreamedArray{sample_type});
+    asked.y_array = ArrayView(sample_type, nullptr, 0);
+  }
+  if (companions.weights) {
+    *header.mutable_weights() = ToProto(StreamedArray{*companions.weights});
+    asked.weights = ArrayView(*companions.weights, nullptr, 0);
+  }
+  return absl::WrapUnique(new HistogramStream(
+      std::make_unique<MessageSender>(
+          transport_->Open("/gridfold.v1.ComputeService/HistogramStream", call_options), header,
+          *message_bytes),
+      std::move(asked)));
+}
+
+absl::StatusOr<std::unique_ptr<ScanStream>> Client::OpenScanStream(
+    ElementType element_type, const ScanOptions& options, const CallOptions& call_options) {
+  const absl::StatusOr<uint64_t> message_bytes = WriteChunkBytes(call_options);
+  if (!message_bytes.ok()) return message_bytes.status();
+  v1::ScanArrayRequest header = ToProto(options);
+  *header.mutable_array() = ToProto(StreamedArray{element_type});
+  return absl::WrapUnique(new ScanStream(std::make_unique<MessageSender>(
+      transport_->Open("/gridfold.v1.ComputeService/ScanStream", call_options), header,
+      *message_bytes)));
+}
+
+absl::StatusOr<BatchResult> Client::BatchCompute(const Batch& batch,
+                                                 const CallOptions& call_options) {
+  google::protobuf::Arena arena;
+  auto& response = *google::protobuf::Arena::CreateMessage<v1::BatchComputeResponse>(&arena);
+  absl::Status status = transport_->Call(
+      "/gridfold.v1.ComputeService/BatchCompute", ToWire(batch), call_options, response,
+      IsRepeatable(batch) ? Transport::Repeatable::kYes : Transport::Repeatable::kNo);
+  if (!status.ok()) return status;
+  return FromProto(response, batch);
 }
 
 absl::StatusOr<ArrayDescription> Client::CreateArray(const NewArray& array,

@@ -7,6 +7,19 @@
 
 namespace gridfold::client {
 
+namespace {
+
+// All messages of a stream.
+template <typename Message, typename Reader>
+std::vector<Message> ReadAll(Reader& reader) {
+  std::vector<Message> messages(1);
+  while (reader.Read(&messages.back())) messages.emplace_back();
+  messages.pop_back();
+  return messages;
+}
+
+}  // namespace
+
 class FakeServer::Compute : public v1::ComputeService::Service {
  public:
   explicit Compute(FakeServer& fake) : fake_(fake) {}
@@ -33,6 +46,32 @@ class FakeServer::Compute : public v1::ComputeService::Service {
     fake_.RememberPeer(*context);
     return fake_.on_merge(*context, *request, *response);
   }
+  grpc::Status ReduceStream(grpc::ServerContext* context,
+                            grpc::ServerReader<v1::ReduceStreamRequest>* reader,
+                            v1::ReduceStreamResponse* response) override {
+    return fake_.on_reduce_stream(*context, ReadAll<v1::ReduceStreamRequest>(*reader), *response);
+  }
+  grpc::Status HistogramStream(grpc::ServerContext* context,
+                               grpc::ServerReader<v1::HistogramStreamRequest>* reader,
+                               v1::HistogramStreamResponse* response) override {
+    return fake_.on_histogram_stream(*context, ReadAll<v1::HistogramStreamRequest>(*reader),
+                                     *response);
+  }
+  grpc::Status ScanStream(
+      grpc::ServerContext* context,
+      grpc::ServerReaderWriter<v1::ScanStreamResponse, v1::ScanStreamRequest>* stream) override {
+    std::vector<v1::ScanStreamResponse> messages;
+    const grpc::Status status =
+        fake_.on_scan_stream(*context, ReadAll<v1::ScanStreamRequest>(*stream), messages);
+    for (const v1::ScanStreamResponse& message : messages) stream->Write(message);
+    return status;
+  }
+
+  grpc::Status BatchCompute(grpc::ServerContext* context, const v1::BatchComputeRequest* request,
+                            v1::BatchComputeResponse* response) override {
+    fake_.RememberPeer(*context);
+    return fake_.on_batch(*context, *request, *response);
+  }
 
  private:
   FakeServer& fake_;
@@ -49,10 +88,7 @@ class FakeServer::Arrays : public v1::ArrayService::Service {
   grpc::Status WriteArray(grpc::ServerContext* context,
                           grpc::ServerReader<v1::WriteArrayRequest>* reader,
                           v1::WriteArrayResponse* response) override {
-    std::vector<v1::WriteArrayRequest> messages(1);
-    while (reader->Read(&messages.back())) messages.emplace_back();
-    messages.pop_back();
-    return fake_.on_write_array(*context, messages, *response);
+    return fake_.on_write_array(*context, ReadAll<v1::WriteArrayRequest>(*reader), *response);
   }
   grpc::Status ReadArray(grpc::ServerContext* context, const v1::ReadArrayRequest* request,
                          grpc::ServerWriter<v1::ReadArrayResponse>* writer) override {

@@ -32,6 +32,7 @@ class FakeServer {
   Handler<v1::ScanArrayRequest, v1::ScanArrayResponse> on_scan;
   Handler<v1::ComputeHistogramRequest, v1::ComputeHistogramResponse> on_histogram;
   Handler<v1::MergeAccumulatorsRequest, v1::MergeAccumulatorsResponse> on_merge;
+  Handler<v1::BatchComputeRequest, v1::BatchComputeResponse> on_batch;
   Handler<v1::CreateArrayRequest, v1::CreateArrayResponse> on_create_array;
   Handler<v1::GetArrayRequest, v1::GetArrayResponse> on_get_array;
   Handler<v1::ListArraysRequest, v1::ListArraysResponse> on_list_arrays;
@@ -42,6 +43,9 @@ class FakeServer {
   Handler<v1::RegisterRegionRequest, v1::RegisterRegionResponse> on_register_region;
   Handler<v1::UnregisterRegionRequest, v1::UnregisterRegionResponse> on_unregister_region;
   Handler<v1::ListRegionsRequest, v1::ListRegionsResponse> on_list_regions;
+  Handler<std::vector<v1::ReduceStreamRequest>, v1::ReduceStreamResponse> on_reduce_stream;
+  Handler<std::vector<v1::HistogramStreamRequest>, v1::HistogramStreamResponse> on_histogram_stream;
+  Handler<std::vector<v1::ScanStreamRequest>, std::vector<v1::ScanStreamResponse>> on_scan_stream;
   Handler<v1::GetServerInfoRequest, v1::GetServerInfoResponse> on_info;
   Handler<v1::GetStatisticsRequest, v1::GetStatisticsResponse> on_statistics;
 

@@ -75,7 +75,7 @@ bool IsConsistent(const HistogramResult& result, const HistogramOptions& options
 
 }  // namespace
 
-WireMessage ToWire(const ArrayInput& array, const HistogramOptions& options) {
+v1::ComputeHistogramRequest ToProto(const HistogramOptions& options) {
   v1::ComputeHistogramRequest request;
   for (const BinSpecification& bins : options.bins)
     std::visit(LayoutWriter{*request.add_bins()}, bins);
@@ -84,7 +84,10 @@ WireMessage ToWire(const ArrayInput& array, const HistogramOptions& options) {
   request.set_format(static_cast<v1::HistogramFormat>(options.format));
   request.mutable_quantiles()->Add(options.quantiles.begin(), options.quantiles.end());
   request.set_return_accumulator(options.return_accumulator);
+  return request;
+}
 
+WireMessage ToWire(const ArrayInput& array, const HistogramOptions& options) {
   WireMessage message;
   message.AppendArray(v1::ComputeHistogramRequest::kArrayFieldNumber, array);
   if (options.y_array) {
@@ -93,7 +96,7 @@ WireMessage ToWire(const ArrayInput& array, const HistogramOptions& options) {
   if (options.weights) {
     message.AppendArray(v1::ComputeHistogramRequest::kWeightsFieldNumber, *options.weights);
   }
-  message.AppendFields(request);
+  message.AppendFields(ToProto(options));
   return message;
 }
 

@@ -10,6 +10,9 @@
 
 namespace gridfold::client {
 
+// All but the arrays.
+v1::ComputeHistogramRequest ToProto(const HistogramOptions& options);
+
 WireMessage ToWire(const ArrayInput& array, const HistogramOptions& options);
 
 // INTERNAL where counts, bins, edges or quantiles are not as many as they must be for `options`.

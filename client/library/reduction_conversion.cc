@@ -28,7 +28,7 @@ size_t Size(const StatisticValues& values) {
 
 }  // namespace
 
-WireMessage ToWire(const ArrayInput& array, const ReductionOptions& options) {
+v1::ReduceArrayRequest ToProto(const ReductionOptions& options) {
   v1::ReduceArrayRequest request;
   for (Statistic statistic : options.statistics) {
     request.add_statistics(static_cast<v1::Statistic>(statistic));
@@ -39,10 +39,13 @@ WireMessage ToWire(const ArrayInput& array, const ReductionOptions& options) {
   request.set_delta_degrees_of_freedom(options.delta_degrees_of_freedom);
   request.set_return_accumulator(options.return_accumulator);
   request.set_first_index(options.first_index);
+  return request;
+}
 
+WireMessage ToWire(const ArrayInput& array, const ReductionOptions& options) {
   WireMessage message;
   message.AppendArray(v1::ReduceArrayRequest::kArrayFieldNumber, array);
-  message.AppendFields(request);
+  message.AppendFields(ToProto(options));
   return message;
 }
 

@@ -10,6 +10,9 @@
 
 namespace gridfold::client {
 
+// All but the arrays.
+v1::ReduceArrayRequest ToProto(const ReductionOptions& options);
+
 WireMessage ToWire(const ArrayInput& array, const ReductionOptions& options);
 
 // INTERNAL where a statistic does not have one value for each group.

@@ -41,7 +41,7 @@ v1::ScanDestination MakeDestination(const ScanDestination& destination) {
 
 }  // namespace
 
-WireMessage ToWire(const ArrayInput& array, const ScanOptions& options) {
+v1::ScanArrayRequest ToProto(const ScanOptions& options) {
   v1::ScanArrayRequest request;
   request.set_operation(static_cast<v1::ScanOperation>(options.operation));
   request.set_mode(static_cast<v1::ScanMode>(options.mode));
@@ -54,10 +54,13 @@ WireMessage ToWire(const ArrayInput& array, const ScanOptions& options) {
   request.set_overflow_policy(static_cast<v1::OverflowPolicy>(options.overflow_policy));
   *request.mutable_destination() = MakeDestination(options.destination);
   request.set_exact(options.exact);
+  return request;
+}
 
+WireMessage ToWire(const ArrayInput& array, const ScanOptions& options) {
   WireMessage message;
   message.AppendArray(v1::ScanArrayRequest::kArrayFieldNumber, array);
-  message.AppendFields(request);
+  message.AppendFields(ToProto(options));
   return message;
 }
 

@@ -10,6 +10,9 @@
 
 namespace gridfold::client {
 
+// All but the arrays.
+v1::ScanArrayRequest ToProto(const ScanOptions& options);
+
 WireMessage ToWire(const ArrayInput& array, const ScanOptions& options);
 
 // Takes the data out of `response`. INTERNAL where it is no array of one of the element types.

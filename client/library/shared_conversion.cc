@@ -45,6 +45,14 @@ v1::ResidentArray ToProto(const ResidentArray& array) {
   return proto;
 }
 
+v1::ArraySource ToProto(const StreamedArray& array) {
+  v1::ArraySource source;
+  v1::StreamedArray& proto = *source.mutable_streamed_array();
+  proto.set_element_type(static_cast<v1::ElementType>(array.element_type));
+  proto.set_column_count(array.column_count);
+  return source;
+}
+
 absl::StatusOr<ArrayDescription> FromProto(const v1::ArrayDescription& description) {
   ArrayDescription array;
   array.name = description.name();

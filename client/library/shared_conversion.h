@@ -9,6 +9,7 @@
 #include "gridfold/execution_statistics.h"
 #include "gridfold/grouping.h"
 #include "gridfold/resident_array.h"
+#include "gridfold/stream.h"
 #include "gridfold/v1/array.pb.h"
 #include "gridfold/v1/execution.pb.h"
 
@@ -20,6 +21,8 @@ ExecutionStatistics FromProto(const v1::ExecutionStatistics& execution);
 v1::Grouping ToProto(const Grouping& grouping);
 
 v1::ResidentArray ToProto(const ResidentArray& array);
+
+v1::ArraySource ToProto(const StreamedArray& array);
 
 // INTERNAL where the type is none of the element types.
 absl::StatusOr<ArrayDescription> FromProto(const v1::ArrayDescription& description);

@@ -68,6 +68,10 @@ absl::Status Transport::Call(const std::string& method, const WireMessage& reque
   });
 }
 
+std::unique_ptr<OpenStream> Transport::Open(const std::string& method, const CallOptions& options) {
+  return std::make_unique<OpenStream>(channels_.Next(), method, MakeHead(options));
+}
+
 absl::Status Transport::Try(
     const CallOptions& options,
     absl::FunctionRef<absl::Status(const std::shared_ptr<grpc::Channel>&, const CallHead&)>
@@ -79,7 +83,8 @@ absl::Status Transport::Try(
 
 CallHead Transport::MakeHead(const CallOptions& options) const {
   return {.deadline = absl::Now() + options.timeout.value_or(options_.default_timeout),
-          .tenant = options_.tenant};
+          .tenant = options_.tenant,
+          .priority = options.priority.value_or(options_.priority)};
 }
 
 }  // namespace gridfold::client

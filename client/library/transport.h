@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/library/channel_pool.h"
+#include "client/library/open_stream.h"
 #include "client/library/unary_call.h"
 #include "client/library/wire_message.h"
 #include "google/protobuf/message_lite.h"
@@ -31,6 +32,9 @@ class Transport {
   absl::Status Call(const std::string& method, const WireMessage& request,
                     const CallOptions& options, google::protobuf::MessageLite& response,
                     Repeatable repeatable = Repeatable::kYes);
+
+  // Begins a call of `method` that is not tried again.
+  std::unique_ptr<OpenStream> Open(const std::string& method, const CallOptions& options);
 
   // Runs `attempt`, which makes a call over `channel`, and runs it again where the server was
   // unavailable.

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "client/library/wire_message.h"
 #include "google/protobuf/message_lite.h"
+#include "gridfold/client_options.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/support/byte_buffer.h"
@@ -19,6 +20,7 @@ namespace gridfold::client {
 struct CallHead {
   absl::Time deadline;
   std::string tenant;  // Empty: none.
+  Priority priority = Priority::kNormal;
 
   void ApplyTo(grpc::ClientContext& context) const;
 };

@@ -21,14 +21,6 @@ void AppendVarint(uint64_t value, std::string& out) {
   out.push_back(static_cast<char>(value));
 }
 
-// The tag and length that open a field of `size_bytes`.
-std::string FieldHeader(uint32_t field_number, uint64_t size_bytes) {
-  std::string header;
-  AppendVarint(uint64_t{field_number} << 3 | kLengthDelimited, header);
-  AppendVarint(size_bytes, header);
-  return header;
-}
-
 // InlineArray without its `data`.
 std::string SerializeArrayHeader(const ArrayView& array) {
   v1::InlineArray header;
@@ -39,9 +31,21 @@ std::string SerializeArrayHeader(const ArrayView& array) {
 
 }  // namespace
 
+std::string FieldHeader(uint32_t field_number, uint64_t size_bytes) {
+  std::string header;
+  AppendVarint(uint64_t{field_number} << 3 | kLengthDelimited, header);
+  AppendVarint(size_bytes, header);
+  return header;
+}
+
 void WireMessage::AppendOwned(std::string bytes) {
   if (bytes.empty()) return;
   size_bytes_ += bytes.size();
+  // Few long pieces are sent faster than many short ones.
+  if (!pieces_.empty() && pieces_.back().borrowed.empty()) {
+    pieces_.back().owned += bytes;
+    return;
+  }
   pieces_.push_back({.owned = std::move(bytes), .borrowed = {}});
 }
 
@@ -85,6 +89,17 @@ void WireMessage::AppendInlineArray(uint32_t field_number, const ArrayView& arra
       FieldHeader(v1::ArraySource::kInlineArrayFieldNumber, inline_array_bytes);
   AppendOwned(FieldHeader(field_number, source.size() + inline_array_bytes) + source + inside);
   AppendBorrowed(data);
+}
+
+void WireMessage::AppendMessage(uint32_t field_number, WireMessage message) {
+  AppendOwned(FieldHeader(field_number, message.size_bytes_));
+  for (Piece& piece : message.pieces_) {
+    if (piece.borrowed.empty()) {
+      AppendOwned(std::move(piece.owned));
+    } else {
+      AppendBorrowed(piece.borrowed);
+    }
+  }
 }
 
 void WireMessage::AppendBytes(uint32_t field_number, std::span<const std::byte> bytes) {

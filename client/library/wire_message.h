@@ -18,6 +18,9 @@
 
 namespace gridfold::client {
 
+// The tag and length that open a field of `size_bytes`, a message or bytes.
+std::string FieldHeader(uint32_t field_number, uint64_t size_bytes);
+
 // Append-only. The bytes are those of one protocol buffer message, whose fields may come in any
 // order. Not thread-safe while it is built.
 class WireMessage {
@@ -44,6 +47,9 @@ class WireMessage {
 
   // Appends field `field_number`, the caller's bytes.
   void AppendBytes(uint32_t field_number, std::span<const std::byte> bytes);
+
+  // Appends field `field_number`, an embedded message.
+  void AppendMessage(uint32_t field_number, WireMessage message);
 
   std::span<const Piece> pieces() const { return pieces_; }
   uint64_t size_bytes() const { return size_bytes_; }

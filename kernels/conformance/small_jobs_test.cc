@@ -3,6 +3,8 @@
 // and races that slows it down a hundredfold; the answers must be those of the CPU engine.
 #include <cmath>
 #include <cstdint>
+#include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -108,6 +110,34 @@ TEST_P(SmallJobsTest, ExactScans) {
       EXPECT_EQ(FirstDifference(*result, *expected), job.array.size())
           << Describe(job.array.description());
     }
+  }
+}
+
+// A scan of two parts, the first as short as can be.
+TEST_P(SmallJobsTest, ContinuedScans) {
+  const TestArray array =
+      MakeVector(ElementType::kFloat32, kScanCarryElements + 5000, DataKind::kSmall, 306);
+  for (const bool exact : {false, true}) {
+    ScanSpec spec;
+    spec.mode = ScanMode::kExclusive;
+    spec.exact = exact;
+    const auto expected = cpu().Scan(array, spec);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    TestArray results(expected->description());
+    ScanCarry carry;
+    for (const auto& [first, count] :
+         {std::pair<uint64_t, uint64_t>{0, kScanCarryElements}, {kScanCarryElements, 5000}}) {
+      const auto plan = PlanScan(ArrayDescription::Vector(ElementType::kFloat32, count), spec);
+      RunStatistics statistics;
+      const uint64_t offset = first * sizeof(float);
+      const uint64_t size_bytes = count * sizeof(float);
+      const absl::Status status = engine().lane().ContinueScan(
+          *plan, HostSpan{array.span().data + offset, size_bytes},
+          MutableHostSpan{results.mutable_span().data + offset, size_bytes}, carry,
+          std::stop_token(), statistics);
+      ASSERT_TRUE(status.ok()) << status;
+    }
+    EXPECT_EQ(FirstDifference(results, *expected), array.size());
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstring>
 #include <span>
 #include <utility>
 #include <variant>
@@ -14,6 +15,20 @@
 
 namespace gridfold::kernels::cuda {
 
+namespace {
+
+// Answers of up to so many bytes are written by the kernels to pinned memory, over the bus, which
+// takes less time than to start a copy.
+constexpr uint64_t kDirectBytes = 64 << 10;
+
+// The pieces of an input that is in host memory; they point into `input`.
+std::span<const HostSpan> HostSpansOf(const InputSpan& input) {
+  const auto* const slices = std::get_if<HostSlices>(&input);
+  return slices != nullptr ? slices->slices : std::span(&std::get<HostSpan>(input), 1);
+}
+
+}  // namespace
+
 absl::StatusOr<std::unique_ptr<Lane>> CudaLane::Create(const DeviceProperties& properties,
                                                        const LaneOptions& options,
                                                        std::atomic<bool>& healthy) {
@@ -22,13 +37,15 @@ absl::StatusOr<std::unique_ptr<Lane>> CudaLane::Create(const DeviceProperties& p
   if (!stream.ok()) return stream.status();
   absl::StatusOr<StagingRing> staging = StagingRing::Create();
   if (!staging.ok()) return staging.status();
+  absl::StatusOr<PinnedBuffer> direct_memory = PinnedBuffer::Allocate(kDirectBytes);
+  if (!direct_memory.ok()) return direct_memory.status();
   absl::StatusOr<JobTimer> timer = JobTimer::Create();
   if (!timer.ok()) return timer.status();
   absl::StatusOr<Memory> memory = AllocateMemory(LaneLayoutOf(options, properties));
   if (!memory.ok()) return memory.status();
   return std::unique_ptr<Lane>(new CudaLane(properties, options, healthy, *std::move(stream),
-                                            *std::move(staging), *std::move(timer),
-                                            *std::move(memory)));
+                                            *std::move(staging), *std::move(direct_memory),
+                                            *std::move(timer), *std::move(memory)));
 }
 
 absl::StatusOr<CudaLane::Memory> CudaLane::AllocateMemory(const LaneLayout& layout) {
@@ -53,13 +70,14 @@ absl::StatusOr<CudaLane::Memory> CudaLane::AllocateMemory(const LaneLayout& layo
 }
 
 CudaLane::CudaLane(const DeviceProperties& properties, const LaneOptions& options,
-                   std::atomic<bool>& healthy, Stream stream, StagingRing staging, JobTimer timer,
-                   Memory memory)
+                   std::atomic<bool>& healthy, Stream stream, StagingRing staging,
+                   PinnedBuffer direct_memory, JobTimer timer, Memory memory)
     : properties_(properties),
       options_(options),
       healthy_(healthy),
       stream_(std::move(stream)),
       staging_(std::move(staging)),
+      direct_memory_(std::move(direct_memory)),
       timer_(std::move(timer)),
       memory_(std::move(memory)) {}
 
@@ -120,7 +138,9 @@ absl::Status CudaLane::Copy(InputSpan from, OutputSpan to, std::stop_token stop)
     }
     std::byte* const place = std::get<MutableResidentSpan>(to).data;
     const auto* const resident = std::get_if<ResidentSpan>(&from);
-    if (resident == nullptr) return CopyIn(from, place, stop);
+    if (resident == nullptr) {
+      return staging_.CopyIn(HostSpansOf(from), place, stop, stream_.get());
+    }
     if (absl::Status status = CheckStop(stop); !status.ok()) return status;
     GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(place, resident->data, resident->size_bytes,
                                                   cudaMemcpyDeviceToDevice, stream_.get()));
@@ -138,32 +158,50 @@ absl::Status CudaLane::Clear(MutableResidentSpan span, std::stop_token stop) {
   });
 }
 
+absl::Status CudaLane::SelectDevice() const {
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaSetDevice(properties_.device));
+  return absl::OkStatus();
+}
+
 absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation) {
   statistics = RunStatistics{};
-  absl::Status status =
-      CudaStatus(cudaSetDevice(properties_.device), "cudaSetDevice", __FILE__, __LINE__);
+  absl::Status status = SelectDevice();
   if (status.ok()) status = timer_.Start(stream_.get());
   if (status.ok()) status = operation();
   // A job that failed may have left work behind; the caller's memory and the lane's are free after.
-  if (absl::Status idle = stream_.Synchronize(); status.ok()) status = idle;
+  const absl::Status idle = stream_.Synchronize();
   staging_.OnStreamIdle();
+  if (status.ok()) status = idle;
   if (absl::Status timed = timer_.Fill(statistics); status.ok()) status = timed;
-  if (IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
+  // Where the stream cannot be waited for, nobody knows when the memory is free.
+  if (!idle.ok() || IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
   return status;
 }
 
-absl::Status CudaLane::CopyIn(const InputSpan& host, std::byte* place,
-                              const std::stop_token& stop) {
-  const auto* const slices = std::get_if<HostSlices>(&host);
-  const std::span<const HostSpan> spans =
-      slices != nullptr ? slices->slices : std::span(&std::get<HostSpan>(host), 1);
-  return staging_.CopyIn(spans, place, stop, stream_.get());
+std::byte* CudaLane::AnswerPlace(uint64_t size_bytes) const {
+  return size_bytes <= direct_memory_.size_bytes() ? direct_memory_.data()
+                                                   : memory_.output.data() + kOutputHeadBytes;
+}
+
+absl::Status CudaLane::CopyOut(const std::byte* from, std::span<const MutableHostSpan> to,
+                               const std::stop_token& stop) {
+  const std::byte* const begin = direct_memory_.data();
+  const bool is_direct =
+      std::less_equal<>()(begin, from) && std::less<>()(from, begin + direct_memory_.size_bytes());
+  if (!is_direct) return staging_.CopyOut(from, to, stop, stream_.get());
+  if (absl::Status status = stream_.Synchronize(); !status.ok()) return status;
+  for (const MutableHostSpan& span : to) {
+    if (span.size_bytes > 0) std::memcpy(span.data, from, span.size_bytes);
+    from += span.size_bytes;
+  }
+  return CheckStop(stop);
 }
 
 absl::StatusOr<const std::byte*> CudaLane::Stage(const InputSpan& input, std::byte* place,
                                                  const std::stop_token& stop) {
   if (const auto* resident = std::get_if<ResidentSpan>(&input)) return resident->data;
-  if (absl::Status status = CopyIn(input, place, stop); !status.ok()) return status;
+  absl::Status status = staging_.CopyIn(HostSpansOf(input), place, stop, stream_.get());
+  if (!status.ok()) return status;
   return place;
 }
 
@@ -173,7 +211,8 @@ absl::StatusOr<const std::byte*> CudaLane::StageIn(const InputSpan& input, const
   absl::Status status = elements.status();
   if (status.ok() && grouping.kind == GroupingKind::kSegments) {
     const auto offsets = std::as_bytes(std::span(grouping.offsets));
-    status = CopyIn(HostSpan{offsets.data(), offsets.size()}, memory_.offsets.data(), stop);
+    const HostSpan span{offsets.data(), offsets.size()};
+    status = staging_.CopyIn(std::span(&span, 1), memory_.offsets.data(), stop, stream_.get());
   }
   if (status.ok()) status = timer_.Mark(stream_.get());
   if (status.ok()) status = CheckStop(stop);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stop_token>
 
 #include "absl/functional/function_ref.h"
@@ -15,6 +16,7 @@
 #include "kernels/cuda/device_properties.h"
 #include "kernels/cuda/job_timer.h"
 #include "kernels/cuda/lane_layout.h"
+#include "kernels/cuda/pinned_buffer.h"
 #include "kernels/cuda/staging_ring.h"
 #include "kernels/cuda/stream.h"
 #include "kernels/engine.h"
@@ -55,8 +57,8 @@ class CudaLane final : public Lane {
   };
 
   CudaLane(const DeviceProperties& properties, const LaneOptions& options,
-           std::atomic<bool>& healthy, Stream stream, StagingRing staging, JobTimer timer,
-           Memory memory);
+           std::atomic<bool>& healthy, Stream stream, StagingRing staging,
+           PinnedBuffer direct_memory, JobTimer timer, Memory memory);
 
   static absl::StatusOr<Memory> AllocateMemory(const LaneLayout& layout);
 
@@ -70,11 +72,17 @@ class CudaLane final : public Lane {
                          const std::stop_token& stop, RunStatistics& statistics,
                          HistogramResult& result);
 
+  absl::Status SelectDevice() const;
+
   // Runs a job, times it, and leaves the stream idle whatever came of it.
   absl::Status Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
 
-  // Enqueues the copy of host memory to `place`.
-  absl::Status CopyIn(const InputSpan& host, std::byte* place, const std::stop_token& stop);
+  // Where kernels write an answer of so many bytes: few go to pinned memory directly.
+  std::byte* AnswerPlace(uint64_t size_bytes) const;
+
+  // Waits for the stream. `from` is device memory or an AnswerPlace.
+  absl::Status CopyOut(const std::byte* from, std::span<const MutableHostSpan> to,
+                       const std::stop_token& stop);
 
   // Where the kernels find `input`: in place where it is resident, else at `place`, where its copy
   // is enqueued.
@@ -92,6 +100,7 @@ class CudaLane final : public Lane {
   // Destroyed last to first: memory before the stream that used it.
   Stream stream_;
   StagingRing staging_;
+  PinnedBuffer direct_memory_;
   JobTimer timer_;
   Memory memory_;
 };

@@ -8,6 +8,9 @@
 #include <cuda_runtime_api.h>
 
 #include "absl/status/status.h"
+#ifdef GRIDFOLD_FAULT_INJECTION
+#include "kernels/cuda/fault_injection.h"
+#endif
 
 namespace gridfold::kernels::cuda {
 
@@ -21,10 +24,22 @@ bool IsDeviceLost(const absl::Status& status);
 
 }  // namespace gridfold::kernels::cuda
 
+// The error of a CUDA runtime call, or the one that a test has put in its place.
+#ifdef GRIDFOLD_FAULT_INJECTION
+#define GRIDFOLD_CUDA_CALL(call)                                               \
+  ([&] {                                                                       \
+    const cudaError_t gridfold_fault = ::gridfold::kernels::cuda::TakeFault(); \
+    return gridfold_fault != cudaSuccess ? gridfold_fault : (call);            \
+  }())
+#else
+#define GRIDFOLD_CUDA_CALL(call) (call)
+#endif
+
 // Runs a CUDA runtime call; on error returns its status from the enclosing function.
 #define GRIDFOLD_RETURN_IF_CUDA_ERROR(call)                                                    \
   do {                                                                                         \
-    if (const cudaError_t gridfold_error = (call); gridfold_error != cudaSuccess) {            \
+    if (const cudaError_t gridfold_error = GRIDFOLD_CUDA_CALL(call);                           \
+        gridfold_error != cudaSuccess) {                                                       \
       return ::gridfold::kernels::cuda::CudaStatus(gridfold_error, #call, __FILE__, __LINE__); \
     }                                                                                          \
   } while (false)

@@ -41,7 +41,10 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
   if (!elements.ok()) return elements.status();
 
   // Failures and states stand behind the slots, so that one copy brings all.
-  uint64_t* const slots = reinterpret_cast<uint64_t*>(memory_.output.data() + kOutputHeadBytes);
+  const uint64_t state_bytes =
+      plan.return_states ? plan.grouping.group_count * ReductionStateBytes(plan) : 0;
+  const uint64_t slot_bytes = (plan.result_slot_count() + kFailureWordsMax) * sizeof(uint64_t);
+  uint64_t* const slots = reinterpret_cast<uint64_t*>(AnswerPlace(slot_bytes + state_bytes));
   uint64_t* const failures_at = slots + plan.result_slot_count();
   // An even number of words, since states are aligned to two.
   const uint64_t failure_words =
@@ -57,15 +60,14 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
   if (!status.ok()) return status;
 
   std::array<uint64_t, kFailureWordsMax> failures;
-  std::vector<std::byte> states(
-      plan.return_states ? plan.grouping.group_count * ReductionStateBytes(plan) : 0);
+  std::vector<std::byte> states(state_bytes);
   std::vector<MutableHostSpan> spans;
   for (StatisticColumn& column : result.columns) {
     spans.push_back(SpanOf(column.slots.data(), column.slots.size()));
   }
   spans.push_back(SpanOf(failures.data(), failure_words));
   spans.push_back({states.data(), states.size()});
-  status = staging_.CopyOut(reinterpret_cast<const std::byte*>(slots), spans, stop, stream_.get());
+  status = CopyOut(reinterpret_cast<const std::byte*>(slots), spans, stop);
   if (!status.ok()) return status;
   if (plan.return_states) result.states = StatesOf(plan, states.data());
   if (!ReductionCanFail(plan)) return absl::OkStatus();

@@ -17,7 +17,9 @@ absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const 
   if (carry != nullptr) {
     device_carry = {head + kScanCarryOffset, carry->element_count > 0};
     const HostSpan value{carry->value.data(), carry->value.size()};
-    if (absl::Status status = CopyIn(value, device_carry.value, stop); !status.ok()) return status;
+    absl::Status status =
+        staging_.CopyIn(std::span(&value, 1), device_carry.value, stop, stream_.get());
+    if (!status.ok()) return status;
   }
 
   statistics.strategy = ScanStrategy(plan);

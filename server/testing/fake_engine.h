@@ -92,7 +92,14 @@ class FakeEngine final : public kernels::Engine {
         kernels::RunStatistics& statistics) override {
       statistics.strategy = "fake";
       if (absl::Status status = engine_.on_run(stop); !status.ok()) return status;
-      return kernels::MakeReductionResult(plan);
+      kernels::ReductionResult result = kernels::MakeReductionResult(plan);
+      if (plan.return_states) {
+        kernels::VisitElementType(plan.array.element_type, [&](auto tag) {
+          using S = kernels::ComputeType<typename decltype(tag)::type>;
+          result.states.emplace<kernels::GroupStates<S>>(plan.grouping.group_count);
+        });
+      }
+      return result;
     }
 
     absl::Status RunScan(const kernels::ScanPlan&, kernels::InputSpan, kernels::OutputSpan output,

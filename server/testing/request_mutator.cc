@@ -30,6 +30,7 @@ constexpr char kReduce[] = "/gridfold.v1.ComputeService/ReduceArray";
 constexpr char kScan[] = "/gridfold.v1.ComputeService/ScanArray";
 constexpr char kHistogram[] = "/gridfold.v1.ComputeService/ComputeHistogram";
 constexpr char kMerge[] = "/gridfold.v1.ComputeService/MergeAccumulators";
+constexpr char kBatch[] = "/gridfold.v1.ComputeService/BatchCompute";
 constexpr char kCreate[] = "/gridfold.v1.ArrayService/CreateArray";
 constexpr char kWrite[] = "/gridfold.v1.ArrayService/WriteArray";
 constexpr char kRead[] = "/gridfold.v1.ArrayService/ReadArray";
@@ -151,6 +152,19 @@ const std::vector<Seed>& Seeds() {
        "idle_expiry { seconds: 1 }"},
       {kUnregister, &v1::UnregisterRegionRequest::default_instance(), "name: 'another'"},
       {kListRegions, &v1::ListRegionsRequest::default_instance(), "page_size: 5"},
+      {kBatch, &v1::BatchComputeRequest::default_instance(),
+       absl::StrCat("operations { reduction { array { inline_array { element_type: 3 data: "
+                    "'abcdefgh' } } statistics: [2, 4] first_index: 1 } } "
+                    "operations { reduction { array { inline_array { element_type: 3 data: "
+                    "'abcd' } } statistics: [2, 9] delta_degrees_of_freedom: 0 } } "
+                    "operations { reduction { ",
+                    Resident("array"),
+                    "statistics: [2] return_accumulator: true } } "
+                    "operations { scan { array { inline_array { element_type: 5 data: 'abcd' } } "
+                    "operation: 1 } } operations { histogram { ",
+                    Resident("array"),
+                    "bins { even { bin_count: 4 lower_bound: 0 upper_bound: 9 } } "
+                    "channel_count: 1 } }")},
   };
   return *kSeeds;
 }

@@ -33,17 +33,17 @@ class TestJob {
 
   explicit TestJob(Body body, uint64_t payload_bytes = 1,
                    JobClock::time_point deadline = JobClock::time_point::max())
-      : job_(std::make_shared<Job>(JobWork{
-            .payload_bytes = payload_bytes,
-            .deadline = deadline,
-            .run =
-                [this, body = std::move(body)](const JobContext& context) {
-                  ++run_count_;
-                  queue_time_ = context.queue_time;
-                  return body(context);
-                },
-            .finish = [this](const absl::Status& status) { OnFinish(status); },
-        })) {}
+      : TestJob(JobWork{.payload_bytes = payload_bytes, .deadline = deadline}, std::move(body)) {}
+
+  TestJob(JobWork work, Body body) {
+    work.run = [this, body = std::move(body)](const JobContext& context) {
+      ++run_count_;
+      queue_time_ = context.queue_time;
+      return body(context);
+    };
+    work.finish = [this](const absl::Status& status) { OnFinish(status); };
+    job_ = std::make_shared<Job>(std::move(work));
+  }
 
   const std::shared_ptr<Job>& job() const { return job_; }
   int run_count() const { return run_count_; }

@@ -9,9 +9,13 @@
 namespace gridfold::server {
 
 TestServer::TestServer(kernels::Engine& engine, const Limits& limits,
+                       const std::optional<std::string>& metrics_address)
+    : TestServer(std::vector<kernels::Engine*>{&engine}, limits, metrics_address) {}
+
+TestServer::TestServer(const std::vector<kernels::Engine*>& engines, const Limits& limits,
                        const std::optional<std::string>& metrics_address) {
   absl::StatusOr<std::unique_ptr<Server>> server =
-      Server::Start(engine, "127.0.0.1:0", limits, metrics_address);
+      Server::Start(engines, "127.0.0.1:0", limits, metrics_address);
   if (!server.ok()) {
     ADD_FAILURE() << server.status();
     std::abort();

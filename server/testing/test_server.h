@@ -26,6 +26,8 @@ class TestServer {
  public:
   explicit TestServer(kernels::Engine& engine, const Limits& limits = {},
                       const std::optional<std::string>& metrics_address = std::nullopt);
+  TestServer(const std::vector<kernels::Engine*>& engines, const Limits& limits = {},
+             const std::optional<std::string>& metrics_address = std::nullopt);
 
   Server& server() { return *server_; }
   v1::ComputeService::Stub& compute() { return *compute_; }

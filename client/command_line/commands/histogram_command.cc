@@ -1,5 +1,9 @@
 // gridfold histogram: counts of an array's elements by bins.
+#include <cstddef>
+#include <iterator>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,7 +13,9 @@
 #include "client/command_line/arguments/bin_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_list.h"
+#include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/input/shared_input.h"
 #include "client/command_line/report/histogram_report.h"
@@ -28,7 +34,13 @@ Examples:
   gridfold histogram flights.csv --column delay --weights-column distance
   gridfold histogram --array latency --weights-array bytes --bins 50
   gridfold histogram latency.npy --bins 1000 --quantiles 0.5,0.9,0.99
+  producer | gridfold histogram - --type float32 --bins 50 --range 0,1 --stream
 )";
+
+constexpr size_t kElementBytesMax = 8;
+
+// Stands for an array that was given, where its elements do not matter any more.
+const ArrayView kGivenArray(ElementType::kInt8, nullptr, 0);
 
 // A second array: its own file, another column of the first one's, or an array on the server.
 struct SecondArray {
@@ -45,7 +57,8 @@ class HistogramCommand : public Command {
  public:
   explicit HistogramCommand(CLI::App& program)
       : command_(*program.add_subcommand("histogram", "Count an array's elements by bins")),
-        input_(command_, InputPlaces::kFileOrServer) {
+        input_(command_, InputPlaces::kFileOrServer),
+        stream_(command_) {
     command_.footer(kFooter);
     AddBinArguments(command_, bins_);
     AddSecondArrays("Second arrays");
@@ -81,20 +94,8 @@ class HistogramCommand : public Command {
     if (!options.ok()) return WithExitCode(options.status(), ExitCode::kUsage);
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
-    const absl::StatusOr<InputArray> array = session.Open(*input);
-    if (!array.ok()) return array.status();
-    absl::StatusOr<std::optional<InputArray>> y = OpenSecond(session, *input, y_);
-    if (!y.ok()) return y.status();
-    absl::StatusOr<std::optional<InputArray>> weights = OpenSecond(session, *input, weights_);
-    if (!weights.ok()) return weights.status();
-    if (y->has_value()) options->y_array = (*y)->input();
-    if (weights->has_value()) options->weights = (*weights)->input();
-
-    const auto answer = session.Ask(*array, [&](Client& client) {
-      return WithInput(client, *array, [&](const ArrayInput& input_array) {
-        return client.ComputeHistogram(input_array, *options);
-      });
-    });
+    const auto answer =
+        stream_.is_given() ? AskStream(session, *input, *options) : Ask(session, *input, *options);
     if (!answer.ok()) return answer.status();
     if (!accumulator_.empty()) {
       const absl::Status status = WriteFile(accumulator_, {answer->result.accumulator});
@@ -110,6 +111,87 @@ class HistogramCommand : public Command {
   }
 
  private:
+  using HistogramAnswer = absl::StatusOr<Answer<HistogramResult>>;
+
+  // Sets the second arrays of `options`, by which the answer is printed; they are empty afterwards.
+  HistogramAnswer Ask(const Session& session, const InputOptions& input,
+                      HistogramOptions& options) const {
+    const absl::StatusOr<InputArray> array = session.Open(input);
+    if (!array.ok()) return array.status();
+    absl::StatusOr<std::optional<InputArray>> y = OpenSecond(session, input, y_);
+    if (!y.ok()) return y.status();
+    absl::StatusOr<std::optional<InputArray>> weights = OpenSecond(session, input, weights_);
+    if (!weights.ok()) return weights.status();
+    if (y->has_value()) options.y_array = (*y)->input();
+    if (weights->has_value()) options.weights = (*weights)->input();
+    auto answer = session.Ask(*array, [&](Client& client) {
+      return WithInput(client, *array, [&](const ArrayInput& input_array) {
+        return client.ComputeHistogram(input_array, options);
+      });
+    });
+    // What they view ends here.
+    if (options.y_array) options.y_array = kGivenArray;
+    if (options.weights) options.weights = kGivenArray;
+    return answer;
+  }
+
+  HistogramAnswer AskStream(const Session& session, const InputOptions& input,
+                            HistogramOptions& options) const {
+    absl::StatusOr<OutgoingArray> array = OpenPart(input);
+    if (!array.ok()) return array.status();
+    absl::StatusOr<std::optional<OutgoingArray>> y = OpenSecondPart(input, y_);
+    if (!y.ok()) return y.status();
+    absl::StatusOr<std::optional<OutgoingArray>> weights = OpenSecondPart(input, weights_);
+    if (!weights.ok()) return weights.status();
+    StreamedCompanions companions{.y_array = y->has_value()};
+    if (weights->has_value()) companions.weights = (*weights)->stream().element_type();
+    if (y->has_value()) options.y_array = kGivenArray;
+    if (weights->has_value()) options.weights = kGivenArray;
+    return array->Ask(session, [&](Client& client) -> absl::StatusOr<HistogramResult> {
+      const absl::StatusOr<std::unique_ptr<HistogramStream>> stream =
+          client.OpenHistogramStream(array->stream().element_type(), options, companions);
+      if (!stream.ok()) return stream.status();
+      while (true) {
+        std::span<const std::byte> pieces[3];
+        OutgoingArray* const arrays[] = {&*array, y->has_value() ? &**y : nullptr,
+                                         weights->has_value() ? &**weights : nullptr};
+        bool is_end = true;
+        for (size_t i = 0; i < std::size(arrays); ++i) {
+          if (arrays[i] == nullptr) continue;
+          const absl::StatusOr<std::span<const std::byte>> piece = arrays[i]->Next();
+          if (!piece.ok()) return piece.status();
+          pieces[i] = *piece;
+          is_end &= piece->empty();
+        }
+        if (is_end) return (*stream)->Finish();
+        absl::Status status = (*stream)->Write(pieces[0], pieces[1], pieces[2]);
+        if (!status.ok()) return status;
+      }
+    });
+  }
+
+  // Pieces of all arrays have as many elements, so that they can be computed on as they come.
+  absl::StatusOr<OutgoingArray> OpenPart(const InputOptions& options) const {
+    absl::StatusOr<OutgoingArray> array = OutgoingArray::Open(options, stream_.chunk_bytes());
+    if (array.ok()) array->SetChunkElements(stream_.chunk_bytes() / kElementBytesMax);
+    return array;
+  }
+
+  absl::StatusOr<std::optional<OutgoingArray>> OpenSecondPart(const InputOptions& first,
+                                                              const SecondArray& second) const {
+    if (!second.IsGiven()) return std::nullopt;
+    if (second.path.empty()) {
+      return WithExitCode(
+          absl::InvalidArgumentError("--stream: second arrays must be files of their own"),
+          ExitCode::kUsage);
+    }
+    const absl::StatusOr<InputOptions> options = SecondOptions(first, second);
+    if (!options.ok()) return options.status();
+    absl::StatusOr<OutgoingArray> array = OpenPart(*options);
+    if (!array.ok()) return array.status();
+    return std::optional<OutgoingArray>(*std::move(array));
+  }
+
   void AddSecondArrays(const char* group) {
     command_.add_option("--y", y_.path, "Second coordinate: makes the histogram two-dimensional")
         ->type_name("FILE")
@@ -156,11 +238,9 @@ class HistogramCommand : public Command {
     return options;
   }
 
-  // Opens a second array like the first, but for what `second` says.
-  static absl::StatusOr<std::optional<InputArray>> OpenSecond(const Session& session,
-                                                              const InputOptions& first,
-                                                              const SecondArray& second) {
-    if (!second.IsGiven()) return std::nullopt;
+  // A second array is like the first, but for what `second` says.
+  static absl::StatusOr<InputOptions> SecondOptions(const InputOptions& first,
+                                                    const SecondArray& second) {
     InputOptions options = first;
     options.resident.reset();
     if (!second.reference.empty()) {
@@ -176,13 +256,23 @@ class HistogramCommand : public Command {
       if (!type.ok()) return WithExitCode(type.status(), ExitCode::kUsage);
       options.element_type = *type;
     }
-    absl::StatusOr<InputArray> array = session.Open(options);
+    return options;
+  }
+
+  static absl::StatusOr<std::optional<InputArray>> OpenSecond(const Session& session,
+                                                              const InputOptions& first,
+                                                              const SecondArray& second) {
+    if (!second.IsGiven()) return std::nullopt;
+    const absl::StatusOr<InputOptions> options = SecondOptions(first, second);
+    if (!options.ok()) return options.status();
+    absl::StatusOr<InputArray> array = session.Open(*options);
     if (!array.ok()) return array.status();
     return std::optional<InputArray>(*std::move(array));
   }
 
   CLI::App& command_;
   InputArguments input_;
+  StreamArguments stream_;
   BinArguments bins_;
   SecondArray y_{.reference_flag = "--y-array"};
   SecondArray weights_{.reference_flag = "--weights-array"};

@@ -1,4 +1,6 @@
 // gridfold reduce: statistics of an array or of its groups.
+#include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -9,7 +11,9 @@
 #include "absl/strings/str_join.h"
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/input/shared_input.h"
 #include "client/command_line/report/json_report.h"
@@ -30,6 +34,7 @@ Examples:
   gridfold reduce --array 'samples[1000:50]'         50 of its elements, from number 1,000 on
   gridfold reduce samples.npy --shared               through memory that a local server shares
   producer | gridfold reduce - --type uint16 --stat count,max
+  producer | gridfold reduce - --type uint16 --stream         of any length, in little memory
 )";
 
 std::string StatisticNames() {
@@ -43,6 +48,7 @@ class ReduceCommand : public Command {
   explicit ReduceCommand(CLI::App& program)
       : command_(*program.add_subcommand("reduce", "Compute statistics of an array")),
         input_(command_, InputPlaces::kFileOrServer),
+        stream_(command_),
         grouping_(command_) {
     command_.footer(kFooter);
     const char* const group = "Statistics";
@@ -82,13 +88,8 @@ class ReduceCommand : public Command {
     if (!options.ok()) return options.status();
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
-    const absl::StatusOr<InputArray> array = session.Open(*input);
-    if (!array.ok()) return array.status();
-    const auto answer = session.Ask(*array, [&](Client& client) {
-      return WithInput(client, *array, [&](const ArrayInput& input_array) {
-        return client.ReduceArray(input_array, *options);
-      });
-    });
+    const auto answer =
+        stream_.is_given() ? AskStream(session, *input, *options) : Ask(session, *input, *options);
     if (!answer.ok()) return answer.status();
     if (!accumulator_.empty()) {
       const absl::Status status = WriteFile(accumulator_, {answer->result.accumulator});
@@ -105,6 +106,36 @@ class ReduceCommand : public Command {
   }
 
  private:
+  using ReductionAnswer = absl::StatusOr<Answer<ReductionResult>>;
+
+  static ReductionAnswer Ask(const Session& session, const InputOptions& input,
+                             const ReductionOptions& options) {
+    const absl::StatusOr<InputArray> array = session.Open(input);
+    if (!array.ok()) return array.status();
+    return session.Ask(*array, [&](Client& client) {
+      return WithInput(client, *array, [&](const ArrayInput& input_array) {
+        return client.ReduceArray(input_array, options);
+      });
+    });
+  }
+
+  ReductionAnswer AskStream(const Session& session, const InputOptions& input,
+                            const ReductionOptions& options) const {
+    absl::StatusOr<OutgoingArray> array = OutgoingArray::Open(input, stream_.chunk_bytes());
+    if (!array.ok()) return array.status();
+    return array->Ask(session, [&](Client& client) -> absl::StatusOr<ReductionResult> {
+      const absl::StatusOr<std::unique_ptr<ReductionStream>> stream =
+          client.OpenReductionStream({.element_type = array->stream().element_type(),
+                                      .column_count = array->stream().column_count()},
+                                     options);
+      if (!stream.ok()) return stream.status();
+      const absl::Status sent =
+          array->SendAll([&](std::span<const std::byte> piece) { return (*stream)->Write(piece); });
+      if (!sent.ok()) return sent;
+      return (*stream)->Finish();
+    });
+  }
+
   absl::StatusOr<ReductionOptions> ToOptions() const {
     ReductionOptions options;
     for (const std::string& name : statistics_) {
@@ -129,6 +160,7 @@ class ReduceCommand : public Command {
 
   CLI::App& command_;
   InputArguments input_;
+  StreamArguments stream_;
   GroupingArguments grouping_;
   std::vector<std::string> statistics_ = {"count", "sum",  "min",
                                           "max",   "mean", "standard_deviation"};

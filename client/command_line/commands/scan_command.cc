@@ -1,12 +1,19 @@
 // gridfold scan: running aggregates of an array or of its groups.
 #include <map>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/input/shared_input.h"
 #include "client/command_line/output/array_file.h"
 #include "client/command_line/report/json_report.h"
@@ -22,6 +29,7 @@ Examples:
   gridfold scan matrix.npy --axis 1 --exclusive
   gridfold scan --array samples --to-array sums     from and to arrays on the server
   gridfold scan lengths.npy --exclusive --output - | gridfold reduce - --stat max
+  gridfold scan huge.npy --stream --output sums.npy      of any length, in little memory
 )";
 
 const std::map<std::string, ScanOperation>& OperationNames() {
@@ -39,6 +47,7 @@ class ScanCommand : public Command {
   explicit ScanCommand(CLI::App& program)
       : command_(*program.add_subcommand("scan", "Compute the running aggregate of an array")),
         input_(command_, InputPlaces::kFileOrServer),
+        stream_(command_),
         grouping_(command_) {
     command_.footer(kFooter);
     const char* const group = "Scan";
@@ -90,20 +99,10 @@ class ScanCommand : public Command {
     if (!options.ok()) return options.status();
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
-    const absl::StatusOr<InputArray> array = session.Open(*input);
-    if (!array.ok()) return array.status();
-    const auto answer = session.Ask(*array, [&](Client& client) {
-      return WithInput(client, *array, [&](const ArrayInput& input_array) {
-        return client.ScanArray(input_array, *options);
-      });
-    });
+    const auto answer =
+        stream_.is_given() ? AskStream(session, *input, *options) : Ask(session, *input, *options);
     if (!answer.ok()) return answer.status();
-    if (!output_.empty()) {
-      const absl::Status status = WriteArrayFile(output_, answer->result.element_type,
-                                                 answer->result.shape, answer->result.data);
-      if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
-      if (output_ == "-") return absl::OkStatus();
-    }
+    if (output_ == "-") return absl::OkStatus();
     if (session.options().json) {
       session.out() << ToJson(*answer, output_);
     } else {
@@ -113,6 +112,85 @@ class ScanCommand : public Command {
   }
 
  private:
+  using ScanAnswer = absl::StatusOr<Answer<ScanResult>>;
+
+  ScanAnswer Ask(const Session& session, const InputOptions& input,
+                 const ScanOptions& options) const {
+    const absl::StatusOr<InputArray> array = session.Open(input);
+    if (!array.ok()) return array.status();
+    auto answer = session.Ask(*array, [&](Client& client) {
+      return WithInput(client, *array, [&](const ArrayInput& input_array) {
+        return client.ScanArray(input_array, options);
+      });
+    });
+    if (!answer.ok() || output_.empty()) return answer;
+    const absl::Status status = WriteArrayFile(output_, answer->result.element_type,
+                                               answer->result.shape, answer->result.data);
+    if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
+    return answer;
+  }
+
+  ScanAnswer AskStream(const Session& session, const InputOptions& input,
+                       const ScanOptions& options) const {
+    if (output_.empty()) {
+      return WithExitCode(absl::InvalidArgumentError("--stream: --output is needed"),
+                          ExitCode::kUsage);
+    }
+    absl::StatusOr<OutgoingArray> array = OutgoingArray::Open(input, stream_.chunk_bytes());
+    if (!array.ok()) return array.status();
+    ArrayFileWriter file(output_);
+    return array->Ask(session, [&](Client& client) -> absl::StatusOr<ScanResult> {
+      const absl::StatusOr<std::unique_ptr<ScanStream>> stream =
+          client.OpenScanStream(array->stream().element_type(), options);
+      if (!stream.ok()) return stream.status();
+      absl::StatusOr<ScanResult> result = Exchange(*array, **stream, file);
+      if (result.ok()) result->shape = array->stream().shape();
+      return result;
+    });
+  }
+
+  // Sends all elements while it takes the results.
+  static absl::StatusOr<ScanResult> Exchange(OutgoingArray& array, ScanStream& stream,
+                                             ArrayFileWriter& file) {
+    const std::optional<uint64_t> size_bytes = array.stream().size_bytes();
+    absl::Status sent;
+    std::thread sender([&] {
+      sent = array.SendAll([&](std::span<const std::byte> piece) { return stream.Write(piece); });
+      // Where the file is at fault, what came of it is of no use.
+      if (sent.ok()) {
+        stream.WritesDone();
+      } else {
+        stream.Cancel();
+      }
+    });
+    absl::StatusOr<ScanResult> result =
+        ReceiveAll(size_bytes ? std::optional(array.stream().ShapeOf(*size_bytes)) : std::nullopt,
+                   stream, file);
+    if (!result.ok()) stream.Cancel();
+    sender.join();
+    // A server that has ended the stream says why; then it is no fault of the sender's.
+    if (!sent.ok() && (result.ok() || absl::IsCancelled(result.status()))) return sent;
+    return result;
+  }
+
+  static absl::StatusOr<ScanResult> ReceiveAll(const std::optional<std::vector<uint64_t>>& shape,
+                                               ScanStream& stream, ArrayFileWriter& file) {
+    ScanResult result;
+    while (true) {
+      const absl::StatusOr<std::optional<ScanPiece>> piece = stream.Read();
+      if (!piece.ok()) return piece.status();
+      if (!piece->has_value()) break;
+      result.element_type = (*piece)->element_type;
+      const absl::Status status = file.Write((*piece)->element_type, shape, (*piece)->data);
+      if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
+    }
+    result.execution = stream.execution();
+    if (absl::Status status = file.Close(); !status.ok()) {
+      return WithExitCode(status, ExitCode::kInputOutput);
+    }
+    return result;
+  }
+
   absl::StatusOr<ScanOptions> ToOptions() const {
     ScanOptions options = options_;
     options.mode = exclusive_ ? ScanMode::kExclusive : ScanMode::kInclusive;
@@ -134,6 +212,7 @@ class ScanCommand : public Command {
 
   CLI::App& command_;
   InputArguments input_;
+  StreamArguments stream_;
   GroupingArguments grouping_;
   ScanOptions options_;
   bool exclusive_ = false;

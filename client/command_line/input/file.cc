@@ -67,6 +67,57 @@ absl::Status WriteAll(int file, const std::string& name, absl::string_view bytes
 
 }  // namespace
 
+absl::Status NamingFile(const std::string& path, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(DisplayName(path, "standard input"), ": ", status.message()));
+}
+
+absl::StatusOr<File> File::OpenToRead(const std::string& path) {
+  const std::string name = DisplayName(path, "standard input");
+  if (path == "-") return File(STDIN_FILENO, true, name);
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return SystemError(name);
+  return File(descriptor, false, name);
+}
+
+absl::StatusOr<File> File::OpenToWrite(const std::string& path) {
+  const std::string name = DisplayName(path, "standard output");
+  if (path == "-") return File(STDOUT_FILENO, true, name);
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) return SystemError(name);
+  return File(descriptor, false, name);
+}
+
+File::~File() {
+  if (!is_standard_ && descriptor_ >= 0) close(descriptor_);
+}
+
+File::File(File&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      is_standard_(other.is_standard_),
+      name_(other.name_) {}
+
+std::optional<uint64_t> File::size_bytes() const { return SizeOf(descriptor_); }
+
+absl::StatusOr<size_t> File::Read(std::span<char> buffer) {
+  size_t used = 0;
+  while (used < buffer.size()) {
+    const ssize_t count = read(descriptor_, buffer.data() + used, buffer.size() - used);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return SystemError(name_);
+    if (count == 0) break;
+    used += static_cast<size_t>(count);
+  }
+  return used;
+}
+
+absl::Status File::Write(absl::string_view bytes) { return WriteAll(descriptor_, name_, bytes); }
+
+absl::Status File::Close() {
+  if (is_standard_) return absl::OkStatus();
+  return close(std::exchange(descriptor_, -1)) == 0 ? absl::OkStatus() : SystemError(name_);
+}
+
 absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t bytes_max,
                                      const ReadProgress& progress) {
   const std::string name = DisplayName(path, "standard input");
@@ -78,18 +129,12 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t bytes_max
 }
 
 absl::Status WriteFile(const std::string& path, std::initializer_list<absl::string_view> parts) {
-  const std::string name = DisplayName(path, "standard output");
-  const bool standard = path == "-";
-  const int file =
-      standard ? STDOUT_FILENO : open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return SystemError(name);
-  absl::Status status;
+  absl::StatusOr<File> file = File::OpenToWrite(path);
+  if (!file.ok()) return file.status();
   for (absl::string_view part : parts) {
-    if (status.ok()) status = WriteAll(file, name, part);
+    if (absl::Status status = file->Write(part); !status.ok()) return status;
   }
-  // A full disk may show only now.
-  if (!standard && close(file) != 0 && status.ok()) status = SystemError(name);
-  return status;
+  return file->Close();
 }
 
 }  // namespace gridfold::client

@@ -2,11 +2,14 @@
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_FILE_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_FILE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,6 +19,38 @@ namespace gridfold::client {
 
 // Told after each read: how many bytes are here, and of how many where that is known.
 using ReadProgress = std::function<void(uint64_t read_bytes, std::optional<uint64_t> total_bytes)>;
+
+// A file that is read or written piece by piece. Move-only.
+class File {
+ public:
+  // For reading; "-" is standard input. Errors: those of ReadFile.
+  static absl::StatusOr<File> OpenToRead(const std::string& path);
+  // For writing, from the beginning; "-" is standard output.
+  static absl::StatusOr<File> OpenToWrite(const std::string& path);
+  ~File();
+  File(File&& other) noexcept;
+  File& operator=(File&&) = delete;
+
+  // Of a regular file; nothing of a pipe and the like.
+  std::optional<uint64_t> size_bytes() const;
+
+  // Reads until the buffer is full or the file ends; returns how many bytes that are.
+  absl::StatusOr<size_t> Read(std::span<char> buffer);
+  absl::Status Write(absl::string_view bytes);
+  // A full disk may show only now.
+  absl::Status Close();
+
+ private:
+  File(int descriptor, bool is_standard, std::string name)
+      : descriptor_(descriptor), is_standard_(is_standard), name_(std::move(name)) {}
+
+  int descriptor_;  // -1: none.
+  const bool is_standard_;
+  const std::string name_;
+};
+
+// `status` with the file's name before its message.
+absl::Status NamingFile(const std::string& path, const absl::Status& status);
 
 // Everything in the file at `path`, or "-" for standard input. NOT_FOUND, PERMISSION_DENIED or
 // another error of the system, which names the path; RESOURCE_EXHAUSTED beyond `bytes_max`.

@@ -76,11 +76,6 @@ absl::Status Reshape(const std::vector<uint64_t>& shape, HostArray& array) {
   return absl::OkStatus();
 }
 
-absl::Status NamingFile(const std::string& path, const absl::Status& status) {
-  const absl::string_view name = path == "-" ? "standard input" : absl::string_view(path);
-  return absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
-}
-
 }  // namespace
 
 absl::StatusOr<HostArray> LoadArray(const InputOptions& options, const ReadProgress& progress) {

@@ -89,9 +89,9 @@ bool HoldsExactly(uint64_t bytes, const std::vector<uint64_t>& shape, ElementTyp
 
 bool IsNpy(absl::string_view bytes) { return absl::StartsWith(bytes, kMagic); }
 
-absl::StatusOr<HostArray> ParseNpy(std::string file) {
-  if (!IsNpy(file)) return Malformed("the file does not begin as .npy files do");
-  const absl::StatusOr<absl::string_view> text = HeaderText(file);
+absl::StatusOr<NpyPreamble> ParseNpyPreamble(absl::string_view bytes) {
+  if (!IsNpy(bytes)) return Malformed("the file does not begin as .npy files do");
+  const absl::StatusOr<absl::string_view> text = HeaderText(bytes);
   if (!text.ok()) return text.status();
   absl::StatusOr<NpyDictionary> header = ParseNpyDictionary(*text);
   if (!header.ok()) return header.status();
@@ -105,14 +105,24 @@ absl::StatusOr<HostArray> ParseNpy(std::string file) {
     return Malformed("Fortran order is not supported; save numpy.ascontiguousarray of it");
   }
   if (header->shape.empty()) header->shape = {1};
+  const size_t size_bytes = static_cast<size_t>(text->data() - bytes.data()) + text->size();
+  return NpyPreamble{*type, std::move(header->shape), size_bytes};
+}
 
-  const size_t offset = static_cast<size_t>(text->data() - file.data()) + text->size();
-  if (!HoldsExactly(file.size() - offset, header->shape, *type)) {
-    return Malformed(absl::StrCat("the header promises ", absl::StrJoin(header->shape, " x "), " ",
-                                  ElementTypeName(*type), " elements, but ", file.size() - offset,
-                                  " bytes follow"));
-  }
-  return HostArray{*type, std::move(header->shape), std::move(file), offset};
+absl::Status CheckNpyElements(const NpyPreamble& preamble, uint64_t element_bytes) {
+  if (HoldsExactly(element_bytes, preamble.shape, preamble.element_type)) return absl::OkStatus();
+  return Malformed(absl::StrCat("the header promises ", absl::StrJoin(preamble.shape, " x "), " ",
+                                ElementTypeName(preamble.element_type), " elements, but ",
+                                element_bytes, " bytes follow"));
+}
+
+absl::StatusOr<HostArray> ParseNpy(std::string file) {
+  absl::StatusOr<NpyPreamble> preamble = ParseNpyPreamble(file);
+  if (!preamble.ok()) return preamble.status();
+  const size_t offset = preamble->size_bytes;
+  absl::Status status = CheckNpyElements(*preamble, file.size() - offset);
+  if (!status.ok()) return status;
+  return HostArray{preamble->element_type, std::move(preamble->shape), std::move(file), offset};
 }
 
 absl::StatusOr<std::string> NpyHeader(ElementType element_type, std::span<const uint64_t> shape) {

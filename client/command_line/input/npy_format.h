@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "client/command_line/input/host_array.h"
@@ -16,6 +18,19 @@ namespace gridfold::client {
 
 // Whether a file that begins with `bytes` claims to be .npy.
 bool IsNpy(absl::string_view bytes);
+
+// What precedes the elements of a file.
+struct NpyPreamble {
+  ElementType element_type = ElementType::kFloat64;
+  std::vector<uint64_t> shape;  // One or two entries.
+  size_t size_bytes = 0;        // Of the preamble: the elements follow.
+};
+
+// Of the file that begins with `bytes`. Errors: as ParseNpy, but for the number of elements.
+absl::StatusOr<NpyPreamble> ParseNpyPreamble(absl::string_view bytes);
+
+// Whether so many bytes of elements are what the preamble promises; INVALID_ARGUMENT.
+absl::Status CheckNpyElements(const NpyPreamble& preamble, uint64_t element_bytes);
 
 // The array of a whole file. INVALID_ARGUMENT says what is wrong: a malformed or cut off file, an
 // element type that gridfold does not have, Fortran order, big-endian elements, or more than two

@@ -9,15 +9,49 @@
 
 namespace gridfold::client {
 
+namespace {
+
+// What stands before the elements: nothing where the path asks for these alone.
+absl::StatusOr<std::string> HeaderFor(const std::string& path, ElementType element_type,
+                                      std::span<const uint64_t> shape) {
+  if (path != "-" && !absl::EndsWith(path, ".npy")) return "";
+  return NpyHeader(element_type, shape);
+}
+
+}  // namespace
+
 absl::Status WriteArrayFile(const std::string& path, ElementType element_type,
                             std::span<const uint64_t> shape, absl::string_view data) {
-  std::string header;
-  if (path == "-" || absl::EndsWith(path, ".npy")) {
-    absl::StatusOr<std::string> npy_header = NpyHeader(element_type, shape);
-    if (!npy_header.ok()) return npy_header.status();
-    header = *std::move(npy_header);
-  }
-  return WriteFile(path, {header, data});
+  const absl::StatusOr<std::string> header = HeaderFor(path, element_type, shape);
+  if (!header.ok()) return header.status();
+  return WriteFile(path, {*header, data});
 }
+
+absl::Status ArrayFileWriter::Write(ElementType element_type,
+                                    const std::optional<std::vector<uint64_t>>& shape,
+                                    absl::string_view data) {
+  if (!file_) {
+    if (absl::Status status = Open(element_type, shape); !status.ok()) return status;
+  }
+  return file_->Write(data);
+}
+
+absl::Status ArrayFileWriter::Open(ElementType element_type,
+                                   const std::optional<std::vector<uint64_t>>& shape) {
+  absl::StatusOr<std::string> header =
+      HeaderFor(path_, element_type, shape.value_or(std::vector<uint64_t>{0}));
+  if (!header.ok()) return header.status();
+  if (!shape && !header->empty()) {
+    return absl::InvalidArgumentError(
+        ".npy begins with the number of elements, which is not known before a pipe ends: give "
+        "--output a name without .npy");
+  }
+  absl::StatusOr<File> file = File::OpenToWrite(path_);
+  if (!file.ok()) return file.status();
+  file_.emplace(*std::move(file));
+  return file_->Write(*header);
+}
+
+absl::Status ArrayFileWriter::Close() { return file_ ? file_->Close() : absl::OkStatus(); }
 
 }  // namespace gridfold::client

@@ -3,11 +3,15 @@
 #define GRIDFOLD_CLIENT_COMMAND_LINE_OUTPUT_ARRAY_FILE_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "client/command_line/input/file.h"
 #include "gridfold/element_type.h"
 
 namespace gridfold::client {
@@ -16,6 +20,26 @@ namespace gridfold::client {
 // the bytes of `data`. Errors: those of NpyHeader and WriteFile.
 absl::Status WriteArrayFile(const std::string& path, ElementType element_type,
                             std::span<const uint64_t> shape, absl::string_view data);
+
+// The same, piece by piece.
+class ArrayFileWriter {
+ public:
+  explicit ArrayFileWriter(std::string path) : path_(std::move(path)) {}
+
+  // Writes the next elements. The first call opens the file; its `shape` is that of all elements,
+  // INVALID_ARGUMENT where .npy is written and there is none.
+  absl::Status Write(ElementType element_type, const std::optional<std::vector<uint64_t>>& shape,
+                     absl::string_view data);
+
+  // Once, last.
+  absl::Status Close();
+
+ private:
+  absl::Status Open(ElementType element_type, const std::optional<std::vector<uint64_t>>& shape);
+
+  const std::string path_;
+  std::optional<File> file_;
+};
 
 }  // namespace gridfold::client
 

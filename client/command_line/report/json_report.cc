@@ -130,7 +130,8 @@ Json ToObject(const ServerLimits& limits) {
           {"array_count_max", limits.array_count_max},
           {"array_chunk_bytes_max", limits.array_chunk_bytes_max},
           {"region_count_max", limits.region_count_max},
-          {"region_bytes_max", limits.region_bytes_max}};
+          {"region_bytes_max", limits.region_bytes_max},
+          {"batch_operations_max", limits.batch_operations_max}};
 }
 
 Json ToObject(const ServerStatistics& statistics) {

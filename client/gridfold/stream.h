@@ -1,0 +1,125 @@
+// Operations on arrays that are sent piece by piece: of any length, in constant memory on either
+// side, and with the answers, bit for bit, of one call for the whole.
+//
+//   absl::StatusOr<std::unique_ptr<ReductionStream>> stream = client.OpenReductionStream(
+//       {.element_type = ElementType::kFloat32}, {.statistics = {Statistic::kMean}});
+//   if (!stream.ok()) return stream.status();
+//   while (there are more bytes) (*stream)->Write(bytes);
+//   absl::StatusOr<ReductionResult> result = (*stream)->Finish();
+//
+// Bytes may be cut anywhere, also inside an element. Write copies them once and returns when the
+// transport has taken them, which it does no faster than the server computes. A stream is not tried
+// again where it fails: who has sent part of it has to begin anew.
+//
+// A stream must not outlive its client. Destroying one that is not finished cancels it.
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_STREAM_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_STREAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gridfold/element_type.h"
+#include "gridfold/execution_statistics.h"
+#include "gridfold/histogram.h"
+#include "gridfold/reduction.h"
+#include "gridfold/scan.h"
+
+namespace gridfold::client {
+
+class MessageSender;
+
+// An array that is sent piece by piece.
+struct StreamedArray {
+  ElementType element_type = ElementType::kFloat64;
+  uint64_t column_count = 0;  // Of a matrix, whose rows follow one another; 0: one dimension.
+};
+
+// Errors: those of Client. From the first error on, every call returns it. Not thread-safe.
+class ReductionStream {
+ public:
+  ~ReductionStream();
+
+  absl::Status Write(std::span<const std::byte> data);
+
+  // The answer for all that was written. Once, last.
+  absl::StatusOr<ReductionResult> Finish();
+
+ private:
+  friend class Client;
+  explicit ReductionStream(std::unique_ptr<MessageSender> sender);
+
+  const std::unique_ptr<MessageSender> sender_;
+  absl::Status error_;
+};
+
+// As ReductionStream. The pieces of the three arrays need not have the same number of elements, but
+// the server keeps no more than a message of one array without the others.
+class HistogramStream {
+ public:
+  ~HistogramStream();
+
+  absl::Status Write(std::span<const std::byte> samples, std::span<const std::byte> y_samples = {},
+                     std::span<const std::byte> weights = {});
+
+  absl::StatusOr<HistogramResult> Finish();
+
+ private:
+  friend class Client;
+  HistogramStream(std::unique_ptr<MessageSender> sender, HistogramOptions options);
+
+  const std::unique_ptr<MessageSender> sender_;
+  const HistogramOptions options_;
+  absl::Status error_;
+};
+
+// What a histogram's stream sends beside its samples.
+struct StreamedCompanions {
+  bool y_array = false;  // Second coordinates, of the samples' type.
+  std::optional<ElementType> weights = std::nullopt;
+};
+
+// Results of a scan, in order.
+struct ScanPiece {
+  uint64_t first_element = 0;
+  ElementType element_type = ElementType::kFloat64;
+  std::string data;
+};
+
+// Results come while elements are still being written: one thread writes, another one reads. The
+// server takes no more elements while results wait to be read.
+class ScanStream {
+ public:
+  ~ScanStream();
+
+  // Writing thread. An error says no more than that the server has ended the stream; Read says why.
+  absl::Status Write(std::span<const std::byte> data);
+  // There is nothing more to write.
+  void WritesDone();
+
+  // Reading thread: the next results; nothing behind the last. Errors: those of Client.
+  absl::StatusOr<std::optional<ScanPiece>> Read();
+
+  // Any thread: ends the stream; Write and Read fail.
+  void Cancel();
+
+  // How the scan ran. Of use when Read has returned nothing.
+  const ExecutionStatistics& execution() const { return execution_; }
+
+ private:
+  friend class Client;
+  explicit ScanStream(std::unique_ptr<MessageSender> sender);
+
+  const std::unique_ptr<MessageSender> sender_;
+  ExecutionStatistics execution_;
+  uint64_t element_count_ = 0;  // Read so far.
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_STREAM_H_

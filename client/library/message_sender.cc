@@ -1,0 +1,73 @@
+#include "client/library/message_sender.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "client/library/unary_call.h"
+#include "client/library/wire_message.h"
+#include "grpcpp/support/slice.h"
+
+namespace gridfold::client {
+namespace {
+
+constexpr uint32_t kHeaderField = 1;
+constexpr uint32_t kFirstDataField = 2;
+
+}  // namespace
+
+MessageSender::MessageSender(std::unique_ptr<OpenStream> stream,
+                             const google::protobuf::MessageLite& header,
+                             uint64_t message_bytes_max)
+    : stream_(std::move(stream)), message_bytes_max_(message_bytes_max) {
+  const std::string bytes = header.SerializeAsString();
+  header_ = FieldHeader(kHeaderField, bytes.size()) + bytes;
+}
+
+bool MessageSender::Send(
+    const std::array<std::span<const std::byte>, kStreamFieldCountMax>& fields) {
+  uint64_t size_bytes = 0;
+  for (const auto& field : fields) size_bytes += field.size();
+  const uint64_t message_count = (size_bytes + message_bytes_max_ - 1) / message_bytes_max_;
+  for (uint64_t i = 0; i < message_count; ++i) {
+    std::array<std::span<const std::byte>, kStreamFieldCountMax> part;
+    for (size_t f = 0; f < fields.size(); ++f) {
+      const uint64_t step = (fields[f].size() + message_count - 1) / message_count;
+      const uint64_t begin = std::min<uint64_t>(i * step, fields[f].size());
+      part[f] = fields[f].subspan(begin, std::min<uint64_t>(step, fields[f].size() - begin));
+    }
+    if (!SendMessage(part)) return false;
+  }
+  return true;
+}
+
+void MessageSender::SendEnd() {
+  if (!header_.empty() && !SendMessage({})) return;
+  stream_->WritesDone();
+}
+
+absl::Status MessageSender::ReceiveOnly(google::protobuf::MessageLite& response) {
+  std::optional<grpc::ByteBuffer> message = stream_->Read();
+  absl::Status status = message ? Parse(*message, response) : absl::OkStatus();
+  // The end of the call, which follows.
+  if (message) (void)stream_->Read();
+  const absl::Status result = stream_->Finish();
+  if (!result.ok()) return result;
+  if (!message) return absl::InternalError("the server has ended the stream without an answer");
+  return status;
+}
+
+bool MessageSender::SendMessage(
+    const std::array<std::span<const std::byte>, kStreamFieldCountMax>& fields) {
+  std::vector<grpc::Slice> slices;
+  if (!header_.empty()) slices.emplace_back(std::exchange(header_, {}));
+  for (uint32_t i = 0; i < fields.size(); ++i) {
+    if (fields[i].empty()) continue;
+    slices.emplace_back(FieldHeader(kFirstDataField + i, fields[i].size()));
+    // The one copy: the transport may keep the bytes longer than the call of Write lasts.
+    slices.emplace_back(fields[i].data(), fields[i].size());
+  }
+  return stream_->Write(grpc::ByteBuffer(slices.data(), slices.size()));
+}
+
+}  // namespace gridfold::client

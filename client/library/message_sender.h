@@ -1,0 +1,49 @@
+// What the streams that compute share: the request goes with the first message, and bytes follow in
+// messages of a bounded size.
+#ifndef GRIDFOLD_CLIENT_LIBRARY_MESSAGE_SENDER_H_
+#define GRIDFOLD_CLIENT_LIBRARY_MESSAGE_SENDER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "client/library/open_stream.h"
+#include "google/protobuf/message_lite.h"
+
+namespace gridfold::client {
+
+inline constexpr size_t kStreamFieldCountMax = 3;
+
+class MessageSender {
+ public:
+  // `header` is field 1 of the first message; bytes become the fields 2, 3 and 4.
+  MessageSender(std::unique_ptr<OpenStream> stream, const google::protobuf::MessageLite& header,
+                uint64_t message_bytes_max);
+
+  // Sends bytes of each field. The arrays advance together, in proportion to their sizes. False
+  // where the server has ended the call.
+  bool Send(const std::array<std::span<const std::byte>, kStreamFieldCountMax>& fields);
+
+  // Sends the header if nothing else did, and says that nothing follows.
+  void SendEnd();
+
+  // Behind SendEnd: the one message of the answer. Errors: those of the call; INTERNAL.
+  absl::Status ReceiveOnly(google::protobuf::MessageLite& response);
+
+  OpenStream& stream() { return *stream_; }
+
+ private:
+  bool SendMessage(const std::array<std::span<const std::byte>, kStreamFieldCountMax>& fields);
+
+  const std::unique_ptr<OpenStream> stream_;
+  std::string header_;  // Encoded, with its tag; empty once it is sent.
+  const uint64_t message_bytes_max_;
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_LIBRARY_MESSAGE_SENDER_H_

@@ -1,0 +1,106 @@
+// A call whose messages are sent and taken one by one, while it is open.
+#ifndef GRIDFOLD_CLIENT_LIBRARY_OPEN_STREAM_H_
+#define GRIDFOLD_CLIENT_LIBRARY_OPEN_STREAM_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "client/library/unary_call.h"
+#include "grpcpp/channel.h"
+#include "grpcpp/client_context.h"
+#include "grpcpp/generic/generic_stub.h"
+#include "grpcpp/support/byte_buffer.h"
+#include "grpcpp/support/client_callback.h"
+
+namespace gridfold::client {
+
+// One thread may write while another one reads; each blocks until the transport has taken or
+// brought the message. The destructor cancels the call where it has not ended.
+class OpenStream {
+ public:
+  // Begins the call of `method` ("/package.Service/Method").
+  OpenStream(const std::shared_ptr<grpc::Channel>& channel, std::string method,
+             const CallHead& head);
+  ~OpenStream();
+  OpenStream(const OpenStream&) = delete;
+  OpenStream& operator=(const OpenStream&) = delete;
+
+  // Any thread: the call ends as soon as may be.
+  void Cancel() { context_.TryCancel(); }
+
+  // False where the server has ended the call.
+  bool Write(const grpc::ByteBuffer& message);
+
+  // Says that there is nothing more to write. Once.
+  void WritesDone();
+
+  // The next message; nothing at the end of the call.
+  std::optional<grpc::ByteBuffer> Read();
+
+  // Waits for the end of the call, behind the last message. Write and Read fail from then on.
+  absl::Status Finish();
+
+ private:
+  class Reactor final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+   public:
+    // Calls `start`, which starts one operation, and waits for its end: whether it succeeded.
+    // Behind Close it starts none.
+    template <class Start>
+    bool RunWrite(Start start) {
+      return Run(write_, start);
+    }
+    template <class Start>
+    bool RunRead(Start start) {
+      return Run(read_, start);
+    }
+    // Waits for the operations of other threads.
+    void Close();
+    grpc::Status WaitUntilDone();
+
+    void OnWriteDone(bool ok) override { End(write_, ok); }
+    void OnWritesDoneDone(bool ok) override { End(write_, ok); }
+    void OnReadDone(bool ok) override { End(read_, ok); }
+    void OnDone(const grpc::Status& status) override;
+
+   private:
+    struct Operation {
+      bool is_under_way = false;
+      bool ok = false;
+    };
+
+    template <class Start>
+    bool Run(Operation& operation, Start start) {
+      {
+        const absl::MutexLock lock(&mutex_);
+        if (is_closed_) return false;
+        operation.is_under_way = true;
+      }
+      start();
+      const absl::MutexLock lock(&mutex_);
+      WaitFor(operation);
+      return operation.ok;
+    }
+    void WaitFor(const Operation& operation);
+    void End(Operation& operation, bool ok);
+
+    absl::Mutex mutex_;
+    // Guarded by mutex_.
+    Operation write_;
+    Operation read_;
+    bool is_closed_ = false;
+    std::optional<grpc::Status> status_;
+  };
+
+  const std::string method_;
+  grpc::GenericStub stub_;
+  grpc::ClientContext context_;
+  Reactor reactor_;
+  bool is_finished_ = false;
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_LIBRARY_OPEN_STREAM_H_

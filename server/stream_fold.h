@@ -1,0 +1,78 @@
+// What a stream computes of the arrays that arrive, as the calls see it: reductions
+// (stream_reduction.h) and histograms (stream_histogram.h).
+//
+// Not thread-safe: used by one job of the stream, or between two.
+#ifndef GRIDFOLD_SERVER_STREAM_FOLD_H_
+#define GRIDFOLD_SERVER_STREAM_FOLD_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "google/protobuf/message.h"
+#include "gridfold/v1/execution.pb.h"
+#include "kernels/element_type.h"
+#include "kernels/engine.h"
+#include "server/piece_queue.h"
+#include "server/request_validation.h"
+#include "server/stream_message.h"
+
+namespace gridfold::server {
+
+// What has arrived of each array of a stream; of their sizes in bytes.
+using StreamArrays = std::array<PieceQueue, kStreamArrayCountMax>;
+using StreamSizes = std::array<uint64_t, kStreamArrayCountMax>;
+
+struct StreamAnswer {
+  std::unique_ptr<google::protobuf::Message> message;
+  v1::ExecutionStatistics* execution = nullptr;  // In the message; to be filled.
+};
+
+class StreamFold {
+ public:
+  virtual ~StreamFold() = default;
+
+  virtual kernels::ElementType element_type() const = 0;
+
+  // Memory that is held beside what has arrived.
+  virtual uint64_t state_bytes() const = 0;
+
+  // The array is none of the request's: the caller is told which field that is.
+  virtual absl::Status CheckExpected(size_t array) const = 0;
+
+  // Whether Run would do anything with so many bytes.
+  virtual bool CanRun(const StreamSizes& sizes) const = 0;
+
+  // A batch of fewer bytes is hardly worth its cost, where more may come.
+  virtual uint64_t batch_bytes_wanted() const = 0;
+
+  // Computes on what has arrived, and takes it away but for what is no whole element or row.
+  // Errors: those of Lane; INVALID_ARGUMENT, field named.
+  virtual absl::Status Run(StreamArrays& arrays, kernels::Lane& lane, std::stop_token stop,
+                           kernels::RunStatistics& statistics) = 0;
+
+  // The answer; `rest` is what the last Run has left. Once, last. Errors: as Run.
+  virtual absl::StatusOr<StreamAnswer> Finish(const StreamArrays& rest,
+                                              const std::stop_token& stop) = 0;
+};
+
+// `header` is the encoded request.
+absl::StatusOr<std::unique_ptr<StreamFold>> MakeStreamReduction(const std::string& header,
+                                                                const Limits& limits);
+absl::StatusOr<std::unique_ptr<StreamFold>> MakeStreamHistogram(const std::string& header,
+                                                                const Limits& limits);
+
+// Adds a run to those before it; the strategy is the last one's.
+void AddRun(const kernels::RunStatistics& run, kernels::RunStatistics& total);
+
+// The error of the request in a stream's first message: names the field from the message on.
+absl::Status InHeader(const absl::Status& status);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_STREAM_FOLD_H_

@@ -1,0 +1,108 @@
+#include "server/stream_intake.h"
+
+#include <numeric>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/invalid_field.h"
+#include "server/error_reason.h"
+
+namespace gridfold::server {
+
+namespace {
+
+absl::Status Refused(absl::string_view why) {
+  return WithRetryDelay(WithReason(absl::ResourceExhaustedError(why), kReasonQueueFull),
+                        kRetryDelay);
+}
+
+StreamSizes SizesOf(const StreamArrays& arrays) {
+  StreamSizes sizes;
+  for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = arrays[i].size_bytes();
+  return sizes;
+}
+
+}  // namespace
+
+uint64_t TotalBytes(const StreamSizes& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
+}
+
+StreamIntake::~StreamIntake() {
+  ReleaseAll();
+  if (is_admitted_) environment_.streams.Leave();
+}
+
+absl::Status StreamIntake::Enter() {
+  is_admitted_ = environment_.streams.Enter();
+  if (is_admitted_) return absl::OkStatus();
+  return Refused(absl::StrCat(environment_.limits.stream_count_max, " streams are open already"));
+}
+
+absl::StatusOr<StreamMessage> StreamIntake::Open(grpc::ByteBuffer& message) {
+  absl::StatusOr<StreamMessage> opened = SplitMessage(message, array_count_);
+  message.Clear();
+  if (!opened.ok()) return opened.status();
+  if (has_begun_ == opened->header.has_value()) {
+    return kernels::InvalidField("request", has_begun_
+                                                ? "only the first message of a stream has one"
+                                                : "the first message has none");
+  }
+  has_begun_ = true;
+  return opened;
+}
+
+absl::Status StreamIntake::HoldState(uint64_t bytes) {
+  if (!environment_.streams.HasRoomFor(bytes)) {
+    return Refused(absl::StrCat("other streams leave no room for the ", bytes,
+                                " bytes that this one would hold"));
+  }
+  state_bytes_ = bytes;
+  SetHeldBytes(held_bytes_ + bytes);
+  return absl::OkStatus();
+}
+
+void StreamIntake::Add(const StreamMessage& message) {
+  for (size_t i = 0; i < array_count_; ++i) {
+    for (const grpc::Slice& piece : message.arrays[i]) pending_[i].Append(piece);
+  }
+  // What a running job has used still counts.
+  uint64_t added_bytes = 0;
+  for (const auto& pieces : message.arrays) {
+    for (const grpc::Slice& piece : pieces) added_bytes += piece.size();
+  }
+  SetHeldBytes(held_bytes_ + added_bytes);
+}
+
+StreamSizes StreamIntake::sizes() const {
+  StreamSizes sizes = SizesOf(batch_);
+  for (size_t i = 0; i < sizes.size(); ++i) sizes[i] += pending_[i].size_bytes();
+  return sizes;
+}
+
+bool StreamIntake::HasRoom() const {
+  return TotalBytes(SizesOf(pending_)) < kStreamPendingBytes && environment_.streams.HasRoom();
+}
+
+void StreamIntake::BeginBatch() {
+  for (size_t i = 0; i < array_count_; ++i) batch_[i].Append(pending_[i]);
+}
+
+uint64_t StreamIntake::batch_bytes() const { return TotalBytes(SizesOf(batch_)); }
+
+void StreamIntake::EndBatch() { SetHeldBytes(state_bytes_ + TotalBytes(sizes())); }
+
+void StreamIntake::ReleaseAll() {
+  batch_ = {};
+  pending_ = {};
+  state_bytes_ = 0;
+  SetHeldBytes(0);
+}
+
+void StreamIntake::SetHeldBytes(uint64_t bytes) {
+  environment_.streams.Hold(bytes);
+  environment_.streams.Release(held_bytes_);
+  held_bytes_ = bytes;
+}
+
+}  // namespace gridfold::server

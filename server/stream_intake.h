@@ -1,0 +1,78 @@
+// What the calls that compute on streams share on their way in: a place among the open streams,
+// messages taken apart, and what has arrived, counted against CallEnvironment::streams.
+//
+// Enter and Open are for the one read of a call at a time; the rest is not thread-safe, and is
+// guarded by the call.
+#ifndef GRIDFOLD_SERVER_STREAM_INTAKE_H_
+#define GRIDFOLD_SERVER_STREAM_INTAKE_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/call_environment.h"
+#include "server/stream_fold.h"
+#include "server/stream_message.h"
+
+namespace gridfold::server {
+
+class StreamIntake {
+ public:
+  // Messages have `array_count` fields of bulk data.
+  StreamIntake(CallEnvironment& environment, size_t array_count)
+      : environment_(environment), array_count_(array_count) {}
+  ~StreamIntake();
+
+  // Takes a place among the open streams. Errors: RESOURCE_EXHAUSTED with a
+  // retry delay.
+  absl::Status Enter();
+
+  // Takes a message apart, and releases it. Errors: those of SplitMessage; INVALID_ARGUMENT that
+  // names "request" where the first message has no header, or another one has.
+  absl::StatusOr<StreamMessage> Open(grpc::ByteBuffer& message);
+
+  // Memory for as long as the call lasts. RESOURCE_EXHAUSTED with a retry delay where there is
+  // none.
+  absl::Status HoldState(uint64_t bytes);
+
+  // Keeps what the message has brought.
+  void Add(const StreamMessage& message);
+
+  // What is there, with what is left of the last batch.
+  StreamSizes sizes() const;
+
+  // Whether to read on while a batch runs, or its results wait.
+  bool HasRoom() const;
+
+  // All that is there becomes the next batch, which a job uses without the call's lock.
+  void BeginBatch();
+  StreamArrays& batch() { return batch_; }
+  uint64_t batch_bytes() const;
+
+  // The job has taken away what it has used.
+  void EndBatch();
+
+  // The call is over.
+  void ReleaseAll();
+
+ private:
+  void SetHeldBytes(uint64_t bytes);
+
+  CallEnvironment& environment_;
+  const size_t array_count_;
+  bool is_admitted_ = false;
+  bool has_begun_ = false;  // Whether the header has come.
+  StreamArrays batch_;
+  StreamArrays pending_;  // What has come since.
+  uint64_t state_bytes_ = 0;
+  uint64_t held_bytes_ = 0;  // Of CallEnvironment::streams: all of these.
+};
+
+// The sum.
+uint64_t TotalBytes(const StreamSizes& sizes);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_STREAM_INTAKE_H_

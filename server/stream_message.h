@@ -1,0 +1,35 @@
+// The messages of streams that carry bulk data: field 1 is a header, from field 2 on stand byte
+// fields, whose bytes stay in the buffers that the transport has put them in. Pure; thread-safe.
+#ifndef GRIDFOLD_SERVER_STREAM_MESSAGE_H_
+#define GRIDFOLD_SERVER_STREAM_MESSAGE_H_
+
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/slice.h>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace gridfold::server {
+
+// The byte fields of HistogramStreamRequest, which has the most.
+inline constexpr size_t kStreamArrayCountMax = 3;
+
+struct StreamMessage {
+  std::optional<std::string> header;  // The encoded header; a copy. Nothing where there is none.
+  // The bytes of fields 2, 3, ..., in pieces as they have arrived.
+  std::array<std::vector<grpc::Slice>, kStreamArrayCountMax> arrays;
+};
+
+// Finds the fields of `bytes` as Protobuf does: what is unknown is skipped, of a byte field that
+// comes several times the last counts, headers are joined. Takes memory for the header and for the
+// list of pieces. Errors: INVALID_ARGUMENT for bytes that are no message.
+absl::StatusOr<StreamMessage> SplitMessage(grpc::ByteBuffer& bytes, size_t array_count);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_STREAM_MESSAGE_H_

@@ -1,0 +1,62 @@
+// A scan of an array that arrives: batches are scanned one after the other, each going on from the
+// one before it. Not thread-safe.
+#ifndef GRIDFOLD_SERVER_STREAM_SCAN_H_
+#define GRIDFOLD_SERVER_STREAM_SCAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "gridfold/v1/compute_service.pb.h"
+#include "kernels/engine.h"
+#include "kernels/scan.h"
+#include "server/limits.h"
+#include "server/message_codec.h"
+#include "server/piece_queue.h"
+
+namespace gridfold::server {
+
+class StreamScan {
+ public:
+  // `header` is the encoded request. Errors: INVALID_ARGUMENT, field named, for what is no request
+  // of a scan or cannot be scanned in a stream.
+  static absl::StatusOr<std::unique_ptr<StreamScan>> Make(const std::string& header,
+                                                          const Limits& limits);
+
+  kernels::ElementType element_type() const { return plan_.array.element_type; }
+
+  // With so many bytes there is a batch.
+  uint64_t batch_bytes_min() const { return kernels::kScanCarryElements * element_bytes_; }
+  // A batch takes no more.
+  uint64_t batch_bytes_max() const { return batch_elements_max_ * element_bytes_; }
+
+  // Results of a batch take no more.
+  uint64_t result_bytes_max() const {
+    return batch_elements_max_ * kernels::ElementSize(plan_.output_type);
+  }
+
+  // Scans the next batch and takes it away from `data`; the last one takes all, which is no more
+  // than batch_bytes_max(). Fills `message` but for its data, which it returns. Errors: those of
+  // Lane; INVALID_ARGUMENT that names "data" where the array ends inside an element.
+  absl::StatusOr<ChunkData> Run(PieceQueue& data, bool is_last, kernels::Lane& lane,
+                                std::stop_token stop, kernels::RunStatistics& statistics,
+                                v1::ScanStreamResponse& message);
+
+ private:
+  StreamScan(kernels::ScanPlan plan, uint64_t batch_elements_max)
+      : plan_(std::move(plan)),
+        element_bytes_(kernels::ElementSize(plan_.array.element_type)),
+        batch_elements_max_(batch_elements_max) {}
+
+  kernels::ScanPlan plan_;  // Of the batch under way.
+  const uint64_t element_bytes_;
+  const uint64_t batch_elements_max_;
+  kernels::ScanCarry carry_;
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_STREAM_SCAN_H_
