@@ -26,9 +26,9 @@ bool ConcernsTheBatch(const absl::Status& status) {
   return absl::IsCancelled(status) || absl::IsInternal(status);
 }
 
-class BatchRun {
+class BatchRunner {
  public:
-  BatchRun(const PlannedBatch& batch, kernels::Lane& lane, std::stop_token stop,
+  BatchRunner(const PlannedBatch& batch, kernels::Lane& lane, std::stop_token stop,
            kernels::RunStatistics& statistics, v1::BatchComputeResponse& response)
       : operations_(batch.operations),
         lane_(lane),
@@ -152,7 +152,7 @@ absl::StatusOr<ArenaMessage<v1::BatchComputeResponse>> RunPlanned(
     const PlannedBatch& batch, kernels::Lane& lane, std::stop_token stop,
     kernels::RunStatistics& statistics) {
   ArenaMessage<v1::BatchComputeResponse> response;
-  const absl::Status status = BatchRun(batch, lane, std::move(stop), statistics, response).Run();
+  const absl::Status status = BatchRunner(batch, lane, std::move(stop), statistics, response).Run();
   statistics.strategy = "batch";
   if (!status.ok()) return status;
   return response;
