@@ -29,7 +29,7 @@ bool ConcernsTheBatch(const absl::Status& status) {
 class BatchRunner {
  public:
   BatchRunner(const PlannedBatch& batch, kernels::Lane& lane, std::stop_token stop,
-           kernels::RunStatistics& statistics, v1::BatchComputeResponse& response)
+              kernels::RunStatistics& statistics, v1::BatchComputeResponse& response)
       : operations_(batch.operations),
         lane_(lane),
         stop_(std::move(stop)),
@@ -141,7 +141,8 @@ class BatchRunner {
 
 std::optional<kernels::ReductionBatchKey> LaunchKeyOf(const PlannedReduction& planned,
                                                       uint64_t array_bytes_max) {
-  if (planned.input.resident || planned.plan.array.size_bytes() > array_bytes_max) {
+  if (planned.input.resident || planned.input.region != nullptr ||
+      planned.plan.array.size_bytes() > array_bytes_max) {
     return std::nullopt;
   }
   return kernels::BatchKeyOf(planned.plan);
