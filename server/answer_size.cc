@@ -49,6 +49,21 @@ uint64_t EdgeBytes(const kernels::HistogramPlan& plan) {
   return bytes;
 }
 
+uint64_t ValueBytes(const kernels::ReductionPlan& plan) {
+  return SaturatingMultiply(plan.result_slot_count(), kValueBytes);
+}
+
+uint64_t QuantileBytes(const kernels::HistogramPlan& plan) {
+  return SaturatingMultiply(SaturatingMultiply(plan.quantiles.size(), kValueBytes),
+                            plan.channel_count);
+}
+
+uint64_t ValueBytes(const kernels::HistogramPlan& plan) {
+  return SaturatingAdd(
+      CountBytes(plan) + EdgeBytes(plan) + plan.channel_count * kChannelOverheadBytes,
+      QuantileBytes(plan));
+}
+
 }  // namespace
 
 uint64_t AnsweredGroupsMax(const kernels::ReductionPlan& plan, const Limits& limits) {
@@ -60,34 +75,37 @@ uint64_t AnsweredGroupsMax(const kernels::ReductionPlan& plan, const Limits& lim
   return std::min(limits.group_count_max, room_bytes / group_bytes);
 }
 
+uint64_t AnswerBytes(const kernels::ReductionPlan& plan) {
+  if (!plan.return_states) return ValueBytes(plan);
+  return SaturatingAdd(ValueBytes(plan), kernels::ReductionAccumulatorBytesMax(plan));
+}
+
+uint64_t AnswerBytes(const kernels::ScanPlan& plan) { return plan.output_size_bytes(); }
+
+uint64_t AnswerBytes(const kernels::HistogramPlan& plan) {
+  if (!plan.return_states) return ValueBytes(plan);
+  return SaturatingAdd(ValueBytes(plan), kernels::HistogramAccumulatorBytesMax(plan));
+}
+
 absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits) {
-  const uint64_t value_bytes = SaturatingMultiply(plan.result_slot_count(), kValueBytes);
-  if (absl::Status status = CheckBytes("grouping", value_bytes, limits); !status.ok()) {
+  if (absl::Status status = CheckBytes("grouping", ValueBytes(plan), limits); !status.ok()) {
     return status;
   }
-  if (!plan.return_states) return absl::OkStatus();
-  return CheckBytes("return_accumulator",
-                    SaturatingAdd(value_bytes, kernels::ReductionAccumulatorBytesMax(plan)),
-                    limits);
+  return CheckBytes("return_accumulator", AnswerBytes(plan), limits);
 }
 
 absl::Status CheckAnswerSize(const kernels::ScanPlan& plan, const Limits& limits) {
-  return CheckBytes("destination", plan.output_size_bytes(), limits);
+  return CheckBytes("destination", AnswerBytes(plan), limits);
 }
 
 absl::Status CheckAnswerSize(const kernels::HistogramPlan& plan, const Limits& limits) {
-  const uint64_t quantile_bytes = SaturatingMultiply(
-      SaturatingMultiply(plan.quantiles.size(), kValueBytes), plan.channel_count);
-  if (absl::Status status = CheckBytes("quantiles", quantile_bytes, limits); !status.ok()) {
+  if (absl::Status status = CheckBytes("quantiles", QuantileBytes(plan), limits); !status.ok()) {
     return status;
   }
-  const uint64_t answer_bytes = CountBytes(plan) + EdgeBytes(plan) + quantile_bytes +
-                                plan.channel_count * kChannelOverheadBytes;
-  if (absl::Status status = CheckBytes("bins", answer_bytes, limits); !status.ok()) return status;
-  if (!plan.return_states) return absl::OkStatus();
-  return CheckBytes("return_accumulator",
-                    SaturatingAdd(answer_bytes, kernels::HistogramAccumulatorBytesMax(plan)),
-                    limits);
+  if (absl::Status status = CheckBytes("bins", ValueBytes(plan), limits); !status.ok()) {
+    return status;
+  }
+  return CheckBytes("return_accumulator", AnswerBytes(plan), limits);
 }
 
 }  // namespace gridfold::server

@@ -5,6 +5,8 @@
 #ifndef GRIDFOLD_SERVER_ANSWER_SIZE_H_
 #define GRIDFOLD_SERVER_ANSWER_SIZE_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "kernels/histogram.h"
 #include "kernels/reduction.h"
@@ -15,6 +17,11 @@ namespace gridfold::server {
 
 // Groups of this kind that an answer has room for, as far as the limits allow them.
 uint64_t AnsweredGroupsMax(const kernels::ReductionPlan& plan, const Limits& limits);
+
+// Of the values and the accumulator. The end of 64 bits stands for more than that.
+uint64_t AnswerBytes(const kernels::ReductionPlan& plan);
+uint64_t AnswerBytes(const kernels::ScanPlan& plan);
+uint64_t AnswerBytes(const kernels::HistogramPlan& plan);
 
 absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits);
 absl::Status CheckAnswerSize(const kernels::ScanPlan& plan, const Limits& limits);

@@ -57,4 +57,12 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ComputeService::Sca
   return (new ScanStreamCall(environment_, *context))->Start();
 }
 
+grpc::ServerUnaryReactor* ComputeService::BatchCompute(grpc::CallbackServerContext* context,
+                                                       const grpc::ByteBuffer* request,
+                                                       grpc::ByteBuffer* response) {
+  using Call = UnaryCall<ArenaMessage<v1::BatchComputeRequest>, PlannedBatch,
+                         ArenaMessage<v1::BatchComputeResponse>>;
+  return (new Call(environment_, Rpc::kBatchCompute, *context, *request, *response))->Start();
+}
+
 }  // namespace gridfold::server

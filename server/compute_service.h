@@ -20,7 +20,8 @@ using RawComputeService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
                 v1::ComputeService::WithRawCallbackMethod_ReduceStream<
                     v1::ComputeService::WithRawCallbackMethod_HistogramStream<
                         v1::ComputeService::WithRawCallbackMethod_ScanStream<
-                            v1::ComputeService::Service>>>>>>>;
+                            v1::ComputeService::WithRawCallbackMethod_BatchCompute<
+                                v1::ComputeService::Service>>>>>>>>;
 
 class ComputeService final : public RawComputeService {
  public:
@@ -44,6 +45,9 @@ class ComputeService final : public RawComputeService {
                                                              grpc::ByteBuffer* response) override;
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ScanStream(
       grpc::CallbackServerContext* context) override;
+  grpc::ServerUnaryReactor* BatchCompute(grpc::CallbackServerContext* context,
+                                         const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) override;
 
  private:
   CallEnvironment& environment_;

@@ -69,14 +69,40 @@ bool FairQueue::Take(uint32_t engine, JobList& to) {
   EngineTurns& turns = engines_[engine];
   if (turns.waiting.empty()) return false;
   Tenant& tenant = *turns.waiting.begin()->second;
+  Serve(*FirstJobs(tenant, engine).front(), engine, to);
+  return true;
+}
+
+bool FairQueue::TakeAlike(const Job& taken, uint64_t bytes_max, JobList& to) {
+  const uint32_t engine = taken.engine_;
+  EngineTurns& turns = engines_[engine];
+  if (turns.waiting.empty() || !taken.work_.batchable) return false;
+  const auto is_alike = [&](const JobWork& work) {
+    return work.batchable && work.batchable->key == taken.work_.batchable->key &&
+           work.payload_bytes <= bytes_max;
+  };
+  const JobList& jobs = FirstJobs(*turns.waiting.begin()->second, engine);
+  uint64_t looked_at = 0;
+  for (const std::shared_ptr<Job>& job : jobs) {
+    if (is_alike(job->work_)) {
+      Serve(*job, engine, to);
+      return true;
+    }
+    if (++looked_at == kJobBatchSearchMax) return false;
+  }
+  return false;
+}
+
+// Takes a job of the tenant whose turn it is.
+void FairQueue::Serve(Job& job, uint32_t engine, JobList& to) {
+  Tenant& tenant = *job.tenant_;
+  EngineTurns& turns = engines_[engine];
   turns.virtual_time_s = std::max(turns.virtual_time_s, tenant.turns[engine].tag_s);
-  Job& job = *FirstJobs(tenant, engine).front();
   job.engine_ = engine;
   ++tenant.running;
   ++turns.running;
   Detach(job, to);
   AddToTag(tenant, engine, std::max(job.cost_, kJobCostMin));
-  return true;
 }
 
 void FairQueue::Settle(const Job& job, std::chrono::nanoseconds used) {

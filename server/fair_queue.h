@@ -72,7 +72,12 @@ class FairQueue {
   // this engine may run.
   bool Take(uint32_t engine, JobList& to);
 
-  // A job that was taken has ended, `used` after it began.
+  // Moves a further job to the end of `to` that may share the launch of `taken`, the last that was
+  // taken: of the tenant whose turn it is on the same engine, one of the next kJobBatchSearchMax
+  // jobs, of at most `bytes_max`. False where there is none.
+  bool TakeAlike(const Job& taken, uint64_t bytes_max, JobList& to);
+
+  // A job that was taken has ended, and used so much of the engine's time.
   void Settle(const Job& job, std::chrono::nanoseconds used);
 
   // Move waiting jobs to the end of `to`: one; all that need `engine`; all.
@@ -112,6 +117,7 @@ class FairQueue {
   void ForEnginesOf(size_t slot, Body body);
 
   JobList& FirstJobs(Tenant& tenant, uint32_t engine);
+  void Serve(Job& job, uint32_t engine, JobList& to);
   void Detach(const Job& job, JobList& to);
   void StartWaiting(Tenant& tenant, uint32_t engine);
   void Wait(Turn& turn, uint32_t engine);

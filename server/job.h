@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "kernels/engine.h"
+#include "server/job_batch.h"
 #include "server/rpc.h"
 
 namespace gridfold::server {
@@ -46,6 +47,8 @@ struct JobWork {
   uint64_t resident_bytes = 0;
   // The engine that must run it, by its place in the scheduler's list; none: any of them.
   std::optional<uint32_t> engine = std::nullopt;
+  // Where the job may share a launch with others that wait: how, in place of `run`.
+  std::optional<BatchableWork> batchable = std::nullopt;
   // Runs in a thread of the scheduler, at most once. May throw.
   std::function<absl::Status(const JobContext&)> run = {};
   // Called exactly once for an accepted job, in a thread of the scheduler or of whoever cancels or
@@ -82,6 +85,8 @@ class Job {
   uint64_t sequence_ = 0;
   std::list<std::shared_ptr<Job>>::iterator position_;
   uint32_t engine_ = 0;  // That runs it.
+  // The lane's own, while it runs the job: what the job ends with.
+  absl::Status outcome_;
 };
 
 using JobList = std::list<std::shared_ptr<Job>>;

@@ -16,6 +16,8 @@
 //   waiting requests     queued_bytes_max                                         =    1 GiB
 //   running requests     4 lanes * (request 256 MiB + answer 256 MiB, twice while it is encoded)
 //                                                                                 =    3 GiB
+//   plans                of what waits and runs; the largest batch's: batch_operations_max * 1 KiB
+//                                                                                 =    4 MiB each
 //   accumulators         4 lanes * (states, their bytes, the same once more while the answer is
 //   read
 //                        off them; each no larger than an answer)                 =    3 GiB
@@ -24,6 +26,9 @@
 //   waiting jobs         queued_jobs_max * 1 KiB, and as much for a tenant each    =    2 MiB
 //   idle tenants         kIdleTenantsMax * (1 + devices) * 512 B                  =  256 KiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
+//   regions              memory of callers, up to region_bytes_max of it mapped and, on a GPU,
+//   locked;
+//                        pages that its owner never touched are first taken here  =   16 GiB
 //   metrics              800 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
 //                        is held three times while it is made                     =    1 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
@@ -58,12 +63,15 @@ inline constexpr uint64_t kChannelOverheadBytes = 128;
 // so an empty array of very many channels would be an answer out of all proportion to its request.
 inline constexpr uint64_t kChannelCountMax = uint64_t{1} << 16;
 
+// What one answer of a batch takes beside its values: tags, lengths, or an error with its details.
+inline constexpr uint64_t kBatchResultBytes = 1 * kKiB;
+
 // What a decoded request may take in memory for each byte that the message limit allows. Fields
 // other than array data grow when they are decoded: an offset of 1 byte to 8, an empty
 // bin specification of 2 bytes to some 50.
 inline constexpr uint64_t kDecodedBytesPerMessageByteMax = 2;
 
-// Names of arrays and of tenants.
+// Names of arrays and regions, and of tenants.
 inline constexpr uint64_t kArrayNameBytesMax = 128;
 inline constexpr uint64_t kTenantNameBytesMax = 64;
 // What the description of an array takes in an answer: its name, and less than that once more.
@@ -76,8 +84,10 @@ inline constexpr uint64_t kArrayPageSizeDefault = 100;
 // How long an array is kept that nobody uses, and the longest that a caller may ask for.
 inline constexpr std::chrono::seconds kArrayIdleExpiry = std::chrono::hours(1);
 inline constexpr std::chrono::seconds kArrayIdleExpiryCeiling = std::chrono::hours(24 * 30);
-// How often expired arrays are looked for.
-inline constexpr std::chrono::milliseconds kArraySweepInterval = std::chrono::seconds(1);
+// How often expired arrays and regions are looked for.
+inline constexpr std::chrono::milliseconds kSweepInterval = std::chrono::seconds(1);
+// The name of a shared-memory object behind "/gridfold-".
+inline constexpr uint64_t kObjectNameBytesMax = 200;
 // Lanes have scratch for every operation on so much resident input; see kernels::LaneOptions.
 inline constexpr uint64_t kResidentInputBytesMax = 1 * kGiB;
 
@@ -93,13 +103,21 @@ inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;
 inline constexpr uint64_t kStreamCountCeiling = uint64_t{1} << 16;
 
 inline constexpr uint32_t kLaneCountCeiling = 256;
+// A lane without a job looks for one so long before its thread sleeps, since to wake a thread takes
+// as long as a small job: only where there are so many processors for each lane.
+inline constexpr std::chrono::microseconds kLaneSpin{200};
+inline constexpr uint32_t kProcessorsPerSpinningLane = 3;
 inline constexpr uint32_t kEngineCountMax = 64;
 inline constexpr uint64_t kResidentBytesCeiling = uint64_t{1} << 50;
 // Looking for expired arrays takes time in proportion to their number.
 inline constexpr uint64_t kArrayCountCeiling = uint64_t{1} << 18;
+// Each holds a file open.
+inline constexpr uint64_t kRegionCountCeiling = uint64_t{1} << 12;
+inline constexpr uint64_t kRegionBytesCeiling = uint64_t{1} << 50;
 inline constexpr uint64_t kBinCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kGroupCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kQueuedJobsCeiling = uint64_t{1} << 20;
+inline constexpr uint64_t kBatchOperationsCeiling = uint64_t{1} << 16;
 
 // Calls at the same time on one connection; a client that wants more waits.
 inline constexpr int kConcurrentStreamsMax = 1024;
@@ -137,6 +155,14 @@ inline constexpr std::chrono::nanoseconds kJobCostMax = std::chrono::hours(1);
 // Jobs of a kind that are seen before their cost is estimated, and how long the last one counts.
 inline constexpr uint64_t kCostJobsMin = 8;
 inline constexpr std::chrono::nanoseconds kCostLifetime = std::chrono::seconds(10);
+// Small jobs that wait for the same lane share a launch: the largest array of one, so many jobs,
+// and so many bytes of all of them. A launch takes some 10 us on a GPU, a copy of the bytes 80 us;
+// and the caller of the first job waits for the answers to all.
+inline constexpr uint64_t kJobBatchedArrayBytesMax = 64 * kKiB;
+inline constexpr uint64_t kJobBatchJobsMax = 256;
+inline constexpr uint64_t kJobBatchBytesMax = 4 * kMiB;
+// Jobs of a tenant that are looked at for one that may share the launch.
+inline constexpr uint64_t kJobBatchSearchMax = 64;
 // A job is refused for its deadline when even this part of what it and its share of the wait are
 // estimated to take is too long.
 inline constexpr int kDeadlineOptimism = 2;
@@ -174,7 +200,11 @@ struct Limits {
   uint64_t resident_bytes_max = 1 * kGiB;        // --resident-bytes
   uint64_t tenant_resident_bytes_max = 0;        // --tenant-resident-bytes; 0: all of them
   uint64_t array_count_max = uint64_t{1} << 14;  // --max-arrays
+  bool regions_allowed = false;                  // --allow-regions
+  uint64_t region_count_max = 64;                // --max-regions
+  uint64_t region_bytes_max = 16 * kGiB;         // --max-region-bytes
   uint64_t stream_count_max = 256;               // --max-streams
+  uint64_t batch_operations_max = 4096;          // --max-batch-operations
   // Engines that are used, each with so many lanes and so many resident bytes: what --cuda-devices
   // comes to. Known when the engines are.
   uint32_t engine_count = 1;
@@ -202,7 +232,9 @@ struct Limits {
             .output_bytes_max = message_bytes_max,
             .bin_count_max = bin_count_max,
             .group_count_max = group_count_max,
-            .resident_input_bytes_max = std::min(resident_bytes_max, kResidentInputBytesMax)};
+            .resident_input_bytes_max =
+                std::min(std::max(resident_bytes_max, regions_allowed ? region_bytes_max : 0),
+                         kResidentInputBytesMax)};
   }
 
   // Requests that the transport is still receiving: as much as the queue and the lanes could take.
@@ -226,6 +258,9 @@ static_assert(Limits{}.group_count_max * sizeof(uint64_t) + kAnswerOverheadBytes
               "a statistic of the most groups fits in an answer");
 static_assert(kChannelCountMax * kChannelOverheadBytes <= Limits{}.message_bytes_max);
 static_assert(kAnswerOverheadBytes < kMessageBytesFloor);
+static_assert(Limits{}.batch_operations_max * kBatchResultBytes + kAnswerOverheadBytes <=
+                  Limits{}.message_bytes_max,
+              "the errors of the largest batch fit in an answer");
 static_assert(kEngineCountMax * kLaneCountCeiling * kMessageBytesCeiling < uint64_t{1} << 46,
               "sums of limits stay far from the end of 64 bits");
 static_assert(kArrayChunkBytesDefault <= kArrayChunkBytesMax &&
@@ -237,6 +272,7 @@ static_assert(kQueuedJobsCeiling * uint64_t{kJobCostMax.count()} < uint64_t{1} <
 static_assert(kRetryDelayMin <= kRetryDelay && kRetryDelay <= kRetryDelayMax);
 static_assert(kArrayIdleExpiry <= kArrayIdleExpiryCeiling);
 static_assert(kGracePeriod <= kGracePeriodCeiling);
+static_assert(kJobBatchedArrayBytesMax <= kJobBatchBytesMax);
 
 }  // namespace gridfold::server
 

@@ -321,6 +321,7 @@ TEST(MergeLimitsTest, AnswersLargerThanAMessageAreRefused) {
 
 TEST(MergeLimitsTest, AnEngineWithoutStatesFailsCleanly) {
   FakeEngine engine;
+  engine.makes_states = false;
   TestServer server(engine);
   v1::ReduceArrayRequest request = SmallReduction();
   request.set_return_accumulator(true);

@@ -54,21 +54,25 @@ void AddRetryInfo(const absl::Status& status, v1::RpcStatus& details) {
 
 }  // namespace
 
-grpc::Status ToGrpcStatus(const absl::Status& status) {
-  if (status.ok()) return grpc::Status::OK;
+void FillRpcStatus(const absl::Status& status, v1::RpcStatus& wire) {
   // Both enumerations are those of the gRPC protocol, number for number.
-  const auto code = static_cast<grpc::StatusCode>(status.code());
-  const std::string message(status.message());
-  v1::RpcStatus details;
-  details.set_code(static_cast<int32_t>(code));
-  details.set_message(message);
+  wire.set_code(static_cast<int32_t>(status.code()));
+  wire.set_message(std::string(status.message()));
+  if (status.ok()) return;
   v1::ErrorInfo error_info;
   error_info.set_reason(ReasonOf(status));
   error_info.set_domain(kErrorDomain);
-  AddDetail("ErrorInfo", error_info, details);
-  AddBadRequest(status, details);
-  AddRetryInfo(status, details);
-  return grpc::Status(code, message, details.SerializeAsString());
+  AddDetail("ErrorInfo", error_info, wire);
+  AddBadRequest(status, wire);
+  AddRetryInfo(status, wire);
+}
+
+grpc::Status ToGrpcStatus(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  v1::RpcStatus details;
+  FillRpcStatus(status, details);
+  return grpc::Status(static_cast<grpc::StatusCode>(details.code()), details.message(),
+                      details.SerializeAsString());
 }
 
 }  // namespace gridfold::server

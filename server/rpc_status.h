@@ -5,8 +5,13 @@
 #include <grpcpp/support/status.h>
 
 #include "absl/status/status.h"
+#include "gridfold/v1/error_details.pb.h"
 
 namespace gridfold::server {
+
+// The bytes of a google.rpc.Status: same code and message and, of errors, the details that
+// ToGrpcStatus says. Thread-safe.
+void FillRpcStatus(const absl::Status& status, v1::RpcStatus& wire);
 
 // Same code and message. Errors carry the bytes of a google.rpc.Status as details, which gRPC sends
 // as the trailer grpc-status-details-bin: always an ErrorInfo with a reason of error_reason.h and

@@ -160,6 +160,7 @@ absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
       if (engine != nullptr) {
         lane = &LeaveIdle(*engine);
         TakeNext(*lane);
+        lane->called.store(true, std::memory_order_relaxed);
       } else {
         const Backlog& backlog = queue_.backlog();
         statistics_.queued_high_water = std::max(statistics_.queued_high_water, backlog.jobs);
@@ -286,7 +287,7 @@ Scheduler::EngineLanes* Scheduler::IdleEngineFor(const JobWork& work) {
 // is still telling the caller of its last job.
 Scheduler::LaneThread& Scheduler::LeaveIdle(EngineLanes& engine) {
   auto lane = std::find_if(engine.idle.rbegin(), engine.idle.rend(),
-                           [](const LaneThread* candidate) { return candidate->asleep; });
+                           [](const LaneThread* candidate) { return candidate->ready; });
   if (lane == engine.idle.rend()) lane = engine.idle.rbegin();
   LaneThread& left = **lane;
   engine.idle.erase(std::next(lane).base());
@@ -360,9 +361,10 @@ void Scheduler::RunLane(LaneThread& lane) {
   while (WaitForJob(lane)) {
     bool goes_on = true;
     while (goes_on) {
-      absl::Status status = RunJob(*lane.jobs.front(), *lane.lane);
+      StartJobs(lane);
+      RunJobs(lane);
       CheckEngine(lane.engine);
-      goes_on = CompleteAndTakeNext(lane, std::move(status));
+      goes_on = CompleteAndTakeNext(lane);
     }
   }
 }
@@ -370,25 +372,57 @@ void Scheduler::RunLane(LaneThread& lane) {
 // False when there will be no more.
 bool Scheduler::WaitForJob(LaneThread& lane) {
   std::unique_lock lock(mutex_);
-  lane.asleep = true;
+  lane.ready = true;
+  lock.unlock();
+  LookForJob(lane);
+  lock.lock();
   lane.wake.wait(lock, [&] { return shutting_down_ || !lane.jobs.empty(); });
-  lane.asleep = false;
+  lane.ready = false;
+  lane.called.store(false, std::memory_order_relaxed);
   return !lane.jobs.empty();
 }
 
-absl::Status Scheduler::RunJob(Job& job, kernels::Lane& lane) {
-  std::chrono::nanoseconds queue_time;
-  {
-    const std::lock_guard lock(mutex_);
-    const JobClock::time_point now = options_.now();
-    if (absl::Status status = ReasonNotToRun(job, now); !status.ok()) return status;
-    job.started_at_ = now;
-    queue_time = now - job.accepted_at_;
+// Spares a job that comes soon the time that it takes to wake a thread.
+void Scheduler::LookForJob(const LaneThread& lane) const {
+  const auto end = std::chrono::steady_clock::now() + options_.lane_spin;
+  while (!lane.called.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) {
   }
-  // No exception of a job may end the program, nor cost another job anything.
-  return CatchExceptions([&] {
-    return job.work_.run({lane, job.stop_source_.get_token(), queue_time});
-  });
+}
+
+// Those that came while the lane was waking up, or telling its last callers, can still share.
+void Scheduler::StartJobs(LaneThread& lane) {
+  lane.started.clear();
+  const std::lock_guard lock(mutex_);
+  TakeAlike(lane);
+  const JobClock::time_point now = options_.now();
+  for (const std::shared_ptr<Job>& job : lane.jobs) {
+    job->outcome_ = ReasonNotToRun(*job, now);
+    if (!job->outcome_.ok()) continue;
+    job->started_at_ = now;
+    lane.started.push_back(job.get());
+  }
+  if (lane.started.size() > 1) {
+    ++statistics_.batches;
+    statistics_.batched_jobs += lane.started.size();
+  }
+}
+
+void Scheduler::RunJobs(LaneThread& lane) {
+  if (lane.started.size() == 1) {
+    Job& job = *lane.started.front();
+    // No exception of a job may end the program, nor cost another job anything.
+    job.outcome_ = CatchExceptions([&] {
+      return job.work_.run(
+          {*lane.lane, job.stop_source_.get_token(), job.started_at_ - job.accepted_at_});
+    });
+    return;
+  }
+  lane.batch.clear();
+  for (Job* const job : lane.started) {
+    lane.batch.push_back({&*job->work_.batchable, job->stop_source_.get_token(),
+                          job->started_at_ - job->accepted_at_, &job->outcome_});
+  }
+  RunTogether(lane.batch, *lane.lane);
 }
 
 absl::Status Scheduler::ReasonNotToRun(const Job& job, JobClock::time_point now) const {
@@ -428,29 +462,47 @@ bool Scheduler::AllEnginesLost() const {
 
 // The lane is free for other jobs before the caller hears of this one, so that a caller who asks
 // again at once does not find its own last job in the way. False where the lane has none.
-bool Scheduler::CompleteAndTakeNext(LaneThread& lane, absl::Status status) {
+bool Scheduler::CompleteAndTakeNext(LaneThread& lane) {
   JobList completed;
   bool has_next = false;
   {
     const std::lock_guard lock(mutex_);
     completed.splice(completed.end(), lane.jobs);
-    Job& job = *completed.front();
     const JobClock::time_point now = options_.now();
-    const nanoseconds used = job.started_at_ < now ? now - job.started_at_ : nanoseconds(0);
-    if (status.ok()) {
-      costs_.Learn(job.work_.rpc, job.work_.payload_bytes + job.work_.resident_bytes, used, now);
-    }
-    queue_.Settle(job, used);
-    status = FinalStatus(job, std::move(status));
-    End(job, status);
-    EngineLanes& engine = engines_[lane.engine];
+    for (const std::shared_ptr<Job>& job : completed) Complete(*job, lane.started.size(), now);
     --statistics_.lanes_busy;
-    --engine.statistics.lanes_busy;
-    has_next = TakeNext(lane);
-    if (!has_next && !engine.statistics.lost) engine.idle.push_back(&lane);
+    --engines_[lane.engine].statistics.lanes_busy;
+    if (completed.size() == 1) has_next = GoOn(lane);
   }
-  Finish(*completed.front(), status);
+  for (const std::shared_ptr<Job>& job : completed) Finish(*job, job->outcome_);
+  if (completed.size() > 1) {
+    // Telling so many callers takes a while, in which another lane may take the next job.
+    const std::lock_guard lock(mutex_);
+    has_next = GoOn(lane);
+  }
   return has_next;
+}
+
+// A job that has run, with so many that shared the launch, ends.
+void Scheduler::Complete(Job& job, uint64_t sharers, JobClock::time_point now) {
+  const nanoseconds used = job.started_at_ < now
+                               ? (now - job.started_at_) / static_cast<int64_t>(sharers)
+                               : nanoseconds(0);
+  if (job.outcome_.ok()) {
+    costs_.Learn(job.work_.rpc, job.work_.payload_bytes + job.work_.resident_bytes, used, now);
+  }
+  queue_.Settle(job, used);
+  job.outcome_ = FinalStatus(job, std::move(job.outcome_));
+  --statistics_.running;
+  End(job, job.outcome_);
+}
+
+// Takes the lane's next job. False where the lane has none.
+bool Scheduler::GoOn(LaneThread& lane) {
+  if (TakeNext(lane)) return true;
+  EngineLanes& engine = engines_[lane.engine];
+  if (!engine.statistics.lost) engine.idle.push_back(&lane);
+  return false;
 }
 
 // The job that is next on this lane, which has none; none where the queue has nothing for it.
@@ -460,9 +512,24 @@ bool Scheduler::TakeNext(LaneThread& lane) {
   lane.jobs.back()->state_ = Job::State::kRunning;
   ++engine.lanes_busy;
   ++statistics_.lanes_busy;
+  ++statistics_.running;
   statistics_.lanes_busy_high_water =
       std::max(statistics_.lanes_busy_high_water, statistics_.lanes_busy);
   return true;
+}
+
+// Further jobs that may share the launch of the lane's job.
+void Scheduler::TakeAlike(LaneThread& lane) {
+  if (engines_[lane.engine].statistics.lost) return;
+  const uint64_t bytes_max = std::min(kJobBatchBytesMax, options_.limits.message_bytes_max);
+  uint64_t bytes = lane.jobs.front()->work_.payload_bytes;
+  while (bytes < bytes_max && lane.jobs.size() < kJobBatchJobsMax &&
+         queue_.TakeAlike(*lane.jobs.back(), bytes_max - bytes, lane.jobs)) {
+    Job& job = *lane.jobs.back();
+    job.state_ = Job::State::kRunning;
+    bytes += job.work_.payload_bytes;
+    ++statistics_.running;
+  }
 }
 
 // Lanes know only that they were stopped; here it is said why.

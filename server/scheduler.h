@@ -1,23 +1,25 @@
 // Gives jobs to the lanes of one or several engines: in turns by tenant, within bounds.
 //
-// Each lane has a thread, which runs one job after the other and completes it. A job that finds no
-// idle lane that may run it waits in a FairQueue, which says whose turn it is when a lane is free.
-// What waits is bounded by the number of jobs and by their bytes, both checked in one step; the
-// last part of the queue is kept for tenants that have little in it. A job whose deadline cannot be
-// met, by what jobs like it and those before it have taken of late, is refused at once. A waiting
-// job that is cancelled leaves at once and gives back its place; one whose deadline passes is
-// dropped before it starts; a running one is asked to stop. Every accepted job is finished exactly
-// once. When an engine is lost, its lanes stop, the jobs that only it could run fail, and the
-// others go on. Knows neither gRPC nor CUDA.
+// Each lane has a thread, which runs one job after the other and completes it; small jobs that wait
+// when their turn comes, and are alike, it runs together, but it never waits for one. A job that
+// finds no idle lane that may run it waits in a FairQueue, which says whose turn it is when a lane
+// is free. What waits is bounded by the number of jobs and by their bytes, both checked in one
+// step; the last part of the queue is kept for tenants that have little in it. A job whose deadline
+// cannot be met, by what jobs like it and those before it have taken of late, is refused at once. A
+// waiting job that is cancelled leaves at once and gives back its place; one whose deadline passes
+// is dropped before it starts; a running one is asked to stop. Every accepted job is finished
+// exactly once. When an engine is lost, its lanes stop, the jobs that only it could run fail, and
+// the others go on. Knows neither gRPC nor CUDA.
 //
-// One mutex guards everything and is held for about a microsecond: jobs are run and finished, and
-// refusals put into words, without it.
+// One mutex guards everything and is held for about a microsecond, or half of one for each job of a
+// batch: jobs are run and finished, and refusals put into words, without it.
 //
 // Thread-safe. The engines must outlive the scheduler.
 #ifndef GRIDFOLD_SERVER_SCHEDULER_H_
 #define GRIDFOLD_SERVER_SCHEDULER_H_
 
 #include <chrono>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -66,7 +68,7 @@ struct EngineStatistics {
 };
 
 // What the scheduler has done, and is doing. At any moment
-// accepted == succeeded + failed + cancelled.total() + queued + lanes_busy.
+// accepted == succeeded + failed + cancelled.total() + queued + running.
 struct SchedulerStatistics {
   uint64_t accepted = 0;
   RefusedJobs refused;
@@ -76,6 +78,10 @@ struct SchedulerStatistics {
   uint64_t bytes_processed = 0;
   uint64_t queued = 0;
   uint64_t queued_bytes = 0;
+  uint64_t running = 0;  // More than lanes_busy where jobs share a launch.
+  // Launches that several jobs shared, and those jobs.
+  uint64_t batches = 0;
+  uint64_t batched_jobs = 0;
   uint32_t lanes_busy = 0;
   uint32_t lane_count = 0;
   // The most that there have been at a time.
@@ -89,6 +95,8 @@ struct SchedulerOptions {
   Limits limits;
   std::function<JobClock::time_point()> now = JobClock::now;
   TenantWeights tenant_weights = {};
+  // How long the thread of a lane without a job looks for one before it sleeps.
+  std::chrono::nanoseconds lane_spin{0};
   // Called once for each engine that is lost, by its place in the list, before the job that met the
   // failure is finished; `none_is_left` with the last one.
   std::function<void(uint32_t engine, bool none_is_left)> on_engine_lost = [](uint32_t, bool) {};
@@ -129,15 +137,23 @@ class Scheduler {
 
  private:
   struct LaneThread {
-    explicit LaneThread(uint32_t its_engine) : engine(its_engine) {}
+    explicit LaneThread(uint32_t its_engine) : engine(its_engine) {
+      started.reserve(kJobBatchJobsMax);
+      batch.reserve(kJobBatchJobsMax);
+    }
 
     const uint32_t engine;
     std::unique_ptr<kernels::Lane> lane;
     std::thread thread;
     // Guarded by mutex_.
     JobList jobs;         // What it runs, or will when it has woken up.
-    bool asleep = false;  // Waiting for a job, not only without one.
+    bool ready = false;   // Waiting for a job, not only without one.
     std::condition_variable wake;
+    // Whether it has been given a job, for a thread that looks without the mutex.
+    std::atomic<bool> called = false;
+    // Its own thread's alone, with room for the largest batch from the start.
+    std::vector<Job*> started;  // Of `jobs`, those that there is no reason not to run.
+    std::vector<BatchedJob> batch;
   };
 
   struct EngineLanes {
@@ -153,8 +169,10 @@ class Scheduler {
 
   void RunLane(LaneThread& lane);
   bool WaitForJob(LaneThread& lane);
-  absl::Status RunJob(Job& job, kernels::Lane& lane);
-  bool CompleteAndTakeNext(LaneThread& lane, absl::Status status);
+  void LookForJob(const LaneThread& lane) const;
+  void StartJobs(LaneThread& lane);
+  void RunJobs(LaneThread& lane);
+  bool CompleteAndTakeNext(LaneThread& lane);
   void CheckEngine(uint32_t engine);
   void Finish(Job& job, const absl::Status& status);
 
@@ -169,6 +187,9 @@ class Scheduler {
   EngineLanes* IdleEngineFor(const JobWork& work);
   LaneThread& LeaveIdle(EngineLanes& engine);
   bool TakeNext(LaneThread& lane);
+  void TakeAlike(LaneThread& lane);
+  void Complete(Job& job, uint64_t sharers, JobClock::time_point now);
+  bool GoOn(LaneThread& lane);
   absl::Status ReasonNotToRun(const Job& job, JobClock::time_point now) const;
   absl::Status FinalStatus(const Job& job, absl::Status status) const;
   void EndAll(const JobList& jobs, const absl::Status& status);

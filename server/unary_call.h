@@ -1,5 +1,5 @@
-// One call that runs as a job, from its bytes to its answer. Used by compute_service.cc and
-// array_service.cc only.
+// One call that runs as a job, from its bytes to its answer. Used by compute_service.cc,
+// array_service.cc and region_service.cc only.
 //
 // Start runs in a thread of gRPC: admission by size and deadline, decoding, validation, submission.
 // Run and Finish run in a thread of the scheduler. OnCancel comes at any time after Start has
@@ -17,6 +17,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/arena_message.h"
+#include "server/batch_run.h"
+#include "server/batch_validation.h"
 #include "server/call_environment.h"
 #include "server/call_report.h"
 #include "server/exception_guard.h"
@@ -40,11 +43,17 @@ inline v1::ExecutionStatistics& ExecutionOf(v1::MergeAccumulatorsResponse& respo
                                   : *response.mutable_histogram()->mutable_execution();
 }
 
-// None for a merge, which has no array.
+inline v1::ExecutionStatistics& ExecutionOf(ArenaMessage<v1::BatchComputeResponse>& response) {
+  return *response->mutable_execution();
+}
+
+// None for what has no array, and for a batch, which has many.
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedMerge&) { return {}; }
+inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedBatch&) { return {}; }
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedCreation& planned) {
   return planned.description.element_type;
 }
+inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedRegistration&) { return {}; }
 template <class Planned>
 std::optional<kernels::ElementType> ElementTypeOf(const Planned& planned) {
   return planned.plan.array.element_type;
@@ -107,20 +116,42 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     absl::Status status = DecodeRequest(request_bytes_, environment_.limits, request_.emplace());
     request_bytes_.Clear();
     if (!status.ok()) return status;
-    absl::StatusOr<Planned> planned = PlanRequest(
-        *request_,
-        PlanningContext{environment_.limits, TenantArrays(environment_.arrays, work.tenant)});
+    absl::StatusOr<Planned> planned =
+        PlanRequest(*request_, PlanningContext{environment_.limits,
+                                               TenantArrays(environment_.arrays, work.tenant),
+                                               TenantRegions(environment_.regions, work.tenant)});
     if (!planned.ok()) return planned.status();
     planned_ = *std::move(planned);
     report_.element_type = ElementTypeOf(*planned_);
     Place(*planned_, work);
+    if constexpr (std::is_same_v<Planned, PlannedReduction>) work.batchable = Batchable();
     return absl::OkStatus();
+  }
+
+  // How a small reduction shares a launch with others.
+  std::optional<BatchableWork> Batchable() {
+    const std::optional<kernels::ReductionBatchKey> key =
+        LaunchKeyOf(*planned_, kJobBatchedArrayBytesMax);
+    if (!key) return std::nullopt;
+    return BatchableWork{
+        *key,
+        {&planned_->plan, planned_->input.data},
+        [this](absl::StatusOr<kernels::ReductionResult> result, const SharedLaunch& launch) {
+          report_.queue_time = launch.queue_time;
+          report_.run = launch.statistics;
+          report_.run.strategy = "reduce/batch";
+          report_.run.bytes_read = planned_->plan.array.size_bytes();
+          if (!result.ok()) return Answer(result.status());
+          return Answer(MakeResponse(*planned_, *std::move(result)));
+        }};
   }
 
   absl::Status Run(const JobContext& job_context) {
     report_.queue_time = job_context.queue_time;
-    absl::StatusOr<Response> response =
-        RunPlanned(*planned_, job_context.lane, job_context.stop, report_.run);
+    return Answer(RunPlanned(*planned_, job_context.lane, job_context.stop, report_.run));
+  }
+
+  absl::Status Answer(absl::StatusOr<Response> response) {
     // The answer takes memory of its own.
     planned_.reset();
     request_.reset();

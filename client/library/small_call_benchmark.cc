@@ -1,5 +1,5 @@
-// Calls a second of servers with small arrays: 4 KiB reductions from one or several threads, each
-// of which waits for its answer before it asks again.
+// Small arrays a second that servers reduce: 4 KiB each, in a call of its own or in batches of 256,
+// from one or several threads, each of which waits for its answer before it asks again.
 //
 //   small_call_benchmark HOST:PORT... [Google Benchmark's options]
 //
@@ -31,6 +31,28 @@ void ReduceSmallArray(benchmark::State& state, Client& client) {
   state.SetItemsProcessed(state.iterations());
 }
 
+void ReduceSmallArraysInBatches(benchmark::State& state, Client& client) {
+  constexpr int kOperations = 256;
+  const std::vector<float> samples(1024, 0.5f);
+  Batch batch;
+  for (int i = 0; i < kOperations; ++i) {
+    batch.ReduceArray(samples, {.statistics = {Statistic::kSum}});
+  }
+  absl::Duration kernel_time;
+  for (auto _ : state) {
+    const auto result = client.BatchCompute(batch);
+    if (!result.ok()) {
+      state.SkipWithError(result.status().ToString().c_str());
+      break;
+    }
+    kernel_time += result->execution().kernel_time;
+  }
+  state.SetItemsProcessed(state.iterations() * kOperations);
+  const auto operations = static_cast<double>(state.iterations()) * kOperations;
+  state.counters["kernel_us_per_operation"] = benchmark::Counter(
+      absl::ToDoubleMicroseconds(kernel_time) / operations, benchmark::Counter::kAvgThreads);
+}
+
 int Main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   std::vector<std::unique_ptr<Client>> clients;
@@ -43,6 +65,11 @@ int Main(int argc, char** argv) {
     clients.push_back(*std::move(client));
     benchmark::RegisterBenchmark((std::string("ReduceSmallArray/") + argv[i]).c_str(),
                                  ReduceSmallArray, std::ref(*clients.back()))
+        ->Threads(1)
+        ->Threads(4)
+        ->UseRealTime();
+    benchmark::RegisterBenchmark((std::string("ReduceSmallArraysInBatches/") + argv[i]).c_str(),
+                                 ReduceSmallArraysInBatches, std::ref(*clients.back()))
         ->Threads(1)
         ->Threads(4)
         ->UseRealTime();

@@ -3,20 +3,31 @@
 #include <string>
 
 #include "absl/strings/cord.h"
-#include "gridfold/v1/error_details.pb.h"
 
 namespace gridfold::client {
+
+namespace {
+
+void AddDetails(const v1::RpcStatus& details, absl::Status& status) {
+  for (const google::protobuf::Any& detail : details.details()) {
+    status.SetPayload(detail.type_url(), absl::Cord(detail.value()));
+  }
+}
+
+}  // namespace
 
 absl::Status ToAbslStatus(const grpc::Status& status) {
   if (status.ok()) return absl::OkStatus();
   absl::Status converted(static_cast<absl::StatusCode>(status.error_code()),
                          status.error_message());
   v1::RpcStatus details;
-  if (details.ParseFromString(status.error_details())) {
-    for (const google::protobuf::Any& detail : details.details()) {
-      converted.SetPayload(detail.type_url(), absl::Cord(detail.value()));
-    }
-  }
+  if (details.ParseFromString(status.error_details())) AddDetails(details, converted);
+  return converted;
+}
+
+absl::Status ToAbslStatus(const v1::RpcStatus& status) {
+  absl::Status converted(static_cast<absl::StatusCode>(status.code()), status.message());
+  AddDetails(status, converted);
   return converted;
 }
 

@@ -3,6 +3,7 @@
 #define GRIDFOLD_CLIENT_LIBRARY_STATUS_CONVERSION_H_
 
 #include "absl/status/status.h"
+#include "gridfold/v1/error_details.pb.h"
 #include "grpcpp/support/status.h"
 
 namespace gridfold::client {
@@ -10,6 +11,9 @@ namespace gridfold::client {
 // The same code and message. The details of `grpc-status-details-bin` become payloads, read by
 // gridfold/error_details.h; details that do not parse are left out.
 absl::Status ToAbslStatus(const grpc::Status& status);
+
+// The same of a status inside a message.
+absl::Status ToAbslStatus(const v1::RpcStatus& status);
 
 }  // namespace gridfold::client
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "client/library/region_conversion.h"
 #include "client/library/shared_conversion.h"
 #include "gridfold/v1/array.pb.h"
 
@@ -40,6 +41,11 @@ std::string FieldHeader(uint32_t field_number, uint64_t size_bytes) {
 void WireMessage::AppendOwned(std::string bytes) {
   if (bytes.empty()) return;
   size_bytes_ += bytes.size();
+  // Few long pieces are sent faster than many short ones.
+  if (!pieces_.empty() && pieces_.back().borrowed.empty()) {
+    pieces_.back().owned += bytes;
+    return;
+  }
   pieces_.push_back({.owned = std::move(bytes), .borrowed = {}});
 }
 
@@ -65,7 +71,11 @@ void WireMessage::AppendArray(uint32_t field_number, const ArrayInput& array) {
     return;
   }
   v1::ArraySource source;
-  *source.mutable_resident_array() = ToProto(std::get<ResidentArray>(array.source()));
+  if (const auto* const slice = std::get_if<RegionSlice>(&array.source())) {
+    *source.mutable_region_slice() = ToProto(*slice);
+  } else {
+    *source.mutable_resident_array() = ToProto(std::get<ResidentArray>(array.source()));
+  }
   const std::string bytes = source.SerializeAsString();
   AppendOwned(FieldHeader(field_number, bytes.size()) + bytes);
 }
@@ -79,6 +89,17 @@ void WireMessage::AppendInlineArray(uint32_t field_number, const ArrayView& arra
       FieldHeader(v1::ArraySource::kInlineArrayFieldNumber, inline_array_bytes);
   AppendOwned(FieldHeader(field_number, source.size() + inline_array_bytes) + source + inside);
   AppendBorrowed(data);
+}
+
+void WireMessage::AppendMessage(uint32_t field_number, WireMessage message) {
+  AppendOwned(FieldHeader(field_number, message.size_bytes_));
+  for (Piece& piece : message.pieces_) {
+    if (piece.borrowed.empty()) {
+      AppendOwned(std::move(piece.owned));
+    } else {
+      AppendBorrowed(piece.borrowed);
+    }
+  }
 }
 
 void WireMessage::AppendBytes(uint32_t field_number, std::span<const std::byte> bytes) {

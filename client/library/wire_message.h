@@ -48,6 +48,9 @@ class WireMessage {
   // Appends field `field_number`, the caller's bytes.
   void AppendBytes(uint32_t field_number, std::span<const std::byte> bytes);
 
+  // Appends field `field_number`, an embedded message.
+  void AppendMessage(uint32_t field_number, WireMessage message);
+
   std::span<const Piece> pieces() const { return pieces_; }
   uint64_t size_bytes() const { return size_bytes_; }
 

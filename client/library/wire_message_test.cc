@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -86,6 +87,32 @@ TEST(WireMessageTest, BytesMakeFieldsInTheirOrder) {
   ASSERT_TRUE(request.ParseFromString(Flatten(message)));
   EXPECT_THAT(request.accumulators(), testing::ElementsAre(large, none));
   EXPECT_EQ(static_cast<const void*>(message.pieces()[1].bytes().data()), large.data());
+}
+
+TEST(WireMessageTest, MessagesInsideMessages) {
+  const std::vector<double> x(1000, 1.5);
+  WireMessage message;
+  for (int i = 0; i < 3; ++i) {
+    WireMessage reduction;
+    reduction.AppendArray(v1::ReduceArrayRequest::kArrayFieldNumber, x);
+    v1::ReduceArrayRequest fields;
+    fields.set_first_index(static_cast<uint64_t>(i));
+    reduction.AppendFields(fields);
+    WireMessage operation;
+    operation.AppendMessage(v1::BatchOperation::kReductionFieldNumber, std::move(reduction));
+    message.AppendMessage(v1::BatchComputeRequest::kOperationsFieldNumber, std::move(operation));
+  }
+  message.AppendMessage(v1::BatchComputeRequest::kOperationsFieldNumber, {});
+  v1::BatchComputeRequest request;
+  ASSERT_TRUE(request.ParseFromString(Flatten(message)));
+  ASSERT_EQ(request.operations_size(), 4);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(request.operations(i).reduction().first_index(), static_cast<uint64_t>(i));
+    EXPECT_EQ(request.operations(i).reduction().array().inline_array().data().size(), 8000u);
+  }
+  EXPECT_EQ(request.operations(3).operation_case(), v1::BatchOperation::OPERATION_NOT_SET);
+  // The arrays lie where they lay, with one piece of the rest before and behind each.
+  EXPECT_EQ(message.pieces().size(), 7u);
 }
 
 TEST(WireMessageTest, NothingIsAnEmptyMessage) {

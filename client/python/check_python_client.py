@@ -102,6 +102,30 @@ class PythonClientTest(unittest.TestCase):
                          [2755170.1662385147])
         self.assertEqual(merged.element_count, len(self.hour))
 
+    def test_streams(self):
+        streamed = array_pb2.ArraySource(streamed_array=array_pb2.StreamedArray(
+            element_type=array_pb2.ELEMENT_TYPE_INT16))
+        data = self.delay.tobytes()
+        pieces = [data[begin:begin + 77777] for begin in range(0, len(data), 77777)]
+
+        def messages(request_type, header):
+            yield request_type(request=header)
+            for piece in pieces:
+                yield request_type(data=piece)
+
+        response = self.compute.ReduceStream(messages(
+            compute.ReduceStreamRequest, compute.ReduceArrayRequest(
+                array=streamed, statistics=[compute.STATISTIC_SUM, compute.STATISTIC_ARGMAX])))
+        total, argmax = (result.values for result in response.result.results)
+        self.assertEqual(list(total.int64_values.values), [1500159])
+        self.assertEqual(list(argmax.uint64_values.values), [199991])
+        answers = list(self.compute.ScanStream(messages(
+            compute.ScanStreamRequest, compute.ScanArrayRequest(
+                array=streamed, operation=compute.SCAN_OPERATION_SUM))))
+        values = np.frombuffer(b"".join(answer.data for answer in answers), "<i8")
+        np.testing.assert_array_equal(values, self.delay.cumsum(dtype=np.int64))
+        self.assertEqual(answers[-1].execution.engine, self.server.engine)
+
     def test_error_names_the_field(self):
         with self.assertRaises(grpc.RpcError) as raised:
             self.compute.ComputeHistogram(compute.ComputeHistogramRequest(

@@ -63,6 +63,7 @@ class FakeEngine final : public kernels::Engine {
     return absl::OkStatus();
   };
   std::atomic<bool> healthy = true;
+  bool makes_states = true;  // Where a reduction asks for them.
   int lane_count_max = 1 << 20;
 
   const char* name() const override { return "fake"; }
@@ -76,6 +77,11 @@ class FakeEngine final : public kernels::Engine {
       uint64_t size_bytes) override {
     return kernels::CreateHostResidentPool(size_bytes);
   }
+  absl::StatusOr<std::unique_ptr<kernels::ExternalMemory>> RegisterHostMemory(
+      kernels::MutableHostSpan memory) override {
+    return std::make_unique<kernels::ExternalMemory>(
+        kernels::MutableResidentSpan{memory.data, memory.size_bytes});
+  }
 
  private:
   class FakeLane final : public kernels::Lane {
@@ -88,7 +94,7 @@ class FakeEngine final : public kernels::Engine {
       statistics.strategy = "fake";
       if (absl::Status status = engine_.on_run(stop); !status.ok()) return status;
       kernels::ReductionResult result = kernels::MakeReductionResult(plan);
-      if (plan.return_states) {
+      if (plan.return_states && engine_.makes_states) {
         kernels::VisitElementType(plan.array.element_type, [&](auto tag) {
           using S = kernels::ComputeType<typename decltype(tag)::type>;
           result.states.emplace<kernels::GroupStates<S>>(plan.grouping.group_count);

@@ -1,0 +1,103 @@
+// Many operations in one call, for arrays so small that calls cost more than they do.
+//
+//   Batch batch;
+//   const BatchTicket<ReductionResult> sum =
+//       batch.ReduceArray(samples, {.statistics = {Statistic::kSum}});
+//   const BatchTicket<ScanResult> sums = batch.ScanArray(other_samples, {});
+//   absl::StatusOr<BatchResult> result = client.BatchCompute(batch);
+//   if (!result.ok()) return result.status();
+//   const absl::StatusOr<ReductionResult>& reduced = result->Of(sum);
+#ifndef GRIDFOLD_CLIENT_GRIDFOLD_BATCH_H_
+#define GRIDFOLD_CLIENT_GRIDFOLD_BATCH_H_
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "gridfold/array_input.h"
+#include "gridfold/execution_statistics.h"
+#include "gridfold/histogram.h"
+#include "gridfold/reduction.h"
+#include "gridfold/scan.h"
+
+namespace gridfold::client {
+
+// Stands for one operation of a batch, by its place.
+template <typename Result>
+struct BatchTicket {
+  size_t index = 0;
+};
+
+// The operations of a call. They are independent: none sees an array that another one makes or
+// changes. Holds no elements: the callers' arrays must outlive the call. Not thread-safe while it
+// is built; may be sent any number of times.
+class Batch {
+ public:
+  struct Reduction {
+    ArrayInput array;
+    ReductionOptions options;
+  };
+  struct Scan {
+    ArrayInput array;
+    ScanOptions options;
+  };
+  struct Histogram {
+    ArrayInput array;
+    HistogramOptions options;
+  };
+  using Operation = std::variant<Reduction, Scan, Histogram>;
+
+  // As the methods of Client.
+  BatchTicket<ReductionResult> ReduceArray(const ArrayInput& array, ReductionOptions options) {
+    operations_.push_back(Reduction{array, std::move(options)});
+    return {operations_.size() - 1};
+  }
+  BatchTicket<ScanResult> ScanArray(const ArrayInput& array, ScanOptions options) {
+    operations_.push_back(Scan{array, std::move(options)});
+    return {operations_.size() - 1};
+  }
+  BatchTicket<HistogramResult> ComputeHistogram(const ArrayInput& array, HistogramOptions options) {
+    operations_.push_back(Histogram{array, std::move(options)});
+    return {operations_.size() - 1};
+  }
+
+  std::span<const Operation> operations() const { return operations_; }
+
+ private:
+  std::vector<Operation> operations_;
+};
+
+// What came of the operations, each by itself.
+class BatchResult {
+ public:
+  using Entry = std::variant<absl::StatusOr<ReductionResult>, absl::StatusOr<ScanResult>,
+                             absl::StatusOr<HistogramResult>>;
+
+  // One entry for each operation, of its kind.
+  BatchResult(std::vector<Entry> entries, ExecutionStatistics execution)
+      : entries_(std::move(entries)), execution_(std::move(execution)) {}
+
+  // The answer or the error of an operation of the batch that was sent; `execution` of the answer
+  // is empty.
+  template <typename Result>
+  const absl::StatusOr<Result>& Of(BatchTicket<Result> ticket) const {
+    return std::get<absl::StatusOr<Result>>(entries_.at(ticket.index));
+  }
+
+  // In the operations' order.
+  std::span<const Entry> entries() const { return entries_; }
+
+  // Of all operations together.
+  const ExecutionStatistics& execution() const { return execution_; }
+
+ private:
+  std::vector<Entry> entries_;
+  ExecutionStatistics execution_;
+};
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_GRIDFOLD_BATCH_H_

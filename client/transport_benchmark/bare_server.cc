@@ -1,0 +1,125 @@
+#include "client/transport_benchmark/bare_server.h"
+
+#include <grpcpp/grpcpp.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "gridfold/v1/compute_service.grpc.pb.h"
+
+namespace gridfold::transport_benchmark {
+
+namespace {
+
+using RawService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
+    v1::ComputeService::WithRawCallbackMethod_BatchCompute<
+        v1::ComputeService::WithRawCallbackMethod_ReduceStream<
+            v1::ComputeService::WithRawCallbackMethod_HistogramStream<
+                v1::ComputeService::WithRawCallbackMethod_ScanStream<
+                    v1::ComputeService::Service>>>>>;
+
+grpc::ServerUnaryReactor* Echo(grpc::CallbackServerContext& context,
+                               const grpc::ByteBuffer& request, grpc::ByteBuffer& response) {
+  response = request;
+  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+  reactor->Finish(grpc::Status::OK);
+  return reactor;
+}
+
+class Sink final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
+ public:
+  explicit Sink(grpc::ByteBuffer& response) {
+    const grpc::Slice nothing;
+    response = grpc::ByteBuffer(&nothing, 1);
+    StartRead(&message_);
+  }
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      Finish(grpc::Status::OK);
+      return;
+    }
+    message_.Clear();
+    StartRead(&message_);
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  grpc::ByteBuffer message_;
+};
+
+// Sends each message back before it reads the next.
+class Relay final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+ public:
+  Relay() { StartRead(&message_); }
+  void OnReadDone(bool ok) override {
+    if (ok) {
+      StartWrite(&message_);
+    } else {
+      Finish(grpc::Status::OK);
+    }
+  }
+  void OnWriteDone(bool ok) override {
+    if (!ok) return;  // The caller has gone, and reading fails too.
+    message_.Clear();
+    StartRead(&message_);
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  grpc::ByteBuffer message_;
+};
+
+class BareService final : public RawService {
+ public:
+  grpc::ServerUnaryReactor* ReduceArray(grpc::CallbackServerContext* context,
+                                        const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override {
+    return Echo(*context, *request, *response);
+  }
+  grpc::ServerUnaryReactor* BatchCompute(grpc::CallbackServerContext* context,
+                                         const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) override {
+    return Echo(*context, *request, *response);
+  }
+  grpc::ServerReadReactor<grpc::ByteBuffer>* ReduceStream(grpc::CallbackServerContext*,
+                                                          grpc::ByteBuffer* response) override {
+    return new Sink(*response);
+  }
+  grpc::ServerReadReactor<grpc::ByteBuffer>* HistogramStream(grpc::CallbackServerContext*,
+                                                             grpc::ByteBuffer* response) override {
+    return new Sink(*response);
+  }
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ScanStream(
+      grpc::CallbackServerContext*) override {
+    return new Relay();
+  }
+};
+
+}  // namespace
+
+int RunBareServer(const std::string& port_file) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  BareService service;
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.SetMaxReceiveMessageSize(-1);
+  builder.RegisterService(&service);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (server == nullptr) return EXIT_FAILURE;
+  const std::string temporary = port_file + ".tmp";
+  std::ofstream(temporary) << port << "\n";
+  std::filesystem::rename(temporary, port_file);
+  int signal = 0;
+  sigwait(&signals, &signal);
+  server->Shutdown(std::chrono::system_clock::now());
+  return EXIT_SUCCESS;
+}
+
+}  // namespace gridfold::transport_benchmark

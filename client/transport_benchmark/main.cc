@@ -1,0 +1,117 @@
+// transport_benchmark: gridfold_server's transport beside what gRPC itself can
+// do on this machine.
+//
+// Starts the server and a bare one, each a process of its own, loads them over
+// loopback and prints a table of ratios. Exit codes: 0; 1 when a server could
+// not be started; 2 for unusable options.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "client/transport_benchmark/bare_server.h"
+#include "client/transport_benchmark/child_process.h"
+#include "client/transport_benchmark/sections.h"
+
+namespace gridfold::transport_benchmark {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string server;
+  std::vector<std::string> server_options;
+  std::set<std::string> only;
+  std::string json;
+  std::string log = "transport_benchmark_server.log";
+  std::string bare_port_file;
+  bool quick = false;
+};
+
+constexpr struct {
+  const char* name;
+  void (*measure)(const Targets&, Report&);
+} kSections[] = {{"resident", MeasureResident},
+                 {"unary", MeasureUnary},
+                 {"batch", MeasureBatches},
+                 {"streams", MeasureStreams}};
+
+// Starts a program that writes its port to a file of a folder of this run.
+absl::StatusOr<ChildProcess> StartServer(std::vector<std::string> arguments,
+                                         const std::string& port_file, const std::string& log,
+                                         std::string& target) {
+  absl::StatusOr<ChildProcess> child = ChildProcess::Start(arguments, log);
+  if (!child.ok()) return child;
+  const absl::StatusOr<int> port = AwaitPort(*child, port_file);
+  if (!port.ok()) return port.status();
+  target = "127.0.0.1:" + std::to_string(*port);
+  return child;
+}
+
+int Measure(const Options& options, const fs::path& self, const fs::path& folder) {
+  Targets targets;
+  targets.quick = options.quick;
+  const std::string port_file = folder / "port";
+  const std::string bare_port_file = folder / "bare_port";
+  std::vector<std::string> arguments = {options.server,      "--listen",    "127.0.0.1:0",
+                                        "--metrics-address", "off",         "--port-file",
+                                        port_file,           "--log-level", "warning"};
+  arguments.insert(arguments.end(), options.server_options.begin(), options.server_options.end());
+  const auto bare = StartServer({self, "--serve-bare", bare_port_file}, bare_port_file, options.log,
+                                targets.bare);
+  const auto server = StartServer(arguments, port_file, options.log, targets.gridfold);
+  for (const auto* child : {&bare, &server}) {
+    if (child->ok()) continue;
+    std::fprintf(stderr, "%s (see %s)\n", std::string(child->status().message()).c_str(),
+                 options.log.c_str());
+    return EXIT_FAILURE;
+  }
+  Report report;
+  for (const auto& section : kSections) {
+    if (options.only.empty() || options.only.contains(section.name)) {
+      section.measure(targets, report);
+    }
+  }
+  if (!options.json.empty() && !report.WriteJson(options.json)) {
+    std::fprintf(stderr, "cannot write %s\n", options.json.c_str());
+    return EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}
+
+int Main(int argc, char** argv) {
+  const fs::path self = fs::canonical("/proc/self/exe");
+  Options options;
+  options.server = self.parent_path() / "gridfold_server";
+  CLI::App app(
+      "gridfold_server's transport beside what gRPC itself can do on "
+      "this machine");
+  std::set<std::string> names;
+  for (const auto& section : kSections) names.insert(section.name);
+  app.add_option("--only", options.only, "sections to run; default: all")
+      ->check(CLI::IsMember(names));
+  app.add_option("--server", options.server, "the gridfold_server to run")->capture_default_str();
+  app.add_option("--server-option", options.server_options, "an option for it; may be repeated");
+  app.add_option("--json", options.json, "a file for the figures");
+  app.add_option("--log", options.log, "a file for what the servers say")->capture_default_str();
+  app.add_flag("--quick", options.quick, "a few calls of everything, to see that it works");
+  app.add_option("--serve-bare", options.bare_port_file)->group("");
+  CLI11_PARSE(app, argc, argv);
+  if (!options.bare_port_file.empty()) return RunBareServer(options.bare_port_file);
+
+  std::string folder = fs::temp_directory_path() / "transport_benchmark_XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return EXIT_FAILURE;
+  const int exit_code = Measure(options, self, folder);
+  fs::remove_all(folder);
+  return exit_code;
+}
+
+}  // namespace
+
+}  // namespace gridfold::transport_benchmark
+
+int main(int argc, char** argv) { return gridfold::transport_benchmark::Main(argc, argv); }
