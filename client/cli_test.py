@@ -29,9 +29,11 @@ DELAY_BINS = [328, 8724, 88704, 65394, 18184, 7857, 4157, 2410, 1401, 962]
 
 
 class CommandLineTest(unittest.TestCase):
+    server_options = ()
+
     @classmethod
     def setUpClass(cls):
-        cls.server = server_process.ServerProcess()
+        cls.server = server_process.ServerProcess(*cls.server_options)
         cls.enterClassContext(cls.server)
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
 
@@ -503,6 +505,38 @@ class ResidentArrayTest(CommandLineTest):
         while self.run_cli("array", "show", "brief").returncode == 0:
             pass
         self.expect_failure(1, "brief", "array", "delete", "brief")
+
+
+class RegionTest(CommandLineTest):
+    server_options = ("--allow-regions",)
+
+    def test_shared_input_has_the_answers_of_files(self):
+        random = np.random.default_rng(10)
+        path = self.save("samples.npy", random.normal(0, 1e3, (3, 10_001)).astype(np.float32))
+        for command in (("reduce", path, "--axis", 1), ("scan", path, "--rows", 0),
+                        ("histogram", path, "--bins", 20)):
+            plain = self.json(*command)
+            shared = self.json(*command, "--shared")
+            for part in plain.keys() - {"execution"}:
+                self.assertEqual(shared[part], plain[part], (command, part))
+        self.assertEqual(self.json("region", "list")["regions"], [])
+
+    def test_an_empty_array_is_just_sent(self):
+        path = self.save("empty.npy", np.zeros(0, np.int8))
+        self.assertEqual(self.reduce(path, "--shared", stat="sum")["sum"], [0])
+
+    def test_regions_that_are_not_there(self):
+        self.assertIn(b"no regions", self.succeed("region", "list"))
+        failed = self.expect_failure(1, "nothing", "region", "unregister", "nothing", "--json")
+        self.assertEqual(json.loads(failed.stdout)["error"]["reason"], "REGION_NOT_FOUND")
+        self.expect_failure(2, "--shared", "reduce", "--array", "x", "--shared")
+
+
+class NoRegionTest(CommandLineTest):
+    def test_regions_are_off_unless_they_are_allowed(self):
+        path = self.save("samples.npy", np.arange(5))
+        self.expect_failure(1, "--allow-regions", "reduce", path, "--shared")
+        self.expect_failure(1, "--allow-regions", "region", "list")
 
 
 class BehaviourTest(CommandLineTest):

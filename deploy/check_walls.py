@@ -45,9 +45,9 @@ INCLUDE_RULES = [
          'server/ knows engines by kernels/engine.h only, and nothing of client/'),
     Rule(r'(server|kernels|client)/', r'server/metrics_[^/]*$', PROMETHEUS,
          'only server/metrics_* knows Prometheus'),
-    Rule(r'server/(scheduler|job|array_store|array_sweeper)[^/]*$', r'$^',
+    Rule(r'server/(scheduler|job|array_store|region_store|shared_mapping|mapping_guard|sweeper)[^/]*$', r'$^',
          GRPC + '|' + PROTOBUF + r'|kernels/(cpu|cuda)',
-         'the scheduler and the array store know no gRPC and no CUDA'),
+         'the scheduler and the stores of arrays and regions know no gRPC and no CUDA'),
 ]
 
 

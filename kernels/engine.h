@@ -30,6 +30,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/array.h"
+#include "kernels/external_memory.h"
 #include "kernels/histogram.h"
 #include "kernels/reduction.h"
 #include "kernels/resident_memory.h"
@@ -91,6 +92,9 @@ struct RunStatistics {
 struct EngineResources {
   uint64_t device_bytes = 0;  // Device memory held now.
   uint64_t pinned_bytes = 0;  // Page-locked host memory held now.
+  // Memory of others that is registered or opened now, and how often that was done.
+  uint64_t registered_bytes = 0;
+  uint64_t registrations = 0;
   // Since the program started. They stand still while no lane is created.
   uint64_t device_allocations = 0;
   uint64_t pinned_allocations = 0;
@@ -158,6 +162,19 @@ class Engine {
   // A pool of `size_bytes` for resident memory. The CUDA engine takes it all from the device now;
   // the CPU engine takes from the host what is asked for, up to that. Errors: RESOURCE_EXHAUSTED.
   virtual absl::StatusOr<std::unique_ptr<ResidentPool>> CreateResidentPool(uint64_t size_bytes) = 0;
+
+  // Makes host memory, which begins with a page and outlives what is returned, one that lanes read
+  // and write where it lies. Takes time in proportion to its size on the CUDA engine, which locks
+  // its pages. Both must be destroyed before the engine. Errors: RESOURCE_EXHAUSTED where it cannot
+  // be locked; FAILED_PRECONDITION where the engine does not do that.
+  virtual absl::StatusOr<std::unique_ptr<ExternalMemory>> RegisterHostMemory(
+      MutableHostSpan memory);
+
+  // Opens device memory of another process; `size_bytes` of it are used. Errors: INVALID_ARGUMENT
+  // where the handle cannot be opened or the memory is smaller; FAILED_PRECONDITION where the
+  // engine has no device.
+  virtual absl::StatusOr<std::unique_ptr<ExternalMemory>> OpenIpcMemory(const IpcHandle& handle,
+                                                                        uint64_t size_bytes);
 };
 
 // Errors: FAILED_PRECONDITION where kCuda is asked for and cannot be had; the message says why.

@@ -1,7 +1,6 @@
 #include "server/array_request_validation.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/element_type.h"
@@ -11,13 +10,11 @@
 
 namespace gridfold::server {
 
-namespace {
-
 using kernels::ArrayDescription;
 using kernels::InvalidField;
 
 absl::StatusOr<std::chrono::nanoseconds> ValidateIdleExpiry(
-    const google::protobuf::Duration& duration, const std::string& field) {
+    const google::protobuf::Duration& duration, absl::string_view field) {
   if (duration.nanos() < 0 || duration.nanos() > 999'999'999) {
     return InvalidField(field, "the nanoseconds are not between 0 and 999,999,999");
   }
@@ -31,25 +28,6 @@ absl::StatusOr<std::chrono::nanoseconds> ValidateIdleExpiry(
   }
   return std::chrono::seconds(duration.seconds()) + std::chrono::nanoseconds(duration.nanos());
 }
-
-absl::StatusOr<ArrayDescription> ValidateShape(
-    kernels::ElementType type, const google::protobuf::RepeatedField<uint64_t>& shape) {
-  if (shape.empty() || shape.size() > 2) {
-    return InvalidField("shape", absl::StrCat(shape.size(), " extents, where an array has 1 or 2"));
-  }
-  const uint64_t columns = shape.size() == 2 ? shape[1] : 1;
-  // Far from the end of 64 bits, so that sums of sizes are too.
-  constexpr uint64_t kBytesMax = std::numeric_limits<int64_t>::max() / 2;
-  uint64_t element_count = 0;
-  if (__builtin_mul_overflow(shape[0], columns, &element_count) ||
-      element_count > kBytesMax / kernels::ElementSize(type)) {
-    return InvalidField("shape", "the size of the array does not fit in 64 bits");
-  }
-  return shape.size() == 2 ? ArrayDescription::Matrix(type, shape[0], shape[1])
-                           : ArrayDescription::Vector(type, shape[0]);
-}
-
-}  // namespace
 
 absl::StatusOr<std::chrono::nanoseconds> ValidateNewArray(
     const std::string& name, const google::protobuf::Duration* idle_expiry,
@@ -68,7 +46,8 @@ absl::StatusOr<PlannedCreation> PlanRequest(const v1::CreateArrayRequest& reques
   const absl::StatusOr<kernels::ElementType> type =
       FromWire(request.element_type(), "element_type");
   if (!type.ok()) return type.status();
-  const absl::StatusOr<ArrayDescription> description = ValidateShape(*type, request.shape());
+  const absl::StatusOr<ArrayDescription> description =
+      ValidateShape(*type, request.shape(), "shape");
   if (!description.ok()) return description.status();
   const absl::StatusOr<std::chrono::nanoseconds> idle_expiry =
       ValidateNewArray(request.name(), request.has_idle_expiry() ? &request.idle_expiry() : nullptr,
@@ -101,14 +80,19 @@ absl::StatusOr<PlannedRead> PlanRequest(const v1::ReadArrayRequest& request,
   return PlannedRead{*std::move(slice), chunk_bytes / element_bytes};
 }
 
-absl::StatusOr<PlannedPage> PlanRequest(const v1::ListArraysRequest& request,
-                                        const Limits& limits) {
-  if (!request.page_token().empty()) {
-    absl::Status status = ValidateArrayName(request.page_token(), "page_token");
+absl::StatusOr<PlannedPage> PlanPage(uint32_t page_size, const std::string& page_token,
+                                     const Limits& limits) {
+  if (!page_token.empty()) {
+    absl::Status status = ValidateArrayName(page_token, "page_token");
     if (!status.ok()) return status;
   }
-  const uint64_t page_size = request.page_size() == 0 ? kArrayPageSizeDefault : request.page_size();
-  return PlannedPage{request.page_token(), std::min(page_size, limits.array_page_size_max())};
+  const uint64_t count_max = page_size == 0 ? kArrayPageSizeDefault : page_size;
+  return PlannedPage{page_token, std::min(count_max, limits.array_page_size_max())};
+}
+
+absl::StatusOr<PlannedPage> PlanRequest(const v1::ListArraysRequest& request,
+                                        const Limits& limits) {
+  return PlanPage(request.page_size(), request.page_token(), limits);
 }
 
 absl::StatusOr<ArrayLease> PlanWrite(const v1::WriteArrayHeader& header,

@@ -40,6 +40,10 @@ struct PlannedPage {
   uint64_t count_max = 0;
 };
 
+// INVALID_ARGUMENT, field named, where it is not more than 0 and at most kArrayIdleExpiryCeiling.
+absl::StatusOr<std::chrono::nanoseconds> ValidateIdleExpiry(
+    const google::protobuf::Duration& duration, absl::string_view field);
+
 // Checks the name, which may be empty, and whether it could be given to a new array; returns the
 // array's idle expiry, by default where it is null. `prefix` stands before "name" and "idle_expiry"
 // in the paths of the fields.
@@ -51,6 +55,9 @@ absl::StatusOr<PlannedCreation> PlanRequest(const v1::CreateArrayRequest& reques
                                             const PlanningContext& context);
 absl::StatusOr<PlannedRead> PlanRequest(const v1::ReadArrayRequest& request,
                                         const PlanningContext& context);
+// A page of any names, which the token must be one of where there is one.
+absl::StatusOr<PlannedPage> PlanPage(uint32_t page_size, const std::string& page_token,
+                                     const Limits& limits);
 absl::StatusOr<PlannedPage> PlanRequest(const v1::ListArraysRequest& request, const Limits& limits);
 
 // The array that a stream of WriteArray is for.

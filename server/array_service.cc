@@ -1,53 +1,20 @@
 #include "server/array_service.h"
 
 #include <string>
-#include <utility>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/array_request_validation.h"
-#include "server/exception_guard.h"
 #include "server/identifier.h"
-#include "server/message_codec.h"
+#include "server/immediate_call.h"
 #include "server/proto_conversion.h"
 #include "server/read_array_call.h"
-#include "server/rpc_status.h"
-#include "server/tenant.h"
 #include "server/unary_call.h"
 #include "server/write_array_call.h"
 
 namespace gridfold::server {
 
 namespace {
-
-// A call that is answered at once, with what `body` makes of the tenant's arrays.
-template <class Request, class Response>
-grpc::ServerUnaryReactor* Answer(
-    CallEnvironment& environment, Rpc rpc, grpc::CallbackServerContext& context,
-    const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer& response_bytes,
-    absl::FunctionRef<absl::Status(const Request&, const TenantArrays&, Response&)> body) {
-  CallReport report(rpc, environment.next_call_id++);
-  report.request_bytes = request_bytes.Length();
-  const absl::Status status = CatchExceptions([&]() -> absl::Status {
-    absl::StatusOr<std::string> tenant = TenantOf(context);
-    if (!tenant.ok()) return tenant.status();
-    Request request;
-    // The buffer belongs to this call.
-    absl::Status decoded =
-        DecodeRequest(const_cast<grpc::ByteBuffer&>(request_bytes), environment.limits, request);
-    if (!decoded.ok()) return decoded;
-    Response response;
-    absl::Status answered =
-        body(request, TenantArrays(environment.arrays, *std::move(tenant)), response);
-    if (!answered.ok()) return answered;
-    return EncodeResponse(response, response_bytes);
-  });
-  environment.Report(report, status, response_bytes.Length());
-  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
-  reactor->Finish(ToGrpcStatus(status));
-  return reactor;
-}
 
 absl::Status FillArray(const v1::GetArrayRequest& request, const TenantArrays& arrays,
                        v1::GetArrayResponse& response) {
@@ -89,32 +56,37 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ArrayService::ReadArray(
 grpc::ServerUnaryReactor* ArrayService::GetArray(grpc::CallbackServerContext* context,
                                                  const grpc::ByteBuffer* request,
                                                  grpc::ByteBuffer* response) {
-  return Answer<v1::GetArrayRequest, v1::GetArrayResponse>(environment_, Rpc::kGetArray, *context,
-                                                           *request, *response, FillArray);
+  return AnswerAtOnce<v1::GetArrayRequest, v1::GetArrayResponse>(
+      environment_, Rpc::kGetArray, *context, *request, *response,
+      [this](const v1::GetArrayRequest& message, const std::string& tenant,
+             v1::GetArrayResponse& answer) {
+        return FillArray(message, TenantArrays(environment_.arrays, tenant), answer);
+      });
 }
 
 grpc::ServerUnaryReactor* ArrayService::ListArrays(grpc::CallbackServerContext* context,
                                                    const grpc::ByteBuffer* request,
                                                    grpc::ByteBuffer* response) {
-  return Answer<v1::ListArraysRequest, v1::ListArraysResponse>(
+  return AnswerAtOnce<v1::ListArraysRequest, v1::ListArraysResponse>(
       environment_, Rpc::kListArrays, *context, *request, *response,
-      [this](const v1::ListArraysRequest& message, const TenantArrays& arrays,
+      [this](const v1::ListArraysRequest& message, const std::string& tenant,
              v1::ListArraysResponse& answer) -> absl::Status {
         const absl::StatusOr<PlannedPage> planned = PlanRequest(message, environment_.limits);
         if (!planned.ok()) return planned.status();
-        return FillPage(*planned, arrays, answer);
+        return FillPage(*planned, TenantArrays(environment_.arrays, tenant), answer);
       });
 }
 
 grpc::ServerUnaryReactor* ArrayService::DeleteArray(grpc::CallbackServerContext* context,
                                                     const grpc::ByteBuffer* request,
                                                     grpc::ByteBuffer* response) {
-  return Answer<v1::DeleteArrayRequest, v1::DeleteArrayResponse>(
+  return AnswerAtOnce<v1::DeleteArrayRequest, v1::DeleteArrayResponse>(
       environment_, Rpc::kDeleteArray, *context, *request, *response,
-      [](const v1::DeleteArrayRequest& message, const TenantArrays& arrays,
-         v1::DeleteArrayResponse&) -> absl::Status {
+      [this](const v1::DeleteArrayRequest& message, const std::string& tenant,
+             v1::DeleteArrayResponse&) -> absl::Status {
         absl::Status status = ValidateArrayName(message.name(), "name");
-        return status.ok() ? arrays.Remove(message.name()) : status;
+        if (!status.ok()) return status;
+        return TenantArrays(environment_.arrays, tenant).Remove(message.name());
       });
 }
 

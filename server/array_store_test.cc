@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/host_resident_pool.h"
-#include "server/array_sweeper.h"
 #include "server/error_reason.h"
+#include "server/sweeper.h"
 #include "server/testing/test_jobs.h"
 
 namespace gridfold::server {
@@ -293,7 +293,7 @@ TEST(ArrayStoreRaceTest, NoRoomIsLostOrGivenTwice) {
                   .ok());
 }
 
-TEST(ArraySweeperTest, ExpiredArraysGoWithoutBeingAskedFor) {
+TEST(SweeperTest, ExpiredArraysGoWithoutBeingAskedFor) {
   Limits limits;
   FakeClock clock;
   ArrayStore store(kernels::CreateHostResidentPool(kUnit), limits, [&] { return clock.Now(); });
@@ -302,7 +302,7 @@ TEST(ArraySweeperTest, ExpiredArraysGoWithoutBeingAskedFor) {
   ASSERT_TRUE(array.ok());
   const std::weak_ptr<const StoredArray> watched = *array;
   ASSERT_TRUE(store.Insert("a", "x", seconds(1), *std::move(array)).ok());
-  const ArraySweeper sweeper(store, std::chrono::milliseconds(1));
+  const Sweeper sweeper([&] { store.RemoveExpired(); }, std::chrono::milliseconds(1));
   EXPECT_FALSE(watched.expired());
   clock.Advance(seconds(1));
   while (!watched.expired()) std::this_thread::sleep_for(std::chrono::milliseconds(1));

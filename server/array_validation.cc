@@ -1,6 +1,7 @@
 #include "server/array_validation.h"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -74,6 +75,25 @@ absl::StatusOr<kernels::GroupingSpec> ValidateSegments(const v1::Segments& segme
                                {segments.offsets().begin(), segments.offsets().end()}};
 }
 
+absl::StatusOr<InputArray> ValidateRegionSlice(const v1::RegionSlice& slice, std::string path,
+                                               const TenantRegions& regions) {
+  absl::StatusOr<RegionLease> region =
+      FindRegion(slice.name(), absl::StrCat(path, ".name"), regions);
+  if (!region.ok()) return region.status();
+  const absl::StatusOr<kernels::ElementType> type =
+      FromWire(slice.element_type(), absl::StrCat(path, ".element_type"));
+  if (!type.ok()) return type.status();
+  const absl::StatusOr<ArrayDescription> description =
+      ValidateShape(*type, slice.shape(), absl::StrCat(path, ".shape"));
+  if (!description.ok()) return description.status();
+  const absl::StatusOr<kernels::MutableResidentSpan> place =
+      PlaceInRegion(**region, slice.offset_bytes(), *type, description->size_bytes(),
+                    absl::StrCat(path, ".offset_bytes"));
+  if (!place.ok()) return place.status();
+  return InputArray{*description, kernels::ResidentSpan(*place), std::move(path), std::nullopt,
+                    *std::move(region)};
+}
+
 absl::StatusOr<InputArray> ValidateInlineArray(const v1::InlineArray& array, std::string path) {
   const absl::StatusOr<kernels::ElementType> type =
       FromWire(array.element_type(), absl::StrCat(path, ".element_type"));
@@ -118,6 +138,64 @@ absl::Status Cut(const v1::ArraySlice& cut, const std::string& field, ResidentSl
 
 }  // namespace
 
+std::optional<uint32_t> InputArray::engine() const {
+  if (resident) return resident->lease->engine();
+  return region != nullptr ? region->engine() : std::nullopt;
+}
+
+std::string InputArray::count_field() const {
+  if (resident) return field;
+  return absl::StrCat(field, region != nullptr ? ".shape" : ".data");
+}
+
+std::string InputArray::type_field() const {
+  return resident ? field : absl::StrCat(field, ".element_type");
+}
+
+absl::StatusOr<ArrayDescription> ValidateShape(
+    kernels::ElementType type, const google::protobuf::RepeatedField<uint64_t>& shape,
+    absl::string_view field) {
+  if (shape.empty() || shape.size() > 2) {
+    return InvalidField(field, absl::StrCat(shape.size(), " extents, where an array has 1 or 2"));
+  }
+  const uint64_t columns = shape.size() == 2 ? shape[1] : 1;
+  // Far from the end of 64 bits, so that sums of sizes are too.
+  constexpr uint64_t kBytesMax = std::numeric_limits<int64_t>::max() / 2;
+  uint64_t element_count = 0;
+  if (__builtin_mul_overflow(shape[0], columns, &element_count) ||
+      element_count > kBytesMax / kernels::ElementSize(type)) {
+    return InvalidField(field, "the size of the array does not fit in 64 bits");
+  }
+  return shape.size() == 2 ? ArrayDescription::Matrix(type, shape[0], shape[1])
+                           : ArrayDescription::Vector(type, shape[0]);
+}
+
+absl::StatusOr<RegionLease> FindRegion(const std::string& name, const std::string& field,
+                                       const TenantRegions& regions) {
+  if (absl::Status status = regions.CheckAllowed(); !status.ok()) return status;
+  if (absl::Status status = ValidateArrayName(name, field); !status.ok()) return status;
+  return regions.Find(name);
+}
+
+absl::StatusOr<kernels::MutableResidentSpan> PlaceInRegion(const StoredRegion& region,
+                                                           uint64_t offset_bytes,
+                                                           kernels::ElementType type,
+                                                           uint64_t size_bytes,
+                                                           absl::string_view offset_field) {
+  if (offset_bytes % kernels::ElementSize(type) != 0) {
+    return InvalidField(offset_field, absl::StrCat(offset_bytes, " is not a multiple of the ",
+                                                   kernels::ElementSize(type), " bytes of one ",
+                                                   kernels::ElementTypeName(type)));
+  }
+  const kernels::MutableResidentSpan whole = region.span();
+  if (offset_bytes > whole.size_bytes || size_bytes > whole.size_bytes - offset_bytes) {
+    return InvalidField(offset_field,
+                        absl::StrCat(size_bytes, " bytes from ", offset_bytes,
+                                     " on are not all among the region's ", whole.size_bytes));
+  }
+  return kernels::MutableResidentSpan{whole.data + offset_bytes, size_bytes};
+}
+
 absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& array,
                                                     const std::string& field,
                                                     const TenantArrays& arrays) {
@@ -140,7 +218,7 @@ absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& arr
 }
 
 absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::string_view field,
-                                         const TenantArrays& arrays) {
+                                         const TenantArrays& arrays, const TenantRegions& regions) {
   switch (source.source_case()) {
     case v1::ArraySource::kInlineArray:
       return ValidateInlineArray(source.inline_array(), absl::StrCat(field, ".inline_array"));
@@ -152,6 +230,9 @@ absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::st
       return InputArray{slice->description, kernels::ResidentSpan(slice->span), std::move(path),
                         *std::move(slice)};
     }
+    case v1::ArraySource::kRegionSlice:
+      return ValidateRegionSlice(source.region_slice(), absl::StrCat(field, ".region_slice"),
+                                 regions);
     case v1::ArraySource::kStreamedArray:
       return InvalidField(absl::StrCat(field, ".streamed_array"), "this call is not a stream");
     case v1::ArraySource::SOURCE_NOT_SET: break;

@@ -1,6 +1,6 @@
 // From the parts of a request that describe arrays to views that kernels take. Thread-safe. Views
-// point into the messages, which must outlive them, and into resident arrays, which their leases
-// keep.
+// point into the messages, which must outlive them, and into resident arrays and regions, which
+// their leases keep.
 #ifndef GRIDFOLD_SERVER_ARRAY_VALIDATION_H_
 #define GRIDFOLD_SERVER_ARRAY_VALIDATION_H_
 
@@ -15,6 +15,7 @@
 #include "kernels/resident_memory.h"
 #include "server/array_store.h"
 #include "server/limits.h"
+#include "server/region_store.h"
 
 namespace gridfold::server {
 
@@ -32,7 +33,21 @@ struct InputArray {
   kernels::InputSpan data;
   std::string field;                      // Path of the source's member that is set.
   std::optional<ResidentSlice> resident;  // Where the array is.
+  RegionLease region = nullptr;           // The same of one in a region.
+
+  // The engine whose memory the array lies in; none where any engine can use it.
+  std::optional<uint32_t> engine() const;
+
+  // Paths of what says how many elements there are, and of which type.
+  std::string count_field() const;
+  std::string type_field() const;
 };
+
+// An array of this type and shape. INVALID_ARGUMENT, `field` named, for no extents or more than
+// two, and where the bytes do not fit in 62 bits.
+absl::StatusOr<kernels::ArrayDescription> ValidateShape(
+    kernels::ElementType type, const google::protobuf::RepeatedField<uint64_t>& shape,
+    absl::string_view field);
 
 // `field` is the path of `array` in the request. Errors: INVALID_ARGUMENT, field named, for what is
 // no name, or a slice that goes past the array's end; NOT_FOUND.
@@ -40,12 +55,27 @@ absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& arr
                                                     const std::string& field,
                                                     const TenantArrays& arrays);
 
-// `field` is the path of `source` in the request. Errors: those of ValidateResidentArray; and
+// The region of this name, which `field` is the path of. Errors: INVALID_ARGUMENT, field named, for
+// what is no name; those of RegionStore::Find.
+absl::StatusOr<RegionLease> FindRegion(const std::string& name, const std::string& field,
+                                       const TenantRegions& regions);
+
+// Bytes of a region from `offset_bytes` on, where `offset_field` is the path of that in the
+// request, for `size_bytes` of elements of `type`. Errors (INVALID_ARGUMENT): an offset that is not
+// a multiple of the element's size, or so far behind that the region ends before the elements do.
+absl::StatusOr<kernels::MutableResidentSpan> PlaceInRegion(const StoredRegion& region,
+                                                           uint64_t offset_bytes,
+                                                           kernels::ElementType type,
+                                                           uint64_t size_bytes,
+                                                           absl::string_view offset_field);
+
+// `field` is the path of `source` in the request. Errors: those of ValidateResidentArray and
+// PlaceInRegion; NOT_FOUND and FAILED_PRECONDITION of regions; and
 // INVALID_ARGUMENT, field named, for no source or that of a stream; no or an unknown element type;
 // data that is not whole elements; a shape of more than two extents or of another number of
 // elements.
 absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::string_view field,
-                                         const TenantArrays& arrays);
+                                         const TenantArrays& arrays, const TenantRegions& regions);
 
 // The array of a stream, without elements or rows as yet. Errors (INVALID_ARGUMENT, field named):
 // any other source; no or an unknown element type.

@@ -79,14 +79,15 @@ class BatchTotals {
 
 // The engine whose memory an operation's input lies in.
 std::optional<uint32_t> EngineOf(const absl::Status&) { return std::nullopt; }
-std::optional<uint32_t> EngineOf(const PlannedHistogram& planned) {
-  if (planned.leases.empty()) return std::nullopt;
-  return planned.leases.front()->engine();
+std::optional<uint32_t> EngineOf(const PlannedHistogram& planned) { return planned.engine; }
+std::optional<uint32_t> EngineOf(const PlannedScan& planned) {
+  const auto* const result = std::get_if<RegionResult>(&planned.result);
+  if (result != nullptr && result->region->engine()) return result->region->engine();
+  return planned.input.engine();
 }
 template <class Planned>
 std::optional<uint32_t> EngineOf(const Planned& planned) {
-  if (!planned.input.resident) return std::nullopt;
-  return planned.input.resident->lease->engine();
+  return planned.input.engine();
 }
 
 // A batch runs on one engine: that of the first resident array. An operation on an array of another

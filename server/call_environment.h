@@ -14,6 +14,7 @@
 #include "server/call_metrics.h"
 #include "server/call_report.h"
 #include "server/limits.h"
+#include "server/region_store.h"
 #include "server/scheduler.h"
 #include "server/stream_admission.h"
 
@@ -37,6 +38,7 @@ struct CallEnvironment {
   ByteBudget read_chunks;  // Chunks of ReadArray that the transport has yet to send.
   StreamAdmission streams;
   std::string engine_name;
+  RegionStore* regions = nullptr;  // None where they are off.
   CallMetrics* metrics = nullptr;  // None where they are off.
   std::atomic<uint64_t> next_call_id = 1;
 

@@ -1,7 +1,8 @@
 // Every bound of the server, with the sums that follow from them. Limits holds those that an
 // operator may move (each names its option); the constants are the rest.
 //
-// Memory that the defaults let the server take at most, beside its own code:
+// Memory that the defaults let the server take at most, beside its own code, with one device; lanes,
+// what they run, and resident arrays take as many times as much with several:
 //
 //   one lane, device     input 256 MiB + output 256 MiB + offsets 2^24 * 8 B = 128 MiB, and scratch
 //                        for the operation that needs most (kernels/cuda/lane_layout.h)
@@ -22,7 +23,12 @@
 //                        off them; each no larger than an answer)                 =    3 GiB
 //   streams              what has arrived and waits, with the states of what was folded,
 //                        queued_bytes_max, and one message for each              =    1 GiB
+//   waiting jobs         queued_jobs_max * 1 KiB, and as much for a tenant each    =    2 MiB
+//   idle tenants         kIdleTenantsMax * (1 + devices) * 512 B                  =  256 KiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
+//   regions              memory of callers, up to region_bytes_max of it mapped and, on a GPU,
+//   locked;
+//                        pages that its owner never touched are first taken here  =   16 GiB
 //   metrics              800 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
 //                        is held three times while it is made                     =    1 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
@@ -65,7 +71,7 @@ inline constexpr uint64_t kBatchResultBytes = 1 * kKiB;
 // bin specification of 2 bytes to some 50.
 inline constexpr uint64_t kDecodedBytesPerMessageByteMax = 2;
 
-// Names of arrays and of tenants.
+// Names of arrays and regions, and of tenants.
 inline constexpr uint64_t kArrayNameBytesMax = 128;
 inline constexpr uint64_t kTenantNameBytesMax = 64;
 // What the description of an array takes in an answer: its name, and less than that once more.
@@ -78,8 +84,10 @@ inline constexpr uint64_t kArrayPageSizeDefault = 100;
 // How long an array is kept that nobody uses, and the longest that a caller may ask for.
 inline constexpr std::chrono::seconds kArrayIdleExpiry = std::chrono::hours(1);
 inline constexpr std::chrono::seconds kArrayIdleExpiryCeiling = std::chrono::hours(24 * 30);
-// How often expired arrays are looked for.
-inline constexpr std::chrono::milliseconds kArraySweepInterval = std::chrono::seconds(1);
+// How often expired arrays and regions are looked for.
+inline constexpr std::chrono::milliseconds kSweepInterval = std::chrono::seconds(1);
+// The name of a shared-memory object behind "/gridfold-".
+inline constexpr uint64_t kObjectNameBytesMax = 200;
 // Lanes have scratch for every operation on so much resident input; see kernels::LaneOptions.
 inline constexpr uint64_t kResidentInputBytesMax = 1 * kGiB;
 
@@ -95,10 +103,17 @@ inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;
 inline constexpr uint64_t kStreamCountCeiling = uint64_t{1} << 16;
 
 inline constexpr uint32_t kLaneCountCeiling = 256;
+// A lane without a job looks for one so long before its thread sleeps, since to wake a thread takes
+// as long as a small job: only where there are so many processors for each lane.
+inline constexpr std::chrono::microseconds kLaneSpin{200};
+inline constexpr uint32_t kProcessorsPerSpinningLane = 3;
 inline constexpr uint32_t kEngineCountMax = 64;
 inline constexpr uint64_t kResidentBytesCeiling = uint64_t{1} << 50;
 // Looking for expired arrays takes time in proportion to their number.
 inline constexpr uint64_t kArrayCountCeiling = uint64_t{1} << 18;
+// Each holds a file open.
+inline constexpr uint64_t kRegionCountCeiling = uint64_t{1} << 12;
+inline constexpr uint64_t kRegionBytesCeiling = uint64_t{1} << 50;
 inline constexpr uint64_t kBinCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kGroupCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kQueuedJobsCeiling = uint64_t{1} << 20;
@@ -185,6 +200,9 @@ struct Limits {
   uint64_t resident_bytes_max = 1 * kGiB;        // --resident-bytes
   uint64_t tenant_resident_bytes_max = 0;        // --tenant-resident-bytes; 0: all of them
   uint64_t array_count_max = uint64_t{1} << 14;  // --max-arrays
+  bool regions_allowed = false;                  // --allow-regions
+  uint64_t region_count_max = 64;                // --max-regions
+  uint64_t region_bytes_max = 16 * kGiB;         // --max-region-bytes
   uint64_t stream_count_max = 256;               // --max-streams
   uint64_t batch_operations_max = 4096;          // --max-batch-operations
   // Engines that are used, each with so many lanes and so many resident bytes: what --cuda-devices
@@ -214,7 +232,9 @@ struct Limits {
             .output_bytes_max = message_bytes_max,
             .bin_count_max = bin_count_max,
             .group_count_max = group_count_max,
-            .resident_input_bytes_max = std::min(resident_bytes_max, kResidentInputBytesMax)};
+            .resident_input_bytes_max =
+                std::min(std::max(resident_bytes_max, regions_allowed ? region_bytes_max : 0),
+                         kResidentInputBytesMax)};
   }
 
   // Requests that the transport is still receiving: as much as the queue and the lanes could take.

@@ -65,6 +65,8 @@ void LogStart(const ServerOptions& options, const std::vector<kernels::Engine*>&
             {"tenant_resident_bytes_max", limits.tenant_bytes_max()},
             {"array_count_max", limits.array_count_max},
             {"stream_count_max", limits.stream_count_max},
+            {"region_count_max", limits.regions_allowed ? limits.region_count_max : 0},
+            {"region_bytes_max", limits.regions_allowed ? limits.region_bytes_max : 0},
             {"batch_operations_max", limits.batch_operations_max}});
   if (IsLoopback(options.listen)) {
     LogEvent(LogLevel::kInfo, "not_encrypted",

@@ -13,6 +13,7 @@
 
 #include "server/testing/array_caller.h"
 #include "server/testing/request_mutator.h"
+#include "server/testing/shared_object.h"
 #include "server/testing/test_server.h"
 
 // Freed memory that AddressSanitizer keeps back would look like growth. Not used without it.
@@ -42,6 +43,7 @@ Limits SmallLimits() {
   limits.lane_count = 2;
   limits.resident_bytes_max = 4 * kMiB;
   limits.array_count_max = 100;
+  limits.regions_allowed = true;
   return limits;
 }
 
@@ -81,6 +83,7 @@ class MalformedRequestTest : public testing::Test {
       case grpc::StatusCode::RESOURCE_EXHAUSTED:
       case grpc::StatusCode::NOT_FOUND:
       case grpc::StatusCode::ALREADY_EXISTS:
+      case grpc::StatusCode::FAILED_PRECONDITION:  // Device memory, without a device.
         EXPECT_FALSE(status.error_message().empty());
         EXPECT_FALSE(status.error_details().empty());
         return;
@@ -100,6 +103,15 @@ class MalformedRequestTest : public testing::Test {
 
 TEST_F(MalformedRequestTest, EachIsAnsweredAndNoMemoryIsLost) {
   ArrayCaller(server_).Put(kMutatorArray, v1::ELEMENT_TYPE_INT64, {1}, std::vector<int64_t>{7});
+  const SharedObject object(uint64_t{16});
+  v1::RegisterRegionRequest registration;
+  registration.set_name(kMutatorRegion);
+  registration.set_size_bytes(object.size_bytes());
+  registration.mutable_posix_shared_memory()->set_object_name(object.name());
+  grpc::ClientContext registration_context;
+  v1::RegisterRegionResponse registered;
+  ASSERT_TRUE(
+      server_.regions().RegisterRegion(&registration_context, registration, &registered).ok());
   RequestMutator mutator(20261120);
   int64_t resident_after_warm_up = 0;
   for (int i = 0; i < kRequestCount; ++i) {

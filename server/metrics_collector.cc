@@ -152,6 +152,15 @@ void AddArrays(const ArrayStoreStatistics& arrays, Families& families) {
             static_cast<double>(arrays.taken_bytes)));
 }
 
+void AddRegions(const RegionStoreStatistics& regions, Families& families) {
+  families.push_back(Gauge("gridfold_regions", "Shared-memory regions that have a name.",
+                           static_cast<double>(regions.region_count)));
+  families.push_back(
+      Gauge("gridfold_region_bytes",
+            "Bytes of shared-memory regions, those in use after they were unregistered too.",
+            static_cast<double>(regions.taken_bytes)));
+}
+
 // What is told of each device, which the label `device` names by its number.
 void AddDevices(const MetricsSources& sources, const SchedulerStatistics& jobs,
                 const ArrayStoreStatistics& arrays, Families& families) {
@@ -178,14 +187,18 @@ void AddDevices(const MetricsSources& sources, const SchedulerStatistics& jobs,
 void AddEngine(const kernels::EngineResources& resources, Families& families) {
   families.push_back(WithValues(
       GaugeFamily("gridfold_engine_memory_bytes", "Memory that the engine holds, by kind."), "kind",
-      {{"device", resources.device_bytes}, {"pinned", resources.pinned_bytes}}));
+      {{"device", resources.device_bytes},
+       {"pinned", resources.pinned_bytes},
+       {"registered", resources.registered_bytes}}));
   families.push_back(WithValues(
       CounterFamily("gridfold_engine_allocations_total",
-                    "Allocations since the program started; stands still while jobs run."),
+                    "Allocations since the program started; stands still while jobs run, but for "
+                    "registrations of regions."),
       "kind",
       {{"device", resources.device_allocations},
        {"pinned", resources.pinned_allocations},
-       {"stream", resources.streams_created}}));
+       {"stream", resources.streams_created},
+       {"registration", resources.registrations}}));
 }
 
 void AddProcess(Families& families) {
@@ -207,6 +220,7 @@ Families MetricsCollector::Collect() const {
   AddScheduler(jobs, families);
   AddArrays(arrays, families);
   AddDevices(sources_, jobs, arrays, families);
+  if (sources_.regions != nullptr) AddRegions(sources_.regions->GetStatistics(), families);
   // Those of all engines of the program together.
   AddEngine(sources_.engines.front()->resources(), families);
   AddProcess(families);

@@ -7,6 +7,7 @@
 #include "kernels/engine.h"
 #include "server/array_store.h"
 #include "server/call_metrics.h"
+#include "server/region_store.h"
 #include "server/scheduler.h"
 #include "server/serving_state.h"
 
@@ -18,6 +19,7 @@ struct MetricsSources {
   const ArrayStore& arrays;
   std::vector<const kernels::Engine*> engines;
   const ServingState& serving_state;
+  const RegionStore* regions = nullptr;  // None where they are off.
 };
 
 }  // namespace gridfold::server

@@ -19,6 +19,7 @@
 #include "server/testing/http_exchange.h"
 #include "server/testing/metrics_text.h"
 #include "server/testing/request_mutator.h"
+#include "server/testing/shared_object.h"
 #include "server/testing/test_server.h"
 #include "server/version.h"
 
@@ -323,13 +324,35 @@ TEST_F(MetricsTest, ResidentArraysAndTheirCallsShow) {
             1);
 }
 
+TEST_F(MetricsTest, RegionsShowWhereTheyAreAllowed) {
+  EXPECT_TRUE(Scrape(server_).Series("gridfold_regions").empty());
+  Limits limits;
+  limits.regions_allowed = true;
+  TestServer server(*engine_, limits, kAnyPort);
+  const SharedObject object(uint64_t{100});
+  v1::RegisterRegionRequest request;
+  request.set_size_bytes(100);
+  request.mutable_posix_shared_memory()->set_object_name(object.name());
+  grpc::ClientContext context;
+  v1::RegisterRegionResponse response;
+  ASSERT_TRUE(server.regions().RegisterRegion(&context, request, &response).ok());
+  const MetricsText metrics = Scrape(server);
+  EXPECT_EQ(metrics.Value("gridfold_regions"), 1);
+  EXPECT_EQ(metrics.Value("gridfold_region_bytes"), 100);
+  EXPECT_EQ(
+      metrics.Value("gridfold_requests_total" + Calls("RegisterRegion", "OK", "none", "register")),
+      1);
+}
+
 TEST_F(MetricsTest, TheCpuEngineAllocatesNothingOfADevice) {
   const MetricsText metrics = Scrape(server_);
   EXPECT_THAT(metrics.Series("gridfold_engine_memory_bytes"),
-              UnorderedElementsAre(Pair("{kind=\"device\"}", 0), Pair("{kind=\"pinned\"}", 0)));
-  EXPECT_THAT(metrics.Series("gridfold_engine_allocations_total"),
               UnorderedElementsAre(Pair("{kind=\"device\"}", 0), Pair("{kind=\"pinned\"}", 0),
-                                   Pair("{kind=\"stream\"}", 0)));
+                                   Pair("{kind=\"registered\"}", 0)));
+  EXPECT_THAT(
+      metrics.Series("gridfold_engine_allocations_total"),
+      UnorderedElementsAre(Pair("{kind=\"device\"}", 0), Pair("{kind=\"pinned\"}", 0),
+                           Pair("{kind=\"stream\"}", 0), Pair("{kind=\"registration\"}", 0)));
 }
 
 TEST_F(MetricsTest, HostileRequestsMakeNoLabels) {
@@ -354,8 +377,9 @@ TEST_F(MetricsTest, HostileRequestsMakeNoLabels) {
     return found == metrics.label_values.end() ? std::set<std::string>() : found->second;
   };
   EXPECT_THAT(values("rpc"), UnorderedElementsAreArray(kRpcNames));
-  EXPECT_THAT(values("code"), IsSubsetOf({"OK", "INVALID_ARGUMENT", "OUT_OF_RANGE",
-                                          "RESOURCE_EXHAUSTED", "NOT_FOUND", "ALREADY_EXISTS"}));
+  EXPECT_THAT(values("code"),
+              IsSubsetOf({"OK", "INVALID_ARGUMENT", "OUT_OF_RANGE", "RESOURCE_EXHAUSTED",
+                          "NOT_FOUND", "ALREADY_EXISTS", "FAILED_PRECONDITION"}));
   EXPECT_THAT(values("element_type"),
               IsSubsetOf({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
                           "float16", "bfloat16", "float32", "float64", "none"}));

@@ -115,6 +115,10 @@ void AddNumber(CLI::App& app, const std::string& name, T& target, T smallest, T 
       });
 }
 
+void AddFlag(CLI::App& app, const std::string& name, bool& target, const std::string& description) {
+  app.add_flag(name, target, description)->envname(EnvironmentName(name));
+}
+
 // "30s", "500ms", "2m"; a plain number is in seconds.
 void AddDuration(CLI::App& app, const std::string& name, std::chrono::milliseconds& target,
                  std::chrono::milliseconds largest, const std::string& description) {
@@ -302,6 +306,13 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
           kResidentBytesCeiling, "What of that one tenant may have; 0 sets no bound of its own");
   AddNumber<uint64_t>(app, "--max-arrays", limits.array_count_max, 1, kArrayCountCeiling,
                       "Resident arrays of all tenants together");
+  AddFlag(app, "--allow-regions", limits.regions_allowed,
+          "Let callers on this host share memory with the server, for arrays that are not sent. "
+          "Whoever reaches the server may name any object \"/gridfold-...\" that it may open");
+  AddNumber<uint64_t>(app, "--max-regions", limits.region_count_max, 1, kRegionCountCeiling,
+                      "Shared-memory regions of all tenants together");
+  AddSize(app, "--max-region-bytes", limits.region_bytes_max, 1, kRegionBytesCeiling,
+          "Bytes of all shared-memory regions together");
   AddNumber<uint64_t>(app, "--max-streams", limits.stream_count_max, 1, kStreamCountCeiling,
                       "Streams open at the same time that compute as their data arrives");
   AddNumber<uint64_t>(app, "--max-batch-operations", limits.batch_operations_max, 1,

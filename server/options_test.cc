@@ -88,6 +88,9 @@ TEST(OptionsTest, EveryOptionIsRead) {
                                            "--resident-bytes=8GiB",
                                            "--tenant-resident-bytes=1GiB",
                                            "--max-arrays=50",
+                                           "--allow-regions",
+                                           "--max-regions=5",
+                                           "--max-region-bytes=2GiB",
                                            "--max-streams=12",
                                            "--max-batch-operations=60",
                                            "--grace-period=1500ms",
@@ -109,6 +112,9 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.limits.resident_bytes_max, 8 * kGiB);
   EXPECT_EQ(options.limits.tenant_bytes_max(), 1 * kGiB);
   EXPECT_EQ(options.limits.array_count_max, 50u);
+  EXPECT_TRUE(options.limits.regions_allowed);
+  EXPECT_EQ(options.limits.region_count_max, 5u);
+  EXPECT_EQ(options.limits.region_bytes_max, 2 * kGiB);
   EXPECT_EQ(options.limits.stream_count_max, 12u);
   EXPECT_EQ(options.limits.batch_operations_max, 60u);
   EXPECT_EQ(options.grace_period, milliseconds(1500));
@@ -145,6 +151,13 @@ TEST(OptionsTest, ATenantMayHaveAllResidentBytesUnlessToldOtherwise) {
   EXPECT_EQ(ParseGood({}).limits.tenant_bytes_max(), 1 * kGiB);
   EXPECT_EQ(ParseGood({"--resident-bytes=2GiB"}).limits.tenant_bytes_max(), 2 * kGiB);
   EXPECT_EQ(ParseGood({"--resident-bytes=0"}).limits.tenant_bytes_max(), 0u);
+}
+
+TEST(OptionsTest, RegionsAreOffUnlessTheyAreAllowed) {
+  EXPECT_FALSE(ParseGood({}).limits.regions_allowed);
+  EXPECT_FALSE(ParseGood({"--max-regions=5"}).limits.regions_allowed);
+  const ScopedVariable allowed("GRIDFOLD_ALLOW_REGIONS", "true");
+  EXPECT_TRUE(ParseGood({}).limits.regions_allowed);
 }
 
 TEST(OptionsTest, SizesAndTimesHaveUnits) {
@@ -212,6 +225,8 @@ TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
                                                                 {"--max-streams", "0"},
                                                                 {"--max-streams", "65537"},
                                                                 {"--resident-bytes", "-1"},
+                                                                {"--max-regions", "0"},
+                                                                {"--max-region-bytes", "0"},
                                                                 {"--grace-period", "soon"},
                                                                 {"--grace-period", "-1s"},
                                                                 {"--grace-period", "25h"},

@@ -1,11 +1,12 @@
 // What planned requests tell the scheduler: the engine that must run them, which is that of their
-// resident arrays, and how many resident bytes they work on.
+// resident arrays, or of device memory in regions, and how many resident bytes they work on.
 #ifndef GRIDFOLD_SERVER_PLACEMENT_H_
 #define GRIDFOLD_SERVER_PLACEMENT_H_
 
 #include "server/array_request_validation.h"
 #include "server/batch_validation.h"
 #include "server/job.h"
+#include "server/region_request_validation.h"
 #include "server/request_validation.h"
 
 namespace gridfold::server {
@@ -16,6 +17,7 @@ void Place(const PlannedScan& planned, JobWork& work);
 void Place(const PlannedHistogram& planned, JobWork& work);
 void Place(const PlannedMerge& planned, JobWork& work);
 void Place(const PlannedCreation& planned, JobWork& work);
+void Place(const PlannedRegistration& planned, JobWork& work);
 // All operations of a batch need the same engine, or none.
 void Place(const PlannedBatch& batch, JobWork& work);
 

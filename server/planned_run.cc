@@ -64,6 +64,22 @@ absl::StatusOr<v1::ScanArrayResponse> ScanInline(const PlannedScan& planned, ker
   return response;
 }
 
+absl::StatusOr<v1::ScanArrayResponse> ScanToRegion(const PlannedScan& planned, kernels::Lane& lane,
+                                                   std::stop_token stop,
+                                                   kernels::RunStatistics& statistics) {
+  const auto& result = std::get<RegionResult>(planned.result);
+  absl::Status status =
+      lane.RunScan(planned.plan, planned.input.data, result.place, std::move(stop), statistics);
+  if (!status.ok()) return status;
+  v1::ScanArrayResponse response;
+  v1::RegionSlice& slice = *response.mutable_region_slice();
+  slice.set_name(result.name);
+  slice.set_offset_bytes(result.offset_bytes);
+  slice.set_element_type(ToWire(planned.plan.output_type));
+  AddShape(planned.plan.array, *slice.mutable_shape());
+  return response;
+}
+
 // Engines do not scan over their input, so a result in place is copied there when it is complete.
 absl::StatusOr<v1::ScanArrayResponse> ScanToArray(const PlannedScan& planned, kernels::Lane& lane,
                                                   const std::stop_token& stop,
@@ -93,6 +109,46 @@ absl::StatusOr<v1::ScanArrayResponse> ScanToArray(const PlannedScan& planned, ke
   return response;
 }
 
+absl::StatusOr<v1::ReduceArrayResponse> Run(const PlannedReduction& planned, kernels::Lane& lane,
+                                            std::stop_token stop,
+                                            kernels::RunStatistics& statistics) {
+  if (planned.plan.return_states) return RunPart(planned, lane, stop, statistics);
+  absl::StatusOr<kernels::ReductionResult> result =
+      lane.RunReduction(planned.plan, planned.input.data, std::move(stop), statistics);
+  if (!result.ok()) return result.status();
+  return MakeResponse(planned, *std::move(result));
+}
+
+absl::StatusOr<v1::ScanArrayResponse> Run(const PlannedScan& planned, kernels::Lane& lane,
+                                          std::stop_token stop,
+                                          kernels::RunStatistics& statistics) {
+  if (std::holds_alternative<InlineResult>(planned.result)) {
+    return ScanInline(planned, lane, std::move(stop), statistics);
+  }
+  if (std::holds_alternative<RegionResult>(planned.result)) {
+    return ScanToRegion(planned, lane, std::move(stop), statistics);
+  }
+  return ScanToArray(planned, lane, stop, statistics);
+}
+
+absl::StatusOr<v1::ComputeHistogramResponse> Run(const PlannedHistogram& planned,
+                                                 kernels::Lane& lane, std::stop_token stop,
+                                                 kernels::RunStatistics& statistics) {
+  if (planned.plan.return_states) return RunPart(planned, lane, stop, statistics);
+  const absl::StatusOr<kernels::HistogramResult> result =
+      lane.RunHistogram(planned.plan, planned.input, std::move(stop), statistics);
+  if (!result.ok()) return result.status();
+  v1::ComputeHistogramResponse response;
+  FillResponse(*result, response);
+  return response;
+}
+
+// What was computed from, or written to, a region that has lost memory meanwhile is nothing, and
+// neither is the error that came of it.
+absl::Status EndUse(const RegionLease& region) {
+  return region == nullptr ? absl::OkStatus() : region->EndUse();
+}
+
 // That of the operation, for a merge of its accumulators.
 absl::Status CheckMergedSize(const kernels::MergePlan& plan, const Limits& limits) {
   const absl::Status status = std::visit(
@@ -106,11 +162,10 @@ absl::Status CheckMergedSize(const kernels::MergePlan& plan, const Limits& limit
 absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& planned,
                                                    kernels::Lane& lane, std::stop_token stop,
                                                    kernels::RunStatistics& statistics) {
-  if (planned.plan.return_states) return RunPart(planned, lane, stop, statistics);
-  absl::StatusOr<kernels::ReductionResult> result =
-      lane.RunReduction(planned.plan, planned.input.data, std::move(stop), statistics);
-  if (!result.ok()) return result.status();
-  return MakeResponse(planned, *std::move(result));
+  absl::StatusOr<v1::ReduceArrayResponse> response =
+      Run(planned, lane, std::move(stop), statistics);
+  if (absl::Status status = EndUse(planned.input.region); !status.ok()) return status;
+  return response;
 }
 
 v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
@@ -124,21 +179,22 @@ v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
 absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned, kernels::Lane& lane,
                                                  std::stop_token stop,
                                                  kernels::RunStatistics& statistics) {
-  if (std::holds_alternative<InlineResult>(planned.result)) {
-    return ScanInline(planned, lane, std::move(stop), statistics);
+  absl::StatusOr<v1::ScanArrayResponse> response = Run(planned, lane, std::move(stop), statistics);
+  if (absl::Status status = EndUse(planned.input.region); !status.ok()) return status;
+  if (const auto* const result = std::get_if<RegionResult>(&planned.result)) {
+    if (absl::Status status = EndUse(result->region); !status.ok()) return status;
   }
-  return ScanToArray(planned, lane, stop, statistics);
+  return response;
 }
 
 absl::StatusOr<v1::ComputeHistogramResponse> RunPlanned(const PlannedHistogram& planned,
                                                         kernels::Lane& lane, std::stop_token stop,
                                                         kernels::RunStatistics& statistics) {
-  if (planned.plan.return_states) return RunPart(planned, lane, stop, statistics);
-  const absl::StatusOr<kernels::HistogramResult> result =
-      lane.RunHistogram(planned.plan, planned.input, std::move(stop), statistics);
-  if (!result.ok()) return result.status();
-  v1::ComputeHistogramResponse response;
-  FillResponse(*result, response);
+  absl::StatusOr<v1::ComputeHistogramResponse> response =
+      Run(planned, lane, std::move(stop), statistics);
+  for (const RegionLease& region : planned.regions) {
+    if (absl::Status status = EndUse(region); !status.ok()) return status;
+  }
   return response;
 }
 
@@ -176,6 +232,17 @@ absl::StatusOr<v1::CreateArrayResponse> RunPlanned(const PlannedCreation& planne
   if (!info.ok()) return info.status();
   v1::CreateArrayResponse response;
   *response.mutable_array() = ToWire(*info);
+  return response;
+}
+
+absl::StatusOr<v1::RegisterRegionResponse> RunPlanned(const PlannedRegistration& planned,
+                                                      kernels::Lane&, std::stop_token,
+                                                      kernels::RunStatistics& statistics) {
+  statistics.strategy = "register";
+  const absl::StatusOr<RegionInfo> info = planned.regions.Register(planned.region);
+  if (!info.ok()) return info.status();
+  v1::RegisterRegionResponse response;
+  *response.mutable_region() = ToWire(*info);
   return response;
 }
 

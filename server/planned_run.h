@@ -1,6 +1,6 @@
 // Runs planned requests on a lane and makes their answers. `execution` of an answer is left empty.
-// Blocks until the result is there; errors are those of kernels::Lane. Thread-safe for different
-// lanes.
+// Blocks until the result is there; errors are those of kernels::Lane, and FAILED_PRECONDITION
+// where a region has lost memory meanwhile. Thread-safe for different lanes.
 #ifndef GRIDFOLD_SERVER_PLANNED_RUN_H_
 #define GRIDFOLD_SERVER_PLANNED_RUN_H_
 
@@ -9,8 +9,10 @@
 #include "absl/status/statusor.h"
 #include "gridfold/v1/array_service.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
+#include "gridfold/v1/region_service.pb.h"
 #include "kernels/engine.h"
 #include "server/array_request_validation.h"
+#include "server/region_request_validation.h"
 #include "server/request_validation.h"
 
 namespace gridfold::server {
@@ -39,6 +41,11 @@ absl::StatusOr<v1::MergeAccumulatorsResponse> RunPlanned(const PlannedMerge& pla
 absl::StatusOr<v1::CreateArrayResponse> RunPlanned(const PlannedCreation& planned,
                                                    kernels::Lane& lane, std::stop_token stop,
                                                    kernels::RunStatistics& statistics);
+
+// Errors also those of RegionStore.
+absl::StatusOr<v1::RegisterRegionResponse> RunPlanned(const PlannedRegistration& planned,
+                                                      kernels::Lane& lane, std::stop_token stop,
+                                                      kernels::RunStatistics& statistics);
 
 }  // namespace gridfold::server
 

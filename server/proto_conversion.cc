@@ -265,6 +265,10 @@ v1::ServerLimits ToWire(const Limits& limits) {
   wire.set_tenant_resident_bytes_max(limits.tenant_bytes_max());
   wire.set_array_count_max(limits.array_count_max);
   wire.set_array_chunk_bytes_max(limits.array_chunk_bytes_max());
+  if (limits.regions_allowed) {
+    wire.set_region_count_max(limits.region_count_max);
+    wire.set_region_bytes_max(limits.region_bytes_max);
+  }
   wire.set_batch_operations_max(limits.batch_operations_max);
   return wire;
 }
@@ -279,6 +283,16 @@ v1::ArrayDescription ToWire(const ArrayInfo& array) {
   *wire.mutable_idle_expiry() = ToWire(array.idle_expiry);
   *wire.mutable_idle_time() = ToWire(array.idle_time);
   wire.set_device(array.engine);
+  return wire;
+}
+
+v1::RegionDescription ToWire(const RegionInfo& region) {
+  v1::RegionDescription wire;
+  wire.set_name(region.name);
+  wire.set_size_bytes(region.size_bytes);
+  *wire.mutable_idle_expiry() = ToWire(region.idle_expiry);
+  *wire.mutable_idle_time() = ToWire(region.idle_time);
+  wire.set_owner_process_id(region.owner_process_id);
   return wire;
 }
 

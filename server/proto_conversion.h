@@ -15,11 +15,13 @@
 #include "google/protobuf/repeated_field.h"
 #include "gridfold/v1/array.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
+#include "gridfold/v1/region_service.pb.h"
 #include "gridfold/v1/server_service.pb.h"
 #include "kernels/accumulator.h"
 #include "kernels/engine.h"
 #include "server/array_store.h"
 #include "server/limits.h"
+#include "server/region_store.h"
 
 namespace gridfold::server {
 
@@ -47,6 +49,7 @@ google::protobuf::Duration ToWire(std::chrono::nanoseconds duration);
 v1::Device ToWire(const kernels::DeviceDescription& device);
 v1::ServerLimits ToWire(const Limits& limits);
 v1::ArrayDescription ToWire(const ArrayInfo& array);
+v1::RegionDescription ToWire(const RegionInfo& region);
 
 // Adds [elements], or [rows, columns] of a matrix.
 void AddShape(const kernels::ArrayDescription& array,

@@ -123,23 +123,34 @@ absl::Status ConvertBins(const v1::ComputeHistogramRequest& request,
   return absl::OkStatus();
 }
 
+// Makes `engine` the one that memory needs, where it needs one. INVALID_ARGUMENT, field named,
+// where that is not the one that other memory of the request needs: an engine reads no other
+// engine's.
+absl::Status Agree(absl::string_view field, std::optional<uint32_t> needed,
+                   std::optional<uint32_t>& engine) {
+  if (!needed) return absl::OkStatus();
+  if (!engine) engine = needed;
+  if (*needed == *engine) return absl::OkStatus();
+  return InvalidField(field, absl::StrCat("lies on device ", *needed,
+                                          ", another array of the request on device ", *engine));
+}
+
 // The arrays of a histogram, with what keeps them.
 struct HistogramArrays {
   kernels::HistogramInput input;
   std::vector<ArrayLease> leases;
+  std::vector<RegionLease> regions;
+  std::optional<uint32_t> engine;
 
   // Stores the array's data in `place`. INVALID_ARGUMENT where the array lies on another device
-  // than one before it: an engine reads no other engine's memory.
+  // than one before it.
   absl::Status Hold(const InputArray& array, kernels::InputSpan& place) {
     place = array.data;
-    if (!array.resident) return absl::OkStatus();
-    const uint32_t engine = array.resident->lease->engine();
-    if (!leases.empty() && leases.front()->engine() != engine) {
-      return InvalidField(array.field, absl::StrCat("lies on device ", engine,
-                                                    ", another array of the request on device ",
-                                                    leases.front()->engine()));
+    if (absl::Status status = Agree(array.field, array.engine(), engine); !status.ok()) {
+      return status;
     }
-    leases.push_back(array.resident->lease);
+    if (array.resident) leases.push_back(array.resident->lease);
+    if (array.region != nullptr) regions.push_back(array.region);
     return absl::OkStatus();
   }
 };
@@ -148,11 +159,12 @@ struct HistogramArrays {
 absl::StatusOr<InputArray> ValidateCompanion(const v1::ArraySource& source, const char* field,
                                              const InputArray& samples,
                                              const PlanningContext& context) {
-  absl::StatusOr<InputArray> companion = ValidateArray(source, field, context.arrays);
+  absl::StatusOr<InputArray> companion =
+      ValidateArray(source, field, context.arrays, context.regions);
   if (!companion.ok()) return companion.status();
   const uint64_t element_count = companion->description.element_count;
   if (element_count != samples.description.element_count) {
-    return InvalidField(absl::StrCat(companion->field, companion->resident ? "" : ".data"),
+    return InvalidField(companion->count_field(),
                         absl::StrCat(element_count, " elements, where `array` has ",
                                      samples.description.element_count));
   }
@@ -167,7 +179,7 @@ absl::Status ConvertYArray(const v1::ComputeHistogramRequest& request, const Inp
       ValidateCompanion(request.y_array(), "y_array", samples, context);
   if (!y_array.ok()) return y_array.status();
   if (y_array->description.element_type != samples.description.element_type) {
-    return InvalidField(absl::StrCat(y_array->field, y_array->resident ? "" : ".element_type"),
+    return InvalidField(y_array->type_field(),
                         absl::StrCat(kernels::ElementTypeName(y_array->description.element_type),
                                      ", where `array` has ",
                                      kernels::ElementTypeName(samples.description.element_type)));
@@ -261,9 +273,29 @@ absl::StatusOr<NewArrayResult> ConvertNewArray(const v1::ResidentDestination& de
       destination.name(), destination.has_idle_expiry() ? &destination.idle_expiry() : nullptr,
       "destination.resident_array.", context.arrays);
   if (!idle_expiry.ok()) return idle_expiry.status();
-  return NewArrayResult{
-      destination.name(), *idle_expiry,
-      array.resident ? array.resident->lease->engine() : context.arrays.EngineWithMostRoom()};
+  return NewArrayResult{destination.name(), *idle_expiry,
+                        array.engine() ? *array.engine() : context.arrays.EngineWithMostRoom()};
+}
+
+absl::StatusOr<RegionResult> ConvertRegion(const v1::RegionDestination& destination,
+                                           const InputArray& array, const kernels::ScanPlan& plan,
+                                           const PlanningContext& context) {
+  constexpr char kOffsetField[] = "destination.region.offset_bytes";
+  absl::StatusOr<RegionLease> region =
+      FindRegion(destination.name(), "destination.region.name", context.regions);
+  if (!region.ok()) return region.status();
+  const absl::StatusOr<kernels::MutableResidentSpan> place =
+      PlaceInRegion(**region, destination.offset_bytes(), plan.output_type,
+                    plan.output_size_bytes(), kOffsetField);
+  if (!place.ok()) return place.status();
+  if (array.region != nullptr &&
+      (*region)->Overlaps(*place, *array.region, std::get<kernels::ResidentSpan>(array.data))) {
+    return InvalidField(kOffsetField, "the results would overlap the input");
+  }
+  std::optional<uint32_t> engine = array.engine();
+  absl::Status agreed = Agree("destination.region", (*region)->engine(), engine);
+  if (!agreed.ok()) return agreed;
+  return RegionResult{destination.name(), destination.offset_bytes(), *place, *std::move(region)};
 }
 
 // `type_is_kept` says whether the results are of the array's own type.
@@ -292,6 +324,13 @@ absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const Input
       }
       planned.result = InPlaceResult{};
       return absl::OkStatus();
+    case v1::ScanDestination::kRegion: {
+      absl::StatusOr<RegionResult> result =
+          ConvertRegion(destination.region(), array, planned.plan, context);
+      if (!result.ok()) return result.status();
+      planned.result = *std::move(result);
+      return absl::OkStatus();
+    }
     case v1::ScanDestination::DESTINATION_NOT_SET: break;
   }
   return InvalidField("destination", "no destination is given");
@@ -308,7 +347,8 @@ absl::Status CheckPlan(const absl::StatusOr<Plan>& plan, const Limits& limits) {
 absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& request,
                                              const PlanningContext& context) {
   const Limits& limits = context.limits;
-  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context.arrays);
+  absl::StatusOr<InputArray> array =
+      ValidateArray(request.array(), "array", context.arrays, context.regions);
   if (!array.ok()) return array.status();
   kernels::ReductionSpec spec;
   const absl::Status converted = FirstError(ConvertSpec(request, array->description, limits, spec),
@@ -323,7 +363,8 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
 absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
                                         const PlanningContext& context) {
   const Limits& limits = context.limits;
-  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context.arrays);
+  absl::StatusOr<InputArray> array =
+      ValidateArray(request.array(), "array", context.arrays, context.regions);
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
   const absl::Status converted = FirstError(
@@ -346,7 +387,8 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
 absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& request,
                                              const PlanningContext& context) {
   const Limits& limits = context.limits;
-  const absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context.arrays);
+  const absl::StatusOr<InputArray> array =
+      ValidateArray(request.array(), "array", context.arrays, context.regions);
   if (!array.ok()) return array.status();
   kernels::HistogramSpec spec;
   HistogramArrays arrays;
@@ -359,7 +401,8 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
   absl::StatusOr<kernels::HistogramPlan> plan =
       kernels::PlanHistogram(array->description, std::move(spec), limits.bin_count_max);
   if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
-  return PlannedHistogram{*std::move(plan), arrays.input, std::move(arrays.leases)};
+  return PlannedHistogram{*std::move(plan), arrays.input, std::move(arrays.leases),
+                          std::move(arrays.regions), arrays.engine};
 }
 
 absl::StatusOr<kernels::ReductionFoldSpec> PlanStream(const v1::ReduceArrayRequest& request,

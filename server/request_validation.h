@@ -1,9 +1,11 @@
 // From a request of ComputeService to a plan and views of its input. Thread-safe. Views point into
-// the request, which must outlive them, and into resident arrays, which the leases keep.
+// the request, which must outlive them, and into resident arrays and regions, which the leases
+// keep.
 //
 // Errors: INVALID_ARGUMENT that names the field at fault by its path in the request, for example
-// "array.inline_array.data" (kernels/invalid_field.h); those of ArrayStore. Takes time and memory
-// in proportion to the request and to the limits, whatever sizes and counts the request claims.
+// "array.inline_array.data" (kernels/invalid_field.h); those of ArrayStore and RegionStore. Takes
+// time and memory in proportion to the request and to the limits, whatever sizes and counts the
+// request claims.
 #ifndef GRIDFOLD_SERVER_REQUEST_VALIDATION_H_
 #define GRIDFOLD_SERVER_REQUEST_VALIDATION_H_
 
@@ -21,6 +23,7 @@
 #include "server/array_store.h"
 #include "server/array_validation.h"
 #include "server/limits.h"
+#include "server/region_store.h"
 
 namespace gridfold::server {
 
@@ -28,6 +31,7 @@ namespace gridfold::server {
 struct PlanningContext {
   const Limits& limits;
   TenantArrays arrays;
+  TenantRegions regions = {};
 };
 
 struct PlannedReduction {
@@ -36,8 +40,8 @@ struct PlannedReduction {
   uint64_t first_index = 0;
 };
 
-// Where the result of a scan goes: into the answer, or into a resident array that is new or the
-// input's own.
+// Where the result of a scan goes: into the answer, into a resident array that is new or the
+// input's own, or into a region.
 struct InlineResult {};
 struct NewArrayResult {
   std::string name;  // Empty: chosen by the store.
@@ -45,18 +49,26 @@ struct NewArrayResult {
   uint32_t engine = 0;  // Where it will be: the input's, where that is resident.
 };
 struct InPlaceResult {};
+struct RegionResult {
+  std::string name;
+  uint64_t offset_bytes = 0;
+  kernels::MutableResidentSpan place;
+  RegionLease region;
+};
 
 struct PlannedScan {
   kernels::ScanPlan plan;
   InputArray input;  // Resident where the result is InPlaceResult.
-  std::variant<InlineResult, NewArrayResult, InPlaceResult> result;
+  std::variant<InlineResult, NewArrayResult, InPlaceResult, RegionResult> result;
   TenantArrays arrays;
 };
 
 struct PlannedHistogram {
   kernels::HistogramPlan plan;
   kernels::HistogramInput input;
-  std::vector<ArrayLease> leases;  // Of arrays of one engine.
+  std::vector<ArrayLease> leases;
+  std::vector<RegionLease> regions;
+  std::optional<uint32_t> engine;  // Which must run it, where any will not do.
 };
 
 // What the accumulators hold is looked at where they are merged, not here: that takes time in

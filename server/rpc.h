@@ -1,4 +1,4 @@
-// The RPCs of ComputeService and ArrayService, for logs and metrics.
+// The RPCs of ComputeService, ArrayService and RegionService, for logs and metrics.
 #ifndef GRIDFOLD_SERVER_RPC_H_
 #define GRIDFOLD_SERVER_RPC_H_
 
@@ -23,12 +23,17 @@ enum class Rpc : uint8_t {
   kHistogramStream,
   kScanStream,
   kBatchCompute,
+  kRegisterRegion,
+  kUnregisterRegion,
+  kListRegions,
 };
 
-inline constexpr std::array kRpcNames = {
-    "ReduceArray",  "ScanArray",       "ComputeHistogram", "MergeAccumulators", "CreateArray",
-    "WriteArray",   "ReadArray",       "GetArray",         "ListArrays",        "DeleteArray",
-    "ReduceStream", "HistogramStream", "ScanStream",       "BatchCompute"};
+inline constexpr std::array kRpcNames = {"ReduceArray",       "ScanArray",    "ComputeHistogram",
+                                         "MergeAccumulators", "CreateArray",  "WriteArray",
+                                         "ReadArray",         "GetArray",     "ListArrays",
+                                         "DeleteArray",       "ReduceStream", "HistogramStream",
+                                         "ScanStream",        "BatchCompute", "RegisterRegion",
+                                         "UnregisterRegion",  "ListRegions"};
 inline constexpr size_t kRpcCount = kRpcNames.size();
 
 constexpr const char* RpcName(Rpc rpc) { return kRpcNames[static_cast<size_t>(rpc)]; }

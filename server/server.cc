@@ -4,6 +4,7 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
 
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,6 +26,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
   std::unique_ptr<Server> server(new Server(all_limits));
   if (absl::Status status = server->MakeArrays(engines); !status.ok()) return status;
   SchedulerOptions options{.limits = all_limits, .tenant_weights = tenant_weights};
+  if (std::thread::hardware_concurrency() >=
+      kProcessorsPerSpinningLane * all_limits.lane_count_of_all()) {
+    options.lane_spin = kLaneSpin;
+  }
   options.on_engine_lost = [&self = *server](uint32_t engine, bool none_is_left) {
     self.OnEngineLost(engine, none_is_left);
   };
@@ -32,13 +37,16 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
       Scheduler::Create(engines, std::move(options));
   if (!scheduler.ok()) return scheduler.status();
   server->scheduler_ = *std::move(scheduler);
+  if (limits.regions_allowed) server->regions_ = std::make_unique<RegionStore>(engines, all_limits);
   server->environment_ =
       std::make_unique<CallEnvironment>(*server->scheduler_, *server->arrays_, server->calls_,
                                         server->limits_, engines.front()->name());
+  server->environment_->regions = server->regions_.get();
   server->compute_service_ = std::make_unique<ComputeService>(*server->environment_);
   server->array_service_ = std::make_unique<ArrayService>(*server->environment_);
-  server->server_service_ = std::make_unique<ServerService>(engines, server->limits_,
-                                                            *server->scheduler_, *server->arrays_);
+  server->region_service_ = std::make_unique<RegionService>(*server->environment_);
+  server->server_service_ = std::make_unique<ServerService>(
+      engines, server->limits_, *server->scheduler_, *server->arrays_, server->regions_.get());
   if (metrics_address) {
     if (absl::Status status = server->ServeMetrics(engines, *metrics_address); !status.ok()) {
       return status;
@@ -61,7 +69,8 @@ absl::Status Server::MakeArrays(const std::vector<kernels::Engine*>& engines) {
     pools.push_back(*std::move(pool));
   }
   arrays_ = std::make_unique<ArrayStore>(std::move(pools), limits_);
-  sweeper_ = std::make_unique<ArraySweeper>(*arrays_, kArraySweepInterval);
+  array_sweeper_ =
+      std::make_unique<Sweeper>([&arrays = *arrays_] { arrays.RemoveExpired(); }, kSweepInterval);
   return absl::OkStatus();
 }
 
@@ -85,7 +94,8 @@ absl::Status Server::ServeMetrics(const std::vector<kernels::Engine*>& engines,
                                        .scheduler = *scheduler_,
                                        .arrays = *arrays_,
                                        .engines = {engines.begin(), engines.end()},
-                                       .serving_state = serving_state_});
+                                       .serving_state = serving_state_,
+                                       .regions = regions_.get()});
   if (!endpoint.ok()) return endpoint.status();
   metrics_endpoint_ = *std::move(endpoint);
   environment_->metrics = &call_metrics_;
@@ -99,6 +109,7 @@ absl::Status Server::Listen(const std::string& listen) {
   builder.AddListeningPort(listen, grpc::InsecureServerCredentials(), &port_);
   builder.RegisterService(compute_service_.get());
   builder.RegisterService(array_service_.get());
+  builder.RegisterService(region_service_.get());
   builder.RegisterService(server_service_.get());
   ConfigureTransport(builder);
   server_ = builder.BuildAndStart();

@@ -18,16 +18,18 @@
 #include "kernels/engine.h"
 #include "server/array_service.h"
 #include "server/array_store.h"
-#include "server/array_sweeper.h"
 #include "server/call_counter.h"
 #include "server/call_environment.h"
 #include "server/call_metrics.h"
 #include "server/compute_service.h"
 #include "server/limits.h"
 #include "server/metrics_endpoint.h"
+#include "server/region_service.h"
+#include "server/region_store.h"
 #include "server/scheduler.h"
 #include "server/server_service.h"
 #include "server/serving_state.h"
+#include "server/sweeper.h"
 
 namespace gridfold::server {
 
@@ -73,11 +75,13 @@ class Server {
   CallCounter calls_;
   CallMetrics call_metrics_;
   std::unique_ptr<ArrayStore> arrays_;  // Outlives the jobs and calls, which hold leases.
-  std::unique_ptr<ArraySweeper> sweeper_;
+  std::unique_ptr<Sweeper> array_sweeper_;
+  std::unique_ptr<RegionStore> regions_;  // None where they are off. Outlives the same.
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<CallEnvironment> environment_;
   std::unique_ptr<ComputeService> compute_service_;
   std::unique_ptr<ArrayService> array_service_;
+  std::unique_ptr<RegionService> region_service_;
   std::unique_ptr<ServerService> server_service_;
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::unique_ptr<grpc::Server> server_;

@@ -6,8 +6,9 @@
 namespace gridfold::server {
 
 ServerService::ServerService(const std::vector<kernels::Engine*>& engines, const Limits& limits,
-                             const Scheduler& scheduler, const ArrayStore& arrays)
-    : scheduler_(scheduler), arrays_(arrays) {
+                             const Scheduler& scheduler, const ArrayStore& arrays,
+                             const RegionStore* regions)
+    : scheduler_(scheduler), arrays_(arrays), regions_(regions) {
   info_.set_version(Version());
   info_.set_engine(engines.front()->name());
   for (const kernels::Engine* const engine : engines) {
@@ -43,6 +44,11 @@ grpc::ServerUnaryReactor* ServerService::GetStatistics(grpc::CallbackServerConte
   const ArrayStoreStatistics arrays = arrays_.GetStatistics();
   response->set_resident_array_count(arrays.array_count);
   response->set_resident_bytes(arrays.taken_bytes);
+  if (regions_ != nullptr) {
+    const RegionStoreStatistics regions = regions_->GetStatistics();
+    response->set_region_count(regions.region_count);
+    response->set_region_bytes(regions.taken_bytes);
+  }
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
   reactor->Finish(grpc::Status::OK);
   return reactor;

@@ -11,15 +11,17 @@
 #include "kernels/engine.h"
 #include "server/array_store.h"
 #include "server/limits.h"
+#include "server/region_store.h"
 #include "server/scheduler.h"
 
 namespace gridfold::server {
 
 class ServerService final : public v1::ServerService::CallbackService {
  public:
-  // `scheduler` and `arrays` must outlive the service.
+  // `scheduler`, `arrays` and `regions`, which is null where they are off, must outlive the
+  // service.
   ServerService(const std::vector<kernels::Engine*>& engines, const Limits& limits,
-                const Scheduler& scheduler, const ArrayStore& arrays);
+                const Scheduler& scheduler, const ArrayStore& arrays, const RegionStore* regions);
 
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
                                           const v1::GetServerInfoRequest* request,
@@ -32,6 +34,7 @@ class ServerService final : public v1::ServerService::CallbackService {
   v1::GetServerInfoResponse info_;
   const Scheduler& scheduler_;
   const ArrayStore& arrays_;
+  const RegionStore* const regions_;
   const std::chrono::steady_clock::time_point started_at_ = std::chrono::steady_clock::now();
 };
 

@@ -40,6 +40,7 @@ TEST_F(StandardServicesTest, HealthOfTheServerAndOfEachService) {
   EXPECT_EQ(Check(""), kServing);
   EXPECT_EQ(Check("gridfold.v1.ComputeService"), kServing);
   EXPECT_EQ(Check("gridfold.v1.ArrayService"), kServing);
+  EXPECT_EQ(Check("gridfold.v1.RegionService"), kServing);
   EXPECT_EQ(Check("gridfold.v1.ServerService"), kServing);
   EXPECT_NE(Check("gridfold.v1.NoSuchService"), kServing);
 }
@@ -90,6 +91,7 @@ TEST_F(StandardServicesTest, ReflectionListsTheServices) {
   const std::string services = stream.Read().value_or("");
   EXPECT_THAT(services, HasSubstr("gridfold.v1.ComputeService"));
   EXPECT_THAT(services, HasSubstr("gridfold.v1.ArrayService"));
+  EXPECT_THAT(services, HasSubstr("gridfold.v1.RegionService"));
   EXPECT_THAT(services, HasSubstr("gridfold.v1.ServerService"));
   EXPECT_THAT(services, HasSubstr("grpc.health.v1.Health"));
 }

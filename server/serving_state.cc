@@ -2,6 +2,7 @@
 
 #include "gridfold/v1/array_service.grpc.pb.h"
 #include "gridfold/v1/compute_service.grpc.pb.h"
+#include "gridfold/v1/region_service.grpc.pb.h"
 #include "gridfold/v1/server_service.grpc.pb.h"
 
 namespace gridfold::server {
@@ -12,6 +13,7 @@ void ServingState::BeginServing(grpc::HealthCheckServiceInterface& health) {
   // Names make the services known one by one; the server as a whole is known by itself.
   health.SetServingStatus(v1::ComputeService::service_full_name(), !ended_);
   health.SetServingStatus(v1::ArrayService::service_full_name(), !ended_);
+  health.SetServingStatus(v1::RegionService::service_full_name(), !ended_);
   health.SetServingStatus(v1::ServerService::service_full_name(), !ended_);
   health.SetServingStatus(!ended_);
 }

@@ -1,5 +1,5 @@
-// One call that runs as a job, from its bytes to its answer. Used by compute_service.cc and
-// array_service.cc only.
+// One call that runs as a job, from its bytes to its answer. Used by compute_service.cc,
+// array_service.cc and region_service.cc only.
 //
 // Start runs in a thread of gRPC: admission by size and deadline, decoding, validation, submission.
 // Run and Finish run in a thread of the scheduler. OnCancel comes at any time after Start has
@@ -47,12 +47,13 @@ inline v1::ExecutionStatistics& ExecutionOf(ArenaMessage<v1::BatchComputeRespons
   return *response->mutable_execution();
 }
 
-// None for a merge, which has no array, and for a batch, which has many.
+// None for what has no array, and for a batch, which has many.
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedMerge&) { return {}; }
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedBatch&) { return {}; }
 inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedCreation& planned) {
   return planned.description.element_type;
 }
+inline std::optional<kernels::ElementType> ElementTypeOf(const PlannedRegistration&) { return {}; }
 template <class Planned>
 std::optional<kernels::ElementType> ElementTypeOf(const Planned& planned) {
   return planned.plan.array.element_type;
@@ -115,9 +116,10 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     absl::Status status = DecodeRequest(request_bytes_, environment_.limits, request_.emplace());
     request_bytes_.Clear();
     if (!status.ok()) return status;
-    absl::StatusOr<Planned> planned = PlanRequest(
-        *request_,
-        PlanningContext{environment_.limits, TenantArrays(environment_.arrays, work.tenant)});
+    absl::StatusOr<Planned> planned =
+        PlanRequest(*request_, PlanningContext{environment_.limits,
+                                               TenantArrays(environment_.arrays, work.tenant),
+                                               TenantRegions(environment_.regions, work.tenant)});
     if (!planned.ok()) return planned.status();
     planned_ = *std::move(planned);
     report_.element_type = ElementTypeOf(*planned_);

@@ -99,6 +99,7 @@ ExitCode RunProgram(int argc, const char* const* argv, const TextStyle& out_styl
   commands.push_back(MakeHistogramCommand(program));
   commands.push_back(MakeMergeCommand(program));
   commands.push_back(MakeArrayCommand(program));
+  commands.push_back(MakeRegionCommand(program));
 
   try {
     program.parse(argc, argv);

@@ -48,7 +48,7 @@ absl::StatusOr<InputArray> Session::Open(const InputOptions& options) const {
     if (!array.ok()) return array.status();
     InputDescription description{
         .source = options.path, .element_type = array->element_type, .shape = array->shape};
-    return InputArray{std::move(description), *std::move(array)};
+    return InputArray{std::move(description), *std::move(array), options.shared};
   }
   const absl::StatusOr<std::unique_ptr<Client>> client = Connect();
   if (!client.ok()) return client.status();

@@ -1,4 +1,5 @@
-// The input of an operation: an array of the caller's, or one that is on the server.
+// The input of an operation: an array of the caller's, one that is on the server, or one in memory
+// that both share.
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_ARRAY_INPUT_H_
 #define GRIDFOLD_CLIENT_GRIDFOLD_ARRAY_INPUT_H_
 
@@ -6,11 +7,12 @@
 #include <variant>
 
 #include "gridfold/array_view.h"
+#include "gridfold/region.h"
 #include "gridfold/resident_array.h"
 
 namespace gridfold::client {
 
-// Converts from whatever ArrayView does, and from ResidentArray. Owns no elements.
+// Converts from whatever ArrayView does, from ResidentArray and from RegionSlice. Owns no elements.
 //
 //   client.ReduceArray(samples, options);                           // A std::vector, say.
 //   client.ReduceArray(ResidentArray{"samples"}, options);
@@ -22,12 +24,13 @@ class ArrayInput {
   ArrayInput(const Range& elements) : source_(ArrayView(elements)) {}
   ArrayInput(const ArrayView& array) : source_(array) {}
   ArrayInput(ResidentArray array) : source_(std::move(array)) {}
+  ArrayInput(RegionSlice slice) : source_(std::move(slice)) {}
   // NOLINTEND(google-explicit-constructor)
 
-  const std::variant<ArrayView, ResidentArray>& source() const { return source_; }
+  const std::variant<ArrayView, ResidentArray, RegionSlice>& source() const { return source_; }
 
  private:
-  std::variant<ArrayView, ResidentArray> source_;
+  std::variant<ArrayView, ResidentArray, RegionSlice> source_;
 };
 
 }  // namespace gridfold::client

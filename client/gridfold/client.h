@@ -25,6 +25,7 @@
 #include "gridfold/error_details.h"
 #include "gridfold/histogram.h"
 #include "gridfold/reduction.h"
+#include "gridfold/region.h"
 #include "gridfold/resident_array.h"
 #include "gridfold/scan.h"
 #include "gridfold/server_info.h"
@@ -118,6 +119,16 @@ class Client {
   absl::StatusOr<std::vector<ArrayDescription>> ListArrays(const CallOptions& call_options = {});
 
   absl::Status DeleteArray(const std::string& name, const CallOptions& call_options = {});
+
+  // Lets a server on this host map a shared-memory object; SharedRegion does all of it.
+  // FAILED_PRECONDITION where the server allows no regions; ALREADY_EXISTS; RESOURCE_EXHAUSTED.
+  absl::StatusOr<RegionDescription> RegisterRegion(const NewRegion& region,
+                                                   const CallOptions& call_options = {});
+
+  absl::Status UnregisterRegion(const std::string& name, const CallOptions& call_options = {});
+
+  // All regions of the tenant, by their names.
+  absl::StatusOr<std::vector<RegionDescription>> ListRegions(const CallOptions& call_options = {});
 
   absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& call_options = {});
   absl::StatusOr<ServerStatistics> GetStatistics(const CallOptions& call_options = {});

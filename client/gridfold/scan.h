@@ -16,6 +16,7 @@
 #include "gridfold/element_type.h"
 #include "gridfold/execution_statistics.h"
 #include "gridfold/grouping.h"
+#include "gridfold/region.h"
 #include "gridfold/resident_array.h"
 
 namespace gridfold::client {
@@ -31,14 +32,20 @@ enum class ScanMode {
 enum class ScanDirection { kForward = 1, kReverse = 2 };
 
 // Where the result of a scan goes: into the answer; into a new array on the server, as in NewArray;
-// or into the place of the input, which is then on the server, and of the results' type.
+// into the place of the input, which is then on the server, and of the results' type; or into a
+// shared-memory region, at a place that holds none of the input.
 struct InlineDestination {};
 struct ResidentDestination {
   std::string name = "";
   std::optional<absl::Duration> idle_expiry = std::nullopt;
 };
 struct InPlaceDestination {};
-using ScanDestination = std::variant<InlineDestination, ResidentDestination, InPlaceDestination>;
+struct RegionDestination {
+  std::string name;
+  uint64_t offset_bytes = 0;  // A multiple of the size of one result.
+};
+using ScanDestination =
+    std::variant<InlineDestination, ResidentDestination, InPlaceDestination, RegionDestination>;
 
 struct ScanOptions {
   ScanOperation operation = ScanOperation::kSum;
@@ -58,10 +65,12 @@ struct ScanOptions {
 struct ScanResult {
   ElementType element_type = ElementType::kFloat64;
   std::vector<uint64_t> shape;  // [elements], or [rows, columns].
-  std::string data;             // The results, row-major; empty where they are on the server.
+  std::string data;             // The results, row-major; empty where they are elsewhere.
   ExecutionStatistics execution;
   // The array that holds the results, where they are on the server.
   std::optional<ArrayDescription> resident_array = std::nullopt;
+  // Where in a region they are.
+  std::optional<RegionSlice> region_slice = std::nullopt;
 
   // Of `data`.
   uint64_t element_count() const { return data.size() / ElementSizeBytes(element_type); }

@@ -30,6 +30,8 @@ struct ServerLimits {
   uint64_t tenant_resident_bytes_max = 0;  // Those of one tenant.
   uint64_t array_count_max = 0;            // All arrays on the server together.
   uint64_t array_chunk_bytes_max = 0;      // Data of one message that writes or reads an array.
+  uint64_t region_count_max = 0;           // Shared-memory regions; 0 where they are off.
+  uint64_t region_bytes_max = 0;           // All of them together.
   uint64_t batch_operations_max = 0;       // One batch.
 };
 
@@ -55,6 +57,8 @@ struct ServerStatistics {
   uint32_t lane_count = 0;
   uint64_t resident_array_count = 0;
   uint64_t resident_bytes = 0;
+  uint64_t region_count = 0;
+  uint64_t region_bytes = 0;
 };
 
 // The answer of the standard gRPC health service.

@@ -13,6 +13,7 @@
 #include "client/library/merge_conversion.h"
 #include "client/library/message_sender.h"
 #include "client/library/reduction_conversion.h"
+#include "client/library/region_conversion.h"
 #include "client/library/scan_conversion.h"
 #include "client/library/server_conversion.h"
 #include "client/library/shared_conversion.h"
@@ -250,6 +251,44 @@ absl::Status Client::DeleteArray(const std::string& name, const CallOptions& cal
   v1::DeleteArrayResponse response;
   return transport_->Call("/gridfold.v1.ArrayService/DeleteArray", WireMessage::Of(request),
                           call_options, response, Transport::Repeatable::kNo);
+}
+
+absl::StatusOr<RegionDescription> Client::RegisterRegion(const NewRegion& region,
+                                                         const CallOptions& call_options) {
+  if (region.idle_expiry == absl::InfiniteDuration()) {
+    return absl::InvalidArgumentError("idle_expiry: must be finite");
+  }
+  v1::RegisterRegionResponse response;
+  absl::Status status =
+      transport_->Call("/gridfold.v1.RegionService/RegisterRegion", ToWire(region), call_options,
+                       response, Transport::Repeatable::kNo);
+  if (!status.ok()) return status;
+  return FromProto(response.region());
+}
+
+absl::Status Client::UnregisterRegion(const std::string& name, const CallOptions& call_options) {
+  v1::UnregisterRegionRequest request;
+  request.set_name(name);
+  v1::UnregisterRegionResponse response;
+  return transport_->Call("/gridfold.v1.RegionService/UnregisterRegion", WireMessage::Of(request),
+                          call_options, response, Transport::Repeatable::kNo);
+}
+
+absl::StatusOr<std::vector<RegionDescription>> Client::ListRegions(
+    const CallOptions& call_options) {
+  std::vector<RegionDescription> regions;
+  v1::ListRegionsRequest request;
+  do {
+    v1::ListRegionsResponse response;
+    absl::Status status = transport_->Call("/gridfold.v1.RegionService/ListRegions",
+                                           WireMessage::Of(request), call_options, response);
+    if (!status.ok()) return status;
+    for (const v1::RegionDescription& region : response.regions()) {
+      regions.push_back(FromProto(region));
+    }
+    request.set_page_token(response.next_page_token());
+  } while (!request.page_token().empty());
+  return regions;
 }
 
 absl::StatusOr<ServerInfo> Client::GetServerInfo(const CallOptions& call_options) {

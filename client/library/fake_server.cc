@@ -131,10 +131,34 @@ class FakeServer::Information : public v1::ServerService::Service {
   FakeServer& fake_;
 };
 
+class FakeServer::Regions : public v1::RegionService::Service {
+ public:
+  explicit Regions(FakeServer& fake) : fake_(fake) {}
+
+  grpc::Status RegisterRegion(grpc::ServerContext* context,
+                              const v1::RegisterRegionRequest* request,
+                              v1::RegisterRegionResponse* response) override {
+    return fake_.on_register_region(*context, *request, *response);
+  }
+  grpc::Status UnregisterRegion(grpc::ServerContext* context,
+                                const v1::UnregisterRegionRequest* request,
+                                v1::UnregisterRegionResponse* response) override {
+    return fake_.on_unregister_region(*context, *request, *response);
+  }
+  grpc::Status ListRegions(grpc::ServerContext* context, const v1::ListRegionsRequest* request,
+                           v1::ListRegionsResponse* response) override {
+    return fake_.on_list_regions(*context, *request, *response);
+  }
+
+ private:
+  FakeServer& fake_;
+};
+
 FakeServer::FakeServer()
     : arrays_(std::make_unique<Arrays>(*this)),
       compute_(std::make_unique<Compute>(*this)),
-      information_(std::make_unique<Information>(*this)) {
+      information_(std::make_unique<Information>(*this)),
+      regions_(std::make_unique<Regions>(*this)) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   int port = 0;
@@ -143,6 +167,7 @@ FakeServer::FakeServer()
   builder.RegisterService(arrays_.get());
   builder.RegisterService(compute_.get());
   builder.RegisterService(information_.get());
+  builder.RegisterService(regions_.get());
   server_ = builder.BuildAndStart();
   target_ = absl::StrCat("127.0.0.1:", port);
 }

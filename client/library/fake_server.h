@@ -12,6 +12,7 @@
 #include "absl/synchronization/mutex.h"
 #include "gridfold/v1/array_service.grpc.pb.h"
 #include "gridfold/v1/compute_service.grpc.pb.h"
+#include "gridfold/v1/region_service.grpc.pb.h"
 #include "gridfold/v1/server_service.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
 
@@ -39,6 +40,9 @@ class FakeServer {
   // All messages of a stream, of one direction or the other.
   Handler<std::vector<v1::WriteArrayRequest>, v1::WriteArrayResponse> on_write_array;
   Handler<v1::ReadArrayRequest, std::vector<v1::ReadArrayResponse>> on_read_array;
+  Handler<v1::RegisterRegionRequest, v1::RegisterRegionResponse> on_register_region;
+  Handler<v1::UnregisterRegionRequest, v1::UnregisterRegionResponse> on_unregister_region;
+  Handler<v1::ListRegionsRequest, v1::ListRegionsResponse> on_list_regions;
   Handler<std::vector<v1::ReduceStreamRequest>, v1::ReduceStreamResponse> on_reduce_stream;
   Handler<std::vector<v1::HistogramStreamRequest>, v1::HistogramStreamResponse> on_histogram_stream;
   Handler<std::vector<v1::ScanStreamRequest>, std::vector<v1::ScanStreamResponse>> on_scan_stream;
@@ -58,12 +62,14 @@ class FakeServer {
   class Arrays;
   class Compute;
   class Information;
+  class Regions;
 
   void RememberPeer(const grpc::ServerContext& context);
 
   std::unique_ptr<Arrays> arrays_;
   std::unique_ptr<Compute> compute_;
   std::unique_ptr<Information> information_;
+  std::unique_ptr<Regions> regions_;
   std::unique_ptr<grpc::Server> server_;
   std::string target_;
 

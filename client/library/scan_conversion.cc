@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/library/proto_time.h"
+#include "client/library/region_conversion.h"
 #include "client/library/shared_conversion.h"
 
 namespace gridfold::client {
@@ -27,6 +28,9 @@ v1::ScanDestination MakeDestination(const ScanDestination& destination) {
     if (resident->idle_expiry) {
       *proto.mutable_resident_array()->mutable_idle_expiry() = ToProto(*resident->idle_expiry);
     }
+  } else if (const auto* const region = std::get_if<RegionDestination>(&destination)) {
+    proto.mutable_region()->set_name(region->name);
+    proto.mutable_region()->set_offset_bytes(region->offset_bytes);
   } else if (std::holds_alternative<InPlaceDestination>(destination)) {
     proto.mutable_in_place();
   } else {
@@ -69,6 +73,15 @@ absl::StatusOr<ScanResult> FromProto(v1::ScanArrayResponse&& response) {
                       .data = {},
                       .execution = FromProto(response.execution()),
                       .resident_array = *array};
+  }
+  if (response.has_region_slice()) {
+    absl::StatusOr<RegionSlice> slice = FromProto(response.region_slice());
+    if (!slice.ok()) return slice.status();
+    return ScanResult{.element_type = slice->element_type,
+                      .shape = slice->shape,
+                      .data = {},
+                      .execution = FromProto(response.execution()),
+                      .region_slice = *slice};
   }
   if (!response.has_inline_array()) {
     return absl::InternalError("the server's answer holds no array");

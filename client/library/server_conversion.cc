@@ -30,6 +30,8 @@ ServerInfo FromProto(const v1::GetServerInfoResponse& response) {
       .tenant_resident_bytes_max = limits.tenant_resident_bytes_max(),
       .array_count_max = limits.array_count_max(),
       .array_chunk_bytes_max = limits.array_chunk_bytes_max(),
+      .region_count_max = limits.region_count_max(),
+      .region_bytes_max = limits.region_bytes_max(),
       .batch_operations_max = limits.batch_operations_max(),
   };
   return info;
@@ -50,6 +52,8 @@ ServerStatistics FromProto(const v1::GetStatisticsResponse& response) {
       .lane_count = response.lane_count(),
       .resident_array_count = response.resident_array_count(),
       .resident_bytes = response.resident_bytes(),
+      .region_count = response.region_count(),
+      .region_bytes = response.region_bytes(),
   };
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "client/library/region_conversion.h"
 #include "client/library/shared_conversion.h"
 #include "gridfold/v1/array.pb.h"
 
@@ -70,7 +71,11 @@ void WireMessage::AppendArray(uint32_t field_number, const ArrayInput& array) {
     return;
   }
   v1::ArraySource source;
-  *source.mutable_resident_array() = ToProto(std::get<ResidentArray>(array.source()));
+  if (const auto* const slice = std::get_if<RegionSlice>(&array.source())) {
+    *source.mutable_region_slice() = ToProto(*slice);
+  } else {
+    *source.mutable_resident_array() = ToProto(std::get<ResidentArray>(array.source()));
+  }
   const std::string bytes = source.SerializeAsString();
   AppendOwned(FieldHeader(field_number, bytes.size()) + bytes);
 }

@@ -57,6 +57,11 @@ class CpuEngine final : public Engine {
     return CreateHostResidentPool(size_bytes);
   }
 
+  absl::StatusOr<std::unique_ptr<ExternalMemory>> RegisterHostMemory(
+      MutableHostSpan memory) override {
+    return std::make_unique<ExternalMemory>(MutableResidentSpan{memory.data, memory.size_bytes});
+  }
+
  private:
   WorkerPool workers_;
   const DeviceDescription device_;

@@ -238,15 +238,17 @@ class MomentLanes<S, kMoment> {
   }
 
   // Makes the sums of a slice integers in its units, and joins the lanes of each column. A sum is
-  // at most 2^51, and there are at most 2^10 lanes.
+  // at most 2^51, and there are at most 2^10 lanes; but elements that somebody changed between the
+  // survey and the sum may have come to anything, which is why these are not signed.
   void FoldSlice(int slice, uint32_t columns) {
     double* const sums = slices_[slice];
-    const int64_t anchor = std::bit_cast<int64_t>(SliceWindow::Anchor(window_.UnitOf(slice)));
+    const uint64_t anchor = std::bit_cast<uint64_t>(SliceWindow::Anchor(window_.UnitOf(slice)));
     for (uint32_t lane = 0; lane < width_; ++lane) {
-      SetLaneTotal(sums + lane, std::bit_cast<int64_t>(sums[lane]) - anchor);
+      SetLaneTotal(sums + lane, std::bit_cast<uint64_t>(sums[lane]) - anchor);
     }
     FoldLanes(width_, columns, [=](uint32_t into, uint32_t from) {
-      SetLaneTotal(sums + into, LaneTotalAt(sums + into) + LaneTotalAt(sums + from));
+      SetLaneTotal(sums + into, static_cast<uint64_t>(LaneTotalAt(sums + into)) +
+                                    static_cast<uint64_t>(LaneTotalAt(sums + from)));
     });
   }
 
@@ -258,7 +260,7 @@ class MomentLanes<S, kMoment> {
     std::memcpy(&total, place, sizeof(total));
     return total;
   }
-  static void SetLaneTotal(double* place, int64_t total) {
+  static void SetLaneTotal(double* place, uint64_t total) {
     std::memcpy(place, &total, sizeof(total));
   }
 

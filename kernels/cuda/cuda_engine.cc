@@ -10,6 +10,7 @@
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/device_properties.h"
 #include "kernels/cuda/device_resident_pool.h"
+#include "kernels/cuda/external_memory.h"
 #include "kernels/cuda/reduce_geometry.h"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/resource_counter.h"
@@ -32,6 +33,8 @@ class CudaEngine final : public Engine {
   EngineResources resources() const override {
     return {.device_bytes = cuda::g_device_memory.held_bytes(),
             .pinned_bytes = cuda::g_pinned_memory.held_bytes(),
+            .registered_bytes = cuda::g_registered_memory.held_bytes(),
+            .registrations = cuda::g_registered_memory.taken_count(),
             .device_allocations = cuda::g_device_memory.taken_count(),
             .pinned_allocations = cuda::g_pinned_memory.taken_count(),
             .streams_created = cuda::g_streams.taken_count()};
@@ -45,6 +48,16 @@ class CudaEngine final : public Engine {
 
   absl::StatusOr<std::unique_ptr<ResidentPool>> CreateResidentPool(uint64_t size_bytes) override {
     return cuda::CreateDeviceResidentPool(properties_.device, size_bytes);
+  }
+
+  absl::StatusOr<std::unique_ptr<ExternalMemory>> RegisterHostMemory(
+      MutableHostSpan memory) override {
+    return cuda::RegisterHostMemory(properties_.device, memory);
+  }
+
+  absl::StatusOr<std::unique_ptr<ExternalMemory>> OpenIpcMemory(const IpcHandle& handle,
+                                                                uint64_t size_bytes) override {
+    return cuda::OpenIpcMemory(properties_.device, handle, size_bytes);
   }
 
  private:

@@ -28,7 +28,8 @@ class ResourceCounter {
 
 inline constinit ResourceCounter g_device_memory;
 inline constinit ResourceCounter g_pinned_memory;
-inline constinit ResourceCounter g_streams;  // Without bytes.
+inline constinit ResourceCounter g_registered_memory;  // Of others, registered or opened.
+inline constinit ResourceCounter g_streams;            // Without bytes.
 
 }  // namespace gridfold::kernels::cuda
 

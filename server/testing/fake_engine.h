@@ -77,6 +77,11 @@ class FakeEngine final : public kernels::Engine {
       uint64_t size_bytes) override {
     return kernels::CreateHostResidentPool(size_bytes);
   }
+  absl::StatusOr<std::unique_ptr<kernels::ExternalMemory>> RegisterHostMemory(
+      kernels::MutableHostSpan memory) override {
+    return std::make_unique<kernels::ExternalMemory>(
+        kernels::MutableResidentSpan{memory.data, memory.size_bytes});
+  }
 
  private:
   class FakeLane final : public kernels::Lane {

@@ -10,6 +10,7 @@
 #include "google/protobuf/text_format.h"
 #include "gridfold/v1/array_service.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
+#include "gridfold/v1/region_service.pb.h"
 #include "kernels/accumulator.h"
 
 namespace gridfold::server {
@@ -36,11 +37,20 @@ constexpr char kRead[] = "/gridfold.v1.ArrayService/ReadArray";
 constexpr char kGet[] = "/gridfold.v1.ArrayService/GetArray";
 constexpr char kList[] = "/gridfold.v1.ArrayService/ListArrays";
 constexpr char kDelete[] = "/gridfold.v1.ArrayService/DeleteArray";
+constexpr char kRegister[] = "/gridfold.v1.RegionService/RegisterRegion";
+constexpr char kUnregister[] = "/gridfold.v1.RegionService/UnregisterRegion";
+constexpr char kListRegions[] = "/gridfold.v1.RegionService/ListRegions";
 
 // kMutatorArray, of which there is but one element, as a source.
 std::string Resident(const char* field) {
   return absl::StrCat(field, " { resident_array { name: '", kMutatorArray,
                       "' slice { first: 0 count: 1 } } } ");
+}
+
+// An int64 of kMutatorRegion as a source.
+std::string InRegion(const char* field) {
+  return absl::StrCat(field, " { region_slice { name: '", kMutatorRegion,
+                      "' element_type: 4 shape: 1 } } ");
 }
 
 // Accumulators of two integers, as text.
@@ -131,6 +141,17 @@ const std::vector<Seed>& Seeds() {
       {kGet, &v1::GetArrayRequest::default_instance(), absl::StrCat("name: '", kMutatorArray, "'")},
       {kList, &v1::ListArraysRequest::default_instance(), "page_size: 5 page_token: 'a'"},
       {kDelete, &v1::DeleteArrayRequest::default_instance(), "name: 'another'"},
+      {kReduce, &v1::ReduceArrayRequest::default_instance(),
+       absl::StrCat(InRegion("array"), "statistics: [2, 8, 18]")},
+      {kScan, &v1::ScanArrayRequest::default_instance(),
+       absl::StrCat(InRegion("array"),
+                    "operation: 1 overflow_policy: 2 destination { region { name: '",
+                    kMutatorRegion, "' offset_bytes: 8 } }")},
+      {kRegister, &v1::RegisterRegionRequest::default_instance(),
+       "size_bytes: 4096 posix_shared_memory { object_name: '/gridfold-nothing' } "
+       "idle_expiry { seconds: 1 }"},
+      {kUnregister, &v1::UnregisterRegionRequest::default_instance(), "name: 'another'"},
+      {kListRegions, &v1::ListRegionsRequest::default_instance(), "page_size: 5"},
       {kBatch, &v1::BatchComputeRequest::default_instance(),
        absl::StrCat("operations { reduction { array { inline_array { element_type: 3 data: "
                     "'abcdefgh' } } statistics: [2, 4] first_index: 1 } } "

@@ -13,6 +13,8 @@ namespace gridfold::server {
 
 // The array that resident inputs of the requests name: one int64.
 inline constexpr char kMutatorArray[] = "seven";
+// The region that they name: at least 16 bytes.
+inline constexpr char kMutatorRegion[] = "sixteen";
 
 // One in-memory request of each method, with every field of the contract in use somewhere.
 struct RequestBytes {

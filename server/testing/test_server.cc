@@ -30,6 +30,7 @@ TestServer::TestServer(const std::vector<kernels::Engine*>& engines, const Limit
                                        grpc::InsecureChannelCredentials(), arguments);
   compute_ = v1::ComputeService::NewStub(channel_);
   arrays_ = v1::ArrayService::NewStub(channel_);
+  regions_ = v1::RegionService::NewStub(channel_);
   server_service_ = v1::ServerService::NewStub(channel_);
 }
 

@@ -14,6 +14,7 @@
 #include "gridfold/v1/array_service.grpc.pb.h"
 #include "gridfold/v1/compute_service.grpc.pb.h"
 #include "gridfold/v1/error_details.pb.h"
+#include "gridfold/v1/region_service.grpc.pb.h"
 #include "gridfold/v1/server_service.grpc.pb.h"
 #include "kernels/engine.h"
 #include "server/limits.h"
@@ -31,6 +32,7 @@ class TestServer {
   Server& server() { return *server_; }
   v1::ComputeService::Stub& compute() { return *compute_; }
   v1::ArrayService::Stub& arrays() { return *arrays_; }
+  v1::RegionService::Stub& regions() { return *regions_; }
   v1::ServerService::Stub& server_service() { return *server_service_; }
   const std::shared_ptr<grpc::Channel>& channel() { return channel_; }
   v1::GetStatisticsResponse GetStatistics();
@@ -40,6 +42,7 @@ class TestServer {
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::ComputeService::Stub> compute_;
   std::unique_ptr<v1::ArrayService::Stub> arrays_;
+  std::unique_ptr<v1::RegionService::Stub> regions_;
   std::unique_ptr<v1::ServerService::Stub> server_service_;
 };
 

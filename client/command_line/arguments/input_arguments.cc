@@ -42,6 +42,12 @@ InputArguments::InputArguments(CLI::App& command, InputPlaces places) {
         ->type_name("NAME[FIRST:COUNT]")
         ->excludes(file)
         ->group(group);
+    command
+        .add_flag("--shared", options_.shared,
+                  "Pass FILE's elements through shared memory: to a server on this machine that "
+                  "runs with --allow-regions")
+        ->excludes("--array")
+        ->group(group);
   }
   command.add_option("--format", options_.format, "auto (the default), npy, raw or csv")
       ->transform(CLI::CheckedTransformer(FormatNames()).description(""))

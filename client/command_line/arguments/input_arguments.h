@@ -13,7 +13,8 @@ namespace gridfold::client {
 // What an input may be besides a file.
 enum class InputPlaces { kFile, kFileOrServer };
 
-// FILE and the flags that describe it, as text; --array in place of them where that is allowed.
+// FILE and the flags that describe it, as text; where an array on the server is allowed too,
+// --array in place of them, and --shared.
 class InputArguments {
  public:
   InputArguments(CLI::App& command, InputPlaces places);

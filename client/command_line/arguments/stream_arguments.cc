@@ -21,6 +21,7 @@ StreamArguments::StreamArguments(CLI::App& command) {
                     "Send the array as it is read: of any size, in little memory (.npy and raw "
                     "input)")
           ->excludes(command.get_option("--array"))
+          ->excludes(command.get_option("--shared"))
           ->group(group);
   command
       .add_option("--chunk-bytes", chunk_bytes_,

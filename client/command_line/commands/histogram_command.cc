@@ -17,6 +17,7 @@
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/input/file.h"
+#include "client/command_line/input/shared_input.h"
 #include "client/command_line/report/histogram_report.h"
 #include "client/command_line/report/json_report.h"
 
@@ -123,8 +124,11 @@ class HistogramCommand : public Command {
     if (!weights.ok()) return weights.status();
     if (y->has_value()) options.y_array = (*y)->input();
     if (weights->has_value()) options.weights = (*weights)->input();
-    auto answer = session.Ask(
-        *array, [&](Client& client) { return client.ComputeHistogram(array->input(), options); });
+    auto answer = session.Ask(*array, [&](Client& client) {
+      return WithInput(client, *array, [&](const ArrayInput& input_array) {
+        return client.ComputeHistogram(input_array, options);
+      });
+    });
     // What they view ends here.
     if (options.y_array) options.y_array = kGivenArray;
     if (options.weights) options.weights = kGivenArray;

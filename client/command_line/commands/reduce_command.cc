@@ -15,6 +15,7 @@
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/input/file.h"
+#include "client/command_line/input/shared_input.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/reduction_report.h"
 
@@ -31,6 +32,7 @@ Examples:
   gridfold reduce january.npy --accumulator january.acc
   gridfold reduce --array samples --stat sum         an array on the server; see gridfold array
   gridfold reduce --array 'samples[1000:50]'         50 of its elements, from number 1,000 on
+  gridfold reduce samples.npy --shared               through memory that a local server shares
   producer | gridfold reduce - --type uint16 --stat count,max
   producer | gridfold reduce - --type uint16 --stream         of any length, in little memory
 )";
@@ -110,8 +112,11 @@ class ReduceCommand : public Command {
                              const ReductionOptions& options) {
     const absl::StatusOr<InputArray> array = session.Open(input);
     if (!array.ok()) return array.status();
-    return session.Ask(*array,
-                       [&](Client& client) { return client.ReduceArray(array->input(), options); });
+    return session.Ask(*array, [&](Client& client) {
+      return WithInput(client, *array, [&](const ArrayInput& input_array) {
+        return client.ReduceArray(input_array, options);
+      });
+    });
   }
 
   ReductionAnswer AskStream(const Session& session, const InputOptions& input,

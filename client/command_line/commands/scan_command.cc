@@ -14,6 +14,7 @@
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/outgoing_array.h"
+#include "client/command_line/input/shared_input.h"
 #include "client/command_line/output/array_file.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/scan_report.h"
@@ -117,8 +118,11 @@ class ScanCommand : public Command {
                  const ScanOptions& options) const {
     const absl::StatusOr<InputArray> array = session.Open(input);
     if (!array.ok()) return array.status();
-    auto answer = session.Ask(
-        *array, [&](Client& client) { return client.ScanArray(array->input(), options); });
+    auto answer = session.Ask(*array, [&](Client& client) {
+      return WithInput(client, *array, [&](const ArrayInput& input_array) {
+        return client.ScanArray(input_array, options);
+      });
+    });
     if (!answer.ok() || output_.empty()) return answer;
     const absl::Status status = WriteArrayFile(output_, answer->result.element_type,
                                                answer->result.shape, answer->result.data);

@@ -14,6 +14,7 @@ namespace gridfold::client {
 struct InputArray {
   InputDescription description;
   std::variant<HostArray, ResidentArray> array;
+  bool shared = false;  // A HostArray that the server is to read in shared memory.
 
   // Views a HostArray's elements, which must outlive it.
   ArrayInput input() const {
@@ -24,7 +25,7 @@ struct InputArray {
   // What a request that takes the array carries of it.
   uint64_t sent_bytes() const {
     const auto* const host = std::get_if<HostArray>(&array);
-    return host == nullptr ? 0 : host->view().bytes().size();
+    return host == nullptr || shared ? 0 : host->view().bytes().size();
   }
 };
 

@@ -26,6 +26,7 @@ struct InputOptions {
   std::vector<uint64_t> shape = {};                  // [rows, columns]; empty: as the file says.
   std::optional<std::string> column = std::nullopt;  // Of CSV input: a number from 1, or a name.
   std::optional<char> delimiter = std::nullopt;  // Of CSV input: nothing is a comma, a tab in .tsv.
+  bool shared = false;  // The server is to read the elements in shared memory.
 };
 
 // Reads the array. Errors name the file and say what is wrong with it.

@@ -109,6 +109,15 @@ Json ToObject(const ArrayDescription& array) {
           {"idle_time_us", ToMicroseconds(array.idle_time)}};
 }
 
+Json ToObject(const RegionDescription& region) {
+  Json object = {{"name", region.name},
+                 {"size_bytes", region.size_bytes},
+                 {"idle_expiry_us", ToMicroseconds(region.idle_expiry)},
+                 {"idle_time_us", ToMicroseconds(region.idle_time)}};
+  if (region.owner_process_id) object["owner_process_id"] = *region.owner_process_id;
+  return object;
+}
+
 Json ToObject(const ServerLimits& limits) {
   return {{"message_bytes_max", limits.message_bytes_max},
           {"bin_count_max", limits.bin_count_max},
@@ -120,6 +129,8 @@ Json ToObject(const ServerLimits& limits) {
           {"tenant_resident_bytes_max", limits.tenant_resident_bytes_max},
           {"array_count_max", limits.array_count_max},
           {"array_chunk_bytes_max", limits.array_chunk_bytes_max},
+          {"region_count_max", limits.region_count_max},
+          {"region_bytes_max", limits.region_bytes_max},
           {"batch_operations_max", limits.batch_operations_max}};
 }
 
@@ -136,7 +147,9 @@ Json ToObject(const ServerStatistics& statistics) {
           {"lanes_busy", statistics.lanes_busy},
           {"lane_count", statistics.lane_count},
           {"resident_array_count", statistics.resident_array_count},
-          {"resident_bytes", statistics.resident_bytes}};
+          {"resident_bytes", statistics.resident_bytes},
+          {"region_count", statistics.region_count},
+          {"region_bytes", statistics.region_bytes}};
 }
 
 // Text from elsewhere may not be UTF-8; what is not is replaced.
@@ -182,6 +195,12 @@ std::string ToJson(const std::vector<ArrayDescription>& arrays) {
   Json list = Json::array();
   for (const ArrayDescription& array : arrays) list.push_back(ToObject(array));
   return Write({{"arrays", std::move(list)}});
+}
+
+std::string ToJson(const std::vector<RegionDescription>& regions) {
+  Json list = Json::array();
+  for (const RegionDescription& region : regions) list.push_back(ToObject(region));
+  return Write({{"regions", std::move(list)}});
 }
 
 std::string ToJson(const Answer<HistogramResult>& answer, const HistogramOptions& options) {

@@ -14,6 +14,7 @@
 #include "client/command_line/report/answer.h"
 #include "gridfold/histogram.h"
 #include "gridfold/reduction.h"
+#include "gridfold/region.h"
 #include "gridfold/resident_array.h"
 #include "gridfold/scan.h"
 #include "gridfold/server_info.h"
@@ -34,6 +35,9 @@ std::string ToJson(const ArrayDescription& array);
 
 // {"arrays": [{...}, ...]}, each as above.
 std::string ToJson(const std::vector<ArrayDescription>& arrays);
+
+// {"regions": [...]}.
+std::string ToJson(const std::vector<RegionDescription>& regions);
 
 // {"operation": "histogram", "input": {...}, "channels": [{"counts" or "weight_sums",
 //  "bin_indices" (sparse only), "underflow_count", "overflow_count", "nan_count", "quantiles"}],

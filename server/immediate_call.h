@@ -1,0 +1,50 @@
+// A call that only looks something up, or makes a note of something, and is answered at once, in
+// gRPC's own thread. Used by array_service.cc and region_service.cc only.
+#ifndef GRIDFOLD_SERVER_IMMEDIATE_CALL_H_
+#define GRIDFOLD_SERVER_IMMEDIATE_CALL_H_
+
+#include <grpcpp/grpcpp.h>
+
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/call_environment.h"
+#include "server/call_report.h"
+#include "server/exception_guard.h"
+#include "server/message_codec.h"
+#include "server/rpc_status.h"
+#include "server/tenant.h"
+
+namespace gridfold::server {
+
+// Answers with what `body` makes of the request and its tenant.
+template <class Request, class Response>
+grpc::ServerUnaryReactor* AnswerAtOnce(
+    CallEnvironment& environment, Rpc rpc, grpc::CallbackServerContext& context,
+    const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer& response_bytes,
+    absl::FunctionRef<absl::Status(const Request&, const std::string&, Response&)> body) {
+  CallReport report(rpc, environment.next_call_id++);
+  report.request_bytes = request_bytes.Length();
+  const absl::Status status = CatchExceptions([&]() -> absl::Status {
+    const absl::StatusOr<std::string> tenant = TenantOf(context);
+    if (!tenant.ok()) return tenant.status();
+    Request request;
+    // The buffer belongs to this call.
+    absl::Status decoded =
+        DecodeRequest(const_cast<grpc::ByteBuffer&>(request_bytes), environment.limits, request);
+    if (!decoded.ok()) return decoded;
+    Response response;
+    if (absl::Status answered = body(request, *tenant, response); !answered.ok()) return answered;
+    return EncodeResponse(response, response_bytes);
+  });
+  environment.Report(report, status, response_bytes.Length());
+  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+  reactor->Finish(ToGrpcStatus(status));
+  return reactor;
+}
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_IMMEDIATE_CALL_H_

@@ -1,0 +1,31 @@
+// A process that something belongs to: a process number together with the time that the process
+// started, since numbers are used again. Immutable, and so thread-safe.
+#ifndef GRIDFOLD_SERVER_OWNER_PROCESS_H_
+#define GRIDFOLD_SERVER_OWNER_PROCESS_H_
+
+#include <cstdint>
+#include <optional>
+
+namespace gridfold::server {
+
+class OwnerProcess {
+ public:
+  // Nothing where no such process runs now.
+  static std::optional<OwnerProcess> Find(uint32_t process_id);
+
+  uint32_t process_id() const { return process_id_; }
+
+  // Whether the process has not ended. Asks the system: takes some microseconds.
+  bool IsAlive() const;
+
+ private:
+  OwnerProcess(uint32_t process_id, uint64_t start_time)
+      : process_id_(process_id), start_time_(start_time) {}
+
+  uint32_t process_id_;
+  uint64_t start_time_;  // In clock ticks since the system started.
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_OWNER_PROCESS_H_

@@ -1,0 +1,217 @@
+// Shared-memory regions by tenant and name: memory of callers on this host that jobs read and write
+// where it lies.
+//
+// A region that a job works on is held by a lease. Unregistering it, or its expiry, or the end of
+// the process that it belongs to, takes effect at once for whoever asks for it by name; its memory
+// is let go in the store's own thread when the last lease has ended. Room is counted until then.
+//
+// Bounds: regions and their bytes, of all tenants together, by Limits. Knows neither gRPC nor CUDA.
+// Thread-safe. Must outlive its leases.
+//
+// Errors, each with a reason of error_reason.h: NOT_FOUND; ALREADY_EXISTS; RESOURCE_EXHAUSTED, with
+// a retry delay unless the region is larger than the bound; FAILED_PRECONDITION for a region that
+// has lost memory.
+#ifndef GRIDFOLD_SERVER_REGION_STORE_H_
+#define GRIDFOLD_SERVER_REGION_STORE_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/engine.h"
+#include "server/job.h"
+#include "server/limits.h"
+#include "server/owner_process.h"
+#include "server/shared_mapping.h"
+#include "server/sweeper.h"
+
+namespace gridfold::server {
+
+class RegionStore;
+
+// Where a region's memory is: an object by its name (ValidateObjectName), or memory of a device.
+using RegionSource = std::variant<std::string, kernels::IpcHandle>;
+
+struct NewRegion {
+  std::string name;         // Empty: chosen by the store.
+  uint64_t size_bytes = 0;  // At least 1.
+  RegionSource source;
+  uint32_t device = 0;  // Of device memory: the engine's place in the store's list.
+  std::chrono::nanoseconds idle_expiry{0};
+  std::optional<OwnerProcess> owner;
+};
+
+struct RegionInfo {
+  std::string name;
+  uint64_t size_bytes = 0;
+  std::chrono::nanoseconds idle_expiry{0};
+  std::chrono::nanoseconds idle_time{0};
+  uint32_t owner_process_id = 0;  // 0: none.
+};
+
+// A region's memory, and when it goes. Made by RegionStore::Register, and shared as RegionLease.
+class StoredRegion {
+ public:
+  // What the memory takes of the store's room, until it is given back.
+  class Room {
+   public:
+    Room(RegionStore& store, uint64_t size_bytes) : store_(store), size_bytes_(size_bytes) {}
+    ~Room();
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+
+    uint64_t size_bytes() const { return size_bytes_; }
+
+   private:
+    RegionStore& store_;
+    const uint64_t size_bytes_;
+  };
+
+  StoredRegion(RegionStore& store, const NewRegion& region, std::unique_ptr<Room> room);
+  StoredRegion(const StoredRegion&) = delete;
+  StoredRegion& operator=(const StoredRegion&) = delete;
+
+  kernels::MutableResidentSpan span() const { return memory_->span(); }
+
+  // The engine that device memory is for, by its place in the store's list; none for host memory,
+  // which any of them can use.
+  std::optional<uint32_t> engine() const { return engine_; }
+
+  // FAILED_PRECONDITION once memory of the region is found missing.
+  absl::Status Check() const;
+
+  // The same behind a job, and says that the region was in use until now.
+  absl::Status EndUse() const;
+
+  // Whether bytes of this region, which `span` has, are also those of `other`.
+  bool Overlaps(const kernels::ResidentSpan& span, const StoredRegion& other,
+                const kernels::ResidentSpan& other_span) const;
+
+ private:
+  friend class RegionStore;
+
+  absl::Status Open(const std::vector<kernels::Engine*>& engines, const NewRegion& region);
+  bool IsGone(JobClock::time_point now) const;
+
+  RegionStore& store_;
+  const std::chrono::nanoseconds idle_expiry_;
+  const std::optional<OwnerProcess> owner_;
+  // Given back in the opposite order.
+  const std::unique_ptr<Room> room_;
+  std::unique_ptr<SharedMapping> mapping_;  // None of device memory.
+  std::unique_ptr<kernels::ExternalMemory> memory_;
+  std::optional<uint32_t> engine_;
+  mutable std::atomic<JobClock::time_point> last_used_;
+  mutable std::atomic<bool> is_abandoned_ = false;  // The owner has ended.
+};
+using RegionLease = std::shared_ptr<const StoredRegion>;
+
+// A part of a tenant's regions, in the order of their names.
+struct RegionPage {
+  std::vector<RegionInfo> regions;
+  bool is_last = true;
+};
+
+// What the regions of all tenants take now.
+struct RegionStoreStatistics {
+  uint64_t region_count = 0;
+  uint64_t taken_bytes = 0;  // Of regions that are unregistered but leased as well.
+};
+
+class RegionStore {
+ public:
+  // The engines, at least one, outlive the store; `now` is the clock of idle times.
+  RegionStore(std::vector<kernels::Engine*> engines, const Limits& limits,
+              std::function<JobClock::time_point()> now = JobClock::now);
+  ~RegionStore();
+
+  // Opens a region's memory and gives it its name. Takes time in proportion to its size. Errors
+  // also those of SharedMapping::Open and of the engine.
+  absl::StatusOr<RegionInfo> Register(const std::string& tenant, NewRegion region);
+
+  // ALREADY_EXISTS where Register would say so now.
+  absl::Status CheckVacant(const std::string& tenant, const std::string& name) const;
+
+  // Counts as use.
+  absl::StatusOr<RegionLease> Find(const std::string& tenant, const std::string& name) const;
+
+  // Up to `count_max` regions whose names come after `after`.
+  RegionPage List(const std::string& tenant, const std::string& after, uint64_t count_max) const;
+
+  absl::Status Remove(const std::string& tenant, const std::string& name);
+
+  RegionStoreStatistics GetStatistics() const;
+
+  // Lets go what has expired, was abandoned or removed, and is not leased. Happens once a second
+  // and behind Remove. Returns when every other call that is under way has done so too.
+  void Sweep();
+
+ private:
+  friend class StoredRegion;
+
+  // Tenant and name.
+  using Key = std::pair<std::string, std::string>;
+
+  absl::StatusOr<std::unique_ptr<StoredRegion::Room>> TakeRoom(uint64_t size_bytes);
+  void GiveBackRoom(uint64_t size_bytes);
+  void FindAbandoned();
+
+  // These require `mutex_`.
+  const RegionLease* FindRegion(const Key& key) const;
+  void RemoveGone();
+  std::string ChooseName(const std::string& tenant);
+  RegionInfo Describe(const std::string& name, const StoredRegion& region) const;
+
+  const std::vector<kernels::Engine*> engines_;
+  const uint64_t region_count_max_;
+  const uint64_t region_bytes_max_;
+  const std::function<JobClock::time_point()> now_;
+
+  std::mutex sweep_mutex_;  // Taken before mutex_.
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  uint64_t taken_count_ = 0;  // Of regions that are leaving as well.
+  uint64_t taken_bytes_ = 0;
+  std::random_device random_;
+  std::map<Key, RegionLease> regions_;
+  std::vector<RegionLease> leaving_;  // Without a name, perhaps still leased.
+
+  Sweeper sweeper_;  // Last: it ends before what it uses.
+};
+
+// The store as one tenant sees it; where there is none, every call says so. Cheap to copy.
+class TenantRegions {
+ public:
+  TenantRegions() = default;
+  TenantRegions(RegionStore* store, std::string tenant)
+      : store_(store), tenant_(std::move(tenant)) {}
+
+  // FAILED_PRECONDITION where regions are off.
+  absl::Status CheckAllowed() const;
+
+  absl::StatusOr<RegionInfo> Register(NewRegion region) const;
+  absl::Status CheckVacant(const std::string& name) const;
+  absl::StatusOr<RegionLease> Find(const std::string& name) const;
+  absl::StatusOr<RegionPage> List(const std::string& after, uint64_t count_max) const;
+  absl::Status Remove(const std::string& name) const;
+
+ private:
+  RegionStore* store_ = nullptr;
+  std::string tenant_;
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_REGION_STORE_H_

@@ -1,0 +1,61 @@
+// A POSIX shared-memory object of a caller's, mapped into the server.
+//
+// Only objects whose names begin with "/gridfold-" are opened: a caller is not to make the server
+// map what other programs share among themselves.
+#ifndef GRIDFOLD_SERVER_SHARED_MAPPING_H_
+#define GRIDFOLD_SERVER_SHARED_MAPPING_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "kernels/array.h"
+#include "server/mapping_guard.h"
+
+namespace gridfold::server {
+
+// INVALID_ARGUMENT that names `field` where no object may have that name.
+absl::Status ValidateObjectName(absl::string_view name, absl::string_view field);
+
+// Thread-safe. Unmaps the memory when it goes.
+class SharedMapping {
+ public:
+  // Maps the first `size_bytes`, at least one, of the object for reading and writing. Requires a
+  // name that is valid. Errors: INVALID_ARGUMENT, the field of RegisterRegionRequest named, where
+  // there is no such object, it may not be opened or is smaller; RESOURCE_EXHAUSTED where the
+  // system has no room for the mapping.
+  static absl::StatusOr<std::unique_ptr<SharedMapping>> Open(const std::string& object_name,
+                                                             uint64_t size_bytes);
+  ~SharedMapping();
+  SharedMapping(const SharedMapping&) = delete;
+  SharedMapping& operator=(const SharedMapping&) = delete;
+
+  kernels::MutableHostSpan span() const { return {data_, size_bytes_}; }
+
+  // False once memory was found missing, or the object is too small now.
+  bool IsIntact() const;
+
+  // Whether both map one object.
+  bool IsOfSameObject(const SharedMapping& other) const {
+    return device_ == other.device_ && inode_ == other.inode_;
+  }
+
+ private:
+  SharedMapping(int file, dev_t device, ino_t inode, std::byte* data, uint64_t size_bytes);
+
+  const int file_;
+  const dev_t device_;
+  const ino_t inode_;
+  std::byte* const data_;
+  const uint64_t size_bytes_;
+  std::unique_ptr<MappingGuard> guard_;
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_SHARED_MAPPING_H_
