@@ -54,7 +54,7 @@ stage "Installed tree" check_installed_tree
 if ! $fast; then
   # What reads bytes from strangers, under AddressSanitizer and UndefinedBehaviorSanitizer.
   asan_tests=(malformed_request_test server_unit_test scheduler_test service_test array_store_test
-              resident_memory_test command_line_input_test)
+              resident_memory_test command_line_input_test fold_test stream_test)
   stage "Build with AddressSanitizer" build_targets asan "${asan_tests[@]}"
   stage "Tests with AddressSanitizer" ctest --preset asan -R \
     "^($(IFS='|'; echo "${asan_tests[*]}"))\$"

@@ -29,7 +29,7 @@ bool ConcernsTheBatch(const absl::Status& status) {
 class BatchRunner {
  public:
   BatchRunner(const PlannedBatch& batch, kernels::Lane& lane, std::stop_token stop,
-           kernels::RunStatistics& statistics, v1::BatchComputeResponse& response)
+              kernels::RunStatistics& statistics, v1::BatchComputeResponse& response)
       : operations_(batch.operations),
         lane_(lane),
         stop_(std::move(stop)),

@@ -15,10 +15,10 @@
 
 namespace gridfold::server {
 
-// How a batch ran, as one of its jobs is told.
-struct BatchRun {
+// How a shared launch went, as one of its jobs is told.
+struct SharedLaunch {
   std::chrono::nanoseconds queue_time;       // Of the job.
-  const kernels::RunStatistics& statistics;  // Of the whole batch.
+  const kernels::RunStatistics& statistics;  // Of the whole launch.
 };
 
 // A job's work as one reduction among others.
@@ -27,7 +27,8 @@ struct BatchableWork {
   kernels::BatchedReduction reduction;
   // In place of JobWork::run: is given the job's result, or its error, and returns what the job
   // ends with. May throw.
-  std::function<absl::Status(absl::StatusOr<kernels::ReductionResult>, const BatchRun&)> complete;
+  std::function<absl::Status(absl::StatusOr<kernels::ReductionResult>, const SharedLaunch&)>
+      complete;
 };
 
 struct BatchedJob {

@@ -1,7 +1,8 @@
 // Every bound of the server, with the sums that follow from them. Limits holds those that an
 // operator may move (each names its option); the constants are the rest.
 //
-// Memory that the defaults let the server take at most, beside its own code:
+// Memory that the defaults let the server take at most, beside its own code, with one device; lanes,
+// what they run, and resident arrays take as many times as much with several:
 //
 //   one lane, device     input 256 MiB + output 256 MiB + offsets 2^24 * 8 B = 128 MiB, and scratch
 //                        for the operation that needs most (kernels/cuda/lane_layout.h)
@@ -22,6 +23,8 @@
 //                        off them; each no larger than an answer)                 =    3 GiB
 //   streams              what has arrived and waits, with the states of what was folded,
 //                        queued_bytes_max, and one message for each              =    1 GiB
+//   waiting jobs         queued_jobs_max * 1 KiB, and as much for a tenant each    =    2 MiB
+//   idle tenants         kIdleTenantsMax * (1 + devices) * 512 B                  =  256 KiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
 //   regions              memory of callers, up to region_bytes_max of it mapped and, on a GPU,
 //   locked;
@@ -100,6 +103,10 @@ inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;
 inline constexpr uint64_t kStreamCountCeiling = uint64_t{1} << 16;
 
 inline constexpr uint32_t kLaneCountCeiling = 256;
+// A lane without a job looks for one so long before its thread sleeps, since to wake a thread takes
+// as long as a small job: only where there are so many processors for each lane.
+inline constexpr std::chrono::microseconds kLaneSpin{200};
+inline constexpr uint32_t kProcessorsPerSpinningLane = 3;
 inline constexpr uint32_t kEngineCountMax = 64;
 inline constexpr uint64_t kResidentBytesCeiling = uint64_t{1} << 50;
 // Looking for expired arrays takes time in proportion to their number.

@@ -64,6 +64,7 @@ void LogStart(const ServerOptions& options, const std::vector<kernels::Engine*>&
             {"resident_bytes_max", limits.resident_bytes_of_all()},
             {"tenant_resident_bytes_max", limits.tenant_bytes_max()},
             {"array_count_max", limits.array_count_max},
+            {"stream_count_max", limits.stream_count_max},
             {"region_count_max", limits.regions_allowed ? limits.region_count_max : 0},
             {"region_bytes_max", limits.regions_allowed ? limits.region_bytes_max : 0},
             {"batch_operations_max", limits.batch_operations_max}});

@@ -81,14 +81,15 @@ absl::Status ConvertSpec(const v1::ScanArrayRequest& request, kernels::ScanSpec&
 
 // What scans can be asked for, but not in a stream.
 absl::Status CheckStreamedScan(const v1::ScanArrayRequest& request,
-                               const kernels::ArrayDescription& array) {
+                               const kernels::ArrayDescription& array,
+                               const kernels::ScanSpec& spec) {
   if (array.is_matrix) {
     return InvalidField("array.streamed_array.column_count", "a stream is scanned as a whole");
   }
   if (request.grouping().kind_case() != v1::Grouping::KIND_NOT_SET) {
     return InvalidField("grouping", "a stream is scanned as a whole");
   }
-  if (request.direction() == v1::SCAN_DIRECTION_REVERSE) {
+  if (spec.direction == kernels::ScanDirection::kReverse) {
     return InvalidField("direction", "a stream is scanned as it arrives, forward");
   }
   if (!request.has_destination() || request.destination().has_inline_array()) {
@@ -447,9 +448,8 @@ absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request
       ValidateStreamedArray(request.array(), "array");
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
-  const absl::Status converted =
-      FirstError(ConvertSpec(request, spec), CheckStreamedScan(request, *array));
-  if (!converted.ok()) return converted;
+  if (absl::Status status = ConvertSpec(request, spec); !status.ok()) return status;
+  if (absl::Status status = CheckStreamedScan(request, *array, spec); !status.ok()) return status;
   absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(*array, std::move(spec));
   if (!plan.ok()) return plan.status();
   if (absl::Status status = CheckScanBatch(*plan, limits); !status.ok()) return status;

@@ -160,6 +160,7 @@ absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
       if (engine != nullptr) {
         lane = &LeaveIdle(*engine);
         TakeNext(*lane);
+        lane->called.store(true, std::memory_order_relaxed);
       } else {
         const Backlog& backlog = queue_.backlog();
         statistics_.queued_high_water = std::max(statistics_.queued_high_water, backlog.jobs);
@@ -286,7 +287,7 @@ Scheduler::EngineLanes* Scheduler::IdleEngineFor(const JobWork& work) {
 // is still telling the caller of its last job.
 Scheduler::LaneThread& Scheduler::LeaveIdle(EngineLanes& engine) {
   auto lane = std::find_if(engine.idle.rbegin(), engine.idle.rend(),
-                           [](const LaneThread* candidate) { return candidate->asleep; });
+                           [](const LaneThread* candidate) { return candidate->ready; });
   if (lane == engine.idle.rend()) lane = engine.idle.rbegin();
   LaneThread& left = **lane;
   engine.idle.erase(std::next(lane).base());
@@ -371,10 +372,21 @@ void Scheduler::RunLane(LaneThread& lane) {
 // False when there will be no more.
 bool Scheduler::WaitForJob(LaneThread& lane) {
   std::unique_lock lock(mutex_);
-  lane.asleep = true;
+  lane.ready = true;
+  lock.unlock();
+  LookForJob(lane);
+  lock.lock();
   lane.wake.wait(lock, [&] { return shutting_down_ || !lane.jobs.empty(); });
-  lane.asleep = false;
+  lane.ready = false;
+  lane.called.store(false, std::memory_order_relaxed);
   return !lane.jobs.empty();
+}
+
+// Spares a job that comes soon the time that it takes to wake a thread.
+void Scheduler::LookForJob(const LaneThread& lane) const {
+  const auto end = std::chrono::steady_clock::now() + options_.lane_spin;
+  while (!lane.called.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) {
+  }
 }
 
 // Those that came while the lane was waking up, or telling its last callers, can still share.

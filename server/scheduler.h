@@ -19,6 +19,7 @@
 #define GRIDFOLD_SERVER_SCHEDULER_H_
 
 #include <chrono>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -94,6 +95,8 @@ struct SchedulerOptions {
   Limits limits;
   std::function<JobClock::time_point()> now = JobClock::now;
   TenantWeights tenant_weights = {};
+  // How long the thread of a lane without a job looks for one before it sleeps.
+  std::chrono::nanoseconds lane_spin{0};
   // Called once for each engine that is lost, by its place in the list, before the job that met the
   // failure is finished; `none_is_left` with the last one.
   std::function<void(uint32_t engine, bool none_is_left)> on_engine_lost = [](uint32_t, bool) {};
@@ -144,8 +147,10 @@ class Scheduler {
     std::thread thread;
     // Guarded by mutex_.
     JobList jobs;         // What it runs, or will when it has woken up.
-    bool asleep = false;  // Waiting for a job, not only without one.
+    bool ready = false;   // Waiting for a job, not only without one.
     std::condition_variable wake;
+    // Whether it has been given a job, for a thread that looks without the mutex.
+    std::atomic<bool> called = false;
     // Its own thread's alone, with room for the largest batch from the start.
     std::vector<Job*> started;  // Of `jobs`, those that there is no reason not to run.
     std::vector<BatchedJob> batch;
@@ -164,6 +169,7 @@ class Scheduler {
 
   void RunLane(LaneThread& lane);
   bool WaitForJob(LaneThread& lane);
+  void LookForJob(const LaneThread& lane) const;
   void StartJobs(LaneThread& lane);
   void RunJobs(LaneThread& lane);
   bool CompleteAndTakeNext(LaneThread& lane);

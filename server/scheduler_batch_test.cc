@@ -62,7 +62,7 @@ class SumJob {
     work.batchable =
         BatchableWork{*kernels::BatchKeyOf(plan_),
                       {&plan_, input()},
-                      [this](absl::StatusOr<kernels::ReductionResult> result, const BatchRun&) {
+                      [this](absl::StatusOr<kernels::ReductionResult> result, const SharedLaunch&) {
                         ++batch_count_;
                         return Take(std::move(result));
                       }};

@@ -4,6 +4,7 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
 
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,6 +26,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
   std::unique_ptr<Server> server(new Server(all_limits));
   if (absl::Status status = server->MakeArrays(engines); !status.ok()) return status;
   SchedulerOptions options{.limits = all_limits, .tenant_weights = tenant_weights};
+  if (std::thread::hardware_concurrency() >=
+      kProcessorsPerSpinningLane * all_limits.lane_count_of_all()) {
+    options.lane_spin = kLaneSpin;
+  }
   options.on_engine_lost = [&self = *server](uint32_t engine, bool none_is_left) {
     self.OnEngineLost(engine, none_is_left);
   };

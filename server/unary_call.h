@@ -136,9 +136,9 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     return BatchableWork{
         *key,
         {&planned_->plan, planned_->input.data},
-        [this](absl::StatusOr<kernels::ReductionResult> result, const BatchRun& batch) {
-          report_.queue_time = batch.queue_time;
-          report_.run = batch.statistics;
+        [this](absl::StatusOr<kernels::ReductionResult> result, const SharedLaunch& launch) {
+          report_.queue_time = launch.queue_time;
+          report_.run = launch.statistics;
           report_.run.strategy = "reduce/batch";
           report_.run.bytes_read = planned_->plan.array.size_bytes();
           if (!result.ok()) return Answer(result.status());
