@@ -2,6 +2,7 @@
 
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
@@ -28,10 +29,7 @@ uint64_t TotalBytes(const StreamSizes& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
 }
 
-StreamIntake::~StreamIntake() {
-  ReleaseAll();
-  if (is_admitted_) environment_.streams.Leave();
-}
+StreamIntake::~StreamIntake() { ReleaseAll(); }
 
 absl::Status StreamIntake::Enter() {
   is_admitted_ = environment_.streams.Enter();
@@ -97,6 +95,7 @@ void StreamIntake::ReleaseAll() {
   pending_ = {};
   state_bytes_ = 0;
   SetHeldBytes(0);
+  if (std::exchange(is_admitted_, false)) environment_.streams.Leave();
 }
 
 void StreamIntake::SetHeldBytes(uint64_t bytes) {

@@ -54,7 +54,7 @@ class StreamIntake {
   // The job has taken away what it has used.
   void EndBatch();
 
-  // The call is over.
+  // The call is over, and its place is free before its caller hears of that.
   void ReleaseAll();
 
  private:
