@@ -1,8 +1,8 @@
 // Every bound of the server, with the sums that follow from them. Limits holds those that an
 // operator may move (each names its option); the constants are the rest.
 //
-// Memory that the defaults let the server take at most, beside its own code, with one device; lanes,
-// what they run, and resident arrays take as many times as much with several:
+// Memory that the defaults let the server take at most, beside its own code, with one device; with
+// several, lanes, what they run and resident arrays take as many times as much:
 //
 //   one lane, device     input 256 MiB + output 256 MiB + offsets 2^24 * 8 B = 128 MiB, and scratch
 //                        for the operation that needs most (kernels/cuda/lane_layout.h)

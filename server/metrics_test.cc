@@ -386,7 +386,7 @@ TEST_F(MetricsTest, HostileRequestsMakeNoLabels) {
   EXPECT_THAT(values("strategy"),
               IsSubsetOf({"reduce/contiguous", "reduce/axis-0", "scan/blocks", "scan/axis-0",
                           "scan/exact", "histogram/private", "histogram/shared", "merge/reduction",
-                          "merge/histogram", "create", "none"}));
+                          "merge/histogram", "create", "batch", "reduce/batch", "none"}));
 }
 
 TEST_F(MetricsTest, WhatIsNotAScrapeIsAnError) {

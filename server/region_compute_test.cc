@@ -263,6 +263,27 @@ TEST(RegionUseTest, UnregisteringARegionInUseWaitsForTheJob) {
   }
 }
 
+TEST_F(RegionComputeTest, BatchesTakeRegions) {
+  SharedObject object(std::vector<int32_t>{1, 2, 3, 4});
+  ASSERT_TRUE(Register("x", object).ok());
+  v1::BatchComputeRequest request;
+  for (const uint64_t count : {2, 4, 5}) {
+    *request.add_operations()->mutable_reduction() =
+        Sum(InRegion("x", v1::ELEMENT_TYPE_INT32, 0, {count}));
+  }
+  v1::BatchComputeResponse response;
+  ASSERT_TRUE(server_.compute().BatchCompute(caller_.MakeContext().get(), request, &response).ok());
+  const auto sum = [&](int i) {
+    return response.results(i).reduction().results(0).values().int64_values().values(0);
+  };
+  EXPECT_EQ(sum(0), 3);
+  EXPECT_EQ(sum(1), 10);
+  EXPECT_EQ(response.results(2).error().code(), grpc::StatusCode::INVALID_ARGUMENT);
+  object.Resize(0);
+  ASSERT_TRUE(server_.compute().BatchCompute(caller_.MakeContext().get(), request, &response).ok());
+  EXPECT_EQ(response.results(0).error().code(), grpc::StatusCode::FAILED_PRECONDITION);
+}
+
 // A thread that keeps writing all kinds of numbers into an object.
 class Scribbler {
  public:
