@@ -18,8 +18,8 @@
 #ifndef GRIDFOLD_SERVER_SCHEDULER_H_
 #define GRIDFOLD_SERVER_SCHEDULER_H_
 
-#include <chrono>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -146,8 +146,8 @@ class Scheduler {
     std::unique_ptr<kernels::Lane> lane;
     std::thread thread;
     // Guarded by mutex_.
-    JobList jobs;         // What it runs, or will when it has woken up.
-    bool ready = false;   // Waiting for a job, not only without one.
+    JobList jobs;        // What it runs, or will when it has woken up.
+    bool ready = false;  // Waiting for a job, not only without one.
     std::condition_variable wake;
     // Whether it has been given a job, for a thread that looks without the mutex.
     std::atomic<bool> called = false;

@@ -111,13 +111,14 @@ TEST(StreamMessageTest, FieldsThatAMessageDoesNotHaveAreUnknown) {
 
 TEST(StreamMessageTest, LengthsBeyondTheEnd) {
   std::mt19937_64 random(1);
-  for (const std::string& bytes : {std::string("\x12\x05"
-                                              "abcd"),
-                                  std::string("\x12\xff\xff\xff\xff\x0f"),
-                                  std::string("\x12\xff\xff\xff\xff\x07"
-                                              "a"),
-                                  std::string("\x12"), std::string("\x80"), std::string("\x0a\x80"),
-                                  std::string("\0", 1), std::string("\x13"), std::string("\x17")}) {
+  for (const std::string& bytes :
+       {std::string("\x12\x05"
+                    "abcd"),
+        std::string("\x12\xff\xff\xff\xff\x0f"),
+        std::string("\x12\xff\xff\xff\xff\x07"
+                    "a"),
+        std::string("\x12"), std::string("\x80"), std::string("\x0a\x80"), std::string("\0", 1),
+        std::string("\x13"), std::string("\x17")}) {
     grpc::ByteBuffer buffer = InPieces(bytes, random);
     EXPECT_TRUE(absl::IsInvalidArgument(SplitMessage(buffer, 3).status()));
   }
