@@ -10,10 +10,12 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/transport_benchmark/bare_server.h"
 #include "client/transport_benchmark/child_process.h"
+#include "client/transport_benchmark/http_get.h"
 #include "client/transport_benchmark/sections.h"
 
 namespace gridfold::transport_benchmark {
@@ -35,15 +37,16 @@ struct Options {
 constexpr struct {
   const char* name;
   void (*measure)(const Targets&, Report&);
-} kSections[] = {{"resident", MeasureResident},
-                 {"unary", MeasureUnary},
-                 {"batch", MeasureBatches},
-                 {"streams", MeasureStreams}};
+} kSections[] = {{"resident", MeasureResident}, {"unary", MeasureUnary},
+                 {"batch", MeasureBatches},     {"streams", MeasureStreams},
+                 {"regions", MeasureRegions},   {"soak", MeasureSoak},
+                 {"overload", MeasureOverload}};
 
 // Starts a program that writes its port to a file of a folder of this run.
 absl::StatusOr<ChildProcess> StartServer(std::vector<std::string> arguments,
                                          const std::string& port_file, const std::string& log,
                                          std::string& target) {
+  fs::remove(port_file);
   absl::StatusOr<ChildProcess> child = ChildProcess::Start(arguments, log);
   if (!child.ok()) return child;
   const absl::StatusOr<int> port = AwaitPort(*child, port_file);
@@ -52,29 +55,56 @@ absl::StatusOr<ChildProcess> StartServer(std::vector<std::string> arguments,
   return child;
 }
 
+// What overload is measured on has few places to wait.
+std::vector<std::string> ServerArguments(const Options& options, const std::string& section,
+                                         const std::string& port_file, int metrics_port) {
+  std::vector<std::string> arguments = {options.server,
+                                        "--listen",
+                                        "127.0.0.1:0",
+                                        "--metrics-address",
+                                        "127.0.0.1:" + std::to_string(metrics_port),
+                                        "--port-file",
+                                        port_file,
+                                        "--allow-regions",
+                                        "--log-level",
+                                        "error"};
+  if (section == "overload") {
+    for (const auto& [name, value] :
+         {std::pair{"--lanes", kOverloadLanes}, std::pair{"--max-queued-jobs", kOverloadQueue}}) {
+      arguments.push_back(name);
+      arguments.push_back(std::to_string(value));
+    }
+  }
+  arguments.insert(arguments.end(), options.server_options.begin(), options.server_options.end());
+  return arguments;
+}
+
+int Fail(const absl::Status& status, const Options& options) {
+  std::fprintf(stderr, "%s (see %s)\n", std::string(status.message()).c_str(), options.log.c_str());
+  return EXIT_FAILURE;
+}
+
+// Each section has a server of its own, which nothing else has used before.
 int Measure(const Options& options, const fs::path& self, const fs::path& folder) {
   Targets targets;
   targets.quick = options.quick;
-  const std::string port_file = folder / "port";
+  targets.folder = folder;
+  targets.kernel_benchmark = fs::path(options.server).parent_path() / "kernel_benchmark";
   const std::string bare_port_file = folder / "bare_port";
-  std::vector<std::string> arguments = {options.server,      "--listen",    "127.0.0.1:0",
-                                        "--metrics-address", "off",         "--port-file",
-                                        port_file,           "--log-level", "warning"};
-  arguments.insert(arguments.end(), options.server_options.begin(), options.server_options.end());
   const auto bare = StartServer({self, "--serve-bare", bare_port_file}, bare_port_file, options.log,
                                 targets.bare);
-  const auto server = StartServer(arguments, port_file, options.log, targets.gridfold);
-  for (const auto* child : {&bare, &server}) {
-    if (child->ok()) continue;
-    std::fprintf(stderr, "%s (see %s)\n", std::string(child->status().message()).c_str(),
-                 options.log.c_str());
-    return EXIT_FAILURE;
-  }
+  if (!bare.ok()) return Fail(bare.status(), options);
   Report report;
   for (const auto& section : kSections) {
-    if (options.only.empty() || options.only.contains(section.name)) {
-      section.measure(targets, report);
-    }
+    if (!options.only.empty() && !options.only.contains(section.name)) continue;
+    targets.metrics_port = FreePort();
+    const std::string port_file = folder / "port";
+    const auto server =
+        StartServer(ServerArguments(options, section.name, port_file, targets.metrics_port),
+                    port_file, options.log, targets.gridfold);
+    if (!server.ok()) return Fail(server.status(), options);
+    targets.server = &*server;
+    section.measure(targets, report);
   }
   if (!options.json.empty() && !report.WriteJson(options.json)) {
     std::fprintf(stderr, "cannot write %s\n", options.json.c_str());

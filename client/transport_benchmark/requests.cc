@@ -18,15 +18,6 @@ v1::ReduceArrayRequest InlineSum(uint64_t size_bytes) {
   return request;
 }
 
-void AskForFullStatistics(v1::ReduceArrayRequest& request) {
-  for (const v1::Statistic statistic :
-       {v1::STATISTIC_COUNT, v1::STATISTIC_SUM, v1::STATISTIC_MIN, v1::STATISTIC_MAX,
-        v1::STATISTIC_ARGMIN, v1::STATISTIC_ARGMAX, v1::STATISTIC_MEAN, v1::STATISTIC_VARIANCE,
-        v1::STATISTIC_NAN_COUNT}) {
-    request.add_statistics(statistic);
-  }
-}
-
 std::string BatchOfSums(uint64_t size_bytes, int operation_count) {
   v1::BatchComputeRequest batch;
   for (int i = 0; i < operation_count; ++i) {

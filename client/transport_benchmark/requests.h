@@ -18,10 +18,6 @@ inline constexpr char kScanStream[] = "/gridfold.v1.ComputeService/ScanStream";
 // The sum of so many bytes of float32 elements, sent with the request.
 v1::ReduceArrayRequest InlineSum(uint64_t size_bytes);
 
-// Count, sum, minimum, maximum, both their places, mean, variance and the
-// number of NaNs.
-void AskForFullStatistics(v1::ReduceArrayRequest& request);
-
 // So many of the above in one call.
 std::string BatchOfSums(uint64_t size_bytes, int operation_count);
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "client/transport_benchmark/child_process.h"
 #include "client/transport_benchmark/report.h"
 
 namespace gridfold::transport_benchmark {
@@ -13,7 +14,11 @@ namespace gridfold::transport_benchmark {
 struct Targets {
   std::string gridfold;  // "host:port" of gridfold_server
   std::string bare;      // of the bare server
-  bool quick = false;    // A check that all works rather than a measurement.
+  int metrics_port = 0;  // of gridfold_server
+  const ChildProcess* server = nullptr;
+  std::string kernel_benchmark;  // A program that measures the bus; there may be none.
+  std::string folder;            // For files of the run.
+  bool quick = false;            // A check that all works rather than a measurement.
 };
 
 // A resident array of 2^28 elements: what the server takes beside its kernel.
@@ -24,6 +29,15 @@ void MeasureUnary(const Targets& targets, Report& report);
 void MeasureBatches(const Targets& targets, Report& report);
 // Streams of chunks against a bare sink, and both ways against a bare relay.
 void MeasureStreams(const Targets& targets, Report& report);
+// A region of shared memory against a copy of pinned memory to the device.
+void MeasureRegions(const Targets& targets, Report& report);
+// Memory over a minute of 256 jobs of mixed sizes.
+void MeasureSoak(const Targets& targets, Report& report);
+
+// Three times as many calls as the server can answer: of one with so few lanes and places to wait.
+inline constexpr int kOverloadLanes = 4;
+inline constexpr int kOverloadQueue = 16;
+void MeasureOverload(const Targets& targets, Report& report);
 
 }  // namespace gridfold::transport_benchmark
 

@@ -1,5 +1,6 @@
 #include "client/transport_benchmark/unary_load.h"
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
@@ -37,14 +38,39 @@ double Percentile(std::vector<float>& values, double part) {
   return *nth;
 }
 
-// One call after the other.
+// One call after the other, or one in each period.
 class CallLoop {
  public:
   CallLoop(const UnaryLoad& load, const std::shared_ptr<grpc::Channel>& channel,
-           grpc::CompletionQueue& queue)
-      : load_(load), stub_(channel), queue_(queue), request_(BufferOf(load.request)) {}
+           grpc::CompletionQueue& queue, Clock::duration period, Clock::time_point first)
+      : load_(load),
+        stub_(channel),
+        queue_(queue),
+        request_(BufferOf(load.request)),
+        period_(period),
+        next_(first) {}
 
+  void Begin() {
+    if (period_ == Clock::duration::zero()) {
+      Send();
+    } else {
+      Wait();
+    }
+  }
+
+  // A call is over, or it is time for the next one.
+  void OnEvent(Clock::time_point counted_from, Tally& tally) {
+    if (waiting_) {
+      Send();
+      return;
+    }
+    if (sent_at_ >= counted_from) Count(tally);
+    Begin();
+  }
+
+ private:
   void Send() {
+    waiting_ = false;
     context_.emplace();
     sent_at_ = Clock::now();
     reader_ = stub_.PrepareUnaryCall(&*context_, load_.method, request_, &queue_);
@@ -52,13 +78,13 @@ class CallLoop {
     reader_->Finish(&response_, &status_, this);
   }
 
-  // The call is over; sends the next one.
-  void OnAnswer(Clock::time_point counted_from, Tally& tally) {
-    if (sent_at_ >= counted_from) Count(tally);
-    Send();
+  void Wait() {
+    waiting_ = true;
+    const Clock::duration left = std::max(next_ - Clock::now(), Clock::duration::zero());
+    next_ += period_;
+    alarm_.Set(&queue_, std::chrono::system_clock::now() + left, this);
   }
 
- private:
   void Count(Tally& tally) const {
     const float us = std::chrono::duration<float, std::micro>(Clock::now() - sent_at_).count();
     if (status_.ok()) {
@@ -74,6 +100,10 @@ class CallLoop {
   grpc::GenericStub stub_;
   grpc::CompletionQueue& queue_;
   const grpc::ByteBuffer request_;
+  const Clock::duration period_;
+  Clock::time_point next_;
+  bool waiting_ = false;
+  grpc::Alarm alarm_;
   std::optional<grpc::ClientContext> context_;
   Clock::time_point sent_at_;
   std::unique_ptr<grpc::GenericClientAsyncResponseReader> reader_;
@@ -85,20 +115,28 @@ class CallLoop {
 void RunLoops(const UnaryLoad& load, int connections, Clock::time_point begin, Tally& tally) {
   grpc::CompletionQueue queue;
   std::vector<std::unique_ptr<CallLoop>> loops;
+  const int loop_count = load.connections * load.calls_per_connection;
+  Clock::duration period{};
+  if (load.calls_per_second > 0) {
+    period = std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(loop_count / load.calls_per_second));
+  }
+  const int share = connections * load.calls_per_connection;
   for (int i = 0; i < connections; ++i) {
     const std::shared_ptr<grpc::Channel> channel = OpenConnection(load.target);
     for (int k = 0; k < load.calls_per_connection; ++k) {
-      loops.push_back(std::make_unique<CallLoop>(load, channel, queue));
+      const auto first = Clock::now() + period * static_cast<int>(loops.size()) / share;
+      loops.push_back(std::make_unique<CallLoop>(load, channel, queue, period, first));
     }
   }
-  for (const auto& loop : loops) loop->Send();
+  for (const auto& loop : loops) loop->Begin();
   const Clock::time_point end = begin + load.duration;
   size_t under_way = loops.size();
   void* tag = nullptr;
   bool ok = false;
   while (under_way > 0 && queue.Next(&tag, &ok)) {
     if (Clock::now() < end) {
-      static_cast<CallLoop*>(tag)->OnAnswer(begin, tally);
+      static_cast<CallLoop*>(tag)->OnEvent(begin, tally);
     } else {
       --under_way;
     }

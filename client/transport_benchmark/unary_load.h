@@ -1,4 +1,4 @@
-// Unary calls in closed loops over any number of connections.
+// Unary calls over any number of connections: in closed loops, or at a given rate.
 #ifndef GRIDFOLD_CLIENT_TRANSPORT_BENCHMARK_UNARY_LOAD_H_
 #define GRIDFOLD_CLIENT_TRANSPORT_BENCHMARK_UNARY_LOAD_H_
 
@@ -14,6 +14,9 @@ struct UnaryLoad {
   std::string request{};  // The bytes of every call.
   int connections = 1;
   int calls_per_connection = 1;  // Under way at the same time.
+  // Of all connections together, evenly spaced whatever the answers take, as far as the calls that
+  // may be under way allow; 0: each call follows the one before it.
+  double calls_per_second = 0;
   std::chrono::milliseconds warm_up{500};
   std::chrono::milliseconds duration{2000};
 };

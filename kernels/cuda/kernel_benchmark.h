@@ -82,6 +82,7 @@ absl::Status BenchmarkExactSums(KernelBenchmark& benchmark);
 absl::Status BenchmarkReductions(KernelBenchmark& benchmark);
 absl::Status BenchmarkScans(KernelBenchmark& benchmark);
 absl::Status BenchmarkHistograms(KernelBenchmark& benchmark);
+absl::Status BenchmarkTransfers(KernelBenchmark& benchmark);
 
 }  // namespace gridfold::kernels::cuda
 

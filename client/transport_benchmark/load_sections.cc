@@ -1,0 +1,150 @@
+// The sections that put the server under load: more than it can answer, and much of everything.
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/transport_benchmark/connection.h"
+#include "client/transport_benchmark/http_get.h"
+#include "client/transport_benchmark/requests.h"
+#include "client/transport_benchmark/resident_array.h"
+#include "client/transport_benchmark/sections.h"
+#include "client/transport_benchmark/unary_load.h"
+
+namespace gridfold::transport_benchmark {
+
+namespace {
+
+constexpr double kMega = 1e6;
+
+// The value of a metric, by its name and labels as the text has them; 0 where it is missing.
+double Metric(const std::string& text, const std::string& name) {
+  const size_t at = text.find("\n" + name + " ");
+  return at == std::string::npos ? 0 : std::atof(text.c_str() + at + name.size() + 2);
+}
+
+struct Memory {
+  double resident_bytes = 0;  // Of the server's process.
+  double device_bytes = 0;
+  double pinned_bytes = 0;
+  double allocations = 0;
+};
+
+Memory ReadMemory(const Targets& targets) {
+  const std::string text = HttpGet(targets.metrics_port, "/metrics");
+  Memory memory;
+  memory.resident_bytes = static_cast<double>(targets.server->ResidentBytes());
+  memory.device_bytes = Metric(text, "gridfold_engine_memory_bytes{kind=\"device\"}");
+  memory.pinned_bytes = Metric(text, "gridfold_engine_memory_bytes{kind=\"pinned\"}");
+  for (const char* kind : {"device", "pinned", "registration", "stream"}) {
+    memory.allocations +=
+        Metric(text, absl::StrCat("gridfold_engine_allocations_total{kind=\"", kind, "\"}"));
+  }
+  return memory;
+}
+
+}  // namespace
+
+void MeasureOverload(const Targets& targets, Report& report) {
+  // What limits is the engine: the array is there, and calls are small.
+  const grpc::Status created =
+      CreateArray(OpenConnection(targets.gridfold), uint64_t{1} << (targets.quick ? 20 : 27));
+  UnaryLoad load{.target = targets.gridfold,
+                 .method = kReduceArray,
+                 .request = ResidentFullStatistics().SerializeAsString()};
+  if (targets.quick) load.duration = load.warm_up = std::chrono::milliseconds(100);
+  // As many at a time as the server takes before it refuses any.
+  load.connections = 4;
+  load.calls_per_connection = kOverloadLanes + kOverloadQueue;
+  load.calls_per_connection /= load.connections;
+  const UnaryFigures unloaded = RunUnaryLoad(load);
+  load.connections = 8;
+  load.calls_per_connection = 64;
+  load.calls_per_second = 3 * unloaded.calls_per_second;
+  const UnaryFigures overloaded = RunUnaryLoad(load);
+  report.Add({.what = "overload at 3 x capacity: answered",
+              .value = overloaded.calls_per_second,
+              .unit = "calls/s",
+              .ceiling = unloaded.calls_per_second,
+              .goal_at_least = 0.9,
+              .note = absl::StrCat(overloaded.refused, " refused, ", overloaded.failed, " failed ",
+                                   overloaded.first_error, created.error_message())});
+  report.Add({.what = "overload: p99 of the answered",
+              .value = overloaded.p99_us,
+              .unit = "us",
+              .ceiling = unloaded.p99_us,
+              .goal_at_most = 3});
+  report.Add({.what = "overload: p50 of the refused",
+              .value = overloaded.refused_p50_us,
+              .unit = "us",
+              .goal_at_most = 1000,
+              .note = absl::StrCat("p99 ", static_cast<int>(overloaded.refused_p99_us), " us")});
+}
+
+void MeasureSoak(const Targets& targets, Report& report) {
+  const std::chrono::seconds duration(targets.quick ? 1 : 60);
+  const std::chrono::seconds warm_up(targets.quick ? 1 : 10);
+  const struct {
+    uint64_t size_bytes;
+    int calls;
+  } kinds[] = {{256, 64}, {4 << 10, 64}, {64 << 10, 64}, {1 << 20, 48}, {16 << 20, 16}};
+  std::vector<UnaryFigures> figures(std::size(kinds));
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < std::size(kinds); ++i) {
+    threads.emplace_back([&, i] {
+      UnaryLoad load{.target = targets.gridfold,
+                     .method = kReduceArray,
+                     .request = InlineSum(kinds[i].size_bytes).SerializeAsString(),
+                     .connections = 4,
+                     .calls_per_connection = kinds[i].calls / 4};
+      load.warm_up = warm_up;
+      load.duration = duration;
+      figures[i] = RunUnaryLoad(load);
+    });
+  }
+  std::this_thread::sleep_for(warm_up);
+  const Memory before = ReadMemory(targets);
+  double resident_bytes_max = before.resident_bytes;
+  const auto end = std::chrono::steady_clock::now() + duration - std::chrono::milliseconds(500);
+  while (std::chrono::steady_clock::now() < end) {
+    resident_bytes_max =
+        std::max(resident_bytes_max, static_cast<double>(targets.server->ResidentBytes()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  const Memory after = ReadMemory(targets);
+  for (std::thread& thread : threads) thread.join();
+  uint64_t answered = 0;
+  std::string errors;
+  for (const UnaryFigures& kind : figures) {
+    answered += kind.answered;
+    if (kind.failed + kind.refused > 0) {
+      absl::StrAppend(&errors, " ", kind.refused, " refused, ", kind.failed, " failed ",
+                      kind.first_error);
+    }
+  }
+  report.Add({.what = "256 mixed jobs in flight: growth of memory",
+              .value = 100 * (resident_bytes_max / before.resident_bytes - 1),
+              .unit = "%",
+              .goal_at_most = 1,
+              .note = absl::StrCat(answered, " answered; ",
+                                   static_cast<int>(resident_bytes_max / kMega), " MB", errors)});
+  report.Add(
+      {.what = "256 mixed jobs: device and pinned bytes more",
+       .value = after.device_bytes + after.pinned_bytes - before.device_bytes - before.pinned_bytes,
+       .unit = "bytes",
+       .goal_at_most = 1e-9,
+       .note = absl::StrCat(static_cast<int>(after.device_bytes / kMega), " MB device, ",
+                            static_cast<int>(after.pinned_bytes / kMega), " MB pinned")});
+  report.Add({.what = "256 mixed jobs: allocations and registrations",
+              .value = after.allocations - before.allocations,
+              .unit = "",
+              .goal_at_most = 1e-9,
+              .note = absl::StrCat(static_cast<int>(after.allocations), " since the start")});
+}
+
+}  // namespace gridfold::transport_benchmark
