@@ -35,8 +35,8 @@
 //   regions              memory of callers, where they are allowed: up to region_bytes_max of it
 //                        mapped and, on a GPU, locked; pages that its owner never touched are
 //                        first taken here                                         =   16 GiB
-//   metrics              1 MiB of counters; 2 scrapes at a time, each some 100 KiB of text that
-//                        is held three times while it is made                     =    2 MiB
+//   metrics              1 MiB of counters; 2 scrapes at a time, each some 250 KiB of text that
+//                        is held three times while it is made                     =    3 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
 #define GRIDFOLD_SERVER_LIMITS_H_
 
