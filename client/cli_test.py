@@ -451,8 +451,8 @@ class ResidentArrayTest(CommandLineTest):
         np.testing.assert_array_equal(self.get("samples[299998:3]"), self.samples[-3:])
         self.assertEqual(self.get("samples[5:0]").size, 0)
         shown = self.json("array", "show", "samples")["array"]
-        self.assertEqual((shown["element_type"], shown["shape"], shown["size_bytes"]),
-                         ("float32", [300_001], 1_200_004))
+        self.assertEqual((shown["element_type"], shown["shape"], shown["size_bytes"],
+                          shown["device"]), ("float32", [300_001], 1_200_004, 0))
 
     def test_slices_have_the_answers_of_files(self):
         for first, count in ((0, 300_001), (1, 77_777), (299_999, 2)):
@@ -478,7 +478,7 @@ class ResidentArrayTest(CommandLineTest):
 
     def test_parts_are_written_where_they_belong(self):
         matrix = np.arange(12, dtype=np.int32).reshape(4, 3)
-        self.succeed("array", "create", "m", "--type", "int32", "--shape", "4,3")
+        self.succeed("array", "create", "m", "--type", "int32", "--shape", "4,3", "--device", 0)
         self.addCleanup(self.run_cli, "array", "delete", "m")
         self.succeed("array", "write", "m", self.save("part.npy", matrix[2:]), "--first", 6)
         np.testing.assert_array_equal(self.get("m[2:2]"), matrix[2:])

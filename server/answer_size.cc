@@ -108,4 +108,9 @@ absl::Status CheckAnswerSize(const kernels::HistogramPlan& plan, const Limits& l
   return CheckBytes("return_accumulator", AnswerBytes(plan), limits);
 }
 
+uint64_t ScanBatchBytesMin(const kernels::ScanPlan& plan) {
+  return kernels::kScanCarryElements * std::max(kernels::ElementSize(plan.array.element_type),
+                                                kernels::ElementSize(plan.output_type));
+}
+
 }  // namespace gridfold::server

@@ -27,6 +27,10 @@ absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& l
 absl::Status CheckAnswerSize(const kernels::ScanPlan& plan, const Limits& limits);
 absl::Status CheckAnswerSize(const kernels::HistogramPlan& plan, const Limits& limits);
 
+// What a streamed scan works on at once, at the least: bytes of its input or of its results,
+// whichever are more.
+uint64_t ScanBatchBytesMin(const kernels::ScanPlan& plan);
+
 }  // namespace gridfold::server
 
 #endif  // GRIDFOLD_SERVER_ANSWER_SIZE_H_

@@ -19,6 +19,7 @@ class ByteBudget {
     }
     return false;
   }
+  uint64_t left_bytes() const { return left_bytes_.load(); }
   void GiveBack(uint64_t bytes) { left_bytes_ += bytes; }
 
  private:

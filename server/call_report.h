@@ -1,5 +1,5 @@
-// What is recorded of one call of ComputeService or ArrayService, for its answer, the log and the
-// metrics.
+// What is recorded of one call of ComputeService, ArrayService or RegionService, for its answer,
+// the log and the metrics.
 #ifndef GRIDFOLD_SERVER_CALL_REPORT_H_
 #define GRIDFOLD_SERVER_CALL_REPORT_H_
 

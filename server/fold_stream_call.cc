@@ -176,11 +176,7 @@ absl::Status FoldStreamCall::RunBatch(const JobContext& job_context) {
 absl::Status FoldStreamCall::Answer(const JobContext& job_context) {
   absl::StatusOr<StreamAnswer> answer = fold_->Finish(intake_.batch(), job_context.stop);
   if (!answer.ok()) return answer.status();
-  v1::ExecutionStatistics& execution = *answer->execution;
-  FillExecution(report_.run, execution);
-  execution.set_engine(environment_.engine_name);
-  *execution.mutable_queue_time() = ToWire(*report_.queue_time);
-  *execution.mutable_total_time() = ToWire(report_.Elapsed());
+  FillExecution(report_, environment_.engine_name, *answer->execution);
   return EncodeResponse(*answer->message, response_);
 }
 

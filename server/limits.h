@@ -6,31 +6,37 @@
 //
 //   one lane, device     input 256 MiB + output 256 MiB + offsets 2^24 * 8 B = 128 MiB, and scratch
 //                        for the operation that needs most (kernels/cuda/lane_layout.h)
-//   one lane, pinned     a staging ring of fixed size (kernels/cuda/staging_ring.h)
-//   4 lanes              device 2.5 GiB + 4 * scratch; the CPU engine needs no lane memory
+//   one lane, pinned     a staging ring of 16 MiB (kernels/cuda/staging_ring.h) and 64 KiB for
+//                        small answers (kernels/cuda/cuda_lane.cc)
+//   4 lanes              device 2.5 GiB + 4 * scratch, pinned 64.25 MiB; the CPU engine's take none
 //   resident arrays      resident_bytes_max: of the device, from the start; of the host as they are
 //                        made where the engine is the CPU's                       =    1 GiB
 //   their descriptions   array_count_max * 1 KiB at most                          =   16 MiB
 //   chunks of arrays     those of WriteArray are waiting requests, 4 lanes * 16 MiB that are being
 //                        written, and the transport's; those of ReadArray queued_bytes_max = 1 GiB
-//   waiting requests     queued_bytes_max                                         =    1 GiB
+//   waiting requests     queued_bytes_max of messages                             =    1 GiB
+//                        Bulk data takes what it takes in the message. Offsets of segments, decoded
+//                        and in plans, take up to 16 times that: of one request 256 MiB, of a
+//                        batch 1 GiB
 //   running requests     4 lanes * (request 256 MiB + answer 256 MiB, twice while it is encoded)
 //                                                                                 =    3 GiB
 //   plans                of what waits and runs; the largest batch's: batch_operations_max * 1 KiB
 //                                                                                 =    4 MiB each
-//   accumulators         4 lanes * (states, their bytes, the same once more while the answer is
-//   read
-//                        off them; each no larger than an answer)                 =    3 GiB
-//   streams              what has arrived and waits, with the states of what was folded,
-//                        queued_bytes_max, and one message for each              =    1 GiB
-//   waiting jobs         queued_jobs_max * 1 KiB, and as much for a tenant each    =    2 MiB
+//   accumulators         4 lanes * (states, their bytes, the same once more while the answer
+//                        is read off them; each no larger than an answer)         =    3 GiB
+//   streams              what has arrived and waits, with the states of what was folded:
+//                        queued_bytes_max                                         =    1 GiB
+//                        Past that each may hold one message more, of which nothing can be computed
+//                        yet, and the values of rows, no more than an answer: stream_count_max *
+//                        512 MiB, where all callers mean ill
+//   waiting jobs         queued_jobs_max * 1 KiB, and as much for a tenant each   =    2 MiB
 //   idle tenants         kIdleTenantsMax * (1 + devices) * 512 B                  =  256 KiB
 //   transport            messages not yet complete, transport_bytes_max           =    2 GiB
-//   regions              memory of callers, up to region_bytes_max of it mapped and, on a GPU,
-//   locked;
-//                        pages that its owner never touched are first taken here  =   16 GiB
-//   metrics              800 KiB of counters; 2 scrapes at a time, each some 100 KiB of text that
-//                        is held three times while it is made                     =    1 MiB
+//   regions              memory of callers, where they are allowed: up to region_bytes_max of it
+//                        mapped and, on a GPU, locked; pages that its owner never touched are
+//                        first taken here                                         =   16 GiB
+//   metrics              1 MiB of counters; 2 scrapes at a time, each some 250 KiB of text that
+//                        is held three times while it is made                     =    3 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
 #define GRIDFOLD_SERVER_LIMITS_H_
 

@@ -40,10 +40,12 @@ void CollectAndWrite(benchmark::State& state) {
   const ServingState serving_state;
   const Limits limits;
   const ArrayStore arrays(engine.CreateResidentPool(limits.resident_bytes_max).value(), limits);
+  const StreamAdmission streams(limits.stream_count_max, limits.queued_bytes_max);
   SharedMetrics().Record(SmallReduction(), absl::StatusCode::kOk, 74);
   const MetricsCollector collector({.calls = SharedMetrics(),
                                     .scheduler = *scheduler,
                                     .arrays = arrays,
+                                    .streams = streams,
                                     .engines = {&engine},
                                     .serving_state = serving_state});
   const prometheus::TextSerializer serializer;

@@ -97,9 +97,11 @@ void AddCalls(const CallMetrics& calls, Families& families) {
 }
 
 void AddScheduler(const SchedulerStatistics& jobs, Families& families) {
-  families.push_back(Gauge("gridfold_lanes", "Jobs that can run at a time.", jobs.lane_count));
-  families.push_back(Gauge("gridfold_lanes_busy", "Jobs that run now.", jobs.lanes_busy));
-  families.push_back(Gauge("gridfold_lanes_busy_high_water", "The most jobs that ran at a time.",
+  families.push_back(Gauge("gridfold_lanes", "Lanes of all devices.", jobs.lane_count));
+  families.push_back(
+      Gauge("gridfold_lanes_busy", "Lanes that run something now.", jobs.lanes_busy));
+  families.push_back(Gauge("gridfold_lanes_busy_high_water",
+                           "The most lanes that ran something at a time.",
                            jobs.lanes_busy_high_water));
   families.push_back(Gauge("gridfold_jobs_running",
                            "Jobs on lanes; small ones may share a lane and a launch.",
@@ -152,6 +154,19 @@ void AddArrays(const ArrayStoreStatistics& arrays, Families& families) {
             static_cast<double>(arrays.taken_bytes)));
 }
 
+void AddStreams(const StreamStatistics& streams, Families& families) {
+  families.push_back(Gauge("gridfold_streams_open", "Streams that compute, open now.",
+                           static_cast<double>(streams.open)));
+  families.push_back(Gauge("gridfold_stream_bytes",
+                           "Bytes that streams hold: what has arrived and waits, and states.",
+                           static_cast<double>(streams.held_bytes)));
+  families.push_back(WithValues(
+      CounterFamily("gridfold_streams_refused_total",
+                    "Streams that computed nothing for want of room, by reason."),
+      "reason",
+      {{"streams", streams.refused_by_count}, {"stream_bytes", streams.refused_by_bytes}}));
+}
+
 void AddRegions(const RegionStoreStatistics& regions, Families& families) {
   families.push_back(Gauge("gridfold_regions", "Shared-memory regions that have a name.",
                            static_cast<double>(regions.region_count)));
@@ -169,7 +184,7 @@ void AddDevices(const MetricsSources& sources, const SchedulerStatistics& jobs,
   MetricFamily usable =
       GaugeFamily("gridfold_device_usable", "Whether the device runs jobs: 0 once it is lost.");
   MetricFamily lanes_busy =
-      GaugeFamily("gridfold_device_lanes_busy", "Jobs that run on the device now.");
+      GaugeFamily("gridfold_device_lanes_busy", "Lanes of the device that run something now.");
   MetricFamily resident =
       GaugeFamily("gridfold_device_resident_bytes", "Resident memory that arrays take there.");
   for (size_t i = 0; i < sources.engines.size(); ++i) {
@@ -219,6 +234,7 @@ Families MetricsCollector::Collect() const {
   const ArrayStoreStatistics arrays = sources_.arrays.GetStatistics();
   AddScheduler(jobs, families);
   AddArrays(arrays, families);
+  AddStreams(sources_.streams.GetStatistics(), families);
   AddDevices(sources_, jobs, arrays, families);
   if (sources_.regions != nullptr) AddRegions(sources_.regions->GetStatistics(), families);
   // Those of all engines of the program together.

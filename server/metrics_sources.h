@@ -10,6 +10,7 @@
 #include "server/region_store.h"
 #include "server/scheduler.h"
 #include "server/serving_state.h"
+#include "server/stream_admission.h"
 
 namespace gridfold::server {
 
@@ -17,6 +18,7 @@ struct MetricsSources {
   const CallMetrics& calls;
   const Scheduler& scheduler;
   const ArrayStore& arrays;
+  const StreamAdmission& streams;
   std::vector<const kernels::Engine*> engines;
   const ServingState& serving_state;
   const RegionStore* regions = nullptr;  // None where they are off.

@@ -20,6 +20,7 @@
 #include "server/testing/metrics_text.h"
 #include "server/testing/request_mutator.h"
 #include "server/testing/shared_object.h"
+#include "server/testing/stream_caller.h"
 #include "server/testing/test_server.h"
 #include "server/version.h"
 
@@ -322,6 +323,29 @@ TEST_F(MetricsTest, ResidentArraysAndTheirCallsShow) {
             1);
   EXPECT_EQ(metrics.Value("gridfold_requests_total" + Calls("DeleteArray", "OK", "none", "none")),
             1);
+}
+
+TEST_F(MetricsTest, StreamsShow) {
+  Limits limits;
+  limits.stream_count_max = 1;
+  TestServer server(*engine_, limits, kAnyPort);
+  v1::ReduceStreamResponse response;
+  v1::ReduceArrayRequest header = SmallReduction();
+  *header.mutable_array() = Streamed(v1::ELEMENT_TYPE_INT32);
+  grpc::ClientContext context;
+  const auto writer = server.compute().ReduceStream(&context, &response);
+  v1::ReduceStreamRequest message = Messages(header, {})[0];
+  message.set_data("123");  // Less than an element: it waits.
+  ASSERT_TRUE(writer->Write(message));
+  ScrapeUntil(server, "gridfold_streams_open", 1);
+  EXPECT_EQ(Send(server, Messages(header, {}), response).error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  ScrapeUntil(server, "gridfold_streams_refused_total{reason=\"streams\"}", 1);
+  context.TryCancel();
+  (void)writer->Finish();
+  const MetricsText metrics = ScrapeUntil(server, "gridfold_streams_open", 0);
+  EXPECT_EQ(metrics.Value("gridfold_stream_bytes"), 0);
+  EXPECT_EQ(metrics.Value("gridfold_streams_refused_total{reason=\"stream_bytes\"}"), 0);
 }
 
 TEST_F(MetricsTest, RegionsShowWhereTheyAreAllowed) {

@@ -269,6 +269,8 @@ v1::ServerLimits ToWire(const Limits& limits) {
     wire.set_region_count_max(limits.region_count_max);
     wire.set_region_bytes_max(limits.region_bytes_max);
   }
+  wire.set_stream_count_max(limits.stream_count_max);
+  wire.set_stream_pending_bytes_max(kStreamPendingBytes);
   wire.set_batch_operations_max(limits.batch_operations_max);
   return wire;
 }
@@ -355,13 +357,18 @@ void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
   *response.mutable_histogram_description() = Describe(operation);
 }
 
-void FillExecution(const kernels::RunStatistics& statistics, v1::ExecutionStatistics& execution) {
+void FillExecution(const CallReport& report, const std::string& engine,
+                   v1::ExecutionStatistics& execution) {
+  const kernels::RunStatistics& statistics = report.run;
+  execution.set_engine(engine);
   execution.set_strategy(statistics.strategy);
   execution.set_cluster_size(statistics.cluster_size);
   execution.set_bytes_read(statistics.bytes_read);
   *execution.mutable_stage_in_time() = ToWire(statistics.stage_in_time);
   *execution.mutable_kernel_time() = ToWire(statistics.kernel_time);
   *execution.mutable_stage_out_time() = ToWire(statistics.stage_out_time);
+  *execution.mutable_queue_time() = ToWire(*report.queue_time);
+  *execution.mutable_total_time() = ToWire(report.Elapsed());
 }
 
 }  // namespace gridfold::server

@@ -20,6 +20,7 @@
 #include "kernels/accumulator.h"
 #include "kernels/engine.h"
 #include "server/array_store.h"
+#include "server/call_report.h"
 #include "server/limits.h"
 #include "server/region_store.h"
 
@@ -63,8 +64,9 @@ void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramRe
 void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
                   v1::MergeAccumulatorsResponse& response);
 
-// Fills strategy, cluster size, bytes and the times of the stages.
-void FillExecution(const kernels::RunStatistics& statistics, v1::ExecutionStatistics& execution);
+// Tells of a call whose job has run, and whose answer is made now.
+void FillExecution(const CallReport& report, const std::string& engine,
+                   v1::ExecutionStatistics& execution);
 
 }  // namespace gridfold::server
 

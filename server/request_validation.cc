@@ -100,9 +100,7 @@ absl::Status CheckStreamedScan(const v1::ScanArrayRequest& request,
 
 // Whether the parts that a scan can go on behind fit in a job, and their results in a message.
 absl::Status CheckScanBatch(const kernels::ScanPlan& plan, const Limits& limits) {
-  const uint64_t batch_bytes =
-      kernels::kScanCarryElements * std::max(kernels::ElementSize(plan.array.element_type),
-                                             kernels::ElementSize(plan.output_type));
+  const uint64_t batch_bytes = ScanBatchBytesMin(plan);
   if (batch_bytes + kAnswerOverheadBytes <= limits.message_bytes_max) return absl::OkStatus();
   return InvalidField("array.streamed_array",
                       absl::StrCat("a batch takes ", batch_bytes,

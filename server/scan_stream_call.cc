@@ -170,11 +170,7 @@ absl::Status ScanStreamCall::RunBatch(const JobContext& job_context) {
       intake_.batch()[0], is_last_batch_, job_context.lane, job_context.stop, report_.run, fields);
   if (!results.ok()) return results.status();
   if (is_last_batch_) {
-    v1::ExecutionStatistics& execution = *fields.mutable_execution();
-    FillExecution(report_.run, execution);
-    execution.set_engine(environment_.engine_name);
-    *execution.mutable_queue_time() = ToWire(*report_.queue_time);
-    *execution.mutable_total_time() = ToWire(report_.Elapsed());
+    FillExecution(report_, environment_.engine_name, *fields.mutable_execution());
   }
   computed_ = EncodeChunk(fields, v1::ScanStreamResponse::kDataFieldNumber, *std::move(results));
   return absl::OkStatus();

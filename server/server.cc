@@ -93,6 +93,7 @@ absl::Status Server::ServeMetrics(const std::vector<kernels::Engine*>& engines,
       MetricsEndpoint::Start(address, {.calls = call_metrics_,
                                        .scheduler = *scheduler_,
                                        .arrays = *arrays_,
+                                       .streams = environment_->streams,
                                        .engines = {engines.begin(), engines.end()},
                                        .serving_state = serving_state_,
                                        .regions = regions_.get()});

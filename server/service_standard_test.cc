@@ -106,6 +106,9 @@ TEST_F(StandardServicesTest, TellsWhatItIs) {
   EXPECT_EQ(info.devices(0).name(), "fake device");
   EXPECT_EQ(info.limits().message_bytes_max(), Limits{}.message_bytes_max);
   EXPECT_EQ(info.limits().lane_count(), Limits{}.lane_count);
+  EXPECT_EQ(info.limits().stream_count_max(), Limits{}.stream_count_max);
+  EXPECT_EQ(info.limits().stream_pending_bytes_max(), kStreamPendingBytes);
+  EXPECT_EQ(info.limits().batch_operations_max(), Limits{}.batch_operations_max);
   const v1::GetStatisticsResponse statistics = server_.GetStatistics();
   EXPECT_GT(statistics.uptime().nanos(), 0);
   EXPECT_EQ(statistics.jobs_accepted(), 0u);

@@ -6,13 +6,10 @@
 
 namespace gridfold::server {
 
-void AddRun(const kernels::RunStatistics& run, kernels::RunStatistics& total) {
-  total.strategy = run.strategy;
-  total.cluster_size = run.cluster_size;
-  total.bytes_read += run.bytes_read;
-  total.stage_in_time += run.stage_in_time;
-  total.kernel_time += run.kernel_time;
-  total.stage_out_time += run.stage_out_time;
+StreamSizes SizesOf(const StreamArrays& arrays) {
+  StreamSizes sizes;
+  for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = arrays[i].size_bytes();
+  return sizes;
 }
 
 absl::Status InHeader(const absl::Status& status) {

@@ -1,5 +1,5 @@
 // What a stream computes of the arrays that arrive, as the calls see it: reductions
-// (stream_reduction.h) and histograms (stream_histogram.h).
+// (stream_reduction.cc) and histograms (stream_histogram.cc).
 //
 // Not thread-safe: used by one job of the stream, or between two.
 #ifndef GRIDFOLD_SERVER_STREAM_FOLD_H_
@@ -24,9 +24,10 @@
 
 namespace gridfold::server {
 
-// What has arrived of each array of a stream; of their sizes in bytes.
+// What has arrived of each array of a stream, and the bytes of each.
 using StreamArrays = std::array<PieceQueue, kStreamArrayCountMax>;
 using StreamSizes = std::array<uint64_t, kStreamArrayCountMax>;
+StreamSizes SizesOf(const StreamArrays& arrays);
 
 struct StreamAnswer {
   std::unique_ptr<google::protobuf::Message> message;
@@ -66,9 +67,6 @@ absl::StatusOr<std::unique_ptr<StreamFold>> MakeStreamReduction(const std::strin
                                                                 const Limits& limits);
 absl::StatusOr<std::unique_ptr<StreamFold>> MakeStreamHistogram(const std::string& header,
                                                                 const Limits& limits);
-
-// Adds a run to those before it; the strategy is the last one's.
-void AddRun(const kernels::RunStatistics& run, kernels::RunStatistics& total);
 
 // The error of the request in a stream's first message: names the field from the message on.
 absl::Status InHeader(const absl::Status& status);

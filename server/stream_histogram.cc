@@ -74,12 +74,6 @@ class StreamHistogram final : public StreamFold {
   }
 
  private:
-  static StreamSizes SizesOf(const StreamArrays& arrays) {
-    StreamSizes sizes;
-    for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = arrays[i].size_bytes();
-    return sizes;
-  }
-
   // Samples of which every array is there.
   uint64_t SampleCount(const StreamSizes& sizes) const {
     uint64_t count = std::numeric_limits<uint64_t>::max();
@@ -102,7 +96,7 @@ class StreamHistogram final : public StreamFold {
     kernels::RunStatistics run;
     const absl::StatusOr<kernels::HistogramResult> result = lane.RunHistogram(
         batch, {inputs[kSamples], inputs[kYSamples], inputs[kWeights]}, stop, run);
-    AddRun(run, statistics);
+    statistics.Add(run);
     if (!result.ok()) return InHeader(result.status());
     fold_->Add(*result);
     for (size_t i = 0; i < inputs.size(); ++i) arrays[i].RemoveFirst(inputs[i].size_bytes);

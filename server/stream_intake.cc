@@ -17,12 +17,6 @@ absl::Status Refused(absl::string_view why) {
                         kRetryDelay);
 }
 
-StreamSizes SizesOf(const StreamArrays& arrays) {
-  StreamSizes sizes;
-  for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = arrays[i].size_bytes();
-  return sizes;
-}
-
 }  // namespace
 
 uint64_t TotalBytes(const StreamSizes& sizes) {
@@ -51,12 +45,12 @@ absl::StatusOr<StreamMessage> StreamIntake::Open(grpc::ByteBuffer& message) {
 }
 
 absl::Status StreamIntake::HoldState(uint64_t bytes) {
-  if (!environment_.streams.HasRoomFor(bytes)) {
+  if (!environment_.streams.HoldWhereThereIsRoom(bytes)) {
     return Refused(absl::StrCat("other streams leave no room for the ", bytes,
                                 " bytes that this one would hold"));
   }
   state_bytes_ = bytes;
-  SetHeldBytes(held_bytes_ + bytes);
+  held_bytes_ += bytes;
   return absl::OkStatus();
 }
 

@@ -71,7 +71,7 @@ class StreamReduction final : public StreamFold {
     kernels::RunStatistics run;
     absl::StatusOr<kernels::ReductionResult> result =
         lane.RunReduction(batch, kernels::HostSlices{pieces, size_bytes}, stop, run);
-    AddRun(run, statistics);
+    statistics.Add(run);
     return result;
   }
 

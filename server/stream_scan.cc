@@ -7,6 +7,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
+#include "server/answer_size.h"
 #include "server/proto_conversion.h"
 #include "server/request_validation.h"
 #include "server/stream_fold.h"
@@ -19,12 +20,9 @@ absl::StatusOr<std::unique_ptr<StreamScan>> StreamScan::Make(const std::string& 
   if (absl::Status status = DecodeRequest(header, limits, request); !status.ok()) return status;
   absl::StatusOr<kernels::ScanPlan> plan = PlanStream(request, limits);
   if (!plan.ok()) return InHeader(plan.status());
-  const uint64_t carry_bytes =
-      kernels::kScanCarryElements * std::max(kernels::ElementSize(plan->array.element_type),
-                                             kernels::ElementSize(plan->output_type));
   const uint64_t batch_bytes =
       std::min(kStreamScanBatchBytes, limits.message_bytes_max - kAnswerOverheadBytes);
-  const uint64_t carries = std::max<uint64_t>(batch_bytes / carry_bytes, 1);
+  const uint64_t carries = std::max<uint64_t>(batch_bytes / ScanBatchBytesMin(*plan), 1);
   return absl::WrapUnique(new StreamScan(*std::move(plan), carries * kernels::kScanCarryElements));
 }
 
@@ -52,7 +50,7 @@ absl::StatusOr<ChunkData> StreamScan::Run(PieceQueue& data, bool is_last, kernel
   const absl::Status status = lane.ContinueScan(
       plan_, kernels::HostSlices{pieces, size_bytes},
       kernels::MutableHostSpan{results.data(), results.size_bytes()}, carry_, std::move(stop), run);
-  AddRun(run, statistics);
+  statistics.Add(run);
   if (!status.ok()) return InHeader(status);
   data.RemoveFirst(size_bytes);
   return results;

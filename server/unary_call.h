@@ -161,12 +161,9 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   }
 
   void Describe(v1::ExecutionStatistics& execution) const {
-    FillExecution(report_.run, execution);
     // Merges run on the processor, whatever the engine.
     constexpr bool kMerges = std::is_same_v<Planned, PlannedMerge>;
-    execution.set_engine(kMerges ? "cpu" : environment_.engine_name);
-    *execution.mutable_queue_time() = ToWire(*report_.queue_time);
-    *execution.mutable_total_time() = ToWire(report_.Elapsed());
+    FillExecution(report_, kMerges ? "cpu" : environment_.engine_name, execution);
   }
 
   void FinishWith(const absl::Status& status) {

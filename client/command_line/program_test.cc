@@ -310,11 +310,11 @@ TEST_F(ProgramTest, APutThatFailsLeavesNoArrayBehind) {
     return grpc::Status::OK;
   };
   EXPECT_EQ(Run({"--tenant", "me", "--priority", "low", "array", "put", "x", "@in.csv", "--expire",
-                 "90m"}),
+                 "90m", "--device", "1"}),
             ExitCode::kRequestFailed);
   ExpectMessage(created,
                 "name: 'x' element_type: ELEMENT_TYPE_INT64 shape: 2 "
-                "idle_expiry { seconds: 5400 }");
+                "idle_expiry { seconds: 5400 } device: 1");
   EXPECT_EQ(deleted, "x");
 }
 
@@ -351,6 +351,7 @@ TEST_F(ProgramTest, CommandLinesThatMakeNoSenseAreUsageErrors) {
       {"array", "create", "x", "--type", "int9", "--shape", "1"},
       {"array", "create", "x", "--type", "int8", "--shape", "one"},
       {"array", "create", "x", "--type", "int8", "--shape", "1", "--expire", "soon"},
+      {"array", "create", "x", "--type", "int8", "--shape", "1", "--device", "-1"},
       {"array", "put", "x"},
       {"array", "get", "x[1:2:3]", "--output", "-"},
   };

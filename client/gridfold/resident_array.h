@@ -36,6 +36,9 @@ struct NewArray {
   std::vector<uint64_t> shape = {};  // [elements], or [rows, columns].
   // The array is deleted when nobody has used it for this long; nothing: an hour.
   std::optional<absl::Duration> idle_expiry = std::nullopt;
+  // The device to hold it, by its place in ServerInfo::devices: arrays that one request takes
+  // together must lie on the same. Nothing: the one with the most room.
+  std::optional<uint32_t> device = std::nullopt;
 };
 
 struct ArrayDescription {
@@ -45,6 +48,7 @@ struct ArrayDescription {
   uint64_t size_bytes = 0;
   absl::Duration idle_expiry;
   absl::Duration idle_time;  // Since a request last used it.
+  uint32_t device = 0;       // That has it, by its place in ServerInfo::devices.
 };
 
 // Elements that were read from the server.

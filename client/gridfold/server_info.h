@@ -22,7 +22,7 @@ struct Device {
 struct ServerLimits {
   uint64_t message_bytes_max = 0;  // One request or response.
   uint64_t bin_count_max = 0;      // One histogram, all channels together.
-  uint64_t group_count_max = 0;    // One reduction.
+  uint64_t group_count_max = 0;    // One reduction or scan.
   uint32_t lane_count = 0;         // Jobs that run at the same time.
   uint64_t queued_jobs_max = 0;
   uint64_t queued_bytes_max = 0;
@@ -32,6 +32,8 @@ struct ServerLimits {
   uint64_t array_chunk_bytes_max = 0;      // Data of one message that writes or reads an array.
   uint64_t region_count_max = 0;           // Shared-memory regions; 0 where they are off.
   uint64_t region_bytes_max = 0;           // All of them together.
+  uint64_t stream_count_max = 0;           // Streams that compute, open at the same time.
+  uint64_t stream_pending_bytes_max = 0;   // What one of them may have waiting.
   uint64_t batch_operations_max = 0;       // One batch.
 };
 

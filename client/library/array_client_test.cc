@@ -81,24 +81,27 @@ TEST_F(ArrayClientTest, CreateSaysAllThatIsKnown) {
     asked = request;
     *response.mutable_array() = Description(
         "name: 'x' element_type: ELEMENT_TYPE_FLOAT32 shape: [2, 3] size_bytes: 24 "
-        "idle_expiry { seconds: 90 nanos: 5 } idle_time { nanos: 7 }");
+        "idle_expiry { seconds: 90 nanos: 5 } idle_time { nanos: 7 } device: 2");
     return grpc::Status::OK;
   };
-  const auto array =
-      client_->CreateArray({.name = "x",
-                            .element_type = ElementType::kFloat32,
-                            .shape = {2, 3},
-                            .idle_expiry = absl::Seconds(90) + absl::Nanoseconds(5)});
+  const auto array = client_->CreateArray({.name = "x",
+                                           .element_type = ElementType::kFloat32,
+                                           .shape = {2, 3},
+                                           .idle_expiry = absl::Seconds(90) + absl::Nanoseconds(5),
+                                           .device = 0});
   ASSERT_TRUE(array.ok()) << array.status();
   ExpectMessage(asked,
                 "name: 'x' element_type: ELEMENT_TYPE_FLOAT32 shape: [2, 3] "
-                "idle_expiry { seconds: 90 nanos: 5 }");
+                "idle_expiry { seconds: 90 nanos: 5 } device: 0");
   EXPECT_EQ(array->name, "x");
   EXPECT_EQ(array->element_type, ElementType::kFloat32);
   EXPECT_THAT(array->shape, ElementsAre(2, 3));
   EXPECT_EQ(array->size_bytes, 24u);
   EXPECT_EQ(array->idle_expiry, absl::Seconds(90) + absl::Nanoseconds(5));
   EXPECT_EQ(array->idle_time, absl::Nanoseconds(7));
+  EXPECT_EQ(array->device, 2u);
+  ASSERT_TRUE(client_->CreateArray({.name = "x", .shape = {1}}).ok());
+  EXPECT_FALSE(asked.has_device()) << "the server chooses";
   EXPECT_EQ(client_->CreateArray({.idle_expiry = absl::InfiniteDuration()}).status().code(),
             absl::StatusCode::kInvalidArgument);
 }

@@ -404,6 +404,8 @@ TEST_F(ClientTest, ServerInfoReachesTheCaller) {
                       queued_jobs_max: 5 queued_bytes_max: 6
                       resident_bytes_max: 7 tenant_resident_bytes_max: 8
                       array_count_max: 9 array_chunk_bytes_max: 10
+                      region_count_max: 12 region_bytes_max: 13
+                      stream_count_max: 14 stream_pending_bytes_max: 15
                       batch_operations_max: 11 })",
           response);
     return grpc::Status::OK;
@@ -427,6 +429,10 @@ TEST_F(ClientTest, ServerInfoReachesTheCaller) {
   EXPECT_EQ(info->limits.tenant_resident_bytes_max, 8u);
   EXPECT_EQ(info->limits.array_count_max, 9u);
   EXPECT_EQ(info->limits.array_chunk_bytes_max, 10u);
+  EXPECT_EQ(info->limits.region_count_max, 12u);
+  EXPECT_EQ(info->limits.region_bytes_max, 13u);
+  EXPECT_EQ(info->limits.stream_count_max, 14u);
+  EXPECT_EQ(info->limits.stream_pending_bytes_max, 15u);
   EXPECT_EQ(info->limits.batch_operations_max, 11u);
 }
 

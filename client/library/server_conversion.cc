@@ -32,6 +32,8 @@ ServerInfo FromProto(const v1::GetServerInfoResponse& response) {
       .array_chunk_bytes_max = limits.array_chunk_bytes_max(),
       .region_count_max = limits.region_count_max(),
       .region_bytes_max = limits.region_bytes_max(),
+      .stream_count_max = limits.stream_count_max(),
+      .stream_pending_bytes_max = limits.stream_pending_bytes_max(),
       .batch_operations_max = limits.batch_operations_max(),
   };
   return info;

@@ -61,6 +61,7 @@ absl::StatusOr<ArrayDescription> FromProto(const v1::ArrayDescription& descripti
   array.size_bytes = description.size_bytes();
   array.idle_expiry = FromProto(description.idle_expiry());
   array.idle_time = FromProto(description.idle_time());
+  array.device = description.device();
   if (ElementSizeBytes(array.element_type) == 0) {
     return absl::InternalError(absl::StrCat("the server's answer has an array of element type ",
                                             description.element_type()));

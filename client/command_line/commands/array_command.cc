@@ -58,6 +58,23 @@ class ExpiryArgument {
   std::string text_;
 };
 
+// The part of a command line that says where an array is to lie.
+class DeviceArgument {
+ public:
+  explicit DeviceArgument(CLI::App& command) {
+    command
+        .add_option("--device", number_,
+                    "The device to hold the array, as 'gridfold info' numbers them; default: the "
+                    "one with the most room")
+        ->type_name("N");
+  }
+
+  std::optional<uint32_t> number() const { return number_; }
+
+ private:
+  std::optional<uint32_t> number_;
+};
+
 void Report(const Session& session, const ArrayDescription& array) {
   if (session.options().json) {
     session.out() << ToJson(array);
@@ -83,7 +100,8 @@ class CreateArrayCommand : public Command {
   explicit CreateArrayCommand(CLI::App& parent)
       : command_(*parent.add_subcommand("create", "Make an array whose elements are all 0")),
         name_(command_),
-        expiry_(command_) {
+        expiry_(command_),
+        device_(command_) {
     command_.add_option("--type", type_, "Type of the elements, for example float32")
         ->type_name("TYPE")
         ->required();
@@ -107,7 +125,8 @@ class CreateArrayCommand : public Command {
         (*client)->CreateArray({.name = name_.text(),
                                 .element_type = *type,
                                 .shape = *std::move(shape),
-                                .idle_expiry = *expiry});
+                                .idle_expiry = *expiry,
+                                .device = device_.number()});
     if (array.ok()) Report(session, *array);
     return array.status();
   }
@@ -116,6 +135,7 @@ class CreateArrayCommand : public Command {
   CLI::App& command_;
   NameArgument name_;
   ExpiryArgument expiry_;
+  DeviceArgument device_;
   std::string type_;
   std::string shape_;
 };
@@ -126,7 +146,8 @@ class PutArrayCommand : public Command {
       : command_(*parent.add_subcommand("put", "Make an array of a file's elements")),
         name_(command_),
         input_(command_, InputPlaces::kFile),
-        expiry_(command_) {}
+        expiry_(command_),
+        device_(command_) {}
 
   bool IsChosen() const override { return command_.parsed(); }
 
@@ -143,7 +164,8 @@ class PutArrayCommand : public Command {
         (*client)->CreateArray({.name = name_.text(),
                                 .element_type = elements->element_type,
                                 .shape = elements->shape,
-                                .idle_expiry = *expiry});
+                                .idle_expiry = *expiry,
+                                .device = device_.number()});
     if (!array.ok()) return array.status();
     absl::Status status = (*client)->WriteArray(name_.text(), 0, elements->view());
     if (status.ok()) {
@@ -160,6 +182,7 @@ class PutArrayCommand : public Command {
   NameArgument name_;  // Before FILE.
   InputArguments input_;
   ExpiryArgument expiry_;
+  DeviceArgument device_;
 };
 
 class WriteArrayCommand : public Command {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "client/command_line/output/number_format.h"
 #include "client/command_line/output/table.h"
@@ -15,11 +16,12 @@ void PrintArrays(std::span<const ArrayDescription> arrays, const TextStyle& styl
     return;
   }
   Table table({Alignment::kLeft, Alignment::kRight, Alignment::kLeft, Alignment::kRight,
-               Alignment::kRight, Alignment::kRight});
-  table.SetHeading({"name", "shape", "type", "size", "idle", "expires after"});
+               Alignment::kRight, Alignment::kRight, Alignment::kRight});
+  table.SetHeading({"name", "shape", "type", "size", "device", "idle", "expires after"});
   for (const ArrayDescription& array : arrays) {
     table.AddRow({array.name, FormatShape(array.shape, style.unicode),
                   std::string(ElementTypeName(array.element_type)), FormatBytes(array.size_bytes),
+                  absl::StrCat(array.device),
                   absl::FormatDuration(absl::Trunc(array.idle_time, absl::Seconds(1))),
                   absl::FormatDuration(array.idle_expiry)});
   }

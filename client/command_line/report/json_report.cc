@@ -105,6 +105,7 @@ Json ToObject(const ArrayDescription& array) {
           {"element_type", std::string(ElementTypeName(array.element_type))},
           {"shape", array.shape},
           {"size_bytes", array.size_bytes},
+          {"device", array.device},
           {"idle_expiry_us", ToMicroseconds(array.idle_expiry)},
           {"idle_time_us", ToMicroseconds(array.idle_time)}};
 }
@@ -131,6 +132,8 @@ Json ToObject(const ServerLimits& limits) {
           {"array_chunk_bytes_max", limits.array_chunk_bytes_max},
           {"region_count_max", limits.region_count_max},
           {"region_bytes_max", limits.region_bytes_max},
+          {"stream_count_max", limits.stream_count_max},
+          {"stream_pending_bytes_max", limits.stream_pending_bytes_max},
           {"batch_operations_max", limits.batch_operations_max}};
 }
 

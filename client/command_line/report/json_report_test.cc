@@ -113,6 +113,8 @@ TEST(JsonReportTest, ServerIsComplete) {
   info.version = "1.2.3";
   info.devices = {{"GPU", 9, 132, "9.0"}};
   info.limits.lane_count = 4;
+  info.limits.stream_count_max = 8;
+  info.limits.stream_pending_bytes_max = 9;
   ServerStatistics statistics;
   statistics.jobs_refused = 5;
   statistics.resident_array_count = 6;
@@ -124,6 +126,8 @@ TEST(JsonReportTest, ServerIsComplete) {
   EXPECT_EQ(object["devices"][0], json::parse(R"({"name": "GPU", "memory_bytes": 9,
     "compute_units": 132, "compute_capability": "9.0"})"));
   EXPECT_EQ(object["limits"]["lane_count"], 4);
+  EXPECT_EQ(object["limits"]["stream_count_max"], 8);
+  EXPECT_EQ(object["limits"]["stream_pending_bytes_max"], 9);
   EXPECT_EQ(object["statistics"]["jobs_refused"], 5);
   EXPECT_EQ(object["statistics"]["resident_array_count"], 6);
   EXPECT_EQ(object["statistics"]["resident_bytes"], 7);

@@ -28,6 +28,15 @@ void AddLimits(const ServerLimits& limits, Table& table) {
                                       FormatBytes(limits.queued_bytes_max))});
   table.AddRow({"arrays", absl::StrCat("up to ", FormatInteger(limits.array_count_max), ", ",
                                        FormatBytes(limits.resident_bytes_max))});
+  if (limits.region_count_max > 0) {
+    table.AddRow({"regions", absl::StrCat("up to ", FormatInteger(limits.region_count_max), ", ",
+                                          FormatBytes(limits.region_bytes_max))});
+  }
+  table.AddRow({"streams",
+                absl::StrCat("up to ", FormatInteger(limits.stream_count_max), " open, each with ",
+                             FormatBytes(limits.stream_pending_bytes_max), " waiting")});
+  table.AddRow(
+      {"batch", absl::StrCat("up to ", FormatInteger(limits.batch_operations_max), " operations")});
 }
 
 void AddStatistics(const ServerStatistics& statistics, Table& table) {
@@ -62,8 +71,8 @@ void PrintServer(const std::string& target, HealthStatus health, const ServerInf
   table.AddRow({"server", absl::StrCat(target, style.separator(), "gridfold ", info.version,
                                        style.separator(), HealthName(health))});
   table.AddRow({"engine", info.engine});
-  for (const Device& device : info.devices) {
-    table.AddRow({"device", DescribeDevice(device, style)});
+  for (size_t i = 0; i < info.devices.size(); ++i) {
+    table.AddRow({absl::StrCat("device ", i), DescribeDevice(info.devices[i], style)});
   }
   AddLimits(info.limits, table);
   AddStatistics(statistics, table);

@@ -17,6 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 const TextStyle kAscii = {.width = 50, .unicode = false, .colour = false};
 const TextStyle kUnicode = {.width = 50, .unicode = true, .colour = false};
@@ -227,6 +228,9 @@ TEST(ServerReportTest, TellsWhatTheServerIs) {
   info.engine = "cuda";
   info.devices = {{"NVIDIA H200", 150'000'000'000, 132, "9.0"}};
   info.limits.message_bytes_max = 1'000'000;
+  info.limits.stream_count_max = 256;
+  info.limits.stream_pending_bytes_max = 2'000'000;
+  info.limits.batch_operations_max = 4096;
   ServerStatistics statistics;
   statistics.uptime = absl::Seconds(3661.5);
   statistics.jobs_succeeded = 1234;
@@ -242,6 +246,13 @@ TEST(ServerReportTest, TellsWhatTheServerIs) {
   EXPECT_THAT(out.str(), HasSubstr("1,234 answered"));
   EXPECT_THAT(out.str(), HasSubstr("0 of 4 lanes busy"));
   EXPECT_THAT(out.str(), HasSubstr("3 arrays (2.00 MB)"));
+  EXPECT_THAT(out.str(), HasSubstr("up to 256 open, each with 2.00 MB waiting"));
+  EXPECT_THAT(out.str(), HasSubstr("up to 4,096 operations"));
+  EXPECT_THAT(out.str(), Not(HasSubstr("regions"))) << "they are off";
+  info.limits.region_count_max = 64;
+  info.limits.region_bytes_max = 3'000'000;
+  PrintServer("host:1", HealthStatus::kServing, info, statistics, kAscii, out);
+  EXPECT_THAT(out.str(), HasSubstr("up to 64, 3.00 MB"));
 }
 
 TEST(ServerReportTest, HealthHasTheStandardNames) {
@@ -254,13 +265,13 @@ TEST(ServerReportTest, HealthHasTheStandardNames) {
 TEST(ArrayReportTest, ArraysAreATable) {
   const std::vector<ArrayDescription> arrays = {
       {"x", ElementType::kFloat32, {1000, 30}, 120'000, absl::Hours(1), absl::Milliseconds(2500)},
-      {"a/long.name", ElementType::kInt8, {0}, 0, absl::Seconds(90), absl::Minutes(1)}};
+      {"a/long.name", ElementType::kInt8, {0}, 0, absl::Seconds(90), absl::Minutes(1), 3}};
   std::ostringstream out;
   PrintArrays(arrays, kAscii, out);
   EXPECT_EQ(out.str(),
-            "name              shape  type        size  idle  expires after\n"
-            "x            1,000 x 30  float32   120 kB    2s             1h\n"
-            "a/long.name           0  int8     0 bytes    1m          1m30s\n");
+            "name              shape  type        size  device  idle  expires after\n"
+            "x            1,000 x 30  float32   120 kB       0    2s             1h\n"
+            "a/long.name           0  int8     0 bytes       3    1m          1m30s\n");
   out.str("");
   PrintArrays({}, kAscii, out);
   EXPECT_EQ(out.str(), "no arrays\n");
