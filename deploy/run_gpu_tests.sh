@@ -45,10 +45,11 @@ gpu_tests=(
   "engine_conformance_test:Cuda*"
   "flight_data_test:*Cuda*"
   "fault_test:*Cuda*"
+  "steady_state_test:*Cuda*"
 )
 # Small cases of every kernel for the sanitizers, which slow kernels down a hundredfold.
 sanitizer_program=engine_conformance_test
-sanitizer_filter="Cuda/SmallJobsTest.*"
+sanitizer_filter="Cuda/SmallJobsTest.*:Cuda/InputSlicesTest.SegmentsAndScans*"
 
 run_tests() {
   local entry name

@@ -167,7 +167,41 @@ class DoomedClient {
     return reader->Finish();
   }
 
+  grpc::Status StreamReduction() {
+    grpc::ClientContext context;
+    v1::ReduceStreamResponse response;
+    const auto stub = v1::ComputeService::NewStub(channel_);
+    const auto writer = stub->ReduceStream(&context, &response);
+    v1::ReduceStreamRequest message;
+    SetStreamedArray(*message.mutable_request()->mutable_array());
+    message.mutable_request()->add_statistics(v1::STATISTIC_SUM);
+    message.set_data(std::string(20'000, 'x'));
+    for (int i = 0; i < 10 && writer->Write(message); ++i) message.clear_request();
+    writer->WritesDone();
+    return writer->Finish();
+  }
+
+  grpc::Status StreamScan() {
+    grpc::ClientContext context;
+    const auto stub = v1::ComputeService::NewStub(channel_);
+    const auto stream = stub->ScanStream(&context);
+    v1::ScanStreamRequest message;
+    SetStreamedArray(*message.mutable_request()->mutable_array());
+    message.mutable_request()->set_operation(v1::SCAN_OPERATION_MAX);
+    message.set_data(std::string(40'000, 'x'));
+    for (int i = 0; i < 5 && stream->Write(message); ++i) message.clear_request();
+    stream->WritesDone();
+    v1::ScanStreamResponse results;
+    while (stream->Read(&results)) {
+    }
+    return stream->Finish();
+  }
+
  private:
+  static void SetStreamedArray(v1::ArraySource& array) {
+    array.mutable_streamed_array()->set_element_type(v1::ELEMENT_TYPE_FLOAT32);
+  }
+
   std::shared_ptr<grpc::Channel> channel_;
 };
 
@@ -185,10 +219,11 @@ TEST_P(FaultTest, ConnectionsBreakInMidCall) {
         // Anywhere from the handshake to behind the last byte.
         CuttingProxy proxy(server_->server().port(), 1 + random() % 250'000);
         DoomedClient client(proxy.port());
-        const int kind = static_cast<int>(random() % 3);
-        const grpc::Status status = kind == 0   ? client.Reduce()
-                                    : kind == 1 ? client.Write("shared")
-                                                : client.Read("shared");
+        const std::function<grpc::Status()> calls[] = {
+            [&] { return client.Reduce(); }, [&] { return client.Write("shared"); },
+            [&] { return client.Read("shared"); }, [&] { return client.StreamReduction(); },
+            [&] { return client.StreamScan(); }};
+        const grpc::Status status = calls[random() % std::size(calls)]();
         ++(status.ok() ? complete : broken);
         if (!status.ok()) {
           EXPECT_EQ(status.error_code(), StatusCode::UNAVAILABLE) << status.error_message();

@@ -32,6 +32,7 @@ struct Options {
   std::string log = "transport_benchmark_server.log";
   std::string bare_port_file;
   bool quick = false;
+  int soak_seconds = 60;
 };
 
 constexpr struct {
@@ -88,6 +89,7 @@ int Fail(const absl::Status& status, const Options& options) {
 int Measure(const Options& options, const fs::path& self, const fs::path& folder) {
   Targets targets;
   targets.quick = options.quick;
+  targets.soak_seconds = options.soak_seconds;
   targets.folder = folder;
   targets.kernel_benchmark = fs::path(options.server).parent_path() / "kernel_benchmark";
   const std::string bare_port_file = folder / "bare_port";
@@ -128,6 +130,10 @@ int Main(int argc, char** argv) {
   app.add_option("--server-option", options.server_options, "an option for it; may be repeated");
   app.add_option("--json", options.json, "a file for the figures");
   app.add_option("--log", options.log, "a file for what the servers say")->capture_default_str();
+  app.add_option("--soak-seconds", options.soak_seconds,
+                 "how long the soak is, behind a warm-up of 10 s")
+      ->check(CLI::Range(1, 24 * 3600))
+      ->capture_default_str();
   app.add_flag("--quick", options.quick, "a few calls of everything, to see that it works");
   app.add_option("--serve-bare", options.bare_port_file)->group("");
   CLI11_PARSE(app, argc, argv);

@@ -19,6 +19,7 @@ struct Targets {
   std::string kernel_benchmark;  // A program that measures the bus; there may be none.
   std::string folder;            // For files of the run.
   bool quick = false;            // A check that all works rather than a measurement.
+  int soak_seconds = 60;
 };
 
 // A resident array of 2^28 elements: what the server takes beside its kernel.
