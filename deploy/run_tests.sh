@@ -66,7 +66,8 @@ if ! $fast; then
     service_test array_store_test resident_memory_test command_line_input_test fold_test stream_test \
     batch_test region_store_test region_service_test fault_test
   # What several threads share, as far as ThreadSanitizer can see it: CONTRIBUTING.md says how far.
-  sanitizer_stages tsan ThreadSanitizer scheduler_test array_store_test region_store_test
+  sanitizer_stages tsan ThreadSanitizer scheduler_test array_store_test region_store_test \
+    server_unit_test fold_test
 fi
 
 printf '\n%d passed, %d failed\n' "$passed" "$failed"
