@@ -63,8 +63,8 @@ stage "Installed tree" check_installed_tree
 if ! $fast; then
   # What reads bytes from strangers, and what shares memory with them.
   sanitizer_stages asan AddressSanitizer malformed_request_test server_unit_test scheduler_test \
-    service_test array_store_test resident_memory_test command_line_input_test fold_test stream_test \
-    batch_test region_store_test region_service_test fault_test
+    service_test array_store_test resident_memory_test command_line_input_test fold_test \
+    stream_test region_store_test region_service_test
   # What several threads share, as far as ThreadSanitizer can see it: CONTRIBUTING.md says how far.
   sanitizer_stages tsan ThreadSanitizer scheduler_test array_store_test region_store_test \
     server_unit_test fold_test
