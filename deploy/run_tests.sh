@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds everything and runs every test that this machine can run: the
-# programs and their tests, what reads bytes from strangers with AddressSanitizer, what threads share
-# with ThreadSanitizer, the installed tree, and the checks of the tree itself. Tests that need a GPU
-# skip, saying so, where there is none.
+# programs and their tests, what reads bytes from strangers with AddressSanitizer, what threads
+# share with ThreadSanitizer, the installed tree, and the checks of the tree itself. Tests that need
+# a GPU skip, saying so, where there is none.
 #
 #   deploy/run_tests.sh          everything
 #   deploy/run_tests.sh --fast   without the sanitizers' builds
