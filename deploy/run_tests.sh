@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds everything and runs every test that this machine can run: the
-# programs and their tests, what reads bytes from strangers with AddressSanitizer, the installed tree,
-# and the checks of the tree itself. Tests that need a GPU skip, saying so, where there is none.
+# programs and their tests, what reads bytes from strangers with AddressSanitizer, what threads
+# share with ThreadSanitizer, the installed tree, and the checks of the tree itself. Tests that need
+# a GPU skip, saying so, where there is none.
 #
 #   deploy/run_tests.sh          everything
-#   deploy/run_tests.sh --fast   without the sanitizer build
+#   deploy/run_tests.sh --fast   without the sanitizers' builds
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -34,6 +35,14 @@ build_targets() {
   cmake --preset "$1" -DGRIDFOLD_BUILD_TESTS=ON && cmake --build "build/$1" --target "${@:2}"
 }
 
+# sanitizer_stages PRESET NAME TEST...: builds these tests with a sanitizer, and runs them.
+sanitizer_stages() {
+  local preset="$1" name="$2"
+  shift 2
+  stage "Build with $name" build_targets "$preset" "$@"
+  stage "Tests with $name" ctest --preset "$preset" -R "^($(IFS='|'; echo "$*"))\$"
+}
+
 # The installed tree, moved to another place, and a program built against it from outside.
 check_installed_tree() {
   local prefix moved
@@ -52,12 +61,13 @@ stage "Build" build_preset release -DGRIDFOLD_BUILD_TESTS=ON -DGRIDFOLD_CUDA=AUT
 stage "Tests" ctest --preset release
 stage "Installed tree" check_installed_tree
 if ! $fast; then
-  # What reads bytes from strangers, under AddressSanitizer and UndefinedBehaviorSanitizer.
-  asan_tests=(malformed_request_test server_unit_test scheduler_test service_test array_store_test
-              resident_memory_test command_line_input_test fold_test stream_test)
-  stage "Build with AddressSanitizer" build_targets asan "${asan_tests[@]}"
-  stage "Tests with AddressSanitizer" ctest --preset asan -R \
-    "^($(IFS='|'; echo "${asan_tests[*]}"))\$"
+  # What reads bytes from strangers, and what shares memory with them.
+  sanitizer_stages asan AddressSanitizer malformed_request_test server_unit_test scheduler_test \
+    service_test array_store_test resident_memory_test command_line_input_test fold_test \
+    stream_test region_store_test region_service_test
+  # What several threads share, as far as ThreadSanitizer can see it: CONTRIBUTING.md says how far.
+  sanitizer_stages tsan ThreadSanitizer scheduler_test array_store_test region_store_test \
+    server_unit_test fold_test
 fi
 
 printf '\n%d passed, %d failed\n' "$passed" "$failed"
