@@ -1,17 +1,21 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds everything and runs every test that this machine can run: the
-# programs and their tests, what reads bytes from strangers with AddressSanitizer, what threads
-# share with ThreadSanitizer, the installed tree, and the checks of the tree itself. Tests that need
-# a GPU skip, saying so, where there is none.
+# programs and their tests, what reads bytes from strangers with AddressSanitizer, the installed
+# tree, and the checks of the tree itself. Tests that need a GPU skip, saying so, where there is none.
 #
 #   deploy/run_tests.sh          everything
 #   deploy/run_tests.sh --fast   without the sanitizers' builds
+#   deploy/run_tests.sh --tsan   with ThreadSanitizer too, another build of a quarter of an hour
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 fast=false
-[[ "${1:-}" == "--fast" ]] && fast=true
+tsan=false
+case "${1:-}" in
+  --fast) fast=true ;;
+  --tsan) tsan=true ;;
+esac
 
 passed=0
 failed=0
@@ -65,6 +69,9 @@ if ! $fast; then
   sanitizer_stages asan AddressSanitizer malformed_request_test server_unit_test scheduler_test \
     service_test array_store_test resident_memory_test command_line_input_test fold_test \
     stream_test region_store_test region_service_test
+fi
+
+if $tsan; then
   # What several threads share, as far as ThreadSanitizer can see it: CONTRIBUTING.md says how far.
   sanitizer_stages tsan ThreadSanitizer scheduler_test array_store_test region_store_test \
     server_unit_test fold_test
