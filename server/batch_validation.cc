@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
 #include "server/answer_size.h"
+#include "server/placement.h"
 
 namespace gridfold::server {
 
@@ -77,17 +79,16 @@ class BatchTotals {
   uint64_t channels_left_ = kChannelCountMax;
 };
 
-// The engine whose memory an operation's input lies in.
-std::optional<uint32_t> EngineOf(const absl::Status&) { return std::nullopt; }
-std::optional<uint32_t> EngineOf(const PlannedHistogram& planned) { return planned.engine; }
-std::optional<uint32_t> EngineOf(const PlannedScan& planned) {
-  const auto* const result = std::get_if<RegionResult>(&planned.result);
-  if (result != nullptr && result->region->engine()) return result->region->engine();
-  return planned.input.engine();
-}
-template <class Planned>
-std::optional<uint32_t> EngineOf(const Planned& planned) {
-  return planned.input.engine();
+std::optional<uint32_t> EngineOfOperation(const PlannedOperation& operation) {
+  return std::visit(
+      [](const auto& planned) -> std::optional<uint32_t> {
+        if constexpr (std::is_same_v<decltype(planned), const absl::Status&>) {
+          return std::nullopt;
+        } else {
+          return EngineOf(planned);
+        }
+      },
+      operation);
 }
 
 // A batch runs on one engine: that of the first resident array. An operation on an array of another
@@ -95,8 +96,7 @@ std::optional<uint32_t> EngineOf(const Planned& planned) {
 void AgreeOnEngine(std::vector<PlannedOperation>& operations) {
   std::optional<uint32_t> engine;
   for (PlannedOperation& operation : operations) {
-    const std::optional<uint32_t> needed =
-        std::visit([](const auto& planned) { return EngineOf(planned); }, operation);
+    const std::optional<uint32_t> needed = EngineOfOperation(operation);
     if (!needed) continue;
     if (!engine) engine = needed;
     if (*needed == *engine) continue;

@@ -13,25 +13,36 @@ uint64_t ResidentBytes(const kernels::InputSpan& input) {
   return std::holds_alternative<kernels::ResidentSpan>(input) ? kernels::SizeBytes(input) : 0;
 }
 
-void PlaceInput(const InputArray& input, JobWork& work) {
-  if (input.engine()) work.engine = input.engine();
-  work.resident_bytes += ResidentBytes(input.data);
+void Require(std::optional<uint32_t> engine, JobWork& work) {
+  if (engine) work.engine = engine;
 }
 
 }  // namespace
 
-void Place(const PlannedReduction& planned, JobWork& work) { PlaceInput(planned.input, work); }
+std::optional<uint32_t> EngineOf(const PlannedReduction& planned) { return planned.input.engine(); }
+
+std::optional<uint32_t> EngineOf(const PlannedScan& planned) {
+  const auto* const result = std::get_if<RegionResult>(&planned.result);
+  if (result != nullptr && result->region->engine()) return result->region->engine();
+  return planned.input.engine();
+}
+
+std::optional<uint32_t> EngineOf(const PlannedHistogram& planned) { return planned.engine; }
+
+void Place(const PlannedReduction& planned, JobWork& work) {
+  Require(EngineOf(planned), work);
+  work.resident_bytes += ResidentBytes(planned.input.data);
+}
 
 void Place(const PlannedScan& planned, JobWork& work) {
-  PlaceInput(planned.input, work);
+  Require(EngineOf(planned), work);
   const auto* const made = std::get_if<NewArrayResult>(&planned.result);
   if (made != nullptr) work.engine = made->engine;
-  const auto* const region = std::get_if<RegionResult>(&planned.result);
-  if (region != nullptr && region->region->engine()) work.engine = region->region->engine();
+  work.resident_bytes += ResidentBytes(planned.input.data);
 }
 
 void Place(const PlannedHistogram& planned, JobWork& work) {
-  work.engine = planned.engine;
+  Require(EngineOf(planned), work);
   work.resident_bytes += ResidentBytes(planned.input.array) + ResidentBytes(planned.input.y_array) +
                          ResidentBytes(planned.input.weights);
 }

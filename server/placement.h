@@ -3,6 +3,9 @@
 #ifndef GRIDFOLD_SERVER_PLACEMENT_H_
 #define GRIDFOLD_SERVER_PLACEMENT_H_
 
+#include <cstdint>
+#include <optional>
+
 #include "server/array_request_validation.h"
 #include "server/batch_validation.h"
 #include "server/job.h"
@@ -10,6 +13,11 @@
 #include "server/request_validation.h"
 
 namespace gridfold::server {
+
+// The engine in whose memory a request's arrays lie; none where any engine will do.
+std::optional<uint32_t> EngineOf(const PlannedReduction& planned);
+std::optional<uint32_t> EngineOf(const PlannedScan& planned);
+std::optional<uint32_t> EngineOf(const PlannedHistogram& planned);
 
 // Each sets JobWork::engine, where any engine will not do, and JobWork::resident_bytes.
 void Place(const PlannedReduction& planned, JobWork& work);

@@ -159,5 +159,27 @@ TEST_F(LostEngineTest, TheServerGoesOnWithTheOther) {
   EXPECT_FALSE(Serving());
 }
 
+// Whatever comes behind the operation that needs it, and needs none itself.
+TEST_F(LostEngineTest, ABatchRunsWhereItsArrayLies) {
+  ASSERT_TRUE(caller_.Create(NewArray("there", 10, 1)).ok());
+  engines_[0].on_run = [](std::stop_token) { return absl::InternalError("the wrong engine"); };
+  v1::BatchComputeRequest batch;
+  v1::ReduceArrayRequest& reduction = *batch.add_operations()->mutable_reduction();
+  *reduction.mutable_array() = Resident("there");
+  reduction.add_statistics(v1::STATISTIC_SUM);
+  v1::ComputeHistogramRequest& histogram = *batch.add_operations()->mutable_histogram();
+  *histogram.mutable_array() = Inline();
+  v1::EvenBins& bins = *histogram.add_bins()->mutable_even();
+  bins.set_bin_count(3);
+  bins.set_lower_bound(0);
+  bins.set_upper_bound(3);
+  grpc::ClientContext context;
+  v1::BatchComputeResponse answer;
+  const grpc::Status status = server_.compute().BatchCompute(&context, batch, &answer);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_TRUE(answer.results(0).has_reduction()) << answer.results(0).DebugString();
+  EXPECT_TRUE(answer.results(1).has_histogram()) << answer.results(1).DebugString();
+}
+
 }  // namespace
 }  // namespace gridfold::server
