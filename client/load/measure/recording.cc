@@ -1,0 +1,100 @@
+#include "client/load/measure/recording.h"
+
+#include <utility>
+
+#include "absl/time/time.h"
+
+namespace gridfold::load {
+
+const char* StageName(Stage stage) {
+  switch (stage) {
+    case Stage::kQueue: return "queue";
+    case Stage::kStageIn: return "stage in";
+    case Stage::kKernel: return "kernel";
+    case Stage::kStageOut: return "stage out";
+    case Stage::kTotal: return "server total";
+  }
+  return "unknown";
+}
+
+void Recording::Add(const Outcome& outcome) {
+  KindTally& kind = kinds[outcome.kind_index];
+  lateness.Record(outcome.sent_ns - outcome.intended_ns);
+  switch (outcome.ending) {
+    case Outcome::Ending::kCancelled: ++cancelled; return;
+    case Outcome::Ending::kUnanswered: ++unanswered; return;
+    case Outcome::Ending::kFailed: {
+      ++failed;
+      ++kind.failed;
+      ErrorTally& tally = errors[outcome.error.code()];
+      if (tally.count++ == 0) tally.first_message = std::string(outcome.error.message());
+      return;
+    }
+    case Outcome::Ending::kAnswered: break;
+  }
+  ++answered;
+  ++kind.answered;
+  latency.Record(outcome.ended_ns - outcome.intended_ns);
+  latency_from_send.Record(outcome.ended_ns - outcome.sent_ns);
+  kind.latency.Record(outcome.ended_ns - outcome.intended_ns);
+  const client::ExecutionStatistics& execution = outcome.answer.execution;
+  const std::array<absl::Duration, kStageCount> times = {
+      execution.queue_time, execution.stage_in_time, execution.kernel_time,
+      execution.stage_out_time, execution.total_time};
+  for (size_t i = 0; i < kStageCount; ++i) stages[i].Record(absl::ToInt64Nanoseconds(times[i]));
+  verified += outcome.answer.is_verified;
+  if (!outcome.answer.difference.empty()) {
+    ++kind.wrong;
+    if (wrong++ == 0) first_difference = outcome.answer.difference;
+  }
+}
+
+void Recording::Merge(const Recording& other) {
+  answered += other.answered;
+  failed += other.failed;
+  cancelled += other.cancelled;
+  unanswered += other.unanswered;
+  verified += other.verified;
+  wrong += other.wrong;
+  if (first_difference.empty()) first_difference = other.first_difference;
+  for (const auto& [code, tally] : other.errors) {
+    ErrorTally& mine = errors[code];
+    if (mine.count == 0) mine.first_message = tally.first_message;
+    mine.count += tally.count;
+  }
+  latency.Merge(other.latency);
+  latency_from_send.Merge(other.latency_from_send);
+  lateness.Merge(other.lateness);
+  for (size_t i = 0; i < kStageCount; ++i) stages[i].Merge(other.stages[i]);
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    kinds[i].answered += other.kinds[i].answered;
+    kinds[i].failed += other.kinds[i].failed;
+    kinds[i].wrong += other.kinds[i].wrong;
+    kinds[i].latency.Merge(other.kinds[i].latency);
+  }
+  completed += other.completed;
+  completed_bytes += other.completed_bytes;
+}
+
+double Recording::error_fraction() const {
+  const uint64_t serious = answered + failed + unanswered;
+  return serious == 0 ? 0 : static_cast<double>(failed + unanswered) / static_cast<double>(serious);
+}
+
+void Recorder::Record(const Outcome& outcome, bool is_of_window, bool ended_in_window) {
+  const absl::MutexLock lock(&mutex_);
+  if (is_of_window) recording_.Add(outcome);
+  if (ended_in_window && outcome.ending == Outcome::Ending::kAnswered) {
+    ++recording_.completed;
+    recording_.completed_bytes += outcome.array_bytes;
+  }
+}
+
+Recording Recorder::Take() {
+  Recording taken(kind_count_);
+  const absl::MutexLock lock(&mutex_);
+  std::swap(taken, recording_);
+  return taken;
+}
+
+}  // namespace gridfold::load

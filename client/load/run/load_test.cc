@@ -1,0 +1,123 @@
+#include "client/load/run/load_test.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "client/library/channel_pool.h"
+#include "client/load/run/level_run.h"
+#include "client/load/run/rate_search.h"
+#include "client/load/work/workload.h"
+#include "gridfold/client.h"
+
+namespace gridfold::load {
+namespace {
+
+// Of a search: more errors break the objective.
+constexpr double kErrorFractionMax = 0.001;
+// Of a search: a rate that is not nearly reached is none.
+constexpr double kReachedPartMin = 0.95;
+
+absl::StatusOr<client::ServerInfo> AskServer(const client::ClientOptions& options) {
+  absl::StatusOr<std::unique_ptr<client::Client>> server = client::Client::Connect(options);
+  if (!server.ok()) return server.status();
+  return (*server)->GetServerInfo({.timeout = absl::Seconds(10)});
+}
+
+uint64_t StreamChunkBytes(const client::ServerInfo& server) {
+  const auto wanted = static_cast<uint64_t>(client::ClientOptions().write_chunk_bytes);
+  const uint64_t taken = server.limits.array_chunk_bytes_max;
+  return taken == 0 ? wanted : std::min(wanted, taken);
+}
+
+bool IsEnd(EndReason reason) {
+  return reason == EndReason::kInterrupted || reason == EndReason::kSilent;
+}
+
+bool KeepsTo(const RateSearchGoal& goal, const LevelResult& level) {
+  return level.recording.error_fraction() <= kErrorFractionMax &&
+         level.rate() >= kReachedPartMin * level.level.first &&
+         level.recording.latency.QuantileNs(0.99) <= absl::ToInt64Nanoseconds(goal.p99_max);
+}
+
+class LoadTest {
+ public:
+  LoadTest(LoadResult result, const Workload& workload,
+           const std::vector<std::shared_ptr<grpc::Channel>>& channels,
+           const std::atomic<bool>& is_interrupted, const LoadObserver& observer)
+      : result_(std::move(result)),
+        environment_{
+            .plan = result_.plan,
+            .workload = workload,
+            .channels = channels,
+            .is_interrupted = is_interrupted,
+            .observer = [this, &observer](const LevelResult& level) { observer(result_, level); }} {
+  }
+  LoadTest(const LoadTest&) = delete;
+  LoadTest& operator=(const LoadTest&) = delete;
+
+  LoadResult Run() && {
+    if (result_.plan.search) {
+      Search(*result_.plan.search);
+    } else {
+      for (const LoadLevel& level : result_.plan.levels) {
+        if (IsEnd(RunLevelOf(level).end_reason)) break;
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  const LevelResult& RunLevelOf(const LoadLevel& level) {
+    return result_.levels.emplace_back(RunLevel(environment_, level));
+  }
+
+  void Search(const RateSearchGoal& goal) {
+    RateSearch search(goal.rate_min);
+    while (const std::optional<double> rate = search.NextRate()) {
+      const LevelResult& level = RunLevelOf({*rate, *rate});
+      if (IsEnd(level.end_reason)) return;
+      const bool is_kept = KeepsTo(goal, level);
+      search.Report(is_kept);
+      if (is_kept && search.best_rate() == *rate) result_.found_level = result_.levels.size() - 1;
+    }
+  }
+
+  LoadResult result_;
+  const LevelEnvironment environment_;
+};
+
+}  // namespace
+
+absl::StatusOr<LoadResult> RunLoadTest(const client::ClientOptions& server,
+                                       const Scenario& scenario, const LoadSettings& settings,
+                                       const std::atomic<bool>& is_interrupted,
+                                       const LoadObserver& observer) {
+  const absl::StatusOr<LoadPlan> plan = MakeLoadPlan(settings);
+  if (!plan.ok()) return plan.status();
+  absl::StatusOr<client::ServerInfo> info = AskServer(server);
+  if (!info.ok()) return info.status();
+  client::ClientOptions options = server;
+  options.channel_count = plan->connection_count;
+  client::ChannelPool pool(options);
+  absl::Status connected = pool.WaitUntilConnected(options.connect_timeout);
+  if (!connected.ok()) return connected;
+  std::vector<std::shared_ptr<grpc::Channel>> channels;
+  for (int i = 0; i < plan->connection_count; ++i) channels.push_back(pool.Next());
+  const absl::StatusOr<std::unique_ptr<Workload>> workload =
+      Workload::Prepare(scenario, server, StreamChunkBytes(*info), plan->seed);
+  if (!workload.ok()) return workload.status();
+  LoadResult result{.target = server.target,
+                    .start_time = absl::Now(),
+                    .scenario = scenario,
+                    .settings = settings,
+                    .plan = *plan,
+                    .server = *std::move(info),
+                    .levels = {},
+                    .found_level = std::nullopt};
+  return LoadTest(std::move(result), **workload, channels, is_interrupted, observer).Run();
+}
+
+}  // namespace gridfold::load

@@ -1,0 +1,50 @@
+// Takes an answer apart, and compares it with what it must be.
+#ifndef GRIDFOLD_CLIENT_LOAD_WORK_ANSWER_READER_H_
+#define GRIDFOLD_CLIENT_LOAD_WORK_ANSWER_READER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "client/load/work/prepared_request.h"
+#include "gridfold/execution_statistics.h"
+#include "grpcpp/support/byte_buffer.h"
+
+namespace gridfold::load {
+
+struct Answer {
+  client::ExecutionStatistics execution;
+  bool is_verified = false;
+  std::string difference = "";  // What is wrong with it; empty where nothing is, or nobody looked.
+};
+
+// For the messages of one call. Not thread-safe.
+class AnswerReader {
+ public:
+  // `request` must outlive the reader.
+  AnswerReader(const PreparedRequest& request, bool verify) : request_(request), verify_(verify) {}
+
+  // A message of the answer, in order. Streams of scans have several.
+  void Add(grpc::ByteBuffer& message);
+
+  // After the last message of a call that succeeded. INTERNAL where the messages make no sense.
+  absl::StatusOr<Answer> Finish();
+
+ private:
+  absl::Status AddReduction(grpc::ByteBuffer& message);
+  absl::Status AddHistogram(grpc::ByteBuffer& message);
+  absl::Status AddScan(grpc::ByteBuffer& message);
+  absl::Status AddScanPiece(grpc::ByteBuffer& message);
+  void CompareScan(int element_type, uint64_t first_element, const std::string& data);
+
+  const PreparedRequest& request_;
+  const bool verify_;
+  Answer answer_;
+  absl::Status error_;
+  bool has_message_ = false;
+  uint64_t result_bytes_ = 0;
+};
+
+}  // namespace gridfold::load
+
+#endif  // GRIDFOLD_CLIENT_LOAD_WORK_ANSWER_READER_H_

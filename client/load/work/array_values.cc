@@ -1,0 +1,61 @@
+#include "client/load/work/array_values.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gridfold::load {
+namespace {
+
+template <typename Draw>
+std::vector<int32_t> Fill(const RequestKind& kind, uint64_t element_count, Draw draw) {
+  std::vector<int32_t> values(element_count);
+  const auto low = static_cast<double>(kind.value_min);
+  const auto high = static_cast<double>(kind.value_max);
+  for (int32_t& value : values) {
+    value = static_cast<int32_t>(std::clamp(std::round(draw()), low, high));
+  }
+  return values;
+}
+
+}  // namespace
+
+std::vector<uint64_t> SpreadElementCounts(const RequestKind& kind, size_t array_count) {
+  std::vector<uint64_t> counts(array_count);
+  for (size_t i = 0; i < array_count; ++i) {
+    if (!kind.elements.log_uniform) {
+      counts[i] = kind.elements.choices[i % kind.elements.choices.size()];
+      continue;
+    }
+    const auto [low, high] = *kind.elements.log_uniform;
+    const double part = (static_cast<double>(i) + 0.5) / static_cast<double>(array_count);
+    const double ratio = static_cast<double>(high) / static_cast<double>(low);
+    counts[i] = std::clamp(static_cast<uint64_t>(static_cast<double>(low) * std::pow(ratio, part)),
+                           low, high);
+    if (kind.column_count > 0) counts[i] -= counts[i] % kind.column_count;
+  }
+  return counts;
+}
+
+std::vector<int32_t> DrawValues(const RequestKind& kind, uint64_t element_count,
+                                std::mt19937_64& random) {
+  const auto low = static_cast<double>(kind.value_min);
+  const double width = static_cast<double>(kind.value_max) - low;
+  switch (kind.distribution) {
+    case Distribution::kUniform: {
+      std::uniform_int_distribution<int64_t> uniform(kind.value_min, kind.value_max);
+      return Fill(kind, element_count, [&] { return static_cast<double>(uniform(random)); });
+    }
+    case Distribution::kNormal: {
+      std::normal_distribution<double> normal(low + width / 2, std::max(width / 6, 1e-9));
+      return Fill(kind, element_count, [&] { return normal(random); });
+    }
+    case Distribution::kExponential: {
+      std::exponential_distribution<double> exponential(8 / std::max(width, 1e-9));
+      return Fill(kind, element_count, [&] { return low + exponential(random); });
+    }
+    case Distribution::kConstant: break;
+  }
+  return std::vector<int32_t>(element_count, static_cast<int32_t>(kind.value_max));
+}
+
+}  // namespace gridfold::load

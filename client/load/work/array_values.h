@@ -1,0 +1,24 @@
+// The numbers of a generated array.
+#ifndef GRIDFOLD_CLIENT_LOAD_WORK_ARRAY_VALUES_H_
+#define GRIDFOLD_CLIENT_LOAD_WORK_ARRAY_VALUES_H_
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "client/load/work/scenario.h"
+
+namespace gridfold::load {
+
+// How many elements each of `array_count` arrays has: choices in turn; of a logarithmic range the
+// middles of as many equal parts, so that few arrays represent it. Whole rows where there are
+// columns.
+std::vector<uint64_t> SpreadElementCounts(const RequestKind& kind, size_t array_count);
+
+// `element_count` integers of the kind's distribution, from value_min to value_max.
+std::vector<int32_t> DrawValues(const RequestKind& kind, uint64_t element_count,
+                                std::mt19937_64& random);
+
+}  // namespace gridfold::load
+
+#endif  // GRIDFOLD_CLIENT_LOAD_WORK_ARRAY_VALUES_H_

@@ -1,0 +1,55 @@
+// The answer that a request must get, from exact integer arithmetic of this folder's own.
+#ifndef GRIDFOLD_CLIENT_LOAD_WORK_KNOWN_ANSWER_H_
+#define GRIDFOLD_CLIENT_LOAD_WORK_KNOWN_ANSWER_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "client/load/work/scenario.h"
+#include "gridfold/histogram.h"
+#include "gridfold/reduction.h"
+#include "gridfold/scan.h"
+
+namespace gridfold::load {
+
+struct KnownReduction {
+  uint64_t group_count = 0;
+  std::vector<client::ReductionResult::Entry> entries;
+};
+
+struct KnownScan {
+  client::ElementType element_type = client::ElementType::kFloat64;
+  std::string data;  // All results, as they lie in memory.
+};
+
+struct KnownHistogram {
+  std::vector<double> edges;
+  std::vector<uint64_t> counts;
+  uint64_t underflow_count = 0;
+  uint64_t overflow_count = 0;
+};
+
+using KnownAnswer = std::variant<KnownReduction, KnownScan, KnownHistogram>;
+
+// Of the kind's operation on an array of `values`, whole rows where there are columns.
+KnownAnswer ComputeKnownAnswer(const RequestKind& kind, std::span<const int32_t> values);
+
+KnownReduction ComputeKnownReduction(const RequestKind& kind, std::span<const int32_t> values);
+
+// The bins of a kind of histogram: edges as numpy.linspace has them.
+client::EvenBins BinsOf(const RequestKind& kind);
+
+// What of an answer is not as it must be; empty where all is. Numbers are equal or wrong: there is
+// no tolerance.
+std::string Difference(const KnownReduction& known, const client::ReductionResult& result);
+std::string Difference(const KnownHistogram& known, const client::HistogramResult& result);
+// The results from `first_element` on, which may be some of them.
+std::string Difference(const KnownScan& known, client::ElementType element_type,
+                       uint64_t first_element, std::span<const char> data);
+
+}  // namespace gridfold::load
+
+#endif  // GRIDFOLD_CLIENT_LOAD_WORK_KNOWN_ANSWER_H_

@@ -1,0 +1,89 @@
+// What is sent: a weighted mix of requests, as a scenario file or the command line describes it.
+#ifndef GRIDFOLD_CLIENT_LOAD_WORK_SCENARIO_H_
+#define GRIDFOLD_CLIENT_LOAD_WORK_SCENARIO_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "gridfold/client_options.h"
+#include "gridfold/element_type.h"
+#include "gridfold/scan.h"
+#include "gridfold/statistic.h"
+
+namespace gridfold::load {
+
+enum class OperationKind { kReduce, kScan, kHistogram };
+
+// How the server gets the array.
+enum class ArrayTransport {
+  kInline,    // In the request.
+  kStream,    // Piece by piece.
+  kResident,  // Sent before the run, then by its name.
+  kShared,    // In shared memory, where the server allows regions.
+};
+
+enum class Distribution {
+  kUniform,      // Each integer from value_min to value_max alike.
+  kNormal,       // Around their middle, with a sixth of the range as standard deviation.
+  kExponential,  // Falling from value_min on, with an eighth of the range as mean.
+  kConstant,     // value_max.
+};
+
+enum class GroupBy { kAll, kRows, kColumns };
+
+// How many elements arrays have: one of the choices, or drawn so that each octave is as likely.
+struct ElementCounts {
+  std::vector<uint64_t> choices = {1024};                         // Empty: log_uniform.
+  std::optional<std::pair<uint64_t, uint64_t>> log_uniform = {};  // Both included.
+};
+
+// One kind of request of a mix. Elements are integers, whatever their type, that the type holds
+// exactly, so that every answer can be told from exact arithmetic.
+struct RequestKind {
+  std::string name = "";
+  double weight = 1;  // Its share of all requests, by the sum of weights.
+  OperationKind operation = OperationKind::kReduce;
+  std::vector<client::Statistic> statistics = {client::Statistic::kSum};
+  client::ScanOperation scan_operation = client::ScanOperation::kSum;
+  client::ScanMode scan_mode = client::ScanMode::kInclusive;
+  uint64_t bin_count = 64;
+  // Of the bins; nothing: from value_min to value_max.
+  std::optional<std::pair<double, double>> bin_range = std::nullopt;
+  client::ElementType element_type = client::ElementType::kFloat32;
+  ElementCounts elements = {};
+  uint64_t column_count = 0;  // Of matrices; 0: one dimension.
+  GroupBy group_by = GroupBy::kAll;
+  Distribution distribution = Distribution::kUniform;
+  int64_t value_min = 0;
+  int64_t value_max = 100;
+  ArrayTransport transport = ArrayTransport::kInline;
+  std::string tenant = "";
+  client::Priority priority = client::Priority::kNormal;
+  std::optional<absl::Duration> timeout = std::nullopt;  // Nothing: the run's.
+  double cancelled_part = 0;  // Of calls that are given up at a random time before `cancel_within`.
+  absl::Duration cancel_within = absl::Milliseconds(10);
+};
+
+struct Scenario {
+  std::string name = "";
+  std::string description = "";
+  std::vector<RequestKind> requests = {};
+};
+
+// Statistics whose value is known from exact integer arithmetic: all but products.
+bool IsKnownStatistic(client::Statistic statistic);
+
+// INVALID_ARGUMENT names the field at fault: "requests[2].values: ...".
+absl::Status Validate(const Scenario& scenario);
+
+const char* OperationName(OperationKind operation);
+const char* TransportName(ArrayTransport transport);
+
+}  // namespace gridfold::load
+
+#endif  // GRIDFOLD_CLIENT_LOAD_WORK_SCENARIO_H_

@@ -1,0 +1,270 @@
+#include "client/load/work/scenario_file.h"
+
+#include <set>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/load/work/named_value.h"
+#include "nlohmann/json.hpp"
+
+namespace gridfold::load {
+namespace {
+
+using nlohmann::json;
+
+// Reads the fields of an object, and remembers the first error.
+class ObjectReader {
+ public:
+  ObjectReader(const json& object, std::string path) : object_(object), path_(std::move(path)) {
+    if (!object_.is_object()) Fail("", "must be an object");
+  }
+
+  // The field, where it is there; nullptr otherwise.
+  const json* Find(const std::string& key) {
+    known_.insert(key);
+    if (!error_.ok()) return nullptr;
+    const auto field = object_.find(key);
+    return field == object_.end() ? nullptr : &*field;
+  }
+
+  template <typename T>
+  void Read(const std::string& key, T& value) {
+    const json* const field = Find(key);
+    if (field != nullptr) Convert(*field, key, value);
+  }
+
+  // A value by its name.
+  template <typename T>
+  using Names = std::initializer_list<std::pair<absl::string_view, T>>;
+  template <typename T>
+  void ReadName(const std::string& key, Names<T> names, T& value) {
+    ReadText(
+        key, [&](absl::string_view text) { return ParseName<T>(text, names); }, value);
+  }
+
+  // A value by its text.
+  template <typename Parser, typename T>
+  void ReadText(const std::string& key, Parser parse, T& value) {
+    std::string text;
+    if (Find(key) == nullptr) return;
+    Read(key, text);
+    if (!error_.ok()) return;
+    const auto parsed = parse(text);
+    if (parsed.ok()) {
+      value = *parsed;
+    } else {
+      Fail(key, std::string(parsed.status().message()));
+    }
+  }
+
+  template <typename T>
+  void Convert(const json& field, const std::string& key, T& value) {
+    const bool is_of_type = std::is_same_v<T, std::string> ? field.is_string()
+                            : std::is_same_v<T, double>    ? field.is_number()
+                            : std::is_unsigned_v<T>        ? field.is_number_unsigned()
+                                                           : field.is_number_integer();
+    if (is_of_type) {
+      value = field.get<T>();
+    } else {
+      Fail(key, std::is_same_v<T, std::string> ? "must be text"
+                : std::is_same_v<T, double>    ? "must be a number"
+                : std::is_unsigned_v<T>        ? "must be a whole number that is not negative"
+                                               : "must be a whole number");
+    }
+  }
+
+  template <typename T>
+  void ConvertPair(const json& field, const std::string& key, std::pair<T, T>& value) {
+    if (!field.is_array() || field.size() != 2) return Fail(key, "must be two numbers");
+    Convert(field[0], key, value.first);
+    Convert(field[1], key, value.second);
+  }
+
+  void Fail(const std::string& key, const std::string& what) {
+    if (!error_.ok()) return;
+    const std::string separator = path_.empty() || key.empty() ? "" : ".";
+    const std::string place = absl::StrCat(path_, separator, key);
+    error_ = absl::InvalidArgumentError(
+        absl::StrCat(place.empty() ? "the scenario" : place, ": ", what));
+  }
+
+  // The first error, or a field that nobody asked for.
+  absl::Status Finish() {
+    if (!error_.ok()) return error_;
+    for (const auto& [key, value] : object_.items()) {
+      if (!known_.contains(key)) Fail(key, "there is no such field");
+    }
+    return error_;
+  }
+
+ private:
+  const json& object_;
+  const std::string path_;
+  std::set<std::string> known_;
+  absl::Status error_;
+};
+
+void ReadElements(ObjectReader& reader, ElementCounts& elements) {
+  const json* const field = reader.Find("elements");
+  if (field == nullptr) return;
+  if (field->is_object()) {
+    elements.choices.clear();
+    const auto bounds = field->find("log_uniform");
+    if (field->size() != 1 || bounds == field->end()) {
+      return reader.Fail("elements",
+                         "must be {\"log_uniform\": [low, high]} where it is an object");
+    }
+    return reader.ConvertPair(*bounds, "elements", elements.log_uniform.emplace());
+  }
+  const json list = field->is_array() ? *field : json::array({*field});
+  elements.choices.assign(list.size(), 0);
+  for (size_t i = 0; i < list.size(); ++i) {
+    reader.Convert(list[i], "elements", elements.choices[i]);
+  }
+}
+
+void ReadStatistics(ObjectReader& reader, std::vector<client::Statistic>& statistics) {
+  const json* const field = reader.Find("statistics");
+  if (field == nullptr) return;
+  if (!field->is_array()) return reader.Fail("statistics", "must be a list of names");
+  statistics.clear();
+  for (const json& entry : *field) {
+    std::string name;
+    reader.Convert(entry, "statistics", name);
+    const std::optional<client::Statistic> statistic = client::ParseStatistic(name);
+    if (!statistic) return reader.Fail("statistics", absl::StrCat("\"", name, "\" is none"));
+    statistics.push_back(*statistic);
+  }
+}
+
+absl::StatusOr<client::ElementType> ParseType(absl::string_view name) {
+  const std::optional<client::ElementType> type = client::ParseElementType(name);
+  if (type) return *type;
+  return absl::InvalidArgumentError(absl::StrCat("\"", name, "\" is no element type"));
+}
+
+absl::StatusOr<absl::Duration> ParseTime(absl::string_view text) {
+  absl::Duration value;
+  if (absl::ParseDuration(text, &value)) return value;
+  return absl::InvalidArgumentError("must be a time with its unit, such as \"5ms\"");
+}
+
+void ReadOperation(ObjectReader& reader, RequestKind& kind) {
+  using client::ScanMode;
+  using client::ScanOperation;
+  reader.ReadName<OperationKind>("operation",
+                                 {{"reduce", OperationKind::kReduce},
+                                  {"scan", OperationKind::kScan},
+                                  {"histogram", OperationKind::kHistogram}},
+                                 kind.operation);
+  ReadStatistics(reader, kind.statistics);
+  reader.ReadName<ScanOperation>(
+      "scan",
+      {{"sum", ScanOperation::kSum}, {"min", ScanOperation::kMin}, {"max", ScanOperation::kMax}},
+      kind.scan_operation);
+  reader.ReadName<ScanMode>(
+      "mode", {{"inclusive", ScanMode::kInclusive}, {"exclusive", ScanMode::kExclusive}},
+      kind.scan_mode);
+  reader.Read("bins", kind.bin_count);
+  if (const json* const range = reader.Find("range")) {
+    reader.ConvertPair(*range, "range", kind.bin_range.emplace());
+  }
+}
+
+void ReadArray(ObjectReader& reader, RequestKind& kind) {
+  reader.ReadText("element_type", ParseType, kind.element_type);
+  ReadElements(reader, kind.elements);
+  reader.Read("columns", kind.column_count);
+  reader.ReadName<GroupBy>(
+      "group_by",
+      {{"all", GroupBy::kAll}, {"rows", GroupBy::kRows}, {"columns", GroupBy::kColumns}},
+      kind.group_by);
+  reader.ReadName<Distribution>("distribution",
+                                {{"uniform", Distribution::kUniform},
+                                 {"normal", Distribution::kNormal},
+                                 {"exponential", Distribution::kExponential},
+                                 {"constant", Distribution::kConstant}},
+                                kind.distribution);
+  if (const json* const values = reader.Find("values")) {
+    std::pair<int64_t, int64_t> range;
+    reader.ConvertPair(*values, "values", range);
+    std::tie(kind.value_min, kind.value_max) = range;
+  }
+  reader.ReadName<ArrayTransport>("transport",
+                                  {{"inline", ArrayTransport::kInline},
+                                   {"stream", ArrayTransport::kStream},
+                                   {"resident", ArrayTransport::kResident},
+                                   {"shared", ArrayTransport::kShared}},
+                                  kind.transport);
+}
+
+void ReadCalls(ObjectReader& reader, RequestKind& kind) {
+  using client::Priority;
+  reader.Read("name", kind.name);
+  reader.Read("weight", kind.weight);
+  reader.Read("tenant", kind.tenant);
+  reader.ReadName<Priority>(
+      "priority",
+      {{"low", Priority::kLow}, {"normal", Priority::kNormal}, {"high", Priority::kHigh}},
+      kind.priority);
+  reader.ReadText("timeout", ParseTime, kind.timeout);
+  reader.Read("cancel", kind.cancelled_part);
+  reader.ReadText("cancel_within", ParseTime, kind.cancel_within);
+}
+
+absl::StatusOr<RequestKind> ReadRequestKind(const json& object, const std::string& path) {
+  ObjectReader reader(object, path);
+  RequestKind kind;
+  ReadOperation(reader, kind);
+  ReadArray(reader, kind);
+  ReadCalls(reader, kind);
+  if (kind.name.empty()) {
+    kind.name = absl::StrCat(OperationName(kind.operation), " ", TransportName(kind.transport));
+  }
+  if (absl::Status status = reader.Finish(); !status.ok()) return status;
+  return kind;
+}
+
+// Settings are text or numbers.
+void ReadLoad(ObjectReader& reader, LoadSettings& load) {
+  const json* const field = reader.Find("load");
+  if (field == nullptr) return;
+  if (!field->is_object()) return reader.Fail("load", "must be an object");
+  for (const auto& [key, value] : field->items()) {
+    if (!value.is_string() && !value.is_number()) {
+      return reader.Fail("load." + key, "must be text or a number");
+    }
+    load[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ScenarioFile> ParseScenario(const std::string& text) {
+  json document;
+  try {
+    document = json::parse(text);
+  } catch (const json::parse_error& error) {
+    return absl::InvalidArgumentError(error.what());
+  }
+  ScenarioFile file;
+  ObjectReader reader(document, "");
+  reader.Read("name", file.scenario.name);
+  reader.Read("description", file.scenario.description);
+  ReadLoad(reader, file.load);
+  const json* const requests = reader.Find("requests");
+  if (requests != nullptr && !requests->is_array()) reader.Fail("requests", "must be a list");
+  if (absl::Status status = reader.Finish(); !status.ok()) return status;
+  for (size_t i = 0; requests != nullptr && i < requests->size(); ++i) {
+    absl::StatusOr<RequestKind> kind =
+        ReadRequestKind((*requests)[i], absl::StrCat("requests[", i, "]"));
+    if (!kind.ok()) return kind.status();
+    file.scenario.requests.push_back(*std::move(kind));
+  }
+  if (absl::Status status = Validate(file.scenario); !status.ok()) return status;
+  return file;
+}
+
+}  // namespace gridfold::load

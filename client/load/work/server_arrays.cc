@@ -1,0 +1,92 @@
+#include "client/load/work/server_arrays.h"
+
+#include <cstring>
+
+#include "gridfold/array_view.h"
+
+namespace gridfold::load {
+namespace {
+
+// Where arrays begin in a region: as far apart as any device wants for its widest loads.
+constexpr uint64_t kAlignmentBytes = 256;
+
+uint64_t AlignedBytes(uint64_t size_bytes) {
+  return (size_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+}
+
+}  // namespace
+
+std::vector<uint64_t> ShapeOf(const RequestKind& kind, uint64_t size_bytes) {
+  const uint64_t element_count = size_bytes / client::ElementSizeBytes(kind.element_type);
+  if (kind.column_count == 0) return {element_count};
+  return {element_count / kind.column_count, kind.column_count};
+}
+
+ServerArrays::~ServerArrays() {
+  for (const auto& [tenant_client, name] : resident_arrays_) {
+    // A server that has gone has nothing to delete.
+    (void)tenant_client->DeleteArray(name, {.timeout = absl::Seconds(2)});
+  }
+}
+
+absl::StatusOr<client::Client*> ServerArrays::ClientOf(const std::string& tenant) {
+  std::unique_ptr<client::Client>& known = clients_[tenant];
+  if (known == nullptr) {
+    client::ClientOptions options = options_;
+    options.tenant = tenant;
+    options.channel_count = 1;
+    absl::StatusOr<std::unique_ptr<client::Client>> connected = client::Client::Connect(options);
+    if (!connected.ok()) return connected.status();
+    known = *std::move(connected);
+  }
+  return known.get();
+}
+
+absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::Place(
+    const RequestKind& kind, const std::vector<std::string>& arrays) {
+  const absl::StatusOr<client::Client*> tenant_client = ClientOf(kind.tenant);
+  if (!tenant_client.ok()) return tenant_client.status();
+  return kind.transport == ArrayTransport::kResident ? PlaceResident(**tenant_client, kind, arrays)
+                                                     : PlaceShared(**tenant_client, kind, arrays);
+}
+
+absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::PlaceResident(
+    client::Client& tenant_client, const RequestKind& kind,
+    const std::vector<std::string>& arrays) {
+  std::vector<client::ArrayInput> inputs;
+  for (const std::string& bytes : arrays) {
+    const std::vector<uint64_t> shape = ShapeOf(kind, bytes.size());
+    const auto array =
+        tenant_client.CreateArray({.element_type = kind.element_type, .shape = shape});
+    if (!array.ok()) return array.status();
+    resident_arrays_.emplace_back(&tenant_client, array->name);
+    const client::ArrayView view(kind.element_type, bytes.data(),
+                                 bytes.size() / client::ElementSizeBytes(kind.element_type));
+    absl::Status status = tenant_client.WriteArray(array->name, 0, view);
+    if (!status.ok()) return status;
+    inputs.emplace_back(client::ResidentArray{array->name});
+  }
+  return inputs;
+}
+
+absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::PlaceShared(
+    client::Client& tenant_client, const RequestKind& kind,
+    const std::vector<std::string>& arrays) {
+  uint64_t size_bytes = 0;
+  for (const std::string& bytes : arrays) size_bytes += AlignedBytes(bytes.size());
+  absl::StatusOr<client::SharedRegion> region =
+      client::SharedRegion::Create(tenant_client, {.size_bytes = size_bytes});
+  if (!region.ok()) return region.status();
+  std::vector<client::ArrayInput> inputs;
+  uint64_t offset_bytes = 0;
+  for (const std::string& bytes : arrays) {
+    std::memcpy(region->bytes().data() + offset_bytes, bytes.data(), bytes.size());
+    inputs.emplace_back(
+        region->Slice(kind.element_type, ShapeOf(kind, bytes.size()), offset_bytes));
+    offset_bytes += AlignedBytes(bytes.size());
+  }
+  regions_.push_back(*std::move(region));
+  return inputs;
+}
+
+}  // namespace gridfold::load

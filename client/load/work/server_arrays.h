@@ -1,0 +1,53 @@
+// Arrays that are with the server before the load begins, and go when it is over.
+#ifndef GRIDFOLD_CLIENT_LOAD_WORK_SERVER_ARRAYS_H_
+#define GRIDFOLD_CLIENT_LOAD_WORK_SERVER_ARRAYS_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/load/work/scenario.h"
+#include "gridfold/array_input.h"
+#include "gridfold/client.h"
+#include "gridfold/shared_region.h"
+
+namespace gridfold::load {
+
+// The destructor deletes the arrays and regions, as far as the server is still there. Not
+// thread-safe.
+class ServerArrays {
+ public:
+  explicit ServerArrays(const client::ClientOptions& options) : options_(options) {}
+  ~ServerArrays();
+  ServerArrays(const ServerArrays&) = delete;
+  ServerArrays& operator=(const ServerArrays&) = delete;
+
+  // Makes resident arrays of the kind's tenant, or puts the arrays into a region of its, and
+  // returns what requests name them by. Errors: those of Client and SharedRegion.
+  absl::StatusOr<std::vector<client::ArrayInput>> Place(const RequestKind& kind,
+                                                        const std::vector<std::string>& arrays);
+
+ private:
+  absl::StatusOr<client::Client*> ClientOf(const std::string& tenant);
+  absl::StatusOr<std::vector<client::ArrayInput>> PlaceResident(
+      client::Client& tenant_client, const RequestKind& kind,
+      const std::vector<std::string>& arrays);
+  absl::StatusOr<std::vector<client::ArrayInput>> PlaceShared(
+      client::Client& tenant_client, const RequestKind& kind,
+      const std::vector<std::string>& arrays);
+
+  const client::ClientOptions options_;
+  std::map<std::string, std::unique_ptr<client::Client>> clients_;  // By tenant.
+  std::vector<std::pair<client::Client*, std::string>> resident_arrays_;
+  std::vector<client::SharedRegion> regions_;  // Go before the clients.
+};
+
+// [elements] or [rows, columns] of an array of so many bytes.
+std::vector<uint64_t> ShapeOf(const RequestKind& kind, uint64_t size_bytes);
+
+}  // namespace gridfold::load
+
+#endif  // GRIDFOLD_CLIENT_LOAD_WORK_SERVER_ARRAYS_H_

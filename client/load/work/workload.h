@@ -1,0 +1,48 @@
+// A scenario, prepared for a server.
+#ifndef GRIDFOLD_CLIENT_LOAD_WORK_WORKLOAD_H_
+#define GRIDFOLD_CLIENT_LOAD_WORK_WORKLOAD_H_
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/load/work/prepared_request.h"
+#include "client/load/work/scenario.h"
+#include "client/load/work/server_arrays.h"
+#include "gridfold/client_options.h"
+
+namespace gridfold::load {
+
+// The requests of a run. Each kind has up to 16 arrays, of 256 MiB together, in turn: enough that
+// no two calls in a row need be the same, few enough that making them takes no time to speak of.
+// Immutable; thread-safe.
+class Workload {
+ public:
+  // Generates arrays and known answers, and puts on the server what belongs there. Streams send
+  // messages of `chunk_bytes`. Errors: those of ServerArrays.
+  static absl::StatusOr<std::unique_ptr<Workload>> Prepare(const Scenario& scenario,
+                                                           const client::ClientOptions& options,
+                                                           uint64_t chunk_bytes, uint64_t seed);
+
+  // A request of the mix, by the kinds' weights.
+  const PreparedRequest& Draw(std::mt19937_64& random) const;
+
+  const Scenario& scenario() const { return scenario_; }
+  size_t kind_count() const { return requests_.size(); }
+
+ private:
+  Workload(const Scenario& scenario, const client::ClientOptions& options);
+
+  absl::Status PrepareKind(size_t kind_index, uint64_t chunk_bytes, std::mt19937_64& random);
+
+  const Scenario scenario_;
+  ServerArrays server_arrays_;
+  std::vector<std::vector<PreparedRequest>> requests_;  // By kind.
+  std::vector<double> cumulative_weights_;
+};
+
+}  // namespace gridfold::load
+
+#endif  // GRIDFOLD_CLIENT_LOAD_WORK_WORKLOAD_H_
