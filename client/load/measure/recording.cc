@@ -54,6 +54,7 @@ void Recording::Merge(const Recording& other) {
   failed += other.failed;
   cancelled += other.cancelled;
   unanswered += other.unanswered;
+  unsent += other.unsent;
   verified += other.verified;
   wrong += other.wrong;
   if (first_difference.empty()) first_difference = other.first_difference;
@@ -77,8 +78,9 @@ void Recording::Merge(const Recording& other) {
 }
 
 double Recording::error_fraction() const {
-  const uint64_t serious = answered + failed + unanswered;
-  return serious == 0 ? 0 : static_cast<double>(failed + unanswered) / static_cast<double>(serious);
+  const uint64_t without_answer = failed + unanswered + unsent;
+  if (without_answer == 0) return 0;
+  return static_cast<double>(without_answer) / static_cast<double>(answered + without_answer);
 }
 
 void Recorder::Record(const Outcome& outcome, bool is_of_window, bool ended_in_window) {
@@ -88,6 +90,11 @@ void Recorder::Record(const Outcome& outcome, bool is_of_window, bool ended_in_w
     ++recording_.completed;
     recording_.completed_bytes += outcome.array_bytes;
   }
+}
+
+void Recorder::AddUnsent(uint64_t count) {
+  const absl::MutexLock lock(&mutex_);
+  recording_.unsent += count;
 }
 
 Recording Recorder::Take() {

@@ -42,13 +42,14 @@ struct Recording {
   void Merge(const Recording& other);
 
   uint64_t call_count() const { return answered + failed + cancelled + unanswered; }
-  // Of all calls that were not given up on purpose, the part that got no answer; 0 of none.
+  // Of all calls that were due and not given up on purpose, the part that got no answer; 0 of none.
   double error_fraction() const;
 
   uint64_t answered = 0;
   uint64_t failed = 0;
   uint64_t cancelled = 0;
   uint64_t unanswered = 0;
+  uint64_t unsent = 0;  // Were due in the window, but the generator was too late for them.
   uint64_t verified = 0;
   uint64_t wrong = 0;  // Of the verified.
   std::string first_difference;
@@ -72,6 +73,8 @@ class Recorder {
 
   // Whether the call was meant to be sent within the window, and whether it ended there.
   void Record(const Outcome& outcome, bool is_of_window, bool ended_in_window);
+
+  void AddUnsent(uint64_t count);
 
   // Everything since the last time.
   Recording Take();

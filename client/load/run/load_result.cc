@@ -49,6 +49,12 @@ std::vector<std::string> Warnings(const LevelResult& level, const LoadPlan& plan
         "hold what the generator cost",
         static_cast<double>(lateness_ns) / 1e6));
   }
+  if (level.recording.unsent > 0) {
+    warnings.push_back(absl::StrFormat(
+        "%d calls were due and never sent: they count as errors, and the longest latencies are "
+        "missing",
+        level.recording.unsent));
+  }
   if (generator.held_back_count > 0) {
     warnings.push_back(absl::StrFormat(
         "%d calls waited because in-flight-max, %d, were under way: the server saw less load than "

@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
+#include <iostream>
 #include <thread>
 
 #include "client/library/fake_server.h"
@@ -69,15 +71,14 @@ TEST_F(StallTest, AnOpenLoopTellsTheLatenciesThatCallersHave) {
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
     const LevelResult level = Run({{"rate", "401"}, {"arrivals", "constant"}});
     EXPECT_EQ(level.recording.failed + level.recording.unanswered, 0u);
-    EXPECT_NEAR(static_cast<double>(level.recording.answered), 8 * 401, 8);
-    EXPECT_LT(QuantileMs(level.recording.latency, 0.5), 20);
+    EXPECT_NEAR(static_cast<double>(level.recording.answered + level.recording.unsent), 8 * 401, 8);
     if (AgreesWithAnalysis(level.recording.latency)) return;
     for (const double quantile : {0.95, 0.97, 0.99, 0.999}) {
-      (attempt == kAttempts ? ADD_FAILURE() << "" : std::cerr)
-          << "p" << quantile * 100 << " is " << QuantileMs(level.recording.latency, quantile)
-          << " ms, by analysis " << AnalyticMs(quantile) << " ms\n";
+      std::cerr << "p" << quantile * 100 << " is " << QuantileMs(level.recording.latency, quantile)
+                << " ms, by analysis " << AnalyticMs(quantile) << " ms\n";
     }
   }
+  FAIL() << "in " << kAttempts << " runs";
 }
 
 TEST_F(StallTest, AClosedLoopHidesTheStall) {

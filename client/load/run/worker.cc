@@ -81,13 +81,19 @@ void Worker::SendOnSchedule() {
   prctl(PR_SET_TIMERSLACK, 1);  // Else the system wakes the thread up to 50 µs late.
   ArrivalSchedule schedule(assignment_.profile, assignment_.plan.arrivals, assignment_.index,
                            assignment_.worker_count, random_());
-  while (true) {
-    const int64_t intended_ns = schedule.NextNs();
-    if (!SleepUntil(intended_ns) || !control_.TakeFromBudget()) break;
+  int64_t intended_ns = schedule.NextNs();
+  for (; SleepUntil(intended_ns) && control_.TakeFromBudget(); intended_ns = schedule.NextNs()) {
     Call* const call = WaitForIdleCall();
     if (call == nullptr) break;
     Send(*call, intended_ns);
   }
+  // A late generator does not get around the calls that it owes.
+  uint64_t unsent = 0;
+  for (; control_.is_stopped() && intended_ns < control_.window_end_ns();
+       intended_ns = schedule.NextNs()) {
+    unsent += control_.IsInWindow(intended_ns);
+  }
+  recorder_.AddUnsent(unsent);
   is_sending_over_.store(true, std::memory_order_release);
 }
 

@@ -1,0 +1,311 @@
+#include "client/load/program.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "absl/strings/str_cat.h"
+#include "client/command_line/input/file.h"
+#include "client/load/report/compare.h"
+#include "client/load/report/html_report.h"
+#include "client/load/report/json_report.h"
+#include "client/load/report/live_view.h"
+#include "client/load/report/text_report.h"
+#include "client/load/report/thresholds.h"
+#include "client/load/run/load_test.h"
+#include "client/load/work/scenario_file.h"
+#include "nlohmann/json.hpp"
+
+namespace gridfold::load {
+namespace {
+
+using client::ExitCode;
+using client::TextStyle;
+
+constexpr uint64_t kScenarioBytesMax = uint64_t{1} << 20;
+constexpr uint64_t kReportBytesMax = uint64_t{256} << 20;
+
+constexpr char kFooter[] = R"(
+A LEVEL is a number, a ramp such as 100:2000, or steps such as 100,200,400.
+
+Exit codes:
+  0  done
+  1  an answer was wrong, or a threshold of --fail-if was not kept
+  2  the command line or the scenario makes no sense
+  3  no server was reached, or it fell silent
+  4  a file could not be read or written
+
+Examples:
+  gridfold_load --concurrency 16 --elements 1024
+  gridfold_load --rate 2000 --duration 30s --fail-if 'p99>5ms' --fail-if 'errors>0.1%'
+  gridfold_load --find-rate 5ms --scenario mixed_tenants.json
+  gridfold_load --rate 100:5000 --html report.html
+  gridfold_load compare before.json after.json
+)";
+
+// What is asked for instead of a scenario file.
+struct SingleRequest {
+  std::string operation;
+  std::string element_type;
+  uint64_t elements = 0;
+  std::string transport;
+  std::vector<std::string> statistics;
+};
+
+struct Options {
+  std::string server = client::ClientOptions().target;
+  std::string scenario_path;
+  SingleRequest single;
+  LoadSettings settings;
+  std::string json_path;
+  std::string csv_path;
+  std::string html_path;
+  std::vector<std::string> fail_if;
+  std::vector<std::string> compared_paths;
+};
+
+void AddSingleRequestOptions(CLI::App& program, SingleRequest& single) {
+  const std::string group = "One kind of request, in place of --scenario";
+  program.add_option("--operation", single.operation, "reduce (the default), scan or histogram")
+      ->type_name("NAME")
+      ->group(group);
+  program.add_option("--type", single.element_type, "Of the elements (float32)")
+      ->type_name("TYPE")
+      ->group(group);
+  program.add_option("--elements", single.elements, "Of each array (1024)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->group(group);
+  program
+      .add_option("--transport", single.transport,
+                  "How arrays get there: inline (the default), stream, resident or shared")
+      ->type_name("NAME")
+      ->group(group);
+  program.add_option("--stat", single.statistics, "Of reductions (sum)")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->group(group);
+}
+
+void AddOptions(CLI::App& program, Options& options) {
+  program.add_option("--server", options.server, "The server")
+      ->envname("GRIDFOLD_SERVER")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  program.add_option("--scenario", options.scenario_path, "What to send: a JSON file, - for input")
+      ->type_name("FILE");
+  AddSingleRequestOptions(program, options.single);
+  for (const LoadSettingDescription& setting : AllLoadSettings()) {
+    program
+        .add_option_function<std::string>(
+            absl::StrCat("--", setting.name),
+            [&options, name = std::string(setting.name)](const std::string& text) {
+              options.settings[name] = text;
+            },
+            setting.help)
+        ->type_name(setting.type_name)
+        ->group("Load");
+  }
+  program.add_option("--json", options.json_path, "Write the report as JSON, - for output")
+      ->type_name("FILE")
+      ->group("Reports");
+  program.add_option("--csv", options.csv_path, "Write every second as CSV, - for output")
+      ->type_name("FILE")
+      ->group("Reports");
+  program.add_option("--html", options.html_path, "Write the report as one page")
+      ->type_name("FILE")
+      ->group("Reports");
+  program
+      .add_option("--fail-if", options.fail_if,
+                  "Ends with code 1 where it is so, such as 'p99>5ms', 'errors>0.1%', 'rate<1000', "
+                  "'throughput<2GB/s', 'lateness>1ms'; may be repeated")
+      ->type_name("FIGURE<>LIMIT")
+      ->group("Reports");
+}
+
+CLI::App* AddCompareCommand(CLI::App& program, Options& options) {
+  CLI::App* const compare =
+      program.add_subcommand("compare", "Puts two reports of --json side by side");
+  compare->add_option("files", options.compared_paths, "The reports, the earlier one first")
+      ->type_name("FILE")
+      ->required()
+      ->expected(2);
+  return compare;
+}
+
+bool IsGiven(const SingleRequest& single) {
+  return !single.operation.empty() || !single.element_type.empty() || single.elements > 0 ||
+         !single.transport.empty() || !single.statistics.empty();
+}
+
+// As a scenario says it, so that both are read in one place.
+std::string ToScenarioText(const SingleRequest& single) {
+  nlohmann::json request = nlohmann::json::object();
+  if (!single.operation.empty()) request["operation"] = single.operation;
+  if (!single.element_type.empty()) request["element_type"] = single.element_type;
+  if (single.elements > 0) request["elements"] = single.elements;
+  if (!single.transport.empty()) request["transport"] = single.transport;
+  if (!single.statistics.empty()) request["statistics"] = single.statistics;
+  return nlohmann::json({{"requests", {request}}})
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+absl::StatusOr<std::string> Read(const std::string& path, uint64_t bytes_max) {
+  absl::StatusOr<std::string> text = client::ReadFile(path, bytes_max, nullptr);
+  if (!text.ok()) return client::WithExitCode(text.status(), ExitCode::kInputOutput);
+  return text;
+}
+
+absl::StatusOr<ScenarioFile> LoadScenario(const Options& options) {
+  absl::StatusOr<std::string> text = ToScenarioText(options.single);
+  if (!options.scenario_path.empty()) {
+    if (IsGiven(options.single)) {
+      return client::WithExitCode(
+          absl::InvalidArgumentError("--scenario says what to send: leave out --operation, --type, "
+                                     "--elements, --transport and --stat"),
+          ExitCode::kUsage);
+    }
+    text = Read(options.scenario_path, kScenarioBytesMax);
+    if (!text.ok()) return text.status();
+  }
+  absl::StatusOr<ScenarioFile> file = ParseScenario(*text);
+  if (!file.ok()) {
+    const std::string& path = options.scenario_path;
+    return client::WithExitCode(
+        path.empty() ? file.status() : client::NamingFile(path, file.status()), ExitCode::kUsage);
+  }
+  return file;
+}
+
+// The command line's settings go before the scenario's; an open and a closed loop exclude each
+// other.
+LoadSettings Together(const LoadSettings& scenario, const LoadSettings& command_line) {
+  LoadSettings settings = command_line;
+  const bool has_loop = settings.contains("rate") || settings.contains("concurrency") ||
+                        settings.contains("find-rate");
+  for (const auto& [name, text] : scenario) {
+    const bool is_loop = name == "rate" || name == "concurrency" || name == "find-rate";
+    if (!(is_loop && has_loop)) settings.insert({name, text});
+  }
+  return settings;
+}
+
+absl::Status WriteReports(const LoadResult& result, const Options& options) {
+  const std::vector<std::pair<std::string, std::function<std::string(const LoadResult&)>>> reports =
+      {{options.json_path, ToJson}, {options.csv_path, ToCsv}, {options.html_path, ToHtml}};
+  for (const auto& [path, write] : reports) {
+    if (path.empty()) continue;
+    absl::Status status = client::WriteFile(path, {write(result)});
+    if (!status.ok()) return client::WithExitCode(status, ExitCode::kInputOutput);
+  }
+  return absl::OkStatus();
+}
+
+// The first thing that makes a run that has taken place no success.
+absl::Status Judge(const LoadResult& result, const std::vector<Threshold>& thresholds,
+                   const TextStyle& style, std::ostream& error) {
+  const std::vector<std::string> violations = Violations(thresholds, result);
+  for (const std::string& violation : violations) {
+    error << style.Error("failed: ") << violation << "\n";
+  }
+  for (const LevelResult& level : result.levels) {
+    if (level.end_reason == EndReason::kSilent) {
+      return client::WithExitCode(
+          absl::UnavailableError(
+              "the server could not be reached, or did not answer, for too long: "
+              "the run was ended"),
+          ExitCode::kUnreachable);
+    }
+    if (level.recording.wrong > 0) {
+      return client::WithExitCode(absl::DataLossError("the server gave wrong answers"),
+                                  ExitCode::kRequestFailed);
+    }
+  }
+  if (violations.empty()) return absl::OkStatus();
+  return client::WithExitCode(absl::FailedPreconditionError("a threshold was not kept"),
+                              ExitCode::kRequestFailed);
+}
+
+absl::StatusOr<std::vector<Threshold>> ParseThresholds(const std::vector<std::string>& texts) {
+  std::vector<Threshold> thresholds;
+  for (const std::string& text : texts) {
+    absl::StatusOr<Threshold> threshold = ParseThreshold(text);
+    if (!threshold.ok()) return client::WithExitCode(threshold.status(), ExitCode::kUsage);
+    thresholds.push_back(*std::move(threshold));
+  }
+  return thresholds;
+}
+
+struct Outputs {
+  const std::function<void(const std::string&)>& show;
+  const TextStyle& style;
+  const TextStyle& error_style;
+  std::ostream& out;
+  std::ostream& error;
+};
+
+absl::Status RunLoad(const Options& options, const std::atomic<bool>& is_interrupted,
+                     const Outputs& outputs) {
+  const absl::StatusOr<std::vector<Threshold>> thresholds = ParseThresholds(options.fail_if);
+  if (!thresholds.ok()) return thresholds.status();
+  const absl::StatusOr<ScenarioFile> file = LoadScenario(options);
+  if (!file.ok()) return file.status();
+  const LoadSettings settings = Together(file->load, options.settings);
+  if (const auto plan = MakeLoadPlan(settings); !plan.ok()) {
+    return client::WithExitCode(plan.status(), ExitCode::kUsage);
+  }
+  absl::StatusOr<LoadResult> result = absl::InternalError("");
+  {
+    LiveView view(outputs.error_style, outputs.show);
+    result = RunLoadTest(
+        {.target = options.server}, file->scenario, settings, is_interrupted,
+        [&](const LoadResult& so_far, const LevelResult& level) { view.Update(so_far, level); });
+  }
+  if (!result.ok()) return result.status();
+  // Standard output belongs to a report that is written there.
+  if (options.json_path != "-" && options.csv_path != "-") {
+    PrintReport(*result, outputs.style, outputs.out);
+  }
+  const absl::Status written = WriteReports(*result, options);
+  const absl::Status judged = Judge(*result, *thresholds, outputs.error_style, outputs.error);
+  return written.ok() ? judged : written;
+}
+
+absl::Status Compare(const Options& options, const Outputs& outputs) {
+  const absl::StatusOr<std::string> before = Read(options.compared_paths[0], kReportBytesMax);
+  if (!before.ok()) return before.status();
+  const absl::StatusOr<std::string> after = Read(options.compared_paths[1], kReportBytesMax);
+  if (!after.ok()) return after.status();
+  const absl::Status status = CompareReports(*before, *after, outputs.style, outputs.out);
+  return status.ok() ? status : client::WithExitCode(status, ExitCode::kInputOutput);
+}
+
+}  // namespace
+
+ExitCode RunProgram(int argc, const char* const* argv, const std::atomic<bool>& is_interrupted,
+                    const std::function<void(const std::string&)>& show, const TextStyle& out_style,
+                    const TextStyle& error_style, std::ostream& out, std::ostream& error) {
+  CLI::App program("Loads a gridfold server, and tells what its callers see.", "gridfold_load");
+  program.set_version_flag("--version", std::string("gridfold_load " GRIDFOLD_VERSION));
+  program.get_formatter()->column_width(34);
+  program.footer(kFooter);
+  Options options;
+  AddOptions(program, options);
+  const CLI::App* const compare = AddCompareCommand(program, options);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& parse_error) {
+    // Help and the version come this way too.
+    return program.exit(parse_error, out, error) == 0 ? ExitCode::kSuccess : ExitCode::kUsage;
+  }
+  const Outputs outputs{show, out_style, error_style, out, error};
+  const absl::Status status =
+      compare->parsed() ? Compare(options, outputs) : RunLoad(options, is_interrupted, outputs);
+  if (!status.ok()) error << error_style.Error("gridfold_load: ") << status.message() << "\n";
+  return client::ExitCodeOf(status);
+}
+
+}  // namespace gridfold::load

@@ -1,0 +1,36 @@
+#include "client/load/report/figures.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/command_line/output/number_format.h"
+
+namespace gridfold::load {
+
+std::string DescribeLevel(const LoadLevel& level, bool is_open_loop) {
+  const std::string first = absl::StrCat(std::round(level.first * 10) / 10);
+  const std::string last = absl::StrCat(std::round(level.last * 10) / 10);
+  return absl::StrCat(first, first == last ? "" : absl::StrCat(" to ", last),
+                      is_open_loop ? " calls/s" : " under way");
+}
+
+std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(code); }
+
+std::string FormatNs(double time_ns, bool unicode) {
+  return client::FormatDuration(absl::Nanoseconds(time_ns), unicode);
+}
+
+std::string FormatCallRate(double calls_per_second) {
+  if (calls_per_second < 100) return absl::StrFormat("%.3g/s", calls_per_second);
+  return absl::StrCat(client::FormatInteger(static_cast<int64_t>(std::llround(calls_per_second))),
+                      "/s");
+}
+
+std::string FormatByteRate(double bytes_per_second) {
+  return client::FormatRate(static_cast<uint64_t>(bytes_per_second), absl::Seconds(1));
+}
+
+std::string FormatPercentage(double fraction) { return absl::StrFormat("%.3g %%", fraction * 100); }
+
+}  // namespace gridfold::load
