@@ -1,5 +1,6 @@
-# The command line and a plain Python client against gridfold_server, once for each engine. They
-# need Debian's python3-numpy and python3-grpcio, which another Python on the PATH does not see.
+# The command line, a plain Python client and the load generator against gridfold_server, once for
+# each engine. They need Debian's python3-numpy and python3-grpcio, which another Python on the PATH
+# does not see.
 find_program(GRIDFOLD_TEST_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(GRIDFOLD_GRPC_PYTHON_PLUGIN grpc_python_plugin)
 if(NOT GRIDFOLD_TEST_PYTHON OR NOT GRIDFOLD_GRPC_PYTHON_PLUGIN)
@@ -29,13 +30,16 @@ foreach(engine ${engines})
     GRIDFOLD_TEST_ENGINE=${engine}
     GRIDFOLD_SERVER_BINARY=$<TARGET_FILE:gridfold_server>
     GRIDFOLD_CLI_BINARY=$<TARGET_FILE:gridfold>
+    GRIDFOLD_LOAD_BINARY=$<TARGET_FILE:gridfold_load>
     GRIDFOLD_SAMPLE_DATA=${PROJECT_SOURCE_DIR}/deploy/sample_data
     GRIDFOLD_PYTHON_STUBS=${python_stubs}
     PYTHONDONTWRITEBYTECODE=1)
-  foreach(test cli python_client)
+  foreach(test cli python_client load)
     set(script cli_test.py)
     if(test STREQUAL "python_client")
       set(script python/check_python_client.py)
+    elseif(test STREQUAL "load")
+      set(script load/load_end_to_end_test.py)
     endif()
     add_test(NAME ${test}_${engine}_test
              COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${script})

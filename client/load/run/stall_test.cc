@@ -33,7 +33,7 @@ class StallTest : public ::testing::Test {
   }
 
   LevelResult Run(LoadSettings settings) {
-    settings.insert({{"warm-up", "500ms"}, {"duration", "8s"}, {"verify", "none"}});
+    settings.insert({{"warm-up", "500ms"}, {"duration", "10s"}, {"verify", "none"}});
     Scenario scenario;
     scenario.requests.push_back({.name = "sum", .elements = {.choices = {16}}});
     absl::StatusOr<LoadResult> result =
@@ -69,9 +69,10 @@ TEST_F(StallTest, AnOpenLoopTellsTheLatenciesThatCallersHave) {
   // Other programs of the machine may disturb a run; a generator that is wrong is wrong each time.
   constexpr int kAttempts = 4;
   for (int attempt = 1; attempt <= kAttempts; ++attempt) {
-    const LevelResult level = Run({{"rate", "401"}, {"arrivals", "constant"}});
+    const LevelResult level = Run({{"rate", "201.3"}, {"arrivals", "constant"}});
     EXPECT_EQ(level.recording.failed + level.recording.unanswered, 0u);
-    EXPECT_NEAR(static_cast<double>(level.recording.answered + level.recording.unsent), 8 * 401, 8);
+    EXPECT_NEAR(static_cast<double>(level.recording.answered + level.recording.unsent), 10 * 201.3,
+                5);
     if (AgreesWithAnalysis(level.recording.latency)) return;
     for (const double quantile : {0.95, 0.97, 0.99, 0.999}) {
       std::cerr << "p" << quantile * 100 << " is " << QuantileMs(level.recording.latency, quantile)
@@ -83,7 +84,7 @@ TEST_F(StallTest, AnOpenLoopTellsTheLatenciesThatCallersHave) {
 
 TEST_F(StallTest, AClosedLoopHidesTheStall) {
   const LevelResult level = Run({{"concurrency", "1"}});
-  // Four stalls among thousands of calls.
+  // Five stalls among thousands of calls.
   EXPECT_GT(level.recording.answered, 1000u);
   EXPECT_LT(QuantileMs(level.recording.latency, 0.99), 20);
   EXPECT_GT(QuantileMs(level.recording.latency, 1), 150);
@@ -92,10 +93,10 @@ TEST_F(StallTest, AClosedLoopHidesTheStall) {
 TEST_F(StallTest, ActualTimesHideWhatIntendedTimesShow) {
   // A generator that waits for answers sends late, and does not see it by the actual times.
   const LevelResult level =
-      Run({{"rate", "401"}, {"arrivals", "constant"}, {"in-flight-max", "1"}, {"threads", "1"}});
+      Run({{"rate", "201.3"}, {"arrivals", "constant"}, {"in-flight-max", "1"}, {"threads", "1"}});
   EXPECT_LT(QuantileMs(level.recording.latency_from_send, 0.99), 20);
-  EXPECT_NEAR(QuantileMs(level.recording.latency, 0.99), AnalyticMs(0.99), 60);
-  EXPECT_GT(level.generator.held_back_count, 100u);
+  EXPECT_GT(QuantileMs(level.recording.latency, 0.99), 150);
+  EXPECT_GT(level.generator.held_back_count, 50u);
 }
 
 }  // namespace

@@ -1,0 +1,195 @@
+"""The load generator against a real server: every answer verified, and what happens when things end.
+
+GRIDFOLD_SERVER_BINARY and GRIDFOLD_LOAD_BINARY are the programs.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "python"))
+import server_process  # noqa: E402
+
+SCENARIOS = pathlib.Path(__file__).parent / "scenarios"
+TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+         "bfloat16", "float32", "float64"]
+STATISTICS = ["count", "sum", "min", "max", "argmin", "argmax", "mean", "variance",
+              "standard_deviation", "l1_norm", "l2_norm", "nonzero_count", "nan_count",
+              "infinity_count", "all", "any"]
+SHORT = ["--warm-up", "0", "--verify", "all"]
+
+
+class LoadTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = server_process.ServerProcess("--allow-regions")
+        cls.enterClassContext(cls.server)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+
+    def start(self, *arguments, server=None):
+        variables = dict(os.environ, GRIDFOLD_SERVER=(server or self.server).target,
+                         LC_ALL="C.UTF-8")
+        return subprocess.Popen([os.environ["GRIDFOLD_LOAD_BINARY"], *map(str, arguments)],
+                                env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True)
+
+    def run_load(self, *arguments, code=0):
+        process = self.start(*arguments)
+        out, error = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, code, error + out)
+        return out, error
+
+    def json(self, *arguments, code=0):
+        return json.loads(self.run_load(*arguments, "--json", "-", code=code)[0])
+
+    def run_requests(self, requests, *arguments):
+        path = self.folder / "scenario.json"
+        path.write_text(json.dumps({"requests": requests}))
+        return self.json("--scenario", path, *SHORT, *arguments)
+
+    def expect_all_right(self, report):
+        for level in report["levels"]:
+            self.assertEqual(level["errors"], {})
+            self.assertGreater(level["calls"]["answered"], 0)
+            self.assertEqual(level["calls"]["verified"], level["calls"]["answered"])
+            self.assertEqual(level["calls"]["wrong"], 0, level["calls"]["first_difference"])
+            for kind in level["kinds"]:
+                self.assertGreater(kind["answered"], 0, kind["name"])
+
+    def test_every_operation_on_every_type(self):
+        for transport in ["inline", "stream", "resident", "shared"]:
+            requests = []
+            for element_type in TYPES:
+                low = 0 if element_type.startswith("u") else -100
+                base = {"element_type": element_type, "values": [low, 100], "elements": 3000,
+                        "transport": transport}
+                bitwise = [] if "float" in element_type else ["bitwise_and", "bitwise_or",
+                                                              "bitwise_xor"]
+                requests += [
+                    {**base, "operation": "reduce", "statistics": STATISTICS + bitwise},
+                    {**base, "operation": "reduce", "statistics": STATISTICS, "columns": 30,
+                     "group_by": "rows"},
+                    {**base, "operation": "reduce", "statistics": STATISTICS, "columns": 30,
+                     "group_by": "columns"},
+                    {**base, "operation": "scan", "scan": "sum"},
+                    {**base, "operation": "scan", "scan": "sum", "mode": "exclusive"},
+                    {**base, "operation": "scan", "scan": "min"},
+                    {**base, "operation": "scan", "scan": "max"},
+                    {**base, "operation": "histogram", "bins": 7},
+                    {**base, "operation": "histogram", "bins": 64, "range": [-3.7, 55.1]},
+                ]
+            for request in requests:
+                request["name"] = json.dumps(request)
+            self.expect_all_right(self.run_requests(requests, "--count", 3000))
+
+    def test_shapes_sizes_and_distributions(self):
+        requests = [
+            {"elements": {"log_uniform": [1, 100000]}, "statistics": ["sum", "variance"]},
+            {"elements": [1, 10, 1000], "distribution": "normal", "values": [-50, 50]},
+            {"elements": 5000, "distribution": "exponential", "operation": "scan", "columns": 50,
+             "group_by": "rows"},
+            {"elements": 5000, "distribution": "constant", "operation": "scan", "columns": 50,
+             "group_by": "columns", "transport": "resident"},
+        ]
+        for i, request in enumerate(requests):
+            request["name"] = str(i)
+        self.expect_all_right(self.run_requests(requests, "--count", 400, "--concurrency", 7))
+
+    def test_scenarios(self):
+        for name in ["small_inline", "resident_analytics", "shared_memory"]:
+            self.expect_all_right(
+                self.json("--scenario", SCENARIOS / f"{name}.json", *SHORT, "--rate", "100",
+                          "--duration", "2s", "--seed", 2))
+
+    def test_cancellations_and_tenants(self):
+        report = self.json("--scenario", SCENARIOS / "mixed_tenants.json", *SHORT, "--rate", "60",
+                           "--duration", "3s")
+        calls = report["levels"][0]["calls"]
+        self.assertGreater(calls["answered"], 0)
+        self.assertEqual(calls["wrong"], 0)
+        requests = [{"elements": 2000000, "transport": "stream", "cancel": 0.5}]
+        calls = self.run_requests(requests, "--count", 60)["levels"][0]["calls"]
+        self.assertGreater(calls["cancelled"], 0)
+        self.assertGreater(calls["answered"], 0)
+        self.assertEqual(calls["failed"], 0)
+
+    def test_open_loop_keeps_to_its_rate(self):
+        report = self.json("--rate", "50,100", "--arrivals", "constant", "--warm-up", "500ms",
+                           "--duration", "2s")
+        for level, rate in zip(report["levels"], [50, 100]):
+            calls = level["calls"]
+            due = sum(calls[name] for name in ["answered", "failed", "unanswered", "unsent"])
+            self.assertAlmostEqual(due, rate * 2, delta=4)
+            self.assertEqual(len(level["seconds"]), 2 if len(level["seconds"]) < 3 else 3)
+
+    def test_thresholds_and_comparison(self):
+        path = self.folder / "report.json"
+        page = self.folder / "report.html"
+        table = self.folder / "report.csv"
+        out, _ = self.run_load("--count", 200, *SHORT, "--json", path, "--html", page, "--csv",
+                               table, "--fail-if", "p99>1h", "--fail-if", "errors>0.1%")
+        self.assertIn("200 verified", out)
+        self.assertIn("<svg", page.read_text())
+        self.assertNotIn("http", page.read_text())
+        self.assertTrue(table.read_text().startswith("level_number,time_s"))
+        out, _ = self.run_load("compare", path, path)
+        self.assertIn("p99.9", out)
+        _, error = self.run_load("--count", 50, *SHORT, "--fail-if", "p50>1ns", code=1)
+        self.assertIn("p50>1ns", error)
+        self.run_load("compare", page, path, code=4)
+
+    def test_searches_a_rate(self):
+        report = self.json("--find-rate", "1h", "--rate", "1e6", "--duration", "300ms", "--warm-up",
+                           "100ms")
+        rates = [level["level"][0] for level in report["levels"]]
+        self.assertEqual(rates[0], 1e6)
+        self.assertLess(min(rates), 1e6)
+        found = report["levels"][report["found_level"]]
+        self.assertGreaterEqual(found["rate"], 0.95 * found["level"][0])
+
+    def test_usage_errors_name_the_field(self):
+        for arguments, message in [
+                (["--rate", "x"], "rate"),
+                (["--rate", "1", "--concurrency", "1"], "concurrency"),
+                (["--fail-if", "p98>1ms"], "p98"),
+                (["--type", "float31"], "element_type"),
+                (["--elements", "10", "--operation", "median"], "operation"),
+                (["--stat", "product"], "statistics")]:
+            _, error = self.run_load(*arguments, code=2)
+            self.assertIn(message, error)
+
+    def test_interrupt_ends_with_a_report(self):
+        process = self.start("--duration", "60s", "--warm-up", "0", "--concurrency", "2")
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, error = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 0, error)
+        self.assertIn("interrupted", out)
+        self.assertIn("p99.9", out)
+
+    def test_a_server_that_dies_is_reported(self):
+        with server_process.ServerProcess() as server:
+            process = self.start("--duration", "60s", "--warm-up", "0", "--give-up-after", "2s",
+                                 server=server)
+            time.sleep(1.5)
+        out, error = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 3, error)
+        self.assertIn("UNAVAILABLE", out)
+        self.assertIn("did not answer", error)
+
+    def test_no_server(self):
+        process = subprocess.run(
+            [os.environ["GRIDFOLD_LOAD_BINARY"], "--server", "127.0.0.1:1"], capture_output=True,
+            text=True, timeout=30)
+        self.assertEqual(process.returncode, 3)
+
+
+if __name__ == "__main__":
+    server_process.skip_without_device()
+    unittest.main(verbosity=2)

@@ -1,0 +1,205 @@
+// Scenario files, generated arrays, and the answers that are known of them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "client/load/work/array_values.h"
+#include "client/load/work/element_encoding.h"
+#include "client/load/work/known_answer.h"
+#include "client/load/work/scenario_file.h"
+
+namespace gridfold::load {
+namespace {
+
+using client::Statistic;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(ScenarioFileTest, ReadsEveryField) {
+  const auto file = ParseScenario(R"({
+    "name": "n", "description": "d", "load": {"rate": 300, "duration": "5s"},
+    "requests": [
+      {"name": "a", "weight": 2.5, "operation": "histogram", "bins": 7, "range": [-1.5, 9],
+       "element_type": "int16", "elements": [10, 20], "distribution": "normal",
+       "values": [-5, 5], "transport": "shared", "tenant": "t", "priority": "high",
+       "timeout": "50ms", "cancel": 0.25, "cancel_within": "1s"},
+      {"operation": "scan", "scan": "sum", "mode": "exclusive", "columns": 8, "group_by": "rows",
+       "elements": {"log_uniform": [8, 800]}},
+      {"statistics": ["min", "argmax"]}]})");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_THAT(file->load, ElementsAre(std::pair("duration", "5s"), std::pair("rate", "300")));
+  const RequestKind& kind = file->scenario.requests[0];
+  EXPECT_EQ(kind.weight, 2.5);
+  EXPECT_EQ(kind.bin_count, 7u);
+  EXPECT_EQ(kind.bin_range->first, -1.5);
+  EXPECT_EQ(kind.element_type, client::ElementType::kInt16);
+  EXPECT_THAT(kind.elements.choices, ElementsAre(10, 20));
+  EXPECT_EQ(kind.value_min, -5);
+  EXPECT_EQ(kind.transport, ArrayTransport::kShared);
+  EXPECT_EQ(kind.priority, client::Priority::kHigh);
+  EXPECT_EQ(kind.timeout, absl::Milliseconds(50));
+  EXPECT_EQ(kind.cancelled_part, 0.25);
+  EXPECT_EQ(kind.cancel_within, absl::Seconds(1));
+  EXPECT_EQ(file->scenario.requests[1].scan_mode, client::ScanMode::kExclusive);
+  EXPECT_EQ(file->scenario.requests[1].group_by, GroupBy::kRows);
+  EXPECT_EQ(file->scenario.requests[1].elements.log_uniform->second, 800u);
+  EXPECT_THAT(file->scenario.requests[2].statistics,
+              ElementsAre(Statistic::kMin, Statistic::kArgmax));
+}
+
+TEST(ScenarioFileTest, ErrorsNameTheField) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {R"({)", "parse error"},
+      {R"([])", "must be an object"},
+      {R"({})", "requests"},
+      {R"({"requests": 1})", "requests"},
+      {R"({"requests": [1]})", "requests[0]"},
+      {R"({"requests": [], "speed": 1})", "speed"},
+      {R"({"requests": [{}], "load": {"rate": []}})", "load.rate"},
+      {R"({"requests": [{"weight": 0}]})", "requests[0].weight"},
+      {R"({"requests": [{}, {"weight": "1"}]})", "requests[1].weight"},
+      {R"({"requests": [{"operation": "median"}]})", "requests[0].operation"},
+      {R"({"requests": [{"statistics": ["product"]}]})", "requests[0].statistics"},
+      {R"({"requests": [{"statistics": []}]})", "requests[0].statistics"},
+      {R"({"requests": [{"statistics": ["bitwise_and"]}]})", "requests[0].statistics"},
+      {R"({"requests": [{"element_type": "float31"}]})", "requests[0].element_type"},
+      {R"({"requests": [{"elements": 0}]})", "requests[0].elements"},
+      {R"({"requests": [{"elements": -1}]})", "requests[0].elements"},
+      {R"({"requests": [{"elements": []}]})", "requests[0].elements"},
+      {R"({"requests": [{"elements": {"log_uniform": [9, 1]}}]})", "requests[0].elements"},
+      {R"({"requests": [{"elements": {"even": [1, 9]}}]})", "requests[0].elements"},
+      {R"({"requests": [{"elements": 10, "columns": 3}]})", "requests[0].elements"},
+      {R"({"requests": [{"group_by": "rows"}]})", "requests[0].group_by"},
+      {R"({"requests": [{"values": [5, 1]}]})", "requests[0].values"},
+      {R"({"requests": [{"element_type": "int8", "values": [0, 128]}]})", "requests[0].values"},
+      {R"({"requests": [{"values": [1]}]})", "requests[0].values"},
+      {R"({"requests": [{"operation": "scan", "scan": "min", "mode": "exclusive"}]})",
+       "requests[0].mode"},
+      {R"({"requests": [{"operation": "scan", "elements": 4294967296, "values": [0, 16777216]}]})",
+       "requests[0].values"},
+      {R"({"requests": [{"operation": "histogram", "bins": 0}]})", "requests[0].bins"},
+      {R"({"requests": [{"operation": "histogram", "range": [1, 1]}]})", "requests[0].range"},
+      {R"({"requests": [{"timeout": "soon"}]})", "requests[0].timeout"},
+      {R"({"requests": [{"cancel": 1.5}]})", "requests[0].cancel"},
+      {R"({"requests": [{"colour": "red"}]})", "requests[0].colour"}};
+  for (const auto& [text, message] : wrong) {
+    const auto file = ParseScenario(text);
+    ASSERT_FALSE(file.ok()) << text;
+    EXPECT_THAT(std::string(file.status().message()), HasSubstr(message)) << text;
+  }
+}
+
+TEST(ElementEncodingTest, HalvesRoundToTheNearest) {
+  for (int value = -2048; value <= 2048; ++value) {
+    EXPECT_EQ(client::ToFloat(client::Float16{ToFloat16Bits(value)}), static_cast<float>(value));
+  }
+  for (int value = -256; value <= 256; ++value) {
+    EXPECT_EQ(client::ToFloat(client::Bfloat16{ToBfloat16Bits(value)}), static_cast<float>(value));
+  }
+  const auto float16 = [](double value) {
+    return client::ToFloat(client::Float16{ToFloat16Bits(value)});
+  };
+  EXPECT_EQ(float16(2049), 2048);  // Ties to even.
+  EXPECT_EQ(float16(2051), 2052);
+  EXPECT_EQ(float16(-4099), -4100);
+  EXPECT_EQ(float16(65519), 65504);
+  EXPECT_EQ(float16(65520), std::numeric_limits<float>::infinity());
+  const auto bfloat16 = [](double value) {
+    return client::ToFloat(client::Bfloat16{ToBfloat16Bits(value)});
+  };
+  EXPECT_EQ(bfloat16(257), 256);
+  EXPECT_EQ(bfloat16(259), 260);
+  // Above a tie by less than a float tells: rounding by way of a float would lose it.
+  EXPECT_EQ(bfloat16(257.0 + std::ldexp(1, -30)), 258);
+}
+
+KnownReduction Reduce(RequestKind kind, const std::vector<int32_t>& values) {
+  return std::get<KnownReduction>(ComputeKnownAnswer(kind, values));
+}
+
+TEST(KnownAnswerTest, ReductionsOfRowsAndColumns) {
+  RequestKind kind{.statistics = {Statistic::kSum, Statistic::kArgmax, Statistic::kMean,
+                                  Statistic::kStandardDeviation, Statistic::kAll},
+                   .column_count = 3,
+                   .group_by = GroupBy::kRows};
+  const std::vector<int32_t> values = {1, 5, 5, -2, 0, 2};
+  const KnownReduction rows = Reduce(kind, values);
+  EXPECT_EQ(rows.group_count, 2u);
+  EXPECT_EQ(rows.entries[0].values, client::StatisticValues(std::vector<double>{11, 0}));
+  EXPECT_EQ(rows.entries[1].values, client::StatisticValues(std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(rows.entries[2].values, client::StatisticValues(std::vector<double>{11.0 / 3, 0}));
+  EXPECT_EQ(rows.entries[3].values,
+            client::StatisticValues(std::vector<double>{std::sqrt(32.0 / 9), std::sqrt(8.0 / 3)}));
+  EXPECT_EQ(rows.entries[4].values, client::StatisticValues(std::vector<bool>{true, false}));
+  kind.group_by = GroupBy::kColumns;
+  kind.element_type = client::ElementType::kInt32;
+  const KnownReduction columns = Reduce(kind, values);
+  EXPECT_EQ(columns.entries[0].values, client::StatisticValues(std::vector<int64_t>{-1, 5, 7}));
+  EXPECT_EQ(columns.entries[1].values, client::StatisticValues(std::vector<uint64_t>{0, 0, 0}));
+}
+
+TEST(KnownAnswerTest, ScansAndTheirDifferences) {
+  const RequestKind kind{.operation = OperationKind::kScan,
+                         .element_type = client::ElementType::kInt8,
+                         .column_count = 2,
+                         .group_by = GroupBy::kColumns};
+  const auto known =
+      std::get<KnownScan>(ComputeKnownAnswer(kind, std::vector<int32_t>{1, 10, 2, 20}));
+  const std::vector<int64_t> sums = {1, 10, 3, 30};
+  ASSERT_EQ(known.element_type, client::ElementType::kInt64);
+  std::string data(sizeof(int64_t) * sums.size(), '\0');
+  std::memcpy(data.data(), sums.data(), data.size());
+  EXPECT_EQ(known.data, data);
+  const std::span<const char> all(data);
+  EXPECT_EQ(Difference(known, known.element_type, 0, all), "");
+  EXPECT_EQ(Difference(known, known.element_type, 2, all.subspan(16)), "");
+  EXPECT_NE(Difference(known, known.element_type, 1, all.subspan(16)), "");
+  EXPECT_NE(Difference(known, known.element_type, 1, all), "");
+  EXPECT_NE(Difference(known, client::ElementType::kUint64, 0, all), "");
+  data[17] = 1;
+  EXPECT_EQ(Difference(known, known.element_type, 0, all), "result 2 is wrong");
+}
+
+TEST(KnownAnswerTest, HistogramsCloseTheirLastBin) {
+  const RequestKind kind{
+      .operation = OperationKind::kHistogram, .bin_count = 2, .bin_range = std::pair(0.0, 10.0)};
+  const auto known = std::get<KnownHistogram>(
+      ComputeKnownAnswer(kind, std::vector<int32_t>{-1, 0, 4, 5, 9, 10, 11, 12}));
+  EXPECT_THAT(known.edges, ElementsAre(0, 5, 10));
+  EXPECT_THAT(known.counts, ElementsAre(2, 3));
+  EXPECT_EQ(known.underflow_count, 1u);
+  EXPECT_EQ(known.overflow_count, 2u);
+}
+
+TEST(ArrayValuesTest, StayInRangeAndFollowTheirDistribution) {
+  std::mt19937_64 random(1);
+  for (const Distribution distribution : {Distribution::kUniform, Distribution::kNormal,
+                                          Distribution::kExponential, Distribution::kConstant}) {
+    const RequestKind kind{.distribution = distribution, .value_min = -60, .value_max = 60};
+    const std::vector<int32_t> values = DrawValues(kind, 20000, random);
+    EXPECT_GE(*std::min_element(values.begin(), values.end()), -60);
+    EXPECT_LE(*std::max_element(values.begin(), values.end()), 60);
+    double sum = 0;
+    for (const int32_t value : values) sum += value;
+    const double expected = distribution == Distribution::kConstant      ? 60
+                            : distribution == Distribution::kExponential ? -45
+                                                                         : 0;
+    EXPECT_NEAR(sum / 20000, expected, 1);
+  }
+}
+
+TEST(ArrayValuesTest, SizesOfARangeSpreadEvenlyByTheirLogarithm) {
+  const RequestKind kind{.elements = {.choices = {}, .log_uniform = {{100, 1000000}}},
+                         .column_count = 10};
+  const std::vector<uint64_t> counts = SpreadElementCounts(kind, 8);
+  EXPECT_TRUE(std::is_sorted(counts.begin(), counts.end()));
+  EXPECT_EQ(std::count_if(counts.begin(), counts.end(), [](uint64_t n) { return n < 10000; }), 4);
+  for (const uint64_t count : counts) EXPECT_EQ(count % 10, 0u);
+}
+
+}  // namespace
+}  // namespace gridfold::load
