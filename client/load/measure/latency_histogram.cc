@@ -55,13 +55,6 @@ int64_t LatencyHistogram::QuantileNs(double quantile) const {
   return max_ns_;
 }
 
-double LatencyHistogram::FractionAbove(int64_t time_ns) const {
-  if (count_ == 0) return 0;
-  uint64_t above = 0;
-  for (size_t i = IndexOf(time_ns) + 1; i < kBucketCount; ++i) above += counts_[i];
-  return static_cast<double>(above) / static_cast<double>(count_);
-}
-
 std::vector<LatencyHistogram::Bucket> LatencyHistogram::buckets() const {
   std::vector<Bucket> held;
   for (size_t i = 0; i < kBucketCount; ++i) {

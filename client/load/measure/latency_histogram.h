@@ -33,9 +33,6 @@ class LatencyHistogram {
   // where nothing is recorded.
   int64_t QuantileNs(double quantile) const;
 
-  // The part of all times that are longer, as far as buckets tell.
-  double FractionAbove(int64_t time_ns) const;
-
   struct Bucket {
     int64_t lower_ns;  // Included.
     int64_t upper_ns;  // Not included.

@@ -35,7 +35,6 @@ TEST(LatencyHistogramTest, EmptyHasNoTimes) {
   EXPECT_EQ(histogram.min_ns(), 0);
   EXPECT_EQ(histogram.max_ns(), 0);
   EXPECT_EQ(histogram.mean_ns(), 0);
-  EXPECT_EQ(histogram.FractionAbove(0), 0);
   EXPECT_TRUE(histogram.buckets().empty());
 }
 
@@ -110,15 +109,6 @@ TEST(LatencyHistogramTest, TimesBeyondTheEndAndBelowZeroAreKept) {
   EXPECT_EQ(histogram.min_ns(), 0);
   EXPECT_EQ(histogram.max_ns(), LatencyHistogram::kTrackedMaxNs * 8);
   EXPECT_EQ(histogram.QuantileNs(1), LatencyHistogram::kTrackedMaxNs * 8);
-}
-
-TEST(LatencyHistogramTest, FractionAbove) {
-  LatencyHistogram histogram;
-  histogram.Record(1000, 90);
-  histogram.Record(1'000'000, 10);
-  EXPECT_DOUBLE_EQ(histogram.FractionAbove(10'000), 0.1);
-  EXPECT_DOUBLE_EQ(histogram.FractionAbove(2'000'000), 0);
-  EXPECT_DOUBLE_EQ(histogram.FractionAbove(1), 1);
 }
 
 TEST(LatencyHistogramTest, MemoryIsFlatOverAHundredMillionTimes) {

@@ -61,10 +61,8 @@ absl::Status AssignSetting(const std::string& name, const std::string& text, Loa
   }
   if (name == "duration") return AssignDuration(name, text, plan.duration);
   if (name == "warm-up") {
-    if (text == "0") {
-      plan.warm_up = absl::ZeroDuration();
-      return absl::OkStatus();
-    }
+    const bool is_number = absl::ParseDuration(text, &plan.warm_up);
+    if (is_number && plan.warm_up == absl::ZeroDuration()) return absl::OkStatus();
     return AssignDuration(name, text, plan.warm_up);
   }
   if (name == "timeout") return AssignDuration(name, text, plan.timeout);

@@ -77,7 +77,7 @@ absl::Status ValidateOperation(const RequestKind& kind, const std::string& path)
   if (kind.operation == OperationKind::kReduce) {
     if (kind.statistics.empty()) return Wrong(path + ".statistics", "must not be empty");
     for (const client::Statistic statistic : kind.statistics) {
-      if (!IsKnownStatistic(statistic)) {
+      if (statistic == client::Statistic::kProduct) {
         return Wrong(path + ".statistics", "product is not among what can be verified");
       }
       if (IsBitwise(statistic) && !IsInteger(kind.element_type)) {
@@ -156,10 +156,6 @@ absl::Status ValidateCalls(const RequestKind& kind, const std::string& path) {
 }
 
 }  // namespace
-
-bool IsKnownStatistic(client::Statistic statistic) {
-  return statistic != client::Statistic::kProduct;
-}
 
 absl::Status Validate(const Scenario& scenario) {
   if (scenario.requests.empty()) return Wrong("requests", "must not be empty");

@@ -75,9 +75,6 @@ struct Scenario {
   std::vector<RequestKind> requests = {};
 };
 
-// Statistics whose value is known from exact integer arithmetic: all but products.
-bool IsKnownStatistic(client::Statistic statistic);
-
 // INVALID_ARGUMENT names the field at fault: "requests[2].values: ...".
 absl::Status Validate(const Scenario& scenario);
 
