@@ -4,10 +4,11 @@
 // done before an operation was started then seems to race with what its callback does. The
 // functions here stand in for those of gRPC, as in visible_locks.cc, and say what they order: an
 // operation's start comes before its end, and everything that was done for a call before its
-// OnDone.
+// OnDone, and all calls before the end of their server.
 //
 // For tests with ThreadSanitizer only.
 #include <grpc/grpc.h>
+#include <grpcpp/server.h>
 #include <grpcpp/support/server_callback.h>
 #include <link.h>
 #include <sanitizer/tsan_interface.h>
@@ -112,3 +113,21 @@ void ServerCallbackCall::ScheduleOnDone(bool inline_ondone) {
 }
 
 }  // namespace grpc::internal
+
+namespace grpc {
+
+// Calls that have ended before a server that waits for them to end.
+
+void Server::UnrefWithPossibleNotify() {
+  static const auto unref = gridfold::server::OfLibrary<void(Server*)>();
+  __tsan_release(this);
+  unref(this);
+}
+
+void Server::UnrefAndWaitLocked() {
+  static const auto wait = gridfold::server::OfLibrary<void(Server*)>();
+  wait(this);
+  __tsan_acquire(this);
+}
+
+}  // namespace grpc
