@@ -44,6 +44,11 @@ absl::StatusOr<StreamMessage> StreamIntake::Open(grpc::ByteBuffer& message) {
   return opened;
 }
 
+absl::Status StreamIntake::CheckBegun() const {
+  if (has_begun_) return absl::OkStatus();
+  return kernels::InvalidField("request", "the stream has no message");
+}
+
 absl::Status StreamIntake::HoldState(uint64_t bytes) {
   if (!environment_.streams.HoldWhereThereIsRoom(bytes)) {
     return Refused(absl::StrCat("other streams leave no room for the ", bytes,
