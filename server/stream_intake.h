@@ -1,5 +1,5 @@
-// What StreamCall keeps of what comes in: a place among the open streams,
-// messages taken apart, and what has arrived, counted against CallEnvironment::streams.
+// What StreamCall keeps of what comes in: a place among the open streams, messages taken apart, and
+// what has arrived, counted against CallEnvironment::streams.
 //
 // Enter, Open and CheckBegun are for the one read of a call at a time; the rest is not thread-safe,
 // and is guarded by the call.
