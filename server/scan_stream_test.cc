@@ -172,8 +172,9 @@ TEST_F(ScanStreamTest, AReaderThatStopsHoldsTheSenderBack) {
     stream->WritesDone();
   });
   WaitUntilStill(written_bytes, 1);
-  // What waits, what has become results, and what the transport has taken in.
-  EXPECT_LE(written_bytes.load(), 64 * kMiB);
+  // What waits, what has become results, and what the transport has taken in: on a machine that is
+  // busy with other things its windows have been seen to grow to 75 MiB in all.
+  EXPECT_LE(written_bytes.load(), 96 * kMiB);
   uint64_t result_bytes = 0;
   v1::ScanStreamResponse answer;
   while (stream->Read(&answer)) result_bytes += answer.data().size();
