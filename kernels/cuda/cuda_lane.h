@@ -93,6 +93,9 @@ class CudaLane final : public Lane {
   absl::Status ForEachPart(std::span<const PartArray> arrays, uint64_t element_count,
                            absl::FunctionRef<uint64_t(uint64_t, uint64_t)> elements_of,
                            absl::FunctionRef<absl::Status(const Part&)> run);
+  // Runs an operation on a part, behind its copy, and adds its statistics to those of the job.
+  absl::Status RunPart(const Part& part, RunStatistics& statistics,
+                       absl::FunctionRef<absl::Status(RunStatistics&)> operation);
 
   absl::Status SelectDevice() const;
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -22,6 +23,16 @@ namespace {
 static_assert(kCopiedBytesMin > kWholeGroupBytesMax + kInputArrayCountMax * kArrayAlignmentBytes);
 
 const std::byte* DataOf(const InputSpan& input) { return std::get<ResidentSpan>(input).data; }
+
+// The strategy stays that of the first part: the last may be so small that other kernels suit it.
+void AddPart(const RunStatistics& part, RunStatistics& statistics) {
+  const bool is_first = statistics.strategy.empty();
+  const std::string strategy = is_first ? part.strategy : statistics.strategy;
+  const uint32_t cluster_size = is_first ? part.cluster_size : statistics.cluster_size;
+  statistics.Add(part);
+  statistics.strategy = strategy;
+  statistics.cluster_size = cluster_size;
+}
 
 }  // namespace
 
@@ -59,12 +70,9 @@ absl::StatusOr<ReductionResult> CudaLane::ReduceInParts(const ReductionPlan& pla
                              uint64_t used_bytes) -> absl::StatusOr<ReductionResult> {
     const ResidentSpan elements{part.arrays[0] + used_bytes, batch.array.size_bytes()};
     ReductionResult result = MakeReductionResult(batch);
-    RunStatistics run;
-    const absl::Status status = Run(run, [&]() -> absl::Status {
-      const absl::Status copied = part_copier_.Await(part, stream_.get());
-      return copied.ok() ? Reduce(batch, elements, stop, run, result) : copied;
+    const absl::Status status = RunPart(part, statistics, [&](RunStatistics& run) {
+      return Reduce(batch, elements, stop, run, result);
     });
-    statistics.Add(run);
     if (!status.ok()) return status;
     return result;
   };
@@ -143,17 +151,25 @@ absl::StatusOr<HistogramResult> CudaLane::CountInParts(const HistogramPlan& plan
         if (plan.two_dimensional) part_input.y_array = elements(1);
         if (plan.weight_type) part_input.weights = elements(arrays.size() - 1);
         HistogramResult result;
-        RunStatistics run;
-        const absl::Status counted = Run(run, [&]() -> absl::Status {
-          const absl::Status copied = part_copier_.Await(part, stream_.get());
-          return copied.ok() ? Histogram(*batch, part_input, stop, run, result) : copied;
+        const absl::Status counted = RunPart(part, statistics, [&](RunStatistics& run) {
+          return Histogram(*batch, part_input, stop, run, result);
         });
-        statistics.Add(run);
         if (counted.ok()) (*fold)->Add(result);
         return counted;
       });
   if (!status.ok()) return status;
   return std::move(**fold).TakeResult();
+}
+
+absl::Status CudaLane::RunPart(const Part& part, RunStatistics& statistics,
+                               absl::FunctionRef<absl::Status(RunStatistics&)> operation) {
+  RunStatistics run;
+  const absl::Status status = Run(run, [&] {
+    const absl::Status copied = part_copier_.Await(part, stream_.get());
+    return copied.ok() ? operation(run) : copied;
+  });
+  AddPart(run, statistics);
+  return status;
 }
 
 absl::Status CudaLane::ForEachPart(std::span<const PartArray> arrays, uint64_t element_count,
