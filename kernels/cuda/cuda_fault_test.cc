@@ -3,6 +3,7 @@
 // had been.
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -110,7 +111,9 @@ class CudaFaultTest : public testing::Test {
 
   absl::StatusOr<Answer> ReduceMapped(Lane& lane) {
     const auto array = ArrayDescription::Vector(ElementType::kFloat32, kMappedElements);
-    const auto plan = PlanReduction(array, {.statistics = {Statistic::kSum, Statistic::kArgmax}});
+    ReductionSpec spec;
+    spec.statistics = {Statistic::kSum, Statistic::kArgmax};
+    const auto plan = PlanReduction(array, spec);
     const auto result = lane.RunReduction(*plan, mapped_->span(), std::stop_token(), statistics_);
     if (!result.ok()) return result.status();
     return Answer{result->columns[0].slots[0], result->columns[1].slots[0]};
