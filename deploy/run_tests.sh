@@ -67,8 +67,7 @@ if ! $fast; then
   sanitizer_stages asan AddressSanitizer "${served[@]}" malformed_request_test \
     resident_memory_test command_line_input_test
   # What several threads share, as far as ThreadSanitizer can see it: CONTRIBUTING.md says how far.
-  sanitizer_stages tsan ThreadSanitizer "${served[@]}" worker_pool_test reduction_batch_test \
-    several_engines_test metrics_test
+  sanitizer_stages tsan ThreadSanitizer "${served[@]}" worker_pool_test reduction_batch_test
 fi
 
 printf '\n%d passed, %d failed\n' "$passed" "$failed"
