@@ -157,8 +157,7 @@ struct HistogramArrays {
 absl::StatusOr<InputArray> ValidateCompanion(const v1::ArraySource& source, const char* field,
                                              const InputArray& samples,
                                              const PlanningContext& context) {
-  absl::StatusOr<InputArray> companion =
-      ValidateArray(source, field, context.arrays, context.regions);
+  absl::StatusOr<InputArray> companion = ValidateArray(source, field, context);
   if (!companion.ok()) return companion.status();
   const uint64_t element_count = companion->description.element_count;
   if (element_count != samples.description.element_count) {
@@ -345,8 +344,7 @@ absl::Status CheckPlan(const absl::StatusOr<Plan>& plan, const Limits& limits) {
 absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& request,
                                              const PlanningContext& context) {
   const Limits& limits = context.limits;
-  absl::StatusOr<InputArray> array =
-      ValidateArray(request.array(), "array", context.arrays, context.regions);
+  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
   if (!array.ok()) return array.status();
   kernels::ReductionSpec spec;
   const absl::Status converted = FirstError(ConvertSpec(request, array->description, limits, spec),
@@ -361,8 +359,7 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
 absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
                                         const PlanningContext& context) {
   const Limits& limits = context.limits;
-  absl::StatusOr<InputArray> array =
-      ValidateArray(request.array(), "array", context.arrays, context.regions);
+  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
   const absl::Status converted = FirstError(
@@ -385,8 +382,7 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
 absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& request,
                                              const PlanningContext& context) {
   const Limits& limits = context.limits;
-  const absl::StatusOr<InputArray> array =
-      ValidateArray(request.array(), "array", context.arrays, context.regions);
+  const absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
   if (!array.ok()) return array.status();
   kernels::HistogramSpec spec;
   HistogramArrays arrays;
