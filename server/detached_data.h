@@ -20,9 +20,9 @@
 
 namespace gridfold::server {
 
-// What a request's arrays have at least for their data to be left in the transport's buffers. A
-// smaller one is copied in less time, and holds no buffer that it shares with other messages.
-inline constexpr size_t kDetachedBytesMin = size_t{32} << 10;
+// What a request's arrays have at least for their data to be left in the transport's buffers: below
+// it a copy takes no longer (server/BENCHMARKS.md), and holds no buffer that other messages share.
+inline constexpr size_t kDetachedBytesMin = size_t{64} << 10;
 
 class DetachedData {
  public:
