@@ -41,11 +41,13 @@ absl::StatusOr<std::unique_ptr<Lane>> CudaLane::Create(const DeviceProperties& p
   if (!direct_memory.ok()) return direct_memory.status();
   absl::StatusOr<JobTimer> timer = JobTimer::Create();
   if (!timer.ok()) return timer.status();
+  absl::StatusOr<PartCopier> part_copier = PartCopier::Create();
+  if (!part_copier.ok()) return part_copier.status();
   absl::StatusOr<Memory> memory = AllocateMemory(LaneLayoutOf(options, properties));
   if (!memory.ok()) return memory.status();
-  return std::unique_ptr<Lane>(new CudaLane(properties, options, healthy, *std::move(stream),
-                                            *std::move(staging), *std::move(direct_memory),
-                                            *std::move(timer), *std::move(memory)));
+  return std::unique_ptr<Lane>(new CudaLane(
+      properties, options, healthy, *std::move(stream), *std::move(staging),
+      *std::move(direct_memory), *std::move(timer), *std::move(part_copier), *std::move(memory)));
 }
 
 absl::StatusOr<CudaLane::Memory> CudaLane::AllocateMemory(const LaneLayout& layout) {
@@ -71,7 +73,8 @@ absl::StatusOr<CudaLane::Memory> CudaLane::AllocateMemory(const LaneLayout& layo
 
 CudaLane::CudaLane(const DeviceProperties& properties, const LaneOptions& options,
                    std::atomic<bool>& healthy, Stream stream, StagingRing staging,
-                   PinnedBuffer direct_memory, JobTimer timer, Memory memory)
+                   PinnedBuffer direct_memory, JobTimer timer, PartCopier part_copier,
+                   Memory memory)
     : properties_(properties),
       options_(options),
       healthy_(healthy),
@@ -79,6 +82,7 @@ CudaLane::CudaLane(const DeviceProperties& properties, const LaneOptions& option
       staging_(std::move(staging)),
       direct_memory_(std::move(direct_memory)),
       timer_(std::move(timer)),
+      part_copier_(std::move(part_copier)),
       memory_(std::move(memory)) {}
 
 // Freed from whichever thread: without this, one that never used the device would first make a
@@ -88,11 +92,13 @@ CudaLane::~CudaLane() { cudaSetDevice(properties_.device); }
 absl::StatusOr<ReductionResult> CudaLane::RunReduction(const ReductionPlan& plan, InputSpan input,
                                                        std::stop_token stop,
                                                        RunStatistics& statistics) {
-  ReductionResult result = MakeReductionResult(plan);
   absl::Status status = CheckReductionFits(options_, plan, input);
-  if (status.ok()) {
-    status = Run(statistics, [&] { return Reduce(plan, input, stop, statistics, result); });
-  }
+  if (!status.ok()) return status;
+  const absl::StatusOr<bool> in_parts = ReducesInParts(plan, input);
+  if (!in_parts.ok()) return in_parts.status();
+  if (*in_parts) return ReduceInParts(plan, input, stop, statistics);
+  ReductionResult result = MakeReductionResult(plan);
+  status = Run(statistics, [&] { return Reduce(plan, input, stop, statistics, result); });
   if (!status.ok()) return status;
   return result;
 }
@@ -118,11 +124,13 @@ absl::StatusOr<HistogramResult> CudaLane::RunHistogram(const HistogramPlan& plan
                                                        const HistogramInput& input,
                                                        std::stop_token stop,
                                                        RunStatistics& statistics) {
-  HistogramResult result;
   absl::Status status = CheckHistogramFits(options_, plan, input);
-  if (status.ok()) {
-    status = Run(statistics, [&] { return Histogram(plan, input, stop, statistics, result); });
-  }
+  if (!status.ok()) return status;
+  const absl::StatusOr<bool> in_parts = CountsInParts(plan, input);
+  if (!in_parts.ok()) return in_parts.status();
+  if (*in_parts) return CountInParts(plan, input, stop, statistics);
+  HistogramResult result;
+  status = Run(statistics, [&] { return Histogram(plan, input, stop, statistics, result); });
   if (!status.ok()) return status;
   return result;
 }
@@ -198,16 +206,27 @@ absl::Status CudaLane::CopyOut(const std::byte* from, std::span<const MutableHos
 }
 
 absl::StatusOr<const std::byte*> CudaLane::Stage(const InputSpan& input, std::byte* place,
+                                                 uint64_t mapped_room,
                                                  const std::stop_token& stop) {
-  if (const auto* resident = std::get_if<ResidentSpan>(&input)) return resident->data;
+  if (const auto* resident = std::get_if<ResidentSpan>(&input)) {
+    if (resident->size_bytes > mapped_room) return resident->data;
+    const absl::StatusOr<bool> is_copied = IsLargeHostMemory(input);
+    if (!is_copied.ok()) return is_copied.status();
+    if (!*is_copied) return resident->data;
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(place, resident->data, resident->size_bytes,
+                                                  cudaMemcpyDefault, stream_.get()));
+    return place;
+  }
   absl::Status status = staging_.CopyIn(HostSpansOf(input), place, stop, stream_.get());
   if (!status.ok()) return status;
   return place;
 }
 
 absl::StatusOr<const std::byte*> CudaLane::StageIn(const InputSpan& input, const Grouping& grouping,
+                                                   uint64_t mapped_room,
                                                    const std::stop_token& stop) {
-  const absl::StatusOr<const std::byte*> elements = Stage(input, memory_.input.data(), stop);
+  const absl::StatusOr<const std::byte*> elements =
+      Stage(input, memory_.input.data(), mapped_room, stop);
   absl::Status status = elements.status();
   if (status.ok() && grouping.kind == GroupingKind::kSegments) {
     const auto offsets = std::as_bytes(std::span(grouping.offsets));

@@ -120,4 +120,10 @@ absl::StatusOr<std::unique_ptr<ExternalMemory>> OpenIpcMemory(int device, const 
   return memory;
 }
 
+absl::StatusOr<bool> IsHostMemory(const std::byte* data) {
+  cudaPointerAttributes attributes;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaPointerGetAttributes(&attributes, data));
+  return attributes.type == cudaMemoryTypeHost;
+}
+
 }  // namespace gridfold::kernels::cuda

@@ -37,7 +37,8 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
                               ReductionResult& result) {
   statistics.strategy = ReductionStrategy(plan, properties_);
   statistics.bytes_read = ReductionBytesRead(plan);
-  const absl::StatusOr<const std::byte*> elements = StageIn(input, plan.grouping, stop);
+  const absl::StatusOr<const std::byte*> elements =
+      StageIn(input, plan.grouping, memory_.input.size_bytes(), stop);
   if (!elements.ok()) return elements.status();
 
   // Failures and states stand behind the slots, so that one copy brings all.

@@ -24,10 +24,15 @@ absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const 
 
   statistics.strategy = ScanStrategy(plan);
   statistics.bytes_read = ScanBytesRead(plan);
-  const absl::StatusOr<const std::byte*> elements = StageIn(input, plan.grouping, stop);
+  const auto* const resident = std::get_if<MutableResidentSpan>(&output);
+  absl::StatusOr<bool> writes_over_bus = false;
+  if (resident != nullptr) writes_over_bus = IsLargeHostMemory(ResidentSpan(*resident));
+  if (!writes_over_bus.ok()) return writes_over_bus.status();
+  // Results that go over the bus overlap an input that comes over it, but not one that came before.
+  const absl::StatusOr<const std::byte*> elements =
+      StageIn(input, plan.grouping, *writes_over_bus ? 0 : memory_.input.size_bytes(), stop);
   if (!elements.ok()) return elements.status();
 
-  const auto* const resident = std::get_if<MutableResidentSpan>(&output);
   std::byte* const results = resident != nullptr ? resident->data : head + kOutputHeadBytes;
   const ScanInput device_input{{*elements, plan.array.element_count},
                                reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
