@@ -44,11 +44,13 @@ bool ParseWhole(grpc::ByteBuffer& bytes, google::protobuf::Message& request) {
   return request.ParseFromZeroCopyStream(&reader);
 }
 
-bool ParseDetached(const grpc::ByteBuffer& bytes, const std::vector<WireEdit>& edits,
+bool ParseDetached(grpc::ByteBuffer& bytes, const std::vector<WireEdit>& edits,
                    google::protobuf::Message& request, DetachedData& detached) {
   std::vector<grpc::Slice> slices;
-  return bytes.Dump(&slices).ok() &&
-         request.ParseFromZeroCopyStream(Detach(slices, edits, detached).get());
+  if (!bytes.Dump(&slices).ok()) return false;
+  // A list of many slices need not be there twice.
+  bytes.Clear();
+  return request.ParseFromZeroCopyStream(Detach(slices, edits, detached).get());
 }
 
 // What stands in front of a field of `size_bytes`.
