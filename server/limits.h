@@ -17,9 +17,9 @@
 //                        written, and the transport's; those of ReadArray queued_bytes_max = 1 GiB
 //   waiting requests     queued_bytes_max of messages                             =    1 GiB
 //                        Arrays of kDetachedBytesMin and more stay in the transport's buffers, and
-//                        count there. Other bulk data takes what it takes in the message. Offsets of
-//                        segments, decoded and in plans, take up to 16 times that: of one request
-//                        256 MiB, of a batch 1 GiB
+//                        count there. Other bulk data takes what it takes in the message. Offsets
+//                        of segments, decoded and in plans, take up to 16 times that: of one
+//                        request 256 MiB, of a batch 1 GiB
 //   running requests     4 lanes * (request, or what the CPU engine joins of it, 256 MiB + answer
 //                        256 MiB). The request is released before the answer is encoded, which
 //                        takes it once more unless it is a scan's                 =    2 GiB
@@ -248,8 +248,8 @@ struct Limits {
   }
 
   // Requests that the transport is still receiving, as much as the queue and the lanes could take;
-  // as much again of those that wait and run, whose arrays stay in its buffers; and what has come in
-  // streams. Short of this it would slow down, or end, calls that the other bounds admit.
+  // as much again of those that wait and run, whose arrays stay in its buffers; and what has come
+  // in streams. Short of this it would slow down, or end, calls that the other bounds admit.
   constexpr uint64_t transport_bytes_max() const {
     return 2 * (queued_bytes_max + lane_count_of_all() * message_bytes_max) + queued_bytes_max;
   }

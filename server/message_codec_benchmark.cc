@@ -22,9 +22,7 @@ constexpr size_t kSliceBytes = 16 * kKiB;
 
 std::vector<grpc::Slice> RequestSlices(size_t data_bytes) {
   v1::ReduceArrayRequest request;
-  request.mutable_array()->mutable_inline_array()->set_element_type(v1::ELEMENT_TYPE_FLOAT32);
   request.mutable_array()->mutable_inline_array()->mutable_data()->assign(data_bytes, 'x');
-  request.add_statistics(v1::STATISTIC_SUM);
   const std::string bytes = request.SerializeAsString();
   std::vector<grpc::Slice> slices;
   for (size_t begin = 0; begin < bytes.size(); begin += kSliceBytes) {
