@@ -114,9 +114,7 @@ __device__ inline void FinishDirectly(const ReductionParameters& parameters, uin
   for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
     double value = size == 0 ? 0.0 : sum;
     // An exact sum by an exact count: rounded once.
-    if (parameters.statistics[i] == Statistic::kMean) {
-      value = size == 0 ? statistic_internal::NotANumber() : __ddiv_rn(sum, size);
-    }
+    if (parameters.statistics[i] == Statistic::kMean) value = __ddiv_rn(value, size);
     parameters.slots[parameters.rows[i] * parameters.group_count + group] =
         static_cast<uint64_t>(__double_as_longlong(value));
   }
