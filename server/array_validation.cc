@@ -200,7 +200,7 @@ absl::StatusOr<kernels::MutableResidentSpan> PlaceInRegion(const StoredRegion& r
                         absl::StrCat(size_bytes, " bytes from ", offset_bytes,
                                      " on are not all among the region's ", whole.size_bytes));
   }
-  return kernels::MutableResidentSpan{whole.data + offset_bytes, size_bytes};
+  return kernels::MutableResidentSpan{whole.data + offset_bytes, size_bytes, whole.is_mapped};
 }
 
 absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& array,

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -81,6 +82,12 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
                                              const PlanningContext& context);
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
                                          const PlanningContext& context);
+
+// Makes `engine` the one that memory needs, where it needs one. INVALID_ARGUMENT, field named,
+// where that is not the one that other memory of the `whole` (request or batch) needs: an engine
+// reads no other engine's.
+absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> needed,
+                           absl::string_view whole, std::optional<uint32_t>& engine);
 
 // The requests of streams, whose arrays have yet to come. Nothing points into the request. Errors:
 // also an array that is not streamed.

@@ -94,9 +94,7 @@ absl::StatusOr<ReductionResult> CudaLane::RunReduction(const ReductionPlan& plan
                                                        RunStatistics& statistics) {
   absl::Status status = CheckReductionFits(options_, plan, input);
   if (!status.ok()) return status;
-  const absl::StatusOr<bool> in_parts = ReducesInParts(plan, input);
-  if (!in_parts.ok()) return in_parts.status();
-  if (*in_parts) return ReduceInParts(plan, input, stop, statistics);
+  if (ReducesInParts(plan, input)) return ReduceInParts(plan, input, stop, statistics);
   ReductionResult result = MakeReductionResult(plan);
   status = Run(statistics, [&] { return Reduce(plan, input, stop, statistics, result); });
   if (!status.ok()) return status;
@@ -126,9 +124,7 @@ absl::StatusOr<HistogramResult> CudaLane::RunHistogram(const HistogramPlan& plan
                                                        RunStatistics& statistics) {
   absl::Status status = CheckHistogramFits(options_, plan, input);
   if (!status.ok()) return status;
-  const absl::StatusOr<bool> in_parts = CountsInParts(plan, input);
-  if (!in_parts.ok()) return in_parts.status();
-  if (*in_parts) return CountInParts(plan, input, stop, statistics);
+  if (CountsInParts(plan, input)) return CountInParts(plan, input, stop, statistics);
   HistogramResult result;
   status = Run(statistics, [&] { return Histogram(plan, input, stop, statistics, result); });
   if (!status.ok()) return status;
@@ -174,7 +170,7 @@ absl::Status CudaLane::SelectDevice() const {
 absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation) {
   statistics = RunStatistics{};
   absl::Status status = SelectDevice();
-  if (status.ok()) status = timer_.Start(stream_.get());
+  timer_.Start();
   if (status.ok()) status = operation();
   // A job that failed may have left work behind; the caller's memory and the lane's are free after.
   const absl::Status idle = stream_.Synchronize();
@@ -205,19 +201,25 @@ absl::Status CudaLane::CopyOut(const std::byte* from, std::span<const MutableHos
   return CheckStop(stop);
 }
 
+absl::Status CudaLane::CopyIn(std::span<const HostSpan> from, std::byte* to,
+                              const std::stop_token& stop) {
+  absl::Status status = timer_.Mark(JobTimer::Point::kStagingBegins, stream_.get());
+  if (!status.ok()) return status;
+  return staging_.CopyIn(from, to, stop, stream_.get());
+}
+
 absl::StatusOr<const std::byte*> CudaLane::Stage(const InputSpan& input, std::byte* place,
                                                  uint64_t mapped_room,
                                                  const std::stop_token& stop) {
   if (const auto* resident = std::get_if<ResidentSpan>(&input)) {
-    if (resident->size_bytes > mapped_room) return resident->data;
-    const absl::StatusOr<bool> is_copied = IsLargeHostMemory(input);
-    if (!is_copied.ok()) return is_copied.status();
-    if (!*is_copied) return resident->data;
+    if (!IsLargeAndMapped(input) || resident->size_bytes > mapped_room) return resident->data;
+    absl::Status status = timer_.Mark(JobTimer::Point::kStagingBegins, stream_.get());
+    if (!status.ok()) return status;
     GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(place, resident->data, resident->size_bytes,
                                                   cudaMemcpyDefault, stream_.get()));
     return place;
   }
-  absl::Status status = staging_.CopyIn(HostSpansOf(input), place, stop, stream_.get());
+  absl::Status status = CopyIn(HostSpansOf(input), place, stop);
   if (!status.ok()) return status;
   return place;
 }
@@ -231,9 +233,9 @@ absl::StatusOr<const std::byte*> CudaLane::StageIn(const InputSpan& input, const
   if (status.ok() && grouping.kind == GroupingKind::kSegments) {
     const auto offsets = std::as_bytes(std::span(grouping.offsets));
     const HostSpan span{offsets.data(), offsets.size()};
-    status = staging_.CopyIn(std::span(&span, 1), memory_.offsets.data(), stop, stream_.get());
+    status = CopyIn(std::span(&span, 1), memory_.offsets.data(), stop);
   }
-  if (status.ok()) status = timer_.Mark(stream_.get());
+  if (status.ok()) status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
   if (status.ok()) status = CheckStop(stop);
   if (!status.ok()) return status;
   return elements;

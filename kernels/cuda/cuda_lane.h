@@ -73,14 +73,10 @@ class CudaLane final : public Lane {
                          const std::stop_token& stop, RunStatistics& statistics,
                          HistogramResult& result);
 
-  // Whether `input` is mapped host memory, and so large that the device's copy engine is faster
-  // than kernels that read it over the bus.
-  absl::StatusOr<bool> IsLargeHostMemory(const InputSpan& input) const;
-
   // The operations on such inputs in parts, which are copied to the device one ahead of the
   // kernels: whether that can be done and is worth while, and doing it. Answers are the same.
-  absl::StatusOr<bool> ReducesInParts(const ReductionPlan& plan, const InputSpan& input) const;
-  absl::StatusOr<bool> CountsInParts(const HistogramPlan& plan, const HistogramInput& input) const;
+  bool ReducesInParts(const ReductionPlan& plan, const InputSpan& input) const;
+  bool CountsInParts(const HistogramPlan& plan, const HistogramInput& input) const;
   absl::StatusOr<ReductionResult> ReduceInParts(const ReductionPlan& plan, const InputSpan& input,
                                                 const std::stop_token& stop,
                                                 RunStatistics& statistics);
@@ -105,13 +101,15 @@ class CudaLane final : public Lane {
   // Where kernels write an answer of so many bytes: few go to pinned memory directly.
   std::byte* AnswerPlace(uint64_t size_bytes) const;
 
+  // Enqueues a copy of what a job works on, which is staging.
+  absl::Status CopyIn(std::span<const HostSpan> from, std::byte* to, const std::stop_token& stop);
+
   // Waits for the stream. `from` is device memory or an AnswerPlace.
   absl::Status CopyOut(const std::byte* from, std::span<const MutableHostSpan> to,
                        const std::stop_token& stop);
 
   // Where the kernels find `input`: in place where it is resident, else at `place`, where its copy
-  // is enqueued. There too where it is large, in mapped host memory, and no more than
-  // `mapped_room`.
+  // is enqueued. There too where it IsLargeAndMapped, and no more than `mapped_room`.
   absl::StatusOr<const std::byte*> Stage(const InputSpan& input, std::byte* place,
                                          uint64_t mapped_room, const std::stop_token& stop);
 

@@ -95,7 +95,10 @@ absl::StatusOr<std::unique_ptr<ExternalMemory>> RegisterHostMemory(int device,
                    "host memory cannot be mapped for the device", error);
   }
   return std::make_unique<RegisteredMemory>(
-      device, memory.data, MutableResidentSpan{static_cast<std::byte*>(data), memory.size_bytes});
+      device, memory.data,
+      MutableResidentSpan{.data = static_cast<std::byte*>(data),
+                          .size_bytes = memory.size_bytes,
+                          .is_mapped = true});
 }
 
 absl::StatusOr<std::unique_ptr<ExternalMemory>> OpenIpcMemory(int device, const IpcHandle& handle,
@@ -118,12 +121,6 @@ absl::StatusOr<std::unique_ptr<ExternalMemory>> OpenIpcMemory(int device, const 
         absl::StrCat("the handle is for ", *allocated_bytes, " bytes, fewer than ", size_bytes));
   }
   return memory;
-}
-
-absl::StatusOr<bool> IsHostMemory(const std::byte* data) {
-  cudaPointerAttributes attributes;
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaPointerGetAttributes(&attributes, data));
-  return attributes.type == cudaMemoryTypeHost;
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -22,10 +22,6 @@ absl::StatusOr<std::unique_ptr<ExternalMemory>> RegisterHostMemory(int device,
 absl::StatusOr<std::unique_ptr<ExternalMemory>> OpenIpcMemory(int device, const IpcHandle& handle,
                                                               uint64_t size_bytes);
 
-// Whether `data`, which kernels may follow, is in host memory. Asks the driver, which takes about a
-// microsecond. Errors: INTERNAL.
-absl::StatusOr<bool> IsHostMemory(const std::byte* data);
-
 }  // namespace gridfold::kernels::cuda
 
 #endif  // GRIDFOLD_KERNELS_CUDA_EXTERNAL_MEMORY_H_

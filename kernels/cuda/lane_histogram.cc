@@ -36,7 +36,7 @@ absl::Status CudaLane::Histogram(const HistogramPlan& plan, const HistogramInput
     place += taken;
     if (std::holds_alternative<ResidentSpan>(from)) mapped_room -= std::min(taken, mapped_room);
   }
-  absl::Status status = timer_.Mark(stream_.get());
+  absl::Status status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
   if (status.ok()) status = CheckStop(stop);
   if (!status.ok()) return status;
 
@@ -47,7 +47,7 @@ absl::Status CudaLane::Histogram(const HistogramPlan& plan, const HistogramInput
   statistics.strategy = HistogramMethodName(counted->strategy.method);
   statistics.cluster_size = counted->strategy.cluster_size;
   statistics.bytes_read = HistogramBytesRead(plan);
-  status = timer_.Mark(stream_.get());
+  status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   if (!status.ok()) return status;
 
   absl::StatusOr<HistogramResult> collected = CollectHistogram(

@@ -12,7 +12,6 @@
 
 #include "kernels/cuda/cuda_lane.h"
 #include "kernels/cuda/cuda_status.h"
-#include "kernels/cuda/external_memory.h"
 #include "kernels/histogram_fold.h"
 #include "kernels/reduction_parts.h"
 
@@ -36,25 +35,17 @@ void AddPart(const RunStatistics& part, RunStatistics& statistics) {
 
 }  // namespace
 
-absl::StatusOr<bool> CudaLane::IsLargeHostMemory(const InputSpan& input) const {
-  const auto* const resident = std::get_if<ResidentSpan>(&input);
-  if (resident == nullptr || resident->size_bytes < kCopiedBytesMin) return false;
-  if (absl::Status status = SelectDevice(); !status.ok()) return status;
-  return IsHostMemory(resident->data);
-}
-
 std::span<std::byte> CudaLane::PartPlaces() const {
   return {memory_.input.data(), std::min(memory_.input.size_bytes(), 2 * kPartBytesMax)};
 }
 
-absl::StatusOr<bool> CudaLane::ReducesInParts(const ReductionPlan& plan,
-                                              const InputSpan& input) const {
+bool CudaLane::ReducesInParts(const ReductionPlan& plan, const InputSpan& input) const {
   const uint64_t part_bytes = PartPlaces().size() / 2;
   if (part_bytes < kCopiedBytesMin || SizeBytes(input) <= part_bytes) return false;
   const uint64_t state_bytes_max =
       std::min(part_bytes / kPartBytesPerStateByte, options_.output_bytes_max);
   if (!CanReduceInParts(plan, state_bytes_max)) return false;
-  return IsLargeHostMemory(input);
+  return IsLargeAndMapped(input);
 }
 
 absl::StatusOr<ReductionResult> CudaLane::ReduceInParts(const ReductionPlan& plan,
@@ -101,8 +92,7 @@ absl::StatusOr<ReductionResult> CudaLane::ReduceInParts(const ReductionPlan& pla
   return std::move(answer->result);
 }
 
-absl::StatusOr<bool> CudaLane::CountsInParts(const HistogramPlan& plan,
-                                             const HistogramInput& input) const {
+bool CudaLane::CountsInParts(const HistogramPlan& plan, const HistogramInput& input) const {
   const InputSpan* const inputs[] = {&input.array, &input.y_array, &input.weights};
   const uint64_t part_bytes = PartPlaces().size() / 2;
   uint64_t size_bytes = 0;
@@ -111,9 +101,7 @@ absl::StatusOr<bool> CudaLane::CountsInParts(const HistogramPlan& plan,
   // Only all samples together tell a range.
   if (plan.needs_range() || CounterBytes(plan) > part_bytes / kPartBytesPerStateByte) return false;
   for (const InputSpan* const array : inputs) {
-    if (SizeBytes(*array) == 0) continue;
-    absl::StatusOr<bool> is_copied = IsLargeHostMemory(*array);
-    if (!is_copied.ok() || !*is_copied) return is_copied;
+    if (SizeBytes(*array) > 0 && !IsLargeAndMapped(*array)) return false;
   }
   return true;
 }
@@ -165,7 +153,8 @@ absl::Status CudaLane::RunPart(const Part& part, RunStatistics& statistics,
                                absl::FunctionRef<absl::Status(RunStatistics&)> operation) {
   RunStatistics run;
   const absl::Status status = Run(run, [&] {
-    const absl::Status copied = part_copier_.Await(part, stream_.get());
+    absl::Status copied = timer_.Mark(JobTimer::Point::kStagingBegins, stream_.get());
+    if (copied.ok()) copied = part_copier_.Await(part, stream_.get());
     return copied.ok() ? operation(run) : copied;
   });
   AddPart(run, statistics);

@@ -17,20 +17,17 @@ absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const 
   if (carry != nullptr) {
     device_carry = {head + kScanCarryOffset, carry->element_count > 0};
     const HostSpan value{carry->value.data(), carry->value.size()};
-    absl::Status status =
-        staging_.CopyIn(std::span(&value, 1), device_carry.value, stop, stream_.get());
+    absl::Status status = CopyIn(std::span(&value, 1), device_carry.value, stop);
     if (!status.ok()) return status;
   }
 
   statistics.strategy = ScanStrategy(plan);
   statistics.bytes_read = ScanBytesRead(plan);
   const auto* const resident = std::get_if<MutableResidentSpan>(&output);
-  absl::StatusOr<bool> writes_over_bus = false;
-  if (resident != nullptr) writes_over_bus = IsLargeHostMemory(ResidentSpan(*resident));
-  if (!writes_over_bus.ok()) return writes_over_bus.status();
+  const bool writes_over_bus = resident != nullptr && IsLargeAndMapped(ResidentSpan(*resident));
   // Results that go over the bus overlap an input that comes over it, but not one that came before.
   const absl::StatusOr<const std::byte*> elements =
-      StageIn(input, plan.grouping, *writes_over_bus ? 0 : memory_.input.size_bytes(), stop);
+      StageIn(input, plan.grouping, writes_over_bus ? 0 : memory_.input.size_bytes(), stop);
   if (!elements.ok()) return elements.status();
 
   std::byte* const results = resident != nullptr ? resident->data : head + kOutputHeadBytes;
@@ -41,7 +38,7 @@ absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const 
   Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
   absl::Status status = LaunchScan(plan, device_input, device_output, device_carry, scratch,
                                    properties_, stream_.get());
-  if (status.ok()) status = timer_.Mark(stream_.get());
+  if (status.ok()) status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   if (!status.ok()) return status;
 
   // The flag first: results that do not fit need not be copied.

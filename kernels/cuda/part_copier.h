@@ -25,6 +25,12 @@ namespace gridfold::kernels::cuda {
 // copy.
 inline constexpr uint64_t kCopiedBytesMin = uint64_t{4} << 20;
 
+// Whether an input is to come by the copy engine.
+inline bool IsLargeAndMapped(const InputSpan& input) {
+  const auto* const resident = std::get_if<ResidentSpan>(&input);
+  return resident != nullptr && resident->is_mapped && resident->size_bytes >= kCopiedBytesMin;
+}
+
 // Two parts have a place at the same time. A part of this size, the largest, takes the bus 1.2 ms:
 // long beside its launches; and computing on the last part, which no copy overlaps, adds little.
 inline constexpr uint64_t kPartBytesMax = uint64_t{64} << 20;
