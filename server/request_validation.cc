@@ -144,8 +144,7 @@ struct HistogramArrays {
 absl::StatusOr<InputArray> ValidateCompanion(const v1::ArraySource& source, const char* field,
                                              const InputArray& samples,
                                              const PlanningContext& context) {
-  absl::StatusOr<InputArray> companion =
-      ValidateArray(source, field, context.arrays, context.regions);
+  absl::StatusOr<InputArray> companion = ValidateArray(source, field, context);
   if (!companion.ok()) return companion.status();
   const uint64_t element_count = companion->description.element_count;
   if (element_count != samples.description.element_count) {
@@ -341,8 +340,7 @@ absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> need
 absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& request,
                                              const PlanningContext& context) {
   const Limits& limits = context.limits;
-  absl::StatusOr<InputArray> array =
-      ValidateArray(request.array(), "array", context.arrays, context.regions);
+  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
   if (!array.ok()) return array.status();
   kernels::ReductionSpec spec;
   const absl::Status converted = FirstError(ConvertSpec(request, array->description, limits, spec),
@@ -357,8 +355,7 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
 absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
                                         const PlanningContext& context) {
   const Limits& limits = context.limits;
-  absl::StatusOr<InputArray> array =
-      ValidateArray(request.array(), "array", context.arrays, context.regions);
+  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
   const absl::Status converted = FirstError(
@@ -381,8 +378,7 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
 absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& request,
                                              const PlanningContext& context) {
   const Limits& limits = context.limits;
-  const absl::StatusOr<InputArray> array =
-      ValidateArray(request.array(), "array", context.arrays, context.regions);
+  const absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
   if (!array.ok()) return array.status();
   kernels::HistogramSpec spec;
   HistogramArrays arrays;

@@ -1,6 +1,6 @@
 // From a request of ComputeService to a plan and views of its input. Thread-safe. Views point into
-// the request, which must outlive them, and into resident arrays and regions, which the leases
-// keep.
+// the request and its detached data, which must outlive them, and into resident arrays and regions,
+// which the leases keep.
 //
 // Errors: INVALID_ARGUMENT that names the field at fault by its path in the request, for example
 // "array.inline_array.data" (kernels/invalid_field.h); those of ArrayStore and RegionStore. Takes
@@ -24,16 +24,10 @@
 #include "server/array_store.h"
 #include "server/array_validation.h"
 #include "server/limits.h"
+#include "server/planning_context.h"
 #include "server/region_store.h"
 
 namespace gridfold::server {
-
-// What planning needs beside the request.
-struct PlanningContext {
-  const Limits& limits;
-  TenantArrays arrays;
-  TenantRegions regions = {};
-};
 
 struct PlannedReduction {
   kernels::ReductionPlan plan;
