@@ -39,6 +39,12 @@ absl::StatusOr<MessageSurvey> Survey(google::protobuf::io::ZeroCopyInputStream& 
   return *std::move(survey);
 }
 
+// Whether a message is so small that no survey can find anything: it takes as long as decoding.
+bool NeedsNoSurvey(uint64_t size_bytes, const Limits& limits, const BulkField& bulk) {
+  return size_bytes * kDecodedGrowthMax <= limits.decoded_bytes_max() &&
+         (bulk.field == nullptr || size_bytes < bulk.bytes_min);
+}
+
 bool ParseWhole(grpc::ByteBuffer& bytes, google::protobuf::Message& request) {
   grpc::ProtoBufferReader reader(&bytes);
   return request.ParseFromZeroCopyStream(&reader);
@@ -74,8 +80,8 @@ absl::Status DecodeRequest(grpc::ByteBuffer& bytes, const Limits& limits,
                            const BulkField& bulk) {
   // An empty message has no bytes at all, which gRPC's reader does not take.
   if (bytes.Length() == 0) return absl::OkStatus();
-  absl::StatusOr<MessageSurvey> survey = absl::UnknownError("");
-  {
+  absl::StatusOr<MessageSurvey> survey = MessageSurvey{};
+  if (!NeedsNoSurvey(bytes.Length(), limits, bulk)) {
     grpc::ProtoBufferReader reader(&bytes);
     survey = Survey(reader, limits, request, bulk);
     if (!survey.ok()) return survey.status();

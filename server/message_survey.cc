@@ -24,6 +24,11 @@ constexpr uint64_t kUnknownStringBytes = 64;
 constexpr uint64_t kPackedGrowth = 16;
 // An empty unknown group takes two bytes on the wire and an object in memory.
 constexpr uint64_t kGroupGrowth = 64;
+// Of two bytes each: an empty message, a string of an unknown field, and nothing in a group.
+static_assert((kFieldBytes + kMessageBytes) / 2 <= kDecodedGrowthMax &&
+              (kFieldBytes + kUnknownStringBytes) / 2 <= kDecodedGrowthMax &&
+              kFieldBytes / 2 + kGroupGrowth <= kDecodedGrowthMax &&
+              kFieldBytes / 2 + kPackedGrowth <= kDecodedGrowthMax);
 // Edits of the data and of the lengths around it, and what keeps account of it afterwards.
 constexpr uint64_t kBulkFieldBytes = 1536;
 

@@ -21,6 +21,9 @@
 
 namespace gridfold::server {
 
+// The most that a byte of a message takes in memory where no bulk data is left out.
+inline constexpr uint64_t kDecodedGrowthMax = 96;
+
 // What stands for bulk data has so many bytes.
 inline constexpr size_t kBulkMarkerBytes = 5;
 

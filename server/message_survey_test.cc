@@ -36,6 +36,7 @@ void ExpectCovers(const std::string& bytes, uint64_t factor) {
   ASSERT_TRUE(bound.has_value());
   EXPECT_GE(*bound + sizeof(Message), message.SpaceUsedLong());
   EXPECT_LE(*bound, message.SpaceUsedLong() * factor + 1000);
+  EXPECT_LE(*bound, bytes.size() * kDecodedGrowthMax);
 }
 
 std::string Repeat(const std::string& piece, int count) {
