@@ -1,21 +1,16 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds everything and runs every test that this machine can run: the
-# programs and their tests, what reads bytes from strangers with AddressSanitizer, the installed
+# programs and their tests, the server's with AddressSanitizer and ThreadSanitizer, the installed
 # tree, and the checks of the tree itself. Tests that need a GPU skip, saying so, where there is none.
 #
 #   deploy/run_tests.sh          everything
 #   deploy/run_tests.sh --fast   without the sanitizers' builds
-#   deploy/run_tests.sh --tsan   with ThreadSanitizer too, another build of a quarter of an hour
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 fast=false
-tsan=false
-case "${1:-}" in
-  --fast) fast=true ;;
-  --tsan) tsan=true ;;
-esac
+[[ "${1:-}" == "--fast" ]] && fast=true
 
 passed=0
 failed=0
@@ -65,16 +60,14 @@ stage "Build" build_preset release -DGRIDFOLD_BUILD_TESTS=ON -DGRIDFOLD_CUDA=AUT
 stage "Tests" ctest --preset release
 stage "Installed tree" check_installed_tree
 if ! $fast; then
+  # Jobs, streams and arrays, by themselves and over sockets, with clients that break off.
+  served=(scheduler_test array_store_test region_store_test server_unit_test fold_test service_test
+          stream_test batch_test region_service_test fault_test)
   # What reads bytes from strangers, and what shares memory with them.
-  sanitizer_stages asan AddressSanitizer malformed_request_test server_unit_test scheduler_test \
-    service_test array_store_test resident_memory_test command_line_input_test fold_test \
-    stream_test region_store_test region_service_test
-fi
-
-if $tsan; then
+  sanitizer_stages asan AddressSanitizer "${served[@]}" malformed_request_test \
+    resident_memory_test command_line_input_test
   # What several threads share, as far as ThreadSanitizer can see it: CONTRIBUTING.md says how far.
-  sanitizer_stages tsan ThreadSanitizer scheduler_test array_store_test region_store_test \
-    server_unit_test fold_test
+  sanitizer_stages tsan ThreadSanitizer "${served[@]}" worker_pool_test reduction_batch_test
 fi
 
 printf '\n%d passed, %d failed\n' "$passed" "$failed"

@@ -51,7 +51,10 @@ struct EngineOptions {
 
 // The largest job that a lane can hold. Device and pinned memory follow from these.
 struct LaneOptions {
-  uint64_t input_bytes_max = 0;   // All input arrays of a job that come from host memory.
+  // All input arrays of a job that come from host memory. The CUDA engine copies those in
+  // registered host memory to the same place, whole or in parts, or reads them where they lie: they
+  // have no such limit.
+  uint64_t input_bytes_max = 0;
   uint64_t output_bytes_max = 0;  // Scan results that go to host memory; reduction slots.
   uint64_t bin_count_max = 0;     // Bins of a histogram, all channels together.
   uint64_t group_count_max = 0;   // Groups of a reduction or scan.
@@ -72,6 +75,8 @@ struct RunStatistics {
   std::string strategy;  // For example "scan/look-back".
   uint32_t cluster_size = 1;
   uint64_t bytes_read = 0;
+  // Until the input is where kernels read it; of a job in parts, how long its kernels waited for
+  // them.
   std::chrono::nanoseconds stage_in_time{0};
   std::chrono::nanoseconds kernel_time{0};
   std::chrono::nanoseconds stage_out_time{0};

@@ -74,6 +74,13 @@ void RoundWeights(const HistogramPlan& plan, HistogramResult& result) {
 
 }  // namespace
 
+uint64_t CounterBytes(const HistogramPlan& plan) {
+  if (!plan.weight_type.has_value()) return plan.total_bin_count() * sizeof(uint64_t);
+  return VisitElementType(*plan.weight_type, [&](auto tag) -> uint64_t {
+    return plan.total_bin_count() * sizeof(WeightSum<typename decltype(tag)::type>);
+  });
+}
+
 absl::StatusOr<std::unique_ptr<HistogramFold>> HistogramFold::Make(HistogramPlan plan,
                                                                    const LaneOptions& lane) {
   for (size_t i = 0; i < plan.bins.size(); ++i) {
@@ -91,13 +98,6 @@ HistogramFold::HistogramFold(HistogramPlan plan, const LaneOptions& lane)
       samples_max_(lane.input_bytes_max / SampleBytes(plan_) / plan_.channel_count *
                    plan_.channel_count),
       total_(MakeEmptyResult(plan_)) {}
-
-uint64_t HistogramFold::counter_bytes() const {
-  if (!plan_.weight_type.has_value()) return plan_.total_bin_count() * sizeof(uint64_t);
-  return VisitElementType(*plan_.weight_type, [&](auto tag) -> uint64_t {
-    return plan_.total_bin_count() * sizeof(WeightSum<typename decltype(tag)::type>);
-  });
-}
 
 const HistogramPlan* HistogramFold::NextBatch(uint64_t available_samples) {
   const uint64_t samples =
@@ -131,10 +131,14 @@ absl::StatusOr<HistogramMerge> HistogramFold::Finish(uint64_t rest_samples,
                                      " elements are not a multiple of ", plan_.channel_count));
   }
   if (plan_.return_states) return MakeHistogramPart(plan_, total_, stop);
+  return HistogramMerge{std::move(*this).TakeResult(), {}};
+}
+
+HistogramResult HistogramFold::TakeResult() && {
   RoundWeights(plan_, total_);
-  total_.weight_states = {};
+  if (!plan_.return_states) total_.weight_states = {};
   FinishHistogram(plan_, total_);
-  return HistogramMerge{std::move(total_), {}};
+  return std::move(total_);
 }
 
 }  // namespace gridfold::kernels

@@ -17,6 +17,9 @@
 
 namespace gridfold::kernels {
 
+// What each batch of a fold hands out beside the counts of what is in no bin, and the fold holds.
+uint64_t CounterBytes(const HistogramPlan& plan);
+
 class HistogramFold {
  public:
   // `plan` is for no samples; its return_states says whether the answer comes with an accumulator.
@@ -27,8 +30,7 @@ class HistogramFold {
 
   const HistogramPlan& plan() const { return plan_; }
 
-  // What each batch hands out beside the counts, and the fold holds.
-  uint64_t counter_bytes() const;
+  uint64_t counter_bytes() const { return CounterBytes(plan_); }
 
   // The plan for the first of the samples that are there, to be run with return_states; null where
   // there are too few. Valid until the next call.
@@ -41,6 +43,9 @@ class HistogramFold {
   // where none was asked for. Errors: INVALID_ARGUMENT that names "channel_count" where samples are
   // left; CANCELLED.
   absl::StatusOr<HistogramMerge> Finish(uint64_t rest_samples, const std::stop_token& stop);
+
+  // In place of Finish: what an engine returns for the plan of all samples.
+  HistogramResult TakeResult() &&;
 
  private:
   HistogramFold(HistogramPlan plan, const LaneOptions& lane);

@@ -73,6 +73,25 @@ class HistogramFoldTest : public FoldTest {
     return fold->Finish(ends.back() - used, {}).value();
   }
 
+  // That what engines return for the whole comes of `count` samples in two batches.
+  void ExpectResultOfOneRun(const HistogramSpec& spec, uint64_t count) {
+    const Samples samples = RandomSamples(spec, count);
+    const auto fold = HistogramFold::Make(Plan(spec, 0), kRoomyLane).value();
+    for (const uint64_t used : {uint64_t{0}, count / 4}) {
+      const HistogramPlan* const batch = fold->NextBatch(used == 0 ? count / 4 : count - used);
+      ASSERT_NE(batch, nullptr);
+      fold->Add(Run(*lane_, *batch, samples, used));
+    }
+    const HistogramPlan plan = Plan(spec, count);
+    const HistogramResult expected = Run(*lane_, plan, samples, 0);
+    const HistogramResult actual = std::move(*fold).TakeResult();
+    ExpectSame(actual, expected);
+    EXPECT_EQ(actual.weight_states.index(), expected.weight_states.index());
+    if (!spec.return_states) return;
+    EXPECT_EQ(MakeHistogramAccumulator(plan, actual).value(),
+              MakeHistogramAccumulator(plan, expected).value());
+  }
+
   void ExpectFoldsAsOneRun(HistogramSpec spec) {
     for (const uint64_t count : {0, 1200}) {
       for (const bool part : {false, true}) {
@@ -144,6 +163,19 @@ TEST_F(HistogramFoldTest, SumsOfWeightsDoNotDependOnTheCuts) {
     spec.channel_count = 2;
     ExpectFoldsAsOneRun(spec);
   }
+}
+
+TEST_F(HistogramFoldTest, ResultsAreThatOfOneRun) {
+  HistogramSpec spec = SpecOf(EvenBinsSpec{40, -1.0, 1.0});
+  spec.channel_count = 2;
+  ExpectResultOfOneRun(spec, 800);
+  spec.return_states = true;
+  ExpectResultOfOneRun(spec, 800);
+  spec.weight_type = ElementType::kFloat64;
+  ExpectResultOfOneRun(spec, 800);
+  spec.return_states = false;
+  spec.sparse = true;
+  ExpectResultOfOneRun(spec, 800);
 }
 
 TEST_F(HistogramFoldTest, WhatCannotBeFolded) {

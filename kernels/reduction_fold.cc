@@ -159,7 +159,9 @@ class CommonGroupsFold final : public FoldBase {
       absl::Status status = Close(g, plan_.grouping.group_size, states_[g]);
       if (!status.ok()) return status;
     }
-    return TakeAnswer();
+    ReductionMerge answer = TakeAnswer();
+    if (plan_.return_states) answer.result.states = std::move(states_);
+    return answer;
   }
 
  private:

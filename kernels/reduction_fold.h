@@ -62,7 +62,8 @@ class ReductionFold {
                                        absl::StatusOr<ReductionResult> result) = 0;
 
   // The answer for all elements; `rest_bytes` are left and no batch. The accumulator is empty where
-  // none was asked for. Errors: those of a run of the whole array; INVALID_ARGUMENT that names
+  // none was asked for; where it was, the result of the whole array, or of columns, has their
+  // states too. Errors: those of a run of the whole array; INVALID_ARGUMENT that names
   // "data" where the array ends inside an element or a row.
   virtual absl::StatusOr<ReductionMerge> Finish(uint64_t rest_bytes) = 0;
 

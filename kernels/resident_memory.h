@@ -22,14 +22,17 @@ namespace gridfold::kernels {
 struct ResidentSpan {
   const std::byte* data = nullptr;
   uint64_t size_bytes = 0;
+  // Host memory which the engine's device reaches over the bus; parts of it are as the whole.
+  bool is_mapped = false;
 };
 
 // Writable bytes of resident memory, as above.
 struct MutableResidentSpan {
   std::byte* data = nullptr;
   uint64_t size_bytes = 0;
+  bool is_mapped = false;
 
-  operator ResidentSpan() const { return {data, size_bytes}; }
+  operator ResidentSpan() const { return {data, size_bytes, is_mapped}; }
 };
 
 // Consecutive bytes of one array in host memory, in pieces, as a transport leaves them. A piece may

@@ -8,6 +8,7 @@
 
 #include "server/testing/array_service_fixture.h"
 #include "server/testing/fake_engine.h"
+#include "server/testing/waiting.h"
 
 namespace gridfold::server {
 namespace {
@@ -182,12 +183,8 @@ TEST_F(ArrayStreamTest, ACallerThatGoesInTheMiddleOfAStreamLeavesNothingBehind) 
   ASSERT_TRUE(caller_.Delete("written").ok());
   ASSERT_TRUE(caller_.Delete("read").ok());
   // The streams let go of the array as soon as they notice.
-  while (!caller_.Create("y", v1::ELEMENT_TYPE_UINT8, {3 * kMiB}).ok()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  while (server_.GetStatistics().lanes_busy() > 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  WaitFor([&] { return caller_.Create("y", v1::ELEMENT_TYPE_UINT8, {3 * kMiB}).ok(); });
+  WaitFor([&] { return server_.GetStatistics().lanes_busy() == 0; });
 }
 
 TEST_F(ArrayStreamTest, AStreamWhoseArrayIsDeletedEndsAtItsNextChunk) {
@@ -199,9 +196,7 @@ TEST_F(ArrayStreamTest, AStreamWhoseArrayIsDeletedEndsAtItsNextChunk) {
   chunk.mutable_header()->set_name("x");
   ASSERT_TRUE(writer->Write(chunk));
   // The array's making and the chunk.
-  while (server_.GetStatistics().jobs_succeeded() < 2) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  WaitFor([&] { return server_.GetStatistics().jobs_succeeded() >= 2; });
   ASSERT_TRUE(caller_.Delete("x").ok());
   // Another array of the name is another array.
   ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_UINT8, {1000}).ok());
@@ -223,9 +218,7 @@ TEST_F(ArrayStreamTest, StreamsThatDoNothingKeepNoArray) {
   chunk.mutable_header()->set_name("x");
   ASSERT_TRUE(writer->Write(chunk));
   // The array's making and the chunk.
-  while (server.GetStatistics().jobs_succeeded() < 2) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  WaitFor([&] { return server.GetStatistics().jobs_succeeded() >= 2; });
   grpc::ClientContext reader_context;
   v1::ReadArrayRequest request;
   *request.mutable_array() = Resident("x").resident_array();
@@ -235,9 +228,7 @@ TEST_F(ArrayStreamTest, StreamsThatDoNothingKeepNoArray) {
   ASSERT_TRUE(reader->Read(&message));
   ASSERT_TRUE(caller.Delete("x").ok());
   // As soon as the chunk that is being fetched for the reader is.
-  while (!caller.Create("y", v1::ELEMENT_TYPE_UINT8, {kRoomyBytes}).ok()) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  WaitFor([&] { return caller.Create("y", v1::ELEMENT_TYPE_UINT8, {kRoomyBytes}).ok(); });
   while (reader->Read(&message)) {
   }
   ExpectNotFound(reader->Finish());
@@ -293,7 +284,7 @@ TEST_F(ArrayStreamTest, WhatReadersAreSentIsBounded) {
   while (slow->Read(&message)) {
   }
   EXPECT_TRUE(slow->Finish().ok());
-  while (!caller.Read(request).ok()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  WaitFor([&] { return caller.Read(request).ok(); });
 }
 
 // What depends on when things happen, with an engine that waits to be told.
@@ -305,11 +296,6 @@ class SlowArrayTest : public testing::Test {
     limits.queued_jobs_max = 1;
     limits.resident_bytes_max = 1 * kMiB;
     return limits;
-  }
-
-  template <class Condition>
-  static void WaitFor(Condition condition) {
-    while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
   FakeEngine engine_;
@@ -384,15 +370,7 @@ TEST_F(SlowArrayTest, ADrainingServerEndsStreamsAtTheirNextChunk) {
   ASSERT_TRUE(writer->Write(chunk));
   gate_.WaitForArrivals(1);
   std::thread drain([&] { EXPECT_TRUE(server.server().Drain(std::chrono::seconds(10)).ok()); });
-  // Until the server refuses new work.
-  WaitFor([&] {
-    grpc::ClientContext other;
-    // A call that comes before the drain waits for the lane, but not for long.
-    other.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(50));
-    v1::ReduceArrayResponse unused;
-    return server.compute().ReduceArray(&other, SmallReduction(), &unused).error_code() ==
-           grpc::StatusCode::UNAVAILABLE;
-  });
+  WaitUntilDraining(server);
   gate_.Open();
   writer->Write(Chunk(0, "y"));
   ExpectError(writer->Finish(), grpc::StatusCode::UNAVAILABLE, kReasonDraining);

@@ -94,24 +94,31 @@ absl::StatusOr<InputArray> ValidateRegionSlice(const v1::RegionSlice& slice, std
                     *std::move(region)};
 }
 
-absl::StatusOr<InputArray> ValidateInlineArray(const v1::InlineArray& array, std::string path) {
+kernels::InputSpan DataOf(const v1::InlineArray& array, const DetachedData* detached) {
+  if (detached != nullptr) {
+    if (const auto data = detached->Find(array.data())) return *data;
+  }
+  return kernels::HostSpan{reinterpret_cast<const std::byte*>(array.data().data()),
+                           array.data().size()};
+}
+
+absl::StatusOr<InputArray> ValidateInlineArray(const v1::InlineArray& array, std::string path,
+                                               const DetachedData* detached) {
   const absl::StatusOr<kernels::ElementType> type =
       FromWire(array.element_type(), absl::StrCat(path, ".element_type"));
   if (!type.ok()) return type.status();
+  const kernels::InputSpan data = DataOf(array, detached);
+  const uint64_t size_bytes = kernels::SizeBytes(data);
   const size_t element_size = kernels::ElementSize(*type);
-  if (array.data().size() % element_size != 0) {
-    return InvalidField(
-        absl::StrCat(path, ".data"),
-        absl::StrCat(array.data().size(), " bytes are not a multiple of the ", element_size,
-                     " bytes of one ", kernels::ElementTypeName(*type)));
+  if (size_bytes % element_size != 0) {
+    return InvalidField(absl::StrCat(path, ".data"),
+                        absl::StrCat(size_bytes, " bytes are not a multiple of the ", element_size,
+                                     " bytes of one ", kernels::ElementTypeName(*type)));
   }
   const absl::StatusOr<ArrayDescription> description =
-      DescribeShape(array, *type, array.data().size() / element_size, absl::StrCat(path, ".shape"));
+      DescribeShape(array, *type, size_bytes / element_size, absl::StrCat(path, ".shape"));
   if (!description.ok()) return description.status();
-  return InputArray{*description,
-                    kernels::HostSpan{reinterpret_cast<const std::byte*>(array.data().data()),
-                                      array.data().size()},
-                    std::move(path), std::nullopt};
+  return InputArray{*description, data, std::move(path), std::nullopt};
 }
 
 // Makes of a whole array the slice that `cut` says.
@@ -193,7 +200,7 @@ absl::StatusOr<kernels::MutableResidentSpan> PlaceInRegion(const StoredRegion& r
                         absl::StrCat(size_bytes, " bytes from ", offset_bytes,
                                      " on are not all among the region's ", whole.size_bytes));
   }
-  return kernels::MutableResidentSpan{whole.data + offset_bytes, size_bytes};
+  return kernels::MutableResidentSpan{whole.data + offset_bytes, size_bytes, whole.is_mapped};
 }
 
 absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& array,
@@ -218,26 +225,32 @@ absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& arr
 }
 
 absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::string_view field,
-                                         const TenantArrays& arrays, const TenantRegions& regions) {
+                                         const PlanningContext& context) {
   switch (source.source_case()) {
     case v1::ArraySource::kInlineArray:
-      return ValidateInlineArray(source.inline_array(), absl::StrCat(field, ".inline_array"));
+      return ValidateInlineArray(source.inline_array(), absl::StrCat(field, ".inline_array"),
+                                 context.detached);
     case v1::ArraySource::kResidentArray: {
       std::string path = absl::StrCat(field, ".resident_array");
       absl::StatusOr<ResidentSlice> slice =
-          ValidateResidentArray(source.resident_array(), path, arrays);
+          ValidateResidentArray(source.resident_array(), path, context.arrays);
       if (!slice.ok()) return slice.status();
       return InputArray{slice->description, kernels::ResidentSpan(slice->span), std::move(path),
                         *std::move(slice)};
     }
     case v1::ArraySource::kRegionSlice:
       return ValidateRegionSlice(source.region_slice(), absl::StrCat(field, ".region_slice"),
-                                 regions);
+                                 context.regions);
     case v1::ArraySource::kStreamedArray:
       return InvalidField(absl::StrCat(field, ".streamed_array"), "this call is not a stream");
     case v1::ArraySource::SOURCE_NOT_SET: break;
   }
   return InvalidField(field, "no array is given");
+}
+
+BulkField DetachableArrayData() {
+  return {v1::InlineArray::descriptor()->FindFieldByNumber(v1::InlineArray::kDataFieldNumber),
+          kDetachedBytesMin};
 }
 
 absl::StatusOr<ArrayDescription> ValidateStreamedArray(const v1::ArraySource& source,

@@ -1,6 +1,6 @@
 // From the parts of a request that describe arrays to views that kernels take. Thread-safe. Views
-// point into the messages, which must outlive them, and into resident arrays and regions, which
-// their leases keep.
+// point into the messages and their detached data, which must outlive them, and into resident
+// arrays and regions, which their leases keep.
 #ifndef GRIDFOLD_SERVER_ARRAY_VALIDATION_H_
 #define GRIDFOLD_SERVER_ARRAY_VALIDATION_H_
 
@@ -15,6 +15,8 @@
 #include "kernels/resident_memory.h"
 #include "server/array_store.h"
 #include "server/limits.h"
+#include "server/message_survey.h"
+#include "server/planning_context.h"
 #include "server/region_store.h"
 
 namespace gridfold::server {
@@ -75,7 +77,10 @@ absl::StatusOr<kernels::MutableResidentSpan> PlaceInRegion(const StoredRegion& r
 // data that is not whole elements; a shape of more than two extents or of another number of
 // elements.
 absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::string_view field,
-                                         const TenantArrays& arrays, const TenantRegions& regions);
+                                         const PlanningContext& context);
+
+// The data that ValidateArray finds where it has been detached from a request.
+BulkField DetachableArrayData();
 
 // The array of a stream, without elements or rows as yet. Errors (INVALID_ARGUMENT, field named):
 // any other source; no or an unknown element type.

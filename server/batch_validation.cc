@@ -96,13 +96,8 @@ std::optional<uint32_t> EngineOfOperation(const PlannedOperation& operation) {
 void AgreeOnEngine(std::vector<PlannedOperation>& operations) {
   std::optional<uint32_t> engine;
   for (PlannedOperation& operation : operations) {
-    const std::optional<uint32_t> needed = EngineOfOperation(operation);
-    if (!needed) continue;
-    if (!engine) engine = needed;
-    if (*needed == *engine) continue;
-    operation = kernels::InvalidField(
-        "array", absl::StrCat("lies on device ", *needed, ", another array of the batch on device ",
-                              *engine));
+    absl::Status status = RequireEngine("array", EngineOfOperation(operation), "batch", engine);
+    if (!status.ok()) operation = std::move(status);
   }
   for (PlannedOperation& operation : operations) {
     auto* const scan = std::get_if<PlannedScan>(&operation);

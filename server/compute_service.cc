@@ -19,7 +19,7 @@ grpc::ServerUnaryReactor* ComputeService::ReduceArray(grpc::CallbackServerContex
 grpc::ServerUnaryReactor* ComputeService::ScanArray(grpc::CallbackServerContext* context,
                                                     const grpc::ByteBuffer* request,
                                                     grpc::ByteBuffer* response) {
-  using Call = UnaryCall<v1::ScanArrayRequest, PlannedScan, v1::ScanArrayResponse>;
+  using Call = UnaryCall<v1::ScanArrayRequest, PlannedScan, ScanAnswer>;
   return (new Call(environment_, Rpc::kScanArray, *context, *request, *response))->Start();
 }
 

@@ -40,6 +40,11 @@ absl::Status WithRetryDelay(absl::Status status, std::chrono::milliseconds delay
   return status;
 }
 
+absl::Status QueueFull(absl::string_view message, std::chrono::milliseconds retry_delay) {
+  return WithRetryDelay(WithReason(absl::ResourceExhaustedError(message), kReasonQueueFull),
+                        retry_delay);
+}
+
 absl::Status CancelledByCaller() {
   return absl::CancelledError("the caller cancelled the request");
 }

@@ -42,6 +42,10 @@ absl::Status WithReason(absl::Status status, absl::string_view reason);
 // Returns `status` with the time after which trying again makes sense; at least 1 ms.
 absl::Status WithRetryDelay(absl::Status status, std::chrono::milliseconds delay);
 
+// What is refused where something is full for now: RESOURCE_EXHAUSTED, for kReasonQueueFull, with
+// the time after which trying again makes sense.
+absl::Status QueueFull(absl::string_view message, std::chrono::milliseconds retry_delay);
+
 // What a call ends with whose caller has gone.
 absl::Status CancelledByCaller();
 

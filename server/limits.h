@@ -8,18 +8,21 @@
 //                        for the operation that needs most (kernels/cuda/lane_layout.h)
 //   one lane, pinned     a staging ring of 16 MiB (kernels/cuda/staging_ring.h) and 64 KiB for
 //                        small answers (kernels/cuda/cuda_lane.cc)
-//   4 lanes              device 2.5 GiB + 4 * scratch, pinned 64.25 MiB; the CPU engine's take none
+//   4 lanes              device 2.5 GiB + 4 * scratch, pinned 64.25 MiB; the CPU engine's keep
+//                        16 MiB of host memory each (kernels/cpu/cpu_lane.cc)
 //   resident arrays      resident_bytes_max: of the device, from the start; of the host as they are
 //                        made where the engine is the CPU's                       =    1 GiB
 //   their descriptions   array_count_max * 1 KiB at most                          =   16 MiB
 //   chunks of arrays     those of WriteArray are waiting requests, 4 lanes * 16 MiB that are being
 //                        written, and the transport's; those of ReadArray queued_bytes_max = 1 GiB
 //   waiting requests     queued_bytes_max of messages                             =    1 GiB
-//                        Bulk data takes what it takes in the message. Offsets of segments, decoded
-//                        and in plans, take up to 16 times that: of one request 256 MiB, of a
-//                        batch 1 GiB
-//   running requests     4 lanes * (request 256 MiB + answer 256 MiB, twice while it is encoded)
-//                                                                                 =    3 GiB
+//                        Arrays of kDetachedBytesMin and more stay in the transport's buffers, and
+//                        count there. Other bulk data takes what it takes in the message. Offsets
+//                        of segments, decoded and in plans, take up to 16 times that: of one
+//                        request 256 MiB, of a batch 1 GiB
+//   running requests     4 lanes * (request, or what the CPU engine joins of it, 256 MiB + answer
+//                        256 MiB). The request is released before the answer is encoded, which
+//                        takes it once more unless it is a scan's                 =    2 GiB
 //   plans                of what waits and runs; the largest batch's: batch_operations_max * 1 KiB
 //                                                                                 =    4 MiB each
 //   accumulators         4 lanes * (states, their bytes, the same once more while the answer
@@ -31,7 +34,8 @@
 //                        512 MiB, where all callers mean ill
 //   waiting jobs         queued_jobs_max * 1 KiB, and as much for a tenant each   =    2 MiB
 //   idle tenants         kIdleTenantsMax * (1 + devices) * 512 B                  =  256 KiB
-//   transport            messages not yet complete, transport_bytes_max           =    2 GiB
+//   transport            transport_bytes_max: messages not yet complete, and what requests that
+//                        wait and run, and streams, have left in its buffers      =    5 GiB
 //   regions              memory of callers, where they are allowed: up to region_bytes_max of it
 //                        mapped and, on a GPU, locked; pages that its owner never touched are
 //                        first taken here                                         =   16 GiB
@@ -243,9 +247,11 @@ struct Limits {
                          kResidentInputBytesMax)};
   }
 
-  // Requests that the transport is still receiving: as much as the queue and the lanes could take.
+  // Requests that the transport is still receiving, as much as the queue and the lanes could take;
+  // as much again of those that wait and run, whose arrays stay in its buffers; and what has come
+  // in streams. Short of this it would slow down, or end, calls that the other bounds admit.
   constexpr uint64_t transport_bytes_max() const {
-    return queued_bytes_max + lane_count_of_all() * message_bytes_max;
+    return 2 * (queued_bytes_max + lane_count_of_all() * message_bytes_max) + queued_bytes_max;
   }
 
   constexpr uint64_t decoded_bytes_max() const {

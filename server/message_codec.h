@@ -12,7 +12,9 @@
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
+#include "server/detached_data.h"
 #include "server/limits.h"
+#include "server/message_survey.h"
 
 namespace gridfold::server {
 
@@ -21,14 +23,20 @@ namespace gridfold::server {
 absl::Status DecodeRequest(grpc::ByteBuffer& bytes, const Limits& limits,
                            google::protobuf::Message& request);
 
-// The same for bytes that are in one piece, and stay.
+// The same, but that the bulk data is left out of `request`, in whose place DetachedData::Find
+// finds it.
+absl::Status DecodeRequest(grpc::ByteBuffer& bytes, const Limits& limits,
+                           google::protobuf::Message& request, DetachedData& detached,
+                           const BulkField& bulk);
+
+// The same as the first for bytes that are in one piece, and stay.
 absl::Status DecodeRequest(const std::string& bytes, const Limits& limits,
                            google::protobuf::Message& request);
 
 // Errors: INTERNAL.
 absl::Status EncodeResponse(const google::protobuf::Message& response, grpc::ByteBuffer& bytes);
 
-// Memory for the data of one message of a stream; content unspecified. Move-only.
+// Memory for the bulk data of a message that is sent; content unspecified. Move-only.
 class ChunkData {
  public:
   explicit ChunkData(uint64_t size_bytes)
@@ -47,6 +55,11 @@ class ChunkData {
 
 // `fields` has no field `data_field`, of bytes, which `data` becomes without being copied.
 grpc::ByteBuffer EncodeChunk(const google::protobuf::Message& fields, int data_field,
+                             ChunkData data);
+// The same one level down: `fields` has no field `message_field`, which becomes `message` with
+// `data` as its field `data_field`.
+grpc::ByteBuffer EncodeChunk(const google::protobuf::Message& fields, int message_field,
+                             const google::protobuf::Message& message, int data_field,
                              ChunkData data);
 
 }  // namespace gridfold::server

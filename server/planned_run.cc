@@ -47,19 +47,16 @@ absl::StatusOr<v1::ComputeHistogramResponse> RunPart(const PlannedHistogram& pla
   return response;
 }
 
-absl::StatusOr<v1::ScanArrayResponse> ScanInline(const PlannedScan& planned, kernels::Lane& lane,
+absl::StatusOr<v1::ScanArrayResponse> ScanInline(const PlannedScan& planned,
+                                                 kernels::MutableHostSpan data, kernels::Lane& lane,
                                                  std::stop_token stop,
                                                  kernels::RunStatistics& statistics) {
   v1::ScanArrayResponse response;
   v1::InlineArray& array = *response.mutable_inline_array();
   array.set_element_type(ToWire(planned.plan.output_type));
   AddShape(planned.plan.array, *array.mutable_shape());
-  // The engine writes where the message keeps its bytes, which saves a copy.
-  std::string& data = *array.mutable_data();
-  data.resize(planned.plan.output_size_bytes());
-  const kernels::MutableHostSpan output{reinterpret_cast<std::byte*>(data.data()), data.size()};
   absl::Status status =
-      lane.RunScan(planned.plan, planned.input.data, output, std::move(stop), statistics);
+      lane.RunScan(planned.plan, planned.input.data, data, std::move(stop), statistics);
   if (!status.ok()) return status;
   return response;
 }
@@ -119,11 +116,11 @@ absl::StatusOr<v1::ReduceArrayResponse> Run(const PlannedReduction& planned, ker
   return MakeResponse(planned, *std::move(result));
 }
 
-absl::StatusOr<v1::ScanArrayResponse> Run(const PlannedScan& planned, kernels::Lane& lane,
-                                          std::stop_token stop,
+absl::StatusOr<v1::ScanArrayResponse> Run(const PlannedScan& planned, kernels::MutableHostSpan data,
+                                          kernels::Lane& lane, std::stop_token stop,
                                           kernels::RunStatistics& statistics) {
   if (std::holds_alternative<InlineResult>(planned.result)) {
-    return ScanInline(planned, lane, std::move(stop), statistics);
+    return ScanInline(planned, data, lane, std::move(stop), statistics);
   }
   if (std::holds_alternative<RegionResult>(planned.result)) {
     return ScanToRegion(planned, lane, std::move(stop), statistics);
@@ -176,15 +173,31 @@ v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
   return response;
 }
 
-absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned, kernels::Lane& lane,
+uint64_t InlineResultBytes(const PlannedScan& planned) {
+  return std::holds_alternative<InlineResult>(planned.result) ? planned.plan.output_size_bytes()
+                                                              : 0;
+}
+
+absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned,
+                                                 kernels::MutableHostSpan data, kernels::Lane& lane,
                                                  std::stop_token stop,
                                                  kernels::RunStatistics& statistics) {
-  absl::StatusOr<v1::ScanArrayResponse> response = Run(planned, lane, std::move(stop), statistics);
+  absl::StatusOr<v1::ScanArrayResponse> response =
+      Run(planned, data, lane, std::move(stop), statistics);
   if (absl::Status status = EndUse(planned.input.region); !status.ok()) return status;
   if (const auto* const result = std::get_if<RegionResult>(&planned.result)) {
     if (absl::Status status = EndUse(result->region); !status.ok()) return status;
   }
   return response;
+}
+
+absl::StatusOr<ScanAnswer> RunPlanned(const PlannedScan& planned, kernels::Lane& lane,
+                                      std::stop_token stop, kernels::RunStatistics& statistics) {
+  ChunkData data(InlineResultBytes(planned));
+  absl::StatusOr<v1::ScanArrayResponse> response =
+      RunPlanned(planned, {data.data(), data.size_bytes()}, lane, std::move(stop), statistics);
+  if (!response.ok()) return response.status();
+  return ScanAnswer{*std::move(response), std::move(data)};
 }
 
 absl::StatusOr<v1::ComputeHistogramResponse> RunPlanned(const PlannedHistogram& planned,

@@ -4,6 +4,7 @@
 #ifndef GRIDFOLD_SERVER_PLANNED_RUN_H_
 #define GRIDFOLD_SERVER_PLANNED_RUN_H_
 
+#include <cstdint>
 #include <stop_token>
 
 #include "absl/status/statusor.h"
@@ -14,6 +15,7 @@
 #include "server/array_request_validation.h"
 #include "server/region_request_validation.h"
 #include "server/request_validation.h"
+#include "server/scan_answer.h"
 
 namespace gridfold::server {
 
@@ -24,11 +26,18 @@ absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& plann
 v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
                                      kernels::ReductionResult result);
 
-// A result that becomes an array, or replaces one, does so when it is complete. Errors also those
-// of ArrayStore.
-absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned, kernels::Lane& lane,
+// What the elements of an inline result take; 0 where the result goes elsewhere.
+uint64_t InlineResultBytes(const PlannedScan& planned);
+// An inline result goes to `data`, which has InlineResultBytes, and not into the answer. A result
+// that becomes an array, or replaces one, does so when it is complete. Errors also those of
+// ArrayStore.
+absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned,
+                                                 kernels::MutableHostSpan data, kernels::Lane& lane,
                                                  std::stop_token stop,
                                                  kernels::RunStatistics& statistics);
+// The same with memory of its own.
+absl::StatusOr<ScanAnswer> RunPlanned(const PlannedScan& planned, kernels::Lane& lane,
+                                      std::stop_token stop, kernels::RunStatistics& statistics);
 absl::StatusOr<v1::ComputeHistogramResponse> RunPlanned(const PlannedHistogram& planned,
                                                         kernels::Lane& lane, std::stop_token stop,
                                                         kernels::RunStatistics& statistics);

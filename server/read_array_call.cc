@@ -50,10 +50,7 @@ absl::Status ReadArrayCall::Begin() {
       planned_->chunk_element_count * kernels::ElementSize(slice.description.element_type);
   const uint64_t wanted_bytes = std::min(chunk_bytes, slice.description.size_bytes());
   if (!environment_.read_chunks.Take(wanted_bytes)) {
-    return WithRetryDelay(
-        WithReason(absl::ResourceExhaustedError("too many chunks are on their way to readers"),
-                   kReasonQueueFull),
-        kRetryDelay);
+    return QueueFull("too many chunks are on their way to readers", kRetryDelay);
   }
   held_bytes_ = wanted_bytes;
   work_.engine = slice.lease->engine();

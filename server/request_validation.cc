@@ -121,18 +121,6 @@ absl::Status ConvertBins(const v1::ComputeHistogramRequest& request,
   return absl::OkStatus();
 }
 
-// Makes `engine` the one that memory needs, where it needs one. INVALID_ARGUMENT, field named,
-// where that is not the one that other memory of the request needs: an engine reads no other
-// engine's.
-absl::Status Agree(absl::string_view field, std::optional<uint32_t> needed,
-                   std::optional<uint32_t>& engine) {
-  if (!needed) return absl::OkStatus();
-  if (!engine) engine = needed;
-  if (*needed == *engine) return absl::OkStatus();
-  return InvalidField(field, absl::StrCat("lies on device ", *needed,
-                                          ", another array of the request on device ", *engine));
-}
-
 // The arrays of a histogram, with what keeps them.
 struct HistogramArrays {
   kernels::HistogramInput input;
@@ -144,9 +132,8 @@ struct HistogramArrays {
   // than one before it.
   absl::Status Hold(const InputArray& array, kernels::InputSpan& place) {
     place = array.data;
-    if (absl::Status status = Agree(array.field, array.engine(), engine); !status.ok()) {
-      return status;
-    }
+    absl::Status status = RequireEngine(array.field, array.engine(), "request", engine);
+    if (!status.ok()) return status;
     if (array.resident) leases.push_back(array.resident->lease);
     if (array.region != nullptr) regions.push_back(array.region);
     return absl::OkStatus();
@@ -157,8 +144,7 @@ struct HistogramArrays {
 absl::StatusOr<InputArray> ValidateCompanion(const v1::ArraySource& source, const char* field,
                                              const InputArray& samples,
                                              const PlanningContext& context) {
-  absl::StatusOr<InputArray> companion =
-      ValidateArray(source, field, context.arrays, context.regions);
+  absl::StatusOr<InputArray> companion = ValidateArray(source, field, context);
   if (!companion.ok()) return companion.status();
   const uint64_t element_count = companion->description.element_count;
   if (element_count != samples.description.element_count) {
@@ -291,7 +277,7 @@ absl::StatusOr<RegionResult> ConvertRegion(const v1::RegionDestination& destinat
     return InvalidField(kOffsetField, "the results would overlap the input");
   }
   std::optional<uint32_t> engine = array.engine();
-  absl::Status agreed = Agree("destination.region", (*region)->engine(), engine);
+  absl::Status agreed = RequireEngine("destination.region", (*region)->engine(), "request", engine);
   if (!agreed.ok()) return agreed;
   return RegionResult{destination.name(), destination.offset_bytes(), *place, *std::move(region)};
 }
@@ -342,11 +328,19 @@ absl::Status CheckPlan(const absl::StatusOr<Plan>& plan, const Limits& limits) {
 
 }  // namespace
 
+absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> needed,
+                           absl::string_view whole, std::optional<uint32_t>& engine) {
+  if (!needed) return absl::OkStatus();
+  if (!engine) engine = needed;
+  if (*needed == *engine) return absl::OkStatus();
+  return InvalidField(field, absl::StrCat("lies on device ", *needed, ", another array of the ",
+                                          whole, " on device ", *engine));
+}
+
 absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& request,
                                              const PlanningContext& context) {
   const Limits& limits = context.limits;
-  absl::StatusOr<InputArray> array =
-      ValidateArray(request.array(), "array", context.arrays, context.regions);
+  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
   if (!array.ok()) return array.status();
   kernels::ReductionSpec spec;
   const absl::Status converted = FirstError(ConvertSpec(request, array->description, limits, spec),
@@ -361,8 +355,7 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
 absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
                                         const PlanningContext& context) {
   const Limits& limits = context.limits;
-  absl::StatusOr<InputArray> array =
-      ValidateArray(request.array(), "array", context.arrays, context.regions);
+  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
   const absl::Status converted = FirstError(
@@ -385,8 +378,7 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
 absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& request,
                                              const PlanningContext& context) {
   const Limits& limits = context.limits;
-  const absl::StatusOr<InputArray> array =
-      ValidateArray(request.array(), "array", context.arrays, context.regions);
+  const absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
   if (!array.ok()) return array.status();
   kernels::HistogramSpec spec;
   HistogramArrays arrays;

@@ -1,6 +1,6 @@
 // From a request of ComputeService to a plan and views of its input. Thread-safe. Views point into
-// the request, which must outlive them, and into resident arrays and regions, which the leases
-// keep.
+// the request and its detached data, which must outlive them, and into resident arrays and regions,
+// which the leases keep.
 //
 // Errors: INVALID_ARGUMENT that names the field at fault by its path in the request, for example
 // "array.inline_array.data" (kernels/invalid_field.h); those of ArrayStore and RegionStore. Takes
@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,16 +24,10 @@
 #include "server/array_store.h"
 #include "server/array_validation.h"
 #include "server/limits.h"
+#include "server/planning_context.h"
 #include "server/region_store.h"
 
 namespace gridfold::server {
-
-// What planning needs beside the request.
-struct PlanningContext {
-  const Limits& limits;
-  TenantArrays arrays;
-  TenantRegions regions = {};
-};
 
 struct PlannedReduction {
   kernels::ReductionPlan plan;
@@ -87,6 +82,12 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
                                              const PlanningContext& context);
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
                                          const PlanningContext& context);
+
+// Makes `engine` the one that memory needs, where it needs one. INVALID_ARGUMENT, field named,
+// where that is not the one that other memory of the `whole` (request or batch) needs: an engine
+// reads no other engine's.
+absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> needed,
+                           absl::string_view whole, std::optional<uint32_t>& engine);
 
 // The requests of streams, whose arrays have yet to come. Nothing points into the request. Errors:
 // also an array that is not streamed.

@@ -1,99 +1,26 @@
 #include "server/scheduler.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "server/error_reason.h"
 #include "server/exception_guard.h"
+#include "server/job_refusal.h"
 
 namespace gridfold::server {
 
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-absl::Status Draining() {
-  return WithReason(absl::UnavailableError("the server is stopping"), kReasonDraining);
-}
-
-absl::Status EngineLost() {
-  return WithReason(absl::UnavailableError("the engine has failed and needs a restart"),
-                    kReasonEngineLost);
-}
-
-absl::Status DeadlinePassed() {
-  return absl::DeadlineExceededError("the deadline passed before the job was complete");
-}
-
-// When so many of the jobs that are waiting in `backlog` will have gone that coming back makes
-// sense, where lanes finish `speed` of their cost in a unit of time.
-milliseconds RetryDelay(const Backlog& backlog, double speed) {
-  if (backlog.cost == nanoseconds(0)) return kRetryDelay;
-  const double part = std::max(1.0 / kRetryQueuePart,
-                               1.0 / static_cast<double>(std::max<uint64_t>(backlog.jobs, 1)));
-  const double delay_ms =
-      std::ceil(std::chrono::duration<double, std::milli>(backlog.cost).count() * part / speed);
-  return milliseconds(
-      static_cast<int64_t>(std::clamp(delay_ms, static_cast<double>(kRetryDelayMin.count()),
-                                      static_cast<double>(kRetryDelayMax.count()))));
+// Leaves the core to whoever shares it, for some hundred nanoseconds.
+void Pause() {
+#ifdef __x86_64__
+  for (int i = 0; i < 8; ++i) __builtin_ia32_pause();
+#endif
 }
 
 }  // namespace
-
-// Why a job is not taken, in numbers; the text is made where no lock is held.
-struct Scheduler::Refusal {
-  enum class Cause {
-    kDraining,
-    kEngineLost,
-    kDeadlinePassed,
-    kDeadlineUnmeetable,
-    kQueueJobs,
-    kQueueBytes,
-    kTenantShare
-  };
-
-  Cause cause;
-  Backlog backlog = {};         // Of everybody; for kTenantShare, of the tenant.
-  milliseconds retry_delay{0};  // Where there is a point in it.
-  nanoseconds time_needed{0};   // For kDeadlineUnmeetable.
-
-  absl::Status ToStatus(const Limits& limits) const;
-};
-
-absl::Status Scheduler::Refusal::ToStatus(const Limits& limits) const {
-  const auto queue_full = [this](absl::string_view what) {
-    return WithRetryDelay(
-        WithReason(absl::ResourceExhaustedError(absl::StrCat("the queue is full: ", what)),
-                   kReasonQueueFull),
-        retry_delay);
-  };
-  switch (cause) {
-    case Cause::kDraining: return Draining();
-    case Cause::kEngineLost: return EngineLost();
-    case Cause::kDeadlinePassed: return DeadlinePassed();
-    case Cause::kDeadlineUnmeetable:
-      return WithReason(
-          absl::DeadlineExceededError(absl::StrCat(
-              "the deadline cannot be met: by what jobs have taken of late, this one needs at "
-              "least ",
-              std::chrono::duration_cast<std::chrono::microseconds>(time_needed).count(),
-              " microseconds from now")),
-          kReasonDeadlineUnmeetable);
-    case Cause::kQueueJobs:
-      return queue_full(absl::StrCat(limits.queued_jobs_max, " jobs are waiting"));
-    case Cause::kQueueBytes:
-      return queue_full(absl::StrCat("of ", limits.queued_bytes_max, " bytes that may wait, ",
-                                     backlog.bytes, " are taken"));
-    case Cause::kTenantShare:
-      return queue_full(absl::StrCat("what is left of it is for other tenants; this one has ",
-                                     backlog.jobs, " jobs waiting, of ", backlog.bytes, " bytes"));
-  }
-  return absl::InternalError("unknown refusal");
-}
 
 absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Create(
     const std::vector<kernels::Engine*>& engines, SchedulerOptions options) {
@@ -143,7 +70,7 @@ absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
   Job& accepted = *job;
   JobList entry;
   entry.push_back(std::move(job));
-  std::optional<Refusal> refusal;
+  std::optional<JobRefusal> refusal;
   LaneThread* lane = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -175,7 +102,7 @@ absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
 }
 
 absl::Status Scheduler::CheckAdmission(const JobWork& work) {
-  std::optional<Refusal> refusal;
+  std::optional<JobRefusal> refusal;
   {
     const std::lock_guard lock(mutex_);
     const JobClock::time_point now = options_.now();
@@ -184,20 +111,20 @@ absl::Status Scheduler::CheckAdmission(const JobWork& work) {
   return refusal ? refusal->ToStatus(options_.limits) : absl::OkStatus();
 }
 
-std::optional<Scheduler::Refusal> Scheduler::CheckAdmission(const JobWork& work, nanoseconds cost,
-                                                            JobClock::time_point now) {
+std::optional<JobRefusal> Scheduler::CheckAdmission(const JobWork& work, nanoseconds cost,
+                                                    JobClock::time_point now) {
   RefusedJobs& refused = statistics_.refused;
   if (draining_) {
     ++refused.draining;
-    return Refusal{Refusal::Cause::kDraining};
+    return JobRefusal{JobRefusal::Cause::kDraining};
   }
   if (LanesFor(work) == 0) {
     ++refused.engine_lost;
-    return Refusal{Refusal::Cause::kEngineLost};
+    return JobRefusal{JobRefusal::Cause::kEngineLost};
   }
   if (work.deadline <= now) {
     ++refused.deadline;
-    return Refusal{Refusal::Cause::kDeadlinePassed};
+    return JobRefusal{JobRefusal::Cause::kDeadlinePassed};
   }
   const bool lane_is_idle = IdleEngineFor(work) != nullptr;
   if (lane_is_idle && work.deadline == JobClock::time_point::max()) return std::nullopt;
@@ -206,13 +133,13 @@ std::optional<Scheduler::Refusal> Scheduler::CheckAdmission(const JobWork& work,
   const nanoseconds time_needed = (wait + cost) / kDeadlineOptimism;
   if (work.deadline - now < time_needed) {
     ++refused.deadline_unmeetable;
-    return Refusal{.cause = Refusal::Cause::kDeadlineUnmeetable, .time_needed = time_needed};
+    return JobRefusal{.cause = JobRefusal::Cause::kDeadlineUnmeetable, .time_needed = time_needed};
   }
   return lane_is_idle ? std::nullopt : CheckRoom(work, standing);
 }
 
-std::optional<Scheduler::Refusal> Scheduler::CheckRoom(const JobWork& work,
-                                                       const FairQueue::Standing& standing) {
+std::optional<JobRefusal> Scheduler::CheckRoom(const JobWork& work,
+                                               const FairQueue::Standing& standing) {
   const Limits& limits = options_.limits;
   RefusedJobs& refused = statistics_.refused;
   const Backlog& all = queue_.backlog();
@@ -221,9 +148,10 @@ std::optional<Scheduler::Refusal> Scheduler::CheckRoom(const JobWork& work,
   const bool has_room = work.payload_bytes <= limits.queued_bytes_max - all.bytes;
   if (!has_place || !has_room) {
     ++(has_place ? refused.queue_bytes : refused.queue_jobs);
-    return Refusal{.cause = has_place ? Refusal::Cause::kQueueBytes : Refusal::Cause::kQueueJobs,
-                   .backlog = all,
-                   .retry_delay = RetryDelay(all, lanes)};
+    return JobRefusal{
+        .cause = has_place ? JobRefusal::Cause::kQueueBytes : JobRefusal::Cause::kQueueJobs,
+        .backlog = all,
+        .retry_delay = RetryDelay(all, lanes)};
   }
   if (standing.own.jobs == 0) return std::nullopt;
   // The reserve is shared by those who wait and one more, so that something is left for who comes.
@@ -240,9 +168,9 @@ std::optional<Scheduler::Refusal> Scheduler::CheckRoom(const JobWork& work,
   }
   ++refused.tenant_share;
   const double part = static_cast<double>(standing.weight) / static_cast<double>(standing.weights);
-  return Refusal{.cause = Refusal::Cause::kTenantShare,
-                 .backlog = standing.own,
-                 .retry_delay = RetryDelay(standing.own, lanes * part)};
+  return JobRefusal{.cause = JobRefusal::Cause::kTenantShare,
+                    .backlog = standing.own,
+                    .retry_delay = RetryDelay(standing.own, lanes * part)};
 }
 
 nanoseconds Scheduler::EstimateCost(const JobWork& work, JobClock::time_point now) const {
@@ -386,6 +314,7 @@ bool Scheduler::WaitForJob(LaneThread& lane) {
 void Scheduler::LookForJob(const LaneThread& lane) const {
   const auto end = std::chrono::steady_clock::now() + options_.lane_spin;
   while (!lane.called.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) {
+    Pause();
   }
 }
 

@@ -35,6 +35,7 @@
 #include "server/cost_model.h"
 #include "server/fair_queue.h"
 #include "server/job.h"
+#include "server/job_refusal.h"
 #include "server/limits.h"
 
 namespace gridfold::server {
@@ -163,8 +164,6 @@ class Scheduler {
     std::vector<LaneThread*> idle;  // Without a job. None of a lost engine.
   };
 
-  struct Refusal;
-
   explicit Scheduler(const std::vector<kernels::Engine*>& engines, SchedulerOptions options);
 
   void RunLane(LaneThread& lane);
@@ -177,9 +176,9 @@ class Scheduler {
   void Finish(Job& job, const absl::Status& status);
 
   // These require `mutex_`.
-  std::optional<Refusal> CheckAdmission(const JobWork& work, std::chrono::nanoseconds cost,
-                                        JobClock::time_point now);
-  std::optional<Refusal> CheckRoom(const JobWork& work, const FairQueue::Standing& standing);
+  std::optional<JobRefusal> CheckAdmission(const JobWork& work, std::chrono::nanoseconds cost,
+                                           JobClock::time_point now);
+  std::optional<JobRefusal> CheckRoom(const JobWork& work, const FairQueue::Standing& standing);
   std::chrono::nanoseconds EstimateCost(const JobWork& work, JobClock::time_point now) const;
   std::chrono::nanoseconds EstimateWait(const JobWork& work,
                                         const FairQueue::Standing& standing) const;

@@ -11,6 +11,7 @@
 #include "server/error_reason.h"
 #include "server/testing/fake_engine.h"
 #include "server/testing/test_server.h"
+#include "server/testing/waiting.h"
 
 namespace gridfold::server {
 namespace {
@@ -180,12 +181,6 @@ class ServerErrorTest : public testing::Test {
     return call;
   }
 
-  // Waits for what other threads are about to make true.
-  template <class Condition>
-  static void WaitFor(Condition condition) {
-    while (!condition()) std::this_thread::sleep_for(milliseconds(1));
-  }
-
   FakeEngine engine_;
   Gate gate_;
 };
@@ -281,13 +276,7 @@ TEST_F(ServerErrorTest, ADrainingServerRefuses) {
   auto running = Start(server);
   gate_.WaitForArrivals(1);
   std::thread drain([&] { EXPECT_TRUE(server.server().Drain(std::chrono::hours(1)).ok()); });
-  grpc::Status refused;
-  // A call that comes before the drain waits for the lane, but not for long.
-  WaitFor([&] {
-    refused = Start(server, milliseconds(50))->Wait();
-    return refused.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED;
-  });
-  EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAVAILABLE) << refused.error_message();
+  const grpc::Status refused = WaitUntilDraining(server);
   EXPECT_EQ(DecodeDetails(refused).reason(), kReasonDraining);
   gate_.Open();
   EXPECT_TRUE(running->Wait().ok());

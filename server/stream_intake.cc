@@ -10,15 +10,6 @@
 
 namespace gridfold::server {
 
-namespace {
-
-absl::Status Refused(absl::string_view why) {
-  return WithRetryDelay(WithReason(absl::ResourceExhaustedError(why), kReasonQueueFull),
-                        kRetryDelay);
-}
-
-}  // namespace
-
 uint64_t TotalBytes(const StreamSizes& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), uint64_t{0});
 }
@@ -28,7 +19,8 @@ StreamIntake::~StreamIntake() { ReleaseAll(); }
 absl::Status StreamIntake::Enter() {
   is_admitted_ = environment_.streams.Enter();
   if (is_admitted_) return absl::OkStatus();
-  return Refused(absl::StrCat(environment_.limits.stream_count_max, " streams are open already"));
+  return QueueFull(absl::StrCat(environment_.limits.stream_count_max, " streams are open already"),
+                   kRetryDelay);
 }
 
 absl::StatusOr<StreamMessage> StreamIntake::Open(grpc::ByteBuffer& message) {
@@ -44,10 +36,16 @@ absl::StatusOr<StreamMessage> StreamIntake::Open(grpc::ByteBuffer& message) {
   return opened;
 }
 
+absl::Status StreamIntake::CheckBegun() const {
+  if (has_begun_) return absl::OkStatus();
+  return kernels::InvalidField("request", "the stream has no message");
+}
+
 absl::Status StreamIntake::HoldState(uint64_t bytes) {
   if (!environment_.streams.HoldWhereThereIsRoom(bytes)) {
-    return Refused(absl::StrCat("other streams leave no room for the ", bytes,
-                                " bytes that this one would hold"));
+    return QueueFull(absl::StrCat("other streams leave no room for the ", bytes,
+                                  " bytes that this one would hold"),
+                     kRetryDelay);
   }
   state_bytes_ = bytes;
   held_bytes_ += bytes;

@@ -1,8 +1,8 @@
-// What the calls that compute on streams share on their way in: a place among the open streams,
-// messages taken apart, and what has arrived, counted against CallEnvironment::streams.
+// What StreamCall keeps of what comes in: a place among the open streams, messages taken apart, and
+// what has arrived, counted against CallEnvironment::streams.
 //
-// Enter and Open are for the one read of a call at a time; the rest is not thread-safe, and is
-// guarded by the call.
+// Enter, Open and CheckBegun are for the one read of a call at a time; the rest is not thread-safe,
+// and is guarded by the call.
 #ifndef GRIDFOLD_SERVER_STREAM_INTAKE_H_
 #define GRIDFOLD_SERVER_STREAM_INTAKE_H_
 
@@ -32,6 +32,9 @@ class StreamIntake {
   // Takes a message apart, and releases it. Errors: those of SplitMessage; INVALID_ARGUMENT that
   // names "request" where the first message has no header, or another one has.
   absl::StatusOr<StreamMessage> Open(grpc::ByteBuffer& message);
+
+  // There will be no other message. INVALID_ARGUMENT that names "request" where there was none.
+  absl::Status CheckBegun() const;
 
   // Memory for as long as the call lasts. RESOURCE_EXHAUSTED with a retry delay where there is
   // none.

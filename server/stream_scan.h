@@ -33,9 +33,9 @@ class StreamScan {
   // A batch takes no more.
   uint64_t batch_bytes_max() const { return batch_elements_max_ * element_bytes_; }
 
-  // Results of a batch take no more.
-  uint64_t result_bytes_max() const {
-    return batch_elements_max_ * kernels::ElementSize(plan_.output_type);
+  // Memory that is held beside what has arrived: results that are sent, and those that wait.
+  uint64_t state_bytes() const {
+    return 2 * batch_elements_max_ * kernels::ElementSize(plan_.output_type);
   }
 
   // Scans the next batch and takes it away from `data`; the last one takes all, which is no more

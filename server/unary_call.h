@@ -22,6 +22,7 @@
 #include "server/batch_validation.h"
 #include "server/call_environment.h"
 #include "server/call_report.h"
+#include "server/detached_data.h"
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
 #include "server/placement.h"
@@ -30,6 +31,7 @@
 #include "server/request_validation.h"
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
+#include "server/scan_answer.h"
 #include "server/tenant.h"
 
 namespace gridfold::server {
@@ -43,6 +45,9 @@ inline v1::ExecutionStatistics& ExecutionOf(v1::MergeAccumulatorsResponse& respo
                                   : *response.mutable_histogram()->mutable_execution();
 }
 
+inline v1::ExecutionStatistics& ExecutionOf(ScanAnswer& answer) {
+  return *answer.response.mutable_execution();
+}
 inline v1::ExecutionStatistics& ExecutionOf(ArenaMessage<v1::BatchComputeResponse>& response) {
   return *response->mutable_execution();
 }
@@ -113,13 +118,14 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   }
 
   absl::Status Prepare(JobWork& work) {
-    absl::Status status = DecodeRequest(request_bytes_, environment_.limits, request_.emplace());
+    absl::Status status = DecodeRequest(request_bytes_, environment_.limits, request_.emplace(),
+                                        detached_, DetachableArrayData());
     request_bytes_.Clear();
     if (!status.ok()) return status;
-    absl::StatusOr<Planned> planned =
-        PlanRequest(*request_, PlanningContext{environment_.limits,
-                                               TenantArrays(environment_.arrays, work.tenant),
-                                               TenantRegions(environment_.regions, work.tenant)});
+    absl::StatusOr<Planned> planned = PlanRequest(
+        *request_,
+        PlanningContext{environment_.limits, TenantArrays(environment_.arrays, work.tenant),
+                        TenantRegions(environment_.regions, work.tenant), &detached_});
     if (!planned.ok()) return planned.status();
     planned_ = *std::move(planned);
     report_.element_type = ElementTypeOf(*planned_);
@@ -153,11 +159,16 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 
   absl::Status Answer(absl::StatusOr<Response> response) {
     // The answer takes memory of its own.
-    planned_.reset();
-    request_.reset();
+    ReleaseRequest();
     if (!response.ok()) return response.status();
     if constexpr (requires { ExecutionOf(*response); }) Describe(ExecutionOf(*response));
-    return EncodeResponse(*response, response_bytes_);
+    return EncodeResponse(*std::move(response), response_bytes_);
+  }
+
+  void ReleaseRequest() {
+    planned_.reset();
+    request_.reset();
+    detached_.Clear();
   }
 
   void Describe(v1::ExecutionStatistics& execution) const {
@@ -167,6 +178,8 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   }
 
   void FinishWith(const absl::Status& status) {
+    // Its caller may be slow to take the answer.
+    ReleaseRequest();
     environment_.Report(report_, status, response_bytes_.Length());
     // From here on gRPC may delete this call at any moment.
     Finish(ToGrpcStatus(status));
@@ -178,7 +191,8 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   grpc::ByteBuffer& request_bytes_;
   grpc::ByteBuffer& response_bytes_;
   std::optional<Request> request_;
-  std::optional<Planned> planned_;  // Points into `request_`.
+  DetachedData detached_;           // From `request_`.
+  std::optional<Planned> planned_;  // Points into both.
   std::shared_ptr<Job> job_;
   bool counted_ = false;
 };

@@ -53,8 +53,7 @@ double Mean(const std::vector<double>& values, size_t first, size_t count) {
          static_cast<double>(count);
 }
 
-// From the first third of the samples to the last. What is in flight goes up and down all the time,
-// so means are compared.
+// From the first third of the samples to the last, by their means.
 double GrowthPercent(const std::vector<double>& samples) {
   const size_t third = std::max<size_t>(samples.size() / 3, 1);
   return 100 * (Mean(samples, samples.size() - third, third) / Mean(samples, 0, third) - 1);
@@ -65,6 +64,69 @@ std::string Range(const std::vector<double>& samples) {
   return absl::StrCat(static_cast<int>(*least / kMega), " to ", static_cast<int>(*most / kMega),
                       " MB");
 }
+
+// 256 calls of all sizes under way at any time, in rounds. What is in flight makes the server's
+// memory go up and down by half; between two rounds nothing is, and what it holds then is its own.
+class Soak {
+ public:
+  explicit Soak(const Targets& targets) : targets_(targets) {}
+
+  void RunRound(std::chrono::milliseconds duration) {
+    constexpr struct {
+      uint64_t size_bytes;
+      int calls;
+    } kKinds[] = {{256, 64}, {4 << 10, 64}, {64 << 10, 64}, {1 << 20, 48}, {16 << 20, 16}};
+    std::vector<UnaryFigures> figures(std::size(kKinds));
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < std::size(kKinds); ++i) {
+      threads.emplace_back([&, i] {
+        UnaryLoad load{.target = targets_.gridfold,
+                       .method = kReduceArray,
+                       .request = InlineSum(kKinds[i].size_bytes).SerializeAsString(),
+                       .connections = 4,
+                       .calls_per_connection = kKinds[i].calls / 4};
+        load.warm_up = std::chrono::milliseconds(0);
+        load.duration = duration;
+        figures[i] = RunUnaryLoad(load);
+      });
+    }
+    const auto end = std::chrono::steady_clock::now() + duration;
+    while (std::chrono::steady_clock::now() < end) {
+      loaded_bytes_.push_back(ResidentBytes());
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const UnaryFigures& kind : figures) Count(kind);
+    // The last answers and connections go.
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    resting_bytes_.push_back(ResidentBytes());
+  }
+
+  Row GrowthRow() const {
+    return {.what = "256 mixed jobs in flight: growth of memory",
+            .value = GrowthPercent(resting_bytes_),
+            .unit = "%",
+            .goal_at_most = 1,
+            .note = absl::StrCat(answered_, " answered; ", Range(resting_bytes_), " at rest, ",
+                                 Range(loaded_bytes_), " under load", errors_)};
+  }
+
+ private:
+  double ResidentBytes() const { return static_cast<double>(targets_.server->ResidentBytes()); }
+
+  void Count(const UnaryFigures& kind) {
+    answered_ += kind.answered;
+    if (kind.failed + kind.refused == 0) return;
+    absl::StrAppend(&errors_, " ", kind.refused, " refused, ", kind.failed, " failed ",
+                    kind.first_error);
+  }
+
+  const Targets& targets_;
+  std::vector<double> loaded_bytes_;
+  std::vector<double> resting_bytes_;
+  uint64_t answered_ = 0;
+  std::string errors_;
+};
 
 }  // namespace
 
@@ -105,50 +167,17 @@ void MeasureOverload(const Targets& targets, Report& report) {
 }
 
 void MeasureSoak(const Targets& targets, Report& report) {
-  const std::chrono::seconds duration(targets.quick ? 1 : targets.soak_seconds);
+  constexpr int kRounds = 12;
   const std::chrono::seconds warm_up(targets.quick ? 1 : 10);
-  const struct {
-    uint64_t size_bytes;
-    int calls;
-  } kinds[] = {{256, 64}, {4 << 10, 64}, {64 << 10, 64}, {1 << 20, 48}, {16 << 20, 16}};
-  std::vector<UnaryFigures> figures(std::size(kinds));
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < std::size(kinds); ++i) {
-    threads.emplace_back([&, i] {
-      UnaryLoad load{.target = targets.gridfold,
-                     .method = kReduceArray,
-                     .request = InlineSum(kinds[i].size_bytes).SerializeAsString(),
-                     .connections = 4,
-                     .calls_per_connection = kinds[i].calls / 4};
-      load.warm_up = warm_up;
-      load.duration = duration;
-      figures[i] = RunUnaryLoad(load);
-    });
-  }
-  std::this_thread::sleep_for(warm_up);
+  const std::chrono::seconds duration(targets.quick ? 1 : targets.soak_seconds);
+  Soak(targets).RunRound(warm_up);
   const Memory before = ReadMemory(targets);
-  std::vector<double> resident_bytes;
-  const auto end = std::chrono::steady_clock::now() + duration - std::chrono::milliseconds(500);
-  while (std::chrono::steady_clock::now() < end) {
-    resident_bytes.push_back(static_cast<double>(targets.server->ResidentBytes()));
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  Soak soak(targets);
+  for (int round = 0; round < kRounds; ++round) {
+    soak.RunRound(std::chrono::milliseconds(duration) / kRounds);
   }
   const Memory after = ReadMemory(targets);
-  for (std::thread& thread : threads) thread.join();
-  uint64_t answered = 0;
-  std::string errors;
-  for (const UnaryFigures& kind : figures) {
-    answered += kind.answered;
-    if (kind.failed + kind.refused > 0) {
-      absl::StrAppend(&errors, " ", kind.refused, " refused, ", kind.failed, " failed ",
-                      kind.first_error);
-    }
-  }
-  report.Add({.what = "256 mixed jobs in flight: growth of memory",
-              .value = GrowthPercent(resident_bytes),
-              .unit = "%",
-              .goal_at_most = 1,
-              .note = absl::StrCat(answered, " answered; ", Range(resident_bytes), errors)});
+  report.Add(soak.GrowthRow());
   report.Add(
       {.what = "256 mixed jobs: device and pinned bytes more",
        .value = after.device_bytes + after.pinned_bytes - before.device_bytes - before.pinned_bytes,

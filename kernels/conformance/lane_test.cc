@@ -78,7 +78,7 @@ TEST_P(LaneTest, LanesGiveBackWhatTheyHold) {
       EXPECT_GT(held.pinned_bytes, before.pinned_bytes);
       EXPECT_GT(held.device_allocations, before.device_allocations);
       EXPECT_GT(held.pinned_allocations, before.pinned_allocations);
-      EXPECT_EQ(held.streams_created, before.streams_created + 1);
+      EXPECT_EQ(held.streams_created, before.streams_created + 2);
     } else {
       EXPECT_EQ(held, EngineResources{});
     }

@@ -70,6 +70,60 @@ TEST_P(ReductionGroupTest, EveryStatisticOverSegments) {
   }
 }
 
+// Sums alone, which engines may find in a shorter way where elements are of like magnitude.
+TEST_P(ReductionGroupTest, SumsAndMeansAloneOfShortGroups) {
+  const std::vector<uint64_t> ragged =
+      OffsetsOf({0, 1, 2, 0, 3, 4, 5, 31, 0, 32, 33, 1000, 1023, 1024, 1025, 0, 64, 4096, 7, 1});
+  const auto check = [&](const TestArray& array, GroupingSpec grouping) {
+    for (const NanPolicy policy : NanPoliciesFor(array.description().element_type)) {
+      const bool has_mean = !HasEmptyGroup(array.description(), grouping);
+      ReductionSpec spec =
+          has_mean ? SpecOf({Statistic::kMean, Statistic::kSum}) : SpecOf({Statistic::kSum});
+      spec.grouping = grouping;
+      spec.nan_policy = policy;
+      Check(array, spec);
+    }
+  };
+  for (const ElementType type : {ElementType::kFloat16, ElementType::kBfloat16,
+                                 ElementType::kFloat32, ElementType::kFloat64}) {
+    for (const DataKind kind : {DataKind::kSmall, DataKind::kWide, DataKind::kSpecial}) {
+      for (const size_t misalignment : {0, 1}) {
+        check(MakeVector(type, ragged.back(), kind, 78, misalignment), Segments(ragged));
+      }
+      for (const uint64_t columns : {1, 2, 5, 32, 300, 1024}) {
+        check(MakeData(ArrayDescription::Matrix(type, 70, columns), kind, 79), Axis(1));
+      }
+    }
+  }
+}
+
+// Of an element's last bit and the greatest element, so far apart that a double just holds their
+// sum, or just does not; and of zeros of either sign.
+TEST_P(ReductionGroupTest, SumsOfShortGroupsAtTheEdgeOfADouble) {
+  std::vector<uint64_t> lengths;
+  std::vector<float> values;
+  const auto add_group = [&](std::vector<float> group) {
+    lengths.push_back(group.size());
+    values.insert(values.end(), group.begin(), group.end());
+  };
+  for (int exponent = -40; exponent <= -20; ++exponent) {
+    const float tiny = std::ldexp(1.0F + 0x1p-23F, exponent);
+    add_group({1.0F + 0x1p-23F, tiny});
+    add_group({tiny, -1.75F, tiny, 3.5F, -tiny});
+    add_group({std::ldexp(1.0F, exponent - 100), std::ldexp(3.0F, -100)});
+  }
+  add_group({-0.0F, -0.0F});
+  add_group({-0.0F, 0.0F});
+  add_group({2.5F, -2.5F});
+  add_group({0x1p-149F, 0x1p-149F, -0x1p-126F});
+  add_group({0x1.fffffep127F, 0x1.fffffep127F, 0x1.fffffep127F});
+  TestArray array(ArrayDescription::Vector(ElementType::kFloat32, values.size()));
+  for (size_t i = 0; i < values.size(); ++i) array.Set(i, values[i]);
+  ReductionSpec spec = SpecOf({Statistic::kSum, Statistic::kMean});
+  spec.grouping = Segments(OffsetsOf(lengths));
+  Check(array, spec);
+}
+
 TEST_P(ReductionGroupTest, SegmentsOfAMisalignedArray) {
   const std::vector<uint64_t> offsets = OffsetsOf({1, 2, 3, 40, 5, 600, 7, 4100, 9});
   for (const ElementType type : kAllTypes) {

@@ -4,10 +4,10 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "kernels/cpu/operations.h"
 #include "kernels/host_resident_pool.h"
@@ -38,16 +38,19 @@ absl::Status InPieces(uint64_t size_bytes, const std::stop_token& stop, Step ste
   return absl::OkStatus();
 }
 
-// Makes inputs that come in pieces whole. Its memory is kept for the jobs to come.
+// Memory for joined inputs that a lane keeps from job to job; what a larger one takes goes with it.
+constexpr uint64_t kKeptBytesMax = uint64_t{16} << 20;
+
+// Makes inputs that come in pieces whole.
 class InputJoiner {
  public:
   // Copies what is in pieces; a span in one stays where it is. Valid until the next call.
   std::array<HostSpan, 3> Join(const std::array<InputSpan, 3>& inputs) {
     uint64_t size_bytes = 0;
     for (const InputSpan& input : inputs) size_bytes += CopiedBytes(input);
-    if (memory_.size() < size_bytes) memory_.resize(size_bytes);
+    Reserve(size_bytes);
     std::array<HostSpan, 3> joined;
-    std::byte* place = memory_.data();
+    std::byte* place = memory_.get();
     for (size_t i = 0; i < inputs.size(); ++i) {
       const bool is_copied = CopiedBytes(inputs[i]) > 0;
       if (is_copied) joined[i].data = place;
@@ -64,13 +67,30 @@ class InputJoiner {
   }
   HostSpan Join(const InputSpan& input) { return Join({input, HostSpan{}, HostSpan{}})[0]; }
 
+  // What was joined is not needed any more.
+  void Release() {
+    if (capacity_bytes_ > kKeptBytesMax) Resize(0);
+  }
+
  private:
+  void Reserve(uint64_t size_bytes) {
+    if (size_bytes > capacity_bytes_) Resize(size_bytes);
+  }
+
+  void Resize(uint64_t size_bytes) {
+    capacity_bytes_ = 0;
+    memory_.reset();
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(size_bytes);
+    capacity_bytes_ = size_bytes;
+  }
+
   static uint64_t CopiedBytes(const InputSpan& input) {
     const auto* const slices = std::get_if<HostSlices>(&input);
     return slices != nullptr && slices->slices.size() > 1 ? slices->size_bytes : 0;
   }
 
-  std::vector<std::byte> memory_;
+  std::unique_ptr<std::byte[]> memory_;
+  uint64_t capacity_bytes_ = 0;
 };
 
 class CpuLane final : public Lane {
@@ -156,6 +176,7 @@ class CpuLane final : public Lane {
       }
     }();
     statistics.kernel_time = std::chrono::steady_clock::now() - start;
+    joiner_.Release();
     return result;
   }
 

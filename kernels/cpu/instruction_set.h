@@ -23,7 +23,8 @@ InstructionSet ActiveInstructionSet();
 // For tests and benchmarks: from now on nothing better than `most` is chosen.
 void LimitInstructionSet(InstructionSet most);
 
-#if defined(__x86_64__) && defined(__GNUC__)
+// GRIDFOLD_BASELINE_KERNELS leaves one copy of each kernel, as on other processors.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(GRIDFOLD_BASELINE_KERNELS)
 
 template <class Kernel, class... Arguments>
 [[gnu::flatten, gnu::target("avx2,fma,f16c,bmi,bmi2,lzcnt")]] void RunWithAvx2(

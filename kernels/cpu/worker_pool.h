@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
 namespace gridfold::kernels {
@@ -29,6 +30,10 @@ class WorkerPool {
                        const std::function<void(uint64_t)>& work);
 
  private:
+  // Calls work(begin, end) for parts that make up [0, count), in any order and from several
+  // threads.
+  void Spread(uint64_t count, absl::FunctionRef<void(uint64_t begin, uint64_t end)> work);
+
   const int thread_count_;
   // oneTBB starts no more threads than there are processors unless it is told to.
   std::optional<tbb::global_control> more_threads_;

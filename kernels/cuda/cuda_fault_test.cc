@@ -3,6 +3,7 @@
 // had been.
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,13 +21,16 @@ namespace gridfold::kernels::cuda {
 namespace {
 
 constexpr uint64_t kNoFault = ~uint64_t{0};
-constexpr LaneOptions kLane{.input_bytes_max = 4 << 20,
+constexpr LaneOptions kLane{.input_bytes_max = 8 << 20,
                             .output_bytes_max = 8 << 20,
                             .bin_count_max = 1 << 18,
                             .group_count_max = 1 << 12,
                             .resident_input_bytes_max = 4 << 20};
 // More than two pieces of staging would need larger lanes; jobs of both sizes have every call.
 constexpr uint64_t kElements = 300'000;
+// In mapped memory, from where the lane copies them in three parts.
+constexpr uint64_t kMappedElements = 2'500'000;
+constexpr uint64_t kPageBytes = 4096;
 
 class CudaFaultTest : public testing::Test {
  protected:
@@ -105,6 +109,28 @@ class CudaFaultTest : public testing::Test {
     return result->channels[0].counts;
   }
 
+  absl::StatusOr<Answer> ReduceMapped(Lane& lane) {
+    const auto array = ArrayDescription::Vector(ElementType::kFloat32, kMappedElements);
+    ReductionSpec spec;
+    spec.statistics = {Statistic::kSum, Statistic::kArgmax};
+    const auto plan = PlanReduction(array, spec);
+    const auto result = lane.RunReduction(*plan, mapped_->span(), std::stop_token(), statistics_);
+    if (!result.ok()) return result.status();
+    return Answer{result->columns[0].slots[0], result->columns[1].slots[0]};
+  }
+
+  absl::StatusOr<Answer> CountMapped(Lane& lane) {
+    HistogramSpec spec;
+    spec.bins = {EvenBinsSpec{100, 0, kMappedElements}};
+    const auto plan =
+        PlanHistogram(ArrayDescription::Vector(ElementType::kFloat32, kMappedElements), spec,
+                      kLane.bin_count_max);
+    const auto result =
+        lane.RunHistogram(*plan, {mapped_->span(), {}, {}}, std::stop_token(), statistics_);
+    if (!result.ok()) return result.status();
+    return result->channels[0].counts;
+  }
+
   absl::StatusOr<Answer> CopyThere(Lane& lane) {
     const auto memory = pool_->Allocate(input().size_bytes);
     if (!memory.ok()) return memory.status();
@@ -163,6 +189,7 @@ class CudaFaultTest : public testing::Test {
   RunStatistics statistics_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<ResidentPool> pool_;
+  std::unique_ptr<ExternalMemory> mapped_;
   std::unique_ptr<Lane> lane_;
 };
 
@@ -178,6 +205,25 @@ TEST_F(CudaFaultTest, EveryCallOfCopies) {
   const auto copy = [this](Lane& lane) { return CopyThere(lane); };
   FailEveryCall({"copy", copy}, cudaErrorInvalidValue, absl::StatusCode::kInternal);
   pool_.reset();
+}
+
+TEST_F(CudaFaultTest, EveryCallOfJobsInParts) {
+  std::vector<float> memory(kMappedElements + kPageBytes / sizeof(float));
+  void* page = memory.data();
+  size_t room_bytes = memory.size() * sizeof(float);
+  std::align(kPageBytes, kMappedElements * sizeof(float), page, room_bytes);
+  auto* const elements = static_cast<float*>(page);
+  std::iota(elements, elements + kMappedElements, 1.0f);
+  mapped_ =
+      engine_->RegisterHostMemory({static_cast<std::byte*>(page), kMappedElements * sizeof(float)})
+          .value();
+  const NamedJob jobs[] = {
+      {"sum in parts", [this](Lane& lane) { return ReduceMapped(lane); }},
+      {"histogram in parts", [this](Lane& lane) { return CountMapped(lane); }}};
+  for (const NamedJob& job : jobs) {
+    FailEveryCall(job, cudaErrorInvalidValue, absl::StatusCode::kInternal);
+  }
+  mapped_.reset();
 }
 
 TEST_F(CudaFaultTest, LanesAndPoolsThatCannotBeMadeLeaveNothing) {

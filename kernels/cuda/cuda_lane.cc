@@ -41,11 +41,13 @@ absl::StatusOr<std::unique_ptr<Lane>> CudaLane::Create(const DeviceProperties& p
   if (!direct_memory.ok()) return direct_memory.status();
   absl::StatusOr<JobTimer> timer = JobTimer::Create();
   if (!timer.ok()) return timer.status();
+  absl::StatusOr<PartCopier> part_copier = PartCopier::Create();
+  if (!part_copier.ok()) return part_copier.status();
   absl::StatusOr<Memory> memory = AllocateMemory(LaneLayoutOf(options, properties));
   if (!memory.ok()) return memory.status();
-  return std::unique_ptr<Lane>(new CudaLane(properties, options, healthy, *std::move(stream),
-                                            *std::move(staging), *std::move(direct_memory),
-                                            *std::move(timer), *std::move(memory)));
+  return std::unique_ptr<Lane>(new CudaLane(
+      properties, options, healthy, *std::move(stream), *std::move(staging),
+      *std::move(direct_memory), *std::move(timer), *std::move(part_copier), *std::move(memory)));
 }
 
 absl::StatusOr<CudaLane::Memory> CudaLane::AllocateMemory(const LaneLayout& layout) {
@@ -71,7 +73,8 @@ absl::StatusOr<CudaLane::Memory> CudaLane::AllocateMemory(const LaneLayout& layo
 
 CudaLane::CudaLane(const DeviceProperties& properties, const LaneOptions& options,
                    std::atomic<bool>& healthy, Stream stream, StagingRing staging,
-                   PinnedBuffer direct_memory, JobTimer timer, Memory memory)
+                   PinnedBuffer direct_memory, JobTimer timer, PartCopier part_copier,
+                   Memory memory)
     : properties_(properties),
       options_(options),
       healthy_(healthy),
@@ -79,6 +82,7 @@ CudaLane::CudaLane(const DeviceProperties& properties, const LaneOptions& option
       staging_(std::move(staging)),
       direct_memory_(std::move(direct_memory)),
       timer_(std::move(timer)),
+      part_copier_(std::move(part_copier)),
       memory_(std::move(memory)) {}
 
 // Freed from whichever thread: without this, one that never used the device would first make a
@@ -88,11 +92,11 @@ CudaLane::~CudaLane() { cudaSetDevice(properties_.device); }
 absl::StatusOr<ReductionResult> CudaLane::RunReduction(const ReductionPlan& plan, InputSpan input,
                                                        std::stop_token stop,
                                                        RunStatistics& statistics) {
-  ReductionResult result = MakeReductionResult(plan);
   absl::Status status = CheckReductionFits(options_, plan, input);
-  if (status.ok()) {
-    status = Run(statistics, [&] { return Reduce(plan, input, stop, statistics, result); });
-  }
+  if (!status.ok()) return status;
+  if (ReducesInParts(plan, input)) return ReduceInParts(plan, input, stop, statistics);
+  ReductionResult result = MakeReductionResult(plan);
+  status = Run(statistics, [&] { return Reduce(plan, input, stop, statistics, result); });
   if (!status.ok()) return status;
   return result;
 }
@@ -118,11 +122,11 @@ absl::StatusOr<HistogramResult> CudaLane::RunHistogram(const HistogramPlan& plan
                                                        const HistogramInput& input,
                                                        std::stop_token stop,
                                                        RunStatistics& statistics) {
-  HistogramResult result;
   absl::Status status = CheckHistogramFits(options_, plan, input);
-  if (status.ok()) {
-    status = Run(statistics, [&] { return Histogram(plan, input, stop, statistics, result); });
-  }
+  if (!status.ok()) return status;
+  if (CountsInParts(plan, input)) return CountInParts(plan, input, stop, statistics);
+  HistogramResult result;
+  status = Run(statistics, [&] { return Histogram(plan, input, stop, statistics, result); });
   if (!status.ok()) return status;
   return result;
 }
@@ -166,7 +170,7 @@ absl::Status CudaLane::SelectDevice() const {
 absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation) {
   statistics = RunStatistics{};
   absl::Status status = SelectDevice();
-  if (status.ok()) status = timer_.Start(stream_.get());
+  timer_.Start();
   if (status.ok()) status = operation();
   // A job that failed may have left work behind; the caller's memory and the lane's are free after.
   const absl::Status idle = stream_.Synchronize();
@@ -197,24 +201,41 @@ absl::Status CudaLane::CopyOut(const std::byte* from, std::span<const MutableHos
   return CheckStop(stop);
 }
 
+absl::Status CudaLane::CopyIn(std::span<const HostSpan> from, std::byte* to,
+                              const std::stop_token& stop) {
+  absl::Status status = timer_.Mark(JobTimer::Point::kStagingBegins, stream_.get());
+  if (!status.ok()) return status;
+  return staging_.CopyIn(from, to, stop, stream_.get());
+}
+
 absl::StatusOr<const std::byte*> CudaLane::Stage(const InputSpan& input, std::byte* place,
+                                                 uint64_t mapped_room,
                                                  const std::stop_token& stop) {
-  if (const auto* resident = std::get_if<ResidentSpan>(&input)) return resident->data;
-  absl::Status status = staging_.CopyIn(HostSpansOf(input), place, stop, stream_.get());
+  if (const auto* resident = std::get_if<ResidentSpan>(&input)) {
+    if (!IsLargeAndMapped(input) || resident->size_bytes > mapped_room) return resident->data;
+    absl::Status status = timer_.Mark(JobTimer::Point::kStagingBegins, stream_.get());
+    if (!status.ok()) return status;
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(place, resident->data, resident->size_bytes,
+                                                  cudaMemcpyDefault, stream_.get()));
+    return place;
+  }
+  absl::Status status = CopyIn(HostSpansOf(input), place, stop);
   if (!status.ok()) return status;
   return place;
 }
 
 absl::StatusOr<const std::byte*> CudaLane::StageIn(const InputSpan& input, const Grouping& grouping,
+                                                   uint64_t mapped_room,
                                                    const std::stop_token& stop) {
-  const absl::StatusOr<const std::byte*> elements = Stage(input, memory_.input.data(), stop);
+  const absl::StatusOr<const std::byte*> elements =
+      Stage(input, memory_.input.data(), mapped_room, stop);
   absl::Status status = elements.status();
   if (status.ok() && grouping.kind == GroupingKind::kSegments) {
     const auto offsets = std::as_bytes(std::span(grouping.offsets));
     const HostSpan span{offsets.data(), offsets.size()};
-    status = staging_.CopyIn(std::span(&span, 1), memory_.offsets.data(), stop, stream_.get());
+    status = CopyIn(std::span(&span, 1), memory_.offsets.data(), stop);
   }
-  if (status.ok()) status = timer_.Mark(stream_.get());
+  if (status.ok()) status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
   if (status.ok()) status = CheckStop(stop);
   if (!status.ok()) return status;
   return elements;

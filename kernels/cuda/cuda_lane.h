@@ -16,6 +16,7 @@
 #include "kernels/cuda/device_properties.h"
 #include "kernels/cuda/job_timer.h"
 #include "kernels/cuda/lane_layout.h"
+#include "kernels/cuda/part_copier.h"
 #include "kernels/cuda/pinned_buffer.h"
 #include "kernels/cuda/staging_ring.h"
 #include "kernels/cuda/stream.h"
@@ -58,7 +59,7 @@ class CudaLane final : public Lane {
 
   CudaLane(const DeviceProperties& properties, const LaneOptions& options,
            std::atomic<bool>& healthy, Stream stream, StagingRing staging,
-           PinnedBuffer direct_memory, JobTimer timer, Memory memory);
+           PinnedBuffer direct_memory, JobTimer timer, PartCopier part_copier, Memory memory);
 
   static absl::StatusOr<Memory> AllocateMemory(const LaneLayout& layout);
 
@@ -72,6 +73,26 @@ class CudaLane final : public Lane {
                          const std::stop_token& stop, RunStatistics& statistics,
                          HistogramResult& result);
 
+  // The operations on such inputs in parts, which are copied to the device one ahead of the
+  // kernels: whether that can be done and is worth while, and doing it. Answers are the same.
+  bool ReducesInParts(const ReductionPlan& plan, const InputSpan& input) const;
+  bool CountsInParts(const HistogramPlan& plan, const HistogramInput& input) const;
+  absl::StatusOr<ReductionResult> ReduceInParts(const ReductionPlan& plan, const InputSpan& input,
+                                                const std::stop_token& stop,
+                                                RunStatistics& statistics);
+  absl::StatusOr<HistogramResult> CountInParts(const HistogramPlan& plan,
+                                               const HistogramInput& input,
+                                               const std::stop_token& stop,
+                                               RunStatistics& statistics);
+  // Where parts lie, and PartCopier::ForEachPart there; no copy is under way when it returns.
+  std::span<std::byte> PartPlaces() const;
+  absl::Status ForEachPart(std::span<const PartArray> arrays, uint64_t element_count,
+                           absl::FunctionRef<uint64_t(uint64_t, uint64_t)> elements_of,
+                           absl::FunctionRef<absl::Status(const Part&)> run);
+  // Runs an operation on a part, behind its copy, and adds its statistics to those of the job.
+  absl::Status RunPart(const Part& part, RunStatistics& statistics,
+                       absl::FunctionRef<absl::Status(RunStatistics&)> operation);
+
   absl::Status SelectDevice() const;
 
   // Runs a job, times it, and leaves the stream idle whatever came of it.
@@ -80,19 +101,22 @@ class CudaLane final : public Lane {
   // Where kernels write an answer of so many bytes: few go to pinned memory directly.
   std::byte* AnswerPlace(uint64_t size_bytes) const;
 
+  // Enqueues a copy of what a job works on, which is staging.
+  absl::Status CopyIn(std::span<const HostSpan> from, std::byte* to, const std::stop_token& stop);
+
   // Waits for the stream. `from` is device memory or an AnswerPlace.
   absl::Status CopyOut(const std::byte* from, std::span<const MutableHostSpan> to,
                        const std::stop_token& stop);
 
   // Where the kernels find `input`: in place where it is resident, else at `place`, where its copy
-  // is enqueued.
+  // is enqueued. There too where it IsLargeAndMapped, and no more than `mapped_room`.
   absl::StatusOr<const std::byte*> Stage(const InputSpan& input, std::byte* place,
-                                         const std::stop_token& stop);
+                                         uint64_t mapped_room, const std::stop_token& stop);
 
   // Stages a job's array, enqueues, of segments, the copy of their offsets, and marks the end of
   // staging. Returns where the array is.
   absl::StatusOr<const std::byte*> StageIn(const InputSpan& input, const Grouping& grouping,
-                                           const std::stop_token& stop);
+                                           uint64_t mapped_room, const std::stop_token& stop);
 
   const DeviceProperties properties_;
   const LaneOptions options_;
@@ -102,6 +126,7 @@ class CudaLane final : public Lane {
   StagingRing staging_;
   PinnedBuffer direct_memory_;
   JobTimer timer_;
+  PartCopier part_copier_;
   Memory memory_;
 };
 

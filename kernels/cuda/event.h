@@ -41,6 +41,12 @@ class Event {
     return absl::OkStatus();
   }
 
+  // What is enqueued on `stream` from now on waits for what was enqueued before the last Record.
+  absl::Status Await(cudaStream_t stream) const {
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaStreamWaitEvent(stream, event_, 0));
+    return absl::OkStatus();
+  }
+
   // Time from `start` to this event. Requires both to be recorded and this one to have been
   // reached.
   absl::StatusOr<std::chrono::nanoseconds> TimeSince(const Event& start) const {

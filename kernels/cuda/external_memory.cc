@@ -95,7 +95,10 @@ absl::StatusOr<std::unique_ptr<ExternalMemory>> RegisterHostMemory(int device,
                    "host memory cannot be mapped for the device", error);
   }
   return std::make_unique<RegisteredMemory>(
-      device, memory.data, MutableResidentSpan{static_cast<std::byte*>(data), memory.size_bytes});
+      device, memory.data,
+      MutableResidentSpan{.data = static_cast<std::byte*>(data),
+                          .size_bytes = memory.size_bytes,
+                          .is_mapped = true});
 }
 
 absl::StatusOr<std::unique_ptr<ExternalMemory>> OpenIpcMemory(int device, const IpcHandle& handle,

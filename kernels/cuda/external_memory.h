@@ -1,11 +1,12 @@
 // Memory of other processes that the device reads and writes where it lies. See
 // Engine::RegisterHostMemory and Engine::OpenIpcMemory for the contract.
 //
-// Host memory is locked and mapped into the device's addresses: kernels reach it over the bus
-// themselves, so that computing and copying overlap without a staging copy. Thread-safe.
+// Host memory is locked and mapped into the device's addresses: kernels and the device's copy
+// engine reach it over the bus themselves, without a staging copy. Thread-safe.
 #ifndef GRIDFOLD_KERNELS_CUDA_EXTERNAL_MEMORY_H_
 #define GRIDFOLD_KERNELS_CUDA_EXTERNAL_MEMORY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 

@@ -4,9 +4,11 @@
 
 namespace gridfold::kernels::cuda {
 
+using std::chrono::nanoseconds;
+
 absl::StatusOr<JobTimer> JobTimer::Create() {
   std::vector<Event> events;
-  while (events.size() < kMarkCountMax) {
+  while (events.size() < kPointCount) {
     absl::StatusOr<Event> event = Event::Create();
     if (!event.ok()) return event.status();
     events.push_back(*std::move(event));
@@ -14,29 +16,36 @@ absl::StatusOr<JobTimer> JobTimer::Create() {
   return JobTimer(std::move(events));
 }
 
-absl::Status JobTimer::Start(cudaStream_t stream) {
-  mark_count_ = 0;
+void JobTimer::Start() {
+  is_marked_ = {};
   started_at_ = std::chrono::steady_clock::now();
-  return Mark(stream);
 }
 
-absl::Status JobTimer::Mark(cudaStream_t stream) {
-  absl::Status status = events_[mark_count_].Record(stream);
-  if (status.ok()) ++mark_count_;
+absl::Status JobTimer::Mark(Point point, cudaStream_t stream) {
+  const auto index = static_cast<size_t>(point);
+  if (is_marked_[index]) return absl::OkStatus();
+  absl::Status status = events_[index].Record(stream);
+  is_marked_[index] = status.ok();
   return status;
 }
 
+absl::StatusOr<nanoseconds> JobTimer::Between(Point begin, Point end) const {
+  const auto from = static_cast<size_t>(begin);
+  const auto to = static_cast<size_t>(end);
+  if (!is_marked_[from] || !is_marked_[to]) return nanoseconds(0);
+  return events_[to].TimeSince(events_[from]);
+}
+
 absl::Status JobTimer::Fill(RunStatistics& statistics) const {
-  std::chrono::nanoseconds* const times[] = {&statistics.stage_in_time, &statistics.kernel_time};
-  for (size_t i = 1; i < mark_count_; ++i) {
-    const absl::StatusOr<std::chrono::nanoseconds> time = events_[i].TimeSince(events_[i - 1]);
-    if (!time.ok()) return time.status();
-    *times[i - 1] = *time;
-  }
-  if (mark_count_ < kMarkCountMax) return absl::OkStatus();
-  const std::chrono::nanoseconds elapsed = std::chrono::steady_clock::now() - started_at_;
-  statistics.stage_out_time = std::max(std::chrono::nanoseconds(0),
-                                       elapsed - statistics.stage_in_time - statistics.kernel_time);
+  const auto staging = Between(Point::kStagingBegins, Point::kStagingEnds);
+  if (!staging.ok()) return staging.status();
+  const auto kernels = Between(Point::kStagingEnds, Point::kKernelsEnd);
+  if (!kernels.ok()) return kernels.status();
+  statistics.stage_in_time = *staging;
+  statistics.kernel_time = *kernels;
+  if (!is_marked_[static_cast<size_t>(Point::kKernelsEnd)]) return absl::OkStatus();
+  const nanoseconds elapsed = std::chrono::steady_clock::now() - started_at_;
+  statistics.stage_out_time = std::max(nanoseconds(0), elapsed - *staging - *kernels);
   return absl::OkStatus();
 }
 

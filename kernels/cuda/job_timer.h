@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -20,24 +21,30 @@ class JobTimer {
  public:
   static absl::StatusOr<JobTimer> Create();
 
-  // Forgets the last job and marks the start of one.
-  absl::Status Start(cudaStream_t stream);
-
-  // Marks a point of the stream: the end of staging in, then that of the kernels. A job that fails
+  // Points of a job's stream. A job with nothing to stage has no begin of that, and one that fails
   // leaves the later ones out.
-  absl::Status Mark(cudaStream_t stream);
+  enum class Point { kStagingBegins, kStagingEnds, kKernelsEnd };
+
+  // Forgets the last job; one begins now.
+  void Start();
+
+  // The job comes to this point; the first time counts.
+  absl::Status Mark(Point point, cudaStream_t stream);
 
   // Fills in the times of the stages that were passed, of which the last, staging out, ends now.
   // The stream is idle.
   absl::Status Fill(RunStatistics& statistics) const;
 
  private:
-  static constexpr size_t kMarkCountMax = 3;
+  static constexpr size_t kPointCount = 3;
+
+  // 0 where the job did not come to both.
+  absl::StatusOr<std::chrono::nanoseconds> Between(Point begin, Point end) const;
 
   explicit JobTimer(std::vector<Event> events) : events_(std::move(events)) {}
 
   std::vector<Event> events_;
-  size_t mark_count_ = 0;
+  std::array<bool, kPointCount> is_marked_{};
   std::chrono::steady_clock::time_point started_at_;
 };
 

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include "kernels/cuda/cancellation.h"
 #include "kernels/cuda/cuda_lane.h"
@@ -16,15 +18,25 @@ absl::Status CudaLane::Histogram(const HistogramPlan& plan, const HistogramInput
       {input.array, device_input.samples},
       {input.y_array, device_input.y_samples},
       {input.weights, device_input.weights}};
+  // There is room for all arrays that must be staged; the rest of it is for those that may be.
+  uint64_t mapped_room = memory_.input.size_bytes();
+  for (const auto& [from, to] : arrays) {
+    if (!std::holds_alternative<ResidentSpan>(from)) {
+      mapped_room -= RoundUp(SizeBytes(from), kArrayAlignmentBytes);
+    }
+  }
   std::byte* place = memory_.input.data();
   for (const auto& [from, to] : arrays) {
     if (SizeBytes(from) == 0) continue;
-    const absl::StatusOr<const std::byte*> elements = Stage(from, place, stop);
+    const absl::StatusOr<const std::byte*> elements = Stage(from, place, mapped_room, stop);
     if (!elements.ok()) return elements.status();
     to = {*elements, plan.array.element_count};
-    if (*elements == place) place += RoundUp(SizeBytes(from), kArrayAlignmentBytes);
+    if (*elements != place) continue;
+    const uint64_t taken = RoundUp(SizeBytes(from), kArrayAlignmentBytes);
+    place += taken;
+    if (std::holds_alternative<ResidentSpan>(from)) mapped_room -= std::min(taken, mapped_room);
   }
-  absl::Status status = timer_.Mark(stream_.get());
+  absl::Status status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
   if (status.ok()) status = CheckStop(stop);
   if (!status.ok()) return status;
 
@@ -35,7 +47,7 @@ absl::Status CudaLane::Histogram(const HistogramPlan& plan, const HistogramInput
   statistics.strategy = HistogramMethodName(counted->strategy.method);
   statistics.cluster_size = counted->strategy.cluster_size;
   statistics.bytes_read = HistogramBytesRead(plan);
-  status = timer_.Mark(stream_.get());
+  status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   if (!status.ok()) return status;
 
   absl::StatusOr<HistogramResult> collected = CollectHistogram(

@@ -37,7 +37,8 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
                               ReductionResult& result) {
   statistics.strategy = ReductionStrategy(plan, properties_);
   statistics.bytes_read = ReductionBytesRead(plan);
-  const absl::StatusOr<const std::byte*> elements = StageIn(input, plan.grouping, stop);
+  const absl::StatusOr<const std::byte*> elements =
+      StageIn(input, plan.grouping, memory_.input.size_bytes(), stop);
   if (!elements.ok()) return elements.status();
 
   // Failures and states stand behind the slots, so that one copy brings all.
@@ -56,7 +57,7 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
   Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
   absl::Status status = LaunchReduction(plan, device_input, {slots, failures_at, states_at},
                                         scratch, properties_, stream_.get());
-  if (status.ok()) status = timer_.Mark(stream_.get());
+  if (status.ok()) status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   if (!status.ok()) return status;
 
   std::array<uint64_t, kFailureWordsMax> failures;

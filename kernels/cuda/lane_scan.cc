@@ -17,17 +17,19 @@ absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const 
   if (carry != nullptr) {
     device_carry = {head + kScanCarryOffset, carry->element_count > 0};
     const HostSpan value{carry->value.data(), carry->value.size()};
-    absl::Status status =
-        staging_.CopyIn(std::span(&value, 1), device_carry.value, stop, stream_.get());
+    absl::Status status = CopyIn(std::span(&value, 1), device_carry.value, stop);
     if (!status.ok()) return status;
   }
 
   statistics.strategy = ScanStrategy(plan);
   statistics.bytes_read = ScanBytesRead(plan);
-  const absl::StatusOr<const std::byte*> elements = StageIn(input, plan.grouping, stop);
+  const auto* const resident = std::get_if<MutableResidentSpan>(&output);
+  const bool writes_over_bus = resident != nullptr && IsLargeAndMapped(ResidentSpan(*resident));
+  // Results that go over the bus overlap an input that comes over it, but not one that came before.
+  const absl::StatusOr<const std::byte*> elements =
+      StageIn(input, plan.grouping, writes_over_bus ? 0 : memory_.input.size_bytes(), stop);
   if (!elements.ok()) return elements.status();
 
-  const auto* const resident = std::get_if<MutableResidentSpan>(&output);
   std::byte* const results = resident != nullptr ? resident->data : head + kOutputHeadBytes;
   const ScanInput device_input{{*elements, plan.array.element_count},
                                reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
@@ -36,7 +38,7 @@ absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const 
   Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
   absl::Status status = LaunchScan(plan, device_input, device_output, device_carry, scratch,
                                    properties_, stream_.get());
-  if (status.ok()) status = timer_.Mark(stream_.get());
+  if (status.ok()) status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   if (!status.ok()) return status;
 
   // The flag first: results that do not fit need not be copied.

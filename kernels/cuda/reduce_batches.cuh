@@ -48,6 +48,31 @@ concept NarrowInteger = IntegerElement<T> && sizeof(T) < 8;
 template <class T>
 using NarrowSum = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
 
+// 8-bit integers that fill whole words, of which four are multiplied and added at a time.
+template <class T, uint32_t kSize>
+concept ByteVector = IntegerElement<T> && sizeof(T) == 1 && kSize % 4 == 0;
+
+// The sum over the batch of each element times that of factors(word), which gives four for four.
+// It fits: a batch has at most 16 elements.
+template <class T, uint32_t kSize, class Factors>
+__device__ inline auto DotProduct(const Batch<T, kSize>& batch, Factors factors) {
+  struct Words {
+    uint32_t words[kSize / 4];
+  };
+  static_assert(kSize <= 16);
+  const Words words = std::bit_cast<Words>(batch);
+  std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t> sum = 0;
+#pragma unroll
+  for (const uint32_t word : words.words) {
+    if constexpr (std::is_signed_v<T>) {
+      sum = __dp4a(static_cast<int32_t>(word), static_cast<int32_t>(factors(word)), sum);
+    } else {
+      sum = __dp4a(word, factors(word), sum);
+    }
+  }
+  return sum;
+}
+
 template <class Part, class T, uint32_t kSize>
 __device__ inline void AddEach(const Batch<T, kSize>& batch, Part& part) {
 #pragma unroll
@@ -57,7 +82,9 @@ __device__ inline void AddEach(const Batch<T, kSize>& batch, Part& part) {
 template <class T, uint32_t kSize>
 __device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
                                 SumState<T>& part) {
-  if constexpr (NarrowInteger<T>) {
+  if constexpr (ByteVector<T, kSize>) {
+    part.sum += DotProduct(batch, [](uint32_t) { return 0x0101'0101u; });
+  } else if constexpr (NarrowInteger<T>) {
     NarrowSum<T> sum = 0;
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) sum += batch.values[k];
@@ -70,7 +97,9 @@ __device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t
 template <class T, uint32_t kSize>
 __device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t,
                                 SquaresState<T>& part) {
-  if constexpr (NarrowInteger<T> && sizeof(T) < 4) {
+  if constexpr (ByteVector<T, kSize>) {
+    part.sum += static_cast<uint32_t>(DotProduct(batch, [](uint32_t word) { return word; }));
+  } else if constexpr (NarrowInteger<T> && sizeof(T) < 4) {
     uint64_t sum = 0;
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) {
@@ -96,26 +125,54 @@ __device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t, uint32_t
   }
 }
 
+// The smaller or the larger of two floats; a NaN where one is.
+template <bool kIsMax>
+__device__ inline float ExtremeOrNan(float a, float b) {
+  float extreme;
+  if constexpr (kIsMax) {
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(extreme) : "f"(a), "f"(b));
+  } else {
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(extreme) : "f"(a), "f"(b));
+  }
+  return extreme;
+}
+
+// An element's value before which no other of the batch comes; of zeros, either.
+template <bool kIsMax, class S, uint32_t kSize>
+__device__ inline S BestOf(const Batch<S, kSize>& batch) {
+  using Extreme = ExtremeState<S, kIsMax>;
+  S best = batch.values[0];
+#pragma unroll
+  for (uint32_t k = 1; k < kSize; ++k) {
+    const S x = batch.values[k];
+    if constexpr (std::is_same_v<S, float>) {
+      best = ExtremeOrNan<kIsMax>(best, x);
+    } else {
+      best = Extreme::IsBefore(x, best) ? x : best;
+    }
+  }
+  return best;
+}
+
 // Requires that every index added before is smaller.
 template <class T, uint32_t kSize, bool kIsMax>
 __device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t index, uint32_t stride,
                                 ExtremeState<T, kIsMax>& extreme) {
   using Extreme = ExtremeState<T, kIsMax>;
-  ComputeType<T> best = ToCompute(batch.values[0]);
-#pragma unroll
-  for (uint32_t k = 1; k < kSize; ++k) {
-    const ComputeType<T> x = ToCompute(batch.values[k]);
-    best = Extreme::IsBefore(x, best) ? x : best;
-  }
+  const T best = BestOf<kIsMax>(batch);
   // Of equals the first counts, and that is never the later one: most batches end here.
   if (extreme.index != kNoIndex && !Extreme::IsBefore(best, extreme.value)) return;
+  // The last one looked at is the first of those that are as good as the best. Of zeros, which are
+  // equal, it says which it is.
   uint32_t first = 0;
+  T value = best;
 #pragma unroll
-  for (uint32_t k = kSize - 1; k > 0; --k) {
-    first = Extreme::IsBefore(best, ToCompute(batch.values[k])) ? first : k;
+  for (uint32_t k = kSize; k-- > 0;) {
+    if (Extreme::IsBefore(best, batch.values[k])) continue;
+    first = k;
+    if constexpr (FloatingElement<T>) value = batch.values[k];
   }
-  if (!Extreme::IsBefore(best, ToCompute(batch.values[0]))) first = 0;
-  extreme = {best, index + first * stride};
+  extreme = {value, index + first * stride};
 }
 
 template <class T, uint32_t kSize>

@@ -21,6 +21,7 @@ struct KernelKind {
   uint64_t state_bytes;         // More than registers, where there are words.
   uint32_t words;               // Of a thread.
   uint64_t drawn_elements_max;  // Of a thread, on average.
+  bool sums_directly;           // In tiles.
   ReduceShape shape;            // Of tiles and columns.
   ReduceShape block_shape;      // Of blocks.
 };
@@ -30,8 +31,9 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
     using T = typename decltype(tag)::type;
     return VisitPartSet<T>(parts, [](auto set) {
       constexpr uint32_t kParts = decltype(set)::value;
-      return KernelKind{sizeof(ReductionState<T, kParts>), MomentWordCount<T>(kParts),
-                        DrawnAdditionsMax<T>(), ReduceShapeOf<T>(kParts), BlockShapeOf<T>(kParts)};
+      return KernelKind{
+          sizeof(ReductionState<T, kParts>), MomentWordCount<T>(kParts), DrawnAdditionsMax<T>(),
+          SumsDirectly<T>(kParts),           ReduceShapeOf<T>(kParts),   BlockShapeOf<T>(kParts)};
     });
   });
 }
@@ -150,12 +152,14 @@ void PlanQueue(const Request& request, ReductionGeometry& geometry) {
   geometry.queue_grid_blocks = GridStrideBlocks(geometry.partial_count, 1, request.resident_blocks);
 }
 
-void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
+void PlanTiles(const Request& request, const Request& blocks, uint64_t longest, bool sums_directly,
                ReductionGeometry& geometry) {
   const uint64_t group_count = request.grouping.group_count;
   const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
-  const uint64_t lanes = std::clamp<uint64_t>(CeilDivide(mean_bytes, Tuning::kTileBytesPerLane), 1,
-                                              Tuning::kWarpThreads);
+  const uint64_t bytes_per_lane =
+      sums_directly ? Tuning::kDirectBytesPerLane : Tuning::kTileBytesPerLane;
+  const uint64_t lanes =
+      std::clamp<uint64_t>(CeilDivide(mean_bytes, bytes_per_lane), 1, Tuning::kWarpThreads);
   geometry.form = ReductionForm::kTiles;
   geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
   geometry.tile_elements_max = request.TileElementsMax();
@@ -261,7 +265,7 @@ ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
   if (equal_groups && longest > request.TileElementsMax()) {
     PlanBlocks(blocks, kind.block_shape, geometry);
   } else {
-    PlanTiles(request, blocks, longest, geometry);
+    PlanTiles(request, blocks, longest, kind.sums_directly, geometry);
   }
   return geometry;
 }

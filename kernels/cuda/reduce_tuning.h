@@ -85,6 +85,10 @@ struct ReduceTuning {
   static constexpr uint64_t kTileGroupBytesMaxFew = 4 * 1024;
   // A lane of a tile is to read about this much of its group.
   static constexpr uint64_t kTileBytesPerLane = 64;
+  // The same where sums are direct (reduce_direct.cuh), for groups of at most so many elements:
+  // of more, one is often much smaller than another.
+  static constexpr uint64_t kDirectBytesPerLane = 16;
+  static constexpr uint64_t kDirectElementsMax = 1024;
   // Grid of the tile kernel, for each resident block: more than one, so that the hardware's
   // scheduler evens out groups of different lengths.
   static constexpr uint64_t kTileBlocksPerResident = 8;
@@ -100,6 +104,12 @@ struct ReduceTuning {
   static constexpr uint64_t kColumnItemsPerBlock = 2;
   static constexpr uint64_t kSplitBytesPerPartialByte = 16;
 };
+
+// Whether tiles may sum directly: elements that are floats, or smaller, and nothing but their sum.
+template <class T>
+constexpr bool SumsDirectly(uint32_t parts) {
+  return FloatingElement<T> && sizeof(T) <= sizeof(float) && parts == kSumPart;
+}
 
 // Blocks of a kernel, for elements of type T and a set of parts as VisitPartSet gives it.
 struct ReduceShape {

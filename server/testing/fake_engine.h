@@ -52,16 +52,35 @@ class Gate {
   int arrived_ = 0;
 };
 
+// What a test wants done in the threads of lanes; it may change its mind while they run.
+class Hook {
+ public:
+  using Function = std::function<absl::Status(std::stop_token)>;
+
+  Hook& operator=(Function function) {
+    const std::lock_guard lock(mutex_);
+    function_ = std::move(function);
+    return *this;
+  }
+
+  absl::Status operator()(std::stop_token stop) {
+    std::unique_lock lock(mutex_);
+    const Function function = function_;
+    lock.unlock();
+    return function(std::move(stop));
+  }
+
+ private:
+  std::mutex mutex_;
+  Function function_ = [](const std::stop_token&) { return absl::OkStatus(); };
+};
+
 class FakeEngine final : public kernels::Engine {
  public:
   // What every Run* call of a lane does before it answers with zeros.
-  std::function<absl::Status(std::stop_token)> on_run = [](std::stop_token) {
-    return absl::OkStatus();
-  };
+  Hook on_run;
   // What every copy of a lane does before it copies, and so does Clear.
-  std::function<absl::Status(std::stop_token)> on_copy = [](std::stop_token) {
-    return absl::OkStatus();
-  };
+  Hook on_copy;
   std::atomic<bool> healthy = true;
   bool makes_states = true;  // Where a reduction asks for them.
   int lane_count_max = 1 << 20;

@@ -13,6 +13,7 @@
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/commands/command_group.h"
 #include "client/command_line/output/array_file.h"
 #include "client/command_line/report/array_report.h"
 #include "client/command_line/report/json_report.h"
@@ -322,40 +323,19 @@ class DeleteArrayCommand : public Command {
   NameArgument name_;
 };
 
-class ArrayCommand : public Command {
- public:
-  explicit ArrayCommand(CLI::App& program)
-      : command_(*program.add_subcommand("array", "Keep arrays on the server")) {
-    command_.footer(kFooter);
-    command_.require_subcommand(1);
-    command_.fallthrough();
-    commands_.push_back(std::make_unique<PutArrayCommand>(command_));
-    commands_.push_back(std::make_unique<GetArrayCommand>(command_));
-    commands_.push_back(std::make_unique<ListArraysCommand>(command_));
-    commands_.push_back(std::make_unique<ShowArrayCommand>(command_));
-    commands_.push_back(std::make_unique<DeleteArrayCommand>(command_));
-    commands_.push_back(std::make_unique<CreateArrayCommand>(command_));
-    commands_.push_back(std::make_unique<WriteArrayCommand>(command_));
-  }
-
-  bool IsChosen() const override { return command_.parsed(); }
-
-  absl::Status Run(const Session& session) override {
-    for (const std::unique_ptr<Command>& command : commands_) {
-      if (command->IsChosen()) return command->Run(session);
-    }
-    return absl::InternalError("no subcommand is chosen");
-  }
-
- private:
-  CLI::App& command_;
-  std::vector<std::unique_ptr<Command>> commands_;
-};
-
 }  // namespace
 
 std::unique_ptr<Command> MakeArrayCommand(CLI::App& program) {
-  return std::make_unique<ArrayCommand>(program);
+  auto group =
+      std::make_unique<CommandGroup>(program, "array", "Keep arrays on the server", kFooter);
+  group->Add<PutArrayCommand>();
+  group->Add<GetArrayCommand>();
+  group->Add<ListArraysCommand>();
+  group->Add<ShowArrayCommand>();
+  group->Add<DeleteArrayCommand>();
+  group->Add<CreateArrayCommand>();
+  group->Add<WriteArrayCommand>();
+  return group;
 }
 
 }  // namespace gridfold::client

@@ -5,6 +5,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/commands/command_group.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/region_report.h"
 
@@ -63,35 +64,14 @@ class UnregisterRegionCommand : public Command {
   std::string name_;
 };
 
-class RegionCommand : public Command {
- public:
-  explicit RegionCommand(CLI::App& program)
-      : command_(*program.add_subcommand("region", "Memory shared with the server")) {
-    command_.footer(kFooter);
-    command_.require_subcommand(1);
-    command_.fallthrough();
-    commands_.push_back(std::make_unique<ListRegionsCommand>(command_));
-    commands_.push_back(std::make_unique<UnregisterRegionCommand>(command_));
-  }
-
-  bool IsChosen() const override { return command_.parsed(); }
-
-  absl::Status Run(const Session& session) override {
-    for (const std::unique_ptr<Command>& command : commands_) {
-      if (command->IsChosen()) return command->Run(session);
-    }
-    return absl::InternalError("no subcommand is chosen");
-  }
-
- private:
-  CLI::App& command_;
-  std::vector<std::unique_ptr<Command>> commands_;
-};
-
 }  // namespace
 
 std::unique_ptr<Command> MakeRegionCommand(CLI::App& program) {
-  return std::make_unique<RegionCommand>(program);
+  auto group =
+      std::make_unique<CommandGroup>(program, "region", "Memory shared with the server", kFooter);
+  group->Add<ListRegionsCommand>();
+  group->Add<UnregisterRegionCommand>();
+  return group;
 }
 
 }  // namespace gridfold::client

@@ -1,5 +1,5 @@
 // The bound holds for what Protobuf really allocates, and is found without allocating it.
-#include "server/decoded_size.h"
+#include "server/message_survey.h"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,10 @@ constexpr uint64_t kLarge = uint64_t{1} << 40;
 std::optional<uint64_t> Bound(const std::string& bytes, const google::protobuf::Descriptor& type,
                               uint64_t give_up_above = kLarge) {
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
-  return DecodedSizeBound(stream, type, give_up_above);
+  const std::optional<MessageSurvey> survey = SurveyMessage(stream, type, give_up_above);
+  if (!survey) return std::nullopt;
+  EXPECT_TRUE(survey->edits.empty()) << "no bulk field was named";
+  return survey->decoded_bytes;
 }
 
 template <class Message>
@@ -33,6 +36,7 @@ void ExpectCovers(const std::string& bytes, uint64_t factor) {
   ASSERT_TRUE(bound.has_value());
   EXPECT_GE(*bound + sizeof(Message), message.SpaceUsedLong());
   EXPECT_LE(*bound, message.SpaceUsedLong() * factor + 1000);
+  EXPECT_LE(*bound, bytes.size() * kDecodedGrowthMax);
 }
 
 std::string Repeat(const std::string& piece, int count) {
@@ -41,13 +45,13 @@ std::string Repeat(const std::string& piece, int count) {
   return bytes;
 }
 
-TEST(DecodedSizeTest, DataCountsOnce) {
+TEST(MessageSurveyTest, DataCountsOnce) {
   v1::ReduceArrayRequest request;
   request.mutable_array()->mutable_inline_array()->mutable_data()->assign(1'000'000, 'x');
   ExpectCovers<v1::ReduceArrayRequest>(request.SerializeAsString(), 2);
 }
 
-TEST(DecodedSizeTest, SmallFieldsCountAsTheyAreInMemory) {
+TEST(MessageSurveyTest, SmallFieldsCountAsTheyAreInMemory) {
   v1::ReduceArrayRequest offsets;
   for (int i = 0; i < 100'000; ++i) {
     offsets.mutable_grouping()->mutable_segments()->add_offsets(1);
@@ -61,7 +65,7 @@ TEST(DecodedSizeTest, SmallFieldsCountAsTheyAreInMemory) {
   ExpectCovers<v1::ComputeHistogramRequest>(Repeat(std::string("\x9A\x06\x00", 3), 10'000), 8);
 }
 
-TEST(DecodedSizeTest, GivesUpAboveTheLimit) {
+TEST(MessageSurveyTest, GivesUpAboveTheLimit) {
   const std::string bytes = Repeat(std::string("\x12\x00", 2), 1'000'000) + "\xFF";
   const std::optional<uint64_t> bound = BoundAs<v1::ComputeHistogramRequest>(bytes, 1000);
   ASSERT_TRUE(bound.has_value());
@@ -69,7 +73,7 @@ TEST(DecodedSizeTest, GivesUpAboveTheLimit) {
   EXPECT_LT(*bound, 2000u);
 }
 
-TEST(DecodedSizeTest, BytesThatAreNoMessage) {
+TEST(MessageSurveyTest, BytesThatAreNoMessage) {
   EXPECT_FALSE(BoundAs<v1::ReduceArrayRequest>("\xFF").has_value());
   EXPECT_FALSE(BoundAs<v1::ReduceArrayRequest>(std::string("\x0A\x05\x00", 3)).has_value());
   EXPECT_FALSE(BoundAs<v1::ReduceArrayRequest>("\x0A\xFF\xFF\xFF\xFF\x0F").has_value());

@@ -1,0 +1,62 @@
+"""Parts that are reduced by themselves and merged."""
+
+import math
+
+import numpy as np
+
+from cli_case import CommandLineTest, DELAY, DELAY_BINS, HOUR
+
+
+class AccumulatorTest(CommandLineTest):
+    STATISTICS = "count,sum,min,argmin,max,argmax,mean,variance,l1_norm,l2_norm,nonzero_count"
+
+    def parts(self, array, cuts, command):
+        """The accumulators of the parts of an array, as files."""
+        paths = []
+        for begin, end in zip([0, *cuts], [*cuts, len(array)]):
+            part = self.save("part.npy", array[begin:end])
+            paths.append(self.folder / f"part{len(paths)}.acc")
+            self.succeed(*command(part, begin), "--accumulator", paths[-1])
+        return paths
+
+    def test_reductions(self):
+        for path in (DELAY, HOUR):
+            array = np.load(path)
+            parts = self.parts(array, (1, 70_000, 70_000, 150_000), lambda part, begin: (
+                "reduce", part, "--stat", self.STATISTICS, "--first-index", begin))
+            whole = self.folder / "whole.acc"
+            one_call = self.json("reduce", path, "--stat", self.STATISTICS)
+            merged = self.json("merge", *reversed(parts), "--output", whole)
+            self.assertEqual(merged["statistics"], one_call["statistics"])
+            self.assertEqual(merged["input"]["element_count"], len(array))
+            self.assertEqual(merged["execution"]["strategy"], "merge/reduction")
+            # By a tree, and piped.
+            inner = self.succeed("merge", *parts[:2], "--partial", "--output", "-")
+            self.assertEqual(
+                self.succeed("merge", "-", *parts[2:], "--output", "-", stdin=inner),
+                whole.read_bytes())
+            self.assertIn("accumulators", self.succeed("merge", *parts).decode())
+
+    def test_columns(self):
+        matrix = np.random.default_rng(3).normal(0, 1e6, (50, 7))
+        parts = self.parts(matrix, (20,), lambda part, begin: (
+            "reduce", part, "--axis", 0, "--stat", "sum,argmax", "--first-index", begin))
+        merged = self.json("merge", *parts)["statistics"]
+        self.assertEqual(merged["sum"], [math.fsum(column) for column in matrix.T])
+        self.assertEqual(merged["argmax"], matrix.argmax(0).tolist())
+
+    def test_histograms(self):
+        array = np.load(DELAY)
+        flags = ("--bins", 10, "--range", "-60,140", "--quantiles", "0.5")
+        parts = self.parts(array, (3, 100_000), lambda part, _: ("histogram", part, *flags))
+        merged = self.json("merge", *parts)
+        self.assertEqual(merged["channels"], self.json("histogram", DELAY, *flags)["channels"])
+        self.assertEqual(merged["channels"][0]["counts"], DELAY_BINS)
+        self.assertRegex(self.succeed("merge", *parts).decode(), r"\[-20, 0\) +88,704 ")
+
+    def test_damage_is_named(self):
+        part, = self.parts(np.arange(10), (), lambda path, _: ("reduce", path))
+        bad = self.folder / "bad.acc"
+        bad.write_bytes(part.read_bytes()[:-1])
+        self.expect_failure(1, "accumulators[1]", "merge", part, bad)
+        self.expect_failure(1, "accumulators[0]: not an accumulator", "merge", DELAY)

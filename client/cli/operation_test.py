@@ -1,0 +1,127 @@
+"""Reductions, scans and histograms with their options, against NumPy."""
+
+import io
+import json
+import math
+
+import numpy as np
+
+from cli_case import CommandLineTest, HOUR
+
+
+class OperationTest(CommandLineTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        random = np.random.default_rng(7)
+        cls.matrix = random.integers(-1000, 1000, (37, 53)).astype(np.int32)
+        cls.samples = random.normal(0, 1, 5000)
+
+    def test_axes(self):
+        path = self.save("matrix.npy", self.matrix)
+        for axis in (0, 1):
+            statistics = self.reduce(path, "--axis", axis, stat="sum,max,argmin")
+            self.assertEqual(statistics["sum"], self.matrix.sum(axis).tolist())
+            self.assertEqual(statistics["max"], self.matrix.max(axis).tolist())
+            self.assertEqual(statistics["argmin"], self.matrix.argmin(axis).tolist())
+            values = self.json("scan", path, "--axis", axis)["result"]["values"]
+            self.assertEqual(values, self.matrix.cumsum(axis).ravel().tolist())
+
+    def test_segments(self):
+        path = self.save("vector.npy", self.matrix.ravel())
+        offsets = [0, 10, 10, 1000, self.matrix.size]
+        expected = [self.matrix.ravel()[a:b].sum() for a, b in zip(offsets, offsets[1:])]
+        as_list = ",".join(map(str, offsets))
+        as_file = self.save("offsets.npy", np.array(offsets))
+        as_text = self.folder / "offsets.txt"
+        as_text.write_text("\n".join(map(str, offsets)))
+        for segments in (as_list, as_file, as_text):
+            self.assertEqual(self.reduce(path, "--segments", segments, stat="sum"),
+                             {"sum": expected})
+
+    def test_sample_variance(self):
+        path = self.save("samples.npy", self.samples)
+        self.assertAlmostEqual(self.reduce(path, "--ddof", 1, stat="variance")["variance"][0],
+                               self.samples.var(ddof=1), places=12)
+        self.assertEqual(self.reduce(path, stat="sum")["sum"], [math.fsum(self.samples)])
+
+    def test_special_values(self):
+        path = self.save("special.npy", np.array([1, np.nan, np.inf]))
+        self.assertEqual(self.reduce(path, stat="sum,nan_count"),
+                         {"sum": ["NaN"], "nan_count": [1]})
+        self.assertEqual(self.reduce(path, "--ignore-nan", stat="sum"), {"sum": ["Infinity"]})
+
+    def test_overflow(self):
+        path = self.save("large.npy", np.array([2**63 - 1, 1]))
+        result = self.expect_failure(1, "does not fit", "reduce", path, "--stat", "sum", "--json")
+        self.assertEqual(json.loads(result.stdout)["error"]["code"], "OUT_OF_RANGE")
+        self.assertEqual(self.reduce(path, "--wrap", stat="sum"), {"sum": [-2**63]})
+
+    def test_scan_options(self):
+        array = np.array([3, 1, 2], np.int32)
+        path = self.save("small.npy", array)
+        scan = lambda *flags: self.json("scan", path, *flags)["result"]
+        self.assertEqual(scan("--exclusive")["values"], [0, 3, 4])
+        self.assertEqual(scan("--reverse")["values"], [6, 3, 2])
+        self.assertEqual(scan("--op", "max")["values"], [3, 3, 3])
+        self.assertEqual(scan("--op", "product")["values"], [3, 3, 6])
+        self.assertEqual(scan()["element_type"], "int64")
+        self.assertEqual(scan("--output-type", "int32")["element_type"], "int32")
+
+    def test_scan_output(self):
+        path = self.save("matrix.npy", self.matrix)
+        output = self.folder / "out.npy"
+        self.succeed("scan", path, "--axis", 1, "--output", output)
+        np.testing.assert_array_equal(np.load(output), self.matrix.cumsum(1))
+        piped = self.succeed("scan", path, "--axis", 1, "--output", "-")
+        np.testing.assert_array_equal(np.load(io.BytesIO(piped)), self.matrix.cumsum(1))
+        raw = self.folder / "out.bin"
+        self.succeed("scan", path, "--axis", 1, "--output", raw)
+        self.assertEqual(raw.read_bytes(), self.matrix.cumsum(1).tobytes())
+
+    def test_bin_kinds(self):
+        path = self.save("samples.npy", self.samples)
+        counts = lambda *flags: self.json("histogram", path, *flags)["channels"][0]["counts"]
+        self.assertEqual(counts(), np.histogram(self.samples, 10)[0].tolist())
+        self.assertEqual(counts("--bins", 33), np.histogram(self.samples, 33)[0].tolist())
+        edges = [-np.inf, -1, 0.25, np.inf]
+        self.assertEqual(counts("--edges", "-inf,-1,0.25,inf"),
+                         np.histogram(self.samples, edges)[0].tolist())
+        positive = self.save("positive.npy", np.abs(self.samples) + 0.01)
+        answer = self.json("histogram", positive, "--log", "--bins", 7, "--range", "0.01,10")
+        self.assertEqual(answer["channels"][0]["counts"],
+                         np.histogram(np.load(positive), answer["bins"][0]["edges"])[0].tolist())
+
+    def test_integer_bins_of_channels(self):
+        pixels = np.random.default_rng(1).integers(0, 256, 3000).astype(np.uint8)
+        answer = self.json("histogram", self.save("pixels.npy", pixels), "--integer", 0, "--bins",
+                           256, "--channels", 3)
+        for channel in range(3):
+            self.assertEqual(answer["channels"][channel]["counts"],
+                             np.bincount(pixels[channel::3], minlength=256).tolist())
+
+    def test_two_dimensions_sparse(self):
+        answer = self.json("histogram", HOUR, "--y", HOUR, "--layout", "even:24:0:24", "--layout",
+                           "even:12:0:24", "--sparse")
+        hours = np.load(HOUR).astype(np.float64)
+        expected, _, _ = np.histogram2d(hours, hours, [np.arange(25), np.arange(0, 25, 2)])
+        dense = np.zeros(24 * 12)
+        channel = answer["channels"][0]
+        dense[channel["bin_indices"]] = channel["counts"]
+        np.testing.assert_array_equal(dense.reshape(24, 12), expected)
+        self.assertNotIn(0, channel["counts"])
+
+    def test_clamp_weights_and_quantiles(self):
+        path = self.save("samples.npy", self.samples)
+        clamped = self.json("histogram", path, "--bins", 4, "--range", "-1,1", "--clamp")
+        self.assertEqual(sum(clamped["channels"][0]["counts"]), self.samples.size)
+        weights = self.save("weights.npy", np.arange(self.samples.size))
+        weighted = self.json("histogram", path, "--bins", 4, "--range", "-1,1", "--weights",
+                             weights)
+        self.assertEqual(
+            weighted["channels"][0]["weight_sums"],
+            np.histogram(self.samples, 4, (-1, 1), weights=np.load(weights))[0].tolist())
+        quantiles = self.json("histogram", path, "--bins", 10000, "--quantiles", "0.5,0.9")
+        for quantile in quantiles["channels"][0]["quantiles"]:
+            self.assertAlmostEqual(quantile["value"],
+                                   np.quantile(self.samples, quantile["probability"]), places=2)

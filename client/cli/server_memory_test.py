@@ -1,0 +1,112 @@
+"""Arrays that are kept on the server, and memory that is shared with it."""
+
+import io
+import json
+
+import numpy as np
+
+from cli_case import CommandLineTest
+
+
+class ResidentArrayTest(CommandLineTest):
+    def setUp(self):
+        random = np.random.default_rng(9)
+        self.samples = random.normal(0, 1e3, 300_001).astype(np.float32)
+        self.path = self.save("samples.npy", self.samples)
+        self.succeed("array", "put", "samples", self.path)
+        self.addCleanup(self.run_cli, "array", "delete", "samples")
+
+    def get(self, reference):
+        return np.load(io.BytesIO(self.succeed("array", "get", reference, "--output", "-")))
+
+    def test_what_is_put_can_be_got(self):
+        np.testing.assert_array_equal(self.get("samples"), self.samples)
+        np.testing.assert_array_equal(self.get("samples[299998:3]"), self.samples[-3:])
+        self.assertEqual(self.get("samples[5:0]").size, 0)
+        shown = self.json("array", "show", "samples")["array"]
+        self.assertEqual((shown["element_type"], shown["shape"], shown["size_bytes"],
+                          shown["device"]), ("float32", [300_001], 1_200_004, 0))
+
+    def test_slices_have_the_answers_of_files(self):
+        for first, count in ((0, 300_001), (1, 77_777), (299_999, 2)):
+            path = self.save("slice.npy", self.samples[first:first + count])
+            reference = f"samples[{first}:{count}]"
+            stat = "sum,mean,variance,l2_norm,argmax"
+            self.assertEqual(self.reduce("--array", reference, stat=stat),
+                             self.reduce(path, stat=stat))
+            self.assertEqual(
+                self.json("histogram", "--array", reference, "--weights-array", reference,
+                          "--bins", 20)["channels"],
+                self.json("histogram", path, "--weights", path, "--bins", 20)["channels"])
+
+    def test_scans_from_and_to_arrays(self):
+        self.succeed("scan", "--array", "samples[1:1000]", "--to-array", "sums")
+        self.addCleanup(self.run_cli, "array", "delete", "sums")
+        path = self.save("slice.npy", self.samples[1:1001])
+        expected = self.json("scan", path)["result"]["values"]
+        np.testing.assert_array_equal(self.get("sums"), np.array(expected, np.float32))
+        self.succeed("scan", "--array", "sums", "--op", "max", "--in-place")
+        np.testing.assert_array_equal(
+            self.get("sums"), np.maximum.accumulate(np.array(expected, np.float32)))
+
+    def test_parts_are_written_where_they_belong(self):
+        matrix = np.arange(12, dtype=np.int32).reshape(4, 3)
+        self.succeed("array", "create", "m", "--type", "int32", "--shape", "4,3", "--device", 0)
+        self.addCleanup(self.run_cli, "array", "delete", "m")
+        self.succeed("array", "write", "m", self.save("part.npy", matrix[2:]), "--first", 6)
+        np.testing.assert_array_equal(self.get("m[2:2]"), matrix[2:])
+        np.testing.assert_array_equal(self.get("m[0:2]"), np.zeros((2, 3), np.int32))
+        self.expect_failure(1, "first_element", "array", "write", "m",
+                            self.save("part.npy", matrix), "--first", 1)
+        self.expect_failure(1, "int64", "array", "write", "m",
+                            self.save("part.npy", matrix.astype(np.int64)))
+
+    def test_names(self):
+        self.expect_failure(1, "samples", "array", "put", "samples", self.path)
+        self.assertEqual([array["name"] for array in self.json("array", "list")["arrays"]],
+                         ["samples"])
+        other = {"GRIDFOLD_TENANT": "other"}
+        self.assertEqual(self.json("array", "list", environment=other)["arrays"], [])
+        failed = self.expect_failure(1, "samples", "reduce", "--array", "samples", "--json",
+                                     environment=other)
+        self.assertEqual(json.loads(failed.stdout)["error"]["reason"], "ARRAY_NOT_FOUND")
+        self.expect_failure(1, "name", "array", "delete", "two words")
+
+    def test_an_array_that_nobody_uses_goes(self):
+        self.succeed("array", "create", "brief", "--type", "int8", "--shape", 1, "--expire",
+                     "10ms")
+        while self.run_cli("array", "show", "brief").returncode == 0:
+            pass
+        self.expect_failure(1, "brief", "array", "delete", "brief")
+
+
+class RegionTest(CommandLineTest):
+    server_options = ("--allow-regions",)
+
+    def test_shared_input_has_the_answers_of_files(self):
+        random = np.random.default_rng(10)
+        path = self.save("samples.npy", random.normal(0, 1e3, (3, 10_001)).astype(np.float32))
+        for command in (("reduce", path, "--axis", 1), ("scan", path, "--rows", 0),
+                        ("histogram", path, "--bins", 20)):
+            plain = self.json(*command)
+            shared = self.json(*command, "--shared")
+            for part in plain.keys() - {"execution"}:
+                self.assertEqual(shared[part], plain[part], (command, part))
+        self.assertEqual(self.json("region", "list")["regions"], [])
+
+    def test_an_empty_array_is_just_sent(self):
+        path = self.save("empty.npy", np.zeros(0, np.int8))
+        self.assertEqual(self.reduce(path, "--shared", stat="sum")["sum"], [0])
+
+    def test_regions_that_are_not_there(self):
+        self.assertIn(b"no regions", self.succeed("region", "list"))
+        failed = self.expect_failure(1, "nothing", "region", "unregister", "nothing", "--json")
+        self.assertEqual(json.loads(failed.stdout)["error"]["reason"], "REGION_NOT_FOUND")
+        self.expect_failure(2, "--shared", "reduce", "--array", "x", "--shared")
+
+
+class NoRegionTest(CommandLineTest):
+    def test_regions_are_off_unless_they_are_allowed(self):
+        path = self.save("samples.npy", np.arange(5))
+        self.expect_failure(1, "--allow-regions", "reduce", path, "--shared")
+        self.expect_failure(1, "--allow-regions", "region", "list")

@@ -1,0 +1,44 @@
+// Why the scheduler does not take a job, in numbers: the text is made where no lock is held. And
+// what jobs end with that are not run, or not to their end.
+#ifndef GRIDFOLD_SERVER_JOB_REFUSAL_H_
+#define GRIDFOLD_SERVER_JOB_REFUSAL_H_
+
+#include <chrono>
+
+#include "absl/status/status.h"
+#include "server/fair_queue.h"
+#include "server/limits.h"
+
+namespace gridfold::server {
+
+struct JobRefusal {
+  enum class Cause {
+    kDraining,
+    kEngineLost,
+    kDeadlinePassed,
+    kDeadlineUnmeetable,
+    kQueueJobs,
+    kQueueBytes,
+    kTenantShare
+  };
+
+  Cause cause;
+  Backlog backlog = {};                      // Of everybody; for kTenantShare, of the tenant.
+  std::chrono::milliseconds retry_delay{0};  // Where there is a point in it.
+  std::chrono::nanoseconds time_needed{0};   // For kDeadlineUnmeetable.
+
+  // The errors are those of Scheduler::Submit.
+  absl::Status ToStatus(const Limits& limits) const;
+};
+
+// When so many of the jobs that are waiting in `backlog` will have gone that coming back makes
+// sense, where lanes finish `speed` of their cost in a unit of time.
+std::chrono::milliseconds RetryDelay(const Backlog& backlog, double speed);
+
+absl::Status Draining();        // UNAVAILABLE
+absl::Status EngineLost();      // UNAVAILABLE
+absl::Status DeadlinePassed();  // DEADLINE_EXCEEDED
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_JOB_REFUSAL_H_
