@@ -5,12 +5,18 @@
 
 #include <atomic>
 #include <chrono>
-#include <cmath>
+#include <memory>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
-#include "client/library/fake_server.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "client/load/run/load_test.h"
+#include "gridfold/v1/compute_service.grpc.pb.h"
+#include "gridfold/v1/server_service.grpc.pb.h"
+#include "grpcpp/grpcpp.h"
 
 namespace gridfold::load {
 namespace {
@@ -50,16 +56,72 @@ class SleepWatch {
 constexpr int kAttempts = 3;
 constexpr char kDisturbed[] = "this machine is too busy to measure anything on it";
 
-// Answers at once, but for what comes during a stall, which is answered at its end.
+// Answers at once, but for what comes during a stall, which is answered at its end. No thread waits
+// for each of these calls: waking many would take some of the time that is to be measured.
+class StallingCompute : public v1::ComputeService::CallbackService {
+ public:
+  StallingCompute() : thread_([this] { StallInTurns(); }) {}
+  ~StallingCompute() override {
+    is_over_ = true;
+    thread_.join();
+  }
+
+  grpc::ServerUnaryReactor* ReduceArray(grpc::CallbackServerContext* context,
+                                        const v1::ReduceArrayRequest* /*request*/,
+                                        v1::ReduceArrayResponse* /*response*/) override {
+    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    const absl::MutexLock lock(&mutex_);
+    if (is_stalled_) {
+      waiting_.push_back(reactor);
+    } else {
+      reactor->Finish(grpc::Status::OK);
+    }
+    return reactor;
+  }
+
+ private:
+  void StallInTurns() {
+    for (Clock::time_point begin = Clock::now(); !is_over_; begin += kPeriod) {
+      std::this_thread::sleep_until(begin);
+      SetStalled(true);
+      std::this_thread::sleep_until(begin + kStall);
+      SetStalled(false);
+    }
+  }
+
+  void SetStalled(bool is_stalled) {
+    const absl::MutexLock lock(&mutex_);
+    is_stalled_ = is_stalled;
+    if (is_stalled) return;
+    for (grpc::ServerUnaryReactor* const reactor : waiting_) reactor->Finish(grpc::Status::OK);
+    waiting_.clear();
+  }
+
+  absl::Mutex mutex_;
+  bool is_stalled_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<grpc::ServerUnaryReactor*> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<bool> is_over_ = false;
+  std::thread thread_;
+};
+
+class Information : public v1::ServerService::Service {
+  grpc::Status GetServerInfo(grpc::ServerContext* /*context*/,
+                             const v1::GetServerInfoRequest* /*request*/,
+                             v1::GetServerInfoResponse* /*response*/) override {
+    return grpc::Status::OK;
+  }
+};
+
 class StallTest : public ::testing::Test {
  protected:
   StallTest() {
-    server_.on_info = [](auto&, auto&, auto&) { return grpc::Status::OK; };
-    server_.on_reduce = [this](auto&, auto&, auto&) {
-      const auto in_period = (Clock::now() - start_) % kPeriod;
-      if (in_period < kStall) std::this_thread::sleep_for(kStall - in_period);
-      return grpc::Status::OK;
-    };
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(&compute_);
+    builder.RegisterService(&information_);
+    server_ = builder.BuildAndStart();
+    target_ = absl::StrCat("127.0.0.1:", port);
   }
 
   // Nothing where the machine was busy with something else in each of some attempts.
@@ -77,16 +139,18 @@ class StallTest : public ::testing::Test {
     Scenario scenario;
     scenario.requests.push_back({.name = "sum", .elements = {.choices = {16}}});
     absl::StatusOr<LoadResult> result =
-        RunLoadTest({.target = server_.target()}, scenario, settings, is_interrupted_,
+        RunLoadTest({.target = target_}, scenario, settings, is_interrupted_,
                     [](const LoadResult&, const LevelResult&) {});
     EXPECT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(result->levels.size(), 1u);
     return result->levels.at(0);
   }
 
-  const Clock::time_point start_ = Clock::now();
   const std::atomic<bool> is_interrupted_ = false;
-  client::FakeServer server_;
+  StallingCompute compute_;
+  Information information_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string target_;
 };
 
 double QuantileMs(const LatencyHistogram& histogram, double quantile) {
