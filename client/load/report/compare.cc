@@ -37,7 +37,7 @@ const std::vector<ComparedFigure>& Figures() {
       {"max", "/latency_us/max", FormatUs},
       {"queue, mean", "/stages_us/queue/mean", FormatUs},
       {"kernel, mean", "/stages_us/kernel/mean", FormatUs},
-      {"server total, mean", "/stages_us/server total/mean", FormatUs},
+      {"server total, mean", "/stages_us/server_total/mean", FormatUs},
       {"errors", "/calls/error_fraction",
        [](double value, bool) { return FormatPercentage(value); }},
   };

@@ -1,6 +1,7 @@
 #include "client/load/report/json_report.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "client/load/report/figures.h"
 #include "nlohmann/json.hpp"
@@ -47,7 +48,8 @@ Json Calls(const Recording& recording) {
 Json Stages(const Recording& recording) {
   Json stages = Json::object();
   for (size_t i = 0; i < kStageCount; ++i) {
-    stages[StageName(static_cast<Stage>(i))] = ToJsonObject(recording.stages[i]);
+    const std::string key = absl::StrReplaceAll(StageName(static_cast<Stage>(i)), {{" ", "_"}});
+    stages[key] = ToJsonObject(recording.stages[i]);
   }
   return stages;
 }

@@ -98,6 +98,7 @@ TEST(ReportTest, JsonHasTheFigures) {
   EXPECT_NEAR(level["latency_us"]["p50"], 1000, 8);
   EXPECT_NEAR(level["latency_us"]["p99.9"], 20000, 160);
   EXPECT_EQ(level["errors"]["RESOURCE_EXHAUSTED"]["count"], 10);
+  EXPECT_EQ(level["stages_us"]["server_total"]["count"], 1000);
   EXPECT_EQ(level["seconds"].size(), 2u);
   EXPECT_EQ(level["latency_buckets_us"].size(), 2u);
 }

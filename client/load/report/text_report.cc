@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "client/command_line/output/number_format.h"
 #include "client/command_line/output/table.h"
 #include "client/load/report/figures.h"
@@ -41,8 +42,9 @@ void AddLatencies(const std::string& name, const LatencyHistogram& histogram, bo
   table.AddRow(row);
 }
 
-void PrintLatencies(const Recording& recording, bool is_open_loop, bool unicode,
-                    const TextStyle& style, std::ostream& out) {
+void PrintLatencies(const Recording& recording, bool is_open_loop, const TextStyle& style,
+                    std::ostream& out) {
+  const bool unicode = style.unicode;
   Table table = LatencyTable();
   AddLatencies(is_open_loop ? "from the intended time" : "latency", recording.latency, unicode,
                table);
@@ -61,7 +63,7 @@ void PrintCalls(const LevelResult& level, const TextStyle& style, std::ostream& 
   const absl::string_view separator = style.separator();
   out << style.Bold(FormatCallRate(level.rate())) << separator
       << FormatByteRate(level.bytes_per_second()) << separator << FormatInteger(recording.answered)
-      << " answered in " << absl::StrCat(level.window_s) << " s";
+      << " answered in " << absl::StrFormat("%.4g s", level.window_s);
   if (recording.failed > 0) out << separator << FormatInteger(recording.failed) << " failed";
   if (recording.unanswered > 0) {
     out << separator << FormatInteger(recording.unanswered) << " unanswered";
@@ -114,7 +116,7 @@ void PrintLevel(const LevelResult& level, const LoadResult& result, const TextSt
   PrintCalls(level, style, out);
   if (level.recording.answered > 0) {
     out << "\n";
-    PrintLatencies(level.recording, result.plan.is_open_loop, style.unicode, style, out);
+    PrintLatencies(level.recording, result.plan.is_open_loop, style, out);
   }
   PrintKinds(level.recording, result.scenario, style, out);
   PrintErrors(level.recording, style, out);
