@@ -1,4 +1,4 @@
-"""The load generator against a real server: every answer verified, and what happens when things end.
+"""The load generator against a real server: all answers verified, and what ends a run.
 
 GRIDFOLD_SERVER_BINARY and GRIDFOLD_LOAD_BINARY are the programs.
 """
