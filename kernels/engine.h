@@ -78,6 +78,7 @@ struct RunStatistics {
   // Until the input is where kernels read it; of a job in parts, how long its kernels waited for
   // them.
   std::chrono::nanoseconds stage_in_time{0};
+  // On a device, of small jobs with what it takes to start kernels and to hear of their end.
   std::chrono::nanoseconds kernel_time{0};
   std::chrono::nanoseconds stage_out_time{0};
 

@@ -171,14 +171,22 @@ absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::St
   statistics = RunStatistics{};
   absl::Status status = SelectDevice();
   timer_.Start();
+  stream_is_idle_ = false;
   if (status.ok()) status = operation();
   // A job that failed may have left work behind; the caller's memory and the lane's are free after.
-  const absl::Status idle = stream_.Synchronize();
+  const absl::Status idle = stream_is_idle_ ? absl::OkStatus() : Synchronize();
   staging_.OnStreamIdle();
   if (status.ok()) status = idle;
   if (absl::Status timed = timer_.Fill(statistics); status.ok()) status = timed;
   // Where the stream cannot be waited for, nobody knows when the memory is free.
   if (!idle.ok() || IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
+  return status;
+}
+
+absl::Status CudaLane::Synchronize() {
+  absl::Status status = stream_.Synchronize();
+  stream_is_idle_ = status.ok();
+  if (status.ok()) timer_.OnStreamIdle();
   return status;
 }
 
@@ -193,7 +201,7 @@ absl::Status CudaLane::CopyOut(const std::byte* from, std::span<const MutableHos
   const bool is_direct =
       std::less_equal<>()(begin, from) && std::less<>()(from, begin + direct_memory_.size_bytes());
   if (!is_direct) return staging_.CopyOut(from, to, stop, stream_.get());
-  if (absl::Status status = stream_.Synchronize(); !status.ok()) return status;
+  if (absl::Status status = Synchronize(); !status.ok()) return status;
   for (const MutableHostSpan& span : to) {
     if (span.size_bytes > 0) std::memcpy(span.data, from, span.size_bytes);
     from += span.size_bytes;

@@ -98,6 +98,9 @@ class CudaLane final : public Lane {
   // Runs a job, times it, and leaves the stream idle whatever came of it.
   absl::Status Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
 
+  // Waits for the stream. Nothing is enqueued behind it in this job.
+  absl::Status Synchronize();
+
   // Where kernels write an answer of so many bytes: few go to pinned memory directly.
   std::byte* AnswerPlace(uint64_t size_bytes) const;
 
@@ -128,6 +131,7 @@ class CudaLane final : public Lane {
   JobTimer timer_;
   PartCopier part_copier_;
   Memory memory_;
+  bool stream_is_idle_ = false;
 };
 
 }  // namespace gridfold::kernels::cuda

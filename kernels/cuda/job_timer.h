@@ -1,5 +1,6 @@
-// Times of a job's stages: on the device by events around the kernels, the rest by the clock.
-// Move-only; not thread-safe.
+// Times of a job's stages: on the device by events around the kernels, the rest by the clock. Of
+// small jobs all by the clock, starting kernels included: events would take as long as their
+// kernels do. Move-only; not thread-safe.
 #ifndef GRIDFOLD_KERNELS_CUDA_JOB_TIMER_H_
 #define GRIDFOLD_KERNELS_CUDA_JOB_TIMER_H_
 
@@ -28,6 +29,12 @@ class JobTimer {
   // Forgets the last job; one begins now.
   void Start();
 
+  // This job is small.
+  void UseClock() { by_clock_ = true; }
+
+  // The stream has come to all that was marked.
+  void OnStreamIdle();
+
   // The job comes to this point; the first time counts.
   absl::Status Mark(Point point, cudaStream_t stream);
 
@@ -45,6 +52,8 @@ class JobTimer {
 
   std::vector<Event> events_;
   std::array<bool, kPointCount> is_marked_{};
+  std::array<std::chrono::steady_clock::time_point, kPointCount> marked_at_;  // By the clock.
+  bool by_clock_ = false;
   std::chrono::steady_clock::time_point started_at_;
 };
 

@@ -11,6 +11,9 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
+// A kernel reads so much in a microsecond or two, which is what an event takes.
+constexpr uint64_t kClockedBytesMax = 64 << 10;
+
 constexpr size_t kFailureWordsMax = kStatisticCount + 1;
 
 // The error of the first group that has one, and of its first statistic; `failures` has an entry
@@ -37,6 +40,7 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
                               ReductionResult& result) {
   statistics.strategy = ReductionStrategy(plan, properties_);
   statistics.bytes_read = ReductionBytesRead(plan);
+  if (plan.array.size_bytes() <= kClockedBytesMax) timer_.UseClock();
   const absl::StatusOr<const std::byte*> elements =
       StageIn(input, plan.grouping, memory_.input.size_bytes(), stop);
   if (!elements.ok()) return elements.status();
