@@ -102,10 +102,42 @@ class LoadTest(unittest.TestCase):
             request["name"] = str(i)
         self.expect_all_right(self.run_requests(requests, "--count", 400, "--concurrency", 7))
 
+    def test_segments_products_bins_weights_and_batches(self):
+        for transport in ["inline", "stream", "resident", "shared"]:
+            base = {"elements": 3000, "transport": transport}
+            ragged = {"group_by": "segments", "segment_elements": 20}
+            requests = [
+                {**base, **ragged, "statistics": STATISTICS, "values": [-9, 9]},
+                {**base, "statistics": ["product"], "element_type": "int32", "values": [-1, 1]},
+                {**base, **ragged, "statistics": ["product", "sum"], "values": [1, 2]},
+                {**base, "operation": "histogram", "layout": "integer", "bins": 150,
+                 "element_type": "int16", "values": [-100, 100]},
+                {**base, "operation": "histogram", "bins": 20, "y_bins": 30, "range": [5, 70.5]},
+                {**base, "operation": "histogram", "bins": 20, "weighted": True},
+                {**base, "operation": "histogram", "bins": 7, "y_bins": 5, "weighted": True,
+                 "element_type": "float64", "values": [-50, 50]},
+                {**base, "operation": "scan", "scan": "product", "element_type": "int8",
+                 "values": [-1, 1]},
+                {**base, "operation": "scan", "scan": "product", "mode": "exclusive",
+                 "elements": 50, "values": [1, 2]},
+            ]
+            if transport != "stream":
+                requests += [
+                    {**base, **ragged, "operation": "scan", "element_type": "int32"},
+                    {**base, "elements": [10, 300], "batch": 40, "statistics": ["sum", "argmax"]},
+                    {**base, "elements": 100, "batch": 3, "operation": "scan"},
+                    {**base, "elements": 100, "batch": 3, "operation": "histogram", "y_bins": 3,
+                     "weighted": True},
+                ]
+            for request in requests:
+                request["name"] = json.dumps(request)
+            self.expect_all_right(self.run_requests(requests, "--count", 500))
+
     def test_scenarios(self):
-        for name in ["small_inline", "resident_analytics", "shared_memory"]:
+        for name in ["small_inline.json", "resident_analytics.json", "shared_memory.json",
+                     "every_shape.yaml"]:
             self.expect_all_right(
-                self.json("--scenario", SCENARIOS / f"{name}.json", *SHORT, "--rate", "100",
+                self.json("--scenario", SCENARIOS / name, *SHORT, "--rate", "100",
                           "--duration", "2s", "--seed", 2))
 
     def test_cancellations_and_tenants(self):
@@ -161,7 +193,7 @@ class LoadTest(unittest.TestCase):
                 (["--fail-if", "p98>1ms"], "p98"),
                 (["--type", "float31"], "element_type"),
                 (["--elements", "10", "--operation", "median"], "operation"),
-                (["--stat", "product"], "statistics")]:
+                (["--stat", "product"], "values")]:
             _, error = self.run_load(*arguments, code=2)
             self.assertIn(message, error)
 

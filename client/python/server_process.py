@@ -41,6 +41,10 @@ class ServerProcess:
         self.target = f"127.0.0.1:{port_file.read_text().strip()}"
         return self
 
+    @property
+    def process_id(self):
+        return self._process.pid
+
     def __exit__(self, *_):
         self._process.terminate()
         self._process.wait()

@@ -1,6 +1,7 @@
 #include "client/load/report/figures.h"
 
 #include <cmath>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -28,7 +29,11 @@ std::string FormatCallRate(double calls_per_second) {
 }
 
 std::string FormatByteRate(double bytes_per_second) {
-  return client::FormatRate(static_cast<uint64_t>(bytes_per_second), absl::Seconds(1));
+  static constexpr const char* kUnits[] = {"B/s", "kB/s", "MB/s", "GB/s"};
+  size_t unit = 0;
+  for (; bytes_per_second >= 1000 && unit + 1 < std::size(kUnits); ++unit) bytes_per_second /= 1000;
+  return absl::StrFormat(bytes_per_second < 999.5 ? "%.3g %s" : "%.0f %s", bytes_per_second,
+                         kUnits[unit]);
 }
 
 std::string FormatPercentage(double fraction) { return absl::StrFormat("%.3g %%", fraction * 100); }

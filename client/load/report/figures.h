@@ -30,7 +30,7 @@ std::string CodeName(absl::StatusCode code);
 // Of times in nanoseconds: "1.23 ms".
 std::string FormatNs(double time_ns, bool unicode);
 
-// "12,345/s" and "1.23 GB/s".
+// "12,345/s" and "1.23 GB/s", or kB/s and the like.
 std::string FormatCallRate(double calls_per_second);
 std::string FormatByteRate(double bytes_per_second);
 

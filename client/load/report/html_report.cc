@@ -27,18 +27,24 @@ constexpr char kStyle[] = R"(
 @media print { :root { --text: #000; --dim: #444; --paper: #fff; --line: #bbb; --bad: #a00;
     --c0: #2563ab; --c1: #c2590c; --c2: #2f7d4f; --c3: #9b3f8f; --c4: #8a6d00; --c5: #00798c;
     --c6: #b03a48; --c7: #6b6b6b; }
-  figure, table { break-inside: avoid; } }
+  section, table, .headline div { break-inside: avoid; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--paper);
-  max-width: 900px; margin: 2em auto; padding: 0 1em; }
-h1 { font-size: 1.6em; margin-bottom: 0; } h2 { font-size: 1.15em; margin-top: 2em; }
-p.dim, figcaption, .legend { color: var(--dim); } .bad { color: var(--bad); font-weight: 600; }
-figure { margin: 1em 0; } svg { width: 100%; height: auto; }
-table { border-collapse: collapse; } td, th { padding: 2px 14px 2px 0; text-align: right;
+  max-width: 1120px; margin: 2em auto; padding: 0 1.5em; }
+h1 { font-size: 1.7em; margin-bottom: 0; } h2 { font-size: 1.1em; margin: 1.8em 0 0.5em; }
+p.dim, figcaption { color: var(--dim); } p.dim { margin-top: 0.2em; } figcaption { font-size: 13px; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 440px), 1fr));
+  column-gap: 2.5em; }
+figure { margin: 0; } svg { width: 100%; height: auto; display: block; margin-bottom: 4px; }
+table { border-collapse: collapse; } td, th { padding: 3px 18px 3px 0; text-align: right;
   border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; }
-td:first-child, th:first-child { text-align: left; } th { color: var(--dim); font-weight: 500; }
-td.text { text-align: left; }
-.headline { display: flex; flex-wrap: wrap; gap: 1em 2.5em; }
-.headline b { display: block; font-size: 1.5em; font-weight: 600; }
+td:first-child, th:first-child, table.text td, table.text th { text-align: left; }
+th { color: var(--dim); font-weight: 500; }
+.wide { overflow-x: auto; }
+.headline { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; }
+.headline div { border: 1px solid var(--line); border-radius: 8px; padding: 8px 14px;
+  color: var(--dim); font-size: 13px; }
+.headline b { display: block; font-size: 22px; font-weight: 600; color: var(--text); }
+.warning { border-left: 3px solid var(--bad); padding-left: 12px; margin: 8px 0; color: var(--bad); }
 .label { font-size: 12px; fill: var(--dim); } .axis { stroke: var(--dim); }
 .grid { stroke: var(--line); stroke-width: 0.6; } path { fill: none; stroke-width: 1.8; }
 )";
@@ -48,7 +54,7 @@ std::string ColourStyle() {
   for (int i = 0; i < 8; ++i) {
     absl::StrAppendFormat(&style,
                           "path.s%1$d { stroke: var(--c%1$d); } circle.s%1$d, rect.s%1$d { fill: "
-                          "var(--c%1$d); } span.s%1$d { color: var(--c%1$d); }\n",
+                          "var(--c%1$d); }\n",
                           i);
   }
   return style;
@@ -67,8 +73,8 @@ std::string Row(const std::vector<std::string>& cells, const char* cell = "td") 
 std::string Figure(const std::string& title, const std::string& drawing,
                    const std::string& caption) {
   if (drawing.empty()) return "";
-  return absl::StrCat("<h2>", title, "</h2>\n<figure>\n", drawing, "<figcaption>", caption,
-                      "</figcaption>\n</figure>\n");
+  return absl::StrCat("<section>\n<h2>", title, "</h2>\n<figure>\n", drawing, "<figcaption>",
+                      caption, "</figcaption>\n</figure>\n</section>\n");
 }
 
 ChartAxis TimeAxis(const std::string& title, bool is_logarithmic) {
@@ -150,13 +156,15 @@ std::string DistributionChart(const LatencyHistogram& latency) {
                 "All levels together, from the intended time of sending.");
 }
 
-// A figure of every second, one level after the other.
+// A figure of every second, one level after the other; of latencies those with answers.
 template <typename Get>
-ChartSeries OverTime(const LoadResult& result, const std::string& name, Get get) {
+ChartSeries OverTime(const LoadResult& result, const std::string& name, Get get,
+                     bool is_latency = false) {
   ChartSeries series{.name = name, .points = {}};
   double begin_s = 0;
   for (const LevelResult& level : result.levels) {
     for (const SecondPoint& point : level.seconds) {
+      if (is_latency && point.max_ms == 0) continue;
       series.points.emplace_back(begin_s + point.time_s, get(point));
     }
     begin_s += level.window_s;
@@ -172,9 +180,12 @@ std::string TimeCharts(const LoadResult& result) {
         OverTime(result, "asked for", [](const SecondPoint& point) { return point.level; }));
   }
   const std::vector<ChartSeries> latencies = {
-      OverTime(result, "median", [](const SecondPoint& p) { return p.p50_ms * 1e6; }),
-      OverTime(result, "99th percentile", [](const SecondPoint& p) { return p.p99_ms * 1e6; }),
-      OverTime(result, "maximum", [](const SecondPoint& p) { return p.max_ms * 1e6; })};
+      OverTime(
+          result, "median", [](const SecondPoint& p) { return p.p50_ms * 1e6; }, true),
+      OverTime(
+          result, "99th percentile", [](const SecondPoint& p) { return p.p99_ms * 1e6; }, true),
+      OverTime(
+          result, "maximum", [](const SecondPoint& p) { return p.max_ms * 1e6; }, true)};
   const std::vector<ChartSeries> bytes = {
       OverTime(result, "", [](const SecondPoint& point) { return point.bytes_per_second; })};
   const ChartAxis rate_axis{.title = "calls a second", .format = [](double value) {
@@ -210,7 +221,7 @@ std::string LevelTable(const LoadResult& result) {
   std::vector<std::string> heading = {"level", "answered", "throughput"};
   for (const auto& quantile : kReportedQuantiles) heading.emplace_back(quantile.name);
   heading.insert(heading.end(), {"max", "errors", "end"});
-  std::string html = "<h2>Levels</h2>\n<table>\n" + Row(heading, "th");
+  std::string html = "<h2>Levels</h2>\n<div class=\"wide\"><table>\n" + Row(heading, "th");
   for (const LevelResult& level : result.levels) {
     const Recording& recording = level.recording;
     std::vector<std::string> row = {DescribeLevel(level.level, result.plan.is_open_loop),
@@ -224,12 +235,14 @@ std::string LevelTable(const LoadResult& result) {
     row.emplace_back(EndReasonName(level.end_reason));
     html += Row(row);
   }
-  return html + "</table>\n<p class=\"dim\">Latencies from the intended time of sending.</p>\n";
+  return html +
+         "</table></div>\n<p class=\"dim\">Latencies from the intended time of sending.</p>\n";
 }
 
 std::string ErrorTable(const Recording& recording) {
   if (recording.errors.empty()) return "<h2>Errors</h2>\n<p>None.</p>\n";
-  std::string html = "<h2>Errors</h2>\n<table>\n" + Row({"code", "calls", "first message"}, "th");
+  std::string html =
+      "<h2>Errors</h2>\n<table class=\"text\">\n" + Row({"code", "calls", "first message"}, "th");
   for (const auto& [code, tally] : recording.errors) {
     html += Row({CodeName(code), FormatInteger(tally.count), tally.first_message});
   }
@@ -237,10 +250,10 @@ std::string ErrorTable(const Recording& recording) {
 }
 
 std::string ScenarioTable(const Recording& recording, const Scenario& scenario) {
-  std::string html =
-      "<h2>Requests</h2>\n<table>\n" + Row({"", "operation", "type", "transport", "weight",
-                                            "answered", "failed", "wrong", "p50", "p99"},
-                                           "th");
+  std::string html = "<h2>Requests</h2>\n<div class=\"wide\"><table>\n" +
+                     Row({"", "operation", "type", "transport", "weight", "answered", "failed",
+                          "wrong", "p50", "p99"},
+                         "th");
   for (size_t i = 0; i < scenario.requests.size(); ++i) {
     const RequestKind& kind = scenario.requests[i];
     const KindTally& tally = recording.kinds[i];
@@ -251,11 +264,11 @@ std::string ScenarioTable(const Recording& recording, const Scenario& scenario) 
              FormatInteger(tally.wrong), Ns(static_cast<double>(tally.latency.QuantileNs(0.5))),
              Ns(static_cast<double>(tally.latency.QuantileNs(0.99)))});
   }
-  return html + "</table>\n";
+  return html + "</table></div>\n";
 }
 
 std::string SettingsTable(const LoadResult& result) {
-  std::string html = "<h2>Settings</h2>\n<table>\n";
+  std::string html = "<h2>Settings</h2>\n<table class=\"text\">\n";
   for (const auto& [name, text] : result.settings) html += Row({name, text});
   const LevelResult& last = result.levels.back();
   html += Row({"threads that took answers", absl::StrCat(last.generator.thread_count)});
@@ -291,12 +304,12 @@ std::string WarningList(const LoadResult& result) {
   std::string html;
   for (const LevelResult& level : result.levels) {
     for (const std::string& warning : Warnings(level, result.plan)) {
-      absl::StrAppend(&html, "<p class=\"bad\">",
+      absl::StrAppend(&html, "<p class=\"warning\">",
                       EscapeHtml(DescribeLevel(level.level, result.plan.is_open_loop)), ": ",
                       EscapeHtml(warning), ".</p>\n");
     }
     if (level.recording.wrong > 0) {
-      absl::StrAppend(&html, "<p class=\"bad\">Wrong answers: ",
+      absl::StrAppend(&html, "<p class=\"warning\">Wrong answers: ",
                       EscapeHtml(level.recording.first_difference), ".</p>\n");
     }
   }
@@ -326,8 +339,9 @@ std::string ToHtml(const LoadResult& result) {
       "name=\"viewport\" content=\"width=device-width\">\n<title>gridfold load: ",
       EscapeHtml(result.scenario.name), "</title>\n<style>", kStyle, ColourStyle(),
       "</style>\n</head>\n<body>\n", Heading(result), Headline(all, result), WarningList(result),
-      LevelTable(result), QuantileChart(result), DistributionChart(all.latency), TimeCharts(result),
-      StageChart(all), ErrorTable(all), ScenarioTable(all, result.scenario), SettingsTable(result),
+      LevelTable(result), "<div class=\"charts\">\n", QuantileChart(result),
+      DistributionChart(all.latency), TimeCharts(result), StageChart(all), "</div>\n",
+      ErrorTable(all), ScenarioTable(all, result.scenario), SettingsTable(result),
       "</body>\n</html>\n");
 }
 

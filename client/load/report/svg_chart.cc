@@ -11,12 +11,14 @@ namespace gridfold::load {
 namespace {
 
 // In the units of the view box.
-constexpr double kWidth = 760;
-constexpr double kHeight = 300;
-constexpr double kLeft = 80;
+constexpr double kWidth = 560;
+constexpr double kHeight = 280;
+constexpr double kLeft = 82;
 constexpr double kRight = 15;
 constexpr double kTop = 15;
 constexpr double kBottom = 45;
+constexpr double kLegendLine = 18;
+constexpr double kLetter = 6.6;  // About as wide as one of the labels' letters.
 constexpr int kColourCount = 8;
 
 // From values to places along one side.
@@ -34,19 +36,26 @@ class Scale {
     return begin_ + std::clamp(part, 0.0, 1.0) * (end_ - begin_);
   }
 
-  std::vector<double> RoundTicks() const {
-    return is_logarithmic_ ? PowersOfTen() : MultiplesOfStep();
+  // The axis's own ticks, as far as they are in the range, or round ones.
+  std::vector<double> TicksOf(const ChartAxis& axis) const {
+    if (axis.ticks.empty()) return is_logarithmic_ ? PowersOfTen() : MultiplesOfStep();
+    std::vector<double> ticks;
+    for (const double tick : axis.ticks) {
+      if (tick >= low_ && tick <= high_) ticks.push_back(tick);
+    }
+    return ticks;
   }
 
  private:
   std::vector<double> PowersOfTen() const {
     std::vector<double> ticks;
     const double decades = std::log10(high_ / low_);
-    for (double power = std::pow(10, std::floor(std::log10(low_))); power <= high_; power *= 10) {
+    for (double power = std::pow(10, std::floor(std::log10(low_))); power <= high_ * (1 + 1e-9);
+         power *= 10) {
       for (const double factor : {1.0, 2.0, 5.0}) {
         if (factor > 1 && decades > 2.5) break;
         const double tick = power * factor;
-        if (tick >= low_ && tick <= high_) ticks.push_back(tick);
+        if (tick >= low_ * (1 - 1e-9) && tick <= high_ * (1 + 1e-9)) ticks.push_back(tick);
       }
     }
     return ticks;
@@ -83,18 +92,36 @@ struct Range {
   bool is_empty() const { return low > high; }
 };
 
+// The largest of 1, 2 and 5 times a power of ten that is not above a value, and the smallest that
+// is not below.
+double TickBelow(double value) {
+  const double power = std::pow(10, std::floor(std::log10(value)));
+  return value >= 5 * power ? 5 * power : value >= 2 * power ? 2 * power : power;
+}
+double TickAbove(double value) {
+  const double power = std::pow(10, std::floor(std::log10(value)));
+  return value <= power       ? power
+         : value <= 2 * power ? 2 * power
+         : value <= 5 * power ? 5 * power
+                              : 10 * power;
+}
+
+// Linear axes begin with 0, logarithmic ones with a tick, so that there are some to read them by.
+Scale MakeScale(const ChartAxis& axis, const Range& range, double begin, double end) {
+  return axis.is_logarithmic ? Scale(axis, TickBelow(range.low), TickAbove(range.high), begin, end)
+                             : Scale(axis, std::min(0.0, range.low), range.high, begin, end);
+}
+
 Scale HorizontalScale(const ChartAxis& axis, const Range& range) {
-  return Scale(axis, range.low, range.high, kLeft, kWidth - kRight);
+  return MakeScale(axis, range, kLeft, kWidth - kRight);
 }
 
-// Upwards, and from 0 where it is linear.
 Scale VerticalScale(const ChartAxis& axis, const Range& range) {
-  const double low = axis.is_logarithmic ? range.low : std::min(0.0, range.low);
-  return Scale(axis, low, range.high, kHeight - kBottom, kTop);
+  return MakeScale(axis, range, kHeight - kBottom, kTop);
 }
 
-std::string Open() {
-  return absl::StrFormat("<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n", kWidth, kHeight);
+std::string Open(double height = kHeight) {
+  return absl::StrFormat("<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n", kWidth, height);
 }
 
 std::string Line(const char* css_class, double x1, double y1, double x2, double y2) {
@@ -112,12 +139,12 @@ std::string DrawAxes(const ChartAxis& x, const Scale& x_scale, const ChartAxis& 
                      const Scale& y_scale) {
   std::string svg;
   const double bottom = kHeight - kBottom;
-  for (const double tick : y.ticks.empty() ? y_scale.RoundTicks() : y.ticks) {
+  for (const double tick : y_scale.TicksOf(y)) {
     const double place = y_scale.PlaceOf(tick);
     svg += Line("grid", kLeft, place, kWidth - kRight, place);
     svg += Text(kLeft - 6, place + 4, "end", y.format(tick));
   }
-  for (const double tick : x.ticks.empty() ? x_scale.RoundTicks() : x.ticks) {
+  for (const double tick : x_scale.TicksOf(x)) {
     const double place = x_scale.PlaceOf(tick);
     svg += Line("grid", place, kTop, place, bottom);
     svg += Text(place, bottom + 16, "middle", x.format(tick));
@@ -153,15 +180,32 @@ std::string DrawSeries(const ChartAxis& x, const Scale& x_scale, const ChartAxis
   return absl::StrFormat("<path class=\"s%d\" d=\"%s\"/>\n%s", colour, path, dots);
 }
 
-std::string DrawLegend(const std::vector<ChartSeries>& series) {
-  if (series.size() < 2) return "";
-  std::string html = "<p class=\"legend\">";
-  for (size_t i = 0; i < series.size(); ++i) {
-    absl::StrAppendFormat(&html, "<span class=\"s%d\">■</span> %s ",
-                          static_cast<int>(i) % kColourCount, EscapeHtml(series[i].name));
+// What stands below a drawing to say which colour is what, in as many lines as it takes.
+class Legend {
+ public:
+  explicit Legend(double top) : place_y_(top) {}
+
+  void Add(size_t index, const std::string& text) {
+    const double width = kLetter * static_cast<double>(text.size()) + 34;
+    if (place_x_ > 0 && place_x_ + width > kWidth) {
+      place_x_ = 0;
+      place_y_ += kLegendLine;
+    }
+    absl::StrAppendFormat(
+        &svg_, "<rect class=\"s%d\" x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" rx=\"2\"/>\n",
+        static_cast<int>(index) % kColourCount, place_x_, place_y_);
+    svg_ += Text(place_x_ + 15, place_y_ + 9, "start", text);
+    place_x_ += width;
   }
-  return html + "</p>\n";
-}
+
+  double bottom() const { return place_y_ + (svg_.empty() ? 0 : kLegendLine); }
+  const std::string& svg() const { return svg_; }
+
+ private:
+  double place_x_ = 0;
+  double place_y_;
+  std::string svg_;
+};
 
 }  // namespace
 
@@ -183,11 +227,13 @@ std::string DrawLines(const ChartAxis& x, const ChartAxis& y,
   if (x_range.is_empty() || y_range.is_empty()) return "";
   const Scale x_scale = HorizontalScale(x, x_range);
   const Scale y_scale = VerticalScale(y, y_range);
-  std::string svg = Open() + DrawAxes(x, x_scale, y, y_scale);
+  Legend legend(kHeight);
+  for (size_t i = 0; series.size() > 1 && i < series.size(); ++i) legend.Add(i, series[i].name);
+  std::string svg = Open(legend.bottom()) + DrawAxes(x, x_scale, y, y_scale) + legend.svg();
   for (size_t i = 0; i < series.size(); ++i) {
     svg += DrawSeries(x, x_scale, y, y_scale, series[i], static_cast<int>(i) % kColourCount);
   }
-  return svg + "</svg>\n" + DrawLegend(series);
+  return svg + "</svg>\n";
 }
 
 std::string DrawBars(const ChartAxis& x, const ChartAxis& y, const std::vector<ChartBar>& bars) {
@@ -217,22 +263,20 @@ std::string DrawParts(const std::vector<ChartPart>& parts) {
   double whole = 0;
   for (const ChartPart& part : parts) whole += part.size;
   if (!(whole > 0)) return "";
-  std::string svg = absl::StrFormat("<svg viewBox=\"0 0 %.0f 40\" role=\"img\">\n", kWidth);
-  std::string legend = "<p class=\"legend\">";
+  std::string bar;
+  Legend legend(40);
   double left = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
     const double width = parts[i].size / whole * kWidth;
-    const int colour = static_cast<int>(i) % kColourCount;
-    absl::StrAppendFormat(&svg,
-                          "<rect class=\"s%d\" x=\"%.1f\" y=\"4\" width=\"%.1f\" height=\"32\">"
+    absl::StrAppendFormat(&bar,
+                          "<rect class=\"s%d\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"30\">"
                           "<title>%s: %s</title></rect>\n",
-                          colour, left, width, EscapeHtml(parts[i].name),
-                          EscapeHtml(parts[i].text));
-    absl::StrAppendFormat(&legend, "<span class=\"s%d\">■</span> %s %s ", colour,
+                          static_cast<int>(i) % kColourCount, left, width,
                           EscapeHtml(parts[i].name), EscapeHtml(parts[i].text));
+    legend.Add(i, absl::StrCat(parts[i].name, " ", parts[i].text));
     left += width;
   }
-  return svg + "</svg>\n" + legend + "</p>\n";
+  return absl::StrCat(Open(legend.bottom()), bar, legend.svg(), "</svg>\n");
 }
 
 }  // namespace gridfold::load

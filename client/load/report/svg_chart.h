@@ -15,7 +15,7 @@ struct ChartAxis {
   bool is_logarithmic = false;  // All values are then above 0; others are drawn at the edge.
   // How a value reads, at a tick and where somebody points at it.
   std::function<std::string(double)> format;
-  // Values with a tick; empty: round ones.
+  // Values with a tick where they are in the range; empty: round ones.
   std::vector<double> ticks = {};
 };
 

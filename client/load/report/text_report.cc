@@ -130,7 +130,7 @@ void PrintOverview(const LoadResult& result, const TextStyle& style, std::ostrea
   if (result.levels.size() < 2) return;
   Table table({Alignment::kLeft, Alignment::kRight, Alignment::kRight, Alignment::kRight,
                Alignment::kRight, Alignment::kRight});
-  table.SetHeading({"level", "answered", "GB/s", "p50", "p99", "errors"});
+  table.SetHeading({"level", "answered", "throughput", "p50", "p99", "errors"});
   for (const LevelResult& level : result.levels) {
     const auto quantile = [&](double part) {
       return FormatNs(static_cast<double>(level.recording.latency.QuantileNs(part)), style.unicode);

@@ -3,9 +3,10 @@
 #include <utility>
 #include <variant>
 
-#include "absl/strings/str_cat.h"
+#include "client/library/batch_conversion.h"
 #include "client/library/histogram_conversion.h"
 #include "client/library/reduction_conversion.h"
+#include "client/library/scan_conversion.h"
 #include "client/library/shared_conversion.h"
 #include "client/library/unary_call.h"
 #include "gridfold/v1/compute_service.pb.h"
@@ -15,6 +16,10 @@ namespace gridfold::load {
 void AnswerReader::Add(grpc::ByteBuffer& message) {
   if (!error_.ok()) return;
   has_message_ = true;
+  if (request_.is_batch()) {
+    error_ = AddBatch(message);
+    return;
+  }
   switch (request_.kind.operation) {
     case OperationKind::kReduce: error_ = AddReduction(message); break;
     case OperationKind::kHistogram: error_ = AddHistogram(message); break;
@@ -34,7 +39,7 @@ absl::Status AnswerReader::AddReduction(grpc::ByteBuffer& message) {
       client::FromProto(request_.is_stream() ? streamed.result() : std::as_const(response));
   if (!result.ok()) return result.status();
   answer_.execution = result->execution;
-  if (verify_) answer_.difference = Difference(std::get<KnownReduction>(request_.known), *result);
+  Compare(*result, request_.known.front());
   return absl::OkStatus();
 }
 
@@ -46,19 +51,38 @@ absl::Status AnswerReader::AddHistogram(grpc::ByteBuffer& message) {
   if (!status.ok()) return status;
   const auto result =
       client::FromProto(request_.is_stream() ? streamed.result() : std::as_const(response),
-                        HistogramOptionsOf(request_.kind));
+                        HistogramOptionsToRead(request_.kind));
   if (!result.ok()) return result.status();
   answer_.execution = result->execution;
-  if (verify_) answer_.difference = Difference(std::get<KnownHistogram>(request_.known), *result);
+  Compare(*result, request_.known.front());
   return absl::OkStatus();
 }
 
 absl::Status AnswerReader::AddScan(grpc::ByteBuffer& message) {
   v1::ScanArrayResponse response;
   if (absl::Status status = client::Parse(message, response); !status.ok()) return status;
-  answer_.execution = client::FromProto(response.execution());
-  const v1::InlineArray& array = response.inline_array();
-  CompareScan(array.element_type(), 0, array.data());
+  const auto result = client::FromProto(std::move(response));
+  if (!result.ok()) return result.status();
+  answer_.execution = result->execution;
+  Compare(*result, request_.known.front());
+  return absl::OkStatus();
+}
+
+absl::Status AnswerReader::AddBatch(grpc::ByteBuffer& message) {
+  v1::BatchComputeResponse response;
+  if (absl::Status status = client::Parse(message, response); !status.ok()) return status;
+  const auto batch = client::FromProto(response, BatchToRead(request_.kind));
+  if (!batch.ok()) return batch.status();
+  answer_.execution = batch->execution();
+  for (size_t i = 0; i < batch->entries().size(); ++i) {
+    absl::Status status = std::visit(
+        [&](const auto& result) {
+          if (result.ok()) Compare(*result, request_.known[i]);
+          return result.status();
+        },
+        batch->entries()[i]);
+    if (!status.ok()) return status;
+  }
   return absl::OkStatus();
 }
 
@@ -66,25 +90,39 @@ absl::Status AnswerReader::AddScanPiece(grpc::ByteBuffer& message) {
   v1::ScanStreamResponse response;
   if (absl::Status status = client::Parse(message, response); !status.ok()) return status;
   if (response.has_execution()) answer_.execution = client::FromProto(response.execution());
-  CompareScan(response.element_type(), response.first_element(), response.data());
+  streamed_bytes_ += response.data().size();
+  if (verify_) {
+    Note(Difference(std::get<KnownScan>(request_.known.front()),
+                    static_cast<client::ElementType>(response.element_type()),
+                    response.first_element(), response.data()));
+  }
   return absl::OkStatus();
 }
 
-void AnswerReader::CompareScan(int element_type, uint64_t first_element, const std::string& data) {
-  result_bytes_ += data.size();
-  if (!verify_ || !answer_.difference.empty()) return;
-  answer_.difference =
-      Difference(std::get<KnownScan>(request_.known),
-                 static_cast<client::ElementType>(element_type), first_element, data);
+void AnswerReader::Compare(const client::ReductionResult& result, const KnownAnswer& known) {
+  if (verify_) Note(Difference(std::get<KnownReduction>(known), result));
+}
+
+void AnswerReader::Compare(const client::HistogramResult& result, const KnownAnswer& known) {
+  if (verify_) Note(Difference(std::get<KnownHistogram>(known), result));
+}
+
+void AnswerReader::Compare(const client::ScanResult& result, const KnownAnswer& known) {
+  if (verify_) Note(WholeDifference(std::get<KnownScan>(known), result.element_type, result.data));
+}
+
+void AnswerReader::Note(const std::string& difference) {
+  if (answer_.difference.empty()) answer_.difference = difference;
 }
 
 absl::StatusOr<Answer> AnswerReader::Finish() {
   if (!error_.ok()) return error_;
   if (!has_message_) return absl::InternalError("the server's answer is missing");
   answer_.is_verified = verify_;
-  if (verify_ && answer_.difference.empty() && request_.kind.operation == OperationKind::kScan &&
-      result_bytes_ != std::get<KnownScan>(request_.known).data.size()) {
-    answer_.difference = absl::StrCat(result_bytes_, " bytes of results");
+  const bool is_streamed_scan =
+      request_.is_stream() && request_.kind.operation == OperationKind::kScan;
+  if (verify_ && is_streamed_scan) {
+    Note(SizeDifference(std::get<KnownScan>(request_.known.front()), streamed_bytes_));
   }
   return std::move(answer_);
 }

@@ -35,14 +35,19 @@ class AnswerReader {
   absl::Status AddHistogram(grpc::ByteBuffer& message);
   absl::Status AddScan(grpc::ByteBuffer& message);
   absl::Status AddScanPiece(grpc::ByteBuffer& message);
-  void CompareScan(int element_type, uint64_t first_element, const std::string& data);
+  absl::Status AddBatch(grpc::ByteBuffer& message);
+
+  void Compare(const client::ReductionResult& result, const KnownAnswer& known);
+  void Compare(const client::HistogramResult& result, const KnownAnswer& known);
+  void Compare(const client::ScanResult& result, const KnownAnswer& known);
+  void Note(const std::string& difference);  // The first stays.
 
   const PreparedRequest& request_;
   const bool verify_;
   Answer answer_;
   absl::Status error_;
   bool has_message_ = false;
-  uint64_t result_bytes_ = 0;
+  uint64_t streamed_bytes_ = 0;  // Of results.
 };
 
 }  // namespace gridfold::load

@@ -17,6 +17,16 @@ std::vector<int32_t> Fill(const RequestKind& kind, uint64_t element_count, Draw 
   return values;
 }
 
+std::vector<uint64_t> DrawSegments(const RequestKind& kind, uint64_t element_count,
+                                   std::mt19937_64& random) {
+  std::uniform_int_distribution<uint64_t> length(1, 2 * kind.segment_elements - 1);
+  std::vector<uint64_t> offsets = {0};
+  while (offsets.back() < element_count) {
+    offsets.push_back(std::min(element_count, offsets.back() + length(random)));
+  }
+  return offsets;
+}
+
 }  // namespace
 
 std::vector<uint64_t> SpreadElementCounts(const RequestKind& kind, size_t array_count) {
@@ -56,6 +66,19 @@ std::vector<int32_t> DrawValues(const RequestKind& kind, uint64_t element_count,
     case Distribution::kConstant: break;
   }
   return std::vector<int32_t>(element_count, static_cast<int32_t>(kind.value_max));
+}
+
+OperationValues DrawOperation(const RequestKind& kind, uint64_t element_count,
+                              std::mt19937_64& random) {
+  OperationValues values{.elements = DrawValues(kind, element_count, random)};
+  if (kind.operation == OperationKind::kHistogram) {
+    if (kind.y_bin_count > 0) values.y_elements = DrawValues(kind, element_count, random);
+    if (kind.is_weighted) values.weights = DrawValues(kind, element_count, random);
+  }
+  if (kind.group_by == GroupBy::kSegments) {
+    values.segment_offsets = DrawSegments(kind, element_count, random);
+  }
+  return values;
 }
 
 }  // namespace gridfold::load

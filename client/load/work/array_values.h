@@ -19,6 +19,16 @@ std::vector<uint64_t> SpreadElementCounts(const RequestKind& kind, size_t array_
 std::vector<int32_t> DrawValues(const RequestKind& kind, uint64_t element_count,
                                 std::mt19937_64& random);
 
+// What an operation is given.
+struct OperationValues {
+  std::vector<int32_t> elements;
+  std::vector<int32_t> y_elements = {};        // Of histograms in two dimensions.
+  std::vector<int32_t> weights = {};           // Of weighted histograms.
+  std::vector<uint64_t> segment_offsets = {};  // Of ragged segments, none of them empty.
+};
+OperationValues DrawOperation(const RequestKind& kind, uint64_t element_count,
+                              std::mt19937_64& random);
+
 }  // namespace gridfold::load
 
 #endif  // GRIDFOLD_CLIENT_LOAD_WORK_ARRAY_VALUES_H_

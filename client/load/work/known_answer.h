@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "client/load/work/array_values.h"
 #include "client/load/work/scenario.h"
 #include "gridfold/histogram.h"
 #include "gridfold/reduction.h"
@@ -26,21 +27,24 @@ struct KnownScan {
 };
 
 struct KnownHistogram {
-  std::vector<double> edges;
-  std::vector<uint64_t> counts;
+  std::vector<client::ResolvedBins> bins;  // Two in two dimensions.
+  std::vector<uint64_t> counts;            // In two dimensions row by row; empty with weights.
+  std::vector<double> weight_sums;
   uint64_t underflow_count = 0;
   uint64_t overflow_count = 0;
 };
 
 using KnownAnswer = std::variant<KnownReduction, KnownScan, KnownHistogram>;
 
-// Of the kind's operation on an array of `values`, whole rows where there are columns.
-KnownAnswer ComputeKnownAnswer(const RequestKind& kind, std::span<const int32_t> values);
+// Of the kind's operation on `values`, whole rows where there are columns.
+KnownAnswer ComputeKnownAnswer(const RequestKind& kind, const OperationValues& values);
 
-KnownReduction ComputeKnownReduction(const RequestKind& kind, std::span<const int32_t> values);
+KnownReduction ComputeKnownReduction(const RequestKind& kind, const OperationValues& values);
+KnownHistogram ComputeKnownHistogram(const RequestKind& kind, const OperationValues& values);
 
-// The bins of a kind of histogram: edges as numpy.linspace has them.
-client::EvenBins BinsOf(const RequestKind& kind);
+// The bins of a kind of histogram, of each dimension: the edges of even ones are those of
+// numpy.linspace.
+std::vector<client::BinSpecification> BinsOf(const RequestKind& kind);
 
 // What of an answer is not as it must be; empty where all is. Numbers are equal or wrong: there is
 // no tolerance.
@@ -49,6 +53,11 @@ std::string Difference(const KnownHistogram& known, const client::HistogramResul
 // The results from `first_element` on, which may be some of them.
 std::string Difference(const KnownScan& known, client::ElementType element_type,
                        uint64_t first_element, std::span<const char> data);
+// That there are as many bytes of results as there must be.
+std::string SizeDifference(const KnownScan& known, uint64_t size_bytes);
+// All results.
+std::string WholeDifference(const KnownScan& known, client::ElementType element_type,
+                            std::span<const char> data);
 
 }  // namespace gridfold::load
 

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "client/load/work/group_walk.h"
 #include "client/load/work/known_answer.h"
-#include "client/load/work/matrix_walk.h"
 
 namespace gridfold::load {
 namespace {
@@ -22,6 +22,7 @@ struct GroupTotals {
   Int128 sum = 0;
   Int128 sum_of_squares = 0;
   Int128 sum_of_magnitudes = 0;
+  uint64_t product = 1;  // Modulo 2^64: it is asked for only where it is small.
   int64_t min = std::numeric_limits<int64_t>::max();
   int64_t max = std::numeric_limits<int64_t>::min();
   uint64_t argmin = 0;
@@ -43,6 +44,7 @@ struct GroupTotals {
     sum += value;
     sum_of_squares += Int128{value} * value;
     sum_of_magnitudes += std::abs(value);
+    product *= static_cast<uint64_t>(value);
     nonzero_count += value != 0;
     bitwise_and &= value;
     bitwise_or |= value;
@@ -108,7 +110,8 @@ class Evaluation {
       case Statistic::kBitwiseAnd: return Elements([](auto& t) { return t.bitwise_and; });
       case Statistic::kBitwiseOr: return Elements([](auto& t) { return t.bitwise_or; });
       case Statistic::kBitwiseXor: return Elements([](auto& t) { return t.bitwise_xor; });
-      case Statistic::kProduct: break;
+      case Statistic::kProduct:
+        return Elements([](auto& t) { return static_cast<int64_t>(t.product); });
     }
     return {};
   }
@@ -133,10 +136,12 @@ class Evaluation {
 
 }  // namespace
 
-KnownReduction ComputeKnownReduction(const RequestKind& kind, std::span<const int32_t> values) {
-  const MatrixWalk walk(kind, values.size());
+KnownReduction ComputeKnownReduction(const RequestKind& kind, const OperationValues& values) {
+  GroupWalk walk(kind, values);
   std::vector<GroupTotals> groups(walk.group_count());
-  for (uint64_t i = 0; i < values.size(); ++i) groups[walk.GroupOf(i)].Add(values[i]);
+  for (uint64_t i = 0; i < values.elements.size(); ++i) {
+    groups[walk.GroupOf(i)].Add(values.elements[i]);
+  }
   const Evaluation evaluation(kind, groups);
   KnownReduction known{.group_count = groups.size(), .entries = {}};
   for (const Statistic statistic : kind.statistics) {

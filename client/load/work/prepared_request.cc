@@ -1,8 +1,11 @@
 #include "client/load/work/prepared_request.h"
 
 #include <algorithm>
+#include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "client/library/batch_conversion.h"
 #include "client/library/histogram_conversion.h"
 #include "client/library/reduction_conversion.h"
 #include "client/library/scan_conversion.h"
@@ -16,6 +19,8 @@ namespace {
 
 constexpr uint32_t kHeaderField = v1::ReduceStreamRequest::kRequestFieldNumber;
 constexpr uint32_t kDataField = v1::ReduceStreamRequest::kDataFieldNumber;
+constexpr uint32_t kYDataField = v1::HistogramStreamRequest::kYDataFieldNumber;
+constexpr uint32_t kWeightsField = v1::HistogramStreamRequest::kWeightsFieldNumber;
 static_assert(kDataField == v1::HistogramStreamRequest::kDataFieldNumber);
 static_assert(kDataField == v1::ScanStreamRequest::kDataFieldNumber);
 
@@ -28,48 +33,87 @@ grpc::ByteBuffer ToByteBuffer(const client::WireMessage& message) {
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
-client::Grouping GroupingOf(const RequestKind& kind) {
+client::Grouping GroupingOf(const RequestKind& kind, const std::vector<uint64_t>& offsets) {
   switch (kind.group_by) {
     case GroupBy::kRows: return client::Axis{1};
     case GroupBy::kColumns: return client::Axis{0};
+    case GroupBy::kSegments: return client::Segments{offsets};
     case GroupBy::kAll: break;
   }
   return client::WholeArray{};
 }
 
-client::ReductionOptions ReductionOptionsOf(const RequestKind& kind) {
-  return {.statistics = kind.statistics, .grouping = GroupingOf(kind)};
+client::ReductionOptions ReductionOptionsOf(const RequestKind& kind,
+                                            const std::vector<uint64_t>& offsets) {
+  return {.statistics = kind.statistics, .grouping = GroupingOf(kind, offsets)};
 }
 
-client::ScanOptions ScanOptionsOf(const RequestKind& kind) {
-  return {.operation = kind.scan_operation, .mode = kind.scan_mode, .grouping = GroupingOf(kind)};
+client::ScanOptions ScanOptionsOf(const RequestKind& kind, const std::vector<uint64_t>& offsets) {
+  return {.operation = kind.scan_operation,
+          .mode = kind.scan_mode,
+          .grouping = GroupingOf(kind, offsets)};
 }
 
-client::WireMessage ToWire(const RequestKind& kind, const client::ArrayInput& array) {
+client::HistogramOptions HistogramOptionsOf(const RequestKind& kind,
+                                            std::optional<client::ArrayInput> y_elements,
+                                            std::optional<client::ArrayInput> weights) {
+  return {.bins = BinsOf(kind), .y_array = std::move(y_elements), .weights = std::move(weights)};
+}
+
+void AddOperation(const RequestKind& kind, const OperationInput& input, client::Batch& batch) {
   switch (kind.operation) {
-    case OperationKind::kReduce: return client::ToWire(array, ReductionOptionsOf(kind));
-    case OperationKind::kScan: return client::ToWire(array, ScanOptionsOf(kind));
-    case OperationKind::kHistogram: return client::ToWire(array, HistogramOptionsOf(kind));
+    case OperationKind::kReduce:
+      batch.ReduceArray(input.elements, ReductionOptionsOf(kind, input.segment_offsets));
+      break;
+    case OperationKind::kScan:
+      batch.ScanArray(input.elements, ScanOptionsOf(kind, input.segment_offsets));
+      break;
+    case OperationKind::kHistogram:
+      batch.ComputeHistogram(input.elements,
+                             HistogramOptionsOf(kind, input.y_elements, input.weights));
+      break;
   }
-  return {};
+}
+
+client::Batch BatchOf(const RequestKind& kind, const std::vector<OperationInput>& operations) {
+  client::Batch batch;
+  for (const OperationInput& operation : operations) AddOperation(kind, operation, batch);
+  return batch;
+}
+
+client::WireMessage ToWire(const client::Batch::Operation& operation) {
+  return std::visit([](const auto& asked) { return client::ToWire(asked.array, asked.options); },
+                    operation);
 }
 
 template <typename Request>
-client::WireMessage StreamHeader(const RequestKind& kind, Request request) {
-  *request.mutable_array() = client::ToProto(
-      client::StreamedArray{.element_type = kind.element_type, .column_count = kind.column_count});
+client::WireMessage StreamHeader(const Request& request) {
   client::WireMessage header;
   header.AppendMessage(kHeaderField, client::WireMessage::Of(request));
   return header;
 }
 
-client::WireMessage StreamHeader(const RequestKind& kind) {
+client::WireMessage StreamHeader(const RequestKind& kind, const StreamedInput& input) {
+  const v1::ArraySource array = client::ToProto(
+      client::StreamedArray{.element_type = kind.element_type, .column_count = kind.column_count});
   switch (kind.operation) {
-    case OperationKind::kReduce:
-      return StreamHeader(kind, client::ToProto(ReductionOptionsOf(kind)));
-    case OperationKind::kScan: return StreamHeader(kind, client::ToProto(ScanOptionsOf(kind)));
-    case OperationKind::kHistogram:
-      return StreamHeader(kind, client::ToProto(HistogramOptionsOf(kind)));
+    case OperationKind::kReduce: {
+      auto request = client::ToProto(ReductionOptionsOf(kind, input.segment_offsets));
+      *request.mutable_array() = array;
+      return StreamHeader(request);
+    }
+    case OperationKind::kScan: {
+      auto request = client::ToProto(ScanOptionsOf(kind, input.segment_offsets));
+      *request.mutable_array() = array;
+      return StreamHeader(request);
+    }
+    case OperationKind::kHistogram: {
+      auto request = client::ToProto(HistogramOptionsToRead(kind));
+      *request.mutable_array() = array;
+      if (!input.y_elements.empty()) *request.mutable_y_array() = array;
+      if (!input.weights.empty()) *request.mutable_weights() = array;
+      return StreamHeader(request);
+    }
   }
   return {};
 }
@@ -94,26 +138,45 @@ const char* StreamMethod(OperationKind operation) {
 
 }  // namespace
 
-client::HistogramOptions HistogramOptionsOf(const RequestKind& kind) {
-  return {.bins = {BinsOf(kind)}};
+client::HistogramOptions HistogramOptionsToRead(const RequestKind& kind) {
+  std::optional<client::ArrayInput> y_elements;
+  std::optional<client::ArrayInput> weights;
+  if (kind.y_bin_count > 0) y_elements.emplace(client::ResidentArray{});
+  if (kind.is_weighted) weights.emplace(client::ResidentArray{});
+  return HistogramOptionsOf(kind, std::move(y_elements), std::move(weights));
 }
 
-void AddUnaryMessage(const client::ArrayInput& array, PreparedRequest& request) {
-  request.method =
-      absl::StrCat("/gridfold.v1.ComputeService/", UnaryMethod(request.kind.operation));
-  request.messages.push_back(ToByteBuffer(ToWire(request.kind, array)));
+client::Batch BatchToRead(const RequestKind& kind) {
+  OperationInput input{.elements = client::ResidentArray{}};
+  if (kind.y_bin_count > 0) input.y_elements.emplace(client::ResidentArray{});
+  if (kind.is_weighted) input.weights.emplace(client::ResidentArray{});
+  return BatchOf(kind, std::vector<OperationInput>(kind.batch_size, input));
 }
 
-void AddStreamMessages(const std::string& elements, uint64_t chunk_bytes,
-                       PreparedRequest& request) {
+void AddUnaryMessage(const std::vector<OperationInput>& operations, PreparedRequest& request) {
+  const client::Batch batch = BatchOf(request.kind, operations);
+  const char* const method =
+      request.is_batch() ? "BatchCompute" : UnaryMethod(request.kind.operation);
+  request.method = absl::StrCat("/gridfold.v1.ComputeService/", method);
+  request.messages.push_back(ToByteBuffer(request.is_batch() ? client::ToWire(batch)
+                                                             : ToWire(batch.operations().front())));
+}
+
+void AddStreamMessages(const StreamedInput& input, uint64_t chunk_bytes, PreparedRequest& request) {
   request.method =
       absl::StrCat("/gridfold.v1.ComputeService/", StreamMethod(request.kind.operation));
-  request.messages.push_back(ToByteBuffer(StreamHeader(request.kind)));
-  const auto bytes = std::as_bytes(std::span(elements));
-  for (uint64_t begin = 0; begin < bytes.size(); begin += chunk_bytes) {
+  request.messages.push_back(ToByteBuffer(StreamHeader(request.kind, input)));
+  // Arrays beside each other come in step, for the server keeps what has come of one alone.
+  for (uint64_t begin = 0; begin < input.elements.size(); begin += chunk_bytes) {
     client::WireMessage chunk;
-    chunk.AppendBytes(kDataField,
-                      bytes.subspan(begin, std::min<uint64_t>(chunk_bytes, bytes.size() - begin)));
+    for (const auto& [field, array] :
+         {std::pair(kDataField, &input.elements), std::pair(kYDataField, &input.y_elements),
+          std::pair(kWeightsField, &input.weights)}) {
+      if (array->empty()) continue;
+      chunk.AppendBytes(
+          field, std::as_bytes(std::span(*array))
+                     .subspan(begin, std::min<uint64_t>(chunk_bytes, array->size() - begin)));
+    }
     request.messages.push_back(ToByteBuffer(chunk));
   }
 }

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/load/work/known_answer.h"
 #include "client/load/work/scenario.h"
 #include "gridfold/array_input.h"
+#include "gridfold/batch.h"
 #include "grpcpp/support/byte_buffer.h"
 
 namespace gridfold::load {
@@ -21,19 +23,37 @@ struct PreparedRequest {
   std::string method;                      // "/package.Service/Method"
   std::vector<grpc::ByteBuffer> messages;  // One, but for streams.
   uint64_t array_bytes = 0;                // What the server is to read.
-  KnownAnswer known;
+  std::vector<KnownAnswer> known = {};     // One, but for batches.
 
+  bool is_batch() const { return kind.batch_size > 0; }
   bool is_stream() const { return kind.transport == ArrayTransport::kStream; }
 };
 
-// The method and the message of a request for `array`.
-void AddUnaryMessage(const client::ArrayInput& array, PreparedRequest& request);
+// What an operation is asked about.
+struct OperationInput {
+  client::ArrayInput elements;
+  std::optional<client::ArrayInput> y_elements = std::nullopt;
+  std::optional<client::ArrayInput> weights = std::nullopt;
+  std::vector<uint64_t> segment_offsets = {};
+};
 
-// The method and the messages of a stream that sends `elements` in messages of up to `chunk_bytes`.
-void AddStreamMessages(const std::string& elements, uint64_t chunk_bytes, PreparedRequest& request);
+// The method and the message of a request: of one operation, or of a batch of them.
+void AddUnaryMessage(const std::vector<OperationInput>& operations, PreparedRequest& request);
 
-// What answers are checked against.
-client::HistogramOptions HistogramOptionsOf(const RequestKind& kind);
+// The same arrays as bytes; empty where there are none.
+struct StreamedInput {
+  std::string elements;
+  std::string y_elements = "";
+  std::string weights = "";
+  std::vector<uint64_t> segment_offsets = {};
+};
+
+// The method and the messages of a stream that sends up to `chunk_bytes` of each array in each.
+void AddStreamMessages(const StreamedInput& input, uint64_t chunk_bytes, PreparedRequest& request);
+
+// What answers are read by: options and batches with arrays that stand for those of the request.
+client::HistogramOptions HistogramOptionsToRead(const RequestKind& kind);
+client::Batch BatchToRead(const RequestKind& kind);
 
 }  // namespace gridfold::load
 

@@ -13,6 +13,12 @@ using client::ElementType;
 
 // What is generated is kept with four bytes an element while it is prepared.
 constexpr uint64_t kElementCountMax = uint64_t{1} << 34;
+// So are the bins of every known answer.
+constexpr uint64_t kBinCountMax = uint64_t{1} << 24;
+constexpr uint64_t kBatchSizeMax = 1 << 16;
+// Float64 holds integers below 2^53 exactly.
+constexpr double kExactBits = 53;
+constexpr double kExactEnd = 0x1p53;
 
 // Of all integers up to the end, the type holds each exactly.
 std::pair<int64_t, int64_t> ExactRange(ElementType type) {
@@ -73,37 +79,46 @@ absl::Status ValidateValues(const RequestKind& kind, const std::string& path) {
   return absl::OkStatus();
 }
 
-absl::Status ValidateOperation(const RequestKind& kind, const std::string& path) {
-  if (kind.operation == OperationKind::kReduce) {
-    if (kind.statistics.empty()) return Wrong(path + ".statistics", "must not be empty");
-    for (const client::Statistic statistic : kind.statistics) {
-      if (statistic == client::Statistic::kProduct) {
-        return Wrong(path + ".statistics", "product is not among what can be verified");
-      }
-      if (IsBitwise(statistic) && !IsInteger(kind.element_type)) {
-        return Wrong(path + ".statistics", "bitwise statistics need integers");
-      }
+absl::Status ValidateStatistics(const RequestKind& kind, const std::string& path) {
+  if (kind.operation != OperationKind::kReduce) return absl::OkStatus();
+  if (kind.statistics.empty()) return Wrong(path + ".statistics", "must not be empty");
+  for (const client::Statistic statistic : kind.statistics) {
+    if (IsBitwise(statistic) && !IsInteger(kind.element_type)) {
+      return Wrong(path + ".statistics", "bitwise statistics need integers");
     }
   }
-  if (kind.operation == OperationKind::kScan) {
-    if (kind.scan_operation == client::ScanOperation::kProduct) {
-      return Wrong(path + ".scan", "must be sum, min or max");
-    }
-    if (kind.scan_mode == client::ScanMode::kExclusive &&
-        kind.scan_operation != client::ScanOperation::kSum) {
-      return Wrong(path + ".mode", "exclusive scans must be sums");
-    }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateScan(const RequestKind& kind, const std::string& path) {
+  if (kind.operation != OperationKind::kScan) return absl::OkStatus();
+  const bool has_known_identity = kind.scan_operation == client::ScanOperation::kSum ||
+                                  kind.scan_operation == client::ScanOperation::kProduct;
+  if (kind.scan_mode == client::ScanMode::kExclusive && !has_known_identity) {
+    return Wrong(path + ".mode", "exclusive scans must be sums or products");
   }
-  if (kind.operation == OperationKind::kHistogram) {
-    if (kind.bin_count < 1) return Wrong(path + ".bins", "must be at least 1");
-    if (kind.bin_range &&
-        !(std::isfinite(kind.bin_range->first) && std::isfinite(kind.bin_range->second) &&
-          kind.bin_range->first < kind.bin_range->second)) {
-      return Wrong(path + ".range", "must be two finite numbers, the first below the second");
-    }
-    if (!kind.bin_range && kind.value_min == kind.value_max) {
-      return Wrong(path + ".range", "must be given where all values are the same");
-    }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateBins(const RequestKind& kind, const std::string& path) {
+  if (kind.operation != OperationKind::kHistogram) return absl::OkStatus();
+  if (kind.bin_count < 1) return Wrong(path + ".bins", "must be at least 1");
+  if (std::max(kind.bin_count, kind.y_bin_count) > kBinCountMax ||
+      kind.bin_count * std::max<uint64_t>(1, kind.y_bin_count) > kBinCountMax) {
+    return Wrong(path + ".bins", "must be 2^24 at most, in two dimensions together");
+  }
+  if (kind.bin_layout == BinLayout::kInteger) {
+    if (!IsInteger(kind.element_type)) return Wrong(path + ".layout", "integer bins need integers");
+    if (kind.bin_range) return Wrong(path + ".range", "integer bins begin with the first value");
+    return absl::OkStatus();
+  }
+  if (kind.bin_range &&
+      !(std::isfinite(kind.bin_range->first) && std::isfinite(kind.bin_range->second) &&
+        kind.bin_range->first < kind.bin_range->second)) {
+    return Wrong(path + ".range", "must be two finite numbers, the first below the second");
+  }
+  if (!kind.bin_range && kind.value_min == kind.value_max) {
+    return Wrong(path + ".range", "must be given where all values are the same");
   }
   return absl::OkStatus();
 }
@@ -113,28 +128,81 @@ uint64_t ElementCountMax(const ElementCounts& elements) {
   return *std::max_element(elements.choices.begin(), elements.choices.end());
 }
 
-// Running sums of floating-point elements are known as long as float64 holds them exactly.
-absl::Status ValidateScanSums(const RequestKind& kind, const std::string& path) {
-  if (kind.operation != OperationKind::kScan || IsInteger(kind.element_type) ||
-      kind.scan_operation != client::ScanOperation::kSum) {
-    return absl::OkStatus();
-  }
-  const double largest = static_cast<double>(ElementCountMax(kind.elements)) *
-                         static_cast<double>(std::max(-kind.value_min, kind.value_max));
-  if (largest < std::ldexp(1.0, 53)) return absl::OkStatus();
+double MagnitudeMax(const RequestKind& kind) {
+  return static_cast<double>(std::max(-kind.value_min, kind.value_max));
+}
+
+// Running sums of floating-point elements, and sums of weights, are known as long as float64 holds
+// them exactly.
+absl::Status ValidateSums(const RequestKind& kind, const std::string& path) {
+  const bool is_weighted = kind.operation == OperationKind::kHistogram && kind.is_weighted;
+  const bool is_scan = kind.operation == OperationKind::kScan && !IsInteger(kind.element_type) &&
+                       kind.scan_operation == client::ScanOperation::kSum;
+  if (!is_weighted && !is_scan) return absl::OkStatus();
+  const double largest = static_cast<double>(ElementCountMax(kind.elements)) * MagnitudeMax(kind);
+  if (largest < kExactEnd) return absl::OkStatus();
   return Wrong(path + ".values", "sums of so many must stay below 2^53");
 }
 
-absl::Status ValidateShape(const RequestKind& kind, const std::string& path) {
-  if (kind.group_by != GroupBy::kAll) {
-    if (kind.column_count == 0) return Wrong(path + ".group_by", "needs columns");
-    if (kind.operation == OperationKind::kHistogram) {
-      return Wrong(path + ".group_by", "histograms have no groups");
-    }
+uint64_t GroupElementsMax(const RequestKind& kind) {
+  const uint64_t count = ElementCountMax(kind.elements);
+  switch (kind.group_by) {
+    case GroupBy::kRows: return kind.column_count;
+    case GroupBy::kColumns: return count / kind.column_count;
+    case GroupBy::kSegments: return std::min(count, 2 * kind.segment_elements - 1);
+    case GroupBy::kAll: break;
   }
+  return count;
+}
+
+// So are products, whatever the order in which they are made; and zeros must not have a sign.
+absl::Status ValidateProducts(const RequestKind& kind, const std::string& path) {
+  const bool is_statistic =
+      kind.operation == OperationKind::kReduce &&
+      std::count(kind.statistics.begin(), kind.statistics.end(), client::Statistic::kProduct) > 0;
+  const bool is_scan = kind.operation == OperationKind::kScan &&
+                       kind.scan_operation == client::ScanOperation::kProduct;
+  if (!is_statistic && !is_scan) return absl::OkStatus();
+  const double bits =
+      static_cast<double>(GroupElementsMax(kind)) * std::log2(std::max(1.0, MagnitudeMax(kind)));
+  if (bits >= kExactBits) {
+    return Wrong(path + ".values", "products of so many must stay below 2^53: take -1 to 1, say");
+  }
+  if (!IsInteger(kind.element_type) && kind.value_min < 0 && kind.value_max >= 0) {
+    return Wrong(path + ".values",
+                 "of floating-point products must not be negative and zero: zeros get a sign");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateShape(const RequestKind& kind, const std::string& path) {
   const bool is_stream = kind.transport == ArrayTransport::kStream;
-  if (is_stream && kind.column_count > 0 && kind.operation != OperationKind::kReduce) {
+  const bool is_reduction = kind.operation == OperationKind::kReduce;
+  if (kind.group_by != GroupBy::kAll && kind.operation == OperationKind::kHistogram) {
+    return Wrong(path + ".group_by", "histograms have no groups");
+  }
+  if (kind.group_by == GroupBy::kSegments) {
+    if (kind.column_count > 0) return Wrong(path + ".columns", "segments have one dimension");
+    if (kind.segment_elements < 1 || kind.segment_elements > kElementCountMax) {
+      return Wrong(path + ".segment_elements", "must be from 1 to 2^34");
+    }
+    if (is_stream && !is_reduction)
+      return Wrong(path + ".group_by", "streamed scans have no groups");
+  } else if (kind.group_by != GroupBy::kAll && kind.column_count == 0) {
+    return Wrong(path + ".group_by", "needs columns");
+  }
+  if (is_stream && kind.column_count > 0 && !is_reduction) {
     return Wrong(path + ".columns", "streams of scans and histograms have one dimension");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateBatch(const RequestKind& kind, const std::string& path) {
+  if (kind.batch_size > 0 && kind.transport == ArrayTransport::kStream) {
+    return Wrong(path + ".batch", "streams have one operation");
+  }
+  if (kind.batch_size > kBatchSizeMax) {
+    return Wrong(path + ".batch", absl::StrCat("must be ", kBatchSizeMax, " at most"));
   }
   return absl::OkStatus();
 }
@@ -161,8 +229,9 @@ absl::Status Validate(const Scenario& scenario) {
   if (scenario.requests.empty()) return Wrong("requests", "must not be empty");
   for (size_t i = 0; i < scenario.requests.size(); ++i) {
     const std::string path = absl::StrCat("requests[", i, "]");
-    for (const auto check : {ValidateElements, ValidateValues, ValidateOperation, ValidateScanSums,
-                             ValidateShape, ValidateCalls}) {
+    for (const auto check :
+         {ValidateElements, ValidateValues, ValidateStatistics, ValidateScan, ValidateBins,
+          ValidateShape, ValidateSums, ValidateProducts, ValidateBatch, ValidateCalls}) {
       if (absl::Status status = check(scenario.requests[i], path); !status.ok()) return status;
     }
   }

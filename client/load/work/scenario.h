@@ -34,7 +34,9 @@ enum class Distribution {
   kConstant,     // value_max.
 };
 
-enum class GroupBy { kAll, kRows, kColumns };
+enum class GroupBy { kAll, kRows, kColumns, kSegments };
+
+enum class BinLayout { kEven, kInteger };
 
 // How many elements arrays have: one of the choices, or drawn so that each octave is as likely.
 struct ElementCounts {
@@ -51,13 +53,20 @@ struct RequestKind {
   std::vector<client::Statistic> statistics = {client::Statistic::kSum};
   client::ScanOperation scan_operation = client::ScanOperation::kSum;
   client::ScanMode scan_mode = client::ScanMode::kInclusive;
+  BinLayout bin_layout = BinLayout::kEven;
   uint64_t bin_count = 64;
-  // Of the bins; nothing: from value_min to value_max.
+  uint64_t y_bin_count = 0;  // Of the second coordinates; 0: one dimension.
+  // Of even bins, in either dimension; nothing: from value_min to value_max. Integer bins begin
+  // with value_min.
   std::optional<std::pair<double, double>> bin_range = std::nullopt;
+  bool is_weighted = false;  // By integers of the elements' distribution.
+  uint64_t batch_size = 0;   // Operations of a call; 0: a call of their own for each.
   client::ElementType element_type = client::ElementType::kFloat32;
   ElementCounts elements = {};
   uint64_t column_count = 0;  // Of matrices; 0: one dimension.
   GroupBy group_by = GroupBy::kAll;
+  // Of ragged segments: the mean; each has 1 to about twice as many.
+  uint64_t segment_elements = 16;
   Distribution distribution = Distribution::kUniform;
   int64_t value_min = 0;
   int64_t value_max = 100;

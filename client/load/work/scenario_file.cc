@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/load/work/named_value.h"
+#include "client/load/work/yaml.h"
 #include "nlohmann/json.hpp"
 
 namespace gridfold::load {
@@ -62,6 +63,7 @@ class ObjectReader {
   template <typename T>
   void Convert(const json& field, const std::string& key, T& value) {
     const bool is_of_type = std::is_same_v<T, std::string> ? field.is_string()
+                            : std::is_same_v<T, bool>      ? field.is_boolean()
                             : std::is_same_v<T, double>    ? field.is_number()
                             : std::is_unsigned_v<T>        ? field.is_number_unsigned()
                                                            : field.is_number_integer();
@@ -69,6 +71,7 @@ class ObjectReader {
       value = field.get<T>();
     } else {
       Fail(key, std::is_same_v<T, std::string> ? "must be text"
+                : std::is_same_v<T, bool>      ? "must be true or false"
                 : std::is_same_v<T, double>    ? "must be a number"
                 : std::is_unsigned_v<T>        ? "must be a whole number that is not negative"
                                                : "must be a whole number");
@@ -160,14 +163,21 @@ void ReadOperation(ObjectReader& reader, RequestKind& kind) {
                                   {"histogram", OperationKind::kHistogram}},
                                  kind.operation);
   ReadStatistics(reader, kind.statistics);
-  reader.ReadName<ScanOperation>(
-      "scan",
-      {{"sum", ScanOperation::kSum}, {"min", ScanOperation::kMin}, {"max", ScanOperation::kMax}},
-      kind.scan_operation);
+  reader.ReadName<ScanOperation>("scan",
+                                 {{"sum", ScanOperation::kSum},
+                                  {"product", ScanOperation::kProduct},
+                                  {"min", ScanOperation::kMin},
+                                  {"max", ScanOperation::kMax}},
+                                 kind.scan_operation);
   reader.ReadName<ScanMode>(
       "mode", {{"inclusive", ScanMode::kInclusive}, {"exclusive", ScanMode::kExclusive}},
       kind.scan_mode);
+  reader.ReadName<BinLayout>(
+      "layout", {{"even", BinLayout::kEven}, {"integer", BinLayout::kInteger}}, kind.bin_layout);
   reader.Read("bins", kind.bin_count);
+  reader.Read("y_bins", kind.y_bin_count);
+  reader.Read("weighted", kind.is_weighted);
+  reader.Read("batch", kind.batch_size);
   if (const json* const range = reader.Find("range")) {
     reader.ConvertPair(*range, "range", kind.bin_range.emplace());
   }
@@ -177,10 +187,13 @@ void ReadArray(ObjectReader& reader, RequestKind& kind) {
   reader.ReadText("element_type", ParseType, kind.element_type);
   ReadElements(reader, kind.elements);
   reader.Read("columns", kind.column_count);
-  reader.ReadName<GroupBy>(
-      "group_by",
-      {{"all", GroupBy::kAll}, {"rows", GroupBy::kRows}, {"columns", GroupBy::kColumns}},
-      kind.group_by);
+  reader.ReadName<GroupBy>("group_by",
+                           {{"all", GroupBy::kAll},
+                            {"rows", GroupBy::kRows},
+                            {"columns", GroupBy::kColumns},
+                            {"segments", GroupBy::kSegments}},
+                           kind.group_by);
+  reader.Read("segment_elements", kind.segment_elements);
   reader.ReadName<Distribution>("distribution",
                                 {{"uniform", Distribution::kUniform},
                                  {"normal", Distribution::kNormal},
@@ -243,14 +256,10 @@ void ReadLoad(ObjectReader& reader, LoadSettings& load) {
 }  // namespace
 
 absl::StatusOr<ScenarioFile> ParseScenario(const std::string& text) {
-  json document;
-  try {
-    document = json::parse(text);
-  } catch (const json::parse_error& error) {
-    return absl::InvalidArgumentError(error.what());
-  }
+  const absl::StatusOr<json> document = ParseYaml(text);
+  if (!document.ok()) return document.status();
   ScenarioFile file;
-  ObjectReader reader(document, "");
+  ObjectReader reader(*document, "");
   reader.Read("name", file.scenario.name);
   reader.Read("description", file.scenario.description);
   ReadLoad(reader, file.load);

@@ -1,4 +1,4 @@
-// Scenario files: JSON, as README.md describes it.
+// Scenario files: YAML, and so JSON, as README.md describes it.
 #ifndef GRIDFOLD_CLIENT_LOAD_WORK_SCENARIO_FILE_H_
 #define GRIDFOLD_CLIENT_LOAD_WORK_SCENARIO_FILE_H_
 
@@ -15,7 +15,7 @@ struct ScenarioFile {
   LoadSettings load;
 };
 
-// Parses and validates. INVALID_ARGUMENT says where the text is no JSON, or names the field that is
+// Parses and validates. INVALID_ARGUMENT says where the text is no YAML, or names the field that is
 // wrong or unknown.
 absl::StatusOr<ScenarioFile> ParseScenario(const std::string& text);
 

@@ -43,7 +43,7 @@ absl::StatusOr<client::Client*> ServerArrays::ClientOf(const std::string& tenant
 }
 
 absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::Place(
-    const RequestKind& kind, const std::vector<std::string>& arrays) {
+    const RequestKind& kind, const std::vector<const std::string*>& arrays) {
   const absl::StatusOr<client::Client*> tenant_client = ClientOf(kind.tenant);
   if (!tenant_client.ok()) return tenant_client.status();
   return kind.transport == ArrayTransport::kResident ? PlaceResident(**tenant_client, kind, arrays)
@@ -52,16 +52,16 @@ absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::Place(
 
 absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::PlaceResident(
     client::Client& tenant_client, const RequestKind& kind,
-    const std::vector<std::string>& arrays) {
+    const std::vector<const std::string*>& arrays) {
   std::vector<client::ArrayInput> inputs;
-  for (const std::string& bytes : arrays) {
-    const std::vector<uint64_t> shape = ShapeOf(kind, bytes.size());
+  for (const std::string* const bytes : arrays) {
+    const std::vector<uint64_t> shape = ShapeOf(kind, bytes->size());
     const auto array =
         tenant_client.CreateArray({.element_type = kind.element_type, .shape = shape});
     if (!array.ok()) return array.status();
     resident_arrays_.emplace_back(&tenant_client, array->name);
-    const client::ArrayView view(kind.element_type, bytes.data(),
-                                 bytes.size() / client::ElementSizeBytes(kind.element_type));
+    const client::ArrayView view(kind.element_type, bytes->data(),
+                                 bytes->size() / client::ElementSizeBytes(kind.element_type));
     absl::Status status = tenant_client.WriteArray(array->name, 0, view);
     if (!status.ok()) return status;
     inputs.emplace_back(client::ResidentArray{array->name});
@@ -71,19 +71,19 @@ absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::PlaceResident(
 
 absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::PlaceShared(
     client::Client& tenant_client, const RequestKind& kind,
-    const std::vector<std::string>& arrays) {
+    const std::vector<const std::string*>& arrays) {
   uint64_t size_bytes = 0;
-  for (const std::string& bytes : arrays) size_bytes += AlignedBytes(bytes.size());
+  for (const std::string* const bytes : arrays) size_bytes += AlignedBytes(bytes->size());
   absl::StatusOr<client::SharedRegion> region =
       client::SharedRegion::Create(tenant_client, {.size_bytes = size_bytes});
   if (!region.ok()) return region.status();
   std::vector<client::ArrayInput> inputs;
   uint64_t offset_bytes = 0;
-  for (const std::string& bytes : arrays) {
-    std::memcpy(region->bytes().data() + offset_bytes, bytes.data(), bytes.size());
+  for (const std::string* const bytes : arrays) {
+    std::memcpy(region->bytes().data() + offset_bytes, bytes->data(), bytes->size());
     inputs.emplace_back(
-        region->Slice(kind.element_type, ShapeOf(kind, bytes.size()), offset_bytes));
-    offset_bytes += AlignedBytes(bytes.size());
+        region->Slice(kind.element_type, ShapeOf(kind, bytes->size()), offset_bytes));
+    offset_bytes += AlignedBytes(bytes->size());
   }
   regions_.push_back(*std::move(region));
   return inputs;

@@ -27,17 +27,17 @@ class ServerArrays {
 
   // Makes resident arrays of the kind's tenant, or puts the arrays into a region of its, and
   // returns what requests name them by. Errors: those of Client and SharedRegion.
-  absl::StatusOr<std::vector<client::ArrayInput>> Place(const RequestKind& kind,
-                                                        const std::vector<std::string>& arrays);
+  absl::StatusOr<std::vector<client::ArrayInput>> Place(
+      const RequestKind& kind, const std::vector<const std::string*>& arrays);
 
  private:
   absl::StatusOr<client::Client*> ClientOf(const std::string& tenant);
   absl::StatusOr<std::vector<client::ArrayInput>> PlaceResident(
       client::Client& tenant_client, const RequestKind& kind,
-      const std::vector<std::string>& arrays);
+      const std::vector<const std::string*>& arrays);
   absl::StatusOr<std::vector<client::ArrayInput>> PlaceShared(
       client::Client& tenant_client, const RequestKind& kind,
-      const std::vector<std::string>& arrays);
+      const std::vector<const std::string*>& arrays);
 
   const client::ClientOptions options_;
   std::map<std::string, std::unique_ptr<client::Client>> clients_;  // By tenant.

@@ -53,7 +53,7 @@ TEST(ScenarioFileTest, ReadsEveryField) {
 
 TEST(ScenarioFileTest, ErrorsNameTheField) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
-      {R"({)", "parse error"},
+      {R"({)", "line 1"},
       {R"([])", "must be an object"},
       {R"({})", "requests"},
       {R"({"requests": 1})", "requests"},
@@ -63,7 +63,21 @@ TEST(ScenarioFileTest, ErrorsNameTheField) {
       {R"({"requests": [{"weight": 0}]})", "requests[0].weight"},
       {R"({"requests": [{}, {"weight": "1"}]})", "requests[1].weight"},
       {R"({"requests": [{"operation": "median"}]})", "requests[0].operation"},
-      {R"({"requests": [{"statistics": ["product"]}]})", "requests[0].statistics"},
+      {R"({"requests": [{"statistics": ["product"]}]})", "requests[0].values"},
+      {R"({"requests": [{"statistics": ["product"], "values": [-1, 1]}]})", "requests[0].values"},
+      {R"({"requests": [{"operation": "scan", "scan": "product", "element_type": "int8"}]})",
+       "requests[0].values"},
+      {R"({"requests": [{"group_by": "segments", "columns": 8}]})", "requests[0].columns"},
+      {R"({"requests": [{"group_by": "segments", "segment_elements": 0}]})",
+       "requests[0].segment_elements"},
+      {R"({"requests": [{"operation": "histogram", "layout": "integer"}]})", "requests[0].layout"},
+      {R"({"requests": [{"operation": "histogram", "bins": 4096, "y_bins": 4097}]})",
+       "requests[0].bins"},
+      {R"({"requests": [{"weighted": 1}]})", "requests[0].weighted"},
+      {R"({"requests": [{"batch": 2, "transport": "stream"}]})", "requests[0].batch"},
+      {R"({"requests": [{"batch": 65537}]})", "requests[0].batch"},
+      {R"({"requests": [{}], "requests": [{}]})", "two of requests"},
+      {"requests: &a [*a]", "deep"},
       {R"({"requests": [{"statistics": []}]})", "requests[0].statistics"},
       {R"({"requests": [{"statistics": ["bitwise_and"]}]})", "requests[0].statistics"},
       {R"({"requests": [{"element_type": "float31"}]})", "requests[0].element_type"},
@@ -117,8 +131,45 @@ TEST(ElementEncodingTest, HalvesRoundToTheNearest) {
   EXPECT_EQ(bfloat16(257.0 + std::ldexp(1, -30)), 258);
 }
 
+TEST(ScenarioFileTest, YamlSaysTheSameAsJson) {
+  const auto file = ParseScenario(R"(
+# Comments are welcome.
+name: mixed
+load: {rate: 300, duration: 5s}
+requests:
+  - &dashboard
+    name: "12"
+    statistics: [sum, product]
+    element_type: int32
+    elements: {log_uniform: [8, 800]}
+    values: [-1, 1]
+  - operation: histogram
+    layout: integer
+    element_type: uint8
+    weighted: true
+    y_bins: 3
+    cancel: 0.5
+  - {batch: 16, group_by: segments, segment_elements: 5}
+)");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->scenario.name, "mixed");
+  EXPECT_THAT(file->load, ElementsAre(std::pair("duration", "5s"), std::pair("rate", "300")));
+  const auto& requests = file->scenario.requests;
+  EXPECT_EQ(requests[0].name, "12");
+  EXPECT_THAT(requests[0].statistics, ElementsAre(Statistic::kSum, Statistic::kProduct));
+  EXPECT_EQ(requests[0].elements.log_uniform->first, 8u);
+  EXPECT_EQ(requests[0].value_min, -1);
+  EXPECT_EQ(requests[1].bin_layout, BinLayout::kInteger);
+  EXPECT_TRUE(requests[1].is_weighted);
+  EXPECT_EQ(requests[1].y_bin_count, 3u);
+  EXPECT_EQ(requests[1].cancelled_part, 0.5);
+  EXPECT_EQ(requests[2].batch_size, 16u);
+  EXPECT_EQ(requests[2].group_by, GroupBy::kSegments);
+  EXPECT_EQ(requests[2].segment_elements, 5u);
+}
+
 KnownReduction Reduce(RequestKind kind, const std::vector<int32_t>& values) {
-  return std::get<KnownReduction>(ComputeKnownAnswer(kind, values));
+  return std::get<KnownReduction>(ComputeKnownAnswer(kind, {.elements = values}));
 }
 
 TEST(KnownAnswerTest, ReductionsOfRowsAndColumns) {
@@ -147,8 +198,7 @@ TEST(KnownAnswerTest, ScansAndTheirDifferences) {
                          .element_type = client::ElementType::kInt8,
                          .column_count = 2,
                          .group_by = GroupBy::kColumns};
-  const auto known =
-      std::get<KnownScan>(ComputeKnownAnswer(kind, std::vector<int32_t>{1, 10, 2, 20}));
+  const auto known = std::get<KnownScan>(ComputeKnownAnswer(kind, {.elements = {1, 10, 2, 20}}));
   const std::vector<int64_t> sums = {1, 10, 3, 30};
   ASSERT_EQ(known.element_type, client::ElementType::kInt64);
   std::string data(sizeof(int64_t) * sums.size(), '\0');
@@ -168,11 +218,59 @@ TEST(KnownAnswerTest, HistogramsCloseTheirLastBin) {
   const RequestKind kind{
       .operation = OperationKind::kHistogram, .bin_count = 2, .bin_range = std::pair(0.0, 10.0)};
   const auto known = std::get<KnownHistogram>(
-      ComputeKnownAnswer(kind, std::vector<int32_t>{-1, 0, 4, 5, 9, 10, 11, 12}));
-  EXPECT_THAT(known.edges, ElementsAre(0, 5, 10));
+      ComputeKnownAnswer(kind, {.elements = {-1, 0, 4, 5, 9, 10, 11, 12}}));
+  EXPECT_THAT(known.bins[0].edges, ElementsAre(0, 5, 10));
   EXPECT_THAT(known.counts, ElementsAre(2, 3));
   EXPECT_EQ(known.underflow_count, 1u);
   EXPECT_EQ(known.overflow_count, 2u);
+}
+
+TEST(KnownAnswerTest, SegmentsAndProducts) {
+  const RequestKind kind{.statistics = {Statistic::kSum, Statistic::kProduct, Statistic::kArgmax},
+                         .element_type = client::ElementType::kInt16,
+                         .group_by = GroupBy::kSegments};
+  const auto known = std::get<KnownReduction>(ComputeKnownAnswer(
+      kind, {.elements = {-2, 3, 5, 7, -1, -1}, .segment_offsets = {0, 1, 4, 6}}));
+  EXPECT_EQ(known.group_count, 3u);
+  EXPECT_EQ(known.entries[0].values, client::StatisticValues(std::vector<int64_t>{-2, 15, -2}));
+  EXPECT_EQ(known.entries[1].values, client::StatisticValues(std::vector<int64_t>{-2, 105, 1}));
+  EXPECT_EQ(known.entries[2].values, client::StatisticValues(std::vector<uint64_t>{0, 2, 0}));
+}
+
+TEST(KnownAnswerTest, IntegerBinsWeightsAndTwoDimensions) {
+  RequestKind kind{.operation = OperationKind::kHistogram,
+                   .bin_layout = BinLayout::kInteger,
+                   .bin_count = 2,
+                   .element_type = client::ElementType::kInt8,
+                   .value_min = -1};
+  OperationValues values{.elements = {-2, -1, -1, 0, 1, 1}};
+  const auto integer = std::get<KnownHistogram>(ComputeKnownAnswer(kind, values));
+  EXPECT_THAT(integer.bins[0].edges, ElementsAre());
+  EXPECT_THAT(integer.counts, ElementsAre(2, 1));
+  EXPECT_EQ(integer.underflow_count, 1u);
+  EXPECT_EQ(integer.overflow_count, 2u);
+  kind.bin_layout = BinLayout::kEven;
+  kind.bin_range = {{-1, 1}};
+  kind.y_bin_count = 2;
+  kind.is_weighted = true;
+  values.y_elements = {0, -1, 1, 9, -9, -1};
+  values.weights = {100, 1, -2, 4, 8, 16};
+  const auto weighted = std::get<KnownHistogram>(ComputeKnownAnswer(kind, values));
+  EXPECT_THAT(weighted.bins[1].edges, ElementsAre(-1, 0, 1));
+  EXPECT_THAT(weighted.weight_sums, ElementsAre(1, -2, 16, 0));
+  EXPECT_THAT(weighted.counts, ElementsAre());
+  EXPECT_EQ(weighted.underflow_count, 2u);
+  EXPECT_EQ(weighted.overflow_count, 1u);
+}
+
+TEST(ArrayValuesTest, SegmentsCoverTheArrayAndAreNotEmpty) {
+  std::mt19937_64 random(1);
+  const RequestKind kind{.group_by = GroupBy::kSegments, .segment_elements = 10};
+  const std::vector<uint64_t> offsets = DrawOperation(kind, 10000, random).segment_offsets;
+  EXPECT_EQ(offsets.front(), 0u);
+  EXPECT_EQ(offsets.back(), 10000u);
+  EXPECT_NEAR(static_cast<double>(offsets.size()), 1000, 100);
+  for (size_t i = 1; i < offsets.size(); ++i) EXPECT_GT(offsets[i], offsets[i - 1]);
 }
 
 TEST(ArrayValuesTest, StayInRangeAndFollowTheirDistribution) {

@@ -34,6 +34,55 @@ client::ArrayView ViewOf(const RequestKind& kind, const std::string& bytes) {
   return shape.size() == 2 ? view.WithShape(shape[0], shape[1]) : view;
 }
 
+// An operation, its arrays as bytes, and what its answer must be.
+struct GeneratedOperation {
+  StreamedInput input;
+  KnownAnswer known;
+
+  uint64_t size_bytes() const {
+    return input.elements.size() + input.y_elements.size() + input.weights.size();
+  }
+};
+
+GeneratedOperation Generate(const RequestKind& kind, uint64_t element_count,
+                            std::mt19937_64& random) {
+  OperationValues values = DrawOperation(kind, element_count, random);
+  const auto encode = [&](const std::vector<int32_t>& numbers) {
+    return EncodeElements(kind.element_type, std::span<const int32_t>(numbers));
+  };
+  KnownAnswer known = ComputeKnownAnswer(kind, values);
+  return {.input = {.elements = encode(values.elements),
+                    .y_elements = encode(values.y_elements),
+                    .weights = encode(values.weights),
+                    .segment_offsets = std::move(values.segment_offsets)},
+          .known = std::move(known)};
+}
+
+// The arrays of all operations, one after the other.
+std::vector<const std::string*> ArraysOf(const std::vector<GeneratedOperation>& operations) {
+  std::vector<const std::string*> arrays;
+  for (const auto& [input, known] : operations) {
+    arrays.push_back(&input.elements);
+    if (!input.y_elements.empty()) arrays.push_back(&input.y_elements);
+    if (!input.weights.empty()) arrays.push_back(&input.weights);
+  }
+  return arrays;
+}
+
+// The operations on `arrays`, which are those of ArraysOf.
+std::vector<OperationInput> InputsOf(const std::vector<GeneratedOperation>& operations,
+                                     const std::vector<client::ArrayInput>& arrays) {
+  std::vector<OperationInput> inputs;
+  auto next = arrays.begin();
+  for (const auto& [input, known] : operations) {
+    OperationInput& made = inputs.emplace_back(
+        OperationInput{.elements = *next++, .segment_offsets = input.segment_offsets});
+    if (!input.y_elements.empty()) made.y_elements = *next++;
+    if (!input.weights.empty()) made.weights = *next++;
+  }
+  return inputs;
+}
+
 }  // namespace
 
 Workload::Workload(const Scenario& scenario, const client::ClientOptions& options)
@@ -57,34 +106,42 @@ absl::StatusOr<std::unique_ptr<Workload>> Workload::Prepare(const Scenario& scen
 absl::Status Workload::PrepareKind(size_t kind_index, uint64_t chunk_bytes,
                                    std::mt19937_64& random) {
   const RequestKind& kind = scenario_.requests[kind_index];
-  std::vector<PreparedRequest>& requests = requests_[kind_index];
-  std::vector<std::string> arrays;
+  std::vector<GeneratedOperation> operations;
   for (const uint64_t element_count : SpreadElementCounts(kind, ArrayCountOf(kind))) {
-    const std::vector<int32_t> values = DrawValues(kind, element_count, random);
-    arrays.push_back(EncodeElements(kind.element_type, std::span<const int32_t>(values)));
-    requests.push_back({.kind_index = kind_index,
-                        .kind = kind,
-                        .method = "",
-                        .messages = {},
-                        .array_bytes = arrays.back().size(),
-                        .known = ComputeKnownAnswer(kind, values)});
+    operations.push_back(Generate(kind, element_count, random));
   }
-  if (kind.transport == ArrayTransport::kStream) {
-    for (size_t i = 0; i < arrays.size(); ++i) {
-      AddStreamMessages(arrays[i], chunk_bytes, requests[i]);
+  std::vector<OperationInput> inputs;
+  if (kind.transport != ArrayTransport::kStream) {
+    const auto arrays = PlaceArrays(kind, ArraysOf(operations));
+    if (!arrays.ok()) return arrays.status();
+    inputs = InputsOf(operations, *arrays);
+  }
+  for (size_t i = 0; i < operations.size(); ++i) {
+    PreparedRequest& request = requests_[kind_index].emplace_back(
+        PreparedRequest{.kind_index = kind_index, .kind = kind, .method = "", .messages = {}});
+    // A batch begins with another operation than the one before it.
+    std::vector<OperationInput> asked;
+    for (uint64_t k = 0; k < std::max<uint64_t>(1, kind.batch_size); ++k) {
+      const size_t place = (i + k) % operations.size();
+      request.array_bytes += operations[place].size_bytes();
+      request.known.push_back(operations[place].known);
+      if (!inputs.empty()) asked.push_back(inputs[place]);
     }
-    return absl::OkStatus();
-  }
-  if (kind.transport == ArrayTransport::kInline) {
-    for (size_t i = 0; i < arrays.size(); ++i) {
-      AddUnaryMessage(ViewOf(kind, arrays[i]), requests[i]);
+    if (request.is_stream()) {
+      AddStreamMessages(operations[i].input, chunk_bytes, request);
+    } else {
+      AddUnaryMessage(asked, request);
     }
-    return absl::OkStatus();
   }
-  const auto inputs = server_arrays_.Place(kind, arrays);
-  if (!inputs.ok()) return inputs.status();
-  for (size_t i = 0; i < arrays.size(); ++i) AddUnaryMessage((*inputs)[i], requests[i]);
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<client::ArrayInput>> Workload::PlaceArrays(
+    const RequestKind& kind, const std::vector<const std::string*>& arrays) {
+  if (kind.transport != ArrayTransport::kInline) return server_arrays_.Place(kind, arrays);
+  std::vector<client::ArrayInput> views;
+  for (const std::string* const bytes : arrays) views.emplace_back(ViewOf(kind, *bytes));
+  return views;
 }
 
 const PreparedRequest& Workload::Draw(std::mt19937_64& random) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -36,6 +37,8 @@ class Workload {
   Workload(const Scenario& scenario, const client::ClientOptions& options);
 
   absl::Status PrepareKind(size_t kind_index, uint64_t chunk_bytes, std::mt19937_64& random);
+  absl::StatusOr<std::vector<client::ArrayInput>> PlaceArrays(
+      const RequestKind& kind, const std::vector<const std::string*>& arrays);
 
   const Scenario scenario_;
   ServerArrays server_arrays_;
