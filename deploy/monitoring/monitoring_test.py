@@ -201,22 +201,6 @@ class FilesTest(unittest.TestCase):
             above = (one["y"] + one["h"] <= other["y"] or other["y"] + other["h"] <= one["y"])
             self.assertTrue(beside or above, (one, other))
 
-    def test_provisioning_fits_compose(self):
-        provisioning = FOLDER / "grafana/provisioning"
-        source, = yaml.safe_load((provisioning / "datasources/prometheus.yml").read_text())[
-            "datasources"]
-        provider, = yaml.safe_load((provisioning / "dashboards/gridfold.yml").read_text())[
-            "providers"]
-        services = yaml.safe_load((FOLDER.parent / "compose.yaml").read_text())["services"]
-        self.assertEqual(source["url"], "http://prometheus:9090")
-        self.assertIn("prometheus", services)
-        mounts = {target: FOLDER.parent / path for path, target, _ in
-                  (volume.split(":") for volume in services["grafana"]["volumes"]
-                   if volume.startswith("."))}
-        self.assertEqual(mounts["/etc/grafana/provisioning"], provisioning)
-        path = pathlib.PurePosixPath(provider["options"]["path"])
-        self.assertEqual(mounts[str(path / "gridfold.json")], FOLDER / "grafana/gridfold.json")
-
 
 if __name__ == "__main__":
     missing = [name for name in ("prometheus", "promtool") if shutil.which(name) is None]
