@@ -1,7 +1,6 @@
 // gridfold_server: reads its options, starts an engine and a server, and waits for a signal.
 //
 // Exit codes: 0 after a signal, 1 when the server could not start or stop, 2 for unusable options.
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,18 +103,6 @@ void QuietProtobuf() {
 #endif
 }
 
-// By default glibc has eight heaps for each processor, and each of them keeps tens of MiB once it
-// has had some large messages: what is free then is many times what is used. So there are few
-// heaps, and large blocks are of their own and go back to the system at once. Fewer heaps or a
-// lower threshold cost small calls and batches more than they save.
-void BoundFreeMemory() {
-#ifdef __GLIBC__
-  mallopt(M_ARENA_MAX, 8);
-  mallopt(M_MMAP_THRESHOLD, 4 << 20);
-  mallopt(M_TRIM_THRESHOLD, 64 << 20);
-#endif
-}
-
 int Serve(const ServerOptions& options) {
   const absl::StatusOr<std::vector<std::unique_ptr<kernels::Engine>>> owned =
       kernels::CreateEngines(options.engine);
@@ -148,7 +135,6 @@ int Serve(const ServerOptions& options) {
 }
 
 int Main(int argc, const char* const* argv) {
-  BoundFreeMemory();
   const std::variant<ServerOptions, EarlyExit> parsed = ParseOptions(argc, argv);
   if (const auto* exit = std::get_if<EarlyExit>(&parsed)) {
     fputs(exit->text.c_str(), exit->exit_code == 0 ? stdout : stderr);

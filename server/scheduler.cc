@@ -211,11 +211,15 @@ Scheduler::EngineLanes* Scheduler::IdleEngineFor(const JobWork& work) {
   return engine.idle.empty() ? nullptr : &engine;
 }
 
-// The lane that was last at work, whose caches are warm; but rather one that sleeps than one that
-// is still telling the caller of its last job.
+// The lane that was last at work, whose caches are warm, of those that look for a job; else of
+// those that sleep, rather than one that is still telling the caller of its last job.
 Scheduler::LaneThread& Scheduler::LeaveIdle(EngineLanes& engine) {
-  auto lane = std::find_if(engine.idle.rbegin(), engine.idle.rend(),
-                           [](const LaneThread* candidate) { return candidate->ready; });
+  const auto last = [&engine](bool LaneThread::*is) {
+    return std::find_if(engine.idle.rbegin(), engine.idle.rend(),
+                        [is](const LaneThread* candidate) { return candidate->*is; });
+  };
+  auto lane = last(&LaneThread::looks);
+  if (lane == engine.idle.rend()) lane = last(&LaneThread::ready);
   if (lane == engine.idle.rend()) lane = engine.idle.rbegin();
   LaneThread& left = **lane;
   engine.idle.erase(std::next(lane).base());
@@ -301,9 +305,13 @@ void Scheduler::RunLane(LaneThread& lane) {
 bool Scheduler::WaitForJob(LaneThread& lane) {
   std::unique_lock lock(mutex_);
   lane.ready = true;
-  lock.unlock();
-  LookForJob(lane);
-  lock.lock();
+  lane.looks = options_.lane_spin > nanoseconds(0);
+  while (lane.looks) {
+    lock.unlock();
+    LookForJob(lane);
+    lock.lock();
+    lane.looks = lane.jobs.empty() && LooksOn(lane);
+  }
   lane.wake.wait(lock, [&] { return shutting_down_ || !lane.jobs.empty(); });
   lane.ready = false;
   lane.called.store(false, std::memory_order_relaxed);
@@ -316,6 +324,14 @@ void Scheduler::LookForJob(const LaneThread& lane) const {
   while (!lane.called.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) {
     Pause();
   }
+}
+
+// Whether a lane that has found no job goes on: one does while its engine is at work.
+bool Scheduler::LooksOn(const LaneThread& lane) const {
+  const EngineLanes& engine = engines_[lane.engine];
+  return !shutting_down_ && engine.statistics.lanes_busy > 0 &&
+         std::none_of(engine.idle.begin(), engine.idle.end(),
+                      [&lane](const LaneThread* other) { return other != &lane && other->looks; });
 }
 
 // Those that came while the lane was waking up, or telling its last callers, can still share.

@@ -96,7 +96,8 @@ struct SchedulerOptions {
   Limits limits;
   std::function<JobClock::time_point()> now = JobClock::now;
   TenantWeights tenant_weights = {};
-  // How long the thread of a lane without a job looks for one before it sleeps.
+  // How long the thread of a lane without a job looks for one before it sleeps; one of an engine
+  // looks on while others are at work.
   std::chrono::nanoseconds lane_spin{0};
   // Called once for each engine that is lost, by its place in the list, before the job that met the
   // failure is finished; `none_is_left` with the last one.
@@ -149,6 +150,7 @@ class Scheduler {
     // Guarded by mutex_.
     JobList jobs;        // What it runs, or will when it has woken up.
     bool ready = false;  // Waiting for a job, not only without one.
+    bool looks = false;  // And awake.
     std::condition_variable wake;
     // Whether it has been given a job, for a thread that looks without the mutex.
     std::atomic<bool> called = false;
@@ -169,6 +171,7 @@ class Scheduler {
   void RunLane(LaneThread& lane);
   bool WaitForJob(LaneThread& lane);
   void LookForJob(const LaneThread& lane) const;
+  bool LooksOn(const LaneThread& lane) const;
   void StartJobs(LaneThread& lane);
   void RunJobs(LaneThread& lane);
   bool CompleteAndTakeNext(LaneThread& lane);
