@@ -3,11 +3,13 @@
 GRIDFOLD_SERVER_BINARY is the server, GRIDFOLD_PYTHON_STUBS where protoc has written the stubs.
 """
 
+import contextlib
 import os
 import pathlib
 import sys
 import threading
 import time
+import urllib.request
 
 import grpc
 import numpy as np
@@ -30,6 +32,8 @@ OPTIONS = ["--lanes", "1", "--cpu-threads", "1", "--max-queued-jobs", "8", "--ma
 SMALL = np.arange(1024, dtype=np.float32)
 LARGE = np.tile(SMALL, 256)
 RESIDENT_ELEMENTS = 8 << 20
+STREAMED = array_pb2.StreamedArray(element_type=array_pb2.ELEMENT_TYPE_FLOAT32)
+START_SECONDS_MAX = 60
 REGION = f"/gridfold-monitoring-{os.getpid()}"
 
 
@@ -47,30 +51,29 @@ class BusyServer:
     """A server under load, from `with` to its end; metrics are at `metrics_address`."""
 
     def __init__(self, metrics_address):
+        self._metrics_address = metrics_address
         self._server = server_process.ServerProcess(*OPTIONS, metrics_address=metrics_address)
         self._ending = threading.Event()
 
     def __enter__(self):
-        self._server.__enter__()
-        self._channel = grpc.insecure_channel(
-            self._server.target, options=[("grpc.max_receive_message_length", -1)])
-        self._compute = compute_service_pb2_grpc.ComputeServiceStub(self._channel)
-        self._hold_memory()
-        self._stream = self._hold_stream()
-        self._thread = threading.Thread(target=self._call_until_end)
-        self._thread.start()
+        with contextlib.ExitStack() as ends:
+            ends.enter_context(self._server)
+            self._channel = ends.enter_context(grpc.insecure_channel(
+                self._server.target, options=[("grpc.max_receive_message_length", -1)]))
+            self._compute = compute_service_pb2_grpc.ComputeServiceStub(self._channel)
+            ends.callback(pathlib.Path("/dev/shm" + REGION).unlink, missing_ok=True)
+            self._hold_memory()
+            ends.callback(self._ending.set)  # Lets go of streams; once more before the join below.
+            self._stream = self._hold_stream()
+            thread = threading.Thread(target=self._call_until_end)
+            thread.start()
+            ends.callback(thread.join)
+            ends.callback(self._ending.set)
+            self._ends = ends.pop_all()
         return self
 
-    def stop_load(self):
-        """Ends the load, and nothing else."""
-        self._ending.set()
-        self._thread.join()
-
-    def __exit__(self, *error):
-        self.stop_load()
-        self._channel.close()
-        self._server.__exit__(*error)
-        pathlib.Path("/dev/shm" + REGION).unlink(missing_ok=True)
+    def __exit__(self, *_):
+        self._ends.close()
 
     def _hold_memory(self):
         """An array and a region, for the whole time."""
@@ -85,17 +88,23 @@ class BusyServer:
                 posix_shared_memory=regions.PosixSharedMemory(object_name=REGION)))
 
     def _hold_stream(self):
-        """A stream that stays: it is there where another is refused."""
-        while True:
-            stream = self._open_stream()
-            if self._open_stream(timeout=1).code() == grpc.StatusCode.RESOURCE_EXHAUSTED:
-                return stream
+        """A stream that stays, and has its place before another asks for it."""
+        stream = self._open_stream()
+        deadline = time.monotonic() + START_SECONDS_MAX
+        while b"gridfold_streams_open 1" not in self._metrics():
+            if time.monotonic() > deadline:
+                raise TimeoutError("the stream does not open")
+            time.sleep(0.05)
+        return stream
+
+    def _metrics(self):
+        with urllib.request.urlopen(f"http://{self._metrics_address}/metrics", timeout=30) as page:
+            return page.read()
 
     def _open_stream(self, timeout=None):
         def messages():
             yield compute.ReduceStreamRequest(request=compute.ReduceArrayRequest(
-                array=array_pb2.ArraySource(streamed_array=array_pb2.StreamedArray(
-                    element_type=array_pb2.ELEMENT_TYPE_FLOAT32)),
+                array=array_pb2.ArraySource(streamed_array=STREAMED),
                 statistics=[compute.STATISTIC_SUM]), data=b"\0")
             # Not yet an element: nothing that a full queue could refuse.
             self._ending.wait()
@@ -126,6 +135,7 @@ class BusyServer:
                     element_type=array_pb2.ELEMENT_TYPE_FLOAT32, shape=[1 << 30])),
                 self._open_stream(timeout=1),
             ]
+            calls[0].cancel()
             for call in calls:
-                call.exception()
+                call.code()  # When it has ended.
             time.sleep(0.02)

@@ -32,7 +32,7 @@ ALERTS = [rule for group in yaml.safe_load((FOLDER / "alert_rules.yml").read_tex
           for rule in group["rules"]]
 # Without a value in a server that works.
 RECORDED_OF_DEFECTS = {"instance:gridfold_requests_broken:ratio_rate5m"}
-LOAD_SECONDS = 8
+WAIT_SECONDS_MAX = 90
 SKIPPED = 77  # The exit code by which CTest knows a test that could not run here.
 
 
@@ -47,6 +47,14 @@ def is_zero_here(query):
     return "gridfold_engine_" in query
 
 
+def wait_until(condition):
+    deadline = time.monotonic() + WAIT_SECONDS_MAX
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        time.sleep(0.1)
+
+
 class Prometheus:
     """Debian's Prometheus with prometheus.yml as it is, but for the target, and faster."""
 
@@ -57,7 +65,7 @@ class Prometheus:
         self._folder = tempfile.TemporaryDirectory()
         folder = pathlib.Path(self._folder.name)
         config = yaml.safe_load((FOLDER / "prometheus.yml").read_text())
-        config["global"] = {"scrape_interval": "500ms", "scrape_timeout": "500ms",
+        config["global"] = {"scrape_interval": "1s", "scrape_timeout": "1s",
                             "evaluation_interval": "500ms"}
         config["rule_files"] = [str(FOLDER / name) for name in config["rule_files"]]
         config["scrape_configs"][0]["static_configs"][0]["targets"] = [self._target]
@@ -69,7 +77,11 @@ class Prometheus:
             ["prometheus", f"--config.file={folder}/prometheus.yml",
              f"--storage.tsdb.path={folder}/data", f"--web.listen-address={address}"],
             stdout=self._log, stderr=subprocess.STDOUT)
-        self.wait_until(self._is_ready)
+        try:
+            wait_until(self._is_ready)
+        except Exception:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):
@@ -87,22 +99,15 @@ class Prometheus:
         except OSError:
             return False
 
-    @staticmethod
-    def wait_until(condition):
-        deadline = time.monotonic() + 30
-        while not condition():
-            if time.monotonic() > deadline:
-                raise TimeoutError
-            time.sleep(0.1)
-
     def get(self, path, **parameters):
         url = f"{self._url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=30) as answer:
             return json.load(answer)["data"]
 
-    def values(self, query, begin, end):
-        """All finite values of a query in a time, of all series."""
-        result = self.get("query_range", query=query, start=begin, end=end, step="0.5")["result"]
+    def values(self, query, begin):
+        """All finite values of a query since a time, of all series."""
+        result = self.get("query_range", query=query, start=begin, end=time.time(),
+                          step="0.5")["result"]
         numbers = [float(value) for series in result for _, value in series["values"]]
         return [number for number in numbers if math.isfinite(number)]
 
@@ -118,36 +123,38 @@ class LiveTest(unittest.TestCase):
         import busy_server  # Needs gRPC and the stubs; the other tests do not.
         target = f"127.0.0.1:{free_port()}"
         with Prometheus(target) as prometheus:
-            with busy_server.BusyServer(target) as server:
-                begin = time.time()
-                time.sleep(LOAD_SECONDS)
-                end = time.time()
-                server.stop_load()
-                self.expect_data(prometheus, begin, end)
+            begin = time.time()
+            with busy_server.BusyServer(target):
+                self.expect_data(prometheus, begin)
+                # In a few minutes these would fire; and what is well raises nothing. Not looked at is
+                # GridfoldDown, which one slow scrape of a busy machine makes pending.
+                expected = {"GridfoldRefusing", "GridfoldMissingDeadlines",
+                            "GridfoldStreamsRefused", "GridfoldArraysRefused"}
+                wait_until(lambda: expected <= prometheus.alerts())
+                self.assertFalse(prometheus.alerts() & {
+                    "GridfoldNotServing", "GridfoldDeviceLost", "GridfoldBroken",
+                    "GridfoldRestarting", "GridfoldAllocating"})
                 self.expect_rules_to_work(prometheus)
-                alerts = prometheus.alerts()
-            # For ten minutes to come, in the rules' own words; and what is well raises nothing.
-            self.assertLessEqual({"GridfoldRefusing", "GridfoldMissingDeadlines",
-                                  "GridfoldStreamsRefused", "GridfoldArraysRefused"}, alerts)
-            self.assertFalse(alerts & {"GridfoldDown", "GridfoldNotServing", "GridfoldDeviceLost",
-                                       "GridfoldBroken", "GridfoldRestarting",
-                                       "GridfoldAllocating"})
-            prometheus.wait_until(lambda: "GridfoldDown" in prometheus.alerts())
+            wait_until(lambda: "GridfoldDown" in prometheus.alerts())
 
-    def expect_data(self, prometheus, begin, end):
-        queries = [query.replace("$__rate_interval", "5s").replace("$instance", ".+")
-                   for query in QUERIES]
-        for query in {*queries, *RECORDED} - RECORDED_OF_DEFECTS:
-            with self.subTest(query):
-                self.assertNotIn("$", query)
-                values = prometheus.values(query, begin, end)
-                self.assertNotEqual(values, [], "no data")
-                if not is_zero_here(query):
-                    self.assertGreater(max(values), 0)
-        # A pattern that the variable could be, and no server: the queries do look at the variable.
-        for query in QUERIES:
-            query = query.replace("$__rate_interval", "5s").replace("$instance", "nowhere")
-            self.assertEqual(prometheus.values(query, begin, end), [], query)
+    def expect_data(self, prometheus, begin):
+        """Waits until the load has shown in every query."""
+        def has_data(query):
+            values = prometheus.values(query, begin)
+            return values != [] and (is_zero_here(query) or max(values) > 0)
+
+        queries = [query.replace("$__rate_interval", "30s") for query in QUERIES]
+        lacking = {query.replace("$instance", ".+") for query in queries}
+        lacking |= set(RECORDED) - RECORDED_OF_DEFECTS
+        deadline = time.monotonic() + WAIT_SECONDS_MAX
+        while lacking and time.monotonic() < deadline:
+            time.sleep(0.5)
+            lacking = {query for query in lacking if not has_data(query)}
+        self.assertEqual(lacking, set())
+        # The variable of the dashboard is looked at: where it names no server, there is nothing.
+        for query in queries:
+            self.assertEqual(prometheus.values(query.replace("$instance", "nowhere"), begin), [],
+                             query)
 
     def expect_rules_to_work(self, prometheus):
         rules = [rule for group in prometheus.get("rules")["groups"] for rule in group["rules"]]
