@@ -1,7 +1,7 @@
 """Checks compose.yaml: its parts fit each other, the files that they mount, and the server.
 
-Where there is Docker Compose (`docker compose` or docker-compose) it reads the file first; no daemon is
-asked and no container runs. GRIDFOLD_SERVER_BINARY is the server.
+Where there is Docker Compose (`docker compose` or docker-compose) it reads the file first; no daemon
+is asked and no container runs. GRIDFOLD_SERVER_BINARY is the server.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""What a configuration file of the server comes to: the server itself is asked, with its CPU engine.
+"""What a configuration file of the server comes to: the server is asked, with its CPU engine.
 
 GRIDFOLD_SERVER_BINARY is the server.
 """

@@ -1,7 +1,7 @@
 """Renders each overlay and checks what comes of it, with the server's own word on its options.
 
-Needs `kustomize`, or a kubectl of 1.27 or newer, which has it inside. There is no cluster and no schema
-here: that the API server takes the objects is not tested.
+Needs `kustomize`, or a kubectl of 1.27 or newer, which has it inside. There is no cluster and no
+schema here: that the API server takes the objects is not tested.
 
 GRIDFOLD_SERVER_BINARY is the server.
 """

@@ -1,7 +1,7 @@
 """Rules, dashboard and runbooks: a real Prometheus scrapes a real server that is under load.
 
-Needs `prometheus` and `promtool` (Debian's package prometheus), and what busy_server.py needs. Grafana
-itself is not run: the dashboard's queries are, and its form is checked.
+Needs `prometheus` and `promtool` (Debian's package prometheus), and what busy_server.py needs.
+Grafana itself is not run: the dashboard's queries are, and its form is checked.
 """
 
 import itertools
@@ -126,8 +126,8 @@ class LiveTest(unittest.TestCase):
             begin = time.time()
             with busy_server.BusyServer(target):
                 self.expect_data(prometheus, begin)
-                # In a few minutes these would fire; and what is well raises nothing. Not looked at is
-                # GridfoldDown, which one slow scrape of a busy machine makes pending.
+                # In a few minutes these would fire; and what is well raises nothing. GridfoldDown is
+                # not looked at: one slow scrape of a busy machine makes it pending.
                 expected = {"GridfoldRefusing", "GridfoldMissingDeadlines",
                             "GridfoldStreamsRefused", "GridfoldArraysRefused"}
                 wait_until(lambda: expected <= prometheus.alerts())
