@@ -14,7 +14,8 @@ build_packages=(
   libtbb-dev libcli11-dev libspdlog-dev nlohmann-json3-dev prometheus-cpp-dev libmimalloc-dev libyaml-cpp-dev
   python3)
 test_packages=(
-  libgtest-dev libgmock-dev python3-grpcio python3-protobuf python3-numpy clang-format npm)
+  libgtest-dev libgmock-dev python3-grpcio python3-protobuf python3-numpy python3-yaml prometheus
+  clang-format npm)
 
 packages=("${build_packages[@]}")
 if [[ "${1:-}" == "--tests" ]]; then
