@@ -48,10 +48,13 @@ class LoadTest(unittest.TestCase):
     def json(self, *arguments, code=0):
         return json.loads(self.run_load(*arguments, "--json", "-", code=code)[0])
 
-    def run_requests(self, requests, *arguments):
+    def scenario(self, requests):
         path = self.folder / "scenario.json"
         path.write_text(json.dumps({"requests": requests}))
-        return self.json("--scenario", path, *SHORT, *arguments)
+        return ["--scenario", path]
+
+    def run_requests(self, requests, *arguments):
+        return self.json(*self.scenario(requests), *SHORT, *arguments)
 
     def expect_all_right(self, report):
         for level in report["levels"]:
@@ -109,7 +112,8 @@ class LoadTest(unittest.TestCase):
             requests = [
                 {**base, **ragged, "statistics": STATISTICS, "values": [-9, 9]},
                 {**base, "statistics": ["product"], "element_type": "int32", "values": [-1, 1]},
-                {**base, **ragged, "statistics": ["product", "sum"], "values": [1, 2]},
+                {**base, **ragged, "statistics": ["product", "sum"], "values": [1, 2],
+                 "element_type": "int16" if transport == "stream" else "float32"},
                 {**base, "operation": "histogram", "layout": "integer", "bins": 150,
                  "element_type": "int16", "values": [-100, 100]},
                 {**base, "operation": "histogram", "bins": 20, "y_bins": 30, "range": [5, 70.5]},
@@ -132,6 +136,36 @@ class LoadTest(unittest.TestCase):
             for request in requests:
                 request["name"] = json.dumps(request)
             self.expect_all_right(self.run_requests(requests, "--count", 500))
+
+    def test_destinations_of_scans(self):
+        requests = []
+        for transport in ["inline", "resident", "shared"]:
+            for destination in ["resident", "shared"]:
+                base = {"operation": "scan", "transport": transport, "destination": destination}
+                requests += [
+                    {**base, "elements": [1, 3000, 300000], "element_type": "int32"},
+                    {**base, "elements": 3000, "scan": "max", "element_type": "int8"},
+                    {**base, "elements": 3000, "mode": "exclusive", "columns": 30,
+                     "group_by": "rows", "element_type": "float64"},
+                ]
+        for request in requests:
+            request["name"] = json.dumps(request)
+        # Places of results are taken by many calls, one after the other, of one thread and several.
+        for load in [["--concurrency", 11, "--connections", 3], ["--rate", 150, "--in-flight-max", 20]]:
+            self.expect_all_right(self.run_requests(requests, "--count", 400, *load))
+        # Nothing stays behind, also of answers that nobody looked at.
+        self.run_load(*self.scenario(requests), "--count", 100, "--verify", "none")
+        arrays = subprocess.run(
+            [os.environ["GRIDFOLD_CLI_BINARY"], "--server", self.server.target, "array", "list"],
+            capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("int", arrays)
+        self.assertNotIn("float", arrays)
+
+    def test_places_of_results_are_bounded(self):
+        requests = [{"operation": "scan", "elements": 1000000, "destination": "shared"}]
+        _, error = self.run_load(*self.scenario(requests), "--rate", 10, code=2)
+        self.assertIn("requests[0].destination", error)
+        self.assertIn("in-flight-max", error)
 
     def test_scenarios(self):
         for name in ["small_inline.json", "resident_analytics.json", "shared_memory.json",

@@ -1,12 +1,34 @@
 #include "client/load/run/call.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/time/clock.h"
 #include "client/library/status_conversion.h"
 #include "client/library/unary_call.h"
+#include "gridfold/v1/array_service.pb.h"
 
 namespace gridfold::load {
+namespace {
+
+constexpr char kReadArray[] = "/gridfold.v1.ArrayService/ReadArray";
+constexpr char kDeleteArray[] = "/gridfold.v1.ArrayService/DeleteArray";
+
+// The message and behind it the field. Nothing is copied: slices are counted.
+grpc::ByteBuffer WithField(const grpc::ByteBuffer& message, const grpc::Slice& field) {
+  std::vector<grpc::Slice> slices;
+  // Fails of compressed messages only.
+  (void)message.Dump(&slices);
+  slices.push_back(field);
+  return grpc::ByteBuffer(slices.data(), slices.size());
+}
+
+grpc::ByteBuffer ToByteBuffer(const google::protobuf::MessageLite& message) {
+  const grpc::Slice slice(message.SerializeAsString());
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+}  // namespace
 
 Call::Call(grpc::CompletionQueue& queue, size_t place) : queue_(queue), place_(place) {
   for (size_t i = 0; i < tags_.size(); ++i) tags_[i] = {this, static_cast<Event>(i)};
@@ -15,52 +37,83 @@ Call::Call(grpc::CompletionQueue& queue, size_t place) : queue_(queue), place_(p
 void Call::Begin(const Start& start) {
   start_ = start;
   cancelled_as_.reset();
-  // What belongs to the last call goes before its context.
+  const PreparedRequest& request = *start.request;
+  messages_ = request.messages;
+  if (request.result_places != nullptr) {
+    result_place_ = &request.result_places->Take();
+    own_message_ = WithField(request.messages.front(), result_place_->wire_field);
+    messages_ = {&own_message_, 1};
+  }
+  reader_.emplace(request, start.verify, result_place_);
+  is_under_way_.store(true, std::memory_order_release);
+  BeginPhase(Phase::kCompute, request.method, request.is_stream());
+}
+
+void Call::BeginPhase(Phase phase, const std::string& method, bool is_stream) {
+  phase_ = phase;
+  // What belongs to the phase before goes before its context.
   unary_.reset();
   stream_.reset();
   received_.Clear();
   status_ = grpc::Status::OK;
   context_.emplace();
-  const RequestKind& kind = start.request->kind;
-  const absl::Duration timeout = kind.timeout.value_or(start.timeout);
+  const RequestKind& kind = start_.request->kind;
+  const absl::Duration timeout = kind.timeout.value_or(start_.timeout);
   client::CallHead{
       .deadline = absl::Now() + timeout, .tenant = kind.tenant, .priority = kind.priority}
       .ApplyTo(*context_);
-  reader_.emplace(*start.request, start.verify);
-  is_under_way_.store(true, std::memory_order_release);
-  if (start.request->is_stream()) {
-    BeginStream();
+  pending_events_ = 1;
+  written_messages_ = 0;
+  if (is_stream) {
+    stream_ = start_.stub->PrepareCall(&*context_, method, &queue_);
+    stream_->StartCall(TagOf(Event::kStarted));
   } else {
-    BeginUnary();
+    unary_ = start_.stub->PrepareUnaryCall(&*context_, method, messages_.front(), &queue_);
+    unary_->StartCall();
+    unary_->Finish(&received_, &status_, TagOf(Event::kUnaryEnd));
   }
 }
 
-void Call::BeginUnary() {
-  pending_events_ = 1;
-  unary_ = start_.stub->PrepareUnaryCall(&*context_, start_.request->method,
-                                         start_.request->messages.front(), &queue_);
-  unary_->StartCall();
-  unary_->Finish(&received_, &status_, TagOf(Event::kUnaryEnd));
-}
-
-void Call::BeginStream() {
-  pending_events_ = 1;
-  written_messages_ = 0;
-  stream_ = start_.stub->PrepareCall(&*context_, start_.request->method, &queue_);
-  stream_->StartCall(TagOf(Event::kStarted));
-}
-
-bool Call::OnEvent(Event event, bool ok) {
+bool Call::OnEvent(Event event, bool ok, int64_t now_ns) {
   --pending_events_;
   if (event == Event::kUnaryEnd) {
-    if (status_.ok()) reader_->Add(received_);
+    if (status_.ok()) OnMessage();
   } else {
     OnStreamEvent(event, ok);
   }
   if (pending_events_ > 0) return false;
+  if (phase_ == Phase::kCompute) ended_ns_ = now_ns;
+  if (status_.ok() && BeginFollowUp()) return false;
   is_under_way_.store(false, std::memory_order_release);
   generation_.fetch_add(1, std::memory_order_release);
   return true;
+}
+
+// Whether there is something to do behind what has ended.
+bool Call::BeginFollowUp() {
+  const std::string& array = reader_->result_array();
+  if (array.empty() || phase_ == Phase::kDeleteResults) return false;
+  messages_ = {&own_message_, 1};
+  if (phase_ == Phase::kCompute && start_.verify) {
+    v1::ReadArrayRequest request;
+    request.mutable_array()->set_name(array);
+    own_message_ = ToByteBuffer(request);
+    BeginPhase(Phase::kReadResults, kReadArray, /*is_stream=*/true);
+  } else {
+    v1::DeleteArrayRequest request;
+    request.set_name(array);
+    own_message_ = ToByteBuffer(request);
+    BeginPhase(Phase::kDeleteResults, kDeleteArray, /*is_stream=*/false);
+  }
+  return true;
+}
+
+void Call::OnMessage() {
+  switch (phase_) {
+    case Phase::kCompute: reader_->Add(received_); break;
+    case Phase::kReadResults: reader_->AddArrayContent(received_); break;
+    case Phase::kDeleteResults: break;
+  }
 }
 
 void Call::OnStreamEvent(Event event, bool ok) {
@@ -75,7 +128,7 @@ void Call::OnStreamEvent(Event event, bool ok) {
       break;
     case Event::kRead:
       if (ok) {
-        reader_->Add(received_);
+        OnMessage();
         received_.Clear();
         ReadNext();
       } else {
@@ -91,10 +144,10 @@ void Call::OnStreamEvent(Event event, bool ok) {
 
 void Call::WriteNext() {
   ++pending_events_;
-  if (written_messages_ == start_.request->messages.size()) {
+  if (written_messages_ == messages_.size()) {
     stream_->WritesDone(TagOf(Event::kWritesDone));
   } else {
-    stream_->Write(start_.request->messages[written_messages_++], TagOf(Event::kWritten));
+    stream_->Write(messages_[written_messages_++], TagOf(Event::kWritten));
   }
 }
 
@@ -104,6 +157,8 @@ void Call::ReadNext() {
 }
 
 void Call::Cancel(Outcome::Ending ending) {
+  // A computation that has ended can be given up no more.
+  if (ending == Outcome::Ending::kCancelled && phase_ != Phase::kCompute) return;
   if (!cancelled_as_) cancelled_as_ = ending;
   context_->TryCancel();
 }
@@ -114,9 +169,12 @@ Outcome Call::TakeOutcome() {
                   .array_bytes = start_.request->array_bytes,
                   .intended_ns = start_.intended_ns,
                   .sent_ns = start_.sent_ns,
-                  .ended_ns = 0,
+                  .ended_ns = ended_ns_,
                   .error = {},
                   .answer = {}};
+  if (result_place_ != nullptr) {
+    start_.request->result_places->GiveBack(*std::exchange(result_place_, nullptr), status_.ok());
+  }
   if (cancelled_as_ && status_.error_code() == grpc::StatusCode::CANCELLED) {
     outcome.ending = *cancelled_as_;
     return outcome;

@@ -1,4 +1,6 @@
-// One call at a time over a completion queue, unary or a stream.
+// One call at a time over a completion queue, unary or a stream. Where a scan has put its results
+// into an array on the server, that is read, if the answer is verified, and deleted behind the
+// call.
 #ifndef GRIDFOLD_CLIENT_LOAD_RUN_CALL_H_
 #define GRIDFOLD_CLIENT_LOAD_RUN_CALL_H_
 
@@ -7,6 +9,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "client/load/measure/outcome.h"
 #include "client/load/work/answer_reader.h"
@@ -43,10 +47,11 @@ class Call {
   };
   void Begin(const Start& start);
 
-  // Of the thread that takes events: whether the call has ended with this one.
-  bool OnEvent(Event event, bool ok);
+  // Of the thread that takes events, at `now_ns`: whether the call, and what follows it, has ended
+  // with this one.
+  bool OnEvent(Event event, bool ok, int64_t now_ns);
 
-  // Of a call that has ended: what became of it. `ended_ns` is left to the caller.
+  // Of a call that has ended: what became of it.
   Outcome TakeOutcome();
 
   size_t place() const { return place_; }
@@ -58,10 +63,14 @@ class Call {
   void Cancel(Outcome::Ending ending);
 
  private:
+  // What the call is at. Only its computation is measured.
+  enum class Phase { kCompute, kReadResults, kDeleteResults };
+
   void* TagOf(Event event) { return &tags_[static_cast<size_t>(event)]; }
-  void BeginUnary();
-  void BeginStream();
+  void BeginPhase(Phase phase, const std::string& method, bool is_stream);
+  bool BeginFollowUp();
   void OnStreamEvent(Event event, bool ok);
+  void OnMessage();
   void WriteNext();
   void ReadNext();
 
@@ -72,13 +81,18 @@ class Call {
   std::atomic<uint64_t> generation_ = 0;
   Start start_;
   std::optional<grpc::ClientContext> context_;
+  ResultPlace* result_place_ = nullptr;
   std::optional<AnswerReader> reader_;
+  Phase phase_ = Phase::kCompute;
+  grpc::ByteBuffer own_message_;                // One that is not the request's.
+  std::span<const grpc::ByteBuffer> messages_;  // To send.
   std::unique_ptr<grpc::GenericClientAsyncResponseReader> unary_;
   std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream_;
   int pending_events_ = 0;
   size_t written_messages_ = 0;
   grpc::ByteBuffer received_;
   grpc::Status status_;
+  int64_t ended_ns_ = 0;
   std::optional<Outcome::Ending> cancelled_as_;
 };
 

@@ -1,6 +1,7 @@
 #include "client/load/run/load_test.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -30,6 +31,15 @@ uint64_t StreamChunkBytes(const client::ServerInfo& server) {
   const auto wanted = static_cast<uint64_t>(client::ClientOptions().write_chunk_bytes);
   const uint64_t taken = server.limits.array_chunk_bytes_max;
   return taken == 0 ? wanted : std::min(wanted, taken);
+}
+
+// Under way at the same time. Each connection may have a worker of its own, and each of those a
+// call.
+uint64_t CallCountMax(const LoadPlan& plan) {
+  if (plan.is_open_loop) return std::max(plan.in_flight_max, plan.connection_count);
+  double most = 0;
+  for (const LoadLevel& level : plan.levels) most = std::max(most, level.max());
+  return static_cast<uint64_t>(std::ceil(most));
 }
 
 bool IsEnd(EndReason reason) {
@@ -107,7 +117,10 @@ absl::StatusOr<LoadResult> RunLoadTest(const client::ClientOptions& server,
   std::vector<std::shared_ptr<grpc::Channel>> channels;
   for (int i = 0; i < plan->connection_count; ++i) channels.push_back(pool.Next());
   const absl::StatusOr<std::unique_ptr<Workload>> workload =
-      Workload::Prepare(scenario, server, StreamChunkBytes(*info), plan->seed);
+      Workload::Prepare(scenario, server,
+                        {.chunk_bytes = StreamChunkBytes(*info),
+                         .call_count_max = CallCountMax(*plan),
+                         .seed = plan->seed});
   if (!workload.ok()) return workload.status();
   LoadResult result{.target = server.target,
                     .start_time = absl::Now(),

@@ -205,7 +205,7 @@ void Worker::TakeAnswers() {
       if (ok && event.event != Call::Event::kUnaryEnd && event.event != Call::Event::kEnd) {
         progress_.fetch_add(1, std::memory_order_relaxed);
       }
-      if (event.call->OnEvent(event.event, ok)) OnEnded(*event.call, now_ns);
+      if (event.call->OnEvent(event.event, ok, now_ns)) OnEnded(*event.call, now_ns);
     }
     if (now_ns >= next_errand_ns_) RunErrands(now_ns);
   }
@@ -222,9 +222,9 @@ bool Worker::MayEnd() const {
 
 void Worker::OnEnded(Call& call, int64_t now_ns) {
   in_flight_.fetch_sub(1, std::memory_order_relaxed);
-  Outcome outcome = call.TakeOutcome();
-  outcome.ended_ns = now_ns;
-  recorder_.Record(outcome, control_.IsInWindow(outcome.intended_ns), control_.IsInWindow(now_ns));
+  const Outcome outcome = call.TakeOutcome();
+  recorder_.Record(outcome, control_.IsInWindow(outcome.intended_ns),
+                   control_.IsInWindow(outcome.ended_ns));
   const bool is_failed = outcome.ending == Outcome::Ending::kFailed;
   if (outcome.ending == Outcome::Ending::kAnswered ||
       (is_failed && IsWordOfServer(outcome.error))) {

@@ -1,5 +1,7 @@
 #include "client/load/work/answer_reader.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 #include <variant>
 
@@ -9,9 +11,18 @@
 #include "client/library/scan_conversion.h"
 #include "client/library/shared_conversion.h"
 #include "client/library/unary_call.h"
+#include "gridfold/v1/array_service.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
 
 namespace gridfold::load {
+
+AnswerReader::AnswerReader(const PreparedRequest& request, bool verify, const ResultPlace* place)
+    : request_(request), verify_(verify && (place == nullptr || place->is_settled)), place_(place) {
+  if (!verify_ || place_ == nullptr) return;
+  const std::string& results = std::get<KnownScan>(*request_.known.front()).data;
+  std::transform(results.begin(), results.end(), place_->bytes.begin(),
+                 [](char byte) { return ~std::byte{static_cast<unsigned char>(byte)}; });
+}
 
 void AnswerReader::Add(grpc::ByteBuffer& message) {
   if (!error_.ok()) return;
@@ -39,7 +50,7 @@ absl::Status AnswerReader::AddReduction(grpc::ByteBuffer& message) {
       client::FromProto(request_.is_stream() ? streamed.result() : std::as_const(response));
   if (!result.ok()) return result.status();
   answer_.execution = result->execution;
-  Compare(*result, request_.known.front());
+  Compare(*result, *request_.known.front());
   return absl::OkStatus();
 }
 
@@ -54,7 +65,7 @@ absl::Status AnswerReader::AddHistogram(grpc::ByteBuffer& message) {
                         HistogramOptionsToRead(request_.kind));
   if (!result.ok()) return result.status();
   answer_.execution = result->execution;
-  Compare(*result, request_.known.front());
+  Compare(*result, *request_.known.front());
   return absl::OkStatus();
 }
 
@@ -64,7 +75,11 @@ absl::Status AnswerReader::AddScan(grpc::ByteBuffer& message) {
   const auto result = client::FromProto(std::move(response));
   if (!result.ok()) return result.status();
   answer_.execution = result->execution;
-  Compare(*result, request_.known.front());
+  if (result->resident_array) {
+    result_array_ = result->resident_array->name;
+    result_type_ = result->element_type;
+  }
+  Compare(*result, *request_.known.front());
   return absl::OkStatus();
 }
 
@@ -77,7 +92,7 @@ absl::Status AnswerReader::AddBatch(grpc::ByteBuffer& message) {
   for (size_t i = 0; i < batch->entries().size(); ++i) {
     absl::Status status = std::visit(
         [&](const auto& result) {
-          if (result.ok()) Compare(*result, request_.known[i]);
+          if (result.ok()) Compare(*result, *request_.known[i]);
           return result.status();
         },
         batch->entries()[i]);
@@ -90,13 +105,22 @@ absl::Status AnswerReader::AddScanPiece(grpc::ByteBuffer& message) {
   v1::ScanStreamResponse response;
   if (absl::Status status = client::Parse(message, response); !status.ok()) return status;
   if (response.has_execution()) answer_.execution = client::FromProto(response.execution());
-  streamed_bytes_ += response.data().size();
-  if (verify_) {
-    Note(Difference(std::get<KnownScan>(request_.known.front()),
-                    static_cast<client::ElementType>(response.element_type()),
-                    response.first_element(), response.data()));
-  }
+  AddResults(static_cast<client::ElementType>(response.element_type()), response.first_element(),
+             response.data());
   return absl::OkStatus();
+}
+
+void AnswerReader::AddArrayContent(grpc::ByteBuffer& message) {
+  v1::ReadArrayResponse response;
+  if (error_.ok()) error_ = client::Parse(message, response);
+  if (error_.ok()) AddResults(result_type_, response.first_element(), response.data());
+}
+
+void AnswerReader::AddResults(client::ElementType element_type, uint64_t first_element,
+                              const std::string& data) {
+  result_bytes_ += data.size();
+  if (!verify_) return;
+  Note(Difference(std::get<KnownScan>(*request_.known.front()), element_type, first_element, data));
 }
 
 void AnswerReader::Compare(const client::ReductionResult& result, const KnownAnswer& known) {
@@ -108,7 +132,29 @@ void AnswerReader::Compare(const client::HistogramResult& result, const KnownAns
 }
 
 void AnswerReader::Compare(const client::ScanResult& result, const KnownAnswer& known) {
-  if (verify_) Note(WholeDifference(std::get<KnownScan>(known), result.element_type, result.data));
+  if (!verify_) return;
+  const auto& results = std::get<KnownScan>(known);
+  switch (request_.kind.destination) {
+    case ResultDestination::kInline:
+      Note(WholeDifference(results, result.element_type, result.data));
+      break;
+    case ResultDestination::kShared: CompareInPlace(result, results); break;
+    case ResultDestination::kResident:
+      if (!result.resident_array) Note("the answer names no array of results");
+      break;
+  }
+}
+
+void AnswerReader::CompareInPlace(const client::ScanResult& result, const KnownScan& known) {
+  if (!result.region_slice || result.region_slice->name != place_->destination.name ||
+      result.region_slice->offset_bytes != place_->destination.offset_bytes) {
+    return Note("the answer names another place of results");
+  }
+  uint64_t size_bytes = client::ElementSizeBytes(result.element_type);
+  for (const uint64_t extent : result.shape) size_bytes *= extent;
+  const auto* const data = reinterpret_cast<const char*>(place_->bytes.data());
+  Note(Difference(known, result.element_type, 0, {data, known.data.size()}));
+  Note(SizeDifference(known, size_bytes));
 }
 
 void AnswerReader::Note(const std::string& difference) {
@@ -119,10 +165,11 @@ absl::StatusOr<Answer> AnswerReader::Finish() {
   if (!error_.ok()) return error_;
   if (!has_message_) return absl::InternalError("the server's answer is missing");
   answer_.is_verified = verify_;
-  const bool is_streamed_scan =
-      request_.is_stream() && request_.kind.operation == OperationKind::kScan;
-  if (verify_ && is_streamed_scan) {
-    Note(SizeDifference(std::get<KnownScan>(request_.known.front()), streamed_bytes_));
+  const bool is_scan = request_.kind.operation == OperationKind::kScan;
+  const bool has_parts =
+      request_.is_stream() || request_.kind.destination == ResultDestination::kResident;
+  if (verify_ && is_scan && has_parts) {
+    Note(SizeDifference(std::get<KnownScan>(*request_.known.front()), result_bytes_));
   }
   return std::move(answer_);
 }

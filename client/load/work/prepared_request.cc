@@ -17,6 +17,9 @@
 namespace gridfold::load {
 namespace {
 
+// Of an array for results, should nobody delete it: its call was given up, say.
+constexpr absl::Duration kResultExpiry = absl::Minutes(1);
+
 constexpr uint32_t kHeaderField = v1::ReduceStreamRequest::kRequestFieldNumber;
 constexpr uint32_t kDataField = v1::ReduceStreamRequest::kDataFieldNumber;
 constexpr uint32_t kYDataField = v1::HistogramStreamRequest::kYDataFieldNumber;
@@ -48,10 +51,19 @@ client::ReductionOptions ReductionOptionsOf(const RequestKind& kind,
   return {.statistics = kind.statistics, .grouping = GroupingOf(kind, offsets)};
 }
 
+// A place in shared memory is not known before the call.
+client::ScanDestination DestinationOf(const RequestKind& kind) {
+  if (kind.destination == ResultDestination::kResident) {
+    return client::ResidentDestination{.idle_expiry = kResultExpiry};
+  }
+  return client::InlineDestination{};
+}
+
 client::ScanOptions ScanOptionsOf(const RequestKind& kind, const std::vector<uint64_t>& offsets) {
   return {.operation = kind.scan_operation,
           .mode = kind.scan_mode,
-          .grouping = GroupingOf(kind, offsets)};
+          .grouping = GroupingOf(kind, offsets),
+          .destination = DestinationOf(kind)};
 }
 
 client::HistogramOptions HistogramOptionsOf(const RequestKind& kind,

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "client/load/work/known_answer.h"
+#include "client/load/work/result_places.h"
 #include "client/load/work/scenario.h"
 #include "gridfold/array_input.h"
 #include "gridfold/batch.h"
@@ -23,7 +25,11 @@ struct PreparedRequest {
   std::string method;                      // "/package.Service/Method"
   std::vector<grpc::ByteBuffer> messages;  // One, but for streams.
   uint64_t array_bytes = 0;                // What the server is to read.
-  std::vector<KnownAnswer> known = {};     // One, but for batches.
+  // One, but for batches. Requests about the same array share it.
+  std::vector<std::shared_ptr<const KnownAnswer>> known = {};
+  // Of scans with results in shared memory: where, of which each call takes one place and adds the
+  // field that names it to the message.
+  ResultPlaces* result_places = nullptr;
 
   bool is_batch() const { return kind.batch_size > 0; }
   bool is_stream() const { return kind.transport == ArrayTransport::kStream; }

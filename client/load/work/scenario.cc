@@ -91,12 +91,20 @@ absl::Status ValidateStatistics(const RequestKind& kind, const std::string& path
 }
 
 absl::Status ValidateScan(const RequestKind& kind, const std::string& path) {
-  if (kind.operation != OperationKind::kScan) return absl::OkStatus();
+  const bool is_inline = kind.destination == ResultDestination::kInline;
+  if (kind.operation != OperationKind::kScan) {
+    return is_inline ? absl::OkStatus() : Wrong(path + ".destination", "only scans have one");
+  }
   const bool has_known_identity = kind.scan_operation == client::ScanOperation::kSum ||
                                   kind.scan_operation == client::ScanOperation::kProduct;
   if (kind.scan_mode == client::ScanMode::kExclusive && !has_known_identity) {
     return Wrong(path + ".mode", "exclusive scans must be sums or products");
   }
+  if (is_inline) return absl::OkStatus();
+  if (kind.transport == ArrayTransport::kStream) {
+    return Wrong(path + ".destination", "the results of a stream are its messages");
+  }
+  if (kind.batch_size > 0) return Wrong(path + ".destination", "batches answer with the results");
   return absl::OkStatus();
 }
 
@@ -163,6 +171,9 @@ absl::Status ValidateProducts(const RequestKind& kind, const std::string& path) 
   const bool is_scan = kind.operation == OperationKind::kScan &&
                        kind.scan_operation == client::ScanOperation::kProduct;
   if (!is_statistic && !is_scan) return absl::OkStatus();
+  if (is_statistic && kind.transport == ArrayTransport::kStream && !IsInteger(kind.element_type)) {
+    return Wrong(path + ".statistics", "streams have no products of floating-point elements");
+  }
   const double bits =
       static_cast<double>(GroupElementsMax(kind)) * std::log2(std::max(1.0, MagnitudeMax(kind)));
   if (bits >= kExactBits) {

@@ -27,6 +27,13 @@ enum class ArrayTransport {
   kShared,    // In shared memory, where the server allows regions.
 };
 
+// Where the results of scans go.
+enum class ResultDestination {
+  kInline,    // Into the answer.
+  kResident,  // Into a new array on the server, which goes after the call.
+  kShared,    // Into shared memory, where the server allows regions.
+};
+
 enum class Distribution {
   kUniform,      // Each integer from value_min to value_max alike.
   kNormal,       // Around their middle, with a sixth of the range as standard deviation.
@@ -53,6 +60,7 @@ struct RequestKind {
   std::vector<client::Statistic> statistics = {client::Statistic::kSum};
   client::ScanOperation scan_operation = client::ScanOperation::kSum;
   client::ScanMode scan_mode = client::ScanMode::kInclusive;
+  ResultDestination destination = ResultDestination::kInline;
   BinLayout bin_layout = BinLayout::kEven;
   uint64_t bin_count = 64;
   uint64_t y_bin_count = 0;  // Of the second coordinates; 0: one dimension.

@@ -172,6 +172,11 @@ void ReadOperation(ObjectReader& reader, RequestKind& kind) {
   reader.ReadName<ScanMode>(
       "mode", {{"inclusive", ScanMode::kInclusive}, {"exclusive", ScanMode::kExclusive}},
       kind.scan_mode);
+  reader.ReadName<ResultDestination>("destination",
+                                     {{"inline", ResultDestination::kInline},
+                                      {"resident", ResultDestination::kResident},
+                                      {"shared", ResultDestination::kShared}},
+                                     kind.destination);
   reader.ReadName<BinLayout>(
       "layout", {{"even", BinLayout::kEven}, {"integer", BinLayout::kInteger}}, kind.bin_layout);
   reader.Read("bins", kind.bin_count);

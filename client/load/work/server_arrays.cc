@@ -7,11 +7,9 @@
 namespace gridfold::load {
 namespace {
 
-// Where arrays begin in a region: as far apart as any device wants for its widest loads.
-constexpr uint64_t kAlignmentBytes = 256;
-
 uint64_t AlignedBytes(uint64_t size_bytes) {
-  return (size_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+  constexpr uint64_t kUnit = ResultPlaces::kAlignmentBytes;
+  return (size_bytes + kUnit - 1) / kUnit * kUnit;
 }
 
 }  // namespace
@@ -74,19 +72,38 @@ absl::StatusOr<std::vector<client::ArrayInput>> ServerArrays::PlaceShared(
     const std::vector<const std::string*>& arrays) {
   uint64_t size_bytes = 0;
   for (const std::string* const bytes : arrays) size_bytes += AlignedBytes(bytes->size());
-  absl::StatusOr<client::SharedRegion> region =
-      client::SharedRegion::Create(tenant_client, {.size_bytes = size_bytes});
-  if (!region.ok()) return region.status();
+  const absl::StatusOr<const client::SharedRegion*> created =
+      CreateRegion(tenant_client, size_bytes);
+  if (!created.ok()) return created.status();
+  const client::SharedRegion& region = **created;
   std::vector<client::ArrayInput> inputs;
   uint64_t offset_bytes = 0;
   for (const std::string* const bytes : arrays) {
-    std::memcpy(region->bytes().data() + offset_bytes, bytes->data(), bytes->size());
+    std::memcpy(region.bytes().data() + offset_bytes, bytes->data(), bytes->size());
     inputs.emplace_back(
-        region->Slice(kind.element_type, ShapeOf(kind, bytes->size()), offset_bytes));
+        region.Slice(kind.element_type, ShapeOf(kind, bytes->size()), offset_bytes));
     offset_bytes += AlignedBytes(bytes->size());
   }
-  regions_.push_back(*std::move(region));
   return inputs;
+}
+
+absl::StatusOr<ResultPlaces*> ServerArrays::MakeResultPlaces(const RequestKind& kind,
+                                                             uint64_t result_bytes,
+                                                             uint64_t place_count) {
+  const absl::StatusOr<client::Client*> tenant_client = ClientOf(kind.tenant);
+  if (!tenant_client.ok()) return tenant_client.status();
+  const uint64_t place_bytes = AlignedBytes(result_bytes);
+  const auto region = CreateRegion(**tenant_client, place_bytes * place_count);
+  if (!region.ok()) return region.status();
+  return result_places_.emplace_back(std::make_unique<ResultPlaces>(**region, place_bytes)).get();
+}
+
+absl::StatusOr<const client::SharedRegion*> ServerArrays::CreateRegion(
+    client::Client& tenant_client, uint64_t size_bytes) {
+  absl::StatusOr<client::SharedRegion> region =
+      client::SharedRegion::Create(tenant_client, {.size_bytes = size_bytes});
+  if (!region.ok()) return region.status();
+  return &regions_.emplace_back(*std::move(region));
 }
 
 }  // namespace gridfold::load

@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_CLIENT_LOAD_WORK_SERVER_ARRAYS_H_
 #define GRIDFOLD_CLIENT_LOAD_WORK_SERVER_ARRAYS_H_
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/load/work/result_places.h"
 #include "client/load/work/scenario.h"
 #include "gridfold/array_input.h"
 #include "gridfold/client.h"
@@ -30,6 +32,11 @@ class ServerArrays {
   absl::StatusOr<std::vector<client::ArrayInput>> Place(
       const RequestKind& kind, const std::vector<const std::string*>& arrays);
 
+  // Makes a region of the kind's tenant with so many places for results of up to `result_bytes`;
+  // they live as long as this object. Errors: those of Client and SharedRegion.
+  absl::StatusOr<ResultPlaces*> MakeResultPlaces(const RequestKind& kind, uint64_t result_bytes,
+                                                 uint64_t place_count);
+
  private:
   absl::StatusOr<client::Client*> ClientOf(const std::string& tenant);
   absl::StatusOr<std::vector<client::ArrayInput>> PlaceResident(
@@ -38,11 +45,14 @@ class ServerArrays {
   absl::StatusOr<std::vector<client::ArrayInput>> PlaceShared(
       client::Client& tenant_client, const RequestKind& kind,
       const std::vector<const std::string*>& arrays);
+  absl::StatusOr<const client::SharedRegion*> CreateRegion(client::Client& tenant_client,
+                                                           uint64_t size_bytes);
 
   const client::ClientOptions options_;
   std::map<std::string, std::unique_ptr<client::Client>> clients_;  // By tenant.
   std::vector<std::pair<client::Client*, std::string>> resident_arrays_;
-  std::vector<client::SharedRegion> regions_;  // Go before the clients.
+  std::deque<client::SharedRegion> regions_;  // Go before the clients.
+  std::vector<std::unique_ptr<ResultPlaces>> result_places_;
 };
 
 // [elements] or [rows, columns] of an array of so many bytes.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "client/command_line/exit_code.h"
 #include "client/load/work/array_values.h"
 #include "client/load/work/element_encoding.h"
 
@@ -14,7 +16,8 @@ namespace {
 constexpr size_t kArraysOfKindMax = 16;
 // A range of sizes is not represented by fewer.
 constexpr size_t kArraysOfRangeMin = 8;
-constexpr uint64_t kArrayBytesOfKindMax = uint64_t{256} << 20;
+constexpr uint64_t kArrayBytesOfKindMax = uint64_t{64} << 20;
+constexpr uint64_t kResultBytesOfKindMax = uint64_t{256} << 20;
 
 size_t ArrayCountOf(const RequestKind& kind) {
   const std::vector<uint64_t> counts =
@@ -37,7 +40,7 @@ client::ArrayView ViewOf(const RequestKind& kind, const std::string& bytes) {
 // An operation, its arrays as bytes, and what its answer must be.
 struct GeneratedOperation {
   StreamedInput input;
-  KnownAnswer known;
+  std::shared_ptr<const KnownAnswer> known;
 
   uint64_t size_bytes() const {
     return input.elements.size() + input.y_elements.size() + input.weights.size();
@@ -50,7 +53,7 @@ GeneratedOperation Generate(const RequestKind& kind, uint64_t element_count,
   const auto encode = [&](const std::vector<int32_t>& numbers) {
     return EncodeElements(kind.element_type, std::span<const int32_t>(numbers));
   };
-  KnownAnswer known = ComputeKnownAnswer(kind, values);
+  auto known = std::make_shared<const KnownAnswer>(ComputeKnownAnswer(kind, values));
   return {.input = {.elements = encode(values.elements),
                     .y_elements = encode(values.y_elements),
                     .weights = encode(values.weights),
@@ -83,19 +86,27 @@ std::vector<OperationInput> InputsOf(const std::vector<GeneratedOperation>& oper
   return inputs;
 }
 
+uint64_t ResultBytesMax(const std::vector<GeneratedOperation>& scans) {
+  size_t largest = 1;
+  for (const auto& [input, known] : scans) {
+    largest = std::max(largest, std::get<KnownScan>(*known).data.size());
+  }
+  return largest;
+}
+
 }  // namespace
 
-Workload::Workload(const Scenario& scenario, const client::ClientOptions& options)
-    : scenario_(scenario), server_arrays_(options), requests_(scenario.requests.size()) {}
+Workload::Workload(const Scenario& scenario, const client::ClientOptions& client)
+    : scenario_(scenario), server_arrays_(client), requests_(scenario.requests.size()) {}
 
 absl::StatusOr<std::unique_ptr<Workload>> Workload::Prepare(const Scenario& scenario,
-                                                            const client::ClientOptions& options,
-                                                            uint64_t chunk_bytes, uint64_t seed) {
-  auto workload = absl::WrapUnique(new Workload(scenario, options));
-  std::mt19937_64 random(seed);
+                                                            const client::ClientOptions& client,
+                                                            const Options& options) {
+  auto workload = absl::WrapUnique(new Workload(scenario, client));
+  std::mt19937_64 random(options.seed);
   double weight = 0;
   for (size_t i = 0; i < scenario.requests.size(); ++i) {
-    absl::Status status = workload->PrepareKind(i, chunk_bytes, random);
+    absl::Status status = workload->PrepareKind(i, options, random);
     if (!status.ok()) return status;
     weight += scenario.requests[i].weight;
     workload->cumulative_weights_.push_back(weight);
@@ -103,7 +114,7 @@ absl::StatusOr<std::unique_ptr<Workload>> Workload::Prepare(const Scenario& scen
   return workload;
 }
 
-absl::Status Workload::PrepareKind(size_t kind_index, uint64_t chunk_bytes,
+absl::Status Workload::PrepareKind(size_t kind_index, const Options& options,
                                    std::mt19937_64& random) {
   const RequestKind& kind = scenario_.requests[kind_index];
   std::vector<GeneratedOperation> operations;
@@ -116,9 +127,20 @@ absl::Status Workload::PrepareKind(size_t kind_index, uint64_t chunk_bytes,
     if (!arrays.ok()) return arrays.status();
     inputs = InputsOf(operations, *arrays);
   }
+  ResultPlaces* result_places = nullptr;
+  if (kind.destination == ResultDestination::kShared) {
+    const auto made =
+        MakeResultPlaces(kind_index, ResultBytesMax(operations), options.call_count_max);
+    if (!made.ok()) return made.status();
+    result_places = *made;
+  }
   for (size_t i = 0; i < operations.size(); ++i) {
-    PreparedRequest& request = requests_[kind_index].emplace_back(
-        PreparedRequest{.kind_index = kind_index, .kind = kind, .method = "", .messages = {}});
+    PreparedRequest& request =
+        requests_[kind_index].emplace_back(PreparedRequest{.kind_index = kind_index,
+                                                           .kind = kind,
+                                                           .method = "",
+                                                           .messages = {},
+                                                           .result_places = result_places});
     // A batch begins with another operation than the one before it.
     std::vector<OperationInput> asked;
     for (uint64_t k = 0; k < std::max<uint64_t>(1, kind.batch_size); ++k) {
@@ -128,7 +150,7 @@ absl::Status Workload::PrepareKind(size_t kind_index, uint64_t chunk_bytes,
       if (!inputs.empty()) asked.push_back(inputs[place]);
     }
     if (request.is_stream()) {
-      AddStreamMessages(operations[i].input, chunk_bytes, request);
+      AddStreamMessages(operations[i].input, options.chunk_bytes, request);
     } else {
       AddUnaryMessage(asked, request);
     }
@@ -142,6 +164,19 @@ absl::StatusOr<std::vector<client::ArrayInput>> Workload::PlaceArrays(
   std::vector<client::ArrayInput> views;
   for (const std::string* const bytes : arrays) views.emplace_back(ViewOf(kind, *bytes));
   return views;
+}
+
+absl::StatusOr<ResultPlaces*> Workload::MakeResultPlaces(size_t kind_index, uint64_t result_bytes,
+                                                         uint64_t call_count_max) {
+  if (result_bytes > kResultBytesOfKindMax / call_count_max) {
+    const std::string message = absl::StrCat(
+        "requests[", kind_index, "].destination: ", call_count_max,
+        " calls under way with results of ", result_bytes,
+        " bytes need more than 256 MiB of shared memory: lower concurrency or in-flight-max");
+    return client::WithExitCode(absl::InvalidArgumentError(message), client::ExitCode::kUsage);
+  }
+  return server_arrays_.MakeResultPlaces(scenario_.requests[kind_index], result_bytes,
+                                         call_count_max);
 }
 
 const PreparedRequest& Workload::Draw(std::mt19937_64& random) const {

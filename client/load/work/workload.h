@@ -16,16 +16,23 @@
 
 namespace gridfold::load {
 
-// The requests of a run. Each kind has up to 16 arrays, of 256 MiB together, in turn: enough that
+// The requests of a run. Each kind has up to 16 arrays, of 64 MiB together, in turn: enough that
 // no two calls in a row need be the same, few enough that making them takes no time to speak of.
 // Immutable; thread-safe.
 class Workload {
  public:
-  // Generates arrays and known answers, and puts on the server what belongs there. Streams send
-  // messages of `chunk_bytes`. Errors: those of ServerArrays.
+  struct Options {
+    uint64_t chunk_bytes = 0;     // Of the messages of streams.
+    uint64_t call_count_max = 0;  // Under way at the same time.
+    uint64_t seed = 0;
+  };
+
+  // Generates arrays and known answers, and puts on the server what belongs there. Errors: those of
+  // ServerArrays; INVALID_ARGUMENT, naming the request, where the results of so many calls need
+  // more shared memory than a kind of request may have.
   static absl::StatusOr<std::unique_ptr<Workload>> Prepare(const Scenario& scenario,
-                                                           const client::ClientOptions& options,
-                                                           uint64_t chunk_bytes, uint64_t seed);
+                                                           const client::ClientOptions& client,
+                                                           const Options& options);
 
   // A request of the mix, by the kinds' weights.
   const PreparedRequest& Draw(std::mt19937_64& random) const;
@@ -34,11 +41,13 @@ class Workload {
   size_t kind_count() const { return requests_.size(); }
 
  private:
-  Workload(const Scenario& scenario, const client::ClientOptions& options);
+  Workload(const Scenario& scenario, const client::ClientOptions& client);
 
-  absl::Status PrepareKind(size_t kind_index, uint64_t chunk_bytes, std::mt19937_64& random);
+  absl::Status PrepareKind(size_t kind_index, const Options& options, std::mt19937_64& random);
   absl::StatusOr<std::vector<client::ArrayInput>> PlaceArrays(
       const RequestKind& kind, const std::vector<const std::string*>& arrays);
+  absl::StatusOr<ResultPlaces*> MakeResultPlaces(size_t kind_index, uint64_t result_bytes,
+                                                 uint64_t call_count_max);
 
   const Scenario scenario_;
   ServerArrays server_arrays_;
