@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "gridfold/v1/compute_service.grpc.pb.h"
+#include "gridfold/v1/server_service.grpc.pb.h"
 
 namespace gridfold::transport_benchmark {
 
@@ -21,9 +22,14 @@ using RawService = v1::ComputeService::WithRawCallbackMethod_ReduceArray<
                 v1::ComputeService::WithRawCallbackMethod_ScanStream<
                     v1::ComputeService::Service>>>>>;
 
-grpc::ServerUnaryReactor* Echo(grpc::CallbackServerContext& context,
-                               const grpc::ByteBuffer& request, grpc::ByteBuffer& response) {
-  response = request;
+grpc::ByteBuffer Nothing() {
+  const grpc::Slice nothing;
+  return grpc::ByteBuffer(&nothing, 1);
+}
+
+grpc::ServerUnaryReactor* Answer(UnaryAnswer answer, grpc::CallbackServerContext& context,
+                                 const grpc::ByteBuffer& request, grpc::ByteBuffer& response) {
+  response = answer == UnaryAnswer::kEcho ? request : Nothing();
   grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
   reactor->Finish(grpc::Status::OK);
   return reactor;
@@ -32,8 +38,7 @@ grpc::ServerUnaryReactor* Echo(grpc::CallbackServerContext& context,
 class Sink final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
  public:
   explicit Sink(grpc::ByteBuffer& response) {
-    const grpc::Slice nothing;
-    response = grpc::ByteBuffer(&nothing, 1);
+    response = Nothing();
     StartRead(&message_);
   }
   void OnReadDone(bool ok) override {
@@ -74,15 +79,17 @@ class Relay final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteB
 
 class BareService final : public RawService {
  public:
+  explicit BareService(UnaryAnswer answer) : answer_(answer) {}
+
   grpc::ServerUnaryReactor* ReduceArray(grpc::CallbackServerContext* context,
                                         const grpc::ByteBuffer* request,
                                         grpc::ByteBuffer* response) override {
-    return Echo(*context, *request, *response);
+    return Answer(answer_, *context, *request, *response);
   }
   grpc::ServerUnaryReactor* BatchCompute(grpc::CallbackServerContext* context,
                                          const grpc::ByteBuffer* request,
                                          grpc::ByteBuffer* response) override {
-    return Echo(*context, *request, *response);
+    return Answer(answer_, *context, *request, *response);
   }
   grpc::ServerReadReactor<grpc::ByteBuffer>* ReduceStream(grpc::CallbackServerContext*,
                                                           grpc::ByteBuffer* response) override {
@@ -96,21 +103,38 @@ class BareService final : public RawService {
       grpc::CallbackServerContext*) override {
     return new Relay();
   }
+
+ private:
+  const UnaryAnswer answer_;
+};
+
+// Clients ask for the server's limits before anything else; there are none.
+class Information final : public v1::ServerService::CallbackService {
+ public:
+  grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
+                                          const v1::GetServerInfoRequest*,
+                                          v1::GetServerInfoResponse*) override {
+    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    reactor->Finish(grpc::Status::OK);
+    return reactor;
+  }
 };
 
 }  // namespace
 
-int RunBareServer(const std::string& port_file) {
+int RunBareServer(const std::string& port_file, UnaryAnswer answer) {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  BareService service;
+  BareService service(answer);
+  Information information;
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
   builder.SetMaxReceiveMessageSize(-1);
   builder.RegisterService(&service);
+  builder.RegisterService(&information);
   const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr) return EXIT_FAILURE;
   const std::string temporary = port_file + ".tmp";

@@ -31,6 +31,7 @@ struct Options {
   std::string json;
   std::string log = "transport_benchmark_server.log";
   std::string bare_port_file;
+  bool answers_nothing = false;
   bool quick = false;
   int soak_seconds = 60;
 };
@@ -40,8 +41,8 @@ constexpr struct {
   void (*measure)(const Targets&, Report&);
 } kSections[] = {{"resident", MeasureResident}, {"unary", MeasureUnary},
                  {"batch", MeasureBatches},     {"streams", MeasureStreams},
-                 {"regions", MeasureRegions},   {"soak", MeasureSoak},
-                 {"overload", MeasureOverload}};
+                 {"regions", MeasureRegions},   {"generator", MeasureGenerator},
+                 {"soak", MeasureSoak},         {"overload", MeasureOverload}};
 
 // Starts a program that writes its port to a file of a folder of this run.
 absl::StatusOr<ChildProcess> StartServer(std::vector<std::string> arguments,
@@ -96,6 +97,9 @@ int Measure(const Options& options, const fs::path& self, const fs::path& folder
   const auto bare = StartServer({self, "--serve-bare", bare_port_file}, bare_port_file, options.log,
                                 targets.bare);
   if (!bare.ok()) return Fail(bare.status(), options);
+  const auto bare_answers = StartServer({self, "--serve-bare", bare_port_file, "--answer-nothing"},
+                                        bare_port_file, options.log, targets.bare_answers);
+  if (!bare_answers.ok()) return Fail(bare_answers.status(), options);
   Report report;
   for (const auto& section : kSections) {
     if (!options.only.empty() && !options.only.contains(section.name)) continue;
@@ -136,8 +140,12 @@ int Main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--quick", options.quick, "a few calls of everything, to see that it works");
   app.add_option("--serve-bare", options.bare_port_file)->group("");
+  app.add_flag("--answer-nothing", options.answers_nothing)->group("");
   CLI11_PARSE(app, argc, argv);
-  if (!options.bare_port_file.empty()) return RunBareServer(options.bare_port_file);
+  if (!options.bare_port_file.empty()) {
+    return RunBareServer(options.bare_port_file,
+                         options.answers_nothing ? UnaryAnswer::kNothing : UnaryAnswer::kEcho);
+  }
 
   std::string folder = fs::temp_directory_path() / "transport_benchmark_XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return EXIT_FAILURE;

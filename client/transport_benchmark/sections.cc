@@ -2,13 +2,13 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/transport_benchmark/connection.h"
+#include "client/transport_benchmark/median.h"
 #include "client/transport_benchmark/requests.h"
 #include "client/transport_benchmark/resident_array.h"
 #include "client/transport_benchmark/stream_load.h"
@@ -24,12 +24,6 @@ constexpr double kGiga = 1e9;
 
 double Microseconds(const google::protobuf::Duration& time) {
   return static_cast<double>(time.seconds()) * 1e6 + static_cast<double>(time.nanos()) / 1e3;
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
 }
 
 std::string Note(const UnaryFigures& figures) {

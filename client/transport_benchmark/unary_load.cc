@@ -19,10 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Threads that send calls and take answers. More of them than this compete with
-// the server for the processors without sending more.
-constexpr int kThreadsMax = 4;
-
 // What one thread has seen.
 struct Tally {
   std::vector<float> answered_us;
@@ -149,7 +145,7 @@ void RunLoops(const UnaryLoad& load, int connections, Clock::time_point begin, T
 }  // namespace
 
 UnaryFigures RunUnaryLoad(const UnaryLoad& load) {
-  const int thread_count = std::min(load.connections, kThreadsMax);
+  const int thread_count = std::min(load.connections, kUnaryThreadsMax);
   std::vector<Tally> tallies(thread_count);
   std::vector<std::thread> threads;
   const Clock::time_point begin = Clock::now() + load.warm_up;

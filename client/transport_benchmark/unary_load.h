@@ -8,6 +8,10 @@
 
 namespace gridfold::transport_benchmark {
 
+// Threads that send calls and take answers. More of them than this compete with
+// the server for the processors without sending more.
+inline constexpr int kUnaryThreadsMax = 4;
+
 struct UnaryLoad {
   std::string target{};   // "host:port"
   std::string method{};   // "/package.Service/Method"
