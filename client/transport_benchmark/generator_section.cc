@@ -100,7 +100,7 @@ void MeasureStreamedData(const Targets& targets, Report& report) {
   StreamLoad bare{.target = targets.bare,
                   .method = kReduceStream,
                   .header = ReduceStreamHeader(),
-                  .chunk_count = targets.quick ? 16u : 2048u,
+                  .chunk_count = targets.quick ? 16u : 512u,
                   .connections = kStreamConnections};
   GeneratorLoad generator(targets.quick ? kStreamedBytes / 64 : kStreamedBytes,
                           load::ArrayTransport::kStream, kStreamConnections);
