@@ -26,8 +26,7 @@ constexpr char kStyle[] = R"(
     --c6: #f08a97; --c7: #b0b0b0; } }
 @media print { :root { --text: #000; --dim: #444; --paper: #fff; --line: #bbb; --bad: #a00;
     --c0: #2563ab; --c1: #c2590c; --c2: #2f7d4f; --c3: #9b3f8f; --c4: #8a6d00; --c5: #00798c;
-    --c6: #b03a48; --c7: #6b6b6b; }
-  section, table, .headline div { break-inside: avoid; } }
+    --c6: #b03a48; --c7: #6b6b6b; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--paper);
   max-width: 1120px; margin: 2em auto; padding: 0 1.5em; }
 h1 { font-size: 1.7em; margin-bottom: 0; } h2 { font-size: 1.1em; margin: 1.8em 0 0.5em; }
@@ -36,8 +35,10 @@ p.dim, figcaption { color: var(--dim); } p.dim { margin-top: 0.2em; } figcaption
   column-gap: 2.5em; }
 figure { margin: 0; } svg { width: 100%; height: auto; display: block; margin-bottom: 4px; }
 table { border-collapse: collapse; } td, th { padding: 3px 18px 3px 0; text-align: right;
-  border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; }
-td:first-child, th:first-child, table.text td, table.text th { text-align: left; }
+  border-bottom: 1px solid var(--line); font-variant-numeric: tabular-nums; white-space: nowrap; }
+td:first-child, th:first-child, table.text td, table.text th,
+table.kinds td:nth-child(-n+4), table.kinds th:nth-child(-n+4) { text-align: left; }
+table.text td { white-space: normal; }
 th { color: var(--dim); font-weight: 500; }
 .wide { overflow-x: auto; }
 .headline { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; }
@@ -47,6 +48,12 @@ th { color: var(--dim); font-weight: 500; }
 .warning { border-left: 3px solid var(--bad); padding-left: 12px; margin: 8px 0; color: var(--bad); }
 .label { font-size: 12px; fill: var(--dim); } .axis { stroke: var(--dim); }
 .grid { stroke: var(--line); stroke-width: 0.6; } path { fill: none; stroke-width: 1.8; }
+@media print { body { font-size: 11px; max-width: none; margin: 0; padding: 0; }
+  td, th { padding-right: 9px; } .wide { overflow: visible; }
+  .charts { grid-template-columns: 1fr 1fr; column-gap: 1.5em; }
+  .headline { grid-template-columns: repeat(6, 1fr); } .headline b { font-size: 15px; }
+  .headline div { font-size: 10px; padding: 6px 8px; }
+  section, table, .headline div { break-inside: avoid; } h2 { break-after: avoid; } }
 )";
 
 std::string ColourStyle() {
@@ -250,7 +257,7 @@ std::string ErrorTable(const Recording& recording) {
 }
 
 std::string ScenarioTable(const Recording& recording, const Scenario& scenario) {
-  std::string html = "<h2>Requests</h2>\n<div class=\"wide\"><table>\n" +
+  std::string html = "<h2>Requests</h2>\n<div class=\"wide\"><table class=\"kinds\">\n" +
                      Row({"", "operation", "type", "transport", "weight", "answered", "failed",
                           "wrong", "p50", "p99"},
                          "th");

@@ -14,7 +14,7 @@ namespace {
 constexpr double kWidth = 560;
 constexpr double kHeight = 280;
 constexpr double kLeft = 82;
-constexpr double kRight = 15;
+constexpr double kRight = 28;  // Half of the last tick's text.
 constexpr double kTop = 15;
 constexpr double kBottom = 45;
 constexpr double kLegendLine = 18;
