@@ -52,7 +52,7 @@ th { color: var(--dim); font-weight: 500; }
   td, th { padding-right: 9px; } .wide { overflow: visible; }
   .charts { grid-template-columns: 1fr 1fr; column-gap: 1.5em; }
   .headline { grid-template-columns: repeat(6, 1fr); } .headline b { font-size: 15px; }
-  .headline div { font-size: 10px; padding: 6px 8px; }
+  .headline div { font-size: 10px; padding: 6px 8px; } figcaption { font-size: 10px; }
   section, table, .headline div { break-inside: avoid; } h2 { break-after: avoid; } }
 )";
 
