@@ -174,6 +174,19 @@ class LoadTest(unittest.TestCase):
                 self.json("--scenario", SCENARIOS / name, *SHORT, "--rate", "100",
                           "--duration", "2s", "--seed", 2))
 
+    def test_script_of_all_scenarios(self):
+        folder = self.folder / "results"
+        table = subprocess.run(
+            [sys.executable, SCENARIOS.parent / "run_scenarios.py", "small_inline", "--server",
+             os.environ["GRIDFOLD_SERVER_BINARY"], "--load", os.environ["GRIDFOLD_LOAD_BINARY"],
+             "--engine", self.server.engine, "--seconds", "1", "--output", folder,
+             "--load-option=--concurrency=2"],
+            capture_output=True, text=True, check=True).stdout.splitlines()
+        self.assertEqual(len(table), 3)
+        self.assertIn("small_inline", table[2])
+        self.assertIn("0 %", table[2])
+        self.assertEqual({path.suffix for path in folder.iterdir()}, {".json", ".html", ".txt"})
+
     def test_cancellations_and_tenants(self):
         report = self.json("--scenario", SCENARIOS / "mixed_tenants.json", *SHORT, "--rate", "60",
                            "--duration", "3s")

@@ -21,7 +21,7 @@ struct Outcome {
   Ending ending = Ending::kAnswered;
   size_t kind_index = 0;
   uint64_t array_bytes = 0;
-  // Since the run's start. In a closed loop a call is meant to be sent when its turn comes.
+  // Since the run's start. In a closed loop a call is meant to be sent when it is.
   int64_t intended_ns = 0;
   int64_t sent_ns = 0;
   int64_t ended_ns = 0;

@@ -34,19 +34,23 @@ Call::Call(grpc::CompletionQueue& queue, size_t place) : queue_(queue), place_(p
   for (size_t i = 0; i < tags_.size(); ++i) tags_[i] = {this, static_cast<Event>(i)};
 }
 
-void Call::Begin(const Start& start) {
-  start_ = start;
-  cancelled_as_.reset();
-  const PreparedRequest& request = *start.request;
+void Call::Prepare(const PreparedRequest& request, bool verify) {
+  request_ = &request;
+  verify_ = verify;
   messages_ = request.messages;
   if (request.result_places != nullptr) {
     result_place_ = &request.result_places->Take();
     own_message_ = WithField(request.messages.front(), result_place_->wire_field);
     messages_ = {&own_message_, 1};
   }
-  reader_.emplace(request, start.verify, result_place_);
+  reader_.emplace(request, verify, result_place_);
+}
+
+void Call::Begin(const Start& start) {
+  start_ = start;
+  cancelled_as_.reset();
   is_under_way_.store(true, std::memory_order_release);
-  BeginPhase(Phase::kCompute, request.method, request.is_stream());
+  BeginPhase(Phase::kCompute, request_->method, request_->is_stream());
 }
 
 void Call::BeginPhase(Phase phase, const std::string& method, bool is_stream) {
@@ -57,7 +61,7 @@ void Call::BeginPhase(Phase phase, const std::string& method, bool is_stream) {
   received_.Clear();
   status_ = grpc::Status::OK;
   context_.emplace();
-  const RequestKind& kind = start_.request->kind;
+  const RequestKind& kind = request_->kind;
   const absl::Duration timeout = kind.timeout.value_or(start_.timeout);
   client::CallHead{
       .deadline = absl::Now() + timeout, .tenant = kind.tenant, .priority = kind.priority}
@@ -94,7 +98,7 @@ bool Call::BeginFollowUp() {
   const std::string& array = reader_->result_array();
   if (array.empty() || phase_ == Phase::kDeleteResults) return false;
   messages_ = {&own_message_, 1};
-  if (phase_ == Phase::kCompute && start_.verify) {
+  if (phase_ == Phase::kCompute && verify_) {
     v1::ReadArrayRequest request;
     request.mutable_array()->set_name(array);
     own_message_ = ToByteBuffer(request);
@@ -165,15 +169,15 @@ void Call::Cancel(Outcome::Ending ending) {
 
 Outcome Call::TakeOutcome() {
   Outcome outcome{.ending = Outcome::Ending::kAnswered,
-                  .kind_index = start_.request->kind_index,
-                  .array_bytes = start_.request->array_bytes,
+                  .kind_index = request_->kind_index,
+                  .array_bytes = request_->array_bytes,
                   .intended_ns = start_.intended_ns,
                   .sent_ns = start_.sent_ns,
                   .ended_ns = ended_ns_,
                   .error = {},
                   .answer = {}};
   if (result_place_ != nullptr) {
-    start_.request->result_places->GiveBack(*std::exchange(result_place_, nullptr), status_.ok());
+    request_->result_places->GiveBack(*std::exchange(result_place_, nullptr), status_.ok());
   }
   if (cancelled_as_ && status_.error_code() == grpc::StatusCode::CANCELLED) {
     outcome.ending = *cancelled_as_;

@@ -37,14 +37,16 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
+  // What takes time and is not to be measured. `request` must outlive the call.
+  void Prepare(const PreparedRequest& request, bool verify);
+
   struct Start {
-    const PreparedRequest* request = nullptr;
     grpc::GenericStub* stub = nullptr;
     absl::Duration timeout;
-    bool verify = false;
     int64_t intended_ns = 0;
     int64_t sent_ns = 0;
   };
+  // Sends what has been prepared.
   void Begin(const Start& start);
 
   // Of the thread that takes events, at `now_ns`: whether the call, and what follows it, has ended
@@ -79,6 +81,8 @@ class Call {
   std::array<Tag, 6> tags_;
   std::atomic<bool> is_under_way_ = false;
   std::atomic<uint64_t> generation_ = 0;
+  const PreparedRequest* request_ = nullptr;
+  bool verify_ = false;
   Start start_;
   std::optional<grpc::ClientContext> context_;
   ResultPlace* result_place_ = nullptr;

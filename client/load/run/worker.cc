@@ -127,17 +127,17 @@ Call* Worker::WaitForIdleCall() {
   return call;
 }
 
-void Worker::Send(Call& call, int64_t intended_ns) {
+void Worker::Send(Call& call, std::optional<int64_t> intended_ns) {
   const PreparedRequest& request = assignment_.workload.Draw(random_);
   const uint64_t generation = call.generation();
   in_flight_.fetch_add(1, std::memory_order_relaxed);
   sent_.fetch_add(1, std::memory_order_relaxed);
-  call.Begin({.request = &request,
-              .stub = &stubs_[next_stub_++ % stubs_.size()],
+  call.Prepare(request, DrawVerification());
+  const int64_t now_ns = control_.NowNs();
+  call.Begin({.stub = &stubs_[next_stub_++ % stubs_.size()],
               .timeout = assignment_.plan.timeout,
-              .verify = DrawVerification(),
-              .intended_ns = intended_ns,
-              .sent_ns = control_.NowNs()});
+              .intended_ns = intended_ns.value_or(now_ns),
+              .sent_ns = now_ns});
   PlanCancellation(call, request.kind, generation);
 }
 
@@ -184,7 +184,7 @@ void Worker::GoOn(Call& call, int64_t now_ns) {
   if (static_cast<double>(PlaceInRun(call.place())) >= level) {
     parked_.push_back({&call, now_ns + kSleepMaxNs});
   } else if (control_.TakeFromBudget()) {
-    Send(call, now_ns);
+    Send(call, std::nullopt);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <random>
 #include <thread>
@@ -90,7 +91,8 @@ class Worker {
   // The number of a place among those of all workers.
   size_t PlaceInRun(size_t place) const;
 
-  void Send(Call& call, int64_t intended_ns);
+  // Without an intended time a call is meant to be sent when it is, as in a closed loop.
+  void Send(Call& call, std::optional<int64_t> intended_ns);
   bool DrawVerification();
   void PlanCancellation(Call& call, const RequestKind& kind, uint64_t generation);
 
