@@ -28,15 +28,17 @@ grpc::ServerUnaryReactor* AnswerAtOnce(
   CallReport report(rpc, environment.next_call_id++);
   report.request_bytes = request_bytes.Length();
   const absl::Status status = CatchExceptions([&]() -> absl::Status {
-    const absl::StatusOr<std::string> tenant = TenantOf(context);
-    if (!tenant.ok()) return tenant.status();
+    const absl::StatusOr<Caller> caller = ReadCaller(context, environment.tokens);
+    if (!caller.ok()) return caller.status();
+    caller->Charge(report.request_bytes);
     Request request;
     // The buffer belongs to this call.
     absl::Status decoded =
         DecodeRequest(const_cast<grpc::ByteBuffer&>(request_bytes), environment.limits, request);
     if (!decoded.ok()) return decoded;
     Response response;
-    if (absl::Status answered = body(request, *tenant, response); !answered.ok()) return answered;
+    if (absl::Status answered = body(request, caller->tenant, response); !answered.ok())
+      return answered;
     return EncodeResponse(response, response_bytes);
   });
   environment.Report(report, status, response_bytes.Length());

@@ -258,6 +258,30 @@ void AddTenantWeights(CLI::App& app, TenantWeights& target) {
       ->allow_extra_args(false);
 }
 
+void AddPath(CLI::App& app, const std::string& name, std::string& target,
+             const std::string& description) {
+  AddOption(app, name, target, description)->type_name("PATH");
+}
+
+void AddSecurity(CLI::App& app, ServerOptions& options) {
+  TlsFiles& tls = options.security.tls;
+  AddPath(app, "--tls-certificate", tls.certificate,
+          "Certificate of the server, PEM, with its intermediates behind it: connections are "
+          "encrypted. Read again when it changes, as all of these files are");
+  AddPath(app, "--tls-key", tls.key, "The certificate's private key, PEM");
+  AddPath(app, "--tls-client-ca", tls.client_ca,
+          "Only callers with a certificate of one of these authorities can connect, PEM");
+  AddPath(app, "--token-file", options.security.token_file,
+          "Only callers with one of the tokens whose hashes this file has can call, as the tenant "
+          "that it names, within the limits that it sets");
+  AddFlag(
+      app, "--insecure", options.insecure,
+      "Let other machines connect without encryption, where --listen is not a loopback address");
+  app.add_flag("!--no-reflection", options.security.reflection,
+               "Do not tell the services' descriptions to whoever asks (gRPC reflection)")
+      ->envname(EnvironmentName("--no-reflection"));
+}
+
 void AddAllOptions(CLI::App& app, ServerOptions& options) {
   Limits& limits = options.limits;
   app.set_version_flag("--version", absl::StrCat("gridfold_server ", Version()));
@@ -273,14 +297,16 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
 
   AddChoice(app, "--engine", options.engine.kind, kEngineKinds,
             "Engine that runs the jobs; auto takes a GPU where there is one");
-  AddOption(app, "--listen", options.listen,
-            "Address to listen on, host:port; port 0 takes any that is free. Connections are not "
-            "encrypted, so only this machine can reach the default")
+  AddOption(
+      app, "--listen", options.listen,
+      "Address to listen on, host:port; port 0 takes any that is free. Other machines can reach "
+      "it only with TLS, or --insecure")
       ->type_name("HOST:PORT")
       ->check(CheckListen);
   AddOption(app, "--port-file", options.port_file,
             "Write the port to this file once requests are accepted")
       ->type_name("PATH");
+  AddSecurity(app, options);
   AddMetricsAddress(app, options.metrics_address);
   AddNumber<uint32_t>(app, "--lanes", limits.lane_count, 1, kLaneCountCeiling,
                       "Jobs that run at the same time on each device");
@@ -319,9 +345,29 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
                       kBatchOperationsCeiling, "Operations of one BatchCompute call");
   AddDuration(app, "--grace-period", options.grace_period, kGracePeriodCeiling,
               "Time that jobs may take to finish after SIGTERM or SIGINT");
+  AddDuration(app, "--lame-duck", options.lame_duck, kLameDuckCeiling,
+              "Time to go on behind SIGTERM or SIGINT while health says NOT_SERVING, before new "
+              "requests are refused and the grace period begins");
   AddChoice(app, "--log-level", options.log_level, kLogLevels, "Least severe events to log");
   AddChoice(app, "--log-format", options.log_format, kLogFormats,
             "Form of the log on standard error");
+}
+
+void CheckSecurity(const ServerOptions& options) {
+  const TlsFiles& tls = options.security.tls;
+  if (tls.certificate.empty() != tls.key.empty()) {
+    throw CLI::ValidationError(tls.key.empty() ? "--tls-certificate" : "--tls-key",
+                               "--tls-certificate and --tls-key go together");
+  }
+  if (!tls.client_ca.empty() && !tls.is_used()) {
+    throw CLI::ValidationError("--tls-client-ca", "needs --tls-certificate and --tls-key");
+  }
+  if (!tls.is_used() && !options.insecure && !IsLoopback(options.listen)) {
+    throw CLI::ValidationError(
+        "--listen", absl::StrCat(options.listen,
+                                 " is open to other machines: give --tls-certificate and "
+                                 "--tls-key, or --insecure to go without encryption"));
+  }
 }
 
 void CheckRelations(const Limits& limits) {
@@ -352,6 +398,7 @@ std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const*
   try {
     app.parse(argc, argv);
     CheckRelations(options.limits);
+    CheckSecurity(options);
   } catch (const CLI::ParseError& error) {
     return ExitWith(app, error);
   }
