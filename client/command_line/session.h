@@ -25,6 +25,9 @@ namespace gridfold::client {
 struct SessionOptions {
   std::string target = "localhost:50051";
   std::string tenant;
+  bool use_tls = false;  // As any of the files does.
+  TlsOptions tls;
+  std::string token_file;  // Empty: no token.
   Priority priority = Priority::kNormal;
   double timeout_s = 300;  // 0: none.
   bool json = false;
@@ -39,7 +42,8 @@ class Session {
   const TextStyle& style() const { return style_; }
   std::ostream& out() const { return out_; }
 
-  // Connects to the server. UNAVAILABLE says what to do about it.
+  // Connects to the server. UNAVAILABLE says what to do about it; errors of a file end the program
+  // with kInputOutput.
   absl::StatusOr<std::unique_ptr<Client>> Connect() const;
 
   // Reads an array, and shows how far that is. Errors end the program with kInputOutput.
@@ -66,6 +70,8 @@ class Session {
   }
 
  private:
+  std::optional<TlsOptions> Tls() const;
+  absl::StatusOr<std::string> ReadToken() const;
   std::unique_ptr<Progress> ShowProgress() const;
   std::string RequestLabel(uint64_t size_bytes) const;
 

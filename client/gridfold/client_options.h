@@ -32,11 +32,23 @@ struct RetryPolicy {
 // before another tenant's.
 enum class Priority : uint8_t { kLow, kNormal, kHigh };
 
+// TLS with the server. Paths of PEM files, which are read when the client connects.
+struct TlsOptions {
+  // Authorities that the server's certificate may come from; empty: those that the system trusts.
+  std::string ca_file = "";
+  // The client's own certificate and its key, for servers that ask for one; both or neither.
+  std::string certificate_file = "";
+  std::string key_file = "";
+  // The name that the server's certificate must have; empty: the target's host.
+  std::string server_name = "";
+};
+
 struct ClientOptions {
   // Where the server is: any gRPC target, such as "host:port", "dns:///name:port" or "unix:path".
   std::string target = "localhost:50051";
   // Whose arrays on the server are meant: up to 64 letters, digits and "._-/"; empty: nobody's in
-  // particular. The server takes the caller's word for it.
+  // particular. The server takes the caller's word for it, unless it asks for a token, which stands
+  // for a tenant.
   std::string tenant = "";
   // For calls that give no priority of their own.
   Priority priority = Priority::kNormal;
@@ -55,7 +67,12 @@ struct ClientOptions {
   int64_t message_bytes_max = (int64_t{1} << 31) - 1;
   // Bytes of elements in one message of WriteArray; fewer where the server does not take so many.
   int64_t write_chunk_bytes = int64_t{2} << 20;
-  // nullptr: neither encryption nor authentication.
+  // Nothing: no encryption, unless `credentials` has it.
+  std::optional<TlsOptions> tls = std::nullopt;
+  // Sent with every call, for servers that ask for one. Only over TLS, or to this machine itself:
+  // a loopback address, "localhost", or a Unix socket.
+  std::string token = "";
+  // In place of `tls` and `token`; nullptr: what they say.
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
 };
 

@@ -36,6 +36,7 @@ grpc::Status SendAndReceive(const std::shared_ptr<grpc::Channel>& channel,
 void CallHead::ApplyTo(grpc::ClientContext& context) const {
   if (deadline != absl::InfiniteFuture()) context.set_deadline(absl::ToChronoTime(deadline));
   if (!tenant.empty()) context.AddMetadata("gridfold-tenant", tenant);
+  if (!token.empty()) context.AddMetadata("authorization", absl::StrCat("Bearer ", token));
   if (priority != Priority::kNormal) {
     context.AddMetadata("gridfold-priority", priority == Priority::kHigh ? "high" : "low");
   }
