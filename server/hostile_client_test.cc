@@ -95,14 +95,14 @@ TEST_F(HostileClientTest, ConnectionsThatNeverSayWhatTheyWantAreClosed) {
 }
 
 TEST_F(HostileClientTest, ManyIdleConnections) {
-  const uint64_t before = GetProcessStatistics().resident_bytes;
+  const uint64_t before = ProcessResidentBytes();
   // An empty frame of settings ends the handshake; then nothing more comes.
   const std::string greeting = std::string(kPreface) + std::string("\0\0\0\4\0\0\0\0\0", 9);
   const size_t count = ManyConnections();
   const std::vector<Socket> idle = ConnectMany(count, greeting);
   EXPECT_TRUE(Reduce(channel_).ok());
   EXPECT_TRUE(Reduce(ConnectInTheClear()).ok());
-  EXPECT_LT(GetProcessStatistics().resident_bytes, before + count * 64 * kKiB + 64 * kMiB);
+  EXPECT_LT(ProcessResidentBytes(), before + count * 64 * kKiB + 64 * kMiB);
 }
 
 TEST_F(HostileClientTest, HeadersThatAreTooLarge) {

@@ -34,6 +34,7 @@ const std::map<std::string, LogLevel> kLogLevels = {
     {"debug", LogLevel::kDebug}, {"info", LogLevel::kInfo}, {"warning", LogLevel::kWarning},
     {"error", LogLevel::kError}, {"off", LogLevel::kOff},
 };
+const std::map<std::string, bool> kSwitch = {{"off", false}, {"on", true}};
 const std::map<std::string, LogFormat> kLogFormats = {
     {"text", LogFormat::kText},
     {"json", LogFormat::kJson},
@@ -277,9 +278,8 @@ void AddSecurity(CLI::App& app, ServerOptions& options) {
   AddFlag(
       app, "--insecure", options.insecure,
       "Let other machines connect without encryption, where --listen is not a loopback address");
-  app.add_flag("!--no-reflection", options.security.reflection,
-               "Do not tell the services' descriptions to whoever asks (gRPC reflection)")
-      ->envname(EnvironmentName("--no-reflection"));
+  AddChoice(app, "--reflection", options.security.reflection, kSwitch,
+            "Whether the server describes its services to whoever asks (gRPC reflection)");
 }
 
 void AddAllOptions(CLI::App& app, ServerOptions& options) {

@@ -94,6 +94,12 @@ TEST(OptionsTest, EveryOptionIsRead) {
                                            "--max-streams=12",
                                            "--max-batch-operations=60",
                                            "--grace-period=1500ms",
+                                           "--lame-duck=5s",
+                                           "--tls-certificate=server.crt",
+                                           "--tls-key=server.key",
+                                           "--tls-client-ca=ca.crt",
+                                           "--token-file=tokens.json",
+                                           "--reflection=off",
                                            "--log-level=error",
                                            "--log-format=json"});
   EXPECT_EQ(options.engine.kind, kernels::EngineKind::kCpu);
@@ -118,8 +124,28 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.limits.stream_count_max, 12u);
   EXPECT_EQ(options.limits.batch_operations_max, 60u);
   EXPECT_EQ(options.grace_period, milliseconds(1500));
+  EXPECT_EQ(options.lame_duck, std::chrono::seconds(5));
+  EXPECT_EQ(options.security.tls.certificate, "server.crt");
+  EXPECT_EQ(options.security.tls.key, "server.key");
+  EXPECT_EQ(options.security.tls.client_ca, "ca.crt");
+  EXPECT_EQ(options.security.token_file, "tokens.json");
+  EXPECT_FALSE(options.security.reflection);
   EXPECT_EQ(options.log_level, LogLevel::kError);
   EXPECT_EQ(options.log_format, LogFormat::kJson);
+}
+
+TEST(OptionsTest, OtherMachinesConnectWithTlsOrOnRequestOnly) {
+  EXPECT_TRUE(ParseGood({"--listen=0.0.0.0:0", "--insecure"}).insecure);
+  EXPECT_FALSE(ParseGood({}).security.tls.is_used());
+  EXPECT_TRUE(ParseGood({}).security.reflection);
+  for (const std::vector<const char*>& bad :
+       std::vector<std::vector<const char*>>{{"--listen=0.0.0.0:0"},
+                                             {"--tls-certificate=a"},
+                                             {"--tls-key=a"},
+                                             {"--tls-client-ca=a"},
+                                             {"--token-file=a", "--listen=host:1"}}) {
+    EXPECT_EQ(ParseBad(bad).exit_code, 2);
+  }
 }
 
 TEST(OptionsTest, MetricsCanBeTurnedOff) {

@@ -18,6 +18,8 @@ from testing.minimal_grpc import Connection, field, number_field, read_fields
 BINARY = os.environ["GRIDFOLD_SERVER_BINARY"]
 SCAN = "/gridfold.v1.ComputeService/ScanArray"
 INFO = "/gridfold.v1.ServerService/GetServerInfo"
+HEALTH = "/grpc.health.v1.Health/Check"
+SERVING = 1
 STATISTICS = "/gridfold.v1.ServerService/GetStatistics"
 ELEMENT_TYPE_INT8, SCAN_OPERATION_SUM = 1, 1
 JOBS_SUCCEEDED = 4  # Field of GetStatisticsResponse.
@@ -135,7 +137,8 @@ class ServerProcessTest(unittest.TestCase):
 
     def test_an_open_address_is_warned_about(self):
         self.assertEqual(
-            self.start("--listen=0.0.0.0:0").events()["not_encrypted"]["level"], "warning"
+            self.start("--listen=0.0.0.0:0", "--insecure").events()["not_encrypted"]["level"],
+            "warning",
         )
 
     def test_signals_end_an_idle_server(self):
@@ -168,6 +171,25 @@ class ServerProcessTest(unittest.TestCase):
         server.signal()
         self.assertEqual(server.wait(), 0)
 
+    def test_a_lame_duck_says_so_and_goes_on(self):
+        server = self.start("--lame-duck=1h")
+        call = self.start_unread_call(server)
+        health = self.connect(server)
+        self.assertEqual(read_fields(health.call(HEALTH, b"")), {1: SERVING})
+        server.signal()
+        while read_fields(health.call(HEALTH, b"")) == {1: SERVING}:
+            time.sleep(0.005)
+        self.assertIsNotNone(self.connect(server).call(SCAN, scan_request()), "it has stopped")
+        call.close()
+        server.signal()
+        self.assertEqual(server.wait(), 0)
+
+    def test_the_lame_duck_time_ends(self):
+        server = self.start("--lame-duck=200ms")
+        server.signal()
+        self.assertEqual(server.wait(), 0)
+        self.assertEqual(server.events()["draining"]["lame_duck_ms"], 200)
+
     def test_a_second_signal_stops_at_once(self):
         server = self.start("--grace-period=24h")
         self.start_unread_call(server)
@@ -195,7 +217,8 @@ class ServerProcessTest(unittest.TestCase):
         self.assertEqual(limits[4], 3)
 
     def test_unusable_options_exit_with_2(self):
-        for options in (["--no-such-option"], ["--lanes=none"], ["--listen=here"], ["--config=/x"]):
+        for options in (["--no-such-option"], ["--lanes=none"], ["--listen=here"], ["--config=/x"],
+                        ["--listen=0.0.0.0:0"], ["--tls-key=/x"]):
             result = subprocess.run([BINARY, *options], capture_output=True, text=True, timeout=60)
             self.assertEqual(result.returncode, 2, result)
             self.assertIn(options[0].split("=")[-1].lstrip("-"), result.stderr)
