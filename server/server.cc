@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/event_log.h"
+#include "server/transport_security.h"
 
 namespace gridfold::server {
 
