@@ -188,8 +188,9 @@ TEST_F(ScanStreamTest, ScansThatAreCancelledAnywhereLeaveNothingBehind) {
   for (int round = 0; round < 200; ++round) {
     grpc::ClientContext context;
     const auto stream = scan_server_.compute().ScanStream(&context);
+    const std::chrono::microseconds delay(random_() % 5000);
     std::thread canceller([&] {
-      std::this_thread::sleep_for(std::chrono::microseconds(random_() % 5000));
+      std::this_thread::sleep_for(delay);
       context.TryCancel();
     });
     v1::ScanStreamRequest message;

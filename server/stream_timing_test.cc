@@ -31,8 +31,9 @@ TEST_F(StreamCallerTest, StreamsThatAreCancelledAnywhereLeaveNothingBehind) {
     }
     const auto writer = server_.compute().ReduceStream(&context, &response);
     const uint64_t until = random_() % 12;
+    const std::chrono::microseconds delay(random_() % 2000);
     std::thread canceller([&] {
-      std::this_thread::sleep_for(std::chrono::microseconds(random_() % 2000));
+      std::this_thread::sleep_for(delay);
       if (round % 3 == 1) context.TryCancel();
     });
     v1::ReduceStreamRequest message;

@@ -15,11 +15,11 @@ class ServerProcess:
     """A server on a free loopback port, from `with` to its end.
 
     The program is GRIDFOLD_SERVER_BINARY; its engine is GRIDFOLD_TEST_ENGINE, "cpu" by default.
-    `options` are further ones of its command line.
+    `options` are further ones of its command line. Metrics are served at `metrics_address`.
     """
 
-    def __init__(self, *options):
-        self._options = options
+    def __init__(self, *options, metrics_address="off"):
+        self._options = ["--metrics-address", metrics_address, *options]
         self.engine = os.environ.get("GRIDFOLD_TEST_ENGINE", "cpu")
 
     def __enter__(self):
@@ -27,8 +27,7 @@ class ServerProcess:
         port_file = pathlib.Path(self._folder.name, "port")
         self._process = subprocess.Popen(
             [os.environ["GRIDFOLD_SERVER_BINARY"], "--engine", self.engine,
-             "--listen", "127.0.0.1:0", "--metrics-address", "off", "--port-file", str(port_file),
-             *self._options],
+             "--listen", "127.0.0.1:0", "--port-file", str(port_file), *self._options],
             stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + START_SECONDS_MAX
         while not (port_file.exists() and port_file.read_text().strip()):

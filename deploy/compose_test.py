@@ -1,0 +1,118 @@
+"""Checks compose.yaml: its parts fit each other, the files that they mount, and the server.
+
+Where there is Docker Compose (`docker compose` or docker-compose) it reads the file first; no daemon
+is asked and no container runs. GRIDFOLD_SERVER_BINARY is the server.
+"""
+
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+import yaml
+
+import server_facts
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+FILE = FOLDER / "compose.yaml"
+SERVERS = {"cpu": "server-cpu", "gpu": "server-gpu"}
+
+
+def compose_command():
+    """Docker Compose in either form, or None."""
+    if shutil.which("docker") and subprocess.run(
+            ["docker", "compose", "version"], capture_output=True).returncode == 0:
+        return ["docker", "compose"]
+    return ["docker-compose"] if shutil.which("docker-compose") else None
+
+
+def seconds(text):
+    assert text.endswith("s"), text
+    return float(text[:-1])
+
+
+def mounts(service):
+    """Files of this folder, by where the service finds them."""
+    found = {}
+    for volume in service["volumes"]:
+        source, target = volume.split(":")[:2]
+        if source.startswith("."):
+            assert volume.endswith(":ro"), volume
+            found[target] = FOLDER / source
+    return found
+
+
+class ComposeTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.services = yaml.safe_load(FILE.read_text(encoding="utf-8"))["services"]
+        cls.facts = server_facts.server_facts((FOLDER / "compose.toml").read_text())
+
+    def servers(self):
+        return [self.services[name] for name in SERVERS.values()]
+
+    def test_docker_compose_takes_it(self):
+        command = compose_command()
+        if command is None:
+            self.skipTest("no docker compose")
+        for profile in SERVERS:
+            result = subprocess.run([*command, "-f", FILE, "--profile", profile, "config", "-q"],
+                                    capture_output=True, text=True)
+            self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_a_profile_starts_one_server_and_what_watches_it(self):
+        for profile, name in SERVERS.items():
+            started = [service for service, body in self.services.items()
+                       if profile in body.get("profiles", [profile])]
+            self.assertEqual(sorted(started), sorted([name, "prometheus", "grafana"]))
+
+    def test_only_this_machine_reaches_it(self):
+        for service in self.services.values():
+            for port in service["ports"]:
+                self.assertTrue(port.startswith("127.0.0.1:"), port)
+
+    def test_mounted_files_are_there(self):
+        for name, service in self.services.items():
+            for target, path in mounts(service).items():
+                self.assertTrue(path.exists(), f"{name}: {path} for {target}")
+
+    def test_servers_read_the_file_that_is_mounted(self):
+        for server in self.servers():
+            option, path = server["command"]
+            self.assertEqual(option, "--config")
+            self.assertEqual(mounts(server)[path], FOLDER / "compose.toml")
+
+    def test_servers_have_time_to_stop_and_memory_for_their_limits(self):
+        for server in self.servers():
+            self.assertGreaterEqual(
+                seconds(server["stop_grace_period"]),
+                self.facts.grace_period_seconds + server_facts.stop_seconds_beyond_grace())
+            self.assertTrue(server["mem_limit"].endswith("g"))
+            self.assertGreaterEqual(int(server["mem_limit"][:-1]) << 30,
+                                    self.facts.host_bytes_max(resident_on_host=True))
+
+    def test_prometheus_knows_the_servers_and_the_rules(self):
+        files = mounts(self.services["prometheus"])
+        config = yaml.safe_load(files["/etc/prometheus/prometheus.yml"].read_text())
+        for rules in config["rule_files"]:
+            self.assertEqual(files[f"/etc/prometheus/{rules}"].name, rules)
+        host, port = config["scrape_configs"][0]["static_configs"][0]["targets"][0].split(":")
+        for server in self.servers():
+            self.assertIn(host, server["networks"]["default"]["aliases"])
+        self.assertIn(f'metrics-address = "0.0.0.0:{port}"',
+                      (FOLDER / "compose.toml").read_text())
+
+    def test_grafana_finds_prometheus_and_the_dashboard(self):
+        files = mounts(self.services["grafana"])
+        provisioning = files["/etc/grafana/provisioning"]
+        source, = yaml.safe_load(
+            (provisioning / "datasources/prometheus.yml").read_text())["datasources"]
+        self.assertEqual(source["url"], "http://prometheus:9090")
+        provider, = yaml.safe_load(
+            (provisioning / "dashboards/gridfold.yml").read_text())["providers"]
+        dashboard = pathlib.PurePosixPath(provider["options"]["path"]) / "gridfold.json"
+        self.assertEqual(files[str(dashboard)], FOLDER / "monitoring/grafana/gridfold.json")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,53 @@
+"""What a configuration file of the server comes to: the server is asked, with its CPU engine.
+
+GRIDFOLD_SERVER_BINARY is the server.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import time
+from typing import NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class ServerFacts(NamedTuple):
+    limits: dict  # The event "limits" of the log.
+    grace_period_seconds: float
+
+    def host_bytes_max(self, resident_on_host: bool) -> int:
+        """What the server holds of the host's memory at most: the sum of README.md, "Sizing"."""
+        queued, message = self.limits["queued_bytes_max"], self.limits["message_bytes_max"]
+        total = 6 * queued + 7 * self.limits["lanes"] * message
+        return total + (self.limits["resident_bytes_max"] if resident_on_host else 0)
+
+
+def stop_seconds_beyond_grace() -> float:
+    """How long a stop may take beyond its grace period, with metrics: by server/limits.h."""
+    text = (ROOT / "server" / "limits.h").read_text(encoding="utf-8")
+    return sum(int(re.search(rf"\b{name} = std::chrono::seconds\((\d+)\)", text)[1])
+               for name in ("kStopTimeout", "kCloseTimeout", "kScrapeTimeout"))
+
+
+def server_facts(config: str) -> ServerFacts:
+    """Starts a server with the file `config` and stops it. Raises RuntimeError where it refuses."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, port = pathlib.Path(folder, "gridfold.toml"), pathlib.Path(folder, "port")
+        path.write_text(config, encoding="utf-8")
+        server = subprocess.Popen(
+            [os.environ["GRIDFOLD_SERVER_BINARY"], "--config", path, "--engine", "cpu", "--listen",
+             "127.0.0.1:0", "--metrics-address", "off", "--port-file", port, "--log-format=json"],
+            stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while not port.exists() and server.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        server.terminate()
+        log = server.communicate()[1]
+        if server.returncode != 0:
+            raise RuntimeError(log)
+    events = {event["event"]: event for event in map(json.loads, log.splitlines())}
+    return ServerFacts(events["limits"], events["draining"]["grace_period_ms"] / 1000)
