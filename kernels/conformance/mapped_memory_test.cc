@@ -378,6 +378,19 @@ TEST_P(MappedMemoryTest, CancelledJobsLeaveTheMemoryAndTheLaneAlone) {
   }
 }
 
+// Of a last part that is as small as jobs that are timed in another way, too.
+TEST_P(MappedMemoryTest, StagesTakeNoLongerThanTheJob) {
+  const TestArray array =
+      MakeVector(ElementType::kFloat32, kPartBytes / sizeof(float) + 100, DataKind::kSmall, 413);
+  const auto mapping = Map(array);
+  const ReductionPlan plan = PlanReduction(array.description(), SpecOf({Statistic::kSum})).value();
+  RunStatistics run;
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(small().lane().RunReduction(plan, mapping->span(), {}, run).ok());
+  const auto elapsed = std::chrono::steady_clock::now() - begin;
+  EXPECT_LE(run.stage_in_time + run.kernel_time + run.stage_out_time, elapsed);
+}
+
 TEST_P(MappedMemoryTest, NothingIsAllocatedAndTimesAreTold) {
   const TestArray array =
       MakeVector(ElementType::kFloat32, 3 * kPartBytes / sizeof(float), DataKind::kSmall, 412);

@@ -52,7 +52,7 @@ class JobTimer {
 
   std::vector<Event> events_;
   std::array<bool, kPointCount> is_marked_{};
-  std::array<std::chrono::steady_clock::time_point, kPointCount> marked_at_;  // By the clock.
+  std::array<std::chrono::steady_clock::time_point, kPointCount> marked_at_;
   bool by_clock_ = false;
   std::chrono::steady_clock::time_point started_at_;
 };
