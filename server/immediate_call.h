@@ -15,6 +15,7 @@
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
 #include "server/rpc_status.h"
+#include "server/rpc_trace.h"
 #include "server/tenant.h"
 
 namespace gridfold::server {
@@ -26,6 +27,7 @@ grpc::ServerUnaryReactor* AnswerAtOnce(
     const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer& response_bytes,
     absl::FunctionRef<absl::Status(const Request&, const std::string&, Response&)> body) {
   CallReport report(rpc, environment.next_call_id++);
+  report.trace = TraceOf(context);
   report.request_bytes = request_bytes.Length();
   const absl::Status status = CatchExceptions([&]() -> absl::Status {
     const absl::StatusOr<Caller> caller = ReadCaller(context, environment.tokens);

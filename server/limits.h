@@ -113,6 +113,7 @@ inline constexpr uint64_t kStreamBatchesPerCounters = 2;
 // behind (kernels::kScanCarryElements) fits.
 inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;
 inline constexpr uint64_t kStreamCountCeiling = uint64_t{1} << 16;
+inline constexpr uint32_t kConnectionCountCeiling = uint32_t{1} << 20;
 
 inline constexpr uint32_t kLaneCountCeiling = 256;
 // A lane without a job looks for one so long before its thread sleeps, since to wake a thread takes
@@ -145,6 +146,12 @@ inline constexpr std::chrono::milliseconds kClientPingIntervalMin = std::chrono:
 // A connection whose TLS handshake and HTTP/2 preface are not there by then is closed: whoever
 // connects and says nothing holds no more than a socket, and that not for long.
 inline constexpr std::chrono::milliseconds kHandshakeTimeout = std::chrono::seconds(10);
+
+// File descriptors that connections leave to everything else: metrics, regions, files that are read
+// again. A connection beyond that is closed at once.
+inline constexpr int kDescriptorsReserved = 64;
+// How long new connections wait where the system has no descriptor or memory for one.
+inline constexpr std::chrono::milliseconds kAcceptPause{100};
 
 // How often certificates and the file of tokens are looked at for changes.
 inline constexpr std::chrono::seconds kFileCheckInterval{1};
@@ -233,6 +240,7 @@ struct Limits {
   uint64_t region_count_max = 64;                // --max-regions
   uint64_t region_bytes_max = 16 * kGiB;         // --max-region-bytes
   uint64_t stream_count_max = 256;               // --max-streams
+  uint32_t connection_count_max = 16384;         // --max-connections
   uint64_t batch_operations_max = 4096;          // --max-batch-operations
   // Engines that are used, each with so many lanes and so many resident bytes: what --cuda-devices
   // comes to. Known when the engines are.

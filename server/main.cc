@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <exception>
@@ -18,6 +19,7 @@
 #include "google/protobuf/stubs/common.h"
 #include "kernels/engine.h"
 #include "server/event_log.h"
+#include "server/listen_address.h"
 #include "server/options.h"
 #include "server/server.h"
 #include "server/signal_watcher.h"
@@ -63,8 +65,8 @@ void LogSecurity(const ServerOptions& options) {
   } else {
     LogEvent(LogLevel::kWarning, "not_encrypted",
              {{"note",
-               "anyone who reaches this address can connect, and connections are not "
-               "encrypted"}});
+               "anyone who reaches this address can connect, and read on the way what others "
+               "send, tokens too"}});
   }
   if (!options.security.token_file.empty()) {
     LogEvent(LogLevel::kInfo, "tokens_required", {{"file", options.security.token_file}});
@@ -115,6 +117,15 @@ void QuietProtobuf() {
 #endif
 }
 
+// Every connection is a descriptor, and shells and systemd allow 1,024 unless they are asked for
+// more, as whoever needs no select() may.
+void RaiseDescriptorLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int Serve(const ServerOptions& options) {
   const absl::StatusOr<std::vector<std::unique_ptr<kernels::Engine>>> owned =
       kernels::CreateEngines(options.engine);
@@ -162,6 +173,7 @@ int Main(int argc, const char* const* argv) {
   ::signal(SIGPIPE, SIG_IGN);
   ConfigureLog(options.log_level, options.log_format);
   QuietProtobuf();
+  RaiseDescriptorLimit();
   return Serve(options);
 }
 

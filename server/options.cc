@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "server/identifier.h"
+#include "server/listen_address.h"
 #include "server/version.h"
 
 namespace gridfold::server {
@@ -145,17 +146,6 @@ void AddDuration(CLI::App& app, const std::string& name, std::chrono::millisecon
       ->envname(EnvironmentName(name))
       ->type_name("TIME")
       ->default_str(absl::FormatDuration(absl::FromChrono(target)));
-}
-
-struct HostAndPort {
-  absl::string_view host;
-  absl::string_view port;
-};
-
-HostAndPort SplitListen(absl::string_view listen) {
-  const size_t colon = listen.rfind(':');
-  if (colon == absl::string_view::npos) return {listen, ""};
-  return {listen.substr(0, colon), listen.substr(colon + 1)};
 }
 
 // Empty, or what is wrong with it.
@@ -339,6 +329,10 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
                       "Shared-memory regions of all tenants together");
   AddSize(app, "--max-region-bytes", limits.region_bytes_max, 1, kRegionBytesCeiling,
           "Bytes of all shared-memory regions together");
+  AddNumber<uint32_t>(app, "--max-connections", limits.connection_count_max, 1,
+                      kConnectionCountCeiling,
+                      "Connections open at the same time, as far as the process may have so many "
+                      "files; those beyond are closed");
   AddNumber<uint64_t>(app, "--max-streams", limits.stream_count_max, 1, kStreamCountCeiling,
                       "Streams open at the same time that compute as their data arrives");
   AddNumber<uint64_t>(app, "--max-batch-operations", limits.batch_operations_max, 1,
@@ -403,11 +397,6 @@ std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const*
     return ExitWith(app, error);
   }
   return options;
-}
-
-bool IsLoopback(const std::string& listen) {
-  const absl::string_view host = SplitListen(listen).host;
-  return host == "localhost" || host == "[::1]" || absl::StartsWith(host, "127.");
 }
 
 }  // namespace gridfold::server

@@ -41,9 +41,6 @@ struct EarlyExit {
 // Reads the environment and the configuration file as well.
 std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const* argv);
 
-// Whether only this machine can reach `listen`, a value that ParseOptions accepted.
-bool IsLoopback(const std::string& listen);
-
 }  // namespace gridfold::server
 
 #endif  // GRIDFOLD_SERVER_OPTIONS_H_

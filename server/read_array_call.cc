@@ -13,6 +13,7 @@
 #include "server/proto_conversion.h"
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
+#include "server/rpc_trace.h"
 
 namespace gridfold::server {
 
@@ -33,6 +34,7 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ReadArrayCall::Start() {
 }
 
 absl::Status ReadArrayCall::Begin() {
+  report_.trace = TraceOf(context_);
   report_.request_bytes = request_.Length();
   absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
   if (!caller.ok()) return caller.status();

@@ -131,8 +131,13 @@ absl::Status Server::Listen(const std::string& listen, const SecurityOptions& se
   if (!credentials.ok()) return credentials.status();
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  absl::StatusOr<std::unique_ptr<Listener>> listener =
+      Listener::Open(listen, limits_.connection_count_max);
+  if (!listener.ok()) return listener.status();
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(listen, *credentials, &port_);
+  std::shared_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor =
+      builder.experimental().AddExternalConnectionAcceptor(
+          grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, *credentials);
   if (!security.reflection) builder.SetOption(std::make_unique<WithoutReflection>());
   builder.RegisterService(compute_service_.get());
   builder.RegisterService(array_service_.get());
@@ -140,9 +145,14 @@ absl::Status Server::Listen(const std::string& listen, const SecurityOptions& se
   builder.RegisterService(server_service_.get());
   ConfigureTransport(builder);
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr || port_ == 0) {
-    return absl::UnavailableError(absl::StrCat("cannot listen on ", listen));
-  }
+  if (server_ == nullptr) return absl::InternalError("gRPC does not start");
+  listener_ = *std::move(listener);
+  listener_->Start([acceptor = std::move(acceptor)](int listening, int connection) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.listener_fd = listening;
+    parameters.fd = connection;
+    acceptor->HandleNewConnection(&parameters);
+  });
   serving_state_.BeginServing(*server_->GetHealthCheckService());
   return absl::OkStatus();
 }
@@ -155,8 +165,6 @@ void Server::ConfigureTransport(grpc::ServerBuilder& builder) const {
   // A few compressed bytes could stand for gigabytes, and numbers hardly compress.
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
-  // Two servers on one port would share its connections at random; the second is to fail.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kConcurrentStreamsMax);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMetadataBytesMax);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(kKeepaliveInterval));
@@ -181,6 +189,8 @@ absl::Status Server::Drain(std::chrono::nanoseconds grace_period,
   if (server_ != nullptr) {
     const std::chrono::milliseconds close_timeout =
         calls_.GaveUp() ? std::chrono::milliseconds(0) : kCloseTimeout;
+    // Behind it gRPC takes none.
+    listener_->Stop();
     // Cancels what is left then: answers that nobody reads, watchers of health.
     server_->Shutdown(std::chrono::system_clock::now() + close_timeout);
   }

@@ -24,6 +24,7 @@
 #include "server/call_metrics.h"
 #include "server/compute_service.h"
 #include "server/limits.h"
+#include "server/listener.h"
 #include "server/metrics_endpoint.h"
 #include "server/region_service.h"
 #include "server/region_store.h"
@@ -49,7 +50,7 @@ class Server {
   // Drains without grace.
   ~Server();
 
-  int port() const { return port_; }
+  int port() const { return listener_->port(); }
   // None where metrics are off.
   std::optional<int> metrics_port() const;
 
@@ -90,7 +91,7 @@ class Server {
   std::unique_ptr<ServerService> server_service_;
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::unique_ptr<grpc::Server> server_;
-  int port_ = 0;
+  std::unique_ptr<Listener> listener_;  // Hands connections to `server_`.
   std::mutex drain_mutex_;
   bool drained_ = false;  // Guarded by drain_mutex_.
 };

@@ -30,6 +30,7 @@
 #include "server/job.h"
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
+#include "server/rpc_trace.h"
 #include "server/stream_intake.h"
 #include "server/stream_jobs.h"
 #include "server/tenant.h"
@@ -132,6 +133,7 @@ class StreamCall : public Reactor {
 template <class Reactor, class Computation>
 Reactor* StreamCall<Reactor, Computation>::Start() {
   Proceed(CatchExceptions([this] {
+    report_.trace = TraceOf(context_);
     absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
     if (!caller.ok()) return caller.status();
     caller_ = *std::move(caller);

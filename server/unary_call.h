@@ -31,6 +31,7 @@
 #include "server/request_validation.h"
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
+#include "server/rpc_trace.h"
 #include "server/scan_answer.h"
 #include "server/tenant.h"
 
@@ -95,6 +96,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 
  private:
   absl::Status Submit() {
+    report_.trace = TraceOf(context_);
     report_.request_bytes = request_bytes_.Length();
     JobWork work{.payload_bytes = report_.request_bytes,
                  .deadline = DeadlineOf(context_),

@@ -11,6 +11,7 @@
 #include "server/message_codec.h"
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
+#include "server/rpc_trace.h"
 
 namespace gridfold::server {
 
@@ -25,6 +26,7 @@ WriteArrayCall::WriteArrayCall(CallEnvironment& environment, grpc::CallbackServe
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* WriteArrayCall::Start() {
   const absl::Status status = CatchExceptions([this] {
+    report_.trace = TraceOf(context_);
     absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
     if (!caller.ok()) return caller.status();
     caller_ = *std::move(caller);
