@@ -32,13 +32,14 @@ class AccessTest : public SecureServerTest {
     server_service_ = v1::ServerService::NewStub(channel_);
   }
 
-  void WriteTokens() {
-    folder_.Write("tokens.json",
-                  absl::StrCat(R"({"tokens": [)", TokenEntry("token-a", R"("tenant": "a")"), ",",
-                               TokenEntry("token-b", R"("tenant": "b")"), ",",
-                               TokenEntry("token-c", R"("tenant": "c")"), ",",
-                               TokenEntry("token-admin", R"("tenant": "ops", "admin": true)"),
-                               R"(], "tenants": {"a": {"resident_bytes": 4096},
+  void WriteTokens(uint64_t resident_bytes_of_a = 4096) {
+    folder_.Write(
+        "tokens.json",
+        absl::StrCat(R"({"tokens": [)", TokenEntry("token-a", R"("tenant": "a")"), ",",
+                     TokenEntry("token-b", R"("tenant": "b")"), ",",
+                     TokenEntry("token-c", R"("tenant": "c")"), ",",
+                     TokenEntry("token-admin", R"("tenant": "ops", "admin": true)"),
+                     R"(], "tenants": {"a": {"resident_bytes": )", resident_bytes_of_a, R"(},
                                                  "b": {"bytes_per_second": 1000},
                                                  "c": {"requests_in_flight": 1}}})"));
   }
@@ -65,6 +66,16 @@ class AccessTest : public SecureServerTest {
     v1::GetArrayRequest request;
     request.set_name(name);
     return Call(*arrays_, &v1::ArrayService::Stub::GetArray, token, request);
+  }
+
+  grpc::Status Delete(const std::string& token, const std::string& name) {
+    v1::DeleteArrayRequest request;
+    request.set_name(name);
+    return Call(*arrays_, &v1::ArrayService::Stub::DeleteArray, token, request);
+  }
+  // A place is free as soon as gRPC has sent the answer, or noticed that nobody wants one.
+  void WaitUntilAdmitted(const std::string& token) {
+    while (!Reduce(channel_, token).ok()) std::this_thread::yield();
   }
 
   static void ExpectError(const grpc::Status& status, grpc::StatusCode code, const char* reason) {
@@ -145,8 +156,25 @@ TEST_F(AccessTest, ATenantHasNoMoreRequestsInFlightThanItMay) {
   EXPECT_TRUE(Reduce(channel_, "token-b").ok());
   call.join();
   EXPECT_TRUE(first.ok());
-  // The first call's place is free as soon as gRPC has sent its answer.
-  while (!Reduce(channel_, "token-c").ok()) std::this_thread::yield();
+  WaitUntilAdmitted("token-c");
+}
+
+TEST_F(AccessTest, CallsThatAreCancelledGiveTheirPlacesBack) {
+  Gate gate;
+  engine_.on_run = [&](std::stop_token stop) { return gate.Pass(std::move(stop)); };
+  grpc::ClientContext context;
+  context.AddMetadata("authorization", "Bearer token-c");
+  std::thread call([&] {
+    v1::ReduceArrayResponse response;
+    const grpc::Status status =
+        v1::ComputeService::NewStub(channel_)->ReduceArray(&context, SmallReduction(), &response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::CANCELLED);
+  });
+  gate.WaitForArrivals(1);
+  context.TryCancel();
+  call.join();
+  gate.Open();
+  WaitUntilAdmitted("token-c");
 }
 
 TEST_F(AccessTest, ATenantSendsNoMoreBytesASecondThanItMay) {
@@ -167,6 +195,19 @@ TEST_F(AccessTest, ATenantsArraysTakeNoMoreThanTheyMay) {
   ExpectError(Create("token-a", "y", 5000), grpc::StatusCode::RESOURCE_EXHAUSTED,
               kReasonArrayQuota);
   EXPECT_TRUE(Create("token-c", "y", 500'000).ok());
+}
+
+TEST_F(AccessTest, ALimitThatShrinksHoldsAtOnceAndTakesNothingAway) {
+  ASSERT_TRUE(Create("token-a", "x", 3000).ok());
+  WriteTokens(/*resident_bytes_of_a=*/1000);
+  while (Create("token-a", "y", 100).ok()) {
+    ASSERT_TRUE(Delete("token-a", "y").ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ExpectError(Create("token-a", "y", 100), grpc::StatusCode::RESOURCE_EXHAUSTED, kReasonArrayQuota);
+  EXPECT_TRUE(Get("token-a", "x").ok());
+  ASSERT_TRUE(Delete("token-a", "x").ok());
+  EXPECT_TRUE(Create("token-a", "y", 100).ok());
 }
 
 TEST_F(AccessTest, AChangedFileIsUsedAndABadOneIsNot) {

@@ -83,7 +83,10 @@ absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
   if (!tenant.ok()) return tenant.status();
   const absl::StatusOr<Priority> priority = PriorityOf(context);
   if (!priority.ok()) return priority.status();
-  Caller caller{.tenant = *std::move(tenant), .priority = *priority, .permit = nullptr};
+  Caller caller{.tenant = *std::move(tenant),
+                .priority = *priority,
+                .is_admin = tokens == nullptr,
+                .permit = nullptr};
   if (tokens != nullptr) {
     if (absl::Status status = ApplyAccess(*access, caller); !status.ok()) return status;
   }

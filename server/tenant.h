@@ -19,8 +19,8 @@ namespace gridfold::server {
 struct Caller {
   std::string tenant;  // Empty where it names none.
   Priority priority = Priority::kNormal;
-  bool is_admin = true;
-  CallPermit permit;  // None where tenants have no quotas.
+  bool is_admin = false;  // True for everybody where there are no tokens.
+  CallPermit permit;      // None where tenants have no quotas.
 
   // What the tenant's arrays may take together; 0: no bound of its own.
   uint64_t resident_bytes_max() const {

@@ -43,6 +43,8 @@ absl::Status ReadHash(const Json& token, const std::string& field, TokenHash& ha
   if (!is_good) return InvalidField(field + ".sha256", "is not 64 hexadecimal digits");
   const std::string bytes = absl::HexStringToBytes(text);
   std::copy(bytes.begin(), bytes.end(), hash.begin());
+  // What a file that is not there comes to when it is hashed: any caller could bring that token.
+  if (hash == HashOfToken("")) return InvalidField(field + ".sha256", "is that of an empty token");
   return absl::OkStatus();
 }
 

@@ -18,6 +18,9 @@ using testing::Not;
 
 // What sha256sum says of "abc" (FIPS 180-2, appendix B.1).
 constexpr char kHashOfAbc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+// And of an empty file.
+constexpr char kHashOfNothing[] =
+    "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 TEST(TokenTableTest, SaysWhatTokensStandFor) {
   const auto table = ParseTokenTable(
@@ -62,6 +65,8 @@ TEST(TokenTableTest, ErrorsNameTheFieldAndRepeatNothing) {
   EXPECT_THAT(of_token(R"("tenant": "a")"), HasSubstr("tokens[0].sha256: "));
   EXPECT_THAT(of_token(R"("sha256": "secret", "tenant": "a")"), HasSubstr("tokens[0].sha256: "));
   EXPECT_THAT(of_token(R"("sha256": 5, "tenant": "a")"), HasSubstr("tokens[0].sha256: "));
+  EXPECT_THAT(of_token(absl::StrCat(R"("sha256": ")", kHashOfNothing, R"(", "tenant": "a")")),
+              HasSubstr("tokens[0].sha256: "));
   EXPECT_THAT(of_token(absl::StrCat(R"("sha256": ")", kHashOfAbc, R"(")")),
               HasSubstr("tokens[0].tenant: "));
   EXPECT_THAT(of_token(good + R"(, "priority": "urgent")"), HasSubstr("tokens[0].priority: "));

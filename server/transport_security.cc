@@ -5,6 +5,8 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
+#include <cstring>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -15,8 +17,11 @@ namespace gridfold::server {
 namespace {
 
 absl::Status Unusable(absl::string_view option, absl::string_view path) {
-  const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
+  // The first error is the cause, those behind it say what it led to.
+  const auto error = ERR_peek_error();
   ERR_clear_error();
+  const char* const reason =
+      ERR_SYSTEM_ERROR(error) ? strerror(ERR_GET_REASON(error)) : ERR_reason_error_string(error);
   return absl::InvalidArgumentError(absl::StrCat(
       option, " ", path, " cannot be used: ", reason == nullptr ? "it makes no sense" : reason));
 }
