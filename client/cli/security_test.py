@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -51,6 +52,22 @@ class SecurityTest(CommandLineTest):
         secured = (*self.trust, *self.certificate, *self.token)
         self.assertEqual(self.reduce(DELAY, *secured, stat="count"),
                          self.reduce(DELAY, *secured, "--tenant", "reports", stat="count"))
+
+    def test_the_load_generator_has_the_same_options(self):
+        load = [os.environ["GRIDFOLD_LOAD_BINARY"], "--server", self.server.target, "--warm-up", 0,
+                "--count", 50, "--concurrency", 2, "--verify", "all"]
+        for transport in ("inline", "stream", "resident"):
+            result = subprocess.run(
+                map(str, [*load, "--transport", transport, *self.trust, *self.certificate,
+                          *self.token]), capture_output=True, text=True, timeout=120)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        result = subprocess.run(map(str, [*load, *self.trust, *self.certificate]),
+                                capture_output=True, text=True, timeout=120)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("token", result.stderr)
+
+    def test_an_empty_token_file_is_an_error(self):
+        self.expect_failure(4, "no token", "info", "--token-file", "/dev/null")
 
     def test_what_is_missing_is_said(self):
         self.expect_failure(3, "cannot connect", "info")

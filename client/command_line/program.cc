@@ -36,37 +36,8 @@ Examples:
   gridfold COMMAND --help has more.
 )";
 
-void AddPath(CLI::App& program, const std::string& name, const std::string& variable,
-             std::string& target, const std::string& description) {
-  program.add_option(name, target, description)->envname(variable)->type_name("FILE")->take_last();
-}
-
-void AddSecurityOptions(CLI::App& program, SessionOptions& options) {
-  program
-      .add_flag("--tls", options.use_tls,
-                "Encrypt, and trust whom the system trusts; as the other --tls options do")
-      ->envname("GRIDFOLD_CLIENT_TLS");
-  AddPath(program, "--tls-ca", "GRIDFOLD_CLIENT_TLS_CA", options.tls.ca_file,
-          "Trust servers with a certificate of these authorities only, PEM");
-  AddPath(program, "--tls-certificate", "GRIDFOLD_CLIENT_TLS_CERTIFICATE",
-          options.tls.certificate_file, "Certificate for servers that ask for one, PEM");
-  AddPath(program, "--tls-key", "GRIDFOLD_CLIENT_TLS_KEY", options.tls.key_file, "Its key, PEM");
-  program
-      .add_option("--tls-server-name", options.tls.server_name,
-                  "The name that the server's certificate must have, where not that of --server")
-      ->envname("GRIDFOLD_CLIENT_TLS_SERVER_NAME")
-      ->type_name("NAME")
-      ->take_last();
-  AddPath(program, "--token-file", "GRIDFOLD_CLIENT_TOKEN_FILE", options.token_file,
-          "File with the token that the server knows the caller by");
-}
-
 void AddSessionOptions(CLI::App& program, SessionOptions& options) {
-  program.add_option("--server", options.target, "The server")
-      ->envname("GRIDFOLD_SERVER")
-      ->type_name("HOST:PORT")
-      ->take_last()
-      ->capture_default_str();
+  AddConnectionOptions(program, options.connection);
   program.add_option("--tenant", options.tenant, "Whose arrays on the server are meant")
       ->envname("GRIDFOLD_TENANT")
       ->type_name("NAME")
@@ -85,7 +56,6 @@ void AddSessionOptions(CLI::App& program, SessionOptions& options) {
       ->check(CLI::IsMember({"low", "normal", "high"}).description(""))
       ->default_str("normal")
       ->take_last();
-  AddSecurityOptions(program, options);
   program.add_option("--timeout", options.timeout_s, "Give up after so long; 0 waits for ever")
       ->type_name("SECONDS")
       ->check(CLI::NonNegativeNumber.description(""))

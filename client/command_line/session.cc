@@ -6,7 +6,6 @@
 #include <iostream>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/input/file.h"
@@ -20,34 +19,17 @@ Session::Session(const SessionOptions& options, const TextStyle& style, std::ost
 absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
   const absl::Duration timeout =
       options_.timeout_s > 0 ? absl::Seconds(options_.timeout_s) : absl::InfiniteDuration();
-  absl::StatusOr<std::string> token = ReadToken();
-  if (!token.ok()) return token.status();
-  absl::StatusOr<std::unique_ptr<Client>> client =
-      Client::Connect({.target = options_.target,
-                       .tenant = options_.tenant,
-                       .priority = options_.priority,
-                       .connect_timeout = std::min(ClientOptions().connect_timeout, timeout),
-                       .default_timeout = timeout,
-                       .tls = Tls(),
-                       .token = *std::move(token)});
+  absl::StatusOr<ClientOptions> options = ToClientOptions(options_.connection);
+  if (!options.ok()) return options.status();
+  options->tenant = options_.tenant;
+  options->priority = options_.priority;
+  options->connect_timeout = std::min(options->connect_timeout, timeout);
+  options->default_timeout = timeout;
+  absl::StatusOr<std::unique_ptr<Client>> client = Client::Connect(*options);
   if (client.ok() || !absl::IsUnavailable(client.status())) return client;
   return absl::UnavailableError(
       absl::StrCat(client.status().message(),
                    "; start a server with gridfold_server, or name one with --server HOST:PORT"));
-}
-
-std::optional<TlsOptions> Session::Tls() const {
-  const TlsOptions& tls = options_.tls;
-  const bool is_used = options_.use_tls || !tls.ca_file.empty() || !tls.certificate_file.empty() ||
-                       !tls.key_file.empty() || !tls.server_name.empty();
-  return is_used ? std::optional(tls) : std::nullopt;
-}
-
-absl::StatusOr<std::string> Session::ReadToken() const {
-  if (options_.token_file.empty()) return std::string();
-  absl::StatusOr<std::string> token = Read(options_.token_file);
-  if (token.ok()) absl::StripTrailingAsciiWhitespace(&*token);
-  return token;
 }
 
 absl::StatusOr<HostArray> Session::Load(const InputOptions& options) const {
@@ -94,7 +76,7 @@ std::unique_ptr<Progress> Session::ShowProgress() const {
 }
 
 std::string Session::RequestLabel(uint64_t size_bytes) const {
-  return absl::StrCat("sending ", FormatBytes(size_bytes), " to ", options_.target,
+  return absl::StrCat("sending ", FormatBytes(size_bytes), " to ", options_.connection.target,
                       " and waiting for the answer");
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "client/command_line/connection_options.h"
 #include "client/command_line/exit_code.h"
 #include "client/command_line/input/input_array.h"
 #include "client/command_line/input/load_array.h"
@@ -23,11 +24,8 @@ namespace gridfold::client {
 
 // The flags that all commands share.
 struct SessionOptions {
-  std::string target = "localhost:50051";
+  ConnectionOptions connection;
   std::string tenant;
-  bool use_tls = false;  // As any of the files does.
-  TlsOptions tls;
-  std::string token_file;  // Empty: no token.
   Priority priority = Priority::kNormal;
   double timeout_s = 300;  // 0: none.
   bool json = false;
@@ -70,8 +68,6 @@ class Session {
   }
 
  private:
-  std::optional<TlsOptions> Tls() const;
-  absl::StatusOr<std::string> ReadToken() const;
   std::unique_ptr<Progress> ShowProgress() const;
   std::string RequestLabel(uint64_t size_bytes) const;
 

@@ -32,6 +32,15 @@ struct RetryPolicy {
 // before another tenant's.
 enum class Priority : uint8_t { kLow, kNormal, kHigh };
 
+// Which server calls go to where a target has several addresses, as "dns:///name:port" may, or
+// "ipv4:10.0.0.1:50051,10.0.0.2:50051".
+enum class Balancing : uint8_t {
+  kFirst,  // The first that can be reached, until it is lost; then the next.
+  // Each in turn of those that can be reached and whose standard health service says SERVING.
+  // Resident arrays, regions and statistics are one server's, so this is not for them.
+  kRoundRobin,
+};
+
 // TLS with the server. Paths of PEM files, which are read when the client connects.
 struct TlsOptions {
   // Authorities that the server's certificate may come from; empty: those that the system trusts.
@@ -46,6 +55,7 @@ struct TlsOptions {
 struct ClientOptions {
   // Where the server is: any gRPC target, such as "host:port", "dns:///name:port" or "unix:path".
   std::string target = "localhost:50051";
+  Balancing balancing = Balancing::kFirst;
   // Whose arrays on the server are meant: up to 64 letters, digits and "._-/"; empty: nobody's in
   // particular. The server takes the caller's word for it, unless it asks for a token, which stands
   // for a tenant.
@@ -81,6 +91,9 @@ struct CallOptions {
   std::optional<absl::Duration> timeout = std::nullopt;
   // Nothing: ClientOptions::priority.
   std::optional<Priority> priority = std::nullopt;
+  // The caller's trace and span, as W3C Trace Context writes them in "traceparent", which the
+  // server's log then names beside the call; empty: none. One that no header can carry is not sent.
+  std::string traceparent = "";
 };
 
 }  // namespace gridfold::client

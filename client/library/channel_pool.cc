@@ -36,6 +36,10 @@ grpc::ChannelArguments MakeArguments(const ClientOptions& options) {
   // than every five minutes; what matters here is the timeout.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, ToMilliseconds(absl::Minutes(5)));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ToMilliseconds(options.stall_timeout));
+  if (options.balancing == Balancing::kRoundRobin) {
+    arguments.SetServiceConfigJSON(
+        R"({"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}})");
+  }
   if (options.tls) {
     if (!options.tls->server_name.empty()) {
       arguments.SetSslTargetNameOverride(options.tls->server_name);

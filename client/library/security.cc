@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -36,14 +36,14 @@ absl::string_view HostOf(absl::string_view address) {
   return address.substr(0, address.find(':'));
 }
 
-// One of the characters that a header's value may have, and no space.
-bool IsTokenCharacter(char character) { return character > ' ' && character < 0x7F; }
-
 absl::Status ReadFile(const std::string& path, const char* field, std::string& content) {
   if (path.empty()) return absl::OkStatus();
   std::ifstream file(path, std::ios::binary);
-  content.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  if (file.good() && !content.empty()) return absl::OkStatus();
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  content = bytes.str();
+  // A folder is opened, and cannot be read.
+  if (file.good() && bytes.good() && !content.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("tls.", field, ": cannot read ", path));
 }
 
@@ -63,6 +63,11 @@ bool IsLocalTarget(const std::string& target) {
   return IsLocalHost(HostOf(address));
 }
 
+bool IsHeaderText(const std::string& text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char character) { return character > ' ' && character < 0x7F; });
+}
+
 absl::Status CheckSecurity(const ClientOptions& options) {
   if (options.credentials != nullptr && (options.tls || !options.token.empty())) {
     return absl::InvalidArgumentError("credentials: go with neither tls nor token");
@@ -71,7 +76,7 @@ absl::Status CheckSecurity(const ClientOptions& options) {
     return absl::InvalidArgumentError(
         "tls.certificate_file: goes together with tls.key_file, or neither is there");
   }
-  if (!std::all_of(options.token.begin(), options.token.end(), IsTokenCharacter)) {
+  if (!IsHeaderText(options.token)) {
     return absl::InvalidArgumentError("token: must be printable characters without spaces");
   }
   if (!options.token.empty() && !options.tls && !IsLocalTarget(options.target)) {

@@ -15,6 +15,9 @@ namespace gridfold::client {
 // Whether what is sent to a gRPC target stays on this machine.
 bool IsLocalTarget(const std::string& target);
 
+// Whether a header's value may be this: printable characters of ASCII without spaces.
+bool IsHeaderText(const std::string& text);
+
 // INVALID_ARGUMENT where what the options say of encryption and tokens does not go together, or
 // would send a token over a network without encryption.
 absl::Status CheckSecurity(const ClientOptions& options);

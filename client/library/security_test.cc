@@ -44,9 +44,12 @@ TEST(SecurityTest, ErrorsNameTheOptionAndNotTheSecret) {
               HasSubstr("tls.certificate_file"));
   EXPECT_THAT(WhatIsWrong({.token = "secret", .credentials = grpc::InsecureChannelCredentials()}),
               HasSubstr("credentials:"));
-  EXPECT_THAT(
-      std::string(MakeCredentials({.tls = TlsOptions{.ca_file = "/nowhere"}}).status().message()),
-      HasSubstr("tls.ca_file"));
+  for (const char* const unreadable : {"/nowhere", "/tmp", "/dev/null"}) {
+    EXPECT_THAT(
+        std::string(MakeCredentials({.tls = TlsOptions{.ca_file = unreadable}}).status().message()),
+        HasSubstr("tls.ca_file"))
+        << unreadable;
+  }
 }
 
 }  // namespace

@@ -89,7 +89,8 @@ CallHead Transport::MakeHead(const CallOptions& options) const {
   return {.deadline = absl::Now() + options.timeout.value_or(options_.default_timeout),
           .tenant = options_.tenant,
           .priority = options.priority.value_or(options_.priority),
-          .token = options_.token};
+          .token = options_.token,
+          .traceparent = options.traceparent};
 }
 
 }  // namespace gridfold::client

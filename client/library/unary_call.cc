@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/library/memory_loan.h"
+#include "client/library/security.h"
 #include "client/library/status_conversion.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/completion_queue.h"
@@ -37,6 +38,9 @@ void CallHead::ApplyTo(grpc::ClientContext& context) const {
   if (deadline != absl::InfiniteFuture()) context.set_deadline(absl::ToChronoTime(deadline));
   if (!tenant.empty()) context.AddMetadata("gridfold-tenant", tenant);
   if (!token.empty()) context.AddMetadata("authorization", absl::StrCat("Bearer ", token));
+  if (!traceparent.empty() && IsHeaderText(traceparent)) {
+    context.AddMetadata("traceparent", traceparent);
+  }
   if (priority != Priority::kNormal) {
     context.AddMetadata("gridfold-priority", priority == Priority::kHigh ? "high" : "low");
   }

@@ -39,7 +39,7 @@ class InfoCommand : public Command {
 
  private:
   static absl::Status PrintHealth(const Session& session, HealthStatus health) {
-    const std::string& target = session.options().target;
+    const std::string& target = session.options().connection.target;
     session.out() << (session.options().json ? ToJson(target, health) : HealthName(health) + "\n");
     if (health == HealthStatus::kServing) return absl::OkStatus();
     return absl::FailedPreconditionError("the server does not serve");
@@ -53,7 +53,7 @@ class InfoCommand : public Command {
     if (!answer.ok() && !absl::IsPermissionDenied(answer.status())) return answer.status();
     const std::optional<ServerStatistics> statistics =
         answer.ok() ? std::optional(*answer) : std::nullopt;
-    const std::string& target = session.options().target;
+    const std::string& target = session.options().connection.target;
     if (session.options().json) {
       session.out() << ToJson(target, health, *info, statistics);
     } else {

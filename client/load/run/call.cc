@@ -23,8 +23,10 @@ void Call::Begin(const Start& start) {
   context_.emplace();
   const RequestKind& kind = start.request->kind;
   const absl::Duration timeout = kind.timeout.value_or(start.timeout);
-  client::CallHead{
-      .deadline = absl::Now() + timeout, .tenant = kind.tenant, .priority = kind.priority}
+  client::CallHead{.deadline = absl::Now() + timeout,
+                   .tenant = kind.tenant,
+                   .priority = kind.priority,
+                   .token = std::string(start.token)}
       .ApplyTo(*context_);
   reader_.emplace(*start.request, start.verify);
   is_under_way_.store(true, std::memory_order_release);

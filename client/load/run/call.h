@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "absl/strings/string_view.h"
 #include "client/load/measure/outcome.h"
 #include "client/load/work/answer_reader.h"
 #include "client/load/work/prepared_request.h"
@@ -36,6 +37,7 @@ class Call {
   struct Start {
     const PreparedRequest* request = nullptr;
     grpc::GenericStub* stub = nullptr;
+    absl::string_view token = {};  // Empty: none.
     absl::Duration timeout;
     bool verify = false;
     int64_t intended_ns = 0;

@@ -134,6 +134,7 @@ void Worker::Send(Call& call, int64_t intended_ns) {
   sent_.fetch_add(1, std::memory_order_relaxed);
   call.Begin({.request = &request,
               .stub = &stubs_[next_stub_++ % stubs_.size()],
+              .token = assignment_.token,
               .timeout = assignment_.plan.timeout,
               .verify = DrawVerification(),
               .intended_ns = intended_ns,
