@@ -179,8 +179,6 @@ FakeServer::~FakeServer() {
   server_->Wait();
 }
 
-void FakeServer::Kill() { server_->Shutdown(std::chrono::system_clock::now()); }
-
 std::set<std::string> FakeServer::peers() const {
   absl::MutexLock lock(&mutex_);
   return peers_;

@@ -54,9 +54,6 @@ class FakeServer {
   // "127.0.0.1:port".
   const std::string& target() const { return target_; }
 
-  // Cuts off the calls under way, and takes no others.
-  void Kill();
-
   // The standard health service of this server.
   grpc::HealthCheckServiceInterface& health() { return *server_->GetHealthCheckService(); }
 
