@@ -81,6 +81,17 @@ TEST(ConnectionTest, UnavailableIsTriedAgain) {
   EXPECT_EQ(calls, 3);
 }
 
+// As gRPC answers for a server that stops.
+TEST(ConnectionTest, ACallThatIsCutOffIsTriedAgain) {
+  FakeServer server;
+  std::atomic<int> calls = 0;
+  FailFirst(server, calls, 1, grpc::StatusCode::CANCELLED);
+  const auto client = ConnectOrDie(
+      {.target = server.target(), .retry = {.initial_backoff = absl::Milliseconds(1)}});
+  EXPECT_TRUE(client->ReduceArray(kElements, {}).ok());
+  EXPECT_EQ(calls, 2);
+}
+
 TEST(ConnectionTest, OtherErrorsAreNotTriedAgain) {
   FakeServer server;
   std::atomic<int> calls = 0;
