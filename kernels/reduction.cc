@@ -1,5 +1,6 @@
 #include "kernels/reduction.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
@@ -94,6 +95,12 @@ bool UsesDegreesOfFreedom(Statistic statistic) {
 }
 
 }  // namespace
+
+bool HasFloatingProduct(const ReductionPlan& plan) {
+  return IsFloatingPoint(plan.array.element_type) &&
+         std::find(plan.statistics.begin(), plan.statistics.end(), Statistic::kProduct) !=
+             plan.statistics.end();
+}
 
 std::optional<GroupSizeProblem> FindGroupSizeProblem(Statistic statistic,
                                                      uint32_t delta_degrees_of_freedom,

@@ -50,6 +50,10 @@ struct ReductionPlan {
 // where no states are asked for, a group that is too small for a statistic.
 absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, ReductionSpec spec);
 
+// Whether a product of floating-point elements is among the statistics: it rounds at every step, so
+// engines compute it apart from the others.
+bool HasFloatingProduct(const ReductionPlan& plan);
+
 // Why a group of so many elements is too small for a statistic: there are none where min, max,
 // argmin, argmax, mean, variance or standard deviation is asked, or no more than
 // delta_degrees_of_freedom. Nothing where it is not.

@@ -1,21 +1,10 @@
 #include "kernels/reduction_parts.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "kernels/lane_limits.h"
 
 namespace gridfold::kernels {
-
-namespace {
-
-bool HasFloatingProduct(const ReductionPlan& plan) {
-  return IsFloatingPoint(plan.array.element_type) &&
-         std::find(plan.statistics.begin(), plan.statistics.end(), Statistic::kProduct) !=
-             plan.statistics.end();
-}
-
-}  // namespace
 
 bool CanReduceInParts(const ReductionPlan& plan, uint64_t state_bytes_max) {
   if (HasFloatingProduct(plan)) return false;

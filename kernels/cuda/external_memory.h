@@ -6,7 +6,6 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_EXTERNAL_MEMORY_H_
 #define GRIDFOLD_KERNELS_CUDA_EXTERNAL_MEMORY_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 

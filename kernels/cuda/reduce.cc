@@ -17,11 +17,6 @@ bool IsFloatingProduct(const ReductionPlan& plan, Statistic statistic) {
   return statistic == Statistic::kProduct && IsFloatingPoint(plan.array.element_type);
 }
 
-bool HasFloatingProduct(const ReductionPlan& plan) {
-  return std::any_of(plan.statistics.begin(), plan.statistics.end(),
-                     [&](Statistic s) { return IsFloatingProduct(plan, s); });
-}
-
 bool HasOnlyFloatingProduct(const ReductionPlan& plan) {
   return plan.statistics.size() == 1 && HasFloatingProduct(plan);
 }
