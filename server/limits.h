@@ -39,6 +39,8 @@
 //   regions              memory of callers, where they are allowed: up to region_bytes_max of it
 //                        mapped and, on a GPU, locked; pages that its owner never touched are
 //                        first taken here                                         =   16 GiB
+//   connections          connection_count_max * 20 KiB; calls that have begun and sent no message
+//                        take 13 KiB each, where callers mean ill               =  320 MiB
 //   tokens               kTokenFileBytesMax, decoded: 4 MiB; and the same of the file before, as
 //                        long as calls use it                                     =    8 MiB
 //   metrics              1 MiB of counters; 2 scrapes at a time, each some 250 KiB of text that
