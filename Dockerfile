@@ -35,4 +35,4 @@ USER 65532:65532
 EXPOSE 50051 9464
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["gridfold", "info", "--health"]
 ENTRYPOINT ["gridfold_server"]
-CMD ["--listen", "0.0.0.0:50051", "--metrics-address", "0.0.0.0:9464"]
+CMD ["--listen", "0.0.0.0:50051", "--insecure", "--metrics-address", "0.0.0.0:9464"]

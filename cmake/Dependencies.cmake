@@ -1,6 +1,7 @@
 # Everything the project takes from elsewhere. Config mode where the package has one.
 find_package(Threads REQUIRED)
 find_package(absl CONFIG REQUIRED)
+find_package(OpenSSL REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(gRPC CONFIG REQUIRED)
 find_package(TBB CONFIG REQUIRED)

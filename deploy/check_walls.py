@@ -45,7 +45,7 @@ INCLUDE_RULES = [
          'server/ knows engines by kernels/engine.h only, and nothing of client/'),
     Rule(r'(server|kernels|client)/', r'server/metrics_[^/]*$', PROMETHEUS,
          'only server/metrics_* knows Prometheus'),
-    Rule(r'server/(scheduler|fair_queue|cost_model|job|array_store|region_store|owner_process|shared_mapping|mapping_guard|sweeper)[^/]*$', r'$^',
+    Rule(r'server/(scheduler|fair_queue|cost_model|job|array_store|region_store|owner_process|shared_mapping|mapping_guard|sweeper|access_tokens|tenant_quota|token_table)[^/]*$', r'$^',
          GRPC + '|' + PROTOBUF + r'|kernels/(cpu|cuda)',
          'the scheduler and the stores of arrays and regions know no gRPC and no CUDA'),
 ]

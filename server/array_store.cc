@@ -85,26 +85,30 @@ absl::Status ArrayDeleted() {
 
 absl::StatusOr<ArrayLease> ArrayStore::Allocate(const std::string& tenant,
                                                 const kernels::ArrayDescription& description,
-                                                std::optional<uint32_t> engine) {
+                                                std::optional<uint32_t> engine,
+                                                uint64_t tenant_bytes_max) {
   const uint64_t size_bytes = description.size_bytes();
-  if (kernels::ResidentBytesTaken(size_bytes) > std::min(resident_bytes_max_, tenant_bytes_max_)) {
+  const uint64_t bytes_max =
+      tenant_bytes_max == 0 ? tenant_bytes_max_ : std::min(tenant_bytes_max, tenant_bytes_max_);
+  if (kernels::ResidentBytesTaken(size_bytes) > std::min(resident_bytes_max_, bytes_max)) {
     return NoRoom(absl::StrCat("an array of ", size_bytes, " bytes is more than the ",
-                               std::min(resident_bytes_max_, tenant_bytes_max_),
+                               std::min(resident_bytes_max_, bytes_max),
                                " that a tenant may have on this server"));
   }
   absl::StatusOr<ArrayLease> array =
-      TryAllocate(tenant, description, engine ? *engine : EngineWithMostRoom());
+      TryAllocate(tenant, description, engine ? *engine : EngineWithMostRoom(), bytes_max);
   if (array.ok()) return array;
   // Expired arrays are not to stand in the way of new ones.
   RemoveExpired();
-  return TryAllocate(tenant, description, engine ? *engine : EngineWithMostRoom());
+  return TryAllocate(tenant, description, engine ? *engine : EngineWithMostRoom(), bytes_max);
 }
 
 absl::StatusOr<ArrayLease> ArrayStore::TryAllocate(const std::string& tenant,
                                                    const kernels::ArrayDescription& description,
-                                                   uint32_t engine) {
+                                                   uint32_t engine, uint64_t tenant_bytes_max) {
   const uint64_t size_bytes = description.size_bytes();
-  if (absl::Status status = TakeRoom(tenant, engine, size_bytes); !status.ok()) return status;
+  absl::Status status = TakeRoom(tenant, engine, size_bytes, tenant_bytes_max);
+  if (!status.ok()) return status;
   absl::StatusOr<std::unique_ptr<kernels::ResidentMemory>> memory =
       pools_[engine].memory->Allocate(size_bytes);
   if (!memory.ok()) {
@@ -222,17 +226,20 @@ void ArrayStore::EraseExpired(Removed& removed) {
   }
 }
 
-absl::Status ArrayStore::TakeRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes) {
+absl::Status ArrayStore::TakeRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes,
+                                  uint64_t tenant_bytes_max) {
   const uint64_t taken_bytes = kernels::ResidentBytesTaken(size_bytes);
   const std::lock_guard lock(mutex_);
   Tenant& owner = tenants_[tenant];
-  if (taken_bytes <= tenant_bytes_max_ - owner.taken_bytes) {
+  // More may be taken than the bound where it was lowered since.
+  if (owner.taken_bytes <= tenant_bytes_max &&
+      taken_bytes <= tenant_bytes_max - owner.taken_bytes) {
     owner.taken_bytes += taken_bytes;
     pools_[engine].taken_bytes += taken_bytes;
     taken_bytes_ += taken_bytes;
     return absl::OkStatus();
   }
-  return NoRoomNow(absl::StrCat("of ", tenant_bytes_max_, " bytes that a tenant may have, ",
+  return NoRoomNow(absl::StrCat("of ", tenant_bytes_max, " bytes that a tenant may have, ",
                                 owner.taken_bytes, " are taken"));
 }
 

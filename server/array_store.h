@@ -110,10 +110,13 @@ class ArrayStore {
   ~ArrayStore();
 
   // Memory for an array that nobody can see until Insert, of `engine` or, where it is none, of
-  // EngineWithMostRoom; content unspecified. Requires that the array's size fits in 63 bits.
+  // EngineWithMostRoom; content unspecified. `tenant_bytes_max` bounds what the tenant may have
+  // where it is less than the bound of Limits; 0: no bound of its own. Requires that the array's
+  // size fits in 63 bits.
   absl::StatusOr<ArrayLease> Allocate(const std::string& tenant,
                                       const kernels::ArrayDescription& description,
-                                      std::optional<uint32_t> engine = std::nullopt);
+                                      std::optional<uint32_t> engine = std::nullopt,
+                                      uint64_t tenant_bytes_max = 0);
 
   // The first of equals. Never a closed one unless all are.
   uint32_t EngineWithMostRoom() const;
@@ -168,8 +171,9 @@ class ArrayStore {
 
   absl::StatusOr<ArrayLease> TryAllocate(const std::string& tenant,
                                          const kernels::ArrayDescription& description,
-                                         uint32_t engine);
-  absl::Status TakeRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes);
+                                         uint32_t engine, uint64_t tenant_bytes_max);
+  absl::Status TakeRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes,
+                        uint64_t tenant_bytes_max);
   void GiveBackRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes);
 
   // These require `mutex_`.
@@ -198,12 +202,13 @@ class ArrayStore {
 // The store as one tenant sees it. Cheap to copy.
 class TenantArrays {
  public:
-  TenantArrays(ArrayStore& store, std::string tenant)
-      : store_(&store), tenant_(std::move(tenant)) {}
+  // `bytes_max` as for ArrayStore::Allocate.
+  TenantArrays(ArrayStore& store, std::string tenant, uint64_t bytes_max = 0)
+      : store_(&store), tenant_(std::move(tenant)), bytes_max_(bytes_max) {}
 
   absl::StatusOr<ArrayLease> Allocate(const kernels::ArrayDescription& description,
                                       std::optional<uint32_t> engine = std::nullopt) const {
-    return store_->Allocate(tenant_, description, engine);
+    return store_->Allocate(tenant_, description, engine, bytes_max_);
   }
   uint32_t EngineWithMostRoom() const { return store_->EngineWithMostRoom(); }
   absl::StatusOr<ArrayInfo> Insert(std::string name, std::chrono::nanoseconds idle_expiry,
@@ -227,6 +232,7 @@ class TenantArrays {
  private:
   ArrayStore* store_;
   std::string tenant_;
+  uint64_t bytes_max_;
 };
 
 }  // namespace gridfold::server

@@ -18,6 +18,11 @@ bool CallCounter::WaitUntilNone(std::chrono::nanoseconds timeout) {
   return count_ == 0;
 }
 
+void CallCounter::Linger(std::chrono::nanoseconds time) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, time, [this] { return gave_up_; });
+}
+
 void CallCounter::GiveUpWaiting() {
   const std::lock_guard lock(mutex_);
   gave_up_ = true;

@@ -17,6 +17,8 @@ class CallCounter {
 
   // Whether there were no calls before `timeout` had passed. False at once after GiveUpWaiting.
   bool WaitUntilNone(std::chrono::nanoseconds timeout);
+  // Waits for `time`, or until GiveUpWaiting.
+  void Linger(std::chrono::nanoseconds time);
   void GiveUpWaiting();
   bool GaveUp();
 

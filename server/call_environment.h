@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "server/access_tokens.h"
 #include "server/array_store.h"
 #include "server/byte_budget.h"
 #include "server/call_counter.h"
@@ -38,8 +39,9 @@ struct CallEnvironment {
   ByteBudget read_chunks;  // Chunks of ReadArray that the transport has yet to send.
   StreamAdmission streams;
   std::string engine_name;
-  RegionStore* regions = nullptr;  // None where they are off.
-  CallMetrics* metrics = nullptr;  // None where they are off.
+  RegionStore* regions = nullptr;        // None where they are off.
+  const AccessTokens* tokens = nullptr;  // None where callers are taken at their word.
+  CallMetrics* metrics = nullptr;        // None where they are off.
   std::atomic<uint64_t> next_call_id = 1;
 
   // Logs and counts a call that ends now.

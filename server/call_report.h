@@ -11,6 +11,7 @@
 #include "kernels/element_type.h"
 #include "kernels/engine.h"
 #include "server/rpc.h"
+#include "server/trace_context.h"
 
 namespace gridfold::server {
 
@@ -30,6 +31,7 @@ struct CallReport {
 
   Rpc rpc;
   uint64_t id;
+  TraceContext trace = {};  // The caller's own.
   std::chrono::steady_clock::time_point arrived_at = std::chrono::steady_clock::now();
   uint64_t request_bytes = 0;
   std::optional<kernels::ElementType> element_type;        // Of the array, once it is validated.

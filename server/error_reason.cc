@@ -24,6 +24,8 @@ const char* DefaultReason(absl::StatusCode code) {
     case absl::StatusCode::kDeadlineExceeded: return kReasonDeadlineExceeded;
     case absl::StatusCode::kCancelled: return kReasonCancelled;
     case absl::StatusCode::kUnavailable: return kReasonDraining;
+    case absl::StatusCode::kUnauthenticated: return kReasonUnauthenticated;
+    case absl::StatusCode::kPermissionDenied: return kReasonPermissionDenied;
     default: return kReasonInternal;
   }
 }

@@ -15,6 +15,7 @@
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
 #include "server/rpc_status.h"
+#include "server/rpc_trace.h"
 #include "server/tenant.h"
 
 namespace gridfold::server {
@@ -26,17 +27,20 @@ grpc::ServerUnaryReactor* AnswerAtOnce(
     const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer& response_bytes,
     absl::FunctionRef<absl::Status(const Request&, const std::string&, Response&)> body) {
   CallReport report(rpc, environment.next_call_id++);
+  report.trace = TraceOf(context);
   report.request_bytes = request_bytes.Length();
   const absl::Status status = CatchExceptions([&]() -> absl::Status {
-    const absl::StatusOr<std::string> tenant = TenantOf(context);
-    if (!tenant.ok()) return tenant.status();
+    const absl::StatusOr<Caller> caller = ReadCaller(context, environment.tokens);
+    if (!caller.ok()) return caller.status();
+    caller->Charge(report.request_bytes);
     Request request;
     // The buffer belongs to this call.
     absl::Status decoded =
         DecodeRequest(const_cast<grpc::ByteBuffer&>(request_bytes), environment.limits, request);
     if (!decoded.ok()) return decoded;
     Response response;
-    if (absl::Status answered = body(request, *tenant, response); !answered.ok()) return answered;
+    if (absl::Status answered = body(request, caller->tenant, response); !answered.ok())
+      return answered;
     return EncodeResponse(response, response_bytes);
   });
   environment.Report(report, status, response_bytes.Length());

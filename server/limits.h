@@ -39,6 +39,10 @@
 //   regions              memory of callers, where they are allowed: up to region_bytes_max of it
 //                        mapped and, on a GPU, locked; pages that its owner never touched are
 //                        first taken here                                         =   16 GiB
+//   connections          connection_count_max * 20 KiB; calls that have begun and sent no message
+//                        take 13 KiB each, where callers mean ill               =  320 MiB
+//   tokens               kTokenFileBytesMax, decoded: 4 MiB; and the same of the file before, as
+//                        long as calls use it                                     =    8 MiB
 //   metrics              1 MiB of counters; 2 scrapes at a time, each some 250 KiB of text that
 //                        is held three times while it is made                     =    3 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
@@ -111,6 +115,7 @@ inline constexpr uint64_t kStreamBatchesPerCounters = 2;
 // behind (kernels::kScanCarryElements) fits.
 inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;
 inline constexpr uint64_t kStreamCountCeiling = uint64_t{1} << 16;
+inline constexpr uint32_t kConnectionCountCeiling = uint32_t{1} << 20;
 
 inline constexpr uint32_t kLaneCountCeiling = 256;
 // A lane without a job looks for one so long before its thread sleeps, since to wake a thread takes
@@ -140,6 +145,28 @@ inline constexpr std::chrono::milliseconds kKeepaliveInterval = std::chrono::min
 inline constexpr std::chrono::milliseconds kKeepaliveTimeout = std::chrono::seconds(20);
 // A client that pings more often than this is told to calm down and disconnected.
 inline constexpr std::chrono::milliseconds kClientPingIntervalMin = std::chrono::seconds(10);
+// A connection whose TLS handshake and HTTP/2 preface are not there by then is closed: whoever
+// connects and says nothing holds no more than a socket, and that not for long.
+inline constexpr std::chrono::milliseconds kHandshakeTimeout = std::chrono::seconds(10);
+
+// File descriptors that connections leave to everything else: metrics, regions, files that are read
+// again. A connection beyond that is closed at once.
+inline constexpr int kDescriptorsReserved = 64;
+// How long new connections wait where the system has no descriptor or memory for one.
+inline constexpr std::chrono::milliseconds kAcceptPause{100};
+
+// How often certificates and the file of tokens are looked at for changes.
+inline constexpr std::chrono::seconds kFileCheckInterval{1};
+// The file of tokens (--token-file), and what is in it. Every token is compared with that of a
+// call, so that the time says nothing.
+inline constexpr uint64_t kTokenFileBytesMax = 1 * kMiB;
+inline constexpr size_t kTokenCountMax = 1024;
+inline constexpr size_t kTokenTenantCountMax = 1024;
+inline constexpr uint64_t kTenantLimitCeiling = uint64_t{1} << 50;
+// What a tenant with a bound on bytes a second may send at once after a pause; and the longest that
+// what it has sent beyond that keeps it out.
+inline constexpr std::chrono::nanoseconds kTenantBurst = std::chrono::seconds(1);
+inline constexpr std::chrono::nanoseconds kTenantDebtMax = std::chrono::hours(1);
 
 // What a refused caller is told to wait where nothing is known of how long jobs take: a few jobs'
 // time; and the bounds of it where something is.
@@ -179,6 +206,7 @@ inline constexpr int kDeadlineOptimism = 2;
 // Default time that a stopping server lets jobs finish in (--grace-period).
 inline constexpr std::chrono::milliseconds kGracePeriod = std::chrono::seconds(30);
 inline constexpr std::chrono::milliseconds kGracePeriodCeiling = std::chrono::hours(24);
+inline constexpr std::chrono::milliseconds kLameDuckCeiling = std::chrono::hours(1);
 // How long lanes may take to notice that they were told to stop, before the program ends without
 // them: many chunks' time.
 inline constexpr std::chrono::milliseconds kStopTimeout = std::chrono::seconds(5);
@@ -214,6 +242,7 @@ struct Limits {
   uint64_t region_count_max = 64;                // --max-regions
   uint64_t region_bytes_max = 16 * kGiB;         // --max-region-bytes
   uint64_t stream_count_max = 256;               // --max-streams
+  uint32_t connection_count_max = 16384;         // --max-connections
   uint64_t batch_operations_max = 4096;          // --max-batch-operations
   // Engines that are used, each with so many lanes and so many resident bytes: what --cuda-devices
   // comes to. Known when the engines are.

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <exception>
@@ -18,6 +19,7 @@
 #include "google/protobuf/stubs/common.h"
 #include "kernels/engine.h"
 #include "server/event_log.h"
+#include "server/listen_address.h"
 #include "server/options.h"
 #include "server/server.h"
 #include "server/signal_watcher.h"
@@ -49,6 +51,28 @@ void LogEngine(const kernels::Engine& engine) {
             {"compute_capability", device.compute_capability}});
 }
 
+void LogSecurity(const ServerOptions& options) {
+  const TlsFiles& tls = options.security.tls;
+  if (tls.is_used()) {
+    LogEvent(LogLevel::kInfo, "encrypted",
+             {{"certificate", tls.certificate},
+              {"client_certificates", tls.client_ca.empty() ? "not asked for" : "required"}});
+  } else if (IsLoopback(options.listen)) {
+    LogEvent(LogLevel::kInfo, "not_encrypted",
+             {{"note",
+               "only this machine can connect; --tls-certificate and --tls-key let others, with "
+               "--listen 0.0.0.0:50051"}});
+  } else {
+    LogEvent(LogLevel::kWarning, "not_encrypted",
+             {{"note",
+               "anyone who reaches this address can connect, and read on the way what others "
+               "send, tokens too"}});
+  }
+  if (!options.security.token_file.empty()) {
+    LogEvent(LogLevel::kInfo, "tokens_required", {{"file", options.security.token_file}});
+  }
+}
+
 void LogStart(const ServerOptions& options, const std::vector<kernels::Engine*>& engines,
               const Server& server) {
   for (const kernels::Engine* const engine : engines) LogEngine(*engine);
@@ -68,17 +92,7 @@ void LogStart(const ServerOptions& options, const std::vector<kernels::Engine*>&
             {"region_count_max", limits.regions_allowed ? limits.region_count_max : 0},
             {"region_bytes_max", limits.regions_allowed ? limits.region_bytes_max : 0},
             {"batch_operations_max", limits.batch_operations_max}});
-  if (IsLoopback(options.listen)) {
-    LogEvent(LogLevel::kInfo, "not_encrypted",
-             {{"note",
-               "only this machine can connect; --listen 0.0.0.0:50051 opens the server to "
-               "others, without encryption"}});
-  } else {
-    LogEvent(LogLevel::kWarning, "not_encrypted",
-             {{"note",
-               "anyone who reaches this address can connect, and connections are not "
-               "encrypted"}});
-  }
+  LogSecurity(options);
   if (options.metrics_address) {
     LogEvent(LogLevel::kInfo, "metrics",
              {{"address", *options.metrics_address}, {"port", *server.metrics_port()}});
@@ -103,14 +117,24 @@ void QuietProtobuf() {
 #endif
 }
 
+// Every connection is a descriptor, and shells and systemd allow 1,024 unless they are asked for
+// more, as whoever needs no select() may.
+void RaiseDescriptorLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int Serve(const ServerOptions& options) {
   const absl::StatusOr<std::vector<std::unique_ptr<kernels::Engine>>> owned =
       kernels::CreateEngines(options.engine);
   if (!owned.ok()) return Fail(owned.status());
   std::vector<kernels::Engine*> engines;
   for (const std::unique_ptr<kernels::Engine>& engine : *owned) engines.push_back(engine.get());
-  absl::StatusOr<std::unique_ptr<Server>> server = Server::Start(
-      engines, options.listen, options.limits, options.metrics_address, options.tenant_weights);
+  absl::StatusOr<std::unique_ptr<Server>> server =
+      Server::Start(engines, options.listen, options.limits, options.metrics_address,
+                    options.tenant_weights, options.security);
   if (!server.ok()) return Fail(server.status());
 
   SignalWatcher signals([&] {
@@ -125,8 +149,11 @@ int Serve(const ServerOptions& options) {
 
   const int signal = signals.WaitForFirst();
   LogEvent(LogLevel::kInfo, "draining",
-           {{"signal", sigabbrev_np(signal)}, {"grace_period_ms", options.grace_period.count()}});
-  if (absl::Status status = (*server)->Drain(options.grace_period); !status.ok()) {
+           {{"signal", sigabbrev_np(signal)},
+            {"lame_duck_ms", options.lame_duck.count()},
+            {"grace_period_ms", options.grace_period.count()}});
+  absl::Status status = (*server)->Drain(options.grace_period, options.lame_duck);
+  if (!status.ok()) {
     // A lane hangs in the driver: nothing that waits for it can end.
     _Exit(Fail(status));
   }
@@ -146,6 +173,7 @@ int Main(int argc, const char* const* argv) {
   ::signal(SIGPIPE, SIG_IGN);
   ConfigureLog(options.log_level, options.log_format);
   QuietProtobuf();
+  RaiseDescriptorLimit();
   return Serve(options);
 }
 

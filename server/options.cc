@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "server/identifier.h"
+#include "server/listen_address.h"
 #include "server/version.h"
 
 namespace gridfold::server {
@@ -34,6 +35,7 @@ const std::map<std::string, LogLevel> kLogLevels = {
     {"debug", LogLevel::kDebug}, {"info", LogLevel::kInfo}, {"warning", LogLevel::kWarning},
     {"error", LogLevel::kError}, {"off", LogLevel::kOff},
 };
+const std::map<std::string, bool> kSwitch = {{"off", false}, {"on", true}};
 const std::map<std::string, LogFormat> kLogFormats = {
     {"text", LogFormat::kText},
     {"json", LogFormat::kJson},
@@ -146,17 +148,6 @@ void AddDuration(CLI::App& app, const std::string& name, std::chrono::millisecon
       ->default_str(absl::FormatDuration(absl::FromChrono(target)));
 }
 
-struct HostAndPort {
-  absl::string_view host;
-  absl::string_view port;
-};
-
-HostAndPort SplitListen(absl::string_view listen) {
-  const size_t colon = listen.rfind(':');
-  if (colon == absl::string_view::npos) return {listen, ""};
-  return {listen.substr(0, colon), listen.substr(colon + 1)};
-}
-
 // Empty, or what is wrong with it.
 std::string CheckListen(const std::string& listen) {
   const auto [host, port] = SplitListen(listen);
@@ -258,6 +249,29 @@ void AddTenantWeights(CLI::App& app, TenantWeights& target) {
       ->allow_extra_args(false);
 }
 
+void AddPath(CLI::App& app, const std::string& name, std::string& target,
+             const std::string& description) {
+  AddOption(app, name, target, description)->type_name("PATH");
+}
+
+void AddSecurity(CLI::App& app, ServerOptions& options) {
+  TlsFiles& tls = options.security.tls;
+  AddPath(app, "--tls-certificate", tls.certificate,
+          "Certificate of the server, PEM, with its intermediates behind it: connections are "
+          "encrypted. Read again when it changes, as all of these files are");
+  AddPath(app, "--tls-key", tls.key, "The certificate's private key, PEM");
+  AddPath(app, "--tls-client-ca", tls.client_ca,
+          "Only callers with a certificate of one of these authorities can connect, PEM");
+  AddPath(app, "--token-file", options.security.token_file,
+          "Only callers with one of the tokens whose hashes this file has can call, as the tenant "
+          "that it names, within the limits that it sets");
+  AddFlag(
+      app, "--insecure", options.insecure,
+      "Let other machines connect without encryption, where --listen is not a loopback address");
+  AddChoice(app, "--reflection", options.security.reflection, kSwitch,
+            "Whether the server describes its services to whoever asks (gRPC reflection)");
+}
+
 void AddAllOptions(CLI::App& app, ServerOptions& options) {
   Limits& limits = options.limits;
   app.set_version_flag("--version", absl::StrCat("gridfold_server ", Version()));
@@ -273,14 +287,16 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
 
   AddChoice(app, "--engine", options.engine.kind, kEngineKinds,
             "Engine that runs the jobs; auto takes a GPU where there is one");
-  AddOption(app, "--listen", options.listen,
-            "Address to listen on, host:port; port 0 takes any that is free. Connections are not "
-            "encrypted, so only this machine can reach the default")
+  AddOption(
+      app, "--listen", options.listen,
+      "Address to listen on, host:port; port 0 takes any that is free. Other machines can reach "
+      "it only with TLS, or --insecure")
       ->type_name("HOST:PORT")
       ->check(CheckListen);
   AddOption(app, "--port-file", options.port_file,
             "Write the port to this file once requests are accepted")
       ->type_name("PATH");
+  AddSecurity(app, options);
   AddMetricsAddress(app, options.metrics_address);
   AddNumber<uint32_t>(app, "--lanes", limits.lane_count, 1, kLaneCountCeiling,
                       "Jobs that run at the same time on each device");
@@ -313,15 +329,39 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
                       "Shared-memory regions of all tenants together");
   AddSize(app, "--max-region-bytes", limits.region_bytes_max, 1, kRegionBytesCeiling,
           "Bytes of all shared-memory regions together");
+  AddNumber<uint32_t>(app, "--max-connections", limits.connection_count_max, 1,
+                      kConnectionCountCeiling,
+                      "Connections open at the same time, as far as the process may have so many "
+                      "files; those beyond are closed");
   AddNumber<uint64_t>(app, "--max-streams", limits.stream_count_max, 1, kStreamCountCeiling,
                       "Streams open at the same time that compute as their data arrives");
   AddNumber<uint64_t>(app, "--max-batch-operations", limits.batch_operations_max, 1,
                       kBatchOperationsCeiling, "Operations of one BatchCompute call");
   AddDuration(app, "--grace-period", options.grace_period, kGracePeriodCeiling,
               "Time that jobs may take to finish after SIGTERM or SIGINT");
+  AddDuration(app, "--lame-duck", options.lame_duck, kLameDuckCeiling,
+              "Time to go on behind SIGTERM or SIGINT while health says NOT_SERVING, before new "
+              "requests are refused and the grace period begins");
   AddChoice(app, "--log-level", options.log_level, kLogLevels, "Least severe events to log");
   AddChoice(app, "--log-format", options.log_format, kLogFormats,
             "Form of the log on standard error");
+}
+
+void CheckSecurity(const ServerOptions& options) {
+  const TlsFiles& tls = options.security.tls;
+  if (tls.certificate.empty() != tls.key.empty()) {
+    throw CLI::ValidationError(tls.key.empty() ? "--tls-certificate" : "--tls-key",
+                               "--tls-certificate and --tls-key go together");
+  }
+  if (!tls.client_ca.empty() && !tls.is_used()) {
+    throw CLI::ValidationError("--tls-client-ca", "needs --tls-certificate and --tls-key");
+  }
+  if (!tls.is_used() && !options.insecure && !IsLoopback(options.listen)) {
+    throw CLI::ValidationError(
+        "--listen", absl::StrCat(options.listen,
+                                 " is open to other machines: give --tls-certificate and "
+                                 "--tls-key, or --insecure to go without encryption"));
+  }
 }
 
 void CheckRelations(const Limits& limits) {
@@ -352,15 +392,11 @@ std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const*
   try {
     app.parse(argc, argv);
     CheckRelations(options.limits);
+    CheckSecurity(options);
   } catch (const CLI::ParseError& error) {
     return ExitWith(app, error);
   }
   return options;
-}
-
-bool IsLoopback(const std::string& listen) {
-  const absl::string_view host = SplitListen(listen).host;
-  return host == "localhost" || host == "[::1]" || absl::StartsWith(host, "127.");
 }
 
 }  // namespace gridfold::server

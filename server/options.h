@@ -12,6 +12,7 @@
 #include "kernels/engine.h"
 #include "server/event_log.h"
 #include "server/limits.h"
+#include "server/security_options.h"
 
 namespace gridfold::server {
 
@@ -23,6 +24,9 @@ struct ServerOptions {
   std::optional<std::string> metrics_address = "127.0.0.1:9464";
   Limits limits;
   TenantWeights tenant_weights;
+  SecurityOptions security;
+  bool insecure = false;  // Allows `listen` to be open to other machines without TLS.
+  std::chrono::milliseconds lame_duck{0};
   std::chrono::milliseconds grace_period = kGracePeriod;
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
@@ -36,9 +40,6 @@ struct EarlyExit {
 
 // Reads the environment and the configuration file as well.
 std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const* argv);
-
-// Whether only this machine can reach `listen`, a value that ParseOptions accepted.
-bool IsLoopback(const std::string& listen);
 
 }  // namespace gridfold::server
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "server/listen_address.h"
 #include "server/version.h"
 
 namespace gridfold::server {
@@ -92,8 +93,15 @@ TEST(OptionsTest, EveryOptionIsRead) {
                                            "--max-regions=5",
                                            "--max-region-bytes=2GiB",
                                            "--max-streams=12",
+                                           "--max-connections=77",
                                            "--max-batch-operations=60",
                                            "--grace-period=1500ms",
+                                           "--lame-duck=5s",
+                                           "--tls-certificate=server.crt",
+                                           "--tls-key=server.key",
+                                           "--tls-client-ca=ca.crt",
+                                           "--token-file=tokens.json",
+                                           "--reflection=off",
                                            "--log-level=error",
                                            "--log-format=json"});
   EXPECT_EQ(options.engine.kind, kernels::EngineKind::kCpu);
@@ -116,10 +124,31 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.limits.region_count_max, 5u);
   EXPECT_EQ(options.limits.region_bytes_max, 2 * kGiB);
   EXPECT_EQ(options.limits.stream_count_max, 12u);
+  EXPECT_EQ(options.limits.connection_count_max, 77u);
   EXPECT_EQ(options.limits.batch_operations_max, 60u);
   EXPECT_EQ(options.grace_period, milliseconds(1500));
+  EXPECT_EQ(options.lame_duck, std::chrono::seconds(5));
+  EXPECT_EQ(options.security.tls.certificate, "server.crt");
+  EXPECT_EQ(options.security.tls.key, "server.key");
+  EXPECT_EQ(options.security.tls.client_ca, "ca.crt");
+  EXPECT_EQ(options.security.token_file, "tokens.json");
+  EXPECT_FALSE(options.security.reflection);
   EXPECT_EQ(options.log_level, LogLevel::kError);
   EXPECT_EQ(options.log_format, LogFormat::kJson);
+}
+
+TEST(OptionsTest, OtherMachinesConnectWithTlsOrOnRequestOnly) {
+  EXPECT_TRUE(ParseGood({"--listen=0.0.0.0:0", "--insecure"}).insecure);
+  EXPECT_FALSE(ParseGood({}).security.tls.is_used());
+  EXPECT_TRUE(ParseGood({}).security.reflection);
+  for (const std::vector<const char*>& bad :
+       std::vector<std::vector<const char*>>{{"--listen=0.0.0.0:0"},
+                                             {"--tls-certificate=a"},
+                                             {"--tls-key=a"},
+                                             {"--tls-client-ca=a"},
+                                             {"--token-file=a", "--listen=host:1"}}) {
+    EXPECT_EQ(ParseBad(bad).exit_code, 2);
+  }
 }
 
 TEST(OptionsTest, MetricsCanBeTurnedOff) {
@@ -223,6 +252,7 @@ TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
                                                                 {"--max-groups", "0"},
                                                                 {"--max-arrays", "0"},
                                                                 {"--max-streams", "0"},
+                                                                {"--max-connections", "0"},
                                                                 {"--max-streams", "65537"},
                                                                 {"--resident-bytes", "-1"},
                                                                 {"--max-regions", "0"},
@@ -284,6 +314,7 @@ TEST(OptionsTest, KnowsWhichAddressesOnlyThisMachineReaches) {
   EXPECT_TRUE(IsLoopback("localhost:1"));
   EXPECT_TRUE(IsLoopback("[::1]:1"));
   EXPECT_FALSE(IsLoopback("0.0.0.0:50051"));
+  EXPECT_FALSE(IsLoopback("127.example.org:50051"));
   EXPECT_FALSE(IsLoopback("[::]:50051"));
   EXPECT_FALSE(IsLoopback("gpu-host:50051"));
 }

@@ -13,7 +13,7 @@
 #include "server/proto_conversion.h"
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
-#include "server/tenant.h"
+#include "server/rpc_trace.h"
 
 namespace gridfold::server {
 
@@ -34,8 +34,12 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ReadArrayCall::Start() {
 }
 
 absl::Status ReadArrayCall::Begin() {
+  report_.trace = TraceOf(context_);
   report_.request_bytes = request_.Length();
-  if (absl::Status status = ReadCaller(context_, work_); !status.ok()) return status;
+  absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
+  if (!caller.ok()) return caller.status();
+  caller_ = *std::move(caller);
+  caller_.Charge(report_.request_bytes);
   v1::ReadArrayRequest request;
   absl::Status status = DecodeRequest(request_, environment_.limits, request);
   if (!status.ok()) return status;

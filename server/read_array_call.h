@@ -19,6 +19,7 @@
 #include "server/call_report.h"
 #include "server/job.h"
 #include "server/stream_jobs.h"
+#include "server/tenant.h"
 
 namespace gridfold::server {
 
@@ -44,6 +45,7 @@ class ReadArrayCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   CallReport report_;
   grpc::CallbackServerContext& context_;
   grpc::ByteBuffer& request_;
+  Caller caller_;
   JobWork work_;  // What the jobs of the stream have in common.
   StreamJobs jobs_;
   std::optional<PlannedRead> planned_;  // With a lease while a chunk is fetched.

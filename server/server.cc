@@ -2,13 +2,17 @@
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
+#include <grpcpp/impl/server_builder_plugin.h>
 #include <grpcpp/resource_quota.h>
 
+#include <memory>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/event_log.h"
+#include "server/transport_security.h"
 
 namespace gridfold::server {
 
@@ -16,14 +20,30 @@ namespace {
 
 int Milliseconds(std::chrono::milliseconds time) { return static_cast<int>(time.count()); }
 
+// Linking the plugin gives it to every server of the process.
+class WithoutReflection final : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    std::erase_if(*plugins,
+                  [](const auto& plugin) { return plugin->name() == "proto_server_reflection"; });
+  }
+};
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     const std::vector<kernels::Engine*>& engines, const std::string& listen, const Limits& limits,
-    const std::optional<std::string>& metrics_address, const TenantWeights& tenant_weights) {
+    const std::optional<std::string>& metrics_address, const TenantWeights& tenant_weights,
+    const SecurityOptions& security) {
   Limits all_limits = limits;
   all_limits.engine_count = static_cast<uint32_t>(engines.size());
   std::unique_ptr<Server> server(new Server(all_limits));
+  if (!security.token_file.empty()) {
+    absl::StatusOr<std::unique_ptr<AccessTokens>> tokens = AccessTokens::Load(security.token_file);
+    if (!tokens.ok()) return tokens.status();
+    server->tokens_ = *std::move(tokens);
+  }
   if (absl::Status status = server->MakeArrays(engines); !status.ok()) return status;
   SchedulerOptions options{.limits = all_limits, .tenant_weights = tenant_weights};
   if (std::thread::hardware_concurrency() >=
@@ -42,17 +62,19 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
       std::make_unique<CallEnvironment>(*server->scheduler_, *server->arrays_, server->calls_,
                                         server->limits_, engines.front()->name());
   server->environment_->regions = server->regions_.get();
+  server->environment_->tokens = server->tokens_.get();
   server->compute_service_ = std::make_unique<ComputeService>(*server->environment_);
   server->array_service_ = std::make_unique<ArrayService>(*server->environment_);
   server->region_service_ = std::make_unique<RegionService>(*server->environment_);
   server->server_service_ = std::make_unique<ServerService>(
-      engines, server->limits_, *server->scheduler_, *server->arrays_, server->regions_.get());
+      engines, server->limits_, *server->scheduler_, *server->arrays_, server->regions_.get(),
+      server->tokens_.get());
   if (metrics_address) {
     if (absl::Status status = server->ServeMetrics(engines, *metrics_address); !status.ok()) {
       return status;
     }
   }
-  if (absl::Status status = server->Listen(listen); !status.ok()) return status;
+  if (absl::Status status = server->Listen(listen, security); !status.ok()) return status;
   return server;
 }
 
@@ -103,20 +125,34 @@ absl::Status Server::ServeMetrics(const std::vector<kernels::Engine*>& engines,
   return absl::OkStatus();
 }
 
-absl::Status Server::Listen(const std::string& listen) {
+absl::Status Server::Listen(const std::string& listen, const SecurityOptions& security) {
+  const absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> credentials =
+      MakeServerCredentials(security.tls);
+  if (!credentials.ok()) return credentials.status();
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  absl::StatusOr<std::unique_ptr<Listener>> listener =
+      Listener::Open(listen, limits_.connection_count_max);
+  if (!listener.ok()) return listener.status();
   grpc::ServerBuilder builder;
-  builder.AddListeningPort(listen, grpc::InsecureServerCredentials(), &port_);
+  std::shared_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor =
+      builder.experimental().AddExternalConnectionAcceptor(
+          grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, *credentials);
+  if (!security.reflection) builder.SetOption(std::make_unique<WithoutReflection>());
   builder.RegisterService(compute_service_.get());
   builder.RegisterService(array_service_.get());
   builder.RegisterService(region_service_.get());
   builder.RegisterService(server_service_.get());
   ConfigureTransport(builder);
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr || port_ == 0) {
-    return absl::UnavailableError(absl::StrCat("cannot listen on ", listen));
-  }
+  if (server_ == nullptr) return absl::InternalError("gRPC does not start");
+  listener_ = *std::move(listener);
+  listener_->Start([acceptor = std::move(acceptor)](int listening, int connection) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.listener_fd = listening;
+    parameters.fd = connection;
+    acceptor->HandleNewConnection(&parameters);
+  });
   serving_state_.BeginServing(*server_->GetHealthCheckService());
   return absl::OkStatus();
 }
@@ -129,21 +165,22 @@ void Server::ConfigureTransport(grpc::ServerBuilder& builder) const {
   // A few compressed bytes could stand for gigabytes, and numbers hardly compress.
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
-  // Two servers on one port would share its connections at random; the second is to fail.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kConcurrentStreamsMax);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMetadataBytesMax);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(kKeepaliveInterval));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(kKeepaliveTimeout));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, Milliseconds(kHandshakeTimeout));
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              Milliseconds(kClientPingIntervalMin));
 }
 
-absl::Status Server::Drain(std::chrono::nanoseconds grace_period) {
+absl::Status Server::Drain(std::chrono::nanoseconds grace_period,
+                           std::chrono::nanoseconds lame_duck) {
   const std::lock_guard lock(drain_mutex_);
   if (drained_ || scheduler_ == nullptr) return absl::OkStatus();
   serving_state_.EndServing();
+  calls_.Linger(lame_duck);
   scheduler_->BeginDrain();
   if (!calls_.WaitUntilNone(grace_period)) scheduler_->StopAll();
   if (!scheduler_->WaitUntilIdle(kStopTimeout)) {
@@ -152,6 +189,8 @@ absl::Status Server::Drain(std::chrono::nanoseconds grace_period) {
   if (server_ != nullptr) {
     const std::chrono::milliseconds close_timeout =
         calls_.GaveUp() ? std::chrono::milliseconds(0) : kCloseTimeout;
+    // Behind it gRPC takes none.
+    listener_->Stop();
     // Cancels what is left then: answers that nobody reads, watchers of health.
     server_->Shutdown(std::chrono::system_clock::now() + close_timeout);
   }

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/engine.h"
+#include "server/access_tokens.h"
 #include "server/array_service.h"
 #include "server/array_store.h"
 #include "server/call_counter.h"
@@ -23,10 +24,12 @@
 #include "server/call_metrics.h"
 #include "server/compute_service.h"
 #include "server/limits.h"
+#include "server/listener.h"
 #include "server/metrics_endpoint.h"
 #include "server/region_service.h"
 #include "server/region_store.h"
 #include "server/scheduler.h"
+#include "server/security_options.h"
 #include "server/server_service.h"
 #include "server/serving_state.h"
 #include "server/sweeper.h"
@@ -38,26 +41,28 @@ class Server {
   // Listens on `listen` ("host:port") and answers from then on; counts calls and serves metrics
   // where an address for them is given. Uses all of `engines`, at least one and all of one kind,
   // which must outlive the server; Limits::engine_count follows from them. Errors: those of
-  // Engine::CreateLane and Engine::CreateResidentPool; UNAVAILABLE where an address cannot be
-  // listened on.
+  // Engine::CreateLane and Engine::CreateResidentPool, of MakeServerCredentials and of
+  // AccessTokens::Load; UNAVAILABLE where an address cannot be listened on.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
       const std::vector<kernels::Engine*>& engines, const std::string& listen, const Limits& limits,
       const std::optional<std::string>& metrics_address = std::nullopt,
-      const TenantWeights& tenant_weights = {});
+      const TenantWeights& tenant_weights = {}, const SecurityOptions& security = {});
   // Drains without grace.
   ~Server();
 
-  int port() const { return port_; }
+  int port() const { return listener_->port(); }
   // None where metrics are off.
   std::optional<int> metrics_port() const;
 
-  // Says NOT_SERVING, refuses new jobs, lets those in flight finish for up to `grace_period`, asks
-  // the rest to stop, and closes the connections when the last answer has arrived. Errors:
+  // Says NOT_SERVING, goes on for `lame_duck`, in which callers may notice, refuses new jobs, lets
+  // those in flight finish for up to `grace_period`, asks the rest to stop, and closes the
+  // connections when the last answer has arrived. Errors:
   // DEADLINE_EXCEEDED when a lane does not stop within kStopTimeout; then the server cannot be
   // destroyed either, and only ending the process helps.
-  absl::Status Drain(std::chrono::nanoseconds grace_period);
+  absl::Status Drain(std::chrono::nanoseconds grace_period,
+                     std::chrono::nanoseconds lame_duck = std::chrono::nanoseconds(0));
 
-  // Ends the grace of a Drain in another thread.
+  // Ends the waiting of a Drain in another thread.
   void StopJobs();
 
  private:
@@ -67,14 +72,15 @@ class Server {
   absl::Status MakeArrays(const std::vector<kernels::Engine*>& engines);
   absl::Status ServeMetrics(const std::vector<kernels::Engine*>& engines,
                             const std::string& address);
-  absl::Status Listen(const std::string& listen);
+  absl::Status Listen(const std::string& listen, const SecurityOptions& security);
   void ConfigureTransport(grpc::ServerBuilder& builder) const;
 
   const Limits limits_;
   ServingState serving_state_;
   CallCounter calls_;
   CallMetrics call_metrics_;
-  std::unique_ptr<ArrayStore> arrays_;  // Outlives the jobs and calls, which hold leases.
+  std::unique_ptr<AccessTokens> tokens_;  // None where callers are taken at their word.
+  std::unique_ptr<ArrayStore> arrays_;    // Outlives the jobs and calls, which hold leases.
   std::unique_ptr<Sweeper> array_sweeper_;
   std::unique_ptr<RegionStore> regions_;  // None where they are off. Outlives the same.
   std::unique_ptr<Scheduler> scheduler_;
@@ -85,7 +91,7 @@ class Server {
   std::unique_ptr<ServerService> server_service_;
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::unique_ptr<grpc::Server> server_;
-  int port_ = 0;
+  std::unique_ptr<Listener> listener_;  // Hands connections to `server_`.
   std::mutex drain_mutex_;
   bool drained_ = false;  // Guarded by drain_mutex_.
 };

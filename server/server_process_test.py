@@ -18,20 +18,22 @@ from testing.minimal_grpc import Connection, field, number_field, read_fields
 BINARY = os.environ["GRIDFOLD_SERVER_BINARY"]
 SCAN = "/gridfold.v1.ComputeService/ScanArray"
 INFO = "/gridfold.v1.ServerService/GetServerInfo"
+HEALTH = "/grpc.health.v1.Health/Check"
+SERVING = 1
 STATISTICS = "/gridfold.v1.ServerService/GetStatistics"
 ELEMENT_TYPE_INT8, SCAN_OPERATION_SUM = 1, 1
 JOBS_SUCCEEDED = 4  # Field of GetStatisticsResponse.
 ELEMENTS = 50000
 
 
-def scan_request():
-    """A scan whose answer, 400,000 bytes, is larger than any window that was not opened."""
-    array = number_field(1, ELEMENT_TYPE_INT8) + field(15, b"\1" * ELEMENTS)
+def scan_request(elements=ELEMENTS):
+    """A scan whose answer, 400,000 bytes by default, is larger than a window that was not opened."""
+    array = number_field(1, ELEMENT_TYPE_INT8) + field(15, b"\1" * elements)
     return field(1, field(1, array)) + number_field(2, SCAN_OPERATION_SUM)
 
 
 class ServerProcess:
-    def __init__(self, *options, environment=None):
+    def __init__(self, *options, environment=None, files_max=None):
         self.folder = tempfile.TemporaryDirectory()
         self.port_file = os.path.join(self.folder.name, "port")
         # Appending: reading must not move the place where the server writes.
@@ -42,6 +44,8 @@ class ServerProcess:
             command.append("--listen=127.0.0.1:0")
         if not any(option.startswith("--metrics-address") for option in options):
             command.append("--metrics-address=off")
+        if files_max is not None:
+            command = ["prlimit", f"--nofile={files_max}", *command]
         self.process = subprocess.Popen(
             command, stderr=self.log, env={**os.environ, **(environment or {})}
         )
@@ -82,8 +86,8 @@ class ServerProcess:
 
 
 class ServerProcessTest(unittest.TestCase):
-    def start(self, *options, environment=None):
-        server = ServerProcess(*options, environment=environment)
+    def start(self, *options, **arguments):
+        server = ServerProcess(*options, **arguments)
         self.addCleanup(server.close)
         return server
 
@@ -135,8 +139,54 @@ class ServerProcessTest(unittest.TestCase):
 
     def test_an_open_address_is_warned_about(self):
         self.assertEqual(
-            self.start("--listen=0.0.0.0:0").events()["not_encrypted"]["level"], "warning"
+            self.start("--listen=0.0.0.0:0", "--insecure").events()["not_encrypted"]["level"],
+            "warning",
         )
+
+    def test_the_log_names_the_callers_trace(self):
+        server = self.start("--log-level=debug")
+        traces = (b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", b"00-no-trace")
+        for trace in traces:
+            answer = self.connect(server).call(SCAN, scan_request(10), [(b"traceparent", trace)])
+            self.assertIsNotNone(answer)
+        server.signal()
+        self.assertEqual(server.wait(), 0)
+        calls = [line for line in map(json.loads, server.read_log().splitlines())
+                 if line["event"] == "call"]
+        self.assertEqual([(call["trace_id"], call["parent_id"]) for call in calls],
+                         [("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"), ("", "")])
+
+    def expect_full_and_free_again(self, server, attempts):
+        """More connections than the server takes cost the others nothing once they have gone."""
+        first = self.connect(server)
+        self.assertEqual(read_fields(first.call(HEALTH, b"")), {1: SERVING})
+        crowd = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(attempts)]
+        server.wait_for_event("connections_refused")
+        self.assertEqual(read_fields(first.call(HEALTH, b"")), {1: SERVING})
+        with self.assertRaises(ConnectionError):
+            self.connect(server).call(HEALTH, b"")
+        for connection in crowd:
+            connection.close()
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                self.assertEqual(read_fields(self.connect(server).call(HEALTH, b"")), {1: SERVING})
+                break
+            except ConnectionError:
+                self.assertLess(time.monotonic(), deadline)
+        server.signal()
+        self.assertEqual(server.wait(), 0)
+
+    def test_no_more_connections_than_it_may_have(self):
+        self.expect_full_and_free_again(self.start("--max-connections=20"), attempts=40)
+
+    def test_no_more_connections_than_it_may_have_files(self):
+        server = self.start(files_max=150)
+        self.expect_full_and_free_again(server, attempts=200)
+
+    def test_localhost_is_every_address_that_it_has(self):
+        server = self.start("--listen=localhost:0")
+        self.assertEqual(read_fields(self.connect(server).call(HEALTH, b"")), {1: SERVING})
 
     def test_signals_end_an_idle_server(self):
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -168,6 +218,25 @@ class ServerProcessTest(unittest.TestCase):
         server.signal()
         self.assertEqual(server.wait(), 0)
 
+    def test_a_lame_duck_says_so_and_goes_on(self):
+        server = self.start("--lame-duck=1h")
+        call = self.start_unread_call(server)
+        health = self.connect(server)
+        self.assertEqual(read_fields(health.call(HEALTH, b"")), {1: SERVING})
+        server.signal()
+        while read_fields(health.call(HEALTH, b"")) == {1: SERVING}:
+            time.sleep(0.005)
+        self.assertIsNotNone(self.connect(server).call(SCAN, scan_request(10)), "it has stopped")
+        call.close()
+        server.signal()
+        self.assertEqual(server.wait(), 0)
+
+    def test_the_lame_duck_time_ends(self):
+        server = self.start("--lame-duck=200ms")
+        server.signal()
+        self.assertEqual(server.wait(), 0)
+        self.assertEqual(server.events()["draining"]["lame_duck_ms"], 200)
+
     def test_a_second_signal_stops_at_once(self):
         server = self.start("--grace-period=24h")
         self.start_unread_call(server)
@@ -195,7 +264,8 @@ class ServerProcessTest(unittest.TestCase):
         self.assertEqual(limits[4], 3)
 
     def test_unusable_options_exit_with_2(self):
-        for options in (["--no-such-option"], ["--lanes=none"], ["--listen=here"], ["--config=/x"]):
+        for options in (["--no-such-option"], ["--lanes=none"], ["--listen=here"], ["--config=/x"],
+                        ["--listen=0.0.0.0:0"]):
             result = subprocess.run([BINARY, *options], capture_output=True, text=True, timeout=60)
             self.assertEqual(result.returncode, 2, result)
             self.assertIn(options[0].split("=")[-1].lstrip("-"), result.stderr)

@@ -9,6 +9,7 @@
 
 #include "gridfold/v1/server_service.grpc.pb.h"
 #include "kernels/engine.h"
+#include "server/access_tokens.h"
 #include "server/array_store.h"
 #include "server/limits.h"
 #include "server/region_store.h"
@@ -20,8 +21,11 @@ class ServerService final : public v1::ServerService::CallbackService {
  public:
   // `scheduler`, `arrays` and `regions`, which is null where they are off, must outlive the
   // service.
+  // So must `tokens`, which is null where callers are taken at their word. With tokens, statistics
+  // are for administrators only.
   ServerService(const std::vector<kernels::Engine*>& engines, const Limits& limits,
-                const Scheduler& scheduler, const ArrayStore& arrays, const RegionStore* regions);
+                const Scheduler& scheduler, const ArrayStore& arrays, const RegionStore* regions,
+                const AccessTokens* tokens);
 
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
                                           const v1::GetServerInfoRequest* request,
@@ -31,10 +35,13 @@ class ServerService final : public v1::ServerService::CallbackService {
                                           v1::GetStatisticsResponse* response) override;
 
  private:
+  void FillStatistics(v1::GetStatisticsResponse& response) const;
+
   v1::GetServerInfoResponse info_;
   const Scheduler& scheduler_;
   const ArrayStore& arrays_;
   const RegionStore* const regions_;
+  const AccessTokens* const tokens_;
   const std::chrono::steady_clock::time_point started_at_ = std::chrono::steady_clock::now();
 };
 

@@ -30,6 +30,7 @@
 #include "server/job.h"
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
+#include "server/rpc_trace.h"
 #include "server/stream_intake.h"
 #include "server/stream_jobs.h"
 #include "server/tenant.h"
@@ -116,6 +117,7 @@ class StreamCall : public Reactor {
   bool HasEnough();
 
   grpc::CallbackServerContext& context_;
+  Caller caller_;
   JobWork work_;  // What the jobs of all batches have in common.
   StreamJobs jobs_;
   grpc::ByteBuffer message_;  // Of the read under way.
@@ -131,8 +133,11 @@ class StreamCall : public Reactor {
 template <class Reactor, class Computation>
 Reactor* StreamCall<Reactor, Computation>::Start() {
   Proceed(CatchExceptions([this] {
-    const absl::Status status = ReadCaller(context_, work_);
-    return status.ok() ? intake_.Enter() : status;
+    report_.trace = TraceOf(context_);
+    absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
+    if (!caller.ok()) return caller.status();
+    caller_ = *std::move(caller);
+    return intake_.Enter();
   }));
   return this;
 }
@@ -163,6 +168,7 @@ absl::Status StreamCall<Reactor, Computation>::TakeMessage() {
     return status;
   }
   const uint64_t size_bytes = message_.Length();
+  caller_.Charge(size_bytes);
   const absl::StatusOr<StreamMessage> message = intake_.Open(message_);
   if (!message.ok()) return message.status();
   if (message->header) {

@@ -1,5 +1,6 @@
 #include "server/tenant.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace {
 
 using kernels::InvalidField;
 
+constexpr char kTenantKey[] = "gridfold-tenant";
+
 // None where the key is not there; an error where it is there twice.
 absl::StatusOr<std::optional<std::string>> ValueOf(const grpc::CallbackServerContext& context,
                                                    const char* key) {
@@ -23,14 +26,12 @@ absl::StatusOr<std::optional<std::string>> ValueOf(const grpc::CallbackServerCon
   return std::optional<std::string>(std::in_place, first->second.data(), first->second.size());
 }
 
-}  // namespace
-
+// Empty where the caller names none.
 absl::StatusOr<std::string> TenantOf(const grpc::CallbackServerContext& context) {
-  constexpr char kKey[] = "gridfold-tenant";
-  absl::StatusOr<std::optional<std::string>> tenant = ValueOf(context, kKey);
+  absl::StatusOr<std::optional<std::string>> tenant = ValueOf(context, kTenantKey);
   if (!tenant.ok()) return tenant.status();
   if (!tenant->has_value()) return std::string();
-  absl::Status status = ValidateIdentifier(**tenant, kTenantNameBytesMax, kKey);
+  absl::Status status = ValidateIdentifier(**tenant, kTenantNameBytesMax, kTenantKey);
   if (!status.ok()) return status;
   return **std::move(tenant);
 }
@@ -45,13 +46,69 @@ absl::StatusOr<Priority> PriorityOf(const grpc::CallbackServerContext& context) 
   return InvalidField(kKey, "is not low, normal or high");
 }
 
-absl::Status ReadCaller(const grpc::CallbackServerContext& context, JobWork& work) {
+absl::StatusOr<Access> AccessOf(const grpc::CallbackServerContext& context,
+                                const AccessTokens& tokens) {
+  const absl::StatusOr<std::optional<std::string>> authorization =
+      ValueOf(context, "authorization");
+  if (!authorization.ok()) return authorization.status();
+  if (!authorization->has_value()) {
+    return absl::UnauthenticatedError("authorization: the call brings no token");
+  }
+  return tokens.Authenticate(**authorization);
+}
+
+absl::Status ApplyAccess(const Access& access, Caller& caller) {
+  if (!caller.tenant.empty() && caller.tenant != access.grant.tenant) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(kTenantKey, ": is not the tenant of the token"));
+  }
+  absl::StatusOr<CallPermit> permit = access.quota->Admit();
+  if (!permit.ok()) return permit.status();
+  caller.tenant = access.grant.tenant;
+  caller.priority = std::max(caller.priority, access.grant.priority_max);
+  caller.is_admin = access.grant.is_admin;
+  caller.permit = *std::move(permit);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
+                                  const AccessTokens* tokens) {
+  // First: who may not call is told nothing else.
+  absl::StatusOr<Access> access;
+  if (tokens != nullptr) access = AccessOf(context, *tokens);
+  if (tokens != nullptr && !access.ok()) return access.status();
   absl::StatusOr<std::string> tenant = TenantOf(context);
   if (!tenant.ok()) return tenant.status();
   const absl::StatusOr<Priority> priority = PriorityOf(context);
   if (!priority.ok()) return priority.status();
-  work.tenant = *std::move(tenant);
-  work.priority = *priority;
+  Caller caller{.tenant = *std::move(tenant),
+                .priority = *priority,
+                .is_admin = tokens == nullptr,
+                .permit = nullptr};
+  if (tokens != nullptr) {
+    if (absl::Status status = ApplyAccess(*access, caller); !status.ok()) return status;
+  }
+  return caller;
+}
+
+absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
+                                  const AccessTokens* tokens, JobWork& work) {
+  absl::StatusOr<Caller> caller = ReadCaller(context, tokens);
+  if (caller.ok()) {
+    work.tenant = caller->tenant;
+    work.priority = caller->priority;
+  }
+  return caller;
+}
+
+absl::Status CheckAdmin(const grpc::CallbackServerContext& context, const AccessTokens* tokens) {
+  const absl::StatusOr<Caller> caller = ReadCaller(context, tokens);
+  if (!caller.ok()) return caller.status();
+  if (!caller->is_admin) {
+    return absl::PermissionDeniedError("authorization: the token is not an administrator's");
+  }
   return absl::OkStatus();
 }
 

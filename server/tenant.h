@@ -1,27 +1,52 @@
-// Who calls and how urgent it is, by the caller's own word in the metadata. Nobody has checked it.
+// Who calls and how urgent it is: by the token that a call brings where the server has a file of
+// tokens, else by the caller's own word in the metadata, which nobody has checked.
 #ifndef GRIDFOLD_SERVER_TENANT_H_
 #define GRIDFOLD_SERVER_TENANT_H_
 
 #include <grpcpp/grpcpp.h>
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/access_tokens.h"
 #include "server/job.h"
+#include "server/tenant_quota.h"
 
 namespace gridfold::server {
 
-// The tenant that a call says it comes from, by the key "gridfold-tenant"; empty where it says
-// none. INVALID_ARGUMENT where it is no name, or there are several.
-absl::StatusOr<std::string> TenantOf(const grpc::CallbackServerContext& context);
+struct Caller {
+  std::string tenant;  // Empty where it names none.
+  Priority priority = Priority::kNormal;
+  bool is_admin = false;  // True for everybody where there are no tokens.
+  CallPermit permit;      // None where tenants have no quotas.
 
-// The value of "gridfold-priority": low, normal or high; normal where there is none.
-// INVALID_ARGUMENT where it is something else, or there are several.
-absl::StatusOr<Priority> PriorityOf(const grpc::CallbackServerContext& context);
+  // What the tenant's arrays may take together; 0: no bound of its own.
+  uint64_t resident_bytes_max() const {
+    return permit == nullptr ? 0 : permit->limits().resident_bytes;
+  }
+  // So many bytes of the call have come.
+  void Charge(uint64_t bytes) const {
+    if (permit != nullptr) permit->Charge(bytes);
+  }
+};
 
-// Both, stored in `work`.
-absl::Status ReadCaller(const grpc::CallbackServerContext& context, JobWork& work);
+// Reads "gridfold-tenant" (empty where it is not there), "gridfold-priority" (normal where it is
+// not there, and no higher than the token allows) and, unless `tokens` is null, "authorization",
+// which the tenant then comes from. Errors: INVALID_ARGUMENT where a value makes no sense or is
+// there twice; UNAUTHENTICATED without a good token; PERMISSION_DENIED where the call names a
+// tenant that is not the token's; RESOURCE_EXHAUSTED where the tenant's quota is used up.
+absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
+                                  const AccessTokens* tokens);
+
+// The same, for a call whose job, or jobs, begin with `work`.
+absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
+                                  const AccessTokens* tokens, JobWork& work);
+
+// PERMISSION_DENIED where there are tokens and the call's is not an administrator's; the errors of
+// ReadCaller.
+absl::Status CheckAdmin(const grpc::CallbackServerContext& context, const AccessTokens* tokens);
 
 }  // namespace gridfold::server
 

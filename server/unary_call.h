@@ -31,6 +31,7 @@
 #include "server/request_validation.h"
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
+#include "server/rpc_trace.h"
 #include "server/scan_answer.h"
 #include "server/tenant.h"
 
@@ -95,11 +96,15 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 
  private:
   absl::Status Submit() {
+    report_.trace = TraceOf(context_);
     report_.request_bytes = request_bytes_.Length();
     JobWork work{.payload_bytes = report_.request_bytes,
                  .deadline = DeadlineOf(context_),
                  .rpc = report_.rpc};
-    if (absl::Status status = ReadCaller(context_, work); !status.ok()) return status;
+    absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work);
+    if (!caller.ok()) return caller.status();
+    caller_ = *std::move(caller);
+    caller_.Charge(report_.request_bytes);
     if (absl::Status status = environment_.scheduler.CheckAdmission(work); !status.ok()) {
       return status;
     }
@@ -123,9 +128,10 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     request_bytes_.Clear();
     if (!status.ok()) return status;
     absl::StatusOr<Planned> planned = PlanRequest(
-        *request_,
-        PlanningContext{environment_.limits, TenantArrays(environment_.arrays, work.tenant),
-                        TenantRegions(environment_.regions, work.tenant), &detached_});
+        *request_, PlanningContext{
+                       environment_.limits,
+                       TenantArrays(environment_.arrays, work.tenant, caller_.resident_bytes_max()),
+                       TenantRegions(environment_.regions, work.tenant), &detached_});
     if (!planned.ok()) return planned.status();
     planned_ = *std::move(planned);
     report_.element_type = ElementTypeOf(*planned_);
@@ -190,6 +196,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   grpc::CallbackServerContext& context_;
   grpc::ByteBuffer& request_bytes_;
   grpc::ByteBuffer& response_bytes_;
+  Caller caller_;
   std::optional<Request> request_;
   DetachedData detached_;           // From `request_`.
   std::optional<Planned> planned_;  // Points into both.

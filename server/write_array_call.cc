@@ -11,7 +11,7 @@
 #include "server/message_codec.h"
 #include "server/rpc_deadline.h"
 #include "server/rpc_status.h"
-#include "server/tenant.h"
+#include "server/rpc_trace.h"
 
 namespace gridfold::server {
 
@@ -25,7 +25,13 @@ WriteArrayCall::WriteArrayCall(CallEnvironment& environment, grpc::CallbackServe
       jobs_(environment.scheduler) {}
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* WriteArrayCall::Start() {
-  const absl::Status status = CatchExceptions([this] { return ReadCaller(context_, work_); });
+  const absl::Status status = CatchExceptions([this] {
+    report_.trace = TraceOf(context_);
+    absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
+    if (!caller.ok()) return caller.status();
+    caller_ = *std::move(caller);
+    return absl::OkStatus();
+  });
   if (status.ok()) {
     StartRead(&message_);
   } else {
@@ -47,6 +53,7 @@ void WriteArrayCall::OnReadDone(bool ok) {
 absl::Status WriteArrayCall::TakeMessage() {
   const uint64_t size_bytes = message_.Length();
   report_.request_bytes += size_bytes;
+  caller_.Charge(size_bytes);
   const Limits& limits = environment_.limits;
   if (size_bytes > limits.array_chunk_bytes_max() + kAnswerOverheadBytes) {
     return kernels::InvalidField(

@@ -22,6 +22,7 @@
 #include "server/call_report.h"
 #include "server/job.h"
 #include "server/stream_jobs.h"
+#include "server/tenant.h"
 
 namespace gridfold::server {
 
@@ -48,6 +49,7 @@ class WriteArrayCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   CallReport report_;
   grpc::CallbackServerContext& context_;
   grpc::ByteBuffer& response_;
+  Caller caller_;
   JobWork work_;  // What the jobs of the stream have in common.
   StreamJobs jobs_;
   grpc::ByteBuffer message_;

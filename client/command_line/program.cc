@@ -37,11 +37,7 @@ Examples:
 )";
 
 void AddSessionOptions(CLI::App& program, SessionOptions& options) {
-  program.add_option("--server", options.target, "The server")
-      ->envname("GRIDFOLD_SERVER")
-      ->type_name("HOST:PORT")
-      ->take_last()
-      ->capture_default_str();
+  AddConnectionOptions(program, options.connection);
   program.add_option("--tenant", options.tenant, "Whose arrays on the server are meant")
       ->envname("GRIDFOLD_TENANT")
       ->type_name("NAME")

@@ -19,12 +19,13 @@ Session::Session(const SessionOptions& options, const TextStyle& style, std::ost
 absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
   const absl::Duration timeout =
       options_.timeout_s > 0 ? absl::Seconds(options_.timeout_s) : absl::InfiniteDuration();
-  absl::StatusOr<std::unique_ptr<Client>> client =
-      Client::Connect({.target = options_.target,
-                       .tenant = options_.tenant,
-                       .priority = options_.priority,
-                       .connect_timeout = std::min(ClientOptions().connect_timeout, timeout),
-                       .default_timeout = timeout});
+  absl::StatusOr<ClientOptions> options = ToClientOptions(options_.connection);
+  if (!options.ok()) return options.status();
+  options->tenant = options_.tenant;
+  options->priority = options_.priority;
+  options->connect_timeout = std::min(options->connect_timeout, timeout);
+  options->default_timeout = timeout;
+  absl::StatusOr<std::unique_ptr<Client>> client = Client::Connect(*options);
   if (client.ok() || !absl::IsUnavailable(client.status())) return client;
   return absl::UnavailableError(
       absl::StrCat(client.status().message(),
@@ -75,7 +76,7 @@ std::unique_ptr<Progress> Session::ShowProgress() const {
 }
 
 std::string Session::RequestLabel(uint64_t size_bytes) const {
-  return absl::StrCat("sending ", FormatBytes(size_bytes), " to ", options_.target,
+  return absl::StrCat("sending ", FormatBytes(size_bytes), " to ", options_.connection.target,
                       " and waiting for the answer");
 }
 

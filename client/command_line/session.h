@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "client/command_line/connection_options.h"
 #include "client/command_line/exit_code.h"
 #include "client/command_line/input/input_array.h"
 #include "client/command_line/input/load_array.h"
@@ -23,7 +24,7 @@ namespace gridfold::client {
 
 // The flags that all commands share.
 struct SessionOptions {
-  std::string target = "localhost:50051";
+  ConnectionOptions connection;
   std::string tenant;
   Priority priority = Priority::kNormal;
   double timeout_s = 300;  // 0: none.
@@ -39,7 +40,8 @@ class Session {
   const TextStyle& style() const { return style_; }
   std::ostream& out() const { return out_; }
 
-  // Connects to the server. UNAVAILABLE says what to do about it.
+  // Connects to the server. UNAVAILABLE says what to do about it; errors of a file end the program
+  // with kInputOutput.
   absl::StatusOr<std::unique_ptr<Client>> Connect() const;
 
   // Reads an array, and shows how far that is. Errors end the program with kInputOutput.

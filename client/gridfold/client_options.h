@@ -32,11 +32,33 @@ struct RetryPolicy {
 // before another tenant's.
 enum class Priority : uint8_t { kLow, kNormal, kHigh };
 
+// Which server calls go to where a target has several addresses, as "dns:///name:port" may, or
+// "ipv4:10.0.0.1:50051,10.0.0.2:50051".
+enum class Balancing : uint8_t {
+  kFirst,  // The first that can be reached, until it is lost; then the next.
+  // Each in turn of those that can be reached and whose standard health service says SERVING.
+  // Resident arrays, regions and statistics are one server's, so this is not for them.
+  kRoundRobin,
+};
+
+// TLS with the server. Paths of PEM files, which are read when the client connects.
+struct TlsOptions {
+  // Authorities that the server's certificate may come from; empty: those that the system trusts.
+  std::string ca_file = "";
+  // The client's own certificate and its key, for servers that ask for one; both or neither.
+  std::string certificate_file = "";
+  std::string key_file = "";
+  // The name that the server's certificate must have; empty: the target's host.
+  std::string server_name = "";
+};
+
 struct ClientOptions {
   // Where the server is: any gRPC target, such as "host:port", "dns:///name:port" or "unix:path".
   std::string target = "localhost:50051";
+  Balancing balancing = Balancing::kFirst;
   // Whose arrays on the server are meant: up to 64 letters, digits and "._-/"; empty: nobody's in
-  // particular. The server takes the caller's word for it.
+  // particular. The server takes the caller's word for it, unless it asks for a token, which stands
+  // for a tenant.
   std::string tenant = "";
   // For calls that give no priority of their own.
   Priority priority = Priority::kNormal;
@@ -55,7 +77,12 @@ struct ClientOptions {
   int64_t message_bytes_max = (int64_t{1} << 31) - 1;
   // Bytes of elements in one message of WriteArray; fewer where the server does not take so many.
   int64_t write_chunk_bytes = int64_t{2} << 20;
-  // nullptr: neither encryption nor authentication.
+  // Nothing: no encryption, unless `credentials` has it.
+  std::optional<TlsOptions> tls = std::nullopt;
+  // Sent with every call, for servers that ask for one. Only over TLS, or to this machine itself:
+  // a loopback address, "localhost", or a Unix socket.
+  std::string token = "";
+  // In place of `tls` and `token`; nullptr: what they say.
   std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
 };
 
@@ -64,6 +91,9 @@ struct CallOptions {
   std::optional<absl::Duration> timeout = std::nullopt;
   // Nothing: ClientOptions::priority.
   std::optional<Priority> priority = std::nullopt;
+  // The caller's trace and span, as W3C Trace Context writes them in "traceparent", which the
+  // server's log then names beside the call; empty: none. One that no header can carry is not sent.
+  std::string traceparent = "";
 };
 
 }  // namespace gridfold::client

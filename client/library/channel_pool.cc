@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "grpcpp/create_channel.h"
-#include "grpcpp/security/credentials.h"
 #include "grpcpp/support/channel_arguments.h"
 
 namespace gridfold::client {
@@ -37,24 +36,36 @@ grpc::ChannelArguments MakeArguments(const ClientOptions& options) {
   // than every five minutes; what matters here is the timeout.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, ToMilliseconds(absl::Minutes(5)));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ToMilliseconds(options.stall_timeout));
+  if (options.balancing == Balancing::kRoundRobin) {
+    arguments.SetServiceConfigJSON(
+        R"({"loadBalancingConfig": [{"round_robin": {}}], "healthCheckConfig": {"serviceName": ""}})");
+  }
+  if (options.tls) {
+    if (!options.tls->server_name.empty()) {
+      arguments.SetSslTargetNameOverride(options.tls->server_name);
+    }
+  } else if (!options.token.empty()) {
+    // It is for this machine only, whatever the environment has a proxy for.
+    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  }
   return arguments;
 }
 
-std::vector<std::shared_ptr<grpc::Channel>> OpenChannels(const ClientOptions& options) {
+std::vector<std::shared_ptr<grpc::Channel>> OpenChannels(
+    const ClientOptions& options, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   std::vector<std::shared_ptr<grpc::Channel>> channels;
   for (int i = 0; i < options.channel_count; ++i) {
-    channels.push_back(grpc::CreateCustomChannel(
-        options.target,
-        options.credentials != nullptr ? options.credentials : grpc::InsecureChannelCredentials(),
-        MakeArguments(options)));
+    channels.push_back(
+        grpc::CreateCustomChannel(options.target, credentials, MakeArguments(options)));
   }
   return channels;
 }
 
 }  // namespace
 
-ChannelPool::ChannelPool(const ClientOptions& options)
-    : target_(options.target), channels_(OpenChannels(options)) {}
+ChannelPool::ChannelPool(const ClientOptions& options,
+                         const std::shared_ptr<grpc::ChannelCredentials>& credentials)
+    : target_(options.target), channels_(OpenChannels(options, credentials)) {}
 
 absl::Status ChannelPool::WaitUntilConnected(absl::Duration timeout) const {
   const auto deadline = absl::ToChronoTime(absl::Now() + timeout);

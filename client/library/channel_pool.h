@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "gridfold/client_options.h"
 #include "grpcpp/channel.h"
+#include "grpcpp/security/credentials.h"
 
 namespace gridfold::client {
 
@@ -19,7 +20,8 @@ namespace gridfold::client {
 // shares one connection between channels of equal settings. Thread-safe.
 class ChannelPool {
  public:
-  explicit ChannelPool(const ClientOptions& options);
+  ChannelPool(const ClientOptions& options,
+              const std::shared_ptr<grpc::ChannelCredentials>& credentials);
 
   // Waits until every channel is connected. UNAVAILABLE where one fails to, or after `timeout`.
   absl::Status WaitUntilConnected(absl::Duration timeout) const;

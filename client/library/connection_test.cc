@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -80,6 +81,17 @@ TEST(ConnectionTest, UnavailableIsTriedAgain) {
   EXPECT_EQ(calls, 3);
 }
 
+// As gRPC answers for a server that stops.
+TEST(ConnectionTest, ACallThatIsCutOffIsTriedAgain) {
+  FakeServer server;
+  std::atomic<int> calls = 0;
+  FailFirst(server, calls, 1, grpc::StatusCode::CANCELLED);
+  const auto client = ConnectOrDie(
+      {.target = server.target(), .retry = {.initial_backoff = absl::Milliseconds(1)}});
+  EXPECT_TRUE(client->ReduceArray(kElements, {}).ok());
+  EXPECT_EQ(calls, 2);
+}
+
 TEST(ConnectionTest, OtherErrorsAreNotTriedAgain) {
   FakeServer server;
   std::atomic<int> calls = 0;
@@ -117,6 +129,22 @@ TEST(ConnectionTest, DeadlineEndsACallAndItsRetries) {
       client->ScanArray(kElements, {}, {.timeout = absl::Milliseconds(100)}).status();
   EXPECT_TRUE(absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) << status;
   EXPECT_LT(absl::Now() - start, absl::Seconds(2));
+}
+
+TEST(ConnectionTest, ATraceIsPassedOnWhereAHeaderCanCarryIt) {
+  FakeServer server;
+  std::vector<std::string> seen;
+  server.on_reduce = [&](grpc::ServerContext& context, const auto&, auto&) {
+    const auto [first, last] = context.client_metadata().equal_range("traceparent");
+    for (auto it = first; it != last; ++it) seen.emplace_back(it->second.data(), it->second.size());
+    return grpc::Status::OK;
+  };
+  const auto client = ConnectOrDie({.target = server.target()});
+  const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  for (const std::string& traceparent : {trace, std::string("no header\n"), std::string()}) {
+    EXPECT_TRUE(client->ReduceArray(kElements, {}, {.traceparent = traceparent}).ok());
+  }
+  EXPECT_EQ(seen, std::vector<std::string>{trace});
 }
 
 TEST(ConnectionTest, NobodyListeningIsUnavailableAtOnce) {

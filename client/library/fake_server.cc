@@ -1,6 +1,7 @@
 #include "client/library/fake_server.h"
 
 #include <chrono>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "grpcpp/health_check_service_interface.h"
@@ -154,15 +155,16 @@ class FakeServer::Regions : public v1::RegionService::Service {
   FakeServer& fake_;
 };
 
-FakeServer::FakeServer()
-    : arrays_(std::make_unique<Arrays>(*this)),
+FakeServer::FakeServer(int port, ReduceHandler reduce)
+    : on_reduce(std::move(reduce)),
+      arrays_(std::make_unique<Arrays>(*this)),
       compute_(std::make_unique<Compute>(*this)),
       information_(std::make_unique<Information>(*this)),
       regions_(std::make_unique<Regions>(*this)) {
   grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
-  int port = 0;
-  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  const std::string address = absl::StrCat("127.0.0.1:", port);
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
   builder.SetMaxReceiveMessageSize(-1);
   builder.RegisterService(arrays_.get());
   builder.RegisterService(compute_.get());

@@ -18,17 +18,19 @@
 
 namespace gridfold::client {
 
-// Listens on a free loopback port from construction to destruction. The handlers are set before the
-// first call and run on gRPC's threads.
+// Listens on a loopback port, by default any that is free, from construction to destruction. The
+// handlers are set before the first call and run on gRPC's threads.
 class FakeServer {
  public:
-  FakeServer();
-  ~FakeServer();
-
   template <typename Request, typename Response>
   using Handler = std::function<grpc::Status(grpc::ServerContext&, const Request&, Response&)>;
+  using ReduceHandler = Handler<v1::ReduceArrayRequest, v1::ReduceArrayResponse>;
 
-  Handler<v1::ReduceArrayRequest, v1::ReduceArrayResponse> on_reduce;
+  // Where clients wait for the port already, the handler is needed at once.
+  explicit FakeServer(int port = 0, ReduceHandler reduce = nullptr);
+  ~FakeServer();
+
+  ReduceHandler on_reduce;
   Handler<v1::ScanArrayRequest, v1::ScanArrayResponse> on_scan;
   Handler<v1::ComputeHistogramRequest, v1::ComputeHistogramResponse> on_histogram;
   Handler<v1::MergeAccumulatorsRequest, v1::MergeAccumulatorsResponse> on_merge;

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/library/retry.h"
+#include "client/library/security.h"
 
 namespace gridfold::client {
 namespace {
@@ -22,6 +23,7 @@ absl::Status Validate(const ClientOptions& options) {
   if (options.write_chunk_bytes < 8) {
     return absl::InvalidArgumentError("write_chunk_bytes: must be at least 8, one element's");
   }
+  if (absl::Status status = CheckSecurity(options); !status.ok()) return status;
   const RetryPolicy& retry = options.retry;
   if (retry.attempts_max < 1) {
     return absl::InvalidArgumentError("retry.attempts_max: must be at least 1");
@@ -43,7 +45,9 @@ absl::Status Validate(const ClientOptions& options) {
 
 absl::StatusOr<std::unique_ptr<Transport>> Transport::Connect(const ClientOptions& options) {
   if (absl::Status status = Validate(options); !status.ok()) return status;
-  auto transport = absl::WrapUnique(new Transport(options));
+  absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> credentials = MakeCredentials(options);
+  if (!credentials.ok()) return credentials.status();
+  auto transport = absl::WrapUnique(new Transport(options, *std::move(credentials)));
   if (options.connect_timeout > absl::ZeroDuration()) {
     absl::Status status = transport->channels_.WaitUntilConnected(options.connect_timeout);
     if (!status.ok()) return status;
@@ -84,7 +88,9 @@ absl::Status Transport::Try(
 CallHead Transport::MakeHead(const CallOptions& options) const {
   return {.deadline = absl::Now() + options.timeout.value_or(options_.default_timeout),
           .tenant = options_.tenant,
-          .priority = options.priority.value_or(options_.priority)};
+          .priority = options.priority.value_or(options_.priority),
+          .token = options_.token,
+          .traceparent = options.traceparent};
 }
 
 }  // namespace gridfold::client

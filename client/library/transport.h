@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -46,7 +47,8 @@ class Transport {
  private:
   CallHead MakeHead(const CallOptions& options) const;
 
-  explicit Transport(const ClientOptions& options) : options_(options), channels_(options) {}
+  Transport(const ClientOptions& options, std::shared_ptr<grpc::ChannelCredentials> credentials)
+      : options_(options), channels_(options, std::move(credentials)) {}
 
   const ClientOptions options_;
   ChannelPool channels_;

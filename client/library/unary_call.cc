@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/library/memory_loan.h"
+#include "client/library/security.h"
 #include "client/library/status_conversion.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/completion_queue.h"
@@ -31,11 +32,25 @@ grpc::Status SendAndReceive(const std::shared_ptr<grpc::Channel>& channel,
   return status;
 }
 
+// A server that stops cuts off calls that are just arriving, and gRPC makes CANCELLED of that. The
+// server's own CANCELLED brings details, and nothing here cancels a call: without any it is a
+// connection's end like others, which may be tried again.
+absl::Status ToCallStatus(const grpc::Status& status) {
+  if (status.error_code() == grpc::StatusCode::CANCELLED && status.error_details().empty()) {
+    return absl::UnavailableError(absl::StrCat("the call was cut off: ", status.error_message()));
+  }
+  return ToAbslStatus(status);
+}
+
 }  // namespace
 
 void CallHead::ApplyTo(grpc::ClientContext& context) const {
   if (deadline != absl::InfiniteFuture()) context.set_deadline(absl::ToChronoTime(deadline));
   if (!tenant.empty()) context.AddMetadata("gridfold-tenant", tenant);
+  if (!token.empty()) context.AddMetadata("authorization", absl::StrCat("Bearer ", token));
+  if (!traceparent.empty() && IsHeaderText(traceparent)) {
+    context.AddMetadata("traceparent", traceparent);
+  }
   if (priority != Priority::kNormal) {
     context.AddMetadata("gridfold-priority", priority == Priority::kHigh ? "high" : "low");
   }
@@ -63,7 +78,7 @@ absl::Status CallOnce(const std::shared_ptr<grpc::Channel>& channel, const std::
   grpc::ByteBuffer answer;
   const grpc::Status status = SendAndReceive(channel, method, request, head, loan, queue, answer);
   loan.WaitUntilReturned(queue);
-  if (!status.ok()) return ToAbslStatus(status);
+  if (!status.ok()) return ToCallStatus(status);
   return Parse(answer, response);
 }
 

@@ -21,6 +21,8 @@ struct CallHead {
   absl::Time deadline;
   std::string tenant;  // Empty: none.
   Priority priority = Priority::kNormal;
+  std::string token = "";        // Empty: none.
+  std::string traceparent = "";  // Empty: none.
 
   void ApplyTo(grpc::ClientContext& context) const;
 };

@@ -8,6 +8,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
+#include "client/command_line/connection_options.h"
 #include "client/command_line/input/file.h"
 #include "client/load/report/compare.h"
 #include "client/load/report/html_report.h"
@@ -56,7 +57,7 @@ struct SingleRequest {
 };
 
 struct Options {
-  std::string server = client::ClientOptions().target;
+  client::ConnectionOptions connection;
   std::string scenario_path;
   SingleRequest single;
   LoadSettings settings;
@@ -91,10 +92,7 @@ void AddSingleRequestOptions(CLI::App& program, SingleRequest& single) {
 }
 
 void AddOptions(CLI::App& program, Options& options) {
-  program.add_option("--server", options.server, "The server")
-      ->envname("GRIDFOLD_SERVER")
-      ->type_name("HOST:PORT")
-      ->capture_default_str();
+  client::AddConnectionOptions(program, options.connection);
   program.add_option("--scenario", options.scenario_path, "What to send: a JSON file, - for input")
       ->type_name("FILE");
   AddSingleRequestOptions(program, options.single);
@@ -257,11 +255,13 @@ absl::Status RunLoad(const Options& options, const std::atomic<bool>& is_interru
   if (const auto plan = MakeLoadPlan(settings); !plan.ok()) {
     return client::WithExitCode(plan.status(), ExitCode::kUsage);
   }
+  const absl::StatusOr<client::ClientOptions> server = client::ToClientOptions(options.connection);
+  if (!server.ok()) return server.status();
   absl::StatusOr<LoadResult> result = absl::InternalError("");
   {
     LiveView view(outputs.error_style, outputs.show);
     result = RunLoadTest(
-        {.target = options.server}, file->scenario, settings, is_interrupted,
+        *server, file->scenario, settings, is_interrupted,
         [&](const LoadResult& so_far, const LevelResult& level) { view.Update(so_far, level); });
   }
   if (!result.ok()) return result.status();

@@ -33,8 +33,11 @@ class Connection:
     def close(self):
         self.socket.close()
 
-    def send_call(self, path, message):
-        """Starts a call with a message of less than 60,000 bytes, which needs no flow control."""
+    def send_call(self, path, message, metadata=()):
+        """Starts a call with a message of less than 60,000 bytes, which needs no flow control.
+
+        `metadata` are further headers, pairs of bytes.
+        """
         self.stream += 2
         headers = (
             header(b":method", b"POST")
@@ -43,6 +46,7 @@ class Connection:
             + header(b":authority", b"localhost")
             + header(b"content-type", b"application/grpc")
             + header(b"te", b"trailers")
+            + b"".join(header(*pair) for pair in metadata)
         )
         self.socket.sendall(frame(HEADERS, END_HEADERS, self.stream, headers))
         body = b"\0" + struct.pack(">I", len(message)) + message
@@ -70,8 +74,8 @@ class Connection:
             if stream == self.stream and kind in (DATA, HEADERS) and flags & END_STREAM:
                 return body[5:] if body else None
 
-    def call(self, path, message):
-        self.send_call(path, message)
+    def call(self, path, message, metadata=()):
+        self.send_call(path, message, metadata)
         return self.read_answer()
 
     def _read_frame(self):

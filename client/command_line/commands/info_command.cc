@@ -1,4 +1,6 @@
 // gridfold info: what a server is, what it has been doing, and whether it serves.
+#include <optional>
+
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "client/command_line/commands/command.h"
@@ -37,7 +39,7 @@ class InfoCommand : public Command {
 
  private:
   static absl::Status PrintHealth(const Session& session, HealthStatus health) {
-    const std::string& target = session.options().target;
+    const std::string& target = session.options().connection.target;
     session.out() << (session.options().json ? ToJson(target, health) : HealthName(health) + "\n");
     if (health == HealthStatus::kServing) return absl::OkStatus();
     return absl::FailedPreconditionError("the server does not serve");
@@ -46,13 +48,16 @@ class InfoCommand : public Command {
   static absl::Status PrintAll(const Session& session, Client& client, HealthStatus health) {
     const absl::StatusOr<ServerInfo> info = client.GetServerInfo();
     if (!info.ok()) return info.status();
-    const absl::StatusOr<ServerStatistics> statistics = client.GetStatistics();
-    if (!statistics.ok()) return statistics.status();
-    const std::string& target = session.options().target;
+    const absl::StatusOr<ServerStatistics> answer = client.GetStatistics();
+    // They may be for administrators only.
+    if (!answer.ok() && !absl::IsPermissionDenied(answer.status())) return answer.status();
+    const std::optional<ServerStatistics> statistics =
+        answer.ok() ? std::optional(*answer) : std::nullopt;
+    const std::string& target = session.options().connection.target;
     if (session.options().json) {
-      session.out() << ToJson(target, health, *info, *statistics);
+      session.out() << ToJson(target, health, *info, statistics);
     } else {
-      PrintServer(target, health, *info, *statistics, session.style(), session.out());
+      PrintServer(target, health, *info, statistics, session.style(), session.out());
     }
     return absl::OkStatus();
   }

@@ -224,7 +224,7 @@ std::string ToJson(const Answer<HistogramResult>& answer, const HistogramOptions
 }
 
 std::string ToJson(const std::string& target, HealthStatus health, const ServerInfo& info,
-                   const ServerStatistics& statistics) {
+                   const std::optional<ServerStatistics>& statistics) {
   Json devices = Json::array();
   for (const Device& device : info.devices) {
     devices.push_back({{"name", device.name},
@@ -238,7 +238,7 @@ std::string ToJson(const std::string& target, HealthStatus health, const ServerI
                 {"engine", info.engine},
                 {"devices", std::move(devices)},
                 {"limits", ToObject(info.limits)},
-                {"statistics", ToObject(statistics)}});
+                {"statistics", statistics ? ToObject(*statistics) : Json()}});
 }
 
 std::string ToJson(const std::string& target, HealthStatus health) {

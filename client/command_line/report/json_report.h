@@ -47,7 +47,7 @@ std::string ToJson(const Answer<HistogramResult>& answer, const HistogramOptions
 // {"target", "health", "version", "engine", "devices": [...], "limits": {...}, "statistics":
 // {...}}.
 std::string ToJson(const std::string& target, HealthStatus health, const ServerInfo& info,
-                   const ServerStatistics& statistics);
+                   const std::optional<ServerStatistics>& statistics);
 
 // {"target", "health"}.
 std::string ToJson(const std::string& target, HealthStatus health);

@@ -66,7 +66,8 @@ std::string HealthName(HealthStatus health) {
 }
 
 void PrintServer(const std::string& target, HealthStatus health, const ServerInfo& info,
-                 const ServerStatistics& statistics, const TextStyle& style, std::ostream& out) {
+                 const std::optional<ServerStatistics>& statistics, const TextStyle& style,
+                 std::ostream& out) {
   Table table({Alignment::kLeft, Alignment::kLeft});
   table.AddRow({"server", absl::StrCat(target, style.separator(), "gridfold ", info.version,
                                        style.separator(), HealthName(health))});
@@ -75,7 +76,7 @@ void PrintServer(const std::string& target, HealthStatus health, const ServerInf
     table.AddRow({absl::StrCat("device ", i), DescribeDevice(info.devices[i], style)});
   }
   AddLimits(info.limits, table);
-  AddStatistics(statistics, table);
+  if (statistics) AddStatistics(*statistics, table);
   table.Print(style, out);
 }
 

@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_SERVER_REPORT_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_REPORT_SERVER_REPORT_H_
 
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -13,8 +14,10 @@ namespace gridfold::client {
 // "SERVING", "NOT_SERVING" and so on, as the standard health service writes them.
 std::string HealthName(HealthStatus health);
 
+// Without statistics where the caller may not see them.
 void PrintServer(const std::string& target, HealthStatus health, const ServerInfo& info,
-                 const ServerStatistics& statistics, const TextStyle& style, std::ostream& out);
+                 const std::optional<ServerStatistics>& statistics, const TextStyle& style,
+                 std::ostream& out);
 
 }  // namespace gridfold::client
 

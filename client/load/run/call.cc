@@ -63,8 +63,10 @@ void Call::BeginPhase(Phase phase, const std::string& method, bool is_stream) {
   context_.emplace();
   const RequestKind& kind = request_->kind;
   const absl::Duration timeout = kind.timeout.value_or(start_.timeout);
-  client::CallHead{
-      .deadline = absl::Now() + timeout, .tenant = kind.tenant, .priority = kind.priority}
+  client::CallHead{.deadline = absl::Now() + timeout,
+                   .tenant = kind.tenant,
+                   .priority = kind.priority,
+                   .token = std::string(start_.token)}
       .ApplyTo(*context_);
   pending_events_ = 1;
   written_messages_ = 0;

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "client/load/measure/outcome.h"
 #include "client/load/work/answer_reader.h"
 #include "client/load/work/prepared_request.h"
@@ -42,6 +43,7 @@ class Call {
 
   struct Start {
     grpc::GenericStub* stub = nullptr;
+    absl::string_view token = {};  // Empty: none.
     absl::Duration timeout;
     int64_t intended_ns = 0;
     int64_t sent_ns = 0;

@@ -81,6 +81,7 @@ class LevelRun {
                                                       .level = result_.level,
                                                       .control = control_,
                                                       .channels = std::move(channels),
+                                                      .token = environment_.token,
                                                       .index = i,
                                                       .worker_count = worker_count}));
     }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "client/load/run/load_result.h"
@@ -22,6 +23,7 @@ struct LevelEnvironment {
   const LoadPlan& plan;
   const Workload& workload;
   const std::vector<std::shared_ptr<grpc::Channel>>& channels;
+  const std::string& token;  // That calls bring; empty: none.
   const std::atomic<bool>& is_interrupted;
   LevelObserver observer;
 };

@@ -8,6 +8,7 @@
 
 #include "absl/time/clock.h"
 #include "client/library/channel_pool.h"
+#include "client/library/security.h"
 #include "client/load/run/level_run.h"
 #include "client/load/run/rate_search.h"
 #include "client/load/work/workload.h"
@@ -55,13 +56,14 @@ bool KeepsTo(const RateSearchGoal& goal, const LevelResult& level) {
 class LoadTest {
  public:
   LoadTest(LoadResult result, const Workload& workload,
-           const std::vector<std::shared_ptr<grpc::Channel>>& channels,
+           const std::vector<std::shared_ptr<grpc::Channel>>& channels, const std::string& token,
            const std::atomic<bool>& is_interrupted, const LoadObserver& observer)
       : result_(std::move(result)),
         environment_{
             .plan = result_.plan,
             .workload = workload,
             .channels = channels,
+            .token = token,
             .is_interrupted = is_interrupted,
             .observer = [this, &observer](const LevelResult& level) { observer(result_, level); }} {
   }
@@ -111,7 +113,10 @@ absl::StatusOr<LoadResult> RunLoadTest(const client::ClientOptions& server,
   if (!info.ok()) return info.status();
   client::ClientOptions options = server;
   options.channel_count = plan->connection_count;
-  client::ChannelPool pool(options);
+  const absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> credentials =
+      client::MakeCredentials(options);
+  if (!credentials.ok()) return credentials.status();
+  client::ChannelPool pool(options, *credentials);
   absl::Status connected = pool.WaitUntilConnected(options.connect_timeout);
   if (!connected.ok()) return connected;
   std::vector<std::shared_ptr<grpc::Channel>> channels;
@@ -130,7 +135,8 @@ absl::StatusOr<LoadResult> RunLoadTest(const client::ClientOptions& server,
                     .server = *std::move(info),
                     .levels = {},
                     .found_level = std::nullopt};
-  return LoadTest(std::move(result), **workload, channels, is_interrupted, observer).Run();
+  return LoadTest(std::move(result), **workload, channels, server.token, is_interrupted, observer)
+      .Run();
 }
 
 }  // namespace gridfold::load

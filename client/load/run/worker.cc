@@ -135,6 +135,7 @@ void Worker::Send(Call& call, std::optional<int64_t> intended_ns) {
   call.Prepare(request, DrawVerification());
   const int64_t now_ns = control_.NowNs();
   call.Begin({.stub = &stubs_[next_stub_++ % stubs_.size()],
+              .token = assignment_.token,
               .timeout = assignment_.plan.timeout,
               .intended_ns = intended_ns.value_or(now_ns),
               .sent_ns = now_ns});

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "client/load/measure/recording.h"
 #include "client/load/run/call.h"
@@ -34,7 +35,8 @@ class Worker {
     LoadLevel level;
     RunControl& control;
     std::vector<std::shared_ptr<grpc::Channel>> channels;
-    int index = 0;  // Of this worker.
+    absl::string_view token;  // That calls bring; empty: none.
+    int index = 0;            // Of this worker.
     int worker_count = 1;
   };
 

@@ -1,0 +1,70 @@
+// Who may call the server: the file of tokens (token_table.h), read again whenever it changes, and
+// what each of its tenants takes now. Knows neither gRPC nor CUDA. Thread-safe.
+#ifndef GRIDFOLD_SERVER_ACCESS_TOKENS_H_
+#define GRIDFOLD_SERVER_ACCESS_TOKENS_H_
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "server/sweeper.h"
+#include "server/tenant_quota.h"
+#include "server/token_table.h"
+
+namespace gridfold::server {
+
+// What a call may do that brings a token.
+struct Access {
+  AccessGrant grant;
+  std::shared_ptr<TenantQuota> quota;  // The tenant's, whatever the token.
+};
+
+class AccessTokens {
+ public:
+  // Reads the file, and again within kFileCheckInterval of a change; one that makes no sense leaves
+  // things as they were, and the log says so. Errors: NOT_FOUND, those of ParseTokenTable.
+  static absl::StatusOr<std::unique_ptr<AccessTokens>> Load(const std::string& path);
+
+  // What the value of the metadata key "authorization", "Bearer TOKEN", allows. UNAUTHENTICATED
+  // where it allows nothing. Takes the same time whatever the token has in common with others.
+  absl::StatusOr<Access> Authenticate(absl::string_view authorization) const;
+
+  size_t token_count() const;
+
+ private:
+  struct Entry {
+    TokenHash hash;
+    Access access;
+  };
+  using Entries = std::vector<Entry>;
+  using Quotas = std::map<std::string, std::shared_ptr<TenantQuota>>;
+
+  explicit AccessTokens(std::string path) : path_(std::move(path)) {}
+
+  std::shared_ptr<const Entries> entries() const;
+  void Check();
+  // Whether the file had changed.
+  absl::StatusOr<bool> Reload();
+  void Use(const TokenTable& table);
+
+  const std::string path_;
+  // Touched by one thread at a time: that of Load, then the sweeper's.
+  std::optional<std::string> file_;  // As it was read last.
+  absl::Status last_error_;
+  Quotas quotas_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Entries> entries_;  // Guarded by mutex_.
+  std::optional<Sweeper> sweeper_;          // Last: it ends before what it uses.
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_ACCESS_TOKENS_H_

@@ -1,0 +1,82 @@
+// The sockets that the server listens on, and the bound on its connections.
+//
+// gRPC's own sockets (1.51) stop listening for good when accept finds no file descriptor left, so
+// that whoever opens enough connections, and closes them again, has made the server deaf. These
+// close what is too much, and go on.
+#ifndef GRIDFOLD_SERVER_LISTENER_H_
+#define GRIDFOLD_SERVER_LISTENER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace gridfold::server {
+
+// A descriptor that is closed with the object.
+class Descriptor {
+ public:
+  explicit Descriptor(int value = -1) : value_(value) {}
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+
+  int get() const { return value_; }
+  int release();
+
+ private:
+  int value_;
+};
+
+// Not thread-safe.
+class Listener {
+ public:
+  // Of connections from then on: the socket that they came by, and their own, which `take` owns and
+  // which does not block.
+  using Take = std::function<void(int listening, int connection)>;
+
+  // Listens on every address that the host of `address` ("host:port") has, on the same port; on a
+  // host of 0.0.0.0 by IPv6 too, where the machine has it. UNAVAILABLE where no address can be
+  // listened on.
+  // `connection_count_max` bounds the connections that are open at the same time; where the process
+  // may have fewer files, so do they. One beyond that is closed at once.
+  static absl::StatusOr<std::unique_ptr<Listener>> Open(const std::string& address,
+                                                        uint32_t connection_count_max);
+  // Stops.
+  ~Listener();
+
+  int port() const { return port_; }
+
+  // Calls `take`, in a thread of the listener's. Connections wait until then. Once only.
+  void Start(Take take);
+
+  // No connection is taken behind it; those that wait are refused.
+  void Stop();
+
+ private:
+  Listener(std::vector<Descriptor> sockets, Descriptor stop, int port,
+           uint32_t connection_count_max);
+
+  void Run(const Take& take);
+  // Whether to wait before the next.
+  bool AcceptAll(int socket, const Take& take);
+  void SayFull();
+
+  const int port_;
+  const uint32_t connection_count_max_;
+  // Connections whose descriptors are not below this are too many. Set by Start.
+  int descriptor_end_ = 0;
+  std::vector<Descriptor> sockets_;
+  Descriptor stop_;             // Readable when the thread is to end.
+  bool has_said_full_ = false;  // Of the thread.
+  std::thread thread_;
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_LISTENER_H_

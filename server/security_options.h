@@ -1,0 +1,26 @@
+// Who may call the server, and how the wire is secured.
+#ifndef GRIDFOLD_SERVER_SECURITY_OPTIONS_H_
+#define GRIDFOLD_SERVER_SECURITY_OPTIONS_H_
+
+#include <string>
+
+namespace gridfold::server {
+
+// Paths of PEM files. Without a certificate there is no TLS.
+struct TlsFiles {
+  std::string certificate = "";  // With its intermediates behind it.
+  std::string key = "";          // The certificate's, not encrypted.
+  std::string client_ca = "";  // Where not empty, clients must have a certificate of one of these.
+
+  bool is_used() const { return !certificate.empty(); }
+};
+
+struct SecurityOptions {
+  TlsFiles tls = {};
+  std::string token_file = "";  // token_table.h; empty: callers are taken at their word.
+  bool reflection = true;       // Whether the server tells its services to whoever asks.
+};
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_SECURITY_OPTIONS_H_
