@@ -93,7 +93,9 @@ void AddSingleRequestOptions(CLI::App& program, SingleRequest& single) {
 
 void AddOptions(CLI::App& program, Options& options) {
   client::AddConnectionOptions(program, options.connection);
-  program.add_option("--scenario", options.scenario_path, "What to send: a JSON file, - for input")
+  program
+      .add_option("--scenario", options.scenario_path,
+                  "What to send: a YAML or JSON file, - for input")
       ->type_name("FILE");
   AddSingleRequestOptions(program, options.single);
   for (const LoadSettingDescription& setting : AllLoadSettings()) {
