@@ -63,6 +63,12 @@ TEST_F(ProgramTest, AnswersThatNobodyLooksAtAreNotWrong) {
   EXPECT_THAT(out_.str(), HasSubstr("0 verified"));
 }
 
+TEST_F(ProgramTest, ARunThatCountsNothingSaysSo) {
+  AnswerWith(0.5);
+  EXPECT_EQ(Run({"--count", "5", "--warm-up", "60s", "--verify", "none"}), ExitCode::kSuccess);
+  EXPECT_THAT(out_.str(), HasSubstr("no call was counted"));
+}
+
 TEST_F(ProgramTest, ErrorsAreCountedByTheirCode) {
   std::atomic<int> calls = 0;
   server_.on_reduce = [&](auto&, auto&, auto&) {

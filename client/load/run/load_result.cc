@@ -61,6 +61,9 @@ std::vector<std::string> Warnings(const LevelResult& level, const LoadPlan& plan
         "asked for",
         generator.held_back_count, plan.in_flight_max));
   }
+  if (level.window_s <= 0) {
+    warnings.push_back("the level ended within its warm-up: no call was counted");
+  }
   if (generator.busiest_thread > kBusyThreadMax) {
     warnings.push_back(absl::StrFormat(
         "a thread of the generator was busy for %.0f %% of the time: more connections and threads "
