@@ -314,7 +314,8 @@ TEST_P(FaultTest, DeadlinesAtEveryStage) {
         const uint64_t count = 1 + random() % 200'000;
         const v1::ReduceArrayRequest request = SumOfOnes(count);
         grpc::ClientContext context;
-        context.set_deadline(std::chrono::system_clock::now() + microseconds(random() % patience_us));
+        context.set_deadline(std::chrono::system_clock::now() +
+                             microseconds(random() % patience_us));
         v1::ReduceArrayResponse response;
         const grpc::Status status = server_->compute().ReduceArray(&context, request, &response);
         if (status.ok()) {
