@@ -34,36 +34,75 @@ struct ScanArguments {
 
 // Where groups start, for scans over positions in a row.
 struct ScanHeads {
-  uint64_t group_size = 1;   // A group starts at each multiple; not used where `bits` is given.
-  uint64_t first_phase = 0;  // Where in its group position 0 stands.
+  uint64_t group_size = 1;  // A group starts at each multiple; not used where `bits` is given.
+  uint64_t reciprocal = ~uint64_t{0};  // (2^64 - 1) / group_size.
+  uint64_t first_phase = 0;            // Where in its group position 0 stands.
+  bool is_one_group = false;           // Whether all positions are of the first group.
   const uint16_t* bits = nullptr;  // Bit p % 16 of word p / 16: whether one starts at position p.
 };
 
-// What the blocks of a look-back scan tell each other; see scan_look_back.cuh. Tiles and blocks of
-// tiles are those of numerics/scan_tree.h. Totals and carries are GroupedValues of the operator.
+// A piece of a value, and whether it is there; see scan_word.cuh.
+struct alignas(16) LookBackWord {
+  uint64_t piece;
+  uint64_t mark;
+};
+constexpr uint64_t LookBackWordsOf(uint64_t value_bytes) { return (value_bytes + 7) / 8; }
+inline constexpr uint64_t kLookBackWordsMax = 3;  // Of a value of whatever type.
+
+// What the blocks of a look-back scan tell each other; see scan_look_back_chain.cuh. Tiles and
+// blocks of tiles are those of numerics/scan_tree.h, or longer ones where the order of joins does
+// not matter. Totals and carries are an operator's Values, in words that are 0 to begin with.
 struct LookBackMemory {
   uint32_t tile_count = 0;
-  uint32_t* ticket = nullptr;  // The next tile that nobody has taken; starts as 0.
-  // Whether the value of the same index below can be read: 1 or, to start with, 0.
-  uint32_t* tile_total_flags = nullptr;
-  uint32_t* block_total_flags = nullptr;
-  uint32_t* block_carry_flags = nullptr;
-  void* tile_totals = nullptr;
-  void* block_totals = nullptr;
-  void* block_carries = nullptr;  // What precedes a block; one more than blocks.
-  bool has_carry = false;  // Whether anything precedes block 0; its carry is then there already.
+  uint32_t turn_tiles = 1;  // That a block of threads scans at a time; divides a block of tiles.
+  uint32_t turn_count = 0;
+  uint32_t turns_kept = 2;  // In a block's shared memory at once; two at least.
+  LookBackWord* tile_totals = nullptr;
+  LookBackWord* block_totals = nullptr;
+  LookBackWord* block_carries = nullptr;  // What precedes a block; one more than blocks.
+  const void* first_carry = nullptr;      // A GroupedValue: what precedes block 0. Null: nothing.
+  void* last_carry = nullptr;             // Becomes what follows the last tile. Null: not wanted.
 };
 
+// The turns of a look-back scan: what a block of threads takes at a time; see scan_look_back.cuh.
+struct ScanTurnShape {
+  int tiles;  // At most; a power of two.
+  int teams;  // Of kScanThreads, which share the tiles.
+
+  // Besides the teams there are a warp that publishes, one that joins and one that looks back.
+  constexpr int threads() const { return teams * kScanThreads + 3 * kScanLanes; }
+};
+
+// By measurement: see BENCHMARKS.md. Two turns at least find room in 99 KiB, which every device
+// has.
+constexpr ScanTurnShape ScanTurnShapeOf(uint64_t element_size, uint64_t output_size,
+                                        uint64_t run_bytes, uint64_t value_size) {
+  if (value_size > 16) return {1, 1};
+  if (output_size > element_size)
+    return element_size == 4 ? ScanTurnShape{1, 1} : ScanTurnShape{2, 1};
+  switch (run_bytes) {
+    case 32: return {4, 2};
+    case 64: return {2, 2};
+    default: return {1, 1};
+  }
+}
+
+// Elements of a run: those of the tree where the order of joins matters, and where results take
+// more registers than elements; twice as many of small elements, or joining runs costs more than
+// scanning them.
+constexpr int ScanRunItems(uint64_t element_size, uint64_t output_size, bool is_associative) {
+  const bool has_room = is_associative && output_size == element_size && element_size < 4;
+  return has_room ? 2 * kScanItems : kScanItems;
+}
+inline constexpr uint64_t kScanTileSizeMax = uint64_t{2} * kScanTileSize;
+
 // Shared memory that a tile of elements of some size takes, with gaps against bank conflicts; see
-// PaddedTile in scan_tile.cuh. A look-back scan needs it for its elements and, where results have
+// PaddedTile in scan_tile.cuh. An exact scan needs it for its elements and, where results have
 // another type, again for those.
 constexpr uint32_t PaddedTileBytes(uint32_t element_size) {
   const uint32_t size_bytes = kScanTileSize * element_size;
   return size_bytes + size_bytes / 128 * (element_size < 4 ? 4 : element_size);
 }
-
-// Bytes of a total or carry, of whatever type.
-inline constexpr uint64_t kGroupedValueBytesMax = 32;
 
 // An axis-0 scan. `carries` holds an operator's Value for each chunk and column, row by row: first
 // the chunks' totals, then what precedes them. Null where there is one chunk.
@@ -74,7 +113,16 @@ struct ColumnScanShape {
   void* carries = nullptr;
 };
 
-using LookBackScanKernel = void (*)(ScanArguments, ScanHeads, LookBackMemory);
+// A look-back scan's kernel, and what its launch needs to know.
+struct LookBackScanKernel {
+  void (*launch)(ScanArguments, ScanHeads, LookBackMemory);
+  ScanTurnShape turn;
+  uint32_t tile_size;      // Elements.
+  uint32_t result_bytes;   // Of shared memory, for results,
+  uint32_t turn_bytes;     // and for each turn that is kept.
+  uint32_t value_bytes;    // Of the operator's Value,
+  uint32_t grouped_bytes;  // and of its GroupedValue.
+};
 using ColumnScanKernel = void (*)(ScanArguments, ColumnScanShape);
 
 // The three launches of an axis-0 scan, in this order; see scan_columns.cuh.
@@ -85,8 +133,9 @@ struct ColumnScanKernels {
 };
 
 // The kernels for an element type. Each operation is instantiated in a file of its own.
+// `accumulator_output`: whether results are of the accumulator type, not the array's own.
 template <ScanOperation kOperation>
-LookBackScanKernel FindLookBackScanKernel(ElementType type);
+LookBackScanKernel FindLookBackScanKernel(ElementType type, bool accumulator_output);
 template <ScanOperation kOperation>
 ColumnScanKernels FindColumnScanKernels(ElementType type);
 

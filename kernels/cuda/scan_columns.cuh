@@ -126,7 +126,7 @@ __global__ void __launch_bounds__(kColumnScanThreads)
     const ChunkRows rows(arguments, shape, i / shape.columns);
     const uint64_t column = i % shape.columns;
     const Value carry = carries == nullptr ? Operator::Identity() : carries[i];
-    VisitOutput<T, kOperation>(arguments, [&](auto tag) {
+    VisitOutput<T, kOperation>(arguments.accumulator_output, [&](auto tag) {
       if (!WriteChunk<Operator, typename decltype(tag)::type, T>(arguments, rows, column, carry)) {
         ReportOverflow(arguments);
       }

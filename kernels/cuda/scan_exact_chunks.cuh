@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kColumnScanThreads)
     const uint64_t column = i % shape.columns;
     PrefixSum<T> sum;
     if (states != nullptr) sum = states[i].sum;
-    VisitOutput<T, ScanOperation::kSum>(arguments, [&](auto tag) {
+    VisitOutput<T, ScanOperation::kSum>(arguments.accumulator_output, [&](auto tag) {
       using Out = typename decltype(tag)::type;
       Out* const output = static_cast<Out*>(arguments.output);
       ForEachBatch(input, rows, column, [&](int first, const T* items, int count) {

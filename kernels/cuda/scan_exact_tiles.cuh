@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(kScanThreads, kExactResidentBlocks)
     __syncthreads();
     const PrefixWindow<T> window = *shared.window();
     const Run run = RunOfThread(arguments, heads, tile_begin);
-    VisitOutput<T, ScanOperation::kSum>(arguments, [&](auto tag) {
+    VisitOutput<T, ScanOperation::kSum>(arguments.accumulator_output, [&](auto tag) {
       using Out = typename decltype(tag)::type;
       // Results of the items' type take their place; others have their own behind them.
       Out* const results = reinterpret_cast<Out*>(

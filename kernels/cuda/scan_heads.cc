@@ -1,7 +1,5 @@
 #include "kernels/cuda/scan_heads.h"
 
-#include <limits>
-
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/scan_strategies.h"
@@ -13,9 +11,9 @@ namespace {
 
 constexpr uint32_t kHeadThreads = 256;
 
-// Bits for whole tiles.
+// Bits for whole tiles, however long their runs.
 uint64_t HeadWords(uint64_t element_count) {
-  return CeilDivide(element_count, kScanTileSize) * (kScanTileSize / 32);
+  return CeilDivide(element_count, kScanTileSizeMax) * (kScanTileSizeMax / 32);
 }
 
 }  // namespace
@@ -29,10 +27,13 @@ absl::StatusOr<ScanHeads> PlaceScanHeads(const ScanPlan& plan, const uint64_t* o
                                          const DeviceProperties& properties, cudaStream_t stream) {
   if (continues) {
     // The one group began before position 0 and goes on behind the last.
-    return ScanHeads{.group_size = std::numeric_limits<uint64_t>::max(), .first_phase = 1};
+    return ScanHeads{.first_phase = 1, .is_one_group = true};
   }
   if (plan.grouping.kind != GroupingKind::kSegments) {
-    return ScanHeads{.group_size = plan.grouping.group_size};
+    const uint64_t group_size = plan.grouping.group_size;
+    return ScanHeads{.group_size = group_size,
+                     .reciprocal = ~uint64_t{0} / group_size,
+                     .is_one_group = group_size >= plan.array.element_count};
   }
   const uint64_t word_count = HeadWords(plan.array.element_count);
   const auto words = scratch.Allocate<uint32_t>(word_count);

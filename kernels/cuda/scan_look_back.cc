@@ -1,71 +1,59 @@
+#include <algorithm>
+#include <bit>
+
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/scan_heads.h"
 #include "kernels/cuda/scan_strategies.h"
-#include "kernels/numerics/scan_operator.h"
 #include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
 
 namespace {
 
-struct GroupedSlot {
-  std::byte bytes[kGroupedValueBytesMax];
-};
-
 // How many of each thing the blocks of a look-back scan tell each other.
 struct LookBackSizes {
-  explicit LookBackSizes(uint64_t element_count)
-      : tiles(CeilDivide(element_count, kScanTileSize)),
+  LookBackSizes(uint64_t element_count, uint64_t tile_size)
+      : tiles(CeilDivide(element_count, tile_size)),
         blocks(CeilDivide(tiles, kScanTilesPerBlock)),
         carries(blocks + 1) {}
+
+  uint64_t values() const { return tiles + blocks + carries; }
+  uint64_t bytes(uint64_t words_per_value) const {
+    return values() * words_per_value * sizeof(LookBackWord);
+  }
 
   uint64_t tiles;
   uint64_t blocks;
   uint64_t carries;
-
-  uint64_t slots() const { return tiles + blocks + carries; }
-  uint64_t words() const { return 1 + slots(); }  // The ticket, and a flag for each slot.
 };
 
 // Takes the memory and enqueues that its words become 0.
-absl::StatusOr<LookBackMemory> PrepareLookBack(const LookBackSizes& sizes, Scratch& scratch,
-                                               cudaStream_t stream) {
-  const auto words = scratch.Allocate<uint32_t>(sizes.words());
+absl::StatusOr<LookBackMemory> PrepareLookBack(const LookBackSizes& sizes, uint64_t value_words,
+                                               Scratch& scratch, cudaStream_t stream) {
+  const uint64_t bytes = sizes.bytes(value_words);
+  const auto words = scratch.Allocate<LookBackWord>(bytes / sizeof(LookBackWord));
   if (!words.ok()) return words.status();
-  const auto slots = scratch.Allocate<GroupedSlot>(sizes.slots());
-  if (!slots.ok()) return slots.status();
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(
-      cudaMemsetAsync(*words, 0, sizes.words() * sizeof(uint32_t), stream));
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*words, 0, bytes, stream));
   LookBackMemory memory;
   memory.tile_count = static_cast<uint32_t>(sizes.tiles);
-  memory.ticket = *words;
-  memory.tile_total_flags = memory.ticket + 1;
-  memory.block_total_flags = memory.tile_total_flags + sizes.tiles;
-  memory.block_carry_flags = memory.block_total_flags + sizes.blocks;
-  memory.tile_totals = *slots;
-  memory.block_totals = *slots + sizes.tiles;
-  memory.block_carries = *slots + sizes.tiles + sizes.blocks;
+  memory.tile_totals = *words;
+  memory.block_totals = memory.tile_totals + sizes.tiles * value_words;
+  memory.block_carries = memory.block_totals + sizes.blocks * value_words;
   return memory;
 }
 
-// Bytes of a total or carry.
-uint64_t CarryBytes(const ScanPlan& plan) {
-  return VisitScanOperation(plan.operation, [&](auto operation) {
-    constexpr ScanOperation kOperation = operation();
-    return VisitElementType(plan.array.element_type, [](auto tag) -> uint64_t {
-      using Operator = ScanOperator<typename decltype(tag)::type, kOperation>;
-      return sizeof(GroupedValue<typename Operator::Value>);
-    });
-  });
+// No more tiles than leave each block of threads a turn.
+uint32_t TurnTiles(const ScanTurnShape& turn, uint64_t tile_count, uint64_t blocks) {
+  return static_cast<uint32_t>(
+      std::min(std::bit_ceil(CeilDivide(tile_count, blocks)), static_cast<uint64_t>(turn.tiles)));
 }
 
 }  // namespace
 
 uint64_t LookBackScratchBytes(uint64_t element_count, bool has_segments) {
-  const LookBackSizes sizes(element_count);
-  return ScratchBytes(sizes.words() * sizeof(uint32_t)) +
-         ScratchBytes(sizes.slots() * sizeof(GroupedSlot)) +
+  return ScratchBytes(LookBackSizes(element_count, kScanTileSize).bytes(kLookBackWordsMax)) +
+         ScratchBytes(ScanCarry::kValueBytesMax) +
          ScanHeadsScratchBytes(element_count, has_segments);
 }
 
@@ -73,31 +61,44 @@ absl::Status LaunchLookBackScan(const ScanPlan& plan, const ScanArguments& argum
                                 const uint64_t* offsets, const DeviceScanCarry& carry,
                                 Scratch& scratch, const DeviceProperties& properties,
                                 cudaStream_t stream) {
-  const LookBackSizes sizes(plan.array.element_count);
-  absl::StatusOr<LookBackMemory> memory = PrepareLookBack(sizes, scratch, stream);
+  const LookBackScanKernel kernel = VisitScanOperation(plan.operation, [&](auto operation) {
+    return FindLookBackScanKernel<operation()>(plan.array.element_type,
+                                               arguments.accumulator_output);
+  });
+  const LookBackSizes sizes(plan.array.element_count, kernel.tile_size);
+  absl::StatusOr<LookBackMemory> memory =
+      PrepareLookBack(sizes, LookBackWordsOf(kernel.value_bytes), scratch, stream);
   if (!memory.ok()) return memory.status();
   const absl::StatusOr<ScanHeads> heads =
       PlaceScanHeads(plan, offsets, carry.continues, scratch, properties, stream);
   if (!heads.ok()) return heads.status();
-  auto* const carries = static_cast<std::byte*>(memory->block_carries);
-  const uint64_t carry_bytes = CarryBytes(plan);
-  if (carry.continues) {
-    memory->has_carry = true;
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(
-        cudaMemcpyAsync(carries, carry.value, carry_bytes, cudaMemcpyDeviceToDevice, stream));
+  if (carry.continues) memory->first_carry = carry.value;
+  const bool leaves_carry =
+      carry.value != nullptr && plan.array.element_count % kScanCarryElements == 0;
+  if (leaves_carry) {
+    // Not where the first carry stands: others may still be reading that.
+    const auto last_carry = scratch.Allocate<std::byte>(kernel.grouped_bytes);
+    if (!last_carry.ok()) return last_carry.status();
+    memory->last_carry = *last_carry;
   }
-  // Blocks take tiles until there are none left; more than are resident at once do no harm.
-  LaunchShape shape =
-      GridStrideShape(uint64_t{memory->tile_count} * kScanThreads, kScanThreads, properties);
-  shape.shared_bytes = ScanTileSharedBytes(plan);
-  const LookBackScanKernel kernel = VisitScanOperation(plan.operation, [&](auto operation) {
-    return FindLookBackScanKernel<operation()>(plan.array.element_type);
-  });
-  absl::Status status = Launch(kernel, shape, stream, arguments, *heads, *memory);
-  const bool leaves_carry = plan.array.element_count % kScanCarryElements == 0;
-  if (!status.ok() || carry.value == nullptr || !leaves_carry) return status;
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(carry.value, carries + sizes.blocks * carry_bytes,
-                                                carry_bytes, cudaMemcpyDeviceToDevice, stream));
+  const auto multiprocessors = static_cast<uint32_t>(properties.multiprocessor_count);
+  memory->turn_tiles = TurnTiles(kernel.turn, sizes.tiles, multiprocessors);
+  memory->turn_count = static_cast<uint32_t>(CeilDivide(sizes.tiles, memory->turn_tiles));
+  memory->turns_kept =
+      (static_cast<uint32_t>(properties.shared_bytes_per_block_max) - kernel.result_bytes) /
+      kernel.turn_bytes;
+  if (memory->turns_kept < 2) {
+    return absl::FailedPreconditionError("a scan needs more shared memory than this device has");
+  }
+  LaunchShape shape;
+  shape.grid = dim3(std::min(memory->turn_count, multiprocessors));
+  shape.block = dim3(static_cast<uint32_t>(kernel.turn.threads()));
+  shape.shared_bytes = kernel.result_bytes + memory->turns_kept * kernel.turn_bytes;
+  shape.cooperative = true;  // Blocks wait for each other.
+  absl::Status status = Launch(kernel.launch, shape, stream, arguments, *heads, *memory);
+  if (!status.ok() || !leaves_carry) return status;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(
+      carry.value, memory->last_carry, kernel.grouped_bytes, cudaMemcpyDeviceToDevice, stream));
   return absl::OkStatus();
 }
 

@@ -1,117 +1,273 @@
-// The kernel of scans over positions in a row: whole arrays, rows and segments, in one pass.
+// The kernel of scans over positions in a row: whole arrays, rows and segments,
+// in one pass.
+//
+// A block of threads works on several turns of consecutive tiles at a time,
+// each at another stage: being loaded, totalled, waiting for what precedes it,
+// being written. So neither memory nor other blocks are waited for while there
+// is something to do.
+//   scanning warps   each loads, totals and writes its own pieces of a turn's
+//   tiles publishing warp  joins their totals and tells other blocks those of
+//   the tiles joining warp     joins those of a block of tiles
+//   (scan_look_back_chain.cuh) looking warp     looks back for the tiles'
+//   carries
+// Whoever waits for other blocks has nothing left to tell them, so no turn
+// waits for the one before.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_LOOK_BACK_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_LOOK_BACK_CUH_
 
 #include <cooperative_groups.h>
+#include <cuda_pipeline.h>
 
 #include <cstdint>
 #include <type_traits>
 
 #include "kernels/cuda/scan_look_back_chain.cuh"
 #include "kernels/cuda/scan_output.cuh"
-#include "kernels/cuda/scan_tile.cuh"
+#include "kernels/cuda/scan_run.cuh"
+#include "kernels/cuda/scan_turn.cuh"
 
 namespace gridfold::kernels::cuda {
 
-// The results of a thread's run. `results` may be where the items are: the thread that reads an
-// item is the one that writes its result. Returns whether all of them fit.
-template <class Operator, class Out, class T>
-__device__ bool WriteRun(const ScanArguments& arguments, const Run& run,
-                         const GroupedOf<Operator>& base, const T* items, Out* results) {
-  bool fits = true;
-  ForEachRunningValue<Operator>(
-      run, items, arguments.ignore_nan,
-      [&](int k, const GroupedOf<Operator>& before, const GroupedOf<Operator>& after) {
-        const GroupedOf<Operator>& running = arguments.exclusive ? before : after;
-        typename Operator::Value result =
-            running.starts_group ? running.value : Operator::Combine(base.value, running.value);
-        if (arguments.exclusive && (run.heads >> k & 1) != 0) result = Operator::EmptyResult();
-        Out* const slot = &results[PaddedTile<Out>::IndexOf(run.begin + k)];
-        const bool fits_here = Operator::Store(result, arguments.wrap, slot);
-        fits &= fits_here || k >= run.size;
-      });
-  return fits;
-}
-
-// All threads of the block: writes the tile's results, by way of shared memory.
-template <class Operator, class Out, class T>
-__device__ void WriteTile(const ScanArguments& arguments, uint64_t tile_begin, const Run& run,
-                          const GroupedOf<Operator>& base, T* items) {
-  Out* results;
-  if constexpr (std::is_same_v<Out, T>) {
-    results = items;
-  } else {
-    results = reinterpret_cast<Out*>(reinterpret_cast<unsigned char*>(items) +
-                                     PaddedTileBytes(sizeof(T)));
-  }
-  if (!WriteRun<Operator>(arguments, run, base, items, results)) ReportOverflow(arguments);
-  __syncthreads();
-  StoreTile(arguments, tile_begin, results);
-}
-
-// Blocks that a multiprocessor should hold: 64 registers a thread for values of 8 bytes, which they
-// need without spilling, 128 for wider ones.
-template <class Value>
-inline constexpr int kScanResidentBlocks = sizeof(Value) <= 8 ? 4 : 2;
-
-template <class T, ScanOperation kOperation>
-__global__ void __launch_bounds__(kScanThreads,
-                                  kScanResidentBlocks<typename ScanOperator<T, kOperation>::Value>)
-    ScanByLookBack(const ScanArguments arguments, const ScanHeads heads,
-                   const LookBackMemory memory) {
+template <class T, ScanOperation kOperation, class Out>
+class LookBackScan {
+ public:
   using Operator = ScanOperator<T, kOperation>;
+  using Value = typename Operator::Value;
   using Grouped = GroupedOf<Operator>;
-  alignas(16) extern __shared__ unsigned char tile_bytes[];
-  // Values have constructors, which shared memory cannot have.
-  alignas(16) __shared__ unsigned char grouped_bytes[(kScanWarps + 1) * sizeof(Grouped)];
-  __shared__ uint32_t taken_tile;
-  T* const items = reinterpret_cast<T*>(tile_bytes);
-  Grouped* const warp_totals = reinterpret_cast<Grouped*>(grouped_bytes);
-  Grouped* const tile_carry = warp_totals + kScanWarps;
+  static constexpr int kItems = ScanRunItems(sizeof(T), sizeof(Out), Operator::kIsAssociative);
+  static constexpr ScanTurnShape kShape =
+      ScanTurnShapeOf(sizeof(T), sizeof(Out), kItems * sizeof(T), sizeof(Value));
+  using TurnOfT = Turn<Operator, T, kItems, kShape>;
+  static constexpr int kTileSize = TurnOfT::kTileSize;
+  // Results of the elements' type take their places; wider ones have a piece for each warp.
+  static constexpr bool kIsWide = !std::is_same_v<Out, T>;
+  static constexpr uint32_t kResultBytes = kIsWide ? kShape.teams * kTileSize * sizeof(Out) : 0;
 
-  const auto block = cooperative_groups::this_thread_block();
-  const Warp warp = cooperative_groups::tiled_partition<kScanLanes>(block);
-  const int warp_index = static_cast<int>(threadIdx.x) / kScanLanes;
-  LookBackChain<Operator> chain(warp, memory);
-  for (;;) {
-    if (threadIdx.x == 0) taken_tile = atomicAdd(memory.ticket, 1u);
-    block.sync();  // Nobody reads the last tile's results any more.
-    const uint32_t tile = taken_tile;
-    if (tile >= memory.tile_count) return;
+  __device__ LookBackScan(const ScanArguments& arguments, const ScanHeads& heads,
+                          const LookBackMemory& memory, unsigned char* shared_bytes)
+      : arguments_(arguments),
+        heads_(heads),
+        memory_(memory),
+        turns_(reinterpret_cast<TurnOfT*>(shared_bytes + kResultBytes)),
+        warp_(cooperative_groups::tiled_partition<kScanLanes>(
+            cooperative_groups::this_thread_block())),
+        lane_(static_cast<int>(warp_.thread_rank())),
+        warp_in_block_(static_cast<int>(threadIdx.x) / kScanLanes),
+        results_(reinterpret_cast<Out*>(shared_bytes) + warp_in_block_ * kPieceSize),
+        run_(arguments, lane_) {}
 
-    const uint64_t tile_begin = uint64_t{tile} * kScanTileSize;
-    LoadTile<Operator>(arguments, tile_begin, items);
-    block.sync();
-    const Run run = RunOfThread(arguments, heads, tile_begin);
-
-    Grouped run_total = GroupedIdentity<Operator>();
-    ForEachRunningValue<Operator>(
-        run, items, arguments.ignore_nan,
-        [&](int, const Grouped&, const Grouped& after) { run_total = after; });
-    const Grouped scanned = InclusiveWarpScan<Operator>(warp, run_total);
-    if (warp.thread_rank() == kScanLanes - 1) warp_totals[warp_index] = scanned;
-    block.sync();
-
-    const Grouped base_in_tile = CombineGrouped<Operator>(
-        JoinWarpTotals<Operator>(warp_totals, warp_index), ExclusiveOf<Operator>(warp, scanned));
-    if (warp_index == 0) {
-      const Grouped total = JoinWarpTotals<Operator>(warp_totals, kScanWarps);
-      const Grouped carry = chain.CarryOf(tile, total);
-      if (warp.thread_rank() == 0) *tile_carry = carry;
+  // All threads of the block.
+  __device__ void Run() {
+    if (threadIdx.x == 0) {
+      for (uint32_t i = 0; i < memory_.turns_kept; ++i) turns_[i].Initialise();
     }
-    block.sync();
+    __syncthreads();
+    switch (warp_in_block_ - kShape.teams * kScanWarps) {
+      case 0: PublishTurns(); break;
+      case 1: JoinTurns(); break;
+      case 2: LookBack(); break;
+      default: ScanTurns();
+    }
+  }
 
-    const Grouped base = CombineGrouped<Operator>(*tile_carry, base_in_tile);
-    VisitOutput<T, kOperation>(arguments, [&](auto tag) {
-      WriteTile<Operator, typename decltype(tag)::type>(arguments, tile_begin, run, base, items);
+ private:
+  static constexpr int kPieceSize = kItems * kScanLanes;
+
+  // Of a scanning warp: its place in its team, and the team's tiles of a turn. Calls visit(tile,
+  // positions from the turn's beginning to the warp's piece).
+  __device__ int warp_in_tile() const { return warp_in_block_ % kScanWarps; }
+  template <class Visit>
+  __device__ void ForEachOwnTile(const TurnSpan& span, Visit&& visit) const {
+    int tile = warp_in_block_ / kScanWarps;
+    for (int begin = tile * kTileSize; begin < span.size; begin += kShape.teams * kTileSize) {
+      visit(tile, begin + warp_in_tile() * kPieceSize);
+      tile += kShape.teams;
+    }
+  }
+  __device__ TurnSpan SpanOf(const TurnCursor& cursor) const {
+    return TurnSpan(arguments_, uint64_t{cursor.first_tile()} * kTileSize,
+                    static_cast<int>(memory_.turn_tiles) * kTileSize);
+  }
+  __device__ TurnOfT& TurnAt(const TurnCursor& cursor) const { return turns_[cursor.place()]; }
+
+  // One turn is loaded ahead of the one that is totalled; all others wait for their carries.
+  __device__ void ScanTurns() const {
+    TurnCursor loaded(memory_);
+    TurnCursor totalled(memory_);
+    TurnCursor written(memory_);
+    BeginLoads(loaded);
+    for (uint32_t waiting = 0; written;) {
+      BeginLoads(loaded);
+      if (totalled) {
+        __pipeline_wait_prior(1);
+        __syncwarp();
+        TotalTurn(totalled);
+        totalled.Advance();
+        if (++waiting < memory_.turns_kept - 1) continue;
+      }
+      WriteTurn(written);
+      written.Advance();
+      --waiting;
+    }
+  }
+
+  // Makes a batch of copies, which is empty where no turn is left.
+  __device__ void BeginLoads(TurnCursor& cursor) const {
+    if (cursor) {
+      const TurnSpan span = SpanOf(cursor);
+      ForEachOwnTile(span, [&](int tile, int offset) {
+        BeginLoad<kItems>(arguments_, span, offset, lane_, NeutralElement<Operator, T>(),
+                          TurnAt(cursor).piece(tile, warp_in_tile()));
+      });
+      cursor.Advance();
+    }
+    __pipeline_commit();
+  }
+
+  __device__ void TotalTurn(const TurnCursor& cursor) const {
+    TurnOfT& turn = TurnAt(cursor);
+    const TurnSpan span = SpanOf(cursor);
+    ForEachOwnTile(span, [&](int tile, int offset) {
+      const HeadBits<kItems> heads =
+          RunHeads<kItems>(heads_, span.position + static_cast<uint64_t>(offset + lane_ * kItems));
+      const uint32_t lanes_with_heads = warp_.ballot(heads != 0);
+      const Value total = run_.Total(turn.piece(tile, warp_in_tile()), heads);
+      const Value scanned = InclusiveWarpScan<Operator>(warp_, total, lanes_with_heads);
+      if (lane_ == kScanLanes - 1) {
+        turn.warp_total(tile, warp_in_tile()) = {scanned, lanes_with_heads != 0};
+      }
+      const Value before = MoveValue(scanned, [&](auto x) { return warp_.shfl_up(x, 1); });
+      turn.run_base(tile) = lane_ == 0 ? Operator::Identity() : before;
+      turn.run_heads(tile) = heads;
+    });
+    turn.Arrive(TurnStage::kTotalled);
+  }
+
+  __device__ void WriteTurn(const TurnCursor& cursor) const {
+    TurnOfT& turn = TurnAt(cursor);
+    turn.Await(TurnStage::kCarried, cursor.lap());
+    const TurnSpan span = SpanOf(cursor);
+    bool fits = true;
+    ForEachOwnTile(span, [&](int tile, int offset) {
+      const HeadBits<kItems> heads = turn.run_heads(tile);
+      const uint32_t heads_before = warp_.ballot(heads != 0) & ((1u << lane_) - 1);
+      const Grouped in_tile = CombineGrouped<Operator>(
+          turn.warp_base(tile, warp_in_tile()), Grouped{turn.run_base(tile), heads_before != 0});
+      const Grouped base = CombineGrouped<Operator>(turn.carry(tile), in_tile);
+      T* const piece = turn.piece(tile, warp_in_tile());
+      Out results[kItems];
+      fits &= run_.Scan(piece, heads, base.value, span.size - offset - lane_ * kItems, results);
+      if constexpr (kIsWide) {
+        StoreResults(arguments_, span, offset, lane_, results, results_);
+      } else {
+        StoreResults(arguments_, span, offset, lane_, results, piece);
+      }
+    });
+    if (!fits) ReportOverflow(arguments_);
+  }
+
+  // Calls visit(cursor, turn) for the block's turns.
+  template <class Visit>
+  __device__ void ForEachTurn(Visit&& visit) const {
+    for (TurnCursor cursor(memory_); cursor; cursor.Advance()) visit(cursor, TurnAt(cursor));
+  }
+
+  // A lane takes a tile.
+  __device__ void PublishTurns() const {
+    const LookBackChain<Operator> chain(warp_, memory_);
+    ForEachTurn([&](const TurnCursor& cursor, TurnOfT& turn) {
+      turn.Await(TurnStage::kTotalled, cursor.lap());
+      if (lane_ < cursor.tile_count()) {
+        Grouped joined = GroupedIdentity<Operator>();
+        for (int w = 0; w < kScanWarps; ++w) {
+          turn.warp_base(lane_, w) = joined;
+          joined = CombineGrouped<Operator>(joined, turn.warp_total(lane_, w));
+        }
+        chain.PublishTotal(cursor.first_tile() + lane_, joined);
+        turn.tile_total(lane_) = joined;
+      }
+      turn.Arrive(TurnStage::kPublished);
     });
   }
+
+  // A lane takes a place of a block of tiles.
+  __device__ void JoinTurns() const {
+    const LookBackChain<Operator> chain(warp_, memory_);
+    ForEachTurn([&](const TurnCursor& cursor, TurnOfT& turn) {
+      const int tile = lane_ - static_cast<int>(cursor.first_tile() % kScanTilesPerBlock);
+      const bool is_own = tile >= 0 && tile < cursor.tile_count();
+      turn.Await(TurnStage::kPublished, cursor.lap());
+      const Grouped total = is_own ? turn.tile_total(tile) : GroupedIdentity<Operator>();
+      const Grouped joined = chain.JoinTotals(cursor.first_tile(), cursor.tile_count(), total);
+      const Grouped before = ShuffleUp(warp_, joined, 1);
+      if (is_own) {
+        turn.total_before(tile) = before;
+        turn.joined_total(tile) = joined;
+      }
+      turn.Arrive(TurnStage::kJoined);
+    });
+  }
+
+  // A lane takes a tile.
+  __device__ void LookBack() const {
+    const LookBackChain<Operator> chain(warp_, memory_);
+    ForEachTurn([&](const TurnCursor& cursor, TurnOfT& turn) {
+      const uint32_t tile = cursor.first_tile() + lane_;
+      const uint32_t block = cursor.first_tile() / kScanTilesPerBlock;
+      turn.Await(TurnStage::kJoined, cursor.lap());
+      const Grouped carry = chain.CarryInto(block);
+      if (lane_ < cursor.tile_count()) {
+        turn.carry(lane_) = tile % kScanTilesPerBlock == 0
+                                ? carry
+                                : CombineGrouped<Operator>(carry, turn.total_before(lane_));
+        const Grouped after = CombineGrouped<Operator>(carry, turn.joined_total(lane_));
+        if (tile % kScanTilesPerBlock == kScanTilesPerBlock - 1) {
+          chain.PublishCarry(block + 1, after);
+        }
+        if (tile == memory_.tile_count - 1 && memory_.last_carry != nullptr) {
+          *static_cast<Grouped*>(memory_.last_carry) = after;
+        }
+      }
+      turn.Arrive(TurnStage::kCarried);
+    });
+  }
+
+  const ScanArguments& arguments_;
+  const ScanHeads& heads_;
+  const LookBackMemory& memory_;
+  TurnOfT* const turns_;  // memory.turns_kept of them.
+  const Warp warp_;
+  const int lane_;
+  const int warp_in_block_;
+  Out* const results_;  // Of the warp.
+  const RunScan<Operator, T, kItems> run_;
+};
+
+// One block fills a multiprocessor: the more of its shared memory is on the way, the less it waits.
+template <class T, ScanOperation kOperation, class Out>
+__global__ void __launch_bounds__(LookBackScan<T, kOperation, Out>::kShape.threads(), 1)
+    ScanByLookBack(const ScanArguments arguments, const ScanHeads heads,
+                   const LookBackMemory memory) {
+  using Scan = LookBackScan<T, kOperation, Out>;
+  alignas(128) extern __shared__ unsigned char shared_bytes[];
+  Scan(arguments, heads, memory, shared_bytes).Run();
 }
 
 template <ScanOperation kOperation>
-LookBackScanKernel FindLookBackScanKernel(ElementType type) {
-  return VisitElementType(type, [](auto tag) -> LookBackScanKernel {
-    return ScanByLookBack<typename decltype(tag)::type, kOperation>;
+LookBackScanKernel FindLookBackScanKernel(ElementType type, bool accumulator_output) {
+  return VisitElementType(type, [&](auto type_tag) {
+    using T = typename decltype(type_tag)::type;
+    return VisitOutput<T, kOperation>(accumulator_output, [](auto out_tag) -> LookBackScanKernel {
+      using Out = typename decltype(out_tag)::type;
+      using Scan = LookBackScan<T, kOperation, Out>;
+      return {.launch = ScanByLookBack<T, kOperation, Out>,
+              .turn = Scan::kShape,
+              .tile_size = Scan::kTileSize,
+              .result_bytes = Scan::kResultBytes,
+              .turn_bytes = sizeof(typename Scan::TurnOfT),
+              .value_bytes = sizeof(typename Scan::Value),
+              .grouped_bytes = sizeof(typename Scan::Grouped)};
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-// What the tiles of a look-back scan tell each other, and how a tile finds its carry.
+// What the tiles of a look-back scan tell each other, and how a turn's tiles find their carries.
 //
 // Single-pass scan with look-back (Merrill, Garland 2016), in the fixed order of scan_tree.h:
 // instead of joining whatever is known yet, a warp waits for exactly the values that the tree
@@ -6,119 +6,109 @@
 // over blocks of tiles may be entered at any block whose carry is known, since the joins from there
 // on are the same.
 //
-// Progress: tiles are taken in order by an atomic ticket, so whatever a tile waits for belongs to
-// tiles that resident thread blocks have taken before.
-//
-// Visibility: a value is written, then its flag is stored with release order; a reader loads the
-// flag with acquire order, then the value. Values are read by the thread that has read the flag.
+// Progress: all thread blocks are resident (a cooperative launch), and each works on its turns in
+// order, so the first turn that is not over waits for nobody.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_LOOK_BACK_CHAIN_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_LOOK_BACK_CHAIN_CUH_
 
 #include <cstdint>
-#include <cuda/atomic>
 
 #include "kernels/cuda/scan_tile.cuh"
+#include "kernels/cuda/scan_word.cuh"
 
 namespace gridfold::kernels::cuda {
 
-using DeviceFlag = ::cuda::atomic_ref<uint32_t, ::cuda::thread_scope_device>;
-
+// What warps of a block do for its turns; the two that wait are not to be the same, or turns would
+// wait for both one after the other.
 template <class Operator>
 class LookBackChain {
  public:
+  using Value = typename Operator::Value;
   using Grouped = GroupedOf<Operator>;
-  static_assert(sizeof(Grouped) <= kGroupedValueBytesMax);
 
   __device__ LookBackChain(const Warp& warp, const LookBackMemory& memory)
-      : warp_(warp),
-        lane_(static_cast<int>(warp.thread_rank())),
-        memory_(memory),
-        tile_totals_(static_cast<Grouped*>(memory.tile_totals)),
-        block_totals_(static_cast<Grouped*>(memory.block_totals)),
-        block_carries_(static_cast<Grouped*>(memory.block_carries)) {}
+      : warp_(warp), lane_(static_cast<int>(warp.thread_rank())), memory_(memory) {}
 
-  // Publishes the tile's total and returns its carry, in all lanes. `total` is the same in all.
-  __device__ Grouped CarryOf(uint32_t tile, const Grouped& total) {
-    const uint32_t block = tile / kScanTilesPerBlock;
-    const int place = static_cast<int>(tile % kScanTilesPerBlock);
-    const bool is_last = place == kScanTilesPerBlock - 1;
-    // The last tile's total is needed by nobody else.
-    if (lane_ == 0 && !is_last) Publish(tile_totals_[tile], memory_.tile_total_flags[tile], total);
+  // Tells others a tile's total. One lane alone.
+  __device__ void PublishTotal(uint32_t tile, const Grouped& total) const {
+    // What ends a block is in the block's total, and needed by nobody else.
+    if (tile % kScanTilesPerBlock == kScanTilesPerBlock - 1) return;
+    PublishValue(total, WordsAt(memory_.tile_totals, tile));
+  }
 
-    const Grouped joined = JoinTilesUpTo(block, place, total);
-    if (lane_ == kScanTilesPerBlock - 1 && is_last) {
-      Publish(block_totals_[block], memory_.block_total_flags[block], joined);
+  // Joins the totals of a block's tiles: returns u(l) of scan_tree.h in lane l, which stands for
+  // the tile at place l of the block. The lanes of the turn's `tile_count` tiles bring their
+  // totals; those before are waited for, those behind have no result. Where the turn ends the
+  // block, others are told the block's total.
+  __device__ Grouped JoinTotals(uint32_t first_tile, int tile_count, const Grouped& total) const {
+    const int place = static_cast<int>(first_tile % kScanTilesPerBlock);
+    Grouped v = lane_ >= place && lane_ < place + tile_count ? total : GroupedIdentity<Operator>();
+    if (lane_ < place) {
+      const LookBackWord* const words =
+          WordsAt(memory_.tile_totals, first_tile - static_cast<uint32_t>(place - lane_));
+      while (!ReadValue(words, v)) {
+      }
     }
-    const Grouped carry = BlockCarry(block);
-    if (lane_ == kScanTilesPerBlock - 1 && is_last) {
-      Publish(block_carries_[block + 1], memory_.block_carry_flags[block + 1],
-              CombineGrouped<Operator>(carry, joined));
+    warp_.sync();
+    const Grouped joined = InclusiveWarpScan<Operator>(warp_, v);
+    if (lane_ == kScanTilesPerBlock - 1 && place + tile_count == kScanTilesPerBlock) {
+      PublishValue(joined, WordsAt(memory_.block_totals, first_tile / kScanTilesPerBlock));
     }
-    const Grouped before = Shuffle(warp_, joined, place == 0 ? 0 : place - 1);
-    return place == 0 ? carry : CombineGrouped<Operator>(carry, before);
+    return joined;
   }
 
- private:
-  __device__ static void Publish(Grouped& slot, uint32_t& flag, const Grouped& value) {
-    slot = value;
-    DeviceFlag(flag).store(1, ::cuda::memory_order_release);
-  }
-  __device__ static bool IsPublished(uint32_t& flag) {
-    return DeviceFlag(flag).load(::cuda::memory_order_acquire) != 0;
-  }
-
-  // In lane l <= place: the doubling network over the totals of tiles 0 to l of the block.
-  __device__ Grouped JoinTilesUpTo(uint32_t block, int place, const Grouped& total) {
-    const uint32_t tile = block * kScanTilesPerBlock + lane_;
-    const bool is_earlier = lane_ < place;
-    while (!warp_.all(!is_earlier || IsPublished(memory_.tile_total_flags[tile]))) {
-    }
-    Grouped v = GroupedIdentity<Operator>();
-    if (is_earlier) v = tile_totals_[tile];
-    if (lane_ == place) v = total;
-    return InclusiveWarpScan<Operator>(warp_, v);
-  }
-
-  // What precedes the block: block(b) of scan_tree.h, in all lanes. Lane l looks at the carry into
-  // block b - l and at the total of block b - l - 1, which leads from there to the next carry.
-  __device__ Grouped BlockCarry(uint32_t block) {
+  // Waits for what precedes the block: block(b) of scan_tree.h, in all lanes. Lane l looks at the
+  // carry into block b - l and at the total of block b - l - 1, which leads from there to the next
+  // carry.
+  __device__ Grouped CarryInto(uint32_t block) const {
     const bool is_block = static_cast<uint32_t>(lane_) <= block;
     const uint32_t looked_at = is_block ? block - lane_ : 0;
-    const int nearest = AwaitChain(is_block, looked_at);
-    Grouped v = GroupedIdentity<Operator>();
-    if (lane_ == nearest && (looked_at > 0 || memory_.has_carry)) v = block_carries_[looked_at];
-    if (lane_ < nearest) v = block_totals_[looked_at - 1];
-
-    Grouped carry = Shuffle(warp_, v, nearest);
+    const bool has_total = is_block && looked_at > 0;
+    Grouped known = FirstCarry();
+    Grouped total;
+    bool is_known = is_block && looked_at == 0;
+    bool is_total = false;
+    int nearest;
+    for (;;) {
+      if (has_total && !is_known) {
+        is_known = ReadValue(WordsAt(memory_.block_carries, looked_at), known);
+      }
+      if (has_total && !is_total) {
+        is_total = ReadValue(WordsAt(memory_.block_totals, looked_at - 1), total);
+      }
+      const uint32_t carries = warp_.ballot(is_known);
+      const uint32_t totals = warp_.ballot(is_total);
+      if (carries == 0) continue;
+      nearest = __ffs(static_cast<int>(carries)) - 1;
+      const uint32_t needed = (1u << nearest) - 1;
+      if ((totals & needed) == needed) break;
+    }
+    Grouped carry = Shuffle(warp_, known, nearest);
+#pragma unroll 4
     for (int l = nearest - 1; l >= 0; --l) {
-      carry = CombineGrouped<Operator>(carry, Shuffle(warp_, v, l));
+      carry = CombineGrouped<Operator>(carry, Shuffle(warp_, total, l));
     }
     return carry;
   }
 
-  // Waits until a carry is known from which the totals lead up to the block; returns its lane. The
-  // carry into block 0 is known to begin with.
-  __device__ int AwaitChain(bool is_block, uint32_t looked_at) {
-    for (;;) {
-      const bool has_carry =
-          is_block && (looked_at == 0 || IsPublished(memory_.block_carry_flags[looked_at]));
-      const bool has_total =
-          is_block && looked_at > 0 && IsPublished(memory_.block_total_flags[looked_at - 1]);
-      const uint32_t carries = warp_.ballot(has_carry);
-      const uint32_t totals = warp_.ballot(has_total);
-      if (carries == 0) continue;
-      const int nearest = __ffs(static_cast<int>(carries)) - 1;
-      const uint32_t needed = (1u << nearest) - 1;
-      if ((totals & needed) == needed) return nearest;
-    }
+  // Tells others what precedes a block. One lane alone.
+  __device__ void PublishCarry(uint32_t block, const Grouped& carry) const {
+    PublishValue(carry, WordsAt(memory_.block_carries, block));
+  }
+
+ private:
+  __device__ static LookBackWord* WordsAt(LookBackWord* words, uint32_t index) {
+    return words + uint64_t{index} * kValueWords<Value>;
+  }
+
+  __device__ Grouped FirstCarry() const {
+    if (memory_.first_carry == nullptr) return GroupedIdentity<Operator>();
+    return *static_cast<const Grouped*>(memory_.first_carry);
   }
 
   const Warp& warp_;
   const int lane_;
   const LookBackMemory& memory_;
-  Grouped* const tile_totals_;
-  Grouped* const block_totals_;
-  Grouped* const block_carries_;
 };
 
 }  // namespace gridfold::kernels::cuda

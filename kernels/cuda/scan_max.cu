@@ -3,7 +3,7 @@
 
 namespace gridfold::kernels::cuda {
 
-template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kMax>(ElementType);
+template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kMax>(ElementType, bool);
 template ColumnScanKernels FindColumnScanKernels<ScanOperation::kMax>(ElementType);
 
 }  // namespace gridfold::kernels::cuda

@@ -3,7 +3,7 @@
 
 namespace gridfold::kernels::cuda {
 
-template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kMin>(ElementType);
+template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kMin>(ElementType, bool);
 template ColumnScanKernels FindColumnScanKernels<ScanOperation::kMin>(ElementType);
 
 }  // namespace gridfold::kernels::cuda

@@ -22,14 +22,14 @@ using WidestOutput =
     std::conditional_t<kOperation == ScanOperation::kMin || kOperation == ScanOperation::kMax, T,
                        Accumulator<T>>;
 
-// Calls f(TypeTag<Out>) with the type of the results.
+// Calls f(TypeTag<Out>) with the type of the results: T's accumulator type or T itself.
 template <class T, ScanOperation kOperation, class F>
-__device__ void VisitOutput(const ScanArguments& arguments, F&& f) {
+GRIDFOLD_HD decltype(auto) VisitOutput(bool accumulator_output, F&& f) {
   using Widest = WidestOutput<T, kOperation>;
   if constexpr (!std::is_same_v<Widest, T>) {
-    if (arguments.accumulator_output) return f(TypeTag<Widest>{});
+    if (accumulator_output) return f(TypeTag<Widest>{});
   }
-  f(TypeTag<T>{});
+  return f(TypeTag<T>{});
 }
 
 __device__ inline void ReportOverflow(const ScanArguments& arguments) {

@@ -3,7 +3,7 @@
 
 namespace gridfold::kernels::cuda {
 
-template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kProduct>(ElementType);
+template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kProduct>(ElementType, bool);
 template ColumnScanKernels FindColumnScanKernels<ScanOperation::kProduct>(ElementType);
 
 }  // namespace gridfold::kernels::cuda

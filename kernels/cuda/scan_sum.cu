@@ -3,7 +3,7 @@
 
 namespace gridfold::kernels::cuda {
 
-template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kSum>(ElementType);
+template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kSum>(ElementType, bool);
 template ColumnScanKernels FindColumnScanKernels<ScanOperation::kSum>(ElementType);
 
 }  // namespace gridfold::kernels::cuda

@@ -86,33 +86,44 @@ struct Run {
   uint32_t heads;  // Bit k: whether a group starts at item k.
 };
 
-// Bit k: whether a group starts at position tile_begin + run_begin + k.
-__device__ inline uint32_t RunHeads(const ScanHeads& heads, uint64_t tile_begin, int run_begin) {
-  if (heads.bits != nullptr) return heads.bits[(tile_begin + run_begin) / kScanItems];
-  // Where in its group the run begins. Divisions of 64 bits are slow: none for the first group,
-  // which is the only one of a whole array, and one for the tile otherwise.
-  const uint64_t group_size = heads.group_size;
-  const uint64_t tile_end = tile_begin + heads.first_phase;
-  const uint64_t tile_phase = tile_end < group_size ? tile_end : tile_end % group_size;
-  uint64_t phase = tile_phase + run_begin;
-  if (phase >= group_size) {
-    phase = group_size > kScanTileSize
-                ? phase - group_size
-                : static_cast<uint32_t>(phase) % static_cast<uint32_t>(group_size);
-  }
-  uint32_t bits = 0;
-  uint64_t next = phase == 0 ? 0 : group_size - phase;
-  for (; next < kScanItems; next += group_size) bits |= 1u << next;
+// position % heads.group_size, of a position below 2^63. The quotient by the reciprocal is the
+// right one or one less: it is below position / group_size by less than position / 2^64, and
+// rounded down.
+__device__ inline uint64_t PhaseOf(const ScanHeads& heads, uint64_t position) {
+  const uint64_t quotient = __umul64hi(position, heads.reciprocal);
+  const uint64_t phase = position - quotient * heads.group_size;
+  return phase >= heads.group_size ? phase - heads.group_size : phase;
+}
+
+// Bit k: whether a group starts at the run's position k.
+template <int kItems>
+using HeadBits = std::conditional_t<kItems == 32, uint32_t, uint16_t>;
+
+// Those of the run that begins at a multiple of kItems.
+template <int kItems>
+__device__ HeadBits<kItems> RunHeads(const ScanHeads& heads, uint64_t begin) {
+  using Bits = HeadBits<kItems>;
+  if (heads.is_one_group) return begin + heads.first_phase == 0 ? 1 : 0;
+  if (heads.bits != nullptr) return reinterpret_cast<const Bits*>(heads.bits)[begin / kItems];
+  const uint64_t phase = PhaseOf(heads, begin + heads.first_phase);
+  Bits bits = 0;
+  uint64_t next = phase == 0 ? 0 : heads.group_size - phase;
+  for (; next < kItems; next += heads.group_size) bits |= Bits{1} << next;
   return bits;
+}
+
+// How many of the positions of a run are the array's.
+__device__ inline int SizeOfRun(const ScanArguments& arguments, uint64_t begin) {
+  if (begin >= arguments.element_count) return 0;
+  return static_cast<int>(min(arguments.element_count - begin, uint64_t{kScanItems}));
 }
 
 __device__ inline Run RunOfThread(const ScanArguments& arguments, const ScanHeads& heads,
                                   uint64_t tile_begin) {
   Run run;
   run.begin = static_cast<int>(threadIdx.x) * kScanItems;
-  const int64_t left = static_cast<int64_t>(arguments.element_count - tile_begin) - run.begin;
-  run.size = left < kScanItems ? max(static_cast<int>(left), 0) : kScanItems;
-  run.heads = RunHeads(heads, tile_begin, run.begin);
+  run.size = SizeOfRun(arguments, tile_begin + run.begin);
+  run.heads = RunHeads<kScanItems>(heads, tile_begin + run.begin);
   return run;
 }
 
@@ -127,21 +138,6 @@ __device__ GroupedOf<Operator> GroupedIdentity() {
 // Items of a run that are unrolled. All of them would take registers that keep warps from being
 // resident; the items are in shared memory, so nothing asks for it.
 inline constexpr int kScanUnroll = 4;
-
-// Calls visit(k, before, after) for each item k of the run, with the running values without and
-// with it.
-template <class Operator, class T, class Visit>
-__device__ void ForEachRunningValue(const Run& run, const T* tile, bool ignore_nan, Visit&& visit) {
-  GroupedOf<Operator> running = GroupedIdentity<Operator>();
-#pragma unroll kScanUnroll
-  for (int k = 0; k < kScanItems; ++k) {
-    const T x = tile[PaddedTile<T>::IndexOf(run.begin + k)];
-    const GroupedOf<Operator> item{Operator::Lift(x, ignore_nan), (run.heads >> k & 1) != 0};
-    const GroupedOf<Operator> next = CombineGrouped<Operator>(running, item);
-    visit(k, running, next);
-    running = next;
-  }
-}
 
 // move(x) gives x of another lane. Cooperative groups take no integers of 128 bits, and nothing
 // above 32 bytes: larger values have overloads of their own.
@@ -178,6 +174,22 @@ __device__ GroupedOf<Operator> InclusiveWarpScan(const Warp& warp, GroupedOf<Ope
   for (int delta = 1; delta < kScanLanes; delta *= 2) {
     const GroupedOf<Operator> before = ShuffleUp(warp, v, delta);
     if (warp.thread_rank() >= delta) v = CombineGrouped<Operator>(before, v);
+  }
+  return v;
+}
+
+// The same where bit l of `heads` says that a group starts in lane l's own positions.
+template <class Operator>
+__device__ typename Operator::Value InclusiveWarpScan(const Warp& warp, typename Operator::Value v,
+                                                      uint32_t heads) {
+  const int lane = static_cast<int>(warp.thread_rank());
+  const uint32_t seen_by_lane = heads << (kScanLanes - 1 - lane);
+#pragma unroll
+  for (int delta = 1; delta < kScanLanes; delta *= 2) {
+    const auto before = MoveValue(v, [&](auto x) { return warp.shfl_up(x, delta); });
+    // v has what the last `delta` lanes have.
+    const bool starts_group = seen_by_lane >> (kScanLanes - delta) != 0;
+    if (lane >= delta && !starts_group) v = Operator::Combine(before, v);
   }
   return v;
 }

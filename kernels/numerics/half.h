@@ -2,9 +2,8 @@
 // conversions.
 //
 // Every value of both types is exact in float and in double. Conversion from double rounds once, to
-// the nearest, ties to even; going through float would round twice. The integer code is the same on
-// host and device, so both engines give the same bits; conversion to float uses the hardware's
-// instruction on the device.
+// the nearest, ties to even; going through float would round twice. A NaN keeps its sign and
+// becomes the quiet one. Devices convert by instructions of theirs, which give the same bits.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_HALF_H_
 #define GRIDFOLD_KERNELS_NUMERICS_HALF_H_
 
@@ -14,6 +13,7 @@
 #include "kernels/numerics/host_device.h"
 
 #ifdef __CUDACC__
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #endif
 
@@ -55,9 +55,26 @@ struct Float16 {
 
   GRIDFOLD_HD static Float16 FromDouble(double x) {
     const uint64_t b = std::bit_cast<uint64_t>(x);
+#ifdef __CUDA_ARCH__
+    const uint64_t quiet_nan = (b >> 63 << 15) | 0x7E00;
+    return Float16{x == x ? std::bit_cast<uint16_t>(__double2half(x))
+                          : static_cast<uint16_t>(quiet_nan)};
+#else
     const uint32_t magnitude =
         half_internal::RoundMagnitude<10, -14, 15>(b & 0x7FFF'FFFF'FFFF'FFFFu);
     return Float16{static_cast<uint16_t>((b >> 63 << 15) | magnitude)};
+#endif
+  }
+
+  // The same as FromDouble.
+  GRIDFOLD_HD static Float16 FromFloat(float x) {
+#ifdef __CUDA_ARCH__
+    const uint32_t quiet_nan = (std::bit_cast<uint32_t>(x) >> 31 << 15) | 0x7E00;
+    return Float16{x == x ? std::bit_cast<uint16_t>(__float2half_rn(x))
+                          : static_cast<uint16_t>(quiet_nan)};
+#else
+    return FromDouble(x);
+#endif
   }
 
   GRIDFOLD_HD explicit operator float() const {
@@ -88,9 +105,26 @@ struct Bfloat16 {
 
   GRIDFOLD_HD static Bfloat16 FromDouble(double x) {
     const uint64_t b = std::bit_cast<uint64_t>(x);
+#ifdef __CUDA_ARCH__
+    const uint64_t quiet_nan = (b >> 63 << 15) | 0x7FC0;
+    return Bfloat16{x == x ? std::bit_cast<uint16_t>(__double2bfloat16(x))
+                           : static_cast<uint16_t>(quiet_nan)};
+#else
     const uint32_t magnitude =
         half_internal::RoundMagnitude<7, -126, 127>(b & 0x7FFF'FFFF'FFFF'FFFFu);
     return Bfloat16{static_cast<uint16_t>((b >> 63 << 15) | magnitude)};
+#endif
+  }
+
+  // The same as FromDouble.
+  GRIDFOLD_HD static Bfloat16 FromFloat(float x) {
+#ifdef __CUDA_ARCH__
+    const uint32_t quiet_nan = (std::bit_cast<uint32_t>(x) >> 31 << 15) | 0x7FC0;
+    return Bfloat16{x == x ? std::bit_cast<uint16_t>(__float2bfloat16_rn(x))
+                           : static_cast<uint16_t>(quiet_nan)};
+#else
+    return FromDouble(x);
+#endif
   }
 
   GRIDFOLD_HD explicit operator float() const { return std::bit_cast<float>(uint32_t{bits} << 16); }

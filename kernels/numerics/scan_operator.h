@@ -1,18 +1,21 @@
-// What a scan accumulates: the value carried from element to element, how two values are joined,
-// and how a value becomes a result.
+// What a scan accumulates: the value carried from element to element, how two
+// values are joined, and how a value becomes a result.
 //
 // ScanOperator<T, op> has
 //   Value                       what is carried
 //   Identity()                  Combine(Identity(), v) == v, bit for bit
-//   EmptyResult()               what an exclusive scan gives where nothing came before
-//   Lift(x, ignore_nan)         the value of one element; an ignored NaN counts as EmptyResult(),
-//   so a
+//   EmptyResult()               what an exclusive scan gives where nothing came
+//   before Lift(x, ignore_nan)         the value of one element; an ignored NaN
+//   counts as EmptyResult(), so a
 //                               sum takes it as +0.0 (NumPy's nancumsum)
 //   Combine(a, b)               a's elements come before b's
-//   Store<Out>(v, wrap, &out)   the result of type Out (T, or T's accumulator type); false where it
+//   kIsAssociative              whether the order of joins changes no bits
+//   Store<Out>(v, wrap, &out)   the result of type Out (T, or T's accumulator
+//   type); false where it
 //                               does not fit and wrap is false
-// Integer values are exact, so their order does not matter. Floating-point sums and products are
-// float64, rounded once on Store; their order is fixed by scan_tree.h.
+// Integer values are exact, so their order does not matter. Floating-point sums
+// and products are float64, rounded once on Store; their order is fixed by
+// scan_tree.h.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_SCAN_OPERATOR_H_
 #define GRIDFOLD_KERNELS_NUMERICS_SCAN_OPERATOR_H_
 
@@ -45,6 +48,7 @@ struct ScanOperator;
 template <IntegerElement T>
 struct ScanOperator<T, ScanOperation::kSum> {
   using Value = std::conditional_t<sizeof(T) == 8, Int128, int64_t>;
+  static constexpr bool kIsAssociative = true;
   GRIDFOLD_HD static Value Identity() { return 0; }
   GRIDFOLD_HD static Value EmptyResult() { return 0; }
   GRIDFOLD_HD static Value Lift(T x, bool) { return x; }
@@ -52,13 +56,15 @@ struct ScanOperator<T, ScanOperation::kSum> {
   template <class Out>
   GRIDFOLD_HD static bool Store(Value v, bool wrap, Out* out) {
     *out = static_cast<Out>(v);
-    return wrap || static_cast<Int128>(*out) == static_cast<Int128>(v);
+    // Sums of unsigned elements that Value holds are not negative, so it holds them as Out as well.
+    return wrap || static_cast<Value>(*out) == v;
   }
 };
 
 template <IntegerElement T>
 struct ScanOperator<T, ScanOperation::kProduct> {
   using Value = CheckedProduct;
+  static constexpr bool kIsAssociative = true;
   GRIDFOLD_HD static Value Identity() { return CheckedProduct{}; }
   GRIDFOLD_HD static Value EmptyResult() { return CheckedProduct{}; }
   GRIDFOLD_HD static Value Lift(T x, bool) { return CheckedProduct::Of(x); }
@@ -78,6 +84,7 @@ struct ScanOperator<T, ScanOperation::kProduct> {
 template <FloatingElement T>
 struct ScanOperator<T, ScanOperation::kSum> {
   using Value = double;
+  static constexpr bool kIsAssociative = false;
   // Not +0.0, which would turn a leading -0.0 into +0.0.
   GRIDFOLD_HD static Value Identity() { return -0.0; }
   GRIDFOLD_HD static Value EmptyResult() { return 0.0; }
@@ -96,6 +103,7 @@ struct ScanOperator<T, ScanOperation::kSum> {
 template <FloatingElement T>
 struct ScanOperator<T, ScanOperation::kProduct> {
   using Value = double;
+  static constexpr bool kIsAssociative = false;
   GRIDFOLD_HD static Value Identity() { return 1.0; }
   GRIDFOLD_HD static Value EmptyResult() { return 1.0; }
   GRIDFOLD_HD static Value Lift(T x, bool ignore_nan) {
@@ -115,6 +123,7 @@ struct ScanOperator<T, ScanOperation::kProduct> {
 template <class T, bool kIsMax>
 struct ExtremeScanOperator {
   using Value = ComputeType<T>;
+  static constexpr bool kIsAssociative = true;
   GRIDFOLD_HD static Value Identity() {
     using Limits = std::numeric_limits<Value>;
     if constexpr (FloatingElement<T>) {
@@ -138,7 +147,7 @@ struct ExtremeScanOperator {
   GRIDFOLD_HD static bool Store(Value v, bool, Out* out) {
     static_assert(std::is_same_v<Out, T>);
     if constexpr (HalfElement<T>) {
-      *out = T::FromDouble(v);
+      *out = T::FromFloat(v);
     } else {
       *out = v;
     }

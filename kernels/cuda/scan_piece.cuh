@@ -1,0 +1,159 @@
+// A warp's piece of a tile: a run of elements for each of its lanes, on its way between device
+// memory, shared memory and registers.
+//
+// Memory is read and written by vectors of 16 bytes, neighbouring lanes on neighbouring vectors; a
+// lane scans the vectors of its run. Within a run vectors are permuted, in another way for other
+// runs, so that no two lanes that are served at once meet in a bank, in either order.
+#ifndef GRIDFOLD_KERNELS_CUDA_SCAN_PIECE_CUH_
+#define GRIDFOLD_KERNELS_CUDA_SCAN_PIECE_CUH_
+
+#include <cuda_pipeline.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/cuda/scan_arguments.h"
+#include "kernels/numerics/scan_tree.h"
+
+namespace gridfold::kernels::cuda {
+
+// Where the vectors of a piece stand whose runs have kItems elements of T. In shared memory a piece
+// is in the order of device memory: a reverse scan's first position is its last place.
+template <class T, int kItems>
+struct PieceLayout {
+  static constexpr int kSize = kItems * kScanLanes;
+  static constexpr int kVectorItems = static_cast<int>(sizeof(uint4) / sizeof(T));
+  static constexpr int kRunVectors = kItems / kVectorItems;
+  static constexpr int kVectors = kRunVectors * kScanLanes;
+  static constexpr int kBankVectors = 8;  // That the banks hold side by side.
+
+  __device__ static int PlaceOf(int v) { return v ^ (v / kBankVectors & (kRunVectors - 1)); }
+  __device__ static int ItemPlace(int item) {
+    return PlaceOf(item / kVectorItems) * kVectorItems + item % kVectorItems;
+  }
+};
+
+// The elements of a turn: `size` of them from `element` on in memory, at the logical positions from
+// `position` on.
+struct TurnSpan {
+  __device__ TurnSpan(const ScanArguments& arguments, uint64_t turn_position, int size_max)
+      : position(turn_position) {
+    const uint64_t left = arguments.element_count - position;
+    size = left < static_cast<uint64_t>(size_max) ? static_cast<int>(left) : size_max;
+    element = arguments.reverse ? left - size : position;
+  }
+
+  uint64_t position;
+  uint64_t element;
+  int size;
+};
+
+// Which part of an array a piece is that begins `offset` positions into a turn: `size` elements
+// from `element` on, at its places from `first` on.
+struct PieceRange {
+  __device__ PieceRange(const TurnSpan& turn, bool reverse, int offset, int piece_size) {
+    const int left = max(turn.size - offset, 0);
+    size = min(left, piece_size);
+    element = turn.element + static_cast<uint64_t>(reverse ? left - size : offset);
+    first = reverse ? piece_size - size : 0;
+  }
+
+  template <class T>
+  __device__ bool IsVectors(const T* memory, int piece_size) const {
+    return size == piece_size && reinterpret_cast<uintptr_t>(memory) % sizeof(uint4) == 0;
+  }
+
+  uint64_t element;
+  int first;
+  int size;
+};
+
+// Begins to copy a piece to shared memory, as part of the thread's next batch of asynchronous
+// copies; `neutral` stands where the array has none. All lanes of a warp.
+template <int kItems, class T>
+__device__ void BeginLoad(const ScanArguments& arguments, const TurnSpan& turn, int offset,
+                          int lane, T neutral, T* piece) {
+  using Layout = PieceLayout<T, kItems>;
+  const PieceRange range(turn, arguments.reverse, offset, Layout::kSize);
+  const T* const memory = static_cast<const T*>(arguments.input) + range.element;
+  if (range.IsVectors(memory, Layout::kSize)) {
+#pragma unroll
+    for (int v = 0; v < Layout::kVectors; v += kScanLanes) {
+      __pipeline_memcpy_async(reinterpret_cast<uint4*>(piece) + Layout::PlaceOf(v + lane),
+                              reinterpret_cast<const uint4*>(memory) + v + lane, sizeof(uint4));
+    }
+    return;
+  }
+#pragma unroll 4
+  for (int i = lane; i < Layout::kSize; i += kScanLanes) {
+    const int place = i - range.first;
+    piece[Layout::ItemPlace(i)] = place >= 0 && place < range.size ? memory[place] : neutral;
+  }
+}
+
+template <class T, int kItems>
+__device__ void ReverseRun(T (&items)[kItems]) {
+#pragma unroll
+  for (int k = 0; k < kItems / 2; ++k) {
+    const T item = items[k];
+    items[k] = items[kItems - 1 - k];
+    items[kItems - 1 - k] = item;
+  }
+}
+
+// The lane's run of a piece, in logical order.
+template <class T, int kItems>
+__device__ void LoadRun(const T* piece, int lane, bool reverse, T (&items)[kItems]) {
+  using Layout = PieceLayout<T, kItems>;
+  constexpr int kVectors = Layout::kRunVectors;
+  const int run = reverse ? kScanLanes - 1 - lane : lane;
+  uint4 vectors[kVectors];
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    vectors[v] = reinterpret_cast<const uint4*>(piece)[Layout::PlaceOf(run * kVectors + v)];
+  }
+  std::memcpy(items, vectors, sizeof(items));
+  if (reverse) ReverseRun(items);
+}
+
+template <class T, int kItems>
+__device__ void StoreRun(T (&items)[kItems], int lane, bool reverse, T* piece) {
+  using Layout = PieceLayout<T, kItems>;
+  constexpr int kVectors = Layout::kRunVectors;
+  const int run = reverse ? kScanLanes - 1 - lane : lane;
+  if (reverse) ReverseRun(items);
+  uint4 vectors[kVectors];
+  std::memcpy(vectors, items, sizeof(items));
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    reinterpret_cast<uint4*>(piece)[Layout::PlaceOf(run * kVectors + v)] = vectors[v];
+  }
+}
+
+// Writes the results of the lanes' runs to device memory, by way of a piece of shared memory, which
+// may then be overwritten. All lanes.
+template <class T, int kItems>
+__device__ void StoreResults(const ScanArguments& arguments, const TurnSpan& turn, int offset,
+                             int lane, T (&results)[kItems], T* piece) {
+  using Layout = PieceLayout<T, kItems>;
+  const PieceRange range(turn, arguments.reverse, offset, Layout::kSize);
+  T* const memory = static_cast<T*>(arguments.output) + range.element;
+  StoreRun(results, lane, arguments.reverse, piece);
+  __syncwarp();
+  if (range.IsVectors(memory, Layout::kSize)) {
+#pragma unroll
+    for (int v = 0; v < Layout::kVectors; v += kScanLanes) {
+      reinterpret_cast<uint4*>(memory)[v + lane] =
+          reinterpret_cast<const uint4*>(piece)[Layout::PlaceOf(v + lane)];
+    }
+  } else {
+    for (int i = lane; i < range.size; i += kScanLanes) {
+      memory[i] = piece[Layout::ItemPlace(range.first + i)];
+    }
+  }
+  __syncwarp();
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_SCAN_PIECE_CUH_
