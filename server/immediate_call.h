@@ -14,8 +14,8 @@
 #include "server/call_report.h"
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
+#include "server/rpc_report.h"
 #include "server/rpc_status.h"
-#include "server/rpc_trace.h"
 #include "server/tenant.h"
 
 namespace gridfold::server {
@@ -26,8 +26,7 @@ grpc::ServerUnaryReactor* AnswerAtOnce(
     CallEnvironment& environment, Rpc rpc, grpc::CallbackServerContext& context,
     const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer& response_bytes,
     absl::FunctionRef<absl::Status(const Request&, const std::string&, Response&)> body) {
-  CallReport report(rpc, environment.next_call_id++);
-  report.trace = TraceOf(context);
+  CallReport report = NewReport(rpc, environment, context);
   report.request_bytes = request_bytes.Length();
   const absl::Status status = CatchExceptions([&]() -> absl::Status {
     const absl::StatusOr<Caller> caller = ReadCaller(context, environment.tokens);

@@ -12,15 +12,15 @@
 #include "server/message_codec.h"
 #include "server/proto_conversion.h"
 #include "server/rpc_deadline.h"
+#include "server/rpc_report.h"
 #include "server/rpc_status.h"
-#include "server/rpc_trace.h"
 
 namespace gridfold::server {
 
 ReadArrayCall::ReadArrayCall(CallEnvironment& environment, grpc::CallbackServerContext& context,
                              const grpc::ByteBuffer& request)
     : environment_(environment),
-      report_(Rpc::kReadArray, environment.next_call_id++),
+      report_(NewReport(Rpc::kReadArray, environment, context)),
       context_(context),
       // The buffer belongs to this call, which releases it as soon as it is decoded.
       request_(const_cast<grpc::ByteBuffer&>(request)),
@@ -34,7 +34,6 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ReadArrayCall::Start() {
 }
 
 absl::Status ReadArrayCall::Begin() {
-  report_.trace = TraceOf(context_);
   report_.request_bytes = request_.Length();
   absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
   if (!caller.ok()) return caller.status();

@@ -29,8 +29,8 @@
 #include "server/exception_guard.h"
 #include "server/job.h"
 #include "server/rpc_deadline.h"
+#include "server/rpc_report.h"
 #include "server/rpc_status.h"
-#include "server/rpc_trace.h"
 #include "server/stream_intake.h"
 #include "server/stream_jobs.h"
 #include "server/tenant.h"
@@ -51,7 +51,7 @@ class StreamCall : public Reactor {
   StreamCall(CallEnvironment& environment, Rpc rpc, grpc::CallbackServerContext& context,
              size_t array_count)
       : environment_(environment),
-        report_(rpc, environment.next_call_id++),
+        report_(NewReport(rpc, environment, context)),
         intake_(environment, array_count),
         context_(context),
         work_{.deadline = DeadlineOf(context), .rpc = rpc},
@@ -133,7 +133,6 @@ class StreamCall : public Reactor {
 template <class Reactor, class Computation>
 Reactor* StreamCall<Reactor, Computation>::Start() {
   Proceed(CatchExceptions([this] {
-    report_.trace = TraceOf(context_);
     absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
     if (!caller.ok()) return caller.status();
     caller_ = *std::move(caller);

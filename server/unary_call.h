@@ -30,8 +30,8 @@
 #include "server/proto_conversion.h"
 #include "server/request_validation.h"
 #include "server/rpc_deadline.h"
+#include "server/rpc_report.h"
 #include "server/rpc_status.h"
-#include "server/rpc_trace.h"
 #include "server/scan_answer.h"
 #include "server/tenant.h"
 
@@ -71,7 +71,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   UnaryCall(CallEnvironment& environment, Rpc rpc, grpc::CallbackServerContext& context,
             const grpc::ByteBuffer& request, grpc::ByteBuffer& response)
       : environment_(environment),
-        report_(rpc, environment.next_call_id++),
+        report_(NewReport(rpc, environment, context)),
         context_(context),
         // The buffer belongs to this call, which releases it as soon as it is decoded.
         request_bytes_(const_cast<grpc::ByteBuffer&>(request)),
@@ -96,7 +96,6 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 
  private:
   absl::Status Submit() {
-    report_.trace = TraceOf(context_);
     report_.request_bytes = request_bytes_.Length();
     JobWork work{.payload_bytes = report_.request_bytes,
                  .deadline = DeadlineOf(context_),

@@ -10,15 +10,15 @@
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
 #include "server/rpc_deadline.h"
+#include "server/rpc_report.h"
 #include "server/rpc_status.h"
-#include "server/rpc_trace.h"
 
 namespace gridfold::server {
 
 WriteArrayCall::WriteArrayCall(CallEnvironment& environment, grpc::CallbackServerContext& context,
                                grpc::ByteBuffer& response)
     : environment_(environment),
-      report_(Rpc::kWriteArray, environment.next_call_id++),
+      report_(NewReport(Rpc::kWriteArray, environment, context)),
       context_(context),
       response_(response),
       work_{.deadline = DeadlineOf(context), .rpc = Rpc::kWriteArray},
@@ -26,7 +26,6 @@ WriteArrayCall::WriteArrayCall(CallEnvironment& environment, grpc::CallbackServe
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* WriteArrayCall::Start() {
   const absl::Status status = CatchExceptions([this] {
-    report_.trace = TraceOf(context_);
     absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
     if (!caller.ok()) return caller.status();
     caller_ = *std::move(caller);

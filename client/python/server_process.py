@@ -20,14 +20,21 @@ class ServerProcess:
 
     def __init__(self, *options, metrics_address="off"):
         self._options = ["--metrics-address", metrics_address, *options]
+        self._port = 0
         self.engine = os.environ.get("GRIDFOLD_TEST_ENGINE", "cpu")
 
     def __enter__(self):
         self._folder = tempfile.TemporaryDirectory()
+        self.start()
+        return self
+
+    def start(self):
+        """Returns when requests are taken. One that has ended starts on its port again."""
         port_file = pathlib.Path(self._folder.name, "port")
+        port_file.unlink(missing_ok=True)
         self._process = subprocess.Popen(
             [os.environ["GRIDFOLD_SERVER_BINARY"], "--engine", self.engine,
-             "--listen", "127.0.0.1:0", "--port-file", str(port_file), *self._options],
+             "--listen", f"127.0.0.1:{self._port}", "--port-file", str(port_file), *self._options],
             stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + START_SECONDS_MAX
         while not (port_file.exists() and port_file.read_text().strip()):
@@ -37,8 +44,8 @@ class ServerProcess:
                 self._process.kill()
                 raise RuntimeError("the server did not start")
             time.sleep(0.02)
-        self.target = f"127.0.0.1:{port_file.read_text().strip()}"
-        return self
+        self._port = int(port_file.read_text())
+        self.target = f"127.0.0.1:{self._port}"
 
     @property
     def process_id(self):

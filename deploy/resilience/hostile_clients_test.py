@@ -58,7 +58,7 @@ class HostileClientsTest(unittest.TestCase):
         """Others call all the while; then says how they fared, and what the server holds."""
         before = self.server.resident_bytes()
         load = self.ends.enter_context(
-            replica.Load(self.server.address, "--rate", RATE, "--verify", "all"))
+            replica.Load(self.server.target, "--rate", RATE, "--verify", "all"))
         figures = {}
         time.sleep(1)
         yield figures

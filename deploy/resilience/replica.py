@@ -8,74 +8,50 @@ import os
 import pathlib
 import signal
 import subprocess
-import tempfile
-import time
+import sys
 
-START_SECONDS_MAX = 60
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "client" / "python"))
+import server_process  # noqa: E402
+
 STOP_SECONDS_MAX = 60
 # One processor's worth each, so that several fit a machine.
-SMALL = ["--engine=cpu", "--cpu-threads=1", "--lanes=2", "--metrics-address=off"]
+SMALL = ["--cpu-threads=1", "--lanes=2", "--log-level=warning"]
 
 
-class Replica:
-    """Runs from `with` to its end."""
+class Replica(server_process.ServerProcess):
+    """Runs from `with` to its end, with the CPU engine."""
 
     def __init__(self, *options):
-        self._options = [*SMALL, *options]
-        self._port = 0
+        super().__init__(*SMALL, *options)
+        self.engine = "cpu"
 
-    def __enter__(self):
-        self._folder = tempfile.TemporaryDirectory()
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self._folder.cleanup()
-
-    def start(self):
-        """Returns when requests are taken."""
-        port_file = pathlib.Path(self._folder.name, "port")
-        port_file.unlink(missing_ok=True)
-        self.process = subprocess.Popen(
-            [os.environ["GRIDFOLD_SERVER_BINARY"], *self._options, "--port-file", port_file,
-             f"--listen=127.0.0.1:{self._port}", "--log-level=warning"])
-        deadline = time.monotonic() + START_SECONDS_MAX
-        while not (port_file.exists() and port_file.read_text().strip()):
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the server did not start: {self.process.poll()}")
-            time.sleep(0.02)
-        self._port = int(port_file.read_text())
+    def __exit__(self, *exception):
+        self._process.kill()  # Nothing where it has ended.
+        super().__exit__(*exception)
 
     def stop(self):
         """Drains it. Returns the exit code."""
-        self.process.terminate()
-        return self.process.wait(timeout=STOP_SECONDS_MAX)
+        self._process.terminate()
+        return self._process.wait(timeout=STOP_SECONDS_MAX)
 
     def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
 
     @property
     def port(self):
         return self._port
 
-    @property
-    def address(self):
-        return f"127.0.0.1:{self._port}"
-
     def resident_bytes(self):
-        pages = pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
+        pages = pathlib.Path(f"/proc/{self.process_id}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def open_files(self):
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+        return len(os.listdir(f"/proc/{self.process_id}/fd"))
 
 
 def target_of(replicas):
-    return "ipv4:" + ",".join(replica.address for replica in replicas)
+    return "ipv4:" + ",".join(replica.target for replica in replicas)
 
 
 class Load:

@@ -1,12 +1,16 @@
-// The trace of a call (trace_context.h), by the metadata key "traceparent".
-#ifndef GRIDFOLD_SERVER_RPC_TRACE_H_
-#define GRIDFOLD_SERVER_RPC_TRACE_H_
+// The report of a call as it begins: its number, and its trace (trace_context.h) by the metadata
+// key "traceparent".
+#ifndef GRIDFOLD_SERVER_RPC_REPORT_H_
+#define GRIDFOLD_SERVER_RPC_REPORT_H_
 
 #include <grpcpp/grpcpp.h>
 
 #include <iterator>
 
 #include "absl/strings/string_view.h"
+#include "server/call_environment.h"
+#include "server/call_report.h"
+#include "server/rpc.h"
 #include "server/trace_context.h"
 
 namespace gridfold::server {
@@ -18,6 +22,13 @@ inline TraceContext TraceOf(const grpc::CallbackServerContext& context) {
   return ParseTraceparent(absl::string_view(first->second.data(), first->second.size()));
 }
 
+inline CallReport NewReport(Rpc rpc, CallEnvironment& environment,
+                            const grpc::CallbackServerContext& context) {
+  CallReport report(rpc, environment.next_call_id++);
+  report.trace = TraceOf(context);
+  return report;
+}
+
 }  // namespace gridfold::server
 
-#endif  // GRIDFOLD_SERVER_RPC_TRACE_H_
+#endif  // GRIDFOLD_SERVER_RPC_REPORT_H_
