@@ -1,6 +1,7 @@
 #include "kernels/cuda/histogram.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "kernels/cuda/compact.h"
@@ -33,16 +34,27 @@ HistogramArguments ArgumentsOf(const HistogramPlan& plan, const DeviceHistogramI
   arguments.channel_count = plan.channel_count;
   arguments.sample_count = plan.array.element_count;
   arguments.channels = tables.channels;
+  std::copy(tables.few_channels.begin(), tables.few_channels.end(), arguments.few_channels);
   arguments.edges = tables.edges;
   arguments.edge_count = tables.edge_count;
   arguments.edges_in_shared = strategy.edges_in_shared;
   arguments.bin_count = plan.total_bin_count();
   arguments.copies = strategy.copies;
   arguments.bins_per_block = strategy.bins_per_block;
-  // A counter may get all samples of its block or cluster.
-  arguments.steps_per_flush = std::max<uint64_t>(
-      1, overrides.samples_per_flush / (uint64_t{kHistogramThreads} * strategy.cluster_size));
+  arguments.part_count = strategy.part_count;
+  // A counter may get all samples of its block.
+  arguments.steps_per_flush =
+      std::max<uint64_t>(1, overrides.samples_per_flush / kHistogramThreads);
   return arguments;
+}
+
+// Where bins can be guessed: of one channel, and not with weights, whose kernels have no use for
+// it.
+std::optional<BinGuesser> GuesserOf(const HistogramPlan& plan, const HistogramTables& tables) {
+  if (plan.channel_count > 1 || plan.two_dimensional || plan.weight_type.has_value()) {
+    return std::nullopt;
+  }
+  return MakeBinGuesser(tables.few_channels[0].layout, !IsFloatingPoint(plan.array.element_type));
 }
 
 // Enqueues the counting into `histogram`, whose bins are resolved.
@@ -57,10 +69,19 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*words, 0, word_count * sizeof(uint64_t), stream));
   const auto tables = UploadTables(histogram.bins, scratch, stream);
   if (!tables.ok()) return tables.status();
-  const auto launch = PlanCountingLaunch(plan, tables->edge_count, properties, overrides.method);
+  const auto guesser = GuesserOf(plan, *tables);
+  const auto launch = PlanCountingLaunch(plan, tables->edge_count, guesser.has_value(), properties,
+                                         overrides.method);
   if (!launch.ok()) return launch.status();
 
   HistogramArguments arguments = ArgumentsOf(plan, input, *tables, launch->strategy, overrides);
+  if (guesser.has_value()) arguments.guesser = *guesser;
+  if (launch->strategy.cell_count > 0) {
+    const std::vector<double>& edges = histogram.bins[0].edges;
+    arguments.float_cells = MakeBinCells<float>(edges, launch->strategy.cell_count);
+    arguments.double_cells = MakeBinCells<double>(edges, launch->strategy.cell_count);
+    arguments.last_edge_for_cells = LastEdgeForCells(edges.back());
+  }
   arguments.outcomes = *words;
   arguments.counters = *words + outcome_count;
   histogram.strategy = launch->strategy;

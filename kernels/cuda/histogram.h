@@ -39,8 +39,8 @@ struct DeviceHistogramInput {
 // What tests and benchmarks may change.
 struct HistogramOverrides {
   std::optional<HistogramMethod> method;  // Absent: what ChooseHistogramStrategy thinks best.
-  // Samples after which private counters are added up; at least one for each thread of a block or
-  // cluster is taken. At most 2^31, which is what a digit of a sum of weights takes.
+  // Samples after which private counters are added up; at least one for each thread of a block
+  // is taken. At most 2^31, which is what a digit of a sum of weights takes.
   uint64_t samples_per_flush = uint64_t{1} << 31;
   // With weights: samples after which the sums in device memory are carried; at least one for each
   // channel is taken. At most 2^30.

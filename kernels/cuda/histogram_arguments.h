@@ -4,8 +4,12 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/histogram_strategy.h"
 #include "kernels/element_type.h"
+#include "kernels/numerics/bin_cells.h"
+#include "kernels/numerics/bin_guess.h"
 #include "kernels/numerics/bin_layout.h"
+#include "kernels/numerics/host_device.h"
 #include "kernels/policies.h"
 
 namespace gridfold::kernels::cuda {
@@ -15,6 +19,9 @@ struct ChannelBins {
   BinLayout layout;
   uint64_t first_bin = 0;  // Where the channel's counters start.
 };
+
+// The bins of so many channels are passed with the other arguments.
+inline constexpr uint32_t kFewChannels = 4;
 
 // Counters of a channel for samples outside its bins.
 inline constexpr int kOutcomeCount = 3;  // Underflow, overflow, NaN.
@@ -35,8 +42,14 @@ struct HistogramArguments {
   uint32_t channel_count = 1;
   uint64_t sample_count = 0;
 
-  const ChannelBins* channels = nullptr;  // One for each channel; x and y in two dimensions.
-  const double* edges = nullptr;          // All tables, one after the other.
+  // One for each channel; x and y in two dimensions. Where `channels` is null: `few_channels`.
+  const ChannelBins* channels = nullptr;
+  ChannelBins few_channels[kFewChannels];
+  BinGuesser guesser;           // Kernels for even bins only: of the one channel.
+  BinCells<float> float_cells;  // Kernels with cells only: of the one channel, one of both.
+  BinCells<double> double_cells;
+  double last_edge_for_cells = 0;  // What LastEdgeForCells makes of it.
+  const double* edges = nullptr;   // All tables, one after the other.
   uint64_t edge_count = 0;
   bool edges_in_shared = false;
 
@@ -52,14 +65,26 @@ struct HistogramArguments {
 
   uint32_t copies = 1;           // Of each counter in shared memory; a power of two.
   uint32_t bins_per_block = 0;   // Counters in a block's shared memory, without copies.
+  uint32_t part_count = 1;       // Blocks, one after the other, that share the bins and samples.
   uint64_t steps_per_flush = 0;  // Samples of a thread before private counters are added up.
+
+  // Of warps that take so many samples in a turn: turns of a block before its counters are added
+  // up.
+  GRIDFOLD_HD uint64_t TurnsPerFlush(uint32_t turn_samples) const {
+    const uint64_t turns = steps_per_flush * kHistogramThreads / turn_samples;
+    return turns > 0 ? turns : 1;
+  }
 };
 
 using HistogramKernel = void (*)(HistogramArguments);
 
-// The kernels for an element type; one file each.
+// The kernels for an element type; one file each. The first is for any bins; the next two are for
+// one channel, of bins with a BinGuesser or with BinCells (null where the type has none); all three
+// count in the shared memory of one block or, in parts, of several.
 HistogramKernel FindSharedHistogramKernel(ElementType type);
-HistogramKernel FindClusterHistogramKernel(ElementType type);
+HistogramKernel FindEvenHistogramKernel(ElementType type, bool in_parts);
+HistogramKernel FindCellsHistogramKernel(ElementType type, bool in_parts);
+HistogramKernel FindValuesHistogramKernel(ElementType type);  // Types of 8 bits only.
 HistogramKernel FindGlobalHistogramKernel(ElementType type);
 HistogramKernel FindSharedWeightsKernel(ElementType type);
 HistogramKernel FindGlobalWeightsKernel(ElementType type);

@@ -30,6 +30,12 @@ HistogramSpec SpecOf(BinSpec bins) {
   return spec;
 }
 
+// Samples of so many bytes each.
+uint64_t SampleCount(const KernelBenchmark& benchmark, uint64_t sample_bytes) {
+  constexpr uint64_t kSampleCountMax = uint64_t{1} << 28;
+  return std::min(kSampleCountMax, benchmark.array_bytes() / sample_bytes);
+}
+
 // Adds a row, unless `overrides` ask for what cannot be had. Weights and second samples are read
 // from the input as well.
 absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
@@ -46,41 +52,39 @@ absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
   const auto first = launch();
   if (first.status().code() == absl::StatusCode::kFailedPrecondition) return absl::OkStatus();
   if (!first.ok()) return first.status();
-  const std::string cluster =
-      first->strategy.cluster_size > 1 ? absl::StrCat(" (", first->strategy.cluster_size, ")") : "";
+  const std::string parts =
+      first->strategy.part_count > 1 ? absl::StrCat(" (", first->strategy.part_count, ")") : "";
   const std::string name =
-      absl::StrCat(HistogramMethodName(first->strategy.method), cluster, " ",
+      absl::StrCat(HistogramMethodName(first->strategy.method), parts, " ",
                    ElementTypeName(array.element_type), " ", plan->total_bin_count(), " ", remark);
   return benchmark.Measure(name, HistogramBytesRead(*plan), Ceiling::kRead,
                            [&] { return launch().status(); });
 }
 
-absl::Status FillDistribution(KernelBenchmark& benchmark, Distribution distribution) {
+// `type` is float32 or int32.
+absl::Status FillDistribution(KernelBenchmark& benchmark, Distribution distribution,
+                              ElementType type = ElementType::kFloat32) {
   if (absl::Status status = benchmark.FillInput(ElementType::kFloat32); !status.ok()) return status;
   LaunchShape shape;
   shape.grid = dim3(static_cast<unsigned>(benchmark.properties().multiprocessor_count) * 8);
   shape.block = dim3(256);
   return Launch(FindDistributeKernel(), shape, benchmark.stream(),
-                static_cast<float*>(benchmark.input()), benchmark.array_bytes() / sizeof(float),
-                distribution);
+                static_cast<float*>(benchmark.input()), SampleCount(benchmark, sizeof(float)),
+                distribution, type == ElementType::kInt32);
 }
 
-// Every strategy that can hold the bins, on every distribution.
-absl::Status BenchmarkStrategies(KernelBenchmark& benchmark) {
-  const auto array =
-      ArrayDescription::Vector(ElementType::kFloat32, benchmark.array_bytes() / sizeof(float));
-  for (const NamedDistribution& d : kDistributions) {
-    if (absl::Status status = FillDistribution(benchmark, d.distribution); !status.ok()) {
-      return status;
-    }
-    for (const uint64_t bins :
-         {16, 256, 1024, 16'384, 57'344, 65'536, 131'072, 262'144, 1'048'576, 4'194'304}) {
-      for (const HistogramMethod method :
-           {HistogramMethod::kShared, HistogramMethod::kCluster, HistogramMethod::kGlobal}) {
-        HistogramOverrides overrides;
-        overrides.method = method;
-        absl::Status status = Measure(benchmark, array, SpecOf(EvenBinsSpec{bins, 0, 1}),
-                                      absl::StrCat("even ", d.name), overrides);
+// Even bins, from two to millions.
+absl::Status BenchmarkEvenBins(KernelBenchmark& benchmark) {
+  for (const ElementType type : {ElementType::kFloat32, ElementType::kInt32}) {
+    const double upper = type == ElementType::kInt32 ? kIntegerRange : 1;
+    const auto array = ArrayDescription::Vector(type, SampleCount(benchmark, ElementSize(type)));
+    for (const NamedDistribution& d : kDistributions) {
+      absl::Status status = FillDistribution(benchmark, d.distribution, type);
+      if (!status.ok()) return status;
+      for (const uint64_t bins : {2, 16, 256, 1024, 16'384, 57'344, 65'536, 98'304, 131'072,
+                                  262'144, 524'288, 1'048'576, 4'194'304}) {
+        status = Measure(benchmark, array, SpecOf(EvenBinsSpec{bins, 0, upper}),
+                         absl::StrCat("even ", d.name));
         if (!status.ok()) return status;
       }
     }
@@ -88,24 +92,35 @@ absl::Status BenchmarkStrategies(KernelBenchmark& benchmark) {
   return absl::OkStatus();
 }
 
+// 1,024 bins that become wider.
+EdgeBinsSpec SquareEdges() {
+  EdgeBinsSpec spec;
+  for (int i = 0; i <= 1024; ++i) spec.edges.push_back(i / 1024.0 * (i / 1024.0));
+  return spec;
+}
+
 absl::Status BenchmarkLayouts(KernelBenchmark& benchmark) {
-  if (absl::Status status = FillDistribution(benchmark, Distribution::kUniform); !status.ok()) {
-    return status;
-  }
-  const auto array =
-      ArrayDescription::Vector(ElementType::kFloat32, benchmark.array_bytes() / sizeof(float));
   HistogramSpec channels = SpecOf(EvenBinsSpec{256, 0, 1});
   channels.channel_count = 4;
-  HistogramSpec two_dimensional = SpecOf(EvenBinsSpec{200, 0, 1});
+  HistogramSpec two_dimensional = SpecOf(EvenBinsSpec{256, 0, 1});
   two_dimensional.two_dimensional = true;
   const std::pair<HistogramSpec, const char*> rows[] = {
+      {SpecOf(SquareEdges()), "edges"},
       {SpecOf(LogarithmicBinsSpec{1024, 1e-6, 1}), "logarithmic"},
       {SpecOf(LogarithmicBinsSpec{50'000, 1e-6, 1}), "logarithmic"},
       {SpecOf(EvenBinsSpec{1024, {}, {}}), "automatic range"},
       {std::move(channels), "4 channels"},
       {std::move(two_dimensional), "two-dimensional"}};
-  for (const auto& [spec, remark] : rows) {
-    if (absl::Status status = Measure(benchmark, array, spec, remark); !status.ok()) return status;
+  const auto array =
+      ArrayDescription::Vector(ElementType::kFloat32, SampleCount(benchmark, sizeof(float)));
+  for (const NamedDistribution& d : kDistributions) {
+    if (absl::Status status = FillDistribution(benchmark, d.distribution); !status.ok()) {
+      return status;
+    }
+    for (const auto& [spec, remark] : rows) {
+      absl::Status status = Measure(benchmark, array, spec, absl::StrCat(remark, " ", d.name));
+      if (!status.ok()) return status;
+    }
   }
   return absl::OkStatus();
 }
@@ -120,7 +135,7 @@ absl::Status BenchmarkWeights(KernelBenchmark& benchmark) {
          {ElementType::kUint8, ElementType::kFloat32, ElementType::kFloat64}) {
       const uint64_t element_bytes = std::max(sizeof(float), ElementSize(type));
       const auto array =
-          ArrayDescription::Vector(ElementType::kFloat32, benchmark.array_bytes() / element_bytes);
+          ArrayDescription::Vector(ElementType::kFloat32, SampleCount(benchmark, element_bytes));
       for (const uint64_t bins : {16, 1024, 57'344, 1'048'576}) {
         HistogramSpec spec = SpecOf(EvenBinsSpec{bins, 0, 1});
         spec.weight_type = type;
@@ -134,15 +149,25 @@ absl::Status BenchmarkWeights(KernelBenchmark& benchmark) {
 }
 
 absl::Status BenchmarkIntegers(KernelBenchmark& benchmark) {
-  constexpr std::pair<ElementType, IntegerBinsSpec> kRows[] = {
-      {ElementType::kUint8, {0, 256}},
-      {ElementType::kInt8, {-128, 256}},
-      {ElementType::kUint16, {0, 65'536}},
-      {ElementType::kInt32, {-30'000, 60'000}}};
+  struct Row {
+    ElementType type;
+    BinSpec bins;
+    uint32_t channel_count;
+    const char* remark;
+  };
+  const Row rows[] = {{ElementType::kUint8, IntegerBinsSpec{0, 256}, 1, "integer"},
+                      {ElementType::kUint8, EvenBinsSpec{100, 0, 250}, 1, "even"},
+                      {ElementType::kUint8, IntegerBinsSpec{0, 256}, 4, "integer, 4 channels"},
+                      {ElementType::kInt8, IntegerBinsSpec{-128, 256}, 1, "integer"},
+                      {ElementType::kUint16, IntegerBinsSpec{0, 65'536}, 1, "integer"},
+                      {ElementType::kInt32, IntegerBinsSpec{-30'000, 60'000}, 1, "integer"}};
   if (absl::Status status = benchmark.FillInput(ElementType::kUint8); !status.ok()) return status;
-  for (const auto& [type, bins] : kRows) {
-    const auto array = ArrayDescription::Vector(type, benchmark.array_bytes() / ElementSize(type));
-    if (absl::Status status = Measure(benchmark, array, SpecOf(bins), "integer"); !status.ok()) {
+  for (const Row& row : rows) {
+    const auto array =
+        ArrayDescription::Vector(row.type, SampleCount(benchmark, ElementSize(row.type)));
+    HistogramSpec spec = SpecOf(row.bins);
+    spec.channel_count = row.channel_count;
+    if (absl::Status status = Measure(benchmark, array, spec, row.remark); !status.ok()) {
       return status;
     }
   }
@@ -153,7 +178,7 @@ absl::Status BenchmarkIntegers(KernelBenchmark& benchmark) {
 
 absl::Status BenchmarkHistograms(KernelBenchmark& benchmark) {
   for (const auto& run :
-       {BenchmarkStrategies, BenchmarkLayouts, BenchmarkWeights, BenchmarkIntegers}) {
+       {BenchmarkEvenBins, BenchmarkLayouts, BenchmarkIntegers, BenchmarkWeights}) {
     if (absl::Status status = run(benchmark); !status.ok()) return status;
   }
   return absl::OkStatus();

@@ -14,10 +14,12 @@ __device__ float Distribute(float u, uint64_t i, uint64_t count, Distribution di
   return static_cast<float>(static_cast<double>(i) / static_cast<double>(count));
 }
 
-__global__ void DistributeAll(float* samples, uint64_t count, Distribution distribution) {
+__global__ void DistributeAll(float* samples, uint64_t count, Distribution distribution,
+                              bool as_integers) {
   const uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
   for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) {
-    samples[i] = Distribute(samples[i], i, count, distribution);
+    const float x = Distribute(samples[i], i, count, distribution);
+    samples[i] = as_integers ? __int_as_float(static_cast<int32_t>(x * kIntegerRange)) : x;
   }
 }
 

@@ -18,8 +18,8 @@
 
 namespace gridfold::kernels::cuda {
 
-inline constexpr HistogramMethod kMethods[] = {HistogramMethod::kShared, HistogramMethod::kCluster,
-                                               HistogramMethod::kGlobal};
+inline constexpr HistogramMethod kMethods[] = {HistogramMethod::kValues, HistogramMethod::kShared,
+                                               HistogramMethod::kParts, HistogramMethod::kGlobal};
 
 // What is counted: arrays of one type, and of weights.
 template <class T>

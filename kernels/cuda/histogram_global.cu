@@ -19,7 +19,7 @@ __device__ void AddSample(unsigned long long* counter) {
 
 template <class T>
 __global__ void __launch_bounds__(kHistogramThreads)
-    CountInGlobal(const HistogramArguments arguments) {
+    CountInGlobal(const __grid_constant__ HistogramArguments arguments) {
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
   const double* const edges = CopyEdges(arguments, reinterpret_cast<double*>(shared));
   cooperative_groups::this_thread_block().sync();

@@ -9,78 +9,90 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-constexpr uint32_t kClusterSizeMax = 16;  // More than 8 is not portable; Launch asks for it.
+bool HasOneChannel(const HistogramPlan& plan) {
+  return plan.channel_count == 1 && !plan.two_dimensional && !plan.weight_type.has_value();
+}
 
-HistogramKernel FindKernel(const HistogramPlan& plan, HistogramMethod method) {
+bool HasCells(const HistogramPlan& plan) {
+  return HasOneChannel(plan) && plan.bins[0].kind == BinKind::kTable &&
+         FindCellsHistogramKernel(plan.array.element_type, false) != nullptr;
+}
+
+HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& strategy,
+                           bool has_guesser) {
   const ElementType type = plan.array.element_type;
   const bool weighted = plan.weight_type.has_value();
-  switch (method) {
+  const bool in_parts = strategy.method == HistogramMethod::kParts;
+  switch (strategy.method) {
+    case HistogramMethod::kValues: return FindValuesHistogramKernel(type);
     case HistogramMethod::kShared:
-      return weighted ? FindSharedWeightsKernel(type) : FindSharedHistogramKernel(type);
-    case HistogramMethod::kCluster: return FindClusterHistogramKernel(type);
+    case HistogramMethod::kParts:
+      if (weighted) return FindSharedWeightsKernel(type);
+      if (has_guesser) return FindEvenHistogramKernel(type, in_parts);
+      if (strategy.cell_count > 0) return FindCellsHistogramKernel(type, in_parts);
+      return FindSharedHistogramKernel(type);
     case HistogramMethod::kGlobal: break;
   }
   return weighted ? FindGlobalWeightsKernel(type) : FindGlobalHistogramKernel(type);
 }
 
-// Blocks of the launch that the device holds at once; 0 where its clusters are not possible.
-absl::StatusOr<uint64_t> ResidentBlocks(const CountingLaunch& launch,
+// Blocks of the launch that the device holds at once.
+absl::StatusOr<uint64_t> ResidentBlocks(const HistogramPlan& plan, const CountingLaunch& launch,
                                         const DeviceProperties& properties) {
-  const void* const kernel = reinterpret_cast<const void*>(launch.kernel);
-  if (launch.strategy.method == HistogramMethod::kCluster) {
-    const absl::StatusOr<int> clusters = ResidentClusters(kernel, launch.shape);
-    if (!clusters.ok()) return clusters.status();
-    return static_cast<uint64_t>(*clusters) * launch.strategy.cluster_size;
+  const uint64_t multiprocessors = static_cast<uint64_t>(properties.multiprocessor_count);
+  // A block that counts in shared memory is made to fill its multiprocessor: no need to ask, which
+  // takes as long as a launch.
+  if (launch.strategy.method != HistogramMethod::kGlobal && !plan.weight_type.has_value()) {
+    return multiprocessors;
   }
-  const absl::StatusOr<int> blocks =
-      ResidentBlocksPerMultiprocessor(kernel, kHistogramThreads, launch.shape.shared_bytes);
+  const absl::StatusOr<int> blocks = ResidentBlocksPerMultiprocessor(
+      reinterpret_cast<const void*>(launch.kernel), kHistogramThreads, launch.shape.shared_bytes);
   if (!blocks.ok()) return blocks.status();
-  return static_cast<uint64_t>(*blocks) * static_cast<uint64_t>(properties.multiprocessor_count);
+  return static_cast<uint64_t>(*blocks) * multiprocessors;
 }
 
-// As many blocks as are resident at once, but no more than the samples keep busy; a thread for each
-// channel at least; a multiple of the cluster's size.
+// As many blocks as are resident at once, but no more than the samples keep busy; of each part, a
+// thread for each channel at least.
 uint32_t GridBlocks(const HistogramPlan& plan, const HistogramStrategy& strategy,
                     uint64_t resident_blocks) {
-  const uint64_t for_samples = GridStrideBlocks(
-      plan.array.element_count, uint64_t{kHistogramThreads} * kClusterItems, resident_blocks);
+  constexpr uint64_t kSamplesPerThread = 4;
+  const uint64_t for_samples =
+      GridStrideBlocks(plan.array.element_count, kHistogramThreads * kSamplesPerThread,
+                       resident_blocks / strategy.part_count);
   const uint64_t for_channels = CeilDivide(plan.channel_count, kHistogramThreads);
-  return static_cast<uint32_t>(RoundUp(std::max(for_samples, for_channels), strategy.cluster_size));
+  return static_cast<uint32_t>(std::max(for_samples, for_channels) * strategy.part_count);
 }
 
 }  // namespace
 
 absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
+                                                  bool has_guesser,
                                                   const DeviceProperties& properties,
                                                   std::optional<HistogramMethod> forced) {
-  const uint32_t weight_words =
-      plan.weight_type.has_value() ? WeightLayoutOf(*plan.weight_type).words : 0;
-  const HistogramShape shape{.sample_count = plan.array.element_count,
-                             .bin_count = plan.total_bin_count(),
-                             .edge_count = edge_count,
-                             .weight_words = weight_words};
-  HistogramLimits limits{
-      .shared_bytes_max = static_cast<uint32_t>(properties.shared_bytes_per_block_max),
-      .cluster_size_max = properties.has_clusters ? kClusterSizeMax : 1};
-  for (;;) {
-    const auto strategy = ChooseHistogramStrategy(shape, limits, forced);
-    if (!strategy.ok()) return strategy.status();
-    CountingLaunch launch;
-    launch.strategy = *strategy;
-    launch.kernel = FindKernel(plan, strategy->method);
-    launch.shape.grid = dim3(strategy->cluster_size);
-    launch.shape.block = dim3(kHistogramThreads);
-    launch.shape.shared_bytes = strategy->shared_bytes;
-    launch.shape.cluster_size = strategy->cluster_size;
-    const absl::StatusOr<uint64_t> resident = ResidentBlocks(launch, properties);
-    if (!resident.ok()) return resident.status();
-    if (*resident > 0 || strategy->method != HistogramMethod::kCluster) {
-      launch.shape.grid = dim3(GridBlocks(plan, *strategy, *resident));
-      return launch;
-    }
-    // A device may have no part that holds so many blocks of this kernel together.
-    limits.cluster_size_max = strategy->cluster_size / 2;
-  }
+  const bool weighted = plan.weight_type.has_value();
+  const bool by_value = !weighted && !plan.two_dimensional &&
+                        CanCountByValue(ElementSize(plan.array.element_type), plan.channel_count);
+  const HistogramShape shape{
+      .sample_count = plan.array.element_count,
+      .bin_count = plan.total_bin_count(),
+      .edge_count = edge_count,
+      .has_cells = HasCells(plan),
+      .value_count = by_value ? uint64_t{kByteValues} * plan.channel_count : 0,
+      .weight_words = weighted ? WeightLayoutOf(*plan.weight_type).words : 0};
+  const HistogramLimits limits{.shared_bytes_max =
+                                   static_cast<uint32_t>(properties.shared_bytes_per_block_max) -
+                                   kHistogramOwnBytes};
+  const auto strategy = ChooseHistogramStrategy(shape, limits, forced);
+  if (!strategy.ok()) return strategy.status();
+  CountingLaunch launch;
+  launch.strategy = *strategy;
+  launch.kernel = FindKernel(plan, *strategy, has_guesser);
+  launch.shape.block = dim3(kHistogramThreads);
+  launch.shape.shared_bytes = strategy->shared_bytes;
+  const absl::StatusOr<uint64_t> resident = ResidentBlocks(plan, launch, properties);
+  if (!resident.ok()) return resident.status();
+  launch.shape.grid = dim3(GridBlocks(plan, *strategy, *resident));
+  return launch;
 }
 
 }  // namespace gridfold::kernels::cuda

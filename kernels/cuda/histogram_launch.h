@@ -21,9 +21,11 @@ struct CountingLaunch {
   LaunchShape shape;
 };
 
-// `edge_count` is that of all tables together. Errors: FAILED_PRECONDITION where the forced method
+// `edge_count` is that of all tables together; `has_guesser` says whether the bins have
+// a BinGuesser. Errors: FAILED_PRECONDITION where the forced method
 // cannot be had; INTERNAL from CUDA.
 absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
+                                                  bool has_guesser,
                                                   const DeviceProperties& properties,
                                                   std::optional<HistogramMethod> forced);
 

@@ -37,7 +37,7 @@ __device__ ExtremeKeys ExtremesOfThread(const RangeArguments& arguments, const S
 
 template <class T>
 __global__ void __launch_bounds__(kRangeThreads) FindExtremes(const RangeArguments arguments) {
-  const SampleWalk walk(arguments.sample_count, arguments.channel_count);
+  const SampleWalk walk(arguments.sample_count, arguments.channel_count, BlockShare::Of(1));
   const ExtremeKeys keys = ExtremesOfThread<T>(arguments, walk);
   // Threads of a warp with the same channel add their part together.
   const auto same_channel =

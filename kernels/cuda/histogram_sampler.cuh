@@ -2,12 +2,10 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_SAMPLER_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_SAMPLER_CUH_
 
-#include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>
-
 #include <cstdint>
 
 #include "kernels/cuda/histogram_arguments.h"
+#include "kernels/cuda/histogram_outcomes.cuh"
 #include "kernels/cuda/histogram_walk.cuh"
 #include "kernels/numerics/bin_layout.h"
 
@@ -23,7 +21,8 @@ class Sampler {
   __device__ Sampler(const HistogramArguments& arguments, const double* shared_edges)
       : arguments_(arguments),
         shared_edges_(shared_edges),
-        walk_(arguments.sample_count, arguments.channel_count),
+        walk_(arguments.sample_count, arguments.channel_count,
+              BlockShare::Of(arguments.part_count)),
         x_bins_(BinsOf(walk_.channel)) {}
 
   __device__ uint32_t steps() const { return walk_.steps; }
@@ -67,24 +66,12 @@ class Sampler {
     }
   }
 
-  // Adds this thread's outcomes to those of the channel; once, at the end. Threads of a warp with
-  // the same channel add together.
-  __device__ void ReportOutcomes() const {
-    const auto same_channel = cooperative_groups::labeled_partition(
-        cooperative_groups::coalesced_threads(), walk_.channel);
-    for (int o = 0; o < kOutcomeCount; ++o) {
-      const uint64_t count = cooperative_groups::reduce(same_channel, uint64_t{outcomes_[o]},
-                                                        cooperative_groups::plus<uint64_t>());
-      if (count == 0 || same_channel.thread_rank() != 0) continue;
-      atomicAdd(reinterpret_cast<unsigned long long*>(arguments_.outcomes) +
-                    uint64_t{walk_.channel} * kOutcomeCount + o,
-                static_cast<unsigned long long>(count));
-    }
-  }
+  // Adds this thread's outcomes to those of the channel; once, at the end.
+  __device__ void ReportOutcomes() const { outcomes_.Report(arguments_, walk_.channel); }
 
  private:
   __device__ ChannelBins BinsOf(uint32_t channel) const {
-    ChannelBins bins = arguments_.channels[channel];
+    ChannelBins bins = ChannelBinsOf(arguments_, channel);
     if (shared_edges_ != nullptr && bins.layout.kind == BinKind::kTable) {
       bins.layout.edges = shared_edges_ + (bins.layout.edges - arguments_.edges);
     }
@@ -104,11 +91,7 @@ class Sampler {
       placement = Place2d(located, LocateBin(y_layout, y), x_bins_.layout.bin_count,
                           y_layout.bin_count, arguments_.out_of_range_policy);
     }
-    if (placement.outcome != 0) {
-      outcomes_[0] += placement.outcome == kUnderflowBin ? 1 : 0;
-      outcomes_[1] += placement.outcome == kOverflowBin ? 1 : 0;
-      outcomes_[2] += placement.outcome == kNanBin ? 1 : 0;
-    }
+    outcomes_.Count(placement.outcome);
     return placement.bin < 0 ? -1 : static_cast<int64_t>(x_bins_.first_bin) + placement.bin;
   }
 
@@ -116,7 +99,7 @@ class Sampler {
   const double* const shared_edges_;
   const SampleWalk walk_;
   const ChannelBins x_bins_;
-  uint32_t outcomes_[kOutcomeCount] = {0, 0, 0};
+  Outcomes outcomes_;
 };
 
 // Copies the tables of edges to `shared` where the arguments say so; null where they do not. All

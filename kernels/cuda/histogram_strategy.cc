@@ -1,6 +1,7 @@
 #include "kernels/cuda/histogram_strategy.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -10,76 +11,120 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-// Copies of counters take no more than this, so that a multiprocessor holds two blocks.
-constexpr uint64_t kCopiesBytesMax = 64 * 1024;
+// Copies of sums of weights take no more than this, so that a multiprocessor holds two blocks.
+constexpr uint64_t kWeightCopiesBytesMax = 64 * 1024;
 constexpr uint32_t kCopiesMax = 32;  // One for each lane of a warp, each in a bank of its own.
 
-// Bin numbers on their way: two buffers, so that one can be filled while the other is read.
-constexpr uint64_t kExchangeBytes =
-    uint64_t{2} * kHistogramThreads * kClusterItems * sizeof(uint32_t);
-
-constexpr uint32_t kClusterSizes[] = {2, 4, 8, 16};
+// More parts would take longer to read the samples than counting in device memory takes.
+constexpr uint64_t kPartsMax = 16;
 
 uint64_t CounterBytes(const HistogramShape& shape) {
   return shape.weight_words > 0 ? shape.weight_words * sizeof(uint64_t) : sizeof(uint32_t);
 }
 
-// Puts tables of edges beside what `strategy` already needs, where there is room.
-HistogramStrategy WithEdges(HistogramStrategy strategy, const HistogramShape& shape,
-                            const HistogramLimits& limits) {
+// Of so many counters in a block. Without weights there is one more, for samples in none of them.
+uint64_t CountersBytes(const HistogramShape& shape, uint64_t count, uint32_t copies) {
+  const uint64_t with_spare = shape.weight_words > 0 ? count : count + 1;
+  return HistogramPartBytes(with_spare * copies * CounterBytes(shape));
+}
+
+// What of a block's shared memory tables take.
+struct TableRoom {
+  uint64_t bytes = 0;
+  uint32_t cell_count = 0;
+};
+
+// Room for tables beside one copy of `count` counters: for edges and many cells, or fewer, or edges
+// alone, or none.
+TableRoom RoomForTables(const HistogramShape& shape, uint64_t count,
+                        const HistogramLimits& limits) {
+  constexpr uint64_t kCellsPerBin = 16;
+  constexpr uint64_t kCellsMin = 64;
+  constexpr uint64_t kCellsMax = 16'384;
+  if (shape.edge_count == 0) return {};
+  const uint64_t taken = CountersBytes(shape, count, 1);
+  const uint64_t left =
+      limits.shared_bytes_max - std::min<uint64_t>(taken, limits.shared_bytes_max);
+  if (shape.edge_count > left / sizeof(double)) return {};
   const uint64_t edge_bytes = HistogramPartBytes(shape.edge_count * sizeof(double));
-  strategy.edges_in_shared =
-      shape.edge_count > 0 && edge_bytes <= limits.shared_bytes_max - strategy.shared_bytes;
-  if (strategy.edges_in_shared) strategy.shared_bytes += static_cast<uint32_t>(edge_bytes);
+  if (edge_bytes > left) return {};
+  if (!shape.has_cells) return {edge_bytes, 0};
+  const uint64_t wanted = std::bit_ceil(kCellsPerBin * shape.edge_count);
+  for (uint64_t cells = std::clamp(wanted, kCellsMin, kCellsMax); cells >= kCellsMin; cells /= 2) {
+    const uint64_t bytes = edge_bytes + HistogramPartBytes(cells * sizeof(int32_t));
+    if (bytes <= left) return {bytes, static_cast<uint32_t>(cells)};
+  }
+  return {edge_bytes, 0};
+}
+
+HistogramStrategy WithTables(HistogramStrategy strategy, const TableRoom& room) {
+  strategy.edges_in_shared = room.bytes > 0;
+  strategy.cell_count = room.cell_count;
+  strategy.shared_bytes += static_cast<uint32_t>(room.bytes);
   return strategy;
+}
+
+// As many copies of `count` counters as there is room for, beside tables, and samples to be counted
+// in them.
+HistogramStrategy WithCopies(HistogramStrategy strategy, uint64_t count,
+                             const HistogramShape& shape, const HistogramLimits& limits) {
+  const TableRoom tables = RoomForTables(shape, count, limits);
+  uint64_t bytes_max = limits.shared_bytes_max - tables.bytes;
+  if (shape.weight_words > 0) bytes_max = std::min(bytes_max, kWeightCopiesBytesMax);
+  while (strategy.copies < kCopiesMax && count * strategy.copies < shape.sample_count &&
+         CountersBytes(shape, count, strategy.copies * 2) <= bytes_max) {
+    strategy.copies *= 2;
+  }
+  strategy.bins_per_block = static_cast<uint32_t>(count);
+  strategy.shared_bytes = static_cast<uint32_t>(CountersBytes(shape, count, strategy.copies));
+  return WithTables(strategy, tables);
+}
+
+// Counters that a block has room for.
+uint64_t BinsPerBlockMax(const HistogramShape& shape, const HistogramLimits& limits) {
+  const uint64_t counters = limits.shared_bytes_max / kHistogramPartAlignment *
+                            kHistogramPartAlignment / CounterBytes(shape);
+  return shape.weight_words > 0 || counters == 0 ? counters : counters - 1;
+}
+
+std::optional<HistogramStrategy> Values(const HistogramShape& shape,
+                                        const HistogramLimits& limits) {
+  if (shape.value_count == 0 || shape.value_count > BinsPerBlockMax(shape, limits)) {
+    return std::nullopt;
+  }
+  HistogramShape without_tables = shape;  // Bins are located once.
+  without_tables.edge_count = 0;
+  return WithCopies({.method = HistogramMethod::kValues}, shape.value_count, without_tables,
+                    limits);
 }
 
 std::optional<HistogramStrategy> Shared(const HistogramShape& shape,
                                         const HistogramLimits& limits) {
-  const uint64_t bytes_per_copy = shape.bin_count * CounterBytes(shape);
-  if (shape.bin_count > limits.shared_bytes_max ||
-      HistogramPartBytes(bytes_per_copy) > limits.shared_bytes_max) {
-    return std::nullopt;
-  }
-  const uint64_t copies_bytes_max = std::min<uint64_t>(kCopiesBytesMax, limits.shared_bytes_max);
-  HistogramStrategy strategy{.method = HistogramMethod::kShared};
-  while (strategy.copies < kCopiesMax &&
-         HistogramPartBytes(bytes_per_copy * strategy.copies * 2) <= copies_bytes_max) {
-    strategy.copies *= 2;
-  }
-  strategy.bins_per_block = static_cast<uint32_t>(shape.bin_count);
-  strategy.shared_bytes =
-      static_cast<uint32_t>(HistogramPartBytes(bytes_per_copy * strategy.copies));
-  return WithEdges(strategy, shape, limits);
+  if (shape.bin_count > BinsPerBlockMax(shape, limits)) return std::nullopt;
+  return WithCopies({.method = HistogramMethod::kShared}, shape.bin_count, shape, limits);
 }
 
-std::optional<HistogramStrategy> Cluster(const HistogramShape& shape,
-                                         const HistogramLimits& limits) {
-  if (shape.weight_words > 0 || limits.shared_bytes_max <= kExchangeBytes) return std::nullopt;
-  const uint64_t bins_max = (limits.shared_bytes_max - kExchangeBytes) / kHistogramPartAlignment *
-                            kHistogramPartAlignment / CounterBytes(shape);
-  for (const uint32_t size : kClusterSizes) {
-    if (size > limits.cluster_size_max) break;
-    const uint64_t bins_per_block = CeilDivide(shape.bin_count, size);
-    if (bins_per_block > bins_max) continue;
-    HistogramStrategy strategy{.method = HistogramMethod::kCluster, .cluster_size = size};
-    strategy.bins_per_block = static_cast<uint32_t>(bins_per_block);
-    strategy.shared_bytes = static_cast<uint32_t>(
-        HistogramPartBytes(bins_per_block * CounterBytes(shape)) + kExchangeBytes);
-    return WithEdges(strategy, shape, limits);
-  }
-  return std::nullopt;
+std::optional<HistogramStrategy> Parts(const HistogramShape& shape, const HistogramLimits& limits) {
+  if (shape.weight_words > 0) return std::nullopt;
+  const uint64_t part_count =
+      std::max<uint64_t>(2, CeilDivide(shape.bin_count, BinsPerBlockMax(shape, limits)));
+  if (part_count > kPartsMax) return std::nullopt;
+  HistogramStrategy strategy{.method = HistogramMethod::kParts,
+                             .part_count = static_cast<uint32_t>(part_count)};
+  return WithCopies(strategy, CeilDivide(shape.bin_count, part_count), shape, limits);
 }
 
-HistogramStrategy Global(const HistogramShape& shape, const HistogramLimits& limits) {
-  return WithEdges({.method = HistogramMethod::kGlobal}, shape, limits);
+HistogramStrategy Global(HistogramShape shape, const HistogramLimits& limits) {
+  shape.has_cells = false;
+  return WithTables({.method = HistogramMethod::kGlobal}, RoomForTables(shape, 0, limits));
 }
 
 std::optional<HistogramStrategy> Make(HistogramMethod method, const HistogramShape& shape,
                                       const HistogramLimits& limits) {
   switch (method) {
+    case HistogramMethod::kValues: return Values(shape, limits);
     case HistogramMethod::kShared: return Shared(shape, limits);
-    case HistogramMethod::kCluster: return Cluster(shape, limits);
+    case HistogramMethod::kParts: return Parts(shape, limits);
     case HistogramMethod::kGlobal: break;
   }
   return Global(shape, limits);
@@ -89,8 +134,9 @@ std::optional<HistogramStrategy> Make(HistogramMethod method, const HistogramSha
 
 const char* HistogramMethodName(HistogramMethod method) {
   switch (method) {
+    case HistogramMethod::kValues: return "histogram/values";
     case HistogramMethod::kShared: return "histogram/shared";
-    case HistogramMethod::kCluster: return "histogram/cluster";
+    case HistogramMethod::kParts: return "histogram/parts";
     case HistogramMethod::kGlobal: break;
   }
   return "histogram/global";
@@ -106,8 +152,12 @@ absl::StatusOr<HistogramStrategy> ChooseHistogramStrategy(const HistogramShape& 
   }
   // Private counters are cleared and added up for every block, which fewer samples than counters,
   // or words of them, do not pay for.
-  if (shape.sample_count / std::max<uint32_t>(shape.weight_words, 1) >= shape.bin_count) {
-    for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kCluster}) {
+  const uint64_t samples_per_word = shape.sample_count / std::max<uint32_t>(shape.weight_words, 1);
+  const uint64_t counters =
+      shape.value_count > 0 ? std::min(shape.value_count, shape.bin_count) : shape.bin_count;
+  if (samples_per_word >= counters) {
+    for (const HistogramMethod method :
+         {HistogramMethod::kValues, HistogramMethod::kShared, HistogramMethod::kParts}) {
       if (std::optional<HistogramStrategy> strategy = Make(method, shape, limits)) return *strategy;
     }
   }

@@ -1,10 +1,12 @@
 // How the counters of a histogram are kept while samples are counted: a pure function of the bins
 // and of what the device offers. Plain C++; needs no device.
 //
+//   values   samples of 8 bits: every block counts how often it meets each value, whatever the bins
+//            are; bins get the counts of their values at the end
 //   shared   every block counts all bins in its own shared memory, in several copies where bins are
 //            few, so that samples which all fall into one bin do not wait for each other
-//   cluster  the bins are dealt out over the shared memory of a thread-block cluster; each block
-//            locates its samples and the others read the bin numbers from it
+//   parts    the bins are dealt out over the shared memory of several blocks, which read the same
+//            samples at about the same time, so that device memory is read once for all of them
 //   global   counters in device memory, which a warp adds to once for all its samples of one bin
 //
 // With weights a counter is an exact sum, of several words.
@@ -18,9 +20,9 @@
 
 namespace gridfold::kernels::cuda {
 
-enum class HistogramMethod : uint8_t { kShared, kCluster, kGlobal };
+enum class HistogramMethod : uint8_t { kValues, kShared, kParts, kGlobal };
 
-// "histogram/shared", "histogram/cluster" or "histogram/global".
+// "histogram/values", "histogram/shared", "histogram/parts" or "histogram/global".
 const char* HistogramMethodName(HistogramMethod method);
 
 // What the choice depends on.
@@ -28,34 +30,44 @@ struct HistogramShape {
   uint64_t sample_count = 0;
   uint64_t bin_count = 0;     // Of all channels together.
   uint64_t edge_count = 0;    // Of all tables of edges together.
+  bool has_cells = false;     // Whether the bins of the one table can be found by cells.
+  uint64_t value_count = 0;   // Of all channels together, where samples can be counted by value.
   uint32_t weight_words = 0;  // Of 64 bits, for the sum of a bin's weights; 0 without weights.
 };
 struct HistogramLimits {
   uint32_t shared_bytes_max = 48 * 1024;  // Of a block.
-  uint32_t cluster_size_max = 1;          // 1 where there are no clusters.
 };
 
 struct HistogramStrategy {
   HistogramMethod method = HistogramMethod::kGlobal;
-  uint32_t cluster_size = 1;
-  uint32_t copies = 1;           // kShared: of each counter; a power of two.
-  uint32_t bins_per_block = 0;   // kShared: all bins. kCluster: those of one block.
+  uint32_t part_count = 1;       // kParts: blocks that read the same samples.
+  uint32_t copies = 1;           // kValues, kShared: of each counter; a power of two.
+  uint32_t bins_per_block = 0;   // kShared: all bins. kParts: those of one block. kValues: values.
   bool edges_in_shared = false;  // Whether tables of edges are copied to shared memory.
+  uint32_t cell_count = 0;       // Cells by which bins are found; 0 where they are not.
   uint32_t shared_bytes = 0;     // Dynamic shared memory of a block.
 };
 
-// Shared memory of a block is laid out as counters, then tables of edges, then, for clusters, bin
-// numbers on their way; each part starts at a multiple of this.
+// Shared memory of a block is laid out as counters, then tables of edges, then notes of cells; each
+// part starts at a multiple of this.
 inline constexpr uint32_t kHistogramPartAlignment = 16;
 constexpr uint64_t HistogramPartBytes(uint64_t size_bytes) {
   return (size_bytes + kHistogramPartAlignment - 1) / kHistogramPartAlignment *
          kHistogramPartAlignment;
 }
 
-// Samples that each thread of a cluster's block locates before bin numbers are exchanged, and the
-// threads of such a block.
-inline constexpr uint32_t kClusterItems = 4;
+// Threads of a block. It fills the shared memory of its multiprocessor.
 inline constexpr uint32_t kHistogramThreads = 1024;
+
+// Shared memory that blocks have for themselves, beside what strategies deal out.
+inline constexpr uint32_t kHistogramOwnBytes = 16;
+
+// Values of a sample of 8 bits, and the most channels that can be counted by value: their places in
+// a word of four samples are always the same.
+inline constexpr uint32_t kByteValues = 256;
+constexpr bool CanCountByValue(uint64_t element_bytes, uint32_t channel_count) {
+  return element_bytes == 1 && (channel_count == 1 || channel_count == 2 || channel_count == 4);
+}
 
 // The strategy for `shape`, or with the `forced` method, for tests and benchmarks. Errors:
 // FAILED_PRECONDITION where a forced method cannot be had; never otherwise.

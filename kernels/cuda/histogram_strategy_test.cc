@@ -7,8 +7,8 @@ namespace gridfold::kernels::cuda {
 namespace {
 
 // A GPU of compute capability 9.0, and one of 7.5.
-constexpr HistogramLimits kHopper{.shared_bytes_max = 227 * 1024, .cluster_size_max = 16};
-constexpr HistogramLimits kTuring{.shared_bytes_max = 64 * 1024, .cluster_size_max = 1};
+constexpr HistogramLimits kHopper{.shared_bytes_max = 227 * 1024};
+constexpr HistogramLimits kTuring{.shared_bytes_max = 64 * 1024};
 
 HistogramShape ShapeOf(uint64_t bin_count, uint32_t weight_words = 0, uint64_t edge_count = 0) {
   return {.sample_count = uint64_t{1} << 28,
@@ -26,8 +26,8 @@ TEST(HistogramStrategyTest, FewBinsHaveACopyForEachLane) {
   EXPECT_EQ(strategy.method, HistogramMethod::kShared);
   EXPECT_EQ(strategy.copies, 32);
   EXPECT_EQ(strategy.bins_per_block, 256);
-  EXPECT_EQ(strategy.shared_bytes, 256 * 32 * sizeof(uint32_t));
-  EXPECT_EQ(strategy.cluster_size, 1);
+  EXPECT_EQ(strategy.shared_bytes, 257 * 32 * sizeof(uint32_t));
+  EXPECT_EQ(strategy.part_count, 1);
 }
 
 TEST(HistogramStrategyTest, MoreBinsHaveFewerCopies) {
@@ -42,34 +42,45 @@ TEST(HistogramStrategyTest, MoreBinsHaveFewerCopies) {
 }
 
 TEST(HistogramStrategyTest, SharedMemoryIsUsedToTheLastBin) {
-  const uint64_t most = kHopper.shared_bytes_max / sizeof(uint32_t);
+  const uint64_t most = kHopper.shared_bytes_max / sizeof(uint32_t) - 1;
   EXPECT_EQ(Choose(ShapeOf(most), kHopper).method, HistogramMethod::kShared);
-  EXPECT_EQ(Choose(ShapeOf(most + 1), kHopper).method, HistogramMethod::kCluster);
-  EXPECT_EQ(Choose(ShapeOf(most + 1), kTuring).method, HistogramMethod::kGlobal);
+  EXPECT_EQ(Choose(ShapeOf(most + 1), kHopper).method, HistogramMethod::kParts);
+  EXPECT_EQ(Choose(ShapeOf(most + 1), kTuring).part_count, 4);
 }
 
-TEST(HistogramStrategyTest, ClustersGrowWithTheBins) {
-  uint32_t cluster_size = 2;
-  for (const uint64_t bins : {60'000, 90'000, 100'000, 199'000, 200'000, 399'000, 798'000}) {
+TEST(HistogramStrategyTest, PartsGrowWithTheBins) {
+  uint32_t part_count = 2;
+  for (const uint64_t bins : {60'000, 90'000, 100'000, 131'072, 200'000, 262'144, 900'000}) {
     const HistogramStrategy strategy = Choose(ShapeOf(bins), kHopper);
-    ASSERT_EQ(strategy.method, HistogramMethod::kCluster) << bins;
-    EXPECT_GE(strategy.cluster_size, cluster_size) << bins;
-    EXPECT_GE(uint64_t{strategy.cluster_size} * strategy.bins_per_block, bins);
+    ASSERT_EQ(strategy.method, HistogramMethod::kParts) << bins;
+    EXPECT_GE(strategy.part_count, part_count) << bins;
+    EXPECT_GE(uint64_t{strategy.part_count} * strategy.bins_per_block, bins);
     EXPECT_LE(strategy.shared_bytes, kHopper.shared_bytes_max);
-    cluster_size = strategy.cluster_size;
+    part_count = strategy.part_count;
   }
-  EXPECT_EQ(cluster_size, 16);
+  EXPECT_EQ(part_count, 16);
+  EXPECT_EQ(Choose(ShapeOf(131'072), kHopper).part_count, 3);
+  EXPECT_EQ(Choose(ShapeOf(262'144), kHopper).part_count, 5);
   EXPECT_EQ(Choose(ShapeOf(1'048'576), kHopper).method, HistogramMethod::kGlobal);
 }
 
-TEST(HistogramStrategyTest, ClustersStayWithinTheDevice) {
-  HistogramLimits limits = kHopper;
-  limits.cluster_size_max = 4;
-  EXPECT_EQ(Choose(ShapeOf(150'000), limits).cluster_size, 4);
-  EXPECT_EQ(Choose(ShapeOf(250'000), limits).method, HistogramMethod::kGlobal);
+TEST(HistogramStrategyTest, SamplesOf8BitsAreCountedByValue) {
+  for (const uint64_t bins : {1, 256, 100'000, 10'000'000}) {
+    HistogramShape shape = ShapeOf(bins);
+    shape.value_count = 256;
+    const HistogramStrategy strategy = Choose(shape, kHopper);
+    EXPECT_EQ(strategy.method, HistogramMethod::kValues);
+    EXPECT_EQ(strategy.bins_per_block, 256);
+    EXPECT_EQ(strategy.copies, 32);
+    EXPECT_EQ(strategy.shared_bytes, 257 * 32 * sizeof(uint32_t));
+  }
+  EXPECT_FALSE(CanCountByValue(2, 1));
+  EXPECT_TRUE(CanCountByValue(1, 1));
+  EXPECT_TRUE(CanCountByValue(1, 4));
+  EXPECT_FALSE(CanCountByValue(1, 3));
 }
 
-TEST(HistogramStrategyTest, WeightsTakeTheRoomOfTheirSumsAndNoClusters) {
+TEST(HistogramStrategyTest, WeightsTakeTheRoomOfTheirSumsAndNoParts) {
   for (const uint32_t words : {3, 11, 69}) {
     const uint64_t most = kHopper.shared_bytes_max / (words * sizeof(uint64_t));
     EXPECT_EQ(Choose(ShapeOf(most, words), kHopper).method, HistogramMethod::kShared) << words;
@@ -96,15 +107,41 @@ TEST(HistogramStrategyTest, EdgesAreSharedWhereThereIsRoom) {
   EXPECT_FALSE(Choose(ShapeOf(100), kHopper).edges_in_shared);
 }
 
+TEST(HistogramStrategyTest, CellsTakeWhatCountersLeave) {
+  HistogramShape shape = ShapeOf(1024, 0, 1025);
+  shape.has_cells = true;
+  const HistogramStrategy few = Choose(shape, kHopper);
+  EXPECT_EQ(few.method, HistogramMethod::kShared);
+  EXPECT_EQ(few.cell_count, 16'384);
+  EXPECT_EQ(few.copies, 32);
+  EXPECT_LE(few.shared_bytes, kHopper.shared_bytes_max);
+
+  shape.bin_count = 16'000;
+  shape.edge_count = 16'001;
+  const HistogramStrategy many = Choose(shape, kHopper);
+  EXPECT_EQ(many.method, HistogramMethod::kShared);
+  EXPECT_TRUE(many.edges_in_shared);
+  EXPECT_GE(many.cell_count, 8192);
+  EXPECT_LE(many.shared_bytes, kHopper.shared_bytes_max);
+
+  shape.bin_count = 50'000;
+  shape.edge_count = 50'001;
+  EXPECT_EQ(Choose(shape, kHopper).cell_count, 0);
+  shape.sample_count = 1;
+  EXPECT_EQ(Choose(shape, kHopper).cell_count, 0);
+}
+
 TEST(HistogramStrategyTest, NothingNeedsMoreSharedMemoryThanThereIs) {
   for (const HistogramLimits& limits : {kHopper, kTuring}) {
     for (uint64_t bins = 1; bins < uint64_t{1} << 40; bins = bins * 3 / 2 + 1) {
       for (const uint64_t edges : {uint64_t{0}, bins + 1, uint64_t{5000}}) {
         for (const uint32_t weight_words : {0, 3, 11, 69}) {
-          const HistogramShape shape{.sample_count = uint64_t{1} << 41,
-                                     .bin_count = bins,
-                                     .edge_count = edges,
-                                     .weight_words = weight_words};
+          HistogramShape shape{.sample_count = uint64_t{1} << 41,
+                               .bin_count = bins,
+                               .edge_count = edges,
+                               .weight_words = weight_words};
+          EXPECT_LE(Choose(shape, limits).shared_bytes, limits.shared_bytes_max);
+          shape.has_cells = weight_words == 0;
           EXPECT_LE(Choose(shape, limits).shared_bytes, limits.shared_bytes_max);
         }
       }
@@ -126,7 +163,7 @@ TEST(HistogramStrategyTest, FewerSamplesThanBinsAreCountedWhereTheAnswerStands) 
 
 TEST(HistogramStrategyTest, AMethodCanBeForced) {
   for (const HistogramMethod method :
-       {HistogramMethod::kShared, HistogramMethod::kCluster, HistogramMethod::kGlobal}) {
+       {HistogramMethod::kShared, HistogramMethod::kParts, HistogramMethod::kGlobal}) {
     const auto strategy = ChooseHistogramStrategy(ShapeOf(100), kHopper, method);
     ASSERT_TRUE(strategy.ok()) << strategy.status();
     EXPECT_EQ(strategy->method, method);
@@ -140,14 +177,15 @@ TEST(HistogramStrategyTest, AForcedMethodThatCannotBeHadIsAnError) {
   };
   constexpr absl::StatusCode kError = absl::StatusCode::kFailedPrecondition;
   EXPECT_EQ(code(60'000, 0, kHopper, HistogramMethod::kShared), kError);
-  EXPECT_EQ(code(1'048'576, 0, kHopper, HistogramMethod::kCluster), kError);
-  EXPECT_EQ(code(100, 11, kHopper, HistogramMethod::kCluster), kError);
-  EXPECT_EQ(code(100, 0, kTuring, HistogramMethod::kCluster), kError);
+  EXPECT_EQ(code(1'048'576, 0, kHopper, HistogramMethod::kParts), kError);
+  EXPECT_EQ(code(100, 11, kHopper, HistogramMethod::kParts), kError);
+  EXPECT_EQ(code(100, 0, kHopper, HistogramMethod::kValues), kError);
 }
 
 TEST(HistogramStrategyTest, NamesAreThoseOfTheDocuments) {
+  EXPECT_STREQ(HistogramMethodName(HistogramMethod::kValues), "histogram/values");
   EXPECT_STREQ(HistogramMethodName(HistogramMethod::kShared), "histogram/shared");
-  EXPECT_STREQ(HistogramMethodName(HistogramMethod::kCluster), "histogram/cluster");
+  EXPECT_STREQ(HistogramMethodName(HistogramMethod::kParts), "histogram/parts");
   EXPECT_STREQ(HistogramMethodName(HistogramMethod::kGlobal), "histogram/global");
 }
 

@@ -1,5 +1,7 @@
 #include "kernels/cuda/histogram_tables.h"
 
+#include <algorithm>
+
 #include "kernels/cuda/cuda_status.h"
 
 namespace gridfold::kernels::cuda {
@@ -55,9 +57,15 @@ absl::StatusOr<HistogramTables> UploadTables(const std::vector<PlannedBins>& bin
     channels[c] = {LayoutOf(bins[c], *device_edges + tables.first_edges[c]), first_bin};
     first_bin += bins[c].bin_count;
   }
+  HistogramTables result{.edges = *device_edges, .edge_count = tables.edge_count};
+  if (channels.size() <= kFewChannels) {
+    std::copy(channels.begin(), channels.end(), result.few_channels.begin());
+    return result;
+  }
   const absl::StatusOr<const ChannelBins*> device_channels = Upload(channels, scratch, stream);
   if (!device_channels.ok()) return device_channels.status();
-  return HistogramTables{*device_channels, *device_edges, tables.edge_count};
+  result.channels = *device_channels;
+  return result;
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -23,14 +24,16 @@ struct EdgeTables {
 };
 
 struct HistogramTables {
-  const ChannelBins* channels = nullptr;
+  const ChannelBins* channels = nullptr;  // Null where few_channels has them.
+  std::array<ChannelBins, kFewChannels> few_channels = {};
   const double* edges = nullptr;
   uint64_t edge_count = 0;
 };
 
 uint64_t HistogramTablesBytes(uint64_t bins_count, uint64_t edge_count);
 
-// Enqueues the copies of resolved `bins` to memory of `scratch`; `bins` may change on return.
+// Enqueues the copies of resolved `bins` to memory of `scratch`, where they have tables or belong
+// to more than few channels; `bins` may change on return.
 absl::StatusOr<HistogramTables> UploadTables(const std::vector<PlannedBins>& bins, Scratch& scratch,
                                              cudaStream_t stream);
 

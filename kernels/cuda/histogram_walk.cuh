@@ -7,13 +7,24 @@
 
 namespace gridfold::kernels::cuda {
 
+// Which of the blocks that share out the samples this one is. The parts of a histogram take the
+// same samples: they count as one block.
+struct BlockShare {
+  uint32_t rank;
+  uint32_t count;
+
+  __device__ static BlockShare Of(uint32_t part_count) {
+    return {blockIdx.x / part_count, gridDim.x / part_count};
+  }
+};
+
 // Which samples a thread takes: first, first + stride, ... of channel first % channel_count. Steps
 // have 32 bits: no device holds 2^32 samples for each thread of a block.
 struct SampleWalk {
-  // Requires at least as many threads in the grid as channels.
-  __device__ SampleWalk(uint64_t sample_count, uint32_t channel_count) {
-    const uint64_t threads = uint64_t{gridDim.x} * blockDim.x;
-    first = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  // Requires at least as many threads in all blocks as channels.
+  __device__ SampleWalk(uint64_t sample_count, uint32_t channel_count, const BlockShare& block) {
+    const uint64_t threads = uint64_t{block.count} * blockDim.x;
+    first = uint64_t{block.rank} * blockDim.x + threadIdx.x;
     stride = channel_count == 1 ? threads : threads - threads % channel_count;
     channel = channel_count == 1 ? 0 : static_cast<uint32_t>(first % channel_count);
     // Threads past the stride would take what others take.

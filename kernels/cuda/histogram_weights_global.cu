@@ -38,7 +38,7 @@ class GlobalSums {
 
 template <class T>
 __global__ void __launch_bounds__(kHistogramThreads)
-    SumInGlobal(const HistogramArguments arguments) {
+    SumInGlobal(const __grid_constant__ HistogramArguments arguments) {
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
   const double* const edges = CopyEdges(arguments, reinterpret_cast<double*>(shared));
   cooperative_groups::this_thread_block().sync();

@@ -112,7 +112,7 @@ class SharedSums {
 
 template <class T>
 __global__ void __launch_bounds__(kHistogramThreads)
-    SumInShared(const HistogramArguments arguments) {
+    SumInShared(const __grid_constant__ HistogramArguments arguments) {
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
   const auto block = cooperative_groups::this_thread_block();
   SharedSums sums(arguments, reinterpret_cast<uint32_t*>(shared));

@@ -45,7 +45,6 @@ absl::Status CudaLane::Histogram(const HistogramPlan& plan, const HistogramInput
       LaunchHistogram(plan, device_input, scratch, properties_, stream_.get());
   if (!counted.ok()) return counted.status();
   statistics.strategy = HistogramMethodName(counted->strategy.method);
-  statistics.cluster_size = counted->strategy.cluster_size;
   statistics.bytes_read = HistogramBytesRead(plan);
   status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   if (!status.ok()) return status;

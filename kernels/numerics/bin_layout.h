@@ -43,7 +43,7 @@ struct BinLayout {
     b.bins_per_unit = static_cast<double>(bin_count) / (upper - lower);
     return b;
   }
-  static BinLayout Table(const double* edges, uint64_t bin_count) {
+  GRIDFOLD_HD static BinLayout Table(const double* edges, uint64_t bin_count) {
     BinLayout b;
     b.kind = BinKind::kTable;
     b.bin_count = bin_count;

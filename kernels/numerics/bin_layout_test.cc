@@ -8,19 +8,12 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kernels/numerics/bin_layout_test.h"
 
 namespace gridfold::kernels {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Samples and edges are all exact in long double, so its comparisons are those of real numbers.
-using Real = long double;
-
-template <class T>
-Real RealOf(T x) {
-  return static_cast<Real>(ToCompute(x));
-}
 
 std::vector<double> EdgesOf(const BinLayout& bins) {
   std::vector<double> edges(bins.bin_count + 1);
@@ -38,28 +31,6 @@ int64_t BinByEdges(const std::vector<double>& edges, Real x) {
                                       [](Real a, double b) { return a < static_cast<Real>(b); });
   const auto last = static_cast<int64_t>(edges.size()) - 2;
   return std::min<int64_t>(above - edges.begin() - 1, last);
-}
-
-// The value of T nearest to x, and the values next to it.
-template <class T>
-std::vector<T> ValuesAround(double x) {
-  std::vector<T> values;
-  if constexpr (HalfElement<T>) {
-    const uint16_t bits = T::FromDouble(x).bits;
-    for (int step = -2; step <= 2; ++step) values.push_back(T{static_cast<uint16_t>(bits + step)});
-  } else if constexpr (std::is_floating_point_v<T>) {
-    const T nearest = static_cast<T>(x);
-    const T low = std::nextafter(nearest, std::numeric_limits<T>::lowest());
-    values = {low, nearest, std::nextafter(nearest, std::numeric_limits<T>::max())};
-  } else {
-    const Real least = std::numeric_limits<T>::min();
-    const Real most = std::numeric_limits<T>::max();
-    for (int step = -2; step <= 2; ++step) {
-      const Real value = std::floor(static_cast<Real>(x)) + step;
-      if (value >= least && value <= most) values.push_back(static_cast<T>(value));
-    }
-  }
-  return values;
 }
 
 // Both ways to hold the same edges agree with the comparison for every value around every edge.
@@ -88,8 +59,6 @@ std::vector<uint64_t> BinCounts() {
 
 template <class T>
 class BinLayoutTest : public testing::Test {};
-using AllTypes = testing::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
-                                uint64_t, Float16, Bfloat16, float, double>;
 TYPED_TEST_SUITE(BinLayoutTest, AllTypes);
 
 TYPED_TEST(BinLayoutTest, EverySampleNearAnEdgeIsDecidedByComparison) {

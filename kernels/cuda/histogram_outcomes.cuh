@@ -1,0 +1,53 @@
+// What a thread keeps of samples outside the bins.
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_OUTCOMES_CUH_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_OUTCOMES_CUH_
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/histogram_arguments.h"
+#include "kernels/numerics/bin_layout.h"
+
+namespace gridfold::kernels::cuda {
+
+__device__ inline const ChannelBins& ChannelBinsOf(const HistogramArguments& arguments,
+                                                   uint32_t channel) {
+  return arguments.channels != nullptr ? arguments.channels[channel]
+                                       : arguments.few_channels[channel];
+}
+
+// Samples of one channel by their outcome.
+class Outcomes {
+ public:
+  // `outcome` is that of a Placement; 0, of a sample in a bin, is not counted.
+  __device__ void Count(int64_t outcome) {
+    if (outcome == 0) return;
+    counts_[0] += outcome == kUnderflowBin ? 1 : 0;
+    counts_[1] += outcome == kOverflowBin ? 1 : 0;
+    counts_[2] += outcome == kNanBin ? 1 : 0;
+  }
+
+  // Adds them to those of the channel in device memory; once, at the end. Threads of a warp with
+  // the same channel add together.
+  __device__ void Report(const HistogramArguments& arguments, uint32_t channel) const {
+    const auto same_channel =
+        cooperative_groups::labeled_partition(cooperative_groups::coalesced_threads(), channel);
+    for (int o = 0; o < kOutcomeCount; ++o) {
+      const uint64_t count = cooperative_groups::reduce(same_channel, uint64_t{counts_[o]},
+                                                        cooperative_groups::plus<uint64_t>());
+      if (count == 0 || same_channel.thread_rank() != 0) continue;
+      atomicAdd(reinterpret_cast<unsigned long long*>(arguments.outcomes) +
+                    uint64_t{channel} * kOutcomeCount + o,
+                static_cast<unsigned long long>(count));
+    }
+  }
+
+ private:
+  uint32_t counts_[kOutcomeCount] = {0, 0, 0};
+};
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_OUTCOMES_CUH_

@@ -1,0 +1,155 @@
+// How warps share out the samples of an array as vectors of 16 bytes: they draw turns, so that none
+// waits for others at the end, and the vectors of a turn are on their way while those of the one
+// before it are counted.
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_TURNS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_TURNS_CUH_
+
+#include <bit>
+#include <cstdint>
+
+#include "kernels/cuda/histogram_walk.cuh"
+#include "kernels/element_type.h"
+
+namespace gridfold::kernels::cuda {
+
+inline constexpr uint32_t kWarpLanes = 32;
+inline constexpr uint32_t kTurnVectors = 4;  // Of each lane.
+inline constexpr uint32_t kVectorBytes = 16;
+
+// Samples of a vector, and of a warp's turn.
+template <class T>
+inline constexpr uint32_t kVectorSamples = kVectorBytes / sizeof(T);
+template <class T>
+inline constexpr uint32_t kTurnSamples = kVectorSamples<T>* kTurnVectors* kWarpLanes;
+
+// Sample j of a vector.
+template <class T>
+__device__ inline T SampleOf(const uint4& vector, uint32_t j) {
+  const auto word = [&](uint32_t w) {
+    return w == 0 ? vector.x : w == 1 ? vector.y : w == 2 ? vector.z : vector.w;
+  };
+  if constexpr (sizeof(T) == 8) {
+    const uint64_t bits =
+        j == 0 ? uint64_t{vector.y} << 32 | vector.x : uint64_t{vector.w} << 32 | vector.z;
+    return std::bit_cast<T>(bits);
+  } else if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<T>(word(j));
+  } else {
+    constexpr uint32_t kPerWord = 4 / sizeof(T);
+    const uint32_t bits = word(j / kPerWord) >> (j % kPerWord * 8 * sizeof(T));
+    if constexpr (sizeof(T) == 2) {
+      return std::bit_cast<T>(static_cast<uint16_t>(bits));
+    } else {
+      return std::bit_cast<T>(static_cast<uint8_t>(bits));
+    }
+  }
+}
+
+// The samples of an array: the whole turns of vectors in it, and what is left before and after
+// them.
+template <class T>
+struct TurnRange {
+  const uint4* vectors;  // Of the block's first turn, of this lane.
+  uint64_t stride;       // Vectors from a turn of the block to its next.
+  uint32_t count;        // Turns of this block.
+  const T* samples;
+  uint64_t head;  // Samples before the first turn of all.
+  uint64_t tail;  // Index of the first sample after the last.
+  uint64_t sample_count;
+
+  __device__ TurnRange(const void* array, uint64_t array_samples, const BlockShare& block)
+      : samples(static_cast<const T*>(array)), sample_count(array_samples) {
+    const uint32_t misaligned =
+        static_cast<uint32_t>(reinterpret_cast<uintptr_t>(array) % kVectorBytes);
+    head = misaligned == 0 ? 0 : (kVectorBytes - misaligned) / sizeof(T);
+    if (head > sample_count) head = sample_count;
+    const uint64_t turns = (sample_count - head) / kTurnSamples<T>;
+    tail = head + turns * kTurnSamples<T>;
+    constexpr uint32_t kVectors = kTurnVectors * kWarpLanes;
+    vectors = reinterpret_cast<const uint4*>(samples + head) + uint64_t{block.rank} * kVectors +
+              threadIdx.x % kWarpLanes;
+    stride = uint64_t{block.count} * kVectors;
+    count = static_cast<uint32_t>(
+        turns > block.rank ? (turns - block.rank + block.count - 1) / block.count : 0);
+  }
+
+  __device__ const uint4* Of(uint32_t turn) const { return vectors + turn * stride; }
+
+  // Calls visit(sample, index) for what is in no turn; one block does, with all its threads.
+  template <class Visit>
+  __device__ void VisitRest(Visit&& visit) const {
+    const uint64_t rest = head + (sample_count - tail);
+#pragma unroll 1
+    for (uint64_t i = threadIdx.x; i < rest; i += blockDim.x) {
+      const uint64_t index = i < head ? i : tail + (i - head);
+      visit(samples[index], index);
+    }
+  }
+};
+
+// The next turn that nobody of the block has drawn. All lanes of a warp.
+__device__ inline uint32_t DrawTurn(uint32_t* drawn) {
+  // Not an addition, of which the compiler would make one for all threads that may meet there.
+  uint32_t turn = 0;
+  const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(drawn));
+  if (threadIdx.x % kWarpLanes == 0) {
+    asm volatile("atom.shared.inc.u32 %0, [%1], 0xFFFFFFFF;"
+                 : "=r"(turn)
+                 : "r"(address)
+                 : "memory");
+  }
+  return __shfl_sync(~0u, turn, 0);
+}
+
+// Calls visit(vector) for all vectors of the turns [begin, end) that this warp draws from `drawn`,
+// in shared memory, which is `begin` plus the number of warps at first. Draws one turn ahead of the
+// one that is loaded, so that nothing waits for the draw.
+template <class T, class Visit>
+__device__ inline void VisitTurns(const TurnRange<T>& range, uint32_t begin, uint32_t end,
+                                  uint32_t* drawn, Visit&& visit) {
+  uint32_t turn = begin + threadIdx.x / kWarpLanes;
+  if (turn >= end) return;
+  uint4 vectors[kTurnVectors];
+#pragma unroll
+  for (uint32_t k = 0; k < kTurnVectors; ++k) vectors[k] = range.Of(turn)[k * kWarpLanes];
+  uint32_t next = DrawTurn(drawn);
+  for (;;) {
+    // Behind the last turn its own vectors are loaded again, for nothing: that takes no test of
+    // each.
+    const bool is_last = next >= end;
+    const uint4* const at = range.Of(is_last ? turn : next);
+    const uint32_t after_next = DrawTurn(drawn);
+#pragma unroll
+    for (uint32_t k = 0; k < kTurnVectors; ++k) {
+      const uint4 vector = vectors[k];
+      vectors[k] = at[k * kWarpLanes];
+      visit(vector);
+    }
+    if (is_last) return;
+    turn = next;
+    next = after_next;
+  }
+}
+
+// Calls visit(vector) for the vectors of all turns of the block, and flush() after every
+// `turns_per_flush` of them and at the end. All threads of the block; `drawn` is one word of its
+// shared memory.
+template <class T, class Visit, class Flush>
+__device__ inline void VisitTurnsAndFlush(const TurnRange<T>& range, uint64_t turns_per_flush,
+                                          uint32_t* drawn, Visit&& visit, Flush&& flush) {
+  uint64_t begin = 0;
+  do {
+    const uint64_t end = min(begin + turns_per_flush, uint64_t{range.count});
+    if (threadIdx.x == 0) *drawn = static_cast<uint32_t>(begin) + blockDim.x / kWarpLanes;
+    __syncthreads();
+    VisitTurns(range, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), drawn, visit);
+    __syncthreads();
+    flush();
+    __syncthreads();
+    begin = end;
+  } while (begin < range.count);
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_TURNS_CUH_

@@ -1,0 +1,187 @@
+// Finds the bin of a table of edges by cells: a function of the sample that never decreases gives
+// its cell, and the cell has a note of the bin that its samples begin in. Only an edge that falls
+// into the cell itself is left to compare with; there is hardly ever more than one.
+//
+// Cells are of equal widths, or of equal numbers of floating-point values, which suits edges that
+// grow by a factor: the bits of a positive number grow with its logarithm. Whatever the function
+// rounds, edges and samples go through the same one, so a cell before that of an edge has only
+// samples below the edge, and a cell behind it only samples that reach it.
+//
+// Samples and edges are compared as W: float where every sample is one, so that a sample takes
+// fewer instructions, else double.
+#ifndef GRIDFOLD_KERNELS_NUMERICS_BIN_CELLS_H_
+#define GRIDFOLD_KERNELS_NUMERICS_BIN_CELLS_H_
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <type_traits>
+
+#include "kernels/numerics/element.h"
+#include "kernels/numerics/host_device.h"
+
+namespace gridfold::kernels {
+
+// What samples of a type are compared as.
+template <class T>
+using CellWide = std::conditional_t<HalfElement<T> || std::same_as<T, float> ||
+                                        (IntegerElement<T> && sizeof(T) < 4),
+                                    float, double>;
+// Whether its samples are exact as that.
+template <class T>
+inline constexpr bool kHasBinCells = FloatingElement<T> || sizeof(T) < 8;
+
+// The function from samples to the cells 0 ... last.
+template <class W>
+struct BinCells {
+  W scale = 1;
+  W offset = 0;
+  int32_t first = 0;   // What is taken off the high word of scale * x + offset; not negative.
+  uint32_t shift = 0;  // How many bits of the difference do not count.
+  uint32_t last = 0;
+};
+
+// The sign, the exponent and as much of the fraction as fits.
+GRIDFOLD_HD inline int32_t HighWord(float x) { return std::bit_cast<int32_t>(x); }
+GRIDFOLD_HD inline int32_t HighWord(double x) {
+#ifdef __CUDA_ARCH__
+  return __double2hiint(x);
+#else
+  return static_cast<int32_t>(std::bit_cast<uint64_t>(x) >> 32);
+#endif
+}
+
+// By name: on the host, fma() without std:: is that of double.
+GRIDFOLD_HD inline float MultiplyAdd(float a, float b, float c) { return fmaf(a, b, c); }
+GRIDFOLD_HD inline double MultiplyAdd(double a, double b, double c) { return fma(a, b, c); }
+
+template <class W>
+GRIDFOLD_HD inline uint32_t CellOf(const BinCells<W>& cells, W x) {
+  const int32_t high = HighWord(MultiplyAdd(x, cells.scale, cells.offset));
+  const int32_t key = high > cells.first ? high - cells.first : 0;
+  const uint32_t cell = static_cast<uint32_t>(key) >> cells.shift;
+  return cell < cells.last ? cell : cells.last;
+}
+
+// The least W that is not less than the edge: samples reach both or none.
+template <class W>
+GRIDFOLD_HD inline W EdgeAs(double edge) {
+  if constexpr (std::same_as<W, double>) {
+    return edge;
+  } else {
+#ifdef __CUDA_ARCH__
+    return __double2float_ru(edge);
+#else
+    const float nearest = static_cast<float>(edge);
+    return nearest < edge ? std::nextafter(nearest, HUGE_VALF) : nearest;
+#endif
+  }
+}
+
+// What stands in the place of the last edge, which is in the last bin: the next double.
+inline double LastEdgeForCells(double last_edge) { return std::nextafter(last_edge, HUGE_VAL); }
+
+// The note of a cell: the bin that its samples begin in, -1 below all bins, times 2, and 1 where
+// the cell has an edge. Cells with several, and those that NaN may be in, have that of the samples
+// below all bins, for which LocateInCell has no bin either. `edges` has bin_count + 1 values, made
+// by EdgeAs, the last by LastEdgeForCells before.
+template <class W>
+GRIDFOLD_HD inline int32_t CellNote(const BinCells<W>& cells, const W* edges, uint32_t bin_count,
+                                    uint32_t cell) {
+  // Edges that are in cells before this one.
+  uint32_t low = 0;
+  uint32_t high = bin_count + 1;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (CellOf(cells, edges[middle]) < cell) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  const auto has = [&](uint32_t i) { return i <= bin_count && CellOf(cells, edges[i]) == cell; };
+  const W infinity = std::numeric_limits<W>::infinity();
+  if (cell >= CellOf(cells, infinity) || has(low + 1)) return -2;
+  return (static_cast<int32_t>(low) - 1) * 2 + (has(low) ? 1 : 0);
+}
+
+// The bin of x, whose cell has this note; bin_count or more where it has to be located by
+// comparison: outside of the bins, NaN, infinite, or in a cell with several edges.
+template <class W>
+GRIDFOLD_HD inline uint32_t LocateInCell(int32_t note, const W* edges, W x) {
+  const int32_t bin = note >> 1;
+  const bool has_edge = (note & 1) != 0;
+  W edge = 0;
+  if (has_edge) edge = edges[bin + 1];
+  return static_cast<uint32_t>(bin + ((has_edge & (x >= edge)) ? 1 : 0));
+}
+
+namespace bin_cells_internal {
+
+// Equal widths between two finite edges.
+template <class W>
+BinCells<W> EvenCells(double lower, double upper, uint32_t cell_count) {
+  // From here to its double, high words count cells.
+  constexpr W kBase = std::same_as<W, float> ? W{0x1p23} : W{0x1p20};
+  const double inner_cells = static_cast<double>(cell_count - 3);
+  // Halves, which do not overflow.
+  const W scale = static_cast<W>(inner_cells / 2 / (upper / 2 - lower / 2));
+  const W offset = static_cast<W>(static_cast<double>(kBase) + 1 - lower * scale);
+  const bool in_bounds = std::isfinite(scale) && std::isfinite(offset);
+  return {.scale = in_bounds ? scale : 0,
+          .offset = in_bounds ? offset : 0,
+          .first = HighWord(kBase),
+          .last = cell_count - 1};
+}
+
+// Equal numbers of values between two positive finite edges; all that is less is in the first cell.
+template <class W>
+BinCells<W> LogarithmicCells(double lower, double upper, uint32_t cell_count) {
+  constexpr double kMax = std::numeric_limits<W>::max();
+  const uint32_t low = static_cast<uint32_t>(HighWord(static_cast<W>(std::min(lower, kMax))));
+  const uint32_t high = static_cast<uint32_t>(HighWord(static_cast<W>(std::min(upper, kMax))));
+  BinCells<W> cells{.last = cell_count - 1};
+  while (((high - low + 1) >> cells.shift) + 3 > cell_count) ++cells.shift;
+  const uint32_t width = uint32_t{1} << cells.shift;
+  cells.first = static_cast<int32_t>(low > width ? low - width : 0);
+  return cells;
+}
+
+// Edges in cells that have an edge before them.
+template <class W>
+uint64_t CrowdedEdges(const BinCells<W>& cells, std::span<const double> edges) {
+  uint64_t crowded = 0;
+  uint32_t last_cell = ~uint32_t{0};
+  for (const double edge : edges) {
+    const uint32_t cell = CellOf(cells, EdgeAs<W>(edge));
+    if (cell == last_cell) ++crowded;
+    last_cell = cell;
+  }
+  return crowded;
+}
+
+}  // namespace bin_cells_internal
+
+// The better ones of both kinds of cells for increasing `edges`, at least two of them. Requires
+// cell_count >= 4.
+template <class W>
+BinCells<W> MakeBinCells(std::span<const double> edges, uint32_t cell_count) {
+  using namespace bin_cells_internal;
+  constexpr double kMax = std::numeric_limits<double>::max();
+  const double lower = std::max(edges.front(), -kMax);
+  const double upper = std::min(edges.back(), kMax);
+  const BinCells<W> even = EvenCells<W>(lower, upper, cell_count);
+  // Below the second edge there is but one bin, however far down the first one is.
+  const double second = std::min(edges[1], kMax);
+  if (second <= 0) return even;
+  const BinCells<W> logarithmic = LogarithmicCells<W>(second, upper, cell_count);
+  return CrowdedEdges(logarithmic, edges) < CrowdedEdges(even, edges) ? logarithmic : even;
+}
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_NUMERICS_BIN_CELLS_H_

@@ -1,0 +1,218 @@
+// Guesses, resolved where they are not sure, are what comparison with the edges decides.
+#include "kernels/numerics/bin_guess.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/numerics/bin_layout_test.h"
+
+namespace gridfold::kernels {
+namespace {
+
+template <class T>
+T SampleOf(double x) {
+  if constexpr (HalfElement<T>) {
+    return T::FromDouble(x);
+  } else {
+    return static_cast<T>(x);
+  }
+}
+
+// Counts the samples that the guess was sure of.
+struct Tally {
+  uint64_t samples = 0;
+  uint64_t sure = 0;
+};
+
+template <class T>
+void ExpectLocated(const BinGuesser& guesser, const BinLayout& bins, T x, Tally& tally) {
+  const BinGuess guess = GuessBin(guesser, x);
+  const bool sure = IsSure(guesser, guess);
+  const int64_t located = sure ? guess.bin : ResolveGuess(guesser, guess, x);
+  ++tally.samples;
+  tally.sure += sure ? 1 : 0;
+  ASSERT_EQ(located, LocateBin(bins, x))
+      << RealOf(x) << " of [" << guesser.bins.lower << ", " << guesser.bins.upper << "], "
+      << bins.bin_count << " bins, sure: " << sure;
+}
+
+// All samples around every edge, and random ones; false where there is no guesser.
+template <class T>
+bool ExpectExact(const BinLayout& bins, Tally& tally) {
+  const auto guesser = MakeBinGuesser(bins, IntegerElement<T>);
+  if (!guesser.has_value()) return false;
+  // Around the edges of every bin, or of some of very many.
+  const uint64_t stride = bins.bin_count / 5000 + 1;
+  for (uint64_t i = 0; i <= bins.bin_count + stride; i += stride) {
+    const double edge = EvenEdge(guesser->bins, std::min(i, bins.bin_count));
+    for (const T x : ValuesAround<T>(edge)) ExpectLocated(*guesser, bins, x, tally);
+  }
+  std::mt19937_64 random(bins.bin_count);
+  const double width = guesser->bins.upper - guesser->bins.lower;
+  std::uniform_real_distribution<double> unit(-0.1, 1.1);
+  for (int i = 0; i < 500; ++i) {
+    for (const T x : ValuesAround<T>(guesser->bins.lower + unit(random) * width)) {
+      ExpectLocated(*guesser, bins, x, tally);
+    }
+  }
+  return true;
+}
+
+std::vector<uint64_t> BinCounts() {
+  std::vector<uint64_t> counts;
+  for (uint64_t n = 1; n <= 40; ++n) counts.push_back(n);
+  counts.insert(counts.end(), {100, 127, 255, 256, 257, 1000, 1024, 3000, 57'344, 98'304, 300'000,
+                               kGuessedBinsMax});
+  return counts;
+}
+
+template <class T>
+class BinGuessTest : public testing::Test {};
+TYPED_TEST_SUITE(BinGuessTest, AllTypes);
+
+TYPED_TEST(BinGuessTest, EvenBinsAreThoseOfTheEdges) {
+  Tally tally;
+  for (const uint64_t n : BinCounts()) {
+    for (const auto& [lower, upper] : {std::pair(-1.0, 1.0),
+                                       {0.0, 1.0},
+                                       {0.0, 100.0},
+                                       {-1e6, 3.7e5},
+                                       {0.1, 0.3},
+                                       {1e6, 1e6 + 1},
+                                       {-0.3, 0x1p-20},
+                                       {0.0, 1e-40},
+                                       {-3e38, 3e38},
+                                       {1e-300, 1e-299},
+                                       {5e8, 2e9}}) {
+      ExpectExact<TypeParam>(BinLayout::Even(lower, upper, n), tally);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GT(tally.samples, 0);
+}
+
+TYPED_TEST(BinGuessTest, RandomLayouts) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  Tally tally;
+  for (int i = 0; i < 400; ++i) {
+    const double scale = std::ldexp(1, static_cast<int>(random() % 60) - 30);
+    const double lower = unit(random) * scale;
+    const double upper = lower + std::fabs(unit(random)) * std::ldexp(scale, random() % 9 - 4);
+    const uint64_t n = 1 + (random() >> (44 + random() % 20));
+    if (!(lower < upper) || n > kGuessedBinsMax) continue;
+    ExpectExact<TypeParam>(BinLayout::Even(lower, upper, n), tally);
+    if (this->HasFatalFailure()) return;
+  }
+  EXPECT_GT(tally.samples, 100'000);
+}
+
+TYPED_TEST(BinGuessTest, SpecialSamples) {
+  if constexpr (FloatingElement<TypeParam>) {
+    for (const auto& [lower, upper] : {std::pair(-1.0, 1.0), {0.0, 1.0}, {0.0, 0.3}, {-7.0, 0.0}}) {
+      for (const uint64_t n : {1, 7, 256}) {
+        const BinLayout bins = BinLayout::Even(lower, upper, n);
+        const BinGuesser guesser = MakeBinGuesser(bins, false).value();
+        Tally tally;
+        for (const double x : {0.0, -0.0, std::nan(""), HUGE_VAL, -HUGE_VAL, 0x1p-1074, -0x1p-1074,
+                               0x1p-149, -0x1p-149, 1e300, -1e300}) {
+          ExpectLocated(guesser, bins, SampleOf<TypeParam>(x), tally);
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+class IntegerBinGuessTest : public testing::Test {};
+using IntegerTypes =
+    testing::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
+TYPED_TEST_SUITE(IntegerBinGuessTest, IntegerTypes);
+
+TYPED_TEST(IntegerBinGuessTest, OneBinForEachInteger) {
+  using Limits = std::numeric_limits<TypeParam>;
+  for (const int64_t first : {int64_t{-1} << 39, int64_t{-30'000}, int64_t{-1}, int64_t{0},
+                              int64_t{77}, int64_t{1} << 31, int64_t{1} << 39}) {
+    for (const uint64_t n : {1, 2, 255, 60'000}) {
+      const BinLayout bins = BinLayout::Integer(first, n);
+      Tally tally;
+      ASSERT_TRUE(ExpectExact<TypeParam>(bins, tally));
+      const BinGuesser guesser = MakeBinGuesser(bins, true).value();
+      for (const TypeParam x : {Limits::min(), Limits::max(), TypeParam{0}, TypeParam{1}}) {
+        ExpectLocated(guesser, bins, x, tally);
+      }
+    }
+  }
+}
+
+TEST(GridBinGuessTest, EdgesOnAGridAreNeverNear) {
+  for (const auto& [lower, upper, n] : {std::tuple(0.0, 1000.0, 1000),
+                                        {0.0, 1024.0, 32},
+                                        {-100.0, 900.0, 500},
+                                        {0.0, 1000.0, 64},
+                                        {-0x1p31, 0x1p31, 57'344},
+                                        {-0.5, 255.5, 256},
+                                        {0.0, 255.0, 255},
+                                        {-3.0, 12.0, 10}}) {
+    const BinLayout bins = BinLayout::Even(lower, upper, n);
+    const BinGuesser guesser = MakeBinGuesser(bins, true).value();
+    if (bins.step * 0x1p16 != std::floor(bins.step * 0x1p16)) continue;
+    EXPECT_EQ(guesser.guard, 0) << n;
+    std::mt19937_64 random(3);
+    for (int i = 0; i < 20'000; ++i) {
+      const double u = static_cast<double>(random() >> 11) * 0x1p-53;
+      const int32_t x = static_cast<int32_t>(std::floor(lower + u * (upper - lower)));
+      if (x < lower) continue;
+      EXPECT_TRUE(IsSure(guesser, GuessBin(guesser, x))) << x << ", " << n << " bins";
+    }
+  }
+}
+
+TEST(FloatBinGuessTest, BinsAPowerOfTwoWideAreAlwaysSure) {
+  for (const auto& [lower, upper, n] :
+       {std::tuple(0.0, 1.0, 256), {-1.0, 1.0, 65'536}, {0.0, 256.0, 256}, {-8.0, 24.0, 64}}) {
+    const BinLayout bins = BinLayout::Even(lower, upper, n);
+    const BinGuesser guesser = MakeBinGuesser(bins, false).value();
+    EXPECT_EQ(guesser.guard, 0);
+    for (uint64_t i = 0; i < bins.bin_count; ++i) {
+      const float x = static_cast<float>(EvenEdge(bins, i));
+      EXPECT_TRUE(IsSure(guesser, GuessBin(guesser, x)));
+      EXPECT_TRUE(IsSure(guesser, GuessBin(guesser, std::nextafter(x, 1e30F))));
+    }
+  }
+}
+
+TEST(FloatBinGuessTest, AlmostAllSamplesAreSure) {
+  // What is not costs a kernel its speed. 57,344 bins of [0, 1), and bins far from 0.
+  for (const auto& [lower, upper, n] :
+       {std::tuple(0.0, 1.0, 57'344), {0.0, 0.7, 1000}, {1e6, 1.0001e6, 1000}}) {
+    const BinLayout bins = BinLayout::Even(lower, upper, n);
+    const BinGuesser guesser = MakeBinGuesser(bins, false).value();
+    EXPECT_LT(guesser.guard, 0x1p32 / 10'000);
+    Tally tally;
+    std::mt19937_64 random(4);
+    for (int i = 0; i < 100'000; ++i) {
+      const double u = static_cast<double>(random() >> 11) * 0x1p-53;
+      ExpectLocated(guesser, bins, lower + u * (upper - lower), tally);
+    }
+    EXPECT_GT(tally.sure, 99'900);
+  }
+}
+
+TEST(BinGuesserTest, RefusesWhatItWouldNotBeSureOf) {
+  const double edges[] = {0, 1, 3};
+  EXPECT_FALSE(MakeBinGuesser(BinLayout::Table(edges, 2), false).has_value());
+  EXPECT_FALSE(MakeBinGuesser(BinLayout::Even(0, 1, kGuessedBinsMax + 1), false).has_value());
+  EXPECT_FALSE(MakeBinGuesser(BinLayout::Even(1, 1 + 0x1p-30, 4096), false).has_value());
+  EXPECT_FALSE(MakeBinGuesser(BinLayout::Even(0, 1e-290, 10), false).has_value());
+  EXPECT_FALSE(MakeBinGuesser(BinLayout::Integer(int64_t{1} << 60, 10), true).has_value());
+  EXPECT_FALSE(MakeBinGuesser(BinLayout::Integer(std::numeric_limits<int64_t>::min(), 10), true)
+                   .has_value());
+}
+
+}  // namespace
+}  // namespace gridfold::kernels
