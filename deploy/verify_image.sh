@@ -68,6 +68,11 @@ install_packages() {
 make_base_image() {
   local tree="$work/bootstrap" container
   debootstrap --variant=minbase bookworm "$tree" "$mirror"
+  cat >"$tree/etc/apt/sources.list" <<END
+deb $mirror bookworm main
+deb $mirror bookworm-updates main
+deb $mirror-security bookworm-security main
+END
   rm -rf "$tree"/var/cache/apt/* "$tree"/var/lib/apt/lists/* "$tree"/var/log/* \
     "$tree"/usr/share/{doc,info,locale,man}/*
   container="$(buildah from --pull-never scratch)"

@@ -43,7 +43,8 @@ class Container:
 
     def _bundle(self, folder):
         subprocess.run(["runc", "spec", "--bundle", folder], check=True)
-        file = pathlib.Path(folder, "config.json")
+        file, hosts = pathlib.Path(folder, "config.json"), pathlib.Path(folder, "hosts")
+        hosts.write_text("127.0.0.1 localhost\n")  # As every engine brings it.
         spec = json.loads(file.read_text())
         uid, gid = user()
         spec["process"].update(terminal=False, user={"uid": uid, "gid": gid}, cwd="/",
@@ -51,7 +52,8 @@ class Container:
                                noNewPrivileges=True)
         spec["root"] = {"path": str(ROOT), "readonly": True}
         spec["mounts"] += [{"source": str(source), "destination": target, "type": "bind",
-                            "options": ["bind", "ro"]} for target, source in self._mounts.items()]
+                            "options": ["bind", "ro"]} for target, source in
+                           {"/etc/hosts": hosts, **self._mounts}.items()]
         spec["linux"]["namespaces"] = [entry for entry in spec["linux"]["namespaces"]
                                        if entry["type"] != "network"]
         file.write_text(json.dumps(spec))

@@ -9,7 +9,6 @@ import array
 import json
 import pathlib
 import subprocess
-import threading
 import time
 import unittest
 import urllib.request
@@ -46,6 +45,10 @@ class ServerTest(unittest.TestCase):
             self.assertEqual(int(status[rights], 16), 0, rights)
         self.assertEqual(status["NoNewPrivs"], "1")
         self.assertEqual(status["NSpid"].split()[-1], "1")
+
+    def test_is_the_version_of_its_label(self):
+        version = self.server.execute("gridfold_server", "--version").stdout.split()[1]
+        self.assertEqual(version, container.CONFIG["Labels"]["org.opencontainers.image.version"])
 
     def test_works_where_nothing_can_be_written(self):
         for folder in ("/", "/tmp", "/opt/gridfold", "/var/tmp"):
@@ -93,13 +96,10 @@ class StopTest(unittest.TestCase):
 
     def test_sigterm_lets_what_runs_finish_and_says_so_of_its_health(self):
         half = array.array("q", range(500_000)).tobytes()
-        answers = []
-        with Container() as server:
-            caller = subprocess.Popen([GRIDFOLD, "reduce", "-", "--type", "int64", "--stream",
-                                       "--stat", "sum", "--json"],
-                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            reader = threading.Thread(target=lambda: answers.append(caller.stdout.read()))
-            reader.start()
+        # New connections are refused only after the lame-duck delay: until then health can be asked.
+        with Container(*container.CONFIG["Cmd"], "--lame-duck", "5s") as server, subprocess.Popen(
+                [GRIDFOLD, "reduce", "-", "--type", "int64", "--stream", "--stat", "sum", "--json"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE) as caller:
             caller.stdin.write(half)
             caller.stdin.flush()
             self.wait_for_stream()
@@ -107,9 +107,8 @@ class StopTest(unittest.TestCase):
             self.assertEqual(self.health_until_it_changes(server), UNHEALTHY)
             caller.stdin.write(half)
             caller.stdin.close()
-            reader.join()
+            self.assertEqual(total(caller.stdout.read()), [2 * sum(range(500_000))])
             self.assertEqual(caller.wait(), 0)
-            self.assertEqual(total(answers[0]), [2 * sum(range(500_000))])
             self.assertEqual(server.wait(), 0, server.log())
 
     def wait_for_stream(self):
