@@ -9,6 +9,7 @@
 # like debian:12-slim, buildah builds, runc runs in a network of its own. Missing packages are installed.
 # Only the compiler's cache stays behind, in build/image: a second run is quicker.
 set -euo pipefail
+set -m  # Every step is a process group, which can be ended as a whole.
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 work="$root/build/image"
@@ -17,12 +18,26 @@ mirror=http://deb.debian.org/debian
 packages=(buildah debootstrap debian-archive-keyring iproute2 python3 runc)
 
 step="start"
+step_group=""
 log="$work/log"
 begin() {  # begin WHAT: what follows is this, should it fail.
   step="$1"
   printf '%s %s\n' "$(date +%T)" "$step"
 }
-quietly() { "$@" >"$log" 2>&1; }  # Output is for failures.
+# Commands run in the background, so that a signal is not kept waiting.
+await() {
+  step_group=$!
+  wait "$step_group"
+  step_group=""
+}
+run() {
+  "$@" </dev/null &
+  await
+}
+quietly() {  # As run; the output is for failures.
+  "$@" </dev/null >"$log" 2>&1 &
+  await
+}
 
 # buildah keeps all of its own below the work folder.
 export TMPDIR="$work/tmp"
@@ -45,6 +60,8 @@ remove_all() {
 finish() {
   local status=$?
   trap - EXIT
+  # buildah waits for ever when it is asked more gently.
+  if [[ -n "$step_group" ]]; then kill -KILL -- "-$step_group" 2>/dev/null || true; fi
   if [[ $status -ne 0 ]]; then
     if [[ -s "$log" ]]; then tail -n 40 "$log" >&2; fi
     echo "verify_image.sh: FAILED: $step" >&2
@@ -109,7 +126,8 @@ unpack_all() {
 in_network() { nsenter --net="/run/netns/$network" "$@"; }
 
 check() {
-  GRIDFOLD_IMAGE="$work" PYTHONDONTWRITEBYTECODE=1 in_network python3 "$root/deploy/image/$1.py" -v
+  GRIDFOLD_IMAGE="$work" PYTHONDONTWRITEBYTECODE=1 \
+    run in_network python3 "$root/deploy/image/$1.py" -v
 }
 
 if [[ "$(id -u)" -ne 0 ]]; then
