@@ -13,7 +13,7 @@ import tempfile
 import time
 
 FOLDER = pathlib.Path(os.environ["GRIDFOLD_IMAGE"])
-ROOT = FOLDER / "root"
+ROOT = (FOLDER / "root").resolve()
 STATE = FOLDER / "run/runc"
 CONFIG = json.loads((FOLDER / "config.json").read_text())
 START_SECONDS_MAX = 60

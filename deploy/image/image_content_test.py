@@ -12,8 +12,8 @@ import unittest
 
 import container
 
-FILES = container.FOLDER / "files"
-BASE = container.FOLDER / "base"
+FILES = (container.FOLDER / "files").resolve()
+BASE = (container.FOLDER / "base").resolve()
 PREFIX = "opt/gridfold"
 PROGRAMS = ["gridfold", "gridfold_load", "gridfold_server"]
 # What the C library's own package brings, with which cmake/InstallSettings.cmake does without copies.
