@@ -1,23 +1,26 @@
 # syntax=docker/dockerfile:1
-# gridfold_server and its command line, and nothing else.
+# gridfold_server, its command line and its load generator, and nothing else.
 #
 #   docker build -t gridfold .                                     CUDA and CPU engines
 #   docker build -t gridfold:cpu --build-arg GRIDFOLD_CUDA=OFF \
 #     --build-arg BUILD_IMAGE=debian:12-slim --build-arg RUNTIME_IMAGE=debian:12-slim .
 #
 # Build and runtime image must be of the same distribution release (Debian 12 or Ubuntu 24.04): the
-# C library is the runtime image's. The CUDA runtime is linked in; the driver comes from the host.
+# C library is the runtime image's. The CUDA runtime is linked in; the driver comes from the host, and
+# NVIDIA's runtime image has what lets some older drivers do. deploy/verify_image.sh checks the result.
 ARG BUILD_IMAGE=nvidia/cuda:13.0.0-devel-ubuntu24.04
-ARG RUNTIME_IMAGE=ubuntu:24.04
+ARG RUNTIME_IMAGE=nvidia/cuda:13.0.0-base-ubuntu24.04
 
 FROM ${BUILD_IMAGE} AS build
 ARG GRIDFOLD_CUDA=ON
-ARG CUDA_ARCHITECTURES=75-virtual;80;86;89;90;100;120
+# Newer GPUs of the same generation run these too; those of later ones translate the last.
+ARG CUDA_ARCHITECTURES=80-real;86-real;89-real;90-real;100;120
 WORKDIR /src
 COPY deploy/install_dependencies.sh deploy/
 RUN deploy/install_dependencies.sh && rm -rf /var/lib/apt/lists/*
 COPY . .
-RUN cmake --preset release -DGRIDFOLD_CUDA=${GRIDFOLD_CUDA} -DGRIDFOLD_BUILD_TESTS=OFF \
+RUN --mount=type=cache,target=/root/.cache/ccache \
+    cmake --preset release -DGRIDFOLD_CUDA=${GRIDFOLD_CUDA} -DGRIDFOLD_BUILD_TESTS=OFF \
       -DGRIDFOLD_BUNDLE_LIBRARIES=ON "-DCMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES}" \
  && cmake --build build/release \
  && cmake --install build/release --prefix /opt/gridfold --strip \
@@ -25,6 +28,7 @@ RUN cmake --preset release -DGRIDFOLD_CUDA=${GRIDFOLD_CUDA} -DGRIDFOLD_BUILD_TES
 
 FROM ${RUNTIME_IMAGE}
 LABEL org.opencontainers.image.title="gridfold" \
+      org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.description="Reduces, scans and histograms large arrays on a GPU for remote callers" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /opt/gridfold /opt/gridfold

@@ -1,16 +1,19 @@
-"""Checks compose.yaml: its parts fit each other, the files that they mount, and the server.
+"""Checks compose.yaml: its parts fit each other, the files that they mount, the Dockerfile and the server.
 
 Where there is Docker Compose (`docker compose` or docker-compose) it reads the file first; no daemon
 is asked and no container runs. GRIDFOLD_SERVER_BINARY is the server.
 """
 
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
 
 import yaml
 
+import image_facts
 import server_facts
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -81,6 +84,29 @@ class ComposeTest(unittest.TestCase):
             option, path = server["command"]
             self.assertEqual(option, "--config")
             self.assertEqual(mounts(server)[path], FOLDER / "compose.toml")
+
+    def test_servers_are_checked_as_the_image_is_and_have_its_ports(self):
+        for server in self.servers():
+            self.assertEqual(server["healthcheck"]["test"], ["CMD", *image_facts.health_check()])
+            for port in server["ports"]:
+                self.assertIn(int(port.split(":")[-1]), image_facts.ports())
+        listens = re.findall(r'^(?:listen|metrics-address) = ".*:(\d+)"$',
+                             (FOLDER / "compose.toml").read_text(), flags=re.MULTILINE)
+        self.assertEqual({int(port) for port in listens}, image_facts.ports())
+
+    def test_the_image_has_the_version_of_the_server(self):
+        text = subprocess.run([os.environ["GRIDFOLD_SERVER_BINARY"], "--version"], check=True,
+                              capture_output=True, text=True).stdout
+        self.assertEqual(text.split(), ["gridfold_server", image_facts.version()])
+
+    def test_servers_have_no_rights_and_keep_the_images_user(self):
+        for server in self.servers():
+            self.assertIs(server["read_only"], True)
+            self.assertEqual(server["cap_drop"], ["ALL"])
+            self.assertEqual(server["security_opt"], ["no-new-privileges:true"])
+            self.assertNotIn("privileged", server)
+            self.assertNotIn("user", server)
+        self.assertNotIn(0, image_facts.user())
 
     def test_servers_have_time_to_stop_and_memory_for_their_limits(self):
         for server in self.servers():

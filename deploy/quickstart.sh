@@ -17,12 +17,16 @@ show() { printf '%s$ gridfold %s%s\n' "$dim" "$*" "$plain"; }
 
 # A GPU that the driver shows, and a compiler for it.
 has_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
+# Its compute capability without the dot: 90.
+gpu_architecture() {
+  nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '.'
+}
 has_nvcc() { command -v nvcc >/dev/null; }
 
 heading "1/4  Preparing this machine"
 "$root/deploy/install_dependencies.sh"
 cuda=OFF
-if has_gpu && has_nvcc; then cuda=ON; fi
+if has_gpu && has_nvcc && [[ $(gpu_architecture) -ge 80 ]]; then cuda=ON; fi
 echo "build tools and libraries are installed; building $([[ $cuda == ON ]] &&
   echo "with the CUDA engine" || echo "for the CPU engine")"
 
@@ -31,8 +35,7 @@ mkdir -p "$build"
 log="$build/quickstart.log"
 architectures=()
 if [[ $cuda == ON ]]; then
-  architectures=("-DCMAKE_CUDA_ARCHITECTURES=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader |
-    head -n 1 | tr -d '.')")
+  architectures=("-DCMAKE_CUDA_ARCHITECTURES=$(gpu_architecture)")
 fi
 if ! { cmake -S "$root" --preset release -DGRIDFOLD_CUDA="$cuda" -DGRIDFOLD_BUILD_TESTS=OFF \
          "${architectures[@]}" &&

@@ -18,6 +18,7 @@ import yaml
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parent))
+import image_facts  # noqa: E402
 import server_facts  # noqa: E402
 
 SKIPPED = 77  # The exit code by which CTest knows a test that could not run here.
@@ -187,9 +188,15 @@ class OverlayChecks:
         self.assertEqual(len(scraped), 1)
         self.assertEqual(scraped[0]["metadata"]["labels"][monitor["jobLabel"]], "gridfold")
 
+    def test_pods_have_the_images_ports(self):
+        ports = {port["containerPort"] for port in self.overlay.container["ports"]}
+        self.assertEqual(ports, image_facts.ports())
+
     def test_pods_have_no_rights(self):
         overlay = self.overlay
         self.assertTrue(overlay.pod["securityContext"]["runAsNonRoot"])
+        self.assertEqual((overlay.pod["securityContext"]["runAsUser"],
+                          overlay.pod["securityContext"]["runAsGroup"]), image_facts.user())
         self.assertEqual(overlay.pod["securityContext"]["seccompProfile"]["type"],
                          "RuntimeDefault")
         self.assertFalse(overlay.pod["automountServiceAccountToken"])

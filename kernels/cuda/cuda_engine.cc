@@ -107,6 +107,8 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateCudaEngine(int device) {
   if (!properties.ok()) return properties.status();
   absl::StatusOr<DeviceDescription> description = DescribeDevice(*properties);
   if (!description.ok()) return description.status();
+  const absl::Status new_enough = cuda::CheckComputeCapability(*properties, description->name);
+  if (!new_enough.ok()) return new_enough;
   if (!HasKernelsForDevice()) {
     return absl::FailedPreconditionError(absl::StrCat("this program has no kernels for ",
                                                       description->name, ", of compute capability ",

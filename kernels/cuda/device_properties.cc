@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/cuda/cuda_status.h"
 
 namespace gridfold::kernels::cuda {
@@ -31,6 +32,14 @@ absl::StatusOr<DeviceProperties> QueryDeviceProperties(int device) {
   properties.has_clusters = clusters != 0;
   properties.has_cooperative_launch = cooperative != 0;
   return properties;
+}
+
+absl::Status CheckComputeCapability(const DeviceProperties& properties, absl::string_view name) {
+  if (properties.compute_capability_major >= kComputeCapabilityMajorMin) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(name, " has compute capability ", properties.compute_capability_major, ".",
+                   properties.compute_capability_minor, "; the CUDA engine needs ",
+                   kComputeCapabilityMajorMin, ".0 or newer"));
 }
 
 }  // namespace gridfold::kernels::cuda

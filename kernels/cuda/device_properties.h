@@ -4,9 +4,14 @@
 
 #include <cstdint>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace gridfold::kernels::cuda {
+
+// The oldest compute capability, major version, that the kernels are written for.
+inline constexpr int kComputeCapabilityMajorMin = 8;
 
 struct DeviceProperties {
   int device = 0;
@@ -23,6 +28,9 @@ struct DeviceProperties {
 
 // Errors: INTERNAL where the device does not exist or cannot be asked.
 absl::StatusOr<DeviceProperties> QueryDeviceProperties(int device);
+
+// FAILED_PRECONDITION, saying what `name` is and what is needed, where the device is too old.
+absl::Status CheckComputeCapability(const DeviceProperties& properties, absl::string_view name);
 
 }  // namespace gridfold::kernels::cuda
 
