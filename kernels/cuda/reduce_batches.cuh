@@ -137,6 +137,30 @@ __device__ inline float ExtremeOrNan(float a, float b) {
   return extreme;
 }
 
+// The more extreme of each two halves.
+template <bool kIsMax, class T>
+__device__ inline uint32_t ExtremeHalves(uint32_t a, uint32_t b) {
+  if constexpr (std::is_signed_v<T>) return kIsMax ? __vmaxs2(a, b) : __vmins2(a, b);
+  return kIsMax ? __vmaxu2(a, b) : __vminu2(a, b);
+}
+
+// The same of bytes, as the upper bytes of 16-bit numbers, of which two are compared at a time.
+template <bool kIsMax, class T, uint32_t kSize>
+__device__ inline T BestOf(const Batch<T, kSize>& batch) requires(ByteVector<T, kSize>) {
+  struct Words {
+    uint32_t words[kSize / 4];
+  };
+  const Words words = std::bit_cast<Words>(batch);
+  uint32_t best = words.words[0];
+#pragma unroll
+  for (uint32_t k = 0; k < kSize / 4; ++k) {
+    if (k > 0) best = ExtremeHalves<kIsMax, T>(best, words.words[k]);
+    best = ExtremeHalves<kIsMax, T>(best, words.words[k] << 8);
+  }
+  best = ExtremeHalves<kIsMax, T>(best, best << 16);
+  return static_cast<T>(best >> 24);
+}
+
 // An element's value before which no other of the batch comes; of zeros, either.
 template <bool kIsMax, class S, uint32_t kSize>
 __device__ inline S BestOf(const Batch<S, kSize>& batch) {

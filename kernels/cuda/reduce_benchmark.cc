@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -61,6 +64,32 @@ GroupingSpec EvenSegments(uint64_t element_count, uint64_t size) {
   return grouping;
 }
 
+// Segments of the sizes that `next_size` gives, the last one of what is left.
+GroupingSpec RaggedSegments(uint64_t element_count,
+                            const std::function<uint64_t(std::mt19937_64&)>& next_size) {
+  std::mt19937_64 random(20261122);
+  GroupingSpec grouping{GroupingKind::kSegments, {0}};
+  while (grouping.offsets.back() < element_count) {
+    const uint64_t end = grouping.offsets.back() + next_size(random);
+    grouping.offsets.push_back(std::min(end, element_count));
+  }
+  return grouping;
+}
+
+// Any size up to twice the mean, 0 too.
+GroupingSpec SegmentsOfMean(uint64_t element_count, uint64_t mean) {
+  std::uniform_int_distribution<uint64_t> size(0, 2 * mean);
+  return RaggedSegments(element_count, [&](std::mt19937_64& random) { return size(random); });
+}
+
+// Sizes of all magnitudes from 1 to a million.
+GroupingSpec SegmentsOfAllMagnitudes(uint64_t element_count) {
+  std::uniform_real_distribution<double> digits(0, 6);
+  return RaggedSegments(element_count, [&](std::mt19937_64& random) {
+    return static_cast<uint64_t>(std::pow(10, digits(random)));
+  });
+}
+
 // A million segments of 16 elements, and one of all others.
 GroupingSpec UnevenSegments(uint64_t element_count) {
   GroupingSpec grouping = EvenSegments(std::min<uint64_t>(element_count / 2, 16 << 20), 16);
@@ -85,7 +114,7 @@ absl::Status BenchmarkGroups(KernelBenchmark& benchmark) {
   constexpr ElementType kType = ElementType::kFloat32;
   const uint64_t count = benchmark.array_bytes() / sizeof(float);
   if (absl::Status status = benchmark.FillInput(kType); !status.ok()) return status;
-  for (const uint64_t columns : {4, 64, 1024, 16'384}) {
+  for (const uint64_t columns : {4, 64, 1024, 16'384, 1 << 20, 1 << 27}) {
     const ArrayDescription matrix = ArrayDescription::Matrix(kType, count / columns, columns);
     for (const GroupingKind kind : {GroupingKind::kAxis0, GroupingKind::kAxis1}) {
       if (absl::Status status = Measure(benchmark, kSum, matrix, {kind, {}}); !status.ok()) {
@@ -98,14 +127,41 @@ absl::Status BenchmarkGroups(KernelBenchmark& benchmark) {
     absl::Status status = Measure(benchmark, kSum, vector, EvenSegments(count, size));
     if (!status.ok()) return status;
   }
-  return Measure(benchmark, kSum, vector, UnevenSegments(count));
+  for (const GroupingSpec& segments :
+       {SegmentsOfMean(count / 2, 16), SegmentsOfMean(count / 2, 256),
+        SegmentsOfAllMagnitudes(count), UnevenSegments(count)}) {
+    const ArrayDescription array = ArrayDescription::Vector(kType, segments.offsets.back());
+    absl::Status status = Measure(benchmark, kSum, array, segments);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// Unrelated arrays of 1 KiB to 64 KiB that share a launch, beside one array of as many elements.
+absl::Status BenchmarkBatch(KernelBenchmark& benchmark) {
+  constexpr ElementType kType = ElementType::kFloat32;
+  constexpr uint64_t kArrays = 4096;
+  std::mt19937_64 random(4096);
+  std::uniform_int_distribution<uint64_t> size(256, 16 * 1024);
+  GroupingSpec arrays{GroupingKind::kSegments, {0}};
+  while (arrays.offsets.size() <= kArrays) {
+    arrays.offsets.push_back(arrays.offsets.back() + size(random));
+  }
+  const ArrayDescription array = ArrayDescription::Vector(kType, arrays.offsets.back());
+  if (absl::Status status = benchmark.FillInput(kType); !status.ok()) return status;
+  for (const StatisticSet* set : {&kSum, &kMoments}) {
+    if (absl::Status status = Measure(benchmark, *set, array, arrays); !status.ok()) return status;
+    if (absl::Status status = Measure(benchmark, *set, array, {}); !status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
 absl::Status BenchmarkReductions(KernelBenchmark& benchmark) {
   if (absl::Status status = BenchmarkWhole(benchmark); !status.ok()) return status;
-  return BenchmarkGroups(benchmark);
+  if (absl::Status status = BenchmarkGroups(benchmark); !status.ok()) return status;
+  return BenchmarkBatch(benchmark);
 }
 
 }  // namespace gridfold::kernels::cuda

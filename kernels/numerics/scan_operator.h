@@ -138,10 +138,12 @@ struct ExtremeScanOperator {
   }
   GRIDFOLD_HD static Value Combine(Value a, Value b) {
     if constexpr (FloatingElement<T>) {
-      if (IsNan(a)) return a;
-      if (IsNan(b)) return b;
+      // A comparison with NaN is false: b is taken where it is NaN, unless a is.
+      const bool stays = kIsMax ? a >= b : a <= b;
+      return stays || IsNan(a) ? a : b;
+    } else {
+      return (kIsMax ? a < b : b < a) ? b : a;
     }
-    return (kIsMax ? a < b : b < a) ? b : a;
   }
   template <class Out>
   GRIDFOLD_HD static bool Store(Value v, bool, Out* out) {
