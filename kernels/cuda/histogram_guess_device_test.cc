@@ -100,7 +100,7 @@ TEST_F(HistogramGuessDeviceTest, EdgesThatAreInfinite) {
 
 TEST_F(HistogramGuessDeviceTest, EverySizeAroundVectorsTurnsAndBlocks) {
   // A turn of a warp is 512 floats, and a block has 32 warps.
-  for (const uint64_t turns : {0, 1, 2, 31, 32, 33, 64, 65, 1000, 4223, 4224, 4225, 9000}) {
+  for (const uint64_t turns : {0, 1, 2, 31, 32, 33, 65, 4224}) {
     for (const int64_t beside : {-17, -5, -4, -3, -1, 0, 1, 2, 3, 4, 7, 511}) {
       const int64_t count = static_cast<int64_t>(turns) * 512 + beside;
       if (count < 0) continue;
