@@ -134,6 +134,31 @@ class HostileClientsTest(unittest.TestCase):
                 figures["most"] = max(figures.get("most", 0), self.server.resident_bytes())
                 connection.close()
 
+    def test_headers_that_never_end(self):
+        """gRPC 1.51 bounds each frame of headers, not their sum: the bound of all messages that are
+        not complete ends the connections. Others may be refused until it has."""
+        self.server = self.ends.enter_context(
+            replica.Replica("--max-message-bytes=16MiB", "--max-queued-bytes=16MiB"))
+        before = most = self.server.resident_bytes()
+        connections = [self.connect(PREFACE + frame(HEADERS, 0, 1, call_headers()))
+                       for _ in range(6)]
+        piece = b"".join(header(b"x-%d" % i, b"y" * 120) for i in range(120))
+        sent = 0
+        while connections and sent < 2048 * MIB:
+            for connection in list(connections):
+                try:
+                    connection.sendall(frame(CONTINUATION, 0, 1, piece))
+                    sent += len(piece)
+                except OSError:
+                    connections.remove(connection)
+            most = max(most, self.server.resident_bytes())
+        self.assertEqual(connections, [])
+        print(f"6 calls whose headers never end: closed after {sent / MIB:.0f} MiB; "
+              f"memory +{(most - before) / MIB:.1f} MiB", file=sys.stderr)
+        self.assertLess(most - before, 1024 * MIB)
+        with self.others("after headers that never ended", 64 * MIB):
+            time.sleep(2)
+
     def test_compression_bombs(self):
         bomb = gzip.compress(b"\0" * (64 * MIB))
         message = b"\1" + struct.pack(">I", len(bomb)) + bomb
