@@ -65,11 +65,11 @@ struct GroupingSpec {
 //   kWhole, kAxis1: group g holds elements [g * group_size, (g + 1) * group_size)
 //   kAxis0:         group g holds elements g, g + group_count, g + 2 * group_count, ...
 //                   (group_size of them; group_count is the number of columns)
-//   kSegments:      group g holds elements [offsets[g], offsets[g + 1])
+//   kSegments:      group g holds elements [offsets[g], offsets[g + 1]); see segments.h
 struct Grouping {
   GroupingKind kind = GroupingKind::kWhole;
   uint64_t group_count = 1;
-  uint64_t group_size = 0;        // Not used by kSegments.
+  uint64_t group_size = 0;        // Elements of a group; kSegments: of the longest.
   std::vector<uint64_t> offsets;  // kSegments only.
 };
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
+#include "kernels/segments.h"
 
 namespace gridfold::kernels {
 
@@ -159,9 +160,7 @@ absl::StatusOr<Grouping> PlanGrouping(const ArrayDescription& array, GroupingSpe
   if (absl::Status status = ValidateOffsets(spec.offsets, array.element_count); !status.ok()) {
     return status;
   }
-  grouping.group_count = spec.offsets.size() - 1;
-  grouping.offsets = std::move(spec.offsets);
-  return grouping;
+  return SegmentsAt(std::move(spec.offsets));
 }
 
 absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, ReductionSpec spec) {

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "kernels/resident_memory.h"
+#include "kernels/segments.h"
 
 namespace gridfold::kernels {
 
@@ -92,20 +93,20 @@ class BatchRun {
     const ReductionPlan& any = *batch[0].plan;
     ReductionPlan plan{.array = {},
                        .statistics = UnionOfStatistics(batch),
-                       .grouping = {GroupingKind::kSegments, count, 0, {}},
+                       .grouping = {},
                        .nan_policy = any.nan_policy,
                        .overflow_policy = any.overflow_policy,
                        .delta_degrees_of_freedom = DegreesOfFreedomUsed(any)};
     std::vector<HostSpan> slices;
     slices.reserve(count);
-    std::vector<uint64_t>& offsets = plan.grouping.offsets;
+    std::vector<uint64_t> offsets = {0};
     offsets.reserve(count + 1);
-    offsets.push_back(0);
     for (const BatchedReduction& reduction : batch) {
       AppendSlices(reduction.input, slices);
       offsets.push_back(offsets.back() + reduction.plan->array.element_count);
     }
     plan.array = ArrayDescription::Vector(any.array.element_type, offsets.back());
+    plan.grouping = SegmentsAt(std::move(offsets));
     return Launch(plan, HostSlices{slices, plan.array.size_bytes()});
   }
 

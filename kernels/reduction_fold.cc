@@ -12,6 +12,7 @@
 #include "kernels/invalid_field.h"
 #include "kernels/lane_limits.h"
 #include "kernels/reduction_finish.h"
+#include "kernels/segments.h"
 
 namespace gridfold::kernels {
 
@@ -275,11 +276,9 @@ class ConsecutiveGroupsFold final : public FoldBase {
     auto end = std::upper_bound(begin, plan_.grouping.offsets.end(), start + available);
     if (static_cast<uint64_t>(end - begin) > room + 1)
       end = begin + static_cast<ptrdiff_t>(room) + 1;
-    batch.grouping = {.kind = GroupingKind::kSegments,
-                      .group_count = static_cast<uint64_t>(end - begin) - 1,
-                      .group_size = 0,
-                      .offsets = {begin, end}};
-    for (uint64_t& offset : batch.grouping.offsets) offset -= start;
+    std::vector<uint64_t> offsets(begin, end);
+    for (uint64_t& offset : offsets) offset -= start;
+    batch.grouping = SegmentsAt(std::move(offsets));
     batch.array = Vector(batch.grouping.offsets.back());
     return batch;
   }

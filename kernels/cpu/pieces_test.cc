@@ -6,15 +6,12 @@
 #include <random>
 #include <vector>
 
+#include "kernels/segments.h"
+
 namespace gridfold::kernels {
 namespace {
 
 Grouping Rows(uint64_t count, uint64_t size) { return {GroupingKind::kAxis1, count, size, {}}; }
-
-Grouping Segments(std::vector<uint64_t> offsets) {
-  const uint64_t count = offsets.size() - 1;
-  return {GroupingKind::kSegments, count, 0, std::move(offsets)};
-}
 
 // Expects that the pieces go through all groups and elements in order, and none is too large.
 void ExpectCovers(const Grouping& grouping, uint64_t block_elements) {
@@ -54,7 +51,7 @@ TEST(PiecesTest, CoverRaggedSegments) {
       const uint64_t size = random() % 10 == 0 ? random() % 1000 : random() % 5;
       offsets.push_back(offsets.back() + size);
     }
-    ExpectCovers(Segments(std::move(offsets)), 1 + random() % 300);
+    ExpectCovers(SegmentsAt(std::move(offsets)), 1 + random() % 300);
   }
 }
 
@@ -65,7 +62,7 @@ TEST(PiecesTest, BoundTheGroupsOfAPiece) {
 }
 
 TEST(PiecesTest, AShortGroupAfterALongOneIsNotCut) {
-  const auto pieces = CutIntoPieces(Segments({0, 250, 260, 270}), 100);
+  const auto pieces = CutIntoPieces(SegmentsAt({0, 250, 260, 270}), 100);
   ASSERT_EQ(pieces.size(), 4u);
   EXPECT_TRUE(pieces[2].is_part_of_group());
   EXPECT_FALSE(pieces[3].is_part_of_group());

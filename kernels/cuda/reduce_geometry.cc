@@ -214,15 +214,6 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
 
 }  // namespace
 
-uint64_t LongestGroup(const Grouping& grouping) {
-  if (grouping.kind != GroupingKind::kSegments) return grouping.group_size;
-  uint64_t longest = 0;
-  for (uint64_t g = 0; g < grouping.group_count; ++g) {
-    longest = std::max(longest, grouping.offsets[g + 1] - grouping.offsets[g]);
-  }
-  return longest;
-}
-
 uint32_t ReductionParts(const ReductionPlan& plan) {
   uint32_t parts = 0;
   for (const Statistic statistic : plan.statistics) {
@@ -259,7 +250,7 @@ ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
   }
   geometry.partial_bytes = kind.state_bytes + Tuning::kRegisterExtraBytes;
   geometry.total_bytes = GroupTotalBytes(kind.words);
-  const uint64_t longest = LongestGroup(plan.grouping);
+  const uint64_t longest = plan.grouping.group_size;
   const bool equal_groups = plan.grouping.kind != GroupingKind::kSegments;
   const Request blocks = BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
   if (equal_groups && longest > request.TileElementsMax()) {

@@ -52,9 +52,6 @@ uint64_t IdleTotalBytes();
 // The shared memory of a block that reductions need; devices with less cannot be used.
 uint64_t ReductionSharedBytesMin();
 
-// Elements of the longest group; 0 without groups.
-uint64_t LongestGroup(const Grouping& grouping);
-
 // Union of the parts that the plan's statistics need.
 uint32_t ReductionParts(const ReductionPlan& plan);
 

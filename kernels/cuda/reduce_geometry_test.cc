@@ -198,7 +198,7 @@ TEST(ReduceGeometryTest, EveryElementIsInAChunkOrSplit) {
     } else {
       EXPECT_LE(geometry.tile_width_log2, 5u);
       EXPECT_EQ(geometry.queued_segments_max > 0,
-                LongestGroup(plan.grouping) > geometry.tile_elements_max);
+                plan.grouping.group_size > geometry.tile_elements_max);
     }
   }
 }

@@ -33,7 +33,7 @@ ProductLevel Above(ProductLevel level) {
 // Levels above the tiles, until the longest group has one node.
 uint32_t JoinCount(const ReductionPlan& plan) {
   uint32_t joins = 0;
-  uint64_t nodes = CeilDivide(LongestGroup(plan.grouping), kProductTile);
+  uint64_t nodes = CeilDivide(plan.grouping.group_size, kProductTile);
   for (; nodes > 1; nodes = CeilDivide(nodes, kProductRadix)) ++joins;
   return joins;
 }
