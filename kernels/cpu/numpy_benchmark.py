@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Exact sums of the CPU engine beside NumPy's pairwise sums: same data, same machine, same run.
+"""The CPU engine beside NumPy: same data, same machine, same run.
 
-    numpy_benchmark.py PATH/TO/exact_sum_benchmark [LOG2_OF_THE_ELEMENTS]
+    numpy_benchmark.py PATH/TO/operation_benchmark [LOG2_OF_THE_ELEMENTS]
 
-Prints a table: the least milliseconds of several runs of numpy.sum, which uses one thread, and of
-the engine with one thread and with all. "rounded alike" says whether NumPy's sum, of float32 elements a float32, is the
-exact sum rounded to the type. Needs NumPy.
+Prints two tables of the least milliseconds of several runs: exact sums beside numpy.sum, and prefix sums
+and histograms of uniform numbers beside numpy.cumsum and numpy.histogram. NumPy uses one thread; the engine
+has columns for one thread and for all. "rounded alike" says whether NumPy's sum, of float32 elements a
+float32, is the exact sum rounded to the type. Needs NumPy.
 """
 
 import os
@@ -19,6 +20,7 @@ import numpy as np
 ROUNDS = 4  # In each of which NumPy and the engine take turns.
 WARM_UPS = 1
 RUNS = 6
+HISTOGRAM_FRACTION = 16  # Of the elements: NumPy takes long.
 
 
 def random_bits(rng, count, dtype, finite):
@@ -45,48 +47,80 @@ def data_sets(count, dtype):
     yield "random bits", random_bits(rng, count, dtype, finite=False)
 
 
-def time_numpy(array):
-    """Least milliseconds and the sum."""
+def time_numpy(operation):
+    """Least milliseconds and the answer."""
     times = []
     for run in range(WARM_UPS + RUNS):
         begin = time.perf_counter()
-        total = array.sum()
+        answer = operation()
         if run >= WARM_UPS:
             times.append((time.perf_counter() - begin) * 1e3)
-    return min(times), total
+    return min(times), answer
 
 
-def time_engine(program, dtype, path, threads):
-    """Least milliseconds and the sum."""
-    output = subprocess.run([program, np.dtype(dtype).name, path, str(threads)], check=True,
-                            capture_output=True, text=True).stdout.split()
+def time_engine(program, operation, dtype, path, threads):
+    """Least milliseconds and the answer."""
+    output = subprocess.run([program, operation, np.dtype(dtype).name, path, str(threads)],
+                            check=True, capture_output=True, text=True).stdout.split()
     return float(output[0]), float(output[1])
+
+
+class Peers:
+    """NumPy and the engine in turns: least milliseconds, and the last answers."""
+
+    def __init__(self, program, operation, array, by_numpy):
+        self.numpy_ms = self.one_ms = self.all_ms = float("inf")
+        with tempfile.NamedTemporaryFile(dir=os.environ.get("TMPDIR", "/dev/shm")) as file:
+            array.tofile(file)
+            file.flush()
+            for _ in range(ROUNDS):
+                ms, self.of_numpy = time_numpy(by_numpy)
+                self.numpy_ms = min(self.numpy_ms, ms)
+                ms, self.of_engine = time_engine(program, operation, array.dtype, file.name, 1)
+                self.one_ms = min(self.one_ms, ms)
+                ms, _ = time_engine(program, operation, array.dtype, file.name, os.cpu_count())
+                self.all_ms = min(self.all_ms, ms)
+
+
+def compare_sums(program, count):
+    threads = os.cpu_count()
+    print(f"| data | numpy.sum | exact, 1 thread | exact, {threads} threads | rounded alike |")
+    print("|---|---:|---:|---:|---|")
+    for dtype in (np.float32, np.float64):
+        for name, array in data_sets(count, dtype):
+            peers = Peers(program, "sum", array, array.sum)
+            alike = np.array_equal(dtype(peers.of_engine), peers.of_numpy, equal_nan=True)
+            print(f"| {np.dtype(dtype).name} {name} | {peers.numpy_ms:.1f} | {peers.one_ms:.1f} "
+                  f"| {peers.all_ms:.1f} | {'yes' if alike else 'no'} |", flush=True)
+
+
+def compare_scans_and_histograms(program, count):
+    threads = os.cpu_count()
+    print(f"| operation | NumPy | 1 thread | {threads} threads | NumPy's time over that of all |")
+    print("|---|---:|---:|---:|---:|")
+    for dtype in (np.float32, np.float64):
+        array = np.random.default_rng(1).random(count, dtype)
+        counted = array[: count // HISTOGRAM_FRACTION]
+        for operation, data, by_numpy in (
+                ("scan", array, lambda: array.cumsum()),
+                ("histogram", counted, lambda: np.histogram(counted, 1024, (0, 1))[0])):
+            peers = Peers(program, operation, data, by_numpy)
+            if operation == "histogram" and peers.of_engine != peers.of_numpy[0]:
+                raise RuntimeError(f"{peers.of_engine} samples in the first bin, "
+                                   f"not {peers.of_numpy[0]}")
+            print(f"| {operation}, {np.dtype(dtype).name}, 2^{data.size.bit_length() - 1} "
+                  f"| {peers.numpy_ms:.1f} | {peers.one_ms:.1f} | {peers.all_ms:.1f} "
+                  f"| {peers.numpy_ms / peers.all_ms:.1f} |", flush=True)
 
 
 def main():
     program = sys.argv[1]
     count = 1 << int(sys.argv[2] if len(sys.argv) > 2 else 26)
-    threads = os.cpu_count()
-    print(f"{count} elements, NumPy {np.__version__}, {threads} processors; milliseconds")
-    print(f"| data | numpy.sum | exact, 1 thread | exact, {threads} threads | rounded alike |")
-    print("|---|---:|---:|---:|---|")
+    print(f"{count} elements, NumPy {np.__version__}, {os.cpu_count()} processors; milliseconds")
     np.seterr(all="ignore")
-    for dtype in (np.float32, np.float64):
-        for name, array in data_sets(count, dtype):
-            with tempfile.NamedTemporaryFile(dir=os.environ.get("TMPDIR", "/dev/shm")) as file:
-                array.tofile(file)
-                file.flush()
-                numpy_ms = one_ms = all_ms = float("inf")
-                for _ in range(ROUNDS):
-                    ms, total = time_numpy(array)
-                    numpy_ms = min(numpy_ms, ms)
-                    ms, exact = time_engine(program, dtype, file.name, 1)
-                    one_ms = min(one_ms, ms)
-                    ms, _ = time_engine(program, dtype, file.name, threads)
-                    all_ms = min(all_ms, ms)
-            alike = np.array_equal(dtype(exact), total, equal_nan=True)
-            print(f"| {np.dtype(dtype).name} {name} | {numpy_ms:.1f} | {one_ms:.1f} | {all_ms:.1f} "
-                  f"| {'yes' if alike else 'no'} |", flush=True)
+    compare_sums(program, count)
+    print()
+    compare_scans_and_histograms(program, count)
 
 
 if __name__ == "__main__":
