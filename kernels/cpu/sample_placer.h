@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <vector>
 
+#include "kernels/cpu/nearest_guess.h"
 #include "kernels/cpu/operations.h"
 #include "kernels/numerics/bin_layout.h"
 #include "kernels/numerics/element.h"
@@ -47,6 +50,7 @@ class SamplePlacer {
     uint64_t first_counter = 0;
     for (const PlannedBins& b : bins) {
       layouts_.push_back(LayoutOf(b, b.edges.data()));
+      guessers_.push_back(FloatingElement<T> ? MakeNearestGuesser(layouts_.back()) : std::nullopt);
       first_counters_.push_back(first_counter);
       first_counter += b.bin_count;
     }
@@ -71,17 +75,16 @@ class SamplePlacer {
   // Every channel_count-th sample from `first` on.
   void PlaceChannel(uint64_t channel, uint64_t first, uint64_t count, int64_t* counters,
                     OutcomeCounts& outcomes) const {
+    if (guessers_[channel].has_value()) {
+      return PlaceByGuess(channel, first, count, counters, outcomes);
+    }
     // A copy whose kind the compiler knows makes a loop of its own for each kind.
     BinLayout layout = layouts_[channel];
     const auto place = [&](BinKind kind) {
       layout.kind = kind;
       OutcomeCounts counted;
       for (uint64_t i = 0; i < count; i += channel_count_) {
-        const int64_t located = LocateBin(layout, LoadUnaligned<T>(x_, first + i));
-        const Placement placement = kernels::Place(located, layout.bin_count, policy_);
-        if (placement.outcome != 0) counted.Count(placement.outcome);
-        counters[i] =
-            placement.bin < 0 ? -1 : placement.bin + static_cast<int64_t>(first_counters_[channel]);
+        counters[i] = PlaceSample(layout, first_counters_[channel], first + i, counted);
       }
       outcomes.Merge(counted);
     };
@@ -89,6 +92,39 @@ class SamplePlacer {
       case BinKind::kEven: return place(BinKind::kEven);
       case BinKind::kTable: return place(BinKind::kTable);
       case BinKind::kInteger: return place(BinKind::kInteger);
+    }
+  }
+
+  // The counter of a sample, or -1.
+  int64_t PlaceSample(const BinLayout& layout, uint64_t first_counter, uint64_t sample,
+                      OutcomeCounts& counted) const {
+    const int64_t located = LocateBin(layout, LoadUnaligned<T>(x_, sample));
+    const Placement placement = kernels::Place(located, layout.bin_count, policy_);
+    if (placement.outcome != 0) counted.Count(placement.outcome);
+    return placement.bin < 0 ? -1 : placement.bin + static_cast<int64_t>(first_counter);
+  }
+
+  // Guesses all, and then places the few that a guess is not sure of.
+  void PlaceByGuess(uint64_t channel, uint64_t first, uint64_t count, int64_t* counters,
+                    OutcomeCounts& outcomes) const {
+    constexpr int64_t kUnsure = std::numeric_limits<int64_t>::min();
+    const BinGuesser guesser = *guessers_[channel];
+    const uint64_t first_counter = first_counters_[channel];
+    bool all_sure = true;
+    const auto guess_all = [&](uint64_t step) {
+      for (uint64_t i = 0; i < count; i += step) {
+        const BinGuess guess = GuessBinNearest(guesser, LoadUnaligned<T>(x_, first + i));
+        const bool is_sure = IsSure(guesser, guess);
+        counters[i] = is_sure ? static_cast<int64_t>(first_counter + guess.bin) : kUnsure;
+        all_sure &= is_sure;
+      }
+    };
+    // A step that the compiler knows makes a loop of vectors.
+    channel_count_ == 1 ? guess_all(1) : guess_all(channel_count_);
+    if (all_sure) return;
+    for (uint64_t i = 0; i < count; i += channel_count_) {
+      if (counters[i] != kUnsure) continue;
+      counters[i] = PlaceSample(layouts_[channel], first_counter, first + i, outcomes);
     }
   }
 
@@ -110,6 +146,7 @@ class SamplePlacer {
   const uint32_t channel_count_;
   const OutOfRangePolicy policy_;
   std::vector<BinLayout> layouts_;
+  std::vector<std::optional<BinGuesser>> guessers_;  // One for each layout, where there may be one.
   std::vector<uint64_t> first_counters_;
 };
 
