@@ -114,7 +114,7 @@ TEST(ReductionPlanTest, GroupsOfEveryKind) {
       {kMatrix, {}, 1, 10},
       {kMatrix, Axis0(), 5, 2},
       {kMatrix, Axis1(), 2, 5},
-      {kVector, Segments({0, 3, 3, 10}), 3, 0},
+      {kVector, Segments({0, 3, 3, 10}), 3, 7},  // The longest.
       {kNothing, Segments({0}), 0, 0},
       {kNothing, {}, 1, 0},
       {ArrayDescription::Matrix(ElementType::kInt8, 7, 0), Axis0(), 0, 7},
