@@ -1,17 +1,14 @@
-// The kernel of scans over positions in a row: whole arrays, rows and segments,
-// in one pass.
+// The kernel of scans over positions in a row: whole arrays, rows and segments, in one pass.
 //
-// A block of threads works on several turns of consecutive tiles at a time,
-// each at another stage: being loaded, totalled, waiting for what precedes it,
-// being written. So neither memory nor other blocks are waited for while there
-// is something to do.
-//   scanning warps   each loads, totals and writes its own pieces of a turn's
-//   tiles publishing warp  joins their totals and tells other blocks those of
-//   the tiles joining warp     joins those of a block of tiles
-//   (scan_look_back_chain.cuh) looking warp     looks back for the tiles'
-//   carries
-// Whoever waits for other blocks has nothing left to tell them, so no turn
-// waits for the one before.
+// A block of threads works on several turns of consecutive tiles at a time, each at another stage:
+// being loaded, totalled, waiting for what precedes it, being written. So neither memory nor other
+// blocks are waited for while there is something to do.
+//   scanning warps   each loads, totals and writes its own pieces of a turn's tiles
+//   publishing warp  joins their totals and tells other blocks those of the tiles
+//   joining warp     joins those of a block of tiles (scan_look_back_chain.cuh)
+//   looking warp     looks back for the tiles' carries
+// Whoever waits for other blocks has nothing left to tell them, so no turn waits for the one
+// before.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_LOOK_BACK_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_LOOK_BACK_CUH_
 
