@@ -66,54 +66,82 @@ class StallingCompute : public v1::ComputeService::CallbackService {
     thread_.join();
   }
 
-  grpc::ServerUnaryReactor* ReduceArray(grpc::CallbackServerContext* context,
+  grpc::ServerUnaryReactor* ReduceArray(grpc::CallbackServerContext* /*context*/,
                                         const v1::ReduceArrayRequest* /*request*/,
                                         v1::ReduceArrayResponse* /*response*/) override {
-    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
     const absl::MutexLock lock(&mutex_);
+    Call* const call = new Call(*this, is_stalled_);
     if (is_stalled_) {
-      waiting_.push_back(reactor);
+      waiting_.push_back(call);
     } else {
-      reactor->Finish(grpc::Status::OK);
+      call->Finish(grpc::Status::OK);
     }
-    return reactor;
+    return call;
   }
 
-  // How long stalls really were: a thread that is to end one may be late.
+  // How long stalls really were: a thread that is to end one may be late, and the calls that waited
+  // are answered one by one. The mean of what calls saw.
   double MeanStallMs() const {
     const absl::MutexLock lock(&mutex_);
-    return std::chrono::duration<double, std::milli>(stalled_time_).count() / stall_count_;
+    return std::chrono::duration<double, std::milli>(stalled_time_).count() / waited_count_;
   }
 
  private:
+  // Deletes itself, as reactors do.
+  class Call : public grpc::ServerUnaryReactor {
+   public:
+    Call(StallingCompute& compute, bool waits) : compute_(compute), waits_(waits) {}
+    void OnDone() override {
+      if (waits_) compute_.OnAnswered(Clock::now());
+      delete this;
+    }
+
+   private:
+    StallingCompute& compute_;
+    const bool waits_;
+  };
+
   void StallInTurns() {
     for (Clock::time_point begin = Clock::now(); !is_over_; begin += kPeriod) {
       std::this_thread::sleep_until(begin);
-      SetStalled(true);
+      BeginStall();
       std::this_thread::sleep_until(begin + kStall);
-      SetStalled(false);
+      EndStall();
     }
   }
 
-  void SetStalled(bool is_stalled) {
+  void BeginStall() {
     const absl::MutexLock lock(&mutex_);
-    is_stalled_ = is_stalled;
-    if (is_stalled) {
-      stalled_at_ = Clock::now();
-      return;
-    }
-    stalled_time_ += Clock::now() - stalled_at_;
+    is_stalled_ = true;
+    stalled_at_ = Clock::now();
     ++stall_count_;
-    for (grpc::ServerUnaryReactor* const reactor : waiting_) reactor->Finish(grpc::Status::OK);
-    waiting_.clear();
+  }
+
+  void EndStall() {
+    std::vector<Call*> waiting;
+    {
+      const absl::MutexLock lock(&mutex_);
+      is_stalled_ = false;
+      waiting.swap(waiting_);
+    }
+    for (Call* const call : waiting) call->Finish(grpc::Status::OK);
+  }
+
+  void OnAnswered(Clock::time_point now) {
+    const absl::MutexLock lock(&mutex_);
+    // The first stall is over before the warm-up is.
+    if (stall_count_ == 1) return;
+    stalled_time_ += now - stalled_at_;
+    ++waited_count_;
   }
 
   mutable absl::Mutex mutex_;
   bool is_stalled_ ABSL_GUARDED_BY(mutex_) = false;
   Clock::time_point stalled_at_ ABSL_GUARDED_BY(mutex_);
-  Clock::duration stalled_time_ ABSL_GUARDED_BY(mutex_){};
   int stall_count_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<grpc::ServerUnaryReactor*> waiting_ ABSL_GUARDED_BY(mutex_);
+  Clock::duration stalled_time_ ABSL_GUARDED_BY(mutex_){};
+  int waited_count_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<Call*> waiting_ ABSL_GUARDED_BY(mutex_);
   std::atomic<bool> is_over_ = false;
   std::thread thread_;
 };
