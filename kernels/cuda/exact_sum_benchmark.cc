@@ -1,10 +1,9 @@
-// Exact sums on data of every kind, beside CUB's sums, which are not exact.
+// Exact sums on data of every kind. CUB's sums beside them are not exact.
 #include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/cuda/cuda_status.h"
-#include "kernels/cuda/exact_sum_benchmark_device.h"
 #include "kernels/cuda/kernel_benchmark.h"
 #include "kernels/cuda/reduce.h"
 
@@ -44,31 +43,15 @@ absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set, E
   uint64_t* const slots = static_cast<uint64_t*>(benchmark.output());
   const ReductionOutput output{slots, slots + plan->result_slot_count()};
   const std::string name = absl::StrCat("exact ", set.name, " ", ElementTypeName(type), " ", what);
-  return benchmark.Measure(name, array.size_bytes(), Ceiling::kRead, [&] {
+  const absl::Status status = benchmark.Measure(name, array.size_bytes(), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
     const ReductionInput input{{benchmark.input(), count}, nullptr, benchmark.idle_total()};
     return LaunchReduction(*plan, input, output, scratch, benchmark.properties(),
                            benchmark.stream());
   });
-}
-
-template <class T>
-absl::Status MeasureCub(KernelBenchmark& benchmark, ElementType type, uint64_t count,
-                        const std::string& what) {
-  Scratch scratch = benchmark.NewScratch();
-  const T* const input = static_cast<const T*>(benchmark.input());
-  T* const output = static_cast<T*>(benchmark.output());
-  size_t bytes = 0;
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(
-      CubSum<T>(nullptr, bytes, input, output, count, benchmark.stream()));
-  const auto memory = scratch.Allocate<std::byte>(bytes);
-  if (!memory.ok()) return memory.status();
-  const std::string name = absl::StrCat("cub sum ", ElementTypeName(type), " ", what);
-  return benchmark.Measure(name, count * sizeof(T), Ceiling::kRead, [&]() -> absl::Status {
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(
-        CubSum<T>(*memory, bytes, input, output, count, benchmark.stream()));
-    return absl::OkStatus();
-  });
+  if (!status.ok() || &set != &kSum) return status;
+  return benchmark.CompareWithCub(
+      CubReduce(CubReduction::kSum, type, benchmark.input(), count, benchmark.output()));
 }
 
 absl::Status BenchmarkOneSet(KernelBenchmark& benchmark, ElementType type, BenchmarkData data) {
@@ -76,11 +59,6 @@ absl::Status BenchmarkOneSet(KernelBenchmark& benchmark, ElementType type, Bench
   absl::Status status = benchmark.FillInput(type, data);
   for (const StatisticSet* set : {&kSum, &kFused}) {
     if (status.ok()) status = MeasureExact(benchmark, *set, type, count, NameOf(data));
-  }
-  if (status.ok() && type == ElementType::kFloat32) {
-    status = MeasureCub<float>(benchmark, type, count, NameOf(data));
-  } else if (status.ok() && type == ElementType::kFloat64) {
-    status = MeasureCub<double>(benchmark, type, count, NameOf(data));
   }
   return status;
 }
@@ -92,7 +70,6 @@ absl::Status BenchmarkSmall(KernelBenchmark& benchmark) {
     const uint64_t count = uint64_t{1} << log2;
     const std::string what = absl::StrCat("2^", log2);
     if (status.ok()) status = MeasureExact(benchmark, kSum, kType, count, what);
-    if (status.ok()) status = MeasureCub<float>(benchmark, kType, count, what);
   }
   return status;
 }

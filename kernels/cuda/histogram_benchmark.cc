@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/cuda/cuda_status.h"
@@ -36,14 +39,61 @@ uint64_t SampleCount(const KernelBenchmark& benchmark, uint64_t sample_bytes) {
   return std::min(kSampleCountMax, benchmark.array_bytes() / sample_bytes);
 }
 
-// Adds a row, unless `overrides` ask for what cannot be had. Weights and second samples are read
-// from the input as well.
+// The method of the strategy's name that is to be forced; nothing where none is.
+std::optional<HistogramMethod> ForcedMethod(const KernelBenchmark& benchmark) {
+  for (const HistogramMethod method : {HistogramMethod::kValues, HistogramMethod::kShared,
+                                       HistogramMethod::kParts, HistogramMethod::kGlobal}) {
+    if (benchmark.forced_strategy() == HistogramMethodName(method)) return method;
+  }
+  return std::nullopt;
+}
+
+// A device copy of a table of edges as CUB takes them, at the end of the output.
+absl::StatusOr<const float*> CopyOfEdges(const KernelBenchmark& benchmark,
+                                         const std::vector<double>& edges) {
+  const std::vector<float> rounded(edges.begin(), edges.end());
+  const uint64_t bytes = rounded.size() * sizeof(float);
+  float* const copy = reinterpret_cast<float*>(static_cast<std::byte*>(benchmark.output()) +
+                                               benchmark.array_bytes() - bytes);
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpy(copy, rounded.data(), bytes, cudaMemcpyHostToDevice));
+  return copy;
+}
+
+// CUB's histogram of the same bins, where it has one.
+absl::StatusOr<CubCall> CubCallFor(const KernelBenchmark& benchmark, const ArrayDescription& array,
+                                   const HistogramSpec& spec) {
+  if (spec.two_dimensional || spec.weight_type.has_value()) return CubCall();
+  uint32_t* const counts = static_cast<uint32_t*>(benchmark.output());
+  const BinSpec& bins = spec.bins.front();
+  if (const auto* edges = std::get_if<EdgeBinsSpec>(&bins)) {
+    const absl::StatusOr<const float*> copy = CopyOfEdges(benchmark, edges->edges);
+    if (!copy.ok()) return copy.status();
+    return CubEdgesHistogram(static_cast<const float*>(benchmark.input()), array.element_count,
+                             *copy, static_cast<uint32_t>(edges->edges.size() - 1), counts);
+  }
+  const auto even_bins = [&](uint64_t bin_count, double lower, double upper) {
+    return CubEvenHistogram(array.element_type, benchmark.input(), array.element_count,
+                            static_cast<uint32_t>(bin_count), lower, upper, spec.channel_count,
+                            counts);
+  };
+  if (const auto* even = std::get_if<EvenBinsSpec>(&bins); even != nullptr && even->lower_bound) {
+    return even_bins(even->bin_count, *even->lower_bound, *even->upper_bound);
+  }
+  if (const auto* integer = std::get_if<IntegerBinsSpec>(&bins)) {
+    const double first = static_cast<double>(integer->first_value);
+    return even_bins(integer->bin_count, first, first + static_cast<double>(integer->bin_count));
+  }
+  return CubCall();
+}
+
+// Adds a row, unless the strategy that is forced cannot have it. Weights and second samples are
+// read from the input as well.
 absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
-                     const HistogramSpec& spec, const std::string& remark,
-                     const HistogramOverrides& overrides = {}) {
+                     const HistogramSpec& spec, const std::string& remark) {
   const auto plan = PlanHistogram(array, spec, kBinCountMax);
   if (!plan.ok()) return plan.status();
   const DeviceSpan elements{benchmark.input(), array.element_count};
+  const HistogramOverrides overrides{.method = ForcedMethod(benchmark)};
   const auto launch = [&] {
     Scratch scratch = benchmark.NewScratch();
     return LaunchHistogram(*plan, {elements, elements, elements}, scratch, benchmark.properties(),
@@ -57,8 +107,11 @@ absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
   const std::string name =
       absl::StrCat(HistogramMethodName(first->strategy.method), parts, " ",
                    ElementTypeName(array.element_type), " ", plan->total_bin_count(), " ", remark);
-  return benchmark.Measure(name, HistogramBytesRead(*plan), Ceiling::kRead,
-                           [&] { return launch().status(); });
+  const absl::Status status = benchmark.Measure(name, HistogramBytesRead(*plan), Ceiling::kRead,
+                                                [&] { return launch().status(); });
+  if (!status.ok()) return status;
+  const absl::StatusOr<CubCall> cub = CubCallFor(benchmark, array, spec);
+  return cub.ok() ? benchmark.CompareWithCub(*cub) : cub.status();
 }
 
 // `type` is float32 or int32.

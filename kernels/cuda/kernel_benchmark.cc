@@ -23,7 +23,8 @@ LaunchShape FullGrid(const DeviceProperties& properties) {
 
 }  // namespace
 
-absl::StatusOr<KernelBenchmark> KernelBenchmark::Create(uint64_t array_bytes) {
+absl::StatusOr<KernelBenchmark> KernelBenchmark::Create(uint64_t array_bytes,
+                                                        std::string forced_strategy) {
   int device = 0;
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaGetDevice(&device));
   absl::StatusOr<DeviceProperties> properties = QueryDeviceProperties(device);
@@ -45,14 +46,15 @@ absl::StatusOr<KernelBenchmark> KernelBenchmark::Create(uint64_t array_bytes) {
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(idle_total->data(), 0, IdleTotalBytes()));
   KernelBenchmark benchmark(*properties, *std::move(stream), *std::move(start), *std::move(stop),
                             *std::move(input), *std::move(output), *std::move(scratch),
-                            *std::move(idle_total));
+                            *std::move(idle_total), std::move(forced_strategy));
   if (absl::Status status = benchmark.MeasureCeilings(); !status.ok()) return status;
   return benchmark;
 }
 
 KernelBenchmark::KernelBenchmark(const DeviceProperties& properties, Stream stream, Event start,
                                  Event stop, DeviceBuffer input, DeviceBuffer output,
-                                 DeviceBuffer scratch, DeviceBuffer idle_total)
+                                 DeviceBuffer scratch, DeviceBuffer idle_total,
+                                 std::string forced_strategy)
     : properties_(properties),
       stream_(std::move(stream)),
       start_(std::move(start)),
@@ -60,7 +62,8 @@ KernelBenchmark::KernelBenchmark(const DeviceProperties& properties, Stream stre
       input_(std::move(input)),
       output_(std::move(output)),
       scratch_(std::move(scratch)),
-      idle_total_(std::move(idle_total)) {}
+      idle_total_(std::move(idle_total)),
+      forced_strategy_(std::move(forced_strategy)) {}
 
 absl::Status KernelBenchmark::FillInput(ElementType type, BenchmarkData data) {
   return VisitElementType(type, [&](auto tag) {
@@ -75,8 +78,8 @@ absl::Status KernelBenchmark::FillInput(ElementType type, BenchmarkData data) {
   });
 }
 
-absl::Status KernelBenchmark::Measure(const std::string& name, uint64_t bytes, Ceiling ceiling,
-                                      absl::FunctionRef<absl::Status()> enqueue) {
+absl::StatusOr<double> KernelBenchmark::MedianMicroseconds(
+    absl::FunctionRef<absl::Status()> enqueue) {
   std::vector<double> microseconds;
   for (int run = 0; run < kWarmUpRuns + kMeasuredRuns; ++run) {
     if (absl::Status status = start_.Record(stream()); !status.ok()) return status;
@@ -89,7 +92,30 @@ absl::Status KernelBenchmark::Measure(const std::string& name, uint64_t bytes, C
   }
   std::nth_element(microseconds.begin(), microseconds.begin() + kMeasuredRuns / 2,
                    microseconds.end());
-  rows_.push_back({name, bytes, ceiling, microseconds[kMeasuredRuns / 2]});
+  return microseconds[kMeasuredRuns / 2];
+}
+
+absl::Status KernelBenchmark::Measure(const std::string& name, uint64_t bytes, Ceiling ceiling,
+                                      absl::FunctionRef<absl::Status()> enqueue) {
+  const absl::StatusOr<double> microseconds = MedianMicroseconds(enqueue);
+  if (!microseconds.ok()) return microseconds.status();
+  rows_.push_back({name, bytes, ceiling, *microseconds, {}});
+  return absl::OkStatus();
+}
+
+absl::Status KernelBenchmark::CompareWithCub(const CubCall& call) {
+  if (call == nullptr) return absl::OkStatus();
+  size_t bytes = 0;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(call(nullptr, bytes, stream()));
+  const absl::StatusOr<DeviceBuffer> scratch = DeviceBuffer::Allocate(std::max(bytes, size_t{1}));
+  if (!scratch.ok()) return scratch.status();
+  const absl::StatusOr<double> microseconds = MedianMicroseconds([&]() -> absl::Status {
+    size_t scratch_bytes = bytes;
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(call(scratch->data(), scratch_bytes, stream()));
+    return absl::OkStatus();
+  });
+  if (!microseconds.ok()) return microseconds.status();
+  rows_.back().cub_microseconds = *microseconds;
   return absl::OkStatus();
 }
 

@@ -6,11 +6,13 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "kernels/cuda/cub_benchmark.h"
 #include "kernels/cuda/device_buffer.h"
 #include "kernels/cuda/device_properties.h"
 #include "kernels/cuda/event.h"
@@ -28,7 +30,8 @@ struct BenchmarkRow {
   std::string name;
   uint64_t bytes = 0;  // Read and written.
   Ceiling ceiling = Ceiling::kRead;
-  double microseconds = 0;  // Median.
+  double microseconds = 0;                 // Median.
+  std::optional<double> cub_microseconds;  // Of CUB at the same work, where it does that.
 
   double gigabytes_per_second() const { return static_cast<double>(bytes) / microseconds / 1e3; }
 };
@@ -36,7 +39,10 @@ struct BenchmarkRow {
 class KernelBenchmark {
  public:
   // Allocates arrays of `array_bytes` on the current device and measures its ceilings.
-  static absl::StatusOr<KernelBenchmark> Create(uint64_t array_bytes);
+  // Benchmarks of operations with several strategies measure only `forced_strategy`, if it is one
+  // of theirs, or what is thought best.
+  static absl::StatusOr<KernelBenchmark> Create(uint64_t array_bytes,
+                                                std::string forced_strategy = "");
 
   // Fills the input with elements of `type`: integers of any bits, floating-point ones as `data`
   // says.
@@ -48,12 +54,16 @@ class KernelBenchmark {
   Scratch NewScratch() const { return Scratch(scratch_.data(), scratch_.size_bytes()); }
   // As a lane has it: ReductionInput::idle_total.
   void* idle_total() const { return idle_total_.data(); }
+  const std::string& forced_strategy() const { return forced_strategy_; }
   const DeviceProperties& properties() const { return properties_; }
   cudaStream_t stream() const { return stream_.get(); }
 
   // Runs `enqueue` again and again on the stream and keeps the median time of one run.
   absl::Status Measure(const std::string& name, uint64_t bytes, Ceiling ceiling,
                        absl::FunctionRef<absl::Status()> enqueue);
+
+  // Measures CUB beside the last row, in the same way. An empty call leaves the row alone.
+  absl::Status CompareWithCub(const CubCall& call);
 
   const std::vector<BenchmarkRow>& rows() const { return rows_; }
   // Rate of a row over that of its ceiling.
@@ -62,9 +72,10 @@ class KernelBenchmark {
  private:
   KernelBenchmark(const DeviceProperties& properties, Stream stream, Event start, Event stop,
                   DeviceBuffer input, DeviceBuffer output, DeviceBuffer scratch,
-                  DeviceBuffer idle_total);
+                  DeviceBuffer idle_total, std::string forced_strategy);
 
   absl::Status MeasureCeilings();
+  absl::StatusOr<double> MedianMicroseconds(absl::FunctionRef<absl::Status()> enqueue);
 
   DeviceProperties properties_;
   Stream stream_;
@@ -74,6 +85,7 @@ class KernelBenchmark {
   DeviceBuffer output_;
   DeviceBuffer scratch_;
   DeviceBuffer idle_total_;
+  std::string forced_strategy_;
   std::vector<BenchmarkRow> rows_;  // The first two are the ceilings.
 };
 

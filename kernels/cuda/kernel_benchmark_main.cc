@@ -1,7 +1,8 @@
-// kernel_benchmark [--json FILE] [--small] [--only NAME]: the kernels' rates on device 0, and their
-// ratios to the device's read and copy ceilings, which are measured in the same run. NAME is one of
-// exact-sums, reductions, scans, histograms and transfers. Exits 1 where a benchmark fails and 2
-// where there is no device.
+// kernel_benchmark [--json FILE] [--small] [--only NAME] [--strategy NAME]: the kernels' rates on
+// device 0, and their ratios to the device's read and copy ceilings and to CUB, which are measured
+// in the same run. NAME is one of exact-sums, reductions, scans, histograms and transfers;
+// --strategy forces one that histograms have, such as histogram/global. Exits 1 where a benchmark
+// fails and 2 where there is no device.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "kernels/cuda/cuda_engine.h"
@@ -23,7 +25,8 @@ constexpr uint64_t kSmallArrayBytes = uint64_t{64} << 20;
 
 struct Options {
   std::string json_file;
-  std::string only;  // Empty: all.
+  std::string only;      // Empty: all.
+  std::string strategy;  // Empty: what is thought best.
   bool small = false;
 };
 
@@ -52,6 +55,8 @@ bool ParseOptions(int argument_count, char** arguments, Options& options) {
     } else if (argument == "--only" && i + 1 < argument_count) {
       options.only = arguments[++i];
       if (!IsBenchmark(options.only)) return false;
+    } else if (argument == "--strategy" && i + 1 < argument_count) {
+      options.strategy = arguments[++i];
     } else {
       return false;
     }
@@ -61,7 +66,7 @@ bool ParseOptions(int argument_count, char** arguments, Options& options) {
 
 absl::StatusOr<KernelBenchmark> RunAll(const Options& options) {
   absl::StatusOr<KernelBenchmark> benchmark =
-      KernelBenchmark::Create(options.small ? kSmallArrayBytes : kArrayBytes);
+      KernelBenchmark::Create(options.small ? kSmallArrayBytes : kArrayBytes, options.strategy);
   if (!benchmark.ok()) return benchmark.status();
   for (const NamedBenchmark& named : kBenchmarks) {
     if (!options.only.empty() && options.only != named.name) continue;
@@ -71,22 +76,29 @@ absl::StatusOr<KernelBenchmark> RunAll(const Options& options) {
 }
 
 void PrintTable(const KernelBenchmark& benchmark) {
-  std::printf("%-52s %10s %12s %9s %7s\n", "benchmark", "MiB", "median us", "GB/s", "ratio");
+  std::printf("%-56s %10s %12s %9s %7s %9s %8s\n", "benchmark", "MiB", "median us", "GB/s", "ratio",
+              "cub us", "cub/ours");
   for (const BenchmarkRow& row : benchmark.rows()) {
-    std::printf("%-52s %10.1f %12.2f %9.1f %7.3f\n", row.name.c_str(),
+    std::printf("%-56s %10.1f %12.2f %9.1f %7.3f", row.name.c_str(),
                 static_cast<double>(row.bytes) / (1 << 20), row.microseconds,
                 row.gigabytes_per_second(), benchmark.RatioToCeiling(row));
+    if (row.cub_microseconds.has_value()) {
+      std::printf(" %9.1f %8.2f", *row.cub_microseconds, *row.cub_microseconds / row.microseconds);
+    }
+    std::printf("\n");
   }
 }
 
 bool WriteJson(const KernelBenchmark& benchmark, const std::string& file) {
   nlohmann::json report = nlohmann::json::array();
   for (const BenchmarkRow& row : benchmark.rows()) {
-    report.push_back({{"name", row.name},
-                      {"bytes", row.bytes},
-                      {"median_microseconds", row.microseconds},
-                      {"gigabytes_per_second", row.gigabytes_per_second()},
-                      {"ratio_to_ceiling", benchmark.RatioToCeiling(row)}});
+    nlohmann::json entry = {{"name", row.name},
+                            {"bytes", row.bytes},
+                            {"median_microseconds", row.microseconds},
+                            {"gigabytes_per_second", row.gigabytes_per_second()},
+                            {"ratio_to_ceiling", benchmark.RatioToCeiling(row)}};
+    if (row.cub_microseconds.has_value()) entry["cub_microseconds"] = *row.cub_microseconds;
+    report.push_back(std::move(entry));
   }
   std::ofstream out(file);
   out << report.dump(2) << "\n";
@@ -96,7 +108,9 @@ bool WriteJson(const KernelBenchmark& benchmark, const std::string& file) {
 int Main(int argument_count, char** arguments) {
   Options options;
   if (!ParseOptions(argument_count, arguments, options)) {
-    std::fprintf(stderr, "usage: kernel_benchmark [--json FILE] [--small] [--only NAME]\n");
+    std::fprintf(
+        stderr,
+        "usage: kernel_benchmark [--json FILE] [--small] [--only NAME] [--strategy NAME]\n");
     return 1;
   }
   if (CudaDeviceCount() == 0) {

@@ -16,13 +16,36 @@ namespace {
 struct StatisticSet {
   const char* name;
   std::vector<Statistic> statistics;
+  CubReduction cub;
 };
 
-const StatisticSet kSum = {"sum", {Statistic::kSum}};
-const StatisticSet kExtremes = {"min+argmax", {Statistic::kMin, Statistic::kArgmax}};
+const StatisticSet kSum = {"sum", {Statistic::kSum}, CubReduction::kSum};
+const StatisticSet kExtremes = {
+    "min+argmax", {Statistic::kMin, Statistic::kArgmax}, CubReduction::kExtremes};
 const StatisticSet kMoments = {
     "sum+min+max+variance",
-    {Statistic::kSum, Statistic::kMin, Statistic::kMax, Statistic::kVariance}};
+    {Statistic::kSum, Statistic::kMin, Statistic::kMax, Statistic::kVariance},
+    CubReduction::kMoments};
+
+// What CUB would do for the plan; `offsets` and `results` are in device memory.
+CubCall CubCallFor(const KernelBenchmark& benchmark, const StatisticSet& set,
+                   const ReductionPlan& plan, const uint64_t* offsets, uint64_t* results) {
+  if (plan.grouping.kind == GroupingKind::kWhole) {
+    return CubReduce(set.cub, plan.array.element_type, benchmark.input(), plan.array.element_count,
+                     results);
+  }
+  if (set.cub != CubReduction::kSum || plan.array.element_type != ElementType::kFloat32) {
+    return nullptr;
+  }
+  const float* const input = static_cast<const float*>(benchmark.input());
+  const uint64_t groups = plan.grouping.group_count;
+  float* const sums = reinterpret_cast<float*>(results);
+  switch (plan.grouping.kind) {
+    case GroupingKind::kSegments: return CubSegmentedSum(input, offsets, groups, sums);
+    case GroupingKind::kAxis1: return CubRowSum(input, groups, plan.grouping.group_size, sums);
+    default: return nullptr;
+  }
+}
 
 absl::Status Measure(KernelBenchmark& benchmark, const StatisticSet& set,
                      const ArrayDescription& array, GroupingSpec grouping) {
@@ -48,11 +71,13 @@ absl::Status Measure(KernelBenchmark& benchmark, const StatisticSet& set,
   const std::string name =
       absl::StrCat(ReductionStrategy(*plan, benchmark.properties()), " ", set.name, " ",
                    ElementTypeName(array.element_type), " x", plan->grouping.group_count);
-  return benchmark.Measure(name, array.size_bytes(), Ceiling::kRead, [&] {
+  const absl::Status status = benchmark.Measure(name, array.size_bytes(), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
     return LaunchReduction(*plan, input, {slots, slots + plan->result_slot_count()}, scratch,
                            benchmark.properties(), benchmark.stream());
   });
+  if (!status.ok()) return status;
+  return benchmark.CompareWithCub(CubCallFor(benchmark, set, *plan, input.offsets, slots));
 }
 
 // Segments of `size` elements, the last one of what is left.

@@ -44,11 +44,17 @@ absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
       ElementTypeName(array.element_type), " to ", ElementTypeName(plan->output_type), remark,
       plan->grouping.group_count > 1 ? absl::StrCat(" x", plan->grouping.group_count) : "");
   const uint64_t bytes = array.size_bytes() + plan->output_size_bytes();
-  return benchmark.Measure(name, bytes, Ceiling::kCopy, [&] {
+  const absl::Status status = benchmark.Measure(name, bytes, Ceiling::kCopy, [&] {
     Scratch scratch = benchmark.NewScratch();
     return LaunchScan(*plan, input, output, DeviceScanCarry{}, scratch, benchmark.properties(),
                       benchmark.stream());
   });
+  const bool cub_does_it = plan->grouping.kind == GroupingKind::kWhole && !spec.exact &&
+                           spec.direction == ScanDirection::kForward;
+  if (!status.ok() || !cub_does_it) return status;
+  return benchmark.CompareWithCub(CubScan(spec.operation, spec.mode, array.element_type,
+                                          plan->output_type, benchmark.input(), array.element_count,
+                                          benchmark.output()));
 }
 
 absl::Status BenchmarkTypes(KernelBenchmark& benchmark) {
