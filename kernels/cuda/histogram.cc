@@ -42,6 +42,7 @@ HistogramArguments ArgumentsOf(const HistogramPlan& plan, const DeviceHistogramI
   arguments.copies = strategy.copies;
   arguments.bins_per_block = strategy.bins_per_block;
   arguments.part_count = strategy.part_count;
+  arguments.ring_stages = strategy.ring_stages;
   // A counter may get all samples of its block.
   arguments.steps_per_flush =
       std::max<uint64_t>(1, overrides.samples_per_flush / kHistogramThreads);

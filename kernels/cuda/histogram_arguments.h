@@ -66,6 +66,7 @@ struct HistogramArguments {
   uint32_t copies = 1;           // Of each counter in shared memory; a power of two.
   uint32_t bins_per_block = 0;   // Counters in a block's shared memory, without copies.
   uint32_t part_count = 1;       // Blocks, one after the other, that share the bins and samples.
+  uint32_t ring_stages = 0;      // Kernels in clusters only: of the MulticastRing.
   uint64_t steps_per_flush = 0;  // Samples of a thread before private counters are added up.
 
   // Of warps that take so many samples in a turn: turns of a block before its counters are added
@@ -80,10 +81,12 @@ using HistogramKernel = void (*)(HistogramArguments);
 
 // The kernels for an element type; one file each. The first is for any bins; the next two are for
 // one channel, of bins with a BinGuesser or with BinCells (null where the type has none); all three
-// count in the shared memory of one block or, in parts, of several.
+// count in the shared memory of one block or, in parts, of several. The fourth is for one channel
+// with a BinGuesser, in clusters.
 HistogramKernel FindSharedHistogramKernel(ElementType type);
 HistogramKernel FindEvenHistogramKernel(ElementType type, bool in_parts);
 HistogramKernel FindCellsHistogramKernel(ElementType type, bool in_parts);
+HistogramKernel FindClusterHistogramKernel(ElementType type);
 HistogramKernel FindValuesHistogramKernel(ElementType type);  // Types of 8 bits only.
 HistogramKernel FindGlobalHistogramKernel(ElementType type);
 HistogramKernel FindSharedWeightsKernel(ElementType type);

@@ -121,7 +121,7 @@ TEST_F(HistogramDeviceTest, SamplesPass32Bits) {
   const auto plan = PlanHistogram(ArrayDescription::Vector(ElementType::kInt8, count),
                                   SpecOf({IntegerBinsSpec{-1, 5}}), 10);
   ASSERT_TRUE(plan.ok()) << plan.status();
-  for (const HistogramMethod method : kMethods) {
+  for (const HistogramMethod method : kHistogramMethods) {
     SCOPED_TRACE(HistogramMethodName(method));
     const auto result = Count(*plan, {.samples = {samples.data(), count}}, {.method = method});
     if (result.status().code() == absl::StatusCode::kFailedPrecondition) continue;

@@ -18,9 +18,6 @@
 
 namespace gridfold::kernels::cuda {
 
-inline constexpr HistogramMethod kMethods[] = {HistogramMethod::kValues, HistogramMethod::kShared,
-                                               HistogramMethod::kParts, HistogramMethod::kGlobal};
-
 // What is counted: arrays of one type, and of weights.
 template <class T>
 struct Samples {
@@ -65,7 +62,7 @@ class HistogramDeviceTest : public DeviceTest {
   // Calls check(result) for each strategy that can hold the bins, and for the best one.
   template <class T, class Check>
   void ForEachMethod(const HistogramSpec& spec, const Samples<T>& samples, Check&& check) {
-    for (const HistogramMethod method : kMethods) {
+    for (const HistogramMethod method : kHistogramMethods) {
       for (const uint64_t samples_per_flush : {uint64_t{1} << 31, uint64_t{20'000}}) {
         SCOPED_TRACE(testing::Message() << HistogramMethodName(method) << ", " << samples_per_flush
                                         << " samples before a flush");

@@ -1,26 +1,11 @@
-// Even and integer bins of one channel, guessed by one multiplication and addition
-// (numerics/bin_guess.h). A sample takes some ten instructions.
+// Even and integer bins of one channel. A sample takes some ten instructions.
+#include "kernels/cuda/histogram_even_locator.cuh"
 #include "kernels/cuda/histogram_guessing.cuh"
 #include "kernels/cuda/histogram_strategy.h"
-#include "kernels/numerics/bin_guess.h"
 
 namespace gridfold::kernels::cuda {
 
 namespace {
-
-struct EvenLocator {
-  BinGuesser guesser;
-
-  template <class T>
-  __device__ BinGuess Guess(T x) const {
-    return GuessBin(guesser, x);
-  }
-  __device__ bool IsSure(const BinGuess& guess) const { return kernels::IsSure(guesser, guess); }
-  template <class T>
-  __device__ int64_t Resolve(const BinGuess& guess, T x) const {
-    return ResolveGuess(guesser, guess, x);
-  }
-};
 
 template <class T, bool kInParts>
 __global__ void __launch_bounds__(kHistogramThreads)

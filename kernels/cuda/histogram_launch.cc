@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/histogram_weights.h"
 
@@ -31,14 +32,29 @@ HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& s
       if (has_guesser) return FindEvenHistogramKernel(type, in_parts);
       if (strategy.cell_count > 0) return FindCellsHistogramKernel(type, in_parts);
       return FindSharedHistogramKernel(type);
+    case HistogramMethod::kCluster: return FindClusterHistogramKernel(type);
     case HistogramMethod::kGlobal: break;
   }
   return weighted ? FindGlobalWeightsKernel(type) : FindGlobalHistogramKernel(type);
 }
 
+// Those of all clusters that the device holds at once, which depends on how many multiprocessors
+// its parts were left with.
+absl::StatusOr<uint64_t> ClusterBlocks(const CountingLaunch& launch) {
+  const absl::StatusOr<int> clusters =
+      ResidentClusters(reinterpret_cast<const void*>(launch.kernel), launch.shape);
+  if (!clusters.ok()) return clusters.status();
+  if (*clusters == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("no cluster of ", launch.strategy.part_count, " blocks fits this device"));
+  }
+  return static_cast<uint64_t>(*clusters) * launch.strategy.part_count;
+}
+
 // Blocks of the launch that the device holds at once.
 absl::StatusOr<uint64_t> ResidentBlocks(const HistogramPlan& plan, const CountingLaunch& launch,
                                         const DeviceProperties& properties) {
+  if (launch.strategy.method == HistogramMethod::kCluster) return ClusterBlocks(launch);
   const uint64_t multiprocessors = static_cast<uint64_t>(properties.multiprocessor_count);
   // A block that counts in shared memory is made to fill its multiprocessor: no need to ask, which
   // takes as long as a launch.
@@ -78,10 +94,12 @@ absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uin
       .edge_count = edge_count,
       .has_cells = HasCells(plan),
       .value_count = by_value ? uint64_t{kByteValues} * plan.channel_count : 0,
-      .weight_words = weighted ? WeightLayoutOf(*plan.weight_type).words : 0};
-  const HistogramLimits limits{.shared_bytes_max =
-                                   static_cast<uint32_t>(properties.shared_bytes_per_block_max) -
-                                   kHistogramOwnBytes};
+      .weight_words = weighted ? WeightLayoutOf(*plan.weight_type).words : 0,
+      .is_guessed = has_guesser};
+  const HistogramLimits limits{
+      .shared_bytes_max =
+          static_cast<uint32_t>(properties.shared_bytes_per_block_max) - kHistogramOwnBytes,
+      .has_clusters = properties.has_clusters};
   const auto strategy = ChooseHistogramStrategy(shape, limits, forced);
   if (!strategy.ok()) return strategy.status();
   CountingLaunch launch;
@@ -89,6 +107,10 @@ absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uin
   launch.kernel = FindKernel(plan, *strategy, has_guesser);
   launch.shape.block = dim3(kHistogramThreads);
   launch.shape.shared_bytes = strategy->shared_bytes;
+  if (strategy->method == HistogramMethod::kCluster) {
+    launch.shape.cluster_size = strategy->part_count;
+    launch.shape.grid = dim3(strategy->part_count);
+  }
   const absl::StatusOr<uint64_t> resident = ResidentBlocks(plan, launch, properties);
   if (!resident.ok()) return resident.status();
   launch.shape.grid = dim3(GridBlocks(plan, *strategy, *resident));

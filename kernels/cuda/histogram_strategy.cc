@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/cuda/grid.h"
+#include "kernels/cuda/multicast_ring.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -114,6 +115,29 @@ std::optional<HistogramStrategy> Parts(const HistogramShape& shape, const Histog
   return WithCopies(strategy, CeilDivide(shape.bin_count, part_count), shape, limits);
 }
 
+// In the smallest cluster whose blocks have room for a ring of tiles beside their counters.
+std::optional<HistogramStrategy> Cluster(const HistogramShape& shape,
+                                         const HistogramLimits& limits) {
+  if (!limits.has_clusters || !shape.is_guessed) return std::nullopt;
+  for (const uint32_t blocks : {2, 4, 8, 16}) {
+    const uint64_t bins = CeilDivide(shape.bin_count, blocks);
+    const uint64_t counter_bytes = CountersBytes(shape, bins, 1);
+    uint32_t stages = kMulticastStagesMax;
+    while (stages >= kMulticastStagesMin &&
+           MulticastRingBytes(stages) + counter_bytes > limits.shared_bytes_max) {
+      --stages;
+    }
+    if (stages < kMulticastStagesMin) continue;
+    return HistogramStrategy{
+        .method = HistogramMethod::kCluster,
+        .part_count = blocks,
+        .bins_per_block = static_cast<uint32_t>(bins),
+        .ring_stages = stages,
+        .shared_bytes = MulticastRingBytes(stages) + static_cast<uint32_t>(counter_bytes)};
+  }
+  return std::nullopt;
+}
+
 HistogramStrategy Global(HistogramShape shape, const HistogramLimits& limits) {
   shape.has_cells = false;
   return WithTables({.method = HistogramMethod::kGlobal}, RoomForTables(shape, 0, limits));
@@ -125,6 +149,7 @@ std::optional<HistogramStrategy> Make(HistogramMethod method, const HistogramSha
     case HistogramMethod::kValues: return Values(shape, limits);
     case HistogramMethod::kShared: return Shared(shape, limits);
     case HistogramMethod::kParts: return Parts(shape, limits);
+    case HistogramMethod::kCluster: return Cluster(shape, limits);
     case HistogramMethod::kGlobal: break;
   }
   return Global(shape, limits);
@@ -137,6 +162,7 @@ const char* HistogramMethodName(HistogramMethod method) {
     case HistogramMethod::kValues: return "histogram/values";
     case HistogramMethod::kShared: return "histogram/shared";
     case HistogramMethod::kParts: return "histogram/parts";
+    case HistogramMethod::kCluster: return "histogram/cluster";
     case HistogramMethod::kGlobal: break;
   }
   return "histogram/global";

@@ -7,6 +7,7 @@
 //            few, so that samples which all fall into one bin do not wait for each other
 //   parts    the bins are dealt out over the shared memory of several blocks, which read the same
 //            samples at about the same time, so that device memory is read once for all of them
+//   cluster  the same, of the blocks of a cluster, which bring the samples to each other
 //   global   counters in device memory, which a warp adds to once for all its samples of one bin
 //
 // With weights a counter is an exact sum, of several words.
@@ -20,9 +21,12 @@
 
 namespace gridfold::kernels::cuda {
 
-enum class HistogramMethod : uint8_t { kValues, kShared, kParts, kGlobal };
+enum class HistogramMethod : uint8_t { kValues, kShared, kParts, kCluster, kGlobal };
+inline constexpr HistogramMethod kHistogramMethods[] = {
+    HistogramMethod::kValues, HistogramMethod::kShared, HistogramMethod::kParts,
+    HistogramMethod::kCluster, HistogramMethod::kGlobal};
 
-// "histogram/values", "histogram/shared", "histogram/parts" or "histogram/global".
+// "histogram/values", "histogram/shared" and so on.
 const char* HistogramMethodName(HistogramMethod method);
 
 // What the choice depends on.
@@ -33,16 +37,20 @@ struct HistogramShape {
   bool has_cells = false;     // Whether the bins of the one table can be found by cells.
   uint64_t value_count = 0;   // Of all channels together, where samples can be counted by value.
   uint32_t weight_words = 0;  // Of 64 bits, for the sum of a bin's weights; 0 without weights.
+  bool is_guessed = false;    // Whether all bins are found by a BinGuesser.
 };
 struct HistogramLimits {
   uint32_t shared_bytes_max = 48 * 1024;  // Of a block.
+  bool has_clusters = false;
 };
 
 struct HistogramStrategy {
   HistogramMethod method = HistogramMethod::kGlobal;
-  uint32_t part_count = 1;       // kParts: blocks that read the same samples.
-  uint32_t copies = 1;           // kValues, kShared: of each counter; a power of two.
-  uint32_t bins_per_block = 0;   // kShared: all bins. kParts: those of one block. kValues: values.
+  uint32_t part_count = 1;      // kParts, kCluster: blocks that read the same samples.
+  uint32_t copies = 1;          // kValues, kShared: of each counter; a power of two.
+  uint32_t bins_per_block = 0;  // kShared: all bins. kParts, kCluster: those of one block. kValues:
+                                // values.
+  uint32_t ring_stages = 0;     // kCluster: of the MulticastRing before the counters.
   bool edges_in_shared = false;  // Whether tables of edges are copied to shared memory.
   uint32_t cell_count = 0;       // Cells by which bins are found; 0 where they are not.
   uint32_t shared_bytes = 0;     // Dynamic shared memory of a block.

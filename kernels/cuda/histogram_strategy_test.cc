@@ -48,6 +48,38 @@ TEST(HistogramStrategyTest, SharedMemoryIsUsedToTheLastBin) {
   EXPECT_EQ(Choose(ShapeOf(most + 1), kTuring).part_count, 4);
 }
 
+TEST(HistogramStrategyTest, ClustersShareBinsAndKeepRoomForTiles) {
+  HistogramLimits limits = kHopper;
+  HistogramShape shape = ShapeOf(65'536);
+  const auto choose = [&] {
+    return ChooseHistogramStrategy(shape, limits, HistogramMethod::kCluster);
+  };
+  shape.is_guessed = true;
+  EXPECT_EQ(choose().status().code(), absl::StatusCode::kFailedPrecondition);
+  limits.has_clusters = true;
+  uint32_t blocks = 2;
+  for (const uint64_t bins : {1, 1000, 65'536, 91'000, 131'072, 300'000, 524'288, 700'000}) {
+    shape.bin_count = bins;
+    const auto strategy = choose();
+    ASSERT_TRUE(strategy.ok()) << strategy.status();
+    EXPECT_EQ(strategy->method, HistogramMethod::kCluster);
+    EXPECT_GE(strategy->part_count, blocks) << bins;
+    EXPECT_GE(uint64_t{strategy->part_count} * strategy->bins_per_block, bins);
+    EXPECT_GE(strategy->ring_stages, 3) << bins;
+    // Tiles of 992 vectors, 128 bytes of barriers, and a counter that is never read.
+    EXPECT_GE(strategy->shared_bytes,
+              strategy->ring_stages * 992 * 16 + 128 + (strategy->bins_per_block + 1) * 4);
+    EXPECT_LE(strategy->shared_bytes, limits.shared_bytes_max) << bins;
+    blocks = strategy->part_count;
+  }
+  EXPECT_EQ(blocks, 16);
+  shape.bin_count = 800'000;
+  EXPECT_EQ(choose().status().code(), absl::StatusCode::kFailedPrecondition);
+  shape.bin_count = 65'536;
+  shape.is_guessed = false;
+  EXPECT_EQ(choose().status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
 TEST(HistogramStrategyTest, PartsGrowWithTheBins) {
   uint32_t part_count = 2;
   for (const uint64_t bins : {60'000, 90'000, 100'000, 131'072, 200'000, 262'144, 900'000}) {

@@ -45,11 +45,11 @@ __device__ inline T SampleOf(const uint4& vector, uint32_t j) {
   }
 }
 
-// The samples of an array: the whole turns of vectors in it, and what is left before and after
-// them.
-template <class T>
+// The samples of an array: the whole turns of kVectors vectors in it, and what is left before and
+// after them.
+template <class T, uint32_t kVectors = kTurnVectors* kWarpLanes>
 struct TurnRange {
-  const uint4* vectors;  // Of the block's first turn, of this lane.
+  const uint4* vectors;  // Of the block's first turn.
   uint64_t stride;       // Vectors from a turn of the block to its next.
   uint32_t count;        // Turns of this block.
   const T* samples;
@@ -63,11 +63,10 @@ struct TurnRange {
         static_cast<uint32_t>(reinterpret_cast<uintptr_t>(array) % kVectorBytes);
     head = misaligned == 0 ? 0 : (kVectorBytes - misaligned) / sizeof(T);
     if (head > sample_count) head = sample_count;
-    const uint64_t turns = (sample_count - head) / kTurnSamples<T>;
-    tail = head + turns * kTurnSamples<T>;
-    constexpr uint32_t kVectors = kTurnVectors * kWarpLanes;
-    vectors = reinterpret_cast<const uint4*>(samples + head) + uint64_t{block.rank} * kVectors +
-              threadIdx.x % kWarpLanes;
+    constexpr uint32_t kSamples = kVectors * kVectorSamples<T>;
+    const uint64_t turns = (sample_count - head) / kSamples;
+    tail = head + turns * kSamples;
+    vectors = reinterpret_cast<const uint4*>(samples + head) + uint64_t{block.rank} * kVectors;
     stride = uint64_t{block.count} * kVectors;
     count = static_cast<uint32_t>(
         turns > block.rank ? (turns - block.rank + block.count - 1) / block.count : 0);
@@ -109,15 +108,16 @@ __device__ inline void VisitTurns(const TurnRange<T>& range, uint32_t begin, uin
                                   uint32_t* drawn, Visit&& visit) {
   uint32_t turn = begin + threadIdx.x / kWarpLanes;
   if (turn >= end) return;
+  const auto own_vectors = [&](uint32_t t) { return range.Of(t) + threadIdx.x % kWarpLanes; };
   uint4 vectors[kTurnVectors];
 #pragma unroll
-  for (uint32_t k = 0; k < kTurnVectors; ++k) vectors[k] = range.Of(turn)[k * kWarpLanes];
+  for (uint32_t k = 0; k < kTurnVectors; ++k) vectors[k] = own_vectors(turn)[k * kWarpLanes];
   uint32_t next = DrawTurn(drawn);
   for (;;) {
     // Behind the last turn its own vectors are loaded again, for nothing: that takes no test of
     // each.
     const bool is_last = next >= end;
-    const uint4* const at = range.Of(is_last ? turn : next);
+    const uint4* const at = own_vectors(is_last ? turn : next);
     const uint32_t after_next = DrawTurn(drawn);
 #pragma unroll
     for (uint32_t k = 0; k < kTurnVectors; ++k) {

@@ -1,0 +1,60 @@
+// Even and integer bins of one channel, too many for the shared memory of one block: the blocks of
+// a cluster have a range of them each, and read the same samples, which leave L2 once for all of
+// them.
+#include "kernels/cuda/histogram_even_locator.cuh"
+#include "kernels/cuda/histogram_guessing.cuh"
+#include "kernels/cuda/histogram_strategy.h"
+#include "kernels/cuda/multicast_ring.cuh"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+template <class T>
+__global__ void __launch_bounds__(kHistogramThreads)
+    CountInCluster(const __grid_constant__ HistogramArguments arguments) {
+#if __CUDA_ARCH__ >= 900
+  alignas(128) extern __shared__ unsigned char shared[];
+  MulticastRing ring(shared, arguments.ring_stages);
+  SharedCounters counters(
+      arguments, reinterpret_cast<uint32_t*>(shared + MulticastRingBytes(arguments.ring_stages)));
+  counters.Clear();
+  ring.Begin();
+
+  const BlockShare cluster = BlockShare::Of(arguments.part_count);
+  const TurnRange<T, kMulticastTileVectors> range(arguments.samples, arguments.sample_count,
+                                                  cluster);
+  GuessingCounter<T, EvenLocator, true> counter(arguments, {arguments.guesser}, counters);
+  if (cluster.rank == 0) range.VisitRest([&](T x, uint64_t) { counter.Count(x); });
+
+  const uint64_t tiles_per_flush =
+      arguments.TurnsPerFlush(kMulticastTileVectors * kVectorSamples<T>);
+  uint64_t begin = 0;
+  do {
+    const uint64_t end = min(begin + tiles_per_flush, uint64_t{range.count});
+    if (!ring.IsCopyingWarp()) {
+      for (uint64_t tile = begin; tile < end; ++tile) counter.Count(ring.Take());
+    } else if (threadIdx.x % kWarpLanes == 0) {
+      for (uint64_t tile = begin; tile < end; ++tile) {
+        ring.Copy(range.Of(static_cast<uint32_t>(tile)));
+      }
+    }
+    __syncthreads();
+    FlushCounters(arguments, BinRange::Of(arguments), counters);
+    __syncthreads();
+    begin = end;
+  } while (begin < range.count);
+  counter.ReportOutcomes();
+  ring.End();
+#endif
+}
+
+}  // namespace
+
+HistogramKernel FindClusterHistogramKernel(ElementType type) {
+  return VisitElementType(type, [](auto tag) -> HistogramKernel {
+    return CountInCluster<typename decltype(tag)::type>;
+  });
+}
+
+}  // namespace gridfold::kernels::cuda
