@@ -41,8 +41,7 @@ uint64_t SampleCount(const KernelBenchmark& benchmark, uint64_t sample_bytes) {
 
 // The method of the strategy's name that is to be forced; nothing where none is.
 std::optional<HistogramMethod> ForcedMethod(const KernelBenchmark& benchmark) {
-  for (const HistogramMethod method : {HistogramMethod::kValues, HistogramMethod::kShared,
-                                       HistogramMethod::kParts, HistogramMethod::kGlobal}) {
+  for (const HistogramMethod method : kHistogramMethods) {
     if (benchmark.forced_strategy() == HistogramMethodName(method)) return method;
   }
   return std::nullopt;
