@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <thread>
 
 namespace gridfold::kernels {
 
@@ -25,6 +26,10 @@ class Turns {
   // Returns once all pieces before have been passed. What their threads did until then is done for
   // the caller.
   void Wait(uint64_t piece) const {
+    // Mostly for a few microseconds, in which a thread that slept would not even wake up.
+    for (int i = 0; i < kYields && passed_.load(std::memory_order_acquire) != piece; ++i) {
+      std::this_thread::yield();
+    }
     for (uint64_t passed = passed_.load(std::memory_order_acquire); passed != piece;
          passed = passed_.load(std::memory_order_acquire)) {
       passed_.wait(passed, std::memory_order_acquire);
@@ -37,6 +42,8 @@ class Turns {
   }
 
  private:
+  static constexpr int kYields = 128;
+
   const uint64_t piece_count_;
   std::atomic<uint64_t> taken_ = 0;
   std::atomic<uint64_t> passed_ = 0;
