@@ -23,7 +23,10 @@
 // goes by its short name where it stands in an unnamed namespace; where its stack is forgotten by
 // then, they are known by the kernel that reads them.
 extern "C" const char* __tsan_default_suppressions() {
-  return "race:^Copy$\nrace:^void gridfold::kernels::RunForProcessor<\n";
+  return "race:^Copy$\n"
+         "race:^void gridfold::kernels::RunForProcessor<\n"
+         "race:^gridfold::kernels::ContiguousScan<*>::Total(\n"
+         "race:^gridfold::kernels::ContiguousScan<*>::Write(\n";
 }
 
 namespace gridfold::server {

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "kernels/cpu/count_table.h"
 #include "kernels/cpu/histogram_pieces.h"
 #include "kernels/cpu/operations.h"
 #include "kernels/cpu/sample_placer.h"
@@ -14,12 +17,6 @@
 namespace gridfold::kernels {
 
 namespace {
-
-void Merge(uint64_t& count, uint64_t other) { count += other; }
-template <class Sum>
-void Merge(Sum& sum, const Sum& other) {
-  sum.Merge(other);
-}
 
 template <class T>
 class Histogram {
@@ -62,25 +59,52 @@ class Histogram {
 
   absl::Status CountSamples(const SamplePlacer<T>& placer, HistogramResult& result) {
     std::vector<uint64_t> totals(plan_.total_bin_count());
-    const auto add_private = [](uint64_t* counts, const int64_t* counters, uint64_t, uint64_t n) {
-      for (uint64_t i = 0; i < n; ++i) {
-        if (counters[i] >= 0) ++counts[counters[i]];
-      }
-    };
-    const auto add_shared = [](uint64_t* counts, const int64_t* counters, uint64_t, uint64_t n) {
-      for (uint64_t i = 0; i < n; ++i) {
-        if (counters[i] < 0) continue;
-        std::atomic_ref<uint64_t>(counts[counters[i]]).fetch_add(1, std::memory_order_relaxed);
-      }
-    };
     std::vector<OutcomeCounts> outcomes;
-    const absl::Status status = pieces_.shared_counters
-                                    ? AddPieces(placer, add_shared, totals, outcomes)
-                                    : AddPieces(placer, add_private, totals, outcomes);
+    const absl::Status status = pieces_.shared_counters ? CountTogether(placer, totals, outcomes)
+                                                        : CountApart(placer, totals, outcomes);
     AddOutcomes(outcomes, result);
     SplitByChannel(
         placer, totals, [&](HistogramCounts & channel) -> auto& { return channel.counts; }, result);
     return status;
+  }
+
+  // All threads add to one table.
+  absl::Status CountTogether(const SamplePlacer<T>& placer, std::vector<uint64_t>& totals,
+                             std::vector<OutcomeCounts>& outcomes) {
+    outcomes.assign(pieces_.piece_count * plan_.channel_count, {});
+    return job_.workers.ForEach(pieces_.piece_count, job_.stop, [&](uint64_t piece) {
+      int64_t counters[kPlacerTile];
+      ForEachTile(piece, [&](uint64_t first, uint64_t n) {
+        placer.Place(first, n, counters, &outcomes[piece * plan_.channel_count]);
+        for (uint64_t i = 0; i < n; ++i) {
+          if (counters[i] < 0) continue;
+          std::atomic_ref<uint64_t>(totals[counters[i]]).fetch_add(1, std::memory_order_relaxed);
+        }
+      });
+    });
+  }
+
+  // Each thread takes pieces as they come, with a table of its own.
+  absl::Status CountApart(const SamplePlacer<T>& placer, std::vector<uint64_t>& totals,
+                          std::vector<OutcomeCounts>& outcomes) {
+    const uint64_t threads = std::min<uint64_t>(job_.workers.thread_count(), pieces_.piece_count);
+    std::vector<std::optional<CountTable>> tables(threads);
+    outcomes.assign(threads * plan_.channel_count, {});
+    std::atomic<uint64_t> next_piece = 0;
+    const absl::Status status = job_.workers.ForEach(threads, job_.stop, [&](uint64_t thread) {
+      for (uint64_t piece = next_piece++; piece < pieces_.piece_count; piece = next_piece++) {
+        if (!tables[thread].has_value()) tables[thread].emplace(totals.size());
+        ForEachTile(piece, [&](uint64_t first, uint64_t n) {
+          placer.Count(first, n, *tables[thread], &outcomes[thread * plan_.channel_count]);
+        });
+      }
+    });
+    if (!status.ok()) return status;
+    return ForEachRange(totals.size(), [&](uint64_t begin, uint64_t end) {
+      for (const std::optional<CountTable>& table : tables) {
+        if (table.has_value()) table->AddTo(begin, end, totals.data());
+      }
+    });
   }
 
   absl::Status SumWeights(const SamplePlacer<T>& placer, HistogramResult& result) {
@@ -110,16 +134,38 @@ class Histogram {
   template <class Sum>
   absl::Status SumWeightsOfBins(const SamplePlacer<T>& placer, uint64_t first_bin,
                                 std::vector<Sum>& sums, std::vector<OutcomeCounts>& outcomes) {
-    const auto add = [&](Sum* table, const int64_t* counters, uint64_t first, uint64_t n) {
-      typename Sum::Value weights[kPlacerTile];
+    // The first piece adds to the sums themselves.
+    std::vector<Sum> others(std::max<uint64_t>(pieces_.piece_count, 1) * sums.size() - sums.size());
+    outcomes.assign(pieces_.piece_count * plan_.channel_count, {});
+    const absl::Status status =
+        job_.workers.ForEach(pieces_.piece_count, job_.stop, [&](uint64_t piece) {
+          AddWeights(placer, piece, first_bin,
+                     piece == 0 ? std::span(sums)
+                                : std::span(others).subspan((piece - 1) * sums.size(), sums.size()),
+                     &outcomes[piece * plan_.channel_count]);
+        });
+    if (!status.ok()) return status;
+    return ForEachRange(sums.size(), [&](uint64_t begin, uint64_t end) {
+      for (uint64_t first = 0; first < others.size(); first += sums.size()) {
+        for (uint64_t i = begin; i < end; ++i) sums[i].Merge(others[first + i]);
+      }
+    });
+  }
+
+  template <class Sum>
+  void AddWeights(const SamplePlacer<T>& placer, uint64_t piece, uint64_t first_bin,
+                  std::span<Sum> sums, OutcomeCounts* outcomes) {
+    int64_t counters[kPlacerTile];
+    typename Sum::Value weights[kPlacerTile];
+    ForEachTile(piece, [&](uint64_t first, uint64_t n) {
+      placer.Place(first, n, counters, outcomes);
       LoadWeights(input_.weights.data, *plan_.weight_type, first, n, weights);
       for (uint64_t i = 0; i < n; ++i) {
         // A sample in no bin has a negative counter, which is far behind the last one here.
         const uint64_t bin = static_cast<uint64_t>(counters[i]) - first_bin;
-        if (bin < sums.size()) table[bin].Add(weights[i]);
+        if (bin < sums.size()) sums[bin].Add(weights[i]);
       }
-    };
-    return AddPieces(placer, add, sums, outcomes);
+    });
   }
 
   template <class Sum>
@@ -134,45 +180,14 @@ class Histogram {
     });
   }
 
-  // Adds all samples to `totals`, and sets the outcomes of [piece][channel]. add(table, counters,
-  // first, n) adds the samples [first, first + n).
-  template <class Counter, class Add>
-  absl::Status AddPieces(const SamplePlacer<T>& placer, Add add, std::vector<Counter>& totals,
-                         std::vector<OutcomeCounts>& outcomes) {
-    const bool one_table = pieces_.shared_counters || pieces_.piece_count <= 1;
-    // The first piece adds to the totals themselves.
-    std::vector<Counter> tables(one_table ? 0 : (pieces_.piece_count - 1) * totals.size());
-    outcomes.assign(pieces_.piece_count * plan_.channel_count, {});
-    const absl::Status status =
-        job_.workers.ForEach(pieces_.piece_count, job_.stop, [&](uint64_t piece) {
-          Counter* table =
-              one_table || piece == 0 ? totals.data() : &tables[(piece - 1) * totals.size()];
-          AddPiece(placer, piece, add, table, &outcomes[piece * plan_.channel_count]);
-        });
-    if (!status.ok() || one_table) return status;
-    return MergeTables(tables, totals);
-  }
-
-  template <class Counter, class Add>
-  void AddPiece(const SamplePlacer<T>& placer, uint64_t piece, Add add, Counter* table,
-                OutcomeCounts* outcomes) {
+  // Calls f(first, n) for the tiles of a piece's samples, until the job is stopped.
+  template <class F>
+  void ForEachTile(uint64_t piece, F f) {
     const uint64_t begin = piece * pieces_.samples_per_piece;
     const uint64_t end = std::min(begin + pieces_.samples_per_piece, plan_.array.element_count);
-    int64_t counters[kPlacerTile];
     for (uint64_t first = begin; first < end && !job_.stop.stop_requested(); first += kPlacerTile) {
-      const uint64_t n = std::min(kPlacerTile, end - first);
-      placer.Place(first, n, counters, outcomes);
-      add(table, counters, first, n);
+      f(first, std::min(kPlacerTile, end - first));
     }
-  }
-
-  template <class Counter>
-  absl::Status MergeTables(const std::vector<Counter>& tables, std::vector<Counter>& totals) {
-    return ForEachRange(totals.size(), [&](uint64_t begin, uint64_t end) {
-      for (uint64_t first = 0; first < tables.size(); first += totals.size()) {
-        for (uint64_t i = begin; i < end; ++i) Merge(totals[i], tables[first + i]);
-      }
-    });
   }
 
   // Calls f(begin, end) for ranges that make up [0, counter_count).

@@ -8,8 +8,9 @@
 
 namespace gridfold::kernels {
 
-// Samples are cut into pieces of equal size (but for the last), each with a table of its own, added
-// up at the end. The cuts depend on the plan only.
+// Samples are cut into pieces of equal size (but for the last). To count them each thread has a
+// table of its own, to sum weights each piece; tables are added up. The cuts depend on the plan
+// only.
 struct HistogramPieces {
   uint64_t samples_per_piece = 0;  // A multiple of kPlacerTile.
   uint64_t piece_count = 0;

@@ -1,32 +1,15 @@
 // Guesses of bins (numerics/bin_guess.h) in the rounding that programs run in, to the nearest, and
-// without fused operations: what compilers make vectors of.
+// without fused operations: what compilers make vectors of. The guesser is made for
+// GuessRounding::kNearest.
 #ifndef GRIDFOLD_KERNELS_CPU_NEAREST_GUESS_H_
 #define GRIDFOLD_KERNELS_CPU_NEAREST_GUESS_H_
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdint>
-#include <optional>
 
 #include "kernels/numerics/bin_guess.h"
 
 namespace gridfold::kernels {
-
-// For floating-point samples. A guesser without a guard relies on rounding down, and gets one. The
-// errors beside that, half a unit of the sum and that of a product of its own, are within the
-// twofold bound.
-inline std::optional<BinGuesser> MakeNearestGuesser(const BinLayout& layout) {
-  using namespace bin_guess_internal;
-  std::optional<BinGuesser> guesser = MakeBinGuesser(layout, /*integer_samples=*/false);
-  if (!guesser.has_value() || guesser->guard != 0) return guesser;
-  const BinLayout& even = guesser->bins;
-  const double reach = std::max(std::fabs(even.lower), std::fabs(even.upper)) / even.step;
-  const double error = kErrorPerReach * reach + kErrorMin;
-  guesser->offset = kBase + error - even.lower * guesser->scale;
-  guesser->guard = static_cast<uint32_t>(std::ceil(2 * error * 0x1p32)) + 1;
-  return guesser;
-}
 
 template <class T>
 inline BinGuess GuessBinNearest(const BinGuesser& guesser, T x) {
@@ -34,6 +17,13 @@ inline BinGuess GuessBinNearest(const BinGuesser& guesser, T x) {
   const uint64_t bits = std::bit_cast<uint64_t>(sum);
   return {static_cast<uint32_t>(bits >> 32) - bin_guess_internal::kBaseHighWord,
           static_cast<uint32_t>(bits)};
+}
+
+// The guessed bin of x, or `unsure`.
+template <class T>
+inline uint32_t SureBin(const BinGuesser& guesser, T x, uint32_t unsure) {
+  const BinGuess guess = GuessBinNearest(guesser, x);
+  return IsSure(guesser, guess) ? guess.bin : unsure;
 }
 
 }  // namespace gridfold::kernels

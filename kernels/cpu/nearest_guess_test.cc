@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "kernels/numerics/bin_layout_test.h"
@@ -12,7 +14,7 @@
 namespace gridfold::kernels {
 namespace {
 
-// Counts the samples that the guess was sure of.
+// Counts samples between the bounds, and those of them that the guess was sure of.
 struct Tally {
   uint64_t samples = 0;
   uint64_t sure = 0;
@@ -21,16 +23,18 @@ struct Tally {
 template <class T>
 void ExpectRightWhereSure(const BinGuesser& guesser, const BinLayout& bins, T x, Tally& tally) {
   const BinGuess guess = GuessBinNearest(guesser, x);
-  ++tally.samples;
-  if (!IsSure(guesser, guess)) return;
-  ++tally.sure;
+  const bool is_sure = IsSure(guesser, guess);
+  const bool is_between = RealOf(x) > bins.lower && RealOf(x) < bins.upper;
+  tally.samples += is_between ? 1 : 0;
+  tally.sure += is_between && is_sure ? 1 : 0;
+  if (!is_sure) return;
   ASSERT_EQ(guess.bin, LocateBin(bins, x)) << RealOf(x) << " of [" << bins.lower << ", "
                                            << bins.upper << "], " << bins.bin_count << " bins";
 }
 
 template <class T>
 void ExpectRight(const BinLayout& bins, Tally& around_edges, Tally& anywhere) {
-  const auto guesser = MakeNearestGuesser(bins);
+  const auto guesser = MakeBinGuesser(bins, IntegerElement<T>, GuessRounding::kNearest);
   if (!guesser.has_value()) return;
   const uint64_t stride = bins.bin_count / 2000 + 1;
   for (uint64_t i = 0; i <= bins.bin_count + stride; i += stride) {
@@ -47,25 +51,17 @@ void ExpectRight(const BinLayout& bins, Tally& around_edges, Tally& anywhere) {
 
 template <class T>
 class NearestGuessTest : public testing::Test {};
-using FloatingTypes = testing::Types<Float16, Bfloat16, float, double>;
-TYPED_TEST_SUITE(NearestGuessTest, FloatingTypes);
+TYPED_TEST_SUITE(NearestGuessTest, AllTypes);
 
 // Bins a power of two wide among them, whose guesses need no guard where rounding is down.
 TYPED_TEST(NearestGuessTest, WhoIsSureIsRight) {
   Tally around_edges;
   Tally anywhere;
   for (uint64_t n = 1; n <= 300'000; n += n / 7 + 1) {
-    for (const auto& [lower, upper] : {std::pair(-1.0, 1.0),
-                                       {0.0, 1.0},
-                                       {0.0, 100.0},
-                                       {-1e6, 3.7e5},
-                                       {0.1, 0.3},
-                                       {1e6, 1e6 + 1},
-                                       {-0.3, 0x1p-20},
-                                       {0.0, 1e-40},
-                                       {-3e38, 3e38},
-                                       {0.0, static_cast<double>(n)},
-                                       {-0.5 * static_cast<double>(n), 0.0}}) {
+    const double count = static_cast<double>(n);
+    std::vector<std::pair<double, double>> ranges = EvenBounds();
+    ranges.insert(ranges.end(), {{0, count}, {-0.5 * count, 0}});
+    for (const auto& [lower, upper] : ranges) {
       ExpectRight<TypeParam>(BinLayout::Even(lower, upper, n), around_edges, anywhere);
       if (this->HasFatalFailure()) return;
     }
@@ -75,15 +71,29 @@ TYPED_TEST(NearestGuessTest, WhoIsSureIsRight) {
 }
 
 TYPED_TEST(NearestGuessTest, NobodyIsSureOfSpecialSamples) {
-  const BinGuesser guesser = MakeNearestGuesser(BinLayout::Even(-1, 1, 7)).value();
-  for (const double x : {std::nan(""), HUGE_VAL, -HUGE_VAL, 60'000.0, -60'000.0}) {
-    TypeParam sample;
-    if constexpr (HalfElement<TypeParam>) {
-      sample = TypeParam::FromDouble(x);
-    } else {
-      sample = static_cast<TypeParam>(x);
+  if constexpr (FloatingElement<TypeParam>) {
+    const BinGuesser guesser =
+        MakeBinGuesser(BinLayout::Even(-1, 1, 7), false, GuessRounding::kNearest).value();
+    for (const double x : {std::nan(""), HUGE_VAL, -HUGE_VAL, 60'000.0, -60'000.0}) {
+      TypeParam sample;
+      if constexpr (HalfElement<TypeParam>) {
+        sample = TypeParam::FromDouble(x);
+      } else {
+        sample = static_cast<TypeParam>(x);
+      }
+      EXPECT_FALSE(IsSure(guesser, GuessBinNearest(guesser, sample))) << x;
     }
-    EXPECT_FALSE(IsSure(guesser, GuessBinNearest(guesser, sample))) << x;
+  }
+}
+
+TEST(NearestGuessTest, EveryIntegerOfIntegerBinsIsSure) {
+  for (const int64_t first : {int64_t{-1} << 39, int64_t{-30'000}, int64_t{0}, int64_t{77}}) {
+    const BinLayout bins = BinLayout::Integer(first, 60'000);
+    const BinGuesser guesser = MakeBinGuesser(bins, true, GuessRounding::kNearest).value();
+    for (int64_t x = first - 10; x < first + 60'010; ++x) {
+      const bool inside = x >= first && x < first + 60'000;
+      ASSERT_EQ(SureBin(guesser, x, 99'999), inside ? x - first : 99'999) << x;
+    }
   }
 }
 

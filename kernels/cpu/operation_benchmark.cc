@@ -55,6 +55,7 @@ class Operations {
   std::function<double()> Scan() {
     ScanSpec spec;
     spec.output_type = array_.element_type;
+    spec.overflow_policy = OverflowPolicy::kWrap;  // As NumPy's.
     const ScanPlan plan = PlanScan(array_, std::move(spec)).value();
     output_.resize(plan.output_size_bytes());
     return [this, plan] {
@@ -82,14 +83,11 @@ class Operations {
 
   double LastResult() const {
     const std::byte* const last = output_.data() + output_.size();
-    if (array_.element_type == ElementType::kFloat32) {
-      float x;
+    return VisitElementType(array_.element_type, [&](auto tag) {
+      typename decltype(tag)::type x;
       std::memcpy(&x, last - sizeof(x), sizeof(x));
-      return x;
-    }
-    double x;
-    std::memcpy(&x, last - sizeof(x), sizeof(x));
-    return x;
+      return static_cast<double>(x);
+    });
   }
 
   Lane& lane_;
@@ -139,11 +137,13 @@ int Main(const std::string& name, ElementType type, const std::vector<std::byte>
 int main(int argc, char** argv) {
   using namespace gridfold::kernels;  // NOLINT
   if (argc != 5) {
-    std::fprintf(stderr,
-                 "usage: operation_benchmark sum|scan|histogram float32|float64 FILE THREADS\n");
+    std::fprintf(stderr, "usage: operation_benchmark sum|scan|histogram TYPE FILE THREADS\n");
     return 2;
   }
-  const ElementType type =
-      std::string(argv[2]) == "float32" ? ElementType::kFloat32 : ElementType::kFloat64;
-  return Main(argv[1], type, ReadFile(argv[3]), std::atoi(argv[4]));
+  for (int t = 0; t < kElementTypeCount; ++t) {
+    const ElementType type = static_cast<ElementType>(t);
+    if (argv[2] != std::string(ElementTypeName(type))) continue;
+    return Main(argv[1], type, ReadFile(argv[3]), std::atoi(argv[4]));
+  }
+  return 2;
 }

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/cpu/count_table.h"
+#include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/nearest_guess.h"
 #include "kernels/cpu/operations.h"
 #include "kernels/numerics/bin_layout.h"
@@ -36,6 +38,34 @@ struct OutcomeCounts {
 // Samples placed in one go; a tile's counters fit in the first-level cache.
 inline constexpr uint64_t kPlacerTile = 1024;
 
+namespace sample_placer_internal {
+
+inline constexpr int64_t kUnsure = std::numeric_limits<int64_t>::min();
+
+// Every step-th counter from a guess: kUnsure where it is not sure.
+template <class T>
+struct GuessKernel {
+  static void Run(const std::byte* samples, uint64_t count, uint64_t step,
+                  const BinGuesser& guesser, uint64_t first_counter, int64_t* counters,
+                  bool* all_sure) {
+    const BinGuesser g = guesser;
+    bool sure = true;
+    const auto guess_all = [&](uint64_t known_step) {
+      for (uint64_t i = 0; i < count; i += known_step) {
+        const BinGuess guess = GuessBinNearest(g, LoadUnaligned<T>(samples, i));
+        const bool is_sure = IsSure(g, guess);
+        counters[i] = is_sure ? static_cast<int64_t>(first_counter + guess.bin) : kUnsure;
+        sure &= is_sure;
+      }
+    };
+    // A step that the compiler knows makes a loop of vectors.
+    step == 1 ? guess_all(1) : guess_all(step);
+    *all_sure = sure;
+  }
+};
+
+}  // namespace sample_placer_internal
+
 // Counters are numbered channel by channel. Immutable, and so thread-safe.
 template <class T>
 class SamplePlacer {
@@ -50,7 +80,8 @@ class SamplePlacer {
     uint64_t first_counter = 0;
     for (const PlannedBins& b : bins) {
       layouts_.push_back(LayoutOf(b, b.edges.data()));
-      guessers_.push_back(FloatingElement<T> ? MakeNearestGuesser(layouts_.back()) : std::nullopt);
+      guessers_.push_back(
+          MakeBinGuesser(layouts_.back(), IntegerElement<T>, GuessRounding::kNearest));
       first_counters_.push_back(first_counter);
       first_counter += b.bin_count;
     }
@@ -71,7 +102,32 @@ class SamplePlacer {
     }
   }
 
+  // Counts the samples [first, first + count), at most kPlacerTile, in the table, and the channels'
+  // outcomes.
+  void Count(uint64_t first, uint64_t count, CountTable& table, OutcomeCounts* outcomes) const {
+    table.Expect(count);
+    if (y_ == nullptr && channel_count_ == 1 && guessers_[0].has_value()) {
+      return CountByGuess(first, count, table, outcomes[0]);
+    }
+    int64_t counters[kPlacerTile];
+    Place(first, count, counters, outcomes);
+    for (uint64_t i = 0; i < count; ++i) {
+      if (counters[i] >= 0) table.Count(static_cast<uint64_t>(counters[i]));
+    }
+  }
+
  private:
+  void CountByGuess(uint64_t first, uint64_t count, CountTable& table,
+                    OutcomeCounts& outcomes) const {
+    const BinGuesser& guesser = *guessers_[0];
+    if (table.CountSure<T>(x_ + first * sizeof(T), count, guesser)) return;
+    for (uint64_t i = first; i < first + count; ++i) {
+      if (IsSure(guesser, GuessBinNearest(guesser, LoadUnaligned<T>(x_, i)))) continue;
+      const int64_t counter = PlaceSample(layouts_[0], 0, i, outcomes);
+      if (counter >= 0) table.Count(static_cast<uint64_t>(counter));
+    }
+  }
+
   // Every channel_count-th sample from `first` on.
   void PlaceChannel(uint64_t channel, uint64_t first, uint64_t count, int64_t* counters,
                     OutcomeCounts& outcomes) const {
@@ -107,20 +163,11 @@ class SamplePlacer {
   // Guesses all, and then places the few that a guess is not sure of.
   void PlaceByGuess(uint64_t channel, uint64_t first, uint64_t count, int64_t* counters,
                     OutcomeCounts& outcomes) const {
-    constexpr int64_t kUnsure = std::numeric_limits<int64_t>::min();
-    const BinGuesser guesser = *guessers_[channel];
+    using namespace sample_placer_internal;  // NOLINT
     const uint64_t first_counter = first_counters_[channel];
-    bool all_sure = true;
-    const auto guess_all = [&](uint64_t step) {
-      for (uint64_t i = 0; i < count; i += step) {
-        const BinGuess guess = GuessBinNearest(guesser, LoadUnaligned<T>(x_, first + i));
-        const bool is_sure = IsSure(guesser, guess);
-        counters[i] = is_sure ? static_cast<int64_t>(first_counter + guess.bin) : kUnsure;
-        all_sure &= is_sure;
-      }
-    };
-    // A step that the compiler knows makes a loop of vectors.
-    channel_count_ == 1 ? guess_all(1) : guess_all(channel_count_);
+    bool all_sure;
+    RunForProcessor<GuessKernel<T>>(x_ + first * sizeof(T), count, uint64_t{channel_count_},
+                                    *guessers_[channel], first_counter, counters, &all_sure);
     if (all_sure) return;
     for (uint64_t i = 0; i < count; i += channel_count_) {
       if (counters[i] != kUnsure) continue;

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cpu/scan_tile_exact.h"
+#include "kernels/cpu/scan_tile.h"
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/exact_run.h"
 #include "kernels/numerics/scan_tree.h"

@@ -1,9 +1,8 @@
 // Scans of groups whose elements are consecutive: the whole array, rows, segments.
 //
-// The array is taken in rounds that fit in the last-level cache. In each round the threads first
-// find the totals of its tiles, then the carries follow one from the other, and then the threads
-// write the results. With one thread, or one task's worth of tiles, a single look at each tile
-// does.
+// Threads take pieces that fit in their caches. Of each they find the totals of its tiles, then,
+// when it is the piece's turn, the carries into them, and then they write the results. With one
+// thread, or one piece, a single look at each tile does.
 #ifndef GRIDFOLD_KERNELS_CPU_SCAN_CONTIGUOUS_H_
 #define GRIDFOLD_KERNELS_CPU_SCAN_CONTIGUOUS_H_
 
@@ -11,13 +10,14 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <type_traits>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "kernels/cpu/operations.h"
 #include "kernels/cpu/scan_heads.h"
-#include "kernels/cpu/scan_tile_exact.h"
+#include "kernels/cpu/scan_tile.h"
+#include "kernels/cpu/turns.h"
 #include "kernels/scan_error.h"
 
 namespace gridfold::kernels {
@@ -44,10 +44,10 @@ class ContiguousScan {
         output_(output.data) {}
 
   absl::Status Run(JobContext& job) {
-    const bool one_look = job.workers.thread_count() == 1 || tiles_ <= kTaskTiles;
+    const bool one_look = job.workers.thread_count() == 1 || tiles_ <= kPieceTiles;
     job.statistics.bytes_read = (one_look ? 1 : 2) * plan_.array.size_bytes();
     Chain chain = continues_ ? Chain(LoadCarry()) : Chain();
-    const absl::Status status = one_look ? RunInOneLook(chain, job) : RunInRounds(chain, job);
+    const absl::Status status = one_look ? RunInOneLook(chain, job) : RunInTurns(chain, job);
     if (!status.ok()) return status;
     if (carry_ != nullptr) StoreCarry(chain.Next());
     return fits_.load() ? absl::OkStatus() : ScanOverflowError(plan_);
@@ -61,16 +61,12 @@ class ContiguousScan {
   using CarryType = typename Carry::Type;
   static constexpr bool kGrouped = TileScan::kGrouped;
 
-  static constexpr uint64_t kTaskTiles = 8;
-  static constexpr uint64_t kRoundTiles = 1024;
+  static constexpr uint64_t kPieceTiles = 8;
 
-  // A tile's elements and heads, in logical order.
-  struct LoadedTile {
+  // Room for what of a tile must be put in logical order.
+  struct TileRoom {
     T elements[kScanTileSize];
     bool heads[kGrouped ? kScanTileSize : 1];
-    int count;
-
-    LogicalTile<T> view() const { return {elements, heads, count}; }
   };
 
   static_assert(std::is_trivially_copyable_v<CarryType> &&
@@ -93,33 +89,48 @@ class ContiguousScan {
     return reverse_ ? count_ - begin - count : begin;
   }
 
-  void Load(uint64_t tile, LoadedTile& loaded) const {
+  LogicalTile<T> Load(uint64_t tile, TileRoom& room) const {
     const uint64_t begin = tile * kScanTileSize;
-    loaded.count = static_cast<int>(std::min<uint64_t>(kScanTileSize, count_ - begin));
-    std::memcpy(loaded.elements, input_ + FirstElement(tile, loaded.count) * sizeof(T),
-                loaded.count * sizeof(T));
-    if (reverse_) std::reverse(loaded.elements, loaded.elements + loaded.count);
-    if constexpr (kGrouped) MarkGroupHeads(plan_, begin, loaded.count, loaded.heads);
+    const int count = static_cast<int>(std::min<uint64_t>(kScanTileSize, count_ - begin));
+    const std::byte* const source = input_ + FirstElement(tile, count) * sizeof(T);
+    if constexpr (kGrouped) MarkGroupHeads(plan_, begin, count, room.heads);
+    if (IsInOrder<T>(source)) return {reinterpret_cast<const T*>(source), room.heads, count};
+    std::memcpy(room.elements, source, count * sizeof(T));
+    if (reverse_) std::reverse(room.elements, room.elements + count);
+    return {room.elements, room.heads, count};
+  }
+
+  // Whether a tile's elements or results can be taken as they lie in memory.
+  template <class Value>
+  bool IsInOrder(const std::byte* values) const {
+    return !reverse_ && reinterpret_cast<uintptr_t>(values) % alignof(Value) == 0;
   }
 
   CarryType Total(uint64_t tile) const {
-    LoadedTile loaded;
-    Load(tile, loaded);
-    return TileScan::Total(loaded.view(), rules_);
+    TileRoom room;
+    return TileScan::Total(Load(tile, room), rules_);
   }
 
   void Write(uint64_t tile, const CarryType& carry, CarryType* total) {
-    LoadedTile loaded;
-    Load(tile, loaded);
+    TileRoom room;
+    const LogicalTile<T> loaded = Load(tile, room);
+    std::byte* const target = output_ + FirstElement(tile, loaded.count) * sizeof(Out);
+    if (IsInOrder<Out>(target)) {
+      return WriteResults(tile, loaded, carry, reinterpret_cast<Out*>(target), total);
+    }
     Out results[kScanTileSize];
-    const bool fits = TileScan::Write(loaded.view(), carry, rules_, results, total);
+    WriteResults(tile, loaded, carry, results, total);
+    if (reverse_) std::reverse(results, results + loaded.count);
+    std::memcpy(target, results, loaded.count * sizeof(Out));
+  }
+
+  void WriteResults(uint64_t tile, const LogicalTile<T>& loaded, const CarryType& carry,
+                    Out* results, CarryType* total) {
+    const bool fits = TileScan::Write(loaded, carry, rules_, results, total);
     if (!fits) fits_.store(false, std::memory_order_relaxed);
     if (!kGrouped && tile == 0 && rules_.exclusive && !continues_) {
       Operator::template Store<Out>(Operator::EmptyResult(), rules_.wrap, &results[0]);
     }
-    if (reverse_) std::reverse(results, results + loaded.count);
-    std::memcpy(output_ + FirstElement(tile, loaded.count) * sizeof(Out), results,
-                loaded.count * sizeof(Out));
   }
 
   absl::Status RunInOneLook(Chain& chain, JobContext& job) {
@@ -132,31 +143,31 @@ class ContiguousScan {
     });
   }
 
-  absl::Status RunInRounds(Chain& chain, JobContext& job) {
-    std::vector<CarryType> carries(std::min(tiles_, kRoundTiles), Carry::Identity());
-    for (uint64_t first = 0; first < tiles_; first += kRoundTiles) {
-      const uint64_t count = std::min(kRoundTiles, tiles_ - first);
-      absl::Status status =
-          ForEachTile(job, count, [&](uint64_t i) { carries[i] = Total(first + i); });
-      if (!status.ok()) return status;
-      for (uint64_t i = 0; i < count; ++i) {
-        const CarryType total = carries[i];
-        carries[i] = chain.Next();
-        chain.Push(total);
+  absl::Status RunInTurns(Chain& chain, JobContext& job) {
+    Turns turns((tiles_ + kPieceTiles - 1) / kPieceTiles);
+    const uint64_t threads = static_cast<uint64_t>(job.workers.thread_count());
+    return job.workers.ForEach(threads, job.stop, [&](uint64_t) {
+      while (!job.stop.stop_requested()) {
+        const std::optional<uint64_t> piece = turns.Take();
+        if (!piece.has_value()) return;
+        RunPiece(*piece, turns, chain);
       }
-      status = ForEachTile(job, count, [&](uint64_t i) { Write(first + i, carries[i], nullptr); });
-      if (!status.ok()) return status;
-    }
-    return absl::OkStatus();
+    });
   }
 
-  template <class Work>
-  absl::Status ForEachTile(JobContext& job, uint64_t count, Work work) {
-    const uint64_t tasks = (count + kTaskTiles - 1) / kTaskTiles;
-    return job.workers.ForEach(tasks, job.stop, [&](uint64_t task) {
-      const uint64_t end = std::min((task + 1) * kTaskTiles, count);
-      for (uint64_t i = task * kTaskTiles; i < end; ++i) work(i);
-    });
+  void RunPiece(uint64_t piece, Turns& turns, Chain& chain) {
+    const uint64_t first = piece * kPieceTiles;
+    const uint64_t count = std::min(kPieceTiles, tiles_ - first);
+    CarryType carries[kPieceTiles];
+    for (uint64_t i = 0; i < count; ++i) carries[i] = Total(first + i);
+    turns.Wait(piece);
+    for (uint64_t i = 0; i < count; ++i) {
+      const CarryType total = carries[i];
+      carries[i] = chain.Next();
+      chain.Push(total);
+    }
+    turns.Pass(piece);
+    for (uint64_t i = 0; i < count; ++i) Write(first + i, carries[i], nullptr);
   }
 
   const ScanPlan& plan_;

@@ -7,6 +7,7 @@
 #include "kernels/cpu/scan_columns.h"
 #include "kernels/cpu/scan_contiguous.h"
 #include "kernels/cpu/scan_operation.h"
+#include "kernels/cpu/scan_tile_exact.h"
 #include "kernels/cpu/scan_tile_ordered.h"
 
 namespace gridfold::kernels {

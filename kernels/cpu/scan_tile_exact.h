@@ -4,32 +4,10 @@
 #define GRIDFOLD_KERNELS_CPU_SCAN_TILE_EXACT_H_
 
 #include "kernels/cpu/scan_carry.h"
+#include "kernels/cpu/scan_tile.h"
+#include "kernels/cpu/scan_whole_tile.h"
 
 namespace gridfold::kernels {
-
-// Elements of a tile in logical order. `heads` says where groups start; used by grouped scans only.
-template <class T>
-struct LogicalTile {
-  const T* elements;
-  const bool* heads;
-  int count;
-};
-
-// How results are written.
-struct ScanRules {
-  bool exclusive = false;
-  bool ignore_nan = false;
-  bool wrap = false;
-};
-
-// The last place of a tile at which a group starts; -1 where there is none.
-template <bool kGrouped, class T>
-int LastHead(const LogicalTile<T>& tile) {
-  if constexpr (!kGrouped) return -1;
-  int i = tile.count - 1;
-  while (i >= 0 && !tile.heads[i]) --i;
-  return i;
-}
 
 template <class TileOperator, class T, bool kHasGroups>
 class ExactTileScan {
@@ -42,6 +20,9 @@ class ExactTileScan {
   static constexpr bool kGrouped = kHasGroups;
 
   static typename Carry::Type Total(const LogicalTile<T>& tile, const ScanRules& rules) {
+    if constexpr (WholeTile::kInVectors) {
+      if (IsWholeTile<kGrouped>(tile)) return Carry::Of(WholeTile::Total(tile, rules), false);
+    }
     const int first = LastHead<kGrouped>(tile);
     Value total = Operator::Identity();
     for (int i = first < 0 ? 0 : first; i < tile.count; ++i) {
@@ -55,6 +36,11 @@ class ExactTileScan {
   template <class Out>
   static bool Write(const LogicalTile<T>& tile, const typename Carry::Type& carry,
                     const ScanRules& rules, Out* results, typename Carry::Type* total) {
+    if constexpr (WholeTile::kInVectors) {
+      if (IsWholeTile<kGrouped>(tile)) {
+        return WholeTile::template Write<Carry>(tile, carry, rules, results, total);
+      }
+    }
     if (total != nullptr) *total = Total(tile, rules);
     Value running = Carry::ValueOf(carry);
     bool fits = true;
@@ -69,6 +55,9 @@ class ExactTileScan {
     }
     return fits;
   }
+
+ private:
+  using WholeTile = WholeTileScan<Operator, T>;
 };
 
 }  // namespace gridfold::kernels

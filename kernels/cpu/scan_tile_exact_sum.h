@@ -4,7 +4,7 @@
 #define GRIDFOLD_KERNELS_CPU_SCAN_TILE_EXACT_SUM_H_
 
 #include "kernels/cpu/scan_carry.h"
-#include "kernels/cpu/scan_tile_exact.h"
+#include "kernels/cpu/scan_tile.h"
 #include "kernels/numerics/exact_run.h"
 
 namespace gridfold::kernels {

@@ -6,7 +6,8 @@
 #include <algorithm>
 
 #include "kernels/cpu/scan_carry.h"
-#include "kernels/cpu/scan_tile_exact.h"
+#include "kernels/cpu/scan_tile.h"
+#include "kernels/cpu/scan_whole_tile.h"
 
 namespace gridfold::kernels {
 
@@ -22,6 +23,9 @@ class OrderedTileScan {
   static constexpr bool kGrouped = kHasGroups;
 
   static CarryType Total(const LogicalTile<T>& tile, const ScanRules& rules) {
+    if constexpr (WholeTile::kInVectors) {
+      if (IsWholeTile<kGrouped>(tile)) return Carry::Of(WholeTile::Total(tile, rules), false);
+    }
     CarryType runs[kRuns];
     for (int q = 0; q < kRuns; ++q) runs[q] = TotalOfRun(tile, q, rules);
     return ScanRuns(runs);
@@ -30,6 +34,11 @@ class OrderedTileScan {
   template <class Out>
   static bool Write(const LogicalTile<T>& tile, const CarryType& carry, const ScanRules& rules,
                     Out* results, CarryType* total) {
+    if constexpr (WholeTile::kInVectors) {
+      if (IsWholeTile<kGrouped>(tile)) {
+        return WholeTile::template Write<Carry>(tile, carry, rules, results, total);
+      }
+    }
     CarryType runs[kRuns];
     Value running[kScanTileSize];
     for (int q = 0; q < kRuns; ++q) runs[q] = RunningValues(tile, q, rules, running);
@@ -43,6 +52,7 @@ class OrderedTileScan {
   }
 
  private:
+  using WholeTile = WholeTileScan<Operator, T>;
   static constexpr int kRuns = kScanLanes * kScanWarps;
 
   static bool IsHead(const LogicalTile<T>& tile, int i) {

@@ -132,9 +132,14 @@ inline bool IsExact(const BinLayout& even, double scale) {
 
 }  // namespace bin_guess_internal
 
+// How a guess is rounded: down, in one operation (GuessBin), or to the nearest and the product by
+// itself, for which the twofold bound has room.
+enum class GuessRounding : uint8_t { kDown, kNearest };
+
 // For samples of an integer type or any. Nothing where guesses would be sure of too few samples:
 // tables, too many bins, or bins too far from 0 for their width.
-inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, bool integer_samples) {
+inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, bool integer_samples,
+                                                GuessRounding rounding = GuessRounding::kDown) {
   using namespace bin_guess_internal;
   if (layout.bin_count > kGuessedBinsMax) return std::nullopt;
   const std::optional<BinLayout> even = EvenLayoutOf(layout);
@@ -157,7 +162,8 @@ inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, bool in
       return guesser;
     }
   }
-  if (IsExact(*even, scale)) return guesser;
+  // Just below an edge, rounding to the nearest would reach it.
+  if (rounding == GuessRounding::kDown && IsExact(*even, scale)) return guesser;
   guesser.offset = kBase + error - even->lower * scale;
   guesser.guard = static_cast<uint32_t>(std::ceil(2 * error * 0x1p32)) + 1;
   return guesser;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -22,6 +23,15 @@ using Real = long double;
 template <class T>
 Real RealOf(T x) {
   return static_cast<Real>(ToCompute(x));
+}
+
+// Lower and upper bounds of even bins: about 0 and far from it, wide and narrow, on grids of
+// integers and on none, and at the ends of what some types hold.
+inline const std::vector<std::pair<double, double>>& EvenBounds() {
+  static const auto& bounds = *new std::vector<std::pair<double, double>>{
+      {-1.0, 1.0},     {0.0, 1.0},   {0.0, 100.0},  {-1e6, 3.7e5},    {0.1, 0.3}, {1e6, 1e6 + 1},
+      {-0.3, 0x1p-20}, {0.0, 1e-40}, {-3e38, 3e38}, {1e-300, 1e-299}, {5e8, 2e9}};
+  return bounds;
 }
 
 // The value of T nearest to x, and the values next to it.

@@ -3,8 +3,8 @@
 // gRPC passes them on by atomics, in a library that is compiled without ThreadSanitizer: what was
 // done before an operation was started then seems to race with what its callback does. The
 // functions here stand in for those of gRPC, as in visible_locks.cc, and say what they order: an
-// operation's start comes before its end, and everything that was done for a call before its
-// OnDone, and all calls before the end of their server.
+// operation's start comes before its end, the making of a call before its OnCancel, everything that
+// was done for a call before its OnDone, and all calls before the end of their server.
 //
 // For tests with ThreadSanitizer only.
 #include <grpc/grpc.h>
@@ -104,6 +104,38 @@ extern "C" grpc_call_error grpc_call_start_batch(grpc_call* call, const grpc_op*
 }
 
 namespace grpc::internal {
+
+namespace {
+
+// Stands in for a reactor whose OnCancel is called, and says when that is over. It is called once,
+// and deletes itself.
+class VisibleCancellation : public ServerReactor {
+ public:
+  VisibleCancellation(ServerReactor& reactor, void* outstanding)
+      : reactor_(reactor), outstanding_(outstanding) {}
+
+  void OnCancel() override {
+    reactor_.OnCancel();
+    __tsan_release(outstanding_);
+    delete this;
+  }
+  void OnDone() override { abort(); }
+  bool InternalInlineable() override { return reactor_.InternalInlineable(); }
+
+ private:
+  ServerReactor& reactor_;
+  void* const outstanding_;
+};
+
+}  // namespace
+
+// Whoever made the reactor counts down for OnCancel, and so does whoever learns of the
+// cancellation; the last of them comes here.
+void ServerCallbackCall::CallOnCancel(ServerReactor* reactor) {
+  static const auto call = gridfold::server::OfLibrary<void(ServerCallbackCall*, ServerReactor*)>();
+  __tsan_acquire(&on_cancel_conditions_remaining_);
+  call(this, new VisibleCancellation(*reactor, &callbacks_outstanding_));
+}
 
 // Whoever ends its part in a call counts it down; the last one comes here.
 void ServerCallbackCall::ScheduleOnDone(bool inline_ondone) {

@@ -1,0 +1,88 @@
+// Counts of samples that one thread adds up.
+#ifndef GRIDFOLD_KERNELS_CPU_COUNT_TABLE_H_
+#define GRIDFOLD_KERNELS_CPU_COUNT_TABLE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kernels/cpu/instruction_set.h"
+#include "kernels/cpu/nearest_guess.h"
+#include "kernels/numerics/element.h"
+
+namespace gridfold::kernels {
+
+namespace count_table_internal {
+
+// Counts samples whose guess is sure, and the others with the counter `unsure`.
+template <class T>
+struct CountKernel {
+  static void Run(const std::byte* samples, uint64_t count, const BinGuesser& guesser,
+                  uint32_t unsure, uint32_t* counters) {
+    // Apart, so that bins are guessed in vectors; so many stay in the first-level cache.
+    constexpr uint64_t kBlock = 1024;
+    const BinGuesser g = guesser;
+    uint32_t bins[kBlock];
+    for (uint64_t first = 0; first < count; first += kBlock) {
+      const uint64_t n = std::min(kBlock, count - first);
+      for (uint64_t i = 0; i < n; ++i) {
+        bins[i] = SureBin(g, LoadUnaligned<T>(samples, first + i), unsure);
+      }
+      for (uint64_t i = 0; i < n; ++i) ++counters[bins[i]];
+    }
+  }
+};
+
+}  // namespace count_table_internal
+
+class CountTable {
+ public:
+  // All counts are 0. There are fewer than 2^32 - 1 counters.
+  explicit CountTable(uint64_t counter_count) : counters_(counter_count + 1) {}
+
+  // Says that up to `count` samples, fewer than 2^32, will be counted next.
+  void Expect(uint64_t count) {
+    if (room_ < count) Empty();
+    room_ -= count;
+  }
+
+  void Count(uint64_t counter) { ++counters_[counter]; }
+
+  // Counts those of `count` consecutive samples at any byte address of whose bin the guess is sure;
+  // bin b's counter is b. Returns whether it was sure of all. Requires Expect.
+  template <class T>
+  bool CountSure(const std::byte* samples, uint64_t count, const BinGuesser& guesser) {
+    const uint32_t unsure = static_cast<uint32_t>(counters_.size() - 1);
+    RunForProcessor<count_table_internal::CountKernel<T>>(samples, count, guesser, unsure,
+                                                          counters_.data());
+    return std::exchange(counters_.back(), 0) == 0;
+  }
+
+  // Adds the counts of the counters [begin, end) to totals[begin ... end - 1].
+  void AddTo(uint64_t begin, uint64_t end, uint64_t* totals) const {
+    for (uint64_t i = begin; i < end; ++i) totals[i] += counters_[i];
+    if (emptied_.empty()) return;
+    for (uint64_t i = begin; i < end; ++i) totals[i] += emptied_[i];
+  }
+
+ private:
+  static constexpr uint64_t kRoom = 0xFFFF'FFFF;  // What a counter can count.
+
+  // Adds all counts to those of 64 bits.
+  void Empty() {
+    emptied_.resize(counters_.size());
+    for (size_t i = 0; i < counters_.size(); ++i) emptied_[i] += counters_[i];
+    std::fill(counters_.begin(), counters_.end(), 0);
+    room_ = kRoom;
+  }
+
+  std::vector<uint32_t> counters_;  // And one more, for samples that nobody is sure of.
+  std::vector<uint64_t> emptied_;
+  uint64_t room_ = kRoom;
+};
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_COUNT_TABLE_H_

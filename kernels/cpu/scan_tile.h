@@ -1,0 +1,44 @@
+// What scans of one tile are given.
+#ifndef GRIDFOLD_KERNELS_CPU_SCAN_TILE_H_
+#define GRIDFOLD_KERNELS_CPU_SCAN_TILE_H_
+
+#include <algorithm>
+
+#include "kernels/numerics/scan_tree.h"
+
+namespace gridfold::kernels {
+
+// Elements of a tile in logical order. `heads` says where groups start; used by grouped scans only.
+template <class T>
+struct LogicalTile {
+  const T* elements;
+  const bool* heads;
+  int count;
+};
+
+// How results are written.
+struct ScanRules {
+  bool exclusive = false;
+  bool ignore_nan = false;
+  bool wrap = false;
+};
+
+// The last place of a tile at which a group starts; -1 where there is none.
+template <bool kGrouped, class T>
+int LastHead(const LogicalTile<T>& tile) {
+  if constexpr (!kGrouped) return -1;
+  int i = tile.count - 1;
+  while (i >= 0 && !tile.heads[i]) --i;
+  return i;
+}
+
+// Whether the tile has all elements that a tile can have, and no group starts in it.
+template <bool kGrouped, class T>
+bool IsWholeTile(const LogicalTile<T>& tile) {
+  if (tile.count < kScanTileSize) return false;
+  return !kGrouped || std::memchr(tile.heads, true, kScanTileSize) == nullptr;
+}
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_SCAN_TILE_H_
