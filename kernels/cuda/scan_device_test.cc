@@ -248,7 +248,7 @@ TEST_F(ScanDeviceTest, FloatColumnsFollowTheTree) {
       column[r] = values[r * kColumns + c];
       actual[r] = result.values[r * kColumns + c];
     }
-    ExpectSameBits(actual, conformance::ScanColumnByTree(column, {false}, false));
+    ExpectSameBits(actual, conformance::ScanColumnByTree(column, kColumns, {false}, false));
   }
 }
 
