@@ -47,8 +47,7 @@ bool IsAligned(const void* memory, uint64_t bytes) {
 }
 
 absl::Status LaunchFewRows(const ScanPlan& plan, const ColumnScanKernels& kernels,
-                           const ScanArguments& arguments, const DeviceProperties& properties,
-                           cudaStream_t stream) {
+                           const ScanArguments& arguments, cudaStream_t stream) {
   FewRowsShape shape{.rows = static_cast<uint32_t>(plan.grouping.group_size),
                      .columns = plan.grouping.group_count};
   const uint32_t vector = kernels.vector_columns;
@@ -56,8 +55,11 @@ absl::Status LaunchFewRows(const ScanPlan& plan, const ColumnScanKernels& kernel
                         IsAligned(arguments.input, vector * ElementSize(plan.array.element_type)) &&
                         IsAligned(arguments.output, vector * ElementSize(plan.output_type));
   const uint64_t threads = shape.columns / (shape.is_in_vectors ? vector : 1);
-  return Launch(kernels.few_rows, GridStrideShape(threads, kFewRowsThreads, properties), stream,
-                arguments, shape);
+  LaunchShape launch;
+  // A thread for each vector: blocks that come and go leave no uneven end.
+  launch.grid = dim3(static_cast<uint32_t>(CeilDivide(threads, kFewRowsThreads)));
+  launch.block = dim3(kFewRowsThreads);
+  return Launch(kernels.few_rows, launch, stream, arguments, shape);
 }
 
 absl::Status LaunchTiles(const ColumnScanShape& columns, const ColumnScanKernels& kernels,
@@ -106,7 +108,7 @@ absl::Status LaunchColumnScan(const ScanPlan& plan, const ScanArguments& argumen
                                               arguments.accumulator_output);
   });
   return HasFewRows(plan)
-             ? LaunchFewRows(plan, kernels, arguments, properties, stream)
+             ? LaunchFewRows(plan, kernels, arguments, stream)
              : LaunchTiles(ShapeOf(plan), kernels, arguments, scratch, properties, stream);
 }
 

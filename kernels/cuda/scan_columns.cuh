@@ -31,6 +31,10 @@ class ColumnScan {
   static constexpr int kBlocks = ColumnScanBlocks(Panel::kSlotBytes, sizeof(Value));
   static constexpr uint32_t kSharedBytes = kScanColumnWarps * Panel::kBytes + sizeof(Shared);
 
+  // 227 KiB for blocks' own use, and one of each for the system's (CUDA programming guide, compute
+  // capability 9.0).
+  static_assert(kBlocks * (kSharedBytes + 1024) <= 228 * 1024);
+
   __device__ ColumnScan(const ScanArguments& arguments, const ColumnScanShape& shape,
                         const ColumnLookBackMemory& memory, unsigned char* shared_bytes)
       : arguments_(arguments),

@@ -68,14 +68,12 @@ __global__ void __launch_bounds__(kFewRowsThreads)
     ScanFewRows(const ScanArguments arguments, const FewRowsShape shape) {
   using Operator = ScanOperator<T, kOperation>;
   constexpr int kVector = kFewRowsVector<T, Out>;
-  const uint64_t step = shape.is_in_vectors ? kVector : 1;
-  const uint64_t stride = uint64_t{gridDim.x} * blockDim.x * step;
-  bool fits = true;
-  for (uint64_t column = (uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) * step;
-       column < shape.columns; column += stride) {
-    fits &= shape.is_in_vectors ? ScanDown<Operator, Out, kVector, T>(arguments, shape, column)
-                                : ScanDown<Operator, Out, 1, T>(arguments, shape, column);
-  }
+  const uint64_t thread = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const uint64_t column = shape.is_in_vectors ? thread * kVector : thread;
+  if (column >= shape.columns) return;
+  const bool fits = shape.is_in_vectors
+                        ? ScanDown<Operator, Out, kVector, T>(arguments, shape, column)
+                        : ScanDown<Operator, Out, 1, T>(arguments, shape, column);
   if (!fits) ReportOverflow(arguments);
 }
 
