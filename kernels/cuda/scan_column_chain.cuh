@@ -159,7 +159,10 @@ class ColumnChain {
     }
     Value carry = Operator::Identity();
     if (block > 0) {
-      Await(has_column, [&] { return FindBlockCarry(block, column, carry); });
+      // Where strips are many it is known long before.
+      const bool is_known =
+          has_column && Read(WordsAt(memory_.block_carries, block - 1, column), carry);
+      Await(has_column && !is_known, [&] { return FindBlockCarry(block, column, carry); });
     }
     if (ends_block && has_column) {
       Publish(Operator::Combine(carry, block_total), WordsAt(memory_.block_carries, block, column));
