@@ -15,6 +15,9 @@ namespace gridfold::kernels::cuda {
 template <class T, class Out>
 inline constexpr int kFewRowsVector = 16 / (sizeof(T) > sizeof(Out) ? sizeof(T) : sizeof(Out));
 
+// Rows whose loads are in flight together.
+constexpr uint32_t FewRowsBatch(uint64_t row_bytes) { return row_bytes >= 16 ? 4 : 8; }
+
 template <class V, int kCount>
 struct alignas(sizeof(V) * kCount) FewRowsVector {
   V items[kCount];
@@ -26,7 +29,7 @@ __device__ bool ScanDown(const ScanArguments& arguments, const FewRowsShape& sha
                          uint64_t column) {
   using Items = FewRowsVector<T, kCount>;
   using Results = FewRowsVector<Out, kCount>;
-  constexpr uint32_t kRows = 8;  // Whose loads are in flight together.
+  constexpr uint32_t kRows = FewRowsBatch(sizeof(Items));
   const auto columns = static_cast<int64_t>(shape.columns);
   const int64_t pitch = arguments.reverse ? -columns : columns;
   const uint64_t first = (arguments.reverse ? shape.rows - 1 : 0) * shape.columns + column;
