@@ -100,8 +100,8 @@ class OrderedColumnBlockScan {
     for (uint64_t c = 0; c < block.column_count; ++c) totals[c] = runs.Before(c);
   }
 
-  // Calls store_row(k, results) for each row, and gives the totals. Returns whether all results
-  // fit.
+  // Calls store_row(k, results) for each row, and gives the totals where `totals` is not null.
+  // Returns whether all results fit.
   template <class Out, class RowAt, class StoreRow>
   static bool Write(const ColumnBlock& block, const ScanRules& rules, RowAt row_at,
                     StoreRow store_row, const Value* carries, Value* totals) {
@@ -126,8 +126,9 @@ class OrderedColumnBlockScan {
         store_row(k, results);
         if (rules.exclusive) AddRow(row_at(k), block, rules, running);
       }
-      runs.Push(running);
+      if (totals != nullptr || end < block.row_count) runs.Push(running);
     });
+    if (totals == nullptr) return fits;
     for (uint64_t c = 0; c < block.column_count; ++c) totals[c] = runs.Before(c);
     return fits;
   }
@@ -183,9 +184,10 @@ class ExactSumColumnBlockScan {
     Out results[kRows][kColumns];
     Transpose(block, row_at, columns);
     for (uint64_t c = 0; c < block.column_count; ++c) {
-      totals[c] = {carries[c].value, true};
+      Value sum = {carries[c].value, true};
       ScanRun<Out>(columns[c], static_cast<int>(block.row_count), rules.ignore_nan, rules.exclusive,
-                   totals[c].value, [&](int k, Out prefix) { results[k][c] = prefix; });
+                   sum.value, [&](int k, Out prefix) { results[k][c] = prefix; });
+      if (totals != nullptr) totals[c] = sum;
       if (rules.exclusive && block.first_row == 0) {
         results[0][c] = RoundOnce<Out>(Operator::EmptyResult());
       }

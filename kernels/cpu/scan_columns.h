@@ -75,7 +75,7 @@ class ColumnScan {
     BlockScan::Total(block, rules_, RowsOf(block), totals);
   }
 
-  // Writes the results of a block with these carries, and gives its totals.
+  // Writes the results of a block with these carries, and gives its totals where that is not null.
   void Write(const ColumnBlock& block, const Value* carries, Value* totals) {
     const auto store_row = [&](uint64_t k, const Out* results) {
       std::memcpy(output_ + ElementOf(block, k) * sizeof(Out), results,
@@ -93,8 +93,10 @@ class ColumnScan {
       Value totals[kStripColumns];
       for (uint64_t tile = 0; tile < tiles_ && !job.stop.stop_requested(); ++tile) {
         const ColumnBlock block = BlockOf(strip, tile);
+        const bool is_last = tile + 1 == tiles_;
         for (uint64_t c = 0; c < block.column_count; ++c) carries[c] = chains[c].Next();
-        Write(block, carries, totals);
+        Write(block, carries, is_last ? nullptr : totals);
+        if (is_last) break;
         for (uint64_t c = 0; c < block.column_count; ++c) chains[c].Push(totals[c]);
       }
     });
@@ -114,8 +116,7 @@ class ColumnScan {
     if (!status.ok()) return status;
     CarryOver(carries);
     return for_each_block([&](const ColumnBlock& block, Value* block_carries) {
-      Value totals[kStripColumns];
-      Write(block, block_carries, totals);
+      Write(block, block_carries, nullptr);
     });
   }
 
