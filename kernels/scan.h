@@ -8,7 +8,7 @@
 // position p of its group (0 is where the scan starts) is off by at most
 //
 //     d * 2^-53 * (|x_0| + ... + |x_p|) / (1 - d * 2^-53),
-//     d = min(p, 35 + p / 131072); along axis 0: min(p, 255 + p / 256)
+//     d = min(p, 35 + p / 131072); along axis 0: min(p, 105 + p / 8192)
 //
 // before that last rounding, d being the most additions that an element passes through;
 // scan_tree.h proves it. Adding in float64 one element after the other has the bound with d = p,

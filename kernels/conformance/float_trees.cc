@@ -24,15 +24,26 @@ struct Carried {
   bool starts;
 };
 
+// How many of the one make the next, and whether the tiles of a block are joined by the network or
+// from left to right.
+struct TreeShape {
+  size_t run;
+  size_t runs_per_warp;
+  size_t warps;
+  bool is_in_a_row;
+
+  size_t tile() const { return run * runs_per_warp * warps; }
+};
+
 class ScanTree {
  public:
-  ScanTree(const std::vector<double>& values, const std::vector<bool>& starts,
-           FloatOperation operation)
-      : values_(values), starts_(starts), operation_(operation) {}
+  ScanTree(const TreeShape& shape, const std::vector<double>& values,
+           const std::vector<bool>& starts, FloatOperation operation)
+      : shape_(shape), values_(values), starts_(starts), operation_(operation) {}
 
   std::vector<double> Results(bool exclusive) const {
     std::vector<Carried> totals;
-    for (size_t begin = 0; begin < values_.size(); begin += kTile) {
+    for (size_t begin = 0; begin < values_.size(); begin += shape_.tile()) {
       totals.push_back(TotalOfTile(begin));
     }
     std::vector<double> results(values_.size());
@@ -41,10 +52,10 @@ class ScanTree {
       std::vector<Carried> network(kTilesPerBlock, Identity());
       const size_t count = std::min(kTilesPerBlock, totals.size() - first);
       std::copy_n(totals.begin() + static_cast<ptrdiff_t>(first), count, network.begin());
-      network = DoublingNetwork(network);
+      network = shape_.is_in_a_row ? DoublingNetwork(network) : LeftToRight(network);
       for (size_t j = 0; j < count; ++j) {
         const Carried carry = j == 0 ? block : Join(block, network[j - 1]);
-        ScanTile((first + j) * kTile, carry, exclusive, results);
+        ScanTile((first + j) * shape_.tile(), carry, exclusive, results);
       }
       block = Join(block, network.back());
     }
@@ -52,10 +63,6 @@ class ScanTree {
   }
 
  private:
-  static constexpr size_t kRun = 16;
-  static constexpr size_t kRunsPerWarp = 32;
-  static constexpr size_t kWarps = 8;
-  static constexpr size_t kTile = kRun * kRunsPerWarp * kWarps;
   static constexpr size_t kTilesPerBlock = 32;
 
   Carried Identity() const { return {operation_.Identity(), false}; }
@@ -75,10 +82,15 @@ class ScanTree {
     return lanes;
   }
 
+  std::vector<Carried> LeftToRight(std::vector<Carried> values) const {
+    for (size_t i = 1; i < values.size(); ++i) values[i] = Join(values[i - 1], values[i]);
+    return values;
+  }
+
   // Running values of the run that starts at `begin`; empty past the end.
   std::vector<Carried> Run(size_t begin) const {
     std::vector<Carried> running;
-    for (size_t p = begin; p < std::min(begin + kRun, values_.size()); ++p) {
+    for (size_t p = begin; p < std::min(begin + shape_.run, values_.size()); ++p) {
       const Carried element{values_[p], starts_[p]};
       running.push_back(running.empty() ? element : Join(running.back(), element));
     }
@@ -88,8 +100,8 @@ class ScanTree {
   // The network over the last running values of a warp's runs.
   std::vector<Carried> Warp(size_t begin) const {
     std::vector<Carried> lanes;
-    for (size_t l = 0; l < kRunsPerWarp; ++l) {
-      const std::vector<Carried> run = Run(begin + l * kRun);
+    for (size_t l = 0; l < shape_.runs_per_warp; ++l) {
+      const std::vector<Carried> run = Run(begin + l * shape_.run);
       lanes.push_back(run.empty() ? Identity() : run.back());
     }
     return DoublingNetwork(lanes);
@@ -97,21 +109,21 @@ class ScanTree {
 
   Carried TotalOfTile(size_t begin) const {
     Carried total = Identity();
-    for (size_t w = 0; w < kWarps; ++w) {
-      total = Join(total, Warp(begin + w * kRun * kRunsPerWarp).back());
+    for (size_t w = 0; w < shape_.warps; ++w) {
+      total = Join(total, Warp(begin + w * shape_.run * shape_.runs_per_warp).back());
     }
     return total;
   }
 
   void ScanTile(size_t begin, Carried carry, bool exclusive, std::vector<double>& results) const {
     Carried warps_before = Identity();
-    for (size_t w = 0; w < kWarps; ++w) {
-      const size_t warp_begin = begin + w * kRun * kRunsPerWarp;
+    for (size_t w = 0; w < shape_.warps; ++w) {
+      const size_t warp_begin = begin + w * shape_.run * shape_.runs_per_warp;
       const std::vector<Carried> warp = Warp(warp_begin);
-      for (size_t l = 0; l < kRunsPerWarp; ++l) {
+      for (size_t l = 0; l < shape_.runs_per_warp; ++l) {
         const Carried runs_before = l == 0 ? Identity() : warp[l - 1];
         const Carried base = Join(carry, Join(warps_before, runs_before));
-        ScanRun(warp_begin + l * kRun, base, exclusive, results);
+        ScanRun(warp_begin + l * shape_.run, base, exclusive, results);
       }
       warps_before = Join(warps_before, warp.back());
     }
@@ -131,6 +143,7 @@ class ScanTree {
     }
   }
 
+  const TreeShape shape_;
   const std::vector<double>& values_;
   const std::vector<bool>& starts_;
   const FloatOperation operation_;
@@ -155,25 +168,19 @@ double ProductByTree(const std::vector<double>& factors) {
 std::vector<double> ScanByTree(const std::vector<double>& values,
                                const std::vector<bool>& starts_group, FloatOperation operation,
                                bool exclusive) {
-  return ScanTree(values, starts_group, operation).Results(exclusive);
+  const TreeShape shape{.run = 16, .runs_per_warp = 32, .warps = 8, .is_in_a_row = true};
+  return ScanTree(shape, values, starts_group, operation).Results(exclusive);
 }
 
-std::vector<double> ScanColumnByTree(const std::vector<double>& values, FloatOperation operation,
-                                     bool exclusive) {
-  constexpr size_t kChunk = 256;
-  std::vector<double> results(values.size());
-  double carry = operation.Identity();
-  for (size_t begin = 0; begin < values.size(); begin += kChunk) {
-    double running = operation.Identity();
-    for (size_t r = begin; r < std::min(begin + kChunk, values.size()); ++r) {
-      const double before = r == begin ? carry : operation.Join(carry, running);
-      running = operation.Join(running, values[r]);
-      results[r] = exclusive ? before : operation.Join(carry, running);
-    }
-    carry = operation.Join(carry, running);
-  }
-  if (exclusive && !results.empty()) results[0] = operation.EmptyResult();
-  return results;
+std::vector<double> ScanColumnByTree(const std::vector<double>& values, size_t columns,
+                                     FloatOperation operation, bool exclusive) {
+  size_t runs_per_warp = 32;
+  while (runs_per_warp > 1 && runs_per_warp * columns > 32) runs_per_warp /= 2;
+  const TreeShape shape{
+      .run = 64, .runs_per_warp = runs_per_warp, .warps = 4, .is_in_a_row = false};
+  std::vector<bool> starts(values.size());
+  if (!starts.empty()) starts[0] = true;
+  return ScanTree(shape, values, starts, operation).Results(exclusive);
 }
 
 }  // namespace gridfold::kernels::conformance

@@ -4,6 +4,7 @@
 #ifndef GRIDFOLD_KERNELS_CONFORMANCE_FLOAT_TREES_H_
 #define GRIDFOLD_KERNELS_CONFORMANCE_FLOAT_TREES_H_
 
+#include <cstddef>
 #include <vector>
 
 namespace gridfold::kernels::conformance {
@@ -24,9 +25,9 @@ std::vector<double> ScanByTree(const std::vector<double>& values,
                                const std::vector<bool>& starts_group, FloatOperation operation,
                                bool exclusive);
 
-// The same for one column of a matrix scanned along axis 0.
-std::vector<double> ScanColumnByTree(const std::vector<double>& values, FloatOperation operation,
-                                     bool exclusive);
+// The same for one of the `columns` columns of a matrix scanned along axis 0.
+std::vector<double> ScanColumnByTree(const std::vector<double>& values, size_t columns,
+                                     FloatOperation operation, bool exclusive);
 
 }  // namespace gridfold::kernels::conformance
 

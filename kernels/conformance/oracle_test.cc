@@ -132,7 +132,10 @@ TEST(FloatTreesTest, ExactDataIsScannedAsInALoop) {
   }
   for (const bool exclusive : {false, true}) {
     const std::vector<double> scanned = ScanByTree(values, starts, sum, exclusive);
-    const std::vector<double> column = ScanColumnByTree(values, sum, exclusive);
+    std::vector<std::vector<double>> columns;
+    for (const size_t count : {1, 3, 40}) {
+      columns.push_back(ScanColumnByTree(values, count, sum, exclusive));
+    }
     double in_group = 0;
     double in_column = 0;
     for (size_t i = 0; i < values.size(); ++i) {
@@ -142,7 +145,9 @@ TEST(FloatTreesTest, ExactDataIsScannedAsInALoop) {
       in_group += values[i];
       in_column += values[i];
       ASSERT_EQ(scanned[i], exclusive ? group_before : in_group) << i;
-      ASSERT_EQ(column[i], exclusive ? column_before : in_column) << i;
+      for (const std::vector<double>& column : columns) {
+        ASSERT_EQ(column[i], exclusive ? column_before : in_column) << i;
+      }
     }
   }
   EXPECT_EQ(ProductByTree(std::vector<double>(1001, -1.0)), -1.0);

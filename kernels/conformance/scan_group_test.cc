@@ -40,6 +40,25 @@ TEST_P(ScanGroupTest, BothAxesOfEveryShape) {
   }
 }
 
+// Columns that are longer than some blocks of tiles, in tiles of every kind.
+TEST_P(ScanGroupTest, LongColumns) {
+  for (const ElementType type :
+       {ElementType::kInt16, ElementType::kFloat32, ElementType::kFloat64}) {
+    for (const Shape& shape : std::vector<Shape>{
+             {600'000, 1}, {270'000, 2}, {140'001, 3}, {70'000, 5}, {33'000, 16}, {20'000, 17}}) {
+      const TestArray array =
+          MakeData(ArrayDescription::Matrix(type, shape.rows, shape.columns), DataKind::kWide, 96);
+      ScanSpec spec;
+      spec.grouping = Axis(0);
+      spec.overflow_policy = OverflowPolicy::kWrap;
+      Check(array, spec);
+      spec.mode = ScanMode::kExclusive;
+      spec.direction = ScanDirection::kReverse;
+      Check(array, spec);
+    }
+  }
+}
+
 TEST_P(ScanGroupTest, MatricesAsAWhole) {
   for (const ElementType type : {ElementType::kInt16, ElementType::kFloat32}) {
     const TestArray array = MakeData(ArrayDescription::Matrix(type, 70, 90), DataKind::kWide, 92);

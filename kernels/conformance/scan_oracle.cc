@@ -121,8 +121,8 @@ void ScanFloatColumn(const TestArray& array, const GroupElements& column, const 
   for (uint64_t i = 0; i < column.count; ++i) {
     values[i] = FloatElement(array, Place(column, spec, i), spec, operation);
   }
-  const std::vector<double> results =
-      ScanColumnByTree(values, operation, spec.mode == ScanMode::kExclusive);
+  const std::vector<double> results = ScanColumnByTree(
+      values, array.description().columns, operation, spec.mode == ScanMode::kExclusive);
   for (uint64_t i = 0; i < column.count; ++i) {
     answer.output.Set(Place(column, spec, i), results[i]);
   }
@@ -231,7 +231,7 @@ std::string DescribeScan(const TestArray& array, const ScanSpec& spec) {
 // The most float64 additions that an element passes through on its way into the result at position
 // p of its group, as kernels/scan.h promises.
 uint64_t AdditionsMax(uint64_t p, GroupingKind kind) {
-  return std::min(p, kind == GroupingKind::kAxis0 ? 255 + p / 256 : 35 + p / 131'072);
+  return std::min(p, kind == GroupingKind::kAxis0 ? 105 + p / 8192 : 35 + p / 131'072);
 }
 
 }  // namespace

@@ -73,6 +73,27 @@ class CarryChain {
   int lane_ = 0;
 };
 
+// The carries of the tiles of a column: those of a block are joined one after the other.
+template <class Carry>
+class ColumnCarryChain {
+ public:
+  using Type = typename Carry::Type;
+
+  Type Next() const { return Carry::Join(block_, joined_); }
+  void Push(const Type& total) {
+    joined_ = Carry::Join(joined_, total);
+    if (++place_ < kScanTilesPerBlock) return;
+    block_ = Carry::Join(block_, joined_);
+    joined_ = Carry::Identity();
+    place_ = 0;
+  }
+
+ private:
+  Type block_ = Carry::Identity();
+  Type joined_ = Carry::Identity();
+  int place_ = 0;
+};
+
 // The same where joining is exactly associative.
 template <class Carry>
 class ExactCarryChain {

@@ -1,8 +1,8 @@
-// Scans down the rows of a matrix: each column is a scan of its own, in chunks of rows. Chunks of
+// Scans down the rows of a matrix: each column is a scan of its own, in tiles of rows. Tiles of
 // rounded sums are those that numerics/scan_tree.h prescribes.
 //
 // The matrix is cut into strips of columns. Where they alone keep the threads busy, a strip is done
-// in one look; else the totals of its chunks are found first, and the chunks are then done apart.
+// in one look; else the totals of its tiles are found first, and the tiles are then done apart.
 #ifndef GRIDFOLD_KERNELS_CPU_SCAN_COLUMNS_H_
 #define GRIDFOLD_KERNELS_CPU_SCAN_COLUMNS_H_
 
@@ -29,14 +29,16 @@ class ColumnScan {
         rules_(RulesOf(plan)),
         rows_(plan.array.rows),
         columns_(plan.array.columns),
+        tile_rows_(columns_ == 0 ? 1 : BlockScan::Rows(columns_)),
+        runs_per_warp_(columns_ == 0 ? 1 : ScanColumnRuns(columns_)),
         strips_((columns_ + kStripColumns - 1) / kStripColumns),
-        chunks_((rows_ + kChunkRows - 1) / kChunkRows),
+        tiles_((rows_ + tile_rows_ - 1) / tile_rows_),
         input_(input.data),
         output_(output.data) {}
 
   absl::Status Run(JobContext& job) {
     const uint64_t threads = static_cast<uint64_t>(job.workers.thread_count());
-    const bool one_look = threads == 1 || chunks_ <= 1 || strips_ >= 4 * threads;
+    const bool one_look = threads == 1 || tiles_ <= 1 || strips_ >= 4 * threads;
     job.statistics.bytes_read = (one_look ? 1 : 2) * plan_.array.size_bytes();
     const absl::Status status = one_look ? RunInOneLook(job) : RunInTwoLooks(job);
     if (!status.ok()) return status;
@@ -45,18 +47,17 @@ class ColumnScan {
 
  private:
   using T = typename BlockScan::Element;
-  using Operator = typename BlockScan::Operator;
-  using Value = typename Operator::Value;
+  using Chain = typename BlockScan::Chain;
+  using Value = typename BlockScan::Value;
 
   static constexpr uint64_t kStripColumns = BlockScan::kColumns;
-  static constexpr uint64_t kChunkRows = BlockScan::kRows;
 
-  // A strip of one chunk of logical rows.
-  ColumnBlock BlockOf(uint64_t strip, uint64_t chunk) const {
-    const uint64_t first_row = chunk * kChunkRows;
+  // A strip of one tile of logical rows.
+  ColumnBlock BlockOf(uint64_t strip, uint64_t tile) const {
+    const uint64_t first_row = tile * tile_rows_;
     const uint64_t first_column = strip * kStripColumns;
-    return {first_row, std::min(kChunkRows, rows_ - first_row), first_column,
-            std::min(kStripColumns, columns_ - first_column)};
+    return {first_row, std::min(tile_rows_, rows_ - first_row), first_column,
+            std::min(kStripColumns, columns_ - first_column), runs_per_warp_};
   }
 
   // Index of the first element of a block's row k.
@@ -74,32 +75,38 @@ class ColumnScan {
     BlockScan::Total(block, rules_, RowsOf(block), totals);
   }
 
-  // Writes the results of a block with these carries, and joins its totals to them.
-  void Write(const ColumnBlock& block, Value* carries) {
+  // Writes the results of a block with these carries, and gives its totals where that is not null.
+  void Write(const ColumnBlock& block, const Value* carries, Value* totals) {
     const auto store_row = [&](uint64_t k, const Out* results) {
       std::memcpy(output_ + ElementOf(block, k) * sizeof(Out), results,
                   block.column_count * sizeof(Out));
     };
-    if (!BlockScan::template Write<Out>(block, rules_, RowsOf(block), store_row, carries)) {
+    if (!BlockScan::template Write<Out>(block, rules_, RowsOf(block), store_row, carries, totals)) {
       fits_.store(false, std::memory_order_relaxed);
     }
   }
 
   absl::Status RunInOneLook(JobContext& job) {
     return job.workers.ForEach(strips_, job.stop, [&](uint64_t strip) {
+      Chain chains[kStripColumns];
       Value carries[kStripColumns];
-      std::fill_n(carries, kStripColumns, Operator::Identity());
-      for (uint64_t chunk = 0; chunk < chunks_ && !job.stop.stop_requested(); ++chunk) {
-        Write(BlockOf(strip, chunk), carries);
+      Value totals[kStripColumns];
+      for (uint64_t tile = 0; tile < tiles_ && !job.stop.stop_requested(); ++tile) {
+        const ColumnBlock block = BlockOf(strip, tile);
+        const bool is_last = tile + 1 == tiles_;
+        for (uint64_t c = 0; c < block.column_count; ++c) carries[c] = chains[c].Next();
+        Write(block, carries, is_last ? nullptr : totals);
+        if (is_last) break;
+        for (uint64_t c = 0; c < block.column_count; ++c) chains[c].Push(totals[c]);
       }
     });
   }
 
   absl::Status RunInTwoLooks(JobContext& job) {
-    // Of chunk k and column c at k * columns + c: first the chunk's total, then its carry.
-    std::vector<Value> carries(chunks_ * columns_);
+    // Of tile t and column c at t * columns + c: first the tile's total, then its carry.
+    std::vector<Value> carries(tiles_ * columns_);
     const auto for_each_block = [&](auto work) {
-      return job.workers.ForEach(strips_ * chunks_, job.stop, [&](uint64_t i) {
+      return job.workers.ForEach(strips_ * tiles_, job.stop, [&](uint64_t i) {
         const ColumnBlock block = BlockOf(i % strips_, i / strips_);
         work(block, &carries[i / strips_ * columns_ + block.first_column]);
       });
@@ -107,19 +114,21 @@ class ColumnScan {
     absl::Status status =
         for_each_block([&](const ColumnBlock& block, Value* totals) { Total(block, totals); });
     if (!status.ok()) return status;
-    JoinTotals(carries);
-    return for_each_block(
-        [&](const ColumnBlock& block, Value* block_carries) { Write(block, block_carries); });
+    CarryOver(carries);
+    return for_each_block([&](const ColumnBlock& block, Value* block_carries) {
+      Write(block, block_carries, nullptr);
+    });
   }
 
-  void JoinTotals(std::vector<Value>& carries) const {
-    std::vector<Value> carry(columns_, Operator::Identity());
-    for (uint64_t chunk = 0; chunk < chunks_; ++chunk) {
+  // Turns the tiles' totals into their carries.
+  void CarryOver(std::vector<Value>& carries) const {
+    std::vector<Chain> chains(columns_);
+    for (uint64_t tile = 0; tile < tiles_; ++tile) {
       for (uint64_t c = 0; c < columns_; ++c) {
-        Value& slot = carries[chunk * columns_ + c];
+        Value& slot = carries[tile * columns_ + c];
         const Value total = slot;
-        slot = carry[c];
-        carry[c] = Operator::Combine(carry[c], total);
+        slot = chains[c].Next();
+        chains[c].Push(total);
       }
     }
   }
@@ -128,8 +137,10 @@ class ColumnScan {
   const ScanRules rules_;
   const uint64_t rows_;
   const uint64_t columns_;
+  const uint64_t tile_rows_;
+  const int runs_per_warp_;
   const uint64_t strips_;
-  const uint64_t chunks_;
+  const uint64_t tiles_;
   const std::byte* const input_;
   std::byte* const output_;
   std::atomic<bool> fits_ = true;

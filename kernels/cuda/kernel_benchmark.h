@@ -93,6 +93,7 @@ class KernelBenchmark {
 absl::Status BenchmarkExactSums(KernelBenchmark& benchmark);
 absl::Status BenchmarkReductions(KernelBenchmark& benchmark);
 absl::Status BenchmarkScans(KernelBenchmark& benchmark);
+absl::Status BenchmarkColumnScans(KernelBenchmark& benchmark);  // Along axis 0.
 absl::Status BenchmarkHistograms(KernelBenchmark& benchmark);
 absl::Status BenchmarkTransfers(KernelBenchmark& benchmark);
 

@@ -1,8 +1,8 @@
 // kernel_benchmark [--json FILE] [--small] [--only NAME] [--strategy NAME]: the kernels' rates on
 // device 0, and their ratios to the device's read and copy ceilings and to CUB, which are measured
-// in the same run. NAME is one of exact-sums, reductions, scans, histograms and transfers;
-// --strategy forces one that histograms have, such as histogram/global. Exits 1 where a benchmark
-// fails and 2 where there is no device.
+// in the same run. NAME is one of exact-sums, reductions, scans, column-scans, histograms and
+// transfers; --strategy forces one that histograms have, such as histogram/global. Exits 1 where a
+// benchmark fails and 2 where there is no device.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -34,11 +34,10 @@ struct NamedBenchmark {
   const char* name;
   absl::Status (*run)(KernelBenchmark& benchmark);
 };
-constexpr NamedBenchmark kBenchmarks[] = {{"exact-sums", BenchmarkExactSums},
-                                          {"reductions", BenchmarkReductions},
-                                          {"scans", BenchmarkScans},
-                                          {"histograms", BenchmarkHistograms},
-                                          {"transfers", BenchmarkTransfers}};
+constexpr NamedBenchmark kBenchmarks[] = {
+    {"exact-sums", BenchmarkExactSums},  {"reductions", BenchmarkReductions},
+    {"scans", BenchmarkScans},           {"column-scans", BenchmarkColumnScans},
+    {"histograms", BenchmarkHistograms}, {"transfers", BenchmarkTransfers}};
 
 bool IsBenchmark(const std::string& name) {
   return std::any_of(std::begin(kBenchmarks), std::end(kBenchmarks),

@@ -16,8 +16,9 @@ struct Extents {
   uint64_t rows;
   uint64_t columns;
 };
-constexpr Extents kExtents[] = {{0, 0},   {1, 1},      {1, 100'000},   {256, 999},  {257, 999},
-                                {512, 7}, {513, 1000}, {1'000'000, 1}, {4097, 511}, {100'003, 31}};
+constexpr Extents kExtents[] = {{0, 0},      {1, 1},        {1, 100'000}, {256, 999},
+                                {257, 999},  {512, 7},      {513, 1000},  {1'000'000, 1},
+                                {4097, 511}, {100'003, 31}, {8193, 40},   {16'641, 17}};
 
 // A scan of a matrix, or of as many elements in one segment.
 absl::StatusOr<ScanPlan> PlanScanOf(ElementType type, const Extents& extents, ScanSpec spec) {

@@ -52,7 +52,7 @@ uint64_t ScanScratchBytes(const ScanPlan& plan) {
 }
 
 uint64_t ScanScratchBytesMax(uint64_t input_bytes) {
-  // Elements of one byte have the most tiles and chunks.
+  // Elements of one byte have the most tiles.
   return std::max({LookBackScratchBytes(input_bytes, true), ColumnScratchBytesMax(input_bytes),
                    ExactScanScratchBytesMax(input_bytes)});
 }
@@ -78,10 +78,7 @@ const char* ScanStrategy(const ScanPlan& plan) {
 }
 
 uint64_t ScanBytesRead(const ScanPlan& plan) {
-  const uint64_t passes = plan.exact          ? ExactScanPasses(plan)
-                          : IsByColumns(plan) ? ColumnPasses(plan)
-                                              : 1;
-  return plan.array.size_bytes() * passes;
+  return plan.array.size_bytes() * (plan.exact ? ExactScanPasses(plan) : 1);
 }
 
 }  // namespace gridfold::kernels::cuda

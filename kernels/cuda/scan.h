@@ -49,8 +49,8 @@ absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const Scan
 // The kernel family that LaunchScan takes: "scan/look-back", "scan/axis-0" or "scan/exact".
 const char* ScanStrategy(const ScanPlan& plan);
 
-// Bytes of the array that LaunchScan reads: exact scans, and those along axis 0, read more than one
-// tile or chunk of rows twice.
+// Bytes of the array that LaunchScan reads: exact scans, but of few rows along axis 0, read it
+// twice.
 uint64_t ScanBytesRead(const ScanPlan& plan);
 
 }  // namespace gridfold::kernels::cuda

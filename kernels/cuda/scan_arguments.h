@@ -15,9 +15,6 @@ namespace gridfold::kernels::cuda {
 // Threads of a block; a block scans a tile at a time.
 inline constexpr int kScanThreads = kScanLanes * kScanWarps;
 
-// Threads of a block of an axis-0 scan.
-inline constexpr int kColumnScanThreads = 256;
-
 // What the kernels of both strategies need to know. Choices that are the same for all elements are
 // branches at run time, so that a kernel is built once for each element type and operation.
 struct ScanArguments {
@@ -104,15 +101,6 @@ constexpr uint32_t PaddedTileBytes(uint32_t element_size) {
   return size_bytes + size_bytes / 128 * (element_size < 4 ? 4 : element_size);
 }
 
-// An axis-0 scan. `carries` holds an operator's Value for each chunk and column, row by row: first
-// the chunks' totals, then what precedes them. Null where there is one chunk.
-struct ColumnScanShape {
-  uint64_t rows = 0;
-  uint64_t columns = 0;
-  uint64_t chunk_count = 0;
-  void* carries = nullptr;
-};
-
 // A look-back scan's kernel, and what its launch needs to know.
 struct LookBackScanKernel {
   void (*launch)(ScanArguments, ScanHeads, LookBackMemory);
@@ -123,21 +111,11 @@ struct LookBackScanKernel {
   uint32_t value_bytes;    // Of the operator's Value,
   uint32_t grouped_bytes;  // and of its GroupedValue.
 };
-using ColumnScanKernel = void (*)(ScanArguments, ColumnScanShape);
-
-// The three launches of an axis-0 scan, in this order; see scan_columns.cuh.
-struct ColumnScanKernels {
-  ColumnScanKernel chunk_totals;
-  ColumnScanKernel chunk_carries;
-  ColumnScanKernel results;
-};
 
 // The kernels for an element type. Each operation is instantiated in a file of its own.
 // `accumulator_output`: whether results are of the accumulator type, not the array's own.
 template <ScanOperation kOperation>
 LookBackScanKernel FindLookBackScanKernel(ElementType type, bool accumulator_output);
-template <ScanOperation kOperation>
-ColumnScanKernels FindColumnScanKernels(ElementType type);
 
 // Calls f(std::integral_constant<ScanOperation, o>{}) with the o that `operation` is.
 template <class F>

@@ -92,11 +92,10 @@ absl::Status BenchmarkGroups(KernelBenchmark& benchmark, const ArrayDescription&
   for (const uint64_t columns : {4, 64, 1024, 16'384}) {
     const ArrayDescription matrix =
         ArrayDescription::Matrix(array.element_type, array.element_count / columns, columns);
-    for (const GroupingKind kind : {GroupingKind::kAxis0, GroupingKind::kAxis1}) {
-      absl::Status status =
-          Measure(benchmark, matrix, SpecOf(ScanOperation::kSum, array.element_type, {kind, {}}));
-      if (!status.ok()) return status;
-    }
+    absl::Status status =
+        Measure(benchmark, matrix,
+                SpecOf(ScanOperation::kSum, array.element_type, {GroupingKind::kAxis1, {}}));
+    if (!status.ok()) return status;
   }
   for (const uint64_t size : {16, 4096}) {
     GroupingSpec segments{GroupingKind::kSegments, {}};
@@ -138,6 +137,30 @@ absl::Status BenchmarkScans(KernelBenchmark& benchmark) {
   if (absl::Status status = BenchmarkModes(benchmark, array); !status.ok()) return status;
   if (absl::Status status = BenchmarkGroups(benchmark, array); !status.ok()) return status;
   return BenchmarkExactScans(benchmark);
+}
+
+// Matrices from one column to four rows.
+absl::Status BenchmarkColumnScans(KernelBenchmark& benchmark) {
+  using enum ElementType;
+  for (const auto& [type, output_type] : {std::pair{kFloat32, kFloat32},
+                                          {kFloat64, kFloat64},
+                                          {kInt32, kInt32},
+                                          {kInt64, kInt64},
+                                          {kFloat32, kFloat64},
+                                          {kInt32, kInt64}}) {
+    if (absl::Status status = benchmark.FillInput(type); !status.ok()) return status;
+    const uint64_t count = benchmark.array_bytes() / ElementSize(output_type);
+    for (const uint64_t columns :
+         {uint64_t{1}, uint64_t{4}, uint64_t{16}, uint64_t{24}, uint64_t{64}, uint64_t{1000},
+          uint64_t{1024}, uint64_t{16'384}, uint64_t{1} << 20, count / 100, count / 4}) {
+      absl::Status status =
+          Measure(benchmark, ArrayDescription::Matrix(type, count / columns, columns),
+                  SpecOf(ScanOperation::kSum, output_type, {GroupingKind::kAxis0, {}}),
+                  columns == 1 ? " x1" : "");
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -1,11 +1,19 @@
-#include "kernels/cuda/grid.h"
+#include <algorithm>
+
+#include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/scan_column_kernels.h"
 #include "kernels/cuda/scan_strategies.h"
 #include "kernels/numerics/scan_operator.h"
-#include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
 
 namespace {
+
+bool HasFewRows(const ScanPlan& plan) { return plan.grouping.group_size <= kScanColumnItems; }
+
+ColumnScanShape ShapeOf(const ScanPlan& plan) {
+  return ColumnScanShapeOf(plan.grouping.group_size, plan.grouping.group_count);
+}
 
 uint64_t ValueBytes(const ScanPlan& plan) {
   return VisitElementType(plan.array.element_type, [&](auto tag) {
@@ -16,52 +24,92 @@ uint64_t ValueBytes(const ScanPlan& plan) {
   });
 }
 
-uint64_t ChunkCount(const ScanPlan& plan) {
-  return CeilDivide(plan.grouping.group_size, kScanChunkRows);
+// Takes the memory and enqueues that its words become 0.
+absl::StatusOr<ColumnLookBackMemory> PrepareLookBack(const ColumnScanShape& shape,
+                                                     uint64_t value_words, Scratch& scratch,
+                                                     cudaStream_t stream) {
+  const ColumnLookBackSizes sizes(shape);
+  ColumnLookBackMemory memory;
+  if (sizes.values() == 0) return memory;
+  const uint64_t word_count = sizes.values() * value_words;
+  const auto words = scratch.Allocate<LookBackWord>(word_count);
+  if (!words.ok()) return words.status();
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaMemsetAsync(*words, 0, word_count * sizeof(LookBackWord), stream));
+  memory.tile_totals = *words;
+  memory.block_totals = memory.tile_totals + sizes.tiles * value_words;
+  memory.block_carries = memory.block_totals + sizes.blocks * value_words;
+  return memory;
 }
 
-// For all chunks and columns; none where no chunk follows another.
-uint64_t CarryBytes(const ScanPlan& plan) {
-  const uint64_t chunks = ChunkCount(plan);
-  return chunks > 1 ? chunks * plan.grouping.group_count * ValueBytes(plan) : 0;
+bool IsAligned(const void* memory, uint64_t bytes) {
+  return reinterpret_cast<uintptr_t>(memory) % bytes == 0;
+}
+
+absl::Status LaunchFewRows(const ScanPlan& plan, const ColumnScanKernels& kernels,
+                           const ScanArguments& arguments, cudaStream_t stream) {
+  FewRowsShape shape{.rows = static_cast<uint32_t>(plan.grouping.group_size),
+                     .columns = plan.grouping.group_count};
+  const uint32_t vector = kernels.vector_columns;
+  shape.is_in_vectors = shape.columns % vector == 0 &&
+                        IsAligned(arguments.input, vector * ElementSize(plan.array.element_type)) &&
+                        IsAligned(arguments.output, vector * ElementSize(plan.output_type));
+  const uint64_t threads = shape.columns / (shape.is_in_vectors ? vector : 1);
+  LaunchShape launch;
+  // A thread for each vector: blocks that come and go leave no uneven end.
+  launch.grid = dim3(static_cast<uint32_t>(CeilDivide(threads, kFewRowsThreads)));
+  launch.block = dim3(kFewRowsThreads);
+  return Launch(kernels.few_rows, launch, stream, arguments, shape);
+}
+
+absl::Status LaunchTiles(const ColumnScanShape& columns, const ColumnScanKernels& kernels,
+                         const ScanArguments& arguments, Scratch& scratch,
+                         const DeviceProperties& properties, cudaStream_t stream) {
+  const absl::StatusOr<ColumnLookBackMemory> memory =
+      PrepareLookBack(columns, LookBackWordsOf(kernels.value_bytes), scratch, stream);
+  if (!memory.ok()) return memory.status();
+  const ColumnTileKernel& kernel = columns.runs > 1 ? kernels.narrow : kernels.wide;
+  const absl::StatusOr<int> blocks = ResidentBlocksPerMultiprocessor(
+      reinterpret_cast<const void*>(kernel.launch), kColumnScanThreads, kernel.shared_bytes);
+  if (!blocks.ok()) return blocks.status();
+  if (*blocks == 0) {
+    return absl::FailedPreconditionError("a scan needs more shared memory than this device has");
+  }
+  const auto resident =
+      static_cast<uint64_t>(*blocks) * static_cast<uint64_t>(properties.multiprocessor_count);
+  LaunchShape shape;
+  shape.grid = dim3(static_cast<uint32_t>(std::min(columns.turn_count(), resident)));
+  shape.block = dim3(kColumnScanThreads);
+  shape.shared_bytes = kernel.shared_bytes;
+  shape.cooperative = true;  // Blocks wait for each other.
+  return Launch(kernel.launch, shape, stream, arguments, columns, *memory);
 }
 
 }  // namespace
 
-uint64_t ColumnPasses(const ScanPlan& plan) { return ChunkCount(plan) > 1 ? 2 : 1; }
-
-uint64_t ColumnScratchBytes(const ScanPlan& plan) { return ScratchBytes(CarryBytes(plan)); }
+uint64_t ColumnScratchBytes(const ScanPlan& plan) {
+  if (plan.array.element_count == 0 || HasFewRows(plan)) return 0;
+  return ScratchBytes(ColumnLookBackSizes(ShapeOf(plan)).values() *
+                      LookBackWordsOf(ValueBytes(plan)) * sizeof(LookBackWord));
+}
 
 uint64_t ColumnScratchBytesMax(uint64_t element_count) {
-  // Columns one row longer than a chunk have the most chunks for their elements. The widest values
-  // are those of a product of integers.
-  const uint64_t columns_max = CeilDivide(element_count, kScanChunkRows + 1);
-  return ScratchBytes(2 * columns_max * sizeof(CheckedProduct));
+  // A tile that another follows has this many rows at least.
+  const uint64_t tiles = element_count / ScanColumnTileRows(kScanLanes);
+  const uint64_t values = tiles + 2 * (tiles / kScanTilesPerBlock);
+  return ScratchBytes(values * kLookBackWordsMax * sizeof(LookBackWord));
 }
 
 absl::Status LaunchColumnScan(const ScanPlan& plan, const ScanArguments& arguments,
                               Scratch& scratch, const DeviceProperties& properties,
                               cudaStream_t stream) {
-  ColumnScanShape columns{.rows = plan.grouping.group_size,
-                          .columns = plan.grouping.group_count,
-                          .chunk_count = ChunkCount(plan)};
   const ColumnScanKernels kernels = VisitScanOperation(plan.operation, [&](auto operation) {
-    return FindColumnScanKernels<operation()>(plan.array.element_type);
+    return FindColumnScanKernels<operation()>(plan.array.element_type,
+                                              arguments.accumulator_output);
   });
-  const uint64_t chunks_of_columns = columns.chunk_count * columns.columns;
-  const auto launch = [&](ColumnScanKernel kernel, uint64_t threads) {
-    return Launch(kernel, GridStrideShape(threads, kColumnScanThreads, properties), stream,
-                  arguments, columns);
-  };
-  if (columns.chunk_count > 1) {
-    const auto carries = scratch.Allocate<std::byte>(CarryBytes(plan));
-    if (!carries.ok()) return carries.status();
-    columns.carries = *carries;
-    absl::Status status = launch(kernels.chunk_totals, chunks_of_columns);
-    if (status.ok()) status = launch(kernels.chunk_carries, columns.columns);
-    if (!status.ok()) return status;
-  }
-  return launch(kernels.results, chunks_of_columns);
+  return HasFewRows(plan)
+             ? LaunchFewRows(plan, kernels, arguments, stream)
+             : LaunchTiles(ShapeOf(plan), kernels, arguments, scratch, properties, stream);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -1,144 +1,182 @@
-// The kernels of scans along axis 0: every column by chunks of rows, in three passes.
+// The kernel of scans along axis 0, in one pass: a block of threads loads a tile, totals it, finds
+// what precedes it, and writes its results.
 //
-// A thread takes one column of one chunk, its neighbour the next column, so rows are read and
-// written by whole lines where there are enough columns.
+// Several blocks share a multiprocessor, so that some load and write while others wait for what
+// precedes them. All of them are resident (a cooperative launch), and each takes its turns in
+// order.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 
+#include <cooperative_groups.h>
+
 #include <cstdint>
 
+#include "kernels/cuda/scan_column_chain.cuh"
+#include "kernels/cuda/scan_column_kernels.h"
+#include "kernels/cuda/scan_column_panel.cuh"
+#include "kernels/cuda/scan_few_rows.cuh"
 #include "kernels/cuda/scan_output.cuh"
 #include "kernels/numerics/scan_operator.h"
-#include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
 
-// Rows of a chunk or carries whose loads are in flight together.
-inline constexpr int kColumnScanUnroll = 8;
-
-// The logical rows of a chunk, and where they stand in memory.
-class ChunkRows {
+template <class T, ScanOperation kOperation, class Out, bool kIsNarrow>
+class ColumnScan {
  public:
-  __device__ ChunkRows(const ScanArguments& arguments, const ColumnScanShape& shape, uint64_t chunk,
-                       uint64_t chunk_rows = kScanChunkRows)
+  using Operator = ScanOperator<T, kOperation>;
+  using Value = typename Operator::Value;
+  using Panel = ColumnPanel<T, Out, kIsNarrow>;
+  using Chain = ColumnChain<Operator>;
+  using Shared = typename Chain::Shared;
+  static constexpr int kBlocks = ColumnScanBlocks(Panel::kSlotBytes, sizeof(Value));
+  static constexpr uint32_t kSharedBytes = kScanColumnWarps * Panel::kBytes + sizeof(Shared);
+
+  // 227 KiB for blocks' own use, and one of each for the system's (CUDA programming guide, compute
+  // capability 9.0).
+  static_assert(kBlocks * (kSharedBytes + 1024) <= 228 * 1024);
+
+  __device__ ColumnScan(const ScanArguments& arguments, const ColumnScanShape& shape,
+                        const ColumnLookBackMemory& memory, unsigned char* shared_bytes)
       : arguments_(arguments),
         shape_(shape),
-        begin_(chunk * chunk_rows),
-        size_(static_cast<int>(min(shape.rows - begin_, chunk_rows))) {}
+        shared_(*reinterpret_cast<Shared*>(shared_bytes)),
+        panel_(arguments, shape, shared_bytes + sizeof(Shared)),
+        chain_(shape, memory, shared_),
+        warp_(cooperative_groups::tiled_partition<kScanLanes>(
+            cooperative_groups::this_thread_block())) {}
 
-  __device__ int size() const { return size_; }
-  __device__ bool IsFirst(int k) const { return begin_ + k == 0; }
-  __device__ uint64_t ElementAt(int k, uint64_t column) const {
-    const uint64_t row = begin_ + k;
-    return (arguments_.reverse ? shape_.rows - 1 - row : row) * shape_.columns + column;
+  // All threads of the block.
+  __device__ void Run() {
+    const uint32_t turn_count = shape_.strip_count * shape_.tile_count;
+    for (uint32_t turn = blockIdx.x; turn < turn_count; turn += gridDim.x) {
+      ScanTile(turn / shape_.strip_count, turn % shape_.strip_count);
+    }
   }
 
  private:
+  static constexpr int kBatch = 8;  // Items that are read together.
+  static_assert(kScanColumnItems % kBatch == 0);
+
+  __device__ void ScanTile(uint32_t tile, uint32_t strip) {
+    const uint32_t warp = threadIdx.x / kScanLanes;
+    const uint32_t column = panel_.strip_column();
+    panel_.MoveTo(tile, strip);
+    panel_.Load();
+    const Value before = ShareTotals(Total(), warp);
+    __syncthreads();
+    const Value in_tile = Operator::Combine(shared_.JoinWarps(warp, column), before);
+    chain_.CarryInto(tile, strip);
+    Write(Operator::Combine(shared_.carry(column), in_tile));
+    panel_.Flush();
+  }
+
+  // Gives the block the totals of the warp's columns. Returns what precedes the lane's run in the
+  // warp.
+  __device__ Value ShareTotals(Value total, uint32_t warp) {
+    Value before = Operator::Identity();
+    if constexpr (kIsNarrow) {
+      const uint32_t run_lanes = shape_.strip_columns;
+      for (uint32_t delta = 1; delta < shape_.runs; delta *= 2) {
+        const Value from =
+            MoveValue(total, [&](auto x) { return warp_.shfl_up(x, delta * run_lanes); });
+        if (panel_.run() >= delta) total = Operator::Combine(from, total);
+      }
+      const Value previous = MoveValue(total, [&](auto x) { return warp_.shfl_up(x, run_lanes); });
+      if (panel_.run() > 0) before = previous;
+    }
+    if (panel_.run() == shape_.runs - 1) shared_.warp_total(warp, panel_.strip_column()) = total;
+    return before;
+  }
+
+  // Whether the lane's run is a whole one of which nothing else is asked.
+  __device__ bool IsPlain() const {
+    return panel_.size() == kScanColumnItems && !(FloatingElement<T> && arguments_.ignore_nan);
+  }
+
+  __device__ Value Total() const {
+    Value running = Operator::Identity();
+    if (IsPlain()) {
+#pragma unroll 16
+      for (int k = 0; k < kScanColumnItems; ++k) {
+        running = Operator::Combine(running, Operator::Lift(panel_.Item(k), false));
+      }
+    } else {
+      for (int k = 0; k < panel_.size(); ++k) {
+        running = Operator::Combine(running, Operator::Lift(panel_.Item(k), arguments_.ignore_nan));
+      }
+    }
+    return running;
+  }
+
+  __device__ void Write(const Value& base) const {
+    const bool starts_empty = arguments_.exclusive && panel_.IsFirst();
+    const bool fits = IsPlain() && !starts_empty ? WriteItems<false>(base) : WriteItems<true>(base);
+    if (!fits) ReportOverflow(arguments_);
+  }
+
+  // Returns whether all results fit.
+  template <bool kIsGeneral>
+  __device__ bool WriteItems(const Value& base) const {
+    const int size = kIsGeneral ? panel_.size() : kScanColumnItems;
+    bool fits = true;
+    // Where the order of joins does not matter, the base may be joined first.
+    Value running = Operator::kIsAssociative ? base : Operator::Identity();
+    for (int begin = 0; begin < size; begin += kBatch) {
+      // All reads of a batch before its first result, which may take their place.
+      T items[kBatch];
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k) {
+        if (!kIsGeneral || begin + k < size) items[k] = panel_.Item(begin + k);
+      }
+#pragma unroll
+      for (int k = 0; k < kBatch; ++k) {
+        if (kIsGeneral && begin + k >= size) break;
+        const Value before = running;
+        running = Operator::Combine(running,
+                                    Operator::Lift(items[k], kIsGeneral && arguments_.ignore_nan));
+        Value result = arguments_.exclusive ? before : running;
+        if constexpr (!Operator::kIsAssociative) result = Operator::Combine(base, result);
+        if (kIsGeneral && arguments_.exclusive && panel_.IsFirst() && begin + k == 0) {
+          result = Operator::EmptyResult();
+        }
+        Out stored;
+        fits &= Operator::Store(result, arguments_.wrap, &stored);
+        panel_.Put(begin + k, stored);
+      }
+    }
+    return fits;
+  }
+
   const ScanArguments& arguments_;
   const ColumnScanShape& shape_;
-  const uint64_t begin_;
-  const int size_;
+  Shared& shared_;
+  Panel panel_;
+  const Chain chain_;
+  const Warp warp_;
 };
 
-// Calls f(i) for i from this thread's number in steps of the grid's size.
-template <class F>
-__device__ void GridStride(uint64_t count, F&& f) {
-  const uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
-  for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) f(i);
-}
-
-// carries[chunk][column] = the last running value of the chunk.
-template <class T, ScanOperation kOperation>
-__global__ void __launch_bounds__(kColumnScanThreads)
-    TotalChunks(const ScanArguments arguments, const ColumnScanShape shape) {
-  using Operator = ScanOperator<T, kOperation>;
-  const T* const input = static_cast<const T*>(arguments.input);
-  auto* const carries = static_cast<typename Operator::Value*>(shape.carries);
-  GridStride(shape.chunk_count * shape.columns, [&](uint64_t i) {
-    const ChunkRows rows(arguments, shape, i / shape.columns);
-    const uint64_t column = i % shape.columns;
-    typename Operator::Value running = Operator::Identity();
-#pragma unroll kColumnScanUnroll
-    for (int k = 0; k < rows.size(); ++k) {
-      running = Operator::Combine(
-          running, Operator::Lift(input[rows.ElementAt(k, column)], arguments.ignore_nan));
-    }
-    carries[i] = running;
-  });
-}
-
-// Turns the chunks' totals into what precedes each chunk, one thread a column.
-template <class T, ScanOperation kOperation>
-__global__ void __launch_bounds__(kColumnScanThreads)
-    CarryChunks(const ScanArguments, const ColumnScanShape shape) {
-  using Operator = ScanOperator<T, kOperation>;
-  using Value = typename Operator::Value;
-  auto* const carries = static_cast<Value*>(shape.carries);
-  GridStride(shape.columns, [&](uint64_t column) {
-    Value carry = Operator::Identity();
-    for (uint64_t begin = 0; begin < shape.chunk_count; begin += kColumnScanUnroll) {
-      const int size =
-          static_cast<int>(min(shape.chunk_count - begin, uint64_t{kColumnScanUnroll}));
-      Value totals[kColumnScanUnroll];
-#pragma unroll
-      for (int c = 0; c < kColumnScanUnroll; ++c) {
-        if (c < size) totals[c] = carries[(begin + c) * shape.columns + column];
-      }
-#pragma unroll
-      for (int c = 0; c < kColumnScanUnroll; ++c) {
-        if (c >= size) break;
-        carries[(begin + c) * shape.columns + column] = carry;
-        carry = Operator::Combine(carry, totals[c]);
-      }
-    }
-  });
-}
-
-// Writes one chunk of one column. Returns whether all results fit.
-template <class Operator, class Out, class T>
-__device__ bool WriteChunk(const ScanArguments& arguments, const ChunkRows& rows, uint64_t column,
-                           const typename Operator::Value& carry) {
-  // Input and output do not overlap: loads may run ahead of stores.
-  const T* const __restrict__ input = static_cast<const T*>(arguments.input);
-  Out* const __restrict__ output = static_cast<Out*>(arguments.output);
-  typename Operator::Value running = Operator::Identity();
-  bool fits = true;
-#pragma unroll kColumnScanUnroll
-  for (int k = 0; k < rows.size(); ++k) {
-    const uint64_t element = rows.ElementAt(k, column);
-    const typename Operator::Value before = running;
-    running = Operator::Combine(running, Operator::Lift(input[element], arguments.ignore_nan));
-    typename Operator::Value result =
-        Operator::Combine(carry, arguments.exclusive ? before : running);
-    if (arguments.exclusive && rows.IsFirst(k)) result = Operator::EmptyResult();
-    fits &= Operator::Store(result, arguments.wrap, &output[element]);
-  }
-  return fits;
-}
-
-template <class T, ScanOperation kOperation>
-__global__ void __launch_bounds__(kColumnScanThreads)
-    ScanColumns(const ScanArguments arguments, const ColumnScanShape shape) {
-  using Operator = ScanOperator<T, kOperation>;
-  using Value = typename Operator::Value;
-  const Value* const carries = static_cast<const Value*>(shape.carries);
-  GridStride(shape.chunk_count * shape.columns, [&](uint64_t i) {
-    const ChunkRows rows(arguments, shape, i / shape.columns);
-    const uint64_t column = i % shape.columns;
-    const Value carry = carries == nullptr ? Operator::Identity() : carries[i];
-    VisitOutput<T, kOperation>(arguments.accumulator_output, [&](auto tag) {
-      if (!WriteChunk<Operator, typename decltype(tag)::type, T>(arguments, rows, column, carry)) {
-        ReportOverflow(arguments);
-      }
-    });
-  });
+template <class Scan>
+__global__ void __launch_bounds__(kColumnScanThreads, Scan::kBlocks)
+    ScanColumns(const ScanArguments arguments, const ColumnScanShape shape,
+                const ColumnLookBackMemory memory) {
+  alignas(16) extern __shared__ unsigned char column_shared_bytes[];
+  Scan(arguments, shape, memory, column_shared_bytes).Run();
 }
 
 template <ScanOperation kOperation>
-ColumnScanKernels FindColumnScanKernels(ElementType type) {
-  return VisitElementType(type, [](auto tag) -> ColumnScanKernels {
-    using T = typename decltype(tag)::type;
-    return {TotalChunks<T, kOperation>, CarryChunks<T, kOperation>, ScanColumns<T, kOperation>};
+ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_output) {
+  return VisitElementType(type, [&](auto type_tag) {
+    using T = typename decltype(type_tag)::type;
+    return VisitOutput<T, kOperation>(accumulator_output, [](auto out_tag) -> ColumnScanKernels {
+      using Out = typename decltype(out_tag)::type;
+      using Wide = ColumnScan<T, kOperation, Out, false>;
+      using Narrow = ColumnScan<T, kOperation, Out, true>;
+      return {.wide = {ScanColumns<Wide>, Wide::kSharedBytes},
+              .narrow = {ScanColumns<Narrow>, Narrow::kSharedBytes},
+              .few_rows = ScanFewRows<T, kOperation, Out>,
+              .vector_columns = kFewRowsVector<T, Out>,
+              .value_bytes = sizeof(typename Wide::Value)};
+    });
   });
 }
 

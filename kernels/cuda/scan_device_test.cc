@@ -1,82 +1,15 @@
 // Scans by LaunchScan on device spans. Every operation, type and policy is judged on both engines
 // by kernels/conformance; here it is where elements lie, how tiles meet, and what the launcher
 // promises.
-#include <algorithm>
-#include <cmath>
+#include "kernels/cuda/scan_device_test.h"
+
 #include <random>
-#include <string>
 
 #include "gtest/gtest.h"
 #include "kernels/conformance/float_trees.h"
-#include "kernels/cuda/device_test.h"
-#include "kernels/cuda/scan.h"
-#include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
 namespace {
-
-template <class Out>
-struct ScanResult {
-  absl::Status status;
-  std::vector<Out> values;
-  uint32_t overflow_flag = 0;
-};
-
-class ScanDeviceTest : public DeviceTest {
- protected:
-  template <class Out>
-  ScanResult<Out> Launch(const ScanPlan& plan, const void* elements, uint64_t misalignment = 0) {
-    const DeviceArray<uint64_t> offsets{std::span(plan.grouping.offsets)};
-    const DeviceArray<Out> results(plan.array.element_count, misalignment);
-    const DeviceArray<uint32_t> flag(1);
-    const DeviceArray<std::byte> memory(ScanScratchBytes(plan));
-    Scratch scratch(memory.data(), memory.size());
-    Synchronize();
-    ScanResult<Out> result;
-    result.status = LaunchScan(plan, {{elements, plan.array.element_count}, offsets.data()},
-                               {{results.data(), results.size()}, flag.data()}, DeviceScanCarry{},
-                               scratch, properties(), stream());
-    Synchronize();
-    result.values = results.Read();
-    result.overflow_flag = flag.Read()[0];
-    return result;
-  }
-
-  // `columns` 0: a vector.
-  template <class Out, class T>
-  ScanResult<Out> Scan(const std::vector<T>& values, ScanSpec spec, uint64_t columns = 0,
-                       uint64_t misalignment = 0) {
-    const ArrayDescription array =
-        columns == 0
-            ? ArrayDescription::Vector(kElementTypeOf<T>, values.size())
-            : ArrayDescription::Matrix(kElementTypeOf<T>, values.size() / columns, columns);
-    spec.output_type = kElementTypeOf<Out>;
-    const absl::StatusOr<ScanPlan> plan = PlanScan(array, spec);
-    EXPECT_TRUE(plan.ok()) << plan.status();
-    const DeviceArray<T> elements{std::span(values), misalignment};
-    return Launch<Out>(*plan, elements.data(), misalignment);
-  }
-};
-
-template <class T>
-std::vector<T> RandomIntegers(uint64_t count, int range, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_int_distribution<int> distribution(-range, range);
-  std::vector<T> values(count);
-  for (T& value : values) value = static_cast<T>(distribution(random));
-  return values;
-}
-
-// Of magnitudes so different that every change of the order of additions shows.
-std::vector<float> RandomFloats(uint64_t count, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::uniform_real_distribution<double> exponent(-30, 30);
-  std::vector<float> values(count);
-  for (float& value : values) {
-    value = static_cast<float>(std::exp2(exponent(random)) * (random() % 2 == 0 ? 1 : -1));
-  }
-  return values;
-}
 
 // Running sums of groups given by their heads, at logical positions turned back into elements.
 template <class T>
@@ -100,36 +33,6 @@ std::vector<bool> HeadsEvery(uint64_t group_size, uint64_t count) {
   std::vector<bool> heads(count);
   for (uint64_t p = 0; p < count; p += group_size) heads[p] = true;
   return heads;
-}
-
-ScanSpec SpecOf(ScanMode mode, ScanDirection direction = ScanDirection::kForward) {
-  ScanSpec spec;
-  spec.mode = mode;
-  spec.direction = direction;
-  return spec;
-}
-
-std::vector<ScanSpec> ModesAndDirections() {
-  std::vector<ScanSpec> specs;
-  for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
-    for (const ScanDirection direction : {ScanDirection::kForward, ScanDirection::kReverse}) {
-      specs.push_back(SpecOf(mode, direction));
-    }
-  }
-  return specs;
-}
-
-// Doubles whose bits are equal.
-template <class T>
-void ExpectSameBits(const std::vector<T>& actual, const std::vector<T>& expected) {
-  ASSERT_EQ(actual.size(), expected.size());
-  if (actual.empty()) return;
-  const auto* a = reinterpret_cast<const unsigned char*>(actual.data());
-  const auto* e = reinterpret_cast<const unsigned char*>(expected.data());
-  const auto* const end = a + actual.size() * sizeof(T);
-  const auto [difference, unused] = std::mismatch(a, end, e);
-  EXPECT_TRUE(difference == end) << "elements differ from " << (difference - a) / sizeof(T)
-                                 << " on";
 }
 
 template <class T>
@@ -192,33 +95,6 @@ TEST_F(ScanDeviceTest, SegmentsWithEmptyOnesAndTileEdges) {
   }
 }
 
-struct Extents {
-  uint64_t rows;
-  uint64_t columns;
-};
-
-TEST_F(ScanDeviceTest, ColumnsOfEveryShape) {
-  for (const auto& [rows, columns] :
-       {Extents{1, 1}, {255, 3}, {256, 3}, {257, 3}, {2500, 1}, {513, 1000}, {3, 70'000}}) {
-    const auto values = RandomIntegers<int8_t>(rows * columns, 127, rows);
-    for (ScanSpec spec : ModesAndDirections()) {
-      SCOPED_TRACE(testing::Message() << rows << " rows of " << columns);
-      spec.grouping.kind = GroupingKind::kAxis0;
-      const auto result = Scan<int64_t>(values, spec, columns, 1);
-      ASSERT_TRUE(result.status.ok()) << result.status;
-      // Column by column, as vectors.
-      for (uint64_t c = 0; c < columns; ++c) {
-        std::vector<int8_t> column(rows);
-        for (uint64_t r = 0; r < rows; ++r) column[r] = values[r * columns + c];
-        const std::vector<int64_t> sums = LoopSums(column, HeadsEvery(rows, rows), spec);
-        for (uint64_t r = 0; r < rows; ++r) {
-          ASSERT_EQ(result.values[r * columns + c], sums[r]) << "row " << r << ", column " << c;
-        }
-      }
-    }
-  }
-}
-
 TEST_F(ScanDeviceTest, FloatsFollowTheTree) {
   for (const uint64_t count : {1, 17, 4097, 131'071, 131'073, 600'000, 4'200'000}) {
     const std::vector<float> values = RandomFloats(count, count);
@@ -230,25 +106,6 @@ TEST_F(ScanDeviceTest, FloatsFollowTheTree) {
       ExpectSameBits(result.values, conformance::ScanByTree(numbers, HeadsEvery(count, count),
                                                             {false}, mode == ScanMode::kExclusive));
     }
-  }
-}
-
-TEST_F(ScanDeviceTest, FloatColumnsFollowTheTree) {
-  constexpr uint64_t kRows = 2000;
-  constexpr uint64_t kColumns = 33;
-  const std::vector<float> values = RandomFloats(kRows * kColumns, 12);
-  ScanSpec spec;
-  spec.grouping.kind = GroupingKind::kAxis0;
-  const auto result = Scan<double>(values, spec, kColumns);
-  ASSERT_TRUE(result.status.ok()) << result.status;
-  for (uint64_t c = 0; c < kColumns; ++c) {
-    std::vector<double> column(kRows);
-    std::vector<double> actual(kRows);
-    for (uint64_t r = 0; r < kRows; ++r) {
-      column[r] = values[r * kColumns + c];
-      actual[r] = result.values[r * kColumns + c];
-    }
-    ExpectSameBits(actual, conformance::ScanColumnByTree(column, {false}, false));
   }
 }
 

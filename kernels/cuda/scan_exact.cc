@@ -116,14 +116,14 @@ class ExactScanLaunch {
 
   absl::Status ByColumns(Scratch& scratch) {
     if (absl::Status status = TakeStates(scratch); !status.ok()) return status;
-    const ColumnScanShape columns{.rows = plan_.grouping.group_size,
-                                  .columns = sizes_.chain_count,
-                                  .chunk_count = sizes_.length,
-                                  .carries = chains_.states};
+    const ExactChunks chunks{.rows = plan_.grouping.group_size,
+                             .columns = sizes_.chain_count,
+                             .chunk_count = sizes_.length,
+                             .states = chains_.states};
     const auto launch = [&](ExactChunkKernel kernel) {
-      const uint64_t threads = columns.chunk_count * columns.columns;
-      return Launch(kernel, GridStrideShape(threads, kColumnScanThreads, properties_), stream_,
-                    arguments_, columns);
+      const uint64_t threads = chunks.chunk_count * chunks.columns;
+      return Launch(kernel, GridStrideShape(threads, kExactChunkThreads, properties_), stream_,
+                    arguments_, chunks);
     };
     absl::Status status = absl::OkStatus();
     if (sizes_.length > 1) {

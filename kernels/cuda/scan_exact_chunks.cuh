@@ -5,12 +5,41 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/scan_columns.cuh"
 #include "kernels/cuda/scan_exact_kernels.h"
 #include "kernels/cuda/scan_output.cuh"
 #include "kernels/numerics/exact_run.h"
 
 namespace gridfold::kernels::cuda {
+
+// The logical rows of a chunk, and where they stand in memory.
+class ChunkRows {
+ public:
+  __device__ ChunkRows(const ScanArguments& arguments, const ExactChunks& chunks, uint64_t chunk)
+      : arguments_(arguments),
+        chunks_(chunks),
+        begin_(chunk * kExactChunkRows),
+        size_(static_cast<int>(min(chunks.rows - begin_, kExactChunkRows))) {}
+
+  __device__ int size() const { return size_; }
+  __device__ bool IsFirst(int k) const { return begin_ + k == 0; }
+  __device__ uint64_t ElementAt(int k, uint64_t column) const {
+    const uint64_t row = begin_ + k;
+    return (arguments_.reverse ? chunks_.rows - 1 - row : row) * chunks_.columns + column;
+  }
+
+ private:
+  const ScanArguments& arguments_;
+  const ExactChunks& chunks_;
+  const uint64_t begin_;
+  const int size_;
+};
+
+// Calls f(i) for i from this thread's number in steps of the grid's size.
+template <class F>
+__device__ void GridStride(uint64_t count, F&& f) {
+  const uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+  for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride) f(i);
+}
 
 // Rows that are read at once and make a run.
 inline constexpr int kExactBatchRows = 16;
@@ -31,14 +60,14 @@ __device__ void ForEachBatch(const T* input, const ChunkRows& rows, uint64_t col
 }
 
 template <class T>
-__global__ void __launch_bounds__(kColumnScanThreads)
-    TotalExactChunks(const ScanArguments arguments, const ColumnScanShape shape) {
+__global__ void __launch_bounds__(kExactChunkThreads)
+    TotalExactChunks(const ScanArguments arguments, const ExactChunks chunks) {
   const T* const input = static_cast<const T*>(arguments.input);
-  auto* const states = static_cast<ExactState<T>*>(shape.carries);
-  GridStride(shape.chunk_count * shape.columns, [&](uint64_t i) {
-    const ChunkRows rows(arguments, shape, i / shape.columns, kExactChunkRows);
+  auto* const states = static_cast<ExactState<T>*>(chunks.states);
+  GridStride(chunks.chunk_count * chunks.columns, [&](uint64_t i) {
+    const ChunkRows rows(arguments, chunks, i / chunks.columns);
     PrefixSum<T> sum;
-    ForEachBatch(input, rows, i % shape.columns, [&](int, const T* items, int count) {
+    ForEachBatch(input, rows, i % chunks.columns, [&](int, const T* items, int count) {
       AddRun(items, count, arguments.ignore_nan, sum);
     });
     states[i].sum = sum;
@@ -47,13 +76,13 @@ __global__ void __launch_bounds__(kColumnScanThreads)
 }
 
 template <class T>
-__global__ void __launch_bounds__(kColumnScanThreads)
-    ScanExactChunks(const ScanArguments arguments, const ColumnScanShape shape) {
+__global__ void __launch_bounds__(kExactChunkThreads)
+    ScanExactChunks(const ScanArguments arguments, const ExactChunks chunks) {
   const T* const input = static_cast<const T*>(arguments.input);
-  const auto* const states = static_cast<const ExactState<T>*>(shape.carries);
-  GridStride(shape.chunk_count * shape.columns, [&](uint64_t i) {
-    const ChunkRows rows(arguments, shape, i / shape.columns, kExactChunkRows);
-    const uint64_t column = i % shape.columns;
+  const auto* const states = static_cast<const ExactState<T>*>(chunks.states);
+  GridStride(chunks.chunk_count * chunks.columns, [&](uint64_t i) {
+    const ChunkRows rows(arguments, chunks, i / chunks.columns);
+    const uint64_t column = i % chunks.columns;
     PrefixSum<T> sum;
     if (states != nullptr) sum = states[i].sum;
     VisitOutput<T, ScanOperation::kSum>(arguments.accumulator_output, [&](auto tag) {

@@ -20,7 +20,9 @@ namespace gridfold::kernels::cuda {
 
 inline constexpr uint64_t kExactChunkRows = 512;
 
-// Threads of a block of a kernel that joins totals; a warp takes a link.
+// Threads of a block of a kernel that takes chunks, and of one that joins totals, where a warp
+// takes a link.
+inline constexpr int kExactChunkThreads = 256;
 inline constexpr int kExactCarryThreads = 256;
 
 // What is kept of a tile or chunk: first its total, then its carry.
@@ -43,20 +45,29 @@ struct ExactChains {
   void* links = nullptr;  // State l of chain c is links[l * chain_count + c]; null: nothing.
 };
 
+// The chunks of an axis-0 scan. `states`: of each chunk and column, row by row; null where there is
+// one chunk.
+struct ExactChunks {
+  uint64_t rows = 0;
+  uint64_t columns = 0;
+  uint64_t chunk_count = 0;
+  void* states = nullptr;
+};
+
 struct ExactTiles {
   uint64_t tile_count = 0;
   void* states = nullptr;
 };
 
 using ExactTileKernel = void (*)(ScanArguments, ScanHeads, ExactTiles);
-using ExactChunkKernel = void (*)(ScanArguments, ColumnScanShape);
+using ExactChunkKernel = void (*)(ScanArguments, ExactChunks);
 using ExactCarryKernel = void (*)(ExactChains);
 
 struct ExactScanKernels {
   // In a row.
   ExactTileKernel tile_totals;
   ExactTileKernel tile_results;
-  // Axis 0. shape.carries are states; null where there is one chunk, and then no totals are needed.
+  // Axis 0. One chunk needs no totals.
   ExactChunkKernel chunk_totals;
   ExactChunkKernel chunk_results;
   ExactCarryKernel link_totals;  // From the states' totals to those of links.

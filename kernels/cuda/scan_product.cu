@@ -1,9 +1,7 @@
-#include "kernels/cuda/scan_columns.cuh"
 #include "kernels/cuda/scan_look_back.cuh"
 
 namespace gridfold::kernels::cuda {
 
 template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kProduct>(ElementType, bool);
-template ColumnScanKernels FindColumnScanKernels<ScanOperation::kProduct>(ElementType);
 
 }  // namespace gridfold::kernels::cuda

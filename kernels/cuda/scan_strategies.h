@@ -30,7 +30,6 @@ absl::Status LaunchColumnScan(const ScanPlan& plan, const ScanArguments& argumen
                               cudaStream_t stream);
 uint64_t ColumnScratchBytes(const ScanPlan& plan);
 uint64_t ColumnScratchBytesMax(uint64_t element_count);
-uint64_t ColumnPasses(const ScanPlan& plan);  // Over the input.
 
 // Exact sums of floating-point arrays of at least one element, in any grouping.
 absl::Status LaunchExactScan(const ScanPlan& plan, const ScanArguments& arguments,

@@ -21,11 +21,16 @@
 //             tiles (the network has kScanTilesPerBlock lanes), u(-1) the identity; block(0) is the
 //             identity and block(b + 1) = block(b) + u(kScanTilesPerBlock - 1)
 //
-// Axis 0: each column is a scan of its own over the logical rows.
-//   chunk     kScanChunkRows consecutive rows; running values r(k) = r(k-1) + x(k)
-//   carry     carry(0) = the identity, carry(c + 1) = carry(c) + (last running value of chunk c)
-//   result    inclusive: carry + r(k); exclusive: carry + r(k-1), carry itself for a
-//             chunk's first row
+// Axis 0: each column is a scan of its own over the logical rows, by a tree of the same kind.
+// Columns that are few have more rows in a tile, so that tiles of any matrix have about as many
+// elements.
+//   run       kScanColumnItems consecutive rows; running values r(k) = r(k-1) + x(k) in order
+//   warp      ScanColumnRuns(columns) runs; their last running values by the doubling network
+//   tile      kScanColumnWarps warps, their totals joined from left to right, as above
+//   base, result, total: as above, with ScanColumnRuns(columns) - 1 for the last run of a warp
+//   carry     of tile t in block b = t / kScanTilesPerBlock: block(b) + u(j - 1), where j is t's
+//             place in its block, u(j) = u(j - 1) + total(tile j of the block), u(-1) the identity;
+//             block(0) is the identity and block(b + 1) = block(b) + u(kScanTilesPerBlock - 1)
 //
 // An exclusive scan gives EmptyResult() at a group's first position.
 //
@@ -42,7 +47,9 @@
 //     the network of the block of tiles, m - 1 over the m blocks that begin after x_0 and up to
 //     x_p, then 1 each for carry(tile), base and result; elements of the result's own block pass no
 //     m - 1. So d <= 35 + p / 131072, since m <= 1 + p / 131072.
-//   - Axis 0: 255 in the chunk, c - 1 over the chunks, 1 for the result: d <= 255 + c, c = p / 256.
+//   - Axis 0: at most 63 in the run, 5 in the warp's network, 3 over the warps, 31 over the tiles
+//   of
+//     a block, m - 1 and 3 as in a row. A block has 8192 rows or more, so d <= 105 + p / 8192.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_SCAN_TREE_H_
 #define GRIDFOLD_KERNELS_NUMERICS_SCAN_TREE_H_
 
@@ -57,7 +64,20 @@ inline constexpr int kScanLanes = 32;
 inline constexpr int kScanWarps = 8;
 inline constexpr int kScanTileSize = kScanItems * kScanLanes * kScanWarps;
 inline constexpr int kScanTilesPerBlock = 32;
-inline constexpr int kScanChunkRows = 256;
+
+inline constexpr int kScanColumnItems = 64;
+inline constexpr int kScanColumnWarps = 4;
+
+// Runs of a warp in each column: the greatest power of two for which those of all columns are no
+// more than its lanes, or 1. Requires columns > 0.
+constexpr int ScanColumnRuns(uint64_t columns) {
+  int runs = 1;
+  while (2 * runs * columns <= kScanLanes) runs *= 2;
+  return runs;
+}
+constexpr uint64_t ScanColumnTileRows(uint64_t columns) {
+  return uint64_t{kScanColumnItems} * ScanColumnRuns(columns) * kScanColumnWarps;
+}
 
 static_assert(kScanTileSize * kScanTilesPerBlock == kScanCarryElements,
               "a carry is that into a block of tiles");

@@ -1,0 +1,53 @@
+// The kernels of scans along axis 0, and what their launches need to know of them. Plain C++.
+#ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_KERNELS_H_
+#define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_KERNELS_H_
+
+#include <cstdint>
+
+#include "kernels/cuda/scan_arguments.h"
+#include "kernels/cuda/scan_column_shape.h"
+#include "kernels/element_type.h"
+#include "kernels/scan.h"
+
+namespace gridfold::kernels::cuda {
+
+// What the tiles of a column tell each other; see scan_column_chain.cuh. Words of each column, row
+// by row, which are 0 to begin with.
+struct ColumnLookBackMemory {
+  LookBackWord* tile_totals = nullptr;
+  LookBackWord* block_totals = nullptr;
+  LookBackWord* block_carries = nullptr;  // What precedes a block, from block 1 on.
+};
+
+// A matrix of no more rows than a run has. `is_in_vectors`: columns are a multiple of the kernel's
+// vector_columns, and rows of input and output begin at multiples of such vectors' sizes.
+struct FewRowsShape {
+  uint32_t rows = 0;
+  uint64_t columns = 0;
+  bool is_in_vectors = false;
+};
+
+// Threads of a block of the kernel for few rows.
+inline constexpr int kFewRowsThreads = 256;
+
+// A kernel of kColumnScanThreads a block.
+struct ColumnTileKernel {
+  void (*launch)(ScanArguments, ColumnScanShape, ColumnLookBackMemory);
+  uint32_t shared_bytes;
+};
+struct ColumnScanKernels {
+  ColumnTileKernel wide;    // For shapes of one run in a warp,
+  ColumnTileKernel narrow;  // and of several.
+  void (*few_rows)(ScanArguments, FewRowsShape);
+  uint32_t vector_columns;  // That a thread takes of few rows.
+  uint32_t value_bytes;     // Of the operator's Value.
+};
+
+// The kernels for an element type; each operation is instantiated in a file of its own.
+// `accumulator_output`: whether results are of the accumulator type, not the array's own.
+template <ScanOperation kOperation>
+ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_output);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_KERNELS_H_

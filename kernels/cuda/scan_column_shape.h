@@ -1,0 +1,84 @@
+// How a scan along axis 0 is cut. Plain C++, for host and device.
+//
+// Columns make strips that a warp's lanes hold beside each other; a strip is cut into the tiles of
+// numerics/scan_tree.h. Where columns are fewer than lanes there is one strip, and a lane takes one
+// of a warp's runs. Turns are tiles: all strips' first ones, then all strips' second ones and so
+// on, so that neighbouring blocks read neighbouring memory and a tile follows those it waits for.
+#ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_SHAPE_H_
+#define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_SHAPE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/cuda/grid.h"
+#include "kernels/numerics/scan_tree.h"
+
+namespace gridfold::kernels::cuda {
+
+struct ColumnScanShape {
+  uint64_t rows = 0;
+  uint64_t columns = 0;
+  uint32_t runs = 1;           // Of a warp in each column.
+  uint32_t strip_columns = 1;  // At most; runs * strip_columns lanes of a warp are used.
+  uint32_t strip_count = 1;
+  uint32_t tile_rows = 1;
+  uint32_t tile_count = 0;  // Of a strip.
+
+  constexpr uint64_t turn_count() const { return uint64_t{strip_count} * tile_count; }
+  constexpr uint32_t block_count() const {
+    return static_cast<uint32_t>(CeilDivide(tile_count, kScanTilesPerBlock));
+  }
+};
+
+// Requires rows and columns > 0, and not more than kScanElementsMax elements.
+constexpr ColumnScanShape ColumnScanShapeOf(uint64_t rows, uint64_t columns) {
+  ColumnScanShape shape{.rows = rows, .columns = columns};
+  shape.runs = static_cast<uint32_t>(ScanColumnRuns(columns));
+  shape.strip_count = static_cast<uint32_t>(CeilDivide(columns, kScanLanes));
+  // Strips of one width: a narrow last one would take as long as the others.
+  shape.strip_columns = static_cast<uint32_t>(CeilDivide(columns, shape.strip_count));
+  shape.tile_rows = static_cast<uint32_t>(ScanColumnTileRows(columns));
+  shape.tile_count = static_cast<uint32_t>(CeilDivide(rows, shape.tile_rows));
+  return shape;
+}
+
+// How many values the tiles of all columns tell each other; see scan_column_chain.cuh. What ends a
+// column is told nobody.
+struct ColumnLookBackSizes {
+  explicit constexpr ColumnLookBackSizes(const ColumnScanShape& shape)
+      : tiles(shape.columns * (shape.tile_count - 1)),
+        blocks(shape.columns * (shape.block_count() - 1)) {}
+
+  constexpr uint64_t values() const { return tiles + 2 * blocks; }
+
+  uint64_t tiles;
+  uint64_t blocks;
+};
+
+// Threads of a block, which scans a tile at a time.
+inline constexpr int kColumnScanThreads = kScanColumnWarps * kScanLanes;
+
+// An element's place in shared memory, which its result may take.
+constexpr uint32_t ColumnSlotBytes(uint64_t element_size, uint64_t output_size) {
+  return static_cast<uint32_t>(std::max({uint64_t{4}, element_size, output_size}));
+}
+
+// Blocks of a multiprocessor, one of which is loading, totalling, waiting or writing while others
+// do something else: as many as 227 KiB of shared memory hold, fewer where values take many
+// registers.
+constexpr int ColumnScanBlocks(uint32_t slot_bytes, uint64_t value_size) {
+  return slot_bytes == 4 && value_size <= 16 ? 6 : 3;
+}
+
+// Lanes of a warp with several runs take elements that are that many slots apart; one row more,
+// and no two of them meet in a bank.
+inline constexpr uint32_t kColumnRunGapRows = 1;
+
+// Slots of a warp's runs.
+constexpr uint32_t ColumnPanelSlots(bool is_narrow) {
+  return kScanLanes * (kScanColumnItems + (is_narrow ? kColumnRunGapRows : 0));
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_SHAPE_H_

@@ -1,0 +1,61 @@
+// How scans along axis 0 are cut; without a device.
+#include "kernels/cuda/scan_column_shape.h"
+
+#include "gtest/gtest.h"
+
+namespace gridfold::kernels::cuda {
+namespace {
+
+TEST(ColumnScanShapeTest, TilesOfKnownShapes) {
+  struct Case {
+    uint64_t rows, columns;
+    uint32_t runs, strip_columns, strip_count, tile_rows, tile_count;
+  };
+  for (const Case& c :
+       {Case{uint64_t{1} << 26, 4, 8, 4, 1, 2048, 32'768}, Case{8192, 1, 32, 1, 1, 8192, 1},
+        Case{8193, 1, 32, 1, 1, 8192, 2}, Case{1000, 3, 8, 3, 1, 2048, 1},
+        Case{10'000, 16, 2, 16, 1, 512, 20}, Case{10'000, 17, 1, 17, 1, 256, 40},
+        Case{257, 32, 1, 32, 1, 256, 2}, Case{256, 33, 1, 17, 2, 256, 1},
+        Case{65, uint64_t{1} << 25, 1, 32, 1 << 20, 256, 1}}) {
+    const ColumnScanShape shape = ColumnScanShapeOf(c.rows, c.columns);
+    SCOPED_TRACE(testing::Message() << c.rows << " x " << c.columns);
+    EXPECT_EQ(shape.runs, c.runs);
+    EXPECT_EQ(shape.strip_columns, c.strip_columns);
+    EXPECT_EQ(shape.strip_count, c.strip_count);
+    EXPECT_EQ(shape.tile_rows, c.tile_rows);
+    EXPECT_EQ(shape.tile_count, c.tile_count);
+    EXPECT_EQ(shape.turn_count(), uint64_t{c.strip_count} * c.tile_count);
+  }
+}
+
+TEST(ColumnScanShapeTest, StripsCoverAllColumnsAndWarpsHoldAStrip) {
+  for (uint64_t columns = 1; columns < 3000; ++columns) {
+    const ColumnScanShape shape = ColumnScanShapeOf(1000, columns);
+    ASSERT_GE(uint64_t{shape.strip_count} * shape.strip_columns, columns);
+    ASSERT_LT(uint64_t{shape.strip_count - 1} * shape.strip_columns, columns) << "an empty strip";
+    ASSERT_LE(shape.runs * shape.strip_columns, 32);
+    // Several runs are for one strip, and more would not find room.
+    if (shape.strip_count == 1) {
+      ASSERT_GT(2 * shape.runs * shape.strip_columns, 32);
+    } else {
+      ASSERT_EQ(shape.runs, 1);
+    }
+  }
+}
+
+TEST(ColumnScanShapeTest, LastTilesAndBlocksTellNobody) {
+  const auto sizes = [](uint64_t rows, uint64_t columns) {
+    return ColumnLookBackSizes(ColumnScanShapeOf(rows, columns));
+  };
+  EXPECT_EQ(sizes(256, 100).values(), 0);
+  EXPECT_EQ(sizes(257, 100).tiles, 100);
+  EXPECT_EQ(sizes(257, 100).blocks, 0);
+  EXPECT_EQ(sizes(8192, 100).tiles, 31 * 100);
+  EXPECT_EQ(sizes(8192, 100).blocks, 0);
+  EXPECT_EQ(sizes(8193, 100).tiles, 32 * 100);
+  EXPECT_EQ(sizes(8193, 100).blocks, 100);
+  EXPECT_EQ(sizes(8193, 100).values(), 34 * 100);
+}
+
+}  // namespace
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,193 @@
+// Scans along axis 0 by LaunchScan on device spans: how tiles and blocks of tiles meet in narrow
+// and in wide matrices, and where elements lie.
+#include <cmath>
+#include <random>
+
+#include "gtest/gtest.h"
+#include "kernels/conformance/float_trees.h"
+#include "kernels/cuda/scan_device_test.h"
+
+namespace gridfold::kernels::cuda {
+namespace {
+
+class ScanColumnsDeviceTest : public ScanDeviceTest {};
+
+struct Extents {
+  uint64_t rows;
+  uint64_t columns;
+};
+
+// Runs, tiles and blocks of tiles that end, that end early, and that go on by a row.
+std::vector<Extents> ExtentsAtEdges() {
+  return {{1, 1},       {1, 70'000},  {3, 70'000},  {64, 1000},   {65, 1000},  {255, 33}, {256, 33},
+          {257, 33},    {513, 1000},  {8191, 20},   {8192, 20},   {8193, 20},  {2500, 1}, {8191, 1},
+          {8193, 1},    {2047, 4},    {2048, 4},    {2049, 4},    {65'537, 4}, {4097, 2}, {2049, 3},
+          {1025, 5},    {1024, 7},    {1023, 8},    {513, 9},     {513, 15},   {513, 16}, {257, 17},
+          {16'500, 31}, {300'000, 1}, {140'000, 4}, {40'000, 16}, {30'000, 64}};
+}
+
+std::string Describe(const Extents& extents, uint64_t misalignment) {
+  return std::to_string(extents.rows) + " rows of " + std::to_string(extents.columns) +
+         ", misaligned by " + std::to_string(misalignment);
+}
+
+// A column in the order of the scan.
+template <class T>
+std::vector<T> LogicalColumn(const std::vector<T>& values, const Extents& extents, uint64_t column,
+                             ScanDirection direction) {
+  std::vector<T> logical(extents.rows);
+  for (uint64_t p = 0; p < extents.rows; ++p) {
+    const uint64_t row = direction == ScanDirection::kReverse ? extents.rows - 1 - p : p;
+    logical[p] = values[row * extents.columns + column];
+  }
+  return logical;
+}
+
+template <class T>
+class ScanColumnsOfIntegersTest : public ScanDeviceTest {};
+using SignedIntegers = ::testing::Types<int8_t, int16_t, int32_t, int64_t>;
+TYPED_TEST_SUITE(ScanColumnsOfIntegersTest, SignedIntegers);
+
+TYPED_TEST(ScanColumnsOfIntegersTest, EveryShapeModeAndDirection) {
+  for (const Extents& extents : ExtentsAtEdges()) {
+    const auto values = RandomIntegers<TypeParam>(extents.rows * extents.columns, 100, 31);
+    for (ScanSpec spec : ModesAndDirections()) {
+      spec.grouping.kind = GroupingKind::kAxis0;
+      for (const uint64_t misalignment : {0, 1}) {
+        SCOPED_TRACE(Describe(extents, misalignment));
+        const auto result =
+            this->template Scan<int64_t>(values, spec, extents.columns, misalignment);
+        ASSERT_TRUE(result.status.ok()) << result.status;
+        EXPECT_EQ(result.overflow_flag, 0);
+        for (uint64_t c = 0; c < extents.columns; ++c) {
+          const auto actual = LogicalColumn(result.values, extents, c, spec.direction);
+          int64_t sum = 0;
+          uint64_t row = 0;
+          for (const int64_t x : LogicalColumn(values, extents, c, spec.direction)) {
+            const int64_t before = sum;
+            sum += x;
+            ASSERT_EQ(actual[row], spec.mode == ScanMode::kExclusive ? before : sum)
+                << "row " << row << ", column " << c;
+            ++row;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(ScanColumnsDeviceTest, FloatsFollowTheTree) {
+  for (const Extents& extents : ExtentsAtEdges()) {
+    const std::vector<float> values = RandomFloats(extents.rows * extents.columns, 12);
+    for (ScanSpec spec : ModesAndDirections()) {
+      SCOPED_TRACE(Describe(extents, 0));
+      spec.grouping.kind = GroupingKind::kAxis0;
+      const auto result = Scan<double>(values, spec, extents.columns);
+      ASSERT_TRUE(result.status.ok()) << result.status;
+      for (uint64_t c = 0; c < extents.columns; ++c) {
+        const auto column = LogicalColumn(values, extents, c, spec.direction);
+        ExpectSameBits(
+            LogicalColumn(result.values, extents, c, spec.direction),
+            conformance::ScanColumnByTree({column.begin(), column.end()}, extents.columns, {false},
+                                          spec.mode == ScanMode::kExclusive));
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_F(ScanColumnsDeviceTest, NansAreIgnoredOrStayInTheirColumn) {
+  const Extents extents{3000, 40};
+  std::vector<float> values(extents.rows * extents.columns, 1);
+  values[100 * extents.columns + 7] = NAN;
+  ScanSpec spec;
+  spec.grouping.kind = GroupingKind::kAxis0;
+  for (const NanPolicy policy : {NanPolicy::kPropagate, NanPolicy::kIgnore}) {
+    spec.nan_policy = policy;
+    const auto result = Scan<float>(values, spec, extents.columns);
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    for (uint64_t i = 0; i < values.size(); ++i) {
+      const uint64_t row = i / extents.columns;
+      const bool is_behind = i % extents.columns == 7 && row >= 100;
+      if (is_behind && policy == NanPolicy::kPropagate) {
+        ASSERT_TRUE(std::isnan(result.values[i])) << i;
+      } else {
+        ASSERT_EQ(result.values[i], static_cast<float>(row + 1 - (is_behind ? 1 : 0))) << i;
+      }
+    }
+  }
+}
+
+// Many tiles in one strip, whose blocks wait for each other most of the time.
+TEST_F(ScanColumnsDeviceTest, EveryRunHasTheSameBits) {
+  for (const uint64_t columns : {1, 4, 16, 32, 1000}) {
+    const std::vector<float> values = RandomFloats(16'000'000 / columns * columns, 14);
+    ScanSpec spec;
+    spec.grouping.kind = GroupingKind::kAxis0;
+    const auto first = Scan<double>(values, spec, columns);
+    for (int run = 0; run < 10; ++run) {
+      SCOPED_TRACE(testing::Message() << columns << " columns");
+      ExpectSameBits(Scan<double>(values, spec, columns).values, first.values);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(ScanColumnsDeviceTest, OnlyResultsThatDoNotFitSetTheFlag) {
+  for (const Extents& extents : {Extents{60, 5}, {3000, 5}, {3000, 40}, {70'000, 2}}) {
+    // All sums fit but the one that includes the last element of one column.
+    std::vector<int8_t> values(extents.rows * extents.columns, 0);
+    values[1] = 100;
+    values[(extents.rows - 1) * extents.columns + 1] = 100;
+    ScanSpec spec;
+    spec.grouping.kind = GroupingKind::kAxis0;
+    SCOPED_TRACE(Describe(extents, 0));
+    EXPECT_EQ(Scan<int8_t>(values, spec, extents.columns).overflow_flag, 1);
+    EXPECT_EQ(Scan<int64_t>(values, spec, extents.columns).overflow_flag, 0);
+    ScanSpec exclusive = spec;
+    exclusive.mode = ScanMode::kExclusive;
+    EXPECT_EQ(Scan<int8_t>(values, exclusive, extents.columns).overflow_flag, 0);
+    spec.overflow_policy = OverflowPolicy::kWrap;
+    const auto wrapped = Scan<int8_t>(values, spec, extents.columns);
+    EXPECT_EQ(wrapped.overflow_flag, 0);
+    EXPECT_EQ(wrapped.values[(extents.rows - 1) * extents.columns + 1], -56);
+  }
+}
+
+TEST_F(ScanColumnsDeviceTest, PositionsPass32Bits) {
+  const uint64_t count_max = (uint64_t{1} << 31) + 20'000'000;
+  if (FreeBytes() < 10 * count_max) GTEST_SKIP() << "not enough device memory";
+  const DeviceArray<int8_t> elements(count_max);
+  ASSERT_EQ(cudaMemset(elements.data(), 1, count_max), cudaSuccess);
+  const DeviceArray<int64_t> results(count_max);
+  const DeviceArray<uint32_t> flag(1);
+  for (const uint64_t columns : {uint64_t{4}, uint64_t{1000}, count_max / 3}) {
+    const Extents extents{count_max / columns, columns};
+    const uint64_t count = extents.rows * extents.columns;
+    ScanSpec spec;
+    spec.grouping.kind = GroupingKind::kAxis0;
+    const auto plan =
+        PlanScan(ArrayDescription::Matrix(ElementType::kInt8, extents.rows, columns), spec);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const DeviceArray<std::byte> memory(ScanScratchBytes(*plan));
+    Scratch scratch(memory.data(), memory.size());
+    Synchronize();
+    const absl::Status status =
+        LaunchScan(*plan, {{elements.data(), count}}, {{results.data(), count}, flag.data()},
+                   DeviceScanCarry{}, scratch, properties(), stream());
+    ASSERT_TRUE(status.ok()) << status;
+    Synchronize();
+    std::vector<int64_t> slice(10'000);
+    for (const uint64_t begin : {uint64_t{0}, (uint64_t{1} << 31) - 5000, count - slice.size()}) {
+      ASSERT_EQ(cudaMemcpy(slice.data(), results.data() + begin, slice.size() * sizeof(int64_t),
+                           cudaMemcpyDeviceToHost),
+                cudaSuccess);
+      for (uint64_t i = 0; i < slice.size(); ++i) {
+        ASSERT_EQ(slice[i], static_cast<int64_t>((begin + i) / columns + 1)) << begin + i;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gridfold::kernels::cuda
