@@ -3,9 +3,7 @@
 #ifndef GRIDFOLD_KERNELS_CPU_NEAREST_GUESS_H_
 #define GRIDFOLD_KERNELS_CPU_NEAREST_GUESS_H_
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -13,18 +11,11 @@
 
 namespace gridfold::kernels {
 
-// For floating-point samples. A guesser without a guard relies on rounding down, and gets one. The
-// errors beside that, half a unit of the sum and that of a product of its own, are within the
-// twofold bound.
+// For floating-point samples. The errors beside those of rounding down, half a unit of the sum and
+// that of a product of its own, are within the twofold bound.
 inline std::optional<BinGuesser> MakeNearestGuesser(const BinLayout& layout) {
-  using namespace bin_guess_internal;
   std::optional<BinGuesser> guesser = MakeBinGuesser(layout, /*integer_samples=*/false);
-  if (!guesser.has_value() || guesser->guard != 0) return guesser;
-  const BinLayout& even = guesser->bins;
-  const double reach = std::max(std::fabs(even.lower), std::fabs(even.upper)) / even.step;
-  const double error = kErrorPerReach * reach + kErrorMin;
-  guesser->offset = kBase + error - even.lower * guesser->scale;
-  guesser->guard = static_cast<uint32_t>(std::ceil(2 * error * 0x1p32)) + 1;
+  if (guesser.has_value()) GuardBothSides(*guesser);
   return guesser;
 }
 

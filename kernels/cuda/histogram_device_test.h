@@ -19,7 +19,8 @@
 namespace gridfold::kernels::cuda {
 
 inline constexpr HistogramMethod kMethods[] = {HistogramMethod::kValues, HistogramMethod::kShared,
-                                               HistogramMethod::kParts, HistogramMethod::kGlobal};
+                                               HistogramMethod::kParts, HistogramMethod::kPartitions,
+                                               HistogramMethod::kGlobal};
 
 // What is counted: arrays of one type, and of weights.
 template <class T>

@@ -18,6 +18,9 @@ constexpr uint32_t kCopiesMax = 32;  // One for each lane of a warp, each in a b
 // More parts would take longer to read the samples than counting in device memory takes.
 constexpr uint64_t kPartsMax = 16;
 
+// Fewer samples are not worth the counters of partitions that every block adds up.
+constexpr uint64_t kPartitionedSamplesMin = uint64_t{1} << 22;
+
 uint64_t CounterBytes(const HistogramShape& shape) {
   return shape.weight_words > 0 ? shape.weight_words * sizeof(uint64_t) : sizeof(uint32_t);
 }
@@ -114,6 +117,21 @@ std::optional<HistogramStrategy> Parts(const HistogramShape& shape, const Histog
   return WithCopies(strategy, CeilDivide(shape.bin_count, part_count), shape, limits);
 }
 
+std::optional<HistogramStrategy> Partitions(const HistogramShape& shape,
+                                            const HistogramLimits& limits) {
+  constexpr uint32_t kTileBytes = 32 * 1024;  // Of the entries of a tile.
+  if (!shape.can_split || !IsForPartitions(shape.bin_count)) return std::nullopt;
+  HistogramStrategy strategy{
+      .method = HistogramMethod::kPartitions,
+      .part_count = static_cast<uint32_t>(CeilDivide(shape.bin_count, kPartitionBins)),
+      .bins_per_block = kPartitionBins};
+  strategy.shared_bytes = strategy.part_count * kCopiesMax * sizeof(uint32_t) + kTileBytes;
+  if (std::max(strategy.shared_bytes, kPartitionCountersBytes) > limits.shared_bytes_max) {
+    return std::nullopt;
+  }
+  return strategy;
+}
+
 HistogramStrategy Global(HistogramShape shape, const HistogramLimits& limits) {
   shape.has_cells = false;
   return WithTables({.method = HistogramMethod::kGlobal}, RoomForTables(shape, 0, limits));
@@ -125,6 +143,7 @@ std::optional<HistogramStrategy> Make(HistogramMethod method, const HistogramSha
     case HistogramMethod::kValues: return Values(shape, limits);
     case HistogramMethod::kShared: return Shared(shape, limits);
     case HistogramMethod::kParts: return Parts(shape, limits);
+    case HistogramMethod::kPartitions: return Partitions(shape, limits);
     case HistogramMethod::kGlobal: break;
   }
   return Global(shape, limits);
@@ -137,6 +156,7 @@ const char* HistogramMethodName(HistogramMethod method) {
     case HistogramMethod::kValues: return "histogram/values";
     case HistogramMethod::kShared: return "histogram/shared";
     case HistogramMethod::kParts: return "histogram/parts";
+    case HistogramMethod::kPartitions: return "histogram/partitions";
     case HistogramMethod::kGlobal: break;
   }
   return "histogram/global";
@@ -156,8 +176,11 @@ absl::StatusOr<HistogramStrategy> ChooseHistogramStrategy(const HistogramShape& 
   const uint64_t counters =
       shape.value_count > 0 ? std::min(shape.value_count, shape.bin_count) : shape.bin_count;
   if (samples_per_word >= counters) {
-    for (const HistogramMethod method :
-         {HistogramMethod::kValues, HistogramMethod::kShared, HistogramMethod::kParts}) {
+    for (const HistogramMethod method : {HistogramMethod::kValues, HistogramMethod::kShared,
+                                         HistogramMethod::kPartitions, HistogramMethod::kParts}) {
+      if (method == HistogramMethod::kPartitions && shape.sample_count < kPartitionedSamplesMin) {
+        continue;
+      }
       if (std::optional<HistogramStrategy> strategy = Make(method, shape, limits)) return *strategy;
     }
   }

@@ -1,0 +1,67 @@
+#include "kernels/cuda/histogram_guesses.h"
+
+#include <optional>
+
+#include "kernels/numerics/bin_guess.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+constexpr uint64_t kVectorBytes = 16;
+
+uint64_t Misalignment(const void* array) {
+  return reinterpret_cast<uintptr_t>(array) % kVectorBytes;
+}
+
+// The kind that the plan's shape and the arrays' places allow.
+GuessKind KindOf(const HistogramPlan& plan, const DeviceHistogramInput& input) {
+  if (plan.weight_type.has_value()) return GuessKind::kNone;
+  if (plan.two_dimensional) {
+    const bool is_alike = Misalignment(input.samples.data) == Misalignment(input.y_samples.data);
+    return is_alike ? GuessKind::kPlane : GuessKind::kNone;
+  }
+  if (plan.channel_count == 1) return GuessKind::kOneChannel;
+  const uint64_t vector_samples = kVectorBytes / ElementSize(plan.array.element_type);
+  const bool is_whole = kFewChannels % plan.channel_count == 0 &&
+                        vector_samples % plan.channel_count == 0;
+  return is_whole ? GuessKind::kChannels : GuessKind::kNone;
+}
+
+// Only kernels for partitions of one channel's bins take so many that they need one.
+uint32_t ShiftOf(GuessKind kind, uint64_t bin_count) {
+  uint32_t shift = 0;
+  if (kind != GuessKind::kOneChannel) return shift;
+  while (shift < kGuessShiftMax && bin_count > uint64_t{kGuessedBinsMax} << shift) ++shift;
+  return shift;
+}
+
+// Of the layouts that the kind takes; of a channel, from that of the first whole vector on.
+uint32_t ChannelOf(const HistogramPlan& plan, const DeviceHistogramInput& input, GuessKind kind,
+                   uint32_t place) {
+  if (kind == GuessKind::kOneChannel) return 0;
+  if (kind == GuessKind::kPlane) return place % 2;
+  const uint64_t before = (kVectorBytes - Misalignment(input.samples.data)) % kVectorBytes /
+                          ElementSize(plan.array.element_type);
+  return static_cast<uint32_t>((before + place) % plan.channel_count);
+}
+
+}  // namespace
+
+HistogramGuesses GuessesOf(const HistogramPlan& plan, const DeviceHistogramInput& input,
+                           const HistogramTables& tables) {
+  HistogramGuesses result{.kind = KindOf(plan, input)};
+  if (result.kind == GuessKind::kNone) return result;
+  for (uint32_t place = 0; place < kFewChannels; ++place) {
+    const uint32_t channel = ChannelOf(plan, input, result.kind, place);
+    const ChannelBins& bins = tables.few_channels[channel];
+    const std::optional<BinGuesser> guesser =
+        MakeBinGuesser(bins.layout, !IsFloatingPoint(plan.array.element_type),
+                       ShiftOf(result.kind, bins.layout.bin_count));
+    if (!guesser.has_value()) return {};
+    result.guesses[place] = {*guesser, static_cast<uint32_t>(bins.first_bin), channel};
+  }
+  return result;
+}
+
+}  // namespace gridfold::kernels::cuda
