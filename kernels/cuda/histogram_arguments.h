@@ -114,6 +114,8 @@ HistogramKernel FindValuesHistogramKernel(ElementType type);  // Types of 8 bits
 HistogramKernel FindGlobalHistogramKernel(ElementType type);
 HistogramKernel FindSharedWeightsKernel(ElementType type);
 HistogramKernel FindGlobalWeightsKernel(ElementType type);
+// Types of 4 bytes, and float32 weights; null for others.
+HistogramKernel FindWindowWeightsKernel(ElementType type);
 
 }  // namespace gridfold::kernels::cuda
 

@@ -44,7 +44,7 @@ class CellLocator {
   __device__ bool IsSure(const Guessed& guess) const { return guess.bin < bin_count_; }
   template <class T>
   __device__ Placement Resolve(const Guessed&, const SamplePoint<T>& point) const {
-    return Place(LocateBin(BinLayout::Table(all_edges_, bin_count_), point.x), bin_count_, policy_);
+    return Place(Locate(static_cast<W>(point.x)), bin_count_, policy_);
   }
   template <class T>
   __device__ uint32_t ChannelOf(const SamplePoint<T>&) const {
@@ -52,6 +52,23 @@ class CellLocator {
   }
 
  private:
+  // As LocateBin does: a sample reaches an edge if it reaches what EdgeAs made of it.
+  __device__ int64_t Locate(W x) const {
+    if (x != x) return kNanBin;
+    if (x < edges_[0]) return kUnderflowBin;
+    // The next number behind an infinite edge is that edge.
+    if (x >= edges_[bin_count_]) {
+      return IsGreater(x, all_edges_[bin_count_]) ? kOverflowBin : int64_t{bin_count_} - 1;
+    }
+    uint32_t low = 0;
+    for (uint32_t length = bin_count_; length > 1;) {
+      const uint32_t half = length / 2;
+      if (x >= edges_[low + half]) low += half;
+      length -= half;
+    }
+    return low;
+  }
+
   const BinCells<W> cells_;
   const uint32_t bin_count_;
   const OutOfRangePolicy policy_;

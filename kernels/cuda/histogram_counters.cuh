@@ -75,8 +75,8 @@ class SharedCounters {
   const uint32_t stride_;  // Bytes from a counter to the next.
 };
 
-// Adds 1 to the total of a bin in device memory for each thread of a warp that is here, once for all
-// that have the same bin.
+// Adds 1 to the total of a bin in device memory for each thread of a warp that is here, once for
+// all that have the same bin.
 __device__ inline void AddToTotal(const HistogramArguments& arguments, uint64_t bin) {
   auto* const total = reinterpret_cast<unsigned long long*>(arguments.counters) + bin;
   const auto group = cooperative_groups::labeled_partition(
@@ -107,7 +107,8 @@ __device__ inline void FlushCounters(const HistogramArguments& arguments, const 
   auto* const totals = reinterpret_cast<unsigned long long*>(arguments.counters) + range.first;
   const uint32_t rank = blockIdx.x / arguments.part_count % kBlocksApart;
   const uint32_t start = static_cast<uint32_t>(uint64_t{range.count} * rank / kBlocksApart);
-  counters.Flush(start, [&](uint32_t i, unsigned long long total) { atomicAdd(&totals[i], total); });
+  counters.Flush(start,
+                 [&](uint32_t i, unsigned long long total) { atomicAdd(&totals[i], total); });
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -18,6 +18,7 @@ enum class GuessKind : uint8_t {
   kOneChannel,
   kChannels,  // Of which a vector of 16 bytes holds whole rounds.
   kPlane,     // Two dimensions.
+  kWeighted,  // One channel, with float32 weights in vectors beside the samples.
 };
 
 struct HistogramGuesses {
@@ -25,7 +26,7 @@ struct HistogramGuesses {
   std::array<ChannelGuess, kFewChannels> guesses = {};  // As HistogramArguments has them.
 };
 
-// Guessers for the bins in `tables`. Sums of weights have no use for them.
+// Guessers for the bins in `tables`, as far as there are kernels that use them.
 HistogramGuesses GuessesOf(const HistogramPlan& plan, const DeviceHistogramInput& input,
                            const HistogramTables& tables);
 

@@ -36,6 +36,7 @@ HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& s
     case HistogramMethod::kValues: return FindValuesHistogramKernel(type);
     case HistogramMethod::kShared:
     case HistogramMethod::kParts:
+      if (strategy.in_windows) return FindWindowWeightsKernel(type);
       if (weighted) return FindSharedWeightsKernel(type);
       if (guess_kind != GuessKind::kNone) return FindGuessingKernel(type, in_parts, guess_kind);
       if (strategy.cell_count > 0) return FindCellsHistogramKernel(type, in_parts);
@@ -94,7 +95,8 @@ absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uin
                    (guess_kind == GuessKind::kOneChannel || guess_kind == GuessKind::kPlane),
       .has_cells = HasCells(plan),
       .value_count = by_value ? uint64_t{kByteValues} * plan.channel_count : 0,
-      .weight_words = weighted ? WeightLayoutOf(*plan.weight_type).words : 0};
+      .weight_words = weighted ? WeightLayoutOf(*plan.weight_type).words : 0,
+      .has_windows = guess_kind == GuessKind::kWeighted};
   const HistogramLimits limits{.shared_bytes_max =
                                    static_cast<uint32_t>(properties.shared_bytes_per_block_max) -
                                    kHistogramOwnBytes};

@@ -2,7 +2,8 @@
 //
 // A locator has
 //   kArrays            arrays that samples are read from
-//   Guessed            a guess, with a member `bin`: the sample's counter, of those of all channels,
+//   Guessed            a guess, with a member `bin`: the sample's counter, of those of all
+//   channels,
 //                      or any number where it is not sure
 //   Guess(point)
 //   IsSure(guess)      whether the sample is in that bin
@@ -98,9 +99,8 @@ class ChannelLocator {
   __device__ Placement Resolve(const Guessed&, const SamplePoint<T>& point) const {
     const ChannelGuess& channel = arguments_.guesses[point.place];
     const BinGuess guess = GuessBin(channel.guesser, point.x);
-    Placement placement =
-        Place(ResolveGuess(channel.guesser, guess, point.x), channel.guesser.bin_count,
-              arguments_.out_of_range_policy);
+    Placement placement = Place(ResolveGuess(channel.guesser, guess, point.x),
+                                channel.guesser.bin_count, arguments_.out_of_range_policy);
     if (placement.bin >= 0) placement.bin += channel.first_bin;
     return placement;
   }
@@ -134,8 +134,8 @@ class PlaneLocator {
   __device__ bool IsSure(const Guessed& guess) const { return guess.is_sure; }
   template <class T>
   __device__ Placement Resolve(const Guessed&, const SamplePoint<T>& point) const {
-    return Place2d(Located(XGuesser(), point.x), Located(YGuesser(), point.y),
-                   XGuesser().bin_count, YGuesser().bin_count, arguments_.out_of_range_policy);
+    return Place2d(Located(XGuesser(), point.x), Located(YGuesser(), point.y), XGuesser().bin_count,
+                   YGuesser().bin_count, arguments_.out_of_range_policy);
   }
   template <class T>
   __device__ uint32_t ChannelOf(const SamplePoint<T>&) const {

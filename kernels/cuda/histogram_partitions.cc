@@ -16,7 +16,7 @@ constexpr uint64_t kQueueBytesMax = uint64_t{256} << 20;
 
 uint32_t ArrayCount(const HistogramPlan& plan) { return plan.two_dimensional ? 2 : 1; }
 
-uint32_t TileSamples(const HistogramPlan& plan) {
+uint32_t TileSamplesOf(const HistogramPlan& plan) {
   return TileSamples(ElementSize(plan.array.element_type), ArrayCount(plan));
 }
 
@@ -51,9 +51,8 @@ struct QueueSize {
 absl::Status CountChunk(const CountingLaunch& launch, const HistogramArguments& arguments,
                         cudaStream_t stream) {
   const PartitionQueue& queue = arguments.queue;
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(
-      cudaMemsetAsync(queue.weights, 0,
-                      uint64_t{queue.partition_count} * kQueueSlices * sizeof(uint32_t), stream));
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(
+      queue.weights, 0, uint64_t{queue.partition_count} * kQueueSlices * sizeof(uint32_t), stream));
   LaunchShape split = launch.shape;
   split.grid.x = std::clamp<uint32_t>(queue.tile_count, 1, launch.shape.grid.x);
   absl::Status status = Launch(launch.kernel, split, stream, arguments);
@@ -68,7 +67,7 @@ absl::Status CountChunk(const CountingLaunch& launch, const HistogramArguments& 
 uint64_t PartitionScratchBytes(const HistogramPlan& plan) {
   const uint64_t bin_count = plan.total_bin_count();
   if (!IsForPartitions(bin_count) || !CanSplit(ElementSize(plan.array.element_type))) return 0;
-  const uint32_t tile_samples = TileSamples(plan);
+  const uint32_t tile_samples = TileSamplesOf(plan);
   const uint64_t tiles = ChunkTiles(plan.array.element_count / tile_samples, tile_samples);
   return QueueSize(tiles, PartitionCount(bin_count), tile_samples).bytes();
 }
@@ -85,11 +84,10 @@ absl::Status CountByPartitions(const HistogramPlan& plan, const CountingLaunch& 
                                const HistogramArguments& arguments, Scratch& scratch,
                                cudaStream_t stream) {
   const uint64_t element_bytes = ElementSize(plan.array.element_type);
-  const uint32_t tile_samples = TileSamples(plan);
-  const uint64_t head =
-      std::min<uint64_t>(plan.array.element_count,
-                         (16 - reinterpret_cast<uintptr_t>(arguments.samples) % 16) % 16 /
-                             element_bytes);
+  const uint32_t tile_samples = TileSamplesOf(plan);
+  const uint64_t head = std::min<uint64_t>(
+      plan.array.element_count,
+      (16 - reinterpret_cast<uintptr_t>(arguments.samples) % 16) % 16 / element_bytes);
   const uint64_t tile_count = (plan.array.element_count - head) / tile_samples;
   const uint64_t chunk_tiles = ChunkTiles(tile_count, tile_samples);
   const QueueSize size(chunk_tiles, launch.strategy.part_count, tile_samples);
@@ -108,8 +106,8 @@ absl::Status CountByPartitions(const HistogramPlan& plan, const CountingLaunch& 
                  .tile_samples = tile_samples,
                  .tile_capacity = static_cast<uint32_t>(chunk_tiles)};
   do {
-    chunk.queue.tile_count = static_cast<uint32_t>(
-        std::min<uint64_t>(chunk_tiles, tile_count - chunk.queue.first_tile));
+    chunk.queue.tile_count =
+        static_cast<uint32_t>(std::min<uint64_t>(chunk_tiles, tile_count - chunk.queue.first_tile));
     chunk.queue.slice_tiles =
         static_cast<uint32_t>(CeilDivide(std::max(chunk.queue.tile_count, 1u), kQueueSlices));
     if (absl::Status status = CountChunk(launch, chunk, stream); !status.ok()) return status;

@@ -24,9 +24,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
 }  // namespace
 
 HistogramKernel FindPlaneHistogramKernel(ElementType type) {
-  return VisitElementType(type, [](auto tag) -> HistogramKernel {
-    return CountInPlane<typename decltype(tag)::type>;
-  });
+  return VisitElementType(
+      type, [](auto tag) -> HistogramKernel { return CountInPlane<typename decltype(tag)::type>; });
 }
 
 }  // namespace gridfold::kernels::cuda

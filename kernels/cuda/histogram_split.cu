@@ -59,15 +59,16 @@ class TileSplitter {
     uint32_t unsure = 0;
 #pragma unroll
     for (uint32_t i = 0; i < kThreadSamples; ++i) {
-      const auto guess = locator_.Guess(
-          PointOf<T>(rows_[i / kVectorSamples<T>], i % kVectorSamples<T>));
-      ranked_[i] = kNoSample;
-      if (locator_.IsSure(guess)) {
-        const uint32_t column = (guess.bin >> kPartitionBits) * kWarpLanes + lane;
-        ranked_[i] = atomicAdd(&columns_[column], 1) << kBinBits | guess.bin;
-      } else {
-        unsure |= uint32_t{1} << i;
-      }
+      const auto guess =
+          locator_.Guess(PointOf<T>(rows_[i / kVectorSamples<T>], i % kVectorSamples<T>));
+      // The others have columns of their own behind those of the partitions: less work than
+      // branches, which would wait for one rank after the other.
+      const bool is_sure = locator_.IsSure(guess);
+      const uint32_t partition =
+          is_sure ? guess.bin >> kPartitionBits : arguments_.queue.partition_count;
+      const uint32_t rank = atomicAdd(&columns_[partition * kWarpLanes + lane], 1);
+      ranked_[i] = is_sure ? rank << kBinBits | guess.bin : kNoSample;
+      unsure |= is_sure ? 0 : uint32_t{1} << i;
     }
 #pragma unroll 1
     for (; unsure != 0; unsure &= unsure - 1) {
@@ -85,8 +86,7 @@ class TileSplitter {
     uint4* const own = reinterpret_cast<uint4*>(columns_ + first);
     const bool has_columns = first < column_count();
     const uint4 counts = has_columns ? *own : uint4{0, 0, 0, 0};
-    const BlockSums sums =
-        BlockSums::Of(counts.x + counts.y + counts.z + counts.w, warp_sums_);
+    const BlockSums sums = BlockSums::Of(counts.x + counts.y + counts.z + counts.w, warp_sums_);
     uint4 begins;
     begins.x = sums.before;
     begins.y = begins.x + counts.x;
@@ -103,11 +103,12 @@ class TileSplitter {
     auto* const ids = reinterpret_cast<uint16_t*>(entries_);
 #pragma unroll
     for (uint32_t i = 0; i < kThreadSamples; ++i) {
-      if (ranked_[i] == kNoSample) continue;
       const uint32_t bin = ranked_[i] & ((uint32_t{1} << kBinBits) - 1);
-      const uint32_t column = (bin >> kPartitionBits) * kWarpLanes + lane;
-      const uint32_t entry = columns_[column] + (ranked_[i] >> kBinBits);
-      ids[PlaceOfEntry(entry)] = static_cast<uint16_t>(bin & (kPartitionBins - 1));
+      const uint32_t partition = min(bin >> kPartitionBits, arguments_.queue.partition_count - 1);
+      const uint32_t entry = columns_[partition * kWarpLanes + lane] + (ranked_[i] >> kBinBits);
+      if (ranked_[i] != kNoSample) {
+        ids[PlaceOfEntry(entry)] = static_cast<uint16_t>(bin & (kPartitionBins - 1));
+      }
     }
   }
 
@@ -130,9 +131,7 @@ class TileSplitter {
   }
 
  private:
-  __device__ uint32_t column_count() const {
-    return arguments_.queue.partition_count * kWarpLanes;
-  }
+  __device__ uint32_t column_count() const { return arguments_.queue.partition_count * kWarpLanes; }
 
   __device__ uint64_t FirstSample(uint32_t tile) const {
     return SamplesBeforeVectors<T>(arguments_.samples) +
@@ -155,7 +154,7 @@ class TileSplitter {
 
   const HistogramArguments& arguments_;
   const Locator locator_;
-  uint32_t* const columns_;  // [partition][lane]
+  uint32_t* const columns_;  // [partition, and of no partition][lane]
   uint4* const entries_;
   uint32_t* const warp_sums_;
   SharedOutcomes& outcomes_;
@@ -188,7 +187,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
   SharedOutcomes outcomes(outcome_counts);
   const PartitionQueue& queue = arguments.queue;
   auto* const columns = reinterpret_cast<uint32_t*>(shared);
-  auto* const entries = reinterpret_cast<uint4*>(columns + queue.partition_count * kWarpLanes);
+  auto* const entries =
+      reinterpret_cast<uint4*>(columns + (queue.partition_count + 1) * kWarpLanes);
   Splitter splitter(arguments, columns, entries, warp_sums, outcomes);
   outcomes.Clear();
   splitter.ClearColumns();
@@ -209,8 +209,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
     tile = next;
   }
   if (blockIdx.x == 0 && queue.first_tile == 0) {
-    VisitBesideTiles<T, Splitter::kSamples>(
-        arguments, [&](uint64_t sample) { splitter.CountAtOnce(sample); });
+    VisitBesideTiles<T, Splitter::kSamples>(arguments,
+                                            [&](uint64_t sample) { splitter.CountAtOnce(sample); });
   }
   __syncthreads();
   outcomes.Flush(arguments);

@@ -13,6 +13,7 @@ namespace {
 
 // Copies of sums of weights take no more than this, so that a multiprocessor holds two blocks.
 constexpr uint64_t kWeightCopiesBytesMax = 64 * 1024;
+constexpr uint64_t kWindowBytes = 3 * sizeof(uint32_t);
 constexpr uint32_t kCopiesMax = 32;  // One for each lane of a warp, each in a bank of its own.
 
 // More parts would take longer to read the samples than counting in device memory takes.
@@ -22,6 +23,7 @@ constexpr uint64_t kPartsMax = 16;
 constexpr uint64_t kPartitionedSamplesMin = uint64_t{1} << 22;
 
 uint64_t CounterBytes(const HistogramShape& shape) {
+  if (shape.has_windows) return kWindowBytes;
   return shape.weight_words > 0 ? shape.weight_words * sizeof(uint64_t) : sizeof(uint32_t);
 }
 
@@ -73,7 +75,9 @@ HistogramStrategy WithCopies(HistogramStrategy strategy, uint64_t count,
                              const HistogramShape& shape, const HistogramLimits& limits) {
   const TableRoom tables = RoomForTables(shape, count, limits);
   uint64_t bytes_max = limits.shared_bytes_max - tables.bytes;
-  if (shape.weight_words > 0) bytes_max = std::min(bytes_max, kWeightCopiesBytesMax);
+  if (shape.weight_words > 0 && !shape.has_windows) {
+    bytes_max = std::min(bytes_max, kWeightCopiesBytesMax);
+  }
   while (strategy.copies < kCopiesMax && count * strategy.copies < shape.sample_count &&
          CountersBytes(shape, count, strategy.copies * 2) <= bytes_max) {
     strategy.copies *= 2;
@@ -104,7 +108,8 @@ std::optional<HistogramStrategy> Values(const HistogramShape& shape,
 std::optional<HistogramStrategy> Shared(const HistogramShape& shape,
                                         const HistogramLimits& limits) {
   if (shape.bin_count > BinsPerBlockMax(shape, limits)) return std::nullopt;
-  return WithCopies({.method = HistogramMethod::kShared}, shape.bin_count, shape, limits);
+  return WithCopies({.method = HistogramMethod::kShared, .in_windows = shape.has_windows},
+                    shape.bin_count, shape, limits);
 }
 
 std::optional<HistogramStrategy> Parts(const HistogramShape& shape, const HistogramLimits& limits) {
@@ -125,7 +130,8 @@ std::optional<HistogramStrategy> Partitions(const HistogramShape& shape,
       .method = HistogramMethod::kPartitions,
       .part_count = static_cast<uint32_t>(CeilDivide(shape.bin_count, kPartitionBins)),
       .bins_per_block = kPartitionBins};
-  strategy.shared_bytes = strategy.part_count * kCopiesMax * sizeof(uint32_t) + kTileBytes;
+  // And a counter for each lane of each partition, and of none.
+  strategy.shared_bytes = (strategy.part_count + 1) * kCopiesMax * sizeof(uint32_t) + kTileBytes;
   if (std::max(strategy.shared_bytes, kPartitionCountersBytes) > limits.shared_bytes_max) {
     return std::nullopt;
   }

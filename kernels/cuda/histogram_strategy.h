@@ -12,7 +12,8 @@
 //            memory one after the other
 //   global   counters in device memory, which a warp adds to once for all its samples of one bin
 //
-// With weights a counter is an exact sum, of several words.
+// With weights a counter is an exact sum, of several words; in a window (numerics/weight_window.h)
+// of fewer.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_STRATEGY_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_STRATEGY_H_
 
@@ -38,6 +39,7 @@ struct HistogramShape {
   bool has_cells = false;     // Whether the bins of the one table can be found by cells.
   uint64_t value_count = 0;   // Of all channels together, where samples can be counted by value.
   uint32_t weight_words = 0;  // Of 64 bits, for the sum of a bin's weights; 0 without weights.
+  bool has_windows = false;   // Whether weights can be summed in windows.
 };
 struct HistogramLimits {
   uint32_t shared_bytes_max = 48 * 1024;  // Of a block.
@@ -49,6 +51,7 @@ struct HistogramStrategy {
   uint32_t copies = 1;           // kValues, kShared: of each counter; a power of two.
   uint32_t bins_per_block = 0;   // kShared: all bins. kParts: those of one block. kValues: values.
   bool edges_in_shared = false;  // Whether tables of edges are copied to shared memory.
+  bool in_windows = false;       // kShared with weights: whether they are summed in windows.
   uint32_t cell_count = 0;       // Cells by which bins are found; 0 where they are not.
   uint32_t shared_bytes = 0;     // Dynamic shared memory of a block.
 };

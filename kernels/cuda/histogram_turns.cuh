@@ -1,6 +1,6 @@
-// How warps share out the samples of an array, or of two, as vectors of 16 bytes: they draw turns, so
-// that none waits for others at the end, and the vectors of a turn are on their way while those of
-// the one before it are counted.
+// How warps share out the samples of an array, or of two, as vectors of 16 bytes: they draw turns,
+// so that none waits for others at the end, and the vectors of a turn are on their way while those
+// of the one before it are counted.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_TURNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_TURNS_CUH_
 
@@ -56,8 +56,8 @@ __device__ inline uint32_t SamplesBeforeVectors(const void* array) {
   return misaligned == 0 ? 0 : (kVectorBytes - misaligned) / static_cast<uint32_t>(sizeof(T));
 }
 
-// The samples of one array, or of two that begin at the same distance from a vector: the whole turns
-// of vectors in it, and what is left before and after them.
+// The samples of one array, or of two that begin at the same distance from a vector: the whole
+// turns of vectors in it, and what is left before and after them.
 template <class T, uint32_t kArrays = 1>
 struct TurnRange {
   static constexpr uint32_t kRows = kTurnVectors / kArrays;
@@ -129,8 +129,8 @@ __device__ inline uint32_t DrawTurn(uint32_t* drawn) {
 }
 
 // Calls visit(row) for all rows of the turns [begin, end) that this warp draws from `drawn`, in
-// shared memory, which is `begin` plus the number of warps at first. Draws one turn ahead of the one
-// that is loaded, so that nothing waits for the draw.
+// shared memory, which is `begin` plus the number of warps at first. Draws one turn ahead of the
+// one that is loaded, so that nothing waits for the draw.
 template <class T, uint32_t kArrays, class Visit>
 __device__ inline void VisitTurns(const TurnRange<T, kArrays>& range, uint32_t begin, uint32_t end,
                                   uint32_t* drawn, Visit&& visit) {
@@ -158,8 +158,9 @@ __device__ inline void VisitTurns(const TurnRange<T, kArrays>& range, uint32_t b
   }
 }
 
-// Calls visit(row) for the rows of all turns of the block, and flush() after every `turns_per_flush`
-// of them and at the end. All threads of the block; `drawn` is one word of its shared memory.
+// Calls visit(row) for the rows of all turns of the block, and flush() after every
+// `turns_per_flush` of them and at the end. All threads of the block; `drawn` is one word of its
+// shared memory.
 template <class T, uint32_t kArrays, class Visit, class Flush>
 __device__ inline void VisitTurnsAndFlush(const TurnRange<T, kArrays>& range,
                                           uint64_t turns_per_flush, uint32_t* drawn, Visit&& visit,

@@ -89,7 +89,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
   const BlockShare block = BlockShare::Of(1);
   const TurnRange<T> range(arguments.samples, nullptr, arguments.sample_count, block);
   ValueCounter<T> counter(arguments, counters, range.head);
-  if (block.rank == 0) range.VisitRest([&](uint64_t index) { counter.Count(range.samples[index], index); });
+  if (block.rank == 0)
+    range.VisitRest([&](uint64_t index) { counter.Count(range.samples[index], index); });
   VisitTurnsAndFlush(
       range, arguments.TurnsPerFlush(range.kTurnSamples), &drawn,
       [&](const VectorRow<1>& row) { counter.Count(row.of[0]); }, [&] { counter.Flush(); });
