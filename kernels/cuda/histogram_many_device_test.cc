@@ -160,7 +160,7 @@ TEST_F(HistogramDeviceTest, PartitionsOfSeveralChunks) {
   ASSERT_TRUE(result.ok()) << result.status();
   std::vector<uint64_t> counts(4'194'304);
   counts[0] = zeros;
-  counts[BinOf(kOnes, EdgesOf(result->bins[0]))] = count - zeros;
+  counts.at(static_cast<size_t>(BinOf(kOnes, EdgesOf(result->bins[0])))) = count - zeros;
   EXPECT_TRUE(result->channels[0].counts == counts) << "counts differ";
 }
 
