@@ -1,13 +1,14 @@
 #include "kernels/cuda/histogram.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "kernels/cuda/compact.h"
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/histogram_arguments.h"
+#include "kernels/cuda/histogram_guesses.h"
 #include "kernels/cuda/histogram_launch.h"
+#include "kernels/cuda/histogram_partitions.h"
 #include "kernels/cuda/histogram_range.h"
 #include "kernels/cuda/histogram_tables.h"
 #include "kernels/cuda/histogram_weights.h"
@@ -49,15 +50,6 @@ HistogramArguments ArgumentsOf(const HistogramPlan& plan, const DeviceHistogramI
   return arguments;
 }
 
-// Where bins can be guessed: of one channel, and not with weights, whose kernels have no use for
-// it.
-std::optional<BinGuesser> GuesserOf(const HistogramPlan& plan, const HistogramTables& tables) {
-  if (plan.channel_count > 1 || plan.two_dimensional || plan.weight_type.has_value()) {
-    return std::nullopt;
-  }
-  return MakeBinGuesser(tables.few_channels[0].layout, !IsFloatingPoint(plan.array.element_type));
-}
-
 // Enqueues the counting into `histogram`, whose bins are resolved.
 absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInput& input,
                             Scratch& scratch, const DeviceProperties& properties,
@@ -70,13 +62,13 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*words, 0, word_count * sizeof(uint64_t), stream));
   const auto tables = UploadTables(histogram.bins, scratch, stream);
   if (!tables.ok()) return tables.status();
-  const auto guesser = GuesserOf(plan, *tables);
-  const auto launch = PlanCountingLaunch(plan, tables->edge_count, guesser.has_value(), properties,
-                                         overrides.method);
+  const HistogramGuesses guesses = GuessesOf(plan, input, *tables);
+  const auto launch =
+      PlanCountingLaunch(plan, tables->edge_count, guesses.kind, properties, overrides.method);
   if (!launch.ok()) return launch.status();
 
   HistogramArguments arguments = ArgumentsOf(plan, input, *tables, launch->strategy, overrides);
-  if (guesser.has_value()) arguments.guesser = *guesser;
+  std::copy(guesses.guesses.begin(), guesses.guesses.end(), arguments.guesses);
   if (launch->strategy.cell_count > 0) {
     const std::vector<double>& edges = histogram.bins[0].edges;
     arguments.float_cells = MakeBinCells<float>(edges, launch->strategy.cell_count);
@@ -95,6 +87,9 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
                       histogram.weight_states);
   }
   if (plan.array.element_count == 0) return absl::OkStatus();
+  if (launch->strategy.method == HistogramMethod::kPartitions) {
+    return CountByPartitions(plan, *launch, arguments, scratch, stream);
+  }
   return Launch(launch->kernel, launch->shape, stream, arguments);
 }
 
@@ -131,8 +126,10 @@ uint64_t CountingScratchBytes(uint64_t bin_count, uint64_t bins_count, uint64_t 
 }  // namespace
 
 uint64_t HistogramScratchBytes(const HistogramPlan& plan) {
-  const uint64_t weights = plan.weight_type.has_value() ? WeightScratchBytes(plan) : 0;
-  return RangeScratchBytes(plan) + weights +
+  // Sums of weights or entries of a queue.
+  const uint64_t work =
+      plan.weight_type.has_value() ? WeightScratchBytes(plan) : PartitionScratchBytes(plan);
+  return RangeScratchBytes(plan) + work +
          CountingScratchBytes(plan.total_bin_count(), plan.bins.size(),
                               EdgeTables(plan.bins).edge_count, IsCompacted(plan));
 }
@@ -140,7 +137,8 @@ uint64_t HistogramScratchBytes(const HistogramPlan& plan) {
 uint64_t HistogramScratchBytesMax(uint64_t bin_count) {
   // Two dimensions of n and m bins have n + m + 2 edges, which is at most n * m + 3.
   const uint64_t bins_count = std::max<uint64_t>(2, std::min(bin_count, kHistogramChannelsPlanned));
-  return RangeScratchBytesMax(bins_count) + WeightScratchBytesMax(bin_count) +
+  return RangeScratchBytesMax(bins_count) +
+         std::max(WeightScratchBytesMax(bin_count), PartitionScratchBytesMax(bin_count)) +
          CountingScratchBytes(bin_count, bins_count, bin_count + 1 + bins_count, true);
 }
 

@@ -23,6 +23,13 @@ struct ChannelBins {
 // The bins of so many channels are passed with the other arguments.
 inline constexpr uint32_t kFewChannels = 4;
 
+// How the bins of a channel, or of an axis, are guessed.
+struct ChannelGuess {
+  BinGuesser guesser;
+  uint32_t first_bin = 0;  // Where the channel's counters start.
+  uint32_t channel = 0;
+};
+
 // Counters of a channel for samples outside its bins.
 inline constexpr int kOutcomeCount = 3;  // Underflow, overflow, NaN.
 
@@ -31,6 +38,19 @@ inline constexpr int kOutcomeCount = 3;  // Underflow, overflow, NaN.
 struct WeightLayout {
   uint32_t digits = 0;
   uint32_t words = 0;  // The digits and, of floating-point weights, a word of flags.
+};
+
+// Samples of a chunk on their way to the counters of partitions: see histogram_partitions.h.
+struct PartitionQueue {
+  uint16_t* ids = nullptr;      // [tile][entry]: bins within their partitions.
+  uint16_t* firsts = nullptr;   // [partition, and behind the last][tile]: its first entry.
+  uint32_t* weights = nullptr;  // [partition][slice]: entries of slice_tiles tiles.
+  uint32_t partition_count = 0;
+  uint32_t tile_samples = 0;
+  uint32_t tile_capacity = 0;  // Tiles that there is room for.
+  uint32_t tile_count = 0;
+  uint32_t slice_tiles = 1;
+  uint64_t first_tile = 0;  // Of the chunk, among all tiles.
 };
 
 struct HistogramArguments {
@@ -45,7 +65,9 @@ struct HistogramArguments {
   // One for each channel; x and y in two dimensions. Where `channels` is null: `few_channels`.
   const ChannelBins* channels = nullptr;
   ChannelBins few_channels[kFewChannels];
-  BinGuesser guesser;           // Kernels for even bins only: of the one channel.
+  // Kernels that guess even bins only: of the one channel, of both axes, or of the channels from
+  // that of the first whole vector on, over and over.
+  ChannelGuess guesses[kFewChannels];
   BinCells<float> float_cells;  // Kernels with cells only: of the one channel, one of both.
   BinCells<double> double_cells;
   double last_edge_for_cells = 0;  // What LastEdgeForCells makes of it.
@@ -67,6 +89,7 @@ struct HistogramArguments {
   uint32_t bins_per_block = 0;   // Counters in a block's shared memory, without copies.
   uint32_t part_count = 1;       // Blocks, one after the other, that share the bins and samples.
   uint32_t ring_stages = 0;      // Kernels in clusters only: of the MulticastRing.
+  PartitionQueue queue;          // Kernels for partitions only.
   uint64_t steps_per_flush = 0;  // Samples of a thread before private counters are added up.
 
   // Of warps that take so many samples in a turn: turns of a block before its counters are added
@@ -79,18 +102,22 @@ struct HistogramArguments {
 
 using HistogramKernel = void (*)(HistogramArguments);
 
-// The kernels for an element type; one file each. The first is for any bins; the next two are for
-// one channel, of bins with a BinGuesser or with BinCells (null where the type has none); all three
-// count in the shared memory of one block or, in parts, of several. The fourth is for one channel
-// with a BinGuesser, in clusters.
+// The kernels for an element type; one file each. The first is for any bins; the next four are for
+// bins that are guessed, of one channel, of several, and of two axes, and for one channel of bins
+// with BinCells (null where the type has none); all of them count in the shared memory of one block
+// or, in parts, of several.
 HistogramKernel FindSharedHistogramKernel(ElementType type);
 HistogramKernel FindEvenHistogramKernel(ElementType type, bool in_parts);
+HistogramKernel FindChannelsHistogramKernel(ElementType type);
+HistogramKernel FindPlaneHistogramKernel(ElementType type);
 HistogramKernel FindCellsHistogramKernel(ElementType type, bool in_parts);
-HistogramKernel FindClusterHistogramKernel(ElementType type);
-HistogramKernel FindValuesHistogramKernel(ElementType type);  // Types of 8 bits only.
+HistogramKernel FindClusterHistogramKernel(ElementType type);  // Guessed bins, one channel.
+HistogramKernel FindValuesHistogramKernel(ElementType type);   // Types of 8 bits only.
 HistogramKernel FindGlobalHistogramKernel(ElementType type);
 HistogramKernel FindSharedWeightsKernel(ElementType type);
 HistogramKernel FindGlobalWeightsKernel(ElementType type);
+// Types of 4 bytes, and float32 weights; null for others.
+HistogramKernel FindWindowWeightsKernel(ElementType type);
 
 }  // namespace gridfold::kernels::cuda
 

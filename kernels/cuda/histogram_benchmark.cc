@@ -156,13 +156,16 @@ absl::Status BenchmarkLayouts(KernelBenchmark& benchmark) {
   channels.channel_count = 4;
   HistogramSpec two_dimensional = SpecOf(EvenBinsSpec{256, 0, 1});
   two_dimensional.two_dimensional = true;
+  HistogramSpec large_two_dimensional = SpecOf(EvenBinsSpec{1000, 0, 1});
+  large_two_dimensional.two_dimensional = true;
   const std::pair<HistogramSpec, const char*> rows[] = {
       {SpecOf(SquareEdges()), "edges"},
       {SpecOf(LogarithmicBinsSpec{1024, 1e-6, 1}), "logarithmic"},
       {SpecOf(LogarithmicBinsSpec{50'000, 1e-6, 1}), "logarithmic"},
       {SpecOf(EvenBinsSpec{1024, {}, {}}), "automatic range"},
       {std::move(channels), "4 channels"},
-      {std::move(two_dimensional), "two-dimensional"}};
+      {std::move(two_dimensional), "two-dimensional"},
+      {std::move(large_two_dimensional), "two-dimensional"}};
   const auto array =
       ArrayDescription::Vector(ElementType::kFloat32, SampleCount(benchmark, sizeof(float)));
   for (const NamedDistribution& d : kDistributions) {
@@ -207,12 +210,14 @@ absl::Status BenchmarkIntegers(KernelBenchmark& benchmark) {
     uint32_t channel_count;
     const char* remark;
   };
-  const Row rows[] = {{ElementType::kUint8, IntegerBinsSpec{0, 256}, 1, "integer"},
-                      {ElementType::kUint8, EvenBinsSpec{100, 0, 250}, 1, "even"},
-                      {ElementType::kUint8, IntegerBinsSpec{0, 256}, 4, "integer, 4 channels"},
-                      {ElementType::kInt8, IntegerBinsSpec{-128, 256}, 1, "integer"},
-                      {ElementType::kUint16, IntegerBinsSpec{0, 65'536}, 1, "integer"},
-                      {ElementType::kInt32, IntegerBinsSpec{-30'000, 60'000}, 1, "integer"}};
+  const Row rows[] = {
+      {ElementType::kUint8, IntegerBinsSpec{0, 256}, 1, "integer"},
+      {ElementType::kUint8, EvenBinsSpec{100, 0, 250}, 1, "even"},
+      {ElementType::kUint8, IntegerBinsSpec{0, 256}, 4, "integer, 4 channels"},
+      {ElementType::kInt8, IntegerBinsSpec{-128, 256}, 1, "integer"},
+      {ElementType::kUint16, IntegerBinsSpec{0, 65'536}, 1, "integer"},
+      {ElementType::kInt32, IntegerBinsSpec{-30'000, 60'000}, 1, "integer, outside"},
+      {ElementType::kInt16, IntegerBinsSpec{-30'000, 60'000}, 1, "integer"}};
   if (absl::Status status = benchmark.FillInput(ElementType::kUint8); !status.ok()) return status;
   for (const Row& row : rows) {
     const auto array =

@@ -20,27 +20,61 @@ __device__ const BinCells<W>& CellsOf(const HistogramArguments& arguments) {
 }
 
 template <class W>
-struct CellLocator {
-  struct Located {
+class CellLocator {
+ public:
+  static constexpr uint32_t kArrays = 1;
+  struct Guessed {
     uint32_t bin;
   };
 
-  BinCells<W> cells;
-  uint32_t bin_count;
-  const double* all_edges;  // In device memory.
-  const W* edges;           // As LocateInCell takes them, and notes: in shared memory.
-  const int32_t* notes;
+  // `edges`, as LocateInCell takes them, and notes are in shared memory.
+  __device__ CellLocator(const HistogramArguments& arguments, const W* edges, const int32_t* notes)
+      : cells_(CellsOf<W>(arguments)),
+        bin_count_(static_cast<uint32_t>(arguments.bin_count)),
+        policy_(arguments.out_of_range_policy),
+        all_edges_(arguments.edges),
+        edges_(edges),
+        notes_(notes) {}
 
   template <class T>
-  __device__ Located Guess(T x) const {
-    const W wide = static_cast<W>(x);
-    return {LocateInCell(notes[CellOf(cells, wide)], edges, wide)};
+  __device__ Guessed Guess(const SamplePoint<T>& point) const {
+    const W wide = static_cast<W>(point.x);
+    return {LocateInCell(notes_[CellOf(cells_, wide)], edges_, wide)};
   }
-  __device__ bool IsSure(const Located& located) const { return located.bin < bin_count; }
+  __device__ bool IsSure(const Guessed& guess) const { return guess.bin < bin_count_; }
   template <class T>
-  __device__ int64_t Resolve(const Located&, T x) const {
-    return LocateBin(BinLayout::Table(all_edges, bin_count), x);
+  __device__ Placement Resolve(const Guessed&, const SamplePoint<T>& point) const {
+    return Place(Locate(static_cast<W>(point.x)), bin_count_, policy_);
   }
+  template <class T>
+  __device__ uint32_t ChannelOf(const SamplePoint<T>&) const {
+    return 0;
+  }
+
+ private:
+  // As LocateBin does: a sample reaches an edge if it reaches what EdgeAs made of it.
+  __device__ int64_t Locate(W x) const {
+    if (x != x) return kNanBin;
+    if (x < edges_[0]) return kUnderflowBin;
+    // The next number behind an infinite edge is that edge.
+    if (x >= edges_[bin_count_]) {
+      return IsGreater(x, all_edges_[bin_count_]) ? kOverflowBin : int64_t{bin_count_} - 1;
+    }
+    uint32_t low = 0;
+    for (uint32_t length = bin_count_; length > 1;) {
+      const uint32_t half = length / 2;
+      if (x >= edges_[low + half]) low += half;
+      length -= half;
+    }
+    return low;
+  }
+
+  const BinCells<W> cells_;
+  const uint32_t bin_count_;
+  const OutOfRangePolicy policy_;
+  const double* const all_edges_;  // In device memory.
+  const W* const edges_;
+  const int32_t* const notes_;
 };
 
 // Fills the tables in shared memory. All threads of the block; needs a barrier after.
@@ -63,6 +97,9 @@ __global__ void __launch_bounds__(kHistogramThreads)
   using W = CellWide<T>;
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
   __shared__ uint32_t drawn;
+  __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
+  SharedOutcomes outcomes(outcome_counts);
+  outcomes.Clear();
   SharedCounters counters(arguments, reinterpret_cast<uint32_t*>(shared));
   counters.Clear();
   unsigned char* part = shared + HistogramPartBytes(counters.size_bytes());
@@ -71,9 +108,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
   int32_t* const notes = reinterpret_cast<int32_t*>(part);
   FillCells(arguments, edges, notes);
   __syncthreads();
-  const CellLocator<W> locator{CellsOf<W>(arguments), static_cast<uint32_t>(arguments.bin_count),
-                               arguments.edges, edges, notes};
-  CountGuessed<T, kInParts>(arguments, locator, counters, &drawn);
+  const CellLocator<W> locator(arguments, edges, notes);
+  CountGuessed<T, kInParts>(arguments, locator, counters, outcomes, &drawn);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Even and integer bins of one channel, too many for the shared memory of one block: the blocks of
 // a cluster have a range of them each, and read the same samples, which leave L2 once for all of
 // them.
-#include "kernels/cuda/histogram_even_locator.cuh"
 #include "kernels/cuda/histogram_guessing.cuh"
+#include "kernels/cuda/histogram_locators.cuh"
 #include "kernels/cuda/histogram_strategy.h"
 #include "kernels/cuda/multicast_ring.cuh"
 
@@ -15,25 +15,29 @@ __global__ void __launch_bounds__(kHistogramThreads)
     CountInCluster(const __grid_constant__ HistogramArguments arguments) {
 #if __CUDA_ARCH__ >= 900
   alignas(128) extern __shared__ unsigned char shared[];
+  __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
   MulticastRing ring(shared, arguments.ring_stages);
   SharedCounters counters(
       arguments, reinterpret_cast<uint32_t*>(shared + MulticastRingBytes(arguments.ring_stages)));
+  SharedOutcomes outcomes(outcome_counts);
   counters.Clear();
+  outcomes.Clear();
   ring.Begin();
 
   const BlockShare cluster = BlockShare::Of(arguments.part_count);
-  const TurnRange<T, kMulticastTileVectors> range(arguments.samples, arguments.sample_count,
-                                                  cluster);
-  GuessingCounter<T, EvenLocator, true> counter(arguments, {arguments.guesser}, counters);
-  if (cluster.rank == 0) range.VisitRest([&](T x, uint64_t) { counter.Count(x); });
-
-  const uint64_t tiles_per_flush =
-      arguments.TurnsPerFlush(kMulticastTileVectors * kVectorSamples<T>);
+  const TurnRange<T, 1, MulticastRing::kTakingWarps> range(arguments.samples, nullptr,
+                                                           arguments.sample_count, cluster);
+  GuessingCounter<T, EvenLocator, true> counter(arguments, EvenLocator(arguments), counters,
+                                                outcomes);
+  if (cluster.rank == 0) {
+    range.VisitRest([&](uint64_t i) { counter.Count(PointAt<T, 1>(arguments, i)); });
+  }
+  const uint64_t tiles_per_flush = arguments.TurnsPerFlush(range.kTurnSamples);
   uint64_t begin = 0;
   do {
     const uint64_t end = min(begin + tiles_per_flush, uint64_t{range.count});
     if (!ring.IsCopyingWarp()) {
-      for (uint64_t tile = begin; tile < end; ++tile) counter.Count(ring.Take());
+      for (uint64_t tile = begin; tile < end; ++tile) counter.Count(VectorRow<1>{ring.Take()});
     } else if (threadIdx.x % kWarpLanes == 0) {
       for (uint64_t tile = begin; tile < end; ++tile) {
         ring.Copy(range.Of(static_cast<uint32_t>(tile)));
@@ -41,10 +45,10 @@ __global__ void __launch_bounds__(kHistogramThreads)
     }
     __syncthreads();
     FlushCounters(arguments, BinRange::Of(arguments), counters);
+    outcomes.Flush(arguments);
     __syncthreads();
     begin = end;
   } while (begin < range.count);
-  counter.ReportOutcomes();
   ring.End();
 #endif
 }

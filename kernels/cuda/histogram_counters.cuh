@@ -2,6 +2,8 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_COUNTERS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_COUNTERS_CUH_
 
+#include <cooperative_groups.h>
+
 #include <cstdint>
 
 #include "kernels/cuda/histogram_arguments.h"
@@ -39,7 +41,8 @@ class SharedCounters {
     asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(address) : "memory");
   }
 
-  // Counter i or, from count() on, one that is never read: less work than a branch around it.
+  // Counter i or, from count() on, one that is never read: less work than a branch around it, which
+  // the compiler makes of a condition.
   __device__ void Add(uint32_t i) const { AddAt(AddressOf(min(i, count_))); }
   // The opposite.
   __device__ void TakeBack(uint32_t i) const {
@@ -47,10 +50,12 @@ class SharedCounters {
                  : "memory");
   }
 
-  // Calls add(i, total) for each counter that is not 0, and clears them all.
+  // Calls add(i, total) for each counter that is not 0, from counter `start` on and then those
+  // before it, and clears them all.
   template <class AddTotal>
-  __device__ void Flush(AddTotal&& add) {
-    for (uint32_t i = threadIdx.x; i < count_; i += blockDim.x) {
+  __device__ void Flush(uint32_t start, AddTotal&& add) {
+    for (uint32_t n = threadIdx.x; n < count_; n += blockDim.x) {
+      const uint32_t i = n < count_ - start ? n + start : n - (count_ - start);
       unsigned long long total = 0;
       for (uint32_t c = 0; c < copies_; ++c) {
         // Each thread begins with another copy, in another bank.
@@ -70,6 +75,17 @@ class SharedCounters {
   const uint32_t stride_;  // Bytes from a counter to the next.
 };
 
+// Adds 1 to the total of a bin in device memory for each thread of a warp that is here, once for
+// all that have the same bin.
+__device__ inline void AddToTotal(const HistogramArguments& arguments, uint64_t bin) {
+  auto* const total = reinterpret_cast<unsigned long long*>(arguments.counters) + bin;
+  const auto group = cooperative_groups::labeled_partition(
+      cooperative_groups::coalesced_threads(), reinterpret_cast<unsigned long long>(total));
+  if (group.thread_rank() == 0) {
+    atomicAdd(total, static_cast<unsigned long long>(group.num_threads()));
+  }
+}
+
 // Which bins a block counts.
 struct BinRange {
   uint32_t first;
@@ -83,11 +99,16 @@ struct BinRange {
   __device__ bool is_first() const { return first == 0; }
 };
 
-// Adds the block's counters to the totals in device memory.
+// Adds the block's counters to the totals in device memory. Blocks with the same bins begin at
+// different ones, so that they do not wait for each other.
 __device__ inline void FlushCounters(const HistogramArguments& arguments, const BinRange& range,
                                      SharedCounters& counters) {
+  constexpr uint32_t kBlocksApart = 128;
   auto* const totals = reinterpret_cast<unsigned long long*>(arguments.counters) + range.first;
-  counters.Flush([&](uint32_t i, unsigned long long total) { atomicAdd(&totals[i], total); });
+  const uint32_t rank = blockIdx.x / arguments.part_count % kBlocksApart;
+  const uint32_t start = static_cast<uint32_t>(uint64_t{range.count} * rank / kBlocksApart);
+  counters.Flush(start,
+                 [&](uint32_t i, unsigned long long total) { atomicAdd(&totals[i], total); });
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -25,6 +25,7 @@ struct Samples {
   std::vector<T> y = {};            // Two dimensions only.
   std::vector<float> weights = {};  // Where the spec has weights.
   uint64_t misalignment = 0;
+  uint64_t y_misalignment = misalignment;
 };
 
 class HistogramDeviceTest : public DeviceTest {
@@ -36,7 +37,7 @@ class HistogramDeviceTest : public DeviceTest {
                                     spec, uint64_t{1} << 30);
     if (!plan.ok()) return plan.status();
     const DeviceArray<T> x{std::span(samples.x), samples.misalignment};
-    const DeviceArray<T> y{std::span(samples.y), samples.misalignment};
+    const DeviceArray<T> y{std::span(samples.y), samples.y_misalignment};
     const DeviceArray<float> weights{std::span(samples.weights), samples.misalignment};
     const DeviceHistogramInput input{
         {x.data(), x.size()}, {y.data(), y.size()}, {weights.data(), weights.size()}};
@@ -131,6 +132,34 @@ Expected LoopCounts(const Samples<T>& samples, uint64_t channel, uint64_t channe
     if (bin < 0) bin = bin == -1 ? 0 : static_cast<int64_t>(edges.size()) - 2;
     ++expected.counts[bin];
     if (!samples.weights.empty()) expected.weight_sums[bin] += samples.weights[i];
+  }
+  return expected;
+}
+
+// The same of pairs, whose bins stand row by row.
+template <class T>
+Expected LoopPairs(const Samples<T>& samples, const std::vector<double>& x_edges,
+                   const std::vector<double>& y_edges, OutOfRangePolicy policy) {
+  const int64_t x_bins = static_cast<int64_t>(x_edges.size()) - 1;
+  const int64_t y_bins = static_cast<int64_t>(y_edges.size()) - 1;
+  Expected expected;
+  expected.counts.resize(x_bins * y_bins);
+  for (size_t i = 0; i < samples.x.size(); ++i) {
+    const long double x = ToLongDouble(samples.x[i]);
+    const long double y = ToLongDouble(samples.y[i]);
+    if (std::isnan(x) || std::isnan(y)) {
+      ++expected.nan;
+      continue;
+    }
+    int64_t x_bin = BinOf(x, x_edges);
+    int64_t y_bin = BinOf(y, y_edges);
+    const int64_t outside = x_bin < 0 ? x_bin : y_bin;
+    expected.underflow += outside == -1 ? 1 : 0;
+    expected.overflow += outside == -2 ? 1 : 0;
+    if (outside < 0 && policy == OutOfRangePolicy::kDrop) continue;
+    if (x_bin < 0) x_bin = x_bin == -1 ? 0 : x_bins - 1;
+    if (y_bin < 0) y_bin = y_bin == -1 ? 0 : y_bins - 1;
+    ++expected.counts[x_bin * y_bins + y_bin];
   }
   return expected;
 }

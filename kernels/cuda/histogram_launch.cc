@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/cuda/grid.h"
+#include "kernels/cuda/histogram_partitions.h"
 #include "kernels/cuda/histogram_weights.h"
 
 namespace gridfold::kernels::cuda {
@@ -19,8 +20,16 @@ bool HasCells(const HistogramPlan& plan) {
          FindCellsHistogramKernel(plan.array.element_type, false) != nullptr;
 }
 
+HistogramKernel FindGuessingKernel(ElementType type, bool in_parts, GuessKind kind) {
+  switch (kind) {
+    case GuessKind::kChannels: return FindChannelsHistogramKernel(type);
+    case GuessKind::kPlane: return FindPlaneHistogramKernel(type);
+    default: return FindEvenHistogramKernel(type, in_parts);
+  }
+}
+
 HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& strategy,
-                           bool has_guesser) {
+                           GuessKind guess_kind) {
   const ElementType type = plan.array.element_type;
   const bool weighted = plan.weight_type.has_value();
   const bool in_parts = strategy.method == HistogramMethod::kParts;
@@ -28,11 +37,13 @@ HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& s
     case HistogramMethod::kValues: return FindValuesHistogramKernel(type);
     case HistogramMethod::kShared:
     case HistogramMethod::kParts:
+      if (strategy.in_windows) return FindWindowWeightsKernel(type);
       if (weighted) return FindSharedWeightsKernel(type);
-      if (has_guesser) return FindEvenHistogramKernel(type, in_parts);
+      if (guess_kind != GuessKind::kNone) return FindGuessingKernel(type, in_parts, guess_kind);
       if (strategy.cell_count > 0) return FindCellsHistogramKernel(type, in_parts);
       return FindSharedHistogramKernel(type);
     case HistogramMethod::kCluster: return FindClusterHistogramKernel(type);
+    case HistogramMethod::kPartitions: return FindSplitKernel(type, guess_kind);
     case HistogramMethod::kGlobal: break;
   }
   return weighted ? FindGlobalWeightsKernel(type) : FindGlobalHistogramKernel(type);
@@ -71,6 +82,10 @@ absl::StatusOr<uint64_t> ResidentBlocks(const HistogramPlan& plan, const Countin
 // thread for each channel at least.
 uint32_t GridBlocks(const HistogramPlan& plan, const HistogramStrategy& strategy,
                     uint64_t resident_blocks) {
+  // The blocks of partitions do not read the same samples, but share them out.
+  if (strategy.method == HistogramMethod::kPartitions) {
+    return static_cast<uint32_t>(resident_blocks);
+  }
   constexpr uint64_t kSamplesPerThread = 4;
   const uint64_t for_samples =
       GridStrideBlocks(plan.array.element_count, kHistogramThreads * kSamplesPerThread,
@@ -82,7 +97,7 @@ uint32_t GridBlocks(const HistogramPlan& plan, const HistogramStrategy& strategy
 }  // namespace
 
 absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
-                                                  bool has_guesser,
+                                                  GuessKind guess_kind,
                                                   const DeviceProperties& properties,
                                                   std::optional<HistogramMethod> forced) {
   const bool weighted = plan.weight_type.has_value();
@@ -92,10 +107,13 @@ absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uin
       .sample_count = plan.array.element_count,
       .bin_count = plan.total_bin_count(),
       .edge_count = edge_count,
+      .can_split = CanSplit(ElementSize(plan.array.element_type)) &&
+                   (guess_kind == GuessKind::kOneChannel || guess_kind == GuessKind::kPlane),
       .has_cells = HasCells(plan),
       .value_count = by_value ? uint64_t{kByteValues} * plan.channel_count : 0,
       .weight_words = weighted ? WeightLayoutOf(*plan.weight_type).words : 0,
-      .is_guessed = has_guesser};
+      .has_windows = guess_kind == GuessKind::kWeighted,
+      .is_guessed = guess_kind == GuessKind::kOneChannel};
   const HistogramLimits limits{
       .shared_bytes_max =
           static_cast<uint32_t>(properties.shared_bytes_per_block_max) - kHistogramOwnBytes,
@@ -104,7 +122,7 @@ absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uin
   if (!strategy.ok()) return strategy.status();
   CountingLaunch launch;
   launch.strategy = *strategy;
-  launch.kernel = FindKernel(plan, *strategy, has_guesser);
+  launch.kernel = FindKernel(plan, *strategy, guess_kind);
   launch.shape.block = dim3(kHistogramThreads);
   launch.shape.shared_bytes = strategy->shared_bytes;
   if (strategy->method == HistogramMethod::kCluster) {

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/cuda/device_properties.h"
 #include "kernels/cuda/histogram_arguments.h"
+#include "kernels/cuda/histogram_guesses.h"
 #include "kernels/cuda/histogram_strategy.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/histogram.h"
@@ -21,11 +22,10 @@ struct CountingLaunch {
   LaunchShape shape;
 };
 
-// `edge_count` is that of all tables together; `has_guesser` says whether the bins have
-// a BinGuesser. Errors: FAILED_PRECONDITION where the forced method
-// cannot be had; INTERNAL from CUDA.
+// `edge_count` is that of all tables together; `guess_kind` says how the bins are guessed. Errors:
+// FAILED_PRECONDITION where the forced method cannot be had; INTERNAL from CUDA.
 absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
-                                                  bool has_guesser,
+                                                  GuessKind guess_kind,
                                                   const DeviceProperties& properties,
                                                   std::optional<HistogramMethod> forced);
 

@@ -48,6 +48,36 @@ class Outcomes {
   uint32_t counts_[kOutcomeCount] = {0, 0, 0};
 };
 
+// The same of few channels for all threads of a block, in its shared memory.
+class SharedOutcomes {
+ public:
+  // `counts` are clear before anything is counted.
+  __device__ explicit SharedOutcomes(uint32_t* counts) : counts_(counts) {}
+
+  __device__ void Clear() {
+    if (threadIdx.x < kWords) counts_[threadIdx.x] = 0;
+  }
+
+  // Of an outcome that is not 0.
+  __device__ void Count(uint32_t channel, int64_t outcome) {
+    const uint32_t word = outcome == kUnderflowBin ? 0 : outcome == kOverflowBin ? 1 : 2;
+    atomicAdd(&counts_[channel * kOutcomeCount + word], 1);
+  }
+
+  // Adds them to those in device memory, and clears them. All threads of the block.
+  __device__ void Flush(const HistogramArguments& arguments) {
+    if (threadIdx.x >= kWords || counts_[threadIdx.x] == 0) return;
+    atomicAdd(reinterpret_cast<unsigned long long*>(arguments.outcomes) + threadIdx.x,
+              static_cast<unsigned long long>(counts_[threadIdx.x]));
+    counts_[threadIdx.x] = 0;
+  }
+
+  static constexpr uint32_t kWords = kFewChannels * kOutcomeCount;
+
+ private:
+  uint32_t* const counts_;
+};
+
 }  // namespace gridfold::kernels::cuda
 
 #endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_OUTCOMES_CUH_

@@ -14,12 +14,17 @@ namespace {
 
 // Copies of sums of weights take no more than this, so that a multiprocessor holds two blocks.
 constexpr uint64_t kWeightCopiesBytesMax = 64 * 1024;
+constexpr uint64_t kWindowBytes = 3 * sizeof(uint32_t);
 constexpr uint32_t kCopiesMax = 32;  // One for each lane of a warp, each in a bank of its own.
 
 // More parts would take longer to read the samples than counting in device memory takes.
 constexpr uint64_t kPartsMax = 16;
 
+// Fewer samples are not worth the counters of partitions that every block adds up.
+constexpr uint64_t kPartitionedSamplesMin = uint64_t{1} << 22;
+
 uint64_t CounterBytes(const HistogramShape& shape) {
+  if (shape.has_windows) return kWindowBytes;
   return shape.weight_words > 0 ? shape.weight_words * sizeof(uint64_t) : sizeof(uint32_t);
 }
 
@@ -71,7 +76,9 @@ HistogramStrategy WithCopies(HistogramStrategy strategy, uint64_t count,
                              const HistogramShape& shape, const HistogramLimits& limits) {
   const TableRoom tables = RoomForTables(shape, count, limits);
   uint64_t bytes_max = limits.shared_bytes_max - tables.bytes;
-  if (shape.weight_words > 0) bytes_max = std::min(bytes_max, kWeightCopiesBytesMax);
+  if (shape.weight_words > 0 && !shape.has_windows) {
+    bytes_max = std::min(bytes_max, kWeightCopiesBytesMax);
+  }
   while (strategy.copies < kCopiesMax && count * strategy.copies < shape.sample_count &&
          CountersBytes(shape, count, strategy.copies * 2) <= bytes_max) {
     strategy.copies *= 2;
@@ -102,7 +109,8 @@ std::optional<HistogramStrategy> Values(const HistogramShape& shape,
 std::optional<HistogramStrategy> Shared(const HistogramShape& shape,
                                         const HistogramLimits& limits) {
   if (shape.bin_count > BinsPerBlockMax(shape, limits)) return std::nullopt;
-  return WithCopies({.method = HistogramMethod::kShared}, shape.bin_count, shape, limits);
+  return WithCopies({.method = HistogramMethod::kShared, .in_windows = shape.has_windows},
+                    shape.bin_count, shape, limits);
 }
 
 std::optional<HistogramStrategy> Parts(const HistogramShape& shape, const HistogramLimits& limits) {
@@ -138,6 +146,22 @@ std::optional<HistogramStrategy> Cluster(const HistogramShape& shape,
   return std::nullopt;
 }
 
+std::optional<HistogramStrategy> Partitions(const HistogramShape& shape,
+                                            const HistogramLimits& limits) {
+  constexpr uint32_t kTileBytes = 32 * 1024;  // Of the entries of a tile.
+  if (!shape.can_split || !IsForPartitions(shape.bin_count)) return std::nullopt;
+  HistogramStrategy strategy{
+      .method = HistogramMethod::kPartitions,
+      .part_count = static_cast<uint32_t>(CeilDivide(shape.bin_count, kPartitionBins)),
+      .bins_per_block = kPartitionBins};
+  // And a counter for each lane of each partition, and of none.
+  strategy.shared_bytes = (strategy.part_count + 1) * kCopiesMax * sizeof(uint32_t) + kTileBytes;
+  if (std::max(strategy.shared_bytes, kPartitionCountersBytes) > limits.shared_bytes_max) {
+    return std::nullopt;
+  }
+  return strategy;
+}
+
 HistogramStrategy Global(HistogramShape shape, const HistogramLimits& limits) {
   shape.has_cells = false;
   return WithTables({.method = HistogramMethod::kGlobal}, RoomForTables(shape, 0, limits));
@@ -150,6 +174,7 @@ std::optional<HistogramStrategy> Make(HistogramMethod method, const HistogramSha
     case HistogramMethod::kShared: return Shared(shape, limits);
     case HistogramMethod::kParts: return Parts(shape, limits);
     case HistogramMethod::kCluster: return Cluster(shape, limits);
+    case HistogramMethod::kPartitions: return Partitions(shape, limits);
     case HistogramMethod::kGlobal: break;
   }
   return Global(shape, limits);
@@ -163,6 +188,7 @@ const char* HistogramMethodName(HistogramMethod method) {
     case HistogramMethod::kShared: return "histogram/shared";
     case HistogramMethod::kParts: return "histogram/parts";
     case HistogramMethod::kCluster: return "histogram/cluster";
+    case HistogramMethod::kPartitions: return "histogram/partitions";
     case HistogramMethod::kGlobal: break;
   }
   return "histogram/global";
@@ -182,8 +208,11 @@ absl::StatusOr<HistogramStrategy> ChooseHistogramStrategy(const HistogramShape& 
   const uint64_t counters =
       shape.value_count > 0 ? std::min(shape.value_count, shape.bin_count) : shape.bin_count;
   if (samples_per_word >= counters) {
-    for (const HistogramMethod method :
-         {HistogramMethod::kValues, HistogramMethod::kShared, HistogramMethod::kParts}) {
+    for (const HistogramMethod method : {HistogramMethod::kValues, HistogramMethod::kShared,
+                                         HistogramMethod::kPartitions, HistogramMethod::kParts}) {
+      if (method == HistogramMethod::kPartitions && shape.sample_count < kPartitionedSamplesMin) {
+        continue;
+      }
       if (std::optional<HistogramStrategy> strategy = Make(method, shape, limits)) return *strategy;
     }
   }

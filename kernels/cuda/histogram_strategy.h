@@ -8,9 +8,13 @@
 //   parts    the bins are dealt out over the shared memory of several blocks, which read the same
 //            samples at about the same time, so that device memory is read once for all of them
 //   cluster  the same, of the blocks of a cluster, which bring the samples to each other
+//   partitions
+//            samples are first split by partitions of the bins, which are then counted in shared
+//            memory one after the other
 //   global   counters in device memory, which a warp adds to once for all its samples of one bin
 //
-// With weights a counter is an exact sum, of several words.
+// With weights a counter is an exact sum, of several words; in a window (numerics/weight_window.h)
+// of fewer.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_STRATEGY_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_STRATEGY_H_
 
@@ -21,10 +25,10 @@
 
 namespace gridfold::kernels::cuda {
 
-enum class HistogramMethod : uint8_t { kValues, kShared, kParts, kCluster, kGlobal };
+enum class HistogramMethod : uint8_t { kValues, kShared, kParts, kCluster, kPartitions, kGlobal };
 inline constexpr HistogramMethod kHistogramMethods[] = {
-    HistogramMethod::kValues, HistogramMethod::kShared, HistogramMethod::kParts,
-    HistogramMethod::kCluster, HistogramMethod::kGlobal};
+    HistogramMethod::kValues,  HistogramMethod::kShared,     HistogramMethod::kParts,
+    HistogramMethod::kCluster, HistogramMethod::kPartitions, HistogramMethod::kGlobal};
 
 // "histogram/values", "histogram/shared" and so on.
 const char* HistogramMethodName(HistogramMethod method);
@@ -34,10 +38,12 @@ struct HistogramShape {
   uint64_t sample_count = 0;
   uint64_t bin_count = 0;     // Of all channels together.
   uint64_t edge_count = 0;    // Of all tables of edges together.
+  bool can_split = false;     // Whether there are kernels for partitions of the bins.
   bool has_cells = false;     // Whether the bins of the one table can be found by cells.
   uint64_t value_count = 0;   // Of all channels together, where samples can be counted by value.
   uint32_t weight_words = 0;  // Of 64 bits, for the sum of a bin's weights; 0 without weights.
-  bool is_guessed = false;    // Whether all bins are found by a BinGuesser.
+  bool has_windows = false;   // Whether weights can be summed in windows.
+  bool is_guessed = false;    // Whether all bins are those of one channel with a BinGuesser.
 };
 struct HistogramLimits {
   uint32_t shared_bytes_max = 48 * 1024;  // Of a block.
@@ -46,12 +52,14 @@ struct HistogramLimits {
 
 struct HistogramStrategy {
   HistogramMethod method = HistogramMethod::kGlobal;
-  uint32_t part_count = 1;      // kParts, kCluster: blocks that read the same samples.
-  uint32_t copies = 1;          // kValues, kShared: of each counter; a power of two.
-  uint32_t bins_per_block = 0;  // kShared: all bins. kParts, kCluster: those of one block. kValues:
-                                // values.
-  uint32_t ring_stages = 0;     // kCluster: of the MulticastRing before the counters.
+  // kParts, kCluster: blocks that read the same samples. kPartitions: of bins.
+  uint32_t part_count = 1;
+  uint32_t copies = 1;  // kValues, kShared: of each counter; a power of two.
+  // kShared: all bins. kParts, kCluster: those of one block. kValues: values.
+  uint32_t bins_per_block = 0;
+  uint32_t ring_stages = 0;      // kCluster: of the MulticastRing before the counters.
   bool edges_in_shared = false;  // Whether tables of edges are copied to shared memory.
+  bool in_windows = false;       // kShared with weights: whether they are summed in windows.
   uint32_t cell_count = 0;       // Cells by which bins are found; 0 where they are not.
   uint32_t shared_bytes = 0;     // Dynamic shared memory of a block.
 };
@@ -67,8 +75,24 @@ constexpr uint64_t HistogramPartBytes(uint64_t size_bytes) {
 // Threads of a block. It fills the shared memory of its multiprocessor.
 inline constexpr uint32_t kHistogramThreads = 1024;
 
+// Bins of a partition, and how many partitions there may be.
+inline constexpr uint32_t kPartitionBits = 15;
+inline constexpr uint32_t kPartitionBins = uint32_t{1} << kPartitionBits;
+inline constexpr uint32_t kPartitionsMaxLog2 = 7;
+inline constexpr uint32_t kPartitionsMax = uint32_t{1} << kPartitionsMaxLog2;
+// Slices of a queue, for each partition of which entries are counted.
+inline constexpr uint32_t kQueueSlices = 64;
+// Up to so many bins parts are at least as fast.
+inline constexpr uint64_t kPartitionedBinsMin = 262'144;
+constexpr bool IsForPartitions(uint64_t bin_count) {
+  return bin_count > kPartitionedBinsMin && bin_count <= uint64_t{kPartitionsMax} * kPartitionBins;
+}
+// Dynamic shared memory of a block that counts partitions: their bins, and one that is never read.
+inline constexpr uint32_t kPartitionCountersBytes =
+    static_cast<uint32_t>(HistogramPartBytes((kPartitionBins + 1) * sizeof(uint32_t)));
+
 // Shared memory that blocks have for themselves, beside what strategies deal out.
-inline constexpr uint32_t kHistogramOwnBytes = 16;
+inline constexpr uint32_t kHistogramOwnBytes = 64;
 
 // Values of a sample of 8 bits, and the most channels that can be counted by value: their places in
 // a word of four samples are always the same.

@@ -96,6 +96,28 @@ TEST(HistogramStrategyTest, PartsGrowWithTheBins) {
   EXPECT_EQ(Choose(ShapeOf(1'048'576), kHopper).method, HistogramMethod::kGlobal);
 }
 
+TEST(HistogramStrategyTest, VeryManyBinsAreCountedByPartitions) {
+  HistogramShape shape = ShapeOf(262'144);
+  shape.can_split = true;
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kParts);
+  for (const uint64_t bins : {262'145, 524'288, 1'048'576, 4'194'304}) {
+    shape.bin_count = bins;
+    const HistogramStrategy strategy = Choose(shape, kHopper);
+    EXPECT_EQ(strategy.method, HistogramMethod::kPartitions) << bins;
+    EXPECT_EQ(strategy.part_count, (bins + 32'767) / 32'768);
+    EXPECT_EQ(strategy.bins_per_block, 32'768);
+  }
+  EXPECT_NE(Choose(shape, kTuring).method, HistogramMethod::kPartitions);
+  shape.bin_count = 4'194'305;
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
+  shape.bin_count = 524'288;
+  shape.sample_count = (uint64_t{1} << 22) - 1;
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kParts);
+  shape.can_split = false;
+  shape.sample_count = uint64_t{1} << 28;
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kParts);
+}
+
 TEST(HistogramStrategyTest, SamplesOf8BitsAreCountedByValue) {
   for (const uint64_t bins : {1, 256, 100'000, 10'000'000}) {
     HistogramShape shape = ShapeOf(bins);
@@ -125,6 +147,20 @@ TEST(HistogramStrategyTest, FewSumsOfWeightsHaveCopies) {
   EXPECT_EQ(strategy.copies, 32);
   EXPECT_EQ(strategy.shared_bytes, 16 * 32 * 11 * sizeof(uint64_t));
   EXPECT_EQ(Choose(ShapeOf(16, 69), kHopper).copies, 4);
+}
+
+TEST(HistogramStrategyTest, WindowsTakeLessRoomThanSums) {
+  HistogramShape shape = ShapeOf(16'384, 11);
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
+  shape.has_windows = true;
+  const HistogramStrategy strategy = Choose(shape, kHopper);
+  EXPECT_EQ(strategy.method, HistogramMethod::kShared);
+  EXPECT_TRUE(strategy.in_windows);
+  EXPECT_EQ(strategy.shared_bytes, 16'384 * 12);
+  shape.bin_count = 16;
+  EXPECT_EQ(Choose(shape, kHopper).copies, 32);
+  shape.bin_count = 20'000;
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
 }
 
 TEST(HistogramStrategyTest, EdgesAreSharedWhereThereIsRoom) {
@@ -174,6 +210,7 @@ TEST(HistogramStrategyTest, NothingNeedsMoreSharedMemoryThanThereIs) {
                                .weight_words = weight_words};
           EXPECT_LE(Choose(shape, limits).shared_bytes, limits.shared_bytes_max);
           shape.has_cells = weight_words == 0;
+          shape.can_split = weight_words == 0;
           EXPECT_LE(Choose(shape, limits).shared_bytes, limits.shared_bytes_max);
         }
       }
@@ -211,6 +248,7 @@ TEST(HistogramStrategyTest, AForcedMethodThatCannotBeHadIsAnError) {
   EXPECT_EQ(code(60'000, 0, kHopper, HistogramMethod::kShared), kError);
   EXPECT_EQ(code(1'048'576, 0, kHopper, HistogramMethod::kParts), kError);
   EXPECT_EQ(code(100, 11, kHopper, HistogramMethod::kParts), kError);
+  EXPECT_EQ(code(524'288, 0, kHopper, HistogramMethod::kPartitions), kError);
   EXPECT_EQ(code(100, 0, kHopper, HistogramMethod::kValues), kError);
 }
 
@@ -218,6 +256,7 @@ TEST(HistogramStrategyTest, NamesAreThoseOfTheDocuments) {
   EXPECT_STREQ(HistogramMethodName(HistogramMethod::kValues), "histogram/values");
   EXPECT_STREQ(HistogramMethodName(HistogramMethod::kShared), "histogram/shared");
   EXPECT_STREQ(HistogramMethodName(HistogramMethod::kParts), "histogram/parts");
+  EXPECT_STREQ(HistogramMethodName(HistogramMethod::kPartitions), "histogram/partitions");
   EXPECT_STREQ(HistogramMethodName(HistogramMethod::kGlobal), "histogram/global");
 }
 

@@ -1,6 +1,6 @@
-// How warps share out the samples of an array as vectors of 16 bytes: they draw turns, so that none
-// waits for others at the end, and the vectors of a turn are on their way while those of the one
-// before it are counted.
+// How warps share out the samples of an array, or of two, as vectors of 16 bytes: they draw turns,
+// so that none waits for others at the end, and the vectors of a turn are on their way while those
+// of the one before it are counted.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_TURNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_TURNS_CUH_
 
@@ -13,14 +13,17 @@
 namespace gridfold::kernels::cuda {
 
 inline constexpr uint32_t kWarpLanes = 32;
-inline constexpr uint32_t kTurnVectors = 4;  // Of each lane.
+inline constexpr uint32_t kTurnVectors = 4;  // Of each lane, of all arrays together.
 inline constexpr uint32_t kVectorBytes = 16;
 
-// Samples of a vector, and of a warp's turn.
 template <class T>
 inline constexpr uint32_t kVectorSamples = kVectorBytes / sizeof(T);
-template <class T>
-inline constexpr uint32_t kTurnSamples = kVectorSamples<T>* kTurnVectors* kWarpLanes;
+
+// Vectors of the same samples' numbers in each array.
+template <uint32_t kArrays>
+struct VectorRow {
+  uint4 of[kArrays];
+};
 
 // Sample j of a vector.
 template <class T>
@@ -45,28 +48,44 @@ __device__ inline T SampleOf(const uint4& vector, uint32_t j) {
   }
 }
 
-// The samples of an array: the whole turns of kVectors vectors in it, and what is left before and
-// after them.
-template <class T, uint32_t kVectors = kTurnVectors* kWarpLanes>
+// Samples before the first whole vector of an array, which is as long as this or longer.
+template <class T>
+__device__ inline uint32_t SamplesBeforeVectors(const void* array) {
+  const uint32_t misaligned =
+      static_cast<uint32_t>(reinterpret_cast<uintptr_t>(array) % kVectorBytes);
+  return misaligned == 0 ? 0 : (kVectorBytes - misaligned) / static_cast<uint32_t>(sizeof(T));
+}
+
+// The samples of one array, or of two that begin at the same distance from a vector: the whole
+// turns of vectors in it, and what is left before and after them.
+template <class T, uint32_t kArrays = 1, uint32_t kTurnRows = kTurnVectors / kArrays>
 struct TurnRange {
-  const uint4* vectors;  // Of the block's first turn.
-  uint64_t stride;       // Vectors from a turn of the block to its next.
-  uint32_t count;        // Turns of this block.
+  static constexpr uint32_t kRows = kTurnRows;  // Vectors of each lane and array.
+  static constexpr uint32_t kTurnSamples = kVectorSamples<T> * kRows * kWarpLanes;
+
+  const uint4* vectors;     // Of the block's first turn, of this lane.
+  int64_t second_distance;  // Vectors from those of the first array to those of the second.
+  uint64_t stride;          // Vectors from a turn of the block to its next.
+  uint32_t count;           // Turns of this block.
   const T* samples;
   uint64_t head;  // Samples before the first turn of all.
   uint64_t tail;  // Index of the first sample after the last.
   uint64_t sample_count;
 
-  __device__ TurnRange(const void* array, uint64_t array_samples, const BlockShare& block)
-      : samples(static_cast<const T*>(array)), sample_count(array_samples) {
-    const uint32_t misaligned =
-        static_cast<uint32_t>(reinterpret_cast<uintptr_t>(array) % kVectorBytes);
-    head = misaligned == 0 ? 0 : (kVectorBytes - misaligned) / sizeof(T);
+  // `second` is not used of one array.
+  __device__ TurnRange(const void* array, const void* second, uint64_t array_samples,
+                       const BlockShare& block)
+      : second_distance((reinterpret_cast<intptr_t>(second) - reinterpret_cast<intptr_t>(array)) /
+                        int64_t{kVectorBytes}),
+        samples(static_cast<const T*>(array)),
+        head(SamplesBeforeVectors<T>(array)),
+        sample_count(array_samples) {
     if (head > sample_count) head = sample_count;
-    constexpr uint32_t kSamples = kVectors * kVectorSamples<T>;
-    const uint64_t turns = (sample_count - head) / kSamples;
-    tail = head + turns * kSamples;
-    vectors = reinterpret_cast<const uint4*>(samples + head) + uint64_t{block.rank} * kVectors;
+    const uint64_t turns = (sample_count - head) / kTurnSamples;
+    tail = head + turns * kTurnSamples;
+    constexpr uint32_t kVectors = kRows * kWarpLanes;
+    vectors = reinterpret_cast<const uint4*>(samples + head) + uint64_t{block.rank} * kVectors +
+              threadIdx.x % kWarpLanes;
     stride = uint64_t{block.count} * kVectors;
     count = static_cast<uint32_t>(
         turns > block.rank ? (turns - block.rank + block.count - 1) / block.count : 0);
@@ -74,14 +93,23 @@ struct TurnRange {
 
   __device__ const uint4* Of(uint32_t turn) const { return vectors + turn * stride; }
 
-  // Calls visit(sample, index) for what is in no turn; one block does, with all its threads.
+  // Row k of those that begin at `first`.
+  __device__ VectorRow<kArrays> Load(const uint4* first, uint32_t k) const {
+    VectorRow<kArrays> row;
+#pragma unroll
+    for (uint32_t a = 0; a < kArrays; ++a) {
+      row.of[a] = first[k * kWarpLanes + a * second_distance];
+    }
+    return row;
+  }
+
+  // Calls visit(index) for the samples that are in no turn; one block does, with all its threads.
   template <class Visit>
   __device__ void VisitRest(Visit&& visit) const {
     const uint64_t rest = head + (sample_count - tail);
 #pragma unroll 1
     for (uint64_t i = threadIdx.x; i < rest; i += blockDim.x) {
-      const uint64_t index = i < head ? i : tail + (i - head);
-      visit(samples[index], index);
+      visit(i < head ? i : tail + (i - head));
     }
   }
 };
@@ -100,30 +128,29 @@ __device__ inline uint32_t DrawTurn(uint32_t* drawn) {
   return __shfl_sync(~0u, turn, 0);
 }
 
-// Calls visit(vector) for all vectors of the turns [begin, end) that this warp draws from `drawn`,
-// in shared memory, which is `begin` plus the number of warps at first. Draws one turn ahead of the
+// Calls visit(row) for all rows of the turns [begin, end) that this warp draws from `drawn`, in
+// shared memory, which is `begin` plus the number of warps at first. Draws one turn ahead of the
 // one that is loaded, so that nothing waits for the draw.
-template <class T, class Visit>
-__device__ inline void VisitTurns(const TurnRange<T>& range, uint32_t begin, uint32_t end,
+template <class T, uint32_t kArrays, class Visit>
+__device__ inline void VisitTurns(const TurnRange<T, kArrays>& range, uint32_t begin, uint32_t end,
                                   uint32_t* drawn, Visit&& visit) {
+  constexpr uint32_t kRows = TurnRange<T, kArrays>::kRows;
   uint32_t turn = begin + threadIdx.x / kWarpLanes;
   if (turn >= end) return;
-  const auto own_vectors = [&](uint32_t t) { return range.Of(t) + threadIdx.x % kWarpLanes; };
-  uint4 vectors[kTurnVectors];
+  VectorRow<kArrays> rows[kRows];
 #pragma unroll
-  for (uint32_t k = 0; k < kTurnVectors; ++k) vectors[k] = own_vectors(turn)[k * kWarpLanes];
+  for (uint32_t k = 0; k < kRows; ++k) rows[k] = range.Load(range.Of(turn), k);
   uint32_t next = DrawTurn(drawn);
   for (;;) {
-    // Behind the last turn its own vectors are loaded again, for nothing: that takes no test of
-    // each.
+    // Behind the last turn its own rows are loaded again, for nothing: that takes no test of each.
     const bool is_last = next >= end;
-    const uint4* const at = own_vectors(is_last ? turn : next);
+    const uint4* const at = range.Of(is_last ? turn : next);
     const uint32_t after_next = DrawTurn(drawn);
 #pragma unroll
-    for (uint32_t k = 0; k < kTurnVectors; ++k) {
-      const uint4 vector = vectors[k];
-      vectors[k] = at[k * kWarpLanes];
-      visit(vector);
+    for (uint32_t k = 0; k < kRows; ++k) {
+      const VectorRow<kArrays> row = rows[k];
+      rows[k] = range.Load(at, k);
+      visit(row);
     }
     if (is_last) return;
     turn = next;
@@ -131,12 +158,13 @@ __device__ inline void VisitTurns(const TurnRange<T>& range, uint32_t begin, uin
   }
 }
 
-// Calls visit(vector) for the vectors of all turns of the block, and flush() after every
+// Calls visit(row) for the rows of all turns of the block, and flush() after every
 // `turns_per_flush` of them and at the end. All threads of the block; `drawn` is one word of its
 // shared memory.
-template <class T, class Visit, class Flush>
-__device__ inline void VisitTurnsAndFlush(const TurnRange<T>& range, uint64_t turns_per_flush,
-                                          uint32_t* drawn, Visit&& visit, Flush&& flush) {
+template <class T, uint32_t kArrays, class Visit, class Flush>
+__device__ inline void VisitTurnsAndFlush(const TurnRange<T, kArrays>& range,
+                                          uint64_t turns_per_flush, uint32_t* drawn, Visit&& visit,
+                                          Flush&& flush) {
   uint64_t begin = 0;
   do {
     const uint64_t end = min(begin + turns_per_flush, uint64_t{range.count});

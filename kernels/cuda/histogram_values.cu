@@ -38,7 +38,7 @@ class ValueCounter {
 
   // Adds the counts to those of the values' bins, in device memory.
   __device__ void Flush() {
-    counters_.Flush([&](uint32_t i, unsigned long long total) {
+    counters_.Flush(0, [&](uint32_t i, unsigned long long total) {
       const uint32_t channel = i / kByteValues;
       const T value = static_cast<T>(i % kByteValues);
       const ChannelBins& bins = ChannelBinsOf(arguments_, channel);
@@ -87,12 +87,13 @@ __global__ void __launch_bounds__(kHistogramThreads)
   __syncthreads();
 
   const BlockShare block = BlockShare::Of(1);
-  const TurnRange<T> range(arguments.samples, arguments.sample_count, block);
+  const TurnRange<T> range(arguments.samples, nullptr, arguments.sample_count, block);
   ValueCounter<T> counter(arguments, counters, range.head);
-  if (block.rank == 0) range.VisitRest([&](T x, uint64_t index) { counter.Count(x, index); });
+  if (block.rank == 0)
+    range.VisitRest([&](uint64_t index) { counter.Count(range.samples[index], index); });
   VisitTurnsAndFlush(
-      range, arguments.TurnsPerFlush(kTurnSamples<T>), &drawn,
-      [&](const uint4& vector) { counter.Count(vector); }, [&] { counter.Flush(); });
+      range, arguments.TurnsPerFlush(range.kTurnSamples), &drawn,
+      [&](const VectorRow<1>& row) { counter.Count(row.of[0]); }, [&] { counter.Flush(); });
 }
 
 }  // namespace

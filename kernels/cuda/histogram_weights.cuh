@@ -81,6 +81,33 @@ __device__ inline int64_t SumOverGroup(const cooperative_groups::coalesced_group
   return static_cast<int64_t>(high) * 0x10000 + low;
 }
 
+// The sums of the bins of one pass, in device memory.
+class GlobalSums {
+ public:
+  __device__ explicit GlobalSums(const HistogramArguments& arguments) : arguments_(arguments) {}
+
+  __device__ bool Has(uint64_t bin) const {
+    return bin - arguments_.first_bin < arguments_.pass_bin_count;
+  }
+
+  __device__ void AddFlags(uint64_t bin, uint32_t flags) {
+    atomicOr(WordOf(bin, arguments_.weight_layout.words - 1),
+             static_cast<unsigned long long>(flags));
+  }
+
+  __device__ void AddDigit(uint64_t bin, uint32_t digit, int64_t value) {
+    atomicAdd(WordOf(bin, digit), static_cast<unsigned long long>(value));
+  }
+
+ private:
+  __device__ unsigned long long* WordOf(uint64_t bin, uint32_t word) const {
+    return reinterpret_cast<unsigned long long*>(arguments_.counters) +
+           (bin - arguments_.first_bin) * arguments_.weight_layout.words + word;
+  }
+
+  const HistogramArguments& arguments_;
+};
+
 // Adds the weight to the sum of its bin in `table`. Threads of a warp that add to the same digits
 // as its first one do so together where they are several: all threads, where the data is constant.
 template <class Table>

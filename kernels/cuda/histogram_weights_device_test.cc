@@ -49,9 +49,14 @@ class HistogramWeightsDeviceTest : public HistogramDeviceTest {
   // Sums the weights of samples by integer bins, and expects exact sums and states.
   void Check(Distribution distribution, uint64_t bins, uint32_t channels,
              const HistogramOverrides& overrides) {
-    const uint64_t count = kSampleCount / channels * channels;
+    Check(distribution, bins, channels, overrides,
+          MakeWeights<W>(kSampleCount / channels * channels));
+  }
+
+  void Check(Distribution distribution, uint64_t bins, uint32_t channels,
+             const HistogramOverrides& overrides, const std::vector<W>& weights) {
+    const uint64_t count = weights.size();
     const auto x = MakeSamples<int32_t>(distribution, count, 0, static_cast<double>(bins));
-    const std::vector<W> weights = MakeWeights<W>(count);
     HistogramSpec spec = SpecOf({IntegerBinsSpec{0, bins}});
     spec.channel_count = channels;
     spec.weight_type = kType;
@@ -129,6 +134,42 @@ TYPED_TEST(HistogramWeightsDeviceTest, SeveralPasses) {
       for (const uint64_t bytes : {20'000, 1}) {
         this->Check(Distribution::kUniform, 40, channels,
                     {.method = method, .weight_bytes_max = bytes});
+      }
+    }
+  }
+}
+
+// Of which most fit a window (numerics/weight_window.h), or its lower one, or neither.
+std::vector<float> WindowWeights(int kind, uint64_t count) {
+  std::mt19937_64 random(kind);
+  std::vector<float> weights(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    const double u = static_cast<double>(random() >> 11) * 0x1p-53;
+    switch (kind) {
+      case 0: weights[i] = static_cast<float>(u); break;
+      case 1: weights[i] = static_cast<float>(u * u * u * u * u * u); break;
+      case 2:
+        weights[i] = static_cast<float>(std::ldexp(u - 0.5, -static_cast<int>(i % 50)));
+        break;
+      case 3: weights[i] = static_cast<float>((u - 0.5) * 1e-36); break;
+      case 4: weights[i] = static_cast<float>((u - 0.5) * 6e38); break;
+      default: weights[i] = i % 1000 == 7 ? -1e9F : i % 3 == 0 ? -0.0F : 0.75F; break;
+    }
+  }
+  return weights;
+}
+
+using HistogramFloatWeightsDeviceTest = HistogramWeightsDeviceTest<float>;
+TEST_F(HistogramFloatWeightsDeviceTest, WindowsOfAnyWeights) {
+  for (int kind = 0; kind < 6; ++kind) {
+    for (const Distribution distribution : kDistributions) {
+      for (const uint64_t bins : {3, 1000, 16'384}) {
+        SCOPED_TRACE(testing::Message()
+                     << "weights " << kind << ", " << bins << " bins, distribution "
+                     << static_cast<int>(distribution));
+        Check(distribution, bins, 1, {.method = HistogramMethod::kShared},
+              WindowWeights(kind, kSampleCount));
+        if (HasFailure()) return;
       }
     }
   }

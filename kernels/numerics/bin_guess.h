@@ -14,6 +14,9 @@
 // scale by u * r for samples in range, the offset by u(2r + 2^20), the sum by 2^-32, a 64-bit
 // integer rounded to a double by u * r. In all less than 2^-50 * r + 2^-31; kErrorPerReach and
 // kErrorMin are twice that.
+//
+// Bins that begin at 0 have a bound of their own, so that samples which are 0, of which there often
+// are many, are in the first bin for sure. See GuardFromZero.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_BIN_GUESS_H_
 #define GRIDFOLD_KERNELS_NUMERICS_BIN_GUESS_H_
 
@@ -31,10 +34,11 @@
 namespace gridfold::kernels {
 
 struct BinGuesser {
-  double scale = 0;        // Bins per unit.
+  double scale = 0;        // Cells of 2^shift bins per unit.
   double offset = 0;       // What makes of a sample's product with `scale` a BinGuess.
-  uint32_t bin_count = 0;  // At most kGuessedBinsMax.
+  uint32_t bin_count = 0;  // At most kGuessedBinsMax cells of them.
   uint32_t guard = 0;      // Smaller fractions are too near to an edge.
+  uint32_t shift = 0;
   BinLayout bins;  // kEven, also for integer bins: the bounds are the first and last integer.
 };
 
@@ -44,6 +48,7 @@ struct BinGuess {
 };
 
 inline constexpr uint32_t kGuessedBinsMax = (1 << 20) - 1;
+inline constexpr uint32_t kGuessShiftMax = 4;
 
 namespace bin_guess_internal {
 
@@ -80,7 +85,7 @@ inline bool EdgesAreOnGrid(const BinLayout& even, int bits) {
   const auto is_whole = [](double x) { return std::floor(x) == x; };
   const double n = static_cast<double>(even.bin_count);
   const double reach = std::max(std::fabs(even.lower), std::fabs(even.upper)) + n * even.step;
-  return std::ldexp(reach, bits) < 0x1p52 && is_whole(std::ldexp(even.lower, bits)) &&
+  return std::ldexp(reach, bits) <= 0x1p52 && is_whole(std::ldexp(even.lower, bits)) &&
          is_whole(std::ldexp(even.step, bits)) && n * even.step + even.lower == even.upper;
 }
 
@@ -115,19 +120,54 @@ inline std::optional<double> IntegersFromEdges(const BinLayout& layout, const Bi
 }
 
 // Whether bins are a power of two wide, and all that is computed of them exact but for the last
-// rounding.
-inline bool IsExact(const BinLayout& even, double scale) {
+// rounding. `scale` is in bins, of which a cell has 2^shift.
+inline bool IsExact(const BinLayout& even, double scale, int shift) {
   int exponent;
   if (std::frexp(even.step, &exponent) != 0.5) return false;
   const double lower = even.lower * scale;
-  if (lower / scale != even.lower || !AddsExactly(kBase, -lower)) return false;
+  if (lower / scale != even.lower || !AddsExactly(std::ldexp(kBase, shift), -lower)) return false;
   // In bin widths the grid is that of the lower bound.
   BinLayout unit = even;
   unit.lower = lower;
   unit.upper = even.upper * scale;
   unit.step = 1;
-  return unit.upper / scale == even.upper && EdgesAreOnGrid(unit, 32) &&
+  return unit.upper / scale == even.upper && EdgesAreOnGrid(unit, 32 - shift) &&
          std::fabs(even.lower) <= 0x1p53 && std::fabs(even.upper) <= 0x1p53;
+}
+
+// What the errors of a guess come to, in bin widths.
+inline double GuessError(const BinGuesser& guesser) {
+  const BinLayout& even = guesser.bins;
+  const double reach = std::max(std::fabs(even.lower), std::fabs(even.upper)) / even.step;
+  return kErrorPerReach * reach + std::ldexp(kErrorMin, static_cast<int>(guesser.shift));
+}
+
+// Lets guesses lie this much behind the sample, in bin widths.
+inline void SetOffset(BinGuesser& guesser, double distance) {
+  guesser.offset = kBase + std::ldexp(distance, -static_cast<int>(guesser.shift)) -
+                   guesser.bins.lower * guesser.scale;
+}
+
+// For bins from 0 on and guesses that are rounded down. A scale that is a little too small, by more
+// than edges and samples are rounded by, makes all errors but the offset's, which is exact, those
+// of one side: whoever does not reach edge i has a guess below i + offset, and whoever does, one of
+// i at least, if the offset makes up for the last edge. So that offset is the guard; 0 has just it,
+// and what is negative less.
+inline void GuardFromZero(BinGuesser& guesser) {
+  const double fraction = std::ldexp(0x1p-32, static_cast<int>(guesser.shift));
+  const double late = 0x1p-48 * static_cast<double>(guesser.bin_count);
+  const double distance = (std::ceil(late / fraction) + 2) * fraction;
+  guesser.scale *= 1 - 0x1p-50;
+  SetOffset(guesser, distance);
+  guesser.guard = static_cast<uint32_t>(distance * 0x1p32);
+}
+
+// Sets a guesser to the bound above, which is twice of what rounding down needs.
+inline void GuardBothSides(BinGuesser& guesser) {
+  const double error = GuessError(guesser);
+  guesser.scale = std::ldexp(1 / guesser.bins.step, -static_cast<int>(guesser.shift));
+  SetOffset(guesser, error);
+  guesser.guard = static_cast<uint32_t>(std::ceil(2 * error * 0x1p32)) + 1;
 }
 
 }  // namespace bin_guess_internal
@@ -137,11 +177,14 @@ inline bool IsExact(const BinLayout& even, double scale) {
 enum class GuessRounding : uint8_t { kDown, kNearest };
 
 // For samples of an integer type or any. Nothing where guesses would be sure of too few samples:
-// tables, too many bins, or bins too far from 0 for their width.
+// tables, too many bins, or bins too far from 0 for their width. Guesses of a guesser with a shift,
+// which takes that many times more bins, are made by GuessCellBin. Requires shift <=
+// kGuessShiftMax.
 inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, bool integer_samples,
-                                                GuessRounding rounding = GuessRounding::kDown) {
+                                                GuessRounding rounding = GuessRounding::kDown,
+                                                uint32_t shift = 0) {
   using namespace bin_guess_internal;
-  if (layout.bin_count > kGuessedBinsMax) return std::nullopt;
+  if (layout.bin_count > uint64_t{kGuessedBinsMax} << shift) return std::nullopt;
   const std::optional<BinLayout> even = EvenLayoutOf(layout);
   if (!even.has_value()) return std::nullopt;
   const double scale = 1 / even->step;
@@ -151,21 +194,27 @@ inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, bool in
   if (!(reach <= kReachMax) || !(scale <= kScaleMax) || !(scale >= 1 / kScaleMax)) {
     return std::nullopt;
   }
-  BinGuesser guesser{.scale = scale,
-                     .offset = kBase - even->lower * scale,
+  const int cell_bits = static_cast<int>(shift);
+  BinGuesser guesser{.scale = std::ldexp(scale, -cell_bits),
                      .bin_count = static_cast<uint32_t>(even->bin_count),
+                     .shift = shift,
                      .bins = *even};
-  const double error = kErrorPerReach * reach + kErrorMin;
+  SetOffset(guesser, 0);
   if (integer_samples) {
+    const double error = GuessError(guesser);
     if (const std::optional<double> distance = IntegersFromEdges(layout, *even, error)) {
-      guesser.offset = kBase + *distance - even->lower * scale;
+      SetOffset(guesser, *distance);
       return guesser;
     }
   }
   // Just below an edge, rounding to the nearest would reach it.
-  if (rounding == GuessRounding::kDown && IsExact(*even, scale)) return guesser;
-  guesser.offset = kBase + error - even->lower * scale;
-  guesser.guard = static_cast<uint32_t>(std::ceil(2 * error * 0x1p32)) + 1;
+  const bool rounds_down = rounding == GuessRounding::kDown;
+  if (rounds_down && IsExact(*even, scale, cell_bits)) return guesser;
+  if (rounds_down && even->lower == 0) {
+    GuardFromZero(guesser);
+  } else {
+    GuardBothSides(guesser);
+  }
   return guesser;
 }
 
@@ -180,6 +229,16 @@ GRIDFOLD_HD inline BinGuess GuessBin(const BinGuesser& guesser, T x) {
   const uint64_t bits = std::bit_cast<uint64_t>(sum);
   return {static_cast<uint32_t>(bits >> 32) - kBaseHighWord, static_cast<uint32_t>(bits)};
 #endif
+}
+
+// The same for guessers of any shift.
+template <class T>
+GRIDFOLD_HD inline BinGuess GuessCellBin(const BinGuesser& guesser, T x) {
+  const BinGuess cell = GuessBin(guesser, x);
+  const uint64_t bins = (uint64_t{cell.bin} << 32 | cell.fraction) << guesser.shift;
+  // What is in no cell may not be shifted into one.
+  return {cell.bin <= kGuessedBinsMax ? static_cast<uint32_t>(bins >> 32) : ~uint32_t{0},
+          cell.fraction << guesser.shift};
 }
 
 // Whether the sample is in the guessed bin.

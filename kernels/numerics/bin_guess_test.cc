@@ -30,7 +30,7 @@ struct Tally {
 
 template <class T>
 void ExpectLocated(const BinGuesser& guesser, const BinLayout& bins, T x, Tally& tally) {
-  const BinGuess guess = GuessBin(guesser, x);
+  const BinGuess guess = guesser.shift == 0 ? GuessBin(guesser, x) : GuessCellBin(guesser, x);
   const bool sure = IsSure(guesser, guess);
   const int64_t located = sure ? guess.bin : ResolveGuess(guesser, guess, x);
   ++tally.samples;
@@ -42,8 +42,8 @@ void ExpectLocated(const BinGuesser& guesser, const BinLayout& bins, T x, Tally&
 
 // All samples around every edge, and random ones; false where there is no guesser.
 template <class T>
-bool ExpectExact(const BinLayout& bins, Tally& tally) {
-  const auto guesser = MakeBinGuesser(bins, IntegerElement<T>);
+bool ExpectExact(const BinLayout& bins, Tally& tally, uint32_t shift = 0) {
+  const auto guesser = MakeBinGuesser(bins, IntegerElement<T>, GuessRounding::kDown, shift);
   if (!guesser.has_value()) return false;
   // Around the edges of every bin, or of some of very many.
   const uint64_t stride = bins.bin_count / 5000 + 1;
@@ -83,6 +83,44 @@ TYPED_TEST(BinGuessTest, EvenBinsAreThoseOfTheEdges) {
     }
   }
   EXPECT_GT(tally.samples, 0);
+}
+
+TYPED_TEST(BinGuessTest, CellsOfSeveralBins) {
+  Tally tally;
+  for (uint32_t shift = 1; shift <= kGuessShiftMax; ++shift) {
+    for (const uint64_t n : {uint64_t{1}, uint64_t{1000}, uint64_t{1} << 19, uint64_t{1} << 20,
+                             uint64_t{3'000'001}, uint64_t{1} << 22}) {
+      for (const auto& [lower, upper] : {std::pair(-1.0, 1.0),
+                                         {0.0, 1.0},
+                                         {0.0, 4194304.0},
+                                         {0.0, 0x1p30},
+                                         {-1e6, 3.7e5},
+                                         {0.0, 1e-40},
+                                         {0.1, 0.3}}) {
+        ExpectExact<TypeParam>(BinLayout::Even(lower, upper, n), tally, shift);
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+  EXPECT_GT(tally.samples, 10'000);
+}
+
+TYPED_TEST(BinGuessTest, ZeroIsInTheFirstOfBinsFromZeroForSure) {
+  for (uint32_t shift = 0; shift <= kGuessShiftMax; ++shift) {
+    for (const uint64_t n : {1, 3, 1000, 57'344, 98'304, 1'048'575}) {
+      for (const double upper : {1.0, 0.3, 1e-6, 0x1p30, 12345.0}) {
+        const BinGuesser guesser =
+            MakeBinGuesser(BinLayout::Even(0, upper, n), IntegerElement<TypeParam>,
+                           GuessRounding::kDown, shift)
+                .value();
+        for (const double zero : {0.0, -0.0}) {
+          const BinGuess guess = GuessCellBin(guesser, SampleOf<TypeParam>(zero));
+          EXPECT_EQ(guess.bin, 0);
+          EXPECT_TRUE(IsSure(guesser, guess)) << n << " bins to " << upper;
+        }
+      }
+    }
+  }
 }
 
 TYPED_TEST(BinGuessTest, RandomLayouts) {
@@ -163,15 +201,20 @@ TEST(GridBinGuessTest, EdgesOnAGridAreNeverNear) {
 }
 
 TEST(FloatBinGuessTest, BinsAPowerOfTwoWideAreAlwaysSure) {
-  for (const auto& [lower, upper, n] :
-       {std::tuple(0.0, 1.0, 256), {-1.0, 1.0, 65'536}, {0.0, 256.0, 256}, {-8.0, 24.0, 64}}) {
+  for (const auto& [lower, upper, n, shift] : {std::tuple(0.0, 1.0, 256, 0u),
+                                               {-1.0, 1.0, 65'536, 0u},
+                                               {0.0, 256.0, 256, 0u},
+                                               {-8.0, 24.0, 64, 0u},
+                                               {0.0, 1.0, 524'288, 0u},
+                                               {0.0, 1.0, 1 << 20, 1u},
+                                               {0.0, 1.0, 1 << 22, 3u}}) {
     const BinLayout bins = BinLayout::Even(lower, upper, n);
-    const BinGuesser guesser = MakeBinGuesser(bins, false).value();
+    const BinGuesser guesser = MakeBinGuesser(bins, false, GuessRounding::kDown, shift).value();
     EXPECT_EQ(guesser.guard, 0);
     for (uint64_t i = 0; i < bins.bin_count; ++i) {
       const float x = static_cast<float>(EvenEdge(bins, i));
-      EXPECT_TRUE(IsSure(guesser, GuessBin(guesser, x)));
-      EXPECT_TRUE(IsSure(guesser, GuessBin(guesser, std::nextafter(x, 1e30F))));
+      EXPECT_TRUE(IsSure(guesser, GuessCellBin(guesser, x)));
+      EXPECT_TRUE(IsSure(guesser, GuessCellBin(guesser, std::nextafter(x, 1e30F))));
     }
   }
 }

@@ -1,0 +1,82 @@
+#include "kernels/cuda/histogram_guesses.h"
+
+#include <optional>
+
+#include "kernels/numerics/bin_guess.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+constexpr uint64_t kVectorBytes = 16;
+
+uint64_t Misalignment(const void* array) {
+  return reinterpret_cast<uintptr_t>(array) % kVectorBytes;
+}
+
+// Whether whole vectors begin at the same samples of both arrays.
+bool AreAlike(const DeviceSpan& a, const DeviceSpan& b) {
+  return Misalignment(a.data) == Misalignment(b.data);
+}
+
+// Whether the weights can be summed in windows, which do not tell what a state has to say of
+// negative zeros.
+bool HasWindows(const HistogramPlan& plan, const DeviceHistogramInput& input) {
+  return plan.weight_type == ElementType::kFloat32 && !plan.return_states &&
+         plan.channel_count == 1 && !plan.two_dimensional &&
+         FindWindowWeightsKernel(plan.array.element_type) != nullptr &&
+         AreAlike(input.samples, input.weights);
+}
+
+// The kind that the plan's shape and the arrays' places allow.
+GuessKind KindOf(const HistogramPlan& plan, const DeviceHistogramInput& input) {
+  if (plan.weight_type.has_value()) {
+    return HasWindows(plan, input) ? GuessKind::kWeighted : GuessKind::kNone;
+  }
+  if (plan.two_dimensional) {
+    return AreAlike(input.samples, input.y_samples) ? GuessKind::kPlane : GuessKind::kNone;
+  }
+  if (plan.channel_count == 1) return GuessKind::kOneChannel;
+  const uint64_t vector_samples = kVectorBytes / ElementSize(plan.array.element_type);
+  const bool is_whole =
+      kFewChannels % plan.channel_count == 0 && vector_samples % plan.channel_count == 0;
+  return is_whole ? GuessKind::kChannels : GuessKind::kNone;
+}
+
+// Only kernels for partitions of one channel's bins take so many that they need one.
+uint32_t ShiftOf(GuessKind kind, uint64_t bin_count) {
+  uint32_t shift = 0;
+  if (kind != GuessKind::kOneChannel) return shift;
+  while (shift < kGuessShiftMax && bin_count > uint64_t{kGuessedBinsMax} << shift) ++shift;
+  return shift;
+}
+
+// Of the layouts that the kind takes; of a channel, from that of the first whole vector on.
+uint32_t ChannelOf(const HistogramPlan& plan, const DeviceHistogramInput& input, GuessKind kind,
+                   uint32_t place) {
+  if (kind == GuessKind::kOneChannel || kind == GuessKind::kWeighted) return 0;
+  if (kind == GuessKind::kPlane) return place % 2;
+  const uint64_t before = (kVectorBytes - Misalignment(input.samples.data)) % kVectorBytes /
+                          ElementSize(plan.array.element_type);
+  return static_cast<uint32_t>((before + place) % plan.channel_count);
+}
+
+}  // namespace
+
+HistogramGuesses GuessesOf(const HistogramPlan& plan, const DeviceHistogramInput& input,
+                           const HistogramTables& tables) {
+  HistogramGuesses result{.kind = KindOf(plan, input)};
+  if (result.kind == GuessKind::kNone) return result;
+  for (uint32_t place = 0; place < kFewChannels; ++place) {
+    const uint32_t channel = ChannelOf(plan, input, result.kind, place);
+    const ChannelBins& bins = tables.few_channels[channel];
+    const std::optional<BinGuesser> guesser =
+        MakeBinGuesser(bins.layout, !IsFloatingPoint(plan.array.element_type), GuessRounding::kDown,
+                       ShiftOf(result.kind, bins.layout.bin_count));
+    if (!guesser.has_value()) return {};
+    result.guesses[place] = {*guesser, static_cast<uint32_t>(bins.first_bin), channel};
+  }
+  return result;
+}
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,35 @@
+// Whether and how the bins of a histogram can be guessed (numerics/bin_guess.h). For histogram*.cc
+// only.
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_GUESSES_H_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_GUESSES_H_
+
+#include <array>
+#include <cstdint>
+
+#include "kernels/cuda/histogram.h"
+#include "kernels/cuda/histogram_arguments.h"
+#include "kernels/cuda/histogram_tables.h"
+#include "kernels/histogram.h"
+
+namespace gridfold::kernels::cuda {
+
+enum class GuessKind : uint8_t {
+  kNone,
+  kOneChannel,
+  kChannels,  // Of which a vector of 16 bytes holds whole rounds.
+  kPlane,     // Two dimensions.
+  kWeighted,  // One channel, with float32 weights in vectors beside the samples.
+};
+
+struct HistogramGuesses {
+  GuessKind kind = GuessKind::kNone;
+  std::array<ChannelGuess, kFewChannels> guesses = {};  // As HistogramArguments has them.
+};
+
+// Guessers for the bins in `tables`, as far as there are kernels that use them.
+HistogramGuesses GuessesOf(const HistogramPlan& plan, const DeviceHistogramInput& input,
+                           const HistogramTables& tables);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_GUESSES_H_

@@ -1,0 +1,160 @@
+// How the bins of samples are guessed: along one axis, of several channels, or of two axes.
+//
+// A locator has
+//   kArrays            arrays that samples are read from
+//   Guessed            a guess, with a member `bin`: the sample's counter, of those of all
+//   channels,
+//                      or any number where it is not sure
+//   Guess(point)
+//   IsSure(guess)      whether the sample is in that bin
+//   Resolve(guess, p)  where the sample counts, sure or not; Placement's `bin` is a counter
+//   ChannelOf(point)   whose outcomes are the sample's
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_LOCATORS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_LOCATORS_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/histogram_arguments.h"
+#include "kernels/cuda/histogram_turns.cuh"
+#include "kernels/numerics/bin_guess.h"
+#include "kernels/numerics/bin_layout.h"
+
+namespace gridfold::kernels::cuda {
+
+// A sample, or a pair of them.
+template <class T>
+struct SamplePoint {
+  T x;
+  T y;             // In two dimensions only.
+  uint32_t place;  // Of a sample of several channels: its number from the first whole vector on,
+                   // modulo kFewChannels.
+};
+
+// Sample j of a row. Vectors hold whole rounds of the channels.
+template <class T, uint32_t kArrays>
+__device__ inline SamplePoint<T> PointOf(const VectorRow<kArrays>& row, uint32_t j) {
+  return {SampleOf<T>(row.of[0], j), SampleOf<T>(row.of[kArrays - 1], j), j % kFewChannels};
+}
+
+// Sample i of the arrays.
+template <class T, uint32_t kArrays>
+__device__ inline SamplePoint<T> PointAt(const HistogramArguments& arguments, uint64_t i) {
+  const void* const second = kArrays == 1 ? arguments.samples : arguments.y_samples;
+  const uint32_t head = SamplesBeforeVectors<T>(arguments.samples);
+  return {static_cast<const T*>(arguments.samples)[i], static_cast<const T*>(second)[i],
+          (static_cast<uint32_t>(i) - head) % kFewChannels};
+}
+
+// Even and integer bins of one channel; with a guesser that has a shift or with none.
+template <bool kShifted>
+class AxisLocator {
+ public:
+  static constexpr uint32_t kArrays = 1;
+  using Guessed = BinGuess;
+
+  __device__ explicit AxisLocator(const HistogramArguments& arguments)
+      : guesser_(arguments.guesses[0].guesser), policy_(arguments.out_of_range_policy) {}
+
+  template <class T>
+  __device__ Guessed Guess(const SamplePoint<T>& point) const {
+    return kShifted ? GuessCellBin(guesser_, point.x) : GuessBin(guesser_, point.x);
+  }
+  __device__ bool IsSure(const Guessed& guess) const { return kernels::IsSure(guesser_, guess); }
+  template <class T>
+  __device__ Placement Resolve(const Guessed& guess, const SamplePoint<T>& point) const {
+    return Place(ResolveGuess(guesser_, guess, point.x), guesser_.bin_count, policy_);
+  }
+  template <class T>
+  __device__ uint32_t ChannelOf(const SamplePoint<T>&) const {
+    return 0;
+  }
+
+ private:
+  const BinGuesser guesser_;
+  const OutOfRangePolicy policy_;
+};
+
+using EvenLocator = AxisLocator<false>;
+using ManyBinsLocator = AxisLocator<true>;
+
+// Even and integer bins of interleaved channels, of which a vector holds whole rounds.
+class ChannelLocator {
+ public:
+  static constexpr uint32_t kArrays = 1;
+  struct Guessed {
+    uint32_t bin;
+    bool is_sure;
+  };
+
+  __device__ explicit ChannelLocator(const HistogramArguments& arguments) : arguments_(arguments) {}
+
+  template <class T>
+  __device__ Guessed Guess(const SamplePoint<T>& point) const {
+    const ChannelGuess& channel = arguments_.guesses[point.place];
+    const BinGuess guess = GuessBin(channel.guesser, point.x);
+    return {channel.first_bin + guess.bin, kernels::IsSure(channel.guesser, guess)};
+  }
+  __device__ bool IsSure(const Guessed& guess) const { return guess.is_sure; }
+  template <class T>
+  __device__ Placement Resolve(const Guessed&, const SamplePoint<T>& point) const {
+    const ChannelGuess& channel = arguments_.guesses[point.place];
+    const BinGuess guess = GuessBin(channel.guesser, point.x);
+    Placement placement = Place(ResolveGuess(channel.guesser, guess, point.x),
+                                channel.guesser.bin_count, arguments_.out_of_range_policy);
+    if (placement.bin >= 0) placement.bin += channel.first_bin;
+    return placement;
+  }
+  template <class T>
+  __device__ uint32_t ChannelOf(const SamplePoint<T>& point) const {
+    return arguments_.guesses[point.place].channel;
+  }
+
+ private:
+  const HistogramArguments& arguments_;
+};
+
+// Even and integer bins of two axes.
+class PlaneLocator {
+ public:
+  static constexpr uint32_t kArrays = 2;
+  struct Guessed {
+    uint32_t bin;
+    bool is_sure;
+  };
+
+  __device__ explicit PlaneLocator(const HistogramArguments& arguments) : arguments_(arguments) {}
+
+  template <class T>
+  __device__ Guessed Guess(const SamplePoint<T>& point) const {
+    const BinGuess x = GuessBin(XGuesser(), point.x);
+    const BinGuess y = GuessBin(YGuesser(), point.y);
+    return {x.bin * YGuesser().bin_count + y.bin,
+            kernels::IsSure(XGuesser(), x) && kernels::IsSure(YGuesser(), y)};
+  }
+  __device__ bool IsSure(const Guessed& guess) const { return guess.is_sure; }
+  template <class T>
+  __device__ Placement Resolve(const Guessed&, const SamplePoint<T>& point) const {
+    return Place2d(Located(XGuesser(), point.x), Located(YGuesser(), point.y), XGuesser().bin_count,
+                   YGuesser().bin_count, arguments_.out_of_range_policy);
+  }
+  template <class T>
+  __device__ uint32_t ChannelOf(const SamplePoint<T>&) const {
+    return 0;
+  }
+
+ private:
+  __device__ const BinGuesser& XGuesser() const { return arguments_.guesses[0].guesser; }
+  __device__ const BinGuesser& YGuesser() const { return arguments_.guesses[1].guesser; }
+
+  template <class T>
+  __device__ static int64_t Located(const BinGuesser& guesser, T x) {
+    const BinGuess guess = GuessBin(guesser, x);
+    return kernels::IsSure(guesser, guess) ? guess.bin : ResolveGuess(guesser, guess, x);
+  }
+
+  const HistogramArguments& arguments_;
+};
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_LOCATORS_CUH_

@@ -1,0 +1,54 @@
+// Histograms of very many bins: samples are first split by partitions of the bins, and then each
+// partition is counted in shared memory. For histogram*.c* only.
+//
+// The samples of a tile become the numbers of their bins within their partitions, 16 bits each,
+// ordered by partition, in a queue in device memory; a table says where in the tile each partition
+// begins. So nothing depends on how many samples a partition gets. Then blocks take equal shares of
+// the queue, partition by partition.
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PARTITIONS_H_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PARTITIONS_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "kernels/cuda/device_properties.h"
+#include "kernels/cuda/histogram_arguments.h"
+#include "kernels/cuda/histogram_guesses.h"
+#include "kernels/cuda/histogram_launch.h"
+#include "kernels/cuda/scratch.h"
+#include "kernels/histogram.h"
+
+namespace gridfold::kernels::cuda {
+
+// Vectors that a thread reads of a tile, of all arrays together.
+inline constexpr uint32_t kTileVectors = 4;
+
+// Samples of a tile, or pairs of them.
+constexpr uint32_t TileSamples(uint64_t element_bytes, uint32_t array_count) {
+  return kHistogramThreads * (kTileVectors / array_count) *
+         static_cast<uint32_t>(16 / element_bytes);
+}
+
+// Whether the samples can be split: of a type that a tile's ranks have bits for.
+constexpr bool CanSplit(uint64_t element_bytes) { return element_bytes >= 4; }
+
+// For types that can be split, and one channel or two dimensions.
+HistogramKernel FindSplitKernel(ElementType type, GuessKind kind);
+HistogramKernel FindCountPartitionsKernel();
+
+// Device memory that CountByPartitions takes of a Scratch, and the most of it for plans of up to
+// `bin_count` bins.
+uint64_t PartitionScratchBytes(const HistogramPlan& plan);
+uint64_t PartitionScratchBytesMax(uint64_t bin_count);
+
+// Enqueues the counting of all samples by the kernel of `launch`, a split kernel. Errors:
+// RESOURCE_EXHAUSTED where `scratch` is too small; INTERNAL from CUDA.
+absl::Status CountByPartitions(const HistogramPlan& plan, const CountingLaunch& launch,
+                               const HistogramArguments& arguments, Scratch& scratch,
+                               cudaStream_t stream);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PARTITIONS_H_
