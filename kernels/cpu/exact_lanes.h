@@ -113,7 +113,7 @@ class MomentLanes<S, kMoment> {
   }
 
   // `rest` to a lane of kCount slices, the first of them at `slice`.
-  template <int kCount>
+  template <int kCount, uint32_t kStride>
   static void AddSlices(double* slice, double rest) {
     if constexpr (kCount == 1) {
       *slice += rest;
@@ -121,28 +121,54 @@ class MomentLanes<S, kMoment> {
       const double before = *slice;
       const double after = before + rest;
       *slice = after;
-      AddSlices<kCount - 1>(slice + kLanesMax<S>, rest - (after - before));
+      AddSlices<kCount - 1, kStride>(slice + kStride, rest - (after - before));
     }
   }
 
   template <int kCount>
   static void AddRow(const Tile<S>& row, double* slices) {
     ForEachElement(row, [=](uint32_t lane, S x) {
-      A::ForEachOf(x, [=](double addend) { AddSlices<kCount>(slices + lane, addend); });
+      A::ForEachOf(x,
+                   [=](double addend) { AddSlices<kCount, kLanesMax<S>>(slices + lane, addend); });
     });
+  }
+
+  // Lanes whose sums stay in registers from row to row: storing them is what takes the time.
+  static constexpr uint32_t kBlockLanes = 16;
+  static_assert(kContiguousLanes % kBlockLanes == 0);
+
+  template <int kCount>
+  static void AddBlock(const Tile<S>& block, double* slices) {
+    double sums[kCount * kBlockLanes];
+    for (int i = 0; i < kCount; ++i) {
+      std::copy_n(slices + i * kLanesMax<S>, kBlockLanes, sums + i * kBlockLanes);
+    }
+    for (uint32_t r = 0; r < block.rows; ++r) {
+      const std::byte* const row = block.data + r * block.stride_bytes;
+      for (uint32_t lane = 0; lane < kBlockLanes; ++lane) {
+        A::ForEachOf(LoadUnaligned<S>(row, lane),
+                     [&](double addend) { AddSlices<kCount, kBlockLanes>(sums + lane, addend); });
+      }
+    }
+    for (int i = 0; i < kCount; ++i) {
+      std::copy_n(sums + i * kBlockLanes, kBlockLanes, slices + i * kLanesMax<S>);
+    }
   }
 
   template <int kCount>
   void AddToSlicesFrom(const Tile<S>& tile, int first) {
-    for (uint32_t r = 0; r < tile.rows; ++r) {
-      PrefetchRowOfNext(tile, r);
-      Tile<S> row = RowOf(tile, r);
-      if (row.width == kContiguousLanes) {
-        row.width = kContiguousLanes;  // A constant, for which the loop is unrolled.
-        AddRow<kCount>(row, slices_[first]);
-      } else {
-        AddRow<kCount>(row, slices_[first]);
+    double* const slices = slices_[first];
+    if (tile.width != kContiguousLanes) {
+      for (uint32_t r = 0; r < tile.rows; ++r) {
+        PrefetchRowOfNext(tile, r);
+        AddRow<kCount>(RowOf(tile, r), slices);
       }
+      return;
+    }
+    for (uint32_t lane = 0; lane < kContiguousLanes; lane += kBlockLanes) {
+      Tile<S> block = tile;
+      block.data += lane * sizeof(S);
+      AddBlock<kCount>(block, slices + lane);
     }
   }
 

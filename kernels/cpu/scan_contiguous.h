@@ -17,6 +17,7 @@
 #include "kernels/cpu/operations.h"
 #include "kernels/cpu/scan_heads.h"
 #include "kernels/cpu/scan_tile.h"
+#include "kernels/cpu/streaming_copy.h"
 #include "kernels/cpu/turns.h"
 #include "kernels/scan_error.h"
 
@@ -41,7 +42,11 @@ class ContiguousScan {
         count_(plan.array.element_count),
         tiles_((count_ + kScanTileSize - 1) / kScanTileSize),
         input_(input.data),
-        output_(output.data) {}
+        output_(output.data) {
+    rules_.stream = std::is_same_v<Out, double> && !reverse_ &&
+                    output.size_bytes >= kStreamedBytesMin &&
+                    reinterpret_cast<uintptr_t>(output_) % kStreamAlignment == 0;
+  }
 
   absl::Status Run(JobContext& job) {
     const bool one_look = job.workers.thread_count() == 1 || tiles_ <= kPieceTiles;
@@ -173,7 +178,7 @@ class ContiguousScan {
   const ScanPlan& plan_;
   ScanCarry* const carry_;
   const bool continues_;
-  const ScanRules rules_;
+  ScanRules rules_;
   const bool reverse_;
   const uint64_t count_;
   const uint64_t tiles_;

@@ -21,6 +21,8 @@ struct ScanRules {
   bool exclusive = false;
   bool ignore_nan = false;
   bool wrap = false;
+  // Whole tiles past the caches (streaming_copy.h), whose results lie where that can write.
+  bool stream = false;
 };
 
 // The last place of a tile at which a group starts; -1 where there is none.

@@ -3,7 +3,12 @@
 #ifndef GRIDFOLD_KERNELS_CPU_SCAN_TILE_EXACT_H_
 #define GRIDFOLD_KERNELS_CPU_SCAN_TILE_EXACT_H_
 
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
 #include "kernels/cpu/scan_carry.h"
+#include "kernels/cpu/scan_running_sum.h"
 #include "kernels/cpu/scan_tile.h"
 #include "kernels/cpu/scan_whole_tile.h"
 
@@ -20,6 +25,11 @@ class ExactTileScan {
   static constexpr bool kGrouped = kHasGroups;
 
   static typename Carry::Type Total(const LogicalTile<T>& tile, const ScanRules& rules) {
+    if constexpr (kIsIntegerSum) {
+      if (HasNoHead(tile) && (sizeof(T) <= 4 || rules.wrap)) {
+        return Carry::Of(TotalIn64Bits(tile), false);
+      }
+    }
     if constexpr (WholeTile::kInVectors) {
       if (IsWholeTile<kGrouped>(tile)) return Carry::Of(WholeTile::Total(tile, rules), false);
     }
@@ -36,6 +46,9 @@ class ExactTileScan {
   template <class Out>
   static bool Write(const LogicalTile<T>& tile, const typename Carry::Type& carry,
                     const ScanRules& rules, Out* results, typename Carry::Type* total) {
+    if constexpr (kIsIntegerSum && sizeof(T) >= 4) {
+      if (HasNoHead(tile)) return WriteSums(tile, carry, rules, results, total);
+    }
     if constexpr (WholeTile::kInVectors) {
       if (IsWholeTile<kGrouped>(tile)) {
         return WholeTile::template Write<Carry>(tile, carry, rules, results, total);
@@ -58,6 +71,32 @@ class ExactTileScan {
 
  private:
   using WholeTile = WholeTileScan<Operator, T>;
+  static constexpr bool kIsIntegerSum =
+      std::is_same_v<Operator, ScanOperator<T, ScanOperation::kSum>>;
+
+  static bool HasNoHead(const LogicalTile<T>& tile) {
+    return !kGrouped || std::memchr(tile.heads, true, tile.count) == nullptr;
+  }
+
+  // Modulo 2^64, which loses nothing of a tile of elements of 4 bytes.
+  static Value TotalIn64Bits(const LogicalTile<T>& tile) {
+    uint64_t total = 0;
+    for (int i = 0; i < tile.count; ++i) total += static_cast<uint64_t>(tile.elements[i]);
+    return static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(total);
+  }
+
+  // Sums of integers where no group starts.
+  template <class Out>
+  static bool WriteSums(const LogicalTile<T>& tile, const typename Carry::Type& carry,
+                        const ScanRules& rules, Out* results, typename Carry::Type* total) {
+    const Value before = Carry::ValueOf(carry);
+    Out sum;
+    const SumsFit fit = WriteRunningSums(tile, before, rules, results, &sum);
+    if (total != nullptr) {
+      *total = fit.last ? Carry::Of(static_cast<Value>(sum) - before, false) : Total(tile, rules);
+    }
+    return rules.exclusive ? fit.before_last : fit.last;
+  }
 };
 
 }  // namespace gridfold::kernels

@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/scan_tile.h"
+#include "kernels/cpu/streaming_copy.h"
 #include "kernels/cpu/transpose.h"
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/scan_tree.h"
@@ -94,7 +95,13 @@ inline bool WriteWarp(const T* elements, const typename Operator::Value& carry,
       store(Operator::Combine(bases[lane], row[lane]), items[k * kScanLanes + lane]);
     }
   }
-  Transpose<kScanItems, kScanLanes>(items, results);
+  if (rules.stream) {
+    alignas(64) Out ordered[kWarpItems];
+    Transpose<kScanItems, kScanLanes>(items, ordered);
+    StreamingCopy(ordered, results, sizeof(ordered));
+  } else {
+    Transpose<kScanItems, kScanLanes>(items, results);
+  }
   return fits;
 }
 
@@ -161,6 +168,7 @@ class WholeTileScan {
     bool fits;
     Run<whole_tile_internal::ResultsKernel<Operator, T, Out>>(tile.elements, Carry::ValueOf(carry),
                                                               rules, results, &tile_total, &fits);
+    if (rules.stream) FinishStreaming();
     if (total != nullptr) *total = Carry::Of(tile_total, false);
     return fits;
   }
