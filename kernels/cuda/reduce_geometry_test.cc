@@ -42,8 +42,9 @@ TEST(ReduceGeometryTest, StrategiesFollowTheShape) {
   const auto matrix = [](uint64_t rows, uint64_t columns) {
     return ArrayDescription::Matrix(ElementType::kFloat32, rows, columns);
   };
-  EXPECT_EQ(Strategy(Plan(vector(0), {})), "reduce/tile");
-  EXPECT_EQ(Strategy(Plan(vector(1000), {})), "reduce/tile");
+  EXPECT_EQ(Strategy(Plan(vector(0), {})), "reduce/block");
+  EXPECT_EQ(Strategy(Plan(vector(1000), {})), "reduce/block");
+  EXPECT_EQ(Strategy(Plan(vector(1000), {}, {Statistic::kMax})), "reduce/tile");
   EXPECT_EQ(Strategy(Plan(vector(1 << 20), {})), "reduce/contiguous");
   EXPECT_EQ(Strategy(Plan(matrix(1 << 20, 16), {GroupingKind::kAxis1, {}})), "reduce/tile");
   EXPECT_EQ(Strategy(Plan(matrix(16, 1 << 20), {GroupingKind::kAxis1, {}})), "reduce/contiguous");

@@ -29,6 +29,10 @@ struct MagnitudeRange {
     largest = max(largest, magnitude);
     smallest_less_one = min(smallest_less_one, magnitude - 1);
   }
+  __device__ void Merge(const MagnitudeRange& other) {
+    largest = max(largest, other.largest);
+    smallest_less_one = min(smallest_less_one, other.smallest_less_one);
+  }
 };
 
 __device__ inline uint32_t MagnitudeBits(float x) { return __float_as_uint(x) & 0x7FFF'FFFFu; }
