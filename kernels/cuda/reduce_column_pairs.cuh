@@ -150,9 +150,7 @@ __device__ inline void FinishColumnVector(const ReductionParameters& parameters,
     uint64_t values[kSize];
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) {
-      const PairSum& sum = sums.pairs[k];
-      values[k] =
-          ValueOfPair(parameters.statistics[i], parameters.group_size, sum, sum.Rounded());
+      values[k] = ValueOfPair(parameters.statistics[i], parameters.group_size, sums.pairs[k]);
     }
     const bool is_aligned = reinterpret_cast<uintptr_t>(slots) % sizeof(ulonglong2) == 0;
 #pragma unroll
@@ -165,9 +163,10 @@ __device__ inline void FinishColumnVector(const ReductionParameters& parameters,
       }
     }
   }
+  if (parameters.states == nullptr) return;
 #pragma unroll
   for (uint32_t k = 0; k < kSize; ++k) {
-    StorePairState<T>(parameters, column + k, sums.pairs[k]);
+    StorePairState<T>(parameters.states, column + k, sums.pairs[k].high, sums.pairs[k].low);
   }
 }
 

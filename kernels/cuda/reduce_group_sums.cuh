@@ -42,10 +42,15 @@ __device__ inline RangedPair SumOfThread(const T* elements, uint32_t count, uint
 #pragma unroll 1
   for (uint32_t first = rank; first < vector_count; first += kInFlight * threads) {
     uint4 raw[kInFlight];
+    if (first + (kInFlight - 1) * threads < vector_count) {
 #pragma unroll
-    for (uint32_t k = 0; k < kInFlight; ++k) {
-      raw[k] = NegativeZeros<T>();
-      if (first + k * threads < vector_count) raw[k] = vectors[first + k * threads];
+      for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = vectors[first + k * threads];
+    } else {
+#pragma unroll
+      for (uint32_t k = 0; k < kInFlight; ++k) {
+        raw[k] = NegativeZeros<T>();
+        if (first + k * threads < vector_count) raw[k] = vectors[first + k * threads];
+      }
     }
     float values[kInFlight * kSize];
 #pragma unroll
@@ -61,7 +66,7 @@ __device__ inline RangedPair SumOfThread(const T* elements, uint32_t count, uint
 }
 
 // What a warp's lanes add up at most times on the way of an element to the sum of a group.
-__device__ inline uint64_t ChainOf(uint64_t count, uint32_t threads) {
+__device__ inline uint32_t ChainOf(uint32_t count, uint32_t threads) {
   return count / threads + 64;
 }
 
@@ -175,7 +180,7 @@ __global__ void __launch_bounds__(PairTuning::kThreads, PairTuning::kResidentBlo
 
 // Groups by a block each: few of them, or one that is short.
 template <class T>
-__global__ void __launch_bounds__(ReduceTuning::kBlockThreadsMax)
+__global__ void __launch_bounds__(PairTuning::kBlockThreads)
     ReduceBlockSums(const __grid_constant__ ReductionParameters parameters) {
   __shared__ SharedStates<SumOnlyState<T>, ReduceTuning::kWarpsMax> states;
   __shared__ SharedStates<RangedPair, ReduceTuning::kWarpsMax> sums;

@@ -36,11 +36,8 @@ struct Sums {
 void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry& geometry) {
   const uint64_t group_count = sums.grouping.group_count;
   const uint64_t mean_bytes = CeilDivide(sums.total_bytes, group_count);
-  const uint64_t side_by_side =
-      std::min(mean_bytes, Tuning::kSpanBytes * 4) / Tuning::kSpanBytes;
-  const uint64_t lanes = std::clamp<uint64_t>(
-      std::max(CeilDivide(mean_bytes, Tuning::kBytesPerLane), side_by_side), 1,
-      ReduceTuning::kWarpThreads);
+  const uint64_t lanes = std::clamp<uint64_t>(CeilDivide(mean_bytes, Tuning::kBytesPerLane), 1,
+                                              ReduceTuning::kWarpThreads);
   geometry.form = ReductionForm::kGroupSums;
   geometry.block_threads = Tuning::kThreads;
   geometry.tile_width_log2 = Log2OfCeil(lanes);
@@ -54,7 +51,7 @@ void PlanBlockSums(const Sums& sums, ReductionGeometry& geometry) {
   geometry.form = ReductionForm::kBlockSums;
   geometry.block_threads = static_cast<uint32_t>(
       std::clamp<uint64_t>(RoundUp(vectors, uint64_t{ReduceTuning::kWarpThreads}),
-                           ReduceTuning::kWarpThreads, ReduceTuning::kBlockThreadsMax));
+                           ReduceTuning::kWarpThreads, Tuning::kBlockThreads));
   geometry.grid_blocks = GridStrideBlocks(sums.grouping.group_count, 1, kBlocksMax);
 }
 

@@ -91,7 +91,7 @@ struct RangedPair {
   }
 
   // Whether it is the sum of `count` elements; `chain` as in PairHolds.
-  __device__ bool Holds(uint64_t count, uint64_t chain) const {
+  __device__ bool Holds(uint32_t count, uint32_t chain) const {
     return PairHolds(SpanBits(range), count, chain);
   }
 };
@@ -152,46 +152,43 @@ __device__ __noinline__ SumOnlyState<T> SumInWords(const T* first, uint64_t stri
   return state;
 }
 
-// The mean of a sum that is no double. Not inlined: it is long and seldom needed.
+// Not inlined, as what follows: sums are asked for most.
 __device__ __noinline__ double MeanOfPair(double high, double low, uint64_t size) {
+  const PairSum rounded = PairSum{high, low}.Rounded();
+  // A sum that is a double, by an exact count: rounded once.
+  if (rounded.low == 0) return __ddiv_rn(rounded.high, static_cast<double>(size));
   return ExactSumOf({high, low}).Quotient(size);
 }
 
-// The value of a statistic that needs nothing but the sum, as it is answered. `rounded` is the same
-// number as `sum`, as PairSum::Rounded gives it.
-__device__ inline uint64_t ValueOfPair(Statistic statistic, uint64_t size, const PairSum& sum,
-                                       const PairSum& rounded) {
-  if (statistic == Statistic::kCount) return size;
-  if (statistic == Statistic::kMean) {
-    // A sum that is a double, by an exact count: rounded once.
-    const double mean = rounded.low == 0 ? __ddiv_rn(rounded.high, static_cast<double>(size))
-                                         : MeanOfPair(sum.high, sum.low, size);
-    return size == 0 ? kNanSlot : static_cast<uint64_t>(__double_as_longlong(mean));
-  }
-  return size == 0 ? 0 : static_cast<uint64_t>(__double_as_longlong(rounded.high));
+template <class T>
+__device__ __noinline__ void StorePairState(void* states, uint64_t group, double high, double low) {
+  SumOnlyState<T> state;
+  state.template Part<kSumPart>().sum = ExactSumOf({high, low});
+  static_cast<SumOnlyState<T>*>(states)[group] = state;
 }
 
-// Writes the state of a group where states are asked for.
-template <class T>
-__device__ inline void StorePairState(const ReductionParameters& parameters, uint64_t group,
-                                      const PairSum& sum) {
-  if (parameters.states == nullptr) return;
-  SumOnlyState<T> state;
-  state.template Part<kSumPart>().sum = ExactSumOf(sum);
-  static_cast<SumOnlyState<T>*>(parameters.states)[group] = state;
+// The value of a statistic that needs nothing but the sum, as it is answered.
+__device__ inline uint64_t ValueOfPair(Statistic statistic, uint64_t size, const PairSum& sum) {
+  if (statistic == Statistic::kCount) return size;
+  const double value = statistic == Statistic::kMean ? MeanOfPair(sum.high, sum.low, size)
+                       : size == 0                   ? 0.0
+                       : sum.low == 0                ? sum.high  // A negative zero, maybe.
+                                                     : sum.high + sum.low;
+  return static_cast<uint64_t>(__double_as_longlong(value));
 }
 
 // Writes all that is asked for of a group of `size` elements with an exact sum.
 template <class T>
 __device__ inline void FinishPair(const ReductionParameters& parameters, uint64_t group,
                                   uint64_t size, const PairSum& sum) {
-  const PairSum rounded = sum.Rounded();
 #pragma unroll 1
   for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
     parameters.slots[parameters.rows[i] * parameters.group_count + group] =
-        ValueOfPair(parameters.statistics[i], size, sum, rounded);
+        ValueOfPair(parameters.statistics[i], size, sum);
   }
-  StorePairState<T>(parameters, group, sum);
+  if (parameters.states != nullptr) {
+    StorePairState<T>(parameters.states, group, sum.high, sum.low);
+  }
 }
 
 }  // namespace gridfold::kernels::cuda

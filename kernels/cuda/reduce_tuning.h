@@ -107,15 +107,15 @@ struct PairTuning {
   static constexpr uint32_t kThreads = 256;
   static constexpr uint32_t kResidentBlocks = 4;
   static constexpr uint32_t kVectorsInFlight = 4;
-  // A lane is to read about so much of its group, where lanes side by side read kSpanBytes at once.
+  // A lane is to read about so much of its group: the fewer lanes, the less there is to join.
   static constexpr uint64_t kBytesPerLane = 128;
-  static constexpr uint64_t kSpanBytes = 64;
   // Groups that give a lane more elements than this are left to the whole warp.
   static constexpr uint32_t kLaneElementsMax = 256;
 
   // Groups by a block each: of so many elements at most, which one block reads in less time than
   // several take to meet.
   static constexpr uint64_t kBlockElementsMax = 64 * 1024;
+  static constexpr uint32_t kBlockThreads = 512;
   static constexpr uint32_t kBlockVectorsInFlight = 8;
 
   // Columns. A block of kColumnThreads fills a multiprocessor where rows are split, several smaller

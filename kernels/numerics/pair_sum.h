@@ -8,6 +8,7 @@
 #define GRIDFOLD_KERNELS_NUMERICS_PAIR_SUM_H_
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 
 #include "kernels/numerics/exact_sum.h"
@@ -46,7 +47,8 @@ struct PairSum {
 // at most 2^-53 of the sum of their magnitudes. Additions of one place in the chain are of different
 // numbers: their errors together are at most 2^-53 of the sum of all magnitudes, and those of all
 // places, which are what lows add up to, are below 2^53 units where this holds.
-GRIDFOLD_HD constexpr bool PairHolds(int span_bits, uint64_t count, uint64_t chain) {
+template <std::unsigned_integral Count>
+GRIDFOLD_HD constexpr bool PairHolds(int span_bits, Count count, Count chain) {
   return span_bits + static_cast<int>(std::bit_width(count)) +
              static_cast<int>(std::bit_width(chain)) <=
          2 * FloatFormat<double>::kPrecision;
