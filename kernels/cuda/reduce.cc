@@ -101,9 +101,8 @@ bool HasVectorGroups(const ReductionPlan& plan, const ReductionParameters& param
 
 // Groups by lanes of a warp, the longest by blocks.
 absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kernels,
-                         const ReductionGeometry& geometry,
-                         const ReductionParameters& parameters, const WorkSpace& space,
-                         cudaStream_t stream) {
+                         const ReductionGeometry& geometry, const ReductionParameters& parameters,
+                         const WorkSpace& space, cudaStream_t stream) {
   const bool queues = geometry.queued_segments_max > 0;
   const TileWork tiles{.width_log2 = geometry.tile_width_log2,
                        .group_elements_max = geometry.tile_elements_max,

@@ -77,7 +77,7 @@ class Accumulator {
   __device__ void Add(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index, uint64_t step,
                       uint32_t stride) {
     if constexpr (kHasWords) {
-      if (AddMoments(batches)) {
+      if (AddMoments(batches).are_finite) {
         if constexpr (Base::kParts != 0) AddFiniteToRegisters(batches, first_index, step, stride);
         return;
       }
@@ -236,12 +236,17 @@ class Accumulator {
   __device__ void AddTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
                           const typename LoadedTurns<T, kInFlight>::Batches& batches,
                           ExtremeTurns<S>& extremes) {
-    const bool are_finite = AddMoments(batches);
+    const KnownOfElements known = AddMoments(batches);
     if constexpr (Base::kParts != 0) {
       const uint32_t count = loads.VectorsAt(loads.Of(turn));
-      if (are_finite && count == kInFlight) {
+      if (known.are_finite && count == kInFlight) {
         if constexpr ((kParts & kTallyPart) != 0) {
-          AddFinite(batches, 0, 0, 1, registers_.template Part<kTallyPart>());
+          auto& tally = registers_.template Part<kTallyPart>();
+          if (known.are_not_zero) {
+            tally.nonzero += kInFlight * kVectorSize<T>;
+          } else {
+            AddFinite(batches, 0, 0, 1, tally);
+          }
         }
         if constexpr ((kParts & kExtremesPart) != 0) AddFiniteExtremes(batches, turn, extremes);
       } else {
@@ -271,9 +276,9 @@ class Accumulator {
     }
   }
 
-  // Adds to the moments; returns whether the elements are known to be finite.
+  // Adds to the moments; returns what is known of the elements.
   template <uint32_t kSize, uint32_t kCount>
-  __device__ bool AddMoments(const Batch<S, kSize> (&batches)[kCount]) {
+  __device__ KnownOfElements AddMoments(const Batch<S, kSize> (&batches)[kCount]) {
     static_assert(kSize * kCount <= ReduceTuning::kGroupElementsMax);
     S values[kCount][kSize];
 #pragma unroll
@@ -290,8 +295,9 @@ class Accumulator {
         has_number = has_number || !IsNan(x);
         if (IsNan(x)) x = S{-0.0};  // Adds nothing to any moment.
       }
-      if (!has_number) return false;
-      return moments_.Add(values) && !has_nan;
+      if (!has_number) return {};
+      const KnownOfElements known = moments_.Add(values);
+      return has_nan ? KnownOfElements{} : known;
     }
     return moments_.Add(values);
   }

@@ -145,8 +145,7 @@ __device__ inline void FinishColumnVector(const ReductionParameters& parameters,
   constexpr uint32_t kSize = ColumnPairs<T>::kSize;
 #pragma unroll 1
   for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
-    uint64_t* const slots =
-        &parameters.slots[parameters.rows[i] * parameters.group_count + column];
+    uint64_t* const slots = &parameters.slots[parameters.rows[i] * parameters.group_count + column];
     uint64_t values[kSize];
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) {
@@ -212,8 +211,7 @@ __global__ void __launch_bounds__(PairTuning::kThreads, PairTuning::kResidentBlo
   const ColumnLanes<T> lanes(parameters, threadIdx.x % ReduceTuning::kWarpThreads,
                              work.tile_columns_log2);
 #pragma unroll 1
-  for (uint64_t tile =
-           uint64_t{blockIdx.x} * kWarps + threadIdx.x / ReduceTuning::kWarpThreads;
+  for (uint64_t tile = uint64_t{blockIdx.x} * kWarps + threadIdx.x / ReduceTuning::kWarpThreads;
        tile < work.tile_count; tile += uint64_t{gridDim.x} * kWarps) {
     const uint64_t first_column = tile << work.tile_columns_log2;
     if (lanes.in_vectors) {

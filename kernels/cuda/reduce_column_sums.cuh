@@ -1,6 +1,6 @@
 // Sums along axis 0 of floating-point elements: a thread takes vectors of neighbouring columns, and
-// keeps a pair for each column (reduce_pairs.cuh). A block takes some rows of a tile of columns; its
-// warps draw them, and lanes side by side take the columns of a row.
+// keeps a pair for each column (reduce_pairs.cuh). A block takes some rows of a tile of columns;
+// its warps draw them, and lanes side by side take the columns of a row.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_SUMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_SUMS_CUH_
 
@@ -73,8 +73,8 @@ __device__ inline SumOnlyState<T> StateOfPartial(const ColumnPartials<T>& partia
   return state;
 }
 
-// Finishes a tile's columns from all splits, whatever they left. Called by all threads; not inlined:
-// it is long and seldom needed.
+// Finishes a tile's columns from all splits, whatever they left. Called by all threads; not
+// inlined: it is long and seldom needed.
 template <class T>
 __device__ __noinline__ void FinishSplitsByStates(const ReductionParameters& parameters,
                                                   const ColumnWork& work, uint64_t tile) {
@@ -221,8 +221,7 @@ __device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& wa
     }
   }
   if (warp.thread_rank() == 0) {
-    memory.ranges[warp.meta_group_rank()] = {warp_range.largest,
-                                              warp_range.smallest_less_one};
+    memory.ranges[warp.meta_group_rank()] = {warp_range.largest, warp_range.smallest_less_one};
   }
   block.sync();
   MagnitudeRange range;
@@ -278,16 +277,14 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
       if (column >= parameters.group_count) return;
       partials.pairs[item.split * parameters.group_count + column] = sum;
     };
-    const bool holds = is_split ? JoinColumns(block, warp, lanes, item.rows, chain, pairs, memory,
-                                              leave)
-                                : JoinColumns(block, warp, lanes, item.rows, chain, pairs, memory,
-                                              finish(item));
+    const bool holds =
+        is_split ? JoinColumns(block, warp, lanes, item.rows, chain, pairs, memory, leave)
+                 : JoinColumns(block, warp, lanes, item.rows, chain, pairs, memory, finish(item));
     if (!holds) {
       block.sync();
       SumItemByStates<T>(parameters, work, item, memory);
     }
-    if (is_split &&
-        IsLastBlock(block, &work.tickets[item.tile], work.splits, memory.is_last)) {
+    if (is_split && IsLastBlock(block, &work.tickets[item.tile], work.splits, memory.is_last)) {
       pairs = SumSplits<T>(warp, parameters, work, item, lanes);
       if (!JoinColumns(block, warp, lanes, parameters.group_size, chain + work.splits, pairs,
                        memory, finish(item))) {

@@ -70,8 +70,8 @@ __device__ inline uint32_t ExtremeWord(uint32_t a, uint32_t b) {
   }
 }
 
-// Of a turn's elements, a value before which no other comes; of zeros, either. Float64 elements must
-// not be NaN.
+// Of a turn's elements, a value before which no other comes; of zeros, either. Float64 elements
+// must not be NaN.
 template <bool kIsMax, class T, uint32_t kCount>
 __device__ inline ComputeType<T> BestOfTurn(const uint4 (&raw)[kCount]) {
   if constexpr (sizeof(T) == 8) {

@@ -23,8 +23,8 @@ struct KernelKind {
   uint32_t words;               // Of a thread.
   uint64_t drawn_elements_max;  // Of a thread, on average.
   bool sums_in_pairs;
-  ReduceShape shape;            // Of tiles and columns.
-  ReduceShape block_shape;      // Of blocks.
+  ReduceShape shape;        // Of tiles and columns.
+  ReduceShape block_shape;  // Of blocks.
 };
 
 KernelKind KernelKindOf(ElementType type, uint32_t parts) {
@@ -32,9 +32,12 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
     using T = typename decltype(tag)::type;
     return VisitPartSet<T>(parts, [](auto set) {
       constexpr uint32_t kParts = decltype(set)::value;
-      return KernelKind{
-          sizeof(ReductionState<T, kParts>), MomentWordCount<T>(kParts), DrawnAdditionsMax<T>(),
-          SumsInPairs<T>(kParts),           ReduceShapeOf<T>(kParts),   BlockShapeOf<T>(kParts)};
+      return KernelKind{sizeof(ReductionState<T, kParts>),
+                        MomentWordCount<T>(kParts),
+                        DrawnAdditionsMax<T>(),
+                        SumsInPairs<T>(kParts),
+                        ReduceShapeOf<T>(kParts),
+                        BlockShapeOf<T>(kParts)};
     });
   });
 }
@@ -213,14 +216,14 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
 
 Request RequestOf(const ReductionPlan& plan, const KernelKind& kind, uint32_t threads,
                   const DeviceProperties& properties) {
-  return {plan.grouping,
-          ElementSize(plan.array.element_type),
-          plan.array.element_count,
-          uint64_t{kind.shape.resident_blocks} *
-              static_cast<uint64_t>(properties.multiprocessor_count),
-          threads,
-          kind.words,
-          kind.words > 0 ? Tuning::kAdditionsMax : ~uint64_t{0}};
+  return {
+      plan.grouping,
+      ElementSize(plan.array.element_type),
+      plan.array.element_count,
+      uint64_t{kind.shape.resident_blocks} * static_cast<uint64_t>(properties.multiprocessor_count),
+      threads,
+      kind.words,
+      kind.words > 0 ? Tuning::kAdditionsMax : ~uint64_t{0}};
 }
 
 // What the blocks of a group leave for its last.
@@ -261,9 +264,8 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
 ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
                            const DeviceProperties& properties) {
   ReductionGeometry geometry = PlanPairSums(plan, properties);
-  const Request blocks =
-      BlockRequest(RequestOf(plan, kind, kind.shape.threads, properties), kind,
-                   plan.grouping.group_count == 1, properties);
+  const Request blocks = BlockRequest(RequestOf(plan, kind, kind.shape.threads, properties), kind,
+                                      plan.grouping.group_count == 1, properties);
   if (geometry.form == ReductionForm::kBlocks) {
     SetBlockPartials(kind, geometry);
     PlanBlocks(blocks, kind.block_shape, geometry);
@@ -289,8 +291,7 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
 ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties) {
   const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
-  return kind.sums_in_pairs ? PlanSums(plan, kind, properties)
-                            : PlanStates(plan, kind, properties);
+  return kind.sums_in_pairs ? PlanSums(plan, kind, properties) : PlanStates(plan, kind, properties);
 }
 
 uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {

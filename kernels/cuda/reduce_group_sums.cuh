@@ -79,8 +79,7 @@ __device__ __noinline__ void SumByWarp(const ReductionParameters& parameters, ui
   const T* const elements = static_cast<const T*>(parameters.elements) + range.begin;
   const uint32_t rank = warp.thread_rank();
   const uint32_t size = static_cast<uint32_t>(range.size);
-  RangedPair sum =
-      SumOfThread<PairTuning::kVectorsInFlight>(elements, size, rank, warp.size());
+  RangedPair sum = SumOfThread<PairTuning::kVectorsInFlight>(elements, size, rank, warp.size());
   sum.JoinLanes(warp, warp.size());
   if (sum.Holds(size, ChainOf(size, warp.size()))) {
     if (rank == 0) FinishPair<T>(parameters, group, size, sum.pair);
@@ -192,8 +191,7 @@ __global__ void __launch_bounds__(PairTuning::kBlockThreads)
 #pragma unroll 1
   for (uint64_t group = blockIdx.x; group < parameters.group_count; group += gridDim.x) {
     const T* const elements = static_cast<const T*>(parameters.elements) + group * size;
-    RangedPair sum =
-        SumOfThread<PairTuning::kBlockVectorsInFlight>(elements, size, rank, threads);
+    RangedPair sum = SumOfThread<PairTuning::kBlockVectorsInFlight>(elements, size, rank, threads);
     sum.JoinLanes(warp, warp.size());
     if (warp.thread_rank() == 0) sums[warp.meta_group_rank()] = sum;
     block.sync();

@@ -62,9 +62,8 @@ void PlanShallowColumns(const Sums& sums, ReductionGeometry& geometry) {
   geometry.tile_columns_log2 = Log2OfCeil(tile_columns);
   geometry.column_tile_count = CeilDivide(sums.grouping.group_count, tile_columns);
   geometry.rows_per_split = sums.grouping.group_size;
-  geometry.grid_blocks =
-      GridStrideBlocks(geometry.column_tile_count, Tuning::kThreads / ReduceTuning::kWarpThreads,
-                       sums.blocks_max());
+  geometry.grid_blocks = GridStrideBlocks(
+      geometry.column_tile_count, Tuning::kThreads / ReduceTuning::kWarpThreads, sums.blocks_max());
 }
 
 // One tile where columns are few; else the tiles of which the last is fullest, wide ones first.
@@ -107,7 +106,8 @@ void PlanColumnSums(const Sums& sums, ReductionGeometry& geometry) {
   geometry.block_threads = has_many ? Tuning::kColumnThreadsOfMany : Tuning::kColumnThreads;
 
   // No smaller than is worth a partial, and than gives every warp two turns.
-  const uint64_t rows_of_turns = 2 * ColumnSumRowsInFlight(static_cast<uint32_t>(sums.element_bytes)) *
+  const uint64_t rows_of_turns = 2 *
+                                 ColumnSumRowsInFlight(static_cast<uint32_t>(sums.element_bytes)) *
                                  geometry.block_threads * sums.vector_elements() / tile_columns;
   const uint64_t rows_min =
       std::max(rows_of_turns,
@@ -146,8 +146,7 @@ ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties
     return geometry;
   }
   // Half of the warps keep memory busy.
-  const bool has_many =
-      group_count >= sums.resident_threads() / ReduceTuning::kWarpThreads / 2;
+  const bool has_many = group_count >= sums.resident_threads() / ReduceTuning::kWarpThreads / 2;
   const uint64_t group_bytes_max =
       has_many ? ReduceTuning::kTileGroupBytesMaxMany : ReduceTuning::kTileGroupBytesMaxFew;
   if (sums.grouping.kind == GroupingKind::kSegments ||

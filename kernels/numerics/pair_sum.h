@@ -39,14 +39,14 @@ struct PairSum {
   }
 };
 
-// Whether a pair holds the sum of `count` numbers exactly, all of them multiples of a unit and below
-// 2^span_bits units. `chain`, below 2^26, is the most additions and merges that any of them goes
-// through.
+// Whether a pair holds the sum of `count` numbers exactly, all of them multiples of a unit and
+// below 2^span_bits units. `chain`, below 2^26, is the most additions and merges that any of them
+// goes through.
 //
 // Every high is a sum of some of the numbers but for what is in the lows, so an addition's error is
-// at most 2^-53 of the sum of their magnitudes. Additions of one place in the chain are of different
-// numbers: their errors together are at most 2^-53 of the sum of all magnitudes, and those of all
-// places, which are what lows add up to, are below 2^53 units where this holds.
+// at most 2^-53 of the sum of their magnitudes. Additions of one place in the chain are of
+// different numbers: their errors together are at most 2^-53 of the sum of all magnitudes, and
+// those of all places, which are what lows add up to, are below 2^53 units where this holds.
 template <std::unsigned_integral Count>
 GRIDFOLD_HD constexpr bool PairHolds(int span_bits, Count count, Count chain) {
   return span_bits + static_cast<int>(std::bit_width(count)) +
