@@ -243,8 +243,10 @@ class MomentAccumulator {
     }
     if constexpr (Words::kHasSquares && !Words::kIsDouble) {
       const WordColumn words = words_.From(Words::kSquaresFirst);
-      SquareWords::AddDouble(words, window_.squares.high - window_.square_anchor);
-      SquareWords::AddDouble(words, window_.squares.low);
+      // A word that is added to counts as touched.
+      const double high = window_.squares.high - window_.square_anchor;
+      if (high != 0) SquareWords::AddDouble(words, high);
+      if (window_.squares.low != 0) SquareWords::AddDouble(words, window_.squares.low);
       window_.squares = {window_.square_anchor, 0};
     }
     window_.additions = 0;
