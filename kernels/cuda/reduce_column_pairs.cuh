@@ -204,7 +204,7 @@ __device__ inline void SumShallowTile(const ReductionParameters& parameters,
 }
 
 template <class T>
-__global__ void __launch_bounds__(PairTuning::kThreads, PairTuning::kResidentBlocks)
+__global__ void __launch_bounds__(PairTuning::kThreads, PairTuning::kShallowResidentBlocks)
     ReduceShallowColumnSums(const __grid_constant__ ReductionParameters parameters,
                             const __grid_constant__ ColumnWork work) {
   constexpr uint32_t kWarps = PairTuning::kThreads / ReduceTuning::kWarpThreads;

@@ -35,7 +35,10 @@ struct Sums {
 
 void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry& geometry) {
   const uint64_t group_count = sums.grouping.group_count;
-  const uint64_t mean_bytes = CeilDivide(sums.total_bytes, group_count);
+  // But for the longest, which may be all there is.
+  const uint64_t other_bytes = sums.total_bytes - sums.grouping.group_size * sums.element_bytes;
+  const uint64_t mean_bytes =
+      group_count == 1 ? sums.total_bytes : CeilDivide(other_bytes, group_count - 1);
   const uint64_t lanes = std::clamp<uint64_t>(CeilDivide(mean_bytes, Tuning::kBytesPerLane), 1,
                                               ReduceTuning::kWarpThreads);
   geometry.form = ReductionForm::kGroupSums;
@@ -147,11 +150,12 @@ ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties
   }
   // Half of the warps keep memory busy.
   const bool has_many = group_count >= sums.resident_threads() / ReduceTuning::kWarpThreads / 2;
-  const uint64_t group_bytes_max =
-      has_many ? ReduceTuning::kTileGroupBytesMaxMany : ReduceTuning::kTileGroupBytesMaxFew;
-  if (sums.grouping.kind == GroupingKind::kSegments ||
-      (has_many && longest * sums.element_bytes <= group_bytes_max)) {
-    PlanGroupSums(sums, group_bytes_max, geometry);
+  const uint64_t longest_bytes = longest * sums.element_bytes;
+  const bool fits_warps = has_many && longest_bytes <= ReduceTuning::kTileGroupBytesMaxMany;
+  if (fits_warps || sums.grouping.kind == GroupingKind::kSegments) {
+    const uint64_t queued_bytes =
+        has_many ? Tuning::kQueuedGroupBytesMin : ReduceTuning::kTileGroupBytesMaxFew;
+    PlanGroupSums(sums, fits_warps ? longest_bytes : queued_bytes, geometry);
   } else if (longest <= Tuning::kBlockElementsMax) {
     PlanBlockSums(sums, geometry);
   } else {

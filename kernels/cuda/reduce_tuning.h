@@ -109,6 +109,9 @@ struct PairTuning {
   static constexpr uint32_t kVectorsInFlight = 4;
   // A lane is to read about so much of its group: the fewer lanes, the less there is to join.
   static constexpr uint64_t kBytesPerLane = 128;
+  // Where some segments are too long for a warp, those of more than this are left to blocks, which
+  // begin when the last warp is done. As many as GeometryScratchBytesMax takes for possible.
+  static constexpr uint64_t kQueuedGroupBytesMin = 16 * 1024;
   // Groups that give a lane more elements than this are left to the whole warp.
   static constexpr uint32_t kLaneElementsMax = 256;
 
@@ -136,6 +139,7 @@ struct PairTuning {
   static constexpr uint64_t kShallowRowsMax = 64;
   static constexpr uint64_t kShallowWavesMin = 4;
   static constexpr uint32_t kShallowRowsInFlight = 4;
+  static constexpr uint32_t kShallowResidentBlocks = 3;
 };
 
 // Whether sums are kept in pairs: of elements that are floats, or smaller, and of nothing else.
