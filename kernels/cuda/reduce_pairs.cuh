@@ -152,13 +152,15 @@ __device__ __noinline__ SumOnlyState<T> SumInWords(const T* first, uint64_t stri
   return state;
 }
 
-// Not inlined, as what follows: sums are asked for most.
-__device__ __noinline__ double MeanOfPair(double high, double low, uint64_t size) {
-  const PairSum rounded = PairSum{high, low}.Rounded();
-  // A sum that is a double, by an exact count: rounded once.
-  if (rounded.low == 0) return __ddiv_rn(rounded.high, static_cast<double>(size));
-  return ExactSumOf({high, low}).Quotient(size);
-}
+struct PairMean {
+  // sum / size. Not inlined, as what follows: sums are asked for most.
+  __device__ __noinline__ static double Of(double high, double low, uint64_t size) {
+    const PairSum rounded = PairSum{high, low}.Rounded();
+    // A sum that is a double, by an exact count: rounded once.
+    if (rounded.low == 0) return __ddiv_rn(rounded.high, static_cast<double>(size));
+    return ExactSumOf({high, low}).Quotient(size);
+  }
+};
 
 template <class T>
 __device__ __noinline__ void StorePairState(void* states, uint64_t group, double high, double low) {
@@ -170,7 +172,7 @@ __device__ __noinline__ void StorePairState(void* states, uint64_t group, double
 // The value of a statistic that needs nothing but the sum, as it is answered.
 __device__ inline uint64_t ValueOfPair(Statistic statistic, uint64_t size, const PairSum& sum) {
   if (statistic == Statistic::kCount) return size;
-  const double value = statistic == Statistic::kMean ? MeanOfPair(sum.high, sum.low, size)
+  const double value = statistic == Statistic::kMean ? PairMean::Of(sum.high, sum.low, size)
                        : size == 0                   ? 0.0
                        : sum.low == 0                ? sum.high  // A negative zero, maybe.
                                                      : sum.high + sum.low;
