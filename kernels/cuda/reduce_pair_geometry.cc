@@ -87,9 +87,12 @@ double BusyShare(uint64_t items, uint64_t multiprocessors) {
   return static_cast<double>(items) / static_cast<double>(RoundUp(items, multiprocessors));
 }
 
+// As many as one round of multiprocessors takes, or where that leaves too many of them idle, the
+// fewest that do not.
 uint64_t ColumnSplits(uint64_t tiles, uint64_t splits_max, uint64_t multiprocessors) {
-  uint64_t best = 1;
-  for (uint64_t splits = 1; splits <= splits_max; ++splits) {
+  const uint64_t of_a_round = std::clamp<uint64_t>(multiprocessors / tiles, 1, splits_max);
+  uint64_t best = of_a_round;
+  for (uint64_t splits = of_a_round; splits <= splits_max; ++splits) {
     const double share = BusyShare(tiles * splits, multiprocessors);
     if (share > BusyShare(tiles * best, multiprocessors)) best = splits;
     if (share >= Tuning::kBusyShareMin) return splits;
