@@ -91,16 +91,30 @@ BlockWork BlockWorkOf(const WorkSpace& space) {
   return work;
 }
 
-absl::Status LaunchTiles(const ReductionKernels& kernels, const ReductionGeometry& geometry,
-                         const ReductionParameters& parameters, const WorkSpace& space,
-                         cudaStream_t stream) {
+// Whether each group is one vector, as ReduceVectorSums requires.
+bool HasVectorGroups(const ReductionPlan& plan, const ReductionParameters& parameters) {
+  return parameters.offsets == nullptr &&
+         parameters.group_size * ElementSize(plan.array.element_type) ==
+             ReduceTuning::kVectorBytes &&
+         reinterpret_cast<uintptr_t>(parameters.elements) % ReduceTuning::kVectorBytes == 0;
+}
+
+// Groups by lanes of a warp, the longest by blocks.
+absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kernels,
+                         const ReductionGeometry& geometry, const ReductionParameters& parameters,
+                         const WorkSpace& space, cudaStream_t stream) {
   const bool queues = geometry.queued_segments_max > 0;
   const TileWork tiles{.width_log2 = geometry.tile_width_log2,
                        .group_elements_max = geometry.tile_elements_max,
                        .chunk_elements = geometry.chunk_elements,
                        .queue = queues ? space.queue : nullptr,
                        .long_segments = space.long_segments};
-  absl::Status status = Launch(kernels.tiles, ShapeOf(geometry), stream, parameters, tiles);
+  const bool in_pairs = geometry.form == ReductionForm::kGroupSums;
+  if (in_pairs && !queues && HasVectorGroups(plan, parameters)) {
+    return Launch(kernels.vector_sums, ShapeOf(geometry), stream, parameters);
+  }
+  absl::Status status = Launch(in_pairs ? kernels.group_sums : kernels.tiles, ShapeOf(geometry),
+                               stream, parameters, tiles);
   if (!status.ok() || !queues) return status;
   BlockWork blocks = BlockWorkOf(space);
   blocks.queue = space.queue;
@@ -116,7 +130,8 @@ absl::Status LaunchBlocks(const ReductionKernels& kernels, const ReductionGeomet
   return Launch(kernels.blocks, ShapeOf(geometry), stream, parameters, work);
 }
 
-absl::Status LaunchColumns(const ReductionKernels& kernels, const ReductionGeometry& geometry,
+using ColumnKernel = void (*)(ReductionParameters, ColumnWork);
+absl::Status LaunchColumns(ColumnKernel kernel, const ReductionGeometry& geometry,
                            const ReductionParameters& parameters, const WorkSpace& space,
                            cudaStream_t stream) {
   const ColumnWork work{.tile_columns_log2 = geometry.tile_columns_log2,
@@ -125,7 +140,7 @@ absl::Status LaunchColumns(const ReductionKernels& kernels, const ReductionGeome
                         .rows_per_split = geometry.rows_per_split,
                         .partials = space.partials,
                         .tickets = static_cast<uint32_t*>(space.totals)};
-  return Launch(kernels.columns, ShapeOf(geometry), stream, parameters, work);
+  return Launch(kernel, ShapeOf(geometry), stream, parameters, work);
 }
 
 // Everything but floating-point products.
@@ -138,12 +153,21 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
   const ReductionKernels kernels = VisitElementType(plan.array.element_type, [&](auto tag) {
     return ReductionKernelsFor<typename decltype(tag)::type>(ReductionParts(plan));
   });
+  const auto launch_columns = [&](ColumnKernel kernel) {
+    return LaunchColumns(kernel, geometry, parameters, *space, stream);
+  };
   switch (geometry.form) {
-    case ReductionForm::kTiles: return LaunchTiles(kernels, geometry, parameters, *space, stream);
+    case ReductionForm::kTiles:
+    case ReductionForm::kGroupSums:
+      return LaunchTiles(plan, kernels, geometry, parameters, *space, stream);
     case ReductionForm::kBlocks: return LaunchBlocks(kernels, geometry, parameters, *space, stream);
-    case ReductionForm::kColumns: break;
+    case ReductionForm::kBlockSums:
+      return Launch(kernels.block_sums, ShapeOf(geometry), stream, parameters);
+    case ReductionForm::kColumns: return launch_columns(kernels.columns);
+    case ReductionForm::kColumnSums: return launch_columns(kernels.column_sums);
+    case ReductionForm::kShallowColumnSums: break;
   }
-  return LaunchColumns(kernels, geometry, parameters, *space, stream);
+  return launch_columns(kernels.shallow_column_sums);
 }
 
 }  // namespace
@@ -207,8 +231,12 @@ const char* ReductionStrategy(const ReductionPlan& plan, const DeviceProperties&
   const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
   switch (geometry.form) {
     case ReductionForm::kBlocks: return "reduce/contiguous";
-    case ReductionForm::kColumns: return "reduce/axis-0";
-    case ReductionForm::kTiles: break;
+    case ReductionForm::kBlockSums: return "reduce/block";
+    case ReductionForm::kColumns:
+    case ReductionForm::kColumnSums:
+    case ReductionForm::kShallowColumnSums: return "reduce/axis-0";
+    case ReductionForm::kTiles:
+    case ReductionForm::kGroupSums: break;
   }
   if (plan.grouping.kind != GroupingKind::kSegments) return "reduce/tile";
   return geometry.queued_segments_max > 0 ? "reduce/segments-queue" : "reduce/segments-tile";

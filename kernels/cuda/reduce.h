@@ -60,7 +60,7 @@ absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& in
                              const ReductionOutput& output, Scratch& scratch,
                              const DeviceProperties& properties, cudaStream_t stream);
 
-// The kernel family that LaunchReduction takes: "reduce/contiguous", "reduce/tile",
+// The kernel family that LaunchReduction takes: "reduce/contiguous", "reduce/block", "reduce/tile",
 // "reduce/segments-tile", "reduce/segments-queue", "reduce/axis-0" or, for nothing but a
 // floating-point product, "reduce/product".
 const char* ReductionStrategy(const ReductionPlan& plan, const DeviceProperties& properties);

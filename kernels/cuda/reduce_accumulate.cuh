@@ -8,38 +8,13 @@
 #include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/cuda/reduce_extreme_turns.cuh"
 #include "kernels/cuda/reduce_moments.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_turns.cuh"
 #include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {
-
-// The turns that brought the extremes of finite floating-point elements. Which element of the turn
-// it was is looked up once, at the end: a warp has some lane with a new extreme in most turns.
-template <class S>
-struct ExtremeTurns {
-  static constexpr uint32_t kNone = ~uint32_t{0};
-  S min = std::numeric_limits<S>::infinity();
-  S max = -std::numeric_limits<S>::infinity();
-  uint32_t min_turn = kNone;
-  uint32_t max_turn = kNone;
-
-  template <uint32_t kSize, uint32_t kCount>
-  __device__ void Add(const Batch<S, kSize> (&batches)[kCount], uint32_t turn) {
-    S least = batches[0].values[0];
-    S greatest = least;
-#pragma unroll
-    for (uint32_t i = 1; i < kSize * kCount; ++i) {
-      least = fmin(least, batches[i / kSize].values[i % kSize]);
-      greatest = fmax(greatest, batches[i / kSize].values[i % kSize]);
-    }
-    min_turn = least < min ? turn : min_turn;
-    min = fmin(min, least);
-    max_turn = greatest > max ? turn : max_turn;
-    max = fmax(max, greatest);
-  }
-};
 
 // The parts that a thread keeps in registers, and what is known of the others besides their words.
 template <class T, uint32_t kParts>
@@ -72,8 +47,9 @@ struct RegisterState : ReductionState<T, FloatingElement<T> ? kParts & ~kMomentP
   }
 };
 
-// What a thread keeps of the elements that it takes.
-template <class T, uint32_t kParts>
+// What a thread keeps of the elements that it takes; where it takes many, extremes alone are those
+// of turns, which are read again.
+template <class T, uint32_t kParts, bool kTakesMany = false>
 class Accumulator {
  public:
   using S = ComputeType<T>;
@@ -82,6 +58,7 @@ class Accumulator {
   static constexpr bool kHasWords = Registers::kHasWords;
   // Whether elements may be taken in any order: moments do not mind, and are all there is.
   static constexpr bool kIsOrderFree = kHasWords && Base::kParts == 0;
+  static constexpr bool kHasExtremeTurns = kTakesMany && kParts == kExtremesPart;
 
   // `words` are the thread's own.
   __device__ Accumulator(WordColumn words, bool ignore_nan)
@@ -100,7 +77,7 @@ class Accumulator {
   __device__ void Add(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index, uint64_t step,
                       uint32_t stride) {
     if constexpr (kHasWords) {
-      if (AddMoments(batches)) {
+      if (AddMoments(batches).are_finite) {
         if constexpr (Base::kParts != 0) AddFiniteToRegisters(batches, first_index, step, stride);
         return;
       }
@@ -129,7 +106,9 @@ class Accumulator {
       if constexpr (!kLoadsAhead) loads.Load(loads.Of(turn), Padding(), raw);
       const uint32_t current = turn;
       turn = taken < kTurnsMax ? loads.NextTurn(turn) : kNoTurn;
-      if constexpr (!kHasWords) {
+      if constexpr (kHasExtremeTurns) {
+        AddExtremes(loads, current, raw, extremes);
+      } else if constexpr (!kHasWords) {
         AddLoaded(loads, current, raw);
       } else if constexpr (!HasWindow()) {
         AddVectors(raw);
@@ -141,6 +120,10 @@ class Accumulator {
         }
         AddTurn(loads, current, batches, extremes);
       }
+    }
+    if constexpr (kHasExtremeTurns) {
+      AddTurnAgain(loads, extremes.min_turn);
+      AddTurnAgain(loads, extremes.max_turn);
     }
     if constexpr (kHasWords && (kParts & kExtremesPart) != 0) {
       auto& part = registers_.template Part<kExtremesPart>();
@@ -217,23 +200,72 @@ class Accumulator {
     }
   }
 
+  // Extremes alone.
+  template <uint32_t kInFlight>
+  __device__ void AddExtremes(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
+                              const uint4 (&raw)[kInFlight], ExtremeTurns<S>& extremes) {
+    if (ignore_nan_ || !loads.IsFull(loads.Of(turn)) || HasNoOrder<T>(raw)) {
+      AddTurnAgain(loads, turn);
+    } else {
+      extremes.Take(BestOfTurn<false, T>(raw), BestOfTurn<true, T>(raw), turn);
+    }
+  }
+
+  template <uint32_t kInFlight>
+  __device__ void AddTurnAgain(const LoadedTurns<T, kInFlight>& loads, uint32_t turn) {
+    if (turn != ExtremeTurns<S>::kNone) registers_.Merge(ReadTurn(loads, turn, ignore_nan_));
+  }
+
+  // The registers of a turn alone. Not inlined: it is long and seldom needed.
+  template <uint32_t kInFlight>
+  __device__ __noinline__ static Registers ReadTurn(LoadedTurns<T, kInFlight> loads, uint32_t turn,
+                                                    bool ignore_nan) {
+    Accumulator of_turn(WordColumn{}, ignore_nan);
+    const uint4* const first = loads.Of(turn);
+    const uint32_t count = loads.VectorsAt(first);
+#pragma unroll 1
+    for (uint32_t k = 0; k < count; ++k) {
+      const Batch<S, kVectorSize<T>> batches[1] = {BatchOf<T>(first[uint64_t{k} * loads.apart])};
+      of_turn.AddToRegisters(batches, 1, loads.IndexOf(turn) + k * loads.step(), 0, 1);
+    }
+    return of_turn.registers_;
+  }
+
   // With a window.
   template <uint32_t kInFlight>
   __device__ void AddTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
                           const typename LoadedTurns<T, kInFlight>::Batches& batches,
                           ExtremeTurns<S>& extremes) {
-    const bool are_finite = AddMoments(batches);
+    const KnownOfElements known = AddMoments(batches);
     if constexpr (Base::kParts != 0) {
       const uint32_t count = loads.VectorsAt(loads.Of(turn));
-      if (are_finite && count == kInFlight) {
+      if (known.are_finite && count == kInFlight) {
         if constexpr ((kParts & kTallyPart) != 0) {
-          AddFinite(batches, 0, 0, 1, registers_.template Part<kTallyPart>());
+          auto& tally = registers_.template Part<kTallyPart>();
+          if (known.are_not_zero) {
+            tally.nonzero += kInFlight * kVectorSize<T>;
+          } else {
+            AddFinite(batches, 0, 0, 1, tally);
+          }
         }
-        if constexpr ((kParts & kExtremesPart) != 0) extremes.Add(batches, turn);
+        if constexpr ((kParts & kExtremesPart) != 0) AddFiniteExtremes(batches, turn, extremes);
       } else {
         AddToRegisters(batches, count, loads.IndexOf(turn), loads.step(), 1);
       }
     }
+  }
+
+  template <uint32_t kSize, uint32_t kCount>
+  __device__ static void AddFiniteExtremes(const Batch<S, kSize> (&batches)[kCount], uint32_t turn,
+                                           ExtremeTurns<S>& extremes) {
+    S least = batches[0].values[0];
+    S greatest = least;
+#pragma unroll
+    for (uint32_t i = 1; i < kSize * kCount; ++i) {
+      least = fmin(least, batches[i / kSize].values[i % kSize]);
+      greatest = fmax(greatest, batches[i / kSize].values[i % kSize]);
+    }
+    extremes.Take(least, greatest, turn);
   }
 
   static constexpr bool HasWindow() {
@@ -244,9 +276,9 @@ class Accumulator {
     }
   }
 
-  // Adds to the moments; returns whether the elements are known to be finite.
+  // Adds to the moments; returns what is known of the elements.
   template <uint32_t kSize, uint32_t kCount>
-  __device__ bool AddMoments(const Batch<S, kSize> (&batches)[kCount]) {
+  __device__ KnownOfElements AddMoments(const Batch<S, kSize> (&batches)[kCount]) {
     static_assert(kSize * kCount <= ReduceTuning::kGroupElementsMax);
     S values[kCount][kSize];
 #pragma unroll
@@ -263,8 +295,9 @@ class Accumulator {
         has_number = has_number || !IsNan(x);
         if (IsNan(x)) x = S{-0.0};  // Adds nothing to any moment.
       }
-      if (!has_number) return false;
-      return moments_.Add(values) && !has_nan;
+      if (!has_number) return {};
+      const KnownOfElements known = moments_.Add(values);
+      return has_nan ? KnownOfElements{} : known;
     }
     return moments_.Add(values);
   }

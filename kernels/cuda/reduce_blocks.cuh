@@ -79,7 +79,8 @@ __device__ inline bool NextItem(const cg::thread_block& block,
 // all threads have a part in it.
 template <class T, uint32_t kParts>
 __device__ inline void AddChunk(const Warp& warp, const ReductionParameters& parameters,
-                                BlockProgress& progress, Accumulator<T, kParts>& accumulator) {
+                                BlockProgress& progress,
+                                Accumulator<T, kParts, true>& accumulator) {
   constexpr uint32_t kInFlight = BlockShapeOf<T>(kParts).vectors_in_flight;
   const BlockItem& item = progress.item;
   const uint32_t rank = item.chunk * blockDim.x + threadIdx.x;
@@ -147,7 +148,7 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
 
   while (NextItem(block, parameters, work, progress)) {
     const BlockItem& item = progress.item;
-    Accumulator<T, kParts> accumulator(WordsOf(block), parameters.rules.ignore_nan);
+    Accumulator<T, kParts, true> accumulator(WordsOf(block), parameters.rules.ignore_nan);
     AddChunk(warp, parameters, progress, accumulator);
     RegisterState<T, kParts> registers = accumulator.Close();
     JoinBlock(block, warp_states, registers);

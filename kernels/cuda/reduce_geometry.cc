@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_pair_geometry.h"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/scratch.h"
 #include "kernels/numerics/reduction_state.h"
@@ -21,9 +22,9 @@ struct KernelKind {
   uint64_t state_bytes;         // More than registers, where there are words.
   uint32_t words;               // Of a thread.
   uint64_t drawn_elements_max;  // Of a thread, on average.
-  bool sums_directly;           // In tiles.
-  ReduceShape shape;            // Of tiles and columns.
-  ReduceShape block_shape;      // Of blocks.
+  bool sums_in_pairs;
+  ReduceShape shape;        // Of tiles and columns.
+  ReduceShape block_shape;  // Of blocks.
 };
 
 KernelKind KernelKindOf(ElementType type, uint32_t parts) {
@@ -31,9 +32,12 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
     using T = typename decltype(tag)::type;
     return VisitPartSet<T>(parts, [](auto set) {
       constexpr uint32_t kParts = decltype(set)::value;
-      return KernelKind{
-          sizeof(ReductionState<T, kParts>), MomentWordCount<T>(kParts), DrawnAdditionsMax<T>(),
-          SumsDirectly<T>(kParts),           ReduceShapeOf<T>(kParts),   BlockShapeOf<T>(kParts)};
+      return KernelKind{sizeof(ReductionState<T, kParts>),
+                        MomentWordCount<T>(kParts),
+                        DrawnAdditionsMax<T>(),
+                        SumsInPairs<T>(kParts),
+                        ReduceShapeOf<T>(kParts),
+                        BlockShapeOf<T>(kParts)};
     });
   });
 }
@@ -152,14 +156,12 @@ void PlanQueue(const Request& request, ReductionGeometry& geometry) {
   geometry.queue_grid_blocks = GridStrideBlocks(geometry.partial_count, 1, request.resident_blocks);
 }
 
-void PlanTiles(const Request& request, const Request& blocks, uint64_t longest, bool sums_directly,
+void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
                ReductionGeometry& geometry) {
   const uint64_t group_count = request.grouping.group_count;
   const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
-  const uint64_t bytes_per_lane =
-      sums_directly ? Tuning::kDirectBytesPerLane : Tuning::kTileBytesPerLane;
-  const uint64_t lanes =
-      std::clamp<uint64_t>(CeilDivide(mean_bytes, bytes_per_lane), 1, Tuning::kWarpThreads);
+  const uint64_t lanes = std::clamp<uint64_t>(CeilDivide(mean_bytes, Tuning::kTileBytesPerLane), 1,
+                                              Tuning::kWarpThreads);
   geometry.form = ReductionForm::kTiles;
   geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
   geometry.tile_elements_max = request.TileElementsMax();
@@ -212,6 +214,69 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
   }
 }
 
+Request RequestOf(const ReductionPlan& plan, const KernelKind& kind, uint32_t threads,
+                  const DeviceProperties& properties) {
+  return {
+      plan.grouping,
+      ElementSize(plan.array.element_type),
+      plan.array.element_count,
+      uint64_t{kind.shape.resident_blocks} * static_cast<uint64_t>(properties.multiprocessor_count),
+      threads,
+      kind.words,
+      kind.words > 0 ? Tuning::kAdditionsMax : ~uint64_t{0}};
+}
+
+// What the blocks of a group leave for its last.
+void SetBlockPartials(const KernelKind& kind, ReductionGeometry& geometry) {
+  geometry.partial_bytes = kind.state_bytes + Tuning::kRegisterExtraBytes;
+  geometry.total_bytes = GroupTotalBytes(kind.words);
+}
+
+ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
+                             const DeviceProperties& properties) {
+  const bool by_columns = plan.grouping.kind == GroupingKind::kAxis0;
+  const uint32_t threads =
+      FittingThreads(kind, kind.shape.threads, Tuning::kOtherSharedBytesMax, properties);
+  ReductionGeometry geometry;
+  // Columns are laid out by powers of two.
+  geometry.block_threads =
+      by_columns ? std::bit_floor(std::min(threads, Tuning::kBlockThreads)) : threads;
+  const Request request = RequestOf(plan, kind, geometry.block_threads, properties);
+  geometry.word_bytes = request.WordBytes(geometry.block_threads);
+  if (by_columns) {
+    geometry.partial_bytes = kind.state_bytes;
+    geometry.total_bytes = sizeof(uint32_t);
+    PlanColumns(request, geometry);
+    return geometry;
+  }
+  SetBlockPartials(kind, geometry);
+  const uint64_t longest = plan.grouping.group_size;
+  const bool equal_groups = plan.grouping.kind != GroupingKind::kSegments;
+  const Request blocks = BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
+  if (equal_groups && longest > request.TileElementsMax()) {
+    PlanBlocks(blocks, kind.block_shape, geometry);
+  } else {
+    PlanTiles(request, blocks, longest, geometry);
+  }
+  return geometry;
+}
+
+ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
+                           const DeviceProperties& properties) {
+  ReductionGeometry geometry = PlanPairSums(plan, properties);
+  const Request blocks = BlockRequest(RequestOf(plan, kind, kind.shape.threads, properties), kind,
+                                      plan.grouping.group_count == 1, properties);
+  if (geometry.form == ReductionForm::kBlocks) {
+    SetBlockPartials(kind, geometry);
+    PlanBlocks(blocks, kind.block_shape, geometry);
+  } else if (geometry.form == ReductionForm::kGroupSums &&
+             plan.grouping.group_size > geometry.tile_elements_max) {
+    SetBlockPartials(kind, geometry);
+    PlanQueue(blocks, geometry);
+  }
+  return geometry;
+}
+
 }  // namespace
 
 uint32_t ReductionParts(const ReductionPlan& plan) {
@@ -226,39 +291,7 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
 ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties) {
   const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
-  const bool by_columns = plan.grouping.kind == GroupingKind::kAxis0;
-  const uint32_t threads =
-      FittingThreads(kind, kind.shape.threads, Tuning::kOtherSharedBytesMax, properties);
-  ReductionGeometry geometry;
-  // Columns are laid out by powers of two.
-  geometry.block_threads =
-      by_columns ? std::bit_floor(std::min(threads, Tuning::kBlockThreads)) : threads;
-  const Request request{
-      plan.grouping,
-      ElementSize(plan.array.element_type),
-      plan.array.element_count,
-      uint64_t{kind.shape.resident_blocks} * static_cast<uint64_t>(properties.multiprocessor_count),
-      geometry.block_threads,
-      kind.words,
-      kind.words > 0 ? Tuning::kAdditionsMax : ~uint64_t{0}};
-  geometry.word_bytes = request.WordBytes(geometry.block_threads);
-  if (by_columns) {
-    geometry.partial_bytes = kind.state_bytes;
-    geometry.total_bytes = sizeof(uint32_t);
-    PlanColumns(request, geometry);
-    return geometry;
-  }
-  geometry.partial_bytes = kind.state_bytes + Tuning::kRegisterExtraBytes;
-  geometry.total_bytes = GroupTotalBytes(kind.words);
-  const uint64_t longest = plan.grouping.group_size;
-  const bool equal_groups = plan.grouping.kind != GroupingKind::kSegments;
-  const Request blocks = BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
-  if (equal_groups && longest > request.TileElementsMax()) {
-    PlanBlocks(blocks, kind.block_shape, geometry);
-  } else {
-    PlanTiles(request, blocks, longest, kind.sums_directly, geometry);
-  }
-  return geometry;
+  return kind.sums_in_pairs ? PlanSums(plan, kind, properties) : PlanStates(plan, kind, properties);
 }
 
 uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {

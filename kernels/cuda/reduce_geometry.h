@@ -16,6 +16,11 @@ enum class ReductionForm : uint8_t {
   kTiles,    // Groups by lanes of a warp; segments that are too long by blocks, through a queue.
   kBlocks,   // Groups in chunks, a block for each.
   kColumns,  // Axis 0.
+  // Sums in pairs.
+  kGroupSums,          // As kTiles.
+  kBlockSums,          // Groups by a block each.
+  kColumnSums,         // Axis 0.
+  kShallowColumnSums,  // Axis 0, a thread for all rows of some columns.
 };
 
 struct ReductionGeometry {
@@ -33,12 +38,12 @@ struct ReductionGeometry {
   uint64_t chunk_elements = 0;    // kBlocks, and queued segments.
   uint32_t chunks_per_group = 1;  // kBlocks
 
-  uint32_t tile_width_log2 = 0;      // kTiles
-  uint64_t tile_elements_max = 0;    // kTiles: longer segments are queued.
-  uint64_t queued_segments_max = 0;  // kTiles: 0 where no segment is too long.
-  uint32_t queue_grid_blocks = 1;    // kTiles
-  uint32_t queue_block_threads = 1;  // kTiles
-  uint32_t queue_word_bytes = 0;     // kTiles
+  uint32_t tile_width_log2 = 0;      // kTiles, kGroupSums
+  uint64_t tile_elements_max = 0;    // Likewise: longer segments are queued.
+  uint64_t queued_segments_max = 0;  // Likewise: 0 where no segment is too long.
+  uint32_t queue_grid_blocks = 1;    // kTiles, kGroupSums
+  uint32_t queue_block_threads = 1;  // kTiles, kGroupSums
+  uint32_t queue_word_bytes = 0;     // kTiles, kGroupSums
 
   uint32_t tile_columns_log2 = 0;  // kColumns
   uint32_t splits = 1;             // kColumns: of the rows.

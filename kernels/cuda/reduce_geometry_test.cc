@@ -42,8 +42,9 @@ TEST(ReduceGeometryTest, StrategiesFollowTheShape) {
   const auto matrix = [](uint64_t rows, uint64_t columns) {
     return ArrayDescription::Matrix(ElementType::kFloat32, rows, columns);
   };
-  EXPECT_EQ(Strategy(Plan(vector(0), {})), "reduce/tile");
-  EXPECT_EQ(Strategy(Plan(vector(1000), {})), "reduce/tile");
+  EXPECT_EQ(Strategy(Plan(vector(0), {})), "reduce/block");
+  EXPECT_EQ(Strategy(Plan(vector(1000), {})), "reduce/block");
+  EXPECT_EQ(Strategy(Plan(vector(1000), {}, {Statistic::kMax})), "reduce/tile");
   EXPECT_EQ(Strategy(Plan(vector(1 << 20), {})), "reduce/contiguous");
   EXPECT_EQ(Strategy(Plan(matrix(1 << 20, 16), {GroupingKind::kAxis1, {}})), "reduce/tile");
   EXPECT_EQ(Strategy(Plan(matrix(16, 1 << 20), {GroupingKind::kAxis1, {}})), "reduce/contiguous");
@@ -83,12 +84,15 @@ TEST(ReduceGeometryTest, NoThreadTakesMoreElementsThanItsWords) {
         type == ElementType::kFloat16 ? DrawnAdditionsMax<Float16>() : DrawnAdditionsMax<double>();
     EXPECT_LE(blocks.chunk_elements, drawn_max * blocks.block_threads);
     EXPECT_LE(blocks.chunk_elements, uint64_t{1} << 31);  // Digits of a block, in 64 bits.
-    const ReductionGeometry columns = PlanReductionGeometry(
-        Plan(ArrayDescription::Matrix(type, count, 1), {GroupingKind::kAxis0, {}}), Properties(1));
+    const ReductionGeometry columns =
+        PlanReductionGeometry(Plan(ArrayDescription::Matrix(type, count, 1),
+                                   {GroupingKind::kAxis0, {}}, {Statistic::kL1Norm}),
+                              Properties(1));
     const uint64_t rows_at_once = columns.block_threads >> columns.tile_columns_log2;
     EXPECT_LE(CeilDivide(columns.rows_per_split, rows_at_once), ReduceTuning::kAdditionsMax);
     const ReductionGeometry tiles = PlanReductionGeometry(
-        SegmentPlan(type, std::vector<uint64_t>(100'000, 9)), Properties(132));
+        SegmentPlan(type, std::vector<uint64_t>(100'000, 9), {Statistic::kL1Norm}),
+        Properties(132));
     EXPECT_LE(tiles.tile_elements_max, ReduceTuning::kAdditionsMax);
   }
 }
@@ -118,17 +122,62 @@ TEST(ReduceGeometryTest, BlocksShrinkWithTheDevicesSharedMemory) {
 }
 
 TEST(ReduceGeometryTest, RowsOfFewColumnsAreSplit) {
-  const ReductionPlan plan = Plan(ArrayDescription::Matrix(ElementType::kFloat32, 100'000'000, 3),
-                                  {GroupingKind::kAxis0, {}});
-  const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
-  EXPECT_EQ(geometry.tile_columns_log2, 2u);
-  EXPECT_EQ(geometry.column_tile_count, 1u);
-  EXPECT_GE(geometry.splits, 132u);
+  for (const ElementType type : {ElementType::kFloat32, ElementType::kInt32}) {
+    const ReductionPlan plan =
+        Plan(ArrayDescription::Matrix(type, 100'000'000, 3), {GroupingKind::kAxis0, {}});
+    const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
+    EXPECT_EQ(geometry.tile_columns_log2, 2u);
+    EXPECT_EQ(geometry.column_tile_count, 1u);
+    EXPECT_GE(geometry.splits, 132u);
+  }
+}
+
+ReductionGeometry SumsOfMatrix(uint64_t rows, uint64_t columns, GroupingKind kind) {
+  return PlanReductionGeometry(
+      Plan(ArrayDescription::Matrix(ElementType::kFloat32, rows, columns), {kind, {}}),
+      Properties(132));
+}
+
+TEST(ReduceGeometryTest, SumsOfFloatsAreLaidOutByTheirShape) {
+  const auto form = [](uint64_t rows, uint64_t columns, GroupingKind kind) {
+    return SumsOfMatrix(rows, columns, kind).form;
+  };
+  EXPECT_EQ(form(4, 1 << 27, GroupingKind::kAxis0), ReductionForm::kShallowColumnSums);
+  EXPECT_EQ(form(10'000, 1 << 23, GroupingKind::kAxis0), ReductionForm::kShallowColumnSums);
+  EXPECT_EQ(form(512, 1 << 20, GroupingKind::kAxis0), ReductionForm::kColumnSums);
+  EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis0), ReductionForm::kColumnSums);
+  EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis1), ReductionForm::kGroupSums);
+  EXPECT_EQ(form(1 << 15, 1 << 14, GroupingKind::kAxis1), ReductionForm::kGroupSums);
+  EXPECT_EQ(form(1000, 1 << 14, GroupingKind::kAxis1), ReductionForm::kBlockSums);
+  EXPECT_EQ(form(1, 1 << 16, GroupingKind::kAxis1), ReductionForm::kBlockSums);
+  EXPECT_EQ(form(512, 1 << 20, GroupingKind::kAxis1), ReductionForm::kBlocks);
+}
+
+TEST(ReduceGeometryTest, LanesOfAGroupGrowWithIt) {
+  uint32_t before = 0;
+  for (const uint64_t columns : {4, 16, 64, 256, 1024, 4096, 16'384}) {
+    const uint32_t log2 =
+        SumsOfMatrix((1 << 29) / columns, columns, GroupingKind::kAxis1).tile_width_log2;
+    EXPECT_GE(log2, before) << columns;
+    before = log2;
+  }
+  EXPECT_EQ(before, 5u);
+}
+
+TEST(ReduceGeometryTest, ColumnSumsKeepAllMultiprocessorsBusy) {
+  for (const uint64_t columns : {4, 64, 129, 1000, 1024, 9000, 16'384, 20'000, 70'000}) {
+    const ReductionGeometry geometry =
+        SumsOfMatrix((1 << 29) / columns, columns, GroupingKind::kAxis0);
+    const uint64_t items = geometry.column_tile_count * geometry.splits;
+    EXPECT_GE(static_cast<double>(items) / static_cast<double>(RoundUp(items, uint64_t{132})), 0.85)
+        << columns << " columns in " << items << " items";
+    EXPECT_EQ(geometry.grid_blocks, items);
+  }
 }
 
 TEST(ReduceGeometryTest, FewRowsOfManyColumnsAreNotSharedOut) {
-  const ReductionPlan plan = Plan(ArrayDescription::Matrix(ElementType::kFloat32, 4, 1'000'000),
-                                  {GroupingKind::kAxis0, {}});
+  const ReductionPlan plan =
+      Plan(ArrayDescription::Matrix(ElementType::kInt32, 4, 1'000'000), {GroupingKind::kAxis0, {}});
   const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
   EXPECT_EQ(1u << geometry.tile_columns_log2, geometry.block_threads);
   EXPECT_EQ(geometry.splits, 1u);
@@ -187,18 +236,29 @@ TEST(ReduceGeometryTest, EveryElementIsInAChunkOrSplit) {
     const ReductionPlan plan = plans.Next();
     const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(24));
     const uint64_t group_size = plan.grouping.group_size;
-    if (geometry.form == ReductionForm::kBlocks) {
-      EXPECT_GE(geometry.chunks_per_group * geometry.chunk_elements, group_size);
-      EXPECT_LT((geometry.chunks_per_group - 1) * geometry.chunk_elements, group_size);
-    } else if (geometry.form == ReductionForm::kColumns) {
-      EXPECT_GE(geometry.splits * geometry.rows_per_split, group_size);
-      EXPECT_LT((geometry.splits - 1) * geometry.rows_per_split, group_size);
-      EXPECT_GE(geometry.column_tile_count << geometry.tile_columns_log2,
-                plan.grouping.group_count);
-    } else {
-      EXPECT_LE(geometry.tile_width_log2, 5u);
-      EXPECT_EQ(geometry.queued_segments_max > 0,
-                plan.grouping.group_size > geometry.tile_elements_max);
+    switch (geometry.form) {
+      case ReductionForm::kBlocks:
+        EXPECT_GE(geometry.chunks_per_group * geometry.chunk_elements, group_size);
+        EXPECT_LT((geometry.chunks_per_group - 1) * geometry.chunk_elements, group_size);
+        break;
+      case ReductionForm::kColumns:
+      case ReductionForm::kColumnSums:
+      case ReductionForm::kShallowColumnSums:
+        EXPECT_GE(geometry.splits * geometry.rows_per_split, group_size);
+        EXPECT_TRUE(geometry.splits == 1 ||
+                    (geometry.splits - 1) * geometry.rows_per_split < group_size);
+        EXPECT_GE(geometry.column_tile_count << geometry.tile_columns_log2,
+                  plan.grouping.group_count);
+        break;
+      case ReductionForm::kTiles:
+      case ReductionForm::kGroupSums:
+        EXPECT_LE(geometry.tile_width_log2, 5u);
+        EXPECT_EQ(geometry.queued_segments_max > 0, group_size > geometry.tile_elements_max);
+        break;
+      case ReductionForm::kBlockSums:
+        EXPECT_LE(group_size, PairTuning::kBlockElementsMax);
+        EXPECT_EQ(geometry.grid_blocks, plan.grouping.group_count);
+        break;
     }
   }
 }

@@ -3,7 +3,10 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_KERNELS_CUH_
 
 #include "kernels/cuda/reduce_blocks.cuh"
+#include "kernels/cuda/reduce_column_pairs.cuh"
+#include "kernels/cuda/reduce_column_sums.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
+#include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_tiles.cuh"
 #include "kernels/numerics/reduction_state.h"
@@ -14,8 +17,19 @@ template <class T>
 ReductionKernels ReductionKernelsFor(uint32_t parts) {
   return VisitPartSet<T>(parts, [](auto set) {
     constexpr uint32_t kParts = decltype(set)::value;
-    return ReductionKernels{ReduceTiles<T, kParts>, ReduceBlocks<T, kParts>,
-                            ReduceColumns<T, kParts>};
+    ReductionKernels kernels = {};
+    kernels.blocks = ReduceBlocks<T, kParts>;
+    if constexpr (SumsInPairs<T>(kParts)) {
+      kernels.group_sums = ReduceGroupSums<T>;
+      kernels.vector_sums = ReduceVectorSums<T>;
+      kernels.block_sums = ReduceBlockSums<T>;
+      kernels.column_sums = ReduceColumnSums<T>;
+      kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
+    } else {
+      kernels.tiles = ReduceTiles<T, kParts>;
+      kernels.columns = ReduceColumns<T, kParts>;
+    }
+    return kernels;
   });
 }
 

@@ -69,14 +69,20 @@ struct ColumnWork {
   uint32_t splits;
   uint64_t tile_count;
   uint64_t rows_per_split;
-  void* partials;     // [split][column] states. Neither is used where splits is 1.
-  uint32_t* tickets;  // Zeroed; one for each tile of columns.
+  void* partials;     // [split][column] states, or ColumnPartials. Unused where splits is 1.
+  uint32_t* tickets;  // Zeroed; one for each tile of columns. Likewise.
 };
 
 struct ReductionKernels {
   void (*tiles)(ReductionParameters, TileWork);
   void (*blocks)(ReductionParameters, BlockWork);
   void (*columns)(ReductionParameters, ColumnWork);
+  // Where SumsInPairs, instead of `tiles` and `columns`; else null.
+  void (*group_sums)(ReductionParameters, TileWork);
+  void (*vector_sums)(ReductionParameters);
+  void (*block_sums)(ReductionParameters);
+  void (*column_sums)(ReductionParameters, ColumnWork);
+  void (*shallow_column_sums)(ReductionParameters, ColumnWork);
 };
 
 // The kernels for elements of type T and the set of parts that VisitPartSet chooses for `parts`.

@@ -32,6 +32,11 @@ struct MomentFlags {
   }
 };
 
+struct KnownOfElements {
+  bool are_finite = false;
+  bool are_not_zero = false;
+};
+
 // Where the words of each moment stand among a thread's.
 template <class T, uint32_t kParts>
 struct MomentWords {
@@ -84,26 +89,31 @@ class MomentAccumulator {
     window_ = {};
   }
 
-  // Takes elements of any kind; returns whether they are known to be finite: they lie in the window
-  // then, as they nearly always do.
+  // Takes elements of any kind; returns what is known of them: they lie in the window, and so are
+  // finite, as they nearly always do.
   template <uint32_t kCount, uint32_t kSize>
-  __device__ bool Add(const S (&values)[kCount][kSize]) {
+  __device__ KnownOfElements Add(const S (&values)[kCount][kSize]) {
     if constexpr (!Words::kHasWindow) {
 #pragma unroll
       for (uint32_t b = 0; b < kCount; ++b) AddToWords(values[b]);
-      return false;
+      return {};
     } else {
       NoteSigns(values);
       MagnitudeRange range;
-      ForEachValue(values, [&](S x) { range.Add(MagnitudeBits(x)); });
+      bool has_zero = true;
+      if constexpr (Words::kIsDouble) {
+        ForEachValue(values, [&](S x) { range.Add(MagnitudeBits(x)); });
+      } else {
+        range = RangeOfFloats(values, has_zero);
+      }
       if (!window_.bounds.Takes(range) && !MoveWindow(range)) {
         ForEachValue(values, [&](S x) { AddOutside(x); });
-        return false;
+        return {};
       }
       ForEachValue(values, [&](S x) { AddToWindow(x); });
       window_.additions += kCount * kSize;
       if (window_.additions > kWindowAdditions - ReduceTuning::kGroupElementsMax) Flush();
-      return true;
+      return {.are_finite = true, .are_not_zero = !has_zero};
     }
   }
 
@@ -152,7 +162,7 @@ class MomentAccumulator {
     double anchor = 0;         // Of sums and magnitudes of float64.
     double square_anchor = 0;  // Of squares of floats.
     SplitSum sum{-0.0, 0};     // Floats: the upper half only, which starts as addition's identity.
-    SplitSum squares;
+    SquareSum squares;
     SplitSum magnitudes;
     uint32_t additions = 0;
   };
@@ -195,6 +205,7 @@ class MomentAccumulator {
       window_.anchor = DoubleAnchor(biased_max);
     } else {
       window_.square_anchor = SquareAnchor(biased_max);
+      window_.squares.high = window_.square_anchor;
     }
     return true;
   }
@@ -210,7 +221,7 @@ class MomentAccumulator {
       const double value = x;
       if constexpr (Words::kHasSum) window_.sum.high += value;
       if constexpr (Words::kHasMagnitudes) window_.magnitudes.high += fabs(value);
-      if constexpr (Words::kHasSquares) window_.squares.AddSquare(value, window_.square_anchor);
+      if constexpr (Words::kHasSquares) window_.squares.Add(value);
     }
   }
 
@@ -232,9 +243,11 @@ class MomentAccumulator {
     }
     if constexpr (Words::kHasSquares && !Words::kIsDouble) {
       const WordColumn words = words_.From(Words::kSquaresFirst);
-      SquareWords::AddDouble(words, window_.squares.high);
-      SquareWords::AddDouble(words, window_.squares.low);
-      window_.squares = {};
+      // A word that is added to counts as touched.
+      const double high = window_.squares.high - window_.square_anchor;
+      if (high != 0) SquareWords::AddDouble(words, high);
+      if (window_.squares.low != 0) SquareWords::AddDouble(words, window_.squares.low);
+      window_.squares = {window_.square_anchor, 0};
     }
     window_.additions = 0;
   }

@@ -6,7 +6,6 @@
 
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/reduce_accumulate.cuh"
-#include "kernels/cuda/reduce_direct.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
 #include "kernels/cuda/reduce_join.cuh"
 #include "kernels/cuda/reduce_kernels.h"
@@ -20,24 +19,6 @@ __device__ inline void QueueSegment(const TileWork& work, uint64_t group, uint64
   const unsigned long long before =
       atomicAdd(&work.queue->segments_and_items, (1ull << 32) + chunks);
   work.long_segments[before >> 32] = {group, static_cast<uint32_t>(before), chunks};
-}
-
-// Reduces the groups of a warp's tiles directly, if that does for all of them; those that do not
-// exist are empty.
-template <class T>
-__device__ inline bool ReduceDirectly(const Warp& warp, const ReductionParameters& parameters,
-                                      uint64_t group, const GroupRange& range, uint32_t rank,
-                                      uint32_t width) {
-  if (warp.any(range.size > ReduceTuning::kDirectElementsMax)) return false;
-  const uint32_t size = static_cast<uint32_t>(range.size);
-  DirectSum sum =
-      SumDirectly(static_cast<const T*>(parameters.elements) + range.begin, size, rank, width);
-  sum.JoinLanes(warp, width);
-  if (warp.any(!sum.IsExact(size))) return false;
-  if (rank == 0 && group < parameters.group_count) {
-    FinishDirectly(parameters, group, size, sum.sum());
-  }
-  return true;
 }
 
 template <class T, uint32_t kParts>
@@ -55,7 +36,6 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads,
   const uint64_t step = static_cast<uint64_t>(gridDim.x) * warp.meta_group_size() * tiles_per_warp;
   const WordColumn words = WordsOf(block);
   Accumulator<T, kParts> accumulator(words, parameters.rules.ignore_nan);
-  [[maybe_unused]] const bool only_sum = SumsDirectly<T>(kParts) && NeedsOnlySum(parameters);
 
   // All lanes make the same number of turns, so that they meet in JoinLanes.
   for (uint64_t first = warp_index * tiles_per_warp; first < parameters.group_count;
@@ -64,9 +44,6 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads,
     const bool exists = group < parameters.group_count;
     const GroupRange range = exists ? RangeOf(parameters, group) : GroupRange{0, 0};
     const bool is_long = range.size > work.group_elements_max;
-    if constexpr (SumsDirectly<T>(kParts)) {
-      if (only_sum && ReduceDirectly<T>(warp, parameters, group, range, rank, width)) continue;
-    }
     accumulator.Reset();
     if (!is_long) {
       AddRange(static_cast<const T*>(parameters.elements) + range.begin, range.size, rank, width,

@@ -85,10 +85,6 @@ struct ReduceTuning {
   static constexpr uint64_t kTileGroupBytesMaxFew = 4 * 1024;
   // A lane of a tile is to read about this much of its group.
   static constexpr uint64_t kTileBytesPerLane = 64;
-  // The same where sums are direct (reduce_direct.cuh), for groups of at most so many elements:
-  // of more, one is often much smaller than another.
-  static constexpr uint64_t kDirectBytesPerLane = 16;
-  static constexpr uint64_t kDirectElementsMax = 1024;
   // Grid of the tile kernel, for each resident block: more than one, so that the hardware's
   // scheduler evens out groups of different lengths.
   static constexpr uint64_t kTileBlocksPerResident = 8;
@@ -105,11 +101,55 @@ struct ReduceTuning {
   static constexpr uint64_t kSplitBytesPerPartialByte = 16;
 };
 
-// Whether tiles may sum directly: elements that are floats, or smaller, and nothing but their sum.
+// Sums of groups in pairs (reduce_pairs.cuh).
+struct PairTuning {
+  // Groups by lanes of a warp, and shallow columns.
+  static constexpr uint32_t kThreads = 256;
+  static constexpr uint32_t kResidentBlocks = 4;
+  static constexpr uint32_t kVectorsInFlight = 4;
+  // A lane is to read about so much of its group: the fewer lanes, the less there is to join.
+  static constexpr uint64_t kBytesPerLane = 128;
+  // Where some segments are too long for a warp, those of more than this are left to blocks, which
+  // begin when the last warp is done. As many as GeometryScratchBytesMax takes for possible.
+  static constexpr uint64_t kQueuedGroupBytesMin = 16 * 1024;
+  // Groups that give a lane more elements than this are left to the whole warp.
+  static constexpr uint32_t kLaneElementsMax = 256;
+
+  // Groups by a block each: of so many elements at most, which one block reads in less time than
+  // several take to meet.
+  static constexpr uint64_t kBlockElementsMax = 64 * 1024;
+  static constexpr uint32_t kBlockThreads = 512;
+  static constexpr uint32_t kBlockVectorsInFlight = 8;
+
+  // Columns. A block of kColumnThreads fills a multiprocessor where rows are split, several smaller
+  // ones where tiles are many and one reads while another joins.
+  static constexpr uint32_t kColumnThreads = 512;
+  static constexpr uint32_t kColumnWarpsMax = 16;
+  static constexpr uint32_t kColumnThreadsOfMany = 128;
+  static constexpr uint64_t kManyColumnTilesPerMultiprocessor = 8;
+  static constexpr uint32_t kTileColumnsMax = 128;
+  static constexpr uint32_t kTileColumnsMin = 32;
+  // Rows are split for as many blocks as keep this share of the multiprocessors busy to the end.
+  static constexpr double kBusyShareMin = 0.94;
+  static constexpr uint64_t kRowsPerSplitMax = uint64_t{1} << 26;  // PairHolds.
+  // Of what a split leaves for a column: a pair, a state and a range.
+  static constexpr uint64_t kColumnPartialBytes = 80;
+  // Shallow: a thread takes all rows of its columns, where these are few, or where there are
+  // columns for so many waves of threads.
+  static constexpr uint64_t kShallowRowsMax = 64;
+  static constexpr uint64_t kShallowWavesMin = 4;
+  static constexpr uint32_t kShallowRowsInFlight = 4;
+  static constexpr uint32_t kShallowResidentBlocks = 3;
+};
+
+// Whether sums are kept in pairs: of elements that are floats, or smaller, and of nothing else.
 template <class T>
-constexpr bool SumsDirectly(uint32_t parts) {
+constexpr bool SumsInPairs(uint32_t parts) {
   return FloatingElement<T> && sizeof(T) <= sizeof(float) && parts == kSumPart;
 }
+
+// Rows that a thread has under way where columns are summed in pairs.
+constexpr uint32_t ColumnSumRowsInFlight(uint32_t element_bytes) { return 2 * element_bytes; }
 
 // Blocks of a kernel, for elements of type T and a set of parts as VisitPartSet gives it.
 struct ReduceShape {

@@ -10,8 +10,10 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_WINDOWS_CUH_
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
+#include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_words.cuh"
 
 namespace gridfold::kernels::cuda {
@@ -29,12 +31,40 @@ struct MagnitudeRange {
     largest = max(largest, magnitude);
     smallest_less_one = min(smallest_less_one, magnitude - 1);
   }
+  __device__ void Merge(const MagnitudeRange& other) {
+    largest = max(largest, other.largest);
+    smallest_less_one = min(smallest_less_one, other.smallest_less_one);
+  }
 };
 
 __device__ inline uint32_t MagnitudeBits(float x) { return __float_as_uint(x) & 0x7FFF'FFFFu; }
 __device__ inline uint32_t MagnitudeBits(double x) {
   return (static_cast<uint32_t>(__double2hiint(x)) & 0x7FFF'FFFFu) |
          (__double2loint(x) != 0 ? 1u : 0u);
+}
+
+// The range of some floats, with two instructions for each where none is 0, which `has_zero` tells.
+template <uint32_t kCount, uint32_t kSize>
+__device__ inline MagnitudeRange RangeOfFloats(const float (&values)[kCount][kSize],
+                                               bool& has_zero) {
+  float largest = 0;
+  float least = std::numeric_limits<float>::infinity();
+#pragma unroll
+  for (uint32_t i = 0; i < kCount * kSize; ++i) {
+    const float magnitude = fabsf(values[i / kSize][i % kSize]);
+    largest = ExtremeOrNan<true>(largest, magnitude);
+    least = fminf(least, magnitude);
+  }
+  has_zero = least == 0;
+  MagnitudeRange range = {__float_as_uint(largest), __float_as_uint(least) - 1};
+  if (has_zero) {
+    range = {};
+#pragma unroll
+    for (uint32_t i = 0; i < kCount * kSize; ++i) {
+      range.Add(MagnitudeBits(values[i / kSize][i % kSize]));
+    }
+  }
+  return range;
 }
 
 // Which magnitudes a window takes, as biased exponents. Formats of S: float or double.
@@ -81,20 +111,29 @@ struct SplitSum {
     high += part;
     low += x - part;
   }
+};
+
+// The same of squares, which are not negative: `high` begins at the anchor and is rounded as the
+// anchor is, so that no addition of its own is needed.
+struct SquareSum {
+  double high = 0;
+  double low = 0;
+
   // x * x, unrounded.
-  __device__ void AddSquare(double x, double anchor) {
-    const double part = fma(x, x, anchor) - anchor;
-    high += part;
-    low += fma(x, x, -part);
+  __device__ void Add(double x) {
+    const double sum = fma(x, x, high);
+    low += fma(x, x, high - sum);
+    high = sum;
   }
 };
 
-// Squares of floats: n = 2^10 of them below 2^(2 * biased_max - 252) keep `high` within 53 bits if
-// b is 43 less; the last bit of the smallest is 2^(2 * biased_min - 300), so n * 2^(b - 1) is
+// Squares of floats: with b 42 less than the exponent of what is past the largest square, the sum
+// of n = 2^10 of them stays below 2^(52 + b), and with the anchor 2^(52 + b) within its binade,
+// whose unit is 2^b. The last bit of the smallest is 2^(2 * biased_min - 300), so n * 2^(b - 1) is
 // within 53 bits of it where biased_max - biased_min <= 19.
 __device__ inline double SquareAnchor(int biased_max) {
-  const int b = 2 * biased_max - 252 - 43;
-  return 1.5 * PowerOfTwo(52 + b);
+  const int b = 2 * biased_max - 252 - 42;
+  return PowerOfTwo(52 + b);
 }
 
 // float64: b is 43 less than the exponent of what is past the largest, biased_max - 1022; the last

@@ -1,0 +1,227 @@
+// Sums of a thread along axis 0: vectors of neighbouring columns, row after row, a pair for each
+// column. And the kernel for many columns of few rows, where that is all there is to do.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_PAIRS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_PAIRS_CUH_
+
+#include <bit>
+#include <cstdint>
+
+#include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/cuda/reduce_finish.cuh"
+#include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_pairs.cuh"
+#include "kernels/cuda/reduce_tuning.h"
+
+namespace gridfold::kernels::cuda {
+
+// Where a lane stands in its warp: lanes side by side take the columns of a tile, the rest of the
+// lanes the next rows.
+template <class T>
+struct ColumnLanes {
+  static constexpr uint32_t kSize = kVectorSize<T>;
+  uint32_t lanes;
+  uint32_t rows;  // That a warp takes at once.
+  uint32_t lane;
+  uint32_t row;
+  bool in_vectors;  // Else columns are not aligned, and loaded one by one.
+
+  __device__ ColumnLanes(const ReductionParameters& parameters, uint32_t rank,
+                         uint32_t tile_columns_log2)
+      : lanes((1u << tile_columns_log2) / kSize),
+        rows(ReduceTuning::kWarpThreads / lanes),
+        lane(rank & (lanes - 1)),
+        row(rank / lanes),
+        in_vectors(parameters.group_count % kSize == 0 &&
+                   reinterpret_cast<uintptr_t>(parameters.elements) % ReduceTuning::kVectorBytes ==
+                       0) {}
+
+  // The thread's k-th column of a tile.
+  __device__ uint32_t Column(uint32_t k) const {
+    return in_vectors ? lane * kSize + k : k * lanes + lane;
+  }
+};
+
+// The elements of a thread's columns, a vector of a row.
+template <class T, bool kInVectors>
+class ColumnRows {
+ public:
+  static constexpr uint32_t kSize = kVectorSize<T>;
+
+  __device__ ColumnRows(const ReductionParameters& parameters, const ColumnLanes<T>& lanes,
+                        uint64_t first_column, uint64_t first_row)
+      : columns_(parameters.group_count),
+        lanes_(lanes.lanes),
+        first_(static_cast<const T*>(parameters.elements) + first_row * columns_ + first_column +
+               (kInVectors ? lanes.lane * kSize : lanes.lane)) {
+    const uint64_t left = columns_ - first_column;
+    for (uint32_t k = 0; k < kSize; ++k) {
+      const uint32_t column = kInVectors ? lanes.lane * kSize + k : k * lanes_ + lanes.lane;
+      present_ += column < left ? 1 : 0;
+    }
+  }
+
+  // Loads `row` and others `apart` rows from each other, of the `rows` that are left; what does not
+  // exist is negative zeros, which add nothing.
+  template <uint32_t kRows>
+  __device__ void Load(uint64_t row, uint32_t apart, uint64_t rows, uint4 (&raw)[kRows]) const {
+    const T* const at = first_ + row * columns_;
+    const uint64_t step = apart * columns_;
+    if (present_ == kSize && rows > uint64_t{kRows - 1} * apart) {
+#pragma unroll
+      for (uint32_t r = 0; r < kRows; ++r) raw[r] = LoadRow(at + r * step, kSize);
+    } else {
+#pragma unroll
+      for (uint32_t r = 0; r < kRows; ++r) {
+        raw[r] = LoadRow(at + r * step, uint64_t{r} * apart < rows ? present_ : 0);
+      }
+    }
+  }
+
+ private:
+  struct Elements {
+    T values[kSize];
+  };
+
+  __device__ uint4 LoadRow(const T* at, uint32_t present) const {
+    uint4 row = NegativeZeros<T>();
+    if constexpr (kInVectors) {
+      if (present != 0) row = *reinterpret_cast<const uint4*>(at);
+    } else {
+      Elements elements = std::bit_cast<Elements>(row);
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) {
+        if (k < present) elements.values[k] = at[k * lanes_];
+      }
+      row = std::bit_cast<uint4>(elements);
+    }
+    return row;
+  }
+
+  uint64_t columns_;
+  uint32_t lanes_;
+  const T* first_;
+  uint32_t present_ = 0;  // Of the thread's columns.
+};
+
+// What a thread has of its columns.
+template <class T>
+struct ColumnPairs {
+  static constexpr uint32_t kSize = kVectorSize<T>;
+  PairSum pairs[kSize];
+  MagnitudeRange range;  // Of all columns.
+
+  template <uint32_t kRows>
+  __device__ void Add(const uint4 (&raw)[kRows]) {
+    MagnitudeRange of_rows;
+    double sums[kSize];
+#pragma unroll
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const auto batch = BatchOf<T>(raw[r]);
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) {
+        of_rows.Add(MagnitudeBits(batch.values[k]));
+        sums[k] = r == 0 ? static_cast<double>(batch.values[k]) : sums[k] + batch.values[k];
+      }
+    }
+    range.Merge(of_rows);
+    if (DoubleHolds<kRows>(of_rows)) {
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) pairs[k].Add(sums[k]);
+      return;
+    }
+#pragma unroll
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const auto batch = BatchOf<T>(raw[r]);
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) pairs[k].Add(batch.values[k]);
+    }
+  }
+};
+
+// Writes what is asked for of a vector of columns, whose sums are exact.
+template <class T>
+__device__ inline void FinishColumnVector(const ReductionParameters& parameters, uint64_t column,
+                                          const ColumnPairs<T>& sums) {
+  constexpr uint32_t kSize = ColumnPairs<T>::kSize;
+#pragma unroll 1
+  for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
+    uint64_t* const slots = &parameters.slots[parameters.rows[i] * parameters.group_count + column];
+    uint64_t values[kSize];
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) {
+      values[k] = ValueOfPair(parameters.statistics[i], parameters.group_size, sums.pairs[k]);
+    }
+    const bool is_aligned = reinterpret_cast<uintptr_t>(slots) % sizeof(ulonglong2) == 0;
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; k += 2) {
+      if (is_aligned) {
+        *reinterpret_cast<ulonglong2*>(slots + k) = {values[k], values[k + 1]};
+      } else {
+        slots[k] = values[k];
+        slots[k + 1] = values[k + 1];
+      }
+    }
+  }
+  if (parameters.states == nullptr) return;
+#pragma unroll
+  for (uint32_t k = 0; k < kSize; ++k) {
+    StorePairState<T>(parameters.states, column + k, sums.pairs[k].high, sums.pairs[k].low);
+  }
+}
+
+// Tiles of a warp's width, of which each thread takes all rows.
+template <class T, bool kInVectors>
+__device__ inline void SumShallowTile(const ReductionParameters& parameters,
+                                      const ColumnLanes<T>& lanes, uint64_t first_column) {
+  constexpr uint32_t kRows = PairTuning::kShallowRowsInFlight;
+  constexpr uint32_t kSize = ColumnPairs<T>::kSize;
+  const uint64_t rows = parameters.group_size;
+  const ColumnRows<T, kInVectors> column_rows(parameters, lanes, first_column, 0);
+  ColumnPairs<T> sums;
+#pragma unroll 1
+  for (uint64_t row = 0; row < rows; row += kRows) {
+    uint4 raw[kRows];
+    column_rows.Load(row, 1, rows - row, raw);
+    sums.Add(raw);
+  }
+  const bool holds = PairHolds(SpanBits(sums.range), rows, rows);
+  if (kInVectors && holds) {
+    const uint64_t column = first_column + lanes.Column(0);
+    if (column < parameters.group_count) FinishColumnVector(parameters, column, sums);
+    return;
+  }
+#pragma unroll
+  for (uint32_t k = 0; k < kSize; ++k) {
+    const uint64_t column = first_column + lanes.Column(k);
+    if (column >= parameters.group_count) continue;
+    if (holds) {
+      FinishPair<T>(parameters, column, rows, sums.pairs[k]);
+    } else {
+      const T* const first = static_cast<const T*>(parameters.elements) + column;
+      FinishGroup(parameters, column, rows, SumInWords(first, parameters.group_count, rows));
+    }
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(PairTuning::kThreads, PairTuning::kShallowResidentBlocks)
+    ReduceShallowColumnSums(const __grid_constant__ ReductionParameters parameters,
+                            const __grid_constant__ ColumnWork work) {
+  constexpr uint32_t kWarps = PairTuning::kThreads / ReduceTuning::kWarpThreads;
+  const ColumnLanes<T> lanes(parameters, threadIdx.x % ReduceTuning::kWarpThreads,
+                             work.tile_columns_log2);
+#pragma unroll 1
+  for (uint64_t tile = uint64_t{blockIdx.x} * kWarps + threadIdx.x / ReduceTuning::kWarpThreads;
+       tile < work.tile_count; tile += uint64_t{gridDim.x} * kWarps) {
+    const uint64_t first_column = tile << work.tile_columns_log2;
+    if (lanes.in_vectors) {
+      SumShallowTile<T, true>(parameters, lanes, first_column);
+    } else {
+      SumShallowTile<T, false>(parameters, lanes, first_column);
+    }
+  }
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_PAIRS_CUH_

@@ -1,0 +1,300 @@
+// Sums along axis 0 of floating-point elements: a thread takes vectors of neighbouring columns, and
+// keeps a pair for each column (reduce_pairs.cuh). A block takes some rows of a tile of columns;
+// its warps draw them, and lanes side by side take the columns of a row.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_SUMS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_SUMS_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/reduce_column_pairs.cuh"
+#include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_merge.cuh"
+#include "kernels/cuda/reduce_pairs.cuh"
+#include "kernels/cuda/reduce_tuning.h"
+
+namespace gridfold::kernels::cuda {
+
+// Some rows of a tile of columns.
+struct ColumnSumItem {
+  uint64_t tile;
+  uint64_t split;
+  uint64_t first_column;
+  uint64_t first_row;
+  uint64_t rows;
+
+  __device__ ColumnSumItem(const ReductionParameters& parameters, const ColumnWork& work,
+                           uint64_t item)
+      : tile(item % work.tile_count),
+        split(item / work.tile_count),
+        first_column(tile << work.tile_columns_log2),
+        first_row(split * work.rows_per_split),
+        rows(min(work.rows_per_split, parameters.group_size - first_row)) {}
+};
+
+// What blocks leave for the last of their tile: pairs [split][column], states [split][column] where
+// pairs do not hold, and for each split of a tile its range, kInStates where it has states.
+template <class T>
+struct ColumnPartials {
+  static constexpr uint32_t kInStates = ~uint32_t{0};
+  PairSum* pairs;
+  SumOnlyState<T>* states;
+  uint2* ranges;
+  uint64_t columns;
+
+  __device__ ColumnPartials(const ReductionParameters& parameters, const ColumnWork& work)
+      : pairs(static_cast<PairSum*>(work.partials)),
+        states(reinterpret_cast<SumOnlyState<T>*>(pairs + work.splits * parameters.group_count)),
+        ranges(reinterpret_cast<uint2*>(states + work.splits * parameters.group_count)),
+        columns(parameters.group_count) {
+    static_assert(sizeof(PairSum) + sizeof(SumOnlyState<T>) + sizeof(uint2) <=
+                  PairTuning::kColumnPartialBytes);
+  }
+};
+
+// Shared memory of a block. Plain doubles, since it cannot have constructors.
+struct ColumnSumMemory {
+  double2 pairs[PairTuning::kColumnWarpsMax][PairTuning::kTileColumnsMax];
+  uint2 ranges[PairTuning::kColumnWarpsMax];
+  uint32_t turns_drawn;
+  bool is_last;
+};
+
+// The state of a split's column.
+template <class T>
+__device__ inline SumOnlyState<T> StateOfPartial(const ColumnPartials<T>& partials,
+                                                 const ColumnWork& work, uint64_t split,
+                                                 uint64_t tile, uint64_t column) {
+  const uint64_t at = split * partials.columns + column;
+  if (partials.ranges[split * work.tile_count + tile].x == ColumnPartials<T>::kInStates) {
+    return partials.states[at];
+  }
+  SumOnlyState<T> state;
+  state.template Part<kSumPart>().sum = ExactSumOf(partials.pairs[at]);
+  return state;
+}
+
+// Finishes a tile's columns from all splits, whatever they left. Called by all threads; not
+// inlined: it is long and seldom needed.
+template <class T>
+__device__ __noinline__ void FinishSplitsByStates(const ReductionParameters& parameters,
+                                                  const ColumnWork& work, uint64_t tile) {
+  const ColumnPartials<T> partials(parameters, work);
+  const uint64_t first = tile << work.tile_columns_log2;
+  for (uint32_t c = threadIdx.x; c < 1u << work.tile_columns_log2; c += blockDim.x) {
+    if (first + c >= parameters.group_count) return;
+    SumOnlyState<T> state;
+#pragma unroll 1
+    for (uint64_t split = 0; split < work.splits; ++split) {
+      state.Merge(StateOfPartial(partials, work, split, tile, first + c));
+    }
+    FinishGroup(parameters, first + c, parameters.group_size, state);
+  }
+}
+
+// Sums an item whatever its elements are. Called by all threads, and ends with a barrier; not
+// inlined: it is long and seldom needed.
+template <class T>
+__device__ __noinline__ void SumItemByStates(const ReductionParameters& parameters,
+                                             const ColumnWork& work, const ColumnSumItem& item,
+                                             ColumnSumMemory& memory) {
+  const cg::thread_block block = cg::this_thread_block();
+  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
+  const ColumnPartials<T> partials(parameters, work);
+  using State = SumOnlyState<T>;
+  static_assert(sizeof(State) * ReduceTuning::kWarpThreads <= sizeof(memory.pairs));
+  State* const joined = reinterpret_cast<State*>(memory.pairs);
+  const uint32_t tile_columns = 1u << work.tile_columns_log2;
+  const uint32_t lanes = min(tile_columns, ReduceTuning::kWarpThreads);
+  const uint32_t lane = warp.thread_rank() & (lanes - 1);
+  const uint32_t row_step = static_cast<uint32_t>(block.size()) / lanes;
+  const uint32_t row = block.thread_rank() / lanes;
+#pragma unroll 1
+  for (uint32_t c = 0; c < tile_columns; c += lanes) {
+    const uint64_t column = item.first_column + c + lane;
+    const bool exists = column < parameters.group_count;
+    State state;
+    if (exists && row < item.rows) {
+      state = SumInWords(static_cast<const T*>(parameters.elements) +
+                             (item.first_row + row) * parameters.group_count + column,
+                         row_step * parameters.group_count, (item.rows - row - 1) / row_step + 1);
+    }
+    MergeStates<T>(warp, lanes, state);
+#pragma unroll 1
+    for (uint32_t w = 0; w < warp.meta_group_size(); ++w) {
+      block.sync();
+      if (w != warp.meta_group_rank() || warp.thread_rank() >= lanes) continue;
+      if (w > 0) state.Merge(joined[lane]);
+      joined[lane] = state;
+    }
+    block.sync();
+    if (exists && block.thread_rank() < lanes) {
+      if (work.splits > 1) {
+        partials.states[item.split * parameters.group_count + column] = joined[lane];
+      } else {
+        FinishGroup(parameters, column, parameters.group_size, joined[lane]);
+      }
+    }
+  }
+  if (work.splits > 1 && block.thread_rank() == 0) {
+    partials.ranges[item.split * work.tile_count + item.tile] = {ColumnPartials<T>::kInStates, 0};
+  }
+  block.sync();
+}
+
+// The thread's share of an item: the turns of rows that its warp draws.
+template <bool kInVectors, class T>
+__device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParameters& parameters,
+                                          const ColumnSumItem& item, const ColumnLanes<T>& lanes,
+                                          uint32_t* turns_drawn) {
+  constexpr uint32_t kRows = ColumnSumRowsInFlight(sizeof(T));
+  const ColumnRows<T, kInVectors> rows(parameters, lanes, item.first_column, item.first_row);
+  const uint64_t turn_rows = uint64_t{kRows} * lanes.rows;
+  const auto load = [&](uint32_t turn, uint4(&raw)[kRows]) {
+    const uint64_t row = turn * turn_rows + lanes.row;
+    rows.Load(row, lanes.rows, row < item.rows ? item.rows - row : 0, raw);
+  };
+  const auto has_turn = [&](uint32_t turn) { return turn * turn_rows < item.rows; };
+  ColumnPairs<T> pairs;
+  uint4 ahead[kRows];
+  uint32_t turn = warp.meta_group_rank();
+  if (has_turn(turn)) load(turn, ahead);
+#pragma unroll 1
+  while (has_turn(turn)) {
+    uint4 raw[kRows];
+#pragma unroll
+    for (uint32_t r = 0; r < kRows; ++r) raw[r] = ahead[r];
+    if (warp.thread_rank() == 0) turn = atomicAdd_block(turns_drawn, 1u);
+    turn = warp.shfl(turn, 0);
+    if (has_turn(turn)) load(turn, ahead);
+    pairs.Add(raw);
+  }
+  return pairs;
+}
+
+// The thread's share of what the splits of a tile left, and their range in all lanes.
+template <class T>
+__device__ inline ColumnPairs<T> SumSplits(const Warp& warp, const ReductionParameters& parameters,
+                                           const ColumnWork& work, const ColumnSumItem& item,
+                                           const ColumnLanes<T>& lanes) {
+  const ColumnPartials<T> partials(parameters, work);
+  ColumnPairs<T> pairs;
+#pragma unroll 4
+  for (uint64_t split = warp.thread_rank(); split < work.splits; split += warp.size()) {
+    const uint2 range = __ldcg(&partials.ranges[split * work.tile_count + item.tile]);
+    pairs.range.Merge({range.x, range.y});
+  }
+  const uint32_t parts = lanes.rows * warp.meta_group_size();
+#pragma unroll 2
+  for (uint64_t split = warp.meta_group_rank() * lanes.rows + lanes.row; split < work.splits;
+       split += parts) {
+#pragma unroll
+    for (uint32_t k = 0; k < ColumnPairs<T>::kSize; ++k) {
+      const uint64_t column = item.first_column + lanes.Column(k);
+      if (column >= parameters.group_count) continue;
+      const double2 pair = __ldcg(reinterpret_cast<const double2*>(
+          &partials.pairs[split * parameters.group_count + column]));
+      pairs.pairs[k].Merge({pair.x, pair.y});
+    }
+  }
+  return pairs;
+}
+
+// Joins the pairs of a block's threads and calls take(column of the tile, sum, range) for each
+// column, if they hold; returns whether they do. `count` as in PairHolds, `chain` without what is
+// added here. Called by all threads, has a barrier, and another is needed before the next call.
+template <class T, class F>
+__device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& warp,
+                                   const ColumnLanes<T>& lanes, uint64_t count, uint64_t chain,
+                                   ColumnPairs<T>& pairs, ColumnSumMemory& memory, F take) {
+  const uint32_t warps = warp.meta_group_size();
+#pragma unroll 1
+  for (uint32_t distance = lanes.lanes; distance < ReduceTuning::kWarpThreads; distance *= 2) {
+#pragma unroll
+    for (PairSum& pair : pairs.pairs) pair.Merge(PairOfLane(warp, pair, distance));
+  }
+  const MagnitudeRange warp_range = RangeOfWarp(pairs.range);
+  if (lanes.row == 0) {
+#pragma unroll
+    for (uint32_t k = 0; k < ColumnPairs<T>::kSize; ++k) {
+      memory.pairs[warp.meta_group_rank()][lanes.Column(k)] = {pairs.pairs[k].high,
+                                                               pairs.pairs[k].low};
+    }
+  }
+  if (warp.thread_rank() == 0) {
+    memory.ranges[warp.meta_group_rank()] = {warp_range.largest, warp_range.smallest_less_one};
+  }
+  block.sync();
+  MagnitudeRange range;
+  for (uint32_t w = 0; w < warps; ++w) range.Merge({memory.ranges[w].x, memory.ranges[w].y});
+  if (!PairHolds(SpanBits(range), count, chain + ReduceTuning::kWarpThreads + warps)) return false;
+  const uint32_t columns = lanes.lanes * ColumnPairs<T>::kSize;
+  for (uint32_t c = block.thread_rank(); c < columns; c += static_cast<uint32_t>(block.size())) {
+    PairSum sum;
+#pragma unroll 4
+    for (uint32_t w = 0; w < warps; ++w) {
+      const double2 of_warp = memory.pairs[w][c];
+      sum.Merge({of_warp.x, of_warp.y});
+    }
+    take(c, sum, range);
+  }
+  return true;
+}
+
+template <class T>
+__global__ void __launch_bounds__(PairTuning::kColumnThreads)
+    ReduceColumnSums(const __grid_constant__ ReductionParameters parameters,
+                     const __grid_constant__ ColumnWork work) {
+  __shared__ ColumnSumMemory memory;
+  const cg::thread_block block = cg::this_thread_block();
+  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
+  const ColumnLanes<T> lanes(parameters, warp.thread_rank(), work.tile_columns_log2);
+  const ColumnPartials<T> partials(parameters, work);
+  const auto finish = [&](const ColumnSumItem& item) {
+    return [&parameters, &item](uint32_t c, const PairSum& sum, const MagnitudeRange&) {
+      const uint64_t column = item.first_column + c;
+      if (column >= parameters.group_count) return;
+      FinishPair<T>(parameters, column, parameters.group_size, sum);
+    };
+  };
+
+#pragma unroll 1
+  for (uint64_t i = blockIdx.x; i < work.tile_count * work.splits; i += gridDim.x) {
+    const ColumnSumItem item(parameters, work, i);
+    if (block.thread_rank() == 0) memory.turns_drawn = warp.meta_group_size();
+    block.sync();
+    ColumnPairs<T> pairs =
+        lanes.in_vectors ? SumTurns<true>(warp, parameters, item, lanes, &memory.turns_drawn)
+                         : SumTurns<false>(warp, parameters, item, lanes, &memory.turns_drawn);
+    // A warp may draw all turns, and add every row by itself.
+    const uint64_t chain = item.rows / lanes.rows + ReduceTuning::kWarpThreads;
+    const bool is_split = work.splits > 1;
+    const auto leave = [&](uint32_t c, const PairSum& sum, const MagnitudeRange& range) {
+      const uint64_t column = item.first_column + c;
+      if (c == 0) {
+        partials.ranges[item.split * work.tile_count + item.tile] = {range.largest,
+                                                                     range.smallest_less_one};
+      }
+      if (column >= parameters.group_count) return;
+      partials.pairs[item.split * parameters.group_count + column] = sum;
+    };
+    const bool holds =
+        is_split ? JoinColumns(block, warp, lanes, item.rows, chain, pairs, memory, leave)
+                 : JoinColumns(block, warp, lanes, item.rows, chain, pairs, memory, finish(item));
+    if (!holds) {
+      block.sync();
+      SumItemByStates<T>(parameters, work, item, memory);
+    }
+    if (is_split && IsLastBlock(block, &work.tickets[item.tile], work.splits, memory.is_last)) {
+      pairs = SumSplits<T>(warp, parameters, work, item, lanes);
+      if (!JoinColumns(block, warp, lanes, parameters.group_size, chain + work.splits, pairs,
+                       memory, finish(item))) {
+        FinishSplitsByStates<T>(parameters, work, item.tile);
+      }
+    }
+    block.sync();  // Before shared memory is used again.
+  }
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_SUMS_CUH_

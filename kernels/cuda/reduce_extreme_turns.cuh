@@ -1,0 +1,124 @@
+// Extremes of the turns that a thread takes (reduce_turns.cuh). Which turn brought an extreme is
+// kept, and which of its elements it was is looked up once, at the end: a warp has some lane with a
+// new extreme in most turns.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_EXTREME_TURNS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_EXTREME_TURNS_CUH_
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/numerics/reduction_state.h"
+
+namespace gridfold::kernels::cuda {
+
+// The turns that brought the extremes, and these; of zeros, either.
+template <class S>
+struct ExtremeTurns {
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  S min{};
+  S max{};
+  uint32_t min_turn = kNone;
+  uint32_t max_turn = kNone;
+
+  // Takes the extremes of a turn. Of equal ones the first counts: requires turns in order.
+  __device__ void Take(S least, S greatest, uint32_t turn) {
+    const bool is_less = min_turn == kNone || ExtremeState<S, false>::IsBefore(least, min);
+    min = is_less ? least : min;
+    min_turn = is_less ? turn : min_turn;
+    const bool is_greater = max_turn == kNone || ExtremeState<S, true>::IsBefore(greatest, max);
+    max = is_greater ? greatest : max;
+    max_turn = is_greater ? turn : max_turn;
+  }
+};
+
+// The more extreme of each two 16-bit floating-point elements; a NaN where one is.
+template <bool kIsMax, HalfElement T>
+__device__ inline uint32_t ExtremeOrNanHalves(uint32_t a, uint32_t b) {
+  uint32_t extreme;
+  if constexpr (std::is_same_v<T, Float16>) {
+    if constexpr (kIsMax) {
+      asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(extreme) : "r"(a), "r"(b));
+    } else {
+      asm("min.NaN.f16x2 %0, %1, %2;" : "=r"(extreme) : "r"(a), "r"(b));
+    }
+  } else {
+    if constexpr (kIsMax) {
+      asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(extreme) : "r"(a), "r"(b));
+    } else {
+      asm("min.NaN.bf16x2 %0, %1, %2;" : "=r"(extreme) : "r"(a), "r"(b));
+    }
+  }
+  return extreme;
+}
+
+// The more extreme of the elements of two words, place by place: of bytes, those in the upper
+// halves of 16 bits.
+template <bool kIsMax, class T>
+__device__ inline uint32_t ExtremeWord(uint32_t a, uint32_t b) {
+  if constexpr (std::is_same_v<T, float>) {
+    return __float_as_uint(ExtremeOrNan<kIsMax>(__uint_as_float(a), __uint_as_float(b)));
+  } else if constexpr (HalfElement<T>) {
+    return ExtremeOrNanHalves<kIsMax, T>(a, b);
+  } else if constexpr (sizeof(T) == 4) {
+    const T x = static_cast<T>(a);
+    const T y = static_cast<T>(b);
+    return static_cast<uint32_t>(kIsMax ? max(x, y) : min(x, y));
+  } else {
+    return ExtremeHalves<kIsMax, T>(a, b);
+  }
+}
+
+// Of a turn's elements, a value before which no other comes; of zeros, either. Float64 elements
+// must not be NaN.
+template <bool kIsMax, class T, uint32_t kCount>
+__device__ inline ComputeType<T> BestOfTurn(const uint4 (&raw)[kCount]) {
+  if constexpr (sizeof(T) == 8) {
+    T best = BatchOf<T>(raw[0]).values[0];
+#pragma unroll
+    for (uint32_t k = 0; k < kCount; ++k) {
+      for (const T x : BatchOf<T>(raw[k]).values) {
+        best = (kIsMax ? best < x : x < best) ? x : best;
+      }
+    }
+    return best;
+  } else {
+    uint32_t words[4 * kCount];
+#pragma unroll
+    for (uint32_t k = 0; k < kCount; ++k) {
+      words[4 * k] = raw[k].x;
+      words[4 * k + 1] = raw[k].y;
+      words[4 * k + 2] = raw[k].z;
+      words[4 * k + 3] = raw[k].w;
+    }
+    uint32_t best = words[0];
+#pragma unroll
+    for (uint32_t i = 1; i < 4 * kCount; ++i) best = ExtremeWord<kIsMax, T>(best, words[i]);
+    if constexpr (sizeof(T) == 1) {
+#pragma unroll
+      for (uint32_t i = 0; i < 4 * kCount; ++i) {
+        best = ExtremeWord<kIsMax, T>(best, words[i] << 8);
+      }
+    }
+    if constexpr (sizeof(T) <= 2) best = ExtremeWord<kIsMax, T>(best, best << 16);
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t,
+                                    std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>;
+    return ToCompute(std::bit_cast<T>(static_cast<Bits>(best >> (32 - 8 * sizeof(T)))));
+  }
+}
+
+// Whether a turn has elements that BestOfTurn must not be given.
+template <class T, uint32_t kCount>
+__device__ inline bool HasNoOrder(const uint4 (&raw)[kCount]) {
+  bool has_nan = false;
+  if constexpr (std::is_same_v<T, double>) {
+#pragma unroll
+    for (uint32_t k = 0; k < kCount; ++k) has_nan = has_nan || HasNan(BatchOf<T>(raw[k]));
+  }
+  return has_nan;
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_EXTREME_TURNS_CUH_

@@ -1,0 +1,170 @@
+#include "kernels/cuda/reduce_pair_geometry.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/cuda/grid.h"
+#include "kernels/cuda/reduce_tuning.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+using Tuning = PairTuning;
+
+constexpr uint64_t kBlocksMax = 0x7FFF'FFFF;
+
+uint32_t Log2OfCeil(uint64_t x) { return static_cast<uint32_t>(std::bit_width(x - 1)); }
+
+struct Sums {
+  const Grouping& grouping;
+  uint64_t element_bytes;
+  uint64_t total_bytes;
+  uint64_t multiprocessors;
+
+  uint64_t vector_elements() const { return ReduceTuning::kVectorBytes / element_bytes; }
+  uint64_t resident_threads() const {
+    return multiprocessors * Tuning::kThreads * Tuning::kResidentBlocks;
+  }
+  // Blocks of a grid-stride kernel: several for each resident one, which the hardware's scheduler
+  // evens out.
+  uint64_t blocks_max() const {
+    return multiprocessors * Tuning::kResidentBlocks * ReduceTuning::kTileBlocksPerResident;
+  }
+};
+
+void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry& geometry) {
+  const uint64_t group_count = sums.grouping.group_count;
+  // But for the longest, which may be all there is.
+  const uint64_t other_bytes = sums.total_bytes - sums.grouping.group_size * sums.element_bytes;
+  const uint64_t mean_bytes =
+      group_count == 1 ? sums.total_bytes : CeilDivide(other_bytes, group_count - 1);
+  const uint64_t lanes = std::clamp<uint64_t>(CeilDivide(mean_bytes, Tuning::kBytesPerLane), 1,
+                                              ReduceTuning::kWarpThreads);
+  geometry.form = ReductionForm::kGroupSums;
+  geometry.block_threads = Tuning::kThreads;
+  geometry.tile_width_log2 = Log2OfCeil(lanes);
+  geometry.tile_elements_max = group_bytes_max / sums.element_bytes;
+  const uint64_t groups_per_block = Tuning::kThreads >> geometry.tile_width_log2;
+  geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block, sums.blocks_max());
+}
+
+void PlanBlockSums(const Sums& sums, ReductionGeometry& geometry) {
+  const uint64_t vectors = CeilDivide(sums.grouping.group_size, sums.vector_elements());
+  geometry.form = ReductionForm::kBlockSums;
+  geometry.block_threads = static_cast<uint32_t>(
+      std::clamp<uint64_t>(RoundUp(vectors, uint64_t{ReduceTuning::kWarpThreads}),
+                           ReduceTuning::kWarpThreads, Tuning::kBlockThreads));
+  geometry.grid_blocks = GridStrideBlocks(sums.grouping.group_count, 1, kBlocksMax);
+}
+
+void PlanShallowColumns(const Sums& sums, ReductionGeometry& geometry) {
+  geometry.form = ReductionForm::kShallowColumnSums;
+  geometry.block_threads = Tuning::kThreads;
+  const uint64_t tile_columns = ReduceTuning::kWarpThreads * sums.vector_elements();
+  geometry.tile_columns_log2 = Log2OfCeil(tile_columns);
+  geometry.column_tile_count = CeilDivide(sums.grouping.group_count, tile_columns);
+  geometry.rows_per_split = sums.grouping.group_size;
+  geometry.grid_blocks = GridStrideBlocks(
+      geometry.column_tile_count, Tuning::kThreads / ReduceTuning::kWarpThreads, sums.blocks_max());
+}
+
+// One tile where columns are few; else the tiles of which the last is fullest, wide ones first.
+uint64_t TileColumns(const Sums& sums) {
+  const uint64_t columns = sums.grouping.group_count;
+  if (columns <= Tuning::kTileColumnsMax) {
+    return std::max(std::bit_ceil(columns), sums.vector_elements());
+  }
+  uint64_t best = Tuning::kTileColumnsMax;
+  for (uint64_t tile = best / 2; tile >= Tuning::kTileColumnsMin; tile /= 2) {
+    if (RoundUp(columns, tile) < RoundUp(columns, best) - columns / 8) best = tile;
+  }
+  return best;
+}
+
+// How much of so many rounds of multiprocessors is busy with `items`.
+double BusyShare(uint64_t items, uint64_t multiprocessors) {
+  return static_cast<double>(items) / static_cast<double>(RoundUp(items, multiprocessors));
+}
+
+// As many as one round of multiprocessors takes, or where that leaves too many of them idle, the
+// fewest that do not.
+uint64_t ColumnSplits(uint64_t tiles, uint64_t splits_max, uint64_t multiprocessors) {
+  const uint64_t of_a_round = std::clamp<uint64_t>(multiprocessors / tiles, 1, splits_max);
+  uint64_t best = of_a_round;
+  for (uint64_t splits = of_a_round; splits <= splits_max; ++splits) {
+    const double share = BusyShare(tiles * splits, multiprocessors);
+    if (share > BusyShare(tiles * best, multiprocessors)) best = splits;
+    if (share >= Tuning::kBusyShareMin) return splits;
+  }
+  return best;
+}
+
+void PlanColumnSums(const Sums& sums, ReductionGeometry& geometry) {
+  const uint64_t columns = sums.grouping.group_count;
+  const uint64_t rows = sums.grouping.group_size;
+  const uint64_t tile_columns = TileColumns(sums);
+  const uint64_t tiles = CeilDivide(columns, tile_columns);
+  geometry.form = ReductionForm::kColumnSums;
+  geometry.tile_columns_log2 = Log2OfCeil(tile_columns);
+  geometry.column_tile_count = tiles;
+  const bool has_many = tiles >= Tuning::kManyColumnTilesPerMultiprocessor * sums.multiprocessors;
+  geometry.block_threads = has_many ? Tuning::kColumnThreadsOfMany : Tuning::kColumnThreads;
+
+  // No smaller than is worth a partial, and than gives every warp two turns.
+  const uint64_t rows_of_turns = 2 *
+                                 ColumnSumRowsInFlight(static_cast<uint32_t>(sums.element_bytes)) *
+                                 geometry.block_threads * sums.vector_elements() / tile_columns;
+  const uint64_t rows_min =
+      std::max(rows_of_turns,
+               CeilDivide(Tuning::kColumnPartialBytes * ReduceTuning::kSplitBytesPerPartialByte,
+                          sums.element_bytes));
+  const uint64_t splits_max =
+      has_many ? 1 : std::clamp<uint64_t>(rows / rows_min, 1, sums.multiprocessors);
+  const uint64_t splits = ColumnSplits(tiles, splits_max, sums.multiprocessors);
+  geometry.rows_per_split =
+      std::min(std::max<uint64_t>(1, CeilDivide(rows, splits)), Tuning::kRowsPerSplitMax);
+  geometry.splits =
+      static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(rows, geometry.rows_per_split)));
+  geometry.grid_blocks = GridStrideBlocks(tiles * geometry.splits, 1, kBlocksMax);
+  if (geometry.splits > 1) {
+    geometry.partial_bytes = Tuning::kColumnPartialBytes;
+    geometry.partial_count = geometry.splits * columns;
+    geometry.total_bytes = sizeof(uint32_t);
+    geometry.total_count = tiles;
+  }
+}
+
+}  // namespace
+
+ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties& properties) {
+  const Sums sums{plan.grouping, ElementSize(plan.array.element_type), plan.array.size_bytes(),
+                  static_cast<uint64_t>(properties.multiprocessor_count)};
+  const uint64_t group_count = sums.grouping.group_count;
+  const uint64_t longest = sums.grouping.group_size;
+  ReductionGeometry geometry;
+  if (sums.grouping.kind == GroupingKind::kAxis0) {
+    const uint64_t threads = CeilDivide(group_count, sums.vector_elements());
+    const bool is_shallow = longest <= Tuning::kShallowRowsMax ||
+                            (threads >= Tuning::kShallowWavesMin * sums.resident_threads() &&
+                             longest <= Tuning::kRowsPerSplitMax);
+    is_shallow ? PlanShallowColumns(sums, geometry) : PlanColumnSums(sums, geometry);
+    return geometry;
+  }
+  // Half of the warps keep memory busy.
+  const bool has_many = group_count >= sums.resident_threads() / ReduceTuning::kWarpThreads / 2;
+  const uint64_t longest_bytes = longest * sums.element_bytes;
+  const bool fits_warps = has_many && longest_bytes <= ReduceTuning::kTileGroupBytesMaxMany;
+  if (fits_warps || sums.grouping.kind == GroupingKind::kSegments) {
+    const uint64_t queued_bytes =
+        has_many ? Tuning::kQueuedGroupBytesMin : ReduceTuning::kTileGroupBytesMaxFew;
+    PlanGroupSums(sums, fits_warps ? longest_bytes : queued_bytes, geometry);
+  } else if (longest <= Tuning::kBlockElementsMax) {
+    PlanBlockSums(sums, geometry);
+  } else {
+    geometry.form = ReductionForm::kBlocks;
+  }
+  return geometry;
+}
+
+}  // namespace gridfold::kernels::cuda

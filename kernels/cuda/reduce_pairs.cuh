@@ -1,0 +1,198 @@
+// Sums of floats, or smaller floating-point elements, that a thread keeps in registers, for groups
+// of which nothing but the sum is needed.
+//
+// Elements whose magnitudes lie within some binades of each other, as they nearly always do, are
+// added some at a time in double precision, which then rounds nothing, and such sums are kept as a
+// pair (numerics/pair_sum.h). Whether that was exact is known once the elements are read; where it
+// was not, they are read again and added in words (reduce_words.cuh).
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_PAIRS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_PAIRS_CUH_
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/cuda/reduce_finish.cuh"
+#include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_merge.cuh"
+#include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/reduce_windows.cuh"
+#include "kernels/cuda/reduce_words.cuh"
+#include "kernels/numerics/pair_sum.h"
+#include "kernels/numerics/reduction_state.h"
+
+namespace gridfold::kernels::cuda {
+
+// Bits from the last of the smallest of a range of floats to the first of the largest; more than
+// any sum has room for where one of them is not finite.
+__device__ inline int SpanBits(const MagnitudeRange& range) {
+  constexpr int kBoundless = 1 << 16;
+  if (range.largest == 0) return 0;
+  if (range.largest >= __float_as_uint(std::numeric_limits<float>::infinity())) return kBoundless;
+  // Subnormal numbers have the exponent of the smallest normal ones.
+  const auto exponent = [](uint32_t magnitude) {
+    return max(static_cast<int>(magnitude >> 23), 1);
+  };
+  return exponent(range.largest) - exponent(range.smallest_less_one + 1) +
+         std::numeric_limits<float>::digits;
+}
+
+// Whether a double holds every sum of some of `kCount` floats of a range, if all are finite. The
+// difference of their bits bounds that of their exponents; it is 1 where all are zeros.
+template <uint32_t kCount>
+__device__ inline bool DoubleHolds(const MagnitudeRange& range) {
+  constexpr uint32_t kBinades = std::numeric_limits<double>::digits -
+                                std::numeric_limits<float>::digits - std::bit_width(kCount);
+  return range.largest - range.smallest_less_one <= kBinades << 23;
+}
+
+// The range over the lanes of a warp, in all of them.
+__device__ inline MagnitudeRange RangeOfWarp(const MagnitudeRange& range) {
+  return {__reduce_max_sync(~0u, range.largest), __reduce_min_sync(~0u, range.smallest_less_one)};
+}
+
+__device__ inline PairSum PairOfLane(const Warp& warp, const PairSum& pair, uint32_t distance) {
+  return {warp.shfl_xor(pair.high, distance), warp.shfl_xor(pair.low, distance)};
+}
+
+// A sum as a pair, and what tells whether it is exact.
+struct RangedPair {
+  PairSum pair;
+  MagnitudeRange range;
+
+  // Adds `kCount` elements.
+  template <uint32_t kCount>
+  __device__ void Add(const float (&values)[kCount]) {
+    MagnitudeRange of_values;
+    double sums[2] = {-0.0, -0.0};
+#pragma unroll
+    for (uint32_t i = 0; i < kCount; ++i) {
+      of_values.Add(MagnitudeBits(values[i]));
+      sums[i % 2] += static_cast<double>(values[i]);
+    }
+    range.Merge(of_values);
+    if (DoubleHolds<kCount>(of_values)) {
+      pair.Add(sums[0] + sums[1]);
+    } else {
+#pragma unroll
+      for (uint32_t i = 0; i < kCount; ++i) pair.Add(values[i]);
+    }
+  }
+
+  // Joins the sums of each `width` neighbouring lanes, in all of them.
+  __device__ void JoinLanes(const Warp& warp, uint32_t width) {
+#pragma unroll 1
+    for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
+      pair.Merge(PairOfLane(warp, pair, distance));
+      range.Merge({warp.shfl_xor(range.largest, distance),
+                   warp.shfl_xor(range.smallest_less_one, distance)});
+    }
+  }
+
+  // Whether it is the sum of `count` elements; `chain` as in PairHolds.
+  __device__ bool Holds(uint32_t count, uint32_t chain) const {
+    return PairHolds(SpanBits(range), count, chain);
+  }
+};
+
+// A vector of elements that add nothing.
+template <class T>
+__device__ inline uint4 NegativeZeros() {
+  constexpr uint32_t kBits = HalfElement<T> ? 0x8000'8000u : 0x8000'0000u;
+  return {kBits, kBits, kBits, kBits};
+}
+
+template <class T>
+using SumOnlyState = ReductionState<T, kSumPart>;
+
+// Joins the states of lanes that are multiples of `distance` apart, in all of them.
+template <class T>
+__device__ inline void MergeStates(const Warp& warp, uint32_t distance, SumOnlyState<T>& state) {
+  auto& sum = state.template Part<kSumPart>().sum;
+#pragma unroll 1
+  for (; distance < ReduceTuning::kWarpThreads; distance *= 2) {
+    std::remove_reference_t<decltype(sum)> other;
+#pragma unroll
+    for (int i = 0; i < other.kLimbs; ++i) {
+      other.mutable_limbs()[i] = warp.shfl_xor(sum.limbs()[i], distance);
+    }
+    other.AddFlags(warp.shfl_xor(sum.flags(), distance));
+    sum.Merge(other);
+  }
+}
+
+// The sum of every `stride`-th of some elements, of any kind. Not inlined: it is long and seldom
+// needed. Words are in the thread's local memory.
+template <class T>
+__device__ __noinline__ SumOnlyState<T> SumInWords(const T* first, uint64_t stride,
+                                                   uint64_t count) {
+  using Words = SingleWords<T>;
+  int64_t storage[Words::kCount];
+  const WordColumn words{storage, 1};
+  SumOnlyState<T> state;
+  auto& sum = state.template Part<kSumPart>().sum;
+#pragma unroll 1
+  while (count > 0) {
+    const uint64_t part = count < ReduceTuning::kAdditionsMax ? count : ReduceTuning::kAdditionsMax;
+    Words::Reset(words);
+#pragma unroll 4
+    for (uint64_t i = 0; i < part; ++i) Words::Add(words, ToCompute(first[i * stride]));
+    uint32_t flags = 0;
+#pragma unroll 1
+    for (uint32_t i = 0; i < Words::kUsed; ++i) words[i] = Words::Integer(i, words[i], flags);
+    sum.AddFlags(flags);
+#pragma unroll 1
+    for (uint32_t i = 0; i < Words::kUsed && sum.is_finite(); ++i) {
+      if (words[i] != 0) Words::AddTo(sum, i, words[i]);
+    }
+    first += part * stride;
+    count -= part;
+  }
+  return state;
+}
+
+struct PairMean {
+  // sum / size. Not inlined, as what follows: sums are asked for most.
+  __device__ __noinline__ static double Of(double high, double low, uint64_t size) {
+    const PairSum rounded = PairSum{high, low}.Rounded();
+    // A sum that is a double, by an exact count: rounded once.
+    if (rounded.low == 0) return __ddiv_rn(rounded.high, static_cast<double>(size));
+    return ExactSumOf({high, low}).Quotient(size);
+  }
+};
+
+template <class T>
+__device__ __noinline__ void StorePairState(void* states, uint64_t group, double high, double low) {
+  SumOnlyState<T> state;
+  state.template Part<kSumPart>().sum = ExactSumOf({high, low});
+  static_cast<SumOnlyState<T>*>(states)[group] = state;
+}
+
+// The value of a statistic that needs nothing but the sum, as it is answered.
+__device__ inline uint64_t ValueOfPair(Statistic statistic, uint64_t size, const PairSum& sum) {
+  if (statistic == Statistic::kCount) return size;
+  const double value = statistic == Statistic::kMean ? PairMean::Of(sum.high, sum.low, size)
+                       : size == 0                   ? 0.0
+                       : sum.low == 0                ? sum.high  // A negative zero, maybe.
+                                                     : sum.high + sum.low;
+  return static_cast<uint64_t>(__double_as_longlong(value));
+}
+
+// Writes all that is asked for of a group of `size` elements with an exact sum.
+template <class T>
+__device__ inline void FinishPair(const ReductionParameters& parameters, uint64_t group,
+                                  uint64_t size, const PairSum& sum) {
+#pragma unroll 1
+  for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
+    parameters.slots[parameters.rows[i] * parameters.group_count + group] =
+        ValueOfPair(parameters.statistics[i], size, sum);
+  }
+  if (parameters.states != nullptr) {
+    StorePairState<T>(parameters.states, group, sum.high, sum.low);
+  }
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_PAIRS_CUH_

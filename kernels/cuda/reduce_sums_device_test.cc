@@ -1,0 +1,210 @@
+// Sums of float32 and 16-bit floating-point elements of many groups, of every shape that is laid
+// out in its own way, against exact sums of other making; on data that pairs hold and on data that
+// they do not.
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/conformance/exact_sum.h"
+#include "kernels/cuda/device_test.h"
+#include "kernels/cuda/reduce.h"
+
+namespace gridfold::kernels::cuda {
+namespace {
+
+template <class T>
+T ElementOf(float x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return x;
+  } else {
+    return T::FromFloat(x);
+  }
+}
+
+enum class Data { kUniform, kWithZeros, kSomeTiny, kWide, kNegativeZeros };
+constexpr Data kAllData[] = {Data::kUniform, Data::kWithZeros, Data::kSomeTiny, Data::kWide,
+                             Data::kNegativeZeros};
+
+template <class T>
+std::vector<T> Values(Data data, uint64_t count) {
+  std::mt19937_64 random(count);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  std::vector<T> values(count);
+  for (T& value : values) {
+    double x = unit(random);
+    if (data == Data::kWithZeros && random() % 3 != 0) x = 0;
+    if (data == Data::kSomeTiny && random() % 100 == 0) x = std::ldexp(x, -30);
+    if (data == Data::kWide) x = std::ldexp(x, static_cast<int>(random() % 130) - 120);
+    if (data == Data::kNegativeZeros) x = random() % 1000 == 0 ? 0.0 : -0.0;
+    value = ElementOf<T>(static_cast<float>(x));
+  }
+  return values;
+}
+
+template <class T>
+class ReduceSumsDeviceTest : public DeviceTest {
+ protected:
+  // Sums of groups of `values`, which begin `misalignment` elements after an aligned address.
+  std::vector<uint64_t> Sums(const ReductionPlan& plan, const std::vector<T>& values,
+                             uint64_t misalignment, const DeviceProperties& assumed) {
+    const DeviceArray<T> elements{std::span(values), misalignment};
+    const DeviceArray<uint64_t> offsets{std::span(plan.grouping.offsets)};
+    const DeviceArray<uint64_t> slots(plan.result_slot_count());
+    const DeviceArray<uint64_t> failures(plan.statistics.size());
+    const DeviceArray<std::byte> memory(ReductionScratchBytes(plan, assumed));
+    Scratch scratch(memory.data(), memory.size());
+    this->Synchronize();
+    const absl::Status status =
+        LaunchReduction(plan, {{elements.data(), plan.array.element_count}, offsets.data()},
+                        {slots.data(), failures.data()}, scratch, assumed, this->stream());
+    EXPECT_TRUE(status.ok()) << status;
+    this->Synchronize();
+    return slots.Read();
+  }
+
+  void ExpectExactSums(const ArrayDescription& array, const GroupingSpec& grouping) {
+    const auto plan = PlanReduction(array, {.statistics = {Statistic::kSum}, .grouping = grouping});
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    for (const Data data : kAllData) {
+      const std::vector<T> values = Values<T>(data, array.element_count);
+      std::vector<conformance::ExactSum> sums(plan->grouping.group_count);
+      std::vector<bool> is_negative_zero(sums.size(), true);
+      ForEachElement(*plan, [&](uint64_t i, uint64_t group) {
+        const float x = static_cast<float>(values[i]);
+        sums[group].Add(x);
+        if (std::bit_cast<uint32_t>(x) != 0x8000'0000u) is_negative_zero[group] = false;
+      });
+      for (const int multiprocessors : {1, 132}) {
+        DeviceProperties assumed = this->properties();
+        assumed.multiprocessor_count = multiprocessors;
+        for (const uint64_t misalignment : {uint64_t{0}, 8 / sizeof(T) - 1}) {
+          const std::vector<uint64_t> slots = Sums(*plan, values, misalignment, assumed);
+          for (size_t g = 0; g < sums.size() && !testing::Test::HasFailure(); ++g) {
+            const bool is_empty = plan->grouping.kind == GroupingKind::kSegments &&
+                                  grouping.offsets[g] == grouping.offsets[g + 1];
+            const double expected =
+                is_negative_zero[g] && !is_empty ? -0.0 : sums[g].Value().ToDouble();
+            EXPECT_EQ(slots[g], std::bit_cast<uint64_t>(expected))
+                << "group " << g << " of " << sums.size() << ", data " << static_cast<int>(data)
+                << ", misaligned by " << misalignment << ", " << multiprocessors
+                << " multiprocessors";
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  template <class F>
+  static void ForEachElement(const ReductionPlan& plan, F f) {
+    const Grouping& grouping = plan.grouping;
+    for (uint64_t g = 0; g < grouping.group_count; ++g) {
+      if (grouping.kind == GroupingKind::kSegments) {
+        for (uint64_t i = grouping.offsets[g]; i < grouping.offsets[g + 1]; ++i) f(i, g);
+      } else {
+        const bool down = grouping.kind == GroupingKind::kAxis0;
+        for (uint64_t k = 0; k < grouping.group_size; ++k) {
+          f(down ? k * grouping.group_count + g : g * grouping.group_size + k, g);
+        }
+      }
+    }
+  }
+};
+using Types = ::testing::Types<float, Float16, Bfloat16>;
+TYPED_TEST_SUITE(ReduceSumsDeviceTest, Types);
+
+struct Extents {
+  uint64_t rows;
+  uint64_t columns;
+};
+
+TYPED_TEST(ReduceSumsDeviceTest, ColumnsAreExact) {
+  for (const auto& [rows, columns] : {Extents{1, 3000},
+                                      {4, 50'000},
+                                      {64, 1001},
+                                      {100, 4096},
+                                      {3000, 1000},
+                                      {2000, 132},
+                                      {40'000, 8},
+                                      {200'000, 1},
+                                      {70'001, 3},
+                                      {5000, 16}}) {
+    SCOPED_TRACE(testing::Message() << rows << " rows of " << columns);
+    this->ExpectExactSums(ArrayDescription::Matrix(kElementTypeOf<TypeParam>, rows, columns),
+                          {GroupingKind::kAxis0, {}});
+    if (this->HasFailure()) return;
+  }
+}
+
+TYPED_TEST(ReduceSumsDeviceTest, RowsAreExact) {
+  for (const auto& [rows, columns] : {Extents{50'000, 1},
+                                      {40'000, 4},
+                                      {40'000, 8},
+                                      {30'000, 15},
+                                      {5000, 64},
+                                      {3000, 300},
+                                      {2500, 1024},
+                                      {30, 20'000},
+                                      {3, 65'536},
+                                      {1, 1000}}) {
+    SCOPED_TRACE(testing::Message() << rows << " rows of " << columns);
+    this->ExpectExactSums(ArrayDescription::Matrix(kElementTypeOf<TypeParam>, rows, columns),
+                          {GroupingKind::kAxis1, {}});
+    if (this->HasFailure()) return;
+  }
+}
+
+TYPED_TEST(ReduceSumsDeviceTest, SegmentsAreExact) {
+  std::mt19937_64 random(17);
+  for (const uint64_t longest : {3, 32, 500, 9000}) {
+    GroupingSpec grouping{GroupingKind::kSegments, {0}};
+    while (grouping.offsets.size() < 4000 && grouping.offsets.back() < 1'000'000) {
+      const uint64_t giant = random() % 500 == 0 ? 20'000 : 0;
+      grouping.offsets.push_back(grouping.offsets.back() + random() % (longest + 1) + giant);
+    }
+    SCOPED_TRACE(testing::Message() << "segments of up to " << longest);
+    this->ExpectExactSums(
+        ArrayDescription::Vector(kElementTypeOf<TypeParam>, grouping.offsets.back()), grouping);
+    if (this->HasFailure()) return;
+  }
+}
+
+TYPED_TEST(ReduceSumsDeviceTest, InfinitiesAndNansStayInTheirGroups) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const auto& [rows, columns] : {Extents{5000, 4}, {3000, 40}, {100, 3000}, {4, 2000}}) {
+    const ArrayDescription array =
+        ArrayDescription::Matrix(kElementTypeOf<TypeParam>, rows, columns);
+    for (const GroupingKind kind : {GroupingKind::kAxis0, GroupingKind::kAxis1}) {
+      const auto plan =
+          PlanReduction(array, {.statistics = {Statistic::kSum}, .grouping = {kind, {}}});
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      const uint64_t groups = plan->grouping.group_count;
+      std::vector<TypeParam> values(rows * columns, ElementOf<TypeParam>(1));
+      const auto element = [&](uint64_t group, uint64_t k) -> TypeParam& {
+        return kind == GroupingKind::kAxis0 ? values[k * groups + group]
+                                            : values[group * columns + k];
+      };
+      element(0, 1) = ElementOf<TypeParam>(kInfinity);
+      element(2, 0) = ElementOf<TypeParam>(std::nanf(""));
+      element(groups - 1, 2) = ElementOf<TypeParam>(-kInfinity);
+      std::vector<double> expected(groups, static_cast<double>(plan->grouping.group_size));
+      expected[0] = kInfinity;
+      expected[groups - 1] = -kInfinity;
+      const std::vector<uint64_t> slots = this->Sums(*plan, values, 0, this->properties());
+      for (uint64_t g = 0; g < groups; ++g) {
+        const double sum = std::bit_cast<double>(slots[g]);
+        if (g == 2) {
+          EXPECT_TRUE(std::isnan(sum));
+        } else {
+          EXPECT_EQ(sum, expected[g]) << g << " of " << groups;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gridfold::kernels::cuda
