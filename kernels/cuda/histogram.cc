@@ -1,6 +1,7 @@
 #include "kernels/cuda/histogram.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "kernels/cuda/compact.h"
@@ -50,6 +51,14 @@ HistogramArguments ArgumentsOf(const HistogramPlan& plan, const DeviceHistogramI
   return arguments;
 }
 
+// The edges of the bins of a part.
+std::span<const double> PartOf(std::span<const double> edges, const HistogramStrategy& strategy,
+                               uint32_t part) {
+  const uint64_t first = uint64_t{part} * strategy.bins_per_block;
+  return edges.subspan(
+      first, std::min<uint64_t>(strategy.bins_per_block + uint64_t{1}, edges.size() - first));
+}
+
 // Enqueues the counting into `histogram`, whose bins are resolved.
 absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInput& input,
                             Scratch& scratch, const DeviceProperties& properties,
@@ -71,8 +80,11 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
   std::copy(guesses.guesses.begin(), guesses.guesses.end(), arguments.guesses);
   if (launch->strategy.cell_count > 0) {
     const std::vector<double>& edges = histogram.bins[0].edges;
-    arguments.float_cells = MakeBinCells<float>(edges, launch->strategy.cell_count);
-    arguments.double_cells = MakeBinCells<double>(edges, launch->strategy.cell_count);
+    for (uint32_t p = 0; p < launch->strategy.part_count; ++p) {
+      const std::span<const double> own = PartOf(edges, launch->strategy, p);
+      arguments.float_cells[p] = MakeBinCells<float>(own, launch->strategy.cell_count);
+      arguments.double_cells[p] = MakeBinCells<double>(own, launch->strategy.cell_count);
+    }
     arguments.last_edge_for_cells = LastEdgeForCells(edges.back());
   }
   arguments.outcomes = *words;

@@ -68,8 +68,9 @@ struct HistogramArguments {
   // Kernels that guess even bins only: of the one channel, of both axes, or of the channels from
   // that of the first whole vector on, over and over.
   ChannelGuess guesses[kFewChannels];
-  BinCells<float> float_cells;  // Kernels with cells only: of the one channel, one of both.
-  BinCells<double> double_cells;
+  // Kernels with cells only: of the bins of each part, one of both.
+  BinCells<float> float_cells[kHistogramPartsMax];
+  BinCells<double> double_cells[kHistogramPartsMax];
   double last_edge_for_cells = 0;  // What LastEdgeForCells makes of it.
   const double* edges = nullptr;   // All tables, one after the other.
   uint64_t edge_count = 0;

@@ -95,7 +95,7 @@ struct BinRange {
     return {blockIdx.x % arguments.part_count * arguments.bins_per_block, arguments.bins_per_block};
   }
 
-  // Of the blocks that read the same samples, this one counts what is outside all bins.
+  // Of the blocks that read the same samples, mostly this one counts what is outside all bins.
   __device__ bool is_first() const { return first == 0; }
 };
 

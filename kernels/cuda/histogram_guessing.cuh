@@ -72,7 +72,7 @@ class GuessingCounter {
   __device__ void Correct(const SamplePoint<T>& point) {
     const auto guess = locator_.Guess(point);
     const Placement placement = locator_.Resolve(guess, point);
-    if (placement.outcome != 0 && range_.is_first()) {
+    if (placement.outcome != 0 && locator_.Reports(placement.outcome, range_)) {
       outcomes_.Count(locator_.ChannelOf(point), placement.outcome);
     }
     if (placement.bin == guess.bin) return;

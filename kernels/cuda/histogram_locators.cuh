@@ -9,12 +9,16 @@
 //   IsSure(guess)      whether the sample is in that bin
 //   Resolve(guess, p)  where the sample counts, sure or not; Placement's `bin` is a counter
 //   ChannelOf(point)   whose outcomes are the sample's
+//   Reports(outcome, range)
+//                      of the blocks that read the same samples, whether that one which counts
+//                      these bins counts such outcomes
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_LOCATORS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_LOCATORS_CUH_
 
 #include <cstdint>
 
 #include "kernels/cuda/histogram_arguments.h"
+#include "kernels/cuda/histogram_counters.cuh"
 #include "kernels/cuda/histogram_turns.cuh"
 #include "kernels/numerics/bin_guess.h"
 #include "kernels/numerics/bin_layout.h"
@@ -64,6 +68,7 @@ class AxisLocator {
   __device__ Placement Resolve(const Guessed& guess, const SamplePoint<T>& point) const {
     return Place(ResolveGuess(guesser_, guess, point.x), guesser_.bin_count, policy_);
   }
+  __device__ bool Reports(int64_t, const BinRange& range) const { return range.is_first(); }
   template <class T>
   __device__ uint32_t ChannelOf(const SamplePoint<T>&) const {
     return 0;
@@ -104,6 +109,7 @@ class ChannelLocator {
     if (placement.bin >= 0) placement.bin += channel.first_bin;
     return placement;
   }
+  __device__ bool Reports(int64_t, const BinRange& range) const { return range.is_first(); }
   template <class T>
   __device__ uint32_t ChannelOf(const SamplePoint<T>& point) const {
     return arguments_.guesses[point.place].channel;
@@ -137,6 +143,7 @@ class PlaneLocator {
     return Place2d(Located(XGuesser(), point.x), Located(YGuesser(), point.y), XGuesser().bin_count,
                    YGuesser().bin_count, arguments_.out_of_range_policy);
   }
+  __device__ bool Reports(int64_t, const BinRange& range) const { return range.is_first(); }
   template <class T>
   __device__ uint32_t ChannelOf(const SamplePoint<T>&) const {
     return 0;

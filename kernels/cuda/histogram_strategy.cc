@@ -17,9 +17,6 @@ constexpr uint64_t kWeightCopiesBytesMax = 64 * 1024;
 constexpr uint64_t kWindowBytes = 3 * sizeof(uint32_t);
 constexpr uint32_t kCopiesMax = 32;  // One for each lane of a warp, each in a bank of its own.
 
-// More parts would take longer to read the samples than counting in device memory takes.
-constexpr uint64_t kPartsMax = 16;
-
 // Fewer samples are not worth the counters of partitions that every block adds up.
 constexpr uint64_t kPartitionedSamplesMin = uint64_t{1} << 22;
 
@@ -106,6 +103,11 @@ std::optional<HistogramStrategy> Values(const HistogramShape& shape,
                     limits);
 }
 
+// Fewer cells than bins would mostly have several edges.
+bool HasEnoughCells(const HistogramStrategy& strategy) {
+  return strategy.cell_count >= strategy.bins_per_block;
+}
+
 std::optional<HistogramStrategy> Shared(const HistogramShape& shape,
                                         const HistogramLimits& limits) {
   if (shape.bin_count > BinsPerBlockMax(shape, limits)) return std::nullopt;
@@ -113,14 +115,30 @@ std::optional<HistogramStrategy> Shared(const HistogramShape& shape,
                     shape.bin_count, shape, limits);
 }
 
+// Parts have the edges of their own bins.
+HistogramStrategy PartsOf(uint64_t part_count, HistogramShape shape,
+                          const HistogramLimits& limits) {
+  const uint64_t count = CeilDivide(shape.bin_count, part_count);
+  // Fewer, where the last ones would have no bins.
+  HistogramStrategy strategy{
+      .method = HistogramMethod::kParts,
+      .part_count = static_cast<uint32_t>(CeilDivide(shape.bin_count, count))};
+  if (shape.has_cells) shape.edge_count = count + 1;
+  return WithCopies(strategy, count, shape, limits);
+}
+
 std::optional<HistogramStrategy> Parts(const HistogramShape& shape, const HistogramLimits& limits) {
   if (shape.weight_words > 0) return std::nullopt;
-  const uint64_t part_count =
+  const uint64_t least =
       std::max<uint64_t>(2, CeilDivide(shape.bin_count, BinsPerBlockMax(shape, limits)));
-  if (part_count > kPartsMax) return std::nullopt;
-  HistogramStrategy strategy{.method = HistogramMethod::kParts,
-                             .part_count = static_cast<uint32_t>(part_count)};
-  return WithCopies(strategy, CeilDivide(shape.bin_count, part_count), shape, limits);
+  if (least > kHistogramPartsMax) return std::nullopt;
+  for (uint64_t count = least; count <= kHistogramPartsMax; ++count) {
+    const HistogramStrategy strategy = PartsOf(count, shape, limits);
+    if (!shape.has_cells || HasEnoughCells(strategy)) return strategy;
+  }
+  HistogramShape without_cells = shape;
+  without_cells.has_cells = false;
+  return PartsOf(least, without_cells, limits);
 }
 
 // In the smallest cluster whose blocks have room for a ring of tiles beside their counters.
@@ -213,7 +231,12 @@ absl::StatusOr<HistogramStrategy> ChooseHistogramStrategy(const HistogramShape& 
       if (method == HistogramMethod::kPartitions && shape.sample_count < kPartitionedSamplesMin) {
         continue;
       }
-      if (std::optional<HistogramStrategy> strategy = Make(method, shape, limits)) return *strategy;
+      std::optional<HistogramStrategy> strategy = Make(method, shape, limits);
+      if (!strategy.has_value()) continue;
+      // Tables that a block has no room for are better dealt out.
+      const bool has_room =
+          !shape.has_cells || method != HistogramMethod::kShared || HasEnoughCells(*strategy);
+      if (has_room) return *strategy;
     }
   }
   return Global(shape, limits);

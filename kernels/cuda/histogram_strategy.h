@@ -75,6 +75,9 @@ constexpr uint64_t HistogramPartBytes(uint64_t size_bytes) {
 // Threads of a block. It fills the shared memory of its multiprocessor.
 inline constexpr uint32_t kHistogramThreads = 1024;
 
+// Parts are no more than these.
+inline constexpr uint32_t kHistogramPartsMax = 16;
+
 // Bins of a partition, and how many partitions there may be.
 inline constexpr uint32_t kPartitionBits = 15;
 inline constexpr uint32_t kPartitionBins = uint32_t{1} << kPartitionBits;

@@ -1,6 +1,8 @@
 // The choice of a strategy, without a device.
 #include "kernels/cuda/histogram_strategy.h"
 
+#include <utility>
+
 #include "gtest/gtest.h"
 
 namespace gridfold::kernels::cuda {
@@ -184,17 +186,17 @@ TEST(HistogramStrategyTest, CellsTakeWhatCountersLeave) {
   EXPECT_EQ(few.copies, 32);
   EXPECT_LE(few.shared_bytes, kHopper.shared_bytes_max);
 
-  shape.bin_count = 16'000;
-  shape.edge_count = 16'001;
-  const HistogramStrategy many = Choose(shape, kHopper);
-  EXPECT_EQ(many.method, HistogramMethod::kShared);
-  EXPECT_TRUE(many.edges_in_shared);
-  EXPECT_GE(many.cell_count, 8192);
-  EXPECT_LE(many.shared_bytes, kHopper.shared_bytes_max);
-
-  shape.bin_count = 50'000;
-  shape.edge_count = 50'001;
-  EXPECT_EQ(Choose(shape, kHopper).cell_count, 0);
+  // Parts have fewer edges each.
+  for (const auto& [bins, parts] : {std::pair(16'000, 2), {50'000, 4}, {100'000, 8}}) {
+    shape.bin_count = bins;
+    shape.edge_count = bins + 1;
+    const HistogramStrategy many = Choose(shape, kHopper);
+    EXPECT_EQ(many.method, HistogramMethod::kParts) << bins;
+    EXPECT_EQ(many.part_count, parts) << bins;
+    EXPECT_TRUE(many.edges_in_shared);
+    EXPECT_GE(many.cell_count, many.bins_per_block);
+    EXPECT_LE(many.shared_bytes, kHopper.shared_bytes_max);
+  }
   shape.sample_count = 1;
   EXPECT_EQ(Choose(shape, kHopper).cell_count, 0);
 }

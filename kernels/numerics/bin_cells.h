@@ -85,13 +85,16 @@ GRIDFOLD_HD inline W EdgeAs(double edge) {
 // What stands in the place of the last edge, which is in the last bin: the next double.
 inline double LastEdgeForCells(double last_edge) { return std::nextafter(last_edge, HUGE_VAL); }
 
+// The note of a cell whose samples have to be located by comparison.
+inline constexpr int32_t kUnsureCell = -4;
+
 // The note of a cell: the bin that its samples begin in, -1 below all bins, times 2, and 1 where
-// the cell has an edge. Cells with several, and those that NaN may be in, have that of the samples
-// below all bins, for which LocateInCell has no bin either. `edges` has bin_count + 1 values, made
-// by EdgeAs, the last by LastEdgeForCells before.
+// the cell has an edge. Cells with several, and where `with_nan` those that NaN may be in, have
+// kUnsureCell. `edges` has bin_count + 1 values, made by EdgeAs, the last by LastEdgeForCells
+// before.
 template <class W>
 GRIDFOLD_HD inline int32_t CellNote(const BinCells<W>& cells, const W* edges, uint32_t bin_count,
-                                    uint32_t cell) {
+                                    uint32_t cell, bool with_nan = true) {
   // Edges that are in cells before this one.
   uint32_t low = 0;
   uint32_t high = bin_count + 1;
@@ -105,12 +108,14 @@ GRIDFOLD_HD inline int32_t CellNote(const BinCells<W>& cells, const W* edges, ui
   }
   const auto has = [&](uint32_t i) { return i <= bin_count && CellOf(cells, edges[i]) == cell; };
   const W infinity = std::numeric_limits<W>::infinity();
-  if (cell >= CellOf(cells, infinity) || has(low + 1)) return -2;
+  if ((with_nan && cell >= CellOf(cells, infinity)) || has(low + 1)) return kUnsureCell;
   return (static_cast<int32_t>(low) - 1) * 2 + (has(low) ? 1 : 0);
 }
 
-// The bin of x, whose cell has this note; bin_count or more where it has to be located by
-// comparison: outside of the bins, NaN, infinite, or in a cell with several edges.
+// The bin of x, whose cell has this note: bin_count above all bins, kBelowBins below them, or
+// kUnsureBin.
+inline constexpr uint32_t kBelowBins = ~uint32_t{0};
+inline constexpr uint32_t kUnsureBin = kBelowBins - 1;
 template <class W>
 GRIDFOLD_HD inline uint32_t LocateInCell(int32_t note, const W* edges, W x) {
   const int32_t bin = note >> 1;
