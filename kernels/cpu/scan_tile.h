@@ -2,7 +2,7 @@
 #ifndef GRIDFOLD_KERNELS_CPU_SCAN_TILE_H_
 #define GRIDFOLD_KERNELS_CPU_SCAN_TILE_H_
 
-#include <algorithm>
+#include <cstring>
 
 #include "kernels/numerics/scan_tree.h"
 
@@ -34,11 +34,16 @@ int LastHead(const LogicalTile<T>& tile) {
   return i;
 }
 
+// Whether no group starts in the tile.
+template <bool kGrouped, class T>
+bool HasNoHead(const LogicalTile<T>& tile) {
+  return !kGrouped || std::memchr(tile.heads, true, tile.count) == nullptr;
+}
+
 // Whether the tile has all elements that a tile can have, and no group starts in it.
 template <bool kGrouped, class T>
 bool IsWholeTile(const LogicalTile<T>& tile) {
-  if (tile.count < kScanTileSize) return false;
-  return !kGrouped || std::memchr(tile.heads, true, kScanTileSize) == nullptr;
+  return tile.count == kScanTileSize && HasNoHead<kGrouped>(tile);
 }
 
 }  // namespace gridfold::kernels

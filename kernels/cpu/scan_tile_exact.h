@@ -4,7 +4,6 @@
 #define GRIDFOLD_KERNELS_CPU_SCAN_TILE_EXACT_H_
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "kernels/cpu/scan_carry.h"
@@ -26,7 +25,7 @@ class ExactTileScan {
 
   static typename Carry::Type Total(const LogicalTile<T>& tile, const ScanRules& rules) {
     if constexpr (kIsIntegerSum) {
-      if (HasNoHead(tile) && (sizeof(T) <= 4 || rules.wrap)) {
+      if (HasNoHead<kGrouped>(tile) && (sizeof(T) <= 4 || rules.wrap)) {
         return Carry::Of(TotalIn64Bits(tile), false);
       }
     }
@@ -47,7 +46,7 @@ class ExactTileScan {
   static bool Write(const LogicalTile<T>& tile, const typename Carry::Type& carry,
                     const ScanRules& rules, Out* results, typename Carry::Type* total) {
     if constexpr (kIsIntegerSum && sizeof(T) >= 4) {
-      if (HasNoHead(tile)) return WriteSums(tile, carry, rules, results, total);
+      if (HasNoHead<kGrouped>(tile)) return WriteSums(tile, carry, rules, results, total);
     }
     if constexpr (WholeTile::kInVectors) {
       if (IsWholeTile<kGrouped>(tile)) {
@@ -73,10 +72,6 @@ class ExactTileScan {
   using WholeTile = WholeTileScan<Operator, T>;
   static constexpr bool kIsIntegerSum =
       std::is_same_v<Operator, ScanOperator<T, ScanOperation::kSum>>;
-
-  static bool HasNoHead(const LogicalTile<T>& tile) {
-    return !kGrouped || std::memchr(tile.heads, true, tile.count) == nullptr;
-  }
 
   // Modulo 2^64, which loses nothing of a tile of elements of 4 bytes.
   static Value TotalIn64Bits(const LogicalTile<T>& tile) {
