@@ -17,6 +17,8 @@ namespace gridfold::kernels::cuda {
 namespace {
 
 constexpr uint64_t kBinCountMax = uint64_t{1} << 23;
+// CUB 3.0.1 finds the private counters of its blocks by 32-bit offsets, which overflow beyond.
+constexpr uint64_t kCubBinCountMax = uint64_t{1} << 20;
 
 struct NamedDistribution {
   Distribution distribution;
@@ -42,7 +44,7 @@ uint64_t SampleCount(const KernelBenchmark& benchmark, uint64_t sample_bytes) {
 // The method of the strategy's name that is to be forced; nothing where none is.
 std::optional<HistogramMethod> ForcedMethod(const KernelBenchmark& benchmark) {
   for (const HistogramMethod method : kHistogramMethods) {
-    if (benchmark.forced_strategy() == HistogramMethodName(method)) return method;
+    if (benchmark.selection().strategy == HistogramMethodName(method)) return method;
   }
   return std::nullopt;
 }
@@ -71,6 +73,7 @@ absl::StatusOr<CubCall> CubCallFor(const KernelBenchmark& benchmark, const Array
                              *copy, static_cast<uint32_t>(edges->edges.size() - 1), counts);
   }
   const auto even_bins = [&](uint64_t bin_count, double lower, double upper) {
+    if (bin_count > kCubBinCountMax) return CubCall();
     return CubEvenHistogram(array.element_type, benchmark.input(), array.element_count,
                             static_cast<uint32_t>(bin_count), lower, upper, spec.channel_count,
                             counts);

@@ -29,9 +29,8 @@ class GuessingCounter {
   }
 
   __device__ void Count(const SamplePoint<T>& point) {
-    const auto guess = locator_.Guess(point);
-    Add(guess.bin);
-    if (!locator_.IsSure(guess)) Correct(point);
+    Add(locator_.Guess(point).bin);
+    Correct(point);
   }
 
  private:
@@ -40,25 +39,20 @@ class GuessingCounter {
 
   __device__ void CountSome(const VectorRow<Locator::kArrays>& row, uint32_t first) {
     // All guesses first: additions to shared memory are not reordered with what is read from it.
-    typename Locator::Guessed guesses[kAtOnce];
+    uint32_t bins[kAtOnce];
     bool all_sure = true;
 #pragma unroll
     for (uint32_t j = 0; j < kAtOnce; ++j) {
-      guesses[j] = locator_.Guess(PointOf<T>(row, first + j));
-      all_sure &= locator_.IsSure(guesses[j]);
+      const auto guess = locator_.Guess(PointOf<T>(row, first + j));
+      bins[j] = guess.bin;
+      all_sure &= locator_.IsSure(guess);
     }
 #pragma unroll
-    for (uint32_t j = 0; j < kAtOnce; ++j) Add(guesses[j].bin);
+    for (uint32_t j = 0; j < kAtOnce; ++j) Add(bins[j]);
+    // Seldom, and guessed again: what is kept until here takes registers, and time, of all.
     if (__builtin_expect(!all_sure, 0)) {
-      uint32_t unsure = 0;
-#pragma unroll
-      for (uint32_t j = 0; j < kAtOnce; ++j) {
-        unsure |= locator_.IsSure(guesses[j]) ? 0 : uint32_t{1} << j;
-      }
 #pragma unroll 1
-      for (; unsure != 0; unsure &= unsure - 1) {
-        Correct(PointOf<T>(row, first + __ffs(static_cast<int>(unsure)) - 1));
-      }
+      for (uint32_t j = 0; j < kAtOnce; ++j) Correct(PointOf<T>(row, first + j));
     }
   }
 
@@ -71,6 +65,7 @@ class GuessingCounter {
   // Of a sample that was counted where it was guessed to be.
   __device__ void Correct(const SamplePoint<T>& point) {
     const auto guess = locator_.Guess(point);
+    if (locator_.IsSure(guess)) return;
     const Placement placement = locator_.Resolve(guess, point);
     if (placement.outcome != 0 && locator_.Reports(placement.outcome, range_)) {
       outcomes_.Count(locator_.ChannelOf(point), placement.outcome);

@@ -24,7 +24,7 @@ LaunchShape FullGrid(const DeviceProperties& properties) {
 }  // namespace
 
 absl::StatusOr<KernelBenchmark> KernelBenchmark::Create(uint64_t array_bytes,
-                                                        std::string forced_strategy) {
+                                                        BenchmarkSelection selection) {
   int device = 0;
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaGetDevice(&device));
   absl::StatusOr<DeviceProperties> properties = QueryDeviceProperties(device);
@@ -46,7 +46,7 @@ absl::StatusOr<KernelBenchmark> KernelBenchmark::Create(uint64_t array_bytes,
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(idle_total->data(), 0, IdleTotalBytes()));
   KernelBenchmark benchmark(*properties, *std::move(stream), *std::move(start), *std::move(stop),
                             *std::move(input), *std::move(output), *std::move(scratch),
-                            *std::move(idle_total), std::move(forced_strategy));
+                            *std::move(idle_total), std::move(selection));
   if (absl::Status status = benchmark.MeasureCeilings(); !status.ok()) return status;
   return benchmark;
 }
@@ -54,7 +54,7 @@ absl::StatusOr<KernelBenchmark> KernelBenchmark::Create(uint64_t array_bytes,
 KernelBenchmark::KernelBenchmark(const DeviceProperties& properties, Stream stream, Event start,
                                  Event stop, DeviceBuffer input, DeviceBuffer output,
                                  DeviceBuffer scratch, DeviceBuffer idle_total,
-                                 std::string forced_strategy)
+                                 BenchmarkSelection selection)
     : properties_(properties),
       stream_(std::move(stream)),
       start_(std::move(start)),
@@ -63,7 +63,7 @@ KernelBenchmark::KernelBenchmark(const DeviceProperties& properties, Stream stre
       output_(std::move(output)),
       scratch_(std::move(scratch)),
       idle_total_(std::move(idle_total)),
-      forced_strategy_(std::move(forced_strategy)) {}
+      selection_(std::move(selection)) {}
 
 absl::Status KernelBenchmark::FillInput(ElementType type, BenchmarkData data) {
   return VisitElementType(type, [&](auto tag) {
@@ -97,6 +97,9 @@ absl::StatusOr<double> KernelBenchmark::MedianMicroseconds(
 
 absl::Status KernelBenchmark::Measure(const std::string& name, uint64_t bytes, Ceiling ceiling,
                                       absl::FunctionRef<absl::Status()> enqueue) {
+  const bool is_ceiling = rows_.size() < 2;
+  row_is_selected_ = is_ceiling || name.find(selection_.rows) != std::string::npos;
+  if (!row_is_selected_) return absl::OkStatus();
   const absl::StatusOr<double> microseconds = MedianMicroseconds(enqueue);
   if (!microseconds.ok()) return microseconds.status();
   rows_.push_back({name, bytes, ceiling, *microseconds, {}});
@@ -104,7 +107,7 @@ absl::Status KernelBenchmark::Measure(const std::string& name, uint64_t bytes, C
 }
 
 absl::Status KernelBenchmark::CompareWithCub(const CubCall& call) {
-  if (call == nullptr) return absl::OkStatus();
+  if (call == nullptr || !row_is_selected_) return absl::OkStatus();
   size_t bytes = 0;
   GRIDFOLD_RETURN_IF_CUDA_ERROR(call(nullptr, bytes, stream()));
   const absl::StatusOr<DeviceBuffer> scratch = DeviceBuffer::Allocate(std::max(bytes, size_t{1}));

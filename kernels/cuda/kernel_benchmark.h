@@ -36,13 +36,16 @@ struct BenchmarkRow {
   double gigabytes_per_second() const { return static_cast<double>(bytes) / microseconds / 1e3; }
 };
 
+// What is to be measured; empty: all of it.
+struct BenchmarkSelection {
+  std::string strategy;  // Of operations with several; empty: what is thought best.
+  std::string rows;      // Those whose names contain this.
+};
+
 class KernelBenchmark {
  public:
   // Allocates arrays of `array_bytes` on the current device and measures its ceilings.
-  // Benchmarks of operations with several strategies measure only `forced_strategy`, if it is one
-  // of theirs, or what is thought best.
-  static absl::StatusOr<KernelBenchmark> Create(uint64_t array_bytes,
-                                                std::string forced_strategy = "");
+  static absl::StatusOr<KernelBenchmark> Create(uint64_t array_bytes, BenchmarkSelection selection);
 
   // Fills the input with elements of `type`: integers of any bits, floating-point ones as `data`
   // says.
@@ -54,15 +57,16 @@ class KernelBenchmark {
   Scratch NewScratch() const { return Scratch(scratch_.data(), scratch_.size_bytes()); }
   // As a lane has it: ReductionInput::idle_total.
   void* idle_total() const { return idle_total_.data(); }
-  const std::string& forced_strategy() const { return forced_strategy_; }
+  const BenchmarkSelection& selection() const { return selection_; }
   const DeviceProperties& properties() const { return properties_; }
   cudaStream_t stream() const { return stream_.get(); }
 
-  // Runs `enqueue` again and again on the stream and keeps the median time of one run.
+  // Runs `enqueue` again and again on the stream and keeps the median time of one run, if the row
+  // is among those selected.
   absl::Status Measure(const std::string& name, uint64_t bytes, Ceiling ceiling,
                        absl::FunctionRef<absl::Status()> enqueue);
 
-  // Measures CUB beside the last row, in the same way. An empty call leaves the row alone.
+  // Measures CUB beside the row before, in the same way. An empty call leaves the row alone.
   absl::Status CompareWithCub(const CubCall& call);
 
   const std::vector<BenchmarkRow>& rows() const { return rows_; }
@@ -72,7 +76,7 @@ class KernelBenchmark {
  private:
   KernelBenchmark(const DeviceProperties& properties, Stream stream, Event start, Event stop,
                   DeviceBuffer input, DeviceBuffer output, DeviceBuffer scratch,
-                  DeviceBuffer idle_total, std::string forced_strategy);
+                  DeviceBuffer idle_total, BenchmarkSelection selection);
 
   absl::Status MeasureCeilings();
   absl::StatusOr<double> MedianMicroseconds(absl::FunctionRef<absl::Status()> enqueue);
@@ -85,8 +89,9 @@ class KernelBenchmark {
   DeviceBuffer output_;
   DeviceBuffer scratch_;
   DeviceBuffer idle_total_;
-  std::string forced_strategy_;
+  BenchmarkSelection selection_;
   std::vector<BenchmarkRow> rows_;  // The first two are the ceilings.
+  bool row_is_selected_ = true;     // The row that was to be measured last.
 };
 
 // One for each operation, in the order of a whole run.

@@ -1,8 +1,9 @@
-// kernel_benchmark [--json FILE] [--small] [--only NAME] [--strategy NAME]: the kernels' rates on
-// device 0, and their ratios to the device's read and copy ceilings and to CUB, which are measured
-// in the same run. NAME is one of exact-sums, reductions, scans, column-scans, histograms and
-// transfers; --strategy forces one that histograms have, such as histogram/global. Exits 1 where a
-// benchmark fails and 2 where there is no device.
+// kernel_benchmark [--json FILE] [--small] [--only NAME] [--strategy NAME] [--rows TEXT]: the
+// kernels' rates on device 0, and their ratios to the device's read and copy ceilings and to CUB,
+// which are measured in the same run. NAME is one of exact-sums, reductions, scans, column-scans,
+// histograms and transfers; --strategy forces one that histograms have, such as histogram/global;
+// --rows selects those whose names contain TEXT. Exits 1 where a benchmark fails and 2 where there
+// is no device.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -25,8 +26,8 @@ constexpr uint64_t kSmallArrayBytes = uint64_t{64} << 20;
 
 struct Options {
   std::string json_file;
-  std::string only;      // Empty: all.
-  std::string strategy;  // Empty: what is thought best.
+  std::string only;  // Empty: all.
+  BenchmarkSelection selection;
   bool small = false;
 };
 
@@ -55,7 +56,9 @@ bool ParseOptions(int argument_count, char** arguments, Options& options) {
       options.only = arguments[++i];
       if (!IsBenchmark(options.only)) return false;
     } else if (argument == "--strategy" && i + 1 < argument_count) {
-      options.strategy = arguments[++i];
+      options.selection.strategy = arguments[++i];
+    } else if (argument == "--rows" && i + 1 < argument_count) {
+      options.selection.rows = arguments[++i];
     } else {
       return false;
     }
@@ -65,7 +68,7 @@ bool ParseOptions(int argument_count, char** arguments, Options& options) {
 
 absl::StatusOr<KernelBenchmark> RunAll(const Options& options) {
   absl::StatusOr<KernelBenchmark> benchmark =
-      KernelBenchmark::Create(options.small ? kSmallArrayBytes : kArrayBytes, options.strategy);
+      KernelBenchmark::Create(options.small ? kSmallArrayBytes : kArrayBytes, options.selection);
   if (!benchmark.ok()) return benchmark.status();
   for (const NamedBenchmark& named : kBenchmarks) {
     if (!options.only.empty() && options.only != named.name) continue;
@@ -107,9 +110,9 @@ bool WriteJson(const KernelBenchmark& benchmark, const std::string& file) {
 int Main(int argument_count, char** arguments) {
   Options options;
   if (!ParseOptions(argument_count, arguments, options)) {
-    std::fprintf(
-        stderr,
-        "usage: kernel_benchmark [--json FILE] [--small] [--only NAME] [--strategy NAME]\n");
+    std::fprintf(stderr,
+                 "usage: kernel_benchmark [--json FILE] [--small] [--only NAME] [--strategy NAME] "
+                 "[--rows TEXT]\n");
     return 1;
   }
   if (CudaDeviceCount() == 0) {

@@ -28,6 +28,7 @@ class MulticastRing {
   __device__ MulticastRing(unsigned char* memory, uint32_t stage_count)
       : full_(reinterpret_cast<uint64_t*>(memory)),
         empty_(full_ + kMulticastStagesMax),
+        taken_(reinterpret_cast<uint32_t*>(empty_ + kMulticastStagesMax)),
         tiles_(reinterpret_cast<uint4*>(memory + kMulticastBarrierBytes)),
         stage_count_(stage_count) {
     const auto cluster = cooperative_groups::this_cluster();
@@ -37,7 +38,8 @@ class MulticastRing {
     if (threadIdx.x != 0) return;
     for (uint32_t s = 0; s < stage_count; ++s) {
       ::cuda::ptx::mbarrier_init(&full_[s], 1);
-      ::cuda::ptx::mbarrier_init(&empty_[s], kTakingWarps * block_count_);
+      ::cuda::ptx::mbarrier_init(&empty_[s], block_count_);
+      taken_[s] = 0;
     }
     ::cuda::ptx::fence_mbarrier_init(::cuda::ptx::sem_release, ::cuda::ptx::scope_cluster);
   }
@@ -67,7 +69,7 @@ class MulticastRing {
     Wait(&full_[stage_], phase_);
     const uint4 vector = tiles_[stage_ * kMulticastTileVectors + threadIdx.x];
     __syncwarp();
-    if (Lane() < block_count_) {
+    if (IsTakenByAll() && Lane() < block_count_) {
       ::cuda::ptx::mbarrier_arrive(::cuda::ptx::sem_release, ::cuda::ptx::scope_cluster,
                                    ::cuda::ptx::space_cluster, empty_of_peer_ + stage_);
     }
@@ -77,6 +79,19 @@ class MulticastRing {
 
  private:
   __device__ static uint32_t Lane() { return threadIdx.x % 32; }
+
+  // By all lanes of a warp that has taken its vectors of the tile: whether it was the last to do
+  // so. The last speaks for its block, since what peers are told crosses the network between
+  // multiprocessors.
+  __device__ bool IsTakenByAll() const {
+    uint32_t taken_before = 0;
+    if (Lane() == 0) {
+      __threadfence_block();
+      taken_before = atomicInc_block(&taken_[stage_], kTakingWarps - 1);  // From the last to 0.
+      __threadfence_block();
+    }
+    return __shfl_sync(~0u, taken_before, 0) == kTakingWarps - 1;
+  }
 
   // A barrier that nobody has arrived at yet counts as one whose phase 1 is over.
   __device__ static void Wait(uint64_t* barrier, uint32_t phase) {
@@ -104,6 +119,7 @@ class MulticastRing {
   uint64_t* const full_;   // [stage]: completes when the tile is there.
   uint64_t* const empty_;  // [stage]: completes when all blocks of the cluster have taken it.
   uint64_t* empty_of_peer_;
+  uint32_t* const taken_;  // [stage]: warps of this block that have taken the tile.
   uint4* const tiles_;
   const uint32_t stage_count_;
   uint32_t block_count_;

@@ -121,6 +121,9 @@ class Accumulator {
         AddTurn(loads, current, batches, extremes);
       }
     }
+    if constexpr ((kParts & kExtremesPart) != 0) {
+      if (loads.IsDrawn()) extremes.KeepBestOfWarp();
+    }
     if constexpr (kHasExtremeTurns) {
       AddTurnAgain(loads, extremes.min_turn);
       AddTurnAgain(loads, extremes.max_turn);

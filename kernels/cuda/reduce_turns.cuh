@@ -55,8 +55,10 @@ struct LoadedTurns {
   }
   // The same for all lanes of a warp that draws.
   __device__ bool HasTurn(uint32_t turn) const { return Of(turn) - lane < end; }
+  // By all lanes of a warp together.
+  __device__ bool IsDrawn() const { return counter != nullptr; }
   __device__ uint32_t NextTurn(uint32_t turn) const {
-    if (counter == nullptr) return turn + 1;
+    if (!IsDrawn()) return turn + 1;
     uint32_t drawn = 0;
     if (lane == 0) drawn = atomicAdd_block(counter, 1u);
     return __shfl_sync(~0u, drawn, 0);
