@@ -108,10 +108,10 @@ using HistogramKernel = void (*)(HistogramArguments);
 // with BinCells (null where the type has none); all of them count in the shared memory of one block
 // or, in parts, of several.
 HistogramKernel FindSharedHistogramKernel(ElementType type);
-HistogramKernel FindEvenHistogramKernel(ElementType type, bool in_parts);
+HistogramKernel FindEvenHistogramKernel(ElementType type);
 HistogramKernel FindChannelsHistogramKernel(ElementType type);
 HistogramKernel FindPlaneHistogramKernel(ElementType type);
-HistogramKernel FindCellsHistogramKernel(ElementType type, bool in_parts);
+HistogramKernel FindCellsHistogramKernel(ElementType type);
 HistogramKernel FindClusterHistogramKernel(ElementType type);  // Guessed bins, one channel.
 HistogramKernel FindValuesHistogramKernel(ElementType type);   // Types of 8 bits only.
 HistogramKernel FindGlobalHistogramKernel(ElementType type);

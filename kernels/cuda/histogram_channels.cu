@@ -1,31 +1,12 @@
 // Even and integer bins of few interleaved channels, guessed.
 #include "kernels/cuda/histogram_guessing.cuh"
 #include "kernels/cuda/histogram_locators.cuh"
-#include "kernels/cuda/histogram_strategy.h"
 
 namespace gridfold::kernels::cuda {
 
-namespace {
-
-template <class T>
-__global__ void __launch_bounds__(kHistogramThreads)
-    CountChannels(const __grid_constant__ HistogramArguments arguments) {
-  alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
-  __shared__ uint32_t drawn;
-  __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
-  SharedCounters counters(arguments, reinterpret_cast<uint32_t*>(shared));
-  SharedOutcomes outcomes(outcome_counts);
-  counters.Clear();
-  outcomes.Clear();
-  __syncthreads();
-  CountGuessed<T, true>(arguments, ChannelLocator(arguments), counters, outcomes, &drawn);
-}
-
-}  // namespace
-
 HistogramKernel FindChannelsHistogramKernel(ElementType type) {
   return VisitElementType(type, [](auto tag) -> HistogramKernel {
-    return CountChannels<typename decltype(tag)::type>;
+    return CountByGuesses<typename decltype(tag)::type, InsideLocator<ChannelLocator>>;
   });
 }
 

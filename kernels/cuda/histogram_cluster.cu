@@ -17,8 +17,9 @@ __global__ void __launch_bounds__(kHistogramThreads)
   alignas(128) extern __shared__ unsigned char shared[];
   __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
   MulticastRing ring(shared, arguments.ring_stages);
-  SharedCounters counters(
-      arguments, reinterpret_cast<uint32_t*>(shared + MulticastRingBytes(arguments.ring_stages)));
+  const BinRange bins = BinRange::Of(arguments);
+  SharedCounters counters =
+      bins.CountersIn(arguments, shared + MulticastRingBytes(arguments.ring_stages));
   SharedOutcomes outcomes(outcome_counts);
   counters.Clear();
   outcomes.Clear();
@@ -27,8 +28,7 @@ __global__ void __launch_bounds__(kHistogramThreads)
   const BlockShare cluster = BlockShare::Of(arguments.part_count);
   const TurnRange<T, 1, MulticastRing::kTakingWarps> range(arguments.samples, nullptr,
                                                            arguments.sample_count, cluster);
-  GuessingCounter<T, EvenLocator, true> counter(arguments, EvenLocator(arguments), counters,
-                                                outcomes);
+  GuessingCounter<T, EvenLocator> counter(EvenLocator(arguments, bins), counters, outcomes);
   if (cluster.rank == 0) {
     range.VisitRest([&](uint64_t i) { counter.Count(PointAt<T, 1>(arguments, i)); });
   }
@@ -44,8 +44,7 @@ __global__ void __launch_bounds__(kHistogramThreads)
       }
     }
     __syncthreads();
-    FlushCounters(arguments, BinRange::Of(arguments), counters);
-    outcomes.Flush(arguments);
+    FlushGuessed<EvenLocator>(arguments, bins, counters, outcomes);
     __syncthreads();
     begin = end;
   } while (begin < range.count);

@@ -7,47 +7,67 @@
 #include <cstdint>
 
 #include "kernels/cuda/histogram_arguments.h"
+#include "kernels/cuda/histogram_strategy.h"
+#include "kernels/numerics/bin_layout.h"
 
 namespace gridfold::kernels::cuda {
 
-// Counters of 32 bits for the block's part of the bins. The copies of a counter stand side by side,
-// each for other lanes of a warp.
+// Counters of 32 bits for the block's part of the bins, and one before and one behind them for
+// samples in none of these bins. The copies of a counter stand side by side, each for other lanes
+// of a warp.
 class SharedCounters {
  public:
-  __device__ SharedCounters(const HistogramArguments& arguments, uint32_t* counters)
-      : counters_(counters),
-        count_(arguments.bins_per_block),
-        copies_(arguments.copies),
+  // kHistogramOutsideCounters more than `count`, for each copy, in `memory`.
+  __device__ SharedCounters(uint32_t* memory, uint32_t count, uint32_t copies)
+      : counters_(memory + copies),
+        count_(count),
+        copies_(copies),
         own_(static_cast<uint32_t>(
-            __cvta_generic_to_shared(&counters[threadIdx.x & (arguments.copies - 1)]))),
-        stride_(arguments.copies * static_cast<uint32_t>(sizeof(uint32_t))) {}
+            __cvta_generic_to_shared(&counters_[threadIdx.x & (copies - 1)]))),
+        stride_(copies * static_cast<uint32_t>(sizeof(uint32_t))) {}
 
-  // Of all copies of all counters, the one that is never read among them.
-  __device__ uint32_t size_bytes() const { return (count_ + 1) * stride_; }
-
-  __device__ void Clear() {
-    for (uint32_t i = threadIdx.x; i < count_ * copies_; i += blockDim.x) counters_[i] = 0;
+  // Of all copies of all counters.
+  __device__ uint32_t size_bytes() const {
+    return (count_ + kHistogramOutsideCounters) * stride_;
   }
 
-  // Where this thread's copy of counter i is in shared memory.
-  __device__ uint32_t AddressOf(uint32_t i) const { return own_ + i * stride_; }
+  __device__ void Clear() {
+    const uint32_t words = (count_ + kHistogramOutsideCounters) * copies_;
+    for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) (counters_ - copies_)[i] = 0;
+  }
+
+  // Where this thread's copy of counter i is in shared memory: -1 is before the bins' counters,
+  // count() behind them.
+  __device__ uint32_t AddressOf(int32_t i) const { return AddressOf(i, own_); }
   // Where it is from counter i on, of which `address` is that of the first.
-  __device__ uint32_t AddressOf(uint32_t i, uint32_t address) const {
-    return address + i * stride_;
+  __device__ uint32_t AddressOf(int32_t i, uint32_t address) const {
+    return address + static_cast<uint32_t>(i) * stride_;
   }
 
   // The hardware joins additions of 1 to one word by itself, where their results are not asked for.
   __device__ static void AddAt(uint32_t address) {
     asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(address) : "memory");
   }
-
-  // Counter i or, from count() on, one that is never read: less work than a branch around it, which
-  // the compiler makes of a condition.
-  __device__ void Add(uint32_t i) const { AddAt(AddressOf(min(i, count_))); }
   // The opposite.
-  __device__ void TakeBack(uint32_t i) const {
-    asm volatile("red.shared.add.u32 [%0], 0xFFFFFFFF;" ::"r"(AddressOf(min(i, count_)))
-                 : "memory");
+  __device__ static void TakeBackAt(uint32_t address) {
+    asm volatile("red.shared.add.u32 [%0], 0xFFFFFFFF;" ::"r"(address) : "memory");
+  }
+
+  // Counter i or, from count() on, the one behind: less work than a branch around it, which the
+  // compiler makes of a condition.
+  __device__ void Add(uint32_t i) const { AddAt(AddressOf(static_cast<int32_t>(min(i, count_)))); }
+
+  // The total of all copies of counter i, which are cleared.
+  __device__ unsigned long long Take(int32_t i) {
+    unsigned long long total = 0;
+    for (uint32_t c = 0; c < copies_; ++c) {
+      // Each thread begins with another copy, in another bank.
+      const uint32_t copy = (c + threadIdx.x) & (copies_ - 1);
+      uint32_t& counter = counters_[i * static_cast<int32_t>(copies_) + static_cast<int32_t>(copy)];
+      total += counter;
+      counter = 0;
+    }
+    return total;
   }
 
   // Calls add(i, total) for each counter that is not 0, from counter `start` on and then those
@@ -56,19 +76,13 @@ class SharedCounters {
   __device__ void Flush(uint32_t start, AddTotal&& add) {
     for (uint32_t n = threadIdx.x; n < count_; n += blockDim.x) {
       const uint32_t i = n < count_ - start ? n + start : n - (count_ - start);
-      unsigned long long total = 0;
-      for (uint32_t c = 0; c < copies_; ++c) {
-        // Each thread begins with another copy, in another bank.
-        uint32_t& counter = counters_[i * copies_ + ((c + threadIdx.x) & (copies_ - 1))];
-        total += counter;
-        counter = 0;
-      }
+      const unsigned long long total = Take(static_cast<int32_t>(i));
       if (total != 0) add(i, total);
     }
   }
 
  private:
-  uint32_t* const counters_;
+  uint32_t* const counters_;  // Of the bins.
   const uint32_t count_;
   const uint32_t copies_;
   const uint32_t own_;     // Address of this thread's copy of counter 0.
@@ -90,12 +104,21 @@ __device__ inline void AddToTotal(const HistogramArguments& arguments, uint64_t 
 struct BinRange {
   uint32_t first;
   uint32_t count;
+  bool is_last;
 
   __device__ static BinRange Of(const HistogramArguments& arguments) {
-    return {blockIdx.x % arguments.part_count * arguments.bins_per_block, arguments.bins_per_block};
+    const uint32_t first = blockIdx.x % arguments.part_count * arguments.bins_per_block;
+    const uint32_t all = static_cast<uint32_t>(arguments.bin_count);
+    const uint32_t left = all - min(first, all);  // None, where blocks are more than bins.
+    return {first, min(arguments.bins_per_block, left),
+            left > 0 && left <= arguments.bins_per_block};
   }
 
-  // Of the blocks that read the same samples, mostly this one counts what is outside all bins.
+  __device__ SharedCounters CountersIn(const HistogramArguments& arguments,
+                                       unsigned char* memory) const {
+    return SharedCounters(reinterpret_cast<uint32_t*>(memory), count, arguments.copies);
+  }
+
   __device__ bool is_first() const { return first == 0; }
 };
 
@@ -109,6 +132,26 @@ __device__ inline void FlushCounters(const HistogramArguments& arguments, const 
   const uint32_t start = static_cast<uint32_t>(uint64_t{range.count} * rank / kBlocksApart);
   counters.Flush(start,
                  [&](uint32_t i, unsigned long long total) { atomicAdd(&totals[i], total); });
+}
+
+// Adds what was counted before the first of all bins and behind the last to the outcomes of the one
+// channel and, where samples are clamped, to these bins.
+__device__ inline void FlushOutside(const HistogramArguments& arguments, const BinRange& range,
+                                    SharedCounters& counters) {
+  const auto add = [&](int64_t outcome, unsigned long long total) {
+    if (total == 0) return;
+    const Placement placement = Place(outcome, arguments.bin_count, arguments.out_of_range_policy);
+    auto* const outcomes = reinterpret_cast<unsigned long long*>(arguments.outcomes);
+    atomicAdd(&outcomes[outcome == kUnderflowBin ? 0 : 1], total);
+    if (placement.bin < 0) return;
+    auto* const totals = reinterpret_cast<unsigned long long*>(arguments.counters);
+    atomicAdd(&totals[placement.bin], total);
+  };
+  // One thread each, of different warps.
+  if (threadIdx.x == 0 && range.is_first()) add(kUnderflowBin, counters.Take(-1));
+  if (threadIdx.x == blockDim.x - 1 && range.is_last) {
+    add(kOverflowBin, counters.Take(static_cast<int32_t>(range.count)));
+  }
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -7,20 +7,21 @@
 #include "kernels/cuda/histogram_counters.cuh"
 #include "kernels/cuda/histogram_locators.cuh"
 #include "kernels/cuda/histogram_outcomes.cuh"
+#include "kernels/cuda/histogram_strategy.h"
 #include "kernels/cuda/histogram_turns.cuh"
 
 namespace gridfold::kernels::cuda {
 
 // Counts samples where a locator (histogram_locators.cuh) guesses them to be, and then corrects
 // those few it was not sure of.
-template <class T, class Locator, bool kInParts>
+template <class T, class Locator>
 class GuessingCounter {
  public:
-  __device__ GuessingCounter(const HistogramArguments& arguments, const Locator& locator,
-                             const SharedCounters& counters, SharedOutcomes& outcomes)
+  __device__ GuessingCounter(const Locator& locator, const SharedCounters& counters,
+                             SharedOutcomes& outcomes)
       : locator_(locator),
         counters_(counters),
-        range_(BinRange::Of(arguments)),
+        origin_(counters.AddressOf(-locator.zero())),
         outcomes_(outcomes) {}
 
   __device__ void Count(const VectorRow<Locator::kArrays>& row) {
@@ -29,7 +30,7 @@ class GuessingCounter {
   }
 
   __device__ void Count(const SamplePoint<T>& point) {
-    Add(locator_.Guess(point).bin);
+    Add(locator_.NumberOf(locator_.Guess(point)));
     Correct(point);
   }
 
@@ -39,16 +40,17 @@ class GuessingCounter {
 
   __device__ void CountSome(const VectorRow<Locator::kArrays>& row, uint32_t first) {
     // All guesses first: additions to shared memory are not reordered with what is read from it.
-    uint32_t bins[kAtOnce];
+    int32_t numbers[kAtOnce];
     bool all_sure = true;
 #pragma unroll
     for (uint32_t j = 0; j < kAtOnce; ++j) {
-      const auto guess = locator_.Guess(PointOf<T>(row, first + j));
-      bins[j] = guess.bin;
-      all_sure &= locator_.IsSure(guess);
+      const SamplePoint<T> point = PointOf<T>(row, first + j);
+      const auto guess = locator_.Guess(point);
+      numbers[j] = locator_.NumberOf(guess);
+      all_sure &= locator_.IsSure(guess, point);
     }
 #pragma unroll
-    for (uint32_t j = 0; j < kAtOnce; ++j) Add(bins[j]);
+    for (uint32_t j = 0; j < kAtOnce; ++j) Add(numbers[j]);
     // Seldom, and guessed again: what is kept until here takes registers, and time, of all.
     if (__builtin_expect(!all_sure, 0)) {
 #pragma unroll 1
@@ -56,51 +58,72 @@ class GuessingCounter {
     }
   }
 
-  // Counts in a bin, which may be another block's, or none where a guess was not sure.
-  __device__ void Add(uint32_t bin) const { counters_.Add(kInParts ? bin - range_.first : bin); }
-  __device__ void TakeBack(uint32_t bin) const {
-    counters_.TakeBack(kInParts ? bin - range_.first : bin);
+  __device__ uint32_t AddressOf(int32_t number) const {
+    return counters_.AddressOf(number, origin_);
   }
+  __device__ void Add(int32_t number) const { SharedCounters::AddAt(AddressOf(number)); }
 
   // Of a sample that was counted where it was guessed to be.
   __device__ void Correct(const SamplePoint<T>& point) {
     const auto guess = locator_.Guess(point);
-    if (locator_.IsSure(guess)) return;
-    const Placement placement = locator_.Resolve(guess, point);
-    if (placement.outcome != 0 && locator_.Reports(placement.outcome, range_)) {
-      outcomes_.Count(locator_.ChannelOf(point), placement.outcome);
-    }
-    if (placement.bin == guess.bin) return;
-    TakeBack(guess.bin);
-    if (placement.bin >= 0) Add(static_cast<uint32_t>(placement.bin));
+    if (locator_.IsSure(guess, point) || locator_.IsFarOutside(guess, point)) return;
+    const int32_t guessed = locator_.NumberOf(guess);
+    const Corrected corrected = locator_.Correct(guess, point);
+    if (corrected.outcome != 0) outcomes_.Count(locator_.ChannelOf(point), corrected.outcome);
+    if (corrected.number == guessed) return;
+    SharedCounters::TakeBackAt(AddressOf(guessed));
+    if (corrected.number != kNoCounter) Add(corrected.number);
   }
 
   const Locator locator_;
   const SharedCounters& counters_;
-  const BinRange range_;
+  const uint32_t origin_;  // Where a counter of the number 0 would be.
   SharedOutcomes& outcomes_;
 };
 
+// Adds all that a block has counted to what is in device memory. All its threads, which meet before
+// and after.
+template <class Locator>
+__device__ inline void FlushGuessed(const HistogramArguments& arguments, const BinRange& range,
+                                    SharedCounters& counters, SharedOutcomes& outcomes) {
+  FlushCounters(arguments, range, counters);
+  if constexpr (Locator::kCountsOutside) FlushOutside(arguments, range, counters);
+  outcomes.Flush(arguments);
+}
+
 // Counts all samples of the block. All its threads; `drawn` is a word of its shared memory, and
 // `outcomes` are clear.
-template <class T, bool kInParts, class Locator>
-__device__ inline void CountGuessed(const HistogramArguments& arguments, const Locator& locator,
-                                    SharedCounters& counters, SharedOutcomes& outcomes,
-                                    uint32_t* drawn) {
+template <class T, class Locator>
+__device__ inline void CountGuessed(const HistogramArguments& arguments, const BinRange& bins,
+                                    const Locator& locator, SharedCounters& counters,
+                                    SharedOutcomes& outcomes, uint32_t* drawn) {
   const BlockShare block = BlockShare::Of(arguments.part_count);
   const TurnRange<T, Locator::kArrays> range(arguments.samples, arguments.y_samples,
                                              arguments.sample_count, block);
-  GuessingCounter<T, Locator, kInParts> counter(arguments, locator, counters, outcomes);
+  GuessingCounter<T, Locator> counter(locator, counters, outcomes);
   if (block.rank == 0) {
     range.VisitRest([&](uint64_t i) { counter.Count(PointAt<T, Locator::kArrays>(arguments, i)); });
   }
   VisitTurnsAndFlush(
       range, arguments.TurnsPerFlush(range.kTurnSamples), drawn,
       [&](const VectorRow<Locator::kArrays>& row) { counter.Count(row); },
-      [&] {
-        FlushCounters(arguments, BinRange::Of(arguments), counters);
-        outcomes.Flush(arguments);
-      });
+      [&] { FlushGuessed<Locator>(arguments, bins, counters, outcomes); });
+}
+
+// The kernel of a block's part of the counters that a Locator guesses.
+template <class T, class Locator>
+__global__ void __launch_bounds__(kHistogramThreads)
+    CountByGuesses(const __grid_constant__ HistogramArguments arguments) {
+  alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
+  __shared__ uint32_t drawn;
+  __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
+  const BinRange bins = BinRange::Of(arguments);
+  SharedCounters counters = bins.CountersIn(arguments, shared);
+  SharedOutcomes outcomes(outcome_counts);
+  counters.Clear();
+  outcomes.Clear();
+  __syncthreads();
+  CountGuessed<T>(arguments, bins, Locator(arguments, bins), counters, outcomes, &drawn);
 }
 
 }  // namespace gridfold::kernels::cuda

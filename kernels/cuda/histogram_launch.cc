@@ -6,6 +6,7 @@
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/histogram_partitions.h"
 #include "kernels/cuda/histogram_weights.h"
+#include "kernels/numerics/bin_cells.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -17,14 +18,19 @@ bool HasOneChannel(const HistogramPlan& plan) {
 
 bool HasCells(const HistogramPlan& plan) {
   return HasOneChannel(plan) && plan.bins[0].kind == BinKind::kTable &&
-         FindCellsHistogramKernel(plan.array.element_type, false) != nullptr;
+         FindCellsHistogramKernel(plan.array.element_type) != nullptr;
 }
 
-HistogramKernel FindGuessingKernel(ElementType type, bool in_parts, GuessKind kind) {
+uint32_t CellEdgeBytes(ElementType type) {
+  return VisitElementType(
+      type, [](auto tag) { return uint32_t{sizeof(CellWide<typename decltype(tag)::type>)}; });
+}
+
+HistogramKernel FindGuessingKernel(ElementType type, GuessKind kind) {
   switch (kind) {
     case GuessKind::kChannels: return FindChannelsHistogramKernel(type);
     case GuessKind::kPlane: return FindPlaneHistogramKernel(type);
-    default: return FindEvenHistogramKernel(type, in_parts);
+    default: return FindEvenHistogramKernel(type);
   }
 }
 
@@ -32,15 +38,14 @@ HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& s
                            GuessKind guess_kind) {
   const ElementType type = plan.array.element_type;
   const bool weighted = plan.weight_type.has_value();
-  const bool in_parts = strategy.method == HistogramMethod::kParts;
   switch (strategy.method) {
     case HistogramMethod::kValues: return FindValuesHistogramKernel(type);
     case HistogramMethod::kShared:
     case HistogramMethod::kParts:
       if (strategy.in_windows) return FindWindowWeightsKernel(type);
       if (weighted) return FindSharedWeightsKernel(type);
-      if (guess_kind != GuessKind::kNone) return FindGuessingKernel(type, in_parts, guess_kind);
-      if (strategy.cell_count > 0) return FindCellsHistogramKernel(type, in_parts);
+      if (guess_kind != GuessKind::kNone) return FindGuessingKernel(type, guess_kind);
+      if (strategy.cell_count > 0) return FindCellsHistogramKernel(type);
       return FindSharedHistogramKernel(type);
     case HistogramMethod::kCluster: return FindClusterHistogramKernel(type);
     case HistogramMethod::kPartitions: return FindSplitKernel(type, guess_kind);
@@ -110,6 +115,7 @@ absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uin
       .can_split = CanSplit(ElementSize(plan.array.element_type)) &&
                    (guess_kind == GuessKind::kOneChannel || guess_kind == GuessKind::kPlane),
       .has_cells = HasCells(plan),
+      .cell_edge_bytes = CellEdgeBytes(plan.array.element_type),
       .value_count = by_value ? uint64_t{kByteValues} * plan.channel_count : 0,
       .weight_words = weighted ? WeightLayoutOf(*plan.weight_type).words : 0,
       .has_windows = guess_kind == GuessKind::kWeighted,

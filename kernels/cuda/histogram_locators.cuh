@@ -3,19 +3,27 @@
 // A locator has
 //   kArrays            arrays that samples are read from
 //   Guessed            a guess, with a member `bin`: the sample's counter, of those of all
-//   channels,
-//                      or any number where it is not sure
+//                      channels, or any number where it is not sure
 //   Guess(point)
 //   IsSure(guess)      whether the sample is in that bin
 //   Resolve(guess, p)  where the sample counts, sure or not; Placement's `bin` is a counter
 //   ChannelOf(point)   whose outcomes are the sample's
-//   Reports(outcome, range)
-//                      of the blocks that read the same samples, whether that one which counts
-//                      these bins counts such outcomes
+//
+// One for a GuessingCounter (histogram_guessing.cuh) knows the part of the counters that its block
+// has. It has instead of IsSure and Resolve
+//   kCountsOutside     whether the counters before and behind those of the bins are of samples below
+//                      and above all of the block's bins
+//   zero()             the number of the counter of the block's first bin
+//   NumberOf(guess)    of a counter that exists; zero() - 1 is that before the bins
+//   IsSure(guess, p)   whether the sample counts there; in doubt false
+//   IsFarOutside(guess, p)
+//                      whether it does although IsSure may have been in doubt
+//   Correct(guess, p)  where the sample counts
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_LOCATORS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_LOCATORS_CUH_
 
 #include <cstdint>
+#include <limits>
 
 #include "kernels/cuda/histogram_arguments.h"
 #include "kernels/cuda/histogram_counters.cuh"
@@ -49,6 +57,14 @@ __device__ inline SamplePoint<T> PointAt(const HistogramArguments& arguments, ui
           (static_cast<uint32_t>(i) - head) % kFewChannels};
 }
 
+// Where a sample counts: the number of its counter, or kNoCounter; and its outcome, where it is one
+// that its counter does not tell and that this block counts; else 0.
+struct Corrected {
+  int32_t number;
+  int64_t outcome;
+};
+inline constexpr int32_t kNoCounter = std::numeric_limits<int32_t>::min();
+
 // Even and integer bins of one channel; with a guesser that has a shift or with none.
 template <bool kShifted>
 class AxisLocator {
@@ -68,7 +84,6 @@ class AxisLocator {
   __device__ Placement Resolve(const Guessed& guess, const SamplePoint<T>& point) const {
     return Place(ResolveGuess(guesser_, guess, point.x), guesser_.bin_count, policy_);
   }
-  __device__ bool Reports(int64_t, const BinRange& range) const { return range.is_first(); }
   template <class T>
   __device__ uint32_t ChannelOf(const SamplePoint<T>&) const {
     return 0;
@@ -79,8 +94,56 @@ class AxisLocator {
   const OutOfRangePolicy policy_;
 };
 
-using EvenLocator = AxisLocator<false>;
 using ManyBinsLocator = AxisLocator<true>;
+
+// Even and integer bins of one channel, of which the block has a part.
+class EvenLocator {
+ public:
+  static constexpr uint32_t kArrays = 1;
+  static constexpr bool kCountsOutside = true;
+  using Guessed = BinGuess;
+
+  __device__ EvenLocator(const HistogramArguments& arguments, const BinRange& range)
+      : guesser_(arguments.guesses[0].guesser),
+        zero_(kBinNumber0 + static_cast<int32_t>(range.first)),
+        behind_(zero_ + static_cast<int32_t>(range.count)),
+        counts_nan_(range.is_first()) {}
+
+  __device__ int32_t zero() const { return zero_; }
+  template <class T>
+  __device__ Guessed Guess(const SamplePoint<T>& point) const {
+    return GuessBin(guesser_, point.x);
+  }
+  __device__ int32_t NumberOf(const Guessed& guess) const { return Clamped(BinNumber(guess)); }
+  template <class T>
+  __device__ bool IsSure(const Guessed& guess, const SamplePoint<T>& point) const {
+    return IsSureOrOutside(guesser_, guess, point.x);
+  }
+  template <class T>
+  __device__ bool IsFarOutside(const Guessed& guess, const SamplePoint<T>& point) const {
+    return kernels::IsFarOutside(guesser_, guess, point.x);
+  }
+  template <class T>
+  __device__ Corrected Correct(const Guessed& guess, const SamplePoint<T>& point) const {
+    const int64_t located = ResolveGuess(guesser_, guess, point.x);
+    if (located == kNanBin) return {kNoCounter, counts_nan_ ? kNanBin : 0};
+    if (located == kUnderflowBin) return {zero_ - 1, 0};
+    if (located == kOverflowBin) return {behind_, 0};
+    return {Clamped(kBinNumber0 + static_cast<int32_t>(located)), 0};
+  }
+  template <class T>
+  __device__ uint32_t ChannelOf(const SamplePoint<T>&) const {
+    return 0;
+  }
+
+ private:
+  __device__ int32_t Clamped(int32_t number) const { return max(min(number, behind_), zero_ - 1); }
+
+  const BinGuesser guesser_;
+  const int32_t zero_;
+  const int32_t behind_;
+  const bool counts_nan_;
+};
 
 // Even and integer bins of interleaved channels, of which a vector holds whole rounds.
 class ChannelLocator {
@@ -109,7 +172,6 @@ class ChannelLocator {
     if (placement.bin >= 0) placement.bin += channel.first_bin;
     return placement;
   }
-  __device__ bool Reports(int64_t, const BinRange& range) const { return range.is_first(); }
   template <class T>
   __device__ uint32_t ChannelOf(const SamplePoint<T>& point) const {
     return arguments_.guesses[point.place].channel;
@@ -143,7 +205,6 @@ class PlaneLocator {
     return Place2d(Located(XGuesser(), point.x), Located(YGuesser(), point.y), XGuesser().bin_count,
                    YGuesser().bin_count, arguments_.out_of_range_policy);
   }
-  __device__ bool Reports(int64_t, const BinRange& range) const { return range.is_first(); }
   template <class T>
   __device__ uint32_t ChannelOf(const SamplePoint<T>&) const {
     return 0;
@@ -160,6 +221,53 @@ class PlaneLocator {
   }
 
   const HistogramArguments& arguments_;
+};
+
+// The counters that a block has of those of Bins, one of the two above, whose guesses are never
+// sure of a sample that is outside.
+template <class Bins>
+class InsideLocator {
+ public:
+  static constexpr uint32_t kArrays = Bins::kArrays;
+  static constexpr bool kCountsOutside = false;
+  using Guessed = typename Bins::Guessed;
+
+  __device__ InsideLocator(const HistogramArguments& arguments, const BinRange& range)
+      : bins_(arguments), range_(range) {}
+
+  __device__ static int32_t zero() { return 0; }
+  template <class T>
+  __device__ Guessed Guess(const SamplePoint<T>& point) const {
+    return bins_.Guess(point);
+  }
+  __device__ int32_t NumberOf(const Guessed& guess) const { return NumberOfBin(guess.bin); }
+  template <class T>
+  __device__ bool IsSure(const Guessed& guess, const SamplePoint<T>&) const {
+    return bins_.IsSure(guess);
+  }
+  template <class T>
+  __device__ static bool IsFarOutside(const Guessed&, const SamplePoint<T>&) {
+    return false;
+  }
+  template <class T>
+  __device__ Corrected Correct(const Guessed& guess, const SamplePoint<T>& point) const {
+    const Placement placement = bins_.Resolve(guess, point);
+    return {placement.bin < 0 ? kNoCounter : NumberOfBin(static_cast<uint32_t>(placement.bin)),
+            range_.is_first() ? placement.outcome : 0};
+  }
+  template <class T>
+  __device__ uint32_t ChannelOf(const SamplePoint<T>& point) const {
+    return bins_.ChannelOf(point);
+  }
+
+ private:
+  // The counter behind the block's bins is that of all others.
+  __device__ int32_t NumberOfBin(uint32_t bin) const {
+    return static_cast<int32_t>(min(bin - range_.first, range_.count));
+  }
+
+  const Bins bins_;
+  const BinRange range_;
 };
 
 }  // namespace gridfold::kernels::cuda

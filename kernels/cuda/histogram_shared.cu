@@ -15,13 +15,13 @@ __global__ void __launch_bounds__(kHistogramThreads)
     CountInShared(const __grid_constant__ HistogramArguments arguments) {
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
   const auto block = cooperative_groups::this_thread_block();
-  SharedCounters counters(arguments, reinterpret_cast<uint32_t*>(shared));
+  const BinRange range = BinRange::Of(arguments);
+  SharedCounters counters = range.CountersIn(arguments, shared);
   counters.Clear();
   const double* const edges = CopyEdges(
       arguments, reinterpret_cast<double*>(shared + HistogramPartBytes(counters.size_bytes())));
   block.sync();
 
-  const BinRange range = BinRange::Of(arguments);
   Sampler<T> sampler(arguments, edges);
   for (uint64_t begin = 0; begin < sampler.steps(); begin += arguments.steps_per_flush) {
     const uint64_t end = min(begin + arguments.steps_per_flush, uint64_t{sampler.steps()});

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/multicast_ring.h"
+#include "kernels/numerics/bin_cells.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -25,10 +26,14 @@ uint64_t CounterBytes(const HistogramShape& shape) {
   return shape.weight_words > 0 ? shape.weight_words * sizeof(uint64_t) : sizeof(uint32_t);
 }
 
-// Of so many counters in a block. Without weights there is one more, for samples in none of them.
+// Without weights, of a block.
+uint64_t OutsideCounters(const HistogramShape& shape) {
+  return shape.weight_words > 0 ? 0 : kHistogramOutsideCounters;
+}
+
+// Of counters of so many bins in a block.
 uint64_t CountersBytes(const HistogramShape& shape, uint64_t count, uint32_t copies) {
-  const uint64_t with_spare = shape.weight_words > 0 ? count : count + 1;
-  return HistogramPartBytes(with_spare * copies * CounterBytes(shape));
+  return HistogramPartBytes((count + OutsideCounters(shape)) * copies * CounterBytes(shape));
 }
 
 // What of a block's shared memory tables take.
@@ -37,27 +42,29 @@ struct TableRoom {
   uint32_t cell_count = 0;
 };
 
-// Room for tables beside one copy of `count` counters: for edges and many cells, or fewer, or edges
-// alone, or none.
+// Room for tables beside one copy of `count` counters: for edges and many cells, or fewer, or none;
+// or for edges alone, where there are no cells.
 TableRoom RoomForTables(const HistogramShape& shape, uint64_t count,
                         const HistogramLimits& limits) {
-  constexpr uint64_t kCellsPerBin = 16;
+  constexpr uint64_t kCellsPerBin = 8;
   constexpr uint64_t kCellsMin = 64;
-  constexpr uint64_t kCellsMax = 16'384;
+  constexpr uint64_t kCellsMax = 65'536;
   if (shape.edge_count == 0) return {};
+  const bool has_cells = shape.has_cells && count <= kBinsOfCellsMax;
+  const uint64_t edge_size = has_cells ? shape.cell_edge_bytes : sizeof(double);
   const uint64_t taken = CountersBytes(shape, count, 1);
   const uint64_t left =
       limits.shared_bytes_max - std::min<uint64_t>(taken, limits.shared_bytes_max);
-  if (shape.edge_count > left / sizeof(double)) return {};
-  const uint64_t edge_bytes = HistogramPartBytes(shape.edge_count * sizeof(double));
+  if (shape.edge_count > left / edge_size) return {};
+  const uint64_t edge_bytes = HistogramPartBytes(shape.edge_count * edge_size);
   if (edge_bytes > left) return {};
-  if (!shape.has_cells) return {edge_bytes, 0};
+  if (!has_cells) return {edge_bytes, 0};
   const uint64_t wanted = std::bit_ceil(kCellsPerBin * shape.edge_count);
   for (uint64_t cells = std::clamp(wanted, kCellsMin, kCellsMax); cells >= kCellsMin; cells /= 2) {
-    const uint64_t bytes = edge_bytes + HistogramPartBytes(cells * sizeof(int32_t));
+    const uint64_t bytes = edge_bytes + HistogramPartBytes(cells * sizeof(BinCellNote));
     if (bytes <= left) return {bytes, static_cast<uint32_t>(cells)};
   }
-  return {edge_bytes, 0};
+  return {};
 }
 
 HistogramStrategy WithTables(HistogramStrategy strategy, const TableRoom& room) {
@@ -85,11 +92,11 @@ HistogramStrategy WithCopies(HistogramStrategy strategy, uint64_t count,
   return WithTables(strategy, tables);
 }
 
-// Counters that a block has room for.
+// Bins whose counters a block has room for.
 uint64_t BinsPerBlockMax(const HistogramShape& shape, const HistogramLimits& limits) {
   const uint64_t counters = limits.shared_bytes_max / kHistogramPartAlignment *
                             kHistogramPartAlignment / CounterBytes(shape);
-  return shape.weight_words > 0 || counters == 0 ? counters : counters - 1;
+  return counters - std::min(counters, OutsideCounters(shape));
 }
 
 std::optional<HistogramStrategy> Values(const HistogramShape& shape,
@@ -103,9 +110,10 @@ std::optional<HistogramStrategy> Values(const HistogramShape& shape,
                     limits);
 }
 
-// Fewer cells than bins would mostly have several edges.
+// Bins that grow by a factor are as narrow as 0.69 cells where there are as many cells as bins; of
+// fewer cells many have several edges.
 bool HasEnoughCells(const HistogramStrategy& strategy) {
-  return strategy.cell_count >= strategy.bins_per_block;
+  return strategy.cell_count >= 2 * uint64_t{strategy.bins_per_block};
 }
 
 std::optional<HistogramStrategy> Shared(const HistogramShape& shape,

@@ -39,7 +39,9 @@ struct HistogramShape {
   uint64_t bin_count = 0;     // Of all channels together.
   uint64_t edge_count = 0;    // Of all tables of edges together.
   bool can_split = false;     // Whether there are kernels for partitions of the bins.
-  bool has_cells = false;     // Whether the bins of the one table can be found by cells.
+  // Whether the bins of the one table can be found by cells, and how many bytes an edge takes then.
+  bool has_cells = false;
+  uint32_t cell_edge_bytes = sizeof(double);
   uint64_t value_count = 0;   // Of all channels together, where samples can be counted by value.
   uint32_t weight_words = 0;  // Of 64 bits, for the sum of a bin's weights; 0 without weights.
   bool has_windows = false;   // Whether weights can be summed in windows.
@@ -67,6 +69,8 @@ struct HistogramStrategy {
 // Shared memory of a block is laid out as counters, then tables of edges, then notes of cells; each
 // part starts at a multiple of this.
 inline constexpr uint32_t kHistogramPartAlignment = 16;
+// A block's counters for samples in none of its bins: before these, and behind them.
+inline constexpr uint32_t kHistogramOutsideCounters = 2;
 constexpr uint64_t HistogramPartBytes(uint64_t size_bytes) {
   return (size_bytes + kHistogramPartAlignment - 1) / kHistogramPartAlignment *
          kHistogramPartAlignment;

@@ -21,7 +21,7 @@ class ValueCounter {
       : arguments_(arguments), counters_(counters) {
 #pragma unroll
     for (uint32_t b = 0; b < kWordSamples; ++b) {
-      own_[b] = counters.AddressOf(FirstOf(head + b));
+      own_[b] = counters.AddressOf(static_cast<int32_t>(FirstOf(head + b)));
     }
   }
 
@@ -68,7 +68,8 @@ class ValueCounter {
   __device__ void CountWord(uint32_t word) {
 #pragma unroll
     for (uint32_t b = 0; b < kWordSamples; ++b) {
-      SharedCounters::AddAt(counters_.AddressOf(word >> (8 * b) & 0xFF, own_[b]));
+      const auto value = static_cast<int32_t>(word >> (8 * b) & 0xFF);
+      SharedCounters::AddAt(counters_.AddressOf(value, own_[b]));
     }
   }
 
@@ -82,7 +83,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
     CountValues(const __grid_constant__ HistogramArguments arguments) {
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
   __shared__ uint32_t drawn;
-  SharedCounters counters(arguments, reinterpret_cast<uint32_t*>(shared));
+  SharedCounters counters(reinterpret_cast<uint32_t*>(shared), arguments.bins_per_block,
+                          arguments.copies);
   counters.Clear();
   __syncthreads();
 

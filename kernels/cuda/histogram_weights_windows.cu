@@ -185,7 +185,7 @@ class WindowCounter {
   }
 
   const HistogramArguments& arguments_;
-  const EvenLocator locator_;
+  const AxisLocator<false> locator_;
   const WeightWindow window_;
   WindowSums& sums_;
   GlobalSums totals_;

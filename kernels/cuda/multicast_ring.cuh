@@ -54,7 +54,7 @@ class MulticastRing {
   // By one thread of the copying warp: enqueues the next tile. `tile` is the same in all blocks,
   // and a multiple of 16. Waits until all blocks have taken what was in the tile's place.
   __device__ void Copy(const uint4* tile) {
-    Wait(&empty_[stage_], phase_ ^ 1);
+    Wait(::cuda::ptx::scope_cluster, &empty_[stage_], phase_ ^ 1);
     ::cuda::ptx::mbarrier_arrive_expect_tx(::cuda::ptx::sem_release, ::cuda::ptx::scope_cta,
                                            ::cuda::ptx::space_shared, &full_[stage_],
                                            kMulticastTileVectors * 16);
@@ -66,7 +66,9 @@ class MulticastRing {
 
   // By all threads of the other warps: this thread's vector of the next tile.
   __device__ uint4 Take() {
-    Wait(&full_[stage_], phase_);
+    // What a copy brings into this block's memory needs no wider scope than the block: that of the
+    // cluster would drop the L1 cache for every tile.
+    Wait(::cuda::ptx::scope_cta, &full_[stage_], phase_);
     const uint4 vector = tiles_[stage_ * kMulticastTileVectors + threadIdx.x];
     __syncwarp();
     if (IsTakenByAll() && Lane() < block_count_) {
@@ -94,9 +96,10 @@ class MulticastRing {
   }
 
   // A barrier that nobody has arrived at yet counts as one whose phase 1 is over.
-  __device__ static void Wait(uint64_t* barrier, uint32_t phase) {
-    while (!::cuda::ptx::mbarrier_try_wait_parity(::cuda::ptx::sem_acquire,
-                                                  ::cuda::ptx::scope_cluster, barrier, phase)) {
+  template <class Scope>
+  __device__ static void Wait(Scope scope, uint64_t* barrier, uint32_t phase) {
+    while (!::cuda::ptx::mbarrier_try_wait_parity(::cuda::ptx::sem_acquire, scope, barrier,
+                                                  phase)) {
     }
   }
 

@@ -62,8 +62,10 @@ GRIDFOLD_HD inline double MultiplyAdd(double a, double b, double c) { return fma
 template <class W>
 GRIDFOLD_HD inline uint32_t CellOf(const BinCells<W>& cells, W x) {
   const int32_t high = HighWord(MultiplyAdd(x, cells.scale, cells.offset));
-  const int32_t key = high > cells.first ? high - cells.first : 0;
-  const uint32_t cell = static_cast<uint32_t>(key) >> cells.shift;
+  // The greater one first: of a choice between the difference and 0 the compiler makes the greater
+  // of both, which it is not where the difference overflows.
+  const int32_t reached = high > cells.first ? high : cells.first;
+  const uint32_t cell = static_cast<uint32_t>(reached - cells.first) >> cells.shift;
   return cell < cells.last ? cell : cells.last;
 }
 
@@ -85,16 +87,21 @@ GRIDFOLD_HD inline W EdgeAs(double edge) {
 // What stands in the place of the last edge, which is in the last bin: the next double.
 inline double LastEdgeForCells(double last_edge) { return std::nextafter(last_edge, HUGE_VAL); }
 
-// The note of a cell whose samples have to be located by comparison.
-inline constexpr int32_t kUnsureCell = -4;
+// What is noted of a cell, in few bytes: the more cells, the fewer have several edges.
+using BinCellNote = int16_t;
+// Bins of a table that notes can tell apart.
+inline constexpr uint32_t kBinsOfCellsMax = std::numeric_limits<BinCellNote>::max() / 2;
 
-// The note of a cell: the bin that its samples begin in, -1 below all bins, times 2, and 1 where
-// the cell has an edge. Cells with several, and where `with_nan` those that NaN may be in, have
-// kUnsureCell. `edges` has bin_count + 1 values, made by EdgeAs, the last by LastEdgeForCells
-// before.
+// The note of a cell whose samples have to be located by comparison.
+inline constexpr BinCellNote kUnsureCell = -4;
+
+// The note of a cell: the bin that its finite samples begin in, -1 below all bins, times 2, and 1
+// where the cell has an edge. Cells with several have kUnsureCell. `edges` has bin_count + 1
+// values, made by EdgeAs, the last by LastEdgeForCells before. Requires bin_count <=
+// kBinsOfCellsMax.
 template <class W>
-GRIDFOLD_HD inline int32_t CellNote(const BinCells<W>& cells, const W* edges, uint32_t bin_count,
-                                    uint32_t cell, bool with_nan = true) {
+GRIDFOLD_HD inline BinCellNote CellNote(const BinCells<W>& cells, const W* edges,
+                                        uint32_t bin_count, uint32_t cell) {
   // Edges that are in cells before this one.
   uint32_t low = 0;
   uint32_t high = bin_count + 1;
@@ -107,13 +114,12 @@ GRIDFOLD_HD inline int32_t CellNote(const BinCells<W>& cells, const W* edges, ui
     }
   }
   const auto has = [&](uint32_t i) { return i <= bin_count && CellOf(cells, edges[i]) == cell; };
-  const W infinity = std::numeric_limits<W>::infinity();
-  if ((with_nan && cell >= CellOf(cells, infinity)) || has(low + 1)) return kUnsureCell;
-  return (static_cast<int32_t>(low) - 1) * 2 + (has(low) ? 1 : 0);
+  if (has(low + 1)) return kUnsureCell;
+  return static_cast<BinCellNote>((static_cast<int32_t>(low) - 1) * 2 + (has(low) ? 1 : 0));
 }
 
-// The bin of x, whose cell has this note: bin_count above all bins, kBelowBins below them, or
-// kUnsureBin.
+// The bin of a finite x, whose cell has this note: bin_count above all bins, kBelowBins below them,
+// or kUnsureBin.
 inline constexpr uint32_t kBelowBins = ~uint32_t{0};
 inline constexpr uint32_t kUnsureBin = kBelowBins - 1;
 template <class W>
@@ -136,11 +142,9 @@ BinCells<W> EvenCells(double lower, double upper, uint32_t cell_count) {
   // Halves, which do not overflow.
   const W scale = static_cast<W>(inner_cells / 2 / (upper / 2 - lower / 2));
   const W offset = static_cast<W>(static_cast<double>(kBase) + 1 - lower * scale);
-  const bool in_bounds = std::isfinite(scale) && std::isfinite(offset);
-  return {.scale = in_bounds ? scale : 0,
-          .offset = in_bounds ? offset : 0,
-          .first = HighWord(kBase),
-          .last = cell_count - 1};
+  // Else one cell for all: times 0 infinity would be no number.
+  if (!(scale > 0 && std::isfinite(scale) && std::isfinite(offset))) return {};
+  return {.scale = scale, .offset = offset, .first = HighWord(kBase), .last = cell_count - 1};
 }
 
 // Equal numbers of values between two positive finite edges; all that is less is in the first cell.

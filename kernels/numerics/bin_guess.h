@@ -39,6 +39,9 @@ struct BinGuesser {
   uint32_t bin_count = 0;  // At most kGuessedBinsMax cells of them.
   uint32_t guard = 0;      // Smaller fractions are too near to an edge.
   uint32_t shift = 0;
+  // A sample of this value may be guessed to be behind the last bin, which it is in: the upper
+  // bound, if samples may be on it. Infinity where there is none.
+  double closed_edge = std::numeric_limits<double>::infinity();
   BinLayout bins;  // kEven, also for integer bins: the bounds are the first and last integer.
 };
 
@@ -71,6 +74,30 @@ GRIDFOLD_HD inline double MultiplyAddDown(double a, double b, double c) {
   volatile double sum = std::fma(factor, b, c);
   std::fesetround(rounding);
   return sum;
+#endif
+}
+
+// Neither equal nor unordered, in one comparison.
+GRIDFOLD_HD inline bool IsLessOrGreater(float a, float b) {
+#ifdef __CUDA_ARCH__
+  uint32_t is_so;
+  asm("{\n\t.reg .pred p;\n\tsetp.ne.f32 p, %1, %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
+      : "=r"(is_so)
+      : "f"(a), "f"(b));
+  return is_so != 0;
+#else
+  return a < b || a > b;
+#endif
+}
+GRIDFOLD_HD inline bool IsLessOrGreater(double a, double b) {
+#ifdef __CUDA_ARCH__
+  uint32_t is_so;
+  asm("{\n\t.reg .pred p;\n\tsetp.ne.f64 p, %1, %2;\n\tselp.u32 %0, 1, 0, p;\n\t}"
+      : "=r"(is_so)
+      : "d"(a), "d"(b));
+  return is_so != 0;
+#else
+  return a < b || a > b;
 #endif
 }
 
@@ -199,6 +226,7 @@ inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, bool in
                      .bin_count = static_cast<uint32_t>(even->bin_count),
                      .shift = shift,
                      .bins = *even};
+  if (layout.kind == BinKind::kEven) guesser.closed_edge = layout.upper;
   SetOffset(guesser, 0);
   if (integer_samples) {
     const double error = GuessError(guesser);
@@ -245,6 +273,38 @@ GRIDFOLD_HD inline BinGuess GuessCellBin(const BinGuesser& guesser, T x) {
 GRIDFOLD_HD inline bool IsSure(const BinGuesser& guesser, const BinGuess& guess) {
   // Both at once: two branches would cost a device more than a comparison.
   return (guess.bin < guesser.bin_count) & (guess.fraction >= guesser.guard);
+}
+
+// A guess as a number that orders bins and what is outside them: that of bin i is kBinNumber0 + i,
+// smaller ones are below all bins, and greater ones than of bins above. A NaN's is any. Of guesses
+// without shift.
+inline constexpr int32_t kBinNumber0 = static_cast<int32_t>(bin_guess_internal::kBaseHighWord);
+GRIDFOLD_HD inline int32_t BinNumber(const BinGuess& guess) {
+  // Those of negative sums are negative.
+  return static_cast<int32_t>(guess.bin + bin_guess_internal::kBaseHighWord);
+}
+
+// Whether the sample is where its BinNumber says, in a bin or outside; in doubt false.
+//
+// Guesses never decrease, so that one below the first bin is of a sample below its edge, and one
+// behind the last edge by the guard of a sample that is not below that edge: above it, unless on it.
+template <class T>
+GRIDFOLD_HD inline bool IsSureOrOutside(const BinGuesser& guesser, const BinGuess& guess, T x) {
+  // float where that is exact: a device takes longer for double.
+  using Compared = std::conditional_t<std::same_as<T, float> || sizeof(T) < 4, float, double>;
+  const auto compared = static_cast<Compared>(x);
+  const auto edge = static_cast<Compared>(guesser.closed_edge);
+  // False for NaN.
+  return (guess.fraction >= guesser.guard) & bin_guess_internal::IsLessOrGreater(compared, edge);
+}
+
+// Whether the sample is so far outside that its fraction, in which IsSureOrOutside may have seen a
+// doubt, means nothing.
+template <class T>
+GRIDFOLD_HD inline bool IsFarOutside(const BinGuesser& guesser, const BinGuess& guess, T x) {
+  const int32_t number = BinNumber(guess);
+  const int32_t behind = kBinNumber0 + static_cast<int32_t>(guesser.bin_count);
+  return !IsNan(x) && (number < kBinNumber0 || number > behind);
 }
 
 // What LocateBin gives for x, whose guess was not sure: in range it is near an edge, or the upper

@@ -28,6 +28,17 @@ struct Tally {
   uint64_t sure = 0;
 };
 
+// Where LocateBin finds a sample, by its BinNumber: a bin, below or above all, or kNanBin where that
+// does not tell.
+template <class T>
+int64_t LocatedByNumber(const BinGuesser& guesser, T x) {
+  const BinGuess guess = GuessBin(guesser, x);
+  if (!IsSureOrOutside(guesser, guess, x) && !IsFarOutside(guesser, guess, x)) return kNanBin;
+  const int64_t bin = int64_t{BinNumber(guess)} - kBinNumber0;
+  if (bin < 0) return kUnderflowBin;
+  return bin < guesser.bin_count ? bin : kOverflowBin;
+}
+
 template <class T>
 void ExpectLocated(const BinGuesser& guesser, const BinLayout& bins, T x, Tally& tally) {
   const BinGuess guess = guesser.shift == 0 ? GuessBin(guesser, x) : GuessCellBin(guesser, x);
@@ -38,6 +49,11 @@ void ExpectLocated(const BinGuesser& guesser, const BinLayout& bins, T x, Tally&
   ASSERT_EQ(located, LocateBin(bins, x))
       << RealOf(x) << " of [" << guesser.bins.lower << ", " << guesser.bins.upper << "], "
       << bins.bin_count << " bins, sure: " << sure;
+  if (guesser.shift > 0) return;
+  const int64_t by_number = LocatedByNumber(guesser, x);
+  if (by_number != kNanBin) {
+    ASSERT_EQ(by_number, located) << RealOf(x) << ", " << bins.bin_count << " bins";
+  }
 }
 
 // All samples around every edge, and random ones; false where there is no guesser.
@@ -233,6 +249,26 @@ TEST(FloatBinGuessTest, AlmostAllSamplesAreSure) {
       ExpectLocated(guesser, bins, lower + u * (upper - lower), tally);
     }
     EXPECT_GT(tally.sure, 99'900);
+  }
+}
+
+TEST(FloatBinGuessTest, SamplesOutsideAreToldByTheirNumbers) {
+  constexpr float kMax = std::numeric_limits<float>::max();
+  for (const BinLayout& bins : {BinLayout::Even(0, 1, 256), BinLayout::Even(0, 1, 1000),
+                                BinLayout::Even(-3.3, 7.1, 57'344), BinLayout::Even(5, 6, 3)}) {
+    const auto guesser = MakeBinGuesser(bins, false);
+    ASSERT_TRUE(guesser.has_value());
+    for (const double distance : {1e-3, 1.0, 1e3, 1e6, 1e12, 1e20, 1e38}) {
+      EXPECT_EQ(LocatedByNumber(*guesser, static_cast<float>(bins.lower - distance)),
+                kUnderflowBin)
+          << distance;
+      EXPECT_EQ(LocatedByNumber(*guesser, static_cast<float>(bins.upper + distance)), kOverflowBin)
+          << distance;
+    }
+    EXPECT_EQ(LocatedByNumber(*guesser, -kMax), kUnderflowBin);
+    EXPECT_EQ(LocatedByNumber(*guesser, kMax), kOverflowBin);
+    EXPECT_EQ(LocatedByNumber(*guesser, std::nanf("")), kNanBin);
+    EXPECT_EQ(LocatedByNumber(*guesser, -std::nanf("")), kNanBin);
   }
 }
 
