@@ -53,7 +53,7 @@ class CellLocator {
     return (bin != kUnsureBin) & (fabs(x) < std::numeric_limits<W>::infinity());
   }
   template <class T>
-  __device__ static bool IsFarOutside(Guessed, const SamplePoint<T>&) {
+  __device__ static bool IsFar(Guessed, const SamplePoint<T>&) {
     return false;
   }
   template <class T>

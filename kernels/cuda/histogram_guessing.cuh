@@ -66,7 +66,7 @@ class GuessingCounter {
   // Of a sample that was counted where it was guessed to be.
   __device__ void Correct(const SamplePoint<T>& point) {
     const auto guess = locator_.Guess(point);
-    if (locator_.IsSure(guess, point) || locator_.IsFarOutside(guess, point)) return;
+    if (locator_.IsSure(guess, point) || locator_.IsFar(guess, point)) return;
     const int32_t guessed = locator_.NumberOf(guess);
     const Corrected corrected = locator_.Correct(guess, point);
     if (corrected.outcome != 0) outcomes_.Count(locator_.ChannelOf(point), corrected.outcome);

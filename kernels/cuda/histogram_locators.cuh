@@ -16,8 +16,8 @@
 //   zero()             the number of the counter of the block's first bin
 //   NumberOf(guess)    of a counter that exists; zero() - 1 is that before the bins
 //   IsSure(guess, p)   whether the sample counts there; in doubt false
-//   IsFarOutside(guess, p)
-//                      whether it does although IsSure may have been in doubt
+//   IsFar(guess, p)    whether it does although IsSure may have been in doubt: far from the bins
+//                      of the block
 //   Correct(guess, p)  where the sample counts
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_LOCATORS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_LOCATORS_CUH_
@@ -120,8 +120,8 @@ class EvenLocator {
     return IsSureOrOutside(guesser_, guess, point.x);
   }
   template <class T>
-  __device__ bool IsFarOutside(const Guessed& guess, const SamplePoint<T>& point) const {
-    return kernels::IsFarOutside(guesser_, guess, point.x);
+  __device__ bool IsFar(const Guessed& guess, const SamplePoint<T>& point) const {
+    return IsFarFrom(zero_, behind_, guess, point.x);
   }
   template <class T>
   __device__ Corrected Correct(const Guessed& guess, const SamplePoint<T>& point) const {
@@ -246,7 +246,7 @@ class InsideLocator {
     return bins_.IsSure(guess);
   }
   template <class T>
-  __device__ static bool IsFarOutside(const Guessed&, const SamplePoint<T>&) {
+  __device__ static bool IsFar(const Guessed&, const SamplePoint<T>&) {
     return false;
   }
   template <class T>

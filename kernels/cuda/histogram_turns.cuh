@@ -13,7 +13,7 @@
 namespace gridfold::kernels::cuda {
 
 inline constexpr uint32_t kWarpLanes = 32;
-inline constexpr uint32_t kTurnVectors = 4;  // Of each lane, of all arrays together.
+inline constexpr uint32_t kTurnVectors = 6;  // Of each lane, of all arrays together.
 inline constexpr uint32_t kVectorBytes = 16;
 
 template <class T>

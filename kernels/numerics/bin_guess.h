@@ -298,13 +298,13 @@ GRIDFOLD_HD inline bool IsSureOrOutside(const BinGuesser& guesser, const BinGues
   return (guess.fraction >= guesser.guard) & bin_guess_internal::IsLessOrGreater(compared, edge);
 }
 
-// Whether the sample is so far outside that its fraction, in which IsSureOrOutside may have seen a
-// doubt, means nothing.
+// Whether the sample is before all bins of the numbers [first, behind), or behind all of them, as
+// its own number says, although IsSureOrOutside may be in doubt: it is one bin off at most, and far
+// outside all bins a fraction means nothing.
 template <class T>
-GRIDFOLD_HD inline bool IsFarOutside(const BinGuesser& guesser, const BinGuess& guess, T x) {
+GRIDFOLD_HD inline bool IsFarFrom(int32_t first, int32_t behind, const BinGuess& guess, T x) {
   const int32_t number = BinNumber(guess);
-  const int32_t behind = kBinNumber0 + static_cast<int32_t>(guesser.bin_count);
-  return !IsNan(x) && (number < kBinNumber0 || number > behind);
+  return !IsNan(x) && (number < first || number > behind);
 }
 
 // What LocateBin gives for x, whose guess was not sure: in range it is near an edge, or the upper

@@ -33,7 +33,10 @@ struct Tally {
 template <class T>
 int64_t LocatedByNumber(const BinGuesser& guesser, T x) {
   const BinGuess guess = GuessBin(guesser, x);
-  if (!IsSureOrOutside(guesser, guess, x) && !IsFarOutside(guesser, guess, x)) return kNanBin;
+  const int32_t behind = kBinNumber0 + static_cast<int32_t>(guesser.bin_count);
+  if (!IsSureOrOutside(guesser, guess, x) && !IsFarFrom(kBinNumber0, behind, guess, x)) {
+    return kNanBin;
+  }
   const int64_t bin = int64_t{BinNumber(guess)} - kBinNumber0;
   if (bin < 0) return kUnderflowBin;
   return bin < guesser.bin_count ? bin : kOverflowBin;
