@@ -79,6 +79,22 @@ constexpr uint32_t ColumnPanelSlots(bool is_narrow) {
   return kScanLanes * (kScanColumnItems + (is_narrow ? kColumnRunGapRows : 0));
 }
 
+// Threads of a block where a thread goes down whole columns.
+inline constexpr int kWholeColumnsThreads = 128;
+
+// Rows whose loads such a thread has in flight together; it reads row_bytes of each.
+constexpr uint32_t WholeColumnsBatch(uint64_t row_bytes) { return row_bytes >= 16 ? 4 : 8; }
+
+// Bytes in flight that keep the memory of a multiprocessor busy, with as many again for threads
+// that are not loading.
+inline constexpr uint64_t kWholeColumnsBytesInFlight = uint64_t{32} * 1024;
+
+// Whether so many threads that go down whole columns keep the device busy.
+constexpr bool WholeColumnsSuffice(uint64_t threads, uint64_t row_bytes, int multiprocessors) {
+  return threads * row_bytes * WholeColumnsBatch(row_bytes) >=
+         kWholeColumnsBytesInFlight * static_cast<uint64_t>(multiprocessors);
+}
+
 }  // namespace gridfold::kernels::cuda
 
 #endif  // GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_SHAPE_H_

@@ -57,5 +57,14 @@ TEST(ColumnScanShapeTest, LastTilesAndBlocksTellNobody) {
   EXPECT_EQ(sizes(8193, 100).values(), 34 * 100);
 }
 
+TEST(ColumnScanShapeTest, WholeColumnsSufficeWhereTheirLoadsFillEveryMultiprocessor) {
+  // Vectors of 16 bytes, four rows in flight: 512 threads are 32 KiB.
+  EXPECT_TRUE(WholeColumnsSuffice(512, 16, 1));
+  EXPECT_FALSE(WholeColumnsSuffice(511, 16, 1));
+  // Eight rows of four bytes.
+  EXPECT_TRUE(WholeColumnsSuffice(1024 * 132, 4, 132));
+  EXPECT_FALSE(WholeColumnsSuffice(1024 * 132 - 1, 4, 132));
+}
+
 }  // namespace
 }  // namespace gridfold::kernels::cuda

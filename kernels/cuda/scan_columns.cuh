@@ -14,8 +14,8 @@
 #include "kernels/cuda/scan_column_chain.cuh"
 #include "kernels/cuda/scan_column_kernels.h"
 #include "kernels/cuda/scan_column_panel.cuh"
-#include "kernels/cuda/scan_few_rows.cuh"
 #include "kernels/cuda/scan_output.cuh"
+#include "kernels/cuda/scan_whole_columns.cuh"
 #include "kernels/numerics/scan_operator.h"
 
 namespace gridfold::kernels::cuda {
@@ -169,13 +169,15 @@ ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_outpu
     using T = typename decltype(type_tag)::type;
     return VisitOutput<T, kOperation>(accumulator_output, [](auto out_tag) -> ColumnScanKernels {
       using Out = typename decltype(out_tag)::type;
+      using Operator = ScanOperator<T, kOperation>;
+      constexpr int kVector = kColumnVector<Operator, T, Out>;
       using Wide = ColumnScan<T, kOperation, Out, false>;
       using Narrow = ColumnScan<T, kOperation, Out, true>;
       return {.wide = {ScanColumns<Wide>, Wide::kSharedBytes},
               .narrow = {ScanColumns<Narrow>, Narrow::kSharedBytes},
-              .few_rows = ScanFewRows<T, kOperation, Out>,
-              .vector_columns = kFewRowsVector<T, Out>,
-              .value_bytes = sizeof(typename Wide::Value)};
+              .whole_vectors = {ScanWholeColumns<Operator, T, Out, kVector>, kVector},
+              .whole_columns = {ScanWholeColumns<Operator, T, Out, 1>, 1},
+              .value_bytes = sizeof(typename Operator::Value)};
     });
   });
 }
