@@ -58,25 +58,41 @@ struct ColumnLookBackSizes {
 // Threads of a block, which scans a tile at a time.
 inline constexpr int kColumnScanThreads = kScanColumnWarps * kScanLanes;
 
-// An element's place in shared memory, which its result may take.
+// Elements are copied to shared memory by vectors of so many bytes where they can be.
+inline constexpr uint32_t kColumnVectorBytes = 16;
+
+// Shared memory of a warp's runs where it has one of each column: vectors that cover the rows.
+constexpr uint32_t WideColumnRowBytes(uint32_t element_size) {
+  return kScanLanes * element_size + kColumnVectorBytes;
+}
+constexpr uint32_t WideColumnPanelBytes(uint32_t element_size) {
+  return kScanColumnItems * WideColumnRowBytes(element_size);
+}
+
+// An element's place in shared memory where a warp has several runs of a column; its result takes
+// it afterwards.
 constexpr uint32_t ColumnSlotBytes(uint64_t element_size, uint64_t output_size) {
   return static_cast<uint32_t>(std::max({uint64_t{4}, element_size, output_size}));
 }
+// Slots between such runs: lanes that take the same row of their runs meet in no bank.
+constexpr uint32_t NarrowColumnGap(uint32_t runs) { return kScanLanes / runs; }
+inline constexpr uint32_t kNarrowColumnPanelSlots = kScanLanes * kScanColumnItems + kScanLanes;
 
-// Blocks of a multiprocessor, one of which is loading, totalling, waiting or writing while others
-// do something else: as many as 227 KiB of shared memory hold, fewer where values take many
-// registers.
-constexpr int ColumnScanBlocks(uint32_t slot_bytes, uint64_t value_size) {
-  return slot_bytes == 4 && value_size <= 16 ? 6 : 3;
+// 227 KiB for blocks' own use, and one of each for the system's (CUDA programming guide, compute
+// capability 9.0).
+inline constexpr uint32_t kColumnSharedBytes = 228 * 1024;
+inline constexpr uint32_t kColumnSystemBytes = 1024;
+
+// Blocks of a multiprocessor: as many as have room, fewer where values take many registers.
+constexpr int ColumnScanBlocks(uint32_t shared_bytes, uint64_t value_size) {
+  return std::min(static_cast<int>(kColumnSharedBytes / (shared_bytes + kColumnSystemBytes)),
+                  value_size <= 16 ? 6 : 3);
 }
 
-// Lanes of a warp with several runs take elements that are that many slots apart; one row more,
-// and no two of them meet in a bank.
-inline constexpr uint32_t kColumnRunGapRows = 1;
-
-// Slots of a warp's runs.
-constexpr uint32_t ColumnPanelSlots(bool is_narrow) {
-  return kScanLanes * (kScanColumnItems + (is_narrow ? kColumnRunGapRows : 0));
+// Tiles that a block has in shared memory at once, one of which it scans while the other is on its
+// way: two, if three blocks have room for them.
+constexpr int ColumnScanStages(uint32_t tile_bytes) {
+  return ColumnScanBlocks(2 * tile_bytes, 1) >= 3 ? 2 : 1;
 }
 
 // Threads of a block where a thread goes down whole columns.

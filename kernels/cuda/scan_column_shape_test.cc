@@ -1,6 +1,8 @@
 // How scans along axis 0 are cut; without a device.
 #include "kernels/cuda/scan_column_shape.h"
 
+#include <set>
+
 #include "gtest/gtest.h"
 
 namespace gridfold::kernels::cuda {
@@ -16,6 +18,7 @@ TEST(ColumnScanShapeTest, TilesOfKnownShapes) {
         Case{8193, 1, 32, 1, 1, 8192, 2}, Case{1000, 3, 8, 3, 1, 2048, 1},
         Case{10'000, 16, 2, 16, 1, 512, 20}, Case{10'000, 17, 1, 17, 1, 256, 40},
         Case{257, 32, 1, 32, 1, 256, 2}, Case{256, 33, 1, 17, 2, 256, 1},
+        Case{256, 1000, 1, 32, 32, 256, 1}, Case{256, 65, 1, 22, 3, 256, 1},
         Case{65, uint64_t{1} << 25, 1, 32, 1 << 20, 256, 1}}) {
     const ColumnScanShape shape = ColumnScanShapeOf(c.rows, c.columns);
     SCOPED_TRACE(testing::Message() << c.rows << " x " << c.columns);
@@ -39,6 +42,28 @@ TEST(ColumnScanShapeTest, StripsCoverAllColumnsAndWarpsHoldAStrip) {
       ASSERT_GT(2 * shape.runs * shape.strip_columns, 32);
     } else {
       ASSERT_EQ(shape.runs, 1);
+    }
+  }
+}
+
+// Banks have 4 bytes, and 32 of them are met at once.
+TEST(ColumnScanShapeTest, LanesOfANarrowPanelMeetInNoBank) {
+  for (uint32_t columns = 1; columns <= 16; ++columns) {
+    const uint32_t runs = ScanColumnRuns(columns);
+    const uint32_t run_slots = columns * kScanColumnItems + NarrowColumnGap(runs);
+    ASSERT_LE(runs * run_slots, kNarrowColumnPanelSlots);
+    std::set<uint32_t> banks;
+    for (uint32_t lane = 0; lane < runs * columns; ++lane) {
+      banks.insert((lane / columns * run_slots + lane % columns) % 32);
+    }
+    EXPECT_EQ(banks.size(), runs * columns) << columns << " columns";
+  }
+}
+
+TEST(ColumnScanShapeTest, VectorsThatCoverARowFindRoom) {
+  for (const uint32_t size : {1, 2, 4, 8}) {
+    for (uint32_t shift = 0; shift < 16; shift += size) {
+      EXPECT_LE((shift + kScanLanes * size + 15) / 16 * 16, WideColumnRowBytes(size));
     }
   }
 }

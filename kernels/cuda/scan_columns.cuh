@@ -1,19 +1,23 @@
 // The kernel of scans along axis 0, in one pass: a block of threads loads a tile, totals it, finds
 // what precedes it, and writes its results.
 //
-// Several blocks share a multiprocessor, so that some load and write while others wait for what
-// precedes them. All of them are resident (a cooperative launch), and each takes its turns in
-// order.
+// Several blocks share a multiprocessor, so that some write while others wait for what precedes
+// them, and a block's next tile is on its way meanwhile. All blocks are resident (a cooperative
+// launch), and each takes its turns in order: of a later one it waits for nothing but its own
+// loads.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 
 #include <cooperative_groups.h>
+#include <cuda_pipeline.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/scan_column_chain.cuh"
 #include "kernels/cuda/scan_column_kernels.h"
-#include "kernels/cuda/scan_column_panel.cuh"
+#include "kernels/cuda/scan_column_narrow_panel.cuh"
+#include "kernels/cuda/scan_column_wide_panel.cuh"
 #include "kernels/cuda/scan_output.cuh"
 #include "kernels/cuda/scan_whole_columns.cuh"
 #include "kernels/numerics/scan_operator.h"
@@ -25,31 +29,39 @@ class ColumnScan {
  public:
   using Operator = ScanOperator<T, kOperation>;
   using Value = typename Operator::Value;
-  using Panel = ColumnPanel<T, Out, kIsNarrow>;
+  using Panel = std::conditional_t<kIsNarrow, NarrowColumnPanel<T, Out>, WideColumnPanel<T, Out>>;
   using Chain = ColumnChain<Operator>;
   using Shared = typename Chain::Shared;
-  static constexpr int kBlocks = ColumnScanBlocks(Panel::kSlotBytes, sizeof(Value));
-  static constexpr uint32_t kSharedBytes = kScanColumnWarps * Panel::kBytes + sizeof(Shared);
-
-  // 227 KiB for blocks' own use, and one of each for the system's (CUDA programming guide, compute
-  // capability 9.0).
-  static_assert(kBlocks * (kSharedBytes + 1024) <= 228 * 1024);
+  static constexpr uint32_t kTileBytes = kScanColumnWarps * Panel::kBytes;
+  static constexpr int kStages = ColumnScanStages(kTileBytes);
+  static constexpr uint32_t kSharedBytes = kStages * kTileBytes + sizeof(Shared);
+  static constexpr int kBlocks = ColumnScanBlocks(kSharedBytes, sizeof(Value));
+  static_assert(kBlocks > 0);
 
   __device__ ColumnScan(const ScanArguments& arguments, const ColumnScanShape& shape,
                         const ColumnLookBackMemory& memory, unsigned char* shared_bytes)
       : arguments_(arguments),
         shape_(shape),
         shared_(*reinterpret_cast<Shared*>(shared_bytes)),
-        panel_(arguments, shape, shared_bytes + sizeof(Shared)),
+        panel_(arguments, shape,
+               shared_bytes + sizeof(Shared) + threadIdx.x / kScanLanes * kStages * Panel::kBytes),
         chain_(shape, memory, shared_),
         warp_(cooperative_groups::tiled_partition<kScanLanes>(
             cooperative_groups::this_thread_block())) {}
 
   // All threads of the block.
   __device__ void Run() {
-    const uint32_t turn_count = shape_.strip_count * shape_.tile_count;
-    for (uint32_t turn = blockIdx.x; turn < turn_count; turn += gridDim.x) {
+    for (int ahead = 0; ahead < kStages - 1; ++ahead) Load(blockIdx.x + ahead * gridDim.x, ahead);
+    int stage = 0;
+    for (uint32_t turn = blockIdx.x; turn < TurnCount(); turn += gridDim.x) {
+      constexpr int kAhead = kStages - 1;
+      Load(turn + kAhead * gridDim.x, (stage + kAhead) % kStages);
+      __pipeline_wait_prior(kAhead);
+      __syncwarp();
+      panel_.MoveTo(turn / shape_.strip_count, turn % shape_.strip_count, stage);
       ScanTile(turn / shape_.strip_count, turn % shape_.strip_count);
+      __syncwarp();
+      stage = (stage + 1) % kStages;
     }
   }
 
@@ -57,11 +69,19 @@ class ColumnScan {
   static constexpr int kBatch = 8;  // Items that are read together.
   static_assert(kScanColumnItems % kBatch == 0);
 
+  __device__ uint32_t TurnCount() const { return shape_.strip_count * shape_.tile_count; }
+
+  // Begins to copy a turn's tile, if there is one.
+  __device__ void Load(uint32_t turn, int stage) const {
+    if (turn < TurnCount()) {
+      panel_.Load(turn / shape_.strip_count, turn % shape_.strip_count, stage);
+    }
+    __pipeline_commit();
+  }
+
   __device__ void ScanTile(uint32_t tile, uint32_t strip) {
     const uint32_t warp = threadIdx.x / kScanLanes;
     const uint32_t column = panel_.strip_column();
-    panel_.MoveTo(tile, strip);
-    panel_.Load();
     const Value before = ShareTotals(Total(), warp);
     __syncthreads();
     const Value in_tile = Operator::Combine(shared_.JoinWarps(warp, column), before);
@@ -90,7 +110,8 @@ class ColumnScan {
 
   // Whether the lane's run is a whole one of which nothing else is asked.
   __device__ bool IsPlain() const {
-    return panel_.size() == kScanColumnItems && !(FloatingElement<T> && arguments_.ignore_nan);
+    return panel_.size() == kScanColumnItems && panel_.IsPlain() &&
+           !(FloatingElement<T> && arguments_.ignore_nan);
   }
 
   __device__ Value Total() const {
@@ -98,17 +119,18 @@ class ColumnScan {
     if (IsPlain()) {
 #pragma unroll 16
       for (int k = 0; k < kScanColumnItems; ++k) {
-        running = Operator::Combine(running, Operator::Lift(panel_.Item(k), false));
+        running = Operator::Combine(running, Operator::Lift(panel_.template Item<true>(k), false));
       }
     } else {
       for (int k = 0; k < panel_.size(); ++k) {
-        running = Operator::Combine(running, Operator::Lift(panel_.Item(k), arguments_.ignore_nan));
+        running = Operator::Combine(
+            running, Operator::Lift(panel_.template Item<false>(k), arguments_.ignore_nan));
       }
     }
     return running;
   }
 
-  __device__ void Write(const Value& base) const {
+  __device__ void Write(const Value& base) {
     const bool starts_empty = arguments_.exclusive && panel_.IsFirst();
     const bool fits = IsPlain() && !starts_empty ? WriteItems<false>(base) : WriteItems<true>(base);
     if (!fits) ReportOverflow(arguments_);
@@ -116,7 +138,7 @@ class ColumnScan {
 
   // Returns whether all results fit.
   template <bool kIsGeneral>
-  __device__ bool WriteItems(const Value& base) const {
+  __device__ bool WriteItems(const Value& base) {
     const int size = kIsGeneral ? panel_.size() : kScanColumnItems;
     bool fits = true;
     // Where the order of joins does not matter, the base may be joined first.
@@ -126,7 +148,8 @@ class ColumnScan {
       T items[kBatch];
 #pragma unroll
       for (int k = 0; k < kBatch; ++k) {
-        if (!kIsGeneral || begin + k < size) items[k] = panel_.Item(begin + k);
+        if (!kIsGeneral || begin + k < size)
+          items[k] = panel_.template Item<!kIsGeneral>(begin + k);
       }
 #pragma unroll
       for (int k = 0; k < kBatch; ++k) {
@@ -141,7 +164,7 @@ class ColumnScan {
         }
         Out stored;
         fits &= Operator::Store(result, arguments_.wrap, &stored);
-        panel_.Put(begin + k, stored);
+        panel_.PutNext(stored);
       }
     }
     return fits;

@@ -9,15 +9,11 @@
 #include <cstdint>
 
 #include "kernels/cuda/scan_column_kernels.h"
+#include "kernels/cuda/scan_column_vector.cuh"
 #include "kernels/cuda/scan_output.cuh"
 #include "kernels/numerics/scan_operator.h"
 
 namespace gridfold::kernels::cuda {
-
-template <class V, int kCount>
-struct alignas(sizeof(V) * kCount) ColumnVector {
-  V items[kCount];
-};
 
 // What is known at a row of a column: the joins of numerics/scan_tree.h for one run in a warp.
 template <class Operator, bool kIsAssociative = Operator::kIsAssociative>
