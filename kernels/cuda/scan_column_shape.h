@@ -35,8 +35,11 @@ constexpr ColumnScanShape ColumnScanShapeOf(uint64_t rows, uint64_t columns) {
   ColumnScanShape shape{.rows = rows, .columns = columns};
   shape.runs = static_cast<uint32_t>(ScanColumnRuns(columns));
   shape.strip_count = static_cast<uint32_t>(CeilDivide(columns, kScanLanes));
-  // Strips of one width: a narrow last one would take as long as the others.
-  shape.strip_columns = static_cast<uint32_t>(CeilDivide(columns, shape.strip_count));
+  // Strips of about one width: a narrow last one would take as long as the others. Where there are
+  // several they begin at multiples of 32 bytes, if rows do and elements have four.
+  const uint64_t even = CeilDivide(columns, shape.strip_count);
+  shape.strip_columns =
+      static_cast<uint32_t>(shape.strip_count == 1 ? columns : CeilDivide(even, 8) * 8);
   shape.tile_rows = static_cast<uint32_t>(ScanColumnTileRows(columns));
   shape.tile_count = static_cast<uint32_t>(CeilDivide(rows, shape.tile_rows));
   return shape;
