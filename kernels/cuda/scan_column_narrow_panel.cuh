@@ -23,7 +23,7 @@ template <class T, class Out>
 class NarrowColumnPanel {
  public:
   static constexpr int kSlotBytes = static_cast<int>(ColumnSlotBytes(sizeof(T), sizeof(Out)));
-  static constexpr uint32_t kBytes = kNarrowColumnPanelSlots * kSlotBytes;
+  static constexpr uint32_t kBytes = NarrowColumnPanelSlots(kSlotBytes) * kSlotBytes;
 
   // `slots`: shared memory of the warp, kBytes for each stage.
   __device__ NarrowColumnPanel(const ScanArguments& arguments, const ColumnScanShape& shape,
@@ -32,7 +32,8 @@ class NarrowColumnPanel {
         shape_(shape),
         columns_(static_cast<int>(shape.columns)),
         run_elements_(columns_ * kScanColumnItems),
-        gap_(static_cast<int>(NarrowColumnGap(shape.runs))),
+        takes_vectors_(kSlotsAreFull && columns_ == 1 && !arguments.reverse),
+        gap_(takes_vectors_ ? kVector : static_cast<int>(NarrowColumnGap(shape.runs))),
         lane_(static_cast<int>(threadIdx.x % kScanLanes)),
         warp_(threadIdx.x / kScanLanes),
         run_(lane_ / columns_),
@@ -65,7 +66,6 @@ class NarrowColumnPanel {
     const int row = arguments_.reverse ? kScanColumnItems - 1 : 0;
     first_ = tile_slots_ +
              (place * (run_elements_ + gap_) + row * columns_ + strip_column_) * kSlotBytes;
-    put_ = 0;
   }
 
   // The lane's run among the warp's, its column in the strip, and how many rows it has: none for
@@ -78,13 +78,42 @@ class NarrowColumnPanel {
   __device__ static bool IsPlain() { return true; }
 
   // The element at the run's place k.
-  template <bool>
-  __device__ T Item(int k) const {
-    return *reinterpret_cast<const T*>(SlotOf(k));
+  __device__ T Item(int k) const { return *reinterpret_cast<const T*>(SlotOf(k)); }
+  // Those from `begin` on, a multiple of kCount.
+  template <int kCount>
+  __device__ void Read(int begin, T (&items)[kCount]) const {
+    if (kSlotsAreFull && takes_vectors_) {
+      using Items = ColumnVector<T, kVector>;
+#pragma unroll
+      for (int k = 0; k < kCount; k += kVector) {
+        const Items vector = *reinterpret_cast<const Items*>(SlotOf(begin + k));
+#pragma unroll
+        for (int i = 0; i < kVector; ++i) items[k + i] = vector.items[i];
+      }
+    } else {
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) items[k] = Item(begin + k);
+    }
   }
 
-  // Takes the results, one place after the other; each takes its element's slot.
-  __device__ void PutNext(Out result) { *reinterpret_cast<Out*>(SlotOf(put_++)) = result; }
+  // Take results in their elements' slots.
+  __device__ void Put(int k, Out result) const { *reinterpret_cast<Out*>(SlotOf(k)) = result; }
+  template <int kCount>
+  __device__ void Write(int begin, const Out (&results)[kCount]) const {
+    if (kSlotsAreFull && takes_vectors_) {
+      using Results = ColumnVector<Out, kVector>;
+#pragma unroll
+      for (int k = 0; k < kCount; k += kVector) {
+        Results vector;
+#pragma unroll
+        for (int i = 0; i < kVector; ++i) vector.items[i] = results[k + i];
+        *reinterpret_cast<Results*>(SlotOf(begin + k)) = vector;
+      }
+    } else {
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) Put(begin + k, results[k]);
+    }
+  }
 
   // After the last result: all of them go to device memory. All lanes.
   __device__ void Flush() const {
@@ -99,6 +128,7 @@ class NarrowColumnPanel {
 
  private:
   static constexpr int kVector = kColumnVectorBytes / kSlotBytes;
+  static constexpr bool kSlotsAreFull = sizeof(T) == kSlotBytes && sizeof(Out) == kSlotBytes;
 
   // The warp's runs in memory, as if all of them were whole: the first element's index, and which
   // of the elements from there on are there.
@@ -108,25 +138,45 @@ class NarrowColumnPanel {
     int end;
   };
 
-  // Where an element is in shared memory; goes on by a step of all lanes.
+  // Vectors of kCount elements that all lanes copy before the next ones' slots are looked for:
+  // runs are a multiple of so many.
+  template <int kCount>
+  static constexpr int kSteps = kCount == 1 ? 2 : 1;
+  template <int kCount>
+  static constexpr int kStepElements = kCount* kScanLanes;
+
+  // Where an element is in shared memory. Goes on by kSteps steps of all lanes.
   template <int kCount>
   class Cursor {
    public:
     __device__ Cursor(const NarrowColumnPanel& panel, unsigned char* slots)
         : panel_(panel),
           in_run_(panel.lane_ * kCount),
-          slot_(slots + panel.lane_ * kCount * kSlotBytes) {}
-    __device__ unsigned char* slot() const { return slot_; }
+          slot_(slots + panel.lane_ * kCount * kSlotBytes) {
+      PassRuns();
+    }
+    __device__ unsigned char* slot(int step) const {
+      return slot_ + step * kStepElements<kCount> * kSlotBytes;
+    }
     __device__ void Advance() {
-      in_run_ += kScanLanes * kCount;
-      slot_ += kScanLanes * kCount * kSlotBytes;
-      if (in_run_ >= panel_.run_elements_) {
+      in_run_ += kElements;
+      slot_ += kElements * kSlotBytes;
+      PassRuns();
+    }
+
+   private:
+    static constexpr int kElements = kSteps<kCount> * kStepElements<kCount>;
+
+    __device__ void PassRuns() {
+      static_assert(kElements % kScanColumnItems == 0);
+#pragma unroll
+      for (int i = 0; i < kElements / kScanColumnItems; ++i) {
+        if (in_run_ < panel_.run_elements_) return;
         in_run_ -= panel_.run_elements_;
         slot_ += panel_.gap_ * kSlotBytes;
       }
     }
 
-   private:
     const NarrowColumnPanel& panel_;
     int in_run_;
     unsigned char* slot_;
@@ -157,13 +207,27 @@ class NarrowColumnPanel {
     return first_ + k * (arguments_.reverse ? -step : step);
   }
 
+  // Calls visit(step, element, slot) for the next vectors that are there, and goes on.
+  template <int kCount, int kBatch, class Visit>
+  __device__ static void ForBatch(const Span& span, int begin, Cursor<kCount>& cursor,
+                                  Visit&& visit) {
+#pragma unroll
+    for (int i = 0; i < kBatch; ++i) {
+      const int element = begin + i * kStepElements<kCount>;
+      const int step = i % kSteps<kCount>;
+      if (element >= span.begin && element < span.end) visit(i, element, cursor.slot(step));
+      if (step == kSteps<kCount> - 1) cursor.Advance();
+    }
+  }
+
   template <int kCount>
   __device__ void CopyIn(const Span& span, const T* memory, unsigned char* slots) const {
+    constexpr int kBatch = 4;
     Cursor<kCount> cursor(*this, slots);
-#pragma unroll 4
-    for (int e = lane_ * kCount; e < span.end; e += kScanLanes * kCount) {
-      if (e >= span.begin) __pipeline_memcpy_async(cursor.slot(), memory + e, sizeof(T) * kCount);
-      cursor.Advance();
+    for (int begin = lane_ * kCount; begin < span.end; begin += kBatch * kStepElements<kCount>) {
+      ForBatch<kCount, kBatch>(span, begin, cursor, [&](int, int e, unsigned char* slot) {
+        __pipeline_memcpy_async(slot, memory + e, sizeof(T) * kCount);
+      });
     }
   }
 
@@ -178,12 +242,9 @@ class NarrowColumnPanel {
         const int e = begin + i * kScanLanes;
         if (e >= span.begin && e < span.end) items[i] = memory[e];
       }
-#pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        const int e = begin + i * kScanLanes;
-        if (e >= span.begin && e < span.end) *reinterpret_cast<T*>(cursor.slot()) = items[i];
-        cursor.Advance();
-      }
+      ForBatch<1, kBatch>(span, begin, cursor, [&](int i, int, unsigned char* slot) {
+        *reinterpret_cast<T*>(slot) = items[i];
+      });
     }
   }
 
@@ -192,19 +253,14 @@ class NarrowColumnPanel {
     using Results = ColumnVector<Out, kCount>;
     constexpr int kBatch = kCount == 1 ? 8 : 4;
     Cursor<kCount> cursor(*this, tile_slots_);
-    for (int begin = lane_ * kCount; begin < span.end; begin += kBatch * kScanLanes * kCount) {
+    for (int begin = lane_ * kCount; begin < span.end; begin += kBatch * kStepElements<kCount>) {
       Results results[kBatch];
+      ForBatch<kCount, kBatch>(span, begin, cursor, [&](int i, int, const unsigned char* slot) {
+        results[i] = *reinterpret_cast<const Results*>(slot);
+      });
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) {
-        const int e = begin + i * kScanLanes * kCount;
-        if (e >= span.begin && e < span.end) {
-          results[i] = *reinterpret_cast<const Results*>(cursor.slot());
-        }
-        cursor.Advance();
-      }
-#pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        const int e = begin + i * kScanLanes * kCount;
+        const int e = begin + i * kStepElements<kCount>;
         if (e >= span.begin && e < span.end) *reinterpret_cast<Results*>(memory + e) = results[i];
       }
     }
@@ -214,6 +270,7 @@ class NarrowColumnPanel {
   const ColumnScanShape& shape_;
   const int columns_;
   const int run_elements_;
+  const bool takes_vectors_;  // Whether a lane's elements are neighbours, so that it takes several.
   const int gap_;
   const int lane_;
   const uint32_t warp_;
@@ -223,7 +280,6 @@ class NarrowColumnPanel {
   unsigned char* tile_slots_ = nullptr;  // Of the stage that the panel is at.
   unsigned char* first_ = nullptr;       // The slot at place 0 of the lane's run.
   uint64_t first_row_ = 0;               // Of the warp's first run.
-  int put_ = 0;                          // The place of the next result.
   int size_ = 0;
 };
 

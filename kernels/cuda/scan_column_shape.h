@@ -77,9 +77,12 @@ constexpr uint32_t WideColumnPanelBytes(uint32_t element_size) {
 constexpr uint32_t ColumnSlotBytes(uint64_t element_size, uint64_t output_size) {
   return static_cast<uint32_t>(std::max({uint64_t{4}, element_size, output_size}));
 }
-// Slots between such runs: lanes that take the same row of their runs meet in no bank.
+// Slots between such runs: lanes that take the same row of their runs meet in no bank. Of one
+// column lanes take vectors, and the gap is one of these.
 constexpr uint32_t NarrowColumnGap(uint32_t runs) { return kScanLanes / runs; }
-inline constexpr uint32_t kNarrowColumnPanelSlots = kScanLanes * kScanColumnItems + kScanLanes;
+constexpr uint32_t NarrowColumnPanelSlots(uint32_t slot_bytes) {
+  return kScanLanes * (kScanColumnItems + kColumnVectorBytes / slot_bytes);
+}
 
 // 227 KiB for blocks' own use, and one of each for the system's (CUDA programming guide, compute
 // capability 9.0).

@@ -52,7 +52,7 @@ TEST(ColumnScanShapeTest, LanesOfANarrowPanelMeetInNoBank) {
   for (uint32_t columns = 1; columns <= 16; ++columns) {
     const uint32_t runs = ScanColumnRuns(columns);
     const uint32_t run_slots = columns * kScanColumnItems + NarrowColumnGap(runs);
-    ASSERT_LE(runs * run_slots, kNarrowColumnPanelSlots);
+    ASSERT_LE(runs * run_slots, NarrowColumnPanelSlots(sizeof(double)));
     std::set<uint32_t> banks;
     for (uint32_t lane = 0; lane < runs * columns; ++lane) {
       banks.insert((lane / columns * run_slots + lane % columns) % 32);

@@ -88,19 +88,27 @@ class WideColumnPanel {
   // Whether all rows lie equally far behind the beginning of a vector.
   __device__ bool IsPlain() const { return rows_are_even_; }
 
-  // The element at the run's place k. `kIsPlain`: for plain panels only.
-  template <bool kIsPlain>
+  // The element at the run's place k.
   __device__ T Item(int k) const {
-    const uint32_t row =
-        kIsPlain ? row_ : row_ + k * static_cast<uint32_t>(Pitch() * static_cast<int>(sizeof(T)));
-    const uint32_t offset = ShiftOf(row) + k * WideColumnRowBytes(sizeof(T));
-    return *reinterpret_cast<const T*>(first_ + offset);
+    const auto pitch = static_cast<uint32_t>(Pitch() * static_cast<int>(sizeof(T)));
+    return *SlotAt(k, ShiftOf(row_ + k * pitch));
+  }
+  // Those from `begin` on, of a plain panel.
+  template <int kCount>
+  __device__ void Read(int begin, T (&items)[kCount]) const {
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) items[k] = *SlotAt(begin + k, ShiftOf(row_));
   }
 
-  // Takes the results, one place after the other.
-  __device__ void PutNext(Out result) {
+  // Take results, one place after the other.
+  __device__ void Put(int, Out result) {
     *next_ = result;
     next_ += Pitch();
+  }
+  template <int kCount>
+  __device__ void Write(int begin, const Out (&results)[kCount]) {
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) Put(begin + k, results[k]);
   }
 
   // After the last result. All lanes.
@@ -109,6 +117,10 @@ class WideColumnPanel {
  private:
   __device__ static uint32_t ShiftOf(uintptr_t address) {
     return static_cast<uint32_t>(address) % kColumnVectorBytes;
+  }
+
+  __device__ const T* SlotAt(int k, uint32_t shift) const {
+    return reinterpret_cast<const T*>(first_ + k * WideColumnRowBytes(sizeof(T)) + shift);
   }
 
   __device__ uint64_t FirstRow(uint32_t tile) const {

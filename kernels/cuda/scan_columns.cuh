@@ -67,7 +67,7 @@ class ColumnScan {
 
  private:
   static constexpr int kBatch = 8;  // Items that are read together.
-  static_assert(kScanColumnItems % kBatch == 0);
+  static_assert(kScanColumnItems % (2 * kBatch) == 0);
 
   __device__ uint32_t TurnCount() const { return shape_.strip_count * shape_.tile_count; }
 
@@ -117,14 +117,18 @@ class ColumnScan {
   __device__ Value Total() const {
     Value running = Operator::Identity();
     if (IsPlain()) {
-#pragma unroll 16
-      for (int k = 0; k < kScanColumnItems; ++k) {
-        running = Operator::Combine(running, Operator::Lift(panel_.template Item<true>(k), false));
+      constexpr int kTotalled = sizeof(T) == 8 ? kBatch : 2 * kBatch;
+      for (int begin = 0; begin < kScanColumnItems; begin += kTotalled) {
+        T items[kTotalled];
+        panel_.Read(begin, items);
+#pragma unroll
+        for (int k = 0; k < kTotalled; ++k) {
+          running = Operator::Combine(running, Operator::Lift(items[k], false));
+        }
       }
     } else {
       for (int k = 0; k < panel_.size(); ++k) {
-        running = Operator::Combine(
-            running, Operator::Lift(panel_.template Item<false>(k), arguments_.ignore_nan));
+        running = Operator::Combine(running, Operator::Lift(panel_.Item(k), arguments_.ignore_nan));
       }
     }
     return running;
@@ -146,10 +150,14 @@ class ColumnScan {
     for (int begin = 0; begin < size; begin += kBatch) {
       // All reads of a batch before its first result, which may take their place.
       T items[kBatch];
+      Out results[kBatch];
+      if constexpr (kIsGeneral) {
 #pragma unroll
-      for (int k = 0; k < kBatch; ++k) {
-        if (!kIsGeneral || begin + k < size)
-          items[k] = panel_.template Item<!kIsGeneral>(begin + k);
+        for (int k = 0; k < kBatch; ++k) {
+          if (begin + k < size) items[k] = panel_.Item(begin + k);
+        }
+      } else {
+        panel_.Read(begin, items);
       }
 #pragma unroll
       for (int k = 0; k < kBatch; ++k) {
@@ -162,10 +170,10 @@ class ColumnScan {
         if (kIsGeneral && arguments_.exclusive && panel_.IsFirst() && begin + k == 0) {
           result = Operator::EmptyResult();
         }
-        Out stored;
-        fits &= Operator::Store(result, arguments_.wrap, &stored);
-        panel_.PutNext(stored);
+        fits &= Operator::Store(result, arguments_.wrap, &results[k]);
+        if constexpr (kIsGeneral) panel_.Put(begin + k, results[k]);
       }
+      if constexpr (!kIsGeneral) panel_.Write(begin, results);
     }
     return fits;
   }
