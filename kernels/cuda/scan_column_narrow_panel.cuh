@@ -233,7 +233,7 @@ class NarrowColumnPanel {
 
   // Elements that are too small for asynchronous copies go by way of registers.
   __device__ void CopyInSmall(const Span& span, const T* memory, unsigned char* slots) const {
-    constexpr int kBatch = 16;
+    constexpr int kBatch = 8;
     Cursor<1> cursor(*this, slots);
     for (int begin = lane_; begin < span.end; begin += kBatch * kScanLanes) {
       T items[kBatch];
@@ -251,7 +251,7 @@ class NarrowColumnPanel {
   template <int kCount>
   __device__ void CopyOut(const Span& span, Out* memory) const {
     using Results = ColumnVector<Out, kCount>;
-    constexpr int kBatch = kCount == 1 ? 8 : 4;
+    constexpr int kBatch = 32 / kSlotBytes / (kCount == 1 ? 1 : 2);
     Cursor<kCount> cursor(*this, tile_slots_);
     for (int begin = lane_ * kCount; begin < span.end; begin += kBatch * kStepElements<kCount>) {
       Results results[kBatch];

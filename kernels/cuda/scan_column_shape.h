@@ -89,23 +89,23 @@ constexpr uint32_t NarrowColumnPanelSlots(uint32_t slot_bytes) {
 inline constexpr uint32_t kColumnSharedBytes = 228 * 1024;
 inline constexpr uint32_t kColumnSystemBytes = 1024;
 
-// Blocks of a multiprocessor: as many as have room, fewer where values take many registers.
-constexpr int ColumnScanBlocks(uint32_t shared_bytes, uint64_t value_size) {
-  return std::min(static_cast<int>(kColumnSharedBytes / (shared_bytes + kColumnSystemBytes)),
-                  value_size <= 16 ? 6 : 3);
+// Blocks of a multiprocessor: as many as have room and registers, of which a thread of four blocks
+// has 128.
+constexpr int ColumnScanBlocks(uint32_t shared_bytes) {
+  return std::min(static_cast<int>(kColumnSharedBytes / (shared_bytes + kColumnSystemBytes)), 4);
 }
 
 // Tiles that a block has in shared memory at once, one of which it scans while the other is on its
 // way: two, if three blocks have room for them.
 constexpr int ColumnScanStages(uint32_t tile_bytes) {
-  return ColumnScanBlocks(2 * tile_bytes, 1) >= 3 ? 2 : 1;
+  return ColumnScanBlocks(2 * tile_bytes) >= 3 ? 2 : 1;
 }
 
 // Threads of a block where a thread goes down whole columns.
 inline constexpr int kWholeColumnsThreads = 128;
 
 // Rows whose loads such a thread has in flight together; it reads row_bytes of each.
-constexpr uint32_t WholeColumnsBatch(uint64_t row_bytes) { return row_bytes >= 16 ? 4 : 8; }
+constexpr uint32_t WholeColumnsBatch(uint64_t row_bytes) { return row_bytes >= 8 ? 4 : 8; }
 
 // Bytes in flight that keep the memory of a multiprocessor busy, with as many again for threads
 // that are not loading.

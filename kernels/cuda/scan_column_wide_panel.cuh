@@ -147,6 +147,7 @@ class WideColumnPanel {
       __pipeline_memcpy_async(slot, reinterpret_cast<const void*>(memory), kColumnVectorBytes);
       return;
     }
+#pragma unroll 1
     for (uint32_t i = 0; i < kColumnVectorBytes; i += sizeof(T)) {
       if (memory + i < begin || memory + i >= end) continue;
       *reinterpret_cast<T*>(slot + i) = *reinterpret_cast<const T*>(memory + i);

@@ -35,7 +35,7 @@ class ColumnScan {
   static constexpr uint32_t kTileBytes = kScanColumnWarps * Panel::kBytes;
   static constexpr int kStages = ColumnScanStages(kTileBytes);
   static constexpr uint32_t kSharedBytes = kStages * kTileBytes + sizeof(Shared);
-  static constexpr int kBlocks = ColumnScanBlocks(kSharedBytes, sizeof(Value));
+  static constexpr int kBlocks = ColumnScanBlocks(kSharedBytes);
   static_assert(kBlocks > 0);
 
   __device__ ColumnScan(const ScanArguments& arguments, const ColumnScanShape& shape,
@@ -51,22 +51,25 @@ class ColumnScan {
 
   // All threads of the block.
   __device__ void Run() {
-    for (int ahead = 0; ahead < kStages - 1; ++ahead) Load(blockIdx.x + ahead * gridDim.x, ahead);
+    const uint32_t ahead = (kStages - 1) * gridDim.x;
+    uint32_t loading = blockIdx.x;
+    int loading_stage = 0;
     int stage = 0;
-    for (uint32_t turn = blockIdx.x; turn < TurnCount(); turn += gridDim.x) {
-      constexpr int kAhead = kStages - 1;
-      Load(turn + kAhead * gridDim.x, (stage + kAhead) % kStages);
-      __pipeline_wait_prior(kAhead);
+    for (uint32_t turn = blockIdx.x; turn < TurnCount(); loading += gridDim.x) {
+      Load(loading, loading_stage);
+      loading_stage = (loading_stage + 1) % kStages;
+      if (loading - turn < ahead) continue;
+      __pipeline_wait_prior(kStages - 1);
       __syncwarp();
-      panel_.MoveTo(turn / shape_.strip_count, turn % shape_.strip_count, stage);
-      ScanTile(turn / shape_.strip_count, turn % shape_.strip_count);
+      ScanTile(turn / shape_.strip_count, turn % shape_.strip_count, stage);
       __syncwarp();
       stage = (stage + 1) % kStages;
+      turn += gridDim.x;
     }
   }
 
  private:
-  static constexpr int kBatch = 8;  // Items that are read together.
+  static constexpr int kBatch = sizeof(Value) <= 8 ? 8 : 4;  // Items that are read together.
   static_assert(kScanColumnItems % (2 * kBatch) == 0);
 
   __device__ uint32_t TurnCount() const { return shape_.strip_count * shape_.tile_count; }
@@ -79,9 +82,10 @@ class ColumnScan {
     __pipeline_commit();
   }
 
-  __device__ void ScanTile(uint32_t tile, uint32_t strip) {
+  __device__ void ScanTile(uint32_t tile, uint32_t strip, int stage) {
     const uint32_t warp = threadIdx.x / kScanLanes;
     const uint32_t column = panel_.strip_column();
+    panel_.MoveTo(tile, strip, stage);
     const Value before = ShareTotals(Total(), warp);
     __syncthreads();
     const Value in_tile = Operator::Combine(shared_.JoinWarps(warp, column), before);
@@ -118,6 +122,7 @@ class ColumnScan {
     Value running = Operator::Identity();
     if (IsPlain()) {
       constexpr int kTotalled = sizeof(T) == 8 ? kBatch : 2 * kBatch;
+#pragma unroll 1
       for (int begin = 0; begin < kScanColumnItems; begin += kTotalled) {
         T items[kTotalled];
         panel_.Read(begin, items);
@@ -147,6 +152,7 @@ class ColumnScan {
     bool fits = true;
     // Where the order of joins does not matter, the base may be joined first.
     Value running = Operator::kIsAssociative ? base : Operator::Identity();
+#pragma unroll 1
     for (int begin = 0; begin < size; begin += kBatch) {
       // All reads of a batch before its first result, which may take their place.
       T items[kBatch];

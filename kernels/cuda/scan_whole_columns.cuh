@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/cuda/scan_column_kernels.h"
@@ -71,10 +72,9 @@ class ColumnWalk<Operator, true> {
 
 // Columns of a thread where rows are read by vectors: 16 bytes of results or elements, or as many
 // as there are registers for.
-inline constexpr uint64_t kColumnWalksBytes = 160;
 template <class Operator, class T, class Out>
 inline constexpr int kColumnVector = static_cast<int>(std::bit_floor(std::min(
-    16 / std::max(sizeof(T), sizeof(Out)), kColumnWalksBytes / sizeof(ColumnWalk<Operator>))));
+    {16 / std::max(sizeof(T), sizeof(Out)), 160 / sizeof(ColumnWalk<Operator>), size_t{8}})));
 
 // Goes down kCount columns.
 template <class Operator, class T, class Out, int kCount>
