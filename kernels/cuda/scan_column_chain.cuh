@@ -75,9 +75,10 @@ class ColumnChain {
   }
 
  private:
-  // Of the values that are looked at together.
+  // Tiles of a block whose totals a warp joins, and values that are looked at together.
   static constexpr int kPlaces = kScanTilesPerBlock / kScanColumnWarps;
-  static constexpr int kWindow = sizeof(Value) <= 8 ? 8 : 4;
+  static constexpr int kWindow = sizeof(Value) <= 8 ? 8 : 2;
+  static_assert(kPlaces % kWindow == 0);
 
   __device__ LookBackWord* WordsAt(LookBackWord* words, uint32_t index, uint64_t column) const {
     return words + (index * shape_.columns + column) * kValueWords<Value>;
@@ -122,11 +123,13 @@ class ColumnChain {
                                   bool has_column) const {
     const uint32_t first = warp_in_block_ * kPlaces;
     Value totals[kPlaces];
-    if (first < place) {
+#pragma unroll
+    for (uint32_t begin = 0; begin < kPlaces; begin += kWindow) {
+      if (first + begin >= place) break;
       Await(has_column, [&] {
         bool are_there = true;
 #pragma unroll
-        for (uint32_t i = 0; i < kPlaces; ++i) {
+        for (uint32_t i = begin; i < begin + kWindow; ++i) {
           const uint32_t tile = first_tile + min(first + i, place - 1);
           are_there &= Read(WordsAt(memory_.tile_totals, tile, column), totals[i]);
         }

@@ -19,28 +19,29 @@ struct ColumnLookBackMemory {
   LookBackWord* block_carries = nullptr;  // What precedes a block, from block 1 on.
 };
 
-// A matrix of no more rows than a run has. `is_in_vectors`: columns are a multiple of the kernel's
-// vector_columns, and rows of input and output begin at multiples of such vectors' sizes.
-struct FewRowsShape {
-  uint32_t rows = 0;
+// Columns whose rows a thread goes down.
+struct WholeColumnsShape {
+  uint64_t rows = 0;
   uint64_t columns = 0;
-  bool is_in_vectors = false;
 };
-
-// Threads of a block of the kernel for few rows.
-inline constexpr int kFewRowsThreads = 256;
 
 // A kernel of kColumnScanThreads a block.
 struct ColumnTileKernel {
   void (*launch)(ScanArguments, ColumnScanShape, ColumnLookBackMemory);
   uint32_t shared_bytes;
 };
+// A kernel of kWholeColumnsThreads a block, each of which goes down thread_columns columns. These
+// are a multiple of that, and so are elements and results in memory.
+struct WholeColumnsKernel {
+  void (*launch)(ScanArguments, WholeColumnsShape);
+  uint32_t thread_columns;
+};
 struct ColumnScanKernels {
   ColumnTileKernel wide;    // For shapes of one run in a warp,
   ColumnTileKernel narrow;  // and of several.
-  void (*few_rows)(ScanArguments, FewRowsShape);
-  uint32_t vector_columns;  // That a thread takes of few rows.
-  uint32_t value_bytes;     // Of the operator's Value.
+  WholeColumnsKernel whole_vectors;
+  WholeColumnsKernel whole_columns;
+  uint32_t value_bytes;  // Of the operator's Value.
 };
 
 // The kernels for an element type; each operation is instantiated in a file of its own.

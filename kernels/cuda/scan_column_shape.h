@@ -35,8 +35,11 @@ constexpr ColumnScanShape ColumnScanShapeOf(uint64_t rows, uint64_t columns) {
   ColumnScanShape shape{.rows = rows, .columns = columns};
   shape.runs = static_cast<uint32_t>(ScanColumnRuns(columns));
   shape.strip_count = static_cast<uint32_t>(CeilDivide(columns, kScanLanes));
-  // Strips of one width: a narrow last one would take as long as the others.
-  shape.strip_columns = static_cast<uint32_t>(CeilDivide(columns, shape.strip_count));
+  // Strips of about one width: a narrow last one would take as long as the others. Where there are
+  // several they begin at multiples of 32 bytes, if rows do and elements have four.
+  const uint64_t even = CeilDivide(columns, shape.strip_count);
+  shape.strip_columns =
+      static_cast<uint32_t>(shape.strip_count == 1 ? columns : CeilDivide(even, 8) * 8);
   shape.tile_rows = static_cast<uint32_t>(ScanColumnTileRows(columns));
   shape.tile_count = static_cast<uint32_t>(CeilDivide(rows, shape.tile_rows));
   return shape;
@@ -58,25 +61,60 @@ struct ColumnLookBackSizes {
 // Threads of a block, which scans a tile at a time.
 inline constexpr int kColumnScanThreads = kScanColumnWarps * kScanLanes;
 
-// An element's place in shared memory, which its result may take.
+// Elements are copied to shared memory by vectors of so many bytes where they can be.
+inline constexpr uint32_t kColumnVectorBytes = 16;
+
+// Shared memory of a warp's runs where it has one of each column: vectors that cover the rows.
+constexpr uint32_t WideColumnRowBytes(uint32_t element_size) {
+  return kScanLanes * element_size + kColumnVectorBytes;
+}
+constexpr uint32_t WideColumnPanelBytes(uint32_t element_size) {
+  return kScanColumnItems * WideColumnRowBytes(element_size);
+}
+
+// An element's place in shared memory where a warp has several runs of a column; its result takes
+// it afterwards.
 constexpr uint32_t ColumnSlotBytes(uint64_t element_size, uint64_t output_size) {
   return static_cast<uint32_t>(std::max({uint64_t{4}, element_size, output_size}));
 }
-
-// Blocks of a multiprocessor, one of which is loading, totalling, waiting or writing while others
-// do something else: as many as 227 KiB of shared memory hold, fewer where values take many
-// registers.
-constexpr int ColumnScanBlocks(uint32_t slot_bytes, uint64_t value_size) {
-  return slot_bytes == 4 && value_size <= 16 ? 6 : 3;
+// Slots between such runs: lanes that take the same row of their runs meet in no bank. Of one
+// column lanes take vectors, and the gap is one of these.
+constexpr uint32_t NarrowColumnGap(uint32_t runs) { return kScanLanes / runs; }
+constexpr uint32_t NarrowColumnPanelSlots(uint32_t slot_bytes) {
+  return kScanLanes * (kScanColumnItems + kColumnVectorBytes / slot_bytes);
 }
 
-// Lanes of a warp with several runs take elements that are that many slots apart; one row more,
-// and no two of them meet in a bank.
-inline constexpr uint32_t kColumnRunGapRows = 1;
+// 227 KiB for blocks' own use, and one of each for the system's (CUDA programming guide, compute
+// capability 9.0).
+inline constexpr uint32_t kColumnSharedBytes = 228 * 1024;
+inline constexpr uint32_t kColumnSystemBytes = 1024;
 
-// Slots of a warp's runs.
-constexpr uint32_t ColumnPanelSlots(bool is_narrow) {
-  return kScanLanes * (kScanColumnItems + (is_narrow ? kColumnRunGapRows : 0));
+// Blocks of a multiprocessor: as many as have room and registers, of which a thread of four blocks
+// has 128.
+constexpr int ColumnScanBlocks(uint32_t shared_bytes) {
+  return std::min(static_cast<int>(kColumnSharedBytes / (shared_bytes + kColumnSystemBytes)), 4);
+}
+
+// Tiles that a block has in shared memory at once, one of which it scans while the other is on its
+// way: two, if three blocks have room for them.
+constexpr int ColumnScanStages(uint32_t tile_bytes) {
+  return ColumnScanBlocks(2 * tile_bytes) >= 3 ? 2 : 1;
+}
+
+// Threads of a block where a thread goes down whole columns.
+inline constexpr int kWholeColumnsThreads = 128;
+
+// Rows whose loads such a thread has in flight together; it reads row_bytes of each.
+constexpr uint32_t WholeColumnsBatch(uint64_t row_bytes) { return row_bytes >= 8 ? 4 : 8; }
+
+// Bytes in flight that keep the memory of a multiprocessor busy, with as many again for threads
+// that are not loading.
+inline constexpr uint64_t kWholeColumnsBytesInFlight = uint64_t{32} * 1024;
+
+// Whether so many threads that go down whole columns keep the device busy.
+constexpr bool WholeColumnsSuffice(uint64_t threads, uint64_t row_bytes, int multiprocessors) {
+  return threads * row_bytes * WholeColumnsBatch(row_bytes) >=
+         kWholeColumnsBytesInFlight * static_cast<uint64_t>(multiprocessors);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -1,6 +1,8 @@
 // How scans along axis 0 are cut; without a device.
 #include "kernels/cuda/scan_column_shape.h"
 
+#include <set>
+
 #include "gtest/gtest.h"
 
 namespace gridfold::kernels::cuda {
@@ -15,7 +17,8 @@ TEST(ColumnScanShapeTest, TilesOfKnownShapes) {
        {Case{uint64_t{1} << 26, 4, 8, 4, 1, 2048, 32'768}, Case{8192, 1, 32, 1, 1, 8192, 1},
         Case{8193, 1, 32, 1, 1, 8192, 2}, Case{1000, 3, 8, 3, 1, 2048, 1},
         Case{10'000, 16, 2, 16, 1, 512, 20}, Case{10'000, 17, 1, 17, 1, 256, 40},
-        Case{257, 32, 1, 32, 1, 256, 2}, Case{256, 33, 1, 17, 2, 256, 1},
+        Case{257, 32, 1, 32, 1, 256, 2}, Case{256, 33, 1, 24, 2, 256, 1},
+        Case{256, 1000, 1, 32, 32, 256, 1}, Case{256, 65, 1, 24, 3, 256, 1},
         Case{65, uint64_t{1} << 25, 1, 32, 1 << 20, 256, 1}}) {
     const ColumnScanShape shape = ColumnScanShapeOf(c.rows, c.columns);
     SCOPED_TRACE(testing::Message() << c.rows << " x " << c.columns);
@@ -39,6 +42,29 @@ TEST(ColumnScanShapeTest, StripsCoverAllColumnsAndWarpsHoldAStrip) {
       ASSERT_GT(2 * shape.runs * shape.strip_columns, 32);
     } else {
       ASSERT_EQ(shape.runs, 1);
+      ASSERT_EQ(shape.strip_columns % 8, 0) << "a strip begins within 32 bytes";
+    }
+  }
+}
+
+// Banks have 4 bytes, and 32 of them are met at once.
+TEST(ColumnScanShapeTest, LanesOfANarrowPanelMeetInNoBank) {
+  for (uint32_t columns = 1; columns <= 16; ++columns) {
+    const uint32_t runs = ScanColumnRuns(columns);
+    const uint32_t run_slots = columns * kScanColumnItems + NarrowColumnGap(runs);
+    ASSERT_LE(runs * run_slots, NarrowColumnPanelSlots(sizeof(double)));
+    std::set<uint32_t> banks;
+    for (uint32_t lane = 0; lane < runs * columns; ++lane) {
+      banks.insert((lane / columns * run_slots + lane % columns) % 32);
+    }
+    EXPECT_EQ(banks.size(), runs * columns) << columns << " columns";
+  }
+}
+
+TEST(ColumnScanShapeTest, VectorsThatCoverARowFindRoom) {
+  for (const uint32_t size : {1, 2, 4, 8}) {
+    for (uint32_t shift = 0; shift < 16; shift += size) {
+      EXPECT_LE((shift + kScanLanes * size + 15) / 16 * 16, WideColumnRowBytes(size));
     }
   }
 }
@@ -55,6 +81,15 @@ TEST(ColumnScanShapeTest, LastTilesAndBlocksTellNobody) {
   EXPECT_EQ(sizes(8193, 100).tiles, 32 * 100);
   EXPECT_EQ(sizes(8193, 100).blocks, 100);
   EXPECT_EQ(sizes(8193, 100).values(), 34 * 100);
+}
+
+TEST(ColumnScanShapeTest, WholeColumnsSufficeWhereTheirLoadsFillEveryMultiprocessor) {
+  // Vectors of 16 bytes, four rows in flight: 512 threads are 32 KiB.
+  EXPECT_TRUE(WholeColumnsSuffice(512, 16, 1));
+  EXPECT_FALSE(WholeColumnsSuffice(511, 16, 1));
+  // Eight rows of four bytes.
+  EXPECT_TRUE(WholeColumnsSuffice(1024 * 132, 4, 132));
+  EXPECT_FALSE(WholeColumnsSuffice(1024 * 132 - 1, 4, 132));
 }
 
 }  // namespace

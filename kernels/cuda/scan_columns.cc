@@ -46,20 +46,39 @@ bool IsAligned(const void* memory, uint64_t bytes) {
   return reinterpret_cast<uintptr_t>(memory) % bytes == 0;
 }
 
-absl::Status LaunchFewRows(const ScanPlan& plan, const ColumnScanKernels& kernels,
-                           const ScanArguments& arguments, cudaStream_t stream) {
-  FewRowsShape shape{.rows = static_cast<uint32_t>(plan.grouping.group_size),
-                     .columns = plan.grouping.group_count};
-  const uint32_t vector = kernels.vector_columns;
-  shape.is_in_vectors = shape.columns % vector == 0 &&
-                        IsAligned(arguments.input, vector * ElementSize(plan.array.element_type)) &&
-                        IsAligned(arguments.output, vector * ElementSize(plan.output_type));
-  const uint64_t threads = shape.columns / (shape.is_in_vectors ? vector : 1);
+// The kernel whose threads go down whole columns, where that is best; else null.
+const WholeColumnsKernel* WholeColumnsKernelFor(const ScanPlan& plan,
+                                                const ColumnScanKernels& kernels,
+                                                const ScanArguments& arguments,
+                                                int multiprocessors) {
+  const uint64_t columns = plan.grouping.group_count;
+  // Of fewer columns a tile has several runs, which a walk does not join.
+  if (!HasFewRows(plan) && columns < kScanLanes) return nullptr;
+  const uint64_t size = ElementSize(plan.array.element_type);
+  const uint64_t vector = kernels.whole_vectors.thread_columns;
+  const bool is_in_vectors = columns % vector == 0 && IsAligned(arguments.input, vector * size) &&
+                             IsAligned(arguments.output, vector * ElementSize(plan.output_type));
+  for (const WholeColumnsKernel* kernel : {&kernels.whole_vectors, &kernels.whole_columns}) {
+    const uint64_t thread_columns = kernel->thread_columns;
+    if (thread_columns > 1 && !is_in_vectors) continue;
+    if (HasFewRows(plan) ||
+        WholeColumnsSuffice(columns / thread_columns, thread_columns * size, multiprocessors)) {
+      return kernel;
+    }
+  }
+  return nullptr;
+}
+
+absl::Status LaunchWholeColumns(const ScanPlan& plan, const WholeColumnsKernel& kernel,
+                                const ScanArguments& arguments, cudaStream_t stream) {
+  const WholeColumnsShape shape{.rows = plan.grouping.group_size,
+                                .columns = plan.grouping.group_count};
   LaunchShape launch;
-  // A thread for each vector: blocks that come and go leave no uneven end.
-  launch.grid = dim3(static_cast<uint32_t>(CeilDivide(threads, kFewRowsThreads)));
-  launch.block = dim3(kFewRowsThreads);
-  return Launch(kernels.few_rows, launch, stream, arguments, shape);
+  // Blocks that come and go leave no uneven end.
+  launch.grid = dim3(static_cast<uint32_t>(
+      CeilDivide(shape.columns / kernel.thread_columns, kWholeColumnsThreads)));
+  launch.block = dim3(kWholeColumnsThreads);
+  return Launch(kernel.launch, launch, stream, arguments, shape);
 }
 
 absl::Status LaunchTiles(const ColumnScanShape& columns, const ColumnScanKernels& kernels,
@@ -107,8 +126,10 @@ absl::Status LaunchColumnScan(const ScanPlan& plan, const ScanArguments& argumen
     return FindColumnScanKernels<operation()>(plan.array.element_type,
                                               arguments.accumulator_output);
   });
-  return HasFewRows(plan)
-             ? LaunchFewRows(plan, kernels, arguments, stream)
+  const WholeColumnsKernel* whole =
+      WholeColumnsKernelFor(plan, kernels, arguments, properties.multiprocessor_count);
+  return whole != nullptr
+             ? LaunchWholeColumns(plan, *whole, arguments, stream)
              : LaunchTiles(ShapeOf(plan), kernels, arguments, scratch, properties, stream);
 }
 

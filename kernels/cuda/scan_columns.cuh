@@ -1,21 +1,25 @@
 // The kernel of scans along axis 0, in one pass: a block of threads loads a tile, totals it, finds
 // what precedes it, and writes its results.
 //
-// Several blocks share a multiprocessor, so that some load and write while others wait for what
-// precedes them. All of them are resident (a cooperative launch), and each takes its turns in
-// order.
+// Several blocks share a multiprocessor, so that some write while others wait for what precedes
+// them, and a block's next tile is on its way meanwhile. All blocks are resident (a cooperative
+// launch), and each takes its turns in order: of a later one it waits for nothing but its own
+// loads.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 
 #include <cooperative_groups.h>
+#include <cuda_pipeline.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/scan_column_chain.cuh"
 #include "kernels/cuda/scan_column_kernels.h"
-#include "kernels/cuda/scan_column_panel.cuh"
-#include "kernels/cuda/scan_few_rows.cuh"
+#include "kernels/cuda/scan_column_narrow_panel.cuh"
+#include "kernels/cuda/scan_column_wide_panel.cuh"
 #include "kernels/cuda/scan_output.cuh"
+#include "kernels/cuda/scan_whole_columns.cuh"
 #include "kernels/numerics/scan_operator.h"
 
 namespace gridfold::kernels::cuda {
@@ -25,43 +29,63 @@ class ColumnScan {
  public:
   using Operator = ScanOperator<T, kOperation>;
   using Value = typename Operator::Value;
-  using Panel = ColumnPanel<T, Out, kIsNarrow>;
+  using Panel = std::conditional_t<kIsNarrow, NarrowColumnPanel<T, Out>, WideColumnPanel<T, Out>>;
   using Chain = ColumnChain<Operator>;
   using Shared = typename Chain::Shared;
-  static constexpr int kBlocks = ColumnScanBlocks(Panel::kSlotBytes, sizeof(Value));
-  static constexpr uint32_t kSharedBytes = kScanColumnWarps * Panel::kBytes + sizeof(Shared);
-
-  // 227 KiB for blocks' own use, and one of each for the system's (CUDA programming guide, compute
-  // capability 9.0).
-  static_assert(kBlocks * (kSharedBytes + 1024) <= 228 * 1024);
+  static constexpr uint32_t kTileBytes = kScanColumnWarps * Panel::kBytes;
+  static constexpr int kStages = ColumnScanStages(kTileBytes);
+  static constexpr uint32_t kSharedBytes = kStages * kTileBytes + sizeof(Shared);
+  static constexpr int kBlocks = ColumnScanBlocks(kSharedBytes);
+  static_assert(kBlocks > 0);
 
   __device__ ColumnScan(const ScanArguments& arguments, const ColumnScanShape& shape,
                         const ColumnLookBackMemory& memory, unsigned char* shared_bytes)
       : arguments_(arguments),
         shape_(shape),
         shared_(*reinterpret_cast<Shared*>(shared_bytes)),
-        panel_(arguments, shape, shared_bytes + sizeof(Shared)),
+        panel_(arguments, shape,
+               shared_bytes + sizeof(Shared) + threadIdx.x / kScanLanes * kStages * Panel::kBytes),
         chain_(shape, memory, shared_),
         warp_(cooperative_groups::tiled_partition<kScanLanes>(
             cooperative_groups::this_thread_block())) {}
 
   // All threads of the block.
   __device__ void Run() {
-    const uint32_t turn_count = shape_.strip_count * shape_.tile_count;
-    for (uint32_t turn = blockIdx.x; turn < turn_count; turn += gridDim.x) {
-      ScanTile(turn / shape_.strip_count, turn % shape_.strip_count);
+    const uint32_t ahead = (kStages - 1) * gridDim.x;
+    uint32_t loading = blockIdx.x;
+    int loading_stage = 0;
+    int stage = 0;
+    for (uint32_t turn = blockIdx.x; turn < TurnCount(); loading += gridDim.x) {
+      Load(loading, loading_stage);
+      loading_stage = (loading_stage + 1) % kStages;
+      if (loading - turn < ahead) continue;
+      __pipeline_wait_prior(kStages - 1);
+      __syncwarp();
+      ScanTile(turn / shape_.strip_count, turn % shape_.strip_count, stage);
+      __syncwarp();
+      stage = (stage + 1) % kStages;
+      turn += gridDim.x;
     }
   }
 
  private:
-  static constexpr int kBatch = 8;  // Items that are read together.
-  static_assert(kScanColumnItems % kBatch == 0);
+  static constexpr int kBatch = sizeof(Value) <= 8 ? 8 : 4;  // Items that are read together.
+  static_assert(kScanColumnItems % (2 * kBatch) == 0);
 
-  __device__ void ScanTile(uint32_t tile, uint32_t strip) {
+  __device__ uint32_t TurnCount() const { return shape_.strip_count * shape_.tile_count; }
+
+  // Begins to copy a turn's tile, if there is one.
+  __device__ void Load(uint32_t turn, int stage) const {
+    if (turn < TurnCount()) {
+      panel_.Load(turn / shape_.strip_count, turn % shape_.strip_count, stage);
+    }
+    __pipeline_commit();
+  }
+
+  __device__ void ScanTile(uint32_t tile, uint32_t strip, int stage) {
     const uint32_t warp = threadIdx.x / kScanLanes;
     const uint32_t column = panel_.strip_column();
-    panel_.MoveTo(tile, strip);
-    panel_.Load();
+    panel_.MoveTo(tile, strip, stage);
     const Value before = ShareTotals(Total(), warp);
     __syncthreads();
     const Value in_tile = Operator::Combine(shared_.JoinWarps(warp, column), before);
@@ -90,15 +114,22 @@ class ColumnScan {
 
   // Whether the lane's run is a whole one of which nothing else is asked.
   __device__ bool IsPlain() const {
-    return panel_.size() == kScanColumnItems && !(FloatingElement<T> && arguments_.ignore_nan);
+    return panel_.size() == kScanColumnItems && panel_.IsPlain() &&
+           !(FloatingElement<T> && arguments_.ignore_nan);
   }
 
   __device__ Value Total() const {
     Value running = Operator::Identity();
     if (IsPlain()) {
-#pragma unroll 16
-      for (int k = 0; k < kScanColumnItems; ++k) {
-        running = Operator::Combine(running, Operator::Lift(panel_.Item(k), false));
+      constexpr int kTotalled = sizeof(T) == 8 ? kBatch : 2 * kBatch;
+#pragma unroll 1
+      for (int begin = 0; begin < kScanColumnItems; begin += kTotalled) {
+        T items[kTotalled];
+        panel_.Read(begin, items);
+#pragma unroll
+        for (int k = 0; k < kTotalled; ++k) {
+          running = Operator::Combine(running, Operator::Lift(items[k], false));
+        }
       }
     } else {
       for (int k = 0; k < panel_.size(); ++k) {
@@ -108,7 +139,7 @@ class ColumnScan {
     return running;
   }
 
-  __device__ void Write(const Value& base) const {
+  __device__ void Write(const Value& base) {
     const bool starts_empty = arguments_.exclusive && panel_.IsFirst();
     const bool fits = IsPlain() && !starts_empty ? WriteItems<false>(base) : WriteItems<true>(base);
     if (!fits) ReportOverflow(arguments_);
@@ -116,17 +147,23 @@ class ColumnScan {
 
   // Returns whether all results fit.
   template <bool kIsGeneral>
-  __device__ bool WriteItems(const Value& base) const {
+  __device__ bool WriteItems(const Value& base) {
     const int size = kIsGeneral ? panel_.size() : kScanColumnItems;
     bool fits = true;
     // Where the order of joins does not matter, the base may be joined first.
     Value running = Operator::kIsAssociative ? base : Operator::Identity();
+#pragma unroll 1
     for (int begin = 0; begin < size; begin += kBatch) {
       // All reads of a batch before its first result, which may take their place.
       T items[kBatch];
+      Out results[kBatch];
+      if constexpr (kIsGeneral) {
 #pragma unroll
-      for (int k = 0; k < kBatch; ++k) {
-        if (!kIsGeneral || begin + k < size) items[k] = panel_.Item(begin + k);
+        for (int k = 0; k < kBatch; ++k) {
+          if (begin + k < size) items[k] = panel_.Item(begin + k);
+        }
+      } else {
+        panel_.Read(begin, items);
       }
 #pragma unroll
       for (int k = 0; k < kBatch; ++k) {
@@ -139,10 +176,10 @@ class ColumnScan {
         if (kIsGeneral && arguments_.exclusive && panel_.IsFirst() && begin + k == 0) {
           result = Operator::EmptyResult();
         }
-        Out stored;
-        fits &= Operator::Store(result, arguments_.wrap, &stored);
-        panel_.Put(begin + k, stored);
+        fits &= Operator::Store(result, arguments_.wrap, &results[k]);
+        if constexpr (kIsGeneral) panel_.Put(begin + k, results[k]);
       }
+      if constexpr (!kIsGeneral) panel_.Write(begin, results);
     }
     return fits;
   }
@@ -169,13 +206,15 @@ ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_outpu
     using T = typename decltype(type_tag)::type;
     return VisitOutput<T, kOperation>(accumulator_output, [](auto out_tag) -> ColumnScanKernels {
       using Out = typename decltype(out_tag)::type;
+      using Operator = ScanOperator<T, kOperation>;
+      constexpr int kVector = kColumnVector<Operator, T, Out>;
       using Wide = ColumnScan<T, kOperation, Out, false>;
       using Narrow = ColumnScan<T, kOperation, Out, true>;
       return {.wide = {ScanColumns<Wide>, Wide::kSharedBytes},
               .narrow = {ScanColumns<Narrow>, Narrow::kSharedBytes},
-              .few_rows = ScanFewRows<T, kOperation, Out>,
-              .vector_columns = kFewRowsVector<T, Out>,
-              .value_bytes = sizeof(typename Wide::Value)};
+              .whole_vectors = {ScanWholeColumns<Operator, T, Out, kVector>, kVector},
+              .whole_columns = {ScanWholeColumns<Operator, T, Out, 1>, 1},
+              .value_bytes = sizeof(typename Operator::Value)};
     });
   });
 }

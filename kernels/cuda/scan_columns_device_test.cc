@@ -5,6 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "kernels/conformance/float_trees.h"
+#include "kernels/cuda/scan_column_shape.h"
 #include "kernels/cuda/scan_device_test.h"
 
 namespace gridfold::kernels::cuda {
@@ -91,6 +92,32 @@ TEST_F(ScanColumnsDeviceTest, FloatsFollowTheTree) {
             conformance::ScanColumnByTree({column.begin(), column.end()}, extents.columns, {false},
                                           spec.mode == ScanMode::kExclusive));
         if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// Of as many columns as keep one multiprocessor busy: tall ones, with several blocks of tiles.
+TEST_F(ScanColumnsDeviceTest, WholeColumnsFollowTheTree) {
+  multiprocessors_told_ = 1;
+  ASSERT_TRUE(WholeColumnsSuffice(2047, sizeof(float), multiprocessors_told_));
+  for (const Extents& extents :
+       {Extents{65, 2047}, {8192, 2048}, {8193, 2049}, {3 * 8192 + 700, 2048}}) {
+    const std::vector<float> values = RandomFloats(extents.rows * extents.columns, 13);
+    for (ScanSpec spec : ModesAndDirections()) {
+      spec.grouping.kind = GroupingKind::kAxis0;
+      for (const uint64_t misalignment : {0, 1}) {
+        SCOPED_TRACE(Describe(extents, misalignment));
+        const auto result = Scan<double>(values, spec, extents.columns, misalignment);
+        ASSERT_TRUE(result.status.ok()) << result.status;
+        for (uint64_t c = 0; c < extents.columns; c += 31) {
+          const auto column = LogicalColumn(values, extents, c, spec.direction);
+          ExpectSameBits(
+              LogicalColumn(result.values, extents, c, spec.direction),
+              conformance::ScanColumnByTree({column.begin(), column.end()}, extents.columns,
+                                            {false}, spec.mode == ScanMode::kExclusive));
+          if (HasFailure()) return;
+        }
       }
     }
   }

@@ -31,11 +31,13 @@ class ScanDeviceTest : public DeviceTest {
     const DeviceArray<uint32_t> flag(1);
     const DeviceArray<std::byte> memory(ScanScratchBytes(plan));
     Scratch scratch(memory.data(), memory.size());
+    DeviceProperties told = properties();
+    if (multiprocessors_told_ > 0) told.multiprocessor_count = multiprocessors_told_;
     Synchronize();
     ScanResult<Out> result;
     result.status = LaunchScan(plan, {{elements, plan.array.element_count}, offsets.data()},
                                {{results.data(), results.size()}, flag.data()}, DeviceScanCarry{},
-                               scratch, properties(), stream());
+                               scratch, told, stream());
     Synchronize();
     result.values = results.Read();
     result.overflow_flag = flag.Read()[0];
@@ -56,6 +58,9 @@ class ScanDeviceTest : public DeviceTest {
     const DeviceArray<T> elements{std::span(values), misalignment};
     return Launch<Out>(*plan, elements.data(), misalignment);
   }
+
+  // How many multiprocessors launches are told of, if not 0.
+  int multiprocessors_told_ = 0;
 };
 
 template <class T>

@@ -1,0 +1,177 @@
+// A warp's runs of a tile of a scan along axis 0, where it has one of each column of a strip, on
+// their way between device memory, shared memory and registers. A lane scans one column's run.
+//
+// Rows are copied by the vectors of 16 bytes that cover them, which pass the first-level cache by,
+// and so lie in shared memory as far behind such a vector's beginning as in device memory. Results
+// go from registers to device memory, whole lines at a time.
+#ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_WIDE_PANEL_CUH_
+#define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_WIDE_PANEL_CUH_
+
+#include <cuda_pipeline.h>
+
+#include <cstdint>
+
+#include "kernels/cuda/scan_arguments.h"
+#include "kernels/cuda/scan_column_shape.h"
+#include "kernels/numerics/scan_tree.h"
+
+namespace gridfold::kernels::cuda {
+
+template <class T, class Out>
+class WideColumnPanel {
+ public:
+  static constexpr uint32_t kBytes = WideColumnPanelBytes(sizeof(T));
+
+  // `slots`: shared memory of the warp, kBytes for each stage.
+  __device__ WideColumnPanel(const ScanArguments& arguments, const ColumnScanShape& shape,
+                             unsigned char* slots)
+      : arguments_(arguments),
+        shape_(shape),
+        lane_(threadIdx.x % kScanLanes),
+        warp_(threadIdx.x / kScanLanes),
+        slots_(slots),
+        rows_are_even_(shape.columns * sizeof(T) % kColumnVectorBytes == 0),
+        is_aligned_(rows_are_even_ &&
+                    reinterpret_cast<uintptr_t>(arguments.input) % kColumnVectorBytes == 0 &&
+                    shape.strip_columns * sizeof(T) % kColumnVectorBytes == 0) {
+    const uint32_t strip_bytes = shape.strip_columns * static_cast<uint32_t>(sizeof(T));
+    const uint32_t row_vectors =
+        (strip_bytes + (is_aligned_ ? 1 : 2) * (kColumnVectorBytes - 1)) / kColumnVectorBytes;
+    rows_together_ = kScanLanes / row_vectors;
+    copied_row_ = lane_ / row_vectors;
+    copied_byte_ = lane_ % row_vectors * kColumnVectorBytes;
+  }
+
+  // Begins to copy a tile of a strip. All lanes.
+  __device__ void Load(uint32_t tile, uint32_t strip, uint32_t stage) const {
+    if (copied_row_ >= rows_together_) return;
+    const uint64_t first_row = FirstRow(tile);
+    const uint64_t column = uint64_t{strip} * shape_.strip_columns;
+    const int row_bytes =
+        static_cast<int>(min(uint64_t{shape_.strip_columns}, shape_.columns - column) * sizeof(T));
+    const int64_t pitch = Pitch() * static_cast<int64_t>(sizeof(T));
+    const uint32_t count = RunSize(first_row);
+    uintptr_t row = reinterpret_cast<uintptr_t>(static_cast<const T*>(arguments_.input) +
+                                                Element(first_row, column)) +
+                    copied_row_ * pitch;
+    unsigned char* slot =
+        slots_ + stage * kBytes + copied_row_ * WideColumnRowBytes(sizeof(T)) + copied_byte_;
+#pragma unroll 4
+    for (uint32_t k = copied_row_; k < count; k += rows_together_) {
+      const int begin = static_cast<int>(copied_byte_) - static_cast<int>(ShiftOf(row));
+      if (begin < row_bytes) CopyVector(row + begin, slot);
+      row += rows_together_ * pitch;
+      slot += rows_together_ * WideColumnRowBytes(sizeof(T));
+    }
+  }
+
+  // Goes to a tile of a strip that has been loaded.
+  __device__ void MoveTo(uint32_t tile, uint32_t strip, uint32_t stage) {
+    first_row_ = FirstRow(tile);
+    const uint64_t strip_column = uint64_t{strip} * shape_.strip_columns;
+    const uint64_t column = strip_column + lane_;
+    const bool has_run = lane_ < shape_.strip_columns && column < shape_.columns;
+    size_ = has_run ? static_cast<int>(RunSize(first_row_)) : 0;
+    next_ = static_cast<Out*>(arguments_.output) + Element(first_row_, column);
+    row_ = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(
+        static_cast<const T*>(arguments_.input) + Element(first_row_, strip_column)));
+    first_ = slots_ + stage * kBytes + lane_ * sizeof(T);
+  }
+
+  // The lane's run among the warp's, its column in the strip, and how many rows it has: none for
+  // lanes that are left over.
+  __device__ static uint32_t run() { return 0; }
+  __device__ uint32_t strip_column() const { return lane_; }
+  __device__ int size() const { return size_; }
+  // Whether the run begins at the column's first logical row.
+  __device__ bool IsFirst() const { return first_row_ == 0; }
+  // Whether all rows lie equally far behind the beginning of a vector.
+  __device__ bool IsPlain() const { return rows_are_even_; }
+
+  // The element at the run's place k.
+  __device__ T Item(int k) const {
+    const auto pitch = static_cast<uint32_t>(Pitch() * static_cast<int>(sizeof(T)));
+    return *SlotAt(k, ShiftOf(row_ + k * pitch));
+  }
+  // Those from `begin` on, of a plain panel.
+  template <int kCount>
+  __device__ void Read(int begin, T (&items)[kCount]) const {
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) items[k] = *SlotAt(begin + k, ShiftOf(row_));
+  }
+
+  // Take results, one place after the other.
+  __device__ void Put(int, Out result) {
+    *next_ = result;
+    next_ += Pitch();
+  }
+  template <int kCount>
+  __device__ void Write(int begin, const Out (&results)[kCount]) {
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) Put(begin + k, results[k]);
+  }
+
+  // After the last result. All lanes.
+  __device__ void Flush() const {}
+
+ private:
+  __device__ static uint32_t ShiftOf(uintptr_t address) {
+    return static_cast<uint32_t>(address) % kColumnVectorBytes;
+  }
+
+  __device__ const T* SlotAt(int k, uint32_t shift) const {
+    return reinterpret_cast<const T*>(first_ + k * WideColumnRowBytes(sizeof(T)) + shift);
+  }
+
+  __device__ uint64_t FirstRow(uint32_t tile) const {
+    return uint64_t{tile} * shape_.tile_rows + warp_ * kScanColumnItems;
+  }
+  __device__ uint32_t RunSize(uint64_t first_row) const {
+    if (first_row >= shape_.rows) return 0;
+    return static_cast<uint32_t>(min(shape_.rows - first_row, uint64_t{kScanColumnItems}));
+  }
+  // The element at a logical row, and the distance of the next one's.
+  __device__ uint64_t Element(uint64_t row, uint64_t column) const {
+    return (arguments_.reverse ? shape_.rows - 1 - row : row) * shape_.columns + column;
+  }
+  __device__ int64_t Pitch() const {
+    const auto columns = static_cast<int64_t>(shape_.columns);
+    return arguments_.reverse ? -columns : columns;
+  }
+
+  // Where a vector begins before the array or ends behind it, its elements are copied one by one.
+  __device__ void CopyVector(uintptr_t memory, unsigned char* slot) const {
+    const auto begin = reinterpret_cast<uintptr_t>(arguments_.input);
+    const uintptr_t end = begin + arguments_.element_count * sizeof(T);
+    if (is_aligned_ || (memory >= begin && memory + kColumnVectorBytes <= end)) {
+      __pipeline_memcpy_async(slot, reinterpret_cast<const void*>(memory), kColumnVectorBytes);
+      return;
+    }
+#pragma unroll 1
+    for (uint32_t i = 0; i < kColumnVectorBytes; i += sizeof(T)) {
+      if (memory + i < begin || memory + i >= end) continue;
+      *reinterpret_cast<T*>(slot + i) = *reinterpret_cast<const T*>(memory + i);
+    }
+  }
+
+  const ScanArguments& arguments_;
+  const ColumnScanShape& shape_;
+  const uint32_t lane_;
+  const uint32_t warp_;
+  unsigned char* const slots_;
+  const bool rows_are_even_;
+  const bool is_aligned_;  // Whether vectors cover strips and nothing else.
+  // The lanes copy the vectors of so many rows together; which row and where in it is the lane's.
+  uint32_t rows_together_;
+  uint32_t copied_row_;
+  uint32_t copied_byte_;
+  const unsigned char* first_ = nullptr;  // The lane's slots, but for the shift.
+  Out* next_ = nullptr;                   // Where its next result goes.
+  uint64_t first_row_ = 0;
+  uint32_t row_ = 0;  // The address of the strip's first row, modulo 2^32.
+  int size_ = 0;
+};
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_WIDE_PANEL_CUH_

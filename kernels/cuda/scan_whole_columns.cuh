@@ -1,0 +1,167 @@
+// The kernel of scans along axis 0 of so many columns that a thread for each keeps the device busy,
+// or of so few rows that there is nothing to share: a thread goes down all rows of a column, or of
+// as many columns as make a vector of 16 bytes, and waits for nobody.
+#ifndef GRIDFOLD_KERNELS_CUDA_SCAN_WHOLE_COLUMNS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_SCAN_WHOLE_COLUMNS_CUH_
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/scan_column_kernels.h"
+#include "kernels/cuda/scan_column_vector.cuh"
+#include "kernels/cuda/scan_output.cuh"
+#include "kernels/numerics/scan_operator.h"
+
+namespace gridfold::kernels::cuda {
+
+// What is known at a row of a column: the joins of numerics/scan_tree.h for one run in a warp.
+template <class Operator, bool kIsAssociative = Operator::kIsAssociative>
+class ColumnWalk {
+ public:
+  using Value = typename Operator::Value;
+
+  // The result at the next row.
+  __device__ Value Next(const Value& item, bool exclusive) {
+    const Value before = run_;
+    run_ = Operator::Combine(run_, item);
+    return Operator::Combine(base_, exclusive ? before : run_);
+  }
+
+  // After the last row of a run, the `runs_before`-th of the column, that others follow.
+  __device__ void EndRun(uint64_t runs_before) {
+    constexpr uint64_t kBlockRuns = kScanColumnWarps * kScanTilesPerBlock;
+    const uint64_t runs = runs_before + 1;
+    warps_ = Operator::Combine(warps_, run_);
+    run_ = Operator::Identity();
+    if (runs % kScanColumnWarps == 0) {
+      tiles_ = Operator::Combine(tiles_, warps_);
+      warps_ = Operator::Identity();
+    }
+    if (runs % kBlockRuns == 0) {
+      blocks_ = Operator::Combine(blocks_, tiles_);
+      tiles_ = Operator::Identity();
+    }
+    base_ = Operator::Combine(Operator::Combine(blocks_, tiles_), warps_);
+  }
+
+ private:
+  Value run_ = Operator::Identity();
+  Value warps_ = Operator::Identity();   // Of the tile before the run,
+  Value tiles_ = Operator::Identity();   // of the block of tiles before the tile,
+  Value blocks_ = Operator::Identity();  // and what precedes the block.
+  Value base_ = Operator::Identity();    // All three joined.
+};
+
+template <class Operator>
+class ColumnWalk<Operator, true> {
+ public:
+  using Value = typename Operator::Value;
+
+  __device__ Value Next(const Value& item, bool exclusive) {
+    const Value before = running_;
+    running_ = Operator::Combine(running_, item);
+    return exclusive ? before : running_;
+  }
+  __device__ void EndRun(uint64_t) {}
+
+ private:
+  Value running_ = Operator::Identity();
+};
+
+// Columns of a thread where rows are read by vectors: 16 bytes of results or elements, or as many
+// as there are registers for.
+template <class Operator, class T, class Out>
+inline constexpr int kColumnVector = static_cast<int>(std::bit_floor(std::min(
+    {16 / std::max(sizeof(T), sizeof(Out)), 160 / sizeof(ColumnWalk<Operator>), size_t{8}})));
+
+// Goes down kCount columns.
+template <class Operator, class T, class Out, int kCount>
+class ColumnsWalker {
+ public:
+  __device__ ColumnsWalker(const ScanArguments& arguments, const WholeColumnsShape& shape,
+                           uint64_t column)
+      : arguments_(arguments),
+        rows_(shape.rows),
+        pitch_(arguments.reverse ? -static_cast<int64_t>(shape.columns)
+                                 : static_cast<int64_t>(shape.columns)) {
+    const uint64_t first = (arguments.reverse ? rows_ - 1 : 0) * shape.columns + column;
+    input_ = static_cast<const T*>(arguments.input) + first;
+    output_ = static_cast<Out*>(arguments.output) + first;
+  }
+
+  // Returns whether all results fit. A batch is on its way while the one before is scanned.
+  __device__ bool Run() {
+    Items next[kRows];
+    Load(0, next);
+    bool fits = true;
+    for (uint64_t begin = 0; begin < rows_; begin += kRows) {
+      Items items[kRows];
+#pragma unroll
+      for (uint32_t k = 0; k < kRows; ++k) items[k] = next[k];
+      Load(begin + kRows, next);
+      if (begin % kScanColumnItems == 0 && begin > 0) {
+        for (auto& walk : walks_) walk.EndRun(begin / kScanColumnItems - 1);
+      }
+      fits &= begin + kRows <= rows_ ? Scan<false>(begin, items) : Scan<true>(begin, items);
+    }
+    return fits;
+  }
+
+ private:
+  using Items = ColumnVector<T, kCount>;
+  using Results = ColumnVector<Out, kCount>;
+  static constexpr uint32_t kRows = WholeColumnsBatch(sizeof(Items));
+  static_assert(kScanColumnItems % kRows == 0, "a run ends where a batch does");
+
+  __device__ void Load(uint64_t begin, Items (&items)[kRows]) {
+#pragma unroll
+    for (uint32_t k = 0; k < kRows; ++k) {
+      if (begin + k < rows_) items[k] = *reinterpret_cast<const Items*>(input_ + k * pitch_);
+    }
+    input_ += kRows * pitch_;
+  }
+
+  template <bool kIsLast>
+  __device__ bool Scan(uint64_t begin, const Items (&items)[kRows]) {
+    bool fits = true;
+#pragma unroll
+    for (uint32_t k = 0; k < kRows; ++k) {
+      if (kIsLast && begin + k >= rows_) break;
+      const bool is_empty = k == 0 && arguments_.exclusive && begin == 0;
+      Results results;
+#pragma unroll
+      for (int c = 0; c < kCount; ++c) {
+        auto result = walks_[c].Next(Operator::Lift(items[k].items[c], arguments_.ignore_nan),
+                                     arguments_.exclusive);
+        if (is_empty) result = Operator::EmptyResult();
+        fits &= Operator::Store(result, arguments_.wrap, &results.items[c]);
+      }
+      *reinterpret_cast<Results*>(output_) = results;
+      output_ += pitch_;
+    }
+    return fits;
+  }
+
+  const ScanArguments& arguments_;
+  const uint64_t rows_;
+  const int64_t pitch_;
+  const T* input_;
+  Out* output_;
+  ColumnWalk<Operator> walks_[kCount];
+};
+
+template <class Operator, class T, class Out, int kCount>
+__global__ void __launch_bounds__(kWholeColumnsThreads)
+    ScanWholeColumns(const ScanArguments arguments, const WholeColumnsShape shape) {
+  const uint64_t column = (uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) * kCount;
+  if (column >= shape.columns) return;
+  if (!ColumnsWalker<Operator, T, Out, kCount>(arguments, shape, column).Run()) {
+    ReportOverflow(arguments);
+  }
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_SCAN_WHOLE_COLUMNS_CUH_
