@@ -69,7 +69,7 @@ struct ReduceTuning {
   static constexpr uint32_t kTileVectorsInFlight = 4;
   // Elements of all loads that a thread has under way.
   static constexpr uint32_t kGroupElementsMax = 64;
-  static constexpr uint32_t kWindowElementsMax = 16;
+  static constexpr uint32_t kWindowElementsMax = 32;
   // What a thread has in registers takes at most this much more than a state.
   static constexpr uint64_t kRegisterExtraBytes = 48;
 
