@@ -10,6 +10,7 @@
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_extreme_turns.cuh"
 #include "kernels/cuda/reduce_moments.cuh"
+#include "kernels/cuda/reduce_surveys.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_turns.cuh"
 #include "kernels/numerics/reduction_state.h"
@@ -59,6 +60,8 @@ class Accumulator {
   // Whether elements may be taken in any order: moments do not mind, and are all there is.
   static constexpr bool kIsOrderFree = kHasWords && Base::kParts == 0;
   static constexpr bool kHasExtremeTurns = kTakesMany && kParts == kExtremesPart;
+  static constexpr bool kSurveysTurns =
+      kTakesMany && kHasWords && std::is_same_v<S, float> && (kParts & kExtremesPart) != 0;
 
   // `words` are the thread's own.
   __device__ Accumulator(WordColumn words, bool ignore_nan)
@@ -89,37 +92,11 @@ class Accumulator {
   // reason is drawn by others, which have room for it.
   template <uint32_t kInFlight>
   __device__ void AddTurns(const LoadedTurns<T, kInFlight>& loads) {
-    // A turn less, for the elements that are not in vectors.
-    constexpr uint32_t kTurnsMax =
-        kHasWords ? WordAdditionsMax<T>() / (kInFlight * kVectorSize<T>)-1 : ~uint32_t{0};
-    // The next turn's loads are under way while this one is added, where threads are few and have
-    // the registers.
-    constexpr bool kLoadsAhead = HasWindow();
-    uint4 raw[kInFlight];
     [[maybe_unused]] ExtremeTurns<S> extremes;
-    uint32_t turn = loads.first_turn;
-    if constexpr (kLoadsAhead) {
-      if (loads.HasTurn(turn)) loads.Load(loads.Of(turn), Padding(), raw);
-    }
-#pragma unroll 1
-    for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
-      if constexpr (!kLoadsAhead) loads.Load(loads.Of(turn), Padding(), raw);
-      const uint32_t current = turn;
-      turn = taken < kTurnsMax ? loads.NextTurn(turn) : kNoTurn;
-      if constexpr (kHasExtremeTurns) {
-        AddExtremes(loads, current, raw, extremes);
-      } else if constexpr (!kHasWords) {
-        AddLoaded(loads, current, raw);
-      } else if constexpr (!HasWindow()) {
-        AddVectors(raw);
-      } else {
-        typename LoadedTurns<T, kInFlight>::Batches batches;
-        loads.Convert(raw, batches);
-        if constexpr (kLoadsAhead) {
-          if (loads.HasTurn(turn)) loads.Load(loads.Of(turn), Padding(), raw);
-        }
-        AddTurn(loads, current, batches, extremes);
-      }
+    if constexpr (kSurveysTurns) {
+      AddSurveyedTurns(loads, extremes);
+    } else {
+      AddEachTurn(loads, extremes);
     }
     if constexpr ((kParts & kExtremesPart) != 0) {
       if (loads.IsDrawn()) extremes.KeepBestOfWarp();
@@ -153,7 +130,86 @@ class Accumulator {
     __device__ void Reset() {}
   };
 
+  // A turn less, for the elements that are not in vectors.
+  template <uint32_t kInFlight>
+  static constexpr uint32_t kTurnsMax = kHasWords
+                                            ? WordAdditionsMax<T>() / (kInFlight * kVectorSize<T>)-1
+                                            : ~uint32_t{0};
   static constexpr uint32_t kNoTurn = ~uint32_t{0};
+
+  // Where a window of floats and extremes are kept: one look at a turn tells whether it is
+  // ordinary, and the next one's vectors take the place of those that have been added.
+  template <uint32_t kInFlight>
+  __device__ void AddSurveyedTurns(const LoadedTurns<T, kInFlight>& loads,
+                                   ExtremeTurns<S>& extremes) {
+    uint4 raw[kInFlight];
+    uint32_t turn = loads.first_turn;
+    const uint4* at = loads.Of(turn);
+    if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
+#pragma unroll 1
+    for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
+      // Drawn before the turn's loads are waited for, and told to all lanes after.
+      const bool has_room = taken < kTurnsMax<kInFlight>;
+      const uint32_t drawn = has_room ? loads.Draw(turn) : kNoTurn;
+      const bool is_full = loads.IsFull(at);
+      const FloatSurvey survey = SurveyOf<T>(raw);
+      const uint32_t current = turn;
+      const uint4* const current_at = at;
+      turn = loads.DrawnTurn(drawn);
+      at = loads.Of(turn);
+      const bool loads_ahead = loads.IsDrawn() && loads.HasTurn(turn) && loads.IsFull(at);
+      if (is_full && moments_.Takes(survey.range)) {
+        registers_.template Part<kTallyPart>().nonzero += kInFlight * kVectorSize<T> - survey.zeros;
+        extremes.TakeFinite(survey.least, survey.greatest, current);
+#pragma unroll
+        for (uint32_t k = 0; k < kInFlight; ++k) {
+          moments_.AddTaken(BatchOf<T>(raw[k]).values);
+          if (loads_ahead) raw[k] = at[k * loads.kApartIfDrawn];
+        }
+        moments_.FlushIfFull();
+        if (loads_ahead) continue;
+      } else {
+        ForEachVector(raw, loads.VectorsAt(current_at), [&](const uint4& vector, uint32_t k) {
+          const Batch<S, kVectorSize<T>> batches[1] = {BatchOf<T>(vector)};
+          Add(batches, loads.IndexOf(current) + k * loads.step(), 0, 1);
+        });
+      }
+      if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
+    }
+  }
+
+  template <uint32_t kInFlight>
+  __device__ void AddEachTurn(const LoadedTurns<T, kInFlight>& loads, ExtremeTurns<S>& extremes) {
+    // The next turn's loads are under way while this one is added, where threads are few and have
+    // the registers.
+    constexpr bool kLoadsAhead = HasWindow();
+    uint4 raw[kInFlight];
+    uint32_t turn = loads.first_turn;
+    if constexpr (kLoadsAhead) {
+      if (loads.HasTurn(turn)) loads.Load(loads.Of(turn), Padding(), raw);
+    }
+#pragma unroll 1
+    for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
+      if constexpr (!kLoadsAhead) loads.Load(loads.Of(turn), Padding(), raw);
+      const uint32_t current = turn;
+      turn = taken < kTurnsMax<kInFlight> ? loads.NextTurn(turn) : kNoTurn;
+      if constexpr (kHasExtremeTurns) {
+        AddExtremes(loads, current, raw, extremes);
+      } else if constexpr (!kHasWords) {
+        AddLoaded(loads, current, raw);
+      } else if constexpr (!HasWindow()) {
+        AddVectors(raw);
+      } else {
+        typename LoadedTurns<T, kInFlight>::Batches batches;
+        loads.Convert(raw, batches);
+        if constexpr (kLoadsAhead) {
+          if (loads.HasTurn(turn)) loads.Load(loads.Of(turn), Padding(), raw);
+        }
+        AddTurn(loads, current, batches, extremes);
+      }
+    }
+  }
+
   // What stands for elements that are not there: it adds nothing to any moment.
   __device__ uint4 Padding() const {
     constexpr uint32_t kUpper = HalfElement<T> ? 0x8000'8000u : 0x8000'0000u;
@@ -268,7 +324,7 @@ class Accumulator {
       least = fmin(least, batches[i / kSize].values[i % kSize]);
       greatest = fmax(greatest, batches[i / kSize].values[i % kSize]);
     }
-    extremes.Take(least, greatest, turn);
+    extremes.TakeFinite(least, greatest, turn);
   }
 
   static constexpr bool HasWindow() {
@@ -347,14 +403,11 @@ class Accumulator {
                                           ExtremeState<S, kIsMax>& extreme) {
     if (turn == ExtremeTurns<S>::kNone) return;
     uint4 raw[kInFlight];
-    typename LoadedTurns<T, kInFlight>::Batches batches;
     loads.Load(loads.Of(turn), {}, raw);  // A full one.
-    loads.Convert(raw, batches);
     ExtremeState<S, kIsMax> of_turn;
-#pragma unroll
-    for (uint32_t b = 0; b < kInFlight; ++b) {
-      AddBatch(batches[b], loads.IndexOf(turn) + b * loads.step(), 1, of_turn);
-    }
+    ForEachVector(raw, kInFlight, [&](const uint4& vector, uint32_t k) {
+      AddBatch(BatchOf<T>(vector), loads.IndexOf(turn) + k * loads.step(), 1, of_turn);
+    });
     extreme.Merge(of_turn);  // Other turns may have brought the same value, earlier or later.
   }
 

@@ -41,6 +41,18 @@ __device__ inline Batch<ComputeType<T>, kVectorSize<T>> BatchOf(const uint4& raw
   return batch;
 }
 
+// Calls f(vector, k) for the first `count` vectors, with the code for one. Leaves nothing in `raw`
+// that is of use: vectors move to where the first was, since registers have no index.
+template <uint32_t kCount, class F>
+__device__ inline void ForEachVector(uint4 (&raw)[kCount], uint32_t count, F f) {
+#pragma unroll 1
+  for (uint32_t k = 0; k < count; ++k) {
+    f(raw[0], k);
+#pragma unroll
+    for (uint32_t i = 0; i + 1 < kCount; ++i) raw[i] = raw[i + 1];
+  }
+}
+
 // 64-bit elements have no wider machine integer to be summed in.
 template <class T>
 concept NarrowInteger = IntegerElement<T> && sizeof(T) < 8;

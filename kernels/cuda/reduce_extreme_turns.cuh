@@ -24,12 +24,14 @@ struct ExtremeTurns {
 
   // Takes the extremes of a turn. Of equal ones the first counts: requires turns in order.
   __device__ void Take(S least, S greatest, uint32_t turn) {
-    const bool is_less = min_turn == kNone || ExtremeState<S, false>::IsBefore(least, min);
-    min = is_less ? least : min;
-    min_turn = is_less ? turn : min_turn;
-    const bool is_greater = max_turn == kNone || ExtremeState<S, true>::IsBefore(greatest, max);
-    max = is_greater ? greatest : max;
-    max_turn = is_greater ? turn : max_turn;
+    Take(least, min_turn == kNone || ExtremeState<S, false>::IsBefore(least, min),  //
+         greatest, max_turn == kNone || ExtremeState<S, true>::IsBefore(greatest, max), turn);
+  }
+  // The same of finite numbers only, without branches.
+  __device__ void TakeFinite(S least, S greatest, uint32_t turn) {
+    const bool is_less = static_cast<int>(min_turn == kNone) | static_cast<int>(least < min);
+    const bool is_greater = static_cast<int>(max_turn == kNone) | static_cast<int>(greatest > max);
+    Take(least, is_less, greatest, is_greater, turn);
   }
 
   // Forgets turns of lanes whose extreme, or an equal one of an earlier turn, another lane has: the
@@ -41,6 +43,13 @@ struct ExtremeTurns {
   }
 
  private:
+  __device__ void Take(S least, bool is_less, S greatest, bool is_greater, uint32_t turn) {
+    min = is_less ? least : min;
+    min_turn = is_less ? turn : min_turn;
+    max = is_greater ? greatest : max;
+    max_turn = is_greater ? turn : max_turn;
+  }
+
   template <bool kIsMax>
   __device__ static uint32_t TurnIfBestOfWarp(S value, uint32_t turn) {
     using Extreme = ExtremeState<S, kIsMax>;

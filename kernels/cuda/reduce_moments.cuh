@@ -112,9 +112,24 @@ class MomentAccumulator {
       }
       ForEachValue(values, [&](S x) { AddToWindow(x); });
       window_.additions += kCount * kSize;
-      if (window_.additions > kWindowAdditions - ReduceTuning::kGroupElementsMax) Flush();
+      FlushIfFull();
       return {.are_finite = true, .are_not_zero = !has_zero};
     }
+  }
+
+  // Whether the window takes elements of a range. Floats.
+  __device__ bool Takes(const MagnitudeRange& range) const { return window_.bounds.Takes(range); }
+  // Adds elements that the window takes. What follows such calls is FlushIfFull, before there are
+  // more than kGroupElementsMax of them.
+  template <uint32_t kSize>
+  __device__ void AddTaken(const S (&values)[kSize]) {
+#pragma unroll
+    for (uint32_t i = 0; i < kSize; ++i) AddToWindow(values[i]);
+    NoteUnsigned();
+    window_.additions += kSize;
+  }
+  __device__ void FlushIfFull() {
+    if (window_.additions > kWindowAdditions - ReduceTuning::kGroupElementsMax) Flush();
   }
 
   // Takes a load of elements of any kind. Words alone.
@@ -180,11 +195,16 @@ class MomentAccumulator {
     for (uint32_t k = 0; k < kSize; ++k) Words::SumWords::Add(words_, values[k]);
   }
 
+  // Squares and magnitudes are no negative zeros.
+  __device__ void NoteUnsigned() {
+    flags_.squares |= kSawOtherThanNegativeZero;
+    flags_.magnitudes |= kSawOtherThanNegativeZero;
+  }
+
   // Flags that neither windows nor integer words can tell afterwards.
   template <uint32_t kCount, uint32_t kSize>
   __device__ void NoteSigns(const S (&values)[kCount][kSize]) {
-    flags_.squares |= kSawOtherThanNegativeZero;
-    flags_.magnitudes |= kSawOtherThanNegativeZero;
+    NoteUnsigned();
     if constexpr (Words::kIsDouble && Words::kHasSum) {
       uint32_t other = 0;
       ForEachValue(values, [&](S x) {

@@ -42,10 +42,10 @@ void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry
   const uint64_t lanes = std::clamp<uint64_t>(CeilDivide(mean_bytes, Tuning::kBytesPerLane), 1,
                                               ReduceTuning::kWarpThreads);
   geometry.form = ReductionForm::kGroupSums;
-  geometry.block_threads = Tuning::kThreads;
+  geometry.block_threads = Tuning::kGroupThreads;
   geometry.tile_width_log2 = Log2OfCeil(lanes);
   geometry.tile_elements_max = group_bytes_max / sums.element_bytes;
-  const uint64_t groups_per_block = Tuning::kThreads >> geometry.tile_width_log2;
+  const uint64_t groups_per_block = Tuning::kGroupThreads >> geometry.tile_width_log2;
   geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block, sums.blocks_max());
 }
 

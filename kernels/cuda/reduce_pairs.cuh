@@ -47,6 +47,14 @@ __device__ inline bool DoubleHolds(const MagnitudeRange& range) {
   return range.largest - range.smallest_less_one <= kBinades << 23;
 }
 
+// The same of any number of floats, and that they are finite.
+__device__ inline bool DoubleHoldsAll(const MagnitudeRange& range, uint32_t count) {
+  const int binades = std::numeric_limits<double>::digits - std::numeric_limits<float>::digits -
+                      (std::numeric_limits<uint32_t>::digits - __clz(static_cast<int>(count)));
+  return range.largest < __float_as_uint(std::numeric_limits<float>::infinity()) && binades >= 0 &&
+         range.largest - range.smallest_less_one <= static_cast<uint32_t>(binades) << 23;
+}
+
 // The range over the lanes of a warp, in all of them.
 __device__ inline MagnitudeRange RangeOfWarp(const MagnitudeRange& range) {
   return {__reduce_max_sync(~0u, range.largest), __reduce_min_sync(~0u, range.smallest_less_one)};
@@ -80,14 +88,28 @@ struct RangedPair {
     }
   }
 
-  // Joins the sums of each `width` neighbouring lanes, in all of them.
-  __device__ void JoinLanes(const Warp& warp, uint32_t width) {
+  // Joins the sums of each `width` neighbouring lanes, which are of `count` elements together, in
+  // all of them. Returns whether doubles did: then it is their sum.
+  __device__ bool JoinLanes(const Warp& warp, uint32_t width, uint32_t count) {
+    if (width == ReduceTuning::kWarpThreads) {
+      range = RangeOfWarp(range);
+    } else {
+#pragma unroll 1
+      for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
+        range.Merge({warp.shfl_xor(range.largest, distance),
+                     warp.shfl_xor(range.smallest_less_one, distance)});
+      }
+    }
+    const bool is_plain = warp.all(DoubleHoldsAll(range, count));
 #pragma unroll 1
     for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
-      pair.Merge(PairOfLane(warp, pair, distance));
-      range.Merge({warp.shfl_xor(range.largest, distance),
-                   warp.shfl_xor(range.smallest_less_one, distance)});
+      if (is_plain) {
+        pair.high += warp.shfl_xor(pair.high, distance);
+      } else {
+        pair.Merge(PairOfLane(warp, pair, distance));
+      }
     }
+    return is_plain;
   }
 
   // Whether it is the sum of `count` elements; `chain` as in PairHolds.

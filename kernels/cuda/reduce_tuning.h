@@ -69,7 +69,7 @@ struct ReduceTuning {
   static constexpr uint32_t kTileVectorsInFlight = 4;
   // Elements of all loads that a thread has under way.
   static constexpr uint32_t kGroupElementsMax = 64;
-  static constexpr uint32_t kWindowElementsMax = 16;
+  static constexpr uint32_t kWindowElementsMax = 32;
   // What a thread has in registers takes at most this much more than a state.
   static constexpr uint64_t kRegisterExtraBytes = 48;
 
@@ -103,10 +103,16 @@ struct ReduceTuning {
 
 // Sums of groups in pairs (reduce_pairs.cuh).
 struct PairTuning {
-  // Groups by lanes of a warp, and shallow columns.
+  // Shallow columns.
   static constexpr uint32_t kThreads = 256;
   static constexpr uint32_t kResidentBlocks = 4;
   static constexpr uint32_t kVectorsInFlight = 4;
+  // Groups by lanes of a warp, and of one vector each. Vectors of a lane of a warp: the next ones
+  // take the place of those that are added.
+  static constexpr uint32_t kGroupThreads = 128;
+  static constexpr uint32_t kGroupResidentBlocks = 5;
+  static constexpr uint32_t kGroupVectorsInFlight = 8;
+  static constexpr uint32_t kVectorResidentBlocks = 8;
   // A lane is to read about so much of its group: the fewer lanes, the less there is to join.
   static constexpr uint64_t kBytesPerLane = 128;
   // Where some segments are too long for a warp, those of more than this are left to blocks, which

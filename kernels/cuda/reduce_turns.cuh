@@ -36,6 +36,7 @@ struct VectorRange {
 template <class T, uint32_t kInFlight>
 struct LoadedTurns {
   static constexpr uint32_t kSize = kVectorSize<T>;
+  static constexpr uint32_t kApartIfDrawn = ReduceTuning::kWarpThreads;
   using Batches = Batch<ComputeType<T>, kSize>[kInFlight];
 
   const uint4* first;    // Of turn 0.
@@ -57,11 +58,16 @@ struct LoadedTurns {
   __device__ bool HasTurn(uint32_t turn) const { return Of(turn) - lane < end; }
   // By all lanes of a warp together.
   __device__ bool IsDrawn() const { return counter != nullptr; }
-  __device__ uint32_t NextTurn(uint32_t turn) const {
-    if (!IsDrawn()) return turn + 1;
-    uint32_t drawn = 0;
-    if (lane == 0) drawn = atomicAdd_block(counter, 1u);
-    return __shfl_sync(~0u, drawn, 0);
+  __device__ uint32_t NextTurn(uint32_t turn) const { return DrawnTurn(Draw(turn)); }
+  // The same in two steps, between which there is something else to do: what lane 0 draws, and what
+  // all lanes are told.
+  __device__ uint32_t Draw(uint32_t turn) const {
+    uint32_t drawn = turn + 1;
+    if (IsDrawn() && lane == 0) drawn = atomicAdd_block(counter, 1u);
+    return drawn;
+  }
+  __device__ uint32_t DrawnTurn(uint32_t drawn) const {
+    return IsDrawn() ? __shfl_sync(~0u, drawn, 0) : drawn;
   }
 
   // Whether there is a k-th vector in the turn that begins at `at`.
@@ -115,7 +121,7 @@ __device__ inline LoadedTurns<T, kInFlight> DrawnTurns(const VectorRange<T>& ran
           .end = range.vectors + range.count,
           .first_index = range.head + first * kVectorSize<T>,
           .turn_stride = uint64_t{blocks} * kVectors,
-          .apart = ReduceTuning::kWarpThreads,
+          .apart = LoadedTurns<T, kInFlight>::kApartIfDrawn,
           .first_turn = warp.meta_group_rank(),
           .counter = counter,
           .lane = warp.thread_rank()};

@@ -1,0 +1,138 @@
+// A thread's share of a group of contiguous elements that several threads sum: every so many-th of
+// its vectors, and of the elements before and after them.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_SHARES_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_SHARES_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/cuda/reduce_pairs.cuh"
+
+namespace gridfold::kernels::cuda {
+
+// The vectors, of which kInFlight are taken at a time.
+template <class T, uint32_t kInFlight>
+struct VectorShare {
+  const uint4* first;  // Of those that are left.
+  uint32_t left;       // Of the group, from that one on: 0 where there is none for the thread.
+  uint32_t stride;     // The number of threads.
+
+  __device__ bool Has(uint32_t k) const { return k * stride < left; }
+  __device__ bool IsFull() const { return Has(kInFlight - 1); }
+  // What is left after a batch.
+  __device__ VectorShare Rest() const {
+    const uint32_t taken = kInFlight * stride;
+    return {first + taken, left > taken ? left - taken : 0, stride};
+  }
+  // Loads a batch; what there is not becomes elements that add nothing.
+  __device__ void Load(uint4 (&raw)[kInFlight]) const {
+#pragma unroll
+    for (uint32_t k = 0; k < kInFlight; ++k) {
+      raw[k] = NegativeZeros<T>();
+      if (Has(k)) raw[k] = first[k * stride];
+    }
+  }
+  // Adds a batch that is in `raw`; that of `next` takes its place, half after half.
+  __device__ void AddTo(RangedPair& sum, uint4 (&raw)[kInFlight], const VectorShare& next) const {
+    constexpr uint32_t kHalf = kInFlight / 2;
+    const bool next_is_full = next.IsFull();
+    MagnitudeRange range;
+    double sums[2] = {-0.0, -0.0};
+#pragma unroll
+    for (uint32_t begin = 0; begin < kInFlight; begin += kHalf) {
+      if (begin == 0 || Has(begin)) {  // Short groups have no second half.
+#pragma unroll
+        for (uint32_t k = begin; k < begin + kHalf; ++k) {
+          const auto batch = BatchOf<T>(raw[k]);
+#pragma unroll
+          for (uint32_t i = 0; i < kVectorSize<T>; ++i) {
+            range.Add(MagnitudeBits(batch.values[i]));
+            sums[i % 2] += static_cast<double>(batch.values[i]);
+          }
+        }
+      }
+#pragma unroll
+      for (uint32_t k = begin; k < begin + kHalf; ++k) {
+        if (next_is_full) raw[k] = next.first[k * next.stride];
+      }
+    }
+    if (!next_is_full) next.Load(raw);
+    sum.range.Merge(range);
+    if (DoubleHolds<kInFlight * kVectorSize<T>>(range)) {
+      sum.pair.Add(sums[0] + sums[1]);
+    } else {
+      AddEach(sum.pair);
+    }
+  }
+
+ private:
+  // The batch again, of elements that a double does not hold the sum of.
+  __device__ void AddEach(PairSum& pair) const {
+#pragma unroll 1
+    for (uint32_t k = 0; k < kInFlight && Has(k); ++k) {
+      const auto batch = BatchOf<T>(first[k * stride]);
+#pragma unroll
+      for (const float x : batch.values) pair.Add(x);
+    }
+  }
+};
+
+// Both.
+template <class T, uint32_t kInFlight>
+struct GroupShare {
+  static constexpr uint32_t kSize = kVectorSize<T>;
+  const T* elements;  // Of the group.
+  uint32_t count;
+
+  // Elements before the vectors, and how many these are, of the group.
+  __device__ uint32_t Head() const {
+    const uint32_t before =
+        static_cast<uint32_t>(reinterpret_cast<uintptr_t>(elements) / sizeof(T)) % kSize;
+    return min((kSize - before) % kSize, count);
+  }
+  __device__ uint32_t VectorCount() const { return (count - Head()) / kSize; }
+
+  // Those of thread `rank` of `threads`.
+  __device__ VectorShare<T, kInFlight> Vectors(uint32_t rank, uint32_t threads) const {
+    const uint32_t vectors = VectorCount();
+    return {reinterpret_cast<const uint4*>(elements + Head()) + rank,
+            vectors > rank ? vectors - rank : 0, threads};
+  }
+  __device__ void AddEdges(uint32_t rank, uint32_t threads, RangedPair& sum) const {
+    constexpr uint32_t kEdges = kSize - 1;  // On either side.
+    const uint32_t head = Head();
+    const uint32_t tail = head + VectorCount() * kSize;
+    if (head == 0 && tail == count) return;
+    float edges[2 * kEdges];
+#pragma unroll
+    for (uint32_t i = 0; i < kEdges; ++i) {
+      const uint32_t at = rank + i * threads;
+      edges[i] = at < head ? ToCompute(elements[at]) : -0.0f;
+      edges[kEdges + i] = tail + at < count ? ToCompute(elements[tail + at]) : -0.0f;
+    }
+    sum.Add(edges);
+  }
+};
+
+// The sum of the share of thread `rank` of `threads`.
+template <uint32_t kInFlight, class T>
+__device__ inline RangedPair SumOfThread(const T* elements, uint32_t count, uint32_t rank,
+                                         uint32_t threads) {
+  const GroupShare<T, kInFlight> share{elements, count};
+  RangedPair sum;
+  VectorShare<T, kInFlight> vectors = share.Vectors(rank, threads);
+  uint4 raw[kInFlight];
+  vectors.Load(raw);
+#pragma unroll 1
+  while (vectors.left > 0) {
+    const VectorShare<T, kInFlight> rest = vectors.Rest();
+    vectors.AddTo(sum, raw, rest);
+    vectors = rest;
+  }
+  share.AddEdges(rank, threads, sum);
+  return sum;
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_SHARES_CUH_
