@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # What continuous integration cannot check: runs, on a machine with a GPU, the tests labelled `gpu`,
-# the same on small cases under compute-sanitizer (memcheck and racecheck), the flight data through a
-# server on the CUDA engine, and the kernels' benchmark. Prints a table last.
+# small cases of every strategy under compute-sanitizer, the flight data through a server on the CUDA
+# engine, and the kernels' benchmark. Prints a table last.
 #
 #   deploy/run_gpu_tests.sh [FOLDER] [STAGE...]
 #
 # FOLDER holds the programs: a build folder (default build/release), or what deploy/package_gpu_tests.sh
 # made for a machine that can run them but not build them. Stages, all by default:
-# tests memcheck racecheck flights benchmark
+# tests memcheck racecheck initcheck synccheck flights benchmark
 set -uo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 folder="${1:-$root/build/release}"
 shift || true
 stages=("${@:-}")
-[[ -z "${stages[*]}" ]] && stages=(tests memcheck racecheck flights benchmark)
+[[ -z "${stages[*]}" ]] && stages=(tests memcheck racecheck initcheck synccheck flights benchmark)
 
 program() { find "$folder" -type f -perm -u+x -name "$1" | head -n 1; }
 
@@ -47,9 +47,12 @@ gpu_tests=(
   "fault_test:*Cuda*"
   "steady_state_test:*Cuda*"
 )
-# Small cases of every kernel for the sanitizers, which slow kernels down a hundredfold.
-sanitizer_program=engine_conformance_test
-sanitizer_filter="Cuda/SmallJobsTest.*:Cuda/InputSlicesTest.SegmentsAndScans*"
+# Small cases for the sanitizers, which slow kernels down a hundredfold: jobs of every operation and
+# type, and strategies that are taken only for large ones.
+sanitizer_tests=(
+  "engine_conformance_test:Cuda/SmallJobsTest.*:Cuda/InputSlicesTest.SegmentsAndScans*"
+  "kernels_cuda_device_test:HistogramDeviceTest.EveryStrategyOnFewSamples:ReduceSumsDeviceTest/0.InfinitiesAndNansStayInTheirGroups:ScanColumnsDeviceTest.NansAreIgnoredOrStayInTheirColumn"
+)
 
 run_tests() {
   local entry name
@@ -60,8 +63,12 @@ run_tests() {
 }
 
 run_sanitizer() {
-  check "$1" compute-sanitizer --tool "$1" --error-exitcode 9 "$(program "$sanitizer_program")" \
-    --gtest_filter="$sanitizer_filter" --gtest_brief=1
+  local entry name
+  for entry in "${sanitizer_tests[@]}"; do
+    name="${entry%%:*}"
+    check "$1 $name" compute-sanitizer --tool "$1" --error-exitcode 9 "$(program "$name")" \
+      --gtest_filter="${entry#*:}" --gtest_brief=1
+  done
 }
 
 # The main job over a socket, on the CUDA engine.

@@ -66,7 +66,9 @@ absl::StatusOr<CudaLane::Memory> CudaLane::AllocateMemory(const LaneLayout& layo
     part.buffer = *std::move(buffer);
   }
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(memory.idle_total.data(), 0, IdleTotalBytes()));
-  // Streams of lanes do not wait for the stream that clears it.
+  // What jobs leave out of the head is copied with the rest of it.
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(memory.output.data(), 0, kOutputHeadBytes));
+  // Streams of lanes do not wait for the stream that clears these.
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaStreamSynchronize(nullptr));
   return memory;
 }

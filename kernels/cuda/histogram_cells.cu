@@ -26,6 +26,7 @@ template <class W>
 class CellLocator {
  public:
   static constexpr uint32_t kArrays = 1;
+  static constexpr uint32_t kTurnRows = sizeof(W) == sizeof(float) ? 6 : kTurnVectors;
   static constexpr bool kCountsOutside = true;
   using Guessed = uint32_t;
 

@@ -27,9 +27,7 @@ class SharedCounters {
         stride_(copies * static_cast<uint32_t>(sizeof(uint32_t))) {}
 
   // Of all copies of all counters.
-  __device__ uint32_t size_bytes() const {
-    return (count_ + kHistogramOutsideCounters) * stride_;
-  }
+  __device__ uint32_t size_bytes() const { return (count_ + kHistogramOutsideCounters) * stride_; }
 
   __device__ void Clear() {
     const uint32_t words = (count_ + kHistogramOutsideCounters) * copies_;

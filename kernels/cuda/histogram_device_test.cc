@@ -25,6 +25,42 @@ TEST_F(HistogramDeviceTest, EveryStrategyOnEveryDistributionAndNumberOfBins) {
   }
 }
 
+// Small enough for a sanitizer.
+TEST_F(HistogramDeviceTest, EveryStrategyOnFewSamples) {
+  constexpr uint64_t kCount = 20'011;
+  Samples<float> samples{.x = MakeSamples<float>(Distribution::kUniform, kCount, 0, 100),
+                         .y = MakeSamples<float>(Distribution::kSkewed, kCount, 0, 100),
+                         .misalignment = 1};
+  for (const BinSpec& bins :
+       {BinSpec{EvenBinsSpec{100, 0, 100}}, BinSpec{EvenBinsSpec{100'000, 0, 100}},
+        BinSpec{EvenBinsSpec{300'000, 0, 100}}, BinSpec{EdgeBinsSpec{{1, 2, 4, 50, 100}}}}) {
+    const HistogramSpec spec = SpecOf({bins});
+    ForEachMethod(spec, samples, [&](const HistogramResult& result) {
+      ExpectChannel(result.channels[0],
+                    LoopCounts(samples, 0, 1, EdgesOf(result.bins[0]), spec.out_of_range_policy),
+                    false);
+    });
+  }
+  HistogramSpec pairs = SpecOf({EvenBinsSpec{50, 0, 100}, EvenBinsSpec{60, 0, 100}});
+  pairs.two_dimensional = true;
+  ForEachMethod(pairs, samples, [&](const HistogramResult& result) {
+    ExpectChannel(result.channels[0],
+                  LoopPairs(samples, EdgesOf(result.bins[0]), EdgesOf(result.bins[1]),
+                            pairs.out_of_range_policy),
+                  false);
+  });
+  HistogramSpec channels = SpecOf({EvenBinsSpec{50, 0, 100}});
+  channels.channel_count = 2;
+  samples.x.pop_back();
+  ForEachMethod(channels, samples, [&](const HistogramResult& result) {
+    for (uint32_t c = 0; c < 2; ++c) {
+      ExpectChannel(
+          result.channels[c],
+          LoopCounts(samples, c, 2, EdgesOf(result.bins[0]), channels.out_of_range_policy), false);
+    }
+  });
+}
+
 template <class T>
 class HistogramTypeTest : public HistogramDeviceTest {};
 using AllTypes = ::testing::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,

@@ -98,8 +98,8 @@ __device__ inline void CountGuessed(const HistogramArguments& arguments, const B
                                     const Locator& locator, SharedCounters& counters,
                                     SharedOutcomes& outcomes, uint32_t* drawn) {
   const BlockShare block = BlockShare::Of(arguments.part_count);
-  const TurnRange<T, Locator::kArrays> range(arguments.samples, arguments.y_samples,
-                                             arguments.sample_count, block);
+  const TurnRange<T, Locator::kArrays, Locator::kTurnRows> range(
+      arguments.samples, arguments.y_samples, arguments.sample_count, block);
   GuessingCounter<T, Locator> counter(locator, counters, outcomes);
   if (block.rank == 0) {
     range.VisitRest([&](uint64_t i) { counter.Count(PointAt<T, Locator::kArrays>(arguments, i)); });

@@ -11,13 +11,15 @@
 //
 // One for a GuessingCounter (histogram_guessing.cuh) knows the part of the counters that its block
 // has. It has instead of IsSure and Resolve
-//   kCountsOutside     whether the counters before and behind those of the bins are of samples below
+//   kTurnRows          vectors of a lane that are under way (histogram_turns.cuh): as many as there
+//                      are registers for
+//   kCountsOutside     whether the counters before and behind those of the bins are of samples
+//   below
 //                      and above all of the block's bins
 //   zero()             the number of the counter of the block's first bin
 //   NumberOf(guess)    of a counter that exists; zero() - 1 is that before the bins
 //   IsSure(guess, p)   whether the sample counts there; in doubt false
-//   IsFar(guess, p)    whether it does although IsSure may have been in doubt: far from the bins
-//                      of the block
+//   IsFar(guess, p)    whether it does although IsSure may have been in doubt: far outside
 //   Correct(guess, p)  where the sample counts
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_LOCATORS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_LOCATORS_CUH_
@@ -100,6 +102,7 @@ using ManyBinsLocator = AxisLocator<true>;
 class EvenLocator {
  public:
   static constexpr uint32_t kArrays = 1;
+  static constexpr uint32_t kTurnRows = 6;
   static constexpr bool kCountsOutside = true;
   using Guessed = BinGuess;
 
@@ -121,7 +124,8 @@ class EvenLocator {
   }
   template <class T>
   __device__ bool IsFar(const Guessed& guess, const SamplePoint<T>& point) const {
-    return IsFarFrom(zero_, behind_, guess, point.x);
+    // Of all bins, whose number the kernel's arguments hold: the block's take registers.
+    return IsFarOutside(guesser_, guess, point.x);
   }
   template <class T>
   __device__ Corrected Correct(const Guessed& guess, const SamplePoint<T>& point) const {
@@ -229,6 +233,7 @@ template <class Bins>
 class InsideLocator {
  public:
   static constexpr uint32_t kArrays = Bins::kArrays;
+  static constexpr uint32_t kTurnRows = kTurnVectors / kArrays;
   static constexpr bool kCountsOutside = false;
   using Guessed = typename Bins::Guessed;
 

@@ -36,9 +36,9 @@ const char* HistogramMethodName(HistogramMethod method);
 // What the choice depends on.
 struct HistogramShape {
   uint64_t sample_count = 0;
-  uint64_t bin_count = 0;     // Of all channels together.
-  uint64_t edge_count = 0;    // Of all tables of edges together.
-  bool can_split = false;     // Whether there are kernels for partitions of the bins.
+  uint64_t bin_count = 0;   // Of all channels together.
+  uint64_t edge_count = 0;  // Of all tables of edges together.
+  bool can_split = false;   // Whether there are kernels for partitions of the bins.
   // Whether the bins of the one table can be found by cells, and how many bytes an edge takes then.
   bool has_cells = false;
   uint32_t cell_edge_bytes = sizeof(double);

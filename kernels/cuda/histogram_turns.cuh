@@ -13,7 +13,7 @@
 namespace gridfold::kernels::cuda {
 
 inline constexpr uint32_t kWarpLanes = 32;
-inline constexpr uint32_t kTurnVectors = 6;  // Of each lane, of all arrays together.
+inline constexpr uint32_t kTurnVectors = 4;  // Of each lane, of all arrays together; mostly.
 inline constexpr uint32_t kVectorBytes = 16;
 
 template <class T>
@@ -131,10 +131,9 @@ __device__ inline uint32_t DrawTurn(uint32_t* drawn) {
 // Calls visit(row) for all rows of the turns [begin, end) that this warp draws from `drawn`, in
 // shared memory, which is `begin` plus the number of warps at first. Draws one turn ahead of the
 // one that is loaded, so that nothing waits for the draw.
-template <class T, uint32_t kArrays, class Visit>
-__device__ inline void VisitTurns(const TurnRange<T, kArrays>& range, uint32_t begin, uint32_t end,
-                                  uint32_t* drawn, Visit&& visit) {
-  constexpr uint32_t kRows = TurnRange<T, kArrays>::kRows;
+template <class T, uint32_t kArrays, uint32_t kRows, class Visit>
+__device__ inline void VisitTurns(const TurnRange<T, kArrays, kRows>& range, uint32_t begin,
+                                  uint32_t end, uint32_t* drawn, Visit&& visit) {
   uint32_t turn = begin + threadIdx.x / kWarpLanes;
   if (turn >= end) return;
   VectorRow<kArrays> rows[kRows];
@@ -161,8 +160,8 @@ __device__ inline void VisitTurns(const TurnRange<T, kArrays>& range, uint32_t b
 // Calls visit(row) for the rows of all turns of the block, and flush() after every
 // `turns_per_flush` of them and at the end. All threads of the block; `drawn` is one word of its
 // shared memory.
-template <class T, uint32_t kArrays, class Visit, class Flush>
-__device__ inline void VisitTurnsAndFlush(const TurnRange<T, kArrays>& range,
+template <class T, uint32_t kArrays, uint32_t kRows, class Visit, class Flush>
+__device__ inline void VisitTurnsAndFlush(const TurnRange<T, kArrays, kRows>& range,
                                           uint64_t turns_per_flush, uint32_t* drawn, Visit&& visit,
                                           Flush&& flush) {
   uint64_t begin = 0;

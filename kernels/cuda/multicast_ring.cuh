@@ -98,8 +98,8 @@ class MulticastRing {
   // A barrier that nobody has arrived at yet counts as one whose phase 1 is over.
   template <class Scope>
   __device__ static void Wait(Scope scope, uint64_t* barrier, uint32_t phase) {
-    while (!::cuda::ptx::mbarrier_try_wait_parity(::cuda::ptx::sem_acquire, scope, barrier,
-                                                  phase)) {
+    while (
+        !::cuda::ptx::mbarrier_try_wait_parity(::cuda::ptx::sem_acquire, scope, barrier, phase)) {
     }
   }
 

@@ -59,7 +59,9 @@ class Accumulator {
   static constexpr bool kHasWords = Registers::kHasWords;
   // Whether elements may be taken in any order: moments do not mind, and are all there is.
   static constexpr bool kIsOrderFree = kHasWords && Base::kParts == 0;
-  static constexpr bool kHasExtremeTurns = kTakesMany && kParts == kExtremesPart;
+  // Elements of which a turn's extremes are found in fewer instructions than their places.
+  static constexpr bool kHasExtremeTurns =
+      kTakesMany && kParts == kExtremesPart && (sizeof(T) < 4 || std::is_same_v<T, float>);
   static constexpr bool kSurveysTurns =
       kTakesMany && kHasWords && std::is_same_v<S, float> && (kParts & kExtremesPart) != 0;
 

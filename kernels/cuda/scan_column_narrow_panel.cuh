@@ -25,7 +25,7 @@ class NarrowColumnPanel {
   static constexpr int kSlotBytes = static_cast<int>(ColumnSlotBytes(sizeof(T), sizeof(Out)));
   static constexpr uint32_t kBytes = NarrowColumnPanelSlots(kSlotBytes) * kSlotBytes;
 
-  // `slots`: shared memory of the warp, kBytes for each stage.
+  // `slots`: kBytes of shared memory of the warp.
   __device__ NarrowColumnPanel(const ScanArguments& arguments, const ColumnScanShape& shape,
                                unsigned char* slots)
       : arguments_(arguments),
@@ -41,31 +41,29 @@ class NarrowColumnPanel {
         slots_(slots) {}
 
   // Begins to copy a tile of the one strip. All lanes.
-  __device__ void Load(uint32_t tile, uint32_t, uint32_t stage) const {
+  __device__ void Load(uint32_t tile, uint32_t) const {
     const Span span = SpanOf(FirstRow(tile));
     const T* const memory = static_cast<const T*>(arguments_.input) + span.first;
-    unsigned char* const slots = slots_ + stage * kBytes;
     if constexpr (sizeof(T) == kSlotBytes) {
-      if (TakesVectors<kVector>(span, memory)) return CopyIn<kVector>(span, memory, slots);
+      if (TakesVectors<kVector>(span, memory)) return CopyIn<kVector>(span, memory);
     }
     if constexpr (sizeof(T) >= 4) {
-      CopyIn<1>(span, memory, slots);
+      CopyIn<1>(span, memory);
     } else {
-      CopyInSmall(span, memory, slots);
+      CopyInSmall(span, memory);
     }
   }
 
   // Goes to a tile that has been loaded.
-  __device__ void MoveTo(uint32_t tile, uint32_t, uint32_t stage) {
+  __device__ void MoveTo(uint32_t tile, uint32_t) {
     first_row_ = FirstRow(tile);
     const uint64_t begin = first_row_ + run_ * kScanColumnItems;
     const bool has_run = run_ < static_cast<int>(shape_.runs) && begin < shape_.rows;
     size_ = has_run ? static_cast<int>(min(shape_.rows - begin, uint64_t{kScanColumnItems})) : 0;
-    tile_slots_ = slots_ + stage * kBytes;
     const int place = arguments_.reverse ? static_cast<int>(shape_.runs) - 1 - run_ : run_;
     const int row = arguments_.reverse ? kScanColumnItems - 1 : 0;
-    first_ = tile_slots_ +
-             (place * (run_elements_ + gap_) + row * columns_ + strip_column_) * kSlotBytes;
+    first_ =
+        slots_ + (place * (run_elements_ + gap_) + row * columns_ + strip_column_) * kSlotBytes;
   }
 
   // The lane's run among the warp's, its column in the strip, and how many rows it has: none for
@@ -149,10 +147,10 @@ class NarrowColumnPanel {
   template <int kCount>
   class Cursor {
    public:
-    __device__ Cursor(const NarrowColumnPanel& panel, unsigned char* slots)
+    __device__ explicit Cursor(const NarrowColumnPanel& panel)
         : panel_(panel),
           in_run_(panel.lane_ * kCount),
-          slot_(slots + panel.lane_ * kCount * kSlotBytes) {
+          slot_(panel.slots_ + panel.lane_ * kCount * kSlotBytes) {
       PassRuns();
     }
     __device__ unsigned char* slot(int step) const {
@@ -221,9 +219,9 @@ class NarrowColumnPanel {
   }
 
   template <int kCount>
-  __device__ void CopyIn(const Span& span, const T* memory, unsigned char* slots) const {
+  __device__ void CopyIn(const Span& span, const T* memory) const {
     constexpr int kBatch = 4;
-    Cursor<kCount> cursor(*this, slots);
+    Cursor<kCount> cursor(*this);
     for (int begin = lane_ * kCount; begin < span.end; begin += kBatch * kStepElements<kCount>) {
       ForBatch<kCount, kBatch>(span, begin, cursor, [&](int, int e, unsigned char* slot) {
         __pipeline_memcpy_async(slot, memory + e, sizeof(T) * kCount);
@@ -232,9 +230,9 @@ class NarrowColumnPanel {
   }
 
   // Elements that are too small for asynchronous copies go by way of registers.
-  __device__ void CopyInSmall(const Span& span, const T* memory, unsigned char* slots) const {
+  __device__ void CopyInSmall(const Span& span, const T* memory) const {
     constexpr int kBatch = 8;
-    Cursor<1> cursor(*this, slots);
+    Cursor<1> cursor(*this);
     for (int begin = lane_; begin < span.end; begin += kBatch * kScanLanes) {
       T items[kBatch];
 #pragma unroll
@@ -252,7 +250,7 @@ class NarrowColumnPanel {
   __device__ void CopyOut(const Span& span, Out* memory) const {
     using Results = ColumnVector<Out, kCount>;
     constexpr int kBatch = 32 / kSlotBytes / (kCount == 1 ? 1 : 2);
-    Cursor<kCount> cursor(*this, tile_slots_);
+    Cursor<kCount> cursor(*this);
     for (int begin = lane_ * kCount; begin < span.end; begin += kBatch * kStepElements<kCount>) {
       Results results[kBatch];
       ForBatch<kCount, kBatch>(span, begin, cursor, [&](int i, int, const unsigned char* slot) {
@@ -277,9 +275,8 @@ class NarrowColumnPanel {
   const int run_;
   const int strip_column_;
   unsigned char* const slots_;
-  unsigned char* tile_slots_ = nullptr;  // Of the stage that the panel is at.
-  unsigned char* first_ = nullptr;       // The slot at place 0 of the lane's run.
-  uint64_t first_row_ = 0;               // Of the warp's first run.
+  unsigned char* first_ = nullptr;  // The slot at place 0 of the lane's run.
+  uint64_t first_row_ = 0;          // Of the warp's first run.
   int size_ = 0;
 };
 

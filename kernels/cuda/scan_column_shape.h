@@ -89,16 +89,12 @@ constexpr uint32_t NarrowColumnPanelSlots(uint32_t slot_bytes) {
 inline constexpr uint32_t kColumnSharedBytes = 228 * 1024;
 inline constexpr uint32_t kColumnSystemBytes = 1024;
 
-// Blocks of a multiprocessor: as many as have room and registers, of which a thread of four blocks
-// has 128.
-constexpr int ColumnScanBlocks(uint32_t shared_bytes) {
-  return std::min(static_cast<int>(kColumnSharedBytes / (shared_bytes + kColumnSystemBytes)), 4);
-}
-
-// Tiles that a block has in shared memory at once, one of which it scans while the other is on its
-// way: two, if three blocks have room for them.
-constexpr int ColumnScanStages(uint32_t tile_bytes) {
-  return ColumnScanBlocks(2 * tile_bytes) >= 3 ? 2 : 1;
+// Blocks of a multiprocessor: as many as have room and registers, of which kernels for narrow
+// panels need more. Tiles that are on their way while a block scans another were no faster than
+// more blocks.
+constexpr int ColumnScanBlocks(uint32_t shared_bytes, bool is_narrow) {
+  return std::min(static_cast<int>(kColumnSharedBytes / (shared_bytes + kColumnSystemBytes)),
+                  is_narrow ? 4 : 6);
 }
 
 // Threads of a block where a thread goes down whole columns.

@@ -22,7 +22,7 @@ class WideColumnPanel {
  public:
   static constexpr uint32_t kBytes = WideColumnPanelBytes(sizeof(T));
 
-  // `slots`: shared memory of the warp, kBytes for each stage.
+  // `slots`: kBytes of shared memory of the warp.
   __device__ WideColumnPanel(const ScanArguments& arguments, const ColumnScanShape& shape,
                              unsigned char* slots)
       : arguments_(arguments),
@@ -43,7 +43,7 @@ class WideColumnPanel {
   }
 
   // Begins to copy a tile of a strip. All lanes.
-  __device__ void Load(uint32_t tile, uint32_t strip, uint32_t stage) const {
+  __device__ void Load(uint32_t tile, uint32_t strip) const {
     if (copied_row_ >= rows_together_) return;
     const uint64_t first_row = FirstRow(tile);
     const uint64_t column = uint64_t{strip} * shape_.strip_columns;
@@ -54,8 +54,7 @@ class WideColumnPanel {
     uintptr_t row = reinterpret_cast<uintptr_t>(static_cast<const T*>(arguments_.input) +
                                                 Element(first_row, column)) +
                     copied_row_ * pitch;
-    unsigned char* slot =
-        slots_ + stage * kBytes + copied_row_ * WideColumnRowBytes(sizeof(T)) + copied_byte_;
+    unsigned char* slot = slots_ + copied_row_ * WideColumnRowBytes(sizeof(T)) + copied_byte_;
 #pragma unroll 4
     for (uint32_t k = copied_row_; k < count; k += rows_together_) {
       const int begin = static_cast<int>(copied_byte_) - static_cast<int>(ShiftOf(row));
@@ -66,7 +65,7 @@ class WideColumnPanel {
   }
 
   // Goes to a tile of a strip that has been loaded.
-  __device__ void MoveTo(uint32_t tile, uint32_t strip, uint32_t stage) {
+  __device__ void MoveTo(uint32_t tile, uint32_t strip) {
     first_row_ = FirstRow(tile);
     const uint64_t strip_column = uint64_t{strip} * shape_.strip_columns;
     const uint64_t column = strip_column + lane_;
@@ -75,7 +74,7 @@ class WideColumnPanel {
     next_ = static_cast<Out*>(arguments_.output) + Element(first_row_, column);
     row_ = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(
         static_cast<const T*>(arguments_.input) + Element(first_row_, strip_column)));
-    first_ = slots_ + stage * kBytes + lane_ * sizeof(T);
+    first_ = slots_ + lane_ * sizeof(T);
   }
 
   // The lane's run among the warp's, its column in the strip, and how many rows it has: none for

@@ -1,10 +1,8 @@
 // The kernel of scans along axis 0, in one pass: a block of threads loads a tile, totals it, finds
 // what precedes it, and writes its results.
 //
-// Several blocks share a multiprocessor, so that some write while others wait for what precedes
-// them, and a block's next tile is on its way meanwhile. All blocks are resident (a cooperative
-// launch), and each takes its turns in order: of a later one it waits for nothing but its own
-// loads.
+// Several blocks share a multiprocessor, so that some load and write while others wait for what
+// precedes them. All blocks are resident (a cooperative launch), and each takes its turns in order.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 
@@ -32,10 +30,8 @@ class ColumnScan {
   using Panel = std::conditional_t<kIsNarrow, NarrowColumnPanel<T, Out>, WideColumnPanel<T, Out>>;
   using Chain = ColumnChain<Operator>;
   using Shared = typename Chain::Shared;
-  static constexpr uint32_t kTileBytes = kScanColumnWarps * Panel::kBytes;
-  static constexpr int kStages = ColumnScanStages(kTileBytes);
-  static constexpr uint32_t kSharedBytes = kStages * kTileBytes + sizeof(Shared);
-  static constexpr int kBlocks = ColumnScanBlocks(kSharedBytes);
+  static constexpr uint32_t kSharedBytes = kScanColumnWarps * Panel::kBytes + sizeof(Shared);
+  static constexpr int kBlocks = ColumnScanBlocks(kSharedBytes, kIsNarrow);
   static_assert(kBlocks > 0);
 
   __device__ ColumnScan(const ScanArguments& arguments, const ColumnScanShape& shape,
@@ -44,27 +40,16 @@ class ColumnScan {
         shape_(shape),
         shared_(*reinterpret_cast<Shared*>(shared_bytes)),
         panel_(arguments, shape,
-               shared_bytes + sizeof(Shared) + threadIdx.x / kScanLanes * kStages * Panel::kBytes),
+               shared_bytes + sizeof(Shared) + threadIdx.x / kScanLanes * Panel::kBytes),
         chain_(shape, memory, shared_),
         warp_(cooperative_groups::tiled_partition<kScanLanes>(
             cooperative_groups::this_thread_block())) {}
 
   // All threads of the block.
   __device__ void Run() {
-    const uint32_t ahead = (kStages - 1) * gridDim.x;
-    uint32_t loading = blockIdx.x;
-    int loading_stage = 0;
-    int stage = 0;
-    for (uint32_t turn = blockIdx.x; turn < TurnCount(); loading += gridDim.x) {
-      Load(loading, loading_stage);
-      loading_stage = (loading_stage + 1) % kStages;
-      if (loading - turn < ahead) continue;
-      __pipeline_wait_prior(kStages - 1);
-      __syncwarp();
-      ScanTile(turn / shape_.strip_count, turn % shape_.strip_count, stage);
-      __syncwarp();
-      stage = (stage + 1) % kStages;
-      turn += gridDim.x;
+    const uint32_t turn_count = shape_.strip_count * shape_.tile_count;
+    for (uint32_t turn = blockIdx.x; turn < turn_count; turn += gridDim.x) {
+      ScanTile(turn / shape_.strip_count, turn % shape_.strip_count);
     }
   }
 
@@ -72,26 +57,21 @@ class ColumnScan {
   static constexpr int kBatch = sizeof(Value) <= 8 ? 8 : 4;  // Items that are read together.
   static_assert(kScanColumnItems % (2 * kBatch) == 0);
 
-  __device__ uint32_t TurnCount() const { return shape_.strip_count * shape_.tile_count; }
-
-  // Begins to copy a turn's tile, if there is one.
-  __device__ void Load(uint32_t turn, int stage) const {
-    if (turn < TurnCount()) {
-      panel_.Load(turn / shape_.strip_count, turn % shape_.strip_count, stage);
-    }
-    __pipeline_commit();
-  }
-
-  __device__ void ScanTile(uint32_t tile, uint32_t strip, int stage) {
+  __device__ void ScanTile(uint32_t tile, uint32_t strip) {
     const uint32_t warp = threadIdx.x / kScanLanes;
     const uint32_t column = panel_.strip_column();
-    panel_.MoveTo(tile, strip, stage);
+    panel_.Load(tile, strip);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncwarp();
+    panel_.MoveTo(tile, strip);
     const Value before = ShareTotals(Total(), warp);
     __syncthreads();
     const Value in_tile = Operator::Combine(shared_.JoinWarps(warp, column), before);
     chain_.CarryInto(tile, strip);
     Write(Operator::Combine(shared_.carry(column), in_tile));
     panel_.Flush();
+    __syncwarp();
   }
 
   // Gives the block the totals of the warp's columns. Returns what precedes the lane's run in the

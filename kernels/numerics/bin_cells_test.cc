@@ -37,8 +37,9 @@ struct Cells {
     if (!std::isfinite(wide)) return false;
     const uint32_t bin = LocateInCell(notes[CellOf(map, wide)], compared.data(), wide);
     if (bin == kUnsureBin) return false;
-    const int64_t located =
-        bin == kBelowBins ? kUnderflowBin : bin == bin_count ? kOverflowBin : int64_t{bin};
+    const int64_t located = bin == kBelowBins  ? kUnderflowBin
+                            : bin == bin_count ? kOverflowBin
+                                               : int64_t{bin};
     EXPECT_EQ(located, LocateBin(BinLayout::Table(table.data(), bin_count), x)) << RealOf(x);
     return true;
   }

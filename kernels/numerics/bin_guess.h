@@ -287,7 +287,8 @@ GRIDFOLD_HD inline int32_t BinNumber(const BinGuess& guess) {
 // Whether the sample is where its BinNumber says, in a bin or outside; in doubt false.
 //
 // Guesses never decrease, so that one below the first bin is of a sample below its edge, and one
-// behind the last edge by the guard of a sample that is not below that edge: above it, unless on it.
+// behind the last edge by the guard of a sample that is not below that edge: above it, unless on
+// it.
 template <class T>
 GRIDFOLD_HD inline bool IsSureOrOutside(const BinGuesser& guesser, const BinGuess& guess, T x) {
   // float where that is exact: a device takes longer for double.
@@ -298,13 +299,13 @@ GRIDFOLD_HD inline bool IsSureOrOutside(const BinGuesser& guesser, const BinGues
   return (guess.fraction >= guesser.guard) & bin_guess_internal::IsLessOrGreater(compared, edge);
 }
 
-// Whether the sample is before all bins of the numbers [first, behind), or behind all of them, as
-// its own number says, although IsSureOrOutside may be in doubt: it is one bin off at most, and far
-// outside all bins a fraction means nothing.
+// Whether the sample is outside as its number says although IsSureOrOutside may be in doubt: a
+// guess is one bin off at most, and far outside all bins a fraction means nothing.
 template <class T>
-GRIDFOLD_HD inline bool IsFarFrom(int32_t first, int32_t behind, const BinGuess& guess, T x) {
+GRIDFOLD_HD inline bool IsFarOutside(const BinGuesser& guesser, const BinGuess& guess, T x) {
   const int32_t number = BinNumber(guess);
-  return !IsNan(x) && (number < first || number > behind);
+  const int32_t behind = kBinNumber0 + static_cast<int32_t>(guesser.bin_count);
+  return !IsNan(x) && (number < kBinNumber0 || number > behind);
 }
 
 // What LocateBin gives for x, whose guess was not sure: in range it is near an edge, or the upper

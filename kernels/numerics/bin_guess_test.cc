@@ -28,15 +28,12 @@ struct Tally {
   uint64_t sure = 0;
 };
 
-// Where LocateBin finds a sample, by its BinNumber: a bin, below or above all, or kNanBin where that
-// does not tell.
+// Where LocateBin finds a sample, by its BinNumber: a bin, below or above all, or kNanBin where
+// that does not tell.
 template <class T>
 int64_t LocatedByNumber(const BinGuesser& guesser, T x) {
   const BinGuess guess = GuessBin(guesser, x);
-  const int32_t behind = kBinNumber0 + static_cast<int32_t>(guesser.bin_count);
-  if (!IsSureOrOutside(guesser, guess, x) && !IsFarFrom(kBinNumber0, behind, guess, x)) {
-    return kNanBin;
-  }
+  if (!IsSureOrOutside(guesser, guess, x) && !IsFarOutside(guesser, guess, x)) return kNanBin;
   const int64_t bin = int64_t{BinNumber(guess)} - kBinNumber0;
   if (bin < 0) return kUnderflowBin;
   return bin < guesser.bin_count ? bin : kOverflowBin;
@@ -262,8 +259,7 @@ TEST(FloatBinGuessTest, SamplesOutsideAreToldByTheirNumbers) {
     const auto guesser = MakeBinGuesser(bins, false);
     ASSERT_TRUE(guesser.has_value());
     for (const double distance : {1e-3, 1.0, 1e3, 1e6, 1e12, 1e20, 1e38}) {
-      EXPECT_EQ(LocatedByNumber(*guesser, static_cast<float>(bins.lower - distance)),
-                kUnderflowBin)
+      EXPECT_EQ(LocatedByNumber(*guesser, static_cast<float>(bins.lower - distance)), kUnderflowBin)
           << distance;
       EXPECT_EQ(LocatedByNumber(*guesser, static_cast<float>(bins.upper + distance)), kOverflowBin)
           << distance;
