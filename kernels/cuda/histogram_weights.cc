@@ -133,7 +133,11 @@ absl::Status SumWeights(const HistogramPlan& plan, const CountingLaunch& launch,
   if (!words.ok()) return words.status();
   const auto device_states = scratch.Allocate<std::byte>(largest.states_bytes);
   if (!device_states.ok()) return device_states.status();
-  if (plan.return_states) states = MakeStates(plan);
+  if (plan.return_states) {
+    states = MakeStates(plan);
+    // Their padding is copied with them.
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*device_states, 0, largest.states_bytes, stream));
+  }
 
   HistogramArguments pass = arguments;
   pass.weight_layout = WeightLayoutOf(*plan.weight_type);

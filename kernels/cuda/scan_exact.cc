@@ -99,8 +99,6 @@ class ExactScanLaunch {
       shape.shared_bytes = ScanTileSharedBytes(plan_);
       return Launch(kernel, shape, stream_, arguments_, *heads, tiles);
     };
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(before, 0, state_bytes, stream_));
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(behind, 0, state_bytes, stream_));
     if (carry.continues) {
       GRIDFOLD_RETURN_IF_CUDA_ERROR(
           cudaMemcpyAsync(before, carry.value, state_bytes, cudaMemcpyDeviceToDevice, stream_));
@@ -135,13 +133,16 @@ class ExactScanLaunch {
   }
 
  private:
+  // States that are empty, and whose padding, which is copied with them, is 0.
   absl::Status TakeStates(Scratch& scratch) {
     const uint64_t state_bytes = StateBytes(plan_.array.element_type);
-    const auto take = [&](uint64_t count, void*& memory) {
+    const auto take = [&](uint64_t count, void*& memory) -> absl::Status {
       if (count == 0) return absl::OkStatus();
       const auto bytes = scratch.Allocate<std::byte>(count * state_bytes);
-      if (bytes.ok()) memory = *bytes;
-      return bytes.status();
+      if (!bytes.ok()) return bytes.status();
+      memory = *bytes;
+      GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(memory, 0, count * state_bytes, stream_));
+      return absl::OkStatus();
     };
     chains_ = {
         .chain_count = sizes_.chain_count, .length = sizes_.length, .link_length = kLinkLength};
