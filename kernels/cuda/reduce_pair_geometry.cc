@@ -39,8 +39,11 @@ void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry
   const uint64_t other_bytes = sums.total_bytes - sums.grouping.group_size * sums.element_bytes;
   const uint64_t mean_bytes =
       group_count == 1 ? sums.total_bytes : CeilDivide(other_bytes, group_count - 1);
-  const uint64_t lanes = std::clamp<uint64_t>(CeilDivide(mean_bytes, Tuning::kBytesPerLane), 1,
-                                              ReduceTuning::kWarpThreads);
+  const uint64_t lane_bytes = sums.grouping.kind == GroupingKind::kSegments
+                                  ? Tuning::kSegmentBytesPerLane
+                                  : Tuning::kBytesPerLane;
+  const uint64_t lanes =
+      std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, ReduceTuning::kWarpThreads);
   geometry.form = ReductionForm::kGroupSums;
   geometry.block_threads = Tuning::kGroupThreads;
   geometry.tile_width_log2 = Log2OfCeil(lanes);

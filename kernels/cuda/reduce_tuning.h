@@ -113,8 +113,10 @@ struct PairTuning {
   static constexpr uint32_t kGroupResidentBlocks = 5;
   static constexpr uint32_t kGroupVectorsInFlight = 8;
   static constexpr uint32_t kVectorResidentBlocks = 8;
-  // A lane is to read about so much of its group: the fewer lanes, the less there is to join.
+  // A lane is to read about so much of its group: the fewer lanes, the less there is to join. More
+  // of a segment, in whose last vectors there is less for most lanes.
   static constexpr uint64_t kBytesPerLane = 128;
+  static constexpr uint64_t kSegmentBytesPerLane = 256;
   // Where some segments are too long for a warp, those of more than this are left to blocks, which
   // begin when the last warp is done. As many as GeometryScratchBytesMax takes for possible.
   static constexpr uint64_t kQueuedGroupBytesMin = 16 * 1024;
