@@ -14,8 +14,7 @@
 //   kTurnRows          vectors of a lane that are under way (histogram_turns.cuh): as many as there
 //                      are registers for
 //   kCountsOutside     whether the counters before and behind those of the bins are of samples
-//   below
-//                      and above all of the block's bins
+//                      that are below and above all of the block's bins
 //   zero()             the number of the counter of the block's first bin
 //   NumberOf(guess)    of a counter that exists; zero() - 1 is that before the bins
 //   IsSure(guess, p)   whether the sample counts there; in doubt false
