@@ -34,8 +34,8 @@ class SharedCounters {
     for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) (counters_ - copies_)[i] = 0;
   }
 
-  // Where this thread's copy of counter i is in shared memory: -1 is before the bins' counters,
-  // count() behind them.
+  // Where this thread's copy of counter i is in shared memory: -1 is before the bins' counters, and
+  // the number of bins behind them.
   __device__ uint32_t AddressOf(int32_t i) const { return AddressOf(i, own_); }
   // Where it is from counter i on, of which `address` is that of the first.
   __device__ uint32_t AddressOf(int32_t i, uint32_t address) const {
@@ -51,8 +51,8 @@ class SharedCounters {
     asm volatile("red.shared.add.u32 [%0], 0xFFFFFFFF;" ::"r"(address) : "memory");
   }
 
-  // Counter i or, from count() on, the one behind: less work than a branch around it, which the
-  // compiler makes of a condition.
+  // Counter i or, from the number of bins on, the one behind: less work than a branch around it,
+  // which the compiler makes of a condition.
   __device__ void Add(uint32_t i) const { AddAt(AddressOf(static_cast<int32_t>(min(i, count_)))); }
 
   // The total of all copies of counter i, which are cleared.

@@ -148,14 +148,17 @@ class EvenLocator {
   const bool counts_nan_;
 };
 
+// A guess of which no more is needed than whether it is sure.
+struct GuessedCounter {
+  uint32_t bin;
+  bool is_sure;
+};
+
 // Even and integer bins of interleaved channels, of which a vector holds whole rounds.
 class ChannelLocator {
  public:
   static constexpr uint32_t kArrays = 1;
-  struct Guessed {
-    uint32_t bin;
-    bool is_sure;
-  };
+  using Guessed = GuessedCounter;
 
   __device__ explicit ChannelLocator(const HistogramArguments& arguments) : arguments_(arguments) {}
 
@@ -188,10 +191,7 @@ class ChannelLocator {
 class PlaneLocator {
  public:
   static constexpr uint32_t kArrays = 2;
-  struct Guessed {
-    uint32_t bin;
-    bool is_sure;
-  };
+  using Guessed = GuessedCounter;
 
   __device__ explicit PlaneLocator(const HistogramArguments& arguments) : arguments_(arguments) {}
 
