@@ -72,8 +72,8 @@ __device__ inline bool IsLastBlock(const cg::thread_block& block, uint32_t* tick
   if (block.thread_rank() == 0) {
     __threadfence();  // For all threads of the block, which the barrier put before this one.
     shared_flag = atomicAdd(ticket, 1u) == count - 1;
-    if (shared_flag) *ticket = 0;  // For the next launch.
     __threadfence();
+    if (shared_flag) *ticket = 0;  // For the next launch, which is all that waits for it.
   }
   block.sync();
   return shared_flag;
