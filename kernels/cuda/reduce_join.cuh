@@ -281,14 +281,9 @@ __device__ inline void TakeTotal(const cg::thread_block& block, const Warp& warp
                                  const RegisterState<T, kParts>* block_registers, uint32_t count,
                                  RegisterState<T, kParts>& registers) {
   using Registers = RegisterState<T, kParts>;
-  if constexpr (Registers::Base::kParts == 0) {
-    if (block.thread_rank() == 0) {
-      registers.flags = total.flags;
-      total.flags = {};
-    }
-  }
   if constexpr (Registers::kHasWords) {
     if (warp.meta_group_rank() == 0) {
+      const MomentFlags flags = total.flags;  // Under way together with the words.
       int64_t* const joined = JoinedWordsOf(block);
 #pragma unroll 3
       for (uint32_t i = warp.thread_rank(); i < total.kWords; i += warp.size()) {
@@ -299,6 +294,10 @@ __device__ inline void TakeTotal(const cg::thread_block& block, const Warp& warp
         joined[total.kWords + i] = static_cast<int64_t>(sums.y);
       }
       warp.sync();
+      if (Registers::Base::kParts == 0 && warp.thread_rank() == 0) {
+        registers.flags = flags;
+        total.flags = {};
+      }
     }
   }
   if constexpr (Registers::Base::kParts != 0) {
