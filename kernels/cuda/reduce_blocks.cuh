@@ -147,7 +147,7 @@ __device__ inline bool SumCloseWords(const Warp& warp, const UsedWords& used, In
     const int shift = Words::Unit(i) - unit;
     mine = used.Integer(i);
     fits = shift < kBits && (mine >> (kBits - shift)) == (mine < 0 ? -1 : 0);
-    mine <<= shift;
+    if (fits) mine <<= shift;
   }
   if (!warp.all(fits)) return false;
 #pragma unroll 1
