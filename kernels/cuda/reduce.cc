@@ -122,12 +122,13 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
   return Launch(kernels.blocks, QueueShapeOf(geometry), stream, parameters, blocks);
 }
 
-absl::Status LaunchBlocks(const ReductionKernels& kernels, const ReductionGeometry& geometry,
+using BlockKernel = void (*)(ReductionParameters, BlockWork);
+absl::Status LaunchBlocks(BlockKernel kernel, const ReductionGeometry& geometry,
                           const ReductionParameters& parameters, const WorkSpace& space,
                           cudaStream_t stream) {
   BlockWork work = BlockWorkOf(space);
   work.chunks_per_group = geometry.chunks_per_group;
-  return Launch(kernels.blocks, ShapeOf(geometry), stream, parameters, work);
+  return Launch(kernel, ShapeOf(geometry), stream, parameters, work);
 }
 
 using ColumnKernel = void (*)(ReductionParameters, ColumnWork);
@@ -153,6 +154,9 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
   const ReductionKernels kernels = VisitElementType(plan.array.element_type, [&](auto tag) {
     return ReductionKernelsFor<typename decltype(tag)::type>(ReductionParts(plan));
   });
+  const auto launch_blocks = [&](BlockKernel kernel) {
+    return LaunchBlocks(kernel, geometry, parameters, *space, stream);
+  };
   const auto launch_columns = [&](ColumnKernel kernel) {
     return LaunchColumns(kernel, geometry, parameters, *space, stream);
   };
@@ -160,9 +164,8 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
     case ReductionForm::kTiles:
     case ReductionForm::kGroupSums:
       return LaunchTiles(plan, kernels, geometry, parameters, *space, stream);
-    case ReductionForm::kBlocks: return LaunchBlocks(kernels, geometry, parameters, *space, stream);
-    case ReductionForm::kBlockSums:
-      return Launch(kernels.block_sums, ShapeOf(geometry), stream, parameters);
+    case ReductionForm::kBlocks: return launch_blocks(kernels.blocks);
+    case ReductionForm::kBlockSums: return launch_blocks(kernels.block_sums);
     case ReductionForm::kColumns: return launch_columns(kernels.columns);
     case ReductionForm::kColumnSums: return launch_columns(kernels.column_sums);
     case ReductionForm::kShallowColumnSums: break;

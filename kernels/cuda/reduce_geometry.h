@@ -18,7 +18,7 @@ enum class ReductionForm : uint8_t {
   kColumns,  // Axis 0.
   // Sums in pairs.
   kGroupSums,          // As kTiles.
-  kBlockSums,          // Groups by a block each.
+  kBlockSums,          // Groups by a block each, or a single one by some blocks.
   kColumnSums,         // Axis 0.
   kShallowColumnSums,  // Axis 0, a thread for all rows of some columns.
 };
@@ -36,7 +36,7 @@ struct ReductionGeometry {
   uint64_t total_count = 0;
 
   uint64_t chunk_elements = 0;    // kBlocks, and queued segments.
-  uint32_t chunks_per_group = 1;  // kBlocks
+  uint32_t chunks_per_group = 1;  // kBlocks, and kBlockSums of a single group.
 
   uint32_t tile_width_log2 = 0;      // kTiles, kGroupSums
   uint64_t tile_elements_max = 0;    // Likewise: longer segments are queued.

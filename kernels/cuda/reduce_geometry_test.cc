@@ -153,6 +153,16 @@ TEST(ReduceGeometryTest, SumsOfFloatsAreLaidOutByTheirShape) {
   EXPECT_EQ(form(512, 1 << 20, GroupingKind::kAxis1), ReductionForm::kBlocks);
 }
 
+TEST(ReduceGeometryTest, SingleGroupsOfMiddleLengthAreSharedBySomeBlocks) {
+  const auto blocks = [](uint64_t rows, uint64_t columns) {
+    return SumsOfMatrix(rows, columns, GroupingKind::kAxis1).grid_blocks;
+  };
+  EXPECT_EQ(blocks(1, 1 << 14), 1u);
+  EXPECT_EQ(blocks(1, (1 << 14) + 1), 5u);
+  EXPECT_EQ(blocks(1, 1 << 16), 16u);
+  EXPECT_EQ(blocks(3, 1 << 16), 3u);
+}
+
 TEST(ReduceGeometryTest, LanesOfAGroupGrowWithIt) {
   uint32_t before = 0;
   for (const uint64_t columns : {4, 16, 64, 256, 1024, 4096, 16'384}) {
@@ -257,7 +267,10 @@ TEST(ReduceGeometryTest, EveryElementIsInAChunkOrSplit) {
         break;
       case ReductionForm::kBlockSums:
         EXPECT_LE(group_size, PairTuning::kBlockElementsMax);
-        EXPECT_EQ(geometry.grid_blocks, plan.grouping.group_count);
+        EXPECT_EQ(geometry.grid_blocks, plan.grouping.group_count * geometry.chunks_per_group);
+        EXPECT_TRUE(geometry.chunks_per_group == 1 || plan.grouping.group_count == 1);
+        EXPECT_EQ(geometry.partial_count,
+                  geometry.chunks_per_group == 1 ? 0 : geometry.chunks_per_group);
         break;
     }
   }

@@ -52,13 +52,15 @@ struct TileWork {
   LongSegment* long_segments;
 };
 
-// Reduce each group in chunks, a block for each.
+// Reduce each group in chunks, a block for each. `block_sums` has no queue, and several chunks for
+// a single group only.
 struct BlockWork {
   uint32_t chunks_per_group;  // Without a queue.
   SegmentQueue* queue;        // Null: all groups; else the long segments that it holds.
   const LongSegment* long_segments;
   // For groups of more than one chunk. A GroupTotal for each group, or for each long segment,
-  // zeroed, and left so; and what each item leaves for the last of its group.
+  // zeroed, and left so (`block_sums`: a ticket); and what each item leaves for the last of its
+  // group (a RangedPair).
   void* totals;
   void* block_registers;
 };
@@ -80,7 +82,7 @@ struct ReductionKernels {
   // Where SumsInPairs, instead of `tiles` and `columns`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
   void (*vector_sums)(ReductionParameters);
-  void (*block_sums)(ReductionParameters);
+  void (*block_sums)(ReductionParameters, BlockWork);
   void (*column_sums)(ReductionParameters, ColumnWork);
   void (*shallow_column_sums)(ReductionParameters, ColumnWork);
 };

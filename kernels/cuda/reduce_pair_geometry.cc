@@ -53,12 +53,23 @@ void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry
 }
 
 void PlanBlockSums(const Sums& sums, ReductionGeometry& geometry) {
-  const uint64_t vectors = CeilDivide(sums.grouping.group_size, sums.vector_elements());
+  const uint64_t group_size = sums.grouping.group_size;
+  const bool is_shared =
+      sums.grouping.group_count == 1 && group_size > Tuning::kBlockElementsMaxAlone;
+  const uint64_t chunks = is_shared ? CeilDivide(group_size, Tuning::kBlockElementsShared) : 1;
+  const uint64_t vectors = CeilDivide(group_size, chunks * sums.vector_elements());
   geometry.form = ReductionForm::kBlockSums;
+  geometry.chunks_per_group = static_cast<uint32_t>(chunks);
   geometry.block_threads = static_cast<uint32_t>(
       std::clamp<uint64_t>(RoundUp(vectors, uint64_t{ReduceTuning::kWarpThreads}),
                            ReduceTuning::kWarpThreads, Tuning::kBlockThreads));
-  geometry.grid_blocks = GridStrideBlocks(sums.grouping.group_count, 1, kBlocksMax);
+  geometry.grid_blocks = GridStrideBlocks(sums.grouping.group_count * chunks, 1, kBlocksMax);
+  if (is_shared) {
+    geometry.partial_bytes = Tuning::kBlockPartialBytes;
+    geometry.partial_count = chunks;
+    geometry.total_bytes = sizeof(uint32_t);
+    geometry.total_count = 1;
+  }
 }
 
 void PlanShallowColumns(const Sums& sums, ReductionGeometry& geometry) {

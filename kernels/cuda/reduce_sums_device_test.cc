@@ -149,7 +149,11 @@ TYPED_TEST(ReduceSumsDeviceTest, RowsAreExact) {
                                       {2500, 1024},
                                       {30, 20'000},
                                       {3, 65'536},
-                                      {1, 1000}}) {
+                                      {1, 1000},
+                                      {1, 16'385},
+                                      {1, 65'536},
+                                      {1, 1'000'000},
+                                      {3, 300'000}}) {
     SCOPED_TRACE(testing::Message() << rows << " rows of " << columns);
     this->ExpectExactSums(ArrayDescription::Matrix(kElementTypeOf<TypeParam>, rows, columns),
                           {GroupingKind::kAxis1, {}});

@@ -123,11 +123,17 @@ struct PairTuning {
   // Groups that give a lane more elements than this are left to the whole warp.
   static constexpr uint32_t kLaneElementsMax = 256;
 
-  // Groups by a block each: of so many elements at most, which one block reads in less time than
-  // several take to meet.
+  // Groups by a block each, of so many elements at most. A single group of more than
+  // kBlockElementsMaxAlone is shared by several: one block reads that many in less time than others
+  // take to meet, but converts only 16 elements a clock.
   static constexpr uint64_t kBlockElementsMax = 64 * 1024;
+  static constexpr uint64_t kBlockElementsMaxAlone = 16 * 1024;
+  static constexpr uint64_t kBlockElementsShared = 4 * 1024;
+  static_assert(kBlockElementsMax / kBlockElementsShared <= ReduceTuning::kWarpThreads);
+  static constexpr uint64_t kBlockPartialBytes = 24;
   static constexpr uint32_t kBlockThreads = 512;
   static constexpr uint32_t kBlockVectorsInFlight = 8;
+  static constexpr uint32_t kBlockPieces = 4;
 
   // Columns. A block of kColumnThreads fills a multiprocessor where rows are split, several smaller
   // ones where tiles are many and one reads while another joins.
