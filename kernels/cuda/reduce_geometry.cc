@@ -269,7 +269,8 @@ ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
   if (geometry.form == ReductionForm::kBlocks) {
     SetBlockPartials(kind, geometry);
     PlanBlocks(blocks, kind.block_shape, geometry);
-  } else if (geometry.form == ReductionForm::kGroupSums &&
+  } else if ((geometry.form == ReductionForm::kGroupSums ||
+              geometry.form == ReductionForm::kStripSums) &&
              plan.grouping.group_size > geometry.tile_elements_max) {
     SetBlockPartials(kind, geometry);
     PlanQueue(blocks, geometry);
