@@ -94,7 +94,21 @@ TEST(ReduceGeometryTest, NoThreadTakesMoreElementsThanItsWords) {
         SegmentPlan(type, std::vector<uint64_t>(100'000, 9), {Statistic::kL1Norm}),
         Properties(132));
     EXPECT_LE(tiles.tile_elements_max, ReduceTuning::kAdditionsMax);
+    const ReductionGeometry warps = PlanReductionGeometry(
+        SegmentPlan(type, std::vector<uint64_t>(10'000, 20'000), {Statistic::kL1Norm}),
+        Properties(132));
+    EXPECT_LT(warps.tile_elements_max >> warps.tile_width_log2, ReduceTuning::kAdditionsMax);
   }
+}
+
+// Blocks take more time to meet than a warp takes to read them.
+TEST(ReduceGeometryTest, ThousandsOfArraysAreReducedByWarps) {
+  std::vector<uint64_t> sizes(4096, 256);
+  for (size_t i = 0; i < sizes.size(); ++i) sizes[i] += i * 16'128 / 4096;
+  EXPECT_EQ(Strategy(SegmentPlan(
+                ElementType::kFloat32, sizes,
+                {Statistic::kSum, Statistic::kMin, Statistic::kMax, Statistic::kVariance})),
+            "reduce/segments-tile");
 }
 
 // All multiprocessors are done at the same time.

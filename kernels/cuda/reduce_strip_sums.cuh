@@ -73,7 +73,7 @@ struct StripShare {
 };
 
 // Adds up doubles of each `width` neighbouring lanes, in all of them.
-__device__ inline double SumOfLanes(const Warp& warp, uint32_t width, double sum) {
+__device__ inline double SumOfDoubles(const Warp& warp, uint32_t width, double sum) {
 #pragma unroll
   for (uint32_t distance = 1; distance < ReduceTuning::kWarpThreads; distance *= 2) {
     if (distance >= width) break;
@@ -120,7 +120,7 @@ __device__ inline bool SumTurn(const Warp& warp, const StripLanes& lanes, uint32
   const StripShare<T> share{window, place + lanes.rank, place + size, lanes.width()};
   RangedPair of_lane = share.SumInDoubles(warp.thread_rank());
   if (DoubleHoldsAll(RangeOfWarp(of_lane.range), span)) {
-    sum = {SumOfLanes(warp, lanes.width(), of_lane.pair.high), 0};
+    sum = {SumOfDoubles(warp, lanes.width(), of_lane.pair.high), 0};
     return true;
   }
   of_lane.pair = share.SumInPairs();
