@@ -46,16 +46,16 @@ __device__ inline void QueueOrSumByWarp(const ReductionParameters& parameters, c
   if (rank == 0) FinishGroup(parameters, group, size, state);
 }
 
-// The same of groups by `width` lanes each, of which group `first` is the first: those of which the
-// first lane's bit is set. Not inlined: it is long and seldom needed.
+// The same of groups by 2^width_log2 lanes each, of which group `first` is the first: those of
+// which the first lane's bit is set. Not inlined: it is long and seldom needed.
 template <class T>
 __device__ __noinline__ void QueueOrSumByWarp(const ReductionParameters& parameters,
-                                              const TileWork& work, uint64_t first,
-                                              uint32_t lanes) {
+                                              const TileWork& work, uint64_t first, uint32_t lanes,
+                                              uint32_t width_log2) {
 #pragma unroll 1
   for (; lanes != 0; lanes &= lanes - 1) {
     const uint32_t lane = static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
-    QueueOrSumByWarp<T>(parameters, work, first + (lane >> work.width_log2));
+    QueueOrSumByWarp<T>(parameters, work, first + (lane >> width_log2));
   }
 }
 
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
     begin = next_begin;
     count = next_count;
     if (const uint32_t rest = warp.ballot(is_first && !holds); rest != 0) {
-      QueueOrSumByWarp<T>(parameters, work, first, rest);
+      QueueOrSumByWarp<T>(parameters, work, first, rest, work.width_log2);
       // Loaded again: registers that calls keep are few.
       const GroupRange range = range_of(group + step);
       begin = range.begin;

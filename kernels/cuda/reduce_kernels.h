@@ -45,6 +45,7 @@ struct SegmentQueue {
 // Reduce each group by `width` lanes of a warp, or queue it.
 struct TileWork {
   uint32_t width_log2;
+  uint32_t strip_groups;  // Of a warp, one after the other; a multiple of its lanes. Strips only.
   // Segments of more elements are queued; all others are reduced here.
   uint64_t group_elements_max;
   uint64_t chunk_elements;
@@ -81,6 +82,7 @@ struct ReductionKernels {
   void (*columns)(ReductionParameters, ColumnWork);
   // Where SumsInPairs, instead of `tiles` and `columns`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
+  void (*strip_sums)(ReductionParameters, TileWork);
   void (*vector_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
   void (*column_sums)(ReductionParameters, ColumnWork);

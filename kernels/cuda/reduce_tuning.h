@@ -156,6 +156,21 @@ struct PairTuning {
   static constexpr uint32_t kShallowResidentBlocks = 3;
 };
 
+// Sums of strips of short segments (reduce_strip_sums.cuh).
+struct StripTuning {
+  static constexpr uint32_t kThreads = 128;
+  static constexpr uint32_t kResidentBlocks = 6;  // What their windows leave room for.
+  // Of a warp's window, 8 KiB.
+  static constexpr uint32_t kWindowVectors = 512;
+  static constexpr uint32_t kWindowStages = 4;
+  // A lane is to read about so much of its segment.
+  static constexpr uint64_t kBytesPerLane = 96;
+  // Segments of up to this size on average.
+  static constexpr uint64_t kSegmentBytesMax = 2048;
+  // A strip is about this long, and no shorter than as many segments as a warp has lanes.
+  static constexpr uint64_t kStripBytes = 32 * 1024;
+};
+
 // Whether sums are kept in pairs: of elements that are floats, or smaller, and of nothing else.
 template <class T>
 constexpr bool SumsInPairs(uint32_t parts) {
