@@ -195,6 +195,8 @@ constexpr ReduceShape BlockShapeOf(uint32_t parts) {
                                 : ReduceTuning::kWordBytesMax / (words * 8) /
                                       ReduceTuning::kWarpThreads * ReduceTuning::kWarpThreads;
   const uint32_t threads = by_words < by_registers ? by_words : by_registers;
+  // Several statistics of integers are summed vector by vector (reduce_integer_turns.cuh).
+  if (words == 0 && parts == kCorePartSet) return {threads, 1, 8};
   // Windows keep a turn's elements in registers.
   const uint32_t elements_max =
       words > 0 && !one_part ? ReduceTuning::kWindowElementsMax : ReduceTuning::kGroupElementsMax;
