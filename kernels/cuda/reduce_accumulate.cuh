@@ -148,6 +148,7 @@ class Accumulator {
     Accumulator& accumulator;
     const LoadedTurns<T, kInFlight>& loads;
     ExtremeTurns<S>& extremes;
+    bool adds_squares_by_vector = false;
 
     __device__ FloatSurvey Survey(const uint4 (&raw)[kInFlight]) const { return SurveyOf<T>(raw); }
     __device__ bool TakesAll(const FloatSurvey& survey, uint32_t turn) {
@@ -155,10 +156,11 @@ class Accumulator {
       accumulator.registers_.template Part<kTallyPart>().nonzero +=
           kInFlight * kVectorSize<T> - survey.zeros;
       extremes.TakeFinite(survey.least, survey.greatest, turn);
+      adds_squares_by_vector = accumulator.moments_.AddsSquaresByVector(survey.range);
       return true;
     }
     __device__ void Take(const uint4& vector) {
-      accumulator.moments_.AddTaken(BatchOf<T>(vector).values);
+      accumulator.moments_.AddTaken(BatchOf<T>(vector).values, adds_squares_by_vector);
     }
     __device__ void EndTurn(uint32_t) { accumulator.moments_.FlushIfFull(); }
     __device__ void TakeApart(uint4 (&raw)[kInFlight], uint32_t count, uint32_t turn) {
