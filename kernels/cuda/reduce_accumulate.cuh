@@ -62,7 +62,7 @@ class Accumulator {
   static constexpr bool kIsOrderFree = kHasWords && Base::kParts == 0;
   // Elements of which a turn's extremes are found in fewer instructions than their places.
   static constexpr bool kHasExtremeTurns =
-      kTakesMany && kParts == kExtremesPart && (sizeof(T) < 4 || std::is_same_v<T, float>);
+      kTakesMany && kParts == kExtremesPart && (sizeof(T) < 4 || FloatingElement<T>);
   static constexpr bool kSumsTurns = kTakesMany && IntegerElement<T> && kParts == kCorePartSet;
   static constexpr bool kSurveysTurns =
       kTakesMany && kHasWords && std::is_same_v<S, float> && (kParts & kExtremesPart) != 0;
@@ -287,7 +287,7 @@ class Accumulator {
   template <uint32_t kInFlight>
   __device__ void AddExtremes(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
                               const uint4 (&raw)[kInFlight], ExtremeTurns<S>& extremes) {
-    if (ignore_nan_ || !loads.IsFull(loads.Of(turn)) || HasNoOrder<T>(raw)) {
+    if (ignore_nan_ || !loads.IsFull(loads.Of(turn))) {
       AddTurnAgain(loads, turn);
     } else {
       extremes.Take(BestOfTurn<false, T>(raw), BestOfTurn<true, T>(raw), turn);

@@ -126,17 +126,21 @@ __device__ inline T ExtremeOfWord(uint32_t best) {
   return std::bit_cast<T>(static_cast<Bits>(best >> (32 - 8 * sizeof(T))));
 }
 
-// Of a turn's elements, a value before which no other comes; of zeros, either. Float64 elements
-// must not be NaN.
+// Of a turn's elements, a value before which no other comes; of zeros, either.
 template <bool kIsMax, class T, uint32_t kCount>
 __device__ inline ComputeType<T> BestOfTurn(const uint4 (&raw)[kCount]) {
   if constexpr (sizeof(T) == 8) {
     T best = BatchOf<T>(raw[0]).values[0];
+    int has_nan = 0;
 #pragma unroll
     for (uint32_t k = 0; k < kCount; ++k) {
-      for (const T x : BatchOf<T>(raw[k]).values) {
-        best = (kIsMax ? best < x : x < best) ? x : best;
-      }
+      const auto batch = BatchOf<T>(raw[k]);
+#pragma unroll
+      for (const T x : batch.values) best = (kIsMax ? best < x : x < best) ? x : best;
+      has_nan |= static_cast<int>(HasNan(batch));
+    }
+    if constexpr (FloatingElement<T>) {
+      if (has_nan != 0) best = std::numeric_limits<T>::quiet_NaN();
     }
     return best;
   } else {
@@ -184,17 +188,6 @@ class RunningExtreme {
 
   Best best_ = sizeof(T) <= 2 ? static_cast<Best>(kHalf << 16 | kHalf) : static_cast<Best>(kLimit);
 };
-
-// Whether a turn has elements that BestOfTurn must not be given.
-template <class T, uint32_t kCount>
-__device__ inline bool HasNoOrder(const uint4 (&raw)[kCount]) {
-  bool has_nan = false;
-  if constexpr (std::is_same_v<T, double>) {
-#pragma unroll
-    for (uint32_t k = 0; k < kCount; ++k) has_nan = has_nan || HasNan(BatchOf<T>(raw[k]));
-  }
-  return has_nan;
-}
 
 }  // namespace gridfold::kernels::cuda
 

@@ -143,13 +143,14 @@ __device__ inline double SquareAnchor(int biased_max) {
   return PowerOfTwo(52 + b);
 }
 
-// Whether a float64 holds the sum of the squares of `kCount` elements of a range exactly. Those have
-// kPrecision bits, so squares are multiples of 2^(2 * (smallest exponent - kPrecision + 1)).
+// Whether a float64 holds the sum of the squares of `kCount` elements of a range exactly. Those
+// have kPrecision bits, so squares are multiples of 2^(2 * (smallest exponent - kPrecision + 1)).
 template <int kPrecision, uint32_t kCount>
 __device__ inline bool SquaresHaveExactSum(const MagnitudeRange& range) {
   constexpr int kSpan = (53 - 2 * kPrecision - std::bit_width(kCount - 1)) / 2;
   return static_cast<int>(range.largest >> 23) -
-             static_cast<int>((range.smallest_less_one + 1) >> 23) <= kSpan;
+             static_cast<int>((range.smallest_less_one + 1) >> 23) <=
+         kSpan;
 }
 
 // float64: b is 43 less than the exponent of what is past the largest, biased_max - 1022; the last
