@@ -80,6 +80,7 @@ class MomentAccumulator {
  public:
   using S = ComputeType<T>;
   using Words = MomentWords<T, kParts>;
+  static constexpr uint32_t kVectorElements = kVectorSize<T>;
 
   __device__ explicit MomentAccumulator(WordColumn words) : words_(words) { Reset(); }
 
@@ -119,14 +120,32 @@ class MomentAccumulator {
 
   // Whether the window takes elements of a range. Floats.
   __device__ bool Takes(const MagnitudeRange& range) const { return window_.bounds.Takes(range); }
-  // Adds elements that the window takes. What follows such calls is FlushIfFull, before there are
-  // more than kGroupElementsMax of them.
-  template <uint32_t kSize>
-  __device__ void AddTaken(const S (&values)[kSize]) {
+  // Whether the squares of a vector of elements of a range may be added before the window's are.
+  __device__ static bool AddsSquaresByVector(const MagnitudeRange& range) {
+    if constexpr (HalfElement<T>) {
+      return SquaresHaveExactSum<SingleWords<T>::kPrecision, kVectorElements>(range);
+    } else {
+      return false;
+    }
+  }
+  // Adds a vector of elements that the window takes. What follows such calls is FlushIfFull, before
+  // there are more than kGroupElementsMax of them.
+  __device__ void AddTaken(const S (&values)[kVectorElements], bool adds_squares_by_vector) {
 #pragma unroll
-    for (uint32_t i = 0; i < kSize; ++i) AddToWindow(values[i]);
+    for (const S x : values) AddToWindowButSquares(x);
+    if constexpr (Words::kHasSquares) {
+      if (adds_squares_by_vector) {
+        double squares = 0;
+#pragma unroll
+        for (const double x : values) squares = fma(x, x, squares);
+        window_.squares.AddSum(squares);
+      } else {
+#pragma unroll
+        for (const double x : values) window_.squares.Add(x);
+      }
+    }
     NoteUnsigned();
-    window_.additions += kSize;
+    window_.additions += kVectorElements;
   }
   __device__ void FlushIfFull() {
     if (window_.additions > kWindowAdditions - ReduceTuning::kGroupElementsMax) Flush();
@@ -231,17 +250,23 @@ class MomentAccumulator {
   }
 
   __device__ void AddToWindow(S x) {
+    AddToWindowButSquares(x);
+    if constexpr (Words::kHasSquares) {
+      if constexpr (Words::kIsDouble) {
+        DoubleWords<2>::AddSquare(words_.From(Words::kSquaresFirst), x);
+      } else {
+        window_.squares.Add(x);
+      }
+    }
+  }
+  __device__ void AddToWindowButSquares(S x) {
     if constexpr (Words::kIsDouble) {
       if constexpr (Words::kHasSum) window_.sum.Add(x, window_.anchor);
       if constexpr (Words::kHasMagnitudes) window_.magnitudes.Add(fabs(x), window_.anchor);
-      if constexpr (Words::kHasSquares) {
-        DoubleWords<2>::AddSquare(words_.From(Words::kSquaresFirst), x);
-      }
     } else {
       const double value = x;
       if constexpr (Words::kHasSum) window_.sum.high += value;
       if constexpr (Words::kHasMagnitudes) window_.magnitudes.high += fabs(value);
-      if constexpr (Words::kHasSquares) window_.squares.Add(value);
     }
   }
 

@@ -216,9 +216,12 @@ constexpr ReduceShape BlockShapeOf(uint32_t parts) {
                                 : ReduceTuning::kWordBytesMax / (words * 8) /
                                       ReduceTuning::kWarpThreads * ReduceTuning::kWarpThreads;
   const uint32_t threads = by_words < by_registers ? by_words : by_registers;
-  // Windows keep a turn's elements in registers.
-  const uint32_t elements_max =
-      words > 0 && !one_part ? ReduceTuning::kWindowElementsMax : ReduceTuning::kGroupElementsMax;
+  // Several statistics of integers are summed vector by vector (reduce_integer_turns.cuh).
+  if (words == 0 && parts == kCorePartSet) return {threads, 1, 8};
+  // Windows keep a turn's elements in registers, those of 16 bits as they were loaded.
+  const uint32_t elements_max = words > 0 && !one_part && sizeof(T) > 2
+                                    ? ReduceTuning::kWindowElementsMax
+                                    : ReduceTuning::kGroupElementsMax;
   const uint32_t in_flight_max = elements_max * sizeof(T) / ReduceTuning::kVectorBytes;
   const uint32_t in_flight = one_part || words > 0 ? 8 : 4;
   return {threads, 1, in_flight < in_flight_max ? in_flight : in_flight_max};
