@@ -46,6 +46,8 @@ struct BinGuesser {
   // A sample of this value may be guessed to be behind the last bin, which it is in: the upper
   // bound, if samples may be on it. Infinity where there is none.
   double closed_edge = std::numeric_limits<double>::infinity();
+  // And the nearest float, for samples that are floats.
+  float closed_edge_float = std::numeric_limits<float>::infinity();
   BinLayout bins;  // kEven, also for integer bins: the bounds are the first and last integer.
 };
 
@@ -302,7 +304,10 @@ inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, SampleK
                      .bin_count = static_cast<uint32_t>(even->bin_count),
                      .shift = shift,
                      .bins = *even};
-  if (layout.kind == BinKind::kEven) guesser.closed_edge = layout.upper;
+  if (layout.kind == BinKind::kEven) {
+    guesser.closed_edge = layout.upper;
+    guesser.closed_edge_float = static_cast<float>(layout.upper);
+  }
   SetOffset(guesser, 0);
   if (samples == SampleKind::kInteger) {
     const double error = GuessError(guesser);
@@ -371,11 +376,14 @@ GRIDFOLD_HD inline int32_t BinNumber(const BinGuess& guess) {
 template <class T>
 GRIDFOLD_HD inline bool IsSureOrOutside(const BinGuesser& guesser, const BinGuess& guess, T x) {
   // float where that is exact: a device takes longer for double.
-  using Compared = std::conditional_t<std::same_as<T, float> || sizeof(T) < 4, float, double>;
-  const auto compared = static_cast<Compared>(x);
-  const auto edge = static_cast<Compared>(guesser.closed_edge);
-  // False for NaN.
-  return (guess.fraction >= guesser.guard) & bin_guess_internal::IsLessOrGreater(compared, edge);
+  bool is_beside;  // False for NaN.
+  if constexpr (std::same_as<T, float> || sizeof(T) < 4) {
+    is_beside =
+        bin_guess_internal::IsLessOrGreater(static_cast<float>(x), guesser.closed_edge_float);
+  } else {
+    is_beside = bin_guess_internal::IsLessOrGreater(static_cast<double>(x), guesser.closed_edge);
+  }
+  return (guess.fraction >= guesser.guard) & is_beside;
 }
 
 // Whether the sample is outside as its number says although IsSureOrOutside may be in doubt: a

@@ -285,7 +285,7 @@ TEST(EdgeBinGuessTest, IntegersOnEdgesAreSure) {
 TEST(EdgeBinGuessTest, EdgesThatAreRoundedUp) {
   std::mt19937_64 random(11);
   uint64_t rounded_up = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 200; ++i) {
     const uint64_t n = (2 * (random() % 200) + 1) << random() % 5;
     const auto upper = static_cast<double>(n * (1 + random() % 1000) >> random() % 12);
     if (upper == 0) continue;
@@ -300,7 +300,7 @@ TEST(EdgeBinGuessTest, EdgesThatAreRoundedUp) {
       if (HasFatalFailure()) return;
     }
   }
-  EXPECT_GT(rounded_up, 1000);
+  EXPECT_GT(rounded_up, 100);
 }
 
 TEST(FloatBinGuessTest, AlmostAllSamplesAreSure) {
