@@ -46,8 +46,10 @@ struct BinGuesser {
   // A sample of this value may be guessed to be behind the last bin, which it is in: the upper
   // bound, if samples may be on it. Infinity where there is none.
   double closed_edge = std::numeric_limits<double>::infinity();
-  // And the nearest float, for samples that are floats.
+  // And the nearest float, for samples that are floats; and the integer that it is, for those that
+  // are integers of 8 or 16 bits, which cannot be the default.
   float closed_edge_float = std::numeric_limits<float>::infinity();
+  int32_t closed_edge_integer = std::numeric_limits<int32_t>::max();
   BinLayout bins;  // kEven, also for integer bins: the bounds are the first and last integer.
 };
 
@@ -307,6 +309,9 @@ inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, SampleK
   if (layout.kind == BinKind::kEven) {
     guesser.closed_edge = layout.upper;
     guesser.closed_edge_float = static_cast<float>(layout.upper);
+    const bool is_short_integer =
+        std::fabs(layout.upper) <= 0x1p16 && std::floor(layout.upper) == layout.upper;
+    if (is_short_integer) guesser.closed_edge_integer = static_cast<int32_t>(layout.upper);
   }
   SetOffset(guesser, 0);
   if (samples == SampleKind::kInteger) {
@@ -375,13 +380,15 @@ GRIDFOLD_HD inline int32_t BinNumber(const BinGuess& guess) {
 // it.
 template <class T>
 GRIDFOLD_HD inline bool IsSureOrOutside(const BinGuesser& guesser, const BinGuess& guess, T x) {
-  // float where that is exact: a device takes longer for double.
+  // Not as doubles where that is exact: a device takes longer for them.
   bool is_beside;  // False for NaN.
-  if constexpr (std::same_as<T, float> || sizeof(T) < 4) {
+  if constexpr (IntegerElement<T> && sizeof(T) < sizeof(int32_t)) {
+    is_beside = x != guesser.closed_edge_integer;
+  } else if constexpr (IntegerElement<T> || sizeof(T) > sizeof(float)) {
+    is_beside = bin_guess_internal::IsLessOrGreater(static_cast<double>(x), guesser.closed_edge);
+  } else {
     is_beside =
         bin_guess_internal::IsLessOrGreater(static_cast<float>(x), guesser.closed_edge_float);
-  } else {
-    is_beside = bin_guess_internal::IsLessOrGreater(static_cast<double>(x), guesser.closed_edge);
   }
   return (guess.fraction >= guesser.guard) & is_beside;
 }
