@@ -55,7 +55,7 @@ TYPED_TEST(CountTableTest, CountsWhatTheGuessIsSureOf) {
                                                 {0.0, 100.0, 70'000}}) {
     const BinLayout bins = BinLayout::Even(lower, upper, bin_count);
     const BinGuesser guesser =
-        MakeBinGuesser(bins, IntegerElement<TypeParam>, GuessRounding::kNearest).value();
+        MakeBinGuesser(bins, kSampleKindOf<TypeParam>, GuessRounding::kNearest).value();
     for (const int count : {0, 1, 1023, 1024, 1025, 5000}) {
       // Also outside the bins, and at an odd address.
       std::vector<TypeParam> samples = SamplesAround<TypeParam>(-10, 125, count);

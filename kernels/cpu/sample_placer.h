@@ -81,7 +81,7 @@ class SamplePlacer {
     for (const PlannedBins& b : bins) {
       layouts_.push_back(LayoutOf(b, b.edges.data()));
       guessers_.push_back(
-          MakeBinGuesser(layouts_.back(), IntegerElement<T>, GuessRounding::kNearest));
+          MakeBinGuesser(layouts_.back(), kSampleKindOf<T>, GuessRounding::kNearest));
       first_counters_.push_back(first_counter);
       first_counter += b.bin_count;
     }
