@@ -30,7 +30,7 @@ uint64_t CounterBytes(const HistogramShape& shape) {
 
 // Of a block, beside those of bins.
 uint64_t OutsideCounters(const HistogramShape& shape) {
-  if (HasWindows(shape)) return 1;  // Which only keeps words apart.
+  if (HasWindows(shape)) return kWindowSpareSums;
   return shape.weight_words > 0 ? 0 : kHistogramOutsideCounters;
 }
 

@@ -80,10 +80,13 @@ struct HistogramStrategy {
 inline constexpr uint32_t kHistogramPartAlignment = 16;
 // A block's counters for samples in none of its bins: before these, and behind them.
 inline constexpr uint32_t kHistogramOutsideCounters = 2;
+// Sums of weights in windows beside those of bins: one for each lane that has nothing to add, and
+// one that keeps the words of a sum in different banks.
+inline constexpr uint32_t kWindowSpareSums = 33;
 // Sums of weights in windows that have fewer words than they might.
-inline constexpr uint32_t kWeightEscapes = 64;
+inline constexpr uint32_t kWeightEscapes = 32;
 inline constexpr uint32_t kWeightEscapeWords =
-    kWeightEscapes + (kWeightEscapes + 1) * kWindowWordsMax;
+    kWeightEscapes + (kWeightEscapes + kWindowSpareSums) * kWindowWordsMax;
 constexpr uint64_t HistogramPartBytes(uint64_t size_bytes) {
   return (size_bytes + kHistogramPartAlignment - 1) / kHistogramPartAlignment *
          kHistogramPartAlignment;

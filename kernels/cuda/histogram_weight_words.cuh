@@ -16,14 +16,14 @@ namespace gridfold::kernels::cuda {
 // a warp, too.
 class WeightWords {
  public:
-  // `count` sums, in memory for one more, which keeps words of a sum in different banks.
+  // `count` sums, in memory for kWindowSpareSums more.
   __device__ WeightWords(uint32_t* memory, uint32_t count, uint32_t words, uint32_t copies)
       : memory_(memory),
         count_(count),
         words_(words),
         copies_(copies),
         sum_bytes_(copies * kWordBytes),
-        word_bytes_((count + 1) * sum_bytes_),
+        word_bytes_((count + kWindowSpareSums) * sum_bytes_),
         own_(static_cast<uint32_t>(__cvta_generic_to_shared(&memory[threadIdx.x & (copies - 1)]))) {
   }
 
@@ -31,7 +31,7 @@ class WeightWords {
   __device__ uint32_t copies() const { return copies_; }
 
   __device__ void Clear() {
-    const uint32_t size = (count_ + 1) * words_ * copies_;
+    const uint32_t size = (count_ + kWindowSpareSums) * words_ * copies_;
     for (uint32_t i = threadIdx.x; i < size; i += blockDim.x) memory_[i] = kWindowWordZero;
   }
 
@@ -40,12 +40,12 @@ class WeightWords {
     return sum * sum_bytes_ + word * word_bytes_;
   }
 
-  // Adds a number of which `place` is the word, if it fits, but for the rest, which AddRests has to
-  // add.
-  __device__ int32_t AddLow(uint32_t place, const WindowNumber& number) const {
-    const uint32_t low = number.fits ? number.low : 0;
-    const int32_t high = number.fits ? number.high : 0;
-    const uint32_t old = AddUnlessZero(own_ + place, low);
+  // Of a word where this thread may add 0, which takes less than a branch around an addition.
+  __device__ uint32_t IdlePlace() const { return PlaceOf(count_ + threadIdx.x % 32, 0); }
+
+  // Adds a number of which `place` is the word, but for the rest, which AddRests has to add.
+  __device__ int32_t AddLow(uint32_t place, uint32_t low, int32_t high) const {
+    const uint32_t old = AddAt(own_ + place, low);
     return high + (old > ~low ? 1 : 0);
   }
 
@@ -67,9 +67,10 @@ class WeightWords {
     for (uint32_t j = 0; j < kNumbers; ++j) Carry(places[j] + 2 * word_bytes_, carries[j]);
   }
 
+  // Of a number that fits.
   __device__ void Add(uint32_t sum, const WindowNumber& number) const {
     const uint32_t places[] = {PlaceOf(sum, number.word)};
-    const int32_t rests[] = {AddLow(places[0], number)};
+    const int32_t rests[] = {AddLow(places[0], number.low, number.high)};
     AddRests(places, rests);
   }
 
@@ -90,7 +91,15 @@ class WeightWords {
  private:
   static constexpr uint32_t kWordBytes = sizeof(uint32_t);
 
-  // What was in the word, or 0 where nothing is added.
+  // Both give what was in the word; the second one 0 where nothing is added.
+  __device__ static uint32_t AddAt(uint32_t address, uint32_t value) {
+    uint32_t old;
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "r"(address), "r"(value)
+                 : "memory");
+    return old;
+  }
   __device__ static uint32_t AddUnlessZero(uint32_t address, uint32_t value) {
     uint32_t old = 0;
     asm volatile(
@@ -105,7 +114,7 @@ class WeightWords {
   // Adds 1, -1 or 0 to the word at `place`, and what comes of it to those above.
   __device__ void Carry(uint32_t place, int32_t carry) const {
     for (; carry != 0; place += word_bytes_) {
-      const uint32_t old = AddUnlessZero(own_ + place, static_cast<uint32_t>(carry));
+      const uint32_t old = AddAt(own_ + place, static_cast<uint32_t>(carry));
       const uint32_t last = carry > 0 ? ~uint32_t{0} : 0;
       if (old != last) return;
     }

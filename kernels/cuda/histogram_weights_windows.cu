@@ -103,6 +103,7 @@ class WindowCounter {
         weights_(weights),
         bins_(bins),
         sums_(sums),
+        idle_(sums.IdlePlace()),
         totals_(arguments),
         outcomes_(outcomes) {}
 
@@ -121,12 +122,14 @@ class WindowCounter {
       const bool is_sure = locator_.IsSure(guess);
       const uint32_t sum = guess.bin - bins_.first;
       const bool is_here = sum < bins_.count;
-      WindowNumber number = weights_.NumberOf(BitsOf(row, j));
+      const WindowNumber number = weights_.NumberOf(BitsOf(row, j));
       if (!is_sure | (is_here & !number.fits)) left |= uint32_t{1} << j;
-      number.fits &= is_sure & is_here;
-      places[j] = sums_.PlaceOf(sum, number.word);
-      if (joins) joins = Join(places[j], number);
-      rests[j] = sums_.AddLow(places[j], number);
+      const bool is_added = is_sure & is_here & number.fits;
+      places[j] = is_added ? sums_.PlaceOf(sum, number.word) : idle_;
+      uint32_t low = is_added ? number.low : 0;
+      int32_t high = is_added ? number.high : 0;
+      if (joins) joins = Join(places[j], low, high);
+      rests[j] = sums_.AddLow(places[j], low, high);
     }
     if constexpr (kHaveRests) sums_.AddRests(places, rests);
 #pragma unroll 1
@@ -176,15 +179,14 @@ class WindowCounter {
 
   // Gives the first lane all numbers, if they are of one place, and small; else false. All lanes of
   // a warp.
-  __device__ static bool Join(uint32_t place, WindowNumber& number) {
+  __device__ static bool Join(uint32_t place, uint32_t& low, int32_t& high) {
     constexpr uint32_t kSmall = uint32_t{1} << 26;
-    const bool is_small = number.fits & (number.low + kSmall < 2 * kSmall) &
-                          (number.high == static_cast<int32_t>(number.low) >> 31);
+    const bool is_small = (low + kSmall < 2 * kSmall) & (high == static_cast<int32_t>(low) >> 31);
     if (!__all_sync(~0u, is_small & (place == __shfl_sync(~0u, place, 0)))) return false;
-    const int32_t sum = __reduce_add_sync(~0u, static_cast<int32_t>(number.low));
-    number.low = static_cast<uint32_t>(sum);
-    number.high = sum >> 31;
-    number.fits = threadIdx.x % kWarpLanes == 0;
+    const int32_t sum = __reduce_add_sync(~0u, static_cast<int32_t>(low));
+    const bool is_first = threadIdx.x % kWarpLanes == 0;
+    low = is_first ? static_cast<uint32_t>(sum) : 0;
+    high = is_first ? sum >> 31 : 0;
     return true;
   }
 
@@ -193,6 +195,7 @@ class WindowCounter {
   Weights& weights_;
   const BinRange bins_;
   WeightWords& sums_;
+  const uint32_t idle_;
   GlobalSums totals_;
   SharedOutcomes& outcomes_;
 };
