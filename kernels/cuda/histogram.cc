@@ -44,6 +44,8 @@ HistogramArguments ArgumentsOf(const HistogramPlan& plan, const DeviceHistogramI
   arguments.copies = strategy.copies;
   arguments.bins_per_block = strategy.bins_per_block;
   arguments.part_count = strategy.part_count;
+  arguments.window_words = strategy.window_words;
+  arguments.escape_words = strategy.escape_words;
   arguments.ring_stages = strategy.ring_stages;
   // A counter may get all samples of its block.
   arguments.steps_per_flush =

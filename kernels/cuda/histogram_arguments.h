@@ -93,6 +93,8 @@ struct HistogramArguments {
   // many as any other, are dealt out one by one.
   uint32_t part_bits = 0;
   uint32_t bin_stride = 0;       // Bytes in shared memory from a bin to the next, of whatever part.
+  uint32_t window_words = 0;     // Of a sum of weights in a window.
+  uint32_t escape_words = 0;     // Before these sums in shared memory.
   uint32_t ring_stages = 0;      // Kernels in clusters only: of the MulticastRing.
   PartitionQueue queue;          // Kernels for partitions only.
   uint64_t steps_per_flush = 0;  // Samples of a thread before private counters are added up.
@@ -121,8 +123,9 @@ HistogramKernel FindValuesHistogramKernel(ElementType type);   // Types of 8 bit
 HistogramKernel FindGlobalHistogramKernel(ElementType type);
 HistogramKernel FindSharedWeightsKernel(ElementType type);
 HistogramKernel FindGlobalWeightsKernel(ElementType type);
-// Types of 4 bytes, and float32 weights; null for others.
-HistogramKernel FindWindowWeightsKernel(ElementType type);
+// Samples of types of 4 bytes, and weights of float32 or integers of 4 bytes at most; null for
+// others.
+HistogramKernel FindWindowWeightsKernel(ElementType type, ElementType weight_type);
 
 }  // namespace gridfold::kernels::cuda
 

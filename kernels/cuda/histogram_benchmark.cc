@@ -194,7 +194,7 @@ absl::Status BenchmarkWeights(KernelBenchmark& benchmark) {
       const uint64_t element_bytes = std::max(sizeof(float), ElementSize(type));
       const auto array =
           ArrayDescription::Vector(ElementType::kFloat32, SampleCount(benchmark, element_bytes));
-      for (const uint64_t bins : {16, 1024, 57'344, 1'048'576}) {
+      for (const uint64_t bins : {16, 1024, 4096, 16'384, 57'344, 1'048'576}) {
         HistogramSpec spec = SpecOf(EvenBinsSpec{bins, 0, 1});
         spec.weight_type = type;
         const std::string remark = absl::StrCat("weighted ", ElementTypeName(type), " ", d.name);

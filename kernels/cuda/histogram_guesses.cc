@@ -19,13 +19,27 @@ bool AreAlike(const DeviceSpan& a, const DeviceSpan& b) {
   return Misalignment(a.data) == Misalignment(b.data);
 }
 
+// Samples before the first whole vector.
+uint64_t SamplesBeforeVectors(const void* samples, uint64_t element_bytes) {
+  return (kVectorBytes - Misalignment(samples)) % kVectorBytes / element_bytes;
+}
+
+// Whether the weights of every vector of samples are a vector of as many numbers.
+bool AreBesideSamples(const HistogramPlan& plan, const DeviceHistogramInput& input) {
+  const uint64_t sample_bytes = ElementSize(plan.array.element_type);
+  const uint64_t weight_bytes = ElementSize(*plan.weight_type);
+  const uint64_t before = SamplesBeforeVectors(input.samples.data, sample_bytes);
+  const uint64_t first = reinterpret_cast<uintptr_t>(input.weights.data) + before * weight_bytes;
+  return first % (kVectorBytes / sample_bytes * weight_bytes) == 0;
+}
+
 // Whether the weights can be summed in windows, which do not tell what a state has to say of
 // negative zeros.
 bool HasWindows(const HistogramPlan& plan, const DeviceHistogramInput& input) {
-  return plan.weight_type == ElementType::kFloat32 && !plan.return_states &&
-         plan.channel_count == 1 && !plan.two_dimensional &&
-         FindWindowWeightsKernel(plan.array.element_type) != nullptr &&
-         AreAlike(input.samples, input.weights);
+  return !(plan.return_states && IsFloatingPoint(*plan.weight_type)) && plan.channel_count == 1 &&
+         !plan.two_dimensional &&
+         FindWindowWeightsKernel(plan.array.element_type, *plan.weight_type) != nullptr &&
+         AreBesideSamples(plan, input);
 }
 
 // The kind that the plan's shape and the arrays' places allow.
@@ -56,8 +70,8 @@ uint32_t ChannelOf(const HistogramPlan& plan, const DeviceHistogramInput& input,
                    uint32_t place) {
   if (kind == GuessKind::kOneChannel || kind == GuessKind::kWeighted) return 0;
   if (kind == GuessKind::kPlane) return place % 2;
-  const uint64_t before = (kVectorBytes - Misalignment(input.samples.data)) % kVectorBytes /
-                          ElementSize(plan.array.element_type);
+  const uint64_t before =
+      SamplesBeforeVectors(input.samples.data, ElementSize(plan.array.element_type));
   return static_cast<uint32_t>((before + place) % plan.channel_count);
 }
 

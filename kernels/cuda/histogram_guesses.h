@@ -18,7 +18,7 @@ enum class GuessKind : uint8_t {
   kOneChannel,
   kChannels,  // Of which a vector of 16 bytes holds whole rounds.
   kPlane,     // Two dimensions.
-  kWeighted,  // One channel, with float32 weights in vectors beside the samples.
+  kWeighted,  // One channel, with weights in vectors beside those of the samples.
 };
 
 struct HistogramGuesses {

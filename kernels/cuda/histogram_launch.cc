@@ -26,6 +26,15 @@ uint32_t CellEdgeBytes(ElementType type) {
       type, [](auto tag) { return uint32_t{sizeof(CellWide<typename decltype(tag)::type>)}; });
 }
 
+// Of 2^23 weights at most: see histogram_weights_windows.cu.
+WindowWords WindowWordsOf(ElementType weight_type) {
+  if (weight_type == ElementType::kFloat32) {
+    return {kWindowWordsMin, kWindowWordsMax, kWeightEscapeWords};
+  }
+  const uint32_t words = ElementSize(weight_type) == 1 ? 1 : 2;
+  return {words, words};
+}
+
 HistogramKernel FindGuessingKernel(ElementType type, GuessKind kind) {
   switch (kind) {
     case GuessKind::kChannels: return FindChannelsHistogramKernel(type);
@@ -42,7 +51,7 @@ HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& s
     case HistogramMethod::kValues: return FindValuesHistogramKernel(type);
     case HistogramMethod::kShared:
     case HistogramMethod::kParts:
-      if (strategy.in_windows) return FindWindowWeightsKernel(type);
+      if (strategy.window_words > 0) return FindWindowWeightsKernel(type, *plan.weight_type);
       if (weighted) return FindSharedWeightsKernel(type);
       if (guess_kind != GuessKind::kNone) return FindGuessingKernel(type, guess_kind);
       if (strategy.cell_count > 0) return FindCellsHistogramKernel(type);
@@ -118,7 +127,8 @@ absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uin
       .cell_edge_bytes = CellEdgeBytes(plan.array.element_type),
       .value_count = by_value ? uint64_t{kByteValues} * plan.channel_count : 0,
       .weight_words = weighted ? WeightLayoutOf(*plan.weight_type).words : 0,
-      .has_windows = guess_kind == GuessKind::kWeighted,
+      .window_words =
+          guess_kind == GuessKind::kWeighted ? WindowWordsOf(*plan.weight_type) : WindowWords{},
       .is_guessed = guess_kind == GuessKind::kOneChannel};
   const HistogramLimits limits{
       .shared_bytes_max =

@@ -15,25 +15,40 @@ namespace {
 
 // Copies of sums of weights take no more than this, so that a multiprocessor holds two blocks.
 constexpr uint64_t kWeightCopiesBytesMax = 64 * 1024;
-constexpr uint64_t kWindowBytes = 3 * sizeof(uint32_t);
 constexpr uint32_t kCopiesMax = 32;  // One for each lane of a warp, each in a bank of its own.
 
 // Fewer samples are not worth the counters of partitions that every block adds up.
 constexpr uint64_t kPartitionedSamplesMin = uint64_t{1} << 22;
 
+bool HasWindows(const HistogramShape& shape) { return shape.window_words.max > 0; }
+
+// At least.
 uint64_t CounterBytes(const HistogramShape& shape) {
-  if (shape.has_windows) return kWindowBytes;
+  if (HasWindows(shape)) return shape.window_words.min * sizeof(uint32_t);
   return shape.weight_words > 0 ? shape.weight_words * sizeof(uint64_t) : sizeof(uint32_t);
 }
 
-// Without weights, of a block.
+// Of a block, beside those of bins.
 uint64_t OutsideCounters(const HistogramShape& shape) {
+  if (HasWindows(shape)) return kWindowSpareSums;
   return shape.weight_words > 0 ? 0 : kHistogramOutsideCounters;
 }
 
 // Of counters of so many bins in a block.
 uint64_t CountersBytes(const HistogramShape& shape, uint64_t count, uint32_t copies) {
-  return HistogramPartBytes((count + OutsideCounters(shape)) * copies * CounterBytes(shape));
+  return HistogramPartBytes(shape.window_words.escape_words * sizeof(uint32_t) +
+                            (count + OutsideCounters(shape)) * copies * CounterBytes(shape));
+}
+
+// The same shape with as many words in a window as one copy of `count` sums has room for.
+HistogramShape WithWidestWindow(HistogramShape shape, uint64_t count,
+                                const HistogramLimits& limits) {
+  for (HistogramShape wider = shape; wider.window_words.min < wider.window_words.max;) {
+    ++wider.window_words.min;
+    if (CountersBytes(wider, count, 1) > limits.shared_bytes_max) break;
+    shape = wider;
+  }
+  return shape;
 }
 
 // What of a block's shared memory tables take.
@@ -77,10 +92,13 @@ HistogramStrategy WithTables(HistogramStrategy strategy, const TableRoom& room) 
 // As many copies of `count` counters as there is room for, beside tables, and samples to be counted
 // in them.
 HistogramStrategy WithCopies(HistogramStrategy strategy, uint64_t count,
-                             const HistogramShape& shape, const HistogramLimits& limits) {
+                             const HistogramShape& narrowest, const HistogramLimits& limits) {
+  const HistogramShape shape = WithWidestWindow(narrowest, count, limits);
+  strategy.window_words = shape.window_words.min;
+  strategy.escape_words = shape.window_words.escape_words;
   const TableRoom tables = RoomForTables(shape, count, limits);
   uint64_t bytes_max = limits.shared_bytes_max - tables.bytes;
-  if (shape.weight_words > 0 && !shape.has_windows) {
+  if (shape.weight_words > 0 && !HasWindows(shape)) {
     bytes_max = std::min(bytes_max, kWeightCopiesBytesMax);
   }
   while (strategy.copies < kCopiesMax && count * strategy.copies < shape.sample_count &&
@@ -94,8 +112,10 @@ HistogramStrategy WithCopies(HistogramStrategy strategy, uint64_t count,
 
 // Bins whose counters a block has room for.
 uint64_t BinsPerBlockMax(const HistogramShape& shape, const HistogramLimits& limits) {
-  const uint64_t counters = limits.shared_bytes_max / kHistogramPartAlignment *
-                            kHistogramPartAlignment / CounterBytes(shape);
+  const uint64_t escapes = shape.window_words.escape_words * sizeof(uint32_t);
+  const uint64_t room = limits.shared_bytes_max - escapes;
+  const uint64_t counters =
+      room / kHistogramPartAlignment * kHistogramPartAlignment / CounterBytes(shape);
   return counters - std::min(counters, OutsideCounters(shape));
 }
 
@@ -119,8 +139,7 @@ bool HasEnoughCells(const HistogramStrategy& strategy) {
 std::optional<HistogramStrategy> Shared(const HistogramShape& shape,
                                         const HistogramLimits& limits) {
   if (shape.bin_count > BinsPerBlockMax(shape, limits)) return std::nullopt;
-  return WithCopies({.method = HistogramMethod::kShared, .in_windows = shape.has_windows},
-                    shape.bin_count, shape, limits);
+  return WithCopies({.method = HistogramMethod::kShared}, shape.bin_count, shape, limits);
 }
 
 // Parts have the edges of their own bins.
@@ -136,7 +155,7 @@ HistogramStrategy PartsOf(uint64_t part_count, HistogramShape shape,
 }
 
 std::optional<HistogramStrategy> Parts(const HistogramShape& shape, const HistogramLimits& limits) {
-  if (shape.weight_words > 0) return std::nullopt;
+  if (shape.weight_words > 0 && !HasWindows(shape)) return std::nullopt;
   const uint64_t least =
       std::max<uint64_t>(2, CeilDivide(shape.bin_count, BinsPerBlockMax(shape, limits)));
   if (least > kHistogramPartsMax) return std::nullopt;

@@ -22,6 +22,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "kernels/numerics/weight_window.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -32,6 +33,13 @@ inline constexpr HistogramMethod kHistogramMethods[] = {
 
 // "histogram/values", "histogram/shared" and so on.
 const char* HistogramMethodName(HistogramMethod method);
+
+// Words of a sum of weights in a window; 0 where weights are not summed in windows.
+struct WindowWords {
+  uint32_t min = 0;
+  uint32_t max = 0;
+  uint32_t escape_words = 0;  // Of a block, beside the sums: see WeightEscapes.
+};
 
 // What the choice depends on.
 struct HistogramShape {
@@ -44,8 +52,8 @@ struct HistogramShape {
   uint32_t cell_edge_bytes = sizeof(double);
   uint64_t value_count = 0;   // Of all channels together, where samples can be counted by value.
   uint32_t weight_words = 0;  // Of 64 bits, for the sum of a bin's weights; 0 without weights.
-  bool has_windows = false;   // Whether weights can be summed in windows.
-  bool is_guessed = false;    // Whether all bins are those of one channel with a BinGuesser.
+  WindowWords window_words = {};  // Whether weights can be summed in windows, and in which.
+  bool is_guessed = false;        // Whether all bins are those of one channel with a BinGuesser.
 };
 struct HistogramLimits {
   uint32_t shared_bytes_max = 48 * 1024;  // Of a block.
@@ -61,7 +69,8 @@ struct HistogramStrategy {
   uint32_t bins_per_block = 0;
   uint32_t ring_stages = 0;      // kCluster: of the MulticastRing before the counters.
   bool edges_in_shared = false;  // Whether tables of edges are copied to shared memory.
-  bool in_windows = false;       // kShared with weights: whether they are summed in windows.
+  uint32_t window_words = 0;     // kShared, kParts with weights: words of a sum in a window.
+  uint32_t escape_words = 0;     // Before these sums.
   uint32_t cell_count = 0;       // Cells by which bins are found; 0 where they are not.
   uint32_t shared_bytes = 0;     // Dynamic shared memory of a block.
 };
@@ -71,6 +80,13 @@ struct HistogramStrategy {
 inline constexpr uint32_t kHistogramPartAlignment = 16;
 // A block's counters for samples in none of its bins: before these, and behind them.
 inline constexpr uint32_t kHistogramOutsideCounters = 2;
+// Sums of weights in windows beside those of bins: one for each lane that has nothing to add, and
+// one that keeps the words of a sum in different banks.
+inline constexpr uint32_t kWindowSpareSums = 33;
+// Sums of weights in windows that have fewer words than they might.
+inline constexpr uint32_t kWeightEscapes = 32;
+inline constexpr uint32_t kWeightEscapeWords =
+    kWeightEscapes + (kWeightEscapes + kWindowSpareSums) * kWindowWordsMax;
 constexpr uint64_t HistogramPartBytes(uint64_t size_bytes) {
   return (size_bytes + kHistogramPartAlignment - 1) / kHistogramPartAlignment *
          kHistogramPartAlignment;

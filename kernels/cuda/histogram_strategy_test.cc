@@ -1,6 +1,7 @@
 // The choice of a strategy, without a device.
 #include "kernels/cuda/histogram_strategy.h"
 
+#include <tuple>
 #include <utility>
 
 #include "gtest/gtest.h"
@@ -154,14 +155,43 @@ TEST(HistogramStrategyTest, FewSumsOfWeightsHaveCopies) {
 TEST(HistogramStrategyTest, WindowsTakeLessRoomThanSums) {
   HistogramShape shape = ShapeOf(16'384, 11);
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
-  shape.has_windows = true;
+  EXPECT_EQ(Choose(shape, kHopper).window_words, 0);
+  constexpr uint32_t kEscapeWords = 552;
+  shape.window_words = {3, 8, kEscapeWords};
   const HistogramStrategy strategy = Choose(shape, kHopper);
   EXPECT_EQ(strategy.method, HistogramMethod::kShared);
-  EXPECT_TRUE(strategy.in_windows);
-  EXPECT_EQ(strategy.shared_bytes, 16'384 * 12);
-  shape.bin_count = 16;
-  EXPECT_EQ(Choose(shape, kHopper).copies, 32);
-  shape.bin_count = 20'000;
+  EXPECT_EQ(strategy.window_words, 3);
+  EXPECT_EQ(strategy.escape_words, kEscapeWords);
+  EXPECT_EQ(strategy.shared_bytes, HistogramPartBytes(4 * (kEscapeWords + 16'417 * 3)));
+}
+
+TEST(HistogramStrategyTest, WindowsHaveTheWordsThatThereIsRoomFor) {
+  HistogramShape shape = ShapeOf(16, 11);
+  shape.window_words = {3, 8, 552};
+  for (const auto& [bins, words, copies] :
+       {std::tuple(16, 8, 32), {1024, 8, 4}, {4096, 8, 1}, {8192, 6, 1}, {16'384, 3, 1}}) {
+    shape.bin_count = bins;
+    const HistogramStrategy strategy = Choose(shape, kHopper);
+    EXPECT_EQ(strategy.method, HistogramMethod::kShared) << bins;
+    EXPECT_EQ(strategy.window_words, words) << bins;
+    EXPECT_EQ(strategy.copies, copies) << bins;
+    EXPECT_LE(strategy.shared_bytes, kHopper.shared_bytes_max) << bins;
+  }
+}
+
+TEST(HistogramStrategyTest, WindowsAreDealtOutInParts) {
+  HistogramShape shape = ShapeOf(57'344, 11);
+  shape.window_words = {3, 8, 552};
+  const HistogramStrategy strategy = Choose(shape, kHopper);
+  EXPECT_EQ(strategy.method, HistogramMethod::kParts);
+  EXPECT_EQ(strategy.part_count, 3);
+  EXPECT_EQ(strategy.window_words, 3);
+  EXPECT_LE(strategy.shared_bytes, kHopper.shared_bytes_max);
+  // Sums of weights of 8 bits take a word.
+  shape.window_words = {1, 1, 0};
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kShared);
+  EXPECT_EQ(Choose(shape, kHopper).shared_bytes, HistogramPartBytes(4 * 57'377));
+  shape.bin_count = 1'048'576;
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
 }
 
@@ -211,6 +241,7 @@ TEST(HistogramStrategyTest, NothingNeedsMoreSharedMemoryThanThereIs) {
                                .edge_count = edges,
                                .weight_words = weight_words};
           EXPECT_LE(Choose(shape, limits).shared_bytes, limits.shared_bytes_max);
+          if (weight_words > 0) shape.window_words = {3, 8, 552};
           shape.has_cells = weight_words == 0;
           shape.can_split = weight_words == 0;
           EXPECT_LE(Choose(shape, limits).shared_bytes, limits.shared_bytes_max);

@@ -60,6 +60,7 @@ __device__ inline uint32_t SamplesBeforeVectors(const void* array) {
 // turns of vectors in it, and what is left before and after them.
 template <class T, uint32_t kArrays = 1, uint32_t kTurnRows = kTurnVectors / kArrays>
 struct TurnRange {
+  using Row = VectorRow<kArrays>;
   static constexpr uint32_t kRows = kTurnRows;  // Vectors of each lane and array.
   static constexpr uint32_t kTurnSamples = kVectorSamples<T> * kRows * kWarpLanes;
 
@@ -94,8 +95,8 @@ struct TurnRange {
   __device__ const uint4* Of(uint32_t turn) const { return vectors + turn * stride; }
 
   // Row k of those that begin at `first`.
-  __device__ VectorRow<kArrays> Load(const uint4* first, uint32_t k) const {
-    VectorRow<kArrays> row;
+  __device__ Row Load(const uint4* first, uint32_t k) const {
+    Row row;
 #pragma unroll
     for (uint32_t a = 0; a < kArrays; ++a) {
       row.of[a] = first[k * kWarpLanes + a * second_distance];
@@ -130,13 +131,14 @@ __device__ inline uint32_t DrawTurn(uint32_t* drawn) {
 
 // Calls visit(row) for all rows of the turns [begin, end) that this warp draws from `drawn`, in
 // shared memory, which is `begin` plus the number of warps at first. Draws one turn ahead of the
-// one that is loaded, so that nothing waits for the draw.
-template <class T, uint32_t kArrays, uint32_t kRows, class Visit>
-__device__ inline void VisitTurns(const TurnRange<T, kArrays, kRows>& range, uint32_t begin,
-                                  uint32_t end, uint32_t* drawn, Visit&& visit) {
+// one that is loaded, so that nothing waits for the draw. `range` is a TurnRange or like one.
+template <class Range, class Visit>
+__device__ inline void VisitTurns(const Range& range, uint32_t begin, uint32_t end, uint32_t* drawn,
+                                  Visit&& visit) {
+  constexpr uint32_t kRows = Range::kRows;
   uint32_t turn = begin + threadIdx.x / kWarpLanes;
   if (turn >= end) return;
-  VectorRow<kArrays> rows[kRows];
+  typename Range::Row rows[kRows];
 #pragma unroll
   for (uint32_t k = 0; k < kRows; ++k) rows[k] = range.Load(range.Of(turn), k);
   uint32_t next = DrawTurn(drawn);
@@ -147,7 +149,7 @@ __device__ inline void VisitTurns(const TurnRange<T, kArrays, kRows>& range, uin
     const uint32_t after_next = DrawTurn(drawn);
 #pragma unroll
     for (uint32_t k = 0; k < kRows; ++k) {
-      const VectorRow<kArrays> row = rows[k];
+      const typename Range::Row row = rows[k];
       rows[k] = range.Load(at, k);
       visit(row);
     }
@@ -160,10 +162,9 @@ __device__ inline void VisitTurns(const TurnRange<T, kArrays, kRows>& range, uin
 // Calls visit(row) for the rows of all turns of the block, and flush() after every
 // `turns_per_flush` of them and at the end. All threads of the block; `drawn` is one word of its
 // shared memory.
-template <class T, uint32_t kArrays, uint32_t kRows, class Visit, class Flush>
-__device__ inline void VisitTurnsAndFlush(const TurnRange<T, kArrays, kRows>& range,
-                                          uint64_t turns_per_flush, uint32_t* drawn, Visit&& visit,
-                                          Flush&& flush) {
+template <class Range, class Visit, class Flush>
+__device__ inline void VisitTurnsAndFlush(const Range& range, uint64_t turns_per_flush,
+                                          uint32_t* drawn, Visit&& visit, Flush&& flush) {
   uint64_t begin = 0;
   do {
     const uint64_t end = min(begin + turns_per_flush, uint64_t{range.count});

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/conformance/weight_oracle.h"
@@ -105,8 +106,11 @@ using WeightTypes = ::testing::Types<int8_t, int16_t, int32_t, int64_t, uint8_t,
                                      uint64_t, Float16, Bfloat16, float, double>;
 TYPED_TEST_SUITE(HistogramWeightsDeviceTest, WeightTypes);
 
+constexpr HistogramMethod kWeightMethods[] = {HistogramMethod::kShared, HistogramMethod::kParts,
+                                              HistogramMethod::kGlobal};
+
 TYPED_TEST(HistogramWeightsDeviceTest, EveryStrategy) {
-  for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kGlobal}) {
+  for (const HistogramMethod method : kWeightMethods) {
     for (const Distribution distribution : kDistributions) {
       // Several copies, one copy, and more than shared memory holds.
       for (const uint64_t bins : {5, 400, 2500, 30'000}) {
@@ -121,14 +125,14 @@ TYPED_TEST(HistogramWeightsDeviceTest, EveryStrategy) {
 }
 
 TYPED_TEST(HistogramWeightsDeviceTest, FlushesAndLaunches) {
-  for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kGlobal}) {
+  for (const HistogramMethod method : kWeightMethods) {
     this->Check(Distribution::kSkewed, 200, 1, {.method = method, .samples_per_flush = 5000});
     this->Check(Distribution::kSkewed, 200, 3, {.method = method, .samples_per_launch = 7000});
   }
 }
 
 TYPED_TEST(HistogramWeightsDeviceTest, SeveralPasses) {
-  for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kGlobal}) {
+  for (const HistogramMethod method : kWeightMethods) {
     for (const uint32_t channels : {1, 2}) {
       // From a few bins at once down to a single one.
       for (const uint64_t bytes : {20'000, 1}) {
@@ -139,8 +143,12 @@ TYPED_TEST(HistogramWeightsDeviceTest, SeveralPasses) {
   }
 }
 
-// Of which most fit a window (numerics/weight_window.h), or its lower one, or neither.
+// Of which most fit a window (numerics/weight_window.h), or some, or none.
+constexpr int kWindowWeightKinds = 12;
 std::vector<float> WindowWeights(int kind, uint64_t count) {
+  constexpr float kMax = std::numeric_limits<float>::max();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kLeast = std::numeric_limits<float>::denorm_min();
   std::mt19937_64 random(kind);
   std::vector<float> weights(count);
   for (uint64_t i = 0; i < count; ++i) {
@@ -153,6 +161,16 @@ std::vector<float> WindowWeights(int kind, uint64_t count) {
         break;
       case 3: weights[i] = static_cast<float>((u - 0.5) * 1e-36); break;
       case 4: weights[i] = static_cast<float>((u - 0.5) * 6e38); break;
+      // Every power of two, subnormal numbers alone, and sums that are about 0 again and again.
+      case 5:
+        weights[i] = std::ldexp(u < 0.5 ? -1.0F : 1.0F, static_cast<int>(random() % 277) - 149);
+        break;
+      case 6: weights[i] = static_cast<float>((u - 0.5) * 0x1p24) * kLeast; break;
+      case 7: weights[i] = i % 2 == 0 ? 3.25e-3F : -3.25e-3F; break;
+      case 8: weights[i] = i % 2 == 0 ? kMax : -kLeast; break;
+      // All bits set, and what is rarely anything but 0.
+      case 9: weights[i] = 0xFF'FFFF; break;
+      case 10: weights[i] = i % 5000 == 4999 ? (i % 3 == 0 ? kInfinity : -1.5F) : 0.0F; break;
       default: weights[i] = i % 1000 == 7 ? -1e9F : i % 3 == 0 ? -0.0F : 0.75F; break;
     }
   }
@@ -161,16 +179,56 @@ std::vector<float> WindowWeights(int kind, uint64_t count) {
 
 using HistogramFloatWeightsDeviceTest = HistogramWeightsDeviceTest<float>;
 TEST_F(HistogramFloatWeightsDeviceTest, WindowsOfAnyWeights) {
-  for (int kind = 0; kind < 6; ++kind) {
+  for (int kind = 0; kind < kWindowWeightKinds; ++kind) {
     for (const Distribution distribution : kDistributions) {
       for (const uint64_t bins : {3, 1000, 16'384}) {
         SCOPED_TRACE(testing::Message()
                      << "weights " << kind << ", " << bins << " bins, distribution "
                      << static_cast<int>(distribution));
-        Check(distribution, bins, 1, {.method = HistogramMethod::kShared},
-              WindowWeights(kind, kSampleCount));
-        if (HasFailure()) return;
+        for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kParts}) {
+          Check(distribution, bins, 1, {.method = method}, WindowWeights(kind, kSampleCount));
+          if (HasFailure()) return;
+        }
       }
+    }
+  }
+}
+
+// So many that blocks add up their sums more than once: 2^23 samples is as many as one takes.
+template <class W>
+class HistogramEqualWeightsDeviceTest : public HistogramDeviceTest {};
+using EqualWeightTypes = ::testing::Types<float, uint8_t, int8_t, uint16_t, int32_t, uint32_t>;
+TYPED_TEST_SUITE(HistogramEqualWeightsDeviceTest, EqualWeightTypes);
+
+TYPED_TEST(HistogramEqualWeightsDeviceTest, OfOneBin) {
+  using W = TypeParam;
+  constexpr uint64_t kCount = (uint64_t{1} << 31) + 1234;
+  if (this->FreeBytes() < kCount * (sizeof(uint32_t) + sizeof(W)) + (uint64_t{1} << 30)) {
+    GTEST_SKIP() << "not enough device memory";
+  }
+  const DeviceArray<int32_t> samples(kCount);
+  const DeviceArray<W> weights(kCount);
+  ASSERT_EQ(cudaMemset(samples.data(), 0, kCount * sizeof(int32_t)), cudaSuccess);
+  // All bits set, but for NaN; and so negative numbers of signed types.
+  for (const int byte : {0x7F, 0xFE, 0x01}) {
+    if (std::is_same_v<W, float> && byte == 0x7F) continue;
+    W weight;
+    std::memset(&weight, byte, sizeof(W));
+    ASSERT_EQ(cudaMemset(weights.data(), byte, kCount * sizeof(W)), cudaSuccess);
+    for (const uint64_t bins : {3, 1500, 16'384}) {
+      HistogramSpec spec = SpecOf({IntegerBinsSpec{0, bins}});
+      spec.weight_type = kElementTypeOf<W>;
+      const auto plan =
+          PlanHistogram(ArrayDescription::Vector(ElementType::kInt32, kCount), spec, bins);
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      const auto result =
+          this->Count(*plan, {{samples.data(), kCount}, {}, {weights.data(), kCount}},
+                      {.method = HistogramMethod::kShared});
+      ASSERT_TRUE(result.ok()) << result.status();
+      // 32 bits of a weight and 32 of their number: of a long double's 64.
+      const long double sum = static_cast<long double>(weight) * kCount;
+      EXPECT_EQ(result->channels[0].weight_sums[0], static_cast<double>(sum)) << bins;
+      EXPECT_EQ(result->channels[0].weight_sums[1], 0) << bins;
     }
   }
 }

@@ -1,10 +1,11 @@
-// Sums of float32 weights of one channel in each block's shared memory, as fixed-point numbers
-// (numerics/weight_window.h) of three words. Weights that no such number is equal to, and samples
-// whose bins were not sure, are added in device memory.
+// Sums of float32 and integer weights of one channel in each block's shared memory, in windows of
+// words. What is in none is added in device memory.
 #include "kernels/cuda/histogram_locators.cuh"
 #include "kernels/cuda/histogram_outcomes.cuh"
 #include "kernels/cuda/histogram_strategy.h"
-#include "kernels/cuda/histogram_turns.cuh"
+#include "kernels/cuda/histogram_weight_escapes.cuh"
+#include "kernels/cuda/histogram_weight_turns.cuh"
+#include "kernels/cuda/histogram_weight_words.cuh"
 #include "kernels/cuda/histogram_weights.cuh"
 #include "kernels/numerics/weight_window.h"
 
@@ -12,72 +13,14 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-// Of a block, before sums are added up: see kWindowNumberBits.
-constexpr uint64_t kSamplesPerFlushMax = uint64_t{1} << 23;
+// Of a block, before sums are added up; and no more than 2^23 with those that are in no turn.
+constexpr uint64_t kSamplesPerFlushMax = (uint64_t{1} << 23) - (uint64_t{1} << 12);
 
-// The block's sums: (high * 2^32 + middle) units of the window, and low of the lower one. The
-// copies of a sum stand side by side, each for other lanes of a warp.
-class WindowSums {
- public:
-  __device__ WindowSums(const HistogramArguments& arguments, uint32_t* words)
-      : count_(arguments.bins_per_block),
-        copies_(arguments.copies),
-        own_(threadIdx.x & (arguments.copies - 1)),
-        lows_(words),
-        middles_(words + count_ * copies_),
-        highs_(words + 2 * count_ * copies_) {}
-
-  __device__ uint32_t copies() const { return copies_; }
-
-  __device__ void Clear() {
-    for (uint32_t i = threadIdx.x; i < 3 * count_ * copies_; i += blockDim.x) lows_[i] = 0;
-  }
-
-  // Adds high * 2^32 + low units.
-  __device__ void Add(uint32_t bin, int32_t high, uint32_t low) {
-    const uint32_t i = bin * copies_ + own_;
-    const uint32_t carry = atomicAdd(&middles_[i], low) > ~low ? 1 : 0;
-    const uint32_t rest = static_cast<uint32_t>(high) + carry;
-    if (rest != 0) atomicAdd(&highs_[i], rest);
-  }
-
-  // The same in units of the lower window.
-  __device__ void AddLower(uint32_t bin, int32_t high, uint32_t low) {
-    const uint32_t i = bin * copies_ + own_;
-    const uint32_t carry = atomicAdd(&lows_[i], low) > ~low ? 1 : 0;
-    const int64_t rest = int64_t{high} + carry;
-    if (rest != 0) Add(bin, static_cast<int32_t>(rest >> 32), static_cast<uint32_t>(rest));
-  }
-
-  // Calls add(bin, units, lower_units) for each bin that has any, and clears all.
-  template <class AddUnits>
-  __device__ void Flush(AddUnits&& add) {
-    for (uint32_t bin = threadIdx.x; bin < count_; bin += blockDim.x) {
-      uint64_t units = 0;
-      uint64_t lower = 0;
-      for (uint32_t c = 0; c < copies_; ++c) {
-        const uint32_t i = bin * copies_ + ((c + threadIdx.x) & (copies_ - 1));
-        units += uint64_t{highs_[i]} << 32 | middles_[i];
-        lower += lows_[i];
-        lows_[i] = middles_[i] = highs_[i] = 0;
-      }
-      if ((units | lower) != 0) add(bin, static_cast<int64_t>(units), static_cast<int64_t>(lower));
-    }
-  }
-
- private:
-  const uint32_t count_;
-  const uint32_t copies_;
-  const uint32_t own_;
-  uint32_t* const lows_;
-  uint32_t* const middles_;
-  uint32_t* const highs_;
-};
-
-// The window for weights like some of them, from everywhere. All threads of the block; `largest` is
-// a word of its shared memory.
-__device__ WeightWindow FindWindow(const HistogramArguments& arguments, uint32_t* largest) {
+// The bits, without the sign, of the largest of some of the weights from everywhere. All threads of
+// the block; `largest` is a word of its shared memory.
+__device__ uint32_t LargestOfSome(const HistogramArguments& arguments, uint32_t* largest) {
   constexpr uint32_t kInfinityBits = 0x7F80'0000;
+  constexpr uint32_t kOneBits = 0x3F80'0000;
   if (threadIdx.x == 0) *largest = 0;
   __syncthreads();
   if (threadIdx.x < arguments.sample_count) {
@@ -88,144 +31,229 @@ __device__ WeightWindow FindWindow(const HistogramArguments& arguments, uint32_t
     if (bits < kInfinityBits) atomicMax(largest, bits);
   }
   __syncthreads();
-  return WindowFor(*largest);
+  if (threadIdx.x == 0 && *largest == 0) *largest = kOneBits;  // As likely as others.
+  __syncthreads();
+  return *largest;
 }
 
-template <class T>
+// Adds a weight that is outside of the window, or not finite. A call, so that what it takes is no
+// burden to the others.
+__device__ __noinline__ void AddOutside(const HistogramArguments& arguments, uint32_t* memory,
+                                        uint32_t largest_bits, uint32_t bin, uint32_t bits) {
+  GlobalSums totals(arguments);
+  if (WeightEscapes(memory, largest_bits).Add(bin, bits) || !totals.Has(bin)) return;
+  AddWeight(totals, bin, WeightOf(std::bit_cast<float>(bits)), arguments.flags_kept);
+}
+
+class Float32Weights {
+ public:
+  using Element = float;
+
+  // All threads of the block; `memory` is for WeightEscapes, `largest` another word of its shared
+  // memory.
+  __device__ Float32Weights(const HistogramArguments& arguments, uint32_t* memory,
+                            uint32_t* largest)
+      : memory_(memory),
+        largest_(largest),
+        window_(WindowFor(LargestOfSome(arguments, largest), arguments.window_words)) {}
+
+  __device__ WindowNumber NumberOf(uint32_t bits) const { return NumberInWindow(bits, window_); }
+  __device__ int32_t origin() const { return window_.origin; }
+  __device__ void AddOutside(const HistogramArguments& arguments, uint32_t bin,
+                             uint32_t bits) const {
+    cuda::AddOutside(arguments, memory_, *largest_, bin, bits);
+  }
+  __device__ WeightEscapes escapes() const { return WeightEscapes(memory_, *largest_); }
+
+ private:
+  uint32_t* const memory_;
+  const uint32_t* const largest_;
+  const WeightWindow window_;
+};
+
+// Of an integer type as wide as the unsigned type E, which tells that all fit.
+template <class E>
+class IntegerWeights {
+ public:
+  using Element = E;
+
+  __device__ IntegerWeights(const HistogramArguments& arguments, uint32_t*, uint32_t*)
+      : sign_(IsSigned(arguments.weight_type) ? uint32_t{1} << (8 * sizeof(E) - 1) : 0) {}
+
+  __device__ WindowNumber NumberOf(uint32_t bits) const { return NumberOfInteger(ValueOf(bits)); }
+  __device__ int32_t origin() const { return 0; }
+
+ private:
+  __device__ int64_t ValueOf(uint32_t bits) const {
+    return static_cast<int64_t>(bits ^ sign_) - sign_;
+  }
+
+  const uint32_t sign_;
+};
+
+template <class T, class Weights>
 class WindowCounter {
  public:
-  __device__ WindowCounter(const HistogramArguments& arguments, const WeightWindow& window,
-                           WindowSums& sums, SharedOutcomes& outcomes)
+  using Row = typename WeightedTurnRange<T, typename Weights::Element>::Row;
+
+  __device__ WindowCounter(const HistogramArguments& arguments, Weights& weights,
+                           const BinRange& bins, WeightWords& sums, SharedOutcomes& outcomes)
       : arguments_(arguments),
         locator_(arguments),
-        window_(window),
+        weights_(weights),
+        bins_(bins),
         sums_(sums),
+        idle_(sums.IdlePlace()),
         totals_(arguments),
         outcomes_(outcomes) {}
 
   // All lanes of a warp.
-  __device__ void Count(const VectorRow<2>& row) {
+  __device__ void Count(const Row& row) {
     constexpr uint32_t kSamples = kVectorSamples<T>;
+    uint32_t places[kSamples];
+    int32_t rests[kSamples];
     uint32_t left = 0;
+    // Lanes that share a copy would wait for each other where all have one sum, as those of sorted
+    // samples do: most probably all samples of the row.
+    bool joins = sums_.copies() < kWaitingCopies;
 #pragma unroll
     for (uint32_t j = 0; j < kSamples; ++j) {
-      if (!CountInWindow(PointOf<T>(row, j), SampleOf<float>(row.of[1], j))) {
-        left |= uint32_t{1} << j;
-      }
+      const auto guess = locator_.Guess(PointOf<T>(row.samples, j));
+      const bool is_sure = locator_.IsSure(guess);
+      const uint32_t sum = guess.bin - bins_.first;
+      const bool is_here = sum < bins_.count;
+      const WindowNumber number = weights_.NumberOf(BitsOf(row, j));
+      if (!is_sure | (is_here & !number.fits)) left |= uint32_t{1} << j;
+      const bool is_added = is_sure & is_here & number.fits;
+      places[j] = is_added ? sums_.PlaceOf(sum, number.word) : idle_;
+      uint32_t low = is_added ? number.low : 0;
+      int32_t high = is_added ? number.high : 0;
+      if (joins) joins = Join(places[j], low, high);
+      rests[j] = sums_.AddLow(places[j], low, high);
     }
+    if constexpr (kHaveRests) sums_.AddRests(places, rests);
 #pragma unroll 1
     for (; left != 0; left &= left - 1) {
       const uint32_t j = static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1;
-      CountInTotals(PointOf<T>(row, j), SampleOf<float>(row.of[1], j));
+      CountSlowly(PointOf<T>(row.samples, j), BitsOf(row, j));
     }
   }
 
-  // Of any weight; one thread's.
-  __device__ void CountInTotals(const SamplePoint<T>& point, float weight) {
+  // Of any sample and weight; one thread's.
+  __device__ void CountSlowly(const SamplePoint<T>& point, uint32_t weight_bits) {
     const Placement placement = locator_.Resolve(locator_.Guess(point), point);
-    if (placement.outcome != 0) outcomes_.Count(0, placement.outcome);
-    if (placement.bin < 0 || !totals_.Has(static_cast<uint64_t>(placement.bin))) return;
-    AddWeight(totals_, static_cast<uint64_t>(placement.bin), WeightOf(weight),
-              arguments_.flags_kept);
+    if (placement.outcome != 0 && bins_.is_first()) outcomes_.Count(0, placement.outcome);
+    if (placement.bin < 0) return;
+    const uint32_t bin = static_cast<uint32_t>(placement.bin);
+    const uint32_t sum = bin - bins_.first;
+    if (sum >= bins_.count) return;
+    const WindowNumber number = weights_.NumberOf(weight_bits);
+    if (number.fits) {
+      sums_.Add(sum, number);
+      return;
+    }
+    if constexpr (kMayNotFit) {
+      weights_.AddOutside(arguments_, bin, weight_bits);
+    }
   }
 
   // All threads of the block.
   __device__ void Flush() {
-    sums_.Flush([&](uint32_t bin, int64_t units, int64_t lower) {
-      if (!totals_.Has(bin)) return;
-      AddInteger(bin, units, window_.position);
-      AddInteger(bin, lower, window_.position - kLowerWindowBits);
-    });
+    for (uint32_t i = threadIdx.x; i < bins_.count; i += blockDim.x) {
+      const uint64_t bin = bins_.first + i;
+      if (totals_.Has(bin)) sums_.FlushSum(i, bin, weights_.origin(), totals_);
+    }
+    if constexpr (kMayNotFit) weights_.escapes().Flush(totals_);
     if (arguments_.outcomes != nullptr) outcomes_.Flush(arguments_);
   }
 
  private:
-  // False where the sample is not counted.
-  __device__ bool CountInWindow(const SamplePoint<T>& point, float weight) {
-    const auto guess = locator_.Guess(point);
-    const double wide = weight;
-    const WindowNumber number = NumberInWindow(wide, window_.scale);
-    const bool fits = locator_.IsSure(guess) & number.is_exact;
-    // Lanes that share a copy would wait for each other where all have one bin, as those of sorted
-    // samples do.
-    if (sums_.copies() < kWarpLanes) {
-      const uint32_t first_bin = __shfl_sync(~0u, guess.bin, 0);
-      if (__all_sync(~0u, fits && guess.bin == first_bin)) {
-        CountTogether(guess.bin, number);
-        return true;
-      }
-    }
-    if (fits) {
-      sums_.Add(guess.bin, number.high, number.low);
-      return true;
-    }
-    if (!locator_.IsSure(guess)) return false;
-    constexpr double kLowerUnits = uint64_t{1} << kLowerWindowBits;
-    const WindowNumber lower = NumberInWindow(wide, window_.scale * kLowerUnits);
-    if (lower.is_exact) sums_.AddLower(guess.bin, lower.high, lower.low);
-    return lower.is_exact;
+  static constexpr bool kMayNotFit = std::is_same_v<Weights, Float32Weights>;
+  // Sums of weights of 8 bits have one word: see kSamplesPerFlushMax.
+  static constexpr bool kHaveRests = sizeof(typename Weights::Element) > 1;
+  static constexpr uint32_t kWaitingCopies = 8;
+
+  __device__ static uint32_t BitsOf(const Row& row, uint32_t j) {
+    return WeightBits<typename Weights::Element>(row.weights, j);
   }
 
-  __device__ void CountTogether(uint32_t bin, const WindowNumber& number) {
-    const int64_t high = __reduce_add_sync(~0u, number.high);
-    const int64_t middle = __reduce_add_sync(~0u, static_cast<int>(number.low >> 16));
-    const int64_t low = __reduce_add_sync(~0u, static_cast<int>(number.low & 0xFFFF));
-    if (threadIdx.x % kWarpLanes != 0) return;
-    const int64_t sum = high * (int64_t{1} << 32) + middle * (int64_t{1} << 16) + low;
-    if (sum != 0) sums_.Add(bin, static_cast<int32_t>(sum >> 32), static_cast<uint32_t>(sum));
-  }
-
-  __device__ void AddInteger(uint32_t bin, int64_t value, uint32_t position) {
-    const bool negative = value < 0;
-    const uint64_t magnitude =
-        negative ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
-    ForEachDigit<64>(magnitude, position, negative, [&](uint32_t digit, int64_t piece) {
-      if (piece != 0) totals_.AddDigit(bin, digit, piece);
-    });
+  // Gives the first lane all numbers, if they are of one place, and small; else false. All lanes of
+  // a warp.
+  __device__ static bool Join(uint32_t place, uint32_t& low, int32_t& high) {
+    constexpr uint32_t kSmall = uint32_t{1} << 26;
+    const bool is_small = (low + kSmall < 2 * kSmall) & (high == static_cast<int32_t>(low) >> 31);
+    if (!__all_sync(~0u, is_small & (place == __shfl_sync(~0u, place, 0)))) return false;
+    const int32_t sum = __reduce_add_sync(~0u, static_cast<int32_t>(low));
+    const bool is_first = threadIdx.x % kWarpLanes == 0;
+    low = is_first ? static_cast<uint32_t>(sum) : 0;
+    high = is_first ? sum >> 31 : 0;
+    return true;
   }
 
   const HistogramArguments& arguments_;
   const AxisLocator<false> locator_;
-  const WeightWindow window_;
-  WindowSums& sums_;
+  Weights& weights_;
+  const BinRange bins_;
+  WeightWords& sums_;
+  const uint32_t idle_;
   GlobalSums totals_;
   SharedOutcomes& outcomes_;
 };
 
-template <class T>
+template <class T, class Weights>
 __global__ void __launch_bounds__(kHistogramThreads)
     SumInWindows(const __grid_constant__ HistogramArguments arguments) {
+  using W = typename Weights::Element;
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
-  __shared__ uint32_t word;  // The largest weight first, then the turns that are drawn.
+  __shared__ uint32_t drawn;
+  __shared__ uint32_t largest;
   __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
+  uint32_t* const memory = reinterpret_cast<uint32_t*>(shared);
+  const BinRange bins = BinRange::Of(arguments);
   SharedOutcomes outcomes(outcome_counts);
-  WindowSums sums(arguments, reinterpret_cast<uint32_t*>(shared));
+  WeightWords sums(memory + arguments.escape_words, arguments.bins_per_block,
+                   arguments.window_words, arguments.copies);
+  Weights weights(arguments, memory, &largest);
   sums.Clear();
   outcomes.Clear();
-  const WeightWindow window = FindWindow(arguments, &word);
+  if constexpr (std::is_same_v<Weights, Float32Weights>) weights.escapes().Clear();
   __syncthreads();
-  const BlockShare block = BlockShare::Of(1);
-  const TurnRange<T, 2> range(arguments.samples, arguments.weights, arguments.sample_count, block);
-  WindowCounter<T> counter(arguments, window, sums, outcomes);
+  const BlockShare block = BlockShare::Of(arguments.part_count);
+  const WeightedTurnRange<T, W> range(arguments.samples, arguments.weights, arguments.sample_count,
+                                      block);
+  WindowCounter<T, Weights> counter(arguments, weights, bins, sums, outcomes);
   if (block.rank == 0) {
     range.VisitRest([&](uint64_t i) {
-      counter.CountInTotals(PointAt<T, 1>(arguments, i),
-                            static_cast<const float*>(arguments.weights)[i]);
+      using Bits = std::conditional_t<sizeof(W) == 4, uint32_t, W>;
+      counter.CountSlowly(PointAt<T, 1>(arguments, i),
+                          static_cast<const Bits*>(arguments.weights)[i]);
     });
   }
   const uint64_t turns_max = kSamplesPerFlushMax / range.kTurnSamples;
   VisitTurnsAndFlush(
-      range, min(arguments.TurnsPerFlush(range.kTurnSamples), turns_max), &word,
-      [&](const VectorRow<2>& row) { counter.Count(row); }, [&] { counter.Flush(); });
+      range, min(arguments.TurnsPerFlush(range.kTurnSamples), turns_max), &drawn,
+      [&](const auto& row) { counter.Count(row); }, [&] { counter.Flush(); });
+}
+
+template <class T>
+HistogramKernel KernelFor(ElementType weight_type) {
+  if (weight_type == ElementType::kFloat32) return SumInWindows<T, Float32Weights>;
+  if (IsFloatingPoint(weight_type)) return nullptr;
+  switch (ElementSize(weight_type)) {
+    case 1: return SumInWindows<T, IntegerWeights<uint8_t>>;
+    case 2: return SumInWindows<T, IntegerWeights<uint16_t>>;
+    case 4: return SumInWindows<T, IntegerWeights<uint32_t>>;
+    default: return nullptr;
+  }
 }
 
 }  // namespace
 
-HistogramKernel FindWindowWeightsKernel(ElementType type) {
+HistogramKernel FindWindowWeightsKernel(ElementType type, ElementType weight_type) {
   switch (type) {
-    case ElementType::kFloat32: return SumInWindows<float>;
-    case ElementType::kInt32: return SumInWindows<int32_t>;
-    case ElementType::kUint32: return SumInWindows<uint32_t>;
+    case ElementType::kFloat32: return KernelFor<float>(weight_type);
+    case ElementType::kInt32: return KernelFor<int32_t>(weight_type);
+    case ElementType::kUint32: return KernelFor<uint32_t>(weight_type);
     default: return nullptr;
   }
 }

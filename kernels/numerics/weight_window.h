@@ -1,59 +1,80 @@
-// Float32 weights as fixed-point numbers: most of an array's are multiples of one small power of
-// two and not much larger than its largest, so that a sum of few words holds them exactly.
+// Weights as integers of few words. A bin's sum is a number of 32-bit words in a window of binary
+// places that reaches from a little above an array's largest weights as far down as there are words
+// for: 34 binades with three of them, all that there are with eight and weights of usual size.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_WEIGHT_WINDOW_H_
 #define GRIDFOLD_KERNELS_NUMERICS_WEIGHT_WINDOW_H_
 
-#include <bit>
-#include <cmath>
 #include <cstdint>
 
 #include "kernels/numerics/host_device.h"
 
 namespace gridfold::kernels {
 
-// high * 2^32 + low units; what does not fit is not exact, and any number.
+inline constexpr int kWindowWordBits = 32;
+inline constexpr uint32_t kWindowWordsMin = 3;
+inline constexpr uint32_t kWindowWordsMax = 8;
+
+// A word of sums that are 0: far from both ends, so that sums near 0 do not carry to and fro.
+inline constexpr uint32_t kWindowWordZero = 0x8000'0000;
+
+// (high * 2^32 + low) * 2^(32 * word) units of the window; what does not fit is any number.
 struct WindowNumber {
-  int32_t high;
+  uint32_t word;
   uint32_t low;
-  bool is_exact;
+  int32_t high;
+  bool fits;
 };
 
-// Numbers below this many units in size are exact, so that 2^23 of them sum up to less than 2^63.
-inline constexpr int kWindowNumberBits = 39;
-// Units of the window are so many bits above those of the lower one.
-inline constexpr int kLowerWindowBits = 32;
-
+// Of sums of 2^23 float32 weights each.
 struct WeightWindow {
-  double scale = 1;       // Units per 1, a power of two.
-  uint32_t position = 0;  // A unit is 2^position times the least float; at least kLowerWindowBits.
+  int32_t origin = 0;      // A unit is 2^origin times the least float.
+  uint32_t place_max = 0;  // Least significant places of weights that fit, from the origin on.
 };
 
-// The window for weights up to the one with these bits, without the sign, or twice that.
-GRIDFOLD_HD inline WeightWindow WindowFor(uint32_t largest_bits) {
+// The window of so many words for weights up to the one with these bits, without the sign, or 2^14
+// times that. Weights near it are below 2^26 units of their word, so that few carry.
+GRIDFOLD_HD inline WeightWindow WindowFor(uint32_t largest_bits, uint32_t words) {
   constexpr int kFractionBits = 23;
-  constexpr int kBias = 127;
-  constexpr int kLeastExponent = -149;
-  const int exponent = static_cast<int>(largest_bits >> kFractionBits) - kBias;
-  const int wanted = exponent + 2 - kWindowNumberBits;
-  constexpr int kUnitMin = kLeastExponent + kLowerWindowBits;
-  const int unit = wanted > kUnitMin ? wanted : kUnitMin;
-  // By its bits: ldexp is a loop on a device.
-  const uint64_t scale_bits = static_cast<uint64_t>(1023 - unit) << 52;
-  return {std::bit_cast<double>(scale_bits), static_cast<uint32_t>(unit - kLeastExponent)};
+  constexpr int kSumBits = 48;  // 24 of a weight, 23 of their number, and a sign.
+  constexpr int kPlacesAboveLargest = 14;
+  constexpr int kFinitePlaceMax = 253;
+  const int exponent = static_cast<int>(largest_bits >> kFractionBits);
+  const int place = exponent > 0 ? exponent - 1 : 0;
+  const int place_max = static_cast<int>(words) * kWindowWordBits - kSumBits;
+  const int origin = place + kPlacesAboveLargest - place_max;
+  const int finite_max = kFinitePlaceMax - origin;
+  return {origin, static_cast<uint32_t>(place_max < finite_max ? place_max : finite_max)};
 }
 
-// The weight in units of a window with this scale.
-GRIDFOLD_HD inline WindowNumber NumberInWindow(double weight, double scale) {
-  // A double of [2^52, 2^53) is an integer, which its low bits are.
-  constexpr double kBase = 0x1.8p52;
-  constexpr uint32_t kBaseHighWord = 0x4338'0000;
-  constexpr uint32_t kHighLimit = uint32_t{1} << (kWindowNumberBits - 32);
-  const double sum = fma(weight, scale, kBase);
-  const double error = fma(weight, scale, kBase - sum);
-  const uint64_t bits = std::bit_cast<uint64_t>(sum);
-  const uint32_t high = static_cast<uint32_t>(bits >> 32) - kBaseHighWord;
-  return {static_cast<int32_t>(high), static_cast<uint32_t>(bits),
-          error == 0 && high + kHighLimit < 2 * kHighLimit};
+// (value * 2^(place % 32)), in two words.
+GRIDFOLD_HD inline void ShiftInWords(int32_t value, uint32_t place, WindowNumber& number) {
+  const int64_t shifted =
+      static_cast<int64_t>(static_cast<uint64_t>(int64_t{value}) << place % kWindowWordBits);
+  number.low = static_cast<uint32_t>(shifted);
+  number.high = static_cast<int32_t>(shifted >> kWindowWordBits);
+}
+
+// The float32 weight with these bits in units of the window.
+GRIDFOLD_HD inline WindowNumber NumberInWindow(uint32_t bits, const WeightWindow& window) {
+  constexpr uint32_t kHidden = uint32_t{1} << 23;
+  const uint32_t size_bits = bits & 0x7FFF'FFFF;
+  const int exponent = static_cast<int>(size_bits >> 23);
+  const int place = (exponent > 1 ? exponent : 1) - 1 - window.origin;
+  const uint32_t significand = (bits & (kHidden - 1)) | (exponent > 0 ? kHidden : 0);
+  const int32_t value = static_cast<int32_t>(bits) < 0 ? -static_cast<int32_t>(significand)
+                                                       : static_cast<int32_t>(significand);
+  // Zeros fit anywhere.
+  const uint32_t from_origin = size_bits == 0 ? 0 : static_cast<uint32_t>(place);
+  WindowNumber number;
+  number.word = from_origin / kWindowWordBits;
+  ShiftInWords(value, from_origin, number);
+  number.fits = from_origin <= window.place_max;
+  return number;
+}
+
+// An integer weight of 32 bits or fewer, extended to 64, in a window of units of 1.
+GRIDFOLD_HD inline WindowNumber NumberOfInteger(int64_t weight) {
+  return {0, static_cast<uint32_t>(weight), static_cast<int32_t>(weight >> 32), true};
 }
 
 }  // namespace gridfold::kernels

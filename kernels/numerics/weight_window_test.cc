@@ -1,6 +1,8 @@
-// Weights that a window takes are the same numbers, and it takes those that it is made for.
+// Weights that fit a window are the same numbers, and those fit that it is made for.
 #include "kernels/numerics/weight_window.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -11,70 +13,114 @@
 namespace gridfold::kernels {
 namespace {
 
-// In units of a window that is `lower` bits further down.
-void ExpectSame(float weight, const WeightWindow& window, int lower, bool* is_exact = nullptr) {
-  const WindowNumber number = NumberInWindow(weight, std::ldexp(window.scale, lower));
-  if (is_exact != nullptr) *is_exact = number.is_exact;
-  if (!number.is_exact) return;
-  const __int128 units = static_cast<__int128>(number.high) * (__int128{1} << 32) + number.low;
-  ASSERT_LE(units < 0 ? -units : units, __int128{1} << kWindowNumberBits);
-  const long double value =
-      std::ldexp(static_cast<long double>(units), static_cast<int>(window.position) - lower - 149);
-  ASSERT_EQ(value, static_cast<long double>(weight)) << weight;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+uint32_t BitsOf(float weight) { return std::bit_cast<uint32_t>(weight); }
+
+// long double has 64 bits, and a number of a window at most 56.
+long double ValueOf(const WindowNumber& number, const WeightWindow& window) {
+  const int64_t units = static_cast<int64_t>(static_cast<uint64_t>(number.high) << 32) + number.low;
+  return std::ldexp(static_cast<long double>(units),
+                    window.origin + static_cast<int>(number.word) * kWindowWordBits - 149);
 }
 
 TEST(WeightWindowTest, NumbersAreTheWeights) {
   std::mt19937_64 random(1);
-  uint64_t exact = 0;
+  uint64_t fitting = 0;
   for (int i = 0; i < 2'000'000; ++i) {
     const uint32_t largest = static_cast<uint32_t>(random()) & 0x7F7F'FFFF;
-    const WeightWindow window = WindowFor(largest);
-    ASSERT_GE(window.position, kLowerWindowBits);
-    // Weights of any magnitude, and more of those near the window.
-    uint32_t bits = static_cast<uint32_t>(random());
-    if (i % 2 == 0)
-      bits = (largest - static_cast<uint32_t>(random() % 60) * 0x80'0000) ^ bits % 0x80'0000;
-    for (const int lower : {0, kLowerWindowBits}) {
-      bool is_exact = false;
-      ExpectSame(std::bit_cast<float>(bits), window, lower, &is_exact);
-      exact += is_exact ? 1 : 0;
-      if (HasFatalFailure()) return;
-    }
+    const uint32_t words = kWindowWordsMin + static_cast<uint32_t>(random() % 6);
+    const WeightWindow window = WindowFor(largest, words);
+    const uint32_t bits = static_cast<uint32_t>(random());
+    const WindowNumber number = NumberInWindow(bits, window);
+    if (!number.fits) continue;
+    ++fitting;
+    // With the rest, and what a sum of 2^23 needs above it.
+    ASSERT_LT(number.word + 1, words);
+    const float weight = std::bit_cast<float>(bits);
+    ASSERT_EQ(ValueOf(number, window), static_cast<long double>(weight)) << weight;
+    const long double end =
+        std::ldexp(1.0L, window.origin + static_cast<int>(words) * kWindowWordBits - 149 - 1);
+    ASSERT_LE(std::ldexp(static_cast<long double>(std::fabs(weight)), 23), end) << weight;
   }
-  EXPECT_GT(exact, 500'000);
+  EXPECT_GT(fitting, 500'000);
 }
 
-TEST(WeightWindowTest, WeightsOfFourteenBinadesFit) {
+TEST(WeightWindowTest, WeightsAroundTheLargestFit) {
   std::mt19937_64 random(2);
-  for (int exponent = -80; exponent < 128; ++exponent) {
-    const float largest = std::ldexp(1.0F, exponent);
-    const WeightWindow window = WindowFor(std::bit_cast<uint32_t>(largest));
-    for (int i = 0; i < 2000; ++i) {
-      const float fraction = 1 + static_cast<float>(random() >> 41) * 0x1p-23F;
-      const float size = std::ldexp(fraction, exponent - static_cast<int>(random() % 15));
-      for (const float weight : {size, -size, 0.0F, -0.0F}) {
-        bool is_exact = false;
-        ExpectSame(weight, window, 0, &is_exact);
-        ASSERT_TRUE(is_exact) << weight << ", largest " << largest;
+  for (uint32_t words = kWindowWordsMin; words <= kWindowWordsMax; ++words) {
+    const int below = static_cast<int>(words) * 32 - 62;
+    for (int exponent = -149; exponent < 128; ++exponent) {
+      const float largest = std::ldexp(1.0F, exponent);
+      const WeightWindow window = WindowFor(BitsOf(largest), words);
+      for (int i = 0; i < 200; ++i) {
+        const int own = exponent + 14 - static_cast<int>(random() % (below + 15));
+        const float fraction = 1 + static_cast<float>(random() >> 41) * 0x1p-23F;
+        // Below the least normal number places do not go down.
+        const float weight = std::ldexp(fraction, std::max(own, -149));
+        if (exponent < -126 && own > -126 + 14) continue;
+        if (weight == kInfinity) continue;
+        ASSERT_TRUE(NumberInWindow(BitsOf(weight), window).fits)
+            << weight << ", largest " << largest << ", words " << words;
+        ASSERT_TRUE(NumberInWindow(BitsOf(-weight), window).fits);
       }
     }
+  }
+}
+
+TEST(WeightWindowTest, WeightsOfTheLargestMagnitudeDoNotCarryOften) {
+  for (const float largest : {1.0F, 0.37F, 3e38F, 1e-30F}) {
+    for (uint32_t words = kWindowWordsMin; words <= kWindowWordsMax; ++words) {
+      const WindowNumber number =
+          NumberInWindow(BitsOf(largest), WindowFor(BitsOf(largest), words));
+      EXPECT_EQ(number.high, 0);
+      EXPECT_LT(number.low, uint32_t{1} << 26);
+    }
+  }
+}
+
+TEST(WeightWindowTest, EveryUsualWeightFitsTheWidestWindow) {
+  const WeightWindow window = WindowFor(BitsOf(0x1p60F), kWindowWordsMax);
+  for (const float weight : {0x1p70F, 1.0F, 0x1p-126F, 0x1p-149F, 0.0F, -0.0F, -0x1p-149F}) {
+    const WindowNumber number = NumberInWindow(BitsOf(weight), window);
+    EXPECT_TRUE(number.fits) << weight;
+    EXPECT_EQ(ValueOf(number, window), static_cast<long double>(weight));
   }
 }
 
 TEST(WeightWindowTest, WhatIsNoNumberDoesNotFit) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const uint32_t largest : {0x0000'0000u, 0x3F80'0000u, 0x7F7F'FFFFu}) {
-    const WeightWindow window = WindowFor(largest);
-    for (const float weight : {kInfinity, -kInfinity, std::nanf(""), -std::nanf("")}) {
-      for (const int lower : {0, kLowerWindowBits}) {
-        EXPECT_FALSE(NumberInWindow(weight, std::ldexp(window.scale, lower)).is_exact);
+    for (uint32_t words = kWindowWordsMin; words <= kWindowWordsMax; ++words) {
+      const WeightWindow window = WindowFor(largest, words);
+      for (const float weight : {kInfinity, -kInfinity, std::nanf(""), -std::nanf("")}) {
+        EXPECT_FALSE(NumberInWindow(BitsOf(weight), window).fits);
       }
     }
   }
-  const WeightWindow window = WindowFor(std::bit_cast<uint32_t>(1.0F));
-  EXPECT_TRUE(NumberInWindow(3.9F, window.scale).is_exact);
-  EXPECT_FALSE(NumberInWindow(4.0F, window.scale).is_exact);
-  EXPECT_FALSE(NumberInWindow(0x1p-60F, window.scale).is_exact);
+}
+
+TEST(WeightWindowTest, ZerosFitAndOthersFarBelowDoNot) {
+  const WeightWindow window = WindowFor(BitsOf(1.0F), kWindowWordsMin);
+  for (const float zero : {0.0F, -0.0F}) {
+    const WindowNumber number = NumberInWindow(BitsOf(zero), window);
+    EXPECT_TRUE(number.fits);
+    EXPECT_EQ(number.low, 0);
+    EXPECT_EQ(number.high, 0);
+  }
+  EXPECT_TRUE(NumberInWindow(BitsOf(0x1p-34F), window).fits);
+  EXPECT_FALSE(NumberInWindow(BitsOf(0x1p-35F), window).fits);
+  EXPECT_TRUE(NumberInWindow(BitsOf(0x1p14F), window).fits);
+  EXPECT_FALSE(NumberInWindow(BitsOf(0x1p15F), window).fits);
+}
+
+TEST(WeightWindowTest, IntegersAreThemselves) {
+  for (const int64_t weight : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{0xFFFF'FFFF},
+                               int64_t{-0x8000'0000}, int64_t{255}}) {
+    const WindowNumber number = NumberOfInteger(weight);
+    EXPECT_TRUE(number.fits);
+    EXPECT_EQ(number.word, 0);
+    EXPECT_EQ(int64_t{number.high} * (int64_t{1} << 32) + number.low, weight);
+  }
 }
 
 }  // namespace

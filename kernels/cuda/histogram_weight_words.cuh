@@ -1,0 +1,146 @@
+// Sums of weights in a block's shared memory, in words of 32 bits (numerics/weight_window.h) that
+// carry into each other at once: shared memory adds 32 bits at a time, and an addition of 64 would
+// be a loop of attempts.
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHT_WORDS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHT_WORDS_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/histogram_arguments.h"
+#include "kernels/cuda/histogram_weights.cuh"
+#include "kernels/numerics/weight_window.h"
+
+namespace gridfold::kernels::cuda {
+
+// The same words of all sums stand side by side, and the copies of a word, each for other lanes of
+// a warp, too.
+class WeightWords {
+ public:
+  // `count` sums, in memory for kWindowSpareSums more.
+  __device__ WeightWords(uint32_t* memory, uint32_t count, uint32_t words, uint32_t copies)
+      : memory_(memory),
+        count_(count),
+        words_(words),
+        copies_(copies),
+        sum_bytes_(copies * kWordBytes),
+        word_bytes_((count + kWindowSpareSums) * sum_bytes_),
+        own_(static_cast<uint32_t>(__cvta_generic_to_shared(&memory[threadIdx.x & (copies - 1)]))) {
+  }
+
+  __device__ uint32_t count() const { return count_; }
+  __device__ uint32_t copies() const { return copies_; }
+
+  __device__ void Clear() {
+    const uint32_t size = (count_ + kWindowSpareSums) * words_ * copies_;
+    for (uint32_t i = threadIdx.x; i < size; i += blockDim.x) memory_[i] = kWindowWordZero;
+  }
+
+  // From the first word of the first sum, in bytes, to one that this thread adds to.
+  __device__ uint32_t PlaceOf(uint32_t sum, uint32_t word) const {
+    return sum * sum_bytes_ + word * word_bytes_;
+  }
+
+  // Of a word where this thread may add 0, which takes less than a branch around an addition.
+  __device__ uint32_t IdlePlace() const { return PlaceOf(count_ + threadIdx.x % 32, 0); }
+
+  // Adds a number of which `place` is the word, but for the rest, which AddRests has to add.
+  __device__ int32_t AddLow(uint32_t place, uint32_t low, int32_t high) const {
+    const uint32_t old = AddAt(own_ + place, low);
+    return high + (old > ~low ? 1 : 0);
+  }
+
+  // Adds the rests of numbers at `places`.
+  template <uint32_t kNumbers>
+  __device__ void AddRests(const uint32_t (&places)[kNumbers],
+                           const int32_t (&rests)[kNumbers]) const {
+    int32_t carries[kNumbers];
+    int32_t any = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < kNumbers; ++j) {
+      const uint32_t rest = static_cast<uint32_t>(rests[j]);
+      const uint32_t old = AddUnlessZero(own_ + places[j] + word_bytes_, rest);
+      carries[j] = (rests[j] >> 31) + (old > ~rest ? 1 : 0);
+      any |= carries[j];
+    }
+    if (any == 0) return;
+#pragma unroll
+    for (uint32_t j = 0; j < kNumbers; ++j) Carry(places[j] + 2 * word_bytes_, carries[j]);
+  }
+
+  // Of a number that fits.
+  __device__ void Add(uint32_t sum, const WindowNumber& number) const {
+    const uint32_t places[] = {PlaceOf(sum, number.word)};
+    const int32_t rests[] = {AddLow(places[0], number.low, number.high)};
+    AddRests(places, rests);
+  }
+
+  // Adds sum i to that of bin `bin` in device memory, and clears it.
+  __device__ void FlushSum(uint32_t i, uint64_t bin, int32_t origin, GlobalSums& totals) {
+    const uint32_t shift = static_cast<uint32_t>(origin) % kWeightDigitBits;
+    int32_t digit = origin >> 5;
+    int64_t sum = 0;  // Of this digit.
+    for (uint32_t word = 0; word < words_; ++word, ++digit) {
+      const int64_t value = Take(i, word);
+      sum += static_cast<uint32_t>(value << shift);
+      if (sum != 0) totals.AddDigit(bin, static_cast<uint32_t>(digit), sum);
+      sum = value >> (kWeightDigitBits - shift);
+    }
+    if (sum != 0) totals.AddDigit(bin, static_cast<uint32_t>(digit), sum);
+  }
+
+ private:
+  static constexpr uint32_t kWordBytes = sizeof(uint32_t);
+
+  // Both give what was in the word; the second one 0 where nothing is added.
+  __device__ static uint32_t AddAt(uint32_t address, uint32_t value) {
+    uint32_t old;
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;"
+                 : "=r"(old)
+                 : "r"(address), "r"(value)
+                 : "memory");
+    return old;
+  }
+  __device__ static uint32_t AddUnlessZero(uint32_t address, uint32_t value) {
+    uint32_t old = 0;
+    asm volatile(
+        "{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %2, 0;\n\t"
+        "@p atom.shared.add.u32 %0, [%1], %2;\n\t}"
+        : "+r"(old)
+        : "r"(address), "r"(value)
+        : "memory");
+    return old;
+  }
+
+  // Adds 1, -1 or 0 to the word at `place`, and what comes of it to those above.
+  __device__ void Carry(uint32_t place, int32_t carry) const {
+    for (; carry != 0; place += word_bytes_) {
+      const uint32_t old = AddAt(own_ + place, static_cast<uint32_t>(carry));
+      const uint32_t last = carry > 0 ? ~uint32_t{0} : 0;
+      if (old != last) return;
+    }
+  }
+
+  // Of all copies.
+  __device__ int64_t Take(uint32_t sum, uint32_t word) {
+    uint32_t* const all = memory_ + PlaceOf(sum, word) / kWordBytes;
+    int64_t value = 0;
+    for (uint32_t c = 0; c < copies_; ++c) {
+      uint32_t& copy = all[(c + threadIdx.x) & (copies_ - 1)];
+      value += static_cast<int32_t>(copy ^ kWindowWordZero);
+      copy = kWindowWordZero;
+    }
+    return value;
+  }
+
+  uint32_t* const memory_;
+  const uint32_t count_;
+  const uint32_t words_;
+  const uint32_t copies_;
+  const uint32_t sum_bytes_;   // From a sum to the next.
+  const uint32_t word_bytes_;  // From a word to the next.
+  const uint32_t own_;         // Address of this thread's copy of the first word.
+};
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHT_WORDS_CUH_
