@@ -17,6 +17,7 @@ struct ColumnLookBackMemory {
   LookBackWord* tile_totals = nullptr;
   LookBackWord* block_totals = nullptr;
   LookBackWord* block_carries = nullptr;  // What precedes a block, from block 1 on.
+  uint32_t turns_kept = 1;                // In a block's shared memory at once.
 };
 
 // Columns whose rows a thread goes down.
@@ -25,10 +26,11 @@ struct WholeColumnsShape {
   uint64_t columns = 0;
 };
 
-// A kernel of kColumnScanThreads a block.
+// A kernel of kColumnBlockThreads a block.
 struct ColumnTileKernel {
   void (*launch)(ScanArguments, ColumnScanShape, ColumnLookBackMemory);
-  uint32_t shared_bytes;
+  uint32_t turn_bytes;  // Of shared memory, for each turn that is kept,
+  uint32_t turns_max;   // and how many of them are to be kept.
 };
 // A kernel of kWholeColumnsThreads a block, each of which goes down thread_columns columns. These
 // are a multiple of that, and so are elements and results in memory.

@@ -22,9 +22,8 @@
 //             identity and block(b + 1) = block(b) + u(kScanTilesPerBlock - 1)
 //
 // Axis 0 of several columns: each is a scan of its own over the logical rows, by a tree of the same
-// kind.
-// Columns that are few have more rows in a tile, so that tiles of any matrix have about as many
-// elements.
+// kind. Columns that are few have more rows in a tile, so that tiles of any matrix have about as
+// many elements.
 //   run       kScanColumnItems consecutive rows; running values r(k) = r(k-1) + x(k) in order
 //   warp      ScanColumnRuns(columns) runs; their last running values by the doubling network
 //   tile      kScanColumnWarps warps, their totals joined from left to right, as above
@@ -49,8 +48,8 @@
 //     x_p, then 1 each for carry(tile), base and result; elements of the result's own block pass no
 //     m - 1. So d <= 35 + p / 131072, since m <= 1 + p / 131072.
 //   - Axis 0 of several columns: at most 63 in the run, 5 in the warp's network, 3 over the warps,
-//   31 over the tiles of
-//     a block, m - 1 and 3 as in a row. A block has 8192 rows or more, so d <= 105 + p / 8192.
+//     31 over the tiles of a block, m - 1 and 3 as in a row. A block has 8192 rows or more, so
+//     d <= 105 + p / 8192.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_SCAN_TREE_H_
 #define GRIDFOLD_KERNELS_NUMERICS_SCAN_TREE_H_
 
