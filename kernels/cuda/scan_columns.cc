@@ -55,18 +55,13 @@ const WholeColumnsKernel* WholeColumnsKernelFor(const ScanPlan& plan,
   // Of fewer columns a tile has several runs, which a walk does not join.
   if (!HasFewRows(plan) && columns < kScanLanes) return nullptr;
   const uint64_t size = ElementSize(plan.array.element_type);
-  const uint64_t vector = kernels.whole_vectors.thread_columns;
+  const uint64_t vector = kernels.thread_columns;
   const bool is_in_vectors = columns % vector == 0 && IsAligned(arguments.input, vector * size) &&
                              IsAligned(arguments.output, vector * ElementSize(plan.output_type));
-  for (const WholeColumnsKernel* kernel : {&kernels.whole_vectors, &kernels.whole_columns}) {
-    const uint64_t thread_columns = kernel->thread_columns;
-    if (thread_columns > 1 && !is_in_vectors) continue;
-    if (HasFewRows(plan) ||
-        WholeColumnsSuffice(columns / thread_columns, thread_columns * size, multiprocessors)) {
-      return kernel;
-    }
-  }
-  return nullptr;
+  const bool suffices =
+      HasFewRows(plan) || WholeColumnsSuffice(columns / vector, vector * size, multiprocessors);
+  if (!suffices) return nullptr;
+  return is_in_vectors ? &kernels.whole_vectors : &kernels.whole_columns;
 }
 
 absl::Status LaunchWholeColumns(const ScanPlan& plan, const WholeColumnsKernel& kernel,
@@ -75,8 +70,8 @@ absl::Status LaunchWholeColumns(const ScanPlan& plan, const WholeColumnsKernel& 
                                 .columns = plan.grouping.group_count};
   LaunchShape launch;
   // Blocks that come and go leave no uneven end.
-  launch.grid = dim3(static_cast<uint32_t>(
-      CeilDivide(shape.columns / kernel.thread_columns, kWholeColumnsThreads)));
+  launch.grid = dim3(static_cast<uint32_t>(CeilDivide(
+      CeilDivide(shape.columns, kernel.warp_columns), kWholeColumnsThreads / kScanLanes)));
   launch.block = dim3(kWholeColumnsThreads);
   return Launch(kernel.launch, launch, stream, arguments, shape);
 }

@@ -6,7 +6,7 @@
 
 #include <cooperative_groups.h>
 
-#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -32,8 +32,8 @@ class ColumnScan {
   static constexpr uint32_t kTurnBytes = sizeof(Turn);
   static constexpr int kBlocks = ColumnScanBlocks(kTurnBytes);
   // As many words in flight as there are registers for.
-  using Chain =
-      ColumnChain<Operator, (kBlocks > 2 ? 8 : 16) * 8 / std::max<uint32_t>(sizeof(Value), 8)>;
+  static constexpr uint32_t kWindowWords = kBlocks > 2 ? 8 : 16;
+  using Chain = ColumnChain<Operator, std::bit_floor(kWindowWords / kValueWords<Value>)>;
 
   __device__ ColumnScan(const ScanArguments& arguments, const ColumnScanShape& shape,
                         const ColumnLookBackMemory& memory, unsigned char* shared_bytes)
@@ -271,8 +271,11 @@ ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_outpu
       return {
           .wide = {ScanColumns<Wide>, Wide::kTurnBytes, ColumnScanTurns(Wide::kTurnBytes)},
           .narrow = {ScanColumns<Narrow>, Narrow::kTurnBytes, ColumnScanTurns(Narrow::kTurnBytes)},
-          .whole_vectors = {ScanWholeColumns<Operator, T, Out, kVector>, kVector},
-          .whole_columns = {ScanWholeColumns<Operator, T, Out, 1>, 1},
+          .whole_vectors = {ScanWholeColumns<Operator, T, Out, kVector, false>,
+                            kVector * kScanLanes},
+          .whole_columns = {ScanWholeColumns<Operator, T, Out, kVector, true>,
+                            kVector * (kScanLanes - 1)},
+          .thread_columns = kVector,
           .value_bytes = sizeof(typename Operator::Value)};
     });
   });
