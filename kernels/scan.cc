@@ -61,6 +61,10 @@ absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec) 
   }
   absl::StatusOr<Grouping> grouping = PlanGrouping(array, std::move(spec.grouping));
   if (!grouping.ok()) return grouping.status();
+  // A single column is an array of positions in a row, and is scanned by their tree.
+  if (grouping->kind == GroupingKind::kAxis0 && grouping->group_count == 1) {
+    grouping->kind = GroupingKind::kWhole;
+  }
   return ScanPlan{.array = array,
                   .operation = spec.operation,
                   .mode = spec.mode,

@@ -98,6 +98,19 @@ TEST(ScanPlanTest, HasTheErrorsOfGroupings) {
   EXPECT_EQ(plan->grouping.group_count, 3u);
 }
 
+TEST(ScanPlanTest, ASingleColumnIsScannedAsAWholeArray) {
+  ScanSpec spec = Of(ScanOperation::kSum);
+  spec.grouping = {GroupingKind::kAxis0, {}};
+  const auto column = PlanScan(ArrayDescription::Matrix(ElementType::kInt8, 10, 1), spec);
+  ASSERT_TRUE(column.ok()) << column.status();
+  EXPECT_EQ(column->grouping.kind, GroupingKind::kWhole);
+  EXPECT_EQ(column->grouping.group_count, 1u);
+  EXPECT_EQ(column->grouping.group_size, 10u);
+  const auto columns = PlanScan(ArrayDescription::Matrix(ElementType::kInt8, 10, 2), spec);
+  ASSERT_TRUE(columns.ok()) << columns.status();
+  EXPECT_EQ(columns->grouping.kind, GroupingKind::kAxis0);
+}
+
 TEST(ScanPlanTest, KeepsWhatWasAskedFor) {
   ScanSpec spec = Of(ScanOperation::kProduct);
   spec.mode = ScanMode::kExclusive;

@@ -174,12 +174,13 @@ std::vector<double> ScanByTree(const std::vector<double>& values,
 
 std::vector<double> ScanColumnByTree(const std::vector<double>& values, size_t columns,
                                      FloatOperation operation, bool exclusive) {
+  std::vector<bool> starts(values.size());
+  if (!starts.empty()) starts[0] = true;
+  if (columns == 1) return ScanByTree(values, starts, operation, exclusive);
   size_t runs_per_warp = 32;
   while (runs_per_warp > 1 && runs_per_warp * columns > 32) runs_per_warp /= 2;
   const TreeShape shape{
       .run = 64, .runs_per_warp = runs_per_warp, .warps = 4, .is_in_a_row = false};
-  std::vector<bool> starts(values.size());
-  if (!starts.empty()) starts[0] = true;
   return ScanTree(shape, values, starts, operation).Results(exclusive);
 }
 

@@ -139,7 +139,7 @@ absl::Status BenchmarkScans(KernelBenchmark& benchmark) {
   return BenchmarkExactScans(benchmark);
 }
 
-// Matrices from one column to four rows.
+// Matrices from four columns to four rows.
 absl::Status BenchmarkColumnScans(KernelBenchmark& benchmark) {
   using enum ElementType;
   for (const auto& [type, output_type] : {std::pair{kFloat32, kFloat32},
@@ -151,12 +151,11 @@ absl::Status BenchmarkColumnScans(KernelBenchmark& benchmark) {
     if (absl::Status status = benchmark.FillInput(type); !status.ok()) return status;
     const uint64_t count = benchmark.array_bytes() / ElementSize(output_type);
     for (const uint64_t columns :
-         {uint64_t{1}, uint64_t{4}, uint64_t{16}, uint64_t{24}, uint64_t{64}, uint64_t{1000},
-          uint64_t{1024}, uint64_t{16'384}, uint64_t{1} << 20, count / 100, count / 4}) {
+         {uint64_t{4}, uint64_t{16}, uint64_t{24}, uint64_t{64}, uint64_t{1000}, uint64_t{1024},
+          uint64_t{16'384}, uint64_t{1} << 20, count / 100, count / 4}) {
       absl::Status status =
           Measure(benchmark, ArrayDescription::Matrix(type, count / columns, columns),
-                  SpecOf(ScanOperation::kSum, output_type, {GroupingKind::kAxis0, {}}),
-                  columns == 1 ? " x1" : "");
+                  SpecOf(ScanOperation::kSum, output_type, {GroupingKind::kAxis0, {}}));
       if (!status.ok()) return status;
     }
   }

@@ -14,76 +14,100 @@
 
 namespace gridfold::kernels::cuda {
 
-template <class Operator>
+// What warps of a block do for its turns, each lane for a column; the warp that waits for tiles is
+// not to be the one that waits for blocks, or turns would wait for both one after the other. That
+// warp looks at the totals of kTileWindow tiles together.
+template <class Operator, uint32_t kTileWindow>
 class ColumnChain {
  public:
   using Value = typename Operator::Value;
 
-  // What the block's warps tell each other of a tile. Shared memory has no constructors: values are
-  // bytes to begin with.
-  class Shared {
-   public:
-    __device__ Value& warp_total(uint32_t warp, uint32_t column) {
-      return reinterpret_cast<Value*>(warp_totals_)[warp * kScanLanes + column];
-    }
-    // The totals of the tiles before in the tile's block.
-    __device__ Value& joined(uint32_t column) { return reinterpret_cast<Value*>(joined_)[column]; }
-    __device__ Value& carry(uint32_t column) { return reinterpret_cast<Value*>(carries_)[column]; }
-
-    // The totals of the first `count` warps joined from left to right.
-    __device__ Value JoinWarps(uint32_t count, uint32_t column) {
-      Value joined = Operator::Identity();
-      for (uint32_t w = 0; w < count; ++w)
-        joined = Operator::Combine(joined, warp_total(w, column));
-      return joined;
-    }
-
-   private:
-    alignas(16) unsigned char warp_totals_[kScanColumnWarps * kScanLanes * sizeof(Value)];
-    alignas(16) unsigned char joined_[kScanLanes * sizeof(Value)];
-    alignas(16) unsigned char carries_[kScanLanes * sizeof(Value)];
-  };
-
-  __device__ ColumnChain(const ColumnScanShape& shape, const ColumnLookBackMemory& memory,
-                         Shared& shared)
+  __device__ ColumnChain(const ColumnScanShape& shape, const ColumnLookBackMemory& memory)
       : shape_(shape),
         memory_(memory),
-        shared_(shared),
         warp_(cooperative_groups::tiled_partition<kScanLanes>(
             cooperative_groups::this_thread_block())),
-        lane_(threadIdx.x % kScanLanes),
-        warp_in_block_(threadIdx.x / kScanLanes) {}
+        lane_(threadIdx.x % kScanLanes) {}
 
-  // From the totals of the tile's warps to its carries, in `shared`. All threads of the block,
-  // which has met since the totals were written; it meets once more before this returns.
-  __device__ void CarryInto(uint32_t tile, uint32_t strip) const {
-    if (shape_.tile_count > 1) {
-      const uint64_t column = uint64_t{strip} * shape_.strip_columns + lane_;
-      const bool has_column = lane_ < shape_.strip_columns && column < shape_.columns;
-      const uint32_t place = tile % kScanTilesPerBlock;
-      Value total = Operator::Identity();
-      if (warp_in_block_ == 0 && has_column) {
-        total = shared_.JoinWarps(kScanColumnWarps, lane_);
-        PublishTotal(tile, column, total);
+  // A lane's column of a strip, if there is one.
+  struct Lane {
+    uint64_t column;
+    bool has_column;
+  };
+  __device__ Lane LaneOf(uint32_t strip) const {
+    const uint64_t column = uint64_t{strip} * shape_.strip_columns + lane_;
+    return {column, lane_ < shape_.strip_columns && column < shape_.columns};
+  }
+
+  // Tells others a tile's total. What ends a block is in the block's total; what ends a column is
+  // needed by nobody.
+  __device__ void PublishTotal(uint32_t tile, const Lane& lane, const Value& total) const {
+    if (EndsBlock(tile) || tile == shape_.tile_count - 1 || !lane.has_column) return;
+    Publish(total, WordsAt(memory_.tile_totals, tile, lane.column));
+  }
+
+  // Joins the totals of the tiles before in the tile's block, from left to right, as they come.
+  __device__ Value JoinTilesBefore(uint32_t tile, const Lane& lane) const {
+    const uint32_t place = tile % kScanTilesPerBlock;
+    Value joined = Operator::Identity();
+#pragma unroll 1
+    for (uint32_t begin = 0; begin < place; begin += kTileWindow) {
+      Value totals[kTileWindow];
+      Await(lane.has_column, [&] {
+        bool are_there = true;
+#pragma unroll
+        for (uint32_t i = 0; i < kTileWindow; ++i) {
+          const uint32_t looked_at = tile - place + min(begin + i, place - 1);
+          are_there &= Read(WordsAt(memory_.tile_totals, looked_at, lane.column), totals[i]);
+        }
+        return are_there;
+      });
+      if (!lane.has_column) continue;
+#pragma unroll
+      for (uint32_t i = 0; i < kTileWindow; ++i) {
+        if (begin + i < place) joined = Operator::Combine(joined, totals[i]);
       }
-      JoinTilesBefore(tile - place, place, column, has_column);
-      if (warp_in_block_ == 0) LookBack(tile, column, has_column, total);
-    } else if (warp_in_block_ == 0) {
-      shared_.carry(lane_) = Operator::Identity();
     }
-    __syncthreads();
+    return joined;
+  }
+
+  // Where a tile ends a block of tiles that others follow: tells others the block's total, or what
+  // precedes the next one.
+  __device__ void PublishBlockTotal(uint32_t tile, const Lane& lane, const Value& total) const {
+    if (!LeadsOn(tile) || !lane.has_column) return;
+    Publish(total, WordsAt(memory_.block_totals, tile / kScanTilesPerBlock, lane.column));
+  }
+  __device__ void PublishCarry(uint32_t tile, const Lane& lane, const Value& carry) const {
+    if (!LeadsOn(tile) || !lane.has_column) return;
+    Publish(carry, WordsAt(memory_.block_carries, tile / kScanTilesPerBlock, lane.column));
+  }
+
+  // Waits for what precedes the tile's block.
+  __device__ Value CarryInto(uint32_t tile, const Lane& lane) const {
+    const uint32_t block = tile / kScanTilesPerBlock;
+    Value carry = Operator::Identity();
+    if (block == 0) return carry;
+    // Where strips are many it is known long before.
+    const bool is_known =
+        lane.has_column && Read(WordsAt(memory_.block_carries, block - 1, lane.column), carry);
+    Await(lane.has_column && !is_known, [&] { return FindBlockCarry(block, lane.column, carry); });
+    return carry;
   }
 
  private:
-  // Tiles of a block whose totals a warp joins, and values that are looked at together.
-  static constexpr int kPlaces = kScanTilesPerBlock / kScanColumnWarps;
-  static constexpr int kWindow = sizeof(Value) <= 8 ? 8 : 2;
-  static_assert(kPlaces % kWindow == 0);
+  // Blocks whose totals and carries are looked at together.
+  static constexpr uint32_t kWindow = kTileWindow / 2;
 
+  __device__ static bool EndsBlock(uint32_t tile) {
+    return tile % kScanTilesPerBlock == kScanTilesPerBlock - 1;
+  }
+  __device__ bool LeadsOn(uint32_t tile) const {
+    return EndsBlock(tile) && tile != shape_.tile_count - 1;
+  }
   __device__ LookBackWord* WordsAt(LookBackWord* words, uint32_t index, uint64_t column) const {
     return words + (index * shape_.columns + column) * kValueWords<Value>;
   }
-  __device__ void Publish(const Value& value, LookBackWord* words) const {
+  __device__ static void Publish(const Value& value, LookBackWord* words) {
     PublishValue(GroupedValue<Value>{value, false}, words);
   }
   __device__ static bool Read(const LookBackWord* words, Value& value) {
@@ -91,13 +115,6 @@ class ColumnChain {
     const bool is_there = ReadValue(words, read);
     value = read.value;
     return is_there;
-  }
-
-  // What ends a block is in the block's total; what ends a column is needed by nobody.
-  __device__ void PublishTotal(uint32_t tile, uint64_t column, const Value& total) const {
-    const bool ends_block = tile % kScanTilesPerBlock == kScanTilesPerBlock - 1;
-    if (ends_block || tile == shape_.tile_count - 1) return;
-    Publish(total, WordsAt(memory_.tile_totals, tile, column));
   }
 
   // Calls attempt() until it has returned true in all lanes that take part. While there is nothing
@@ -115,62 +132,6 @@ class ColumnChain {
       const bool has_come = trying != kAll && (trying & waiting) == 0;
       trying = has_come ? kAll : waiting & (~waiting + 1);
     }
-  }
-
-  // Joins the totals of the `place` tiles from first_tile on, from left to right. Each warp reads
-  // those of some.
-  __device__ void JoinTilesBefore(uint32_t first_tile, uint32_t place, uint64_t column,
-                                  bool has_column) const {
-    const uint32_t first = warp_in_block_ * kPlaces;
-    Value totals[kPlaces];
-#pragma unroll
-    for (uint32_t begin = 0; begin < kPlaces; begin += kWindow) {
-      if (first + begin >= place) break;
-      Await(has_column, [&] {
-        bool are_there = true;
-#pragma unroll
-        for (uint32_t i = begin; i < begin + kWindow; ++i) {
-          const uint32_t tile = first_tile + min(first + i, place - 1);
-          are_there &= Read(WordsAt(memory_.tile_totals, tile, column), totals[i]);
-        }
-        return are_there;
-      });
-    }
-    for (uint32_t w = 0; w * kPlaces < place; ++w) {
-      if (warp_in_block_ == w) {
-        Value joined = w == 0 ? Operator::Identity() : shared_.joined(lane_);
-#pragma unroll
-        for (uint32_t i = 0; i < kPlaces; ++i) {
-          if (has_column && first + i < place) joined = Operator::Combine(joined, totals[i]);
-        }
-        shared_.joined(lane_) = joined;
-      }
-      __syncthreads();
-    }
-  }
-
-  // One warp.
-  __device__ void LookBack(uint32_t tile, uint64_t column, bool has_column,
-                           const Value& total) const {
-    const uint32_t place = tile % kScanTilesPerBlock;
-    const uint32_t block = tile / kScanTilesPerBlock;
-    const bool ends_block = place == kScanTilesPerBlock - 1 && tile != shape_.tile_count - 1;
-    const Value joined = place == 0 ? Operator::Identity() : shared_.joined(lane_);
-    const Value block_total = Operator::Combine(joined, total);
-    if (ends_block && has_column) {
-      Publish(block_total, WordsAt(memory_.block_totals, block, column));
-    }
-    Value carry = Operator::Identity();
-    if (block > 0) {
-      // Where strips are many it is known long before.
-      const bool is_known =
-          has_column && Read(WordsAt(memory_.block_carries, block - 1, column), carry);
-      Await(has_column && !is_known, [&] { return FindBlockCarry(block, column, carry); });
-    }
-    if (ends_block && has_column) {
-      Publish(Operator::Combine(carry, block_total), WordsAt(memory_.block_carries, block, column));
-    }
-    shared_.carry(lane_) = Operator::Combine(carry, joined);
   }
 
   // What precedes the block: from the nearest carry that is known, and the totals of the blocks
@@ -212,10 +173,8 @@ class ColumnChain {
 
   const ColumnScanShape& shape_;
   const ColumnLookBackMemory& memory_;
-  Shared& shared_;
   const Warp warp_;
   const uint32_t lane_;
-  const uint32_t warp_in_block_;
 };
 
 }  // namespace gridfold::kernels::cuda

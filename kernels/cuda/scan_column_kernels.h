@@ -17,6 +17,7 @@ struct ColumnLookBackMemory {
   LookBackWord* tile_totals = nullptr;
   LookBackWord* block_totals = nullptr;
   LookBackWord* block_carries = nullptr;  // What precedes a block, from block 1 on.
+  uint32_t turns_kept = 1;                // In a block's shared memory at once.
 };
 
 // Columns whose rows a thread goes down.
@@ -25,23 +26,24 @@ struct WholeColumnsShape {
   uint64_t columns = 0;
 };
 
-// A kernel of kColumnScanThreads a block.
+// A kernel of kColumnBlockThreads a block.
 struct ColumnTileKernel {
   void (*launch)(ScanArguments, ColumnScanShape, ColumnLookBackMemory);
-  uint32_t shared_bytes;
+  uint32_t turn_bytes;  // Of shared memory, for each turn that is kept,
+  uint32_t turns_max;   // and how many of them are to be kept.
 };
-// A kernel of kWholeColumnsThreads a block, each of which goes down thread_columns columns. These
-// are a multiple of that, and so are elements and results in memory.
+// A kernel of kWholeColumnsThreads a block, each warp of which goes down warp_columns columns.
 struct WholeColumnsKernel {
   void (*launch)(ScanArguments, WholeColumnsShape);
-  uint32_t thread_columns;
+  uint32_t warp_columns;
 };
 struct ColumnScanKernels {
-  ColumnTileKernel wide;    // For shapes of one run in a warp,
-  ColumnTileKernel narrow;  // and of several.
-  WholeColumnsKernel whole_vectors;
-  WholeColumnsKernel whole_columns;
-  uint32_t value_bytes;  // Of the operator's Value.
+  ColumnTileKernel wide;             // For shapes of one run in a warp,
+  ColumnTileKernel narrow;           // and of several.
+  WholeColumnsKernel whole_vectors;  // Where rows of elements and of results begin as vectors do,
+  WholeColumnsKernel whole_columns;  // and wherever they begin.
+  uint32_t thread_columns;           // Of a thread of either: those of a vector.
+  uint32_t value_bytes;              // Of the operator's Value.
 };
 
 // The kernels for an element type; each operation is instantiated in a file of its own.

@@ -1,5 +1,5 @@
-// A warp's runs of a tile of a scan along axis 0, where columns are fewer than its lanes and it has
-// several runs of each, on their way between device memory, shared memory and registers. A lane
+// A warp's runs of a tile of a scan along axis 0, where columns are so few that it has several runs
+// of each, on their way between device memory, shared memory and registers. A lane
 // scans one run, which is one column's.
 //
 // The runs lie one behind the other in memory, so lanes copy what comes next, whosever it is, by
@@ -23,47 +23,44 @@ template <class T, class Out>
 class NarrowColumnPanel {
  public:
   static constexpr int kSlotBytes = static_cast<int>(ColumnSlotBytes(sizeof(T), sizeof(Out)));
-  static constexpr uint32_t kBytes = NarrowColumnPanelSlots(kSlotBytes) * kSlotBytes;
+  static constexpr uint32_t kBytes = kNarrowColumnPanelSlots * kSlotBytes;
 
-  // `slots`: kBytes of shared memory of the warp.
-  __device__ NarrowColumnPanel(const ScanArguments& arguments, const ColumnScanShape& shape,
-                               unsigned char* slots)
+  __device__ NarrowColumnPanel(const ScanArguments& arguments, const ColumnScanShape& shape)
       : arguments_(arguments),
         shape_(shape),
         columns_(static_cast<int>(shape.columns)),
         run_elements_(columns_ * kScanColumnItems),
-        takes_vectors_(kSlotsAreFull && columns_ == 1 && !arguments.reverse),
-        gap_(takes_vectors_ ? kVector : static_cast<int>(NarrowColumnGap(shape.runs))),
+        gap_(static_cast<int>(NarrowColumnGap(shape.runs))),
         lane_(static_cast<int>(threadIdx.x % kScanLanes)),
         warp_(threadIdx.x / kScanLanes),
         run_(lane_ / columns_),
-        strip_column_(lane_ % columns_),
-        slots_(slots) {}
+        strip_column_(lane_ % columns_) {}
 
-  // Begins to copy a tile of the one strip. All lanes.
-  __device__ void Load(uint32_t tile, uint32_t) const {
+  // Begins to copy a tile of the one strip to `slots`, kBytes of shared memory of the warp. All
+  // lanes.
+  __device__ void Load(uint32_t tile, uint32_t, unsigned char* slots) const {
     const Span span = SpanOf(FirstRow(tile));
     const T* const memory = static_cast<const T*>(arguments_.input) + span.first;
     if constexpr (sizeof(T) == kSlotBytes) {
-      if (TakesVectors<kVector>(span, memory)) return CopyIn<kVector>(span, memory);
+      if (TakesVectors<kVector>(span, memory)) return CopyIn<kVector>(span, memory, slots);
     }
     if constexpr (sizeof(T) >= 4) {
-      CopyIn<1>(span, memory);
+      CopyIn<1>(span, memory, slots);
     } else {
-      CopyInSmall(span, memory);
+      CopyInSmall(span, memory, slots);
     }
   }
 
   // Goes to a tile that has been loaded.
-  __device__ void MoveTo(uint32_t tile, uint32_t) {
+  __device__ void MoveTo(uint32_t tile, uint32_t, unsigned char* slots) {
+    slots_ = slots;
     first_row_ = FirstRow(tile);
     const uint64_t begin = first_row_ + run_ * kScanColumnItems;
     const bool has_run = run_ < static_cast<int>(shape_.runs) && begin < shape_.rows;
     size_ = has_run ? static_cast<int>(min(shape_.rows - begin, uint64_t{kScanColumnItems})) : 0;
     const int place = arguments_.reverse ? static_cast<int>(shape_.runs) - 1 - run_ : run_;
     const int row = arguments_.reverse ? kScanColumnItems - 1 : 0;
-    first_ =
-        slots_ + (place * (run_elements_ + gap_) + row * columns_ + strip_column_) * kSlotBytes;
+    first_ = slots + (place * (run_elements_ + gap_) + row * columns_ + strip_column_) * kSlotBytes;
   }
 
   // The lane's run among the warp's, its column in the strip, and how many rows it has: none for
@@ -80,37 +77,16 @@ class NarrowColumnPanel {
   // Those from `begin` on, a multiple of kCount.
   template <int kCount>
   __device__ void Read(int begin, T (&items)[kCount]) const {
-    if (kSlotsAreFull && takes_vectors_) {
-      using Items = ColumnVector<T, kVector>;
 #pragma unroll
-      for (int k = 0; k < kCount; k += kVector) {
-        const Items vector = *reinterpret_cast<const Items*>(SlotOf(begin + k));
-#pragma unroll
-        for (int i = 0; i < kVector; ++i) items[k + i] = vector.items[i];
-      }
-    } else {
-#pragma unroll
-      for (int k = 0; k < kCount; ++k) items[k] = Item(begin + k);
-    }
+    for (int k = 0; k < kCount; ++k) items[k] = Item(begin + k);
   }
 
   // Take results in their elements' slots.
   __device__ void Put(int k, Out result) const { *reinterpret_cast<Out*>(SlotOf(k)) = result; }
   template <int kCount>
   __device__ void Write(int begin, const Out (&results)[kCount]) const {
-    if (kSlotsAreFull && takes_vectors_) {
-      using Results = ColumnVector<Out, kVector>;
 #pragma unroll
-      for (int k = 0; k < kCount; k += kVector) {
-        Results vector;
-#pragma unroll
-        for (int i = 0; i < kVector; ++i) vector.items[i] = results[k + i];
-        *reinterpret_cast<Results*>(SlotOf(begin + k)) = vector;
-      }
-    } else {
-#pragma unroll
-      for (int k = 0; k < kCount; ++k) Put(begin + k, results[k]);
-    }
+    for (int k = 0; k < kCount; ++k) Put(begin + k, results[k]);
   }
 
   // After the last result: all of them go to device memory. All lanes.
@@ -126,7 +102,6 @@ class NarrowColumnPanel {
 
  private:
   static constexpr int kVector = kColumnVectorBytes / kSlotBytes;
-  static constexpr bool kSlotsAreFull = sizeof(T) == kSlotBytes && sizeof(Out) == kSlotBytes;
 
   // The warp's runs in memory, as if all of them were whole: the first element's index, and which
   // of the elements from there on are there.
@@ -147,10 +122,10 @@ class NarrowColumnPanel {
   template <int kCount>
   class Cursor {
    public:
-    __device__ explicit Cursor(const NarrowColumnPanel& panel)
+    __device__ Cursor(const NarrowColumnPanel& panel, unsigned char* slots)
         : panel_(panel),
           in_run_(panel.lane_ * kCount),
-          slot_(panel.slots_ + panel.lane_ * kCount * kSlotBytes) {
+          slot_(slots + panel.lane_ * kCount * kSlotBytes) {
       PassRuns();
     }
     __device__ unsigned char* slot(int step) const {
@@ -219,9 +194,9 @@ class NarrowColumnPanel {
   }
 
   template <int kCount>
-  __device__ void CopyIn(const Span& span, const T* memory) const {
+  __device__ void CopyIn(const Span& span, const T* memory, unsigned char* slots) const {
     constexpr int kBatch = 4;
-    Cursor<kCount> cursor(*this);
+    Cursor<kCount> cursor(*this, slots);
     for (int begin = lane_ * kCount; begin < span.end; begin += kBatch * kStepElements<kCount>) {
       ForBatch<kCount, kBatch>(span, begin, cursor, [&](int, int e, unsigned char* slot) {
         __pipeline_memcpy_async(slot, memory + e, sizeof(T) * kCount);
@@ -230,9 +205,9 @@ class NarrowColumnPanel {
   }
 
   // Elements that are too small for asynchronous copies go by way of registers.
-  __device__ void CopyInSmall(const Span& span, const T* memory) const {
+  __device__ void CopyInSmall(const Span& span, const T* memory, unsigned char* slots) const {
     constexpr int kBatch = 8;
-    Cursor<1> cursor(*this);
+    Cursor<1> cursor(*this, slots);
     for (int begin = lane_; begin < span.end; begin += kBatch * kScanLanes) {
       T items[kBatch];
 #pragma unroll
@@ -250,7 +225,7 @@ class NarrowColumnPanel {
   __device__ void CopyOut(const Span& span, Out* memory) const {
     using Results = ColumnVector<Out, kCount>;
     constexpr int kBatch = 32 / kSlotBytes / (kCount == 1 ? 1 : 2);
-    Cursor<kCount> cursor(*this);
+    Cursor<kCount> cursor(*this, slots_);
     for (int begin = lane_ * kCount; begin < span.end; begin += kBatch * kStepElements<kCount>) {
       Results results[kBatch];
       ForBatch<kCount, kBatch>(span, begin, cursor, [&](int i, int, const unsigned char* slot) {
@@ -268,13 +243,12 @@ class NarrowColumnPanel {
   const ColumnScanShape& shape_;
   const int columns_;
   const int run_elements_;
-  const bool takes_vectors_;  // Whether a lane's elements are neighbours, so that it takes several.
   const int gap_;
   const int lane_;
   const uint32_t warp_;
   const int run_;
   const int strip_column_;
-  unsigned char* const slots_;
+  unsigned char* slots_ = nullptr;  // Of the tile that is gone to.
   unsigned char* first_ = nullptr;  // The slot at place 0 of the lane's run.
   uint64_t first_row_ = 0;          // Of the warp's first run.
   int size_ = 0;

@@ -30,16 +30,18 @@ struct ColumnScanShape {
   }
 };
 
-// Requires rows and columns > 0, and not more than kScanElementsMax elements.
-constexpr ColumnScanShape ColumnScanShapeOf(uint64_t rows, uint64_t columns) {
+// Requires rows > 0, columns > 1, and not more than kScanElementsMax elements. A strip is to have
+// `strip_columns_max` at most, 16 to kScanLanes.
+constexpr ColumnScanShape ColumnScanShapeOf(uint64_t rows, uint64_t columns,
+                                            uint32_t strip_columns_max = kScanLanes) {
   ColumnScanShape shape{.rows = rows, .columns = columns};
   shape.runs = static_cast<uint32_t>(ScanColumnRuns(columns));
-  shape.strip_count = static_cast<uint32_t>(CeilDivide(columns, kScanLanes));
+  shape.strip_count = static_cast<uint32_t>(CeilDivide(columns, strip_columns_max));
   // Strips of about one width: a narrow last one would take as long as the others. Where there are
-  // several they begin at multiples of 32 bytes, if rows do and elements have four.
+  // several whole ones they begin at multiples of 32 bytes, if rows do and elements have four.
   const uint64_t even = CeilDivide(columns, shape.strip_count);
-  shape.strip_columns =
-      static_cast<uint32_t>(shape.strip_count == 1 ? columns : CeilDivide(even, 8) * 8);
+  const bool is_rounded = shape.strip_count > 1 && strip_columns_max == kScanLanes;
+  shape.strip_columns = static_cast<uint32_t>(is_rounded ? CeilDivide(even, 8) * 8 : even);
   shape.tile_rows = static_cast<uint32_t>(ScanColumnTileRows(columns));
   shape.tile_count = static_cast<uint32_t>(CeilDivide(rows, shape.tile_rows));
   return shape;
@@ -58,15 +60,22 @@ struct ColumnLookBackSizes {
   uint64_t blocks;
 };
 
-// Threads of a block, which scans a tile at a time.
+// Threads of a block that scan tiles. Besides them there are a warp that publishes, one that joins
+// and one that looks back; see scan_turn_ring.cuh.
 inline constexpr int kColumnScanThreads = kScanColumnWarps * kScanLanes;
+inline constexpr int kColumnBlockThreads = kColumnScanThreads + 3 * kScanLanes;
 
 // Elements are copied to shared memory by vectors of so many bytes where they can be.
 inline constexpr uint32_t kColumnVectorBytes = 16;
 
 // Shared memory of a warp's runs where it has one of each column: vectors that cover the rows.
 constexpr uint32_t WideColumnRowBytes(uint32_t element_size) {
-  return kScanLanes * element_size + kColumnVectorBytes;
+  return std::max(kScanLanes * element_size, uint32_t{64});
+}
+// Columns of a strip whose vectors have room wherever in a vector the strip's rows begin.
+constexpr uint32_t MisalignedStripColumns(uint32_t element_size) {
+  const uint32_t room = WideColumnRowBytes(element_size) - (kColumnVectorBytes - element_size);
+  return std::min(room / element_size, static_cast<uint32_t>(kScanLanes));
 }
 constexpr uint32_t WideColumnPanelBytes(uint32_t element_size) {
   return kScanColumnItems * WideColumnRowBytes(element_size);
@@ -77,24 +86,28 @@ constexpr uint32_t WideColumnPanelBytes(uint32_t element_size) {
 constexpr uint32_t ColumnSlotBytes(uint64_t element_size, uint64_t output_size) {
   return static_cast<uint32_t>(std::max({uint64_t{4}, element_size, output_size}));
 }
-// Slots between such runs: lanes that take the same row of their runs meet in no bank. Of one
-// column lanes take vectors, and the gap is one of these.
+// Slots between such runs: lanes that take the same row of their runs meet in no bank.
 constexpr uint32_t NarrowColumnGap(uint32_t runs) { return kScanLanes / runs; }
-constexpr uint32_t NarrowColumnPanelSlots(uint32_t slot_bytes) {
-  return kScanLanes * (kScanColumnItems + kColumnVectorBytes / slot_bytes);
-}
+inline constexpr uint32_t kNarrowColumnPanelSlots = kScanLanes * (kScanColumnItems + 1);
 
 // 227 KiB for blocks' own use, and one of each for the system's (CUDA programming guide, compute
 // capability 9.0).
 inline constexpr uint32_t kColumnSharedBytes = 228 * 1024;
 inline constexpr uint32_t kColumnSystemBytes = 1024;
 
-// Blocks of a multiprocessor: as many as have room and registers, of which kernels for narrow
-// panels need more. Tiles that are on their way while a block scans another were no faster than
-// more blocks.
-constexpr int ColumnScanBlocks(uint32_t shared_bytes, bool is_narrow) {
-  return std::min(static_cast<int>(kColumnSharedBytes / (shared_bytes + kColumnSystemBytes)),
-                  is_narrow ? 4 : 6);
+// Blocks of a multiprocessor, and the turns that each of them keeps: one is loaded and one written
+// while another waits for what precedes it, and more of them where they are small.
+inline constexpr uint32_t kColumnBlocksMax = 3;
+inline constexpr uint32_t kColumnTurnsWanted = 3;
+inline constexpr uint32_t kColumnTurnsMax = 6;
+constexpr uint32_t ColumnScanBlocks(uint32_t turn_bytes) {
+  const uint32_t fit = kColumnSharedBytes / (kColumnTurnsWanted * turn_bytes + kColumnSystemBytes);
+  return std::clamp(fit, uint32_t{1}, kColumnBlocksMax);
+}
+constexpr uint32_t ColumnScanTurns(uint32_t turn_bytes) {
+  const uint32_t block_bytes =
+      kColumnSharedBytes / ColumnScanBlocks(turn_bytes) - kColumnSystemBytes;
+  return std::min(block_bytes / turn_bytes, kColumnTurnsMax);
 }
 
 // Threads of a block where a thread goes down whole columns.

@@ -14,8 +14,8 @@ TEST(ColumnScanShapeTest, TilesOfKnownShapes) {
     uint32_t runs, strip_columns, strip_count, tile_rows, tile_count;
   };
   for (const Case& c :
-       {Case{uint64_t{1} << 26, 4, 8, 4, 1, 2048, 32'768}, Case{8192, 1, 32, 1, 1, 8192, 1},
-        Case{8193, 1, 32, 1, 1, 8192, 2}, Case{1000, 3, 8, 3, 1, 2048, 1},
+       {Case{uint64_t{1} << 26, 4, 8, 4, 1, 2048, 32'768}, Case{4096, 2, 16, 2, 1, 4096, 1},
+        Case{4097, 2, 16, 2, 1, 4096, 2}, Case{1000, 3, 8, 3, 1, 2048, 1},
         Case{10'000, 16, 2, 16, 1, 512, 20}, Case{10'000, 17, 1, 17, 1, 256, 40},
         Case{257, 32, 1, 32, 1, 256, 2}, Case{256, 33, 1, 24, 2, 256, 1},
         Case{256, 1000, 1, 32, 32, 256, 1}, Case{256, 65, 1, 24, 3, 256, 1},
@@ -32,7 +32,7 @@ TEST(ColumnScanShapeTest, TilesOfKnownShapes) {
 }
 
 TEST(ColumnScanShapeTest, StripsCoverAllColumnsAndWarpsHoldAStrip) {
-  for (uint64_t columns = 1; columns < 3000; ++columns) {
+  for (uint64_t columns = 2; columns < 3000; ++columns) {
     const ColumnScanShape shape = ColumnScanShapeOf(1000, columns);
     ASSERT_GE(uint64_t{shape.strip_count} * shape.strip_columns, columns);
     ASSERT_LT(uint64_t{shape.strip_count - 1} * shape.strip_columns, columns) << "an empty strip";
@@ -49,10 +49,10 @@ TEST(ColumnScanShapeTest, StripsCoverAllColumnsAndWarpsHoldAStrip) {
 
 // Banks have 4 bytes, and 32 of them are met at once.
 TEST(ColumnScanShapeTest, LanesOfANarrowPanelMeetInNoBank) {
-  for (uint32_t columns = 1; columns <= 16; ++columns) {
+  for (uint32_t columns = 2; columns <= 16; ++columns) {
     const uint32_t runs = ScanColumnRuns(columns);
     const uint32_t run_slots = columns * kScanColumnItems + NarrowColumnGap(runs);
-    ASSERT_LE(runs * run_slots, NarrowColumnPanelSlots(sizeof(double)));
+    ASSERT_LE(runs * run_slots, kNarrowColumnPanelSlots);
     std::set<uint32_t> banks;
     for (uint32_t lane = 0; lane < runs * columns; ++lane) {
       banks.insert((lane / columns * run_slots + lane % columns) % 32);
@@ -61,11 +61,39 @@ TEST(ColumnScanShapeTest, LanesOfANarrowPanelMeetInNoBank) {
   }
 }
 
+// Rows begin anywhere in a vector, or aligned strips of them where eight columns may end.
 TEST(ColumnScanShapeTest, VectorsThatCoverARowFindRoom) {
   for (const uint32_t size : {1, 2, 4, 8}) {
+    const uint32_t columns_max = MisalignedStripColumns(size);
+    ASSERT_GE(columns_max, 16);
     for (uint32_t shift = 0; shift < 16; shift += size) {
-      EXPECT_LE((shift + kScanLanes * size + 15) / 16 * 16, WideColumnRowBytes(size));
+      EXPECT_LE((shift + columns_max * size + 15) / 16 * 16, WideColumnRowBytes(size));
     }
+    EXPECT_LE((8 * size % 16 + kScanLanes * size + 15) / 16 * 16, WideColumnRowBytes(size));
+  }
+}
+
+TEST(ColumnScanShapeTest, StripsAreNoWiderThanTheyMayBe) {
+  for (const uint32_t columns_max : {16u, 25u, 29u, 31u, 32u}) {
+    for (uint64_t columns = 2; columns < 3000; ++columns) {
+      const ColumnScanShape shape = ColumnScanShapeOf(1000, columns, columns_max);
+      ASSERT_LE(shape.strip_columns, columns_max);
+      ASSERT_GE(uint64_t{shape.strip_count} * shape.strip_columns, columns);
+      ASSERT_LT(uint64_t{shape.strip_count - 1} * shape.strip_columns, columns) << "an empty strip";
+    }
+  }
+}
+
+// Turns of four bytes an element leave two blocks three of them, and those of eight one block.
+TEST(ColumnScanShapeTest, AMultiprocessorHasRoomForTheTurnsOfItsBlocks) {
+  EXPECT_EQ(ColumnScanBlocks(37 * 1024), 2);
+  EXPECT_EQ(ColumnScanTurns(37 * 1024), 3);
+  EXPECT_EQ(ColumnScanBlocks(70 * 1024), 1);
+  EXPECT_EQ(ColumnScanTurns(70 * 1024), 3);
+  for (uint32_t turn_bytes = 1024; turn_bytes < 220 * 1024; turn_bytes += 512) {
+    const uint32_t block_bytes = ColumnScanTurns(turn_bytes) * turn_bytes + kColumnSystemBytes;
+    ASSERT_GE(ColumnScanTurns(turn_bytes), 1);
+    ASSERT_LE(ColumnScanBlocks(turn_bytes) * block_bytes, kColumnSharedBytes);
   }
 }
 

@@ -22,14 +22,11 @@ class WideColumnPanel {
  public:
   static constexpr uint32_t kBytes = WideColumnPanelBytes(sizeof(T));
 
-  // `slots`: kBytes of shared memory of the warp.
-  __device__ WideColumnPanel(const ScanArguments& arguments, const ColumnScanShape& shape,
-                             unsigned char* slots)
+  __device__ WideColumnPanel(const ScanArguments& arguments, const ColumnScanShape& shape)
       : arguments_(arguments),
         shape_(shape),
         lane_(threadIdx.x % kScanLanes),
         warp_(threadIdx.x / kScanLanes),
-        slots_(slots),
         rows_are_even_(shape.columns * sizeof(T) % kColumnVectorBytes == 0),
         is_aligned_(rows_are_even_ &&
                     reinterpret_cast<uintptr_t>(arguments.input) % kColumnVectorBytes == 0 &&
@@ -42,8 +39,8 @@ class WideColumnPanel {
     copied_byte_ = lane_ % row_vectors * kColumnVectorBytes;
   }
 
-  // Begins to copy a tile of a strip. All lanes.
-  __device__ void Load(uint32_t tile, uint32_t strip) const {
+  // Begins to copy a tile of a strip to `slots`, kBytes of shared memory of the warp. All lanes.
+  __device__ void Load(uint32_t tile, uint32_t strip, unsigned char* slots) const {
     if (copied_row_ >= rows_together_) return;
     const uint64_t first_row = FirstRow(tile);
     const uint64_t column = uint64_t{strip} * shape_.strip_columns;
@@ -54,7 +51,7 @@ class WideColumnPanel {
     uintptr_t row = reinterpret_cast<uintptr_t>(static_cast<const T*>(arguments_.input) +
                                                 Element(first_row, column)) +
                     copied_row_ * pitch;
-    unsigned char* slot = slots_ + copied_row_ * WideColumnRowBytes(sizeof(T)) + copied_byte_;
+    unsigned char* slot = slots + copied_row_ * WideColumnRowBytes(sizeof(T)) + copied_byte_;
 #pragma unroll 4
     for (uint32_t k = copied_row_; k < count; k += rows_together_) {
       const int begin = static_cast<int>(copied_byte_) - static_cast<int>(ShiftOf(row));
@@ -65,7 +62,7 @@ class WideColumnPanel {
   }
 
   // Goes to a tile of a strip that has been loaded.
-  __device__ void MoveTo(uint32_t tile, uint32_t strip) {
+  __device__ void MoveTo(uint32_t tile, uint32_t strip, const unsigned char* slots) {
     first_row_ = FirstRow(tile);
     const uint64_t strip_column = uint64_t{strip} * shape_.strip_columns;
     const uint64_t column = strip_column + lane_;
@@ -74,7 +71,7 @@ class WideColumnPanel {
     next_ = static_cast<Out*>(arguments_.output) + Element(first_row_, column);
     row_ = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(
         static_cast<const T*>(arguments_.input) + Element(first_row_, strip_column)));
-    first_ = slots_ + lane_ * sizeof(T);
+    first_ = slots + lane_ * sizeof(T);
   }
 
   // The lane's run among the warp's, its column in the strip, and how many rows it has: none for
@@ -157,7 +154,6 @@ class WideColumnPanel {
   const ColumnScanShape& shape_;
   const uint32_t lane_;
   const uint32_t warp_;
-  unsigned char* const slots_;
   const bool rows_are_even_;
   const bool is_aligned_;  // Whether vectors cover strips and nothing else.
   // The lanes copy the vectors of so many rows together; which row and where in it is the lane's.

@@ -55,18 +55,13 @@ const WholeColumnsKernel* WholeColumnsKernelFor(const ScanPlan& plan,
   // Of fewer columns a tile has several runs, which a walk does not join.
   if (!HasFewRows(plan) && columns < kScanLanes) return nullptr;
   const uint64_t size = ElementSize(plan.array.element_type);
-  const uint64_t vector = kernels.whole_vectors.thread_columns;
+  const uint64_t vector = kernels.thread_columns;
   const bool is_in_vectors = columns % vector == 0 && IsAligned(arguments.input, vector * size) &&
                              IsAligned(arguments.output, vector * ElementSize(plan.output_type));
-  for (const WholeColumnsKernel* kernel : {&kernels.whole_vectors, &kernels.whole_columns}) {
-    const uint64_t thread_columns = kernel->thread_columns;
-    if (thread_columns > 1 && !is_in_vectors) continue;
-    if (HasFewRows(plan) ||
-        WholeColumnsSuffice(columns / thread_columns, thread_columns * size, multiprocessors)) {
-      return kernel;
-    }
-  }
-  return nullptr;
+  const bool suffices =
+      HasFewRows(plan) || WholeColumnsSuffice(columns / vector, vector * size, multiprocessors);
+  if (!suffices) return nullptr;
+  return is_in_vectors ? &kernels.whole_vectors : &kernels.whole_columns;
 }
 
 absl::Status LaunchWholeColumns(const ScanPlan& plan, const WholeColumnsKernel& kernel,
@@ -75,31 +70,45 @@ absl::Status LaunchWholeColumns(const ScanPlan& plan, const WholeColumnsKernel& 
                                 .columns = plan.grouping.group_count};
   LaunchShape launch;
   // Blocks that come and go leave no uneven end.
-  launch.grid = dim3(static_cast<uint32_t>(
-      CeilDivide(shape.columns / kernel.thread_columns, kWholeColumnsThreads)));
+  launch.grid = dim3(static_cast<uint32_t>(CeilDivide(
+      CeilDivide(shape.columns, kernel.warp_columns), kWholeColumnsThreads / kScanLanes)));
   launch.block = dim3(kWholeColumnsThreads);
   return Launch(kernel.launch, launch, stream, arguments, shape);
+}
+
+// Strips as wide as have room: fewer columns where rows do not begin as vectors do.
+ColumnScanShape ShapeOfTiles(const ScanPlan& plan, const ScanArguments& arguments) {
+  const uint64_t columns = plan.grouping.group_count;
+  const auto size = static_cast<uint32_t>(ElementSize(plan.array.element_type));
+  const bool is_aligned =
+      columns * size % kColumnVectorBytes == 0 && IsAligned(arguments.input, kColumnVectorBytes);
+  return ColumnScanShapeOf(plan.grouping.group_size, columns,
+                           is_aligned ? kScanLanes : MisalignedStripColumns(size));
 }
 
 absl::Status LaunchTiles(const ColumnScanShape& columns, const ColumnScanKernels& kernels,
                          const ScanArguments& arguments, Scratch& scratch,
                          const DeviceProperties& properties, cudaStream_t stream) {
-  const absl::StatusOr<ColumnLookBackMemory> memory =
+  absl::StatusOr<ColumnLookBackMemory> memory =
       PrepareLookBack(columns, LookBackWordsOf(kernels.value_bytes), scratch, stream);
   if (!memory.ok()) return memory.status();
   const ColumnTileKernel& kernel = columns.runs > 1 ? kernels.narrow : kernels.wide;
-  const absl::StatusOr<int> blocks = ResidentBlocksPerMultiprocessor(
-      reinterpret_cast<const void*>(kernel.launch), kColumnScanThreads, kernel.shared_bytes);
-  if (!blocks.ok()) return blocks.status();
-  if (*blocks == 0) {
+  memory->turns_kept =
+      std::min(kernel.turns_max,
+               static_cast<uint32_t>(properties.shared_bytes_per_block_max) / kernel.turn_bytes);
+  if (memory->turns_kept == 0) {
     return absl::FailedPreconditionError("a scan needs more shared memory than this device has");
   }
+  const uint32_t shared_bytes = memory->turns_kept * kernel.turn_bytes;
+  const absl::StatusOr<int> blocks = ResidentBlocksPerMultiprocessor(
+      reinterpret_cast<const void*>(kernel.launch), kColumnBlockThreads, shared_bytes);
+  if (!blocks.ok()) return blocks.status();
   const auto resident =
       static_cast<uint64_t>(*blocks) * static_cast<uint64_t>(properties.multiprocessor_count);
   LaunchShape shape;
   shape.grid = dim3(static_cast<uint32_t>(std::min(columns.turn_count(), resident)));
-  shape.block = dim3(kColumnScanThreads);
-  shape.shared_bytes = kernel.shared_bytes;
+  shape.block = dim3(kColumnBlockThreads);
+  shape.shared_bytes = shared_bytes;
   shape.cooperative = true;  // Blocks wait for each other.
   return Launch(kernel.launch, shape, stream, arguments, columns, *memory);
 }
@@ -128,9 +137,9 @@ absl::Status LaunchColumnScan(const ScanPlan& plan, const ScanArguments& argumen
   });
   const WholeColumnsKernel* whole =
       WholeColumnsKernelFor(plan, kernels, arguments, properties.multiprocessor_count);
-  return whole != nullptr
-             ? LaunchWholeColumns(plan, *whole, arguments, stream)
-             : LaunchTiles(ShapeOf(plan), kernels, arguments, scratch, properties, stream);
+  return whole != nullptr ? LaunchWholeColumns(plan, *whole, arguments, stream)
+                          : LaunchTiles(ShapeOfTiles(plan, arguments), kernels, arguments, scratch,
+                                        properties, stream);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -100,9 +100,9 @@ TEST_F(ScanColumnsDeviceTest, FloatsFollowTheTree) {
 // Of as many columns as keep one multiprocessor busy: tall ones, with several blocks of tiles.
 TEST_F(ScanColumnsDeviceTest, WholeColumnsFollowTheTree) {
   multiprocessors_told_ = 1;
-  ASSERT_TRUE(WholeColumnsSuffice(2047, sizeof(float), multiprocessors_told_));
+  ASSERT_TRUE(WholeColumnsSuffice(2048 / 4, 4 * sizeof(float), multiprocessors_told_));
   for (const Extents& extents :
-       {Extents{65, 2047}, {8192, 2048}, {8193, 2049}, {3 * 8192 + 700, 2048}}) {
+       {Extents{65, 2051}, {8192, 2048}, {8193, 2049}, {3 * 8192 + 700, 2048}}) {
     const std::vector<float> values = RandomFloats(extents.rows * extents.columns, 13);
     for (ScanSpec spec : ModesAndDirections()) {
       spec.grouping.kind = GroupingKind::kAxis0;

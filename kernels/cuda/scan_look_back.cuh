@@ -1,19 +1,11 @@
 // The kernel of scans over positions in a row: whole arrays, rows and segments, in one pass.
 //
-// A block of threads works on several turns of consecutive tiles at a time, each at another stage:
-// being loaded, totalled, waiting for what precedes it, being written. So neither memory nor other
-// blocks are waited for while there is something to do.
-//   scanning warps   each loads, totals and writes its own pieces of a turn's tiles
-//   publishing warp  joins their totals and tells other blocks those of the tiles
-//   joining warp     joins those of a block of tiles (scan_look_back_chain.cuh)
-//   looking warp     looks back for the tiles' carries
-// Whoever waits for other blocks has nothing left to tell them, so no turn waits for the one
-// before.
+// A turn is consecutive tiles; scan_turn_ring.cuh says who works on it and when. Scanning warps
+// make teams, which share the tiles of a turn.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_LOOK_BACK_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_LOOK_BACK_CUH_
 
 #include <cooperative_groups.h>
-#include <cuda_pipeline.h>
 
 #include <cstdint>
 #include <type_traits>
@@ -56,7 +48,8 @@ class LookBackScan {
   // All threads of the block.
   __device__ void Run() {
     if (threadIdx.x == 0) {
-      for (uint32_t i = 0; i < memory_.turns_kept; ++i) turns_[i].Initialise();
+      for (uint32_t i = 0; i < memory_.turns_kept; ++i)
+        turns_[i].stages().Initialise(kShape.teams * kScanThreads);
     }
     __syncthreads();
     switch (warp_in_block_ - kShape.teams * kScanWarps) {
@@ -87,38 +80,20 @@ class LookBackScan {
   }
   __device__ TurnOfT& TurnAt(const TurnCursor& cursor) const { return turns_[cursor.place()]; }
 
-  // One turn is loaded ahead of the one that is totalled; all others wait for their carries.
   __device__ void ScanTurns() const {
-    TurnCursor loaded(memory_);
-    TurnCursor totalled(memory_);
-    TurnCursor written(memory_);
-    BeginLoads(loaded);
-    for (uint32_t waiting = 0; written;) {
-      BeginLoads(loaded);
-      if (totalled) {
-        __pipeline_wait_prior(1);
-        __syncwarp();
-        TotalTurn(totalled);
-        totalled.Advance();
-        if (++waiting < memory_.turns_kept - 1) continue;
-      }
-      WriteTurn(written);
-      written.Advance();
-      --waiting;
-    }
+    ScanRing(
+        TurnCursor(memory_), memory_.turns_kept,
+        [&](const TurnCursor& cursor) { LoadTurn(cursor); },
+        [&](const TurnCursor& cursor) { TotalTurn(cursor); },
+        [&](const TurnCursor& cursor) { WriteTurn(cursor); });
   }
 
-  // Makes a batch of copies, which is empty where no turn is left.
-  __device__ void BeginLoads(TurnCursor& cursor) const {
-    if (cursor) {
-      const TurnSpan span = SpanOf(cursor);
-      ForEachOwnTile(span, [&](int tile, int offset) {
-        BeginLoad<kItems>(arguments_, span, offset, lane_, NeutralElement<Operator, T>(),
-                          TurnAt(cursor).piece(tile, warp_in_tile()));
-      });
-      cursor.Advance();
-    }
-    __pipeline_commit();
+  __device__ void LoadTurn(const TurnCursor& cursor) const {
+    const TurnSpan span = SpanOf(cursor);
+    ForEachOwnTile(span, [&](int tile, int offset) {
+      BeginLoad<kItems>(arguments_, span, offset, lane_, NeutralElement<Operator, T>(),
+                        TurnAt(cursor).piece(tile, warp_in_tile()));
+    });
   }
 
   __device__ void TotalTurn(const TurnCursor& cursor) const {
@@ -137,12 +112,12 @@ class LookBackScan {
       turn.run_base(tile) = lane_ == 0 ? Operator::Identity() : before;
       turn.run_heads(tile) = heads;
     });
-    turn.Arrive(TurnStage::kTotalled);
+    turn.stages().Arrive(TurnStage::kTotalled);
   }
 
   __device__ void WriteTurn(const TurnCursor& cursor) const {
     TurnOfT& turn = TurnAt(cursor);
-    turn.Await(TurnStage::kCarried, cursor.lap());
+    turn.stages().Await(TurnStage::kCarried, cursor.lap());
     const TurnSpan span = SpanOf(cursor);
     bool fits = true;
     ForEachOwnTile(span, [&](int tile, int offset) {
@@ -173,7 +148,7 @@ class LookBackScan {
   __device__ void PublishTurns() const {
     const LookBackChain<Operator> chain(warp_, memory_);
     ForEachTurn([&](const TurnCursor& cursor, TurnOfT& turn) {
-      turn.Await(TurnStage::kTotalled, cursor.lap());
+      turn.stages().Await(TurnStage::kTotalled, cursor.lap());
       if (lane_ < cursor.tile_count()) {
         Grouped joined = GroupedIdentity<Operator>();
         for (int w = 0; w < kScanWarps; ++w) {
@@ -183,7 +158,7 @@ class LookBackScan {
         chain.PublishTotal(cursor.first_tile() + lane_, joined);
         turn.tile_total(lane_) = joined;
       }
-      turn.Arrive(TurnStage::kPublished);
+      turn.stages().Arrive(TurnStage::kPublished);
     });
   }
 
@@ -193,7 +168,7 @@ class LookBackScan {
     ForEachTurn([&](const TurnCursor& cursor, TurnOfT& turn) {
       const int tile = lane_ - static_cast<int>(cursor.first_tile() % kScanTilesPerBlock);
       const bool is_own = tile >= 0 && tile < cursor.tile_count();
-      turn.Await(TurnStage::kPublished, cursor.lap());
+      turn.stages().Await(TurnStage::kPublished, cursor.lap());
       const Grouped total = is_own ? turn.tile_total(tile) : GroupedIdentity<Operator>();
       const Grouped joined = chain.JoinTotals(cursor.first_tile(), cursor.tile_count(), total);
       const Grouped before = ShuffleUp(warp_, joined, 1);
@@ -201,7 +176,7 @@ class LookBackScan {
         turn.total_before(tile) = before;
         turn.joined_total(tile) = joined;
       }
-      turn.Arrive(TurnStage::kJoined);
+      turn.stages().Arrive(TurnStage::kJoined);
     });
   }
 
@@ -211,7 +186,7 @@ class LookBackScan {
     ForEachTurn([&](const TurnCursor& cursor, TurnOfT& turn) {
       const uint32_t tile = cursor.first_tile() + lane_;
       const uint32_t block = cursor.first_tile() / kScanTilesPerBlock;
-      turn.Await(TurnStage::kJoined, cursor.lap());
+      turn.stages().Await(TurnStage::kJoined, cursor.lap());
       const Grouped carry = chain.CarryInto(block);
       if (lane_ < cursor.tile_count()) {
         turn.carry(lane_) = tile % kScanTilesPerBlock == 0
@@ -225,7 +200,7 @@ class LookBackScan {
           *static_cast<Grouped*>(memory_.last_carry) = after;
         }
       }
-      turn.Arrive(TurnStage::kCarried);
+      turn.stages().Arrive(TurnStage::kCarried);
     });
   }
 

@@ -3,18 +3,14 @@
 #define GRIDFOLD_KERNELS_CUDA_SCAN_TURN_CUH_
 
 #include <cstdint>
-#include <cuda/barrier>
 
 #include "kernels/cuda/scan_tile.cuh"
+#include "kernels/cuda/scan_turn_ring.cuh"
 
 namespace gridfold::kernels::cuda {
 
-// The stages of a turn, each of which is over when all threads that have a part in it have arrived.
-enum class TurnStage { kTotalled, kPublished, kJoined, kCarried };
-inline constexpr int kTurnStages = 4;
-
 // A turn's elements and what the block's warps tell each other about it. Shared memory has no
-// constructors: values and barriers are bytes to begin with.
+// constructors: values are bytes to begin with.
 template <class Operator, class T, int kItems, ScanTurnShape kShape>
 class Turn {
  public:
@@ -23,19 +19,7 @@ class Turn {
 
   static constexpr int kTileSize = kItems * kScanThreads;
 
-  // One thread, before the block meets.
-  __device__ void Initialise() {
-    init(&barrier(TurnStage::kTotalled), kShape.teams * kScanThreads);
-    init(&barrier(TurnStage::kPublished), kScanLanes);
-    init(&barrier(TurnStage::kJoined), kScanLanes);
-    init(&barrier(TurnStage::kCarried), kScanLanes);
-  }
-
-  __device__ void Arrive(TurnStage stage) { (void)barrier(stage).arrive(); }
-  // `lap`: how many turns have been kept here before.
-  __device__ void Await(TurnStage stage, uint32_t lap) {
-    barrier(stage).wait_parity((lap & 1) != 0);
-  }
+  __device__ TurnStages& stages() { return stages_; }
 
   __device__ T* piece(int tile, int warp) {
     return reinterpret_cast<T*>(element_bytes_) + tile * kTileSize +
@@ -58,15 +42,11 @@ class Turn {
   __device__ HeadBits<kItems>& run_heads(int tile) { return run_heads_[RunIndex(tile)]; }
 
  private:
-  using Barrier = ::cuda::barrier<::cuda::thread_scope_block>;
   static constexpr int kTiles = kShape.tiles;
 
   template <class V>
   __device__ static V& At(unsigned char* bytes, int index) {
     return reinterpret_cast<V*>(bytes)[index];
-  }
-  __device__ Barrier& barrier(TurnStage stage) {
-    return At<Barrier>(barriers_, static_cast<int>(stage));
   }
   __device__ static int RunIndex(int tile) {
     return tile * kScanThreads + static_cast<int>(threadIdx.x) % kScanThreads;
@@ -80,39 +60,23 @@ class Turn {
   alignas(16) unsigned char joined_totals_[kTiles * sizeof(Grouped)];
   alignas(16) unsigned char totals_before_[kTiles * sizeof(Grouped)];
   alignas(16) unsigned char carries_[kTiles * sizeof(Grouped)];
-  alignas(16) unsigned char barriers_[kTurnStages * sizeof(Barrier)];
+  TurnStages stages_;
   HeadBits<kItems> run_heads_[kTiles * kScanThreads];
 };
 
-// Goes through a block's turns: which turn of the grid comes next, and where it is kept. Turns are
-// strided over the grid: neighbouring ones of one block would wait for each other.
-class TurnCursor {
+// Goes through a block's turns of tiles.
+class TurnCursor : public RingCursor {
  public:
   __device__ explicit TurnCursor(const LookBackMemory& memory)
-      : memory_(memory), turn_(blockIdx.x) {}
+      : RingCursor(memory.turn_count, memory.turns_kept), memory_(memory) {}
 
-  // Whether there is a turn.
-  __device__ explicit operator bool() const { return turn_ < memory_.turn_count; }
-  __device__ void Advance() {
-    turn_ += gridDim.x;
-    if (++place_ == memory_.turns_kept) {
-      place_ = 0;
-      ++lap_;
-    }
-  }
-
-  __device__ uint32_t place() const { return place_; }
-  __device__ uint32_t lap() const { return lap_; }
-  __device__ uint32_t first_tile() const { return turn_ * memory_.turn_tiles; }
+  __device__ uint32_t first_tile() const { return turn() * memory_.turn_tiles; }
   __device__ int tile_count() const {
     return static_cast<int>(min(memory_.tile_count - first_tile(), memory_.turn_tiles));
   }
 
  private:
   const LookBackMemory& memory_;
-  uint32_t turn_;
-  uint32_t place_ = 0;
-  uint32_t lap_ = 0;
 };
 
 }  // namespace gridfold::kernels::cuda

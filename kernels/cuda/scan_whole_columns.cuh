@@ -1,6 +1,11 @@
 // The kernel of scans along axis 0 of so many columns that a thread for each keeps the device busy,
 // or of so few rows that there is nothing to share: a thread goes down all rows of a column, or of
 // as many columns as make a vector of 16 bytes, and waits for nobody.
+//
+// Where rows do not begin as vectors do, a warp reads and writes the vectors that cover its
+// columns, and its lanes pass on what is their neighbours': whole vectors of memory are far fewer
+// accesses, and parts of 32 bytes that two warps write are far fewer. One lane more than has
+// columns does it.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_WHOLE_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_WHOLE_COLUMNS_CUH_
 
@@ -76,20 +81,33 @@ template <class Operator, class T, class Out>
 inline constexpr int kColumnVector = static_cast<int>(std::bit_floor(std::min(
     {16 / std::max(sizeof(T), sizeof(Out)), 160 / sizeof(ColumnWalk<Operator>), size_t{8}})));
 
-// Goes down kCount columns.
-template <class Operator, class T, class Out, int kCount>
+// Goes down kCount columns of each lane that has any.
+template <class Operator, class T, class Out, int kCount, bool kIsShifted>
 class ColumnsWalker {
  public:
+  // Lanes of a warp that have columns; with vectors that lie as columns do, each is by itself.
+  static constexpr uint32_t kLanes = kIsShifted ? kScanLanes - 1 : kScanLanes;
+
+  // `column`: the lane's first, in a warp whose first lane has one.
   __device__ ColumnsWalker(const ScanArguments& arguments, const WholeColumnsShape& shape,
                            uint64_t column)
       : arguments_(arguments),
+        warp_(cooperative_groups::tiled_partition<kScanLanes>(
+            cooperative_groups::this_thread_block())),
+        begins_(-static_cast<int>(threadIdx.x % kScanLanes) * kCount),
+        ends_(static_cast<int>(
+            min(begins_ + int64_t{kLanes * kCount}, static_cast<int64_t>(shape.columns - column)))),
         rows_(shape.rows),
         pitch_(arguments.reverse ? -static_cast<int64_t>(shape.columns)
-                                 : static_cast<int64_t>(shape.columns)) {
-    const uint64_t first = (arguments.reverse ? rows_ - 1 : 0) * shape.columns + column;
-    input_ = static_cast<const T*>(arguments.input) + first;
-    output_ = static_cast<Out*>(arguments.output) + first;
-  }
+                                 : static_cast<int64_t>(shape.columns)),
+        first_((arguments.reverse ? rows_ - 1 : 0) * shape.columns + column),
+        input_(static_cast<const T*>(arguments.input) + first_),
+        output_(static_cast<Out*>(arguments.output) + first_),
+        loaded_shift_(input_, pitch_),
+        input_shift_(input_, pitch_),
+        output_shift_(output_, pitch_),
+        whole_from_(static_cast<const T*>(arguments.input)),
+        whole_to_(static_cast<const T*>(arguments.input) + arguments.element_count - kCount) {}
 
   // Returns whether all results fit. A batch is on its way while the one before is scanned.
   __device__ bool Run() {
@@ -118,9 +136,47 @@ class ColumnsWalker {
   __device__ void Load(uint64_t begin, Items (&items)[kRows]) {
 #pragma unroll
     for (uint32_t k = 0; k < kRows; ++k) {
-      if (begin + k < rows_) items[k] = *reinterpret_cast<const Items*>(input_ + k * pitch_);
+      if (begin + k < rows_) items[k] = LoadRow(input_ + k * pitch_);
+      loaded_shift_.Advance();
     }
     input_ += kRows * pitch_;
+  }
+
+  // The vector in which the lane's items of the next row begin.
+  __device__ Items LoadRow(const T* row) const {
+    if constexpr (!kIsShifted) {
+      return *reinterpret_cast<const Items*>(row);
+    } else {
+      const T* const first = row - loaded_shift_.get();
+      if (first >= whole_from_ && first <= whole_to_) {
+        return *reinterpret_cast<const Items*>(first);
+      }
+      const T* const array = static_cast<const T*>(arguments_.input);
+      Items items{};
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        const bool is_there = first + i >= array && first + i < array + arguments_.element_count;
+        if (is_there) items.items[i] = first[i];
+      }
+      return items;
+    }
+  }
+
+  __device__ void StoreRow(Out* row, const Results& results) const {
+    if constexpr (!kIsShifted) {
+      *reinterpret_cast<Results*>(row) = results;
+    } else {
+      const auto shift = static_cast<int>(output_shift_.get());
+      const Results vector = VectorOfItems(warp_, results, output_shift_.get());
+      if (begins_ <= -shift && kCount - shift <= ends_) {
+        *reinterpret_cast<Results*>(row - shift) = vector;
+        return;
+      }
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        if (begins_ <= i - shift && i - shift < ends_) row[i - shift] = vector.items[i];
+      }
+    }
   }
 
   template <bool kIsLast>
@@ -130,36 +186,53 @@ class ColumnsWalker {
     for (uint32_t k = 0; k < kRows; ++k) {
       if (kIsLast && begin + k >= rows_) break;
       const bool is_empty = k == 0 && arguments_.exclusive && begin == 0;
+      Items row_items = items[k];
+      if constexpr (kIsShifted) row_items = ItemsOfVectors(warp_, items[k], input_shift_.get());
       Results results;
 #pragma unroll
       for (int c = 0; c < kCount; ++c) {
-        auto result = walks_[c].Next(Operator::Lift(items[k].items[c], arguments_.ignore_nan),
+        auto result = walks_[c].Next(Operator::Lift(row_items.items[c], arguments_.ignore_nan),
                                      arguments_.exclusive);
         if (is_empty) result = Operator::EmptyResult();
-        fits &= Operator::Store(result, arguments_.wrap, &results.items[c]);
+        const bool item_fits = Operator::Store(result, arguments_.wrap, &results.items[c]);
+        fits &= item_fits || (kIsShifted && c >= ends_);
       }
-      *reinterpret_cast<Results*>(output_) = results;
+      StoreRow(output_, results);
       output_ += pitch_;
+      input_shift_.Advance();
+      output_shift_.Advance();
     }
     return fits;
   }
 
   const ScanArguments& arguments_;
+  const Warp warp_;
+  // The warp's columns, from the lane's first one on.
+  const int begins_;
+  const int ends_;
   const uint64_t rows_;
   const int64_t pitch_;
+  const uint64_t first_;  // Element.
   const T* input_;
   Out* output_;
+  VectorShift<kCount> loaded_shift_;  // Of the row that is loaded next,
+  VectorShift<kCount> input_shift_;   // and of the one that is scanned next.
+  VectorShift<kCount> output_shift_;
+  // Vectors that begin from here to there are the array's as a whole.
+  const T* const whole_from_;
+  const T* const whole_to_;
   ColumnWalk<Operator> walks_[kCount];
 };
 
-template <class Operator, class T, class Out, int kCount>
+template <class Operator, class T, class Out, int kCount, bool kIsShifted>
 __global__ void __launch_bounds__(kWholeColumnsThreads)
     ScanWholeColumns(const ScanArguments arguments, const WholeColumnsShape shape) {
-  const uint64_t column = (uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) * kCount;
-  if (column >= shape.columns) return;
-  if (!ColumnsWalker<Operator, T, Out, kCount>(arguments, shape, column).Run()) {
-    ReportOverflow(arguments);
-  }
+  using Walker = ColumnsWalker<Operator, T, Out, kCount, kIsShifted>;
+  const uint64_t warp = (uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kScanLanes;
+  const uint64_t first = warp * Walker::kLanes * kCount;
+  const uint64_t column = first + threadIdx.x % kScanLanes * kCount;
+  if ((kIsShifted ? first : column) >= shape.columns) return;
+  if (!Walker(arguments, shape, column).Run()) ReportOverflow(arguments);
 }
 
 }  // namespace gridfold::kernels::cuda

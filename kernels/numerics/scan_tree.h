@@ -5,8 +5,8 @@
 // n - 1 - p. `+` below stands for the operator's Combine, or CombineGrouped where the array has
 // more than one group; what is missing counts as the identity, which changes no bits.
 //
-// Whole arrays, rows (axis 1) and segments: one scan over all positions, in which a group's first
-// position starts afresh.
+// Whole arrays, rows (axis 1) and segments, and axis 0 of a single column: one scan over all
+// positions, in which a group's first position starts afresh.
 //   run       kScanItems consecutive positions; running values r(k) = r(k-1) + x(k) in order
 //   warp      kScanLanes runs; their last running values are scanned by the doubling network
 //             (Hillis, Steele 1986): for d = 1, 2, 4, 8, 16: v(l) = v(l-d) + v(l) for l >= d
@@ -21,9 +21,9 @@
 //             tiles (the network has kScanTilesPerBlock lanes), u(-1) the identity; block(0) is the
 //             identity and block(b + 1) = block(b) + u(kScanTilesPerBlock - 1)
 //
-// Axis 0: each column is a scan of its own over the logical rows, by a tree of the same kind.
-// Columns that are few have more rows in a tile, so that tiles of any matrix have about as many
-// elements.
+// Axis 0 of several columns: each is a scan of its own over the logical rows, by a tree of the same
+// kind. Columns that are few have more rows in a tile, so that tiles of any matrix have about as
+// many elements.
 //   run       kScanColumnItems consecutive rows; running values r(k) = r(k-1) + x(k) in order
 //   warp      ScanColumnRuns(columns) runs; their last running values by the doubling network
 //   tile      kScanColumnWarps warps, their totals joined from left to right, as above
@@ -47,9 +47,9 @@
 //     the network of the block of tiles, m - 1 over the m blocks that begin after x_0 and up to
 //     x_p, then 1 each for carry(tile), base and result; elements of the result's own block pass no
 //     m - 1. So d <= 35 + p / 131072, since m <= 1 + p / 131072.
-//   - Axis 0: at most 63 in the run, 5 in the warp's network, 3 over the warps, 31 over the tiles
-//   of
-//     a block, m - 1 and 3 as in a row. A block has 8192 rows or more, so d <= 105 + p / 8192.
+//   - Axis 0 of several columns: at most 63 in the run, 5 in the warp's network, 3 over the warps,
+//     31 over the tiles of a block, m - 1 and 3 as in a row. A block has 8192 rows or more, so
+//     d <= 105 + p / 8192.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_SCAN_TREE_H_
 #define GRIDFOLD_KERNELS_NUMERICS_SCAN_TREE_H_
 
@@ -69,7 +69,7 @@ inline constexpr int kScanColumnItems = 64;
 inline constexpr int kScanColumnWarps = 4;
 
 // Runs of a warp in each column: the greatest power of two for which those of all columns are no
-// more than its lanes, or 1. Requires columns > 0.
+// more than its lanes, or 1. Requires columns > 1.
 constexpr int ScanColumnRuns(uint64_t columns) {
   int runs = 1;
   while (2 * runs * columns <= kScanLanes) runs *= 2;
