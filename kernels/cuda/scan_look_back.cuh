@@ -31,7 +31,8 @@ class LookBackScan {
   using Operator = ScanOperator<T, kOperation>;
   using Value = typename Operator::Value;
   using Grouped = GroupedOf<Operator>;
-  static constexpr int kItems = ScanRunItems(sizeof(T), sizeof(Out), Operator::kIsAssociative);
+  static constexpr int kItems =
+      ScanRunItems(kOperation, sizeof(T), sizeof(Out), Operator::kIsAssociative);
   static constexpr ScanTurnShape kShape =
       ScanTurnShapeOf(sizeof(T), sizeof(Out), kItems * sizeof(T), sizeof(Value));
   using TurnOfT = Turn<Operator, T, kItems, kShape>;
@@ -152,13 +153,14 @@ class LookBackScan {
           turn.warp_base(tile, warp_in_tile()), Grouped{turn.run_base(tile), heads_before != 0});
       const Grouped base = CombineGrouped<Operator>(turn.carry(tile), in_tile);
       T* const piece = turn.piece(tile, warp_in_tile());
-      Out results[kItems];
-      fits &= run_.Scan(piece, heads, base.value, span.size - offset - lane_ * kItems, results);
+      Out* results;
       if constexpr (kIsWide) {
-        StoreResults(arguments_, span, offset, lane_, results, results_);
+        results = results_;
       } else {
-        StoreResults(arguments_, span, offset, lane_, results, piece);
+        results = piece;
       }
+      fits &= run_.Scan(piece, heads, base.value, span.size - offset - lane_ * kItems, results);
+      WriteResults<kItems>(arguments_, span, offset, lane_, results);
     });
     if (!fits) ReportOverflow(arguments_);
   }

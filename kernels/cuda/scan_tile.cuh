@@ -97,7 +97,8 @@ __device__ inline uint64_t PhaseOf(const ScanHeads& heads, uint64_t position) {
 
 // Bit k: whether a group starts at the run's position k.
 template <int kItems>
-using HeadBits = std::conditional_t<kItems == 32, uint32_t, uint16_t>;
+using HeadBits = std::conditional_t<kItems == 64, uint64_t,
+                                    std::conditional_t<kItems == 32, uint32_t, uint16_t>>;
 
 // Those of the run that begins at a multiple of kItems.
 template <int kItems>
