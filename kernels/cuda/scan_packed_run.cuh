@@ -212,6 +212,65 @@ struct PackedExtremes<T, kItems, kIsMax> {
   }
 };
 
+// Sums of halves. Conversions are slow, so totals do without: an element's fields are put where
+// those of a double are, which makes a number too small by a power of two, and the addition
+// multiplies it by that. The product is exact, so it is rounded once.
+template <HalfElement T, int kItems>
+struct PackedRun<ScanOperator<T, ScanOperation::kSum>, T, kItems> {
+  static constexpr bool kExists = true;
+  static constexpr int kWords = kRunWords<T, kItems>;
+
+  __device__ static bool Total(const uint32_t (&words)[kWords], double& total) {
+    total = -0.0;
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      total = AddElement(words[w] << 16, total);
+      total = AddElement(words[w], total);
+    }
+    return IsFinite(words);
+  }
+
+  template <bool kExclusive>
+  __device__ static bool Scan(const uint32_t (&words)[kWords], double base, bool,
+                              uint32_t (&results)[kWords]) {
+    double running = -0.0;
+    double result = base;
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) {
+      results[w] = 0;
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const double before = running;
+        running += static_cast<double>(T{static_cast<uint16_t>(words[w] >> 16 * i)});
+        result = base + (kExclusive ? before : running);
+        results[w] |= uint32_t{T::FromNumber(result).bits} << 16 * i;
+      }
+    }
+    return !IsNan(result);  // What is NaN once remains so.
+  }
+
+ private:
+  static constexpr bool kIsFloat16 = std::is_same_v<T, Float16>;
+  static constexpr int kMantissaBits = kIsFloat16 ? 10 : 7;
+  static constexpr uint32_t kInfinity = kIsFloat16 ? 0x7C00 : 0x7F80;
+
+  // sum + the element in the upper half of the word.
+  __device__ static double AddElement(uint32_t word, double sum) {
+    constexpr int kDown = 16 + kMantissaBits - 20;
+    constexpr uint32_t kFields = 0x8000'0000u | 0x7FFF'0000u >> kDown;
+    constexpr double kScale = kIsFloat16 ? 0x1p1008 : 0x1p896;
+    const uint32_t upper = static_cast<uint32_t>(static_cast<int32_t>(word) >> kDown) & kFields;
+    return fma(std::bit_cast<double>(uint64_t{upper} << 32), kScale, sum);
+  }
+
+  __device__ static bool IsFinite(const uint32_t (&words)[kWords]) {
+    uint32_t largest = 0;
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) largest = __vmaxu2(largest, words[w] & 0x7FFF'7FFF);
+    return (largest & 0xFFFF) < kInfinity && largest >> 16 < kInfinity;
+  }
+};
+
 template <class T, int kItems>
 struct PackedRun<ScanOperator<T, ScanOperation::kMax>, T, kItems>
     : PackedExtremes<T, kItems, true> {};

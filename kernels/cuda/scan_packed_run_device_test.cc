@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "gtest/gtest.h"
+#include "kernels/conformance/float_trees.h"
 #include "kernels/cuda/scan_device_test.h"
 
 namespace gridfold::kernels::cuda {
@@ -209,6 +210,60 @@ TYPED_TEST(ScanSmallSumsTest, OneStepTooFarSetsTheFlag) {
         }
       }
     }
+  }
+}
+
+template <class T>
+class ScanHalfSumsTest : public ScanDeviceTest {};
+using Halves = ::testing::Types<Float16, Bfloat16>;
+TYPED_TEST_SUITE(ScanHalfSumsTest, Halves);
+
+TYPED_TEST(ScanHalfSumsTest, FollowTheTree) {
+  for (const uint64_t count : kCounts) {
+    std::mt19937_64 random(count);
+    std::vector<std::vector<TypeParam>> data = DataOf<TypeParam>(count);
+    // All finite bits, and the same with one infinity.
+    for (auto& value : data[0]) {
+      while ((value.bits & 0x7FFF) >= kInfinityBits<TypeParam>) {
+        value.bits = static_cast<uint16_t>(random());
+      }
+    }
+    data.push_back(data[0]);
+    data.back()[count / 2].bits = kInfinityBits<TypeParam>;
+    for (const auto& values : data) {
+      std::vector<double> numbers(count);
+      std::transform(values.begin(), values.end(), numbers.begin(),
+                     [](TypeParam x) { return static_cast<double>(x); });
+      for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
+        SCOPED_TRACE(testing::Message() << count << " elements");
+        std::vector<bool> heads(count);
+        heads[0] = true;
+        const std::vector<double> sums =
+            conformance::ScanByTree(numbers, heads, {false}, mode == ScanMode::kExclusive);
+        std::vector<TypeParam> expected(count);
+        std::transform(sums.begin(), sums.end(), expected.begin(), TypeParam::FromDouble);
+        const auto result = this->template Scan<TypeParam>(values, SpecOf(mode));
+        ASSERT_TRUE(result.status.ok()) << result.status;
+        ExpectSameBits(result.values, expected);
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
+TYPED_TEST(ScanHalfSumsTest, NanIsWhatFollowsANan) {
+  const uint64_t count = 50'000;
+  for (const uint64_t at : {0, 5, 15, 16, 4095, 20'000, 49'999}) {
+    std::vector<TypeParam> values(count, TypeParam::FromDouble(1));
+    values[at].bits = kInfinityBits<TypeParam> | 1;
+    const auto result = this->template Scan<TypeParam>(values, {});
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    std::vector<TypeParam> expected(count);
+    for (uint64_t i = 0; i < count; ++i) {
+      expected[i] =
+          i < at ? TypeParam::FromDouble(static_cast<double>(i + 1)) : AsResult(values[at]);
+    }
+    ExpectSameBits(result.values, expected);
   }
 }
 

@@ -26,15 +26,16 @@ class RunScan {
       : arguments_(arguments),
         lane_(lane),
         ignores_nan_(FloatingElement<T> && arguments.ignore_nan),
-        plain_mode_(arguments.reverse || (ignores_nan_ && !Packed::kExists) ? RunMode::kGeneral
-                    : arguments.exclusive                                   ? RunMode::kExclusive
+        plain_mode_(arguments.reverse || (ignores_nan_ && !kIsPackedWithNan) ? RunMode::kGeneral
+                    : arguments.exclusive                                    ? RunMode::kExclusive
                                           : RunMode::kInclusive) {}
 
   // The last running value of the run.
   __device__ Value Total(const T* piece, HeadBits<kItems> heads) const {
     if constexpr (Packed::kExists) {
+      const bool has_order = Operator::kIsAssociative || !arguments_.reverse;
       Value total;
-      if (heads == 0 && PackedTotal(piece, total)) return total;
+      if (heads == 0 && has_order && PackedTotal(piece, total)) return total;
     } else if (heads == 0 && plain_mode_ != RunMode::kGeneral) {
       return TotalOf<false>(piece, heads);
     }
@@ -67,9 +68,12 @@ class RunScan {
   }
 
  private:
+  // Extremes of packed runs say where there is a NaN, and have no wider results.
+  static constexpr bool kIsPackedWithNan = Packed::kExists && Operator::kIsAssociative;
+
   __device__ static bool IsHead(HeadBits<kItems> heads, int k) { return (heads >> k & 1) != 0; }
 
-  // See PackedRun. A total that is an answer is the same in either order.
+  // See PackedRun. Associative totals that are answers are the same in either order.
   __device__ bool PackedTotal(const T* piece, Value& total) const {
     uint32_t words[Packed::kWords];
     LoadRunBytes<T, kItems>(piece, arguments_.reverse ? kScanLanes - 1 - lane_ : lane_, words);
