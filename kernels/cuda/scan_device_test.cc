@@ -172,6 +172,30 @@ TEST_F(ScanDeviceTest, PositionsPass32Bits) {
     });
     if (HasFailure()) return;
   }
+  for (const uint64_t columns : {uint64_t{3}, uint64_t{4099}, count / 2}) {
+    ScanSpec spec;
+    spec.grouping.kind = GroupingKind::kAxis1;
+    const auto plan =
+        PlanScan(ArrayDescription::Matrix(ElementType::kInt8, count / columns, columns), spec);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    ExpectScanOfOnes(*plan, elements, results, [&](uint64_t i) { return i % columns + 1; });
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(ScanDeviceTest, SizesOfRowsPass31Bits) {
+  const uint64_t columns = (uint64_t{1} << 31) + 4000;
+  const uint64_t count = 2 * columns;
+  if (FreeBytes() < 10 * count) GTEST_SKIP() << "not enough device memory";
+  const DeviceArray<int8_t> elements(count);
+  ASSERT_EQ(cudaMemset(elements.data(), 1, count), cudaSuccess);
+  const DeviceArray<int64_t> results(count);
+  ScanSpec spec;
+  spec.grouping.kind = GroupingKind::kAxis1;
+  const auto plan = PlanScan(ArrayDescription::Matrix(ElementType::kInt8, 2, columns), spec);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  // The second row begins in the slice where 31 bits end.
+  ExpectScanOfOnes(*plan, elements, results, [&](uint64_t i) { return i % columns + 1; });
 }
 
 }  // namespace

@@ -116,6 +116,8 @@ class LookBackScan {
       ForEachOwnTile(span, [&](int tile, int offset) {
         BeginLoad<kItems>(arguments_, span, offset, lane_, NeutralElement<Operator, T>(),
                           TurnAt(cursor).piece(tile, warp_in_tile()));
+        BeginLoadHeads<kItems>(heads_, span.position + static_cast<uint64_t>(offset), lane_,
+                               TurnAt(cursor).piece_heads(tile, warp_in_tile()));
       });
       cursor.Advance();
     }
@@ -125,18 +127,21 @@ class LookBackScan {
   __device__ void TotalTurn(const TurnCursor& cursor) const {
     TurnOfT& turn = TurnAt(cursor);
     const TurnSpan span = SpanOf(cursor);
+    const TurnHeads<kItems> turn_heads(heads_, span.position);
     ForEachOwnTile(span, [&](int tile, int offset) {
-      const HeadBits<kItems> heads =
-          RunHeads<kItems>(heads_, span.position + static_cast<uint64_t>(offset + lane_ * kItems));
+      if (heads_.bits == nullptr) {
+        turn.run_heads(tile) = turn_heads.At(static_cast<uint32_t>(offset + lane_ * kItems));
+      }
+      const HeadBits<kItems> heads = turn.run_heads(tile);
       const uint32_t lanes_with_heads = warp_.ballot(heads != 0);
-      const Value total = run_.Total(turn.piece(tile, warp_in_tile()), heads);
+      const Value total =
+          run_.Total(turn.piece(tile, warp_in_tile()), heads, lanes_with_heads != 0);
       const Value scanned = InclusiveWarpScan<Operator>(warp_, total, lanes_with_heads);
       if (lane_ == kScanLanes - 1) {
         turn.warp_total(tile, warp_in_tile()) = {scanned, lanes_with_heads != 0};
       }
       const Value before = MoveValue(scanned, [&](auto x) { return warp_.shfl_up(x, 1); });
       turn.run_base(tile) = lane_ == 0 ? Operator::Identity() : before;
-      turn.run_heads(tile) = heads;
     });
     turn.Arrive(TurnStage::kTotalled);
   }
@@ -148,7 +153,8 @@ class LookBackScan {
     bool fits = true;
     ForEachOwnTile(span, [&](int tile, int offset) {
       const HeadBits<kItems> heads = turn.run_heads(tile);
-      const uint32_t heads_before = warp_.ballot(heads != 0) & ((1u << lane_) - 1);
+      const uint32_t lanes_with_heads = warp_.ballot(heads != 0);
+      const uint32_t heads_before = lanes_with_heads & ((1u << lane_) - 1);
       const Grouped in_tile = CombineGrouped<Operator>(
           turn.warp_base(tile, warp_in_tile()), Grouped{turn.run_base(tile), heads_before != 0});
       const Grouped base = CombineGrouped<Operator>(turn.carry(tile), in_tile);
@@ -159,7 +165,8 @@ class LookBackScan {
       } else {
         results = piece;
       }
-      fits &= run_.Scan(piece, heads, base.value, span.size - offset - lane_ * kItems, results);
+      fits &= run_.Scan(piece, heads, lanes_with_heads != 0, base.value,
+                        span.size - offset - lane_ * kItems, results);
       WriteResults<kItems>(arguments_, span, offset, lane_, results);
     });
     if (!fits) ReportOverflow(arguments_);

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "kernels/cuda/scan_arguments.h"
+#include "kernels/cuda/scan_tile.cuh"
 #include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
@@ -89,6 +90,18 @@ __device__ void BeginLoad(const ScanArguments& arguments, const TurnSpan& turn, 
     const int place = i - range.first;
     piece[Layout::ItemPlace(i)] = place >= 0 && place < range.size ? memory[place] : neutral;
   }
+}
+
+// The same for the heads of the piece's runs, which begin at `position`, where they are given.
+template <int kItems>
+__device__ void BeginLoadHeads(const ScanHeads& heads, uint64_t position, int lane,
+                               HeadBits<kItems>* piece_heads) {
+  constexpr int kVectors = kScanLanes * sizeof(HeadBits<kItems>) / sizeof(uint4);
+  if (heads.bits == nullptr || lane >= kVectors) return;
+  const auto* const bits = reinterpret_cast<const HeadBits<kItems>*>(heads.bits);
+  __pipeline_memcpy_async(reinterpret_cast<uint4*>(piece_heads) + lane,
+                          reinterpret_cast<const uint4*>(bits + position / kItems) + lane,
+                          sizeof(uint4));
 }
 
 template <class T, int kItems>

@@ -11,9 +11,10 @@
 
 namespace gridfold::kernels::cuda {
 
-// Which results a scan wants decides how many instructions an item takes. The plain modes are
-// inclusive and exclusive scans of the elements in the order of memory, of lanes where no group
-// starts; the general one does everything else, too.
+// Which results a scan wants decides how many instructions an item takes. The
+// plain modes are inclusive and exclusive scans of the elements in the order of
+// memory, of warps where no group starts; the general one does everything else,
+// too. Lanes of different modes would wait for each other.
 enum class RunMode { kInclusive, kExclusive, kGeneral };
 
 template <class Operator, class T, int kItems>
@@ -30,24 +31,25 @@ class RunScan {
                     : arguments.exclusive                                    ? RunMode::kExclusive
                                           : RunMode::kInclusive) {}
 
-  // The last running value of the run.
-  __device__ Value Total(const T* piece, HeadBits<kItems> heads) const {
+  // The last running value of the run. `warp_has_heads`: whether a group starts
+  // in any lane's run.
+  __device__ Value Total(const T* piece, HeadBits<kItems> heads, bool warp_has_heads) const {
     if constexpr (Packed::kExists) {
       const bool has_order = Operator::kIsAssociative || !arguments_.reverse;
       Value total;
-      if (heads == 0 && has_order && PackedTotal(piece, total)) return total;
-    } else if (heads == 0 && plain_mode_ != RunMode::kGeneral) {
+      if (!warp_has_heads && has_order && PackedTotal(piece, total)) return total;
+    } else if (!warp_has_heads && plain_mode_ != RunMode::kGeneral) {
       return TotalOf<false>(piece, heads);
     }
     return TotalOf<true>(piece, heads);
   }
 
-  // Stores the run's results in a piece, which may be the same. Returns whether the first `size` of
-  // them fit.
+  // Stores the run's results in a piece, which may be the same. Returns whether
+  // the first `size` of them fit.
   template <class Out>
-  __device__ bool Scan(const T* piece, HeadBits<kItems> heads, const Value& base, int size,
-                       Out* results) const {
-    switch (heads != 0 || size < kItems ? RunMode::kGeneral : plain_mode_) {
+  __device__ bool Scan(const T* piece, HeadBits<kItems> heads, bool warp_has_heads,
+                       const Value& base, int size, Out* results) const {
+    switch (warp_has_heads || size < kItems ? RunMode::kGeneral : plain_mode_) {
       case RunMode::kInclusive:
         if constexpr (Packed::kExists && std::is_same_v<Out, T>) {
           if (PackedScan<false>(piece, base, results)) return true;
@@ -68,12 +70,14 @@ class RunScan {
   }
 
  private:
-  // Extremes of packed runs say where there is a NaN, and have no wider results.
+  // Extremes of packed runs say where there is a NaN, and have no wider
+  // results.
   static constexpr bool kIsPackedWithNan = Packed::kExists && Operator::kIsAssociative;
 
   __device__ static bool IsHead(HeadBits<kItems> heads, int k) { return (heads >> k & 1) != 0; }
 
-  // See PackedRun. Associative totals that are answers are the same in either order.
+  // See PackedRun. Associative totals that are answers are the same in either
+  // order.
   __device__ bool PackedTotal(const T* piece, Value& total) const {
     uint32_t words[Packed::kWords];
     LoadRunBytes<T, kItems>(piece, arguments_.reverse ? kScanLanes - 1 - lane_ : lane_, words);
@@ -125,7 +129,8 @@ class RunScan {
 #pragma unroll
     for (int k = 0; k < kItems; ++k) {
       const bool is_head = kIsGeneral && IsHead(heads, k);
-      // Joining the identity changes no bits, so it stands for what is left out.
+      // Joining the identity changes no bits, so it stands for what is left
+      // out.
       if (is_head) running = base = Operator::Identity();
       const Value before = running;
       running = Operator::Combine(running, Lift<kIsGeneral>(items[k]));
