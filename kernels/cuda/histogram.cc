@@ -89,8 +89,9 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
   if (!launch.ok()) return launch.status();
 
   HistogramArguments arguments = ArgumentsOf(plan, input, *tables, launch->strategy, overrides);
-  if (guesses.kind == GuessKind::kOneChannel)
+  if (guesses.kind == GuessKind::kOneChannel) {
     arguments.part_bits = PartBits(plan, launch->strategy);
+  }
   arguments.bin_stride =
       static_cast<uint32_t>(sizeof(uint32_t)) * arguments.copies / (arguments.part_bits + 1);
   std::copy(guesses.guesses.begin(), guesses.guesses.end(), arguments.guesses);

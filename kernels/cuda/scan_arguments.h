@@ -32,9 +32,11 @@ struct ScanArguments {
 // Where groups start, for scans over positions in a row.
 struct ScanHeads {
   uint64_t group_size = 1;  // A group starts at each multiple; not used where `bits` is given.
-  uint64_t reciprocal = ~uint64_t{0};  // (2^64 - 1) / group_size.
-  uint64_t first_phase = 0;            // Where in its group position 0 stands.
-  bool is_one_group = false;           // Whether all positions are of the first group.
+  uint64_t reciprocal = ~uint64_t{0};     // (2^64 - 1) / group_size.
+  uint32_t reciprocal_32 = ~uint32_t{0};  // (2^32 - 1) / group_size.
+  uint64_t heads_behind = ~uint64_t{0};   // Bit i: whether i is a multiple of group_size.
+  uint64_t first_phase = 0;               // Where in its group position 0 stands.
+  bool is_one_group = false;              // Whether all positions are of the first group.
   const uint16_t* bits = nullptr;  // Bit p % 16 of word p / 16: whether one starts at position p.
 };
 
@@ -85,13 +87,17 @@ constexpr ScanTurnShape ScanTurnShapeOf(uint64_t element_size, uint64_t output_s
 }
 
 // Elements of a run: those of the tree where the order of joins matters, and where results take
-// more registers than elements; twice as many of small elements, or joining runs costs more than
+// more registers than elements; 64 bytes of small elements, or joining runs costs more than
 // scanning them.
-constexpr int ScanRunItems(uint64_t element_size, uint64_t output_size, bool is_associative) {
+constexpr int ScanRunItems(ScanOperation operation, uint64_t element_size, uint64_t output_size,
+                           bool is_associative) {
   const bool has_room = is_associative && output_size == element_size && element_size < 4;
-  return has_room ? 2 * kScanItems : kScanItems;
+  if (!has_room) return kScanItems;
+  // Products are scanned an element at a time.
+  return element_size == 1 && operation != ScanOperation::kProduct ? 4 * kScanItems
+                                                                   : 2 * kScanItems;
 }
-inline constexpr uint64_t kScanTileSizeMax = uint64_t{2} * kScanTileSize;
+inline constexpr uint64_t kScanTileSizeMax = uint64_t{4} * kScanTileSize;
 
 // Shared memory that a tile of elements of some size takes, with gaps against bank conflicts; see
 // PaddedTile in scan_tile.cuh. An exact scan needs it for its elements and, where results have

@@ -163,32 +163,39 @@ TEST_F(ScanDeviceTest, PositionsPass32Bits) {
   const DeviceArray<int8_t> elements(count);
   ASSERT_EQ(cudaMemset(elements.data(), 1, count), cudaSuccess);
   const DeviceArray<int64_t> results(count);
-  const DeviceArray<uint32_t> flag(1);
   for (const ScanDirection direction : {ScanDirection::kForward, ScanDirection::kReverse}) {
     const auto plan = PlanScan(ArrayDescription::Vector(ElementType::kInt8, count),
                                SpecOf(ScanMode::kInclusive, direction));
     ASSERT_TRUE(plan.ok()) << plan.status();
-    const DeviceArray<std::byte> memory(ScanScratchBytes(*plan));
-    Scratch scratch(memory.data(), memory.size());
-    Synchronize();
-    const absl::Status status =
-        LaunchScan(*plan, {{elements.data(), count}}, {{results.data(), count}, flag.data()},
-                   DeviceScanCarry{}, scratch, properties(), stream());
-    ASSERT_TRUE(status.ok()) << status;
-    Synchronize();
-    // Where 31 bits end, and both ends of the array.
-    std::vector<int64_t> slice(10'000);
-    for (const uint64_t begin : {uint64_t{0}, (uint64_t{1} << 31) - 5000, count - slice.size()}) {
-      ASSERT_EQ(cudaMemcpy(slice.data(), results.data() + begin, slice.size() * sizeof(int64_t),
-                           cudaMemcpyDeviceToHost),
-                cudaSuccess);
-      for (uint64_t i = 0; i < slice.size(); ++i) {
-        const uint64_t sum =
-            direction == ScanDirection::kForward ? begin + i + 1 : count - begin - i;
-        ASSERT_EQ(slice[i], static_cast<int64_t>(sum)) << "element " << begin + i;
-      }
-    }
+    ExpectScanOfOnes(*plan, elements, results, [&](uint64_t i) {
+      return direction == ScanDirection::kForward ? i + 1 : count - i;
+    });
+    if (HasFailure()) return;
   }
+  for (const uint64_t columns : {uint64_t{3}, uint64_t{4099}, count / 2}) {
+    ScanSpec spec;
+    spec.grouping.kind = GroupingKind::kAxis1;
+    const auto plan =
+        PlanScan(ArrayDescription::Matrix(ElementType::kInt8, count / columns, columns), spec);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    ExpectScanOfOnes(*plan, elements, results, [&](uint64_t i) { return i % columns + 1; });
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(ScanDeviceTest, SizesOfRowsPass31Bits) {
+  const uint64_t columns = (uint64_t{1} << 31) + 4000;
+  const uint64_t count = 2 * columns;
+  if (FreeBytes() < 10 * count) GTEST_SKIP() << "not enough device memory";
+  const DeviceArray<int8_t> elements(count);
+  ASSERT_EQ(cudaMemset(elements.data(), 1, count), cudaSuccess);
+  const DeviceArray<int64_t> results(count);
+  ScanSpec spec;
+  spec.grouping.kind = GroupingKind::kAxis1;
+  const auto plan = PlanScan(ArrayDescription::Matrix(ElementType::kInt8, 2, columns), spec);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  // The second row begins in the slice where 31 bits end.
+  ExpectScanOfOnes(*plan, elements, results, [&](uint64_t i) { return i % columns + 1; });
 }
 
 }  // namespace

@@ -59,6 +59,32 @@ class ScanDeviceTest : public DeviceTest {
     return Launch<Out>(*plan, elements.data(), misalignment);
   }
 
+  // Scans elements that are all 1. Results are compared with expected(element) where 31 bits end,
+  // and at both ends of the array.
+  template <class Expected>
+  void ExpectScanOfOnes(const ScanPlan& plan, const DeviceArray<int8_t>& ones,
+                        const DeviceArray<int64_t>& results, Expected&& expected) {
+    const uint64_t count = plan.array.element_count;
+    const DeviceArray<uint32_t> flag(1);
+    const DeviceArray<std::byte> memory(ScanScratchBytes(plan));
+    Scratch scratch(memory.data(), memory.size());
+    Synchronize();
+    const absl::Status status =
+        LaunchScan(plan, {{ones.data(), count}}, {{results.data(), count}, flag.data()},
+                   DeviceScanCarry{}, scratch, properties(), stream());
+    ASSERT_TRUE(status.ok()) << status;
+    Synchronize();
+    std::vector<int64_t> slice(10'000);
+    for (const uint64_t begin : {uint64_t{0}, (uint64_t{1} << 31) - 5000, count - slice.size()}) {
+      ASSERT_EQ(cudaMemcpy(slice.data(), results.data() + begin, slice.size() * sizeof(int64_t),
+                           cudaMemcpyDeviceToHost),
+                cudaSuccess);
+      for (uint64_t i = 0; i < slice.size(); ++i) {
+        ASSERT_EQ(slice[i], static_cast<int64_t>(expected(begin + i))) << "element " << begin + i;
+      }
+    }
+  }
+
   // How many multiprocessors launches are told of, if not 0.
   int multiprocessors_told_ = 0;
 };

@@ -16,6 +16,13 @@ uint64_t HeadWords(uint64_t element_count) {
   return CeilDivide(element_count, kScanTileSizeMax) * (kScanTileSizeMax / 32);
 }
 
+// The bits of a word at multiples of the size.
+uint64_t BitsEvery(uint64_t group_size) {
+  uint64_t bits = 0;
+  for (uint64_t i = 0; i < 64; i += group_size) bits |= uint64_t{1} << i;
+  return bits;
+}
+
 }  // namespace
 
 uint64_t ScanHeadsScratchBytes(uint64_t element_count, bool has_segments) {
@@ -33,6 +40,8 @@ absl::StatusOr<ScanHeads> PlaceScanHeads(const ScanPlan& plan, const uint64_t* o
     const uint64_t group_size = plan.grouping.group_size;
     return ScanHeads{.group_size = group_size,
                      .reciprocal = ~uint64_t{0} / group_size,
+                     .reciprocal_32 = static_cast<uint32_t>(~uint32_t{0} / group_size),
+                     .heads_behind = BitsEvery(group_size),
                      .is_one_group = group_size >= plan.array.element_count};
   }
   const uint64_t word_count = HeadWords(plan.array.element_count);

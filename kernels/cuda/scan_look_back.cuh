@@ -23,7 +23,8 @@ class LookBackScan {
   using Operator = ScanOperator<T, kOperation>;
   using Value = typename Operator::Value;
   using Grouped = GroupedOf<Operator>;
-  static constexpr int kItems = ScanRunItems(sizeof(T), sizeof(Out), Operator::kIsAssociative);
+  static constexpr int kItems =
+      ScanRunItems(kOperation, sizeof(T), sizeof(Out), Operator::kIsAssociative);
   static constexpr ScanTurnShape kShape =
       ScanTurnShapeOf(sizeof(T), sizeof(Out), kItems * sizeof(T), sizeof(Value));
   using TurnOfT = Turn<Operator, T, kItems, kShape>;
@@ -89,28 +90,34 @@ class LookBackScan {
   }
 
   __device__ void LoadTurn(const TurnCursor& cursor) const {
+    TurnOfT& turn = TurnAt(cursor);
     const TurnSpan span = SpanOf(cursor);
     ForEachOwnTile(span, [&](int tile, int offset) {
       BeginLoad<kItems>(arguments_, span, offset, lane_, NeutralElement<Operator, T>(),
-                        TurnAt(cursor).piece(tile, warp_in_tile()));
+                        turn.piece(tile, warp_in_tile()));
+      BeginLoadHeads<kItems>(heads_, span.position + static_cast<uint64_t>(offset), lane_,
+                             turn.piece_heads(tile, warp_in_tile()));
     });
   }
 
   __device__ void TotalTurn(const TurnCursor& cursor) const {
     TurnOfT& turn = TurnAt(cursor);
     const TurnSpan span = SpanOf(cursor);
+    const TurnHeads<kItems> turn_heads(heads_, span.position);
     ForEachOwnTile(span, [&](int tile, int offset) {
-      const HeadBits<kItems> heads =
-          RunHeads<kItems>(heads_, span.position + static_cast<uint64_t>(offset + lane_ * kItems));
+      if (heads_.bits == nullptr) {
+        turn.run_heads(tile) = turn_heads.At(static_cast<uint32_t>(offset + lane_ * kItems));
+      }
+      const HeadBits<kItems> heads = turn.run_heads(tile);
       const uint32_t lanes_with_heads = warp_.ballot(heads != 0);
-      const Value total = run_.Total(turn.piece(tile, warp_in_tile()), heads);
+      const Value total =
+          run_.Total(turn.piece(tile, warp_in_tile()), heads, lanes_with_heads != 0);
       const Value scanned = InclusiveWarpScan<Operator>(warp_, total, lanes_with_heads);
       if (lane_ == kScanLanes - 1) {
         turn.warp_total(tile, warp_in_tile()) = {scanned, lanes_with_heads != 0};
       }
       const Value before = MoveValue(scanned, [&](auto x) { return warp_.shfl_up(x, 1); });
       turn.run_base(tile) = lane_ == 0 ? Operator::Identity() : before;
-      turn.run_heads(tile) = heads;
     });
     turn.stages().Arrive(TurnStage::kTotalled);
   }
@@ -122,18 +129,21 @@ class LookBackScan {
     bool fits = true;
     ForEachOwnTile(span, [&](int tile, int offset) {
       const HeadBits<kItems> heads = turn.run_heads(tile);
-      const uint32_t heads_before = warp_.ballot(heads != 0) & ((1u << lane_) - 1);
+      const uint32_t lanes_with_heads = warp_.ballot(heads != 0);
+      const uint32_t heads_before = lanes_with_heads & ((1u << lane_) - 1);
       const Grouped in_tile = CombineGrouped<Operator>(
           turn.warp_base(tile, warp_in_tile()), Grouped{turn.run_base(tile), heads_before != 0});
       const Grouped base = CombineGrouped<Operator>(turn.carry(tile), in_tile);
       T* const piece = turn.piece(tile, warp_in_tile());
-      Out results[kItems];
-      fits &= run_.Scan(piece, heads, base.value, span.size - offset - lane_ * kItems, results);
+      Out* results;
       if constexpr (kIsWide) {
-        StoreResults(arguments_, span, offset, lane_, results, results_);
+        results = results_;
       } else {
-        StoreResults(arguments_, span, offset, lane_, results, piece);
+        results = piece;
       }
+      fits &= run_.Scan(piece, heads, lanes_with_heads != 0, base.value,
+                        span.size - offset - lane_ * kItems, results);
+      WriteResults<kItems>(arguments_, span, offset, lane_, results);
     });
     if (!fits) ReportOverflow(arguments_);
   }

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "kernels/cuda/scan_arguments.h"
+#include "kernels/cuda/scan_tile.cuh"
 #include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
@@ -91,6 +92,18 @@ __device__ void BeginLoad(const ScanArguments& arguments, const TurnSpan& turn, 
   }
 }
 
+// The same for the heads of the piece's runs, which begin at `position`, where they are given.
+template <int kItems>
+__device__ void BeginLoadHeads(const ScanHeads& heads, uint64_t position, int lane,
+                               HeadBits<kItems>* piece_heads) {
+  constexpr int kVectors = kScanLanes * sizeof(HeadBits<kItems>) / sizeof(uint4);
+  if (heads.bits == nullptr || lane >= kVectors) return;
+  const auto* const bits = reinterpret_cast<const HeadBits<kItems>*>(heads.bits);
+  __pipeline_memcpy_async(reinterpret_cast<uint4*>(piece_heads) + lane,
+                          reinterpret_cast<const uint4*>(bits + position / kItems) + lane,
+                          sizeof(uint4));
+}
+
 template <class T, int kItems>
 __device__ void ReverseRun(T (&items)[kItems]) {
 #pragma unroll
@@ -101,28 +114,25 @@ __device__ void ReverseRun(T (&items)[kItems]) {
   }
 }
 
-// The lane's run of a piece, in logical order.
-template <class T, int kItems>
-__device__ void LoadRun(const T* piece, int lane, bool reverse, T (&items)[kItems]) {
+// The lane's run of a piece as it lies in memory. `items` are as many bytes, of whatever type.
+template <class T, int kItems, class Items>
+__device__ void LoadRunBytes(const T* piece, int run, Items& items) {
   using Layout = PieceLayout<T, kItems>;
   constexpr int kVectors = Layout::kRunVectors;
-  const int run = reverse ? kScanLanes - 1 - lane : lane;
   uint4 vectors[kVectors];
 #pragma unroll
   for (int v = 0; v < kVectors; ++v) {
     vectors[v] = reinterpret_cast<const uint4*>(piece)[Layout::PlaceOf(run * kVectors + v)];
   }
+  static_assert(sizeof(items) == sizeof(vectors));
   std::memcpy(items, vectors, sizeof(items));
-  if (reverse) ReverseRun(items);
 }
-
-template <class T, int kItems>
-__device__ void StoreRun(T (&items)[kItems], int lane, bool reverse, T* piece) {
+template <class T, int kItems, class Items>
+__device__ void StoreRunBytes(const Items& items, int run, T* piece) {
   using Layout = PieceLayout<T, kItems>;
   constexpr int kVectors = Layout::kRunVectors;
-  const int run = reverse ? kScanLanes - 1 - lane : lane;
-  if (reverse) ReverseRun(items);
   uint4 vectors[kVectors];
+  static_assert(sizeof(items) == sizeof(vectors));
   std::memcpy(vectors, items, sizeof(items));
 #pragma unroll
   for (int v = 0; v < kVectors; ++v) {
@@ -130,15 +140,26 @@ __device__ void StoreRun(T (&items)[kItems], int lane, bool reverse, T* piece) {
   }
 }
 
-// Writes the results of the lanes' runs to device memory, by way of a piece of shared memory, which
-// may then be overwritten. All lanes.
+// The lane's run of a piece, in logical order.
 template <class T, int kItems>
-__device__ void StoreResults(const ScanArguments& arguments, const TurnSpan& turn, int offset,
-                             int lane, T (&results)[kItems], T* piece) {
+__device__ void LoadRun(const T* piece, int lane, bool reverse, T (&items)[kItems]) {
+  LoadRunBytes<T, kItems>(piece, reverse ? kScanLanes - 1 - lane : lane, items);
+  if (reverse) ReverseRun(items);
+}
+template <class T, int kItems>
+__device__ void StoreRun(T (&items)[kItems], int lane, bool reverse, T* piece) {
+  if (reverse) ReverseRun(items);
+  StoreRunBytes<T, kItems>(items, reverse ? kScanLanes - 1 - lane : lane, piece);
+}
+
+// Writes the results that the lanes have stored in a piece of shared memory, which may then be
+// overwritten, to device memory. All lanes.
+template <int kItems, class T>
+__device__ void WriteResults(const ScanArguments& arguments, const TurnSpan& turn, int offset,
+                             int lane, const T* piece) {
   using Layout = PieceLayout<T, kItems>;
   const PieceRange range(turn, arguments.reverse, offset, Layout::kSize);
   T* const memory = static_cast<T*>(arguments.output) + range.element;
-  StoreRun(results, lane, arguments.reverse, piece);
   __syncwarp();
   if (range.IsVectors(memory, Layout::kSize)) {
 #pragma unroll

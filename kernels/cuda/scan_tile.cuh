@@ -97,7 +97,16 @@ __device__ inline uint64_t PhaseOf(const ScanHeads& heads, uint64_t position) {
 
 // Bit k: whether a group starts at the run's position k.
 template <int kItems>
-using HeadBits = std::conditional_t<kItems == 32, uint32_t, uint16_t>;
+using HeadBits = std::conditional_t<kItems == 64, uint64_t,
+                                    std::conditional_t<kItems == 32, uint32_t, uint16_t>>;
+
+// Those of a run that begins `phase` positions into a group.
+template <int kItems, class Phase>
+__device__ HeadBits<kItems> HeadsFromPhase(const ScanHeads& heads, Phase phase) {
+  using Bits = HeadBits<kItems>;
+  const Phase next = phase == 0 ? 0 : static_cast<Phase>(heads.group_size) - phase;
+  return next < kItems ? static_cast<Bits>(static_cast<Bits>(heads.heads_behind) << next) : Bits{0};
+}
 
 // Those of the run that begins at a multiple of kItems.
 template <int kItems>
@@ -105,12 +114,38 @@ __device__ HeadBits<kItems> RunHeads(const ScanHeads& heads, uint64_t begin) {
   using Bits = HeadBits<kItems>;
   if (heads.is_one_group) return begin + heads.first_phase == 0 ? 1 : 0;
   if (heads.bits != nullptr) return reinterpret_cast<const Bits*>(heads.bits)[begin / kItems];
-  const uint64_t phase = PhaseOf(heads, begin + heads.first_phase);
-  Bits bits = 0;
-  uint64_t next = phase == 0 ? 0 : heads.group_size - phase;
-  for (; next < kItems; next += heads.group_size) bits |= Bits{1} << next;
-  return bits;
+  return HeadsFromPhase<kItems>(heads, PhaseOf(heads, begin + heads.first_phase));
 }
+
+// Those of runs of a turn, where `bits` are not given.
+template <int kItems>
+class TurnHeads {
+ public:
+  __device__ TurnHeads(const ScanHeads& heads, uint64_t turn_position)
+      : heads_(heads),
+        position_(turn_position + heads.first_phase),
+        phase_(heads.is_one_group || heads.bits != nullptr ? 0 : PhaseOf(heads, position_)) {}
+
+  // Of the run that begins so many positions into the turn.
+  __device__ HeadBits<kItems> At(uint32_t offset) const {
+    if (heads_.is_one_group) return position_ + offset == 0 ? 1 : 0;
+    if (heads_.group_size >> 31 != 0) {
+      const uint64_t phase = phase_ + offset;
+      return HeadsFromPhase<kItems>(heads_,
+                                    phase >= heads_.group_size ? phase - heads_.group_size : phase);
+    }
+    // As PhaseOf, of a position below 2^32.
+    const auto group_size = static_cast<uint32_t>(heads_.group_size);
+    const uint32_t position = static_cast<uint32_t>(phase_) + offset;
+    const uint32_t phase = position - __umulhi(position, heads_.reciprocal_32) * group_size;
+    return HeadsFromPhase<kItems>(heads_, phase >= group_size ? phase - group_size : phase);
+  }
+
+ private:
+  const ScanHeads& heads_;
+  const uint64_t position_;
+  const uint64_t phase_;
+};
 
 // How many of the positions of a run are the array's.
 __device__ inline int SizeOfRun(const ScanArguments& arguments, uint64_t begin) {

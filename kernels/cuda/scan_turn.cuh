@@ -40,6 +40,10 @@ class Turn {
   // For the calling thread only: what precedes its run in its warp, and where groups start in it.
   __device__ Value& run_base(int tile) { return At<Value>(run_bases_, RunIndex(tile)); }
   __device__ HeadBits<kItems>& run_heads(int tile) { return run_heads_[RunIndex(tile)]; }
+  // Those of a warp's runs.
+  __device__ HeadBits<kItems>* piece_heads(int tile, int warp) {
+    return run_heads_ + tile * kScanThreads + warp * kScanLanes;
+  }
 
  private:
   static constexpr int kTiles = kShape.tiles;
@@ -61,7 +65,7 @@ class Turn {
   alignas(16) unsigned char totals_before_[kTiles * sizeof(Grouped)];
   alignas(16) unsigned char carries_[kTiles * sizeof(Grouped)];
   TurnStages stages_;
-  HeadBits<kItems> run_heads_[kTiles * kScanThreads];
+  alignas(16) HeadBits<kItems> run_heads_[kTiles * kScanThreads];
 };
 
 // Goes through a block's turns of tiles.

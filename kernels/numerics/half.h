@@ -56,13 +56,19 @@ struct Float16 {
   GRIDFOLD_HD static Float16 FromDouble(double x) {
     const uint64_t b = std::bit_cast<uint64_t>(x);
 #ifdef __CUDA_ARCH__
-    const uint64_t quiet_nan = (b >> 63 << 15) | 0x7E00;
-    return Float16{x == x ? std::bit_cast<uint16_t>(__double2half(x))
-                          : static_cast<uint16_t>(quiet_nan)};
+    return x == x ? FromNumber(x) : Float16{static_cast<uint16_t>((b >> 63 << 15) | 0x7E00)};
 #else
     const uint32_t magnitude =
         half_internal::RoundMagnitude<10, -14, 15>(b & 0x7FFF'FFFF'FFFF'FFFFu);
     return Float16{static_cast<uint16_t>((b >> 63 << 15) | magnitude)};
+#endif
+  }
+  // FromDouble of what is not NaN.
+  GRIDFOLD_HD static Float16 FromNumber(double x) {
+#ifdef __CUDA_ARCH__
+    return Float16{std::bit_cast<uint16_t>(__double2half(x))};
+#else
+    return FromDouble(x);
 #endif
   }
 
@@ -106,13 +112,19 @@ struct Bfloat16 {
   GRIDFOLD_HD static Bfloat16 FromDouble(double x) {
     const uint64_t b = std::bit_cast<uint64_t>(x);
 #ifdef __CUDA_ARCH__
-    const uint64_t quiet_nan = (b >> 63 << 15) | 0x7FC0;
-    return Bfloat16{x == x ? std::bit_cast<uint16_t>(__double2bfloat16(x))
-                           : static_cast<uint16_t>(quiet_nan)};
+    return x == x ? FromNumber(x) : Bfloat16{static_cast<uint16_t>((b >> 63 << 15) | 0x7FC0)};
 #else
     const uint32_t magnitude =
         half_internal::RoundMagnitude<7, -126, 127>(b & 0x7FFF'FFFF'FFFF'FFFFu);
     return Bfloat16{static_cast<uint16_t>((b >> 63 << 15) | magnitude)};
+#endif
+  }
+  // FromDouble of what is not NaN.
+  GRIDFOLD_HD static Bfloat16 FromNumber(double x) {
+#ifdef __CUDA_ARCH__
+    return Bfloat16{std::bit_cast<uint16_t>(__double2bfloat16(x))};
+#else
+    return FromDouble(x);
 #endif
   }
 
