@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/histogram_strategy.h"
+#include "kernels/cuda/histogram_block.h"
 #include "kernels/element_type.h"
 #include "kernels/numerics/bin_cells.h"
 #include "kernels/numerics/bin_guess.h"

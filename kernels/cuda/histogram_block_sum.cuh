@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/histogram_strategy.h"
+#include "kernels/cuda/histogram_block.h"
 #include "kernels/cuda/histogram_turns.cuh"
 
 namespace gridfold::kernels::cuda {

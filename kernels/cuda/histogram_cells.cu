@@ -3,8 +3,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/cuda/histogram_block.h"
 #include "kernels/cuda/histogram_guessing.cuh"
-#include "kernels/cuda/histogram_strategy.h"
 #include "kernels/numerics/bin_cells.h"
 
 namespace gridfold::kernels::cuda {

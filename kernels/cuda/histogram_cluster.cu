@@ -1,9 +1,9 @@
 // Even and integer bins of one channel, too many for the shared memory of one block: the blocks of
 // a cluster have a range of them each, and read the same samples, which leave L2 once for all of
 // them.
+#include "kernels/cuda/histogram_block.h"
 #include "kernels/cuda/histogram_guessing.cuh"
 #include "kernels/cuda/histogram_locators.cuh"
-#include "kernels/cuda/histogram_strategy.h"
 #include "kernels/cuda/multicast_ring.cuh"
 
 namespace gridfold::kernels::cuda {

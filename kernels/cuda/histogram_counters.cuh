@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/histogram_arguments.h"
-#include "kernels/cuda/histogram_strategy.h"
+#include "kernels/cuda/histogram_block.h"
 #include "kernels/numerics/bin_layout.h"
 
 namespace gridfold::kernels::cuda {

@@ -1,9 +1,9 @@
 // The strategy for bins beyond any shared memory: counters in device memory.
 #include <cooperative_groups.h>
 
+#include "kernels/cuda/histogram_block.h"
 #include "kernels/cuda/histogram_counters.cuh"
 #include "kernels/cuda/histogram_sampler.cuh"
-#include "kernels/cuda/histogram_strategy.h"
 
 namespace gridfold::kernels::cuda {
 

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/histogram_block.h"
 #include "kernels/cuda/histogram_counters.cuh"
 #include "kernels/cuda/histogram_locators.cuh"
 #include "kernels/cuda/histogram_outcomes.cuh"
-#include "kernels/cuda/histogram_strategy.h"
 #include "kernels/cuda/histogram_turns.cuh"
 
 namespace gridfold::kernels::cuda {

@@ -2,9 +2,9 @@
 // of channels and dimensions.
 #include <cooperative_groups.h>
 
+#include "kernels/cuda/histogram_block.h"
 #include "kernels/cuda/histogram_counters.cuh"
 #include "kernels/cuda/histogram_sampler.cuh"
-#include "kernels/cuda/histogram_strategy.h"
 
 namespace gridfold::kernels::cuda {
 

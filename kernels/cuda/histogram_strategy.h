@@ -22,6 +22,7 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "kernels/cuda/histogram_block.h"
 #include "kernels/numerics/weight_window.h"
 
 namespace gridfold::kernels::cuda {
@@ -74,55 +75,6 @@ struct HistogramStrategy {
   uint32_t cell_count = 0;       // Cells by which bins are found; 0 where they are not.
   uint32_t shared_bytes = 0;     // Dynamic shared memory of a block.
 };
-
-// Shared memory of a block is laid out as counters, then tables of edges, then notes of cells; each
-// part starts at a multiple of this.
-inline constexpr uint32_t kHistogramPartAlignment = 16;
-// A block's counters for samples in none of its bins: before these, and behind them.
-inline constexpr uint32_t kHistogramOutsideCounters = 2;
-// Sums of weights in windows beside those of bins: one for each lane that has nothing to add, and
-// one that keeps the words of a sum in different banks.
-inline constexpr uint32_t kWindowSpareSums = 33;
-// Sums of weights in windows that have fewer words than they might.
-inline constexpr uint32_t kWeightEscapes = 32;
-inline constexpr uint32_t kWeightEscapeWords =
-    kWeightEscapes + (kWeightEscapes + kWindowSpareSums) * kWindowWordsMax;
-constexpr uint64_t HistogramPartBytes(uint64_t size_bytes) {
-  return (size_bytes + kHistogramPartAlignment - 1) / kHistogramPartAlignment *
-         kHistogramPartAlignment;
-}
-
-// Threads of a block. It fills the shared memory of its multiprocessor.
-inline constexpr uint32_t kHistogramThreads = 1024;
-
-// Parts are no more than these.
-inline constexpr uint32_t kHistogramPartsMax = 16;
-
-// Bins of a partition, and how many partitions there may be.
-inline constexpr uint32_t kPartitionBits = 15;
-inline constexpr uint32_t kPartitionBins = uint32_t{1} << kPartitionBits;
-inline constexpr uint32_t kPartitionsMaxLog2 = 7;
-inline constexpr uint32_t kPartitionsMax = uint32_t{1} << kPartitionsMaxLog2;
-// Slices of a queue, for each partition of which entries are counted.
-inline constexpr uint32_t kQueueSlices = 64;
-// Up to so many bins parts are at least as fast.
-inline constexpr uint64_t kPartitionedBinsMin = 262'144;
-constexpr bool IsForPartitions(uint64_t bin_count) {
-  return bin_count > kPartitionedBinsMin && bin_count <= uint64_t{kPartitionsMax} * kPartitionBins;
-}
-// Dynamic shared memory of a block that counts partitions: their bins, and one that is never read.
-inline constexpr uint32_t kPartitionCountersBytes =
-    static_cast<uint32_t>(HistogramPartBytes((kPartitionBins + 1) * sizeof(uint32_t)));
-
-// Shared memory that blocks have for themselves, beside what strategies deal out.
-inline constexpr uint32_t kHistogramOwnBytes = 64;
-
-// Values of a sample of 8 bits, and the most channels that can be counted by value: their places in
-// a word of four samples are always the same.
-inline constexpr uint32_t kByteValues = 256;
-constexpr bool CanCountByValue(uint64_t element_bytes, uint32_t channel_count) {
-  return element_bytes == 1 && (channel_count == 1 || channel_count == 2 || channel_count == 4);
-}
 
 // The strategy for `shape`, or with the `forced` method, for tests and benchmarks. Errors:
 // FAILED_PRECONDITION where a forced method cannot be had; never otherwise.

@@ -1,8 +1,8 @@
 // Samples of 8 bits: every block counts values, and locates the bin of each value once, at the end.
 // Any layout and out-of-range policy; one, two or four channels.
+#include "kernels/cuda/histogram_block.h"
 #include "kernels/cuda/histogram_counters.cuh"
 #include "kernels/cuda/histogram_outcomes.cuh"
-#include "kernels/cuda/histogram_strategy.h"
 #include "kernels/cuda/histogram_turns.cuh"
 
 namespace gridfold::kernels::cuda {

@@ -1,8 +1,8 @@
 // Sums of weights in each block's shared memory, added up in device memory.
 #include <cooperative_groups.h>
 
+#include "kernels/cuda/histogram_block.h"
 #include "kernels/cuda/histogram_sampler.cuh"
-#include "kernels/cuda/histogram_strategy.h"
 #include "kernels/cuda/histogram_weights.cuh"
 
 namespace gridfold::kernels::cuda {

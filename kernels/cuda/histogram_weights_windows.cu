@@ -1,8 +1,8 @@
 // Sums of float32 and integer weights of one channel in each block's shared memory, in windows of
 // words. What is in none is added in device memory.
+#include "kernels/cuda/histogram_block.h"
 #include "kernels/cuda/histogram_locators.cuh"
 #include "kernels/cuda/histogram_outcomes.cuh"
-#include "kernels/cuda/histogram_strategy.h"
 #include "kernels/cuda/histogram_weight_escapes.cuh"
 #include "kernels/cuda/histogram_weight_turns.cuh"
 #include "kernels/cuda/histogram_weight_words.cuh"

@@ -187,11 +187,12 @@ TEST(ReduceGeometryTest, ManyShortSegmentsAreStrips) {
     sizes[count / 2] = longest;
     return PlanReductionGeometry(SegmentPlan(ElementType::kFloat32, sizes), Properties(132));
   };
-  EXPECT_EQ(geometry(1000, 16, 16).form, ReductionForm::kGroupSums);
-  EXPECT_EQ(geometry(200'000, 4096, 4096).form, ReductionForm::kGroupSums);
+  EXPECT_EQ(geometry(1000, 16, 17).form, ReductionForm::kGroupSums);
+  EXPECT_EQ(geometry(200'000, 16, 16).form, ReductionForm::kGroupSums);
+  EXPECT_EQ(geometry(200'000, 4096, 4097).form, ReductionForm::kGroupSums);
   uint32_t before = 0;
   for (const uint64_t size : {1, 16, 64, 256, 500}) {
-    for (const uint64_t longest : {size, uint64_t{10'000'000}}) {
+    for (const uint64_t longest : {size + 1, uint64_t{10'000'000}}) {
       const ReductionGeometry strips = geometry(200'000, size, longest);
       EXPECT_EQ(strips.form, ReductionForm::kStripSums) << size;
       EXPECT_EQ(strips.strip_groups % ReduceTuning::kWarpThreads, 0u);
@@ -200,11 +201,11 @@ TEST(ReduceGeometryTest, ManyShortSegmentsAreStrips) {
       EXPECT_GE(strips.grid_blocks * of_a_block, 200'000u);
       EXPECT_LT((strips.grid_blocks - 1) * of_a_block, 200'000u);
       EXPECT_GE(strips.tile_width_log2, before);
-      EXPECT_EQ(strips.queued_segments_max > 0, longest > size);
+      EXPECT_EQ(strips.queued_segments_max > 0, longest > size + 1);
       before = strips.tile_width_log2;
     }
   }
-  EXPECT_EQ(geometry(200'000, 16, 16).tile_width_log2, 0u);
+  EXPECT_EQ(geometry(200'000, 16, 17).tile_width_log2, 0u);
 }
 
 TEST(ReduceGeometryTest, LanesOfAGroupGrowWithIt) {

@@ -33,14 +33,17 @@ struct Sums {
   }
 };
 
-// Of segments, as strips where there are enough for every warp.
+// Of segments, as strips where there are enough for every warp. Those of one size need no window:
+// their lanes have as many vectors each.
 bool PlanStripSums(const Sums& sums, uint64_t mean_bytes, ReductionGeometry& geometry) {
   constexpr uint64_t kLanes = ReduceTuning::kWarpThreads;
   constexpr uint64_t kWarps = StripTuning::kThreads / kLanes;
   const uint64_t group_count = sums.grouping.group_count;
   const uint64_t resident_warps = sums.multiprocessors * StripTuning::kResidentBlocks * kWarps;
-  if (sums.grouping.kind != GroupingKind::kSegments || mean_bytes > StripTuning::kSegmentBytesMax ||
-      group_count < kLanes * resident_warps) {
+  const bool are_equal =
+      group_count * sums.grouping.group_size * sums.element_bytes == sums.total_bytes;
+  if (sums.grouping.kind != GroupingKind::kSegments || are_equal ||
+      mean_bytes > StripTuning::kSegmentBytesMax || group_count < kLanes * resident_warps) {
     return false;
   }
   const uint64_t lanes =
