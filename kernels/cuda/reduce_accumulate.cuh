@@ -63,7 +63,7 @@ class Accumulator {
   static constexpr bool kHasExtremeTurns =
       kTakesMany && kParts == kExtremesPart && (sizeof(T) < 4 || std::is_same_v<T, float>);
   static constexpr bool kSurveysTurns =
-      kTakesMany && kHasWords && std::is_same_v<S, float> && (kParts & kExtremesPart) != 0;
+      kTakesMany && kHasWords && (kParts & kSquaresPart) != 0 && (kParts & kExtremesPart) != 0;
 
   // `words` are the thread's own.
   __device__ Accumulator(WordColumn words, bool ignore_nan)
@@ -139,7 +139,7 @@ class Accumulator {
                                             : ~uint32_t{0};
   static constexpr uint32_t kNoTurn = ~uint32_t{0};
 
-  // Where a window of floats and extremes are kept: one look at a turn tells whether it is
+  // Where a window and extremes are kept: one look at a turn tells whether it is
   // ordinary, and the next one's vectors take the place of those that have been added.
   template <uint32_t kInFlight>
   __device__ void AddSurveyedTurns(const LoadedTurns<T, kInFlight>& loads,
@@ -154,21 +154,28 @@ class Accumulator {
       const bool has_room = taken < kTurnsMax<kInFlight>;
       const uint32_t drawn = has_room ? loads.Draw(turn) : kNoTurn;
       const bool is_full = loads.IsFull(at);
-      const FloatSurvey survey = SurveyOf<T>(raw);
+      const TurnSurvey survey = SurveyOf<T>(raw);
       const uint32_t current = turn;
       const uint4* const current_at = at;
       turn = loads.DrawnTurn(drawn);
       at = loads.Of(turn);
+      const bool may_have_extreme = MayHaveExtreme(survey, extremes, loads.IsDrawn());
       const bool loads_ahead = loads.IsDrawn() && loads.HasTurn(turn) && loads.IsFull(at);
       if (is_full && moments_.Takes(survey.range)) {
         registers_.template Part<kTallyPart>().nonzero += kInFlight * kVectorSize<T> - survey.zeros;
-        extremes.TakeFinite(survey.least, survey.greatest, current);
+        if constexpr (std::is_same_v<S, double>) {
+          if (may_have_extreme) {
+            extremes.TakeFinite(BestOfTurn<false, T>(raw), BestOfTurn<true, T>(raw), current);
+          }
+        } else {
+          extremes.TakeFinite(survey.least, survey.greatest, current);
+        }
 #pragma unroll
         for (uint32_t k = 0; k < kInFlight; ++k) {
           moments_.AddTaken(BatchOf<T>(raw[k]).values);
           if (loads_ahead) raw[k] = at[k * loads.kApartIfDrawn];
         }
-        moments_.FlushIfFull();
+        moments_.FinishTaken(kInFlight * kVectorSize<T>, survey.are_negative_zeros);
         if (loads_ahead) continue;
       } else {
         ForEachVector(raw, loads.VectorsAt(current_at), [&](const uint4& vector, uint32_t k) {
@@ -177,6 +184,16 @@ class Accumulator {
         });
       }
       if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
+    }
+  }
+
+  // Called by all lanes of a warp that draws.
+  __device__ static bool MayHaveExtreme(const TurnSurvey& survey, const ExtremeTurns<S>& extremes,
+                                        bool is_drawn) {
+    if constexpr (std::is_same_v<S, double>) {
+      return extremes.BoundsOf(is_drawn).MayTake(survey.least, survey.greatest);
+    } else {
+      return true;
     }
   }
 

@@ -138,6 +138,7 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
     ReduceBlocks(const __grid_constant__ ReductionParameters parameters,
                  const __grid_constant__ BlockWork work) {
   static_assert(kTotalIsAsPlanned<T, kParts>);
+  constexpr uint32_t kSharers = WordSharersOf<T>(kParts);
   __shared__ WarpStates<RegisterState<T, kParts>> warp_states;
   __shared__ BlockProgress progress;
   static_assert(sizeof(warp_states) + sizeof(progress) <=
@@ -148,7 +149,8 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
 
   while (NextItem(block, parameters, work, progress)) {
     const BlockItem& item = progress.item;
-    Accumulator<T, kParts, true> accumulator(WordsOf(block), parameters.rules.ignore_nan);
+    Accumulator<T, kParts, true> accumulator(WordsOf<kSharers>(block), parameters.rules.ignore_nan);
+    if constexpr (kSharers > 1) block.sync();  // The others have reset their words too.
     AddChunk(warp, parameters, progress, accumulator);
     RegisterState<T, kParts> registers = accumulator.Close();
     JoinBlock(block, warp_states, registers);
@@ -164,7 +166,7 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
     }
     if (warp.meta_group_rank() == 0) {
       FinishBlock(warp, parameters, item.group, RangeOf(parameters, item.group).size, registers,
-                  FirstColumn(block), is_shared);
+                  FirstColumn<kSharers>(block), is_shared);
     }
   }
 }

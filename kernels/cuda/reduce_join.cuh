@@ -11,17 +11,21 @@
 
 namespace gridfold::kernels::cuda {
 
-// Words of all threads of a block, in its dynamic shared memory: word i of thread t at i * threads
-// + t.
+// Words of all threads of a block, in its dynamic shared memory: word i of thread t at i * columns
+// + t % columns, where so many threads share a column.
+template <uint32_t kSharers = 1>
 __device__ inline WordColumn WordsOf(const cg::thread_block& block) {
   extern __shared__ int64_t block_words[];
-  return {block_words + block.thread_rank(), static_cast<uint32_t>(block.size())};
+  if constexpr (kSharers == 1) return {block_words + block.thread_rank(), block.size()};
+  const uint32_t columns = WordColumnsOf(block.size(), kSharers);
+  return {block_words + block.thread_rank() % columns, columns};
 }
 
 // Those of thread 0.
+template <uint32_t kSharers>
 __device__ inline WordColumn FirstColumn(const cg::thread_block& block) {
-  const WordColumn mine = WordsOf(block);
-  return {mine.first - block.thread_rank(), mine.stride};
+  const WordColumn mine = WordsOf<kSharers>(block);
+  return {mine.first - block.thread_rank() % mine.stride, mine.stride};
 }
 
 // The sum over the lanes of each `width` neighbours, in all of them.
@@ -162,7 +166,7 @@ template <class T, uint32_t kParts>
 __device__ inline void JoinWords(const cg::thread_block& block) {
   constexpr uint32_t kRowsAtOnce = 4;
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
-  const WordColumn column = FirstColumn(block);
+  const WordColumn column = FirstColumn<WordSharersOf<T>(kParts)>(block);
   const uint32_t warps = warp.meta_group_size();
   block.sync();
   MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
@@ -170,7 +174,7 @@ __device__ inline void JoinWords(const cg::thread_block& block) {
     for (uint32_t i = warp.meta_group_rank(); i < kind.kCount; i += kRowsAtOnce * warps) {
       int64_t sums[kRowsAtOnce] = {};
 #pragma unroll 4
-      for (uint32_t t = warp.thread_rank(); t < block.size(); t += ReduceTuning::kWarpThreads) {
+      for (uint32_t t = warp.thread_rank(); t < column.stride; t += ReduceTuning::kWarpThreads) {
 #pragma unroll
         for (uint32_t r = 0; r < kRowsAtOnce; ++r) {
           const uint32_t row = i + r * warps;
@@ -198,7 +202,7 @@ __device__ inline void JoinBlock(const cg::thread_block& block,
                                  WarpStates<RegisterState<T, kParts>>& warp_states,
                                  RegisterState<T, kParts>& registers) {
   if constexpr (RegisterState<T, kParts>::kHasWords) {
-    CloseWords<T, kParts>(WordsOf(block), registers);
+    CloseWords<T, kParts>(WordsOf<WordSharersOf<T>(kParts)>(block), registers);
     JoinWords<T, kParts>(block);
   }
   MergeRegisters(block, warp_states, registers);  // Which ends with a barrier.
@@ -219,7 +223,7 @@ __device__ inline void AddToTotal(const cg::thread_block& block,
     }
   }
   if constexpr (RegisterState<T, kParts>::kHasWords) {
-    const WordColumn column = FirstColumn(block);
+    const WordColumn column = FirstColumn<WordSharersOf<T>(kParts)>(block);
     for (uint32_t i = block.thread_rank(); i < total.kWords; i += block.size()) {
       const int64_t word = column[i];
       if (word == 0) continue;
@@ -239,7 +243,7 @@ __device__ inline void TakeTotal(const cg::thread_block& block,
                                  const RegisterState<T, kParts>* block_registers, uint32_t count,
                                  RegisterState<T, kParts>& registers) {
   if constexpr (RegisterState<T, kParts>::kHasWords) {
-    const WordColumn column = FirstColumn(block);
+    const WordColumn column = FirstColumn<WordSharersOf<T>(kParts)>(block);
     for (uint32_t i = block.thread_rank(); i < total.kWords; i += block.size()) {
       for (uint32_t half = 0; half < 2; ++half) {
         (&column[i])[half] = static_cast<int64_t>(__ldcg(&total.halves[i][half]));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/cuda/reduce_double_window.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/cuda/reduce_words.cuh"
@@ -48,8 +49,11 @@ struct MomentWords {
   static constexpr bool kHasWindow = kIsDouble || (kParts & kMomentParts) != kSumPart;
 
   using SingleType = std::conditional_t<kHasWindow, float, T>;
-  using SumWords = std::conditional_t<kIsDouble, DoubleWords<1>, SingleWords<SingleType>>;
-  using SquareWords = std::conditional_t<kIsDouble, DoubleWords<2>, SingleSquareWords>;
+  static constexpr bool kAreShared = WordSharersOf<T>(kParts) > 1;
+  using SumWords =
+      std::conditional_t<kIsDouble, DoubleWords<1, kAreShared>, SingleWords<SingleType>>;
+  using SquareWords = std::conditional_t<kIsDouble, DoubleWords<2, kAreShared>, SingleSquareWords>;
+  static_assert(!kAreShared || (SumWords::kIsInteger && SquareWords::kIsInteger));
 
   static constexpr uint32_t kSumFirst = 0;
   static constexpr uint32_t kSquaresFirst = kHasSum ? SumWords::kCount : 0;
@@ -106,30 +110,37 @@ class MomentAccumulator {
       } else {
         range = RangeOfFloats(values, has_zero);
       }
-      if (!window_.bounds.Takes(range) && !MoveWindow(range)) {
-        ForEachValue(values, [&](S x) { AddOutside(x); });
+      if (!Takes(range) && !MoveWindow(range)) {
+        ForEachValue(values, [&](S x) { AddWhereItBelongs(x); });
+        if constexpr (kAddsPartly) CountAdditions(kCount * kSize);
         return {};
       }
       ForEachValue(values, [&](S x) { AddToWindow(x); });
-      window_.additions += kCount * kSize;
-      FlushIfFull();
+      CountAdditions(kCount * kSize);
       return {.are_finite = true, .are_not_zero = !has_zero};
     }
   }
 
-  // Whether the window takes elements of a range. Floats.
-  __device__ bool Takes(const MagnitudeRange& range) const { return window_.bounds.Takes(range); }
-  // Adds elements that the window takes. What follows such calls is FlushIfFull, before there are
+  // Whether the window takes elements of a range.
+  __device__ bool Takes(const MagnitudeRange& range) const {
+    if constexpr (Words::kIsDouble) {
+      return window_.sums.bounds().Takes(range);
+    } else {
+      return window_.bounds.Takes(range);
+    }
+  }
+  // Adds elements that the window takes. What follows such calls is FinishTaken, before there are
   // more than kGroupElementsMax of them.
   template <uint32_t kSize>
   __device__ void AddTaken(const S (&values)[kSize]) {
 #pragma unroll
     for (uint32_t i = 0; i < kSize; ++i) AddToWindow(values[i]);
-    NoteUnsigned();
-    window_.additions += kSize;
   }
-  __device__ void FlushIfFull() {
-    if (window_.additions > kWindowAdditions - ReduceTuning::kGroupElementsMax) Flush();
+  // `count` elements were added, which may all be negative zeros. Words of floats see that.
+  __device__ void FinishTaken(uint32_t count, bool are_negative_zeros) {
+    NoteUnsigned();
+    if (Words::kIsDouble && !are_negative_zeros) flags_.sum |= kSawOtherThanNegativeZero;
+    CountAdditions(count);
   }
 
   // Takes a load of elements of any kind. Words alone.
@@ -172,16 +183,26 @@ class MomentAccumulator {
   }
 
  private:
-  struct Window {
+  // Squares need narrow windows, which few elements of wide data may lie in.
+  static constexpr bool kAddsPartly = Words::kIsDouble && Words::kHasSquares;
+  // Batches that hold elements too small for such a window until it follows them.
+  static constexpr uint32_t kMissesMax = 16;
+
+  struct FloatWindow {
     WindowBounds<S> bounds;
-    double anchor = 0;         // Of sums and magnitudes of float64.
-    double square_anchor = 0;  // Of squares of floats.
-    SplitSum sum{-0.0, 0};     // Floats: the upper half only, which starts as addition's identity.
+    double square_anchor = 0;
+    double sum = -0.0;  // Addition's identity.
     SquareSum squares;
-    SplitSum magnitudes;
+    double magnitudes = 0;
     uint32_t additions = 0;
   };
+  struct DoubleSums {
+    DoubleWindow<kParts> sums;
+    uint32_t additions = 0;
+    uint32_t misses = 0;  // kAddsPartly.
+  };
   struct NoWindow {};
+  using Window = std::conditional_t<Words::kIsDouble, DoubleSums, FloatWindow>;
 
   template <uint32_t kCount, uint32_t kSize, class F>
   __device__ static void ForEachValue(const S (&values)[kCount][kSize], F f) {
@@ -207,61 +228,92 @@ class MomentAccumulator {
     NoteUnsigned();
     if constexpr (Words::kIsDouble && Words::kHasSum) {
       uint32_t other = 0;
-      ForEachValue(values, [&](S x) {
-        other |= (static_cast<uint32_t>(__double2hiint(x)) ^ 0x8000'0000u) |
-                 static_cast<uint32_t>(__double2loint(x));
-      });
+      ForEachValue(values, [&](S x) { other |= BitsOtherThanOfNegativeZero(x); });
       flags_.sum |= other != 0 ? kSawOtherThanNegativeZero : 0;
     }
   }
 
+  // Moves the window to where it takes a range that it does not; returns whether it did.
   __device__ bool MoveWindow(const MagnitudeRange& range) {
-    WindowBounds<S> moved;
-    int biased_max = 0;
-    if (!moved.MoveTo(range, biased_max)) return false;
-    Flush();
-    window_.bounds = moved;
     if constexpr (Words::kIsDouble) {
-      window_.anchor = DoubleAnchor(biased_max);
+      typename DoubleWindow<kParts>::Bounds moved = window_.sums.bounds();
+      if constexpr (kAddsPartly) {
+        // Of ordinary data some elements are too small.
+        if (range.largest < moved.limit && ++window_.misses < kMissesMax) return false;
+        window_.misses = 0;
+        if (!moved.MoveAbove(range.largest)) return false;
+      } else {
+        int biased_max = 0;
+        if (!moved.MoveTo(range, biased_max)) return false;
+      }
+      Flush();
+      window_.sums.Clear(moved);
+      return moved.Takes(range);
     } else {
+      WindowBounds<S> moved;
+      int biased_max = 0;
+      if (!moved.MoveTo(range, biased_max)) return false;
+      Flush();
+      window_.bounds = moved;
       window_.square_anchor = SquareAnchor(biased_max);
       window_.squares.high = window_.square_anchor;
+      return true;
     }
-    return true;
   }
 
   __device__ void AddToWindow(S x) {
     if constexpr (Words::kIsDouble) {
-      if constexpr (Words::kHasSum) window_.sum.Add(x, window_.anchor);
-      if constexpr (Words::kHasMagnitudes) window_.magnitudes.Add(fabs(x), window_.anchor);
-      if constexpr (Words::kHasSquares) {
-        DoubleWords<2>::AddSquare(words_.From(Words::kSquaresFirst), x);
-      }
+      window_.sums.Add(x);
     } else {
       const double value = x;
-      if constexpr (Words::kHasSum) window_.sum.high += value;
-      if constexpr (Words::kHasMagnitudes) window_.magnitudes.high += fabs(value);
+      if constexpr (Words::kHasSum) window_.sum += value;
+      if constexpr (Words::kHasMagnitudes) window_.magnitudes += fabs(value);
       if constexpr (Words::kHasSquares) window_.squares.Add(value);
     }
   }
 
+  __device__ void CountAdditions(uint32_t count) {
+    window_.additions += count;
+    if (window_.additions > kWindowAdditions - ReduceTuning::kGroupElementsMax) Flush();
+  }
+
   // Brings the window's sums into the words.
   __device__ void Flush() {
+    if constexpr (Words::kIsDouble) {
+      AddWindow(words_, window_.sums);
+      window_.sums.Clear(window_.sums.bounds());
+    } else {
+      FlushFloats();
+    }
+    window_.additions = 0;
+  }
+
+  // Not inlined: it is long, and called from several places.
+  __device__ __noinline__ static void AddWindow(
+      WordColumn words, DoubleWindow<kParts> window) requires(Words::kIsDouble) {
+    window.ForEachAddend([&](auto part, double addend) {
+      if constexpr (part() == kSumPart) {
+        Words::SumWords::AddDouble(words.From(Words::kSumFirst), addend);
+      } else if constexpr (part() == kMagnitudesPart) {
+        Words::SumWords::AddDouble(words.From(Words::kMagnitudesFirst), addend);
+      } else {
+        Words::SquareWords::AddDouble(words.From(Words::kSquaresFirst), addend);
+      }
+    });
+  }
+
+  __device__ void FlushFloats() {
     using SumWords = typename Words::SumWords;
     using SquareWords = typename Words::SquareWords;
     if constexpr (Words::kHasSum) {
-      const WordColumn words = words_.From(Words::kSumFirst);
-      SumWords::AddDouble(words, window_.sum.high);
-      if constexpr (Words::kIsDouble) SumWords::AddDouble(words, window_.sum.low);
-      window_.sum = {-0.0, 0};
+      SumWords::AddDouble(words_.From(Words::kSumFirst), window_.sum);
+      window_.sum = -0.0;
     }
     if constexpr (Words::kHasMagnitudes) {
-      const WordColumn words = words_.From(Words::kMagnitudesFirst);
-      SumWords::AddDouble(words, window_.magnitudes.high);
-      if constexpr (Words::kIsDouble) SumWords::AddDouble(words, window_.magnitudes.low);
-      window_.magnitudes = {};
+      SumWords::AddDouble(words_.From(Words::kMagnitudesFirst), window_.magnitudes);
+      window_.magnitudes = 0;
     }
-    if constexpr (Words::kHasSquares && !Words::kIsDouble) {
+    if constexpr (Words::kHasSquares) {
       const WordColumn words = words_.From(Words::kSquaresFirst);
       // A word that is added to counts as touched.
       const double high = window_.squares.high - window_.square_anchor;
@@ -269,14 +321,21 @@ class MomentAccumulator {
       if (window_.squares.low != 0) SquareWords::AddDouble(words, window_.squares.low);
       window_.squares = {window_.square_anchor, 0};
     }
-    window_.additions = 0;
+  }
+
+  // An element of a batch that the window does not take as a whole.
+  __device__ void AddWhereItBelongs(S x) {
+    if constexpr (kAddsPartly) {
+      if (window_.sums.bounds().Takes(MagnitudeBits(x))) return AddToWindow(x);
+    }
+    AddOutside(x);
   }
 
   // An element outside the window.
   __device__ void AddOutside(S x) {
     if constexpr (Words::kIsDouble && (kParts & kMomentParts) == kSumPart) {
       if (IsFinite(x)) {
-        DoubleWords<1>::AddElement(words_, x);
+        Words::SumWords::AddElement(words_, x);
       } else {
         flags_.sum |= ExactSumFlagsOf(x);
       }
@@ -295,9 +354,9 @@ class MomentAccumulator {
       if (!IsFinite(x)) {
         return {ExactSumFlagsOf(x), ExactSumFlagsOf(x * x), ExactSumFlagsOf(magnitude)};
       }
-      if constexpr (Words::kHasSum) DoubleWords<1>::AddDouble(sums, x);
-      if constexpr (Words::kHasMagnitudes) DoubleWords<1>::AddDouble(magnitudes, magnitude);
-      if constexpr (Words::kHasSquares) DoubleWords<2>::AddSquare(squares, x);
+      if constexpr (Words::kHasSum) Words::SumWords::AddDouble(sums, x);
+      if constexpr (Words::kHasMagnitudes) Words::SumWords::AddDouble(magnitudes, magnitude);
+      if constexpr (Words::kHasSquares) Words::SquareWords::AddSquare(squares, x);
     } else {
       const double value = x;
       if constexpr (Words::kHasSum) Words::SumWords::Add(sums, x);

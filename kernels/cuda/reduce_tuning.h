@@ -27,8 +27,20 @@ constexpr uint32_t MomentWordCount(uint32_t parts) {
          ((parts & kMagnitudesPart) != 0 ? sum : 0);
 }
 
+// Threads of a block that share words where a group has whole blocks (reduce_blocks.cuh): those of
+// squares of float64 are so many that a block of threads with words of their own would be too small
+// to keep memory busy, and so seldom needed that threads rarely meet.
+template <class T>
+constexpr uint32_t WordSharersOf(uint32_t parts) {
+  return FloatingElement<T> && sizeof(T) == 8 && (parts & kSquaresPart) != 0 ? 4 : 1;
+}
+// Columns of words of so many threads.
+constexpr uint32_t WordColumnsOf(uint32_t threads, uint32_t sharers) {
+  return (threads + sharers - 1) / sharers;
+}
+
 // Elements of a thread that keep its words exact (reduce_words.cuh): additions that float64 words
-// take, less some for those of windows. Digits take 2^31.
+// take, less some for those of windows. Digits take 2^31, of all threads that share them.
 template <class T>
 constexpr uint64_t WordAdditionsMax() {
   if (sizeof(T) == 8) return uint64_t{1} << 28;
@@ -190,10 +202,10 @@ constexpr ReduceShape BlockShapeOf(uint32_t parts) {
   const uint32_t words = MomentWordCount<T>(parts);
   const bool one_part = (parts & (parts - 1)) == 0;
   const uint32_t by_registers = one_part ? 1024 : 512;
-  const uint32_t by_words = words == 0
-                                ? by_registers
-                                : ReduceTuning::kWordBytesMax / (words * 8) /
-                                      ReduceTuning::kWarpThreads * ReduceTuning::kWarpThreads;
+  const uint32_t by_words = words == 0 ? by_registers
+                                       : ReduceTuning::kWordBytesMax / (words * 8) *
+                                             WordSharersOf<T>(parts) / ReduceTuning::kWarpThreads *
+                                             ReduceTuning::kWarpThreads;
   const uint32_t threads = by_words < by_registers ? by_words : by_registers;
   // Windows keep a turn's elements in registers.
   const uint32_t elements_max =
