@@ -161,7 +161,7 @@ class Accumulator {
       at = loads.Of(turn);
       const bool may_have_extreme = MayHaveExtreme(survey, extremes, loads.IsDrawn());
       const bool loads_ahead = loads.IsDrawn() && loads.HasTurn(turn) && loads.IsFull(at);
-      if (is_full && moments_.Takes(survey.range)) {
+      if (is_full && moments_.TakesMoved(survey.range)) {
         registers_.template Part<kTallyPart>().nonzero += kInFlight * kVectorSize<T> - survey.zeros;
         if constexpr (std::is_same_v<S, double>) {
           if (may_have_extreme) {

@@ -110,7 +110,7 @@ class MomentAccumulator {
       } else {
         range = RangeOfFloats(values, has_zero);
       }
-      if (!Takes(range) && !MoveWindow(range)) {
+      if (!Takes(range) && !MoveWindow(range, 1)) {
         ForEachValue(values, [&](S x) { AddWhereItBelongs(x); });
         if constexpr (kAddsPartly) CountAdditions(kCount * kSize);
         return {};
@@ -128,6 +128,14 @@ class MomentAccumulator {
     } else {
       return window_.bounds.Takes(range);
     }
+  }
+  // The same, after the window has moved if that helps. Of a turn.
+  __device__ bool TakesMoved(const MagnitudeRange& range) {
+    if (Takes(range)) {
+      if constexpr (kAddsPartly) window_.misses = 0;
+      return true;
+    }
+    return MoveWindow(range, kMissesMax / 2);
   }
   // Adds elements that the window takes. What follows such calls is FinishTaken, before there are
   // more than kGroupElementsMax of them.
@@ -185,8 +193,10 @@ class MomentAccumulator {
  private:
   // Squares need narrow windows, which few elements of wide data may lie in.
   static constexpr bool kAddsPartly = Words::kIsDouble && Words::kHasSquares;
-  // Batches that hold elements too small for such a window until it follows them.
+  // Such a window follows after so many misses: batches of elements that are far smaller than those
+  // that it was made for, of which there are some among ordinary data.
   static constexpr uint32_t kMissesMax = 16;
+  static constexpr uint32_t kFarSmaller = 5;  // Binades.
 
   struct FloatWindow {
     WindowBounds<S> bounds;
@@ -234,12 +244,15 @@ class MomentAccumulator {
   }
 
   // Moves the window to where it takes a range that it does not; returns whether it did.
-  __device__ bool MoveWindow(const MagnitudeRange& range) {
+  __device__ bool MoveWindow(const MagnitudeRange& range, [[maybe_unused]] uint32_t misses) {
     if constexpr (Words::kIsDouble) {
       typename DoubleWindow<kParts>::Bounds moved = window_.sums.bounds();
       if constexpr (kAddsPartly) {
-        // Of ordinary data some elements are too small.
-        if (range.largest < moved.limit && ++window_.misses < kMissesMax) return false;
+        if (range.largest < moved.limit) {
+          if (range.largest + (kFarSmaller << moved.kFieldShift) >= moved.limit) return false;
+          window_.misses += misses;
+          if (window_.misses < kMissesMax) return false;
+        }
         window_.misses = 0;
         if (!moved.MoveAbove(range.largest)) return false;
       } else {
@@ -279,19 +292,21 @@ class MomentAccumulator {
 
   // Brings the window's sums into the words.
   __device__ void Flush() {
+    AddWindow(words_, window_);
     if constexpr (Words::kIsDouble) {
-      AddWindow(words_, window_.sums);
       window_.sums.Clear(window_.sums.bounds());
     } else {
-      FlushFloats();
+      window_.sum = -0.0;
+      window_.magnitudes = 0;
+      window_.squares = {window_.square_anchor, 0};
     }
     window_.additions = 0;
   }
 
   // Not inlined: it is long, and called from several places.
-  __device__ __noinline__ static void AddWindow(
-      WordColumn words, DoubleWindow<kParts> window) requires(Words::kIsDouble) {
-    window.ForEachAddend([&](auto part, double addend) {
+  __device__ __noinline__ static void AddWindow(WordColumn words,
+                                                DoubleSums window) requires(Words::kIsDouble) {
+    window.sums.ForEachAddend([&](auto part, double addend) {
       if constexpr (part() == kSumPart) {
         Words::SumWords::AddDouble(words.From(Words::kSumFirst), addend);
       } else if constexpr (part() == kMagnitudesPart) {
@@ -302,24 +317,22 @@ class MomentAccumulator {
     });
   }
 
-  __device__ void FlushFloats() {
+  __device__ __noinline__ static void AddWindow(WordColumn words,
+                                                FloatWindow window) requires(!Words::kIsDouble) {
     using SumWords = typename Words::SumWords;
     using SquareWords = typename Words::SquareWords;
     if constexpr (Words::kHasSum) {
-      SumWords::AddDouble(words_.From(Words::kSumFirst), window_.sum);
-      window_.sum = -0.0;
+      SumWords::AddDouble(words.From(Words::kSumFirst), window.sum);
     }
     if constexpr (Words::kHasMagnitudes) {
-      SumWords::AddDouble(words_.From(Words::kMagnitudesFirst), window_.magnitudes);
-      window_.magnitudes = 0;
+      SumWords::AddDouble(words.From(Words::kMagnitudesFirst), window.magnitudes);
     }
     if constexpr (Words::kHasSquares) {
-      const WordColumn words = words_.From(Words::kSquaresFirst);
+      const WordColumn squares = words.From(Words::kSquaresFirst);
       // A word that is added to counts as touched.
-      const double high = window_.squares.high - window_.square_anchor;
-      if (high != 0) SquareWords::AddDouble(words, high);
-      if (window_.squares.low != 0) SquareWords::AddDouble(words, window_.squares.low);
-      window_.squares = {window_.square_anchor, 0};
+      const double high = window.squares.high - window.square_anchor;
+      if (high != 0) SquareWords::AddDouble(squares, high);
+      if (window.squares.low != 0) SquareWords::AddDouble(squares, window.squares.low);
     }
   }
 
