@@ -102,14 +102,9 @@ class MomentAccumulator {
       for (uint32_t b = 0; b < kCount; ++b) AddToWords(values[b]);
       return {};
     } else {
-      NoteSigns(values);
-      MagnitudeRange range;
-      bool has_zero = true;
-      if constexpr (Words::kIsDouble) {
-        ForEachValue(values, [&](S x) { range.Add(MagnitudeBits(x)); });
-      } else {
-        range = RangeOfFloats(values, has_zero);
-      }
+      bool has_zero = false;
+      const MagnitudeRange range = RangeOfElements(values, has_zero);
+      NoteSigns(values, has_zero);
       if (!Takes(range) && !MoveWindow(range, 1)) {
         ForEachValue(values, [&](S x) { AddWhereItBelongs(x); });
         if constexpr (kAddsPartly) CountAdditions(kCount * kSize);
@@ -234,11 +229,11 @@ class MomentAccumulator {
 
   // Flags that neither windows nor integer words can tell afterwards.
   template <uint32_t kCount, uint32_t kSize>
-  __device__ void NoteSigns(const S (&values)[kCount][kSize]) {
+  __device__ void NoteSigns(const S (&values)[kCount][kSize], bool has_zero) {
     NoteUnsigned();
     if constexpr (Words::kIsDouble && Words::kHasSum) {
-      uint32_t other = 0;
-      ForEachValue(values, [&](S x) { other |= BitsOtherThanOfNegativeZero(x); });
+      uint32_t other = has_zero ? 0 : 1;
+      if (has_zero) ForEachValue(values, [&](S x) { other |= BitsOtherThanOfNegativeZero(x); });
       flags_.sum |= other != 0 ? kSawOtherThanNegativeZero : 0;
     }
   }

@@ -11,8 +11,7 @@
 
 namespace gridfold::kernels::cuda {
 
-// Of float64, upper halves are looked at, as floats: these are ordered as what they stand for is.
-// The largest, which no window takes, are infinite or NaN then.
+// Of float64, surveyed parts are looked at.
 struct TurnSurvey {
   float least;  // Of zeros, either; a NaN where there is one, as `greatest`.
   float greatest;
@@ -20,11 +19,6 @@ struct TurnSurvey {
   uint32_t zeros;
   bool are_negative_zeros;  // All. float64 only.
 };
-
-__device__ inline float SurveyedPart(float x) { return x; }
-__device__ inline float SurveyedPart(double x) {
-  return __uint_as_float(static_cast<uint32_t>(__double2hiint(x)));
-}
 
 // Elements that are not 0 cost three instructions each, and their conversion.
 template <class T, uint32_t kCount>

@@ -50,15 +50,22 @@ __device__ inline uint32_t BitsOtherThanOfNegativeZero(double x) {
          static_cast<uint32_t>(__double2loint(x));
 }
 
-// The range of some floats, with two instructions for each where none is 0, which `has_zero` tells.
-template <uint32_t kCount, uint32_t kSize>
-__device__ inline MagnitudeRange RangeOfFloats(const float (&values)[kCount][kSize],
-                                               bool& has_zero) {
+// Of float64 the upper half, as a float: these are ordered as what they stand for is. The largest,
+// which no window takes, are infinite or NaN then.
+__device__ inline float SurveyedPart(float x) { return x; }
+__device__ inline float SurveyedPart(double x) {
+  return __uint_as_float(static_cast<uint32_t>(__double2hiint(x)));
+}
+
+// The range of some elements, with two instructions for each where no surveyed part is 0, which
+// `has_zero` tells.
+template <class S, uint32_t kCount, uint32_t kSize>
+__device__ inline MagnitudeRange RangeOfElements(const S (&values)[kCount][kSize], bool& has_zero) {
   float largest = 0;
   float least = std::numeric_limits<float>::infinity();
 #pragma unroll
   for (uint32_t i = 0; i < kCount * kSize; ++i) {
-    const float magnitude = fabsf(values[i / kSize][i % kSize]);
+    const float magnitude = fabsf(SurveyedPart(values[i / kSize][i % kSize]));
     largest = ExtremeOrNan<true>(largest, magnitude);
     least = fminf(least, magnitude);
   }
