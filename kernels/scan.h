@@ -30,10 +30,10 @@
 #include "absl/status/statusor.h"
 #include "kernels/array.h"
 #include "kernels/policies.h"
+#include "kernels/scan_operation.h"
 
 namespace gridfold::kernels {
 
-enum class ScanOperation : uint8_t { kSum, kProduct, kMin, kMax };
 enum class ScanMode : uint8_t { kInclusive, kExclusive };
 enum class ScanDirection : uint8_t { kForward, kReverse };
 
@@ -69,13 +69,6 @@ struct ScanPlan {
 // neither the array's own nor its accumulator type, or is not the array's own for min and max; an
 // exact scan that is not a sum; more than kScanElementsMax elements.
 absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec);
-
-// Sums of 32-bit integers accumulate in 64 bits, which 2^32 of them cannot overflow.
-inline constexpr uint64_t kScanElementsMax = uint64_t{1} << 32;
-
-// Where an array may be cut that is scanned part by part: at multiples of so many elements. There
-// the tree of numerics/scan_tree.h has come to one value, so the bits are those of one scan.
-inline constexpr uint64_t kScanCarryElements = 131072;
 
 // What the parts so far of an array have come to. Starts as that of none. Of use only to engines of
 // the kind, and to scans of the element type, operation and policies, that filled it.

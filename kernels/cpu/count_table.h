@@ -3,8 +3,10 @@
 #define GRIDFOLD_KERNELS_CPU_COUNT_TABLE_H_
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -16,22 +18,25 @@ namespace gridfold::kernels {
 
 namespace count_table_internal {
 
-// Counts samples whose guess is sure, and the others with the counter `unsure`.
+// Notes the bin of each sample whose guess is sure, `unsure` for the others, and counts them.
 template <class T>
 struct CountKernel {
   static void Run(const std::byte* samples, uint64_t count, const BinGuesser& guesser,
-                  uint32_t unsure, uint32_t* counters) {
-    // Apart, so that bins are guessed in vectors; so many stay in the first-level cache.
-    constexpr uint64_t kBlock = 1024;
+                  uint32_t unsure, uint32_t* bins, uint32_t* counters) {
     const BinGuesser g = guesser;
-    uint32_t bins[kBlock];
-    for (uint64_t first = 0; first < count; first += kBlock) {
-      const uint64_t n = std::min(kBlock, count - first);
-      for (uint64_t i = 0; i < n; ++i) {
-        bins[i] = SureBin(g, LoadUnaligned<T>(samples, first + i), unsure);
-      }
-      for (uint64_t i = 0; i < n; ++i) ++counters[bins[i]];
+    // Apart, so that bins are guessed in vectors.
+    for (uint64_t i = 0; i < count; ++i) {
+      bins[i] = SureBin(g, LoadUnaligned<T>(samples, i), unsure);
     }
+    // Counting is bound by loads and stores: one load takes two bins.
+    uint64_t i = 0;
+    for (; i + 1 < count; i += 2) {
+      uint64_t both;
+      std::memcpy(&both, bins + i, sizeof(both));
+      ++counters[static_cast<uint32_t>(both)];
+      ++counters[both >> 32];
+    }
+    if (i < count) ++counters[bins[i]];
   }
 };
 
@@ -39,6 +44,9 @@ struct CountKernel {
 
 class CountTable {
  public:
+  // Samples that CountSure takes at most; their bins stay in the first-level cache.
+  static constexpr uint64_t kCountedAtOnce = 1024;
+
   // All counts are 0. There are fewer than 2^32 - 1 counters.
   explicit CountTable(uint64_t counter_count) : counters_(counter_count + 1) {}
 
@@ -51,14 +59,16 @@ class CountTable {
   void Count(uint64_t counter) { ++counters_[counter]; }
 
   // Counts those of `count` consecutive samples at any byte address of whose bin the guess is sure;
-  // bin b's counter is b. Returns whether it was sure of all. Requires Expect.
+  // bin b's counter is b. Returns whether it was sure of all. Requires Expect, and count <=
+  // kCountedAtOnce.
   template <class T>
   bool CountSure(const std::byte* samples, uint64_t count, const BinGuesser& guesser) {
-    const uint32_t unsure = static_cast<uint32_t>(counters_.size() - 1);
-    RunForProcessor<count_table_internal::CountKernel<T>>(samples, count, guesser, unsure,
-                                                          counters_.data());
+    RunForProcessor<count_table_internal::CountKernel<T>>(samples, count, guesser, unsure(),
+                                                          bins_.data(), counters_.data());
     return std::exchange(counters_.back(), 0) == 0;
   }
+  // Whether the last CountSure counted its sample i.
+  bool HasCounted(uint64_t i) const { return bins_[i] != unsure(); }
 
   // Adds the counts of the counters [begin, end) to totals[begin ... end - 1].
   void AddTo(uint64_t begin, uint64_t end, uint64_t* totals) const {
@@ -70,6 +80,8 @@ class CountTable {
  private:
   static constexpr uint64_t kRoom = 0xFFFF'FFFF;  // What a counter can count.
 
+  uint32_t unsure() const { return static_cast<uint32_t>(counters_.size() - 1); }
+
   // Adds all counts to those of 64 bits.
   void Empty() {
     emptied_.resize(counters_.size());
@@ -80,6 +92,7 @@ class CountTable {
 
   std::vector<uint32_t> counters_;  // And one more, for samples that nobody is sure of.
   std::vector<uint64_t> emptied_;
+  std::array<uint32_t, kCountedAtOnce> bins_;  // Of the last CountSure.
   uint64_t room_ = kRoom;
 };
 

@@ -34,7 +34,7 @@ void ExpectRightWhereSure(const BinGuesser& guesser, const BinLayout& bins, T x,
 
 template <class T>
 void ExpectRight(const BinLayout& bins, Tally& around_edges, Tally& anywhere) {
-  const auto guesser = MakeBinGuesser(bins, IntegerElement<T>, GuessRounding::kNearest);
+  const auto guesser = MakeBinGuesser(bins, kSampleKindOf<T>, GuessRounding::kNearest);
   if (!guesser.has_value()) return;
   const uint64_t stride = bins.bin_count / 2000 + 1;
   for (uint64_t i = 0; i <= bins.bin_count + stride; i += stride) {
@@ -73,7 +73,8 @@ TYPED_TEST(NearestGuessTest, WhoIsSureIsRight) {
 TYPED_TEST(NearestGuessTest, NobodyIsSureOfSpecialSamples) {
   if constexpr (FloatingElement<TypeParam>) {
     const BinGuesser guesser =
-        MakeBinGuesser(BinLayout::Even(-1, 1, 7), false, GuessRounding::kNearest).value();
+        MakeBinGuesser(BinLayout::Even(-1, 1, 7), SampleKind::kAny, GuessRounding::kNearest)
+            .value();
     for (const double x : {std::nan(""), HUGE_VAL, -HUGE_VAL, 60'000.0, -60'000.0}) {
       TypeParam sample;
       if constexpr (HalfElement<TypeParam>) {
@@ -89,7 +90,8 @@ TYPED_TEST(NearestGuessTest, NobodyIsSureOfSpecialSamples) {
 TEST(NearestGuessTest, EveryIntegerOfIntegerBinsIsSure) {
   for (const int64_t first : {int64_t{-1} << 39, int64_t{-30'000}, int64_t{0}, int64_t{77}}) {
     const BinLayout bins = BinLayout::Integer(first, 60'000);
-    const BinGuesser guesser = MakeBinGuesser(bins, true, GuessRounding::kNearest).value();
+    const BinGuesser guesser =
+        MakeBinGuesser(bins, SampleKind::kInteger, GuessRounding::kNearest).value();
     for (int64_t x = first - 10; x < first + 60'010; ++x) {
       const bool inside = x >= first && x < first + 60'000;
       ASSERT_EQ(SureBin(guesser, x, 99'999), inside ? x - first : 99'999) << x;

@@ -36,7 +36,7 @@ struct OutcomeCounts {
 };
 
 // Samples placed in one go; a tile's counters fit in the first-level cache.
-inline constexpr uint64_t kPlacerTile = 1024;
+inline constexpr uint64_t kPlacerTile = CountTable::kCountedAtOnce;
 
 namespace sample_placer_internal {
 
@@ -81,7 +81,7 @@ class SamplePlacer {
     for (const PlannedBins& b : bins) {
       layouts_.push_back(LayoutOf(b, b.edges.data()));
       guessers_.push_back(
-          MakeBinGuesser(layouts_.back(), IntegerElement<T>, GuessRounding::kNearest));
+          MakeBinGuesser(layouts_.back(), kSampleKindOf<T>, GuessRounding::kNearest));
       first_counters_.push_back(first_counter);
       first_counter += b.bin_count;
     }
@@ -121,9 +121,9 @@ class SamplePlacer {
                     OutcomeCounts& outcomes) const {
     const BinGuesser& guesser = *guessers_[0];
     if (table.CountSure<T>(x_ + first * sizeof(T), count, guesser)) return;
-    for (uint64_t i = first; i < first + count; ++i) {
-      if (IsSure(guesser, GuessBinNearest(guesser, LoadUnaligned<T>(x_, i)))) continue;
-      const int64_t counter = PlaceSample(layouts_[0], 0, i, outcomes);
+    for (uint64_t i = 0; i < count; ++i) {
+      if (table.HasCounted(i)) continue;
+      const int64_t counter = PlaceSample(layouts_[0], 0, first + i, outcomes);
       if (counter >= 0) table.Count(static_cast<uint64_t>(counter));
     }
   }

@@ -51,6 +51,16 @@ HistogramArguments ArgumentsOf(const HistogramPlan& plan, const DeviceHistogramI
   return arguments;
 }
 
+// HistogramArguments' part_bits for bins that are guessed: where samples are mostly in few bins
+// beside each other, every part gets its share of these. The strides of more parts would be less
+// than a byte.
+uint32_t PartBits(const HistogramPlan& plan, const HistogramStrategy& strategy) {
+  const bool are_dealt_out = strategy.method == HistogramMethod::kParts &&
+                             (strategy.part_count == 2 || strategy.part_count == 4) &&
+                             plan.total_bin_count() % strategy.part_count == 0;
+  return are_dealt_out ? strategy.part_count - 1 : 0;
+}
+
 // The edges of the bins of a part.
 std::span<const double> PartOf(std::span<const double> edges, const HistogramStrategy& strategy,
                                uint32_t part) {
@@ -77,6 +87,10 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
   if (!launch.ok()) return launch.status();
 
   HistogramArguments arguments = ArgumentsOf(plan, input, *tables, launch->strategy, overrides);
+  if (guesses.kind == GuessKind::kOneChannel)
+    arguments.part_bits = PartBits(plan, launch->strategy);
+  arguments.bin_stride =
+      static_cast<uint32_t>(sizeof(uint32_t)) * arguments.copies / (arguments.part_bits + 1);
   std::copy(guesses.guesses.begin(), guesses.guesses.end(), arguments.guesses);
   if (launch->strategy.cell_count > 0) {
     const std::vector<double>& edges = histogram.bins[0].edges;

@@ -86,9 +86,13 @@ struct HistogramArguments {
   uint64_t pass_bin_count = 0;
   uint32_t flags_kept = 0;  // The kSaw... flags of weights (numerics/exact_sum.h) that are needed.
 
-  uint32_t copies = 1;           // Of each counter in shared memory; a power of two.
-  uint32_t bins_per_block = 0;   // Counters in a block's shared memory, without copies.
-  uint32_t part_count = 1;       // Blocks, one after the other, that share the bins and samples.
+  uint32_t copies = 1;          // Of each counter in shared memory; a power of two.
+  uint32_t bins_per_block = 0;  // Counters in a block's shared memory, without copies.
+  uint32_t part_count = 1;      // Blocks, one after the other, that share the bins and samples.
+  // 0: a part is of consecutive bins. Else part_count - 1, a mask: bins, of which each part has as
+  // many as any other, are dealt out one by one.
+  uint32_t part_bits = 0;
+  uint32_t bin_stride = 0;       // Bytes in shared memory from a bin to the next, of whatever part.
   uint32_t ring_stages = 0;      // Kernels in clusters only: of the MulticastRing.
   PartitionQueue queue;          // Kernels for partitions only.
   uint64_t steps_per_flush = 0;  // Samples of a thread before private counters are added up.

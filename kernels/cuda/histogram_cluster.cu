@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
   const BlockShare cluster = BlockShare::Of(arguments.part_count);
   const TurnRange<T, 1, MulticastRing::kTakingWarps> range(arguments.samples, nullptr,
                                                            arguments.sample_count, cluster);
-  GuessingCounter<T, EvenLocator> counter(EvenLocator(arguments, bins), counters, outcomes);
+  GuessingCounter<T, EvenLocator> counter(arguments, EvenLocator(arguments, bins), counters,
+                                          outcomes);
   if (cluster.rank == 0) {
     range.VisitRest([&](uint64_t i) { counter.Count(PointAt<T, 1>(arguments, i)); });
   }

@@ -98,17 +98,24 @@ __device__ inline void AddToTotal(const HistogramArguments& arguments, uint64_t 
   }
 }
 
-// Which bins a block counts.
+// Which bins a block counts: first, first + step, ...
 struct BinRange {
   uint32_t first;
   uint32_t count;
-  bool is_last;
+  uint32_t step;
+  bool is_last;  // Whether the next one would be that behind all bins.
 
   __device__ static BinRange Of(const HistogramArguments& arguments) {
-    const uint32_t first = blockIdx.x % arguments.part_count * arguments.bins_per_block;
+    const uint32_t part = blockIdx.x % arguments.part_count;
     const uint32_t all = static_cast<uint32_t>(arguments.bin_count);
+    if (arguments.part_bits != 0) {
+      const uint32_t step = arguments.part_bits + 1;
+      const uint32_t count = (all - part + arguments.part_bits) / step;
+      return {part, count, step, part + count * step == all};
+    }
+    const uint32_t first = part * arguments.bins_per_block;
     const uint32_t left = all - min(first, all);  // None, where blocks are more than bins.
-    return {first, min(arguments.bins_per_block, left),
+    return {first, min(arguments.bins_per_block, left), 1,
             left > 0 && left <= arguments.bins_per_block};
   }
 
@@ -117,7 +124,8 @@ struct BinRange {
     return SharedCounters(reinterpret_cast<uint32_t*>(memory), count, arguments.copies);
   }
 
-  __device__ bool is_first() const { return first == 0; }
+  // Whether the one before the first would be that before all bins.
+  __device__ bool is_first() const { return first == step - 1; }
 };
 
 // Adds the block's counters to the totals in device memory. Blocks with the same bins begin at
@@ -128,8 +136,9 @@ __device__ inline void FlushCounters(const HistogramArguments& arguments, const 
   auto* const totals = reinterpret_cast<unsigned long long*>(arguments.counters) + range.first;
   const uint32_t rank = blockIdx.x / arguments.part_count % kBlocksApart;
   const uint32_t start = static_cast<uint32_t>(uint64_t{range.count} * rank / kBlocksApart);
-  counters.Flush(start,
-                 [&](uint32_t i, unsigned long long total) { atomicAdd(&totals[i], total); });
+  counters.Flush(start, [&](uint32_t i, unsigned long long total) {
+    atomicAdd(&totals[i * range.step], total);
+  });
 }
 
 // Adds what was counted before the first of all bins and behind the last to the outcomes of the one

@@ -61,6 +61,11 @@ uint32_t ChannelOf(const HistogramPlan& plan, const DeviceHistogramInput& input,
   return static_cast<uint32_t>((before + place) % plan.channel_count);
 }
 
+SampleKind SampleKindOf(ElementType type) {
+  return VisitElementType(type,
+                          [](auto tag) { return kSampleKindOf<typename decltype(tag)::type>; });
+}
+
 }  // namespace
 
 HistogramGuesses GuessesOf(const HistogramPlan& plan, const DeviceHistogramInput& input,
@@ -71,7 +76,7 @@ HistogramGuesses GuessesOf(const HistogramPlan& plan, const DeviceHistogramInput
     const uint32_t channel = ChannelOf(plan, input, result.kind, place);
     const ChannelBins& bins = tables.few_channels[channel];
     const std::optional<BinGuesser> guesser =
-        MakeBinGuesser(bins.layout, !IsFloatingPoint(plan.array.element_type), GuessRounding::kDown,
+        MakeBinGuesser(bins.layout, SampleKindOf(plan.array.element_type), GuessRounding::kDown,
                        ShiftOf(result.kind, bins.layout.bin_count));
     if (!guesser.has_value()) return {};
     result.guesses[place] = {*guesser, static_cast<uint32_t>(bins.first_bin), channel};

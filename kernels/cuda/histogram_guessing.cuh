@@ -17,11 +17,12 @@ namespace gridfold::kernels::cuda {
 template <class T, class Locator>
 class GuessingCounter {
  public:
-  __device__ GuessingCounter(const Locator& locator, const SharedCounters& counters,
-                             SharedOutcomes& outcomes)
-      : locator_(locator),
-        counters_(counters),
-        origin_(counters.AddressOf(-locator.zero())),
+  __device__ GuessingCounter(const HistogramArguments& arguments, const Locator& locator,
+                             const SharedCounters& counters, SharedOutcomes& outcomes)
+      : arguments_(arguments),
+        locator_(locator),
+        origin_(counters.AddressOf(0) -
+                static_cast<uint32_t>(locator.zero()) * arguments.bin_stride),
         outcomes_(outcomes) {}
 
   __device__ void Count(const VectorRow<Locator::kArrays>& row) {
@@ -59,7 +60,7 @@ class GuessingCounter {
   }
 
   __device__ uint32_t AddressOf(int32_t number) const {
-    return counters_.AddressOf(number, origin_);
+    return origin_ + static_cast<uint32_t>(number) * arguments_.bin_stride;
   }
   __device__ void Add(int32_t number) const { SharedCounters::AddAt(AddressOf(number)); }
 
@@ -75,8 +76,8 @@ class GuessingCounter {
     if (corrected.number != kNoCounter) Add(corrected.number);
   }
 
+  const HistogramArguments& arguments_;
   const Locator locator_;
-  const SharedCounters& counters_;
   const uint32_t origin_;  // Where a counter of the number 0 would be.
   SharedOutcomes& outcomes_;
 };
@@ -100,7 +101,7 @@ __device__ inline void CountGuessed(const HistogramArguments& arguments, const B
   const BlockShare block = BlockShare::Of(arguments.part_count);
   const TurnRange<T, Locator::kArrays, Locator::kTurnRows> range(
       arguments.samples, arguments.y_samples, arguments.sample_count, block);
-  GuessingCounter<T, Locator> counter(locator, counters, outcomes);
+  GuessingCounter<T, Locator> counter(arguments, locator, counters, outcomes);
   if (block.rank == 0) {
     range.VisitRest([&](uint64_t i) { counter.Count(PointAt<T, Locator::kArrays>(arguments, i)); });
   }

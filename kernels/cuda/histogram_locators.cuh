@@ -16,7 +16,7 @@
 //   kCountsOutside     whether the counters before and behind those of the bins are of samples
 //                      that are below and above all of the block's bins
 //   zero()             the number of the counter of the block's first bin
-//   NumberOf(guess)    of a counter that exists; zero() - 1 is that before the bins
+//   NumberOf(guess)    of a counter that exists; the one before is that before the bins
 //   IsSure(guess, p)   whether the sample counts there; in doubt false
 //   IsFar(guess, p)    whether it does although IsSure may have been in doubt: far outside
 //   Correct(guess, p)  where the sample counts
@@ -107,16 +107,18 @@ class EvenLocator {
 
   __device__ EvenLocator(const HistogramArguments& arguments, const BinRange& range)
       : guesser_(arguments.guesses[0].guesser),
-        zero_(kBinNumber0 + static_cast<int32_t>(range.first)),
-        behind_(zero_ + static_cast<int32_t>(range.count)),
+        part_bits_(static_cast<int32_t>(arguments.part_bits)),
+        before_(kBinNumber0 + static_cast<int32_t>(range.first - range.step)),
+        behind_(kBinNumber0 + static_cast<int32_t>(range.first + range.count * range.step)),
+        others_(range.is_first() ? behind_ : before_),
         counts_nan_(range.is_first()) {}
 
-  __device__ int32_t zero() const { return zero_; }
+  __device__ int32_t zero() const { return before_ + part_bits_ + 1; }
   template <class T>
   __device__ Guessed Guess(const SamplePoint<T>& point) const {
     return GuessBin(guesser_, point.x);
   }
-  __device__ int32_t NumberOf(const Guessed& guess) const { return Clamped(BinNumber(guess)); }
+  __device__ int32_t NumberOf(const Guessed& guess) const { return OwnNumber(BinNumber(guess)); }
   template <class T>
   __device__ bool IsSure(const Guessed& guess, const SamplePoint<T>& point) const {
     return IsSureOrOutside(guesser_, guess, point.x);
@@ -130,9 +132,10 @@ class EvenLocator {
   __device__ Corrected Correct(const Guessed& guess, const SamplePoint<T>& point) const {
     const int64_t located = ResolveGuess(guesser_, guess, point.x);
     if (located == kNanBin) return {kNoCounter, counts_nan_ ? kNanBin : 0};
-    if (located == kUnderflowBin) return {zero_ - 1, 0};
-    if (located == kOverflowBin) return {behind_, 0};
-    return {Clamped(kBinNumber0 + static_cast<int32_t>(located)), 0};
+    const int32_t bin = located == kUnderflowBin  ? -1
+                        : located == kOverflowBin ? static_cast<int32_t>(guesser_.bin_count)
+                                                  : static_cast<int32_t>(located);
+    return {OwnNumber(kBinNumber0 + bin), 0};
   }
   template <class T>
   __device__ uint32_t ChannelOf(const SamplePoint<T>&) const {
@@ -140,11 +143,16 @@ class EvenLocator {
   }
 
  private:
-  __device__ int32_t Clamped(int32_t number) const { return max(min(number, behind_), zero_ - 1); }
+  __device__ int32_t OwnNumber(int32_t number) const {
+    const int32_t clamped = max(min(number, behind_), before_);
+    return ((clamped ^ before_) & part_bits_) == 0 ? clamped : others_;
+  }
 
   const BinGuesser guesser_;
-  const int32_t zero_;
+  const int32_t part_bits_;
+  const int32_t before_;  // The numbers of the counters before and behind the block's bins.
   const int32_t behind_;
+  const int32_t others_;  // Whichever of these two is never added up where bins are dealt out.
   const bool counts_nan_;
 };
 

@@ -1,12 +1,19 @@
 // The second pass of histograms of very many bins: see histogram_partitions.h. Blocks take equal
-// shares of all entries of the queue, ordered by partition.
+// shares of the queue, partition by partition.
 #include "kernels/cuda/histogram_block_sum.cuh"
 #include "kernels/cuda/histogram_counters.cuh"
 #include "kernels/cuda/histogram_partitions.h"
+#include "kernels/cuda/histogram_turns.cuh"
 
 namespace gridfold::kernels::cuda {
 
 namespace {
+
+constexpr uint32_t kVectorEntries = kVectorBytes / sizeof(uint16_t);
+
+// Entries in whose time a block looks up where a tile's entries are and waits for the first of
+// them.
+constexpr uint32_t kEntriesOfLookup = 128;
 
 // Where a share begins, or ends: in the queue of a partition, at a tile.
 struct QueueCut {
@@ -22,8 +29,9 @@ struct ShareOfBlock {
   uint32_t warp_sums[kBlockWarps];
 };
 
-// Finds the block's share. Within a slice of tiles entries are taken as evenly spread: whatever the
-// truth, neighbours agree on the cut between them. All threads of the block.
+// Finds the block's share of the work: of entries, and of tiles whose entries are looked up. Within
+// a slice of tiles entries are taken as evenly spread: whatever the truth, neighbours agree on the
+// cut between them. All threads of the block.
 __device__ void FindShare(const PartitionQueue& queue, ShareOfBlock& share) {
   constexpr uint32_t kItems = kPartitionsMax * kQueueSlices / kHistogramThreads;
   const uint32_t item_count = queue.partition_count * kQueueSlices;
@@ -33,22 +41,25 @@ __device__ void FindShare(const PartitionQueue& queue, ShareOfBlock& share) {
   const uint32_t first_item = threadIdx.x * kItems;
   uint32_t weights[kItems];
   uint32_t sum = 0;
+  uint32_t entries = 0;
 #pragma unroll
   for (uint32_t k = 0; k < kItems; ++k) {
     weights[k] = first_item + k < item_count ? queue.weights[first_item + k] : 0;
+    entries += weights[k];
+    if (weights[k] != 0) weights[k] += queue.slice_tiles * kEntriesOfLookup;
     sum += weights[k];
   }
-  if (sum != 0) atomicAdd(&share.partition_totals[first_item / kQueueSlices], sum);
+  if (entries != 0) atomicAdd(&share.partition_totals[first_item / kQueueSlices], entries);
   const BlockSums sums = BlockSums::Of(sum, share.warp_sums);
   for (uint32_t side = 0; side < 2; ++side) {
-    const uint32_t entry =
+    const uint32_t cut =
         static_cast<uint32_t>(uint64_t{sums.total} * (blockIdx.x + side) / gridDim.x);
     uint32_t before = sums.before;
 #pragma unroll
     for (uint32_t k = 0; k < kItems; ++k) {
-      if (entry >= before && entry - before < weights[k]) {
+      if (cut >= before && cut - before < weights[k]) {
         const uint32_t slice = (first_item + k) % kQueueSlices;
-        const uint64_t within = uint64_t{entry - before} * queue.slice_tiles / weights[k];
+        const uint64_t within = uint64_t{cut - before} * queue.slice_tiles / weights[k];
         (side == 0 ? share.begin : share.end) = {
             (first_item + k) / kQueueSlices,
             slice * queue.slice_tiles + static_cast<uint32_t>(within)};
@@ -59,45 +70,67 @@ __device__ void FindShare(const PartitionQueue& queue, ShareOfBlock& share) {
   __syncthreads();
 }
 
-// Counts entries [begin, end) of a tile. All lanes of a warp; the counter behind those of all bins
-// is never read.
-__device__ inline void CountEntries(const uint16_t* tile, uint32_t begin, uint32_t end,
-                                    uint32_t counters) {
-  constexpr uint32_t kAtOnce = 8;
-  const uint32_t lane = threadIdx.x % kWarpLanes;
-#pragma unroll 1
-  for (; begin < end; begin += kAtOnce * kWarpLanes) {
-    uint32_t ids[kAtOnce];
+// Counts those entries of a vector, which is that of entry `first` on, that are in [begin, end):
+// numbers below `begin` become great ones. The counter behind those of all bins is never read.
+__device__ inline void CountVector(const uint4& vector, uint32_t first, uint32_t begin,
+                                   uint32_t end, uint32_t counters) {
 #pragma unroll
-    for (uint32_t k = 0; k < kAtOnce; ++k) {
-      const uint32_t i = begin + k * kWarpLanes + lane;
-      ids[k] = i < end ? tile[i] : kPartitionBins;
-    }
-#pragma unroll
-    for (uint32_t k = 0; k < kAtOnce; ++k) {
-      if (begin + k * kWarpLanes >= end) break;
-      SharedCounters::AddAt(counters + ids[k] * static_cast<uint32_t>(sizeof(uint32_t)));
-    }
+  for (uint32_t j = 0; j < kVectorEntries; ++j) {
+    const uint32_t id = SampleOf<uint16_t>(vector, j);
+    const bool is_own = first - begin + j < end - begin;
+    SharedCounters::AddAt(counters +
+                          (is_own ? id : kPartitionBins) * static_cast<uint32_t>(sizeof(uint32_t)));
   }
 }
 
-// Counts what the tiles [begin, end) have of a partition. All threads of the block.
-__device__ void CountTiles(const PartitionQueue& queue, uint32_t partition, uint32_t begin,
-                           uint32_t end, uint32_t counters) {
-  const uint32_t lane = threadIdx.x % kWarpLanes;
-  const uint16_t* const firsts = queue.firsts + uint64_t{partition} * queue.tile_capacity;
-  // Each warp has every kBlockWarps-th tile, and each of its lanes looks up one of them.
-  for (uint32_t first = begin + threadIdx.x / kWarpLanes; first < end;
-       first += kBlockWarps * kWarpLanes) {
-    const uint32_t own = first + lane * kBlockWarps;
-    const uint32_t own_begin = own < end ? firsts[own] : 0;
-    const uint32_t own_end = own < end ? firsts[queue.tile_capacity + own] : 0;
-    for (uint32_t s = 0; s < kWarpLanes && first + s * kBlockWarps < end; ++s) {
-      const uint64_t tile = first + s * kBlockWarps;
-      CountEntries(queue.ids + tile * queue.tile_samples, __shfl_sync(~0u, own_begin, s),
-                   __shfl_sync(~0u, own_end, s), counters);
-    }
+// Counts entries [begin, end) of a tile. So many lanes together, of which this is one.
+__device__ inline void CountEntries(const uint16_t* tile, uint32_t begin, uint32_t end,
+                                    uint32_t lane, uint32_t lanes, uint32_t counters) {
+  const auto* const vectors = reinterpret_cast<const uint4*>(tile);
+  const uint32_t vectors_end = (end + kVectorEntries - 1) / kVectorEntries;
+#pragma unroll 1
+  for (uint32_t v = begin / kVectorEntries + lane; v < vectors_end; v += 2 * lanes) {
+    const bool has_second = v + lanes < vectors_end;
+    const uint4 first = vectors[v];
+    const uint4 second = has_second ? vectors[v + lanes] : uint4{};
+    CountVector(first, v * kVectorEntries, begin, end, counters);
+    if (has_second) CountVector(second, (v + lanes) * kVectorEntries, begin, end, counters);
   }
+}
+
+// Counts what the tiles [begin, end) have of a partition: so many lanes each of them. All threads
+// of the block.
+__device__ void CountTiles(const PartitionQueue& queue, uint32_t partition, uint32_t begin,
+                           uint32_t end, uint32_t lanes, uint32_t counters) {
+  const uint32_t lane = threadIdx.x % lanes;
+  const uint32_t stride = kHistogramThreads / lanes;
+  const uint16_t* const firsts = queue.firsts + uint64_t{partition} * queue.tile_capacity;
+  const auto first_of = [&](uint32_t tile) -> uint32_t { return tile < end ? firsts[tile] : 0; };
+  const auto end_of = [&](uint32_t tile) -> uint32_t {
+    return tile < end ? firsts[queue.tile_capacity + tile] : 0;
+  };
+  uint32_t tile = begin + threadIdx.x / lanes;
+  uint32_t first_entry = first_of(tile);
+  uint32_t entries_end = end_of(tile);
+  while (tile < end) {
+    // Those of the next tile are looked up while this one's entries are counted.
+    const uint32_t next = tile + stride;
+    const uint32_t next_first = first_of(next);
+    const uint32_t next_end = end_of(next);
+    CountEntries(queue.ids + uint64_t{tile} * queue.tile_samples, first_entry, entries_end, lane,
+                 lanes, counters);
+    tile = next;
+    first_entry = next_first;
+    entries_end = next_end;
+  }
+}
+
+// How many lanes count a tile's entries of a partition that has so many in all tiles: fewer, where
+// most of a warp would have none.
+__device__ uint32_t LanesForTile(const PartitionQueue& queue, uint32_t partition_total) {
+  constexpr uint32_t kFewLanes = 8;
+  constexpr uint32_t kFewEntries = 512;
+  return partition_total / kFewEntries < queue.tile_count ? kFewLanes : kWarpLanes;
 }
 
 __global__ void __launch_bounds__(kHistogramThreads)
@@ -116,7 +149,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
     const uint32_t tiles_end = is_last ? min(end.tile, queue.tile_count) : queue.tile_count;
     if (cut.partition > end.partition) break;
     if (cut.tile >= tiles_end || share.partition_totals[cut.partition] == 0) continue;
-    CountTiles(queue, cut.partition, cut.tile, tiles_end, address);
+    CountTiles(queue, cut.partition, cut.tile, tiles_end,
+               LanesForTile(queue, share.partition_totals[cut.partition]), address);
     __syncthreads();
     const uint64_t first_bin = uint64_t{cut.partition} << kPartitionBits;
     for (uint32_t i = threadIdx.x; i < kPartitionBins; i += kHistogramThreads) {

@@ -105,6 +105,7 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
                          const WorkSpace& space, cudaStream_t stream) {
   const bool queues = geometry.queued_segments_max > 0;
   const TileWork tiles{.width_log2 = geometry.tile_width_log2,
+                       .strip_groups = geometry.strip_groups,
                        .group_elements_max = geometry.tile_elements_max,
                        .chunk_elements = geometry.chunk_elements,
                        .queue = queues ? space.queue : nullptr,
@@ -113,8 +114,10 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
   if (in_pairs && !queues && HasVectorGroups(plan, parameters)) {
     return Launch(kernels.vector_sums, ShapeOf(geometry), stream, parameters);
   }
-  absl::Status status = Launch(in_pairs ? kernels.group_sums : kernels.tiles, ShapeOf(geometry),
-                               stream, parameters, tiles);
+  const auto kernel = geometry.form == ReductionForm::kStripSums ? kernels.strip_sums
+                      : in_pairs                                 ? kernels.group_sums
+                                                                 : kernels.tiles;
+  absl::Status status = Launch(kernel, ShapeOf(geometry), stream, parameters, tiles);
   if (!status.ok() || !queues) return status;
   BlockWork blocks = BlockWorkOf(space);
   blocks.queue = space.queue;
@@ -122,12 +125,13 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
   return Launch(kernels.blocks, QueueShapeOf(geometry), stream, parameters, blocks);
 }
 
-absl::Status LaunchBlocks(const ReductionKernels& kernels, const ReductionGeometry& geometry,
+using BlockKernel = void (*)(ReductionParameters, BlockWork);
+absl::Status LaunchBlocks(BlockKernel kernel, const ReductionGeometry& geometry,
                           const ReductionParameters& parameters, const WorkSpace& space,
                           cudaStream_t stream) {
   BlockWork work = BlockWorkOf(space);
   work.chunks_per_group = geometry.chunks_per_group;
-  return Launch(kernels.blocks, ShapeOf(geometry), stream, parameters, work);
+  return Launch(kernel, ShapeOf(geometry), stream, parameters, work);
 }
 
 using ColumnKernel = void (*)(ReductionParameters, ColumnWork);
@@ -153,16 +157,19 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
   const ReductionKernels kernels = VisitElementType(plan.array.element_type, [&](auto tag) {
     return ReductionKernelsFor<typename decltype(tag)::type>(ReductionParts(plan));
   });
+  const auto launch_blocks = [&](BlockKernel kernel) {
+    return LaunchBlocks(kernel, geometry, parameters, *space, stream);
+  };
   const auto launch_columns = [&](ColumnKernel kernel) {
     return LaunchColumns(kernel, geometry, parameters, *space, stream);
   };
   switch (geometry.form) {
     case ReductionForm::kTiles:
     case ReductionForm::kGroupSums:
+    case ReductionForm::kStripSums:
       return LaunchTiles(plan, kernels, geometry, parameters, *space, stream);
-    case ReductionForm::kBlocks: return LaunchBlocks(kernels, geometry, parameters, *space, stream);
-    case ReductionForm::kBlockSums:
-      return Launch(kernels.block_sums, ShapeOf(geometry), stream, parameters);
+    case ReductionForm::kBlocks: return launch_blocks(kernels.blocks);
+    case ReductionForm::kBlockSums: return launch_blocks(kernels.block_sums);
     case ReductionForm::kColumns: return launch_columns(kernels.columns);
     case ReductionForm::kColumnSums: return launch_columns(kernels.column_sums);
     case ReductionForm::kShallowColumnSums: break;
@@ -236,7 +243,8 @@ const char* ReductionStrategy(const ReductionPlan& plan, const DeviceProperties&
     case ReductionForm::kColumnSums:
     case ReductionForm::kShallowColumnSums: return "reduce/axis-0";
     case ReductionForm::kTiles:
-    case ReductionForm::kGroupSums: break;
+    case ReductionForm::kGroupSums:
+    case ReductionForm::kStripSums: break;
   }
   if (plan.grouping.kind != GroupingKind::kSegments) return "reduce/tile";
   return geometry.queued_segments_max > 0 ? "reduce/segments-queue" : "reduce/segments-tile";

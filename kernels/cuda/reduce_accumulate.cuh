@@ -10,43 +10,13 @@
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_extreme_turns.cuh"
 #include "kernels/cuda/reduce_moments.cuh"
-#include "kernels/cuda/reduce_surveys.cuh"
+#include "kernels/cuda/reduce_registers.cuh"
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/reduce_turn_takers.cuh"
 #include "kernels/cuda/reduce_turns.cuh"
 #include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {
-
-// The parts that a thread keeps in registers, and what is known of the others besides their words.
-template <class T, uint32_t kParts>
-struct RegisterState : ReductionState<T, FloatingElement<T> ? kParts & ~kMomentParts : kParts> {
-  using Base = ReductionState<T, FloatingElement<T> ? kParts & ~kMomentParts : kParts>;
-  static constexpr bool kHasWords = FloatingElement<T> && (kParts & kMomentParts) != 0;
-  struct NoFlags {};
-  std::conditional_t<kHasWords, MomentFlags, NoFlags> flags;
-
-  // The registers of a state that is complete.
-  __device__ static RegisterState Of(const ReductionState<T, kParts>& state) {
-    RegisterState registers;
-    registers.Assign(state);
-    if constexpr (kHasWords) {
-      MomentWords<T, kParts>::ForEach([&](auto, uint32_t, auto part) {
-        FlagsOf(registers.flags, part) = state.template Part<part()>().sum.flags();
-      });
-    }
-    return registers;
-  }
-
-  template <class F>
-  __device__ void ForEachPart(F&& f) {
-    Base::ForEachPart(f);
-    if constexpr (kHasWords) f(flags);
-  }
-  __device__ void Merge(const RegisterState& other) {
-    Base::Merge(other);
-    if constexpr (kHasWords) flags.Merge(other.flags);
-  }
-};
 
 // What a thread keeps of the elements that it takes; where it takes many, extremes alone are those
 // of turns, which are read again.
@@ -61,7 +31,8 @@ class Accumulator {
   static constexpr bool kIsOrderFree = kHasWords && Base::kParts == 0;
   // Elements of which a turn's extremes are found in fewer instructions than their places.
   static constexpr bool kHasExtremeTurns =
-      kTakesMany && kParts == kExtremesPart && (sizeof(T) < 4 || std::is_same_v<T, float>);
+      kTakesMany && kParts == kExtremesPart && (sizeof(T) < 4 || FloatingElement<T>);
+  static constexpr bool kSumsTurns = kTakesMany && IntegerElement<T> && kParts == kCorePartSet;
   static constexpr bool kSurveysTurns =
       kTakesMany && kHasWords && (kParts & kSquaresPart) != 0 && (kParts & kExtremesPart) != 0;
 
@@ -95,19 +66,22 @@ class Accumulator {
   template <uint32_t kInFlight>
   __device__ void AddTurns(const LoadedTurns<T, kInFlight>& loads) {
     [[maybe_unused]] ExtremeTurns<S> extremes;
+    const auto take_apart = [&](uint4(&raw)[kInFlight], uint32_t count, uint32_t turn) {
+      AddApart(loads, raw, count, turn);
+    };
     if constexpr (kSurveysTurns) {
-      AddSurveyedTurns(loads, extremes);
+      FloatTurnTaker<T, kParts, kInFlight> taker{moments_, registers_, extremes, loads.IsDrawn()};
+      TakeTurns(loads, kTurnsMax<kInFlight>, taker, take_apart);
+    } else if constexpr (kSumsTurns) {
+      IntegerTurnTaker<T, kParts, kInFlight> taker{registers_, extremes};
+      TakeTurns(loads, kTurnsMax<kInFlight>, taker, take_apart);
     } else {
       AddEachTurn(loads, extremes);
     }
     if constexpr ((kParts & kExtremesPart) != 0) {
       if (loads.IsDrawn()) extremes.KeepBestOfWarp();
     }
-    if constexpr (kHasExtremeTurns) {
-      AddTurnAgain(loads, extremes.min_turn);
-      AddTurnAgain(loads, extremes.max_turn);
-    }
-    if constexpr (kHasWords && (kParts & kExtremesPart) != 0) {
+    if constexpr (kHasExtremeTurns || kSumsTurns || (kHasWords && (kParts & kExtremesPart) != 0)) {
       auto& part = registers_.template Part<kExtremesPart>();
       AddExtremeOfTurn(loads, extremes.min_turn, part.min);
       AddExtremeOfTurn(loads, extremes.max_turn, part.max);
@@ -139,62 +113,14 @@ class Accumulator {
                                             : ~uint32_t{0};
   static constexpr uint32_t kNoTurn = ~uint32_t{0};
 
-  // Where a window and extremes are kept: one look at a turn tells whether it is
-  // ordinary, and the next one's vectors take the place of those that have been added.
+  // A turn that is not ordinary.
   template <uint32_t kInFlight>
-  __device__ void AddSurveyedTurns(const LoadedTurns<T, kInFlight>& loads,
-                                   ExtremeTurns<S>& extremes) {
-    uint4 raw[kInFlight];
-    uint32_t turn = loads.first_turn;
-    const uint4* at = loads.Of(turn);
-    if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
-#pragma unroll 1
-    for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
-      // Drawn before the turn's loads are waited for, and told to all lanes after.
-      const bool has_room = taken < kTurnsMax<kInFlight>;
-      const uint32_t drawn = has_room ? loads.Draw(turn) : kNoTurn;
-      const bool is_full = loads.IsFull(at);
-      const TurnSurvey survey = SurveyOf<T>(raw);
-      const uint32_t current = turn;
-      const uint4* const current_at = at;
-      turn = loads.DrawnTurn(drawn);
-      at = loads.Of(turn);
-      const bool may_have_extreme = MayHaveExtreme(survey, extremes, loads.IsDrawn());
-      const bool loads_ahead = loads.IsDrawn() && loads.HasTurn(turn) && loads.IsFull(at);
-      if (is_full && moments_.TakesMoved(survey.range)) {
-        registers_.template Part<kTallyPart>().nonzero += kInFlight * kVectorSize<T> - survey.zeros;
-        if constexpr (std::is_same_v<S, double>) {
-          if (may_have_extreme) {
-            extremes.TakeFinite(BestOfTurn<false, T>(raw), BestOfTurn<true, T>(raw), current);
-          }
-        } else {
-          extremes.TakeFinite(survey.least, survey.greatest, current);
-        }
-#pragma unroll
-        for (uint32_t k = 0; k < kInFlight; ++k) {
-          moments_.AddTaken(BatchOf<T>(raw[k]).values);
-          if (loads_ahead) raw[k] = at[k * loads.kApartIfDrawn];
-        }
-        moments_.FinishTaken(kInFlight * kVectorSize<T>, survey.are_negative_zeros);
-        if (loads_ahead) continue;
-      } else {
-        ForEachVector(raw, loads.VectorsAt(current_at), [&](const uint4& vector, uint32_t k) {
-          const Batch<S, kVectorSize<T>> batches[1] = {BatchOf<T>(vector)};
-          Add(batches, loads.IndexOf(current) + k * loads.step(), 0, 1);
-        });
-      }
-      if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
-    }
-  }
-
-  // Called by all lanes of a warp that draws.
-  __device__ static bool MayHaveExtreme(const TurnSurvey& survey, const ExtremeTurns<S>& extremes,
-                                        bool is_drawn) {
-    if constexpr (std::is_same_v<S, double>) {
-      return extremes.BoundsOf(is_drawn).MayTake(survey.least, survey.greatest);
-    } else {
-      return true;
-    }
+  __device__ void AddApart(const LoadedTurns<T, kInFlight>& loads, uint4 (&raw)[kInFlight],
+                           uint32_t count, uint32_t turn) {
+    ForEachVector(raw, count, [&](const uint4& vector, uint32_t k) {
+      const Batch<S, kVectorSize<T>> batches[1] = {BatchOf<T>(vector)};
+      Add(batches, loads.IndexOf(turn) + k * loads.step(), 0, 1);
+    });
   }
 
   template <uint32_t kInFlight>
@@ -282,7 +208,7 @@ class Accumulator {
   template <uint32_t kInFlight>
   __device__ void AddExtremes(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
                               const uint4 (&raw)[kInFlight], ExtremeTurns<S>& extremes) {
-    if (ignore_nan_ || !loads.IsFull(loads.Of(turn)) || HasNoOrder<T>(raw)) {
+    if (ignore_nan_ || !loads.IsFull(loads.Of(turn))) {
       AddTurnAgain(loads, turn);
     } else {
       extremes.Take(BestOfTurn<false, T>(raw), BestOfTurn<true, T>(raw), turn);
@@ -422,7 +348,7 @@ class Accumulator {
                                           ExtremeState<S, kIsMax>& extreme) {
     if (turn == ExtremeTurns<S>::kNone) return;
     uint4 raw[kInFlight];
-    loads.Load(loads.Of(turn), {}, raw);  // A full one.
+    loads.LoadFull(loads.Of(turn), raw);
     ExtremeState<S, kIsMax> of_turn;
     ForEachVector(raw, kInFlight, [&](const uint4& vector, uint32_t k) {
       AddBatch(BatchOf<T>(vector), loads.IndexOf(turn) + k * loads.step(), 1, of_turn);

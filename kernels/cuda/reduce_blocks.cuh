@@ -8,6 +8,7 @@
 #include "kernels/cuda/reduce_finish.cuh"
 #include "kernels/cuda/reduce_join.cuh"
 #include "kernels/cuda/reduce_kernels.h"
+#include "kernels/numerics/exact_rounding.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -96,38 +97,114 @@ __device__ inline void AddChunk(const Warp& warp, const ReductionParameters& par
            });
 }
 
-// Finishes a group from what thread 0 of the block has, the words being in the first column, or as
-// halves in the first two. Called by the first warp; not inlined, since it is long and runs once.
+// The words of a group that are not 0, in increasing order.
+struct UsedWords {
+  const int64_t* joined;  // As JoinBlock has them; with halves, those of TakeTotal.
+  uint32_t halves_apart;  // 0 without halves.
+  const int64_t* list;
+  uint32_t count;
+
+  __device__ uint32_t IndexOf(uint32_t k) const { return static_cast<uint32_t>(list[k]); }
+  __device__ Int128 Integer(uint32_t i) const {
+    if (halves_apart == 0) return joined[i];
+    return Int128{joined[i]} + (Int128{joined[halves_apart + i]} << 32);
+  }
+
+  // Called by all lanes of a warp. The list is written behind the words.
+  __device__ static UsedWords Find(const Warp& warp, int64_t* joined, uint32_t words,
+                                   bool has_halves) {
+    int64_t* const list = joined + 2 * words;
+    UsedWords used{joined, has_halves ? words : 0, list, 0};
+#pragma unroll 1
+    for (uint32_t first = 0; first < words; first += warp.size()) {
+      const uint32_t i = first + warp.thread_rank();
+      const bool is_used = i < words && used.Integer(i) != 0;
+      const uint32_t lanes = warp.ballot(is_used);
+      const uint32_t before = __popc(lanes & ((1u << warp.thread_rank()) - 1));
+      if (is_used) list[used.count + before] = i;
+      used.count += __popc(lanes);
+    }
+    warp.sync();
+    return used;
+  }
+};
+
+// The sum of words that lie so close to each other that 128 bits hold it, as those of ordinary data
+// do, in units of 2^unit. Returns whether they do. Called by all lanes of a warp.
+template <class Words>
+__device__ inline bool SumCloseWords(const Warp& warp, const UsedWords& used, Int128& sum,
+                                     int& unit) {
+  constexpr int kBits = 121;  // 32 addends, and the sign.
+  sum = 0;
+  unit = 0;
+  if (used.count == 0) return true;
+  if (used.count > warp.size()) return false;
+  unit = Words::Unit(used.IndexOf(0));
+  Int128 mine = 0;
+  bool fits = true;
+  if (warp.thread_rank() < used.count) {
+    const uint32_t i = used.IndexOf(warp.thread_rank());
+    const int shift = Words::Unit(i) - unit;
+    mine = used.Integer(i);
+    fits = shift < kBits && (mine >> (kBits - shift)) == (mine < 0 ? -1 : 0);
+    if (fits) mine <<= shift;
+  }
+  if (!warp.all(fits)) return false;
+#pragma unroll 1
+  for (uint32_t k = 0; k < used.count; ++k) {
+    const uint64_t low = warp.shfl(static_cast<uint64_t>(mine), k);
+    const int64_t high = warp.shfl(static_cast<int64_t>(mine >> 64), k);
+    sum += (Int128{high} << 64) + low;
+  }
+  return true;
+}
+
+// Finishes a group whose sum alone is asked for, if its words are close to each other; returns
+// whether they are. It is what the end of a large sum waits for, and its code comes from memory.
+template <class T>
+__device__ inline bool FinishCloseSum(const Warp& warp, const ReductionParameters& parameters,
+                                      uint64_t group, uint64_t size, uint32_t flags,
+                                      const UsedWords& used) {
+  if (parameters.statistic_count != 1 || parameters.statistics[0] != Statistic::kSum ||
+      parameters.states != nullptr || size == 0) {
+    return false;
+  }
+  Int128 sum;
+  int unit;
+  if (!SumCloseWords<typename MomentWords<T, kSumPart>::SumWords>(warp, used, sum, unit)) {
+    return false;
+  }
+  const bool is_finite = warp.shfl(flags & kSawNan, 0) == 0;
+  if (is_finite && warp.thread_rank() == 0) {
+    const bool negative = sum < 0 || flags == 0;
+    const double value = RoundOnce<double>(negative, {MagnitudeOfInteger(sum), unit, false});
+    parameters.slots[parameters.rows[0] * parameters.group_count + group] =
+        static_cast<uint64_t>(__double_as_longlong(value));
+  }
+  return is_finite;
+}
+
+// Finishes a group from what thread 0 of the block has and its joined words. Called by the first
+// warp; not inlined, since it is long and runs once.
 template <class T, uint32_t kParts>
 __device__ __noinline__ void FinishBlock(const Warp& warp, const ReductionParameters& parameters,
                                          uint64_t group, uint64_t size,
-                                         const RegisterState<T, kParts>& registers,
-                                         WordColumn words, bool has_halves) {
+                                         const RegisterState<T, kParts>& registers, int64_t* joined,
+                                         bool has_halves) {
   constexpr uint32_t kWords = MomentWordCount<T>(kParts);
-  [[maybe_unused]] const auto integer = [&](uint32_t i) -> Int128 {
-    const int64_t* const row = &words[i];
-    return has_halves ? Int128{row[0]} + (Int128{row[1]} << 32) : Int128{row[0]};
-  };
   // One thread makes the state; the warp spares it looking at words that are 0.
-  constexpr uint32_t kListColumn = 2;
-  [[maybe_unused]] uint32_t count = 0;
-  if constexpr (kWords != 0) {
-    for (uint32_t first = 0; first < kWords; first += warp.size()) {
-      const uint32_t i = first + warp.thread_rank();
-      const bool is_used = i < kWords && integer(i) != 0;
-      const uint32_t used = warp.ballot(is_used);
-      const uint32_t before = __popc(used & ((1u << warp.thread_rank()) - 1));
-      if (is_used) (&words[count + before])[kListColumn] = i;
-      count += __popc(used);
-    }
-    warp.sync();
+  [[maybe_unused]] UsedWords used{};
+  if constexpr (kWords != 0) used = UsedWords::Find(warp, joined, kWords, has_halves);
+  if constexpr (kWords != 0 && kParts == kSumPart) {
+    const uint32_t flags = registers.flags.sum;
+    if (FinishCloseSum<T>(warp, parameters, group, size, flags, used)) return;
   }
   if (warp.thread_rank() != 0) return;
   const ReductionState<T, kParts> state =
       StateOf<T, kParts>(registers, [&](auto kind, uint32_t first, auto& sum) {
-        for (uint32_t k = 0; k < count; ++k) {
-          const uint32_t i = static_cast<uint32_t>((&words[k])[kListColumn]);
-          if (i >= first && i < first + kind.kUsed) kind.AddTo(sum, i - first, integer(i));
+        for (uint32_t k = 0; k < used.count; ++k) {
+          const uint32_t i = used.IndexOf(k);
+          if (i >= first && i < first + kind.kUsed) kind.AddTo(sum, i - first, used.Integer(i));
         }
       });
   FinishGroup(parameters, group, size, state);
@@ -153,20 +230,24 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
     if constexpr (kSharers > 1) block.sync();  // The others have reset their words too.
     AddChunk(warp, parameters, progress, accumulator);
     RegisterState<T, kParts> registers = accumulator.Close();
-    JoinBlock(block, warp_states, registers);
+    JoinBlock(block, warp, warp_states, registers);
+    const bool is_first_warp = warp.meta_group_rank() == 0;
     const bool is_shared = item.chunk_count > 1;
     if (is_shared) {
       GroupTotal<T, kParts>& total = static_cast<GroupTotal<T, kParts>*>(work.totals)[item.ticket];
       RegisterState<T, kParts>* const block_registers =
           static_cast<RegisterState<T, kParts>*>(work.block_registers);
-      AddToTotal(block, registers, total, block_registers[progress.item_index]);
+      if (is_first_warp) {
+        AddToTotal(warp, JoinedWordsOf(block), registers, total,
+                   block_registers[progress.item_index]);
+      }
       if (!IsLastBlock(block, &total.ticket, item.chunk_count, progress.is_last)) continue;
-      TakeTotal(block, warp_states, total, block_registers + item.first_item, item.chunk_count,
-                registers);
+      TakeTotal(block, warp, warp_states, total, block_registers + item.first_item,
+                item.chunk_count, registers);
     }
-    if (warp.meta_group_rank() == 0) {
+    if (is_first_warp) {
       FinishBlock(warp, parameters, item.group, RangeOf(parameters, item.group).size, registers,
-                  FirstColumn<kSharers>(block), is_shared);
+                  JoinedWordsOf(block), is_shared);
     }
   }
 }

@@ -1,6 +1,7 @@
 // Reductions by LaunchReduction on device spans, against plain loops on the host. The numbers'
 // finer points are judged on both engines by kernels/conformance; here it is where elements lie,
 // how they are shared out, and what the launcher promises.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -198,6 +199,72 @@ TYPED_TEST(ReduceMisalignedTest, EveryLengthAndAlignmentGivesTheSameAsALoop) {
       if (this->HasFailure()) return;
     }
   }
+}
+
+template <class T>
+class ReduceIntegersTest : public ReduceDeviceTest {
+ protected:
+  static constexpr uint64_t kCount = uint64_t{1} << 21;  // A power of two: divisions are exact.
+
+  // Mean and variance of kCount elements; few multiprocessors take many turns each.
+  void ExpectMoments(const std::vector<T>& values, double mean, double variance) {
+    const auto plan =
+        PlanReduction(ArrayDescription::Vector(kElementTypeOf<T>, kCount),
+                      {.statistics = {Statistic::kMean, Statistic::kVariance, Statistic::kArgmin,
+                                      Statistic::kArgmax, Statistic::kNonzeroCount},
+                       .grouping = {}});
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const auto least = std::ranges::min_element(values);
+    const auto greatest = std::ranges::max_element(values);
+    const DeviceArray<T> elements{std::span(values), 1};
+    for (const int multiprocessors : {1, 132}) {
+      DeviceProperties assumed = properties();
+      assumed.multiprocessor_count = multiprocessors;
+      const DeviceResult result = Launch(*plan, elements.data(), assumed);
+      ASSERT_TRUE(result.status.ok()) << result.status;
+      EXPECT_EQ(std::bit_cast<double>(result.slots[0]), mean);
+      EXPECT_EQ(std::bit_cast<double>(result.slots[1]), variance);
+      EXPECT_EQ(result.slots[2], static_cast<uint64_t>(least - values.begin()));
+      EXPECT_EQ(result.slots[3], static_cast<uint64_t>(greatest - values.begin()));
+      EXPECT_EQ(result.slots[4], kCount - std::ranges::count(values, T{0}));
+    }
+  }
+};
+using Integers =
+    ::testing::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>;
+TYPED_TEST_SUITE(ReduceIntegersTest, Integers);
+
+TYPED_TEST(ReduceIntegersTest, MomentsOfTheLimitsAreExact) {
+  constexpr TypeParam kLeast = std::numeric_limits<TypeParam>::min();
+  constexpr TypeParam kGreatest = std::numeric_limits<TypeParam>::max();
+  std::vector<TypeParam> values(this->kCount, kLeast);
+  this->ExpectMoments(values, static_cast<double>(kLeast), 0);
+  values.assign(this->kCount, kGreatest);
+  this->ExpectMoments(values, static_cast<double>(kGreatest), 0);
+  for (uint64_t i = 0; i < this->kCount; i += 2) values[i] = kLeast;
+  const auto range = static_cast<unsigned __int128>(kGreatest) - kLeast;
+  const double mean = std::is_signed_v<TypeParam> ? -0.5 : static_cast<double>(kGreatest) / 2;
+  this->ExpectMoments(values, mean, static_cast<double>(range * range) / 4);
+}
+
+TYPED_TEST(ReduceIntegersTest, MomentsAreThoseOfALoop) {
+  std::mt19937_64 random(sizeof(TypeParam));
+  std::vector<TypeParam> values(this->kCount);
+  __int128 sum = 0;
+  unsigned __int128 squares = 0;
+  for (TypeParam& value : values) {
+    // 64-bit elements of 40 bits: the sums below fit.
+    const int64_t bits = static_cast<int64_t>(random());
+    value =
+        sizeof(TypeParam) == 8 ? static_cast<TypeParam>(bits >> 24) : static_cast<TypeParam>(bits);
+    if (std::is_unsigned_v<TypeParam> && sizeof(TypeParam) == 8) value &= (uint64_t{1} << 40) - 1;
+    sum += value;
+    squares += static_cast<unsigned __int128>(static_cast<__int128>(value) * value);
+  }
+  const auto spread = squares * this->kCount - static_cast<unsigned __int128>(sum * sum);
+  const double count = static_cast<double>(this->kCount);
+  this->ExpectMoments(values, static_cast<double>(sum) / count,
+                      static_cast<double>(spread) / count / count);
 }
 
 struct Extents {

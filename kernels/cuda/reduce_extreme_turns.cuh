@@ -6,10 +6,11 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
-#include "kernels/cuda/reduce_surveys.cuh"
+#include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {
@@ -136,54 +137,85 @@ __device__ inline uint32_t ExtremeWord(uint32_t a, uint32_t b) {
   }
 }
 
-// Of a turn's elements, a value before which no other comes; of zeros, either. Float64 elements
-// must not be NaN.
+// `best` and the elements of a word. Of bytes, `best` counts as its upper ones only.
+template <bool kIsMax, class T>
+__device__ inline uint32_t ExtremeWithWord(uint32_t best, uint32_t word) {
+  best = ExtremeWord<kIsMax, T>(best, word);
+  if constexpr (sizeof(T) == 1) best = ExtremeWord<kIsMax, T>(best, word << 8);
+  return best;
+}
+
+// The most extreme of the elements that ExtremeWithWord left in a word.
+template <bool kIsMax, class T>
+__device__ inline T ExtremeOfWord(uint32_t best) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t,
+                                  std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>;
+  if constexpr (sizeof(T) <= 2) best = ExtremeWord<kIsMax, T>(best, best << 16);
+  return std::bit_cast<T>(static_cast<Bits>(best >> (32 - 8 * sizeof(T))));
+}
+
+// Of a turn's elements, a value before which no other comes; of zeros, either.
 template <bool kIsMax, class T, uint32_t kCount>
 __device__ inline ComputeType<T> BestOfTurn(const uint4 (&raw)[kCount]) {
   if constexpr (sizeof(T) == 8) {
     T best = BatchOf<T>(raw[0]).values[0];
+    int has_nan = 0;
 #pragma unroll
     for (uint32_t k = 0; k < kCount; ++k) {
-      for (const T x : BatchOf<T>(raw[k]).values) {
-        best = (kIsMax ? best < x : x < best) ? x : best;
-      }
+      const auto batch = BatchOf<T>(raw[k]);
+#pragma unroll
+      for (const T x : batch.values) best = (kIsMax ? best < x : x < best) ? x : best;
+      has_nan |= static_cast<int>(HasNan(batch));
+    }
+    if constexpr (FloatingElement<T>) {
+      if (has_nan != 0) best = std::numeric_limits<T>::quiet_NaN();
     }
     return best;
   } else {
-    uint32_t words[4 * kCount];
+    uint32_t best = raw[0].x;
 #pragma unroll
     for (uint32_t k = 0; k < kCount; ++k) {
-      words[4 * k] = raw[k].x;
-      words[4 * k + 1] = raw[k].y;
-      words[4 * k + 2] = raw[k].z;
-      words[4 * k + 3] = raw[k].w;
-    }
-    uint32_t best = words[0];
+      const uint32_t words[4] = {raw[k].x, raw[k].y, raw[k].z, raw[k].w};
 #pragma unroll
-    for (uint32_t i = 1; i < 4 * kCount; ++i) best = ExtremeWord<kIsMax, T>(best, words[i]);
-    if constexpr (sizeof(T) == 1) {
-#pragma unroll
-      for (uint32_t i = 0; i < 4 * kCount; ++i) {
-        best = ExtremeWord<kIsMax, T>(best, words[i] << 8);
-      }
+      for (const uint32_t word : words) best = ExtremeWithWord<kIsMax, T>(best, word);
     }
-    if constexpr (sizeof(T) <= 2) best = ExtremeWord<kIsMax, T>(best, best << 16);
-    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t,
-                                    std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>;
-    return ToCompute(std::bit_cast<T>(static_cast<Bits>(best >> (32 - 8 * sizeof(T)))));
+    return ToCompute(ExtremeOfWord<kIsMax, T>(best));
   }
 }
 
-// Whether a turn has elements that BestOfTurn must not be given.
-template <class T, uint32_t kCount>
-__device__ inline bool HasNoOrder(const uint4 (&raw)[kCount]) {
-  bool has_nan = false;
-  if constexpr (std::is_same_v<T, double>) {
+// The same of integers that come a vector at a time.
+template <IntegerElement T, bool kIsMax>
+class RunningExtreme {
+ public:
+  __device__ void Add(const uint4& raw) {
+    if constexpr (sizeof(T) == 8) {
+      for (const T x : BatchOf<T>(raw).values) best_ = kIsMax ? max(best_, x) : min(best_, x);
+    } else {
+      const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
 #pragma unroll
-    for (uint32_t k = 0; k < kCount; ++k) has_nan = has_nan || HasNan(BatchOf<T>(raw[k]));
+      for (const uint32_t word : words) best_ = ExtremeWithWord<kIsMax, T>(best_, word);
+    }
   }
-  return has_nan;
-}
+  __device__ T Value() const {
+    if constexpr (sizeof(T) == 8) {
+      return best_;
+    } else {
+      return ExtremeOfWord<kIsMax, T>(best_);
+    }
+  }
+
+ private:
+  using Best = std::conditional_t<sizeof(T) == 8, T, uint32_t>;
+  // What every element is at least as extreme as, bytes being compared as halves of a word.
+  using Compared =
+      std::conditional_t<sizeof(T) == 1, std::conditional_t<std::is_signed_v<T>, int16_t, uint16_t>,
+                         T>;
+  using Limits = std::numeric_limits<Compared>;
+  static constexpr Compared kLimit = kIsMax ? Limits::min() : Limits::max();
+  static constexpr uint32_t kHalf = static_cast<uint16_t>(kLimit);
+
+  Best best_ = sizeof(T) <= 2 ? static_cast<Best>(kHalf << 16 | kHalf) : static_cast<Best>(kLimit);
+};
 
 }  // namespace gridfold::kernels::cuda
 

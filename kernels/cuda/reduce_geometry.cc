@@ -51,8 +51,7 @@ uint32_t FittingThreads(const KernelKind& kind, uint32_t threads_max, uint32_t s
   const uint64_t available =
       static_cast<uint64_t>(properties.shared_bytes_per_block_max) - other_bytes;
   const uint32_t columns = static_cast<uint32_t>(available / (kind.words * sizeof(int64_t)));
-  const uint32_t fitting = RoundDown(columns * sharers, Tuning::kWarpThreads);
-  return std::min(fitting, threads_max);
+  return std::min(ThreadsOfWordColumns(columns, sharers), threads_max);
 }
 
 // Threads for chunks of this size: as many as one turn of loads occupies.
@@ -96,11 +95,15 @@ struct Request {
     return std::min(RoundUp(bytes, kLineBytes) / element_bytes, BlockElementsMax());
   }
 
-  uint64_t TileElementsMax() const {
+  // Of a group that `lanes` lanes of a warp take.
+  uint64_t TileElementsMax(uint64_t lanes) const {
     const uint64_t warps = block_threads / Tuning::kWarpThreads;
     const bool many = grouping.group_count >= resident_blocks * warps;
     const uint64_t bytes = many ? Tuning::kTileGroupBytesMaxMany : Tuning::kTileGroupBytesMaxFew;
-    return std::min(bytes / element_bytes, thread_elements_max);
+    if (!has_words()) return bytes / element_bytes;
+    // A lane's share may be some vectors more than another's.
+    const uint64_t shares = std::max<uint64_t>(1, lanes / 2);
+    return std::min(bytes / element_bytes, thread_elements_max * shares);
   }
 };
 
@@ -114,13 +117,15 @@ Request BlockRequest(const Request& request, const KernelKind& kind, bool is_sin
                      const DeviceProperties& properties) {
   const uint32_t threads = FittingThreads(kind, kind.block_shape.threads, kind.block_sharers,
                                           Tuning::kOtherSharedBytesOfBlocksMax, properties);
-  const uint32_t resident = is_single_group ? 1 : Tuning::kResidentBlocksMax;
+  const uint32_t threads_least = Tuning::kWarpThreads * kind.block_sharers;
+  const uint32_t resident =
+      is_single_group ? 1 : std::clamp(threads / threads_least, 1u, Tuning::kResidentBlocksMax);
   Request blocks = request;
   blocks.word_sharers = kind.block_sharers;
   blocks.resident_blocks =
       uint64_t{resident} * static_cast<uint64_t>(properties.multiprocessor_count);
   blocks.block_threads =
-      std::max(Tuning::kWarpThreads, RoundDown(threads / resident, Tuning::kWarpThreads));
+      std::max(Tuning::kWarpThreads, RoundDown(threads / resident, threads_least));
   if (kind.words > 0) {
     blocks.thread_elements_max =
         std::min(kind.drawn_elements_max, kBlockAdditionsMax / blocks.block_threads);
@@ -170,7 +175,7 @@ void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
                                               Tuning::kWarpThreads);
   geometry.form = ReductionForm::kTiles;
   geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
-  geometry.tile_elements_max = request.TileElementsMax();
+  geometry.tile_elements_max = request.TileElementsMax(uint64_t{1} << geometry.tile_width_log2);
   const uint64_t groups_per_block = request.block_threads >> geometry.tile_width_log2;
   geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block,
                                           request.resident_blocks * Tuning::kTileBlocksPerResident);
@@ -260,7 +265,7 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
   const uint64_t longest = plan.grouping.group_size;
   const bool equal_groups = plan.grouping.kind != GroupingKind::kSegments;
   const Request blocks = BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
-  if (equal_groups && longest > request.TileElementsMax()) {
+  if (equal_groups && longest > request.TileElementsMax(1)) {
     PlanBlocks(blocks, kind.block_shape, geometry);
   } else {
     PlanTiles(request, blocks, longest, geometry);
@@ -276,7 +281,8 @@ ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
   if (geometry.form == ReductionForm::kBlocks) {
     SetBlockPartials(kind, geometry);
     PlanBlocks(blocks, kind.block_shape, geometry);
-  } else if (geometry.form == ReductionForm::kGroupSums &&
+  } else if ((geometry.form == ReductionForm::kGroupSums ||
+              geometry.form == ReductionForm::kStripSums) &&
              plan.grouping.group_size > geometry.tile_elements_max) {
     SetBlockPartials(kind, geometry);
     PlanQueue(blocks, geometry);

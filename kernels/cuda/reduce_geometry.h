@@ -18,7 +18,8 @@ enum class ReductionForm : uint8_t {
   kColumns,  // Axis 0.
   // Sums in pairs.
   kGroupSums,          // As kTiles.
-  kBlockSums,          // Groups by a block each.
+  kStripSums,          // Likewise; segments of which a warp takes many that follow one another.
+  kBlockSums,          // Groups by a block each, or a single one by some blocks.
   kColumnSums,         // Axis 0.
   kShallowColumnSums,  // Axis 0, a thread for all rows of some columns.
 };
@@ -36,14 +37,15 @@ struct ReductionGeometry {
   uint64_t total_count = 0;
 
   uint64_t chunk_elements = 0;    // kBlocks, and queued segments.
-  uint32_t chunks_per_group = 1;  // kBlocks
+  uint32_t chunks_per_group = 1;  // kBlocks, and kBlockSums of a single group.
 
-  uint32_t tile_width_log2 = 0;      // kTiles, kGroupSums
+  uint32_t tile_width_log2 = 0;      // kTiles, kGroupSums, kStripSums
   uint64_t tile_elements_max = 0;    // Likewise: longer segments are queued.
   uint64_t queued_segments_max = 0;  // Likewise: 0 where no segment is too long.
-  uint32_t queue_grid_blocks = 1;    // kTiles, kGroupSums
-  uint32_t queue_block_threads = 1;  // kTiles, kGroupSums
-  uint32_t queue_word_bytes = 0;     // kTiles, kGroupSums
+  uint32_t queue_grid_blocks = 1;    // Likewise.
+  uint32_t queue_block_threads = 1;  // Likewise.
+  uint32_t queue_word_bytes = 0;     // Likewise.
+  uint32_t strip_groups = 0;         // kStripSums: of a warp.
 
   uint32_t tile_columns_log2 = 0;  // kColumns
   uint32_t splits = 1;             // kColumns: of the rows.

@@ -94,7 +94,21 @@ TEST(ReduceGeometryTest, NoThreadTakesMoreElementsThanItsWords) {
         SegmentPlan(type, std::vector<uint64_t>(100'000, 9), {Statistic::kL1Norm}),
         Properties(132));
     EXPECT_LE(tiles.tile_elements_max, ReduceTuning::kAdditionsMax);
+    const ReductionGeometry warps = PlanReductionGeometry(
+        SegmentPlan(type, std::vector<uint64_t>(10'000, 20'000), {Statistic::kL1Norm}),
+        Properties(132));
+    EXPECT_LT(warps.tile_elements_max >> warps.tile_width_log2, ReduceTuning::kAdditionsMax);
   }
+}
+
+// Blocks take more time to meet than a warp takes to read them.
+TEST(ReduceGeometryTest, ThousandsOfArraysAreReducedByWarps) {
+  std::vector<uint64_t> sizes(4096, 256);
+  for (size_t i = 0; i < sizes.size(); ++i) sizes[i] += i * 16'128 / 4096;
+  EXPECT_EQ(Strategy(SegmentPlan(
+                ElementType::kFloat32, sizes,
+                {Statistic::kSum, Statistic::kMin, Statistic::kMax, Statistic::kVariance})),
+            "reduce/segments-tile");
 }
 
 // All multiprocessors are done at the same time.
@@ -151,6 +165,46 @@ TEST(ReduceGeometryTest, SumsOfFloatsAreLaidOutByTheirShape) {
   EXPECT_EQ(form(1000, 1 << 14, GroupingKind::kAxis1), ReductionForm::kBlockSums);
   EXPECT_EQ(form(1, 1 << 16, GroupingKind::kAxis1), ReductionForm::kBlockSums);
   EXPECT_EQ(form(512, 1 << 20, GroupingKind::kAxis1), ReductionForm::kBlocks);
+}
+
+TEST(ReduceGeometryTest, SingleGroupsOfMiddleLengthAreSharedBySomeBlocks) {
+  const auto blocks = [](uint64_t rows, uint64_t columns) {
+    return SumsOfMatrix(rows, columns, GroupingKind::kAxis1).grid_blocks;
+  };
+  EXPECT_EQ(blocks(1, 1 << 14), 1u);
+  EXPECT_EQ(blocks(1, (1 << 14) + 1), 5u);
+  EXPECT_EQ(blocks(1, 1 << 16), 16u);
+  EXPECT_EQ(blocks(3, 1 << 16), 3u);
+}
+
+uint32_t WarpsOf(const ReductionGeometry& geometry) {
+  return geometry.block_threads / ReduceTuning::kWarpThreads;
+}
+
+TEST(ReduceGeometryTest, ManyShortSegmentsAreStrips) {
+  const auto geometry = [](uint64_t count, uint64_t size, uint64_t longest) {
+    std::vector<uint64_t> sizes(count, size);
+    sizes[count / 2] = longest;
+    return PlanReductionGeometry(SegmentPlan(ElementType::kFloat32, sizes), Properties(132));
+  };
+  EXPECT_EQ(geometry(1000, 16, 16).form, ReductionForm::kGroupSums);
+  EXPECT_EQ(geometry(200'000, 4096, 4096).form, ReductionForm::kGroupSums);
+  uint32_t before = 0;
+  for (const uint64_t size : {1, 16, 64, 256, 500}) {
+    for (const uint64_t longest : {size, uint64_t{10'000'000}}) {
+      const ReductionGeometry strips = geometry(200'000, size, longest);
+      EXPECT_EQ(strips.form, ReductionForm::kStripSums) << size;
+      EXPECT_EQ(strips.strip_groups % ReduceTuning::kWarpThreads, 0u);
+      // Each has a segment that there is.
+      const uint64_t of_a_block = uint64_t{WarpsOf(strips)} * strips.strip_groups;
+      EXPECT_GE(strips.grid_blocks * of_a_block, 200'000u);
+      EXPECT_LT((strips.grid_blocks - 1) * of_a_block, 200'000u);
+      EXPECT_GE(strips.tile_width_log2, before);
+      EXPECT_EQ(strips.queued_segments_max > 0, longest > size);
+      before = strips.tile_width_log2;
+    }
+  }
+  EXPECT_EQ(geometry(200'000, 16, 16).tile_width_log2, 0u);
 }
 
 TEST(ReduceGeometryTest, LanesOfAGroupGrowWithIt) {
@@ -250,6 +304,10 @@ TEST(ReduceGeometryTest, EveryElementIsInAChunkOrSplit) {
         EXPECT_GE(geometry.column_tile_count << geometry.tile_columns_log2,
                   plan.grouping.group_count);
         break;
+      case ReductionForm::kStripSums:
+        EXPECT_GE(uint64_t{geometry.grid_blocks} * WarpsOf(geometry) * geometry.strip_groups,
+                  plan.grouping.group_count);
+        [[fallthrough]];
       case ReductionForm::kTiles:
       case ReductionForm::kGroupSums:
         EXPECT_LE(geometry.tile_width_log2, 5u);
@@ -257,7 +315,10 @@ TEST(ReduceGeometryTest, EveryElementIsInAChunkOrSplit) {
         break;
       case ReductionForm::kBlockSums:
         EXPECT_LE(group_size, PairTuning::kBlockElementsMax);
-        EXPECT_EQ(geometry.grid_blocks, plan.grouping.group_count);
+        EXPECT_EQ(geometry.grid_blocks, plan.grouping.group_count * geometry.chunks_per_group);
+        EXPECT_TRUE(geometry.chunks_per_group == 1 || plan.grouping.group_count == 1);
+        EXPECT_EQ(geometry.partial_count,
+                  geometry.chunks_per_group == 1 ? 0 : geometry.chunks_per_group);
         break;
     }
   }

@@ -35,7 +35,7 @@ __device__ inline void QueueOrSumByWarp(const ReductionParameters& parameters, c
   const T* const elements = static_cast<const T*>(parameters.elements) + range.begin;
   const uint32_t rank = warp.thread_rank();
   const uint32_t size = static_cast<uint32_t>(range.size);
-  RangedPair sum = SumOfThread<PairTuning::kVectorsInFlight>(elements, size, rank, warp.size());
+  RangedPair sum = SumOfThread<PairTuning::kVectorsInFlight, 2>(elements, size, rank, warp.size());
   if (sum.JoinLanes(warp, warp.size(), size) || sum.Holds(size, ChainOf(size, warp.size()))) {
     if (rank == 0) FinishPair<T>(parameters, group, size, sum.pair);
     return;
@@ -46,16 +46,16 @@ __device__ inline void QueueOrSumByWarp(const ReductionParameters& parameters, c
   if (rank == 0) FinishGroup(parameters, group, size, state);
 }
 
-// The same of groups by `width` lanes each, of which group `first` is the first: those of which the
-// first lane's bit is set. Not inlined: it is long and seldom needed.
+// The same of groups by 2^width_log2 lanes each, of which group `first` is the first: those of
+// which the first lane's bit is set. Not inlined: it is long and seldom needed.
 template <class T>
 __device__ __noinline__ void QueueOrSumByWarp(const ReductionParameters& parameters,
-                                              const TileWork& work, uint64_t first,
-                                              uint32_t lanes) {
+                                              const TileWork& work, uint64_t first, uint32_t lanes,
+                                              uint32_t width_log2) {
 #pragma unroll 1
   for (; lanes != 0; lanes &= lanes - 1) {
     const uint32_t lane = static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
-    QueueOrSumByWarp<T>(parameters, work, first + (lane >> work.width_log2));
+    QueueOrSumByWarp<T>(parameters, work, first + (lane >> width_log2));
   }
 }
 
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
     begin = next_begin;
     count = next_count;
     if (const uint32_t rest = warp.ballot(is_first && !holds); rest != 0) {
-      QueueOrSumByWarp<T>(parameters, work, first, rest);
+      QueueOrSumByWarp<T>(parameters, work, first, rest, work.width_log2);
       // Loaded again: registers that calls keep are few.
       const GroupRange range = range_of(group + step);
       begin = range.begin;
@@ -175,10 +175,14 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kVector
   }
 }
 
-// Groups by a block each: few of them, or one that is short.
+// Groups by a block each: few of them, or one that is short; or one that is longer by some blocks,
+// as many as chunks_per_group says, the last of which joins what they leave.
 template <class T>
 __global__ void __launch_bounds__(PairTuning::kBlockThreads)
-    ReduceBlockSums(const __grid_constant__ ReductionParameters parameters) {
+    ReduceBlockSums(const __grid_constant__ ReductionParameters parameters,
+                    const __grid_constant__ BlockWork work) {
+  static_assert(sizeof(RangedPair) == PairTuning::kBlockPartialBytes);
+  __shared__ bool is_last;
   __shared__ SharedStates<SumOnlyState<T>, ReduceTuning::kWarpsMax> states;
   __shared__ SharedStates<RangedPair, ReduceTuning::kWarpsMax> sums;
   const cg::thread_block block = cg::this_thread_block();
@@ -186,16 +190,28 @@ __global__ void __launch_bounds__(PairTuning::kBlockThreads)
   const uint32_t rank = block.thread_rank();
   const uint32_t threads = static_cast<uint32_t>(block.size());
   const uint32_t size = static_cast<uint32_t>(parameters.group_size);
+  const uint32_t chunks = work.chunks_per_group;
+  const bool is_shared = chunks > 1;
+  const uint32_t rank_in_group = is_shared ? blockIdx.x * threads + rank : rank;
 #pragma unroll 1
-  for (uint64_t group = blockIdx.x; group < parameters.group_count; group += gridDim.x) {
+  for (uint64_t group = is_shared ? 0 : blockIdx.x; group < parameters.group_count;
+       group += gridDim.x) {
     const T* const elements = static_cast<const T*>(parameters.elements) + group * size;
-    RangedPair sum = SumOfThread<PairTuning::kBlockVectorsInFlight>(elements, size, rank, threads);
+    RangedPair sum = SumOfThread<PairTuning::kBlockVectorsInFlight, PairTuning::kBlockPieces>(
+        elements, size, rank_in_group, chunks * threads);
     sum.JoinLanes(warp, warp.size(), size);
     if (warp.thread_rank() == 0) sums[warp.meta_group_rank()] = sum;
     block.sync();
     // All warps do so: then all know, without meeting again.
     sum = warp.thread_rank() < warp.meta_group_size() ? sums[warp.thread_rank()] : RangedPair();
-    const bool is_plain = sum.JoinLanes(warp, warp.size(), size);
+    bool is_plain = sum.JoinLanes(warp, warp.size(), size);
+    if (is_shared) {
+      RangedPair* const partials = static_cast<RangedPair*>(work.block_registers);
+      if (rank == 0) partials[blockIdx.x] = sum;
+      if (!IsLastBlock(block, static_cast<uint32_t*>(work.totals), chunks, is_last)) return;
+      sum = warp.thread_rank() < chunks ? partials[warp.thread_rank()] : RangedPair();
+      is_plain = sum.JoinLanes(warp, warp.size(), size);
+    }
     if (is_plain || sum.Holds(size, ChainOf(size, threads))) {
       if (rank == 0) FinishPair<T>(parameters, group, size, sum.pair);
     } else {

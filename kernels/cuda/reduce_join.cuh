@@ -12,7 +12,7 @@
 namespace gridfold::kernels::cuda {
 
 // Words of all threads of a block, in its dynamic shared memory: word i of thread t at i * columns
-// + t % columns, where so many threads share a column.
+// + t % columns, where kSharers threads share a column. Columns are a warp's, or several.
 template <uint32_t kSharers = 1>
 __device__ inline WordColumn WordsOf(const cg::thread_block& block) {
   extern __shared__ int64_t block_words[];
@@ -21,11 +21,9 @@ __device__ inline WordColumn WordsOf(const cg::thread_block& block) {
   return {block_words + block.thread_rank() % columns, columns};
 }
 
-// Those of thread 0.
-template <uint32_t kSharers>
-__device__ inline WordColumn FirstColumn(const cg::thread_block& block) {
-  const WordColumn mine = WordsOf<kSharers>(block);
-  return {mine.first - block.thread_rank() % mine.stride, mine.stride};
+// What is joined of them, row after row, in place of the first.
+__device__ inline int64_t* JoinedWordsOf(const cg::thread_block& block) {
+  return WordsOf(block).first - block.thread_rank();
 }
 
 // The sum over the lanes of each `width` neighbours, in all of them.
@@ -33,6 +31,18 @@ __device__ inline int64_t SumOfLanes(const Warp& warp, uint32_t width, int64_t x
 #pragma unroll 1
   for (uint32_t distance = width / 2; distance > 0; distance /= 2) x += warp.shfl_xor(x, distance);
   return x;
+}
+
+// The sum over all lanes, in all of them, modulo 2^64. In three pieces, of which 32 bits hold 32.
+__device__ inline int64_t SumOfWarp(int64_t x) {
+  constexpr uint32_t kBits = 27;
+  constexpr uint32_t kMask = (1u << kBits) - 1;
+  const uint64_t bits = static_cast<uint64_t>(x);
+  const auto piece = [&](uint32_t shift) {
+    const uint32_t sum = __reduce_add_sync(~0u, static_cast<uint32_t>(bits >> shift) & kMask);
+    return uint64_t{sum} << shift;
+  };
+  return static_cast<int64_t>(piece(0) + piece(kBits) + piece(2 * kBits));
 }
 
 // Makes integers of a thread's words.
@@ -132,7 +142,7 @@ struct GroupTotal {
   uint32_t ticket;
   MomentFlags flags;
   // Lower and upper halves of words: sums of them do not overflow.
-  unsigned long long halves[kWords == 0 ? 1 : kWords][2];
+  alignas(16) unsigned long long halves[kWords == 0 ? 1 : kWords][2];
 };
 template <class T, uint32_t kParts>
 inline constexpr bool kTotalIsAsPlanned =
@@ -140,129 +150,171 @@ inline constexpr bool kTotalIsAsPlanned =
     sizeof(RegisterState<T, kParts>) <=
         sizeof(ReductionState<T, kParts>) + ReduceTuning::kRegisterExtraBytes;
 
-// Merges the registers of a block; thread 0 gets the result. Has a barrier before anything is
-// merged. Called by all threads.
+// Merges the registers of a block; thread 0 gets the result. Called by all threads; there is a
+// barrier in it, and one is needed before `warp_states` is used again.
 template <class T, uint32_t kParts>
 __device__ inline void MergeRegisters(const cg::thread_block& block,
                                       WarpStates<RegisterState<T, kParts>>& warp_states,
                                       RegisterState<T, kParts>& registers) {
   using Registers = RegisterState<T, kParts>;
   if constexpr (Registers::kHasWords && Registers::Base::kParts == 0 && kParts == kSumPart) {
-    // Nothing but the flags of one sum: barriers that vote are shorter than shuffles.
-    uint32_t flags = 0;
-    for (const uint32_t flag :
-         {kSawPositiveInfinity, kSawNegativeInfinity, kSawOtherThanNegativeZero}) {
-      if (__syncthreads_or((registers.flags.sum & flag) != 0 ? 1 : 0) != 0) flags |= flag;
+    // Nothing but the flags of one sum.
+    const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
+    const uint32_t flags = __reduce_or_sync(~0u, registers.flags.sum);
+    if (warp.thread_rank() == 0) warp_states[warp.meta_group_rank()].flags.sum = flags;
+    block.sync();
+    if (warp.meta_group_rank() == 0) {
+      const bool has_warp = warp.thread_rank() < warp.meta_group_size();
+      registers.flags.sum =
+          __reduce_or_sync(~0u, has_warp ? warp_states[warp.thread_rank()].flags.sum : 0u);
     }
-    registers.flags.sum = flags;
   } else {
     MergeBlock(block, warp_states, registers);
   }
 }
 
-// Joins the words of a block's threads, integers by now: the first column gets the sums of its
-// rows. Begins with a barrier. Called by all threads.
+// Joins the words of a warp's lanes and makes integers of them. Row 32 * k + r of a moment then
+// stands in its word k, of lane r: behind all rows that are still to be read. Called by all lanes;
+// no other columns are touched, so that the warps that are done first do so while others read,
+// unless these have the same columns.
 template <class T, uint32_t kParts>
-__device__ inline void JoinWords(const cg::thread_block& block) {
-  constexpr uint32_t kRowsAtOnce = 4;
-  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
-  const WordColumn column = FirstColumn<WordSharersOf<T>(kParts)>(block);
-  const uint32_t warps = warp.meta_group_size();
-  block.sync();
-  MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
+__device__ inline void JoinWordsOfWarp(const Warp& warp, const WordColumn& words,
+                                       RegisterState<T, kParts>& registers) {
+  constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
+  constexpr uint32_t kTogether = 8;
+  static_assert(kLanes % kTogether == 0);
+  MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto part) {
+    uint32_t flags = 0;
 #pragma unroll 1
-    for (uint32_t i = warp.meta_group_rank(); i < kind.kCount; i += kRowsAtOnce * warps) {
-      int64_t sums[kRowsAtOnce] = {};
-#pragma unroll 4
-      for (uint32_t t = warp.thread_rank(); t < column.stride; t += ReduceTuning::kWarpThreads) {
+    for (uint32_t begin = 0; begin < kind.kUsed; begin += kLanes) {
+      uint32_t rows = 0;
+#pragma unroll 1
+      for (uint32_t r = 0; r < kLanes && begin + r < kind.kUsed; r += kTogether) {
+        uint32_t used = 0;
 #pragma unroll
-        for (uint32_t r = 0; r < kRowsAtOnce; ++r) {
-          const uint32_t row = i + r * warps;
-          if (row < kind.kUsed) sums[r] += (&column[first + row])[t];
+        for (uint32_t k = 0; k < kTogether; ++k) {
+          const uint32_t row = begin + r + k;
+          used |= row < kind.kUsed && words[first + row] != kind.kUntouched ? 1u << k : 0;
         }
+        rows |= used << r;
       }
-#pragma unroll
-      for (uint32_t r = 0; r < kRowsAtOnce; ++r) {
-        const uint32_t row = i + r * warps;
-        if (row >= kind.kCount) continue;
-        // Ordinary data fills few of the words.
-        if (warp.any(sums[r] != 0)) {
-          sums[r] = SumOfLanes(warp, ReduceTuning::kWarpThreads, sums[r]);
-        }
-        if (warp.thread_rank() == 0) column[first + row] = sums[r];
+      // Ordinary data fills few of the words.
+      int64_t joined = 0;
+#pragma unroll 1
+      for (rows = __reduce_or_sync(~0u, rows); rows != 0; rows &= rows - 1) {
+        const uint32_t r = static_cast<uint32_t>(__ffs(static_cast<int>(rows))) - 1;
+        const int64_t sum = SumOfWarp(kind.Integer(begin + r, words[first + begin + r], flags));
+        if (warp.thread_rank() == r) joined = sum;
       }
+      words[first + begin / kLanes] = joined;
     }
+    FlagsOf(registers.flags, part) |= flags;
   });
 }
 
-// Joins what a block's threads closed: thread 0 gets the registers, and the first column of words
-// the sums of its rows. Called by all threads, and ends with a barrier.
+// Joins what JoinWordsOfWarp left in all columns. Called by the first warp, after a barrier.
 template <class T, uint32_t kParts>
-__device__ inline void JoinBlock(const cg::thread_block& block,
+__device__ inline void JoinWarps(const cg::thread_block& block, const Warp& warp) {
+  constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
+  const WordColumn words = WordsOf<WordSharersOf<T>(kParts)>(block);
+  int64_t* const joined = JoinedWordsOf(block);
+  MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
+    constexpr uint32_t kWordsOfLane = (decltype(kind)::kUsed + kLanes - 1) / kLanes;
+    int64_t sums[kWordsOfLane] = {};
+#pragma unroll 4
+    for (uint32_t w = 0; w < words.stride; w += kLanes) {
+#pragma unroll
+      for (uint32_t k = 0; k < kWordsOfLane; ++k) sums[k] += (&words[first + k])[w];
+    }
+    warp.sync();  // What is joined takes the place of what was read.
+#pragma unroll
+    for (uint32_t k = 0; k < kWordsOfLane; ++k) {
+      const uint32_t row = k * kLanes + warp.thread_rank();
+      if (row < kind.kCount) joined[first + row] = sums[k];
+    }
+  });
+  warp.sync();
+}
+
+// Joins what a block's threads closed: thread 0 gets the registers, and the first warp the sums of
+// the words' rows, in JoinedWordsOf. Called by all threads; a barrier is needed before what it uses
+// is used again by other warps.
+template <class T, uint32_t kParts>
+__device__ inline void JoinBlock(const cg::thread_block& block, const Warp& warp,
                                  WarpStates<RegisterState<T, kParts>>& warp_states,
                                  RegisterState<T, kParts>& registers) {
-  if constexpr (RegisterState<T, kParts>::kHasWords) {
-    CloseWords<T, kParts>(WordsOf<WordSharersOf<T>(kParts)>(block), registers);
-    JoinWords<T, kParts>(block);
+  constexpr bool kHasWords = RegisterState<T, kParts>::kHasWords;
+  if constexpr (kHasWords) {
+    constexpr uint32_t kSharers = WordSharersOf<T>(kParts);
+    if constexpr (kSharers > 1) block.sync();  // The others are done with what is read.
+    const WordColumn words = WordsOf<kSharers>(block);
+    if (block.thread_rank() < words.stride) JoinWordsOfWarp<T, kParts>(warp, words, registers);
   }
-  MergeRegisters(block, warp_states, registers);  // Which ends with a barrier.
+  MergeRegisters(block, warp_states, registers);  // Which has a barrier.
+  if constexpr (kHasWords) {
+    if (warp.meta_group_rank() == 0) JoinWarps<T, kParts>(block, warp);
+  }
 }
 
 // Adds what JoinBlock joined to the group's total, and leaves the registers beside it, if they are
-// more than flags. Called by all threads.
+// more than flags. Called by the first warp.
 template <class T, uint32_t kParts>
-__device__ inline void AddToTotal(const cg::thread_block& block,
+__device__ inline void AddToTotal(const Warp& warp, const int64_t* joined,
                                   const RegisterState<T, kParts>& registers,
                                   GroupTotal<T, kParts>& total,
                                   RegisterState<T, kParts>& block_registers) {
-  if (block.thread_rank() == 0) {
+  if constexpr (RegisterState<T, kParts>::kHasWords) {
+    for (uint32_t i = warp.thread_rank(); i < total.kWords; i += warp.size()) {
+      const int64_t word = joined[i];
+      if (word == 0) continue;
+      atomicAdd(&total.halves[i][0], static_cast<uint32_t>(word));
+      atomicAdd(&total.halves[i][1], static_cast<unsigned long long>(word >> 32));
+    }
+  }
+  if (warp.thread_rank() == 0) {
     if constexpr (RegisterState<T, kParts>::Base::kParts != 0) {
       block_registers = registers;
     } else {
       total.flags.MergeAtomically(registers.flags);
     }
   }
-  if constexpr (RegisterState<T, kParts>::kHasWords) {
-    const WordColumn column = FirstColumn<WordSharersOf<T>(kParts)>(block);
-    for (uint32_t i = block.thread_rank(); i < total.kWords; i += block.size()) {
-      const int64_t word = column[i];
-      if (word == 0) continue;
-      atomicAdd(&total.halves[i][0], static_cast<uint32_t>(word));
-      atomicAdd(&total.halves[i][1], static_cast<unsigned long long>(word >> 32));
-    }
-  }
 }
 
 // Takes what `count` blocks added to a group's total, and clears it: thread 0 gets the registers,
-// and the first two columns of words the halves of the sums. Called by all threads, and ends with a
-// barrier.
+// and the first warp the halves of the sums, the upper ones behind the lower. Called by all
+// threads.
 template <class T, uint32_t kParts>
-__device__ inline void TakeTotal(const cg::thread_block& block,
+__device__ inline void TakeTotal(const cg::thread_block& block, const Warp& warp,
                                  WarpStates<RegisterState<T, kParts>>& warp_states,
                                  GroupTotal<T, kParts>& total,
                                  const RegisterState<T, kParts>* block_registers, uint32_t count,
                                  RegisterState<T, kParts>& registers) {
-  if constexpr (RegisterState<T, kParts>::kHasWords) {
-    const WordColumn column = FirstColumn<WordSharersOf<T>(kParts)>(block);
-    for (uint32_t i = block.thread_rank(); i < total.kWords; i += block.size()) {
-      for (uint32_t half = 0; half < 2; ++half) {
-        (&column[i])[half] = static_cast<int64_t>(__ldcg(&total.halves[i][half]));
-        total.halves[i][half] = 0;
+  using Registers = RegisterState<T, kParts>;
+  if constexpr (Registers::kHasWords) {
+    if (warp.meta_group_rank() == 0) {
+      const MomentFlags flags = total.flags;  // Under way together with the words.
+      int64_t* const joined = JoinedWordsOf(block);
+#pragma unroll 3
+      for (uint32_t i = warp.thread_rank(); i < total.kWords; i += warp.size()) {
+        ulonglong2* const halves = reinterpret_cast<ulonglong2*>(total.halves[i]);
+        const ulonglong2 sums = __ldcg(halves);
+        *halves = {0, 0};
+        joined[i] = static_cast<int64_t>(sums.x);
+        joined[total.kWords + i] = static_cast<int64_t>(sums.y);
+      }
+      warp.sync();
+      if (Registers::Base::kParts == 0 && warp.thread_rank() == 0) {
+        registers.flags = flags;
+        total.flags = {};
       }
     }
   }
-  if constexpr (RegisterState<T, kParts>::Base::kParts != 0) {
-    registers = RegisterState<T, kParts>();
+  if constexpr (Registers::Base::kParts != 0) {
+    registers = Registers();
     for (uint32_t i = block.thread_rank(); i < count; i += block.size()) {
       registers.Merge(block_registers[i]);
     }
     MergeBlock(block, warp_states, registers);
-  } else {
-    if (block.thread_rank() == 0) {
-      registers.flags = total.flags;
-      total.flags = {};
-    }
-    block.sync();
   }
 }
 

@@ -45,6 +45,7 @@ struct SegmentQueue {
 // Reduce each group by `width` lanes of a warp, or queue it.
 struct TileWork {
   uint32_t width_log2;
+  uint32_t strip_groups;  // Of a warp, one after the other; a multiple of its lanes. Strips only.
   // Segments of more elements are queued; all others are reduced here.
   uint64_t group_elements_max;
   uint64_t chunk_elements;
@@ -52,13 +53,15 @@ struct TileWork {
   LongSegment* long_segments;
 };
 
-// Reduce each group in chunks, a block for each.
+// Reduce each group in chunks, a block for each. `block_sums` has no queue, and several chunks for
+// a single group only.
 struct BlockWork {
   uint32_t chunks_per_group;  // Without a queue.
   SegmentQueue* queue;        // Null: all groups; else the long segments that it holds.
   const LongSegment* long_segments;
   // For groups of more than one chunk. A GroupTotal for each group, or for each long segment,
-  // zeroed, and left so; and what each item leaves for the last of its group.
+  // zeroed, and left so (`block_sums`: a ticket); and what each item leaves for the last of its
+  // group (a RangedPair).
   void* totals;
   void* block_registers;
 };
@@ -79,8 +82,9 @@ struct ReductionKernels {
   void (*columns)(ReductionParameters, ColumnWork);
   // Where SumsInPairs, instead of `tiles` and `columns`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
+  void (*strip_sums)(ReductionParameters, TileWork);
   void (*vector_sums)(ReductionParameters);
-  void (*block_sums)(ReductionParameters);
+  void (*block_sums)(ReductionParameters, BlockWork);
   void (*column_sums)(ReductionParameters, ColumnWork);
   void (*shallow_column_sums)(ReductionParameters, ColumnWork);
 };

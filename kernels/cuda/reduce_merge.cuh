@@ -63,6 +63,13 @@ __device__ inline void MergeBlock(const cg::thread_block& block, WarpStates<Stat
   block.sync();  // Before warp_states is used again.
 }
 
+// Draws a number, counted from 0. Who draws a later one sees what was written before this.
+__device__ inline uint32_t DrawTicket(uint32_t* ticket) {
+  uint32_t drawn;
+  asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], 1;" : "=r"(drawn) : "l"(ticket) : "memory");
+  return drawn;
+}
+
 // Whether this block is the last of `count` that come here with the same ticket. What the others
 // wrote before they came can then be read by every thread of this one. Called by all threads of
 // each block; `shared_flag` is shared memory.
@@ -70,10 +77,8 @@ __device__ inline bool IsLastBlock(const cg::thread_block& block, uint32_t* tick
                                    bool& shared_flag) {
   block.sync();
   if (block.thread_rank() == 0) {
-    __threadfence();  // For all threads of the block, which the barrier put before this one.
-    shared_flag = atomicAdd(ticket, 1u) == count - 1;
-    if (shared_flag) *ticket = 0;  // For the next launch.
-    __threadfence();
+    shared_flag = DrawTicket(ticket) == count - 1;  // For all threads, between the barriers.
+    if (shared_flag) *ticket = 0;                   // For the next launch.
   }
   block.sync();
   return shared_flag;

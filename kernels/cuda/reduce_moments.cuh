@@ -84,6 +84,7 @@ class MomentAccumulator {
  public:
   using S = ComputeType<T>;
   using Words = MomentWords<T, kParts>;
+  static constexpr uint32_t kVectorElements = kVectorSize<T>;
 
   __device__ explicit MomentAccumulator(WordColumn words) : words_(words) { Reset(); }
 
@@ -132,12 +133,25 @@ class MomentAccumulator {
     }
     return MoveWindow(range, kMissesMax / 2);
   }
-  // Adds elements that the window takes. What follows such calls is FinishTaken, before there are
-  // more than kGroupElementsMax of them.
-  template <uint32_t kSize>
-  __device__ void AddTaken(const S (&values)[kSize]) {
+  // Whether the squares of a vector of elements of a range may be added before the window's are.
+  __device__ static bool AddsSquaresByVector(const MagnitudeRange& range) {
+    if constexpr (HalfElement<T>) {
+      return SquaresHaveExactSum<SingleWords<T>::kPrecision, kVectorElements>(range);
+    } else {
+      return false;
+    }
+  }
+  // Adds a vector of elements that the window takes. What follows such calls is FinishTaken, before
+  // there are more than kGroupElementsMax of them.
+  __device__ void AddTaken(const S (&values)[kVectorElements], bool adds_squares_by_vector) {
+    if constexpr (Words::kIsDouble) {
 #pragma unroll
-    for (uint32_t i = 0; i < kSize; ++i) AddToWindow(values[i]);
+      for (const double x : values) window_.sums.Add(x);
+    } else {
+#pragma unroll
+      for (const double x : values) AddToWindowButSquare(x);
+      if constexpr (Words::kHasSquares) AddSquaresTaken(values, adds_squares_by_vector);
+    }
   }
   // `count` elements were added, which may all be negative zeros. Words of floats see that.
   __device__ void FinishTaken(uint32_t count, bool are_negative_zeros) {
@@ -273,10 +287,23 @@ class MomentAccumulator {
     if constexpr (Words::kIsDouble) {
       window_.sums.Add(x);
     } else {
-      const double value = x;
-      if constexpr (Words::kHasSum) window_.sum += value;
-      if constexpr (Words::kHasMagnitudes) window_.magnitudes += fabs(value);
-      if constexpr (Words::kHasSquares) window_.squares.Add(value);
+      AddToWindowButSquare(x);
+      if constexpr (Words::kHasSquares) window_.squares.Add(x);
+    }
+  }
+  __device__ void AddToWindowButSquare(double x) requires(!Words::kIsDouble) {
+    if constexpr (Words::kHasSum) window_.sum += x;
+    if constexpr (Words::kHasMagnitudes) window_.magnitudes += fabs(x);
+  }
+  __device__ void AddSquaresTaken(const S (&values)[kVectorElements], bool by_vector) {
+    if (by_vector) {
+      double squares = 0;
+#pragma unroll
+      for (const double x : values) squares = fma(x, x, squares);
+      window_.squares.AddSum(squares);
+    } else {
+#pragma unroll
+      for (const double x : values) window_.squares.Add(x);
     }
   }
 

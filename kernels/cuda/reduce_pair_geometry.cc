@@ -33,12 +33,38 @@ struct Sums {
   }
 };
 
+// Of segments, as strips where there are enough for every warp.
+bool PlanStripSums(const Sums& sums, uint64_t mean_bytes, ReductionGeometry& geometry) {
+  constexpr uint64_t kLanes = ReduceTuning::kWarpThreads;
+  constexpr uint64_t kWarps = StripTuning::kThreads / kLanes;
+  const uint64_t group_count = sums.grouping.group_count;
+  const uint64_t resident_warps = sums.multiprocessors * StripTuning::kResidentBlocks * kWarps;
+  if (sums.grouping.kind != GroupingKind::kSegments || mean_bytes > StripTuning::kSegmentBytesMax ||
+      group_count < kLanes * resident_warps) {
+    return false;
+  }
+  const uint64_t lanes =
+      std::clamp<uint64_t>(CeilDivide(mean_bytes, StripTuning::kBytesPerLane), 1, kLanes);
+  const uint64_t strip_groups =
+      std::clamp<uint64_t>(StripTuning::kStripBytes / std::max<uint64_t>(mean_bytes, 1), 1,
+                           group_count / resident_warps);
+  geometry.form = ReductionForm::kStripSums;
+  geometry.block_threads = StripTuning::kThreads;
+  geometry.tile_width_log2 = Log2OfCeil(lanes);
+  geometry.strip_groups = static_cast<uint32_t>(RoundUp(strip_groups, kLanes));
+  geometry.grid_blocks =
+      static_cast<uint32_t>(CeilDivide(group_count, geometry.strip_groups * kWarps));
+  return true;
+}
+
 void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry& geometry) {
   const uint64_t group_count = sums.grouping.group_count;
   // But for the longest, which may be all there is.
   const uint64_t other_bytes = sums.total_bytes - sums.grouping.group_size * sums.element_bytes;
   const uint64_t mean_bytes =
       group_count == 1 ? sums.total_bytes : CeilDivide(other_bytes, group_count - 1);
+  geometry.tile_elements_max = group_bytes_max / sums.element_bytes;
+  if (PlanStripSums(sums, mean_bytes, geometry)) return;
   const uint64_t lane_bytes = sums.grouping.kind == GroupingKind::kSegments
                                   ? Tuning::kSegmentBytesPerLane
                                   : Tuning::kBytesPerLane;
@@ -47,18 +73,28 @@ void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry
   geometry.form = ReductionForm::kGroupSums;
   geometry.block_threads = Tuning::kGroupThreads;
   geometry.tile_width_log2 = Log2OfCeil(lanes);
-  geometry.tile_elements_max = group_bytes_max / sums.element_bytes;
   const uint64_t groups_per_block = Tuning::kGroupThreads >> geometry.tile_width_log2;
   geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block, sums.blocks_max());
 }
 
 void PlanBlockSums(const Sums& sums, ReductionGeometry& geometry) {
-  const uint64_t vectors = CeilDivide(sums.grouping.group_size, sums.vector_elements());
+  const uint64_t group_size = sums.grouping.group_size;
+  const bool is_shared =
+      sums.grouping.group_count == 1 && group_size > Tuning::kBlockElementsMaxAlone;
+  const uint64_t chunks = is_shared ? CeilDivide(group_size, Tuning::kBlockElementsShared) : 1;
+  const uint64_t vectors = CeilDivide(group_size, chunks * sums.vector_elements());
   geometry.form = ReductionForm::kBlockSums;
+  geometry.chunks_per_group = static_cast<uint32_t>(chunks);
   geometry.block_threads = static_cast<uint32_t>(
       std::clamp<uint64_t>(RoundUp(vectors, uint64_t{ReduceTuning::kWarpThreads}),
                            ReduceTuning::kWarpThreads, Tuning::kBlockThreads));
-  geometry.grid_blocks = GridStrideBlocks(sums.grouping.group_count, 1, kBlocksMax);
+  geometry.grid_blocks = GridStrideBlocks(sums.grouping.group_count * chunks, 1, kBlocksMax);
+  if (is_shared) {
+    geometry.partial_bytes = Tuning::kBlockPartialBytes;
+    geometry.partial_count = chunks;
+    geometry.total_bytes = sizeof(uint32_t);
+    geometry.total_count = 1;
+  }
 }
 
 void PlanShallowColumns(const Sums& sums, ReductionGeometry& geometry) {

@@ -10,8 +10,8 @@
 
 namespace gridfold::kernels::cuda {
 
-// The vectors, of which kInFlight are taken at a time.
-template <class T, uint32_t kInFlight>
+// The vectors, of which kInFlight are taken at a time, in kPieces pieces.
+template <class T, uint32_t kInFlight, uint32_t kPieces>
 struct VectorShare {
   const uint4* first;  // Of those that are left.
   uint32_t left;       // Of the group, from that one on: 0 where there is none for the thread.
@@ -32,17 +32,17 @@ struct VectorShare {
       if (Has(k)) raw[k] = first[k * stride];
     }
   }
-  // Adds a batch that is in `raw`; that of `next` takes its place, half after half.
+  // Adds a batch that is in `raw`; that of `next` takes its place, piece after piece.
   __device__ void AddTo(RangedPair& sum, uint4 (&raw)[kInFlight], const VectorShare& next) const {
-    constexpr uint32_t kHalf = kInFlight / 2;
+    constexpr uint32_t kPiece = kInFlight / kPieces;
     const bool next_is_full = next.IsFull();
     MagnitudeRange range;
     double sums[2] = {-0.0, -0.0};
 #pragma unroll
-    for (uint32_t begin = 0; begin < kInFlight; begin += kHalf) {
-      if (begin == 0 || Has(begin)) {  // Short groups have no second half.
+    for (uint32_t begin = 0; begin < kInFlight; begin += kPiece) {
+      if (begin == 0 || Has(begin)) {  // Short groups have no second piece.
 #pragma unroll
-        for (uint32_t k = begin; k < begin + kHalf; ++k) {
+        for (uint32_t k = begin; k < begin + kPiece; ++k) {
           const auto batch = BatchOf<T>(raw[k]);
 #pragma unroll
           for (uint32_t i = 0; i < kVectorSize<T>; ++i) {
@@ -52,7 +52,7 @@ struct VectorShare {
         }
       }
 #pragma unroll
-      for (uint32_t k = begin; k < begin + kHalf; ++k) {
+      for (uint32_t k = begin; k < begin + kPiece; ++k) {
         if (next_is_full) raw[k] = next.first[k * next.stride];
       }
     }
@@ -78,7 +78,7 @@ struct VectorShare {
 };
 
 // Both.
-template <class T, uint32_t kInFlight>
+template <class T, uint32_t kInFlight, uint32_t kPieces = 2>
 struct GroupShare {
   static constexpr uint32_t kSize = kVectorSize<T>;
   const T* elements;  // Of the group.
@@ -93,7 +93,7 @@ struct GroupShare {
   __device__ uint32_t VectorCount() const { return (count - Head()) / kSize; }
 
   // Those of thread `rank` of `threads`.
-  __device__ VectorShare<T, kInFlight> Vectors(uint32_t rank, uint32_t threads) const {
+  __device__ VectorShare<T, kInFlight, kPieces> Vectors(uint32_t rank, uint32_t threads) const {
     const uint32_t vectors = VectorCount();
     return {reinterpret_cast<const uint4*>(elements + Head()) + rank,
             vectors > rank ? vectors - rank : 0, threads};
@@ -115,17 +115,17 @@ struct GroupShare {
 };
 
 // The sum of the share of thread `rank` of `threads`.
-template <uint32_t kInFlight, class T>
+template <uint32_t kInFlight, uint32_t kPieces, class T>
 __device__ inline RangedPair SumOfThread(const T* elements, uint32_t count, uint32_t rank,
                                          uint32_t threads) {
-  const GroupShare<T, kInFlight> share{elements, count};
+  const GroupShare<T, kInFlight, kPieces> share{elements, count};
   RangedPair sum;
-  VectorShare<T, kInFlight> vectors = share.Vectors(rank, threads);
+  VectorShare<T, kInFlight, kPieces> vectors = share.Vectors(rank, threads);
   uint4 raw[kInFlight];
   vectors.Load(raw);
 #pragma unroll 1
   while (vectors.left > 0) {
-    const VectorShare<T, kInFlight> rest = vectors.Rest();
+    const VectorShare<T, kInFlight, kPieces> rest = vectors.Rest();
     vectors.AddTo(sum, raw, rest);
     vectors = rest;
   }

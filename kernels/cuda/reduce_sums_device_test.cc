@@ -1,6 +1,7 @@
 // Sums of float32 and 16-bit floating-point elements of many groups, of every shape that is laid
 // out in its own way, against exact sums of other making; on data that pairs hold and on data that
 // they do not.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -149,7 +150,11 @@ TYPED_TEST(ReduceSumsDeviceTest, RowsAreExact) {
                                       {2500, 1024},
                                       {30, 20'000},
                                       {3, 65'536},
-                                      {1, 1000}}) {
+                                      {1, 1000},
+                                      {1, 16'385},
+                                      {1, 65'536},
+                                      {1, 1'000'000},
+                                      {3, 300'000}}) {
     SCOPED_TRACE(testing::Message() << rows << " rows of " << columns);
     this->ExpectExactSums(ArrayDescription::Matrix(kElementTypeOf<TypeParam>, rows, columns),
                           {GroupingKind::kAxis1, {}});
@@ -169,6 +174,78 @@ TYPED_TEST(ReduceSumsDeviceTest, SegmentsAreExact) {
     this->ExpectExactSums(
         ArrayDescription::Vector(kElementTypeOf<TypeParam>, grouping.offsets.back()), grouping);
     if (this->HasFailure()) return;
+  }
+}
+
+// Sizes around those that lanes, vectors and a strip's window are made for, in every order.
+TYPED_TEST(ReduceSumsDeviceTest, SegmentsOfEveryAlignmentAreExact) {
+  std::mt19937_64 random(23);
+  for (const uint64_t mean : {1, 7, 16, 33, 128, 400}) {
+    GroupingSpec grouping{GroupingKind::kSegments, {0}};
+    while (grouping.offsets.size() < 1500) {
+      uint64_t size = mean;
+      if (random() % 4 == 0) size = random() % 2;
+      if (random() % 8 == 0) size = 4 * mean + random() % 9;
+      if (random() % 300 == 0) size = 1500 + random() % 3000;
+      grouping.offsets.push_back(grouping.offsets.back() + size);
+    }
+    SCOPED_TRACE(testing::Message() << "segments of about " << mean);
+    this->ExpectExactSums(
+        ArrayDescription::Vector(kElementTypeOf<TypeParam>, grouping.offsets.back()), grouping);
+    if (this->HasFailure()) return;
+  }
+}
+
+TYPED_TEST(ReduceSumsDeviceTest, AVeryLongSegmentBesideEmptyOnesIsExact) {
+  GroupingSpec grouping{GroupingKind::kSegments, {0}};
+  for (uint64_t i = 0; i < 2000; ++i) {
+    const uint64_t size = i == 1000 ? 1'000'000 : i % 500 == 499 ? 5 : 0;
+    grouping.offsets.push_back(grouping.offsets.back() + size);
+  }
+  this->ExpectExactSums(
+      ArrayDescription::Vector(kElementTypeOf<TypeParam>, grouping.offsets.back()), grouping);
+}
+
+TYPED_TEST(ReduceSumsDeviceTest, WhatIsSpecialStaysInItsSegment) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  GroupingSpec grouping{GroupingKind::kSegments, {0}};
+  for (uint64_t i = 0; i < 3000; ++i) {
+    grouping.offsets.push_back(grouping.offsets.back() + 3 + i % 41);
+  }
+  const std::vector<uint64_t>& offsets = grouping.offsets;
+  const auto plan =
+      PlanReduction(ArrayDescription::Vector(kElementTypeOf<TypeParam>, offsets.back()),
+                    {.statistics = {Statistic::kSum}, .grouping = grouping});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  std::vector<TypeParam> values(offsets.back(), ElementOf<TypeParam>(1));
+  std::vector<double> expected(offsets.size() - 1);
+  for (uint64_t g = 0; g + 1 < offsets.size(); ++g) {
+    TypeParam* const segment = &values[offsets[g]];
+    const uint64_t size = offsets[g + 1] - offsets[g];
+    expected[g] = static_cast<double>(size);
+    if (g % 40 == 7) {
+      segment[size - 1] = ElementOf<TypeParam>(kInfinity);
+      expected[g] = kInfinity;
+    } else if (g % 40 == 17) {
+      segment[0] = ElementOf<TypeParam>(-kInfinity);
+      expected[g] = -kInfinity;
+    } else if (g % 40 == 20) {
+      std::fill_n(segment, size, ElementOf<TypeParam>(-0.0f));
+      expected[g] = -0.0;
+    } else if (g % 40 == 27) {
+      // What is left is far below what cancels.
+      std::fill_n(segment, size, ElementOf<TypeParam>(0));
+      segment[0] = ElementOf<TypeParam>(0x1p14f);
+      segment[1] = ElementOf<TypeParam>(0x1p-20f);
+      segment[size - 1] = ElementOf<TypeParam>(-0x1p14f);
+      expected[g] = 0x1p-20;
+    }
+  }
+  DeviceProperties assumed = this->properties();
+  assumed.multiprocessor_count = 1;
+  const std::vector<uint64_t> slots = this->Sums(*plan, values, 0, assumed);
+  for (uint64_t g = 0; g < expected.size(); ++g) {
+    EXPECT_EQ(slots[g], std::bit_cast<uint64_t>(expected[g])) << "segment " << g;
   }
 }
 

@@ -34,11 +34,6 @@ template <class T>
 constexpr uint32_t WordSharersOf(uint32_t parts) {
   return FloatingElement<T> && sizeof(T) == 8 && (parts & kSquaresPart) != 0 ? 4 : 1;
 }
-// Columns of words of so many threads.
-constexpr uint32_t WordColumnsOf(uint32_t threads, uint32_t sharers) {
-  return (threads + sharers - 1) / sharers;
-}
-
 // Elements of a thread that keep its words exact (reduce_words.cuh): additions that float64 words
 // take, less some for those of windows. Digits take 2^31, of all threads that share them.
 template <class T>
@@ -113,6 +108,17 @@ struct ReduceTuning {
   static constexpr uint64_t kSplitBytesPerPartialByte = 16;
 };
 
+// Columns of words of so many threads, of which `sharers` or fewer share one: those of whole warps,
+// which join them.
+constexpr uint32_t WordColumnsOf(uint32_t threads, uint32_t sharers) {
+  constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
+  return (threads + sharers * kLanes - 1) / (sharers * kLanes) * kLanes;
+}
+// The most threads that so many columns do for.
+constexpr uint32_t ThreadsOfWordColumns(uint32_t columns, uint32_t sharers) {
+  return columns / ReduceTuning::kWarpThreads * ReduceTuning::kWarpThreads * sharers;
+}
+
 // Sums of groups in pairs (reduce_pairs.cuh).
 struct PairTuning {
   // Shallow columns.
@@ -135,11 +141,17 @@ struct PairTuning {
   // Groups that give a lane more elements than this are left to the whole warp.
   static constexpr uint32_t kLaneElementsMax = 256;
 
-  // Groups by a block each: of so many elements at most, which one block reads in less time than
-  // several take to meet.
+  // Groups by a block each, of so many elements at most. A single group of more than
+  // kBlockElementsMaxAlone is shared by several: one block reads that many in less time than others
+  // take to meet, but converts only 16 elements a clock.
   static constexpr uint64_t kBlockElementsMax = 64 * 1024;
+  static constexpr uint64_t kBlockElementsMaxAlone = 16 * 1024;
+  static constexpr uint64_t kBlockElementsShared = 4 * 1024;
+  static_assert(kBlockElementsMax / kBlockElementsShared <= ReduceTuning::kWarpThreads);
+  static constexpr uint64_t kBlockPartialBytes = 24;
   static constexpr uint32_t kBlockThreads = 512;
   static constexpr uint32_t kBlockVectorsInFlight = 8;
+  static constexpr uint32_t kBlockPieces = 4;
 
   // Columns. A block of kColumnThreads fills a multiprocessor where rows are split, several smaller
   // ones where tiles are many and one reads while another joins.
@@ -160,6 +172,21 @@ struct PairTuning {
   static constexpr uint64_t kShallowWavesMin = 4;
   static constexpr uint32_t kShallowRowsInFlight = 4;
   static constexpr uint32_t kShallowResidentBlocks = 3;
+};
+
+// Sums of strips of short segments (reduce_strip_sums.cuh).
+struct StripTuning {
+  static constexpr uint32_t kThreads = 128;
+  static constexpr uint32_t kResidentBlocks = 6;  // What their windows leave room for.
+  // Of a warp's window, 8 KiB.
+  static constexpr uint32_t kWindowVectors = 512;
+  static constexpr uint32_t kWindowStages = 4;
+  // A lane is to read about so much of its segment.
+  static constexpr uint64_t kBytesPerLane = 96;
+  // Segments of up to this size on average.
+  static constexpr uint64_t kSegmentBytesMax = 2048;
+  // A strip is about this long, and no shorter than as many segments as a warp has lanes.
+  static constexpr uint64_t kStripBytes = 32 * 1024;
 };
 
 // Whether sums are kept in pairs: of elements that are floats, or smaller, and of nothing else.
@@ -202,14 +229,17 @@ constexpr ReduceShape BlockShapeOf(uint32_t parts) {
   const uint32_t words = MomentWordCount<T>(parts);
   const bool one_part = (parts & (parts - 1)) == 0;
   const uint32_t by_registers = one_part ? 1024 : 512;
-  const uint32_t by_words = words == 0 ? by_registers
-                                       : ReduceTuning::kWordBytesMax / (words * 8) *
-                                             WordSharersOf<T>(parts) / ReduceTuning::kWarpThreads *
-                                             ReduceTuning::kWarpThreads;
+  const uint32_t by_words = words == 0
+                                ? by_registers
+                                : ThreadsOfWordColumns(ReduceTuning::kWordBytesMax / (words * 8),
+                                                       WordSharersOf<T>(parts));
   const uint32_t threads = by_words < by_registers ? by_words : by_registers;
-  // Windows keep a turn's elements in registers.
-  const uint32_t elements_max =
-      words > 0 && !one_part ? ReduceTuning::kWindowElementsMax : ReduceTuning::kGroupElementsMax;
+  // Several statistics of integers are summed vector by vector (reduce_integer_turns.cuh).
+  if (words == 0 && parts == kCorePartSet) return {threads, 1, 8};
+  // Windows keep a turn's elements in registers, those of 16 bits as they were loaded.
+  const uint32_t elements_max = words > 0 && !one_part && sizeof(T) > 2
+                                    ? ReduceTuning::kWindowElementsMax
+                                    : ReduceTuning::kGroupElementsMax;
   const uint32_t in_flight_max = elements_max * sizeof(T) / ReduceTuning::kVectorBytes;
   const uint32_t in_flight = one_part || words > 0 ? 8 : 4;
   return {threads, 1, in_flight < in_flight_max ? in_flight : in_flight_max};

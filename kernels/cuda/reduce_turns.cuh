@@ -80,11 +80,14 @@ struct LoadedTurns {
     for (uint32_t k = 0; k < kInFlight - 1; ++k) count += Has(at, k) ? 1 : 0;
     return count;
   }
+  __device__ void LoadFull(const uint4* at, uint4 (&raw)[kInFlight]) const {
+#pragma unroll
+    for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = at[uint64_t{k} * apart];
+  }
   // Loads what there is of a turn; the rest becomes `padding`.
   __device__ void Load(const uint4* at, const uint4& padding, uint4 (&raw)[kInFlight]) const {
     if (IsFull(at)) {
-#pragma unroll
-      for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = at[uint64_t{k} * apart];
+      LoadFull(at, raw);
     } else {
 #pragma unroll
       for (uint32_t k = 0; k < kInFlight; ++k) {
@@ -97,6 +100,44 @@ struct LoadedTurns {
     for (uint32_t k = 0; k < kInFlight; ++k) batches[k] = BatchOf<T>(raw[k]);
   }
 };
+
+// Takes a thread's turns, no more than `turns_max`, vector by vector; the next turn's vectors take
+// the place of those that have been taken. Of a taker are called Survey(raw), by all lanes of a
+// warp that draws, and for a turn whose vectors are all there, if TakesAll(raw, survey, turn), then
+// Take(vector) for each and EndTurn(turn); for other turns take_apart(raw, vector count, turn).
+template <class T, uint32_t kInFlight, class Taker, class TakeApart>
+__device__ inline void TakeTurns(const LoadedTurns<T, kInFlight>& loads, uint32_t turns_max,
+                                 Taker& taker, TakeApart take_apart) {
+  constexpr uint32_t kNoTurn = ~uint32_t{0};
+  uint4 raw[kInFlight];
+  uint32_t turn = loads.first_turn;
+  const uint4* at = loads.Of(turn);
+  if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
+#pragma unroll 1
+  for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
+    // Drawn before the turn's loads are waited for, and told to all lanes after.
+    const uint32_t drawn = taken < turns_max ? loads.Draw(turn) : kNoTurn;
+    const bool is_full = loads.IsFull(at);
+    const auto survey = taker.Survey(raw);
+    const uint32_t current = turn;
+    const uint4* const current_at = at;
+    turn = loads.DrawnTurn(drawn);
+    at = loads.Of(turn);
+    const bool loads_ahead = loads.IsDrawn() && loads.HasTurn(turn) && loads.IsFull(at);
+    if (is_full && taker.TakesAll(raw, survey, current)) {
+#pragma unroll
+      for (uint32_t k = 0; k < kInFlight; ++k) {
+        taker.Take(raw[k]);
+        if (loads_ahead) raw[k] = at[k * loads.kApartIfDrawn];
+      }
+      taker.EndTurn(current);
+      if (loads_ahead) continue;
+    } else {
+      take_apart(raw, loads.VectorsAt(current_at), current);
+    }
+    if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
+  }
+}
 
 // Turns in which neighbouring threads read neighbouring vectors, thread `rank` of `threads`.
 template <uint32_t kInFlight, class T>

@@ -10,6 +10,7 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_WINDOWS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_WINDOWS_CUH_
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -150,6 +151,12 @@ struct SquareSum {
     low += fma(x, x, high - sum);
     high = sum;
   }
+  // A sum of squares that is exact.
+  __device__ void AddSum(double squares) {
+    const double sum = high + squares;
+    low += squares + (high - sum);
+    high = sum;
+  }
 };
 
 // Squares of floats: with b 42 less than the exponent of what is past the largest square, the sum
@@ -159,6 +166,16 @@ struct SquareSum {
 __device__ inline double SquareAnchor(int biased_max) {
   const int b = 2 * biased_max - 252 - 42;
   return PowerOfTwo(52 + b);
+}
+
+// Whether a float64 holds the sum of the squares of `kCount` elements of a range exactly. Those
+// have kPrecision bits, so squares are multiples of 2^(2 * (smallest exponent - kPrecision + 1)).
+template <int kPrecision, uint32_t kCount>
+__device__ inline bool SquaresHaveExactSum(const MagnitudeRange& range) {
+  constexpr int kSpan = (53 - 2 * kPrecision - std::bit_width(kCount - 1)) / 2;
+  return static_cast<int>(range.largest >> 23) -
+             static_cast<int>((range.smallest_less_one + 1) >> 23) <=
+         kSpan;
 }
 
 }  // namespace gridfold::kernels::cuda

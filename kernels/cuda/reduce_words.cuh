@@ -110,6 +110,7 @@ __device__ inline int64_t IntegerOfDouble(int64_t bits, int unit, uint32_t& flag
 template <class T>
 struct SingleWords {
   static constexpr bool kIsInteger = false;
+  static constexpr int64_t kUntouched = static_cast<int64_t>(kUntouchedDouble);
   static constexpr uint32_t kCount = kSingleSumWords;
   static constexpr int kClassBits = std::is_same_v<T, float>      ? 4
                                     : std::is_same_v<T, Bfloat16> ? 5
@@ -137,7 +138,7 @@ struct SingleWords {
 
   __device__ static void Reset(WordColumn words) {
 #pragma unroll
-    for (uint32_t i = 0; i < kUsed; ++i) words[i] = static_cast<int64_t>(kUntouchedDouble);
+    for (uint32_t i = 0; i < kUsed; ++i) words[i] = kUntouched;
   }
 
   __device__ static void Add(WordColumn words, float x) { words.AddDouble(WordOf(x), x); }
@@ -171,6 +172,7 @@ struct SingleWords {
 // takes 24 at a time.
 struct SingleSquareWords {
   static constexpr bool kIsInteger = false;
+  static constexpr int64_t kUntouched = static_cast<int64_t>(kUntouchedDouble);
   static constexpr uint32_t kCount = kSingleSquareWords;
   static constexpr uint32_t kUsed = kCount;
   using Sum = ExactSum<float, 2>;
@@ -184,7 +186,7 @@ struct SingleSquareWords {
 
   __device__ static void Reset(WordColumn words) {
 #pragma unroll 5
-    for (uint32_t i = 0; i < kCount; ++i) words[i] = static_cast<int64_t>(kUntouchedDouble);
+    for (uint32_t i = 0; i < kCount; ++i) words[i] = kUntouched;
   }
 
   // Adds a square, or a sum of squares.
@@ -212,10 +214,15 @@ struct SingleSquareWords {
 template <int kPower, bool kAreShared>
 struct DoubleWords {
   static constexpr bool kIsInteger = true;
+  static constexpr int64_t kUntouched = 0;
   static constexpr uint32_t kCount = kPower == 1 ? kDoubleSumWords : kDoubleSquareWords;
   static constexpr uint32_t kUsed = kCount;
   using Sum = ExactSum<double, kPower>;
   static_assert(kCount == Sum::kDigits);
+
+  __device__ static int Unit(uint32_t i) {
+    return Sum::kLowestExponent + Sum::kDigitBits * static_cast<int>(i);
+  }
 
   __device__ static void Reset(WordColumn words) {
 #pragma unroll 4
@@ -241,6 +248,8 @@ struct DoubleWords {
     const DecomposedFloat d = Decompose(x);
     AddDigits<106>(words, Uint128{d.significand} * d.significand, 2 * d.position, false);
   }
+
+  __device__ static int64_t Integer(uint32_t, int64_t word, uint32_t&) { return word; }
 
   __device__ static void AddTo(Sum& sum, uint32_t i, Int128 integer) {
     sum.AddInteger(MagnitudeOfInteger(integer), Sum::kDigitBits * i, integer < 0);

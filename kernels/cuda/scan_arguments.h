@@ -8,7 +8,7 @@
 
 #include "kernels/element_type.h"
 #include "kernels/numerics/scan_tree.h"
-#include "kernels/scan.h"
+#include "kernels/scan_operation.h"
 
 namespace gridfold::kernels::cuda {
 

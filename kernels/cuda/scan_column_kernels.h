@@ -7,7 +7,7 @@
 #include "kernels/cuda/scan_arguments.h"
 #include "kernels/cuda/scan_column_shape.h"
 #include "kernels/element_type.h"
-#include "kernels/scan.h"
+#include "kernels/scan_operation.h"
 
 namespace gridfold::kernels::cuda {
 

@@ -17,6 +17,9 @@
 //
 // Bins that begin at 0 have a bound of their own, so that samples which are 0, of which there often
 // are many, are in the first bin for sure. See GuardFromZero.
+//
+// Where samples are either on an edge or far from it, those on edges, which may be many, are sure
+// as well. See IntegersFromEdges and ShortFloatsKeepClear.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_BIN_GUESS_H_
 #define GRIDFOLD_KERNELS_NUMERICS_BIN_GUESS_H_
 
@@ -25,6 +28,7 @@
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 
 #include "kernels/numerics/bin_layout.h"
@@ -42,6 +46,10 @@ struct BinGuesser {
   // A sample of this value may be guessed to be behind the last bin, which it is in: the upper
   // bound, if samples may be on it. Infinity where there is none.
   double closed_edge = std::numeric_limits<double>::infinity();
+  // And the nearest float, for samples that are floats; and the integer that it is, for those that
+  // are integers of 8 or 16 bits, which cannot be the default.
+  float closed_edge_float = std::numeric_limits<float>::infinity();
+  int32_t closed_edge_integer = std::numeric_limits<int32_t>::max();
   BinLayout bins;  // kEven, also for integer bins: the bounds are the first and last integer.
 };
 
@@ -49,6 +57,18 @@ struct BinGuess {
   uint32_t bin;       // Large where the sample is below the bins, or NaN.
   uint32_t fraction;  // In units of 2^-32 of the bin's width.
 };
+
+// What samples are known to be.
+enum class SampleKind : uint8_t {
+  kInteger,
+  kShortFloat,  // Of at most kShortFloatBits significant bits.
+  kAny,
+};
+inline constexpr int kShortFloatBits = 24;
+template <class T>
+inline constexpr SampleKind kSampleKindOf = IntegerElement<T>            ? SampleKind::kInteger
+                                            : sizeof(T) <= sizeof(float) ? SampleKind::kShortFloat
+                                                                         : SampleKind::kAny;
 
 inline constexpr uint32_t kGuessedBinsMax = (1 << 20) - 1;
 inline constexpr uint32_t kGuessShiftMax = 4;
@@ -131,8 +151,36 @@ inline std::optional<BinLayout> EvenLayoutOf(const BinLayout& layout) {
   return even;
 }
 
-// Where in a bin the edges are to come to lie so that samples which are integers are never near
-// one: half of the grid's width that both are on. Nothing where they are on none.
+// Whether a sample that is lower + i * (upper - lower) / n, as real numbers, reaches edge i:
+// whether the double that is the edge is no more than that. Requires that both bounds and the
+// sample's distance from the lower one are exact, the latter a double whose last bit is 0.
+//
+// i * step is that distance times 1 + e, of which n * step - (upper - lower) is e(upper - lower);
+// for e <= 2^-54 it is at most halfway from the distance to the next double, and rounded to the
+// distance or less.
+inline bool SamplesOnEdgesReachThem(const BinLayout& even) {
+  const double range = even.upper - even.lower;
+  return std::fma(static_cast<double>(even.bin_count), even.step, -range) <= range * 0x1p-54;
+}
+
+// Half of the least distance, in bin widths, of an integer from an edge that it is not on, of bins
+// between integers; or 0.
+inline double IntegersBetweenIntegers(const BinLayout& even) {
+  constexpr double kExactMax = 0x1p50;
+  const bool are_integers =
+      std::floor(even.lower) == even.lower && std::floor(even.upper) == even.upper;
+  if (!are_integers || std::fabs(even.lower) > kExactMax || std::fabs(even.upper) > kExactMax ||
+      !SamplesOnEdgesReachThem(even)) {
+    return 0;
+  }
+  // An integer is (x - lower) * n / range bins from the lower bound.
+  const auto range = static_cast<uint64_t>(even.upper - even.lower);
+  return 0.5 * static_cast<double>(std::gcd(range, even.bin_count)) / static_cast<double>(range);
+}
+
+// How far, in bin widths, guesses are to lie behind samples which are integers, so that these are
+// never near an edge: half of the grid's width that both are on, or of the least distance. Nothing
+// where that is too little.
 inline std::optional<double> IntegersFromEdges(const BinLayout& layout, const BinLayout& even,
                                                double error) {
   constexpr int kGridBitsMax = 16;
@@ -143,6 +191,8 @@ inline std::optional<double> IntegersFromEdges(const BinLayout& layout, const Bi
     if (distance > 2 * error) return distance;
     break;
   }
+  const double distance = IntegersBetweenIntegers(even);
+  if (distance > 2 * error) return distance;
   return std::nullopt;
 }
 
@@ -175,16 +225,47 @@ inline void SetOffset(BinGuesser& guesser, double distance) {
                    guesser.bins.lower * guesser.scale;
 }
 
+// The least that guesses can tell apart, in bin widths.
+inline double FractionUnit(const BinGuesser& guesser) {
+  return std::ldexp(0x1p-32, static_cast<int>(guesser.shift));
+}
+
 // For bins from 0 on and guesses that are rounded down. A scale that is a little too small, by more
 // than edges and samples are rounded by, makes all errors but the offset's, which is exact, those
 // of one side: whoever does not reach edge i has a guess below i + offset, and whoever does, one of
 // i at least, if the offset makes up for the last edge. So that offset is the guard; 0 has just it,
 // and what is negative less.
 inline void GuardFromZero(BinGuesser& guesser) {
-  const double fraction = std::ldexp(0x1p-32, static_cast<int>(guesser.shift));
+  const double fraction = FractionUnit(guesser);
   const double late = 0x1p-48 * static_cast<double>(guesser.bin_count);
   const double distance = (std::ceil(late / fraction) + 2) * fraction;
   guesser.scale *= 1 - 0x1p-50;
+  SetOffset(guesser, distance);
+  guesser.guard = static_cast<uint32_t>(distance * 0x1p32);
+}
+
+// Whether short floats are either on an edge of bins from 0 on, and in its bin, or so far from it
+// that guesses tell, though the scale be too large by 2^-49 of itself.
+//
+// Let the bins be n = odd * 2^z, and the upper bound u * 2^f, where u < 2^24 is odd. A sample
+// a * 2^e, a < 2^24, is t = a * odd * 2^k / u bins from 0, k = e + z - f. Its distance from an edge
+// is a multiple of 1 / u where k >= 0, and else of 2^k / u = t / (a * odd), which is more than
+// 2^-25 / odd from the middle of the first bin on.
+inline bool ShortFloatsKeepClear(const BinGuesser& guesser) {
+  const BinLayout& even = guesser.bins;
+  const double significand = std::ldexp(even.upper, kShortFloatBits - 1 - std::ilogb(even.upper));
+  if (std::floor(significand) != significand || !SamplesOnEdgesReachThem(even)) return false;
+  const uint64_t odd = even.bin_count >> std::countr_zero(even.bin_count);
+  const double distance = std::ldexp(1 / static_cast<double>(odd), -kShortFloatBits - 1);
+  return FractionUnit(guesser) + 0x1p-49 * static_cast<double>(even.bin_count) < distance;
+}
+
+// For bins from 0 on of which short floats keep clear. Guesses are rounded down from a little more
+// than the sample's place, so that whoever reaches edge i has one of i + offset at least, and what
+// is negative less than the offset.
+inline void GuardFromZeroOnly(BinGuesser& guesser) {
+  const double distance = FractionUnit(guesser);
+  guesser.scale *= 1 + 0x1p-50;
   SetOffset(guesser, distance);
   guesser.guard = static_cast<uint32_t>(distance * 0x1p32);
 }
@@ -203,11 +284,10 @@ inline void GuardBothSides(BinGuesser& guesser) {
 // itself, for which the twofold bound has room.
 enum class GuessRounding : uint8_t { kDown, kNearest };
 
-// For samples of an integer type or any. Nothing where guesses would be sure of too few samples:
-// tables, too many bins, or bins too far from 0 for their width. Guesses of a guesser with a shift,
-// which takes that many times more bins, are made by GuessCellBin. Requires shift <=
-// kGuessShiftMax.
-inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, bool integer_samples,
+// For samples of this kind. Nothing where guesses would be sure of too few samples: tables, too
+// many bins, or bins too far from 0 for their width. Guesses of a guesser with a shift, which takes
+// that many times more bins, are made by GuessCellBin. Requires shift <= kGuessShiftMax.
+inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, SampleKind samples,
                                                 GuessRounding rounding = GuessRounding::kDown,
                                                 uint32_t shift = 0) {
   using namespace bin_guess_internal;
@@ -226,9 +306,15 @@ inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, bool in
                      .bin_count = static_cast<uint32_t>(even->bin_count),
                      .shift = shift,
                      .bins = *even};
-  if (layout.kind == BinKind::kEven) guesser.closed_edge = layout.upper;
+  if (layout.kind == BinKind::kEven) {
+    guesser.closed_edge = layout.upper;
+    guesser.closed_edge_float = static_cast<float>(layout.upper);
+    const bool is_short_integer =
+        std::fabs(layout.upper) <= 0x1p16 && std::floor(layout.upper) == layout.upper;
+    if (is_short_integer) guesser.closed_edge_integer = static_cast<int32_t>(layout.upper);
+  }
   SetOffset(guesser, 0);
-  if (integer_samples) {
+  if (samples == SampleKind::kInteger) {
     const double error = GuessError(guesser);
     if (const std::optional<double> distance = IntegersFromEdges(layout, *even, error)) {
       SetOffset(guesser, *distance);
@@ -238,7 +324,10 @@ inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, bool in
   // Just below an edge, rounding to the nearest would reach it.
   const bool rounds_down = rounding == GuessRounding::kDown;
   if (rounds_down && IsExact(*even, scale, cell_bits)) return guesser;
-  if (rounds_down && even->lower == 0) {
+  const bool is_from_zero = rounds_down && even->lower == 0;
+  if (is_from_zero && samples == SampleKind::kShortFloat && ShortFloatsKeepClear(guesser)) {
+    GuardFromZeroOnly(guesser);
+  } else if (is_from_zero) {
     GuardFromZero(guesser);
   } else {
     GuardBothSides(guesser);
@@ -291,12 +380,17 @@ GRIDFOLD_HD inline int32_t BinNumber(const BinGuess& guess) {
 // it.
 template <class T>
 GRIDFOLD_HD inline bool IsSureOrOutside(const BinGuesser& guesser, const BinGuess& guess, T x) {
-  // float where that is exact: a device takes longer for double.
-  using Compared = std::conditional_t<std::same_as<T, float> || sizeof(T) < 4, float, double>;
-  const auto compared = static_cast<Compared>(x);
-  const auto edge = static_cast<Compared>(guesser.closed_edge);
-  // False for NaN.
-  return (guess.fraction >= guesser.guard) & bin_guess_internal::IsLessOrGreater(compared, edge);
+  // Not as doubles where that is exact: a device takes longer for them.
+  bool is_beside;  // False for NaN.
+  if constexpr (IntegerElement<T> && sizeof(T) < sizeof(int32_t)) {
+    is_beside = x != guesser.closed_edge_integer;
+  } else if constexpr (IntegerElement<T> || sizeof(T) > sizeof(float)) {
+    is_beside = bin_guess_internal::IsLessOrGreater(static_cast<double>(x), guesser.closed_edge);
+  } else {
+    is_beside =
+        bin_guess_internal::IsLessOrGreater(static_cast<float>(x), guesser.closed_edge_float);
+  }
+  return (guess.fraction >= guesser.guard) & is_beside;
 }
 
 // Whether the sample is outside as its number says although IsSureOrOutside may be in doubt: a

@@ -59,7 +59,7 @@ void ExpectLocated(const BinGuesser& guesser, const BinLayout& bins, T x, Tally&
 // All samples around every edge, and random ones; false where there is no guesser.
 template <class T>
 bool ExpectExact(const BinLayout& bins, Tally& tally, uint32_t shift = 0) {
-  const auto guesser = MakeBinGuesser(bins, IntegerElement<T>, GuessRounding::kDown, shift);
+  const auto guesser = MakeBinGuesser(bins, kSampleKindOf<T>, GuessRounding::kDown, shift);
   if (!guesser.has_value()) return false;
   // Around the edges of every bin, or of some of very many.
   const uint64_t stride = bins.bin_count / 5000 + 1;
@@ -126,7 +126,7 @@ TYPED_TEST(BinGuessTest, ZeroIsInTheFirstOfBinsFromZeroForSure) {
     for (const uint64_t n : {1, 3, 1000, 57'344, 98'304, 1'048'575}) {
       for (const double upper : {1.0, 0.3, 1e-6, 0x1p30, 12345.0}) {
         const BinGuesser guesser =
-            MakeBinGuesser(BinLayout::Even(0, upper, n), IntegerElement<TypeParam>,
+            MakeBinGuesser(BinLayout::Even(0, upper, n), kSampleKindOf<TypeParam>,
                            GuessRounding::kDown, shift)
                 .value();
         for (const double zero : {0.0, -0.0}) {
@@ -160,7 +160,7 @@ TYPED_TEST(BinGuessTest, SpecialSamples) {
     for (const auto& [lower, upper] : {std::pair(-1.0, 1.0), {0.0, 1.0}, {0.0, 0.3}, {-7.0, 0.0}}) {
       for (const uint64_t n : {1, 7, 256}) {
         const BinLayout bins = BinLayout::Even(lower, upper, n);
-        const BinGuesser guesser = MakeBinGuesser(bins, false).value();
+        const BinGuesser guesser = MakeBinGuesser(bins, SampleKind::kAny).value();
         Tally tally;
         for (const double x : {0.0, -0.0, std::nan(""), HUGE_VAL, -HUGE_VAL, 0x1p-1074, -0x1p-1074,
                                0x1p-149, -0x1p-149, 1e300, -1e300}) {
@@ -185,7 +185,7 @@ TYPED_TEST(IntegerBinGuessTest, OneBinForEachInteger) {
       const BinLayout bins = BinLayout::Integer(first, n);
       Tally tally;
       ASSERT_TRUE(ExpectExact<TypeParam>(bins, tally));
-      const BinGuesser guesser = MakeBinGuesser(bins, true).value();
+      const BinGuesser guesser = MakeBinGuesser(bins, SampleKind::kInteger).value();
       for (const TypeParam x : {Limits::min(), Limits::max(), TypeParam{0}, TypeParam{1}}) {
         ExpectLocated(guesser, bins, x, tally);
       }
@@ -203,7 +203,7 @@ TEST(GridBinGuessTest, EdgesOnAGridAreNeverNear) {
                                         {0.0, 255.0, 255},
                                         {-3.0, 12.0, 10}}) {
     const BinLayout bins = BinLayout::Even(lower, upper, n);
-    const BinGuesser guesser = MakeBinGuesser(bins, true).value();
+    const BinGuesser guesser = MakeBinGuesser(bins, SampleKind::kInteger).value();
     if (bins.step * 0x1p16 != std::floor(bins.step * 0x1p16)) continue;
     EXPECT_EQ(guesser.guard, 0) << n;
     std::mt19937_64 random(3);
@@ -225,7 +225,8 @@ TEST(FloatBinGuessTest, BinsAPowerOfTwoWideAreAlwaysSure) {
                                                {0.0, 1.0, 1 << 20, 1u},
                                                {0.0, 1.0, 1 << 22, 3u}}) {
     const BinLayout bins = BinLayout::Even(lower, upper, n);
-    const BinGuesser guesser = MakeBinGuesser(bins, false, GuessRounding::kDown, shift).value();
+    const BinGuesser guesser =
+        MakeBinGuesser(bins, SampleKind::kAny, GuessRounding::kDown, shift).value();
     EXPECT_EQ(guesser.guard, 0);
     for (uint64_t i = 0; i < bins.bin_count; ++i) {
       const float x = static_cast<float>(EvenEdge(bins, i));
@@ -235,12 +236,79 @@ TEST(FloatBinGuessTest, BinsAPowerOfTwoWideAreAlwaysSure) {
   }
 }
 
+// Samples beside every edge of a layout and, where `all` says so, that each of them is sure.
+template <class T>
+void ExpectExactAtEveryEdge(const BinLayout& bins, bool all, uint32_t shift = 0) {
+  const auto guesser = MakeBinGuesser(bins, kSampleKindOf<T>, GuessRounding::kDown, shift);
+  ASSERT_TRUE(guesser.has_value());
+  Tally tally;
+  for (uint64_t i = 0; i <= bins.bin_count; ++i) {
+    for (const T x : ValuesAround<T>(EvenEdge(bins, i))) {
+      ExpectLocated(*guesser, bins, x, tally);
+      if (testing::Test::HasFatalFailure()) return;
+      if (all && x >= bins.lower && x < bins.upper) {
+        ASSERT_TRUE(IsSure(*guesser, GuessCellBin(*guesser, x))) << x << ", edge " << i;
+      }
+    }
+  }
+}
+
+TEST(EdgeBinGuessTest, ShortFloatsOnEdgesAreSure) {
+  // One of 512 floats that are multiples of 2^-24 is on an edge of the first of these.
+  for (const auto& [upper, n, shift] : {std::tuple(1.0, 98'304, 0u),
+                                        {1.0, 57'344, 0u},
+                                        {1.0, 3 << 18, 0u},
+                                        {96.0, 49'152, 0u},
+                                        {0x1.8p-100, 65'536, 0u},
+                                        {1.0, 1'310'720, 1u},
+                                        {1.0, 3 << 20, 2u}}) {
+    SCOPED_TRACE(testing::Message() << n << " bins to " << upper);
+    ExpectExactAtEveryEdge<float>(BinLayout::Even(0, upper, n), true, shift);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(EdgeBinGuessTest, IntegersOnEdgesAreSure) {
+  for (const auto& [lower, upper, n] : {std::tuple(0.0, 0x1p30, 98'304),
+                                        {0.0, 0x1p30, 57'344},
+                                        {-1e6, 2e6, 4096},
+                                        {-7.0, 93.0, 300},
+                                        {0.0, 1e9, 100'000}}) {
+    SCOPED_TRACE(testing::Message() << n << " bins from " << lower << " to " << upper);
+    ExpectExactAtEveryEdge<int32_t>(BinLayout::Even(lower, upper, n), true);
+    ExpectExactAtEveryEdge<int64_t>(BinLayout::Even(lower, upper, n), true);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Layouts many of whose edges are samples, though rounding may put an edge behind its sample.
+TEST(EdgeBinGuessTest, EdgesThatAreRoundedUp) {
+  std::mt19937_64 random(11);
+  uint64_t rounded_up = 0;
+  for (int i = 0; i < 200; ++i) {
+    const uint64_t n = (2 * (random() % 200) + 1) << random() % 5;
+    const auto upper = static_cast<double>(n * (1 + random() % 1000) >> random() % 12);
+    if (upper == 0) continue;
+    for (const double scale : {1.0, 0x1p-13}) {
+      const BinLayout bins = BinLayout::Even(0, upper * scale, n);
+      for (uint64_t e = 0; e < n; ++e) {
+        const Real edge = static_cast<Real>(EvenEdge(bins, e));
+        if (edge * n > static_cast<Real>(bins.upper) * e) ++rounded_up;
+      }
+      ExpectExactAtEveryEdge<float>(bins, false);
+      ExpectExactAtEveryEdge<int32_t>(bins, false);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GT(rounded_up, 100);
+}
+
 TEST(FloatBinGuessTest, AlmostAllSamplesAreSure) {
   // What is not costs a kernel its speed. 57,344 bins of [0, 1), and bins far from 0.
   for (const auto& [lower, upper, n] :
        {std::tuple(0.0, 1.0, 57'344), {0.0, 0.7, 1000}, {1e6, 1.0001e6, 1000}}) {
     const BinLayout bins = BinLayout::Even(lower, upper, n);
-    const BinGuesser guesser = MakeBinGuesser(bins, false).value();
+    const BinGuesser guesser = MakeBinGuesser(bins, SampleKind::kAny).value();
     EXPECT_LT(guesser.guard, 0x1p32 / 10'000);
     Tally tally;
     std::mt19937_64 random(4);
@@ -256,7 +324,7 @@ TEST(FloatBinGuessTest, SamplesOutsideAreToldByTheirNumbers) {
   constexpr float kMax = std::numeric_limits<float>::max();
   for (const BinLayout& bins : {BinLayout::Even(0, 1, 256), BinLayout::Even(0, 1, 1000),
                                 BinLayout::Even(-3.3, 7.1, 57'344), BinLayout::Even(5, 6, 3)}) {
-    const auto guesser = MakeBinGuesser(bins, false);
+    const auto guesser = MakeBinGuesser(bins, SampleKind::kAny);
     ASSERT_TRUE(guesser.has_value());
     for (const double distance : {1e-3, 1.0, 1e3, 1e6, 1e12, 1e20, 1e38}) {
       EXPECT_EQ(LocatedByNumber(*guesser, static_cast<float>(bins.lower - distance)), kUnderflowBin)
@@ -273,12 +341,15 @@ TEST(FloatBinGuessTest, SamplesOutsideAreToldByTheirNumbers) {
 
 TEST(BinGuesserTest, RefusesWhatItWouldNotBeSureOf) {
   const double edges[] = {0, 1, 3};
-  EXPECT_FALSE(MakeBinGuesser(BinLayout::Table(edges, 2), false).has_value());
-  EXPECT_FALSE(MakeBinGuesser(BinLayout::Even(0, 1, kGuessedBinsMax + 1), false).has_value());
-  EXPECT_FALSE(MakeBinGuesser(BinLayout::Even(1, 1 + 0x1p-30, 4096), false).has_value());
-  EXPECT_FALSE(MakeBinGuesser(BinLayout::Even(0, 1e-290, 10), false).has_value());
-  EXPECT_FALSE(MakeBinGuesser(BinLayout::Integer(int64_t{1} << 60, 10), true).has_value());
-  EXPECT_FALSE(MakeBinGuesser(BinLayout::Integer(std::numeric_limits<int64_t>::min(), 10), true)
+  EXPECT_FALSE(MakeBinGuesser(BinLayout::Table(edges, 2), SampleKind::kAny).has_value());
+  EXPECT_FALSE(
+      MakeBinGuesser(BinLayout::Even(0, 1, kGuessedBinsMax + 1), SampleKind::kAny).has_value());
+  EXPECT_FALSE(MakeBinGuesser(BinLayout::Even(1, 1 + 0x1p-30, 4096), SampleKind::kAny).has_value());
+  EXPECT_FALSE(MakeBinGuesser(BinLayout::Even(0, 1e-290, 10), SampleKind::kAny).has_value());
+  EXPECT_FALSE(
+      MakeBinGuesser(BinLayout::Integer(int64_t{1} << 60, 10), SampleKind::kInteger).has_value());
+  EXPECT_FALSE(MakeBinGuesser(BinLayout::Integer(std::numeric_limits<int64_t>::min(), 10),
+                              SampleKind::kInteger)
                    .has_value());
 }
 

@@ -27,7 +27,7 @@
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/host_device.h"
 #include "kernels/numerics/wide_integer.h"
-#include "kernels/scan.h"
+#include "kernels/scan_operation.h"
 
 namespace gridfold::kernels {
 

@@ -55,7 +55,7 @@
 
 #include <cstdint>
 
-#include "kernels/scan.h"
+#include "kernels/scan_operation.h"
 
 namespace gridfold::kernels {
 
