@@ -37,11 +37,19 @@ enum class Shape {
   kNegativeZeros,
   kOneNan,
   kBothInfinities,
+  kWindow,         // Exponents that just fit a window, and some that do not.
+  kSomeSmall,      // Of every 300 elements one that fits no window of the others.
+  kSomeLarge,      // And one that is larger than all others by far.
+  kLargeSquares,   // Around the square root of the largest number.
+  kSmallSquares,   // Around that of the smallest.
+  kSameUpperBits,  // Extremes differ in their last bits.
 };
-constexpr Shape kShapes[] = {Shape::kUniform,       Shape::kSorted,    Shape::kSteps,
-                             Shape::kSpread,        Shape::kAnyBits,   Shape::kCancelling,
-                             Shape::kNearOverflow,  Shape::kSubnormal, Shape::kTies,
-                             Shape::kNegativeZeros, Shape::kOneNan,    Shape::kBothInfinities};
+constexpr Shape kShapes[] = {Shape::kUniform,       Shape::kSorted,       Shape::kSteps,
+                             Shape::kSpread,        Shape::kAnyBits,      Shape::kCancelling,
+                             Shape::kNearOverflow,  Shape::kSubnormal,    Shape::kTies,
+                             Shape::kNegativeZeros, Shape::kOneNan,       Shape::kBothInfinities,
+                             Shape::kWindow,        Shape::kSomeSmall,    Shape::kSomeLarge,
+                             Shape::kLargeSquares,  Shape::kSmallSquares, Shape::kSameUpperBits};
 
 struct Format {
   int exponent_min;  // Of the smallest subnormal number.
@@ -100,14 +108,34 @@ class Maker {
             i, std::ldexp(static_cast<long double>(random_() % 15) - 7, format_.exponent_min));
       case Shape::kTies: return array.Set(i, i == 0 ? 1 : (random_() % 2 == 0 ? unit : -unit));
       case Shape::kNegativeZeros: return array.Set(i, -0.0L);
+      case Shape::kWindow: return array.Set(i, Signed(static_cast<int>(random_() % 18) - 9));
+      case Shape::kSomeSmall:
+        return array.Set(i, Signed(random_() % 300 == 0 ? format_.exponent_min / 2 : 0));
+      case Shape::kSomeLarge:
+        return array.Set(i, Signed(random_() % 300 == 0 ? format_.exponent_max / 2 : -3));
+      case Shape::kLargeSquares:
+        return array.Set(i, Signed(format_.exponent_max / 2 - AnyOffset()));
+      case Shape::kSmallSquares:
+        return array.Set(i, Signed(format_.exponent_min / 2 + AnyOffset()));
+      case Shape::kSameUpperBits:
+        return array.Set(i, 1 + std::ldexp(static_cast<long double>(random_() % 512), -50));
       default: return array.Set(i, Uniform());
     }
   }
 
+  // With all bits that there are.
+  long double Signed(int exponent) {
+    return std::ldexp(random_() % 2 == 0 ? 1 + Uniform() : -1 - Uniform(), exponent);
+  }
   long double Uniform() { return static_cast<long double>(random_() >> 11) * 0x1p-53L; }
   int AnyExponent() {
     const int range = format_.exponent_max - 1 - format_.exponent_min;
     return format_.exponent_min + static_cast<int>(random_() % static_cast<uint64_t>(range));
+  }
+  // Below an eighth of the format's exponents.
+  int AnyOffset() {
+    const int range = (format_.exponent_max - format_.exponent_min) / 8;
+    return static_cast<int>(random_() % static_cast<uint64_t>(range));
   }
   int Level(int step) const {
     const int range = format_.exponent_max - 2 - format_.exponent_min;
@@ -165,6 +193,18 @@ TEST_P(ExactReductionTest, WholeArraysOfEveryShape) {
         }
       }
     }
+  }
+}
+
+// So many elements that threads take several loads each, and windows are full more than once.
+TEST_P(ExactReductionTest, LongArraysOfFloat64) {
+  for (const Shape shape : kShapes) {
+    SCOPED_TRACE(testing::Message() << "shape " << static_cast<int>(shape));
+    constexpr uint64_t kCount = 1'500'001;
+    TestArray array(ArrayDescription::Vector(ElementType::kFloat64, kCount));
+    Maker(ElementType::kFloat64, kCount).Fill(shape, array);
+    Check(array, SpecOf({Statistic::kSum, Statistic::kVariance, Statistic::kL2Norm,
+                         Statistic::kArgmin, Statistic::kArgmax, Statistic::kNonzeroCount}));
   }
 }
 

@@ -9,11 +9,10 @@
 
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_extreme_turns.cuh"
-#include "kernels/cuda/reduce_integer_turns.cuh"
 #include "kernels/cuda/reduce_moments.cuh"
 #include "kernels/cuda/reduce_registers.cuh"
-#include "kernels/cuda/reduce_surveys.cuh"
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/reduce_turn_takers.cuh"
 #include "kernels/cuda/reduce_turns.cuh"
 #include "kernels/numerics/reduction_state.h"
 
@@ -35,7 +34,7 @@ class Accumulator {
       kTakesMany && kParts == kExtremesPart && (sizeof(T) < 4 || FloatingElement<T>);
   static constexpr bool kSumsTurns = kTakesMany && IntegerElement<T> && kParts == kCorePartSet;
   static constexpr bool kSurveysTurns =
-      kTakesMany && kHasWords && std::is_same_v<S, float> && (kParts & kExtremesPart) != 0;
+      kTakesMany && kHasWords && (kParts & kSquaresPart) != 0 && (kParts & kExtremesPart) != 0;
 
   // `words` are the thread's own.
   __device__ Accumulator(WordColumn words, bool ignore_nan)
@@ -67,12 +66,15 @@ class Accumulator {
   template <uint32_t kInFlight>
   __device__ void AddTurns(const LoadedTurns<T, kInFlight>& loads) {
     [[maybe_unused]] ExtremeTurns<S> extremes;
+    const auto take_apart = [&](uint4(&raw)[kInFlight], uint32_t count, uint32_t turn) {
+      AddApart(loads, raw, count, turn);
+    };
     if constexpr (kSurveysTurns) {
-      FloatTurnTaker<kInFlight> taker{*this, loads, extremes};
-      TakeTurns(loads, kTurnsMax<kInFlight>, taker);
+      FloatTurnTaker<T, kParts, kInFlight> taker{moments_, registers_, extremes, loads.IsDrawn()};
+      TakeTurns(loads, kTurnsMax<kInFlight>, taker, take_apart);
     } else if constexpr (kSumsTurns) {
-      IntegerTurnTaker<kInFlight> taker{*this, loads, extremes};
-      TakeTurns(loads, kTurnsMax<kInFlight>, taker);
+      IntegerTurnTaker<T, kParts, kInFlight> taker{registers_, extremes};
+      TakeTurns(loads, kTurnsMax<kInFlight>, taker, take_apart);
     } else {
       AddEachTurn(loads, extremes);
     }
@@ -110,57 +112,6 @@ class Accumulator {
                                             ? WordAdditionsMax<T>() / (kInFlight * kVectorSize<T>)-1
                                             : ~uint32_t{0};
   static constexpr uint32_t kNoTurn = ~uint32_t{0};
-
-  // Where a window of floats and extremes are kept: one look at a turn tells whether it is
-  // ordinary.
-  template <uint32_t kInFlight>
-  struct FloatTurnTaker {
-    Accumulator& accumulator;
-    const LoadedTurns<T, kInFlight>& loads;
-    ExtremeTurns<S>& extremes;
-    bool adds_squares_by_vector = false;
-
-    __device__ FloatSurvey Survey(const uint4 (&raw)[kInFlight]) const { return SurveyOf<T>(raw); }
-    __device__ bool TakesAll(const FloatSurvey& survey, uint32_t turn) {
-      if (!accumulator.moments_.Takes(survey.range)) return false;
-      accumulator.registers_.template Part<kTallyPart>().nonzero +=
-          kInFlight * kVectorSize<T> - survey.zeros;
-      extremes.TakeFinite(survey.least, survey.greatest, turn);
-      adds_squares_by_vector = accumulator.moments_.AddsSquaresByVector(survey.range);
-      return true;
-    }
-    __device__ void Take(const uint4& vector) {
-      accumulator.moments_.AddTaken(BatchOf<T>(vector).values, adds_squares_by_vector);
-    }
-    __device__ void EndTurn(uint32_t) { accumulator.moments_.FlushIfFull(); }
-    __device__ void TakeApart(uint4 (&raw)[kInFlight], uint32_t count, uint32_t turn) {
-      accumulator.AddApart(loads, raw, count, turn);
-    }
-  };
-
-  // Several statistics of integers.
-  template <uint32_t kInFlight>
-  struct IntegerTurnTaker {
-    static_assert(kInFlight * (ReduceTuning::kVectorBytes / 4) <= IntegerTurn<T>::kWordsMax);
-    struct NoSurvey {};
-
-    Accumulator& accumulator;
-    const LoadedTurns<T, kInFlight>& loads;
-    ExtremeTurns<S>& extremes;
-    IntegerTurn<T> taken = {};
-
-    __device__ NoSurvey Survey(const uint4 (&)[kInFlight]) const { return {}; }
-    __device__ bool TakesAll(NoSurvey, uint32_t) const { return true; }
-    __device__ void Take(const uint4& vector) { taken.Add(vector); }
-    __device__ void EndTurn(uint32_t turn) {
-      taken.AddTo(accumulator.registers_);
-      extremes.TakeFinite(taken.least(), taken.greatest(), turn);
-      taken = {};
-    }
-    __device__ void TakeApart(uint4 (&raw)[kInFlight], uint32_t count, uint32_t turn) {
-      accumulator.AddApart(loads, raw, count, turn);
-    }
-  };
 
   // A turn that is not ordinary.
   template <uint32_t kInFlight>

@@ -215,6 +215,7 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
     ReduceBlocks(const __grid_constant__ ReductionParameters parameters,
                  const __grid_constant__ BlockWork work) {
   static_assert(kTotalIsAsPlanned<T, kParts>);
+  constexpr uint32_t kSharers = WordSharersOf<T>(kParts);
   __shared__ WarpStates<RegisterState<T, kParts>> warp_states;
   __shared__ BlockProgress progress;
   static_assert(sizeof(warp_states) + sizeof(progress) <=
@@ -225,7 +226,8 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
 
   while (NextItem(block, parameters, work, progress)) {
     const BlockItem& item = progress.item;
-    Accumulator<T, kParts, true> accumulator(WordsOf(block), parameters.rules.ignore_nan);
+    Accumulator<T, kParts, true> accumulator(WordsOf<kSharers>(block), parameters.rules.ignore_nan);
+    if constexpr (kSharers > 1) block.sync();  // The others have reset their words too.
     AddChunk(warp, parameters, progress, accumulator);
     RegisterState<T, kParts> registers = accumulator.Close();
     JoinBlock(block, warp, warp_states, registers);

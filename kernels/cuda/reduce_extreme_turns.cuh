@@ -10,9 +10,16 @@
 #include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {
+
+// Bits that are ordered as the numbers are, with -0.0 before 0.0.
+__device__ inline uint32_t OrderedBits(float x) {
+  const uint32_t bits = __float_as_uint(x);
+  return (bits >> 31) != 0 ? ~bits : bits | 0x8000'0000u;
+}
 
 // The turns that brought the extremes, and these; of zeros, either.
 template <class S>
@@ -33,6 +40,27 @@ struct ExtremeTurns {
     const bool is_less = static_cast<int>(min_turn == kNone) | static_cast<int>(least < min);
     const bool is_greater = static_cast<int>(max_turn == kNone) | static_cast<int>(greatest > max);
     Take(least, is_less, greatest, is_greater, turn);
+  }
+
+  // What says of a turn, by upper halves alone, whether it may have a new extreme: bounds that all
+  // lanes of a warp have in common, whose turns are one warp's and come in order.
+  struct Bounds {
+    uint32_t least;
+    uint32_t greatest;
+    __device__ bool MayTake(float lower, float upper) const {
+      return OrderedBits(lower) <= least || OrderedBits(upper) >= greatest;
+    }
+  };
+  // Called by all lanes where `is_shared`.
+  __device__ Bounds BoundsOf(bool is_shared) const requires(std::is_same_v<S, double>) {
+    constexpr uint32_t kAll = ~0u;
+    Bounds bounds = {min_turn == kNone ? ~uint32_t{0} : OrderedBits(SurveyedPart(min)),
+                     max_turn == kNone ? 0 : OrderedBits(SurveyedPart(max))};
+    if (is_shared) {
+      bounds.least = __reduce_min_sync(kAll, bounds.least);
+      bounds.greatest = __reduce_max_sync(kAll, bounds.greatest);
+    }
+    return bounds;
   }
 
   // Forgets turns of lanes whose extreme, or an equal one of an earlier turn, another lane has: the

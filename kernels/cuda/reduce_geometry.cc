@@ -21,6 +21,7 @@ using Tuning = ReduceTuning;
 struct KernelKind {
   uint64_t state_bytes;         // More than registers, where there are words.
   uint32_t words;               // Of a thread.
+  uint32_t block_sharers;       // Threads of blocks that share these.
   uint64_t drawn_elements_max;  // Of a thread, on average.
   bool sums_in_pairs;
   ReduceShape shape;        // Of tiles and columns.
@@ -34,6 +35,7 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
       constexpr uint32_t kParts = decltype(set)::value;
       return KernelKind{sizeof(ReductionState<T, kParts>),
                         MomentWordCount<T>(kParts),
+                        WordSharersOf<T>(kParts),
                         DrawnAdditionsMax<T>(),
                         SumsInPairs<T>(kParts),
                         ReduceShapeOf<T>(kParts),
@@ -43,14 +45,13 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
 }
 
 // Threads of a block: fewer where the device has little shared memory.
-uint32_t FittingThreads(const KernelKind& kind, uint32_t threads_max, uint64_t other_bytes,
-                        const DeviceProperties& properties) {
+uint32_t FittingThreads(const KernelKind& kind, uint32_t threads_max, uint32_t sharers,
+                        uint64_t other_bytes, const DeviceProperties& properties) {
   if (kind.words == 0) return threads_max;
   const uint64_t available =
       static_cast<uint64_t>(properties.shared_bytes_per_block_max) - other_bytes;
-  const uint32_t fitting = RoundDown(
-      static_cast<uint32_t>(available / (kind.words * sizeof(int64_t))), Tuning::kWarpThreads);
-  return std::min(fitting, threads_max);
+  const uint32_t columns = static_cast<uint32_t>(available / (kind.words * sizeof(int64_t)));
+  return std::min(ThreadsOfWordColumns(columns, sharers), threads_max);
 }
 
 // Threads for chunks of this size: as many as one turn of loads occupies.
@@ -70,10 +71,13 @@ struct Request {
   uint64_t resident_blocks;
   uint32_t block_threads;
   uint32_t words;                // Of a thread.
+  uint32_t word_sharers;         // Threads that share these.
   uint64_t thread_elements_max;  // On average.
 
   bool has_words() const { return words > 0; }
-  uint32_t WordBytes(uint32_t threads) const { return threads * words * sizeof(int64_t); }
+  uint32_t WordBytes(uint32_t threads) const {
+    return WordColumnsOf(threads, word_sharers) * words * sizeof(int64_t);
+  }
 
   uint64_t BlockElementsMax() const {
     return has_words() ? thread_elements_max * block_threads : ~uint64_t{0};
@@ -111,14 +115,17 @@ constexpr uint64_t kBlockAdditionsMax = uint64_t{1} << 31;
 // since one of them reads while another joins.
 Request BlockRequest(const Request& request, const KernelKind& kind, bool is_single_group,
                      const DeviceProperties& properties) {
-  const uint32_t threads = FittingThreads(kind, kind.block_shape.threads,
+  const uint32_t threads = FittingThreads(kind, kind.block_shape.threads, kind.block_sharers,
                                           Tuning::kOtherSharedBytesOfBlocksMax, properties);
-  const uint32_t resident = is_single_group ? 1 : Tuning::kResidentBlocksMax;
+  const uint32_t threads_least = Tuning::kWarpThreads * kind.block_sharers;
+  const uint32_t resident =
+      is_single_group ? 1 : std::clamp(threads / threads_least, 1u, Tuning::kResidentBlocksMax);
   Request blocks = request;
+  blocks.word_sharers = kind.block_sharers;
   blocks.resident_blocks =
       uint64_t{resident} * static_cast<uint64_t>(properties.multiprocessor_count);
   blocks.block_threads =
-      std::max(Tuning::kWarpThreads, RoundDown(threads / resident, Tuning::kWarpThreads));
+      std::max(Tuning::kWarpThreads, RoundDown(threads / resident, threads_least));
   if (kind.words > 0) {
     blocks.thread_elements_max =
         std::min(kind.drawn_elements_max, kBlockAdditionsMax / blocks.block_threads);
@@ -227,6 +234,7 @@ Request RequestOf(const ReductionPlan& plan, const KernelKind& kind, uint32_t th
       uint64_t{kind.shape.resident_blocks} * static_cast<uint64_t>(properties.multiprocessor_count),
       threads,
       kind.words,
+      1,
       kind.words > 0 ? Tuning::kAdditionsMax : ~uint64_t{0}};
 }
 
@@ -240,7 +248,7 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
                              const DeviceProperties& properties) {
   const bool by_columns = plan.grouping.kind == GroupingKind::kAxis0;
   const uint32_t threads =
-      FittingThreads(kind, kind.shape.threads, Tuning::kOtherSharedBytesMax, properties);
+      FittingThreads(kind, kind.shape.threads, 1, Tuning::kOtherSharedBytesMax, properties);
   ReductionGeometry geometry;
   // Columns are laid out by powers of two.
   geometry.block_threads =

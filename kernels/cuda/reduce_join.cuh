@@ -11,11 +11,14 @@
 
 namespace gridfold::kernels::cuda {
 
-// Words of all threads of a block, in its dynamic shared memory: word i of thread t at i * threads
-// + t.
+// Words of all threads of a block, in its dynamic shared memory: word i of thread t at i * columns
+// + t % columns, where kSharers threads share a column. Columns are a warp's, or several.
+template <uint32_t kSharers = 1>
 __device__ inline WordColumn WordsOf(const cg::thread_block& block) {
   extern __shared__ int64_t block_words[];
-  return {block_words + block.thread_rank(), static_cast<uint32_t>(block.size())};
+  if constexpr (kSharers == 1) return {block_words + block.thread_rank(), block.size()};
+  const uint32_t columns = WordColumnsOf(block.size(), kSharers);
+  return {block_words + block.thread_rank() % columns, columns};
 }
 
 // What is joined of them, row after row, in place of the first.
@@ -172,7 +175,8 @@ __device__ inline void MergeRegisters(const cg::thread_block& block,
 
 // Joins the words of a warp's lanes and makes integers of them. Row 32 * k + r of a moment then
 // stands in its word k, of lane r: behind all rows that are still to be read. Called by all lanes;
-// no other warp's words are touched, so that the warps that are done first do so while others read.
+// no other columns are touched, so that the warps that are done first do so while others read,
+// unless these have the same columns.
 template <class T, uint32_t kParts>
 __device__ inline void JoinWordsOfWarp(const Warp& warp, const WordColumn& words,
                                        RegisterState<T, kParts>& registers) {
@@ -208,19 +212,19 @@ __device__ inline void JoinWordsOfWarp(const Warp& warp, const WordColumn& words
   });
 }
 
-// Joins what JoinWordsOfWarp left, for the block. Called by the first warp, after a barrier.
+// Joins what JoinWordsOfWarp left in all columns. Called by the first warp, after a barrier.
 template <class T, uint32_t kParts>
 __device__ inline void JoinWarps(const cg::thread_block& block, const Warp& warp) {
   constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
-  const WordColumn words = WordsOf(block);
+  const WordColumn words = WordsOf<WordSharersOf<T>(kParts)>(block);
   int64_t* const joined = JoinedWordsOf(block);
   MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
     constexpr uint32_t kWordsOfLane = (decltype(kind)::kUsed + kLanes - 1) / kLanes;
     int64_t sums[kWordsOfLane] = {};
 #pragma unroll 4
-    for (uint32_t w = 0; w < warp.meta_group_size(); ++w) {
+    for (uint32_t w = 0; w < words.stride; w += kLanes) {
 #pragma unroll
-      for (uint32_t k = 0; k < kWordsOfLane; ++k) sums[k] += (&words[first + k])[w * kLanes];
+      for (uint32_t k = 0; k < kWordsOfLane; ++k) sums[k] += (&words[first + k])[w];
     }
     warp.sync();  // What is joined takes the place of what was read.
 #pragma unroll
@@ -240,7 +244,12 @@ __device__ inline void JoinBlock(const cg::thread_block& block, const Warp& warp
                                  WarpStates<RegisterState<T, kParts>>& warp_states,
                                  RegisterState<T, kParts>& registers) {
   constexpr bool kHasWords = RegisterState<T, kParts>::kHasWords;
-  if constexpr (kHasWords) JoinWordsOfWarp<T, kParts>(warp, WordsOf(block), registers);
+  if constexpr (kHasWords) {
+    constexpr uint32_t kSharers = WordSharersOf<T>(kParts);
+    if constexpr (kSharers > 1) block.sync();  // The others are done with what is read.
+    const WordColumn words = WordsOf<kSharers>(block);
+    if (block.thread_rank() < words.stride) JoinWordsOfWarp<T, kParts>(warp, words, registers);
+  }
   MergeRegisters(block, warp_states, registers);  // Which has a barrier.
   if constexpr (kHasWords) {
     if (warp.meta_group_rank() == 0) JoinWarps<T, kParts>(block, warp);

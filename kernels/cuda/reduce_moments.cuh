@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/cuda/reduce_double_window.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/cuda/reduce_words.cuh"
@@ -48,8 +49,11 @@ struct MomentWords {
   static constexpr bool kHasWindow = kIsDouble || (kParts & kMomentParts) != kSumPart;
 
   using SingleType = std::conditional_t<kHasWindow, float, T>;
-  using SumWords = std::conditional_t<kIsDouble, DoubleWords<1>, SingleWords<SingleType>>;
-  using SquareWords = std::conditional_t<kIsDouble, DoubleWords<2>, SingleSquareWords>;
+  static constexpr bool kAreShared = WordSharersOf<T>(kParts) > 1;
+  using SumWords =
+      std::conditional_t<kIsDouble, DoubleWords<1, kAreShared>, SingleWords<SingleType>>;
+  using SquareWords = std::conditional_t<kIsDouble, DoubleWords<2, kAreShared>, SingleSquareWords>;
+  static_assert(!kAreShared || (SumWords::kIsInteger && SquareWords::kIsInteger));
 
   static constexpr uint32_t kSumFirst = 0;
   static constexpr uint32_t kSquaresFirst = kHasSum ? SumWords::kCount : 0;
@@ -99,27 +103,36 @@ class MomentAccumulator {
       for (uint32_t b = 0; b < kCount; ++b) AddToWords(values[b]);
       return {};
     } else {
-      NoteSigns(values);
-      MagnitudeRange range;
-      bool has_zero = true;
-      if constexpr (Words::kIsDouble) {
-        ForEachValue(values, [&](S x) { range.Add(MagnitudeBits(x)); });
-      } else {
-        range = RangeOfFloats(values, has_zero);
-      }
-      if (!window_.bounds.Takes(range) && !MoveWindow(range)) {
-        ForEachValue(values, [&](S x) { AddOutside(x); });
+      bool has_zero = false;
+      const MagnitudeRange range = RangeOfElements(values, has_zero);
+      NoteSigns(values, has_zero);
+      if (!Takes(range) && !MoveWindow(range, 1)) {
+        ForEachValue(values, [&](S x) { AddWhereItBelongs(x); });
+        if constexpr (kAddsPartly) CountAdditions(kCount * kSize);
         return {};
       }
       ForEachValue(values, [&](S x) { AddToWindow(x); });
-      window_.additions += kCount * kSize;
-      FlushIfFull();
+      CountAdditions(kCount * kSize);
       return {.are_finite = true, .are_not_zero = !has_zero};
     }
   }
 
-  // Whether the window takes elements of a range. Floats.
-  __device__ bool Takes(const MagnitudeRange& range) const { return window_.bounds.Takes(range); }
+  // Whether the window takes elements of a range.
+  __device__ bool Takes(const MagnitudeRange& range) const {
+    if constexpr (Words::kIsDouble) {
+      return window_.sums.bounds().Takes(range);
+    } else {
+      return window_.bounds.Takes(range);
+    }
+  }
+  // The same, after the window has moved if that helps. Of a turn.
+  __device__ bool TakesMoved(const MagnitudeRange& range) {
+    if (Takes(range)) {
+      if constexpr (kAddsPartly) window_.misses = 0;
+      return true;
+    }
+    return MoveWindow(range, kMissesMax / 2);
+  }
   // Whether the squares of a vector of elements of a range may be added before the window's are.
   __device__ static bool AddsSquaresByVector(const MagnitudeRange& range) {
     if constexpr (HalfElement<T>) {
@@ -128,27 +141,23 @@ class MomentAccumulator {
       return false;
     }
   }
-  // Adds a vector of elements that the window takes. What follows such calls is FlushIfFull, before
+  // Adds a vector of elements that the window takes. What follows such calls is FinishTaken, before
   // there are more than kGroupElementsMax of them.
   __device__ void AddTaken(const S (&values)[kVectorElements], bool adds_squares_by_vector) {
+    if constexpr (Words::kIsDouble) {
 #pragma unroll
-    for (const S x : values) AddToWindowButSquares(x);
-    if constexpr (Words::kHasSquares) {
-      if (adds_squares_by_vector) {
-        double squares = 0;
+      for (const double x : values) window_.sums.Add(x);
+    } else {
 #pragma unroll
-        for (const double x : values) squares = fma(x, x, squares);
-        window_.squares.AddSum(squares);
-      } else {
-#pragma unroll
-        for (const double x : values) window_.squares.Add(x);
-      }
+      for (const double x : values) AddToWindowButSquare(x);
+      if constexpr (Words::kHasSquares) AddSquaresTaken(values, adds_squares_by_vector);
     }
-    NoteUnsigned();
-    window_.additions += kVectorElements;
   }
-  __device__ void FlushIfFull() {
-    if (window_.additions > kWindowAdditions - ReduceTuning::kGroupElementsMax) Flush();
+  // `count` elements were added, which may all be negative zeros. Words of floats see that.
+  __device__ void FinishTaken(uint32_t count, bool are_negative_zeros) {
+    NoteUnsigned();
+    if (Words::kIsDouble && !are_negative_zeros) flags_.sum |= kSawOtherThanNegativeZero;
+    CountAdditions(count);
   }
 
   // Takes a load of elements of any kind. Words alone.
@@ -191,16 +200,28 @@ class MomentAccumulator {
   }
 
  private:
-  struct Window {
+  // Squares need narrow windows, which few elements of wide data may lie in.
+  static constexpr bool kAddsPartly = Words::kIsDouble && Words::kHasSquares;
+  // Such a window follows after so many misses: batches of elements that are far smaller than those
+  // that it was made for, of which there are some among ordinary data.
+  static constexpr uint32_t kMissesMax = 16;
+  static constexpr uint32_t kFarSmaller = 5;  // Binades.
+
+  struct FloatWindow {
     WindowBounds<S> bounds;
-    double anchor = 0;         // Of sums and magnitudes of float64.
-    double square_anchor = 0;  // Of squares of floats.
-    SplitSum sum{-0.0, 0};     // Floats: the upper half only, which starts as addition's identity.
+    double square_anchor = 0;
+    double sum = -0.0;  // Addition's identity.
     SquareSum squares;
-    SplitSum magnitudes;
+    double magnitudes = 0;
     uint32_t additions = 0;
   };
+  struct DoubleSums {
+    DoubleWindow<kParts> sums;
+    uint32_t additions = 0;
+    uint32_t misses = 0;  // kAddsPartly.
+  };
   struct NoWindow {};
+  using Window = std::conditional_t<Words::kIsDouble, DoubleSums, FloatWindow>;
 
   template <uint32_t kCount, uint32_t kSize, class F>
   __device__ static void ForEachValue(const S (&values)[kCount][kSize], F f) {
@@ -222,86 +243,134 @@ class MomentAccumulator {
 
   // Flags that neither windows nor integer words can tell afterwards.
   template <uint32_t kCount, uint32_t kSize>
-  __device__ void NoteSigns(const S (&values)[kCount][kSize]) {
+  __device__ void NoteSigns(const S (&values)[kCount][kSize], bool has_zero) {
     NoteUnsigned();
     if constexpr (Words::kIsDouble && Words::kHasSum) {
-      uint32_t other = 0;
-      ForEachValue(values, [&](S x) {
-        other |= (static_cast<uint32_t>(__double2hiint(x)) ^ 0x8000'0000u) |
-                 static_cast<uint32_t>(__double2loint(x));
-      });
+      uint32_t other = has_zero ? 0 : 1;
+      if (has_zero) ForEachValue(values, [&](S x) { other |= BitsOtherThanOfNegativeZero(x); });
       flags_.sum |= other != 0 ? kSawOtherThanNegativeZero : 0;
     }
   }
 
-  __device__ bool MoveWindow(const MagnitudeRange& range) {
-    WindowBounds<S> moved;
-    int biased_max = 0;
-    if (!moved.MoveTo(range, biased_max)) return false;
-    Flush();
-    window_.bounds = moved;
+  // Moves the window to where it takes a range that it does not; returns whether it did.
+  __device__ bool MoveWindow(const MagnitudeRange& range, [[maybe_unused]] uint32_t misses) {
     if constexpr (Words::kIsDouble) {
-      window_.anchor = DoubleAnchor(biased_max);
+      typename DoubleWindow<kParts>::Bounds moved = window_.sums.bounds();
+      if constexpr (kAddsPartly) {
+        if (range.largest < moved.limit) {
+          if (range.largest + (kFarSmaller << moved.kFieldShift) >= moved.limit) return false;
+          window_.misses += misses;
+          if (window_.misses < kMissesMax) return false;
+        }
+        window_.misses = 0;
+        if (!moved.MoveAbove(range.largest)) return false;
+      } else {
+        int biased_max = 0;
+        if (!moved.MoveTo(range, biased_max)) return false;
+      }
+      Flush();
+      window_.sums.Clear(moved);
+      return moved.Takes(range);
     } else {
+      WindowBounds<S> moved;
+      int biased_max = 0;
+      if (!moved.MoveTo(range, biased_max)) return false;
+      Flush();
+      window_.bounds = moved;
       window_.square_anchor = SquareAnchor(biased_max);
       window_.squares.high = window_.square_anchor;
+      return true;
     }
-    return true;
   }
 
   __device__ void AddToWindow(S x) {
-    AddToWindowButSquares(x);
-    if constexpr (Words::kHasSquares) {
-      if constexpr (Words::kIsDouble) {
-        DoubleWords<2>::AddSquare(words_.From(Words::kSquaresFirst), x);
-      } else {
-        window_.squares.Add(x);
-      }
+    if constexpr (Words::kIsDouble) {
+      window_.sums.Add(x);
+    } else {
+      AddToWindowButSquare(x);
+      if constexpr (Words::kHasSquares) window_.squares.Add(x);
     }
   }
-  __device__ void AddToWindowButSquares(S x) {
-    if constexpr (Words::kIsDouble) {
-      if constexpr (Words::kHasSum) window_.sum.Add(x, window_.anchor);
-      if constexpr (Words::kHasMagnitudes) window_.magnitudes.Add(fabs(x), window_.anchor);
+  __device__ void AddToWindowButSquare(double x) requires(!Words::kIsDouble) {
+    if constexpr (Words::kHasSum) window_.sum += x;
+    if constexpr (Words::kHasMagnitudes) window_.magnitudes += fabs(x);
+  }
+  __device__ void AddSquaresTaken(const S (&values)[kVectorElements], bool by_vector) {
+    if (by_vector) {
+      double squares = 0;
+#pragma unroll
+      for (const double x : values) squares = fma(x, x, squares);
+      window_.squares.AddSum(squares);
     } else {
-      const double value = x;
-      if constexpr (Words::kHasSum) window_.sum.high += value;
-      if constexpr (Words::kHasMagnitudes) window_.magnitudes.high += fabs(value);
+#pragma unroll
+      for (const double x : values) window_.squares.Add(x);
     }
+  }
+
+  __device__ void CountAdditions(uint32_t count) {
+    window_.additions += count;
+    if (window_.additions > kWindowAdditions - ReduceTuning::kGroupElementsMax) Flush();
   }
 
   // Brings the window's sums into the words.
   __device__ void Flush() {
-    using SumWords = typename Words::SumWords;
-    using SquareWords = typename Words::SquareWords;
-    if constexpr (Words::kHasSum) {
-      const WordColumn words = words_.From(Words::kSumFirst);
-      SumWords::AddDouble(words, window_.sum.high);
-      if constexpr (Words::kIsDouble) SumWords::AddDouble(words, window_.sum.low);
-      window_.sum = {-0.0, 0};
-    }
-    if constexpr (Words::kHasMagnitudes) {
-      const WordColumn words = words_.From(Words::kMagnitudesFirst);
-      SumWords::AddDouble(words, window_.magnitudes.high);
-      if constexpr (Words::kIsDouble) SumWords::AddDouble(words, window_.magnitudes.low);
-      window_.magnitudes = {};
-    }
-    if constexpr (Words::kHasSquares && !Words::kIsDouble) {
-      const WordColumn words = words_.From(Words::kSquaresFirst);
-      // A word that is added to counts as touched.
-      const double high = window_.squares.high - window_.square_anchor;
-      if (high != 0) SquareWords::AddDouble(words, high);
-      if (window_.squares.low != 0) SquareWords::AddDouble(words, window_.squares.low);
+    AddWindow(words_, window_);
+    if constexpr (Words::kIsDouble) {
+      window_.sums.Clear(window_.sums.bounds());
+    } else {
+      window_.sum = -0.0;
+      window_.magnitudes = 0;
       window_.squares = {window_.square_anchor, 0};
     }
     window_.additions = 0;
+  }
+
+  // Not inlined: it is long, and called from several places.
+  __device__ __noinline__ static void AddWindow(WordColumn words,
+                                                DoubleSums window) requires(Words::kIsDouble) {
+    window.sums.ForEachAddend([&](auto part, double addend) {
+      if constexpr (part() == kSumPart) {
+        Words::SumWords::AddDouble(words.From(Words::kSumFirst), addend);
+      } else if constexpr (part() == kMagnitudesPart) {
+        Words::SumWords::AddDouble(words.From(Words::kMagnitudesFirst), addend);
+      } else {
+        Words::SquareWords::AddDouble(words.From(Words::kSquaresFirst), addend);
+      }
+    });
+  }
+
+  __device__ __noinline__ static void AddWindow(WordColumn words,
+                                                FloatWindow window) requires(!Words::kIsDouble) {
+    using SumWords = typename Words::SumWords;
+    using SquareWords = typename Words::SquareWords;
+    if constexpr (Words::kHasSum) {
+      SumWords::AddDouble(words.From(Words::kSumFirst), window.sum);
+    }
+    if constexpr (Words::kHasMagnitudes) {
+      SumWords::AddDouble(words.From(Words::kMagnitudesFirst), window.magnitudes);
+    }
+    if constexpr (Words::kHasSquares) {
+      const WordColumn squares = words.From(Words::kSquaresFirst);
+      // A word that is added to counts as touched.
+      const double high = window.squares.high - window.square_anchor;
+      if (high != 0) SquareWords::AddDouble(squares, high);
+      if (window.squares.low != 0) SquareWords::AddDouble(squares, window.squares.low);
+    }
+  }
+
+  // An element of a batch that the window does not take as a whole.
+  __device__ void AddWhereItBelongs(S x) {
+    if constexpr (kAddsPartly) {
+      if (window_.sums.bounds().Takes(MagnitudeBits(x))) return AddToWindow(x);
+    }
+    AddOutside(x);
   }
 
   // An element outside the window.
   __device__ void AddOutside(S x) {
     if constexpr (Words::kIsDouble && (kParts & kMomentParts) == kSumPart) {
       if (IsFinite(x)) {
-        DoubleWords<1>::AddElement(words_, x);
+        Words::SumWords::AddElement(words_, x);
       } else {
         flags_.sum |= ExactSumFlagsOf(x);
       }
@@ -320,9 +389,9 @@ class MomentAccumulator {
       if (!IsFinite(x)) {
         return {ExactSumFlagsOf(x), ExactSumFlagsOf(x * x), ExactSumFlagsOf(magnitude)};
       }
-      if constexpr (Words::kHasSum) DoubleWords<1>::AddDouble(sums, x);
-      if constexpr (Words::kHasMagnitudes) DoubleWords<1>::AddDouble(magnitudes, magnitude);
-      if constexpr (Words::kHasSquares) DoubleWords<2>::AddSquare(squares, x);
+      if constexpr (Words::kHasSum) Words::SumWords::AddDouble(sums, x);
+      if constexpr (Words::kHasMagnitudes) Words::SumWords::AddDouble(magnitudes, magnitude);
+      if constexpr (Words::kHasSquares) Words::SquareWords::AddSquare(squares, x);
     } else {
       const double value = x;
       if constexpr (Words::kHasSum) Words::SumWords::Add(sums, x);

@@ -1,10 +1,11 @@
-// What is known of a turn's floats before they are added.
+// What is known of a turn's floating-point elements before they are added.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_SURVEYS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_SURVEYS_CUH_
 
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_extreme_turns.cuh"
@@ -12,41 +13,48 @@
 
 namespace gridfold::kernels::cuda {
 
-struct FloatSurvey {
+// Of float64, surveyed parts are looked at.
+struct TurnSurvey {
   float least;  // Of zeros, either; a NaN where there is one, as `greatest`.
   float greatest;
   MagnitudeRange range;
   uint32_t zeros;
+  bool are_negative_zeros;  // All. float64 only.
 };
 
 // The turn's range and zeros where there are zeros.
 template <class T, uint32_t kCount>
-__device__ inline void AddZeros(const uint4 (&raw)[kCount], FloatSurvey& survey) {
+__device__ inline void AddZeros(const uint4 (&raw)[kCount], TurnSurvey& survey) {
+  using S = ComputeType<T>;
   survey.range = {};
+  uint32_t other = 0;
 #pragma unroll
   for (uint32_t k = 0; k < kCount; ++k) {
     const auto batch = BatchOf<T>(raw[k]);
 #pragma unroll
-    for (const float x : batch.values) {
+    for (const S x : batch.values) {
       survey.range.Add(MagnitudeBits(x));
       survey.zeros += x == 0 ? 1 : 0;
+      if constexpr (std::is_same_v<S, double>) other |= BitsOtherThanOfNegativeZero(x);
     }
   }
+  survey.are_negative_zeros = other == 0;
 }
 
 // `smallest` is of the magnitudes.
 template <class T, uint32_t kCount>
-__device__ inline FloatSurvey SurveyFrom(float least, float greatest, float smallest,
-                                         const uint4 (&raw)[kCount]) {
+__device__ inline TurnSurvey SurveyFrom(float least, float greatest, float smallest,
+                                        const uint4 (&raw)[kCount]) {
   const float largest = ExtremeOrNan<true>(-least, greatest);
-  FloatSurvey survey{least, greatest, {__float_as_uint(largest), __float_as_uint(smallest) - 1}, 0};
+  TurnSurvey survey{
+      least, greatest, {__float_as_uint(largest), __float_as_uint(smallest) - 1}, 0, false};
   if (smallest == 0) AddZeros<T>(raw, survey);
   return survey;
 }
 
 // Elements that are not 0 cost three instructions each.
 template <class T, uint32_t kCount>
-__device__ inline FloatSurvey SurveyOf(const uint4 (&raw)[kCount]) requires(!HalfElement<T>) {
+__device__ inline TurnSurvey SurveyOf(const uint4 (&raw)[kCount]) requires(!HalfElement<T>) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   float least = kInfinity;
   float greatest = -kInfinity;
@@ -55,7 +63,8 @@ __device__ inline FloatSurvey SurveyOf(const uint4 (&raw)[kCount]) requires(!Hal
   for (uint32_t k = 0; k < kCount; ++k) {
     const auto batch = BatchOf<T>(raw[k]);
 #pragma unroll
-    for (const float x : batch.values) {
+    for (const auto element : batch.values) {
+      const float x = SurveyedPart(element);
       least = ExtremeOrNan<false>(least, x);
       greatest = ExtremeOrNan<true>(greatest, x);
       smallest = fminf(smallest, fabsf(x));
@@ -66,7 +75,7 @@ __device__ inline FloatSurvey SurveyOf(const uint4 (&raw)[kCount]) requires(!Hal
 
 // The same of two elements at a time. Magnitudes are in the order of their bits.
 template <HalfElement T, uint32_t kCount>
-__device__ inline FloatSurvey SurveyOf(const uint4 (&raw)[kCount]) {
+__device__ inline TurnSurvey SurveyOf(const uint4 (&raw)[kCount]) {
   constexpr uint32_t kMagnitudes = 0x7FFF'7FFFu;
   uint32_t least = raw[0].x;
   uint32_t greatest = raw[0].x;

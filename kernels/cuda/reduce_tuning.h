@@ -27,8 +27,15 @@ constexpr uint32_t MomentWordCount(uint32_t parts) {
          ((parts & kMagnitudesPart) != 0 ? sum : 0);
 }
 
+// Threads of a block that share words where a group has whole blocks (reduce_blocks.cuh): those of
+// squares of float64 are so many that a block of threads with words of their own would be too small
+// to keep memory busy, and so seldom needed that threads rarely meet.
+template <class T>
+constexpr uint32_t WordSharersOf(uint32_t parts) {
+  return FloatingElement<T> && sizeof(T) == 8 && (parts & kSquaresPart) != 0 ? 4 : 1;
+}
 // Elements of a thread that keep its words exact (reduce_words.cuh): additions that float64 words
-// take, less some for those of windows. Digits take 2^31.
+// take, less some for those of windows. Digits take 2^31, of all threads that share them.
 template <class T>
 constexpr uint64_t WordAdditionsMax() {
   if (sizeof(T) == 8) return uint64_t{1} << 28;
@@ -100,6 +107,17 @@ struct ReduceTuning {
   static constexpr uint64_t kColumnItemsPerBlock = 2;
   static constexpr uint64_t kSplitBytesPerPartialByte = 16;
 };
+
+// Columns of words of so many threads, of which `sharers` or fewer share one: those of whole warps,
+// which join them.
+constexpr uint32_t WordColumnsOf(uint32_t threads, uint32_t sharers) {
+  constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
+  return (threads + sharers * kLanes - 1) / (sharers * kLanes) * kLanes;
+}
+// The most threads that so many columns do for.
+constexpr uint32_t ThreadsOfWordColumns(uint32_t columns, uint32_t sharers) {
+  return columns / ReduceTuning::kWarpThreads * ReduceTuning::kWarpThreads * sharers;
+}
 
 // Sums of groups in pairs (reduce_pairs.cuh).
 struct PairTuning {
@@ -213,8 +231,8 @@ constexpr ReduceShape BlockShapeOf(uint32_t parts) {
   const uint32_t by_registers = one_part ? 1024 : 512;
   const uint32_t by_words = words == 0
                                 ? by_registers
-                                : ReduceTuning::kWordBytesMax / (words * 8) /
-                                      ReduceTuning::kWarpThreads * ReduceTuning::kWarpThreads;
+                                : ThreadsOfWordColumns(ReduceTuning::kWordBytesMax / (words * 8),
+                                                       WordSharersOf<T>(parts));
   const uint32_t threads = by_words < by_registers ? by_words : by_registers;
   // Several statistics of integers are summed vector by vector (reduce_integer_turns.cuh).
   if (words == 0 && parts == kCorePartSet) return {threads, 1, 8};

@@ -102,12 +102,12 @@ struct LoadedTurns {
 };
 
 // Takes a thread's turns, no more than `turns_max`, vector by vector; the next turn's vectors take
-// the place of those that have been taken. Of a taker are called, for a turn whose vectors are all
-// there, Survey(raw), and if TakesAll(survey, turn) then Take(vector) for each and EndTurn(turn);
-// for other turns TakeApart(raw, vector count, turn).
-template <class T, uint32_t kInFlight, class Taker>
+// the place of those that have been taken. Of a taker are called Survey(raw), by all lanes of a
+// warp that draws, and for a turn whose vectors are all there, if TakesAll(raw, survey, turn), then
+// Take(vector) for each and EndTurn(turn); for other turns take_apart(raw, vector count, turn).
+template <class T, uint32_t kInFlight, class Taker, class TakeApart>
 __device__ inline void TakeTurns(const LoadedTurns<T, kInFlight>& loads, uint32_t turns_max,
-                                 Taker& taker) {
+                                 Taker& taker, TakeApart take_apart) {
   constexpr uint32_t kNoTurn = ~uint32_t{0};
   uint4 raw[kInFlight];
   uint32_t turn = loads.first_turn;
@@ -124,7 +124,7 @@ __device__ inline void TakeTurns(const LoadedTurns<T, kInFlight>& loads, uint32_
     turn = loads.DrawnTurn(drawn);
     at = loads.Of(turn);
     const bool loads_ahead = loads.IsDrawn() && loads.HasTurn(turn) && loads.IsFull(at);
-    if (is_full && taker.TakesAll(survey, current)) {
+    if (is_full && taker.TakesAll(raw, survey, current)) {
 #pragma unroll
       for (uint32_t k = 0; k < kInFlight; ++k) {
         taker.Take(raw[k]);
@@ -133,7 +133,7 @@ __device__ inline void TakeTurns(const LoadedTurns<T, kInFlight>& loads, uint32_
       taker.EndTurn(current);
       if (loads_ahead) continue;
     } else {
-      taker.TakeApart(raw, loads.VectorsAt(current_at), current);
+      take_apart(raw, loads.VectorsAt(current_at), current);
     }
     if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
   }

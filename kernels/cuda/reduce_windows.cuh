@@ -2,10 +2,11 @@
 // its addends lie in a window, which follows the data. What is outside the window is for the words
 // of reduce_words.cuh, and so is a sum when its window moves or after kWindowAdditions elements.
 //
-// Sums of squares of floats, and sums of float64 elements, have more bits than one float64. Each
-// addend x is split at a fixed place: with A = 1.5 * 2^(52 + b), high = (x + A) - A is the multiple
-// of 2^b next to x and x - high is exact (Dekker 1971; Rump, Ogita, Oishi 2008, "Accurate
-// floating-point summation", part I: ExtractScalar). The halves are summed apart.
+// Sums of squares of floats, and sums of float64 elements (reduce_double_window.cuh), have more
+// bits than one float64. Each addend x is split at a fixed place: with A = 1.5 * 2^(52 + b), high =
+// (x + A) - A is the multiple of 2^b next to x and x - high is exact (Dekker 1971; Rump, Ogita,
+// Oishi 2008, "Accurate floating-point summation", part I: ExtractScalar). The halves are summed
+// apart.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_WINDOWS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_WINDOWS_CUH_
 
@@ -44,15 +45,28 @@ __device__ inline uint32_t MagnitudeBits(double x) {
          (__double2loint(x) != 0 ? 1u : 0u);
 }
 
-// The range of some floats, with two instructions for each where none is 0, which `has_zero` tells.
-template <uint32_t kCount, uint32_t kSize>
-__device__ inline MagnitudeRange RangeOfFloats(const float (&values)[kCount][kSize],
-                                               bool& has_zero) {
+// 0 for -0.0 alone.
+__device__ inline uint32_t BitsOtherThanOfNegativeZero(double x) {
+  return (static_cast<uint32_t>(__double2hiint(x)) ^ 0x8000'0000u) |
+         static_cast<uint32_t>(__double2loint(x));
+}
+
+// Of float64 the upper half, as a float: these are ordered as what they stand for is. The largest,
+// which no window takes, are infinite or NaN then.
+__device__ inline float SurveyedPart(float x) { return x; }
+__device__ inline float SurveyedPart(double x) {
+  return __uint_as_float(static_cast<uint32_t>(__double2hiint(x)));
+}
+
+// The range of some elements, with two instructions for each where no surveyed part is 0, which
+// `has_zero` tells.
+template <class S, uint32_t kCount, uint32_t kSize>
+__device__ inline MagnitudeRange RangeOfElements(const S (&values)[kCount][kSize], bool& has_zero) {
   float largest = 0;
   float least = std::numeric_limits<float>::infinity();
 #pragma unroll
   for (uint32_t i = 0; i < kCount * kSize; ++i) {
-    const float magnitude = fabsf(values[i / kSize][i % kSize]);
+    const float magnitude = fabsf(SurveyedPart(values[i / kSize][i % kSize]));
     largest = ExtremeOrNan<true>(largest, magnitude);
     least = fminf(least, magnitude);
   }
@@ -68,16 +82,18 @@ __device__ inline MagnitudeRange RangeOfFloats(const float (&values)[kCount][kSi
   return range;
 }
 
-// Which magnitudes a window takes, as biased exponents. Formats of S: float or double.
-template <class S>
+// Which magnitudes a window takes, as biased exponents. Formats of S: float or double, and whether
+// squares of these are split too.
+template <class S, bool kSplitsSquares = false>
 struct WindowBounds {
   static constexpr int kFieldShift = std::is_same_v<S, float> ? 23 : 20;
-  static constexpr int kBiasedMax = std::is_same_v<S, float> ? 254 : 2030;
+  static constexpr int kBiasedMax = std::is_same_v<S, float> ? 254 : kSplitsSquares ? 1520 : 2030;
+  static constexpr int kBiasedMaxLeast = kSplitsSquares ? 560 : 0;
   // Exponents of a window but one. float: 24 bits and 1024 addends leave 53 - 24 - 10; the split
-  // square has as much room. double: the lower half has 53 bits less the split, see Anchor.
-  static constexpr int kSpan = std::is_same_v<S, float> ? 19 : 33;
+  // square has as much room. double: see DoubleWindow.
+  static constexpr int kSpan = std::is_same_v<S, float> ? 19 : kSplitsSquares ? 16 : 32;
   // Numbers somewhat larger than those that the window was made for come often.
-  static constexpr int kSlack = 3;
+  static constexpr int kSlack = kSplitsSquares ? 1 : 3;
 
   uint32_t limit = 1;  // Takes zeros only.
   uint32_t least_less_one = 0;
@@ -85,6 +101,13 @@ struct WindowBounds {
   __device__ bool Takes(const MagnitudeRange& range) const {
     return range.largest < limit && range.smallest_less_one >= least_less_one;
   }
+  // The same of one element.
+  __device__ bool Takes(uint32_t magnitude) const {
+    return magnitude < limit && magnitude - 1 >= least_less_one;
+  }
+  __device__ bool HoldsNumbers() const { return limit > 1; }
+  // Requires HoldsNumbers().
+  __device__ int BiasedMax() const { return static_cast<int>(limit >> kFieldShift) - 1; }
 
   // Moves to where it takes the range; returns whether there is such a place. `biased_max` becomes
   // the largest biased exponent that it takes.
@@ -94,28 +117,30 @@ struct WindowBounds {
     if (range.largest == 0 || largest > kBiasedMax || largest - smallest > kSpan) return false;
     biased_max = min(min(largest + kSlack, smallest + kSpan), kBiasedMax);
     biased_max = max(biased_max, largest);
+    Place(biased_max);
+    return true;
+  }
+
+  // Moves to where it takes numbers as large as `largest`, and those that are not much smaller;
+  // returns whether there is such a place.
+  __device__ bool MoveAbove(uint32_t largest) {
+    const int biased = static_cast<int>(largest >> kFieldShift);
+    if (biased < kBiasedMaxLeast || biased > kBiasedMax) return false;
+    Place(min(biased + kSlack, kBiasedMax));
+    return true;
+  }
+
+ private:
+  __device__ void Place(int biased_max) {
     const int biased_min = biased_max - kSpan;
     limit = static_cast<uint32_t>(biased_max + 1) << kFieldShift;
     // Subnormal numbers have the exponent of biased 1.
     least_less_one = biased_min <= 1 ? 0 : (static_cast<uint32_t>(biased_min) << kFieldShift) - 1;
-    return true;
   }
 };
 
-// high and low of a sum whose addends are split at `anchor`.
-struct SplitSum {
-  double high = 0;
-  double low = 0;
-
-  __device__ void Add(double x, double anchor) {
-    const double part = (x + anchor) - anchor;
-    high += part;
-    low += x - part;
-  }
-};
-
-// The same of squares, which are not negative: `high` begins at the anchor and is rounded as the
-// anchor is, so that no addition of its own is needed.
+// Squares of floats: `high` begins at the anchor and is rounded as the anchor is, so that no
+// addition of its own is needed.
 struct SquareSum {
   double high = 0;
   double low = 0;
@@ -151,13 +176,6 @@ __device__ inline bool SquaresHaveExactSum(const MagnitudeRange& range) {
   return static_cast<int>(range.largest >> 23) -
              static_cast<int>((range.smallest_less_one + 1) >> 23) <=
          kSpan;
-}
-
-// float64: b is 43 less than the exponent of what is past the largest, biased_max - 1022; the last
-// bit of the smallest is 2^(biased_min - 1075), so biased_max - biased_min <= 33.
-__device__ inline double DoubleAnchor(int biased_max) {
-  const int b = biased_max - 1022 - 43;
-  return 1.5 * PowerOfTwo(52 + b);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -5,6 +5,9 @@
 // elements there are: the cost of an element does not depend on the data. Every thread has words of
 // its own, word i of all threads side by side, so that a warp's accesses never share a bank.
 //
+// Where words are too many for that, several threads share them (WordSharersOf), and add to them in
+// one step each.
+//
 // A word takes WordAdditionsMax elements; then it is read as an integer, and integers
 // are joined across threads (reduce_join.cuh).
 //
@@ -33,6 +36,12 @@ struct WordColumn {
   __device__ void AddDouble(uint32_t i, double x) const {
     int64_t& word = (*this)[i];
     word = __double_as_longlong(__longlong_as_double(word) + x);
+  }
+  // Where other threads may do the same.
+  __device__ void AddAtomically(uint32_t i, int64_t x) const {
+    // Modulo 2^64 signs make no difference.
+    atomicAdd_block(reinterpret_cast<unsigned long long*>(&(*this)[i]),
+                    static_cast<unsigned long long>(x));
   }
 };
 
@@ -202,7 +211,7 @@ struct SingleSquareWords {
 };
 
 // Sums of float64 elements (kPower 1) and of their squares (2): digits of 32 bits.
-template <int kPower>
+template <int kPower, bool kAreShared>
 struct DoubleWords {
   static constexpr bool kIsInteger = true;
   static constexpr int64_t kUntouched = 0;
@@ -223,6 +232,12 @@ struct DoubleWords {
   // Adds an element (kPower 1), or a partial sum. Finite.
   __device__ __noinline__ static void AddDouble(WordColumn words, double x) requires(kPower == 1) {
     AddElement(words, x);
+  }
+  // Adds a partial sum. Finite.
+  __device__ __noinline__ static void AddDouble(WordColumn words, double x) requires(kPower == 2) {
+    constexpr int kUnit = FloatFormat<double>::kLowestExponent - Sum::kLowestExponent;
+    const DecomposedFloat d = Decompose(x);
+    AddDigits<53>(words, d.significand, d.position + kUnit, d.negative);
   }
   __device__ static void AddElement(WordColumn words, double x) requires(kPower == 1) {
     const DecomposedFloat d = Decompose(x);
@@ -246,6 +261,13 @@ struct DoubleWords {
   __device__ static void AddDigits(WordColumn words, Uint128 magnitude, uint32_t position,
                                    bool negative) {
     constexpr uint32_t kDigits = DigitCount(kMagnitudeBits);
+    if constexpr (kAreShared) {
+      ForEachDigit<kMagnitudeBits>(magnitude, position, negative,
+                                   [&](uint32_t digit, int64_t value) {
+                                     if (value != 0) words.AddAtomically(digit, value);
+                                   });
+      return;
+    }
     const uint32_t first = position / Sum::kDigitBits;
     int64_t sums[kDigits];
 #pragma unroll

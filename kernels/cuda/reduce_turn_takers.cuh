@@ -1,0 +1,85 @@
+// What TakeTurns (reduce_turns.cuh) does with the vectors of a turn where several statistics are
+// asked for.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_TURN_TAKERS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_TURN_TAKERS_CUH_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/cuda/reduce_extreme_turns.cuh"
+#include "kernels/cuda/reduce_integer_turns.cuh"
+#include "kernels/cuda/reduce_moments.cuh"
+#include "kernels/cuda/reduce_registers.cuh"
+#include "kernels/cuda/reduce_surveys.cuh"
+#include "kernels/cuda/reduce_tuning.h"
+
+namespace gridfold::kernels::cuda {
+
+// Where a window of floating-point elements and extremes are kept: one look at a turn tells whether
+// it is ordinary.
+template <class T, uint32_t kParts, uint32_t kInFlight>
+struct FloatTurnTaker {
+  using S = ComputeType<T>;
+  using Raw = uint4[kInFlight];
+  static constexpr uint32_t kElements = kInFlight * kVectorSize<T>;
+  // A survey of float64 tells no more than whether there may be a new extreme.
+  static constexpr bool kHasCoarseExtremes = std::is_same_v<S, double>;
+
+  MomentAccumulator<T, kParts>& moments;
+  RegisterState<T, kParts>& registers;
+  ExtremeTurns<S>& extremes;
+  bool is_drawn;
+  bool may_have_extreme = true;
+  bool adds_squares_by_vector = false;
+  bool are_negative_zeros = false;
+
+  __device__ TurnSurvey Survey(const Raw& raw) {
+    const TurnSurvey survey = SurveyOf<T>(raw);
+    if constexpr (kHasCoarseExtremes) {
+      may_have_extreme = extremes.BoundsOf(is_drawn).MayTake(survey.least, survey.greatest);
+    }
+    return survey;
+  }
+  __device__ bool TakesAll(const Raw& raw, const TurnSurvey& survey, uint32_t turn) {
+    if (!moments.TakesMoved(survey.range)) return false;
+    registers.template Part<kTallyPart>().nonzero += kElements - survey.zeros;
+    if constexpr (!kHasCoarseExtremes) {
+      extremes.TakeFinite(survey.least, survey.greatest, turn);
+    } else if (may_have_extreme) {
+      extremes.TakeFinite(BestOfTurn<false, T>(raw), BestOfTurn<true, T>(raw), turn);
+    }
+    adds_squares_by_vector = moments.AddsSquaresByVector(survey.range);
+    are_negative_zeros = survey.are_negative_zeros;
+    return true;
+  }
+  __device__ void Take(const uint4& vector) {
+    moments.AddTaken(BatchOf<T>(vector).values, adds_squares_by_vector);
+  }
+  __device__ void EndTurn(uint32_t) { moments.FinishTaken(kElements, are_negative_zeros); }
+};
+
+// Several statistics of integers.
+template <class T, uint32_t kParts, uint32_t kInFlight>
+struct IntegerTurnTaker {
+  using Raw = uint4[kInFlight];
+  static_assert(kInFlight * (ReduceTuning::kVectorBytes / 4) <= IntegerTurn<T>::kWordsMax);
+  struct NoSurvey {};
+
+  RegisterState<T, kParts>& registers;
+  ExtremeTurns<ComputeType<T>>& extremes;
+  IntegerTurn<T> taken = {};
+
+  __device__ NoSurvey Survey(const Raw&) const { return {}; }
+  __device__ bool TakesAll(const Raw&, NoSurvey, uint32_t) const { return true; }
+  __device__ void Take(const uint4& vector) { taken.Add(vector); }
+  __device__ void EndTurn(uint32_t turn) {
+    taken.AddTo(registers);
+    extremes.TakeFinite(taken.least(), taken.greatest(), turn);
+    taken = {};
+  }
+};
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_TURN_TAKERS_CUH_
