@@ -96,17 +96,17 @@ inline constexpr uint32_t kColumnSharedBytes = 228 * 1024;
 inline constexpr uint32_t kColumnSystemBytes = 1024;
 
 // Blocks of a multiprocessor, and the turns that each of them keeps: one is loaded and one written
-// while another waits for what precedes it, and more of them where they are small.
+// while another waits for what precedes it, and more of them where they are small. Values of more
+// than a register pair are bound by instructions: more blocks rather than turns.
 inline constexpr uint32_t kColumnBlocksMax = 3;
-inline constexpr uint32_t kColumnTurnsWanted = 3;
 inline constexpr uint32_t kColumnTurnsMax = 6;
-constexpr uint32_t ColumnScanBlocks(uint32_t turn_bytes) {
-  const uint32_t fit = kColumnSharedBytes / (kColumnTurnsWanted * turn_bytes + kColumnSystemBytes);
+constexpr uint32_t ColumnTurnsWanted(uint32_t value_bytes) { return value_bytes > 8 ? 1 : 3; }
+constexpr uint32_t ColumnScanBlocks(uint32_t turn_bytes, uint32_t turns_wanted) {
+  const uint32_t fit = kColumnSharedBytes / (turns_wanted * turn_bytes + kColumnSystemBytes);
   return std::clamp(fit, uint32_t{1}, kColumnBlocksMax);
 }
-constexpr uint32_t ColumnScanTurns(uint32_t turn_bytes) {
-  const uint32_t block_bytes =
-      kColumnSharedBytes / ColumnScanBlocks(turn_bytes) - kColumnSystemBytes;
+constexpr uint32_t ColumnScanTurns(uint32_t turn_bytes, uint32_t blocks) {
+  const uint32_t block_bytes = kColumnSharedBytes / blocks - kColumnSystemBytes;
   return std::min(block_bytes / turn_bytes, kColumnTurnsMax);
 }
 

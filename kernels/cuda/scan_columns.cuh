@@ -30,7 +30,9 @@ class ColumnScan {
   using Turn = ColumnTurn<Value, Panel::kBytes, kIsNarrow>;
   using Cursor = ColumnTurnCursor;
   static constexpr uint32_t kTurnBytes = sizeof(Turn);
-  static constexpr int kBlocks = ColumnScanBlocks(kTurnBytes);
+  static constexpr uint32_t kBlocks =
+      ColumnScanBlocks(kTurnBytes, ColumnTurnsWanted(sizeof(Value)));
+  static constexpr uint32_t kTurns = ColumnScanTurns(kTurnBytes, kBlocks);
   // As many words in flight as there are registers for.
   static constexpr uint32_t kWindowWords = kBlocks > 2 ? 8 : 16;
   using Chain = ColumnChain<Operator, std::bit_floor(kWindowWords / kValueWords<Value>)>;
@@ -268,15 +270,14 @@ ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_outpu
       constexpr int kVector = kColumnVector<Operator, T, Out>;
       using Wide = ColumnScan<T, kOperation, Out, false>;
       using Narrow = ColumnScan<T, kOperation, Out, true>;
-      return {
-          .wide = {ScanColumns<Wide>, Wide::kTurnBytes, ColumnScanTurns(Wide::kTurnBytes)},
-          .narrow = {ScanColumns<Narrow>, Narrow::kTurnBytes, ColumnScanTurns(Narrow::kTurnBytes)},
-          .whole_vectors = {ScanWholeColumns<Operator, T, Out, kVector, false>,
-                            kVector * kScanLanes},
-          .whole_columns = {ScanWholeColumns<Operator, T, Out, kVector, true>,
-                            kVector * (kScanLanes - 1)},
-          .thread_columns = kVector,
-          .value_bytes = sizeof(typename Operator::Value)};
+      return {.wide = {ScanColumns<Wide>, Wide::kTurnBytes, Wide::kTurns},
+              .narrow = {ScanColumns<Narrow>, Narrow::kTurnBytes, Narrow::kTurns},
+              .whole_vectors = {ScanWholeColumns<Operator, T, Out, kVector, false>,
+                                kVector * kScanLanes},
+              .whole_columns = {ScanWholeColumns<Operator, T, Out, kVector, true>,
+                                kVector * (kScanLanes - 1)},
+              .thread_columns = kVector,
+              .value_bytes = sizeof(typename Operator::Value)};
     });
   });
 }
