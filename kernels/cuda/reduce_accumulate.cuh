@@ -75,6 +75,8 @@ class Accumulator {
     } else if constexpr (kSumsTurns) {
       IntegerTurnTaker<T, kParts, kInFlight> taker{registers_, extremes};
       TakeTurns(loads, kTurnsMax<kInFlight>, taker, take_apart);
+    } else if constexpr (HasWindow()) {
+      AddTurnsLoadedAhead(loads, extremes);
     } else {
       AddEachTurn(loads, extremes);
     }
@@ -125,33 +127,43 @@ class Accumulator {
 
   template <uint32_t kInFlight>
   __device__ void AddEachTurn(const LoadedTurns<T, kInFlight>& loads, ExtremeTurns<S>& extremes) {
-    // The next turn's loads are under way while this one is added, where threads are few and have
-    // the registers.
-    constexpr bool kLoadsAhead = HasWindow();
     uint4 raw[kInFlight];
     uint32_t turn = loads.first_turn;
-    if constexpr (kLoadsAhead) {
-      if (loads.HasTurn(turn)) loads.Load(loads.Of(turn), Padding(), raw);
-    }
 #pragma unroll 1
     for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
-      if constexpr (!kLoadsAhead) loads.Load(loads.Of(turn), Padding(), raw);
+      loads.Load(loads.Of(turn), Padding(), raw);
       const uint32_t current = turn;
       turn = taken < kTurnsMax<kInFlight> ? loads.NextTurn(turn) : kNoTurn;
       if constexpr (kHasExtremeTurns) {
         AddExtremes(loads, current, raw, extremes);
       } else if constexpr (!kHasWords) {
         AddLoaded(loads, current, raw);
-      } else if constexpr (!HasWindow()) {
-        AddVectors(raw);
       } else {
-        typename LoadedTurns<T, kInFlight>::Batches batches;
-        loads.Convert(raw, batches);
-        if constexpr (kLoadsAhead) {
-          if (loads.HasTurn(turn)) loads.Load(loads.Of(turn), Padding(), raw);
-        }
-        AddTurn(loads, current, batches, extremes);
+        AddVectors(raw);
       }
+    }
+  }
+
+  // With a window: threads are few and have the registers for loads that are under way while a turn
+  // is added. The turn after those is drawn by then, so that no loads wait for a draw.
+  template <uint32_t kInFlight>
+  __device__ void AddTurnsLoadedAhead(const LoadedTurns<T, kInFlight>& loads,
+                                      ExtremeTurns<S>& extremes) {
+    static_assert(kTurnsMax<kInFlight> > 1);
+    uint4 raw[kInFlight];
+    uint32_t turn = loads.first_turn;
+    if (!loads.HasTurn(turn)) return;
+    loads.Load(loads.Of(turn), Padding(), raw);
+    uint32_t next = loads.NextTurn(turn);
+#pragma unroll 1
+    for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
+      typename LoadedTurns<T, kInFlight>::Batches batches;
+      loads.Convert(raw, batches);
+      if (loads.HasTurn(next)) loads.Load(loads.Of(next), Padding(), raw);
+      const uint32_t drawn = taken + 1 < kTurnsMax<kInFlight> ? loads.Draw(next) : kNoTurn;
+      AddTurn(loads, turn, batches, extremes);
+      turn = next;
+      next = loads.DrawnTurn(drawn);
     }
   }
 
