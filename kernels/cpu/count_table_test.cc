@@ -72,8 +72,8 @@ TYPED_TEST(CountTableTest, CountsWhatTheGuessIsSureOf) {
         for (uint64_t first = 0; first < samples.size(); first += CountTable::kCountedAtOnce) {
           const uint64_t n = std::min(CountTable::kCountedAtOnce, samples.size() - first);
           const uint64_t before = not_counted;
-          const bool were_all_sure = table.CountSure<TypeParam>(
-              bytes.data() + 1 + first * sizeof(TypeParam), n, guesser);
+          const bool were_all_sure =
+              table.CountSure<TypeParam>(bytes.data() + 1 + first * sizeof(TypeParam), n, guesser);
           for (uint64_t i = 0; i < n; ++i) not_counted += table.HasCounted(i) ? 0 : 1;
           EXPECT_EQ(were_all_sure, not_counted == before);
         }
