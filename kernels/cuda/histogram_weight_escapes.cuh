@@ -27,8 +27,11 @@ class WeightEscapes {
     const WindowNumber number = NumberInWindow(weight_bits, window_);
     if (!number.fits) return false;
     const uint32_t i = bin % kWeightEscapes;
-    const uint32_t owner = atomicCAS(&owners_[i], kNoOwner, bin);
-    if (owner != kNoOwner && owner != bin) return false;
+    // Mostly the bin has the sum already.
+    if (static_cast<const volatile uint32_t&>(owners_[i]) != bin) {
+      const uint32_t owner = atomicCAS(&owners_[i], kNoOwner, bin);
+      if (owner != kNoOwner && owner != bin) return false;
+    }
     sums_.Add(i, number);
     return true;
   }

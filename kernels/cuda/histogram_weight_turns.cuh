@@ -31,8 +31,8 @@ __device__ inline uint32_t WeightBits(uint32_t weights, uint32_t j) {
 
 // Samples of type T and weights of type W, of which whole vectors begin at the same samples.
 template <class T, class W>
-struct WeightedTurnRange : TurnRange<T, 1, sizeof(W) == 4 ? 2 : 3> {
-  using Base = TurnRange<T, 1, sizeof(W) == 4 ? 2 : 3>;
+struct WeightedTurnRange : TurnRange<T, 1, sizeof(W) == 4 ? 1 : 3> {
+  using Base = TurnRange<T, 1, sizeof(W) == 4 ? 1 : 3>;
   using Weights = WeightVector<kVectorSamples<T> * sizeof(W)>;
   struct Row {
     VectorRow<1> samples;

@@ -35,43 +35,44 @@ class WeightWords {
     for (uint32_t i = threadIdx.x; i < size; i += blockDim.x) memory_[i] = kWindowWordZero;
   }
 
-  // From the first word of the first sum, in bytes, to one that this thread adds to.
-  __device__ uint32_t PlaceOf(uint32_t sum, uint32_t word) const {
-    return sum * sum_bytes_ + word * word_bytes_;
+  // Of the word that this thread adds to.
+  __device__ uint32_t AddressOf(uint32_t sum, uint32_t word) const {
+    return own_ + OffsetOf(sum, word);
   }
 
-  // Of a word where this thread may add 0, which takes less than a branch around an addition.
-  __device__ uint32_t IdlePlace() const { return PlaceOf(count_ + threadIdx.x % 32, 0); }
+  // A sum behind the others, where this thread may add 0, which takes less than a branch around an
+  // addition.
+  __device__ uint32_t IdleSum() const { return count_ + threadIdx.x % 32; }
 
-  // Adds a number of which `place` is the word, but for the rest, which AddRests has to add.
-  __device__ int32_t AddLow(uint32_t place, uint32_t low, int32_t high) const {
-    const uint32_t old = AddAt(own_ + place, low);
-    return high + (old > ~low ? 1 : 0);
+  // Adds a number to the word at `address`, but for the rest, which AddRests has to add.
+  __device__ int32_t AddLow(uint32_t address, int64_t value) const {
+    const uint32_t old = AddAt(address, static_cast<uint32_t>(value));
+    return static_cast<int32_t>((value + old) >> kWindowWordBits);
   }
 
-  // Adds the rests of numbers at `places`.
+  // Adds the rests of numbers at `addresses`.
   template <uint32_t kNumbers>
-  __device__ void AddRests(const uint32_t (&places)[kNumbers],
+  __device__ void AddRests(const uint32_t (&addresses)[kNumbers],
                            const int32_t (&rests)[kNumbers]) const {
     int32_t carries[kNumbers];
     int32_t any = 0;
 #pragma unroll
     for (uint32_t j = 0; j < kNumbers; ++j) {
-      const uint32_t rest = static_cast<uint32_t>(rests[j]);
-      const uint32_t old = AddUnlessZero(own_ + places[j] + word_bytes_, rest);
-      carries[j] = (rests[j] >> 31) + (old > ~rest ? 1 : 0);
+      const uint32_t old =
+          AddUnlessZero(addresses[j] + word_bytes_, static_cast<uint32_t>(rests[j]));
+      carries[j] = static_cast<int32_t>((int64_t{rests[j]} + old) >> kWindowWordBits);
       any |= carries[j];
     }
     if (any == 0) return;
 #pragma unroll
-    for (uint32_t j = 0; j < kNumbers; ++j) Carry(places[j] + 2 * word_bytes_, carries[j]);
+    for (uint32_t j = 0; j < kNumbers; ++j) Carry(addresses[j] + 2 * word_bytes_, carries[j]);
   }
 
   // Of a number that fits.
   __device__ void Add(uint32_t sum, const WindowNumber& number) const {
-    const uint32_t places[] = {PlaceOf(sum, number.word)};
-    const int32_t rests[] = {AddLow(places[0], number.low, number.high)};
-    AddRests(places, rests);
+    const uint32_t addresses[] = {AddressOf(sum, number.word)};
+    const int32_t rests[] = {AddLow(addresses[0], number.value)};
+    AddRests(addresses, rests);
   }
 
   // Adds sum i to that of bin `bin` in device memory, and clears it.
@@ -90,6 +91,11 @@ class WeightWords {
 
  private:
   static constexpr uint32_t kWordBytes = sizeof(uint32_t);
+
+  // From the first word of the first sum, in bytes.
+  __device__ uint32_t OffsetOf(uint32_t sum, uint32_t word) const {
+    return sum * sum_bytes_ + word * word_bytes_;
+  }
 
   // Both give what was in the word; the second one 0 where nothing is added.
   __device__ static uint32_t AddAt(uint32_t address, uint32_t value) {
@@ -111,10 +117,10 @@ class WeightWords {
     return old;
   }
 
-  // Adds 1, -1 or 0 to the word at `place`, and what comes of it to those above.
-  __device__ void Carry(uint32_t place, int32_t carry) const {
-    for (; carry != 0; place += word_bytes_) {
-      const uint32_t old = AddAt(own_ + place, static_cast<uint32_t>(carry));
+  // Adds 1, -1 or 0 to the word at `address`, and what comes of it to those above.
+  __device__ void Carry(uint32_t address, int32_t carry) const {
+    for (; carry != 0; address += word_bytes_) {
+      const uint32_t old = AddAt(address, static_cast<uint32_t>(carry));
       const uint32_t last = carry > 0 ? ~uint32_t{0} : 0;
       if (old != last) return;
     }
@@ -122,7 +128,7 @@ class WeightWords {
 
   // Of all copies.
   __device__ int64_t Take(uint32_t sum, uint32_t word) {
-    uint32_t* const all = memory_ + PlaceOf(sum, word) / kWordBytes;
+    uint32_t* const all = memory_ + OffsetOf(sum, word) / kWordBytes;
     int64_t value = 0;
     for (uint32_t c = 0; c < copies_; ++c) {
       uint32_t& copy = all[(c + threadIdx.x) & (copies_ - 1)];

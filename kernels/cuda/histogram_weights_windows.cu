@@ -3,10 +3,10 @@
 #include "kernels/cuda/histogram_block.h"
 #include "kernels/cuda/histogram_locators.cuh"
 #include "kernels/cuda/histogram_outcomes.cuh"
-#include "kernels/cuda/histogram_weight_escapes.cuh"
 #include "kernels/cuda/histogram_weight_turns.cuh"
 #include "kernels/cuda/histogram_weight_words.cuh"
 #include "kernels/cuda/histogram_weights.cuh"
+#include "kernels/cuda/histogram_window_weights.cuh"
 #include "kernels/numerics/weight_window.h"
 
 namespace gridfold::kernels::cuda {
@@ -16,80 +16,13 @@ namespace {
 // Of a block, before sums are added up; and no more than 2^23 with those that are in no turn.
 constexpr uint64_t kSamplesPerFlushMax = (uint64_t{1} << 23) - (uint64_t{1} << 12);
 
-// The bits, without the sign, of the largest of some of the weights from everywhere. All threads of
-// the block; `largest` is a word of its shared memory.
-__device__ uint32_t LargestOfSome(const HistogramArguments& arguments, uint32_t* largest) {
-  constexpr uint32_t kInfinityBits = 0x7F80'0000;
-  constexpr uint32_t kOneBits = 0x3F80'0000;
-  if (threadIdx.x == 0) *largest = 0;
-  __syncthreads();
-  if (threadIdx.x < arguments.sample_count) {
-    const uint64_t sample = static_cast<uint64_t>(static_cast<double>(threadIdx.x) / blockDim.x *
-                                                  static_cast<double>(arguments.sample_count));
-    const uint32_t bits =
-        std::bit_cast<uint32_t>(static_cast<const float*>(arguments.weights)[sample]) & 0x7FFF'FFFF;
-    if (bits < kInfinityBits) atomicMax(largest, bits);
-  }
-  __syncthreads();
-  if (threadIdx.x == 0 && *largest == 0) *largest = kOneBits;  // As likely as others.
-  __syncthreads();
-  return *largest;
+// Of a sample that a guess is not sure of. A call, so that what it takes is no burden to others.
+template <class T>
+__device__ __noinline__ Placement ResolveInCall(const HistogramArguments& arguments,
+                                                const SamplePoint<T>& point) {
+  const AxisLocator<false> locator(arguments);
+  return locator.Resolve(locator.Guess(point), point);
 }
-
-// Adds a weight that is outside of the window, or not finite. A call, so that what it takes is no
-// burden to the others.
-__device__ __noinline__ void AddOutside(const HistogramArguments& arguments, uint32_t* memory,
-                                        uint32_t largest_bits, uint32_t bin, uint32_t bits) {
-  GlobalSums totals(arguments);
-  if (WeightEscapes(memory, largest_bits).Add(bin, bits) || !totals.Has(bin)) return;
-  AddWeight(totals, bin, WeightOf(std::bit_cast<float>(bits)), arguments.flags_kept);
-}
-
-class Float32Weights {
- public:
-  using Element = float;
-
-  // All threads of the block; `memory` is for WeightEscapes, `largest` another word of its shared
-  // memory.
-  __device__ Float32Weights(const HistogramArguments& arguments, uint32_t* memory,
-                            uint32_t* largest)
-      : memory_(memory),
-        largest_(largest),
-        window_(WindowFor(LargestOfSome(arguments, largest), arguments.window_words)) {}
-
-  __device__ WindowNumber NumberOf(uint32_t bits) const { return NumberInWindow(bits, window_); }
-  __device__ int32_t origin() const { return window_.origin; }
-  __device__ void AddOutside(const HistogramArguments& arguments, uint32_t bin,
-                             uint32_t bits) const {
-    cuda::AddOutside(arguments, memory_, *largest_, bin, bits);
-  }
-  __device__ WeightEscapes escapes() const { return WeightEscapes(memory_, *largest_); }
-
- private:
-  uint32_t* const memory_;
-  const uint32_t* const largest_;
-  const WeightWindow window_;
-};
-
-// Of an integer type as wide as the unsigned type E, which tells that all fit.
-template <class E>
-class IntegerWeights {
- public:
-  using Element = E;
-
-  __device__ IntegerWeights(const HistogramArguments& arguments, uint32_t*, uint32_t*)
-      : sign_(IsSigned(arguments.weight_type) ? uint32_t{1} << (8 * sizeof(E) - 1) : 0) {}
-
-  __device__ WindowNumber NumberOf(uint32_t bits) const { return NumberOfInteger(ValueOf(bits)); }
-  __device__ int32_t origin() const { return 0; }
-
- private:
-  __device__ int64_t ValueOf(uint32_t bits) const {
-    return static_cast<int64_t>(bits ^ sign_) - sign_;
-  }
-
-  const uint32_t sign_;
-};
 
 template <class T, class Weights>
 class WindowCounter {
@@ -103,35 +36,25 @@ class WindowCounter {
         weights_(weights),
         bins_(bins),
         sums_(sums),
-        idle_(sums.IdlePlace()),
+        idle_sum_(sums.IdleSum()),
+        joins_(sums.copies() < kSharingCopies),
         totals_(arguments),
         outcomes_(outcomes) {}
 
   // All lanes of a warp.
   __device__ void Count(const Row& row) {
-    constexpr uint32_t kSamples = kVectorSamples<T>;
-    uint32_t places[kSamples];
-    int32_t rests[kSamples];
+    uint32_t sums[kSamples];
     uint32_t left = 0;
-    // Lanes that share a copy would wait for each other where all have one sum, as those of sorted
-    // samples do: most probably all samples of the row.
-    bool joins = sums_.copies() < kWaitingCopies;
 #pragma unroll
     for (uint32_t j = 0; j < kSamples; ++j) {
       const auto guess = locator_.Guess(PointOf<T>(row.samples, j));
-      const bool is_sure = locator_.IsSure(guess);
       const uint32_t sum = guess.bin - bins_.first;
-      const bool is_here = sum < bins_.count;
-      const WindowNumber number = weights_.NumberOf(BitsOf(row, j));
-      if (!is_sure | (is_here & !number.fits)) left |= uint32_t{1} << j;
-      const bool is_added = is_sure & is_here & number.fits;
-      places[j] = is_added ? sums_.PlaceOf(sum, number.word) : idle_;
-      uint32_t low = is_added ? number.low : 0;
-      int32_t high = is_added ? number.high : 0;
-      if (joins) joins = Join(places[j], low, high);
-      rests[j] = sums_.AddLow(places[j], low, high);
+      const bool is_sure = locator_.IsSure(guess);
+      if (!is_sure) left |= uint32_t{1} << j;
+      sums[j] = is_sure & (sum < bins_.count) ? sum : idle_sum_;
     }
-    if constexpr (kHaveRests) sums_.AddRests(places, rests);
+    if (joins_ && AddTogether(row, sums)) return;
+    left |= AddEach(row, sums);
 #pragma unroll 1
     for (; left != 0; left &= left - 1) {
       const uint32_t j = static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1;
@@ -141,10 +64,14 @@ class WindowCounter {
 
   // Of any sample and weight; one thread's.
   __device__ void CountSlowly(const SamplePoint<T>& point, uint32_t weight_bits) {
-    const Placement placement = locator_.Resolve(locator_.Guess(point), point);
-    if (placement.outcome != 0 && bins_.is_first()) outcomes_.Count(0, placement.outcome);
-    if (placement.bin < 0) return;
-    const uint32_t bin = static_cast<uint32_t>(placement.bin);
+    const auto guess = locator_.Guess(point);
+    uint32_t bin = guess.bin;
+    if (!locator_.IsSure(guess)) {
+      const Placement placement = ResolveInCall(arguments_, point);
+      if (placement.outcome != 0 && bins_.is_first()) outcomes_.Count(0, placement.outcome);
+      if (placement.bin < 0) return;
+      bin = static_cast<uint32_t>(placement.bin);
+    }
     const uint32_t sum = bin - bins_.first;
     if (sum >= bins_.count) return;
     const WindowNumber number = weights_.NumberOf(weight_bits);
@@ -168,26 +95,52 @@ class WindowCounter {
   }
 
  private:
+  static constexpr uint32_t kSamples = kVectorSamples<T>;
   static constexpr bool kMayNotFit = std::is_same_v<Weights, Float32Weights>;
   // Sums of weights of 8 bits have one word: see kSamplesPerFlushMax.
   static constexpr bool kHaveRests = sizeof(typename Weights::Element) > 1;
-  static constexpr uint32_t kWaitingCopies = 8;
+  // Fewer copies let lanes wait for each other where all have one sum, as those of sorted samples
+  // do: most probably all samples of a row.
+  static constexpr uint32_t kSharingCopies = 32;
 
   __device__ static uint32_t BitsOf(const Row& row, uint32_t j) {
     return WeightBits<typename Weights::Element>(row.weights, j);
   }
 
-  // Gives the first lane all numbers, if they are of one place, and small; else false. All lanes of
-  // a warp.
-  __device__ static bool Join(uint32_t place, uint32_t& low, int32_t& high) {
-    constexpr uint32_t kSmall = uint32_t{1} << 26;
-    const bool is_small = (low + kSmall < 2 * kSmall) & (high == static_cast<int32_t>(low) >> 31);
-    if (!__all_sync(~0u, is_small & (place == __shfl_sync(~0u, place, 0)))) return false;
-    const int32_t sum = __reduce_add_sync(~0u, static_cast<int32_t>(low));
-    const bool is_first = threadIdx.x % kWarpLanes == 0;
-    low = is_first ? static_cast<uint32_t>(sum) : 0;
-    high = is_first ? sum >> 31 : 0;
+  // Adds all weights of the warp at once, if they are of one sum and alike; else false, and adds
+  // none. All lanes of a warp.
+  __device__ bool AddTogether(const Row& row, const uint32_t (&sums)[kSamples]) {
+    bool is_same = true;  // Idle sums of two lanes are not.
+    const uint32_t first = __shfl_sync(~0u, sums[0], 0);
+#pragma unroll
+    for (uint32_t j = 0; j < kSamples; ++j) is_same &= sums[j] == first;
+    if (!__all_sync(~0u, is_same)) return false;
+    uint32_t bits[kSamples];
+#pragma unroll
+    for (uint32_t j = 0; j < kSamples; ++j) bits[j] = BitsOf(row, j);
+    const WindowNumber number = weights_.SumOfWarp(bits);
+    if (!number.fits) return false;
+    if (number.value != 0) sums_.Add(first, number);
     return true;
+  }
+
+  // Gives the samples, as bits, of which the weights do not fit.
+  __device__ uint32_t AddEach(const Row& row, const uint32_t (&sums)[kSamples]) {
+    uint32_t addresses[kSamples];
+    int32_t rests[kSamples];
+    uint32_t left = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < kSamples; ++j) {
+      const uint32_t bits = BitsOf(row, j);
+      const WindowSpot spot = weights_.SpotOf(bits);
+      const bool is_here = sums[j] < bins_.count;
+      if (is_here & spot.is_outside) left |= uint32_t{1} << j;
+      const uint32_t added = is_here & spot.is_inside ? bits : 0;
+      addresses[j] = sums_.AddressOf(sums[j], spot.is_inside ? spot.word : 0);
+      rests[j] = sums_.AddLow(addresses[j], weights_.UnitsOf(added, spot.word));
+    }
+    if constexpr (kHaveRests) sums_.AddRests(addresses, rests);
+    return left;
   }
 
   const HistogramArguments& arguments_;
@@ -195,7 +148,8 @@ class WindowCounter {
   Weights& weights_;
   const BinRange bins_;
   WeightWords& sums_;
-  const uint32_t idle_;
+  const uint32_t idle_sum_;
+  const bool joins_;
   GlobalSums totals_;
   SharedOutcomes& outcomes_;
 };

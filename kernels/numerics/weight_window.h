@@ -1,9 +1,10 @@
 // Weights as integers of few words. A bin's sum is a number of 32-bit words in a window of binary
 // places that reaches from a little above an array's largest weights as far down as there are words
-// for: 34 binades with three of them, all that there are with eight and weights of usual size.
+// for: 36 binades with three of them, all that there are with eight and weights of usual size.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_WEIGHT_WINDOW_H_
 #define GRIDFOLD_KERNELS_NUMERICS_WEIGHT_WINDOW_H_
 
+#include <bit>
 #include <cstdint>
 
 #include "kernels/numerics/host_device.h"
@@ -17,11 +18,10 @@ inline constexpr uint32_t kWindowWordsMax = 8;
 // A word of sums that are 0: far from both ends, so that sums near 0 do not carry to and fro.
 inline constexpr uint32_t kWindowWordZero = 0x8000'0000;
 
-// (high * 2^32 + low) * 2^(32 * word) units of the window; what does not fit is any number.
+// value * 2^(32 * word) units of the window; what does not fit is any number.
 struct WindowNumber {
   uint32_t word;
-  uint32_t low;
-  int32_t high;
+  int64_t value;
   bool fits;
 };
 
@@ -31,12 +31,13 @@ struct WeightWindow {
   uint32_t place_max = 0;  // Least significant places of weights that fit, from the origin on.
 };
 
-// The window of so many words for weights up to the one with these bits, without the sign, or 2^14
-// times that. Weights near it are below 2^26 units of their word, so that few carry.
+// The window of so many words for weights up to the one with these bits, without the sign, or 2^12
+// times that. Weights near it are below 2^28 units of their word, so that few carry, and those down
+// to 2^-5 of it end in that word, too.
 GRIDFOLD_HD inline WeightWindow WindowFor(uint32_t largest_bits, uint32_t words) {
   constexpr int kFractionBits = 23;
   constexpr int kSumBits = 48;  // 24 of a weight, 23 of their number, and a sign.
-  constexpr int kPlacesAboveLargest = 14;
+  constexpr int kPlacesAboveLargest = 12;
   constexpr int kFinitePlaceMax = 253;
   const int exponent = static_cast<int>(largest_bits >> kFractionBits);
   const int place = exponent > 0 ? exponent - 1 : 0;
@@ -46,35 +47,39 @@ GRIDFOLD_HD inline WeightWindow WindowFor(uint32_t largest_bits, uint32_t words)
   return {origin, static_cast<uint32_t>(place_max < finite_max ? place_max : finite_max)};
 }
 
-// (value * 2^(place % 32)), in two words.
-GRIDFOLD_HD inline void ShiftInWords(int32_t value, uint32_t place, WindowNumber& number) {
-  const int64_t shifted =
-      static_cast<int64_t>(static_cast<uint64_t>(int64_t{value}) << place % kWindowWordBits);
-  number.low = static_cast<uint32_t>(shifted);
-  number.high = static_cast<int32_t>(shifted >> kWindowWordBits);
+// Where a weight is from the window's origin on, in units of 2^-23 places.
+GRIDFOLD_HD inline uint32_t HeightInWindow(uint32_t bits, const WeightWindow& window) {
+  return (bits & 0x7FFF'FFFF) - (static_cast<uint32_t>(window.origin + 1) << 23);
 }
 
-// The float32 weight with these bits in units of the window.
+// Whether a weight at this height is in the window.
+GRIDFOLD_HD inline bool IsInside(uint32_t height, const WeightWindow& window) {
+  return height <= ((window.place_max << 23) | ((uint32_t{1} << 23) - 1));
+}
+
+// Of a weight inside. Any other's is less than 16.
+GRIDFOLD_HD inline uint32_t WordAt(uint32_t height) { return height >> 28; }
+
+// The float32 weight with these bits in units of 2^(base - 149). Requires that it is a whole number
+// of them, below 2^62 in size; or is 0, and |base| < 800.
+GRIDFOLD_HD inline int64_t UnitsOf(uint32_t bits, int base) {
+  const uint32_t exponent = static_cast<uint32_t>(1023 + 149 - base);
+  const double scale = std::bit_cast<double>(static_cast<uint64_t>(exponent) << 52);
+  return static_cast<int64_t>(static_cast<double>(std::bit_cast<float>(bits)) * scale);
+}
+
+// The weight in units of a word of the window that it is inside of. What is subnormal counts as one
+// place lower than it is, which makes no difference to whole numbers.
+GRIDFOLD_HD inline int64_t UnitsOfWord(uint32_t bits, uint32_t word, const WeightWindow& window) {
+  return UnitsOf(bits, window.origin + static_cast<int>(word * kWindowWordBits));
+}
+
+// The float32 weight with these bits in units of the window. Zeros fit any.
 GRIDFOLD_HD inline WindowNumber NumberInWindow(uint32_t bits, const WeightWindow& window) {
-  constexpr uint32_t kHidden = uint32_t{1} << 23;
-  const uint32_t size_bits = bits & 0x7FFF'FFFF;
-  const int exponent = static_cast<int>(size_bits >> 23);
-  const int place = (exponent > 1 ? exponent : 1) - 1 - window.origin;
-  const uint32_t significand = (bits & (kHidden - 1)) | (exponent > 0 ? kHidden : 0);
-  const int32_t value = static_cast<int32_t>(bits) < 0 ? -static_cast<int32_t>(significand)
-                                                       : static_cast<int32_t>(significand);
-  // Zeros fit anywhere.
-  const uint32_t from_origin = size_bits == 0 ? 0 : static_cast<uint32_t>(place);
-  WindowNumber number;
-  number.word = from_origin / kWindowWordBits;
-  ShiftInWords(value, from_origin, number);
-  number.fits = from_origin <= window.place_max;
-  return number;
-}
-
-// An integer weight of 32 bits or fewer, extended to 64, in a window of units of 1.
-GRIDFOLD_HD inline WindowNumber NumberOfInteger(int64_t weight) {
-  return {0, static_cast<uint32_t>(weight), static_cast<int32_t>(weight >> 32), true};
+  const uint32_t height = HeightInWindow(bits, window);
+  if (!IsInside(height, window)) return {0, 0, bits << 1 == 0};
+  const uint32_t word = WordAt(height);
+  return {word, UnitsOfWord(bits, word, window), true};
 }
 
 }  // namespace gridfold::kernels
