@@ -42,7 +42,7 @@ struct WeightLayout {
 
 // Samples of a chunk on their way to the counters of partitions: see histogram_partitions.h.
 struct PartitionQueue {
-  uint16_t* ids = nullptr;      // [tile][entry]: bins within their partitions.
+  uint16_t* ids = nullptr;      // [tile][entry]: bins, low 16 bits.
   uint16_t* firsts = nullptr;   // [partition, and behind the last][tile]: its first entry.
   uint32_t* weights = nullptr;  // [partition][slice]: entries of slice_tiles tiles.
   uint32_t partition_count = 0;

@@ -1,10 +1,10 @@
 // Histograms of very many bins: samples are first split by partitions of the bins, and then each
 // partition is counted in shared memory. For histogram*.c* only.
 //
-// The samples of a tile become the numbers of their bins within their partitions, 16 bits each,
-// ordered by partition, in a queue in device memory; a table says where in the tile each partition
-// begins. So nothing depends on how many samples a partition gets. Then blocks take equal shares of
-// the queue, partition by partition.
+// The samples of a tile become the numbers of their bins, of which the low 16 bits tell bins of a
+// partition apart, ordered by partition, in a queue in device memory; a table says where in the
+// tile each partition begins. So nothing depends on how many samples a partition gets. Then blocks
+// take equal shares of the queue, partition by partition.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PARTITIONS_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PARTITIONS_H_
 

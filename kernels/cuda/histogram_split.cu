@@ -10,10 +10,9 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-// A sample of a tile: its bin and its number among those of its partition that the same lanes of
-// all warps have.
-constexpr uint32_t kBinBits = kPartitionBits + kPartitionsMaxLog2;
-constexpr uint32_t kNoSample = ~uint32_t{0};
+// A sample of a tile: its bin, or the first behind all partitions, and its number among those of
+// its partition that the same lanes of all warps have.
+constexpr uint32_t kBinBits = kPartitionBits + kPartitionsMaxLog2 + 1;
 
 // Where entry i of an ordered tile stands. Columns of equal lengths would begin in the same bank.
 __device__ uint32_t PlaceOfEntry(uint32_t i) { return i ^ ((i >> 9 & 7) << 3); }
@@ -24,7 +23,7 @@ class TileSplitter {
   static constexpr uint32_t kRows = kTileVectors / Locator::kArrays;
   static constexpr uint32_t kThreadSamples = kRows * kVectorSamples<T>;
   static constexpr uint32_t kSamples = kThreadSamples * kHistogramThreads;
-  static_assert(kThreadSamples * kBlockWarps <= uint32_t{1} << (31 - kBinBits));
+  static_assert(kThreadSamples * kBlockWarps <= uint32_t{1} << (32 - kBinBits));
 
   __device__ TileSplitter(const HistogramArguments& arguments, uint32_t* columns, uint4* entries,
                           uint32_t* warp_sums, SharedOutcomes& outcomes)
@@ -36,7 +35,9 @@ class TileSplitter {
         outcomes_(outcomes) {}
 
   __device__ void ClearColumns() {
-    for (uint32_t i = threadIdx.x; i < column_count(); i += kHistogramThreads) columns_[i] = 0;
+    for (uint32_t i = threadIdx.x; i < column_count() + kWarpLanes; i += kHistogramThreads) {
+      columns_[i] = 0;
+    }
   }
 
   __device__ void Load(uint32_t tile) {
@@ -64,10 +65,9 @@ class TileSplitter {
       // The others have columns of their own behind those of the partitions: less work than
       // branches, which would wait for one rank after the other.
       const bool is_sure = locator_.IsSure(guess);
-      const uint32_t partition =
-          is_sure ? guess.bin >> kPartitionBits : arguments_.queue.partition_count;
-      const uint32_t rank = atomicAdd(&columns_[partition * kWarpLanes + lane], 1);
-      ranked_[i] = is_sure ? rank << kBinBits | guess.bin : kNoSample;
+      const uint32_t bin = is_sure ? guess.bin : arguments_.queue.partition_count << kPartitionBits;
+      const uint32_t rank = atomicAdd(&columns_[(bin >> kPartitionBits) * kWarpLanes + lane], 1);
+      ranked_[i] = rank << kBinBits | bin;
       unsure |= is_sure ? 0 : uint32_t{1} << i;
     }
 #pragma unroll 1
@@ -93,6 +93,8 @@ class TileSplitter {
     begins.z = begins.y + counts.y;
     begins.w = begins.z + counts.z;
     if (has_columns) *own = begins;
+    // What is in no partition goes behind the tile's entries, for nothing.
+    if (threadIdx.x < kWarpLanes) columns_[column_count() + threadIdx.x] = kSamples;
     entry_count_ = sums.total;
     __syncthreads();
     NotePartitions(tile);
@@ -104,11 +106,8 @@ class TileSplitter {
 #pragma unroll
     for (uint32_t i = 0; i < kThreadSamples; ++i) {
       const uint32_t bin = ranked_[i] & ((uint32_t{1} << kBinBits) - 1);
-      const uint32_t partition = min(bin >> kPartitionBits, arguments_.queue.partition_count - 1);
-      const uint32_t entry = columns_[partition * kWarpLanes + lane] + (ranked_[i] >> kBinBits);
-      if (ranked_[i] != kNoSample) {
-        ids[PlaceOfEntry(entry)] = static_cast<uint16_t>(bin & (kPartitionBins - 1));
-      }
+      const uint32_t column = (bin >> kPartitionBits) * kWarpLanes + lane;
+      ids[PlaceOfEntry(columns_[column] + (ranked_[i] >> kBinBits))] = static_cast<uint16_t>(bin);
     }
   }
 

@@ -193,7 +193,8 @@ std::optional<HistogramStrategy> Cluster(const HistogramShape& shape,
 
 std::optional<HistogramStrategy> Partitions(const HistogramShape& shape,
                                             const HistogramLimits& limits) {
-  constexpr uint32_t kTileBytes = 32 * 1024;  // Of the entries of a tile.
+  // Of the entries of a tile, and room behind them for those in no partition.
+  constexpr uint32_t kTileBytes = 33 * 1024;
   if (!shape.can_split || !IsForPartitions(shape.bin_count)) return std::nullopt;
   HistogramStrategy strategy{
       .method = HistogramMethod::kPartitions,

@@ -352,10 +352,10 @@ GRIDFOLD_HD inline BinGuess GuessBin(const BinGuesser& guesser, T x) {
 template <class T>
 GRIDFOLD_HD inline BinGuess GuessCellBin(const BinGuesser& guesser, T x) {
   const BinGuess cell = GuessBin(guesser, x);
-  const uint64_t bins = (uint64_t{cell.bin} << 32 | cell.fraction) << guesser.shift;
-  // What is in no cell may not be shifted into one.
-  return {cell.bin <= kGuessedBinsMax ? static_cast<uint32_t>(bins >> 32) : ~uint32_t{0},
-          cell.fraction << guesser.shift};
+  // What is in no cell may not be shifted into one: it goes to the first behind all that can be.
+  const uint32_t number = cell.bin <= kGuessedBinsMax ? cell.bin : kGuessedBinsMax + 1;
+  const uint64_t bins = (uint64_t{number} << 32 | cell.fraction) << guesser.shift;
+  return {static_cast<uint32_t>(bins >> 32), cell.fraction << guesser.shift};
 }
 
 // Whether the sample is in the guessed bin.
