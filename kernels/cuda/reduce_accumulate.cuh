@@ -29,9 +29,7 @@ class Accumulator {
   static constexpr bool kHasWords = Registers::kHasWords;
   // Whether elements may be taken in any order: moments do not mind, and are all there is.
   static constexpr bool kIsOrderFree = kHasWords && Base::kParts == 0;
-  // Elements of which a turn's extremes are found in fewer instructions than their places.
-  static constexpr bool kHasExtremeTurns =
-      kTakesMany && kParts == kExtremesPart && (sizeof(T) < 4 || FloatingElement<T>);
+  static constexpr bool kHasExtremeTurns = kTakesMany && HasExtremeTurns<T>(kParts);
   static constexpr bool kSumsTurns = kTakesMany && IntegerElement<T> && kParts == kCorePartSet;
   static constexpr bool kSurveysTurns =
       kTakesMany && kHasWords && (kParts & kSquaresPart) != 0 && (kParts & kExtremesPart) != 0;
@@ -75,10 +73,12 @@ class Accumulator {
     } else if constexpr (kSumsTurns) {
       IntegerTurnTaker<T, kParts, kInFlight> taker{registers_, extremes};
       TakeTurns(loads, kTurnsMax<kInFlight>, taker, take_apart);
+    } else if constexpr (kHasExtremeTurns) {
+      AddExtremeTurns(loads, extremes);
     } else if constexpr (HasWindow()) {
       AddTurnsLoadedAhead(loads, extremes);
     } else {
-      AddEachTurn(loads, extremes);
+      AddEachTurn(loads, loads.first_turn);
     }
     if constexpr ((kParts & kExtremesPart) != 0) {
       if (loads.IsDrawn()) extremes.KeepBestOfWarp();
@@ -126,16 +126,15 @@ class Accumulator {
   }
 
   template <uint32_t kInFlight>
-  __device__ void AddEachTurn(const LoadedTurns<T, kInFlight>& loads, ExtremeTurns<S>& extremes) {
+  __device__ void AddEachTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn) {
     uint4 raw[kInFlight];
-    uint32_t turn = loads.first_turn;
 #pragma unroll 1
     for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
       loads.Load(loads.Of(turn), Padding(), raw);
       const uint32_t current = turn;
       turn = taken < kTurnsMax<kInFlight> ? loads.NextTurn(turn) : kNoTurn;
       if constexpr (kHasExtremeTurns) {
-        AddExtremes(loads, current, raw, extremes);
+        AddApart(loads, raw, loads.VectorsAt(loads.Of(current)), current);
       } else if constexpr (!kHasWords) {
         AddLoaded(loads, current, raw);
       } else {
@@ -218,33 +217,14 @@ class Accumulator {
 
   // Extremes alone.
   template <uint32_t kInFlight>
-  __device__ void AddExtremes(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
-                              const uint4 (&raw)[kInFlight], ExtremeTurns<S>& extremes) {
-    if (ignore_nan_ || !loads.IsFull(loads.Of(turn))) {
-      AddTurnAgain(loads, turn);
-    } else {
-      extremes.Take(BestOfTurn<false, T>(raw), BestOfTurn<true, T>(raw), turn);
+  __device__ void AddExtremeTurns(const LoadedTurns<T, kInFlight>& loads,
+                                  ExtremeTurns<S>& extremes) {
+    uint32_t turn = loads.first_turn;
+    if (loads.IsDrawn() && !ignore_nan_) {
+      ExtremeTurnTaker<T> taker{extremes};
+      turn = TakeFullTurns(loads, taker);
     }
-  }
-
-  template <uint32_t kInFlight>
-  __device__ void AddTurnAgain(const LoadedTurns<T, kInFlight>& loads, uint32_t turn) {
-    if (turn != ExtremeTurns<S>::kNone) registers_.Merge(ReadTurn(loads, turn, ignore_nan_));
-  }
-
-  // The registers of a turn alone. Not inlined: it is long and seldom needed.
-  template <uint32_t kInFlight>
-  __device__ __noinline__ static Registers ReadTurn(LoadedTurns<T, kInFlight> loads, uint32_t turn,
-                                                    bool ignore_nan) {
-    Accumulator of_turn(WordColumn{}, ignore_nan);
-    const uint4* const first = loads.Of(turn);
-    const uint32_t count = loads.VectorsAt(first);
-#pragma unroll 1
-    for (uint32_t k = 0; k < count; ++k) {
-      const Batch<S, kVectorSize<T>> batches[1] = {BatchOf<T>(first[uint64_t{k} * loads.apart])};
-      of_turn.AddToRegisters(batches, 1, loads.IndexOf(turn) + k * loads.step(), 0, 1);
-    }
-    return of_turn.registers_;
+    AddEachTurn(loads, turn);
   }
 
   // With a window.

@@ -20,6 +20,9 @@ __device__ inline uint32_t OrderedBits(float x) {
   const uint32_t bits = __float_as_uint(x);
   return (bits >> 31) != 0 ? ~bits : bits | 0x8000'0000u;
 }
+__device__ inline float FromOrderedBits(uint32_t ordered) {
+  return __uint_as_float((ordered >> 31) != 0 ? ordered ^ 0x8000'0000u : ~ordered);
+}
 
 // The turns that brought the extremes, and these; of zeros, either.
 template <class S>
@@ -42,25 +45,26 @@ struct ExtremeTurns {
     Take(least, is_less, greatest, is_greater, turn);
   }
 
-  // What says of a turn, by upper halves alone, whether it may have a new extreme: bounds that all
-  // lanes of a warp have in common, whose turns are one warp's and come in order.
+  // What says of elements, by upper halves alone, whether there may be a new extreme: bounds that
+  // all lanes of a warp have in common, whose turns are one warp's and come in order. NaN, which
+  // everything may take, where there is no extreme yet.
   struct Bounds {
-    uint32_t least;
-    uint32_t greatest;
+    float least;
+    float greatest;
     __device__ bool MayTake(float lower, float upper) const {
-      return OrderedBits(lower) <= least || OrderedBits(upper) >= greatest;
+      return !(lower > least && upper < greatest);
     }
   };
   // Called by all lanes where `is_shared`.
   __device__ Bounds BoundsOf(bool is_shared) const requires(std::is_same_v<S, double>) {
     constexpr uint32_t kAll = ~0u;
-    Bounds bounds = {min_turn == kNone ? ~uint32_t{0} : OrderedBits(SurveyedPart(min)),
-                     max_turn == kNone ? 0 : OrderedBits(SurveyedPart(max))};
+    uint32_t least = min_turn == kNone ? ~uint32_t{0} : OrderedBits(SurveyedPart(min));
+    uint32_t greatest = max_turn == kNone ? 0 : OrderedBits(SurveyedPart(max));
     if (is_shared) {
-      bounds.least = __reduce_min_sync(kAll, bounds.least);
-      bounds.greatest = __reduce_max_sync(kAll, bounds.greatest);
+      least = __reduce_min_sync(kAll, least);
+      greatest = __reduce_max_sync(kAll, greatest);
     }
-    return bounds;
+    return {FromOrderedBits(least), FromOrderedBits(greatest)};
   }
 
   // Forgets turns of lanes whose extreme, or an equal one of an earlier turn, another lane has: the
@@ -154,37 +158,36 @@ __device__ inline T ExtremeOfWord(uint32_t best) {
   return std::bit_cast<T>(static_cast<Bits>(best >> (32 - 8 * sizeof(T))));
 }
 
-// Of a turn's elements, a value before which no other comes; of zeros, either.
-template <bool kIsMax, class T, uint32_t kCount>
-__device__ inline ComputeType<T> BestOfTurn(const uint4 (&raw)[kCount]) {
-  if constexpr (sizeof(T) == 8) {
-    T best = BatchOf<T>(raw[0]).values[0];
-    int has_nan = 0;
+// The most extreme of a turn's elements, none of which is NaN; of zeros, either.
+template <bool kIsMax, uint32_t kCount>
+__device__ inline double BestOfTurn(const uint4 (&raw)[kCount]) {
+  double best = BatchOf<double>(raw[0]).values[0];
 #pragma unroll
-    for (uint32_t k = 0; k < kCount; ++k) {
-      const auto batch = BatchOf<T>(raw[k]);
-#pragma unroll
-      for (const T x : batch.values) best = (kIsMax ? best < x : x < best) ? x : best;
-      has_nan |= static_cast<int>(HasNan(batch));
+  for (uint32_t k = 0; k < kCount; ++k) {
+    for (const double x : BatchOf<double>(raw[k]).values) {
+      best = (kIsMax ? best < x : x < best) ? x : best;
     }
-    if constexpr (FloatingElement<T>) {
-      if (has_nan != 0) best = std::numeric_limits<T>::quiet_NaN();
-    }
-    return best;
+  }
+  return best;
+}
+
+// What every element is at least as extreme as, bytes being compared as halves of a word.
+template <class T, bool kIsMax>
+__device__ constexpr auto LeastExtreme() {
+  if constexpr (HalfElement<T>) {
+    constexpr uint16_t kInfinity = std::is_same_v<T, Float16> ? 0x7C00 : 0x7F80;
+    return static_cast<uint16_t>(kInfinity | (kIsMax ? 0x8000 : 0));
+  } else if constexpr (FloatingElement<T>) {
+    return kIsMax ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
   } else {
-    uint32_t best = raw[0].x;
-#pragma unroll
-    for (uint32_t k = 0; k < kCount; ++k) {
-      const uint32_t words[4] = {raw[k].x, raw[k].y, raw[k].z, raw[k].w};
-#pragma unroll
-      for (const uint32_t word : words) best = ExtremeWithWord<kIsMax, T>(best, word);
-    }
-    return ToCompute(ExtremeOfWord<kIsMax, T>(best));
+    using Half = std::conditional_t<std::is_signed_v<T>, int16_t, uint16_t>;
+    using Limits = std::numeric_limits<std::conditional_t<sizeof(T) == 1, Half, T>>;
+    return kIsMax ? Limits::min() : Limits::max();
   }
 }
 
-// The same of integers that come a vector at a time.
-template <IntegerElement T, bool kIsMax>
+// A value before which no other comes, of elements that come a vector at a time; of zeros, either.
+template <class T, bool kIsMax>
 class RunningExtreme {
  public:
   __device__ void Add(const uint4& raw) {
@@ -196,25 +199,28 @@ class RunningExtreme {
       for (const uint32_t word : words) best_ = ExtremeWithWord<kIsMax, T>(best_, word);
     }
   }
-  __device__ T Value() const {
+  __device__ ComputeType<T> Value() const {
     if constexpr (sizeof(T) == 8) {
       return best_;
     } else {
-      return ExtremeOfWord<kIsMax, T>(best_);
+      return ToCompute(ExtremeOfWord<kIsMax, T>(best_));
     }
   }
 
  private:
+  static_assert(sizeof(T) < 8 || IntegerElement<T>);
   using Best = std::conditional_t<sizeof(T) == 8, T, uint32_t>;
-  // What every element is at least as extreme as, bytes being compared as halves of a word.
-  using Compared =
-      std::conditional_t<sizeof(T) == 1, std::conditional_t<std::is_signed_v<T>, int16_t, uint16_t>,
-                         T>;
-  using Limits = std::numeric_limits<Compared>;
-  static constexpr Compared kLimit = kIsMax ? Limits::min() : Limits::max();
-  static constexpr uint32_t kHalf = static_cast<uint16_t>(kLimit);
+  static constexpr Best First() {
+    constexpr auto kLeast = LeastExtreme<T, kIsMax>();
+    if constexpr (sizeof(T) > 2) {
+      return std::bit_cast<Best>(kLeast);
+    } else {
+      constexpr uint32_t kHalf = static_cast<uint16_t>(kLeast);
+      return kHalf << 16 | kHalf;
+    }
+  }
 
-  Best best_ = sizeof(T) <= 2 ? static_cast<Best>(kHalf << 16 | kHalf) : static_cast<Best>(kLimit);
+  Best best_ = First();
 };
 
 }  // namespace gridfold::kernels::cuda

@@ -222,6 +222,13 @@ constexpr ReduceShape ReduceShapeOf(uint32_t parts) {
   return {threads, resident < 4 ? resident : 4, threads * resident >= 512 ? 4u : 8u};
 }
 
+// Whether a block looks for nothing but extremes, of elements of which a turn's are found in fewer
+// instructions than their places (reduce_extreme_turns.cuh).
+template <class T>
+constexpr bool HasExtremeTurns(uint32_t parts) {
+  return parts == kExtremesPart && (FloatingElement<T> || sizeof(T) < 4);
+}
+
 // Long groups: one block fills a multiprocessor, since the hardware favours the older of several,
 // which is then done early, and the rest cannot keep memory busy.
 template <class T>
@@ -234,6 +241,9 @@ constexpr ReduceShape BlockShapeOf(uint32_t parts) {
                                 : ThreadsOfWordColumns(ReduceTuning::kWordBytesMax / (words * 8),
                                                        WordSharersOf<T>(parts));
   const uint32_t threads = by_words < by_registers ? by_words : by_registers;
+  // Extremes alone are taken vector by vector too (reduce_turn_takers.cuh). With as many threads as
+  // leave each 80 registers the loop keeps nothing in memory; 96 KiB are under way all the time.
+  if (HasExtremeTurns<T>(parts)) return {768, 1, 8};
   // Several statistics of integers are summed vector by vector (reduce_integer_turns.cuh).
   if (words == 0 && parts == kCorePartSet) return {threads, 1, 8};
   // Windows keep a turn's elements in registers, those of 16 bits as they were loaded.

@@ -1,5 +1,4 @@
-// What TakeTurns (reduce_turns.cuh) does with the vectors of a turn where several statistics are
-// asked for.
+// What TakeTurns and TakeFullTurns (reduce_turns.cuh) do with the vectors of a turn.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_TURN_TAKERS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_TURN_TAKERS_CUH_
 
@@ -13,6 +12,7 @@
 #include "kernels/cuda/reduce_registers.cuh"
 #include "kernels/cuda/reduce_surveys.cuh"
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/reduce_windows.cuh"
 
 namespace gridfold::kernels::cuda {
 
@@ -47,7 +47,7 @@ struct FloatTurnTaker {
     if constexpr (!kHasCoarseExtremes) {
       extremes.TakeFinite(survey.least, survey.greatest, turn);
     } else if (may_have_extreme) {
-      extremes.TakeFinite(BestOfTurn<false, T>(raw), BestOfTurn<true, T>(raw), turn);
+      extremes.TakeFinite(BestOfTurn<false>(raw), BestOfTurn<true>(raw), turn);
     }
     adds_squares_by_vector = moments.AddsSquaresByVector(survey.range);
     are_negative_zeros = survey.are_negative_zeros;
@@ -57,6 +57,44 @@ struct FloatTurnTaker {
     moments.AddTaken(BatchOf<T>(vector).values, adds_squares_by_vector);
   }
   __device__ void EndTurn(uint32_t) { moments.FinishTaken(kElements, are_negative_zeros); }
+};
+
+// Extremes alone, with TakeFullTurns. Those of a thread's vectors so far: a turn after which they
+// are others has brought them.
+template <class T>
+struct ExtremeTurnTaker {
+  ExtremeTurns<ComputeType<T>>& extremes;
+  RunningExtreme<T, false> least = {};
+  RunningExtreme<T, true> greatest = {};
+
+  __device__ void BeginTurn(uint32_t) const {}
+  __device__ void Take(const uint4& vector) {
+    least.Add(vector);
+    greatest.Add(vector);
+  }
+  __device__ void EndTurn(uint32_t turn) { extremes.Take(least.Value(), greatest.Value(), turn); }
+};
+
+// Of float64, whose upper halves say of most vectors that there is nothing new in them.
+template <>
+struct ExtremeTurnTaker<double> {
+  ExtremeTurns<double>& extremes;
+  ExtremeTurns<double>::Bounds bounds = {};
+  uint32_t current = 0;
+
+  __device__ void BeginTurn(uint32_t turn) {
+    bounds = extremes.BoundsOf(true);
+    current = turn;
+  }
+  __device__ void Take(const uint4& vector) {
+    const auto batch = BatchOf<double>(vector);
+    const float first = SurveyedPart(batch.values[0]);
+    const float second = SurveyedPart(batch.values[1]);
+    if (bounds.MayTake(ExtremeOrNan<false>(first, second), ExtremeOrNan<true>(first, second))) {
+      extremes.Take(BestOf<false>(batch), BestOf<true>(batch), current);
+    }
+  }
+  __device__ void EndTurn(uint32_t) const {}
 };
 
 // Several statistics of integers.

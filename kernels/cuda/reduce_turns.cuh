@@ -73,6 +73,10 @@ struct LoadedTurns {
   // Whether there is a k-th vector in the turn that begins at `at`.
   __device__ bool Has(const uint4* at, uint32_t k) const { return at + uint64_t{k} * apart < end; }
   __device__ bool IsFull(const uint4* at) const { return Has(at, kInFlight - 1); }
+  // Of turns that are drawn, for all lanes of the warp.
+  __device__ bool IsFullForWarp(uint32_t turn) const {
+    return Of(turn) - lane + (kInFlight * kApartIfDrawn - 1) < end;
+  }
   __device__ uint32_t VectorsAt(const uint4* at) const {
     if (IsFull(at)) return kInFlight;
     uint32_t count = 0;
@@ -137,6 +141,36 @@ __device__ inline void TakeTurns(const LoadedTurns<T, kInFlight>& loads, uint32_
     }
     if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
   }
+}
+
+// The same of turns that are drawn, up to the first that is not full, which is returned: with no
+// other turns in the loop it has registers for all that it needs. Of a taker are called, by all
+// lanes of a warp, BeginTurn(turn), Take(vector) for each and EndTurn(turn).
+template <class T, uint32_t kInFlight, class Taker>
+__device__ inline uint32_t TakeFullTurns(const LoadedTurns<T, kInFlight>& loads, Taker& taker) {
+  uint32_t turn = loads.first_turn;
+  if (!loads.IsFullForWarp(turn)) return turn;
+  uint4 raw[kInFlight];
+  loads.LoadFull(loads.Of(turn), raw);
+  uint32_t current;
+#pragma unroll 1
+  for (;;) {
+    current = turn;
+    taker.BeginTurn(current);
+    turn = loads.NextTurn(current);
+    if (!loads.IsFullForWarp(turn)) break;
+    const uint4* const at = loads.Of(turn);
+#pragma unroll
+    for (uint32_t k = 0; k < kInFlight; ++k) {
+      taker.Take(raw[k]);
+      raw[k] = at[k * loads.kApartIfDrawn];
+      __syncwarp();  // Or the compiler would take all vectors before it loads the first.
+    }
+    taker.EndTurn(current);
+  }
+  ForEachVector(raw, kInFlight, [&](const uint4& vector, uint32_t) { taker.Take(vector); });
+  taker.EndTurn(current);
+  return turn;
 }
 
 // Turns in which neighbouring threads read neighbouring vectors, thread `rank` of `threads`.
