@@ -37,11 +37,14 @@ struct WordColumn {
     int64_t& word = (*this)[i];
     word = __double_as_longlong(__longlong_as_double(word) + x);
   }
-  // Where other threads may do the same.
+  // Where other threads may do the same: by halves, whose additions the hardware has. An addition
+  // of 64 bits would be a loop until nobody interferes.
   __device__ void AddAtomically(uint32_t i, int64_t x) const {
-    // Modulo 2^64 signs make no difference.
-    atomicAdd_block(reinterpret_cast<unsigned long long*>(&(*this)[i]),
-                    static_cast<unsigned long long>(x));
+    uint32_t* const halves = reinterpret_cast<uint32_t*>(&(*this)[i]);
+    const uint32_t lower = static_cast<uint32_t>(x);
+    const uint32_t carry = atomicAdd_block(halves, lower) > ~lower ? 1 : 0;
+    const uint32_t upper = static_cast<uint32_t>(static_cast<uint64_t>(x) >> 32) + carry;
+    if (upper != 0) atomicAdd_block(halves + 1, upper);
   }
 };
 
