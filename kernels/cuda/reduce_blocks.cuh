@@ -62,7 +62,7 @@ struct BlockProgress {
 __device__ inline bool NextItem(const cg::thread_block& block,
                                 const ReductionParameters& parameters, const BlockWork& work,
                                 BlockProgress& progress) {
-  block.sync();
+  SyncBlock(block);
   if (block.thread_rank() == 0) {
     progress.item_index = work.queue == nullptr ? blockIdx.x + progress.turn * gridDim.x
                                                 : atomicAdd(&work.queue->next_item, 1ull);
@@ -71,7 +71,7 @@ __device__ inline bool NextItem(const cg::thread_block& block,
     progress.has_item = progress.item_index < ItemCount(parameters, work);
     if (progress.has_item) progress.item = ItemAt(parameters, work, progress.item_index);
   }
-  block.sync();
+  SyncBlock(block);
   return progress.has_item;
 }
 
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
   while (NextItem(block, parameters, work, progress)) {
     const BlockItem& item = progress.item;
     Accumulator<T, kParts, true> accumulator(WordsOf<kSharers>(block), parameters.rules.ignore_nan);
-    if constexpr (kSharers > 1) block.sync();  // The others have reset their words too.
+    if constexpr (kSharers > 1) SyncBlock(block);  // The others have reset their words too.
     AddChunk(warp, parameters, progress, accumulator);
     RegisterState<T, kParts> registers = accumulator.Close();
     JoinBlock(block, warp, warp_states, registers);

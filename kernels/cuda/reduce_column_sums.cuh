@@ -121,12 +121,12 @@ __device__ __noinline__ void SumItemByStates(const ReductionParameters& paramete
     MergeStates<T>(warp, lanes, state);
 #pragma unroll 1
     for (uint32_t w = 0; w < warp.meta_group_size(); ++w) {
-      block.sync();
+      SyncBlock(block);
       if (w != warp.meta_group_rank() || warp.thread_rank() >= lanes) continue;
       if (w > 0) state.Merge(joined[lane]);
       joined[lane] = state;
     }
-    block.sync();
+    SyncBlock(block);
     if (exists && block.thread_rank() < lanes) {
       if (work.splits > 1) {
         partials.states[item.split * parameters.group_count + column] = joined[lane];
@@ -138,7 +138,7 @@ __device__ __noinline__ void SumItemByStates(const ReductionParameters& paramete
   if (work.splits > 1 && block.thread_rank() == 0) {
     partials.ranges[item.split * work.tile_count + item.tile] = {ColumnPartials<T>::kInStates, 0};
   }
-  block.sync();
+  SyncBlock(block);
 }
 
 // The thread's share of an item: the turns of rows that its warp draws.
@@ -223,7 +223,7 @@ __device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& wa
   if (warp.thread_rank() == 0) {
     memory.ranges[warp.meta_group_rank()] = {warp_range.largest, warp_range.smallest_less_one};
   }
-  block.sync();
+  SyncBlock(block);
   MagnitudeRange range;
   for (uint32_t w = 0; w < warps; ++w) range.Merge({memory.ranges[w].x, memory.ranges[w].y});
   if (!PairHolds(SpanBits(range), count, chain + ReduceTuning::kWarpThreads + warps)) return false;
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
   for (uint64_t i = blockIdx.x; i < work.tile_count * work.splits; i += gridDim.x) {
     const ColumnSumItem item(parameters, work, i);
     if (block.thread_rank() == 0) memory.turns_drawn = warp.meta_group_size();
-    block.sync();
+    SyncBlock(block);
     ColumnPairs<T> pairs =
         lanes.in_vectors ? SumTurns<true>(warp, parameters, item, lanes, &memory.turns_drawn)
                          : SumTurns<false>(warp, parameters, item, lanes, &memory.turns_drawn);
@@ -281,7 +281,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
         is_split ? JoinColumns(block, warp, lanes, item.rows, chain, pairs, memory, leave)
                  : JoinColumns(block, warp, lanes, item.rows, chain, pairs, memory, finish(item));
     if (!holds) {
-      block.sync();
+      SyncBlock(block);
       SumItemByStates<T>(parameters, work, item, memory);
     }
     if (is_split && IsLastBlock(block, &work.tickets[item.tile], work.splits, memory.is_last)) {
@@ -291,7 +291,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
         FinishSplitsByStates<T>(parameters, work, item.tile);
       }
     }
-    block.sync();  // Before shared memory is used again.
+    SyncBlock(block);  // Before shared memory is used again.
   }
 }
 

@@ -56,14 +56,14 @@ __device__ inline void MergeRows(const cg::thread_block& block, const ColumnLayo
                                  Registers& registers) {
   const uint32_t rank = block.thread_rank();
   shared[rank] = registers;
-  block.sync();
+  SyncBlock(block);
 #pragma unroll 1
   for (uint32_t half = layout.rows / 2; half > 0; half /= 2) {
     if (layout.row < half) {
       registers.Merge(shared[rank + half * layout.columns]);
       shared[rank] = registers;
     }
-    block.sync();
+    SyncBlock(block);
   }
 }
 
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads)
       if (is_first) state = StateOfDigits<T, kParts>(registers, sum_of_rows);
     }
     if (is_first) FinishGroup(parameters, column, rows, state);
-    block.sync();  // Before the words of row 0's columns are used again.
+    SyncBlock(block);  // Before the words of row 0's columns are used again.
   }
 }
 

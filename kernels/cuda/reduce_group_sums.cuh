@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(PairTuning::kBlockThreads)
         elements, size, rank_in_group, chunks * threads);
     sum.JoinLanes(warp, warp.size(), size);
     if (warp.thread_rank() == 0) sums[warp.meta_group_rank()] = sum;
-    block.sync();
+    SyncBlock(block);
     // All warps do so: then all know, without meeting again.
     sum = warp.thread_rank() < warp.meta_group_size() ? sums[warp.thread_rank()] : RangedPair();
     bool is_plain = sum.JoinLanes(warp, warp.size(), size);
@@ -219,13 +219,13 @@ __global__ void __launch_bounds__(PairTuning::kBlockThreads)
       SumOnlyState<T> state = SumInWords(elements + rank, threads, count);
       MergeStates<T>(warp, 1, state);
       if (warp.thread_rank() == 0) states[warp.meta_group_rank()] = state;
-      block.sync();
+      SyncBlock(block);
       if (rank == 0) {
         for (uint32_t w = 1; w < warp.meta_group_size(); ++w) state.Merge(states[w]);
         FinishGroup(parameters, group, size, state);
       }
     }
-    block.sync();  // Before `sums` is used again.
+    SyncBlock(block);  // Before `sums` is used again.
   }
 }
 

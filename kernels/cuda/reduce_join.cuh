@@ -162,7 +162,7 @@ __device__ inline void MergeRegisters(const cg::thread_block& block,
     const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
     const uint32_t flags = __reduce_or_sync(~0u, registers.flags.sum);
     if (warp.thread_rank() == 0) warp_states[warp.meta_group_rank()].flags.sum = flags;
-    block.sync();
+    SyncBlock(block);
     if (warp.meta_group_rank() == 0) {
       const bool has_warp = warp.thread_rank() < warp.meta_group_size();
       registers.flags.sum =
@@ -246,7 +246,7 @@ __device__ inline void JoinBlock(const cg::thread_block& block, const Warp& warp
   constexpr bool kHasWords = RegisterState<T, kParts>::kHasWords;
   if constexpr (kHasWords) {
     constexpr uint32_t kSharers = WordSharersOf<T>(kParts);
-    if constexpr (kSharers > 1) block.sync();  // The others are done with what is read.
+    if constexpr (kSharers > 1) SyncBlock(block);  // The others are done with what is read.
     const WordColumn words = WordsOf<kSharers>(block);
     if (block.thread_rank() < words.stride) JoinWordsOfWarp<T, kParts>(warp, words, registers);
   }

@@ -15,6 +15,14 @@ namespace cg = cooperative_groups;
 
 using Warp = cg::thread_block_tile<ReduceTuning::kWarpThreads, cg::thread_block>;
 
+// A barrier of the block. The lanes of a warp meet first: after code in which they part for long,
+// as for elements of very different magnitudes, a barrier alone let warps pass some of whose lanes
+// had not come (nvcc 13.0, capability 9.0; seen in sums of columns of float64).
+__device__ inline void SyncBlock(const cg::thread_block& block) {
+  __syncwarp();
+  block.sync();
+}
+
 // Joins the states of each `width` neighbouring lanes; the first of them gets the result. All lanes
 // of the warp take part; `width` is a power of two and the same in all of them.
 //
@@ -54,13 +62,13 @@ __device__ inline void MergeBlock(const cg::thread_block& block, WarpStates<Stat
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   MergeLanes(warp, ReduceTuning::kWarpThreads, state);
   if (warp.thread_rank() == 0) warp_states[warp.meta_group_rank()] = state;
-  block.sync();
+  SyncBlock(block);
   if (warp.meta_group_rank() == 0) {
     const uint32_t warps = block.size() / ReduceTuning::kWarpThreads;
     state = warp.thread_rank() < warps ? warp_states[warp.thread_rank()] : State();
     MergeLanes(warp, ReduceTuning::kWarpThreads, state);
   }
-  block.sync();  // Before warp_states is used again.
+  SyncBlock(block);  // Before warp_states is used again.
 }
 
 // Draws a number, counted from 0. Who draws a later one sees what was written before this.
@@ -75,12 +83,12 @@ __device__ inline uint32_t DrawTicket(uint32_t* ticket) {
 // each block; `shared_flag` is shared memory.
 __device__ inline bool IsLastBlock(const cg::thread_block& block, uint32_t* ticket, uint32_t count,
                                    bool& shared_flag) {
-  block.sync();
+  SyncBlock(block);
   if (block.thread_rank() == 0) {
     shared_flag = DrawTicket(ticket) == count - 1;  // For all threads, between the barriers.
     if (shared_flag) *ticket = 0;                   // For the next launch.
   }
-  block.sync();
+  SyncBlock(block);
   return shared_flag;
 }
 

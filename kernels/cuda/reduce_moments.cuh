@@ -107,8 +107,7 @@ class MomentAccumulator {
       const MagnitudeRange range = RangeOfElements(values, has_zero);
       NoteSigns(values, has_zero);
       if (!Takes(range) && !MoveWindow(range, 1)) {
-        ForEachValue(values, [&](S x) { AddWhereItBelongs(x); });
-        if constexpr (kAddsPartly) CountAdditions(kCount * kSize);
+        ForEachValue(values, [&](S x) { AddOutside(x); });
         return {};
       }
       ForEachValue(values, [&](S x) { AddToWindow(x); });
@@ -128,7 +127,7 @@ class MomentAccumulator {
   // The same, after the window has moved if that helps. Of a turn.
   __device__ bool TakesMoved(const MagnitudeRange& range) {
     if (Takes(range)) {
-      if constexpr (kAddsPartly) window_.misses = 0;
+      if constexpr (kHasNarrowWindow) window_.misses = 0;
       return true;
     }
     return MoveWindow(range, kMissesMax / 2);
@@ -201,7 +200,7 @@ class MomentAccumulator {
 
  private:
   // Squares need narrow windows, which few elements of wide data may lie in.
-  static constexpr bool kAddsPartly = Words::kIsDouble && Words::kHasSquares;
+  static constexpr bool kHasNarrowWindow = Words::kIsDouble && Words::kHasSquares;
   // Such a window follows after so many misses: batches of elements that are far smaller than those
   // that it was made for, of which there are some among ordinary data.
   static constexpr uint32_t kMissesMax = 16;
@@ -218,7 +217,7 @@ class MomentAccumulator {
   struct DoubleSums {
     DoubleWindow<kParts> sums;
     uint32_t additions = 0;
-    uint32_t misses = 0;  // kAddsPartly.
+    uint32_t misses = 0;  // kHasNarrowWindow.
   };
   struct NoWindow {};
   using Window = std::conditional_t<Words::kIsDouble, DoubleSums, FloatWindow>;
@@ -256,7 +255,7 @@ class MomentAccumulator {
   __device__ bool MoveWindow(const MagnitudeRange& range, [[maybe_unused]] uint32_t misses) {
     if constexpr (Words::kIsDouble) {
       typename DoubleWindow<kParts>::Bounds moved = window_.sums.bounds();
-      if constexpr (kAddsPartly) {
+      if constexpr (kHasNarrowWindow) {
         if (range.largest < moved.limit) {
           if (range.largest + (kFarSmaller << moved.kFieldShift) >= moved.limit) return false;
           window_.misses += misses;
@@ -359,14 +358,6 @@ class MomentAccumulator {
   }
 
   // An element of a batch that the window does not take as a whole.
-  __device__ void AddWhereItBelongs(S x) {
-    if constexpr (kAddsPartly) {
-      if (window_.sums.bounds().Takes(MagnitudeBits(x))) return AddToWindow(x);
-    }
-    AddOutside(x);
-  }
-
-  // An element outside the window.
   __device__ void AddOutside(S x) {
     if constexpr (Words::kIsDouble && (kParts & kMomentParts) == kSumPart) {
       if (IsFinite(x)) {
