@@ -40,11 +40,18 @@ struct WordColumn {
   // Where other threads may do the same: by halves, whose additions the hardware has. An addition
   // of 64 bits would be a loop until nobody interferes.
   __device__ void AddAtomically(uint32_t i, int64_t x) const {
-    uint32_t* const halves = reinterpret_cast<uint32_t*>(&(*this)[i]);
+    const auto lower_at = static_cast<uint32_t>(__cvta_generic_to_shared(&(*this)[i]));
     const uint32_t lower = static_cast<uint32_t>(x);
-    const uint32_t carry = atomicAdd_block(halves, lower) > ~lower ? 1 : 0;
+    uint32_t before;
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "r"(lower_at), "r"(lower)
+                 : "memory");
+    const uint32_t carry = before > ~lower ? 1 : 0;
     const uint32_t upper = static_cast<uint32_t>(static_cast<uint64_t>(x) >> 32) + carry;
-    if (upper != 0) atomicAdd_block(halves + 1, upper);
+    if (upper != 0) {
+      asm volatile("red.shared.add.u32 [%0+4], %1;" : : "r"(lower_at), "r"(upper) : "memory");
+    }
   }
 };
 
