@@ -95,8 +95,8 @@ class Accumulator {
     Add(batches, index, 0, 1);
   }
 
-  // Brings moments into the words, which are then read by CloseWords or JoinWords, and returns the
-  // rest. What follows is Reset.
+  // Brings moments into the words, which are then read by CloseWords or JoinWordsOfWarp, and
+  // returns the rest. What follows is Reset.
   __device__ Registers Close() {
     if constexpr (kHasWords) registers_.flags = moments_.Close();
     return registers_;
@@ -113,7 +113,6 @@ class Accumulator {
   static constexpr uint32_t kTurnsMax = kHasWords
                                             ? WordAdditionsMax<T>() / (kInFlight * kVectorSize<T>)-1
                                             : ~uint32_t{0};
-  static constexpr uint32_t kNoTurn = ~uint32_t{0};
 
   // A turn that is not ordinary.
   template <uint32_t kInFlight>

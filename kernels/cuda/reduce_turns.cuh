@@ -10,6 +10,9 @@
 
 namespace gridfold::kernels::cuda {
 
+// What a thread that may take no more has instead of a turn: behind the end of every array.
+inline constexpr uint32_t kNoTurn = ~uint32_t{0};
+
 // Where the vectors of an array begin, and the elements before and after them that are not a
 // vector.
 template <class T>
@@ -112,7 +115,6 @@ struct LoadedTurns {
 template <class T, uint32_t kInFlight, class Taker, class TakeApart>
 __device__ inline void TakeTurns(const LoadedTurns<T, kInFlight>& loads, uint32_t turns_max,
                                  Taker& taker, TakeApart take_apart) {
-  constexpr uint32_t kNoTurn = ~uint32_t{0};
   uint4 raw[kInFlight];
   uint32_t turn = loads.first_turn;
   const uint4* at = loads.Of(turn);

@@ -11,10 +11,10 @@
 
 namespace gridfold::kernels::cuda {
 
-// Which results a scan wants decides how many instructions an item takes. The
-// plain modes are inclusive and exclusive scans of the elements in the order of
-// memory, of warps where no group starts; the general one does everything else,
-// too. Lanes of different modes would wait for each other.
+// Which results a scan wants decides how many instructions an item takes. The plain modes are
+// inclusive and exclusive scans of the elements in the order of memory, of warps where no group
+// starts; the general one does everything else, too. Lanes of different modes would wait for each
+// other.
 enum class RunMode { kInclusive, kExclusive, kGeneral };
 
 template <class Operator, class T, int kItems>
@@ -31,8 +31,7 @@ class RunScan {
                     : arguments.exclusive                                    ? RunMode::kExclusive
                                           : RunMode::kInclusive) {}
 
-  // The last running value of the run. `warp_has_heads`: whether a group starts
-  // in any lane's run.
+  // The last running value of the run. `warp_has_heads`: whether a group starts in any lane's run.
   __device__ Value Total(const T* piece, HeadBits<kItems> heads, bool warp_has_heads) const {
     if constexpr (Packed::kExists) {
       const bool has_order = Operator::kIsAssociative || !arguments_.reverse;
@@ -44,8 +43,8 @@ class RunScan {
     return TotalOf<true>(piece, heads);
   }
 
-  // Stores the run's results in a piece, which may be the same. Returns whether
-  // the first `size` of them fit.
+  // Stores the run's results in a piece, which may be the same. Returns whether the first `size` of
+  // them fit.
   template <class Out>
   __device__ bool Scan(const T* piece, HeadBits<kItems> heads, bool warp_has_heads,
                        const Value& base, int size, Out* results) const {
@@ -70,14 +69,12 @@ class RunScan {
   }
 
  private:
-  // Extremes of packed runs say where there is a NaN, and have no wider
-  // results.
+  // Extremes of packed runs say where there is a NaN, and have no wider results.
   static constexpr bool kIsPackedWithNan = Packed::kExists && Operator::kIsAssociative;
 
   __device__ static bool IsHead(HeadBits<kItems> heads, int k) { return (heads >> k & 1) != 0; }
 
-  // See PackedRun. Associative totals that are answers are the same in either
-  // order.
+  // See PackedRun. Associative totals that are answers are the same in either order.
   __device__ bool PackedTotal(const T* piece, Value& total) const {
     uint32_t words[Packed::kWords];
     LoadRunBytes<T, kItems>(piece, arguments_.reverse ? kScanLanes - 1 - lane_ : lane_, words);
@@ -129,8 +126,7 @@ class RunScan {
 #pragma unroll
     for (int k = 0; k < kItems; ++k) {
       const bool is_head = kIsGeneral && IsHead(heads, k);
-      // Joining the identity changes no bits, so it stands for what is left
-      // out.
+      // Joining the identity changes no bits, so it stands for what is left out.
       if (is_head) running = base = Operator::Identity();
       const Value before = running;
       running = Operator::Combine(running, Lift<kIsGeneral>(items[k]));
