@@ -64,15 +64,24 @@ class Accumulator {
   template <uint32_t kInFlight>
   __device__ void AddTurns(const LoadedTurns<T, kInFlight>& loads) {
     [[maybe_unused]] ExtremeTurns<S> extremes;
-    const auto take_apart = [&](uint4(&raw)[kInFlight], uint32_t count, uint32_t turn) {
-      AddApart(loads, raw, count, turn);
-    };
+    using Raw = uint4[kInFlight];
     if constexpr (kSurveysTurns) {
       FloatTurnTaker<T, kParts, kInFlight> taker{moments_, registers_, extremes, loads.IsDrawn()};
-      TakeTurns(loads, kTurnsMax<kInFlight>, taker, take_apart);
+      TakeTurns(loads, kTurnsMax<kInFlight>, taker,
+                [&](Raw& raw, const TurnSurvey& survey, uint32_t count, uint32_t turn) {
+                  if (count < kInFlight || !taker.TakesSlowly(survey, turn)) {
+                    return AddApart(loads, raw, count, turn);
+                  }
+                  ForEachVector(raw, kInFlight,
+                                [&](const uint4& vector, uint32_t) { taker.TakeSlowly(vector); });
+                  taker.EndTurn(turn);
+                });
     } else if constexpr (kSumsTurns) {
       IntegerTurnTaker<T, kParts, kInFlight> taker{registers_, extremes};
-      TakeTurns(loads, kTurnsMax<kInFlight>, taker, take_apart);
+      TakeTurns(loads, kTurnsMax<kInFlight>, taker,
+                [&](Raw& raw, auto, uint32_t count, uint32_t turn) {
+                  AddApart(loads, raw, count, turn);
+                });
     } else if constexpr (kHasExtremeTurns) {
       AddExtremeTurns(loads, extremes);
     } else if constexpr (HasWindow()) {

@@ -3,6 +3,7 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_TURN_TAKERS_CUH_
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
@@ -31,8 +32,8 @@ struct FloatTurnTaker {
   ExtremeTurns<S>& extremes;
   bool is_drawn;
   bool may_have_extreme = true;
-  bool adds_squares_by_vector = false;
   bool are_negative_zeros = false;
+  bool is_in_window = false;  // TakeSlowly.
 
   __device__ TurnSurvey Survey(const Raw& raw) {
     const TurnSurvey survey = SurveyOf<T>(raw);
@@ -42,21 +43,53 @@ struct FloatTurnTaker {
     return survey;
   }
   __device__ bool TakesAll(const Raw& raw, const TurnSurvey& survey, uint32_t turn) {
-    if (!moments.TakesMoved(survey.range)) return false;
-    registers.template Part<kTallyPart>().nonzero += kElements - survey.zeros;
+    if (!moments.TakesMoved(survey.range) || !moments.TakesByVector(survey.range)) return false;
     if constexpr (!kHasCoarseExtremes) {
-      extremes.TakeFinite(survey.least, survey.greatest, turn);
-    } else if (may_have_extreme) {
-      extremes.TakeFinite(BestOfTurn<false>(raw), BestOfTurn<true>(raw), turn);
+      Note(survey, turn);
+    } else {
+      NoteTally(survey);
+      if (may_have_extreme) {
+        extremes.TakeFinite(BestOfTurn<false>(raw), BestOfTurn<true>(raw), turn);
+      }
     }
-    adds_squares_by_vector = moments.AddsSquaresByVector(survey.range);
     are_negative_zeros = survey.are_negative_zeros;
     return true;
   }
-  __device__ void Take(const uint4& vector) {
-    moments.AddTaken(BatchOf<T>(vector).values, adds_squares_by_vector);
+  __device__ void Take(const uint4& vector) { moments.AddTaken(BatchOf<T>(vector).values); }
+
+  // Whether the turn's vectors may be taken by TakeSlowly, where not TakesAll: finite floats.
+  __device__ bool TakesSlowly(const TurnSurvey& survey, uint32_t turn) {
+    if constexpr (std::is_same_v<S, double>) {
+      return false;
+    } else {
+      if (survey.range.largest >= MagnitudeBits(std::numeric_limits<float>::infinity())) {
+        return false;
+      }
+      Note(survey, turn);
+      is_in_window = moments.Takes(survey.range);
+      return true;
+    }
+  }
+  __device__ void TakeSlowly(const uint4& vector) {
+    if constexpr (!std::is_same_v<S, double>) {
+      const auto batch = BatchOf<T>(vector);
+      if (is_in_window) {
+        moments.AddTakenOneByOne(batch.values);
+      } else {
+        moments.AddWide(batch.values);
+      }
+    }
   }
   __device__ void EndTurn(uint32_t) { moments.FinishTaken(kElements, are_negative_zeros); }
+
+ private:
+  __device__ void NoteTally(const TurnSurvey& survey) {
+    registers.template Part<kTallyPart>().nonzero += kElements - survey.zeros;
+  }
+  __device__ void Note(const TurnSurvey& survey, uint32_t turn) {
+    NoteTally(survey);
+    extremes.TakeFinite(survey.least, survey.greatest, turn);
+  }
 };
 
 // Extremes alone, with TakeFullTurns. Those of a thread's vectors so far: a turn after which they
