@@ -68,8 +68,12 @@ class Accumulator {
       AddApart(loads, raw, count, turn);
     };
     if constexpr (kSurveysTurns) {
-      FloatTurnTaker<T, kParts, kInFlight> taker{moments_, registers_, extremes, loads.IsDrawn()};
-      TakeTurns(loads, kTurnsMax<kInFlight>, taker, take_apart);
+      FloatTurnTaker<T, kParts, kInFlight> taker{moments_, registers_, extremes, loads.IsDrawn(),
+                                                 ignore_nan_};
+      TakeTurns(loads, kTurnsMax<kInFlight>, taker,
+                [&](uint4(&raw)[kInFlight], uint32_t count, uint32_t turn) {
+                  if (!taker.TakesWide(raw, count, turn)) take_apart(raw, count, turn);
+                });
     } else if constexpr (kSumsTurns) {
       IntegerTurnTaker<T, kParts, kInFlight> taker{registers_, extremes};
       TakeTurns(loads, kTurnsMax<kInFlight>, taker, take_apart);

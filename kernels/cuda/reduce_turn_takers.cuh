@@ -3,6 +3,7 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_TURN_TAKERS_CUH_
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
@@ -30,19 +31,32 @@ struct FloatTurnTaker {
   RegisterState<T, kParts>& registers;
   ExtremeTurns<S>& extremes;
   bool is_drawn;
+  bool ignore_nan;
   bool may_have_extreme = true;
   bool adds_squares_by_vector = false;
   bool are_negative_zeros = false;
+  // Of float64: what TakesAll leaves to TakesWide.
+  bool is_of_window = true;
+  bool may_have_nan = false;
+  uint32_t zeros = 0;
 
   __device__ TurnSurvey Survey(const Raw& raw) {
     const TurnSurvey survey = SurveyOf<T>(raw);
     if constexpr (kHasCoarseExtremes) {
       may_have_extreme = extremes.BoundsOf(is_drawn).MayTake(survey.least, survey.greatest);
+      is_of_window = IsForWindow(survey.range);
+      may_have_nan = IsNan(survey.greatest);
+      zeros = survey.zeros;
+      are_negative_zeros = survey.are_negative_zeros;
     }
     return survey;
   }
   __device__ bool TakesAll(const Raw& raw, const TurnSurvey& survey, uint32_t turn) {
-    if (!moments.TakesMoved(survey.range)) return false;
+    if constexpr (kHasCoarseExtremes) {
+      if (!is_of_window) return false;
+    } else {
+      if (!moments.TakesMoved(survey.range)) return false;
+    }
     registers.template Part<kTallyPart>().nonzero += kElements - survey.zeros;
     if constexpr (!kHasCoarseExtremes) {
       extremes.TakeFinite(survey.least, survey.greatest, turn);
@@ -57,6 +71,73 @@ struct FloatTurnTaker {
     moments.AddTaken(BatchOf<T>(vector).values, adds_squares_by_vector);
   }
   __device__ void EndTurn(uint32_t) { moments.FinishTaken(kElements, are_negative_zeros); }
+
+  // Takes a whole turn that is not for the window; returns whether it did. Float64 only. Leaves
+  // nothing of use in `raw` then.
+  __device__ bool TakesWide(Raw& raw, uint32_t count, uint32_t turn) {
+    if constexpr (kHasCoarseExtremes) {
+      if (count != kInFlight || (may_have_nan && ignore_nan)) return false;
+      registers.template Part<kTallyPart>().nonzero += kElements - zeros;
+      const bool has_not_finite = may_have_nan && HasNotFinite(raw);
+      bool has_nan = false;
+      if (has_not_finite) has_nan = NoteNotFinite(raw);
+      if (has_nan) {
+        constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+        extremes.Take(kNan, kNan, turn);
+      } else if (may_have_extreme) {
+        extremes.Take(BestOfTurn<false>(raw), BestOfTurn<true>(raw), turn);
+      }
+      if (has_not_finite) DropNotFinite(raw);
+      moments.AddToPieces(raw, are_negative_zeros);
+      return true;
+    } else {
+      return false;
+    }
+  }
+
+ private:
+  // Whether the window takes a turn, and those of at least half of the warp: wide data is taken by
+  // all lanes alike.
+  __device__ bool IsForWindow(const MagnitudeRange& range) {
+    const bool takes = moments.TakesMoved(range);
+    if (!is_drawn) return takes;
+    const uint32_t lanes = __popc(__ballot_sync(~0u, takes));
+    return takes && lanes >= ReduceTuning::kWarpThreads / 2;
+  }
+
+  // The survey takes the largest finite elements for NaN too.
+  __device__ static bool HasNotFinite(const Raw& raw) {
+    uint32_t largest = 0;
+#pragma unroll
+    for (const uint4& vector : raw) {
+      largest = max(largest, max(vector.y & 0x7FFF'FFFFu, vector.w & 0x7FFF'FFFFu));
+    }
+    return largest >= 0x7FF0'0000u;
+  }
+  // Returns whether there is a NaN.
+  __device__ bool NoteNotFinite(const Raw& raw) {
+    auto& tally = registers.template Part<kTallyPart>();
+    bool has_nan = false;
+#pragma unroll
+    for (const uint4& vector : raw) {
+      for (const double x : BatchOf<double>(vector).values) {
+        if (IsFinite(x)) continue;
+        has_nan = has_nan || IsNan(x);
+        tally.nan += IsNan(x) ? 1 : 0;
+        tally.infinite += IsNan(x) ? 0 : 1;
+        moments.NoteNotFinite(x);
+      }
+    }
+    return has_nan;
+  }
+  __device__ static void DropNotFinite(Raw& raw) {
+#pragma unroll
+    for (uint4& vector : raw) {
+      const auto batch = BatchOf<double>(vector);
+      if (!IsFinite(batch.values[0])) vector.x = vector.y = 0;
+      if (!IsFinite(batch.values[1])) vector.z = vector.w = 0;
+    }
+  }
 };
 
 // Extremes alone, with TakeFullTurns. Those of a thread's vectors so far: a turn after which they
