@@ -64,19 +64,29 @@ class Accumulator {
   template <uint32_t kInFlight>
   __device__ void AddTurns(const LoadedTurns<T, kInFlight>& loads) {
     [[maybe_unused]] ExtremeTurns<S> extremes;
-    const auto take_apart = [&](uint4(&raw)[kInFlight], uint32_t count, uint32_t turn) {
-      AddApart(loads, raw, count, turn);
-    };
+    using Raw = uint4[kInFlight];
     if constexpr (kSurveysTurns) {
-      FloatTurnTaker<T, kParts, kInFlight> taker{moments_, registers_, extremes, loads.IsDrawn(),
-                                                 ignore_nan_};
+      using Taker = FloatTurnTaker<T, kParts, kInFlight>;
+      Taker taker{moments_, registers_, extremes, loads.IsDrawn(), ignore_nan_};
       TakeTurns(loads, kTurnsMax<kInFlight>, taker,
-                [&](uint4(&raw)[kInFlight], uint32_t count, uint32_t turn) {
-                  if (!taker.TakesWide(raw, count, turn)) take_apart(raw, count, turn);
+                [&](Raw& raw, const TurnSurvey& survey, uint32_t count, uint32_t turn) {
+                  if (count < kInFlight || !taker.TakesSlowly(raw, survey, turn)) {
+                    return AddApart(loads, raw, count, turn);
+                  }
+                  if constexpr (Taker::kTakesSlowlyByTurn) {
+                    taker.TakeSlowly(raw, survey);
+                  } else {
+                    ForEachVector(raw, kInFlight,
+                                  [&](const uint4& vector, uint32_t) { taker.TakeSlowly(vector); });
+                    taker.EndTurn(turn);
+                  }
                 });
     } else if constexpr (kSumsTurns) {
       IntegerTurnTaker<T, kParts, kInFlight> taker{registers_, extremes};
-      TakeTurns(loads, kTurnsMax<kInFlight>, taker, take_apart);
+      TakeTurns(loads, kTurnsMax<kInFlight>, taker,
+                [&](Raw& raw, auto, uint32_t count, uint32_t turn) {
+                  AddApart(loads, raw, count, turn);
+                });
     } else if constexpr (kHasExtremeTurns) {
       AddExtremeTurns(loads, extremes);
     } else if constexpr (HasWindow()) {

@@ -184,15 +184,27 @@ __device__ inline bool FinishCloseSum(const Warp& warp, const ReductionParameter
   return is_finite;
 }
 
-// Finishes a group from what thread 0 of the block has and its joined words. Called by the first
-// warp; not inlined, since it is long and runs once.
+// The state of a group from what thread 0 of the block has and its joined words, of which `used`
+// spares it looking at those that are 0.
+template <class T, uint32_t kParts>
+__device__ inline ReductionState<T, kParts> StateOfUsed(const RegisterState<T, kParts>& registers,
+                                                        const UsedWords& used) {
+  return StateOf<T, kParts>(registers, [&](auto kind, uint32_t first, auto& sum) {
+    // From the top, so that what is taken away later seldom borrows from limbs that are 0.
+    for (uint32_t k = used.count; k-- > 0;) {
+      const uint32_t i = used.IndexOf(k);
+      if (i >= first && i < first + kind.kUsed) kind.AddTo(sum, i - first, used.Integer(i));
+    }
+  });
+}
+
+// Finishes a group. Called by the first warp; not inlined, since it is long and runs once.
 template <class T, uint32_t kParts>
 __device__ __noinline__ void FinishBlock(const Warp& warp, const ReductionParameters& parameters,
                                          uint64_t group, uint64_t size,
                                          const RegisterState<T, kParts>& registers, int64_t* joined,
                                          bool has_halves) {
   constexpr uint32_t kWords = MomentWordCount<T>(kParts);
-  // One thread makes the state; the warp spares it looking at words that are 0.
   [[maybe_unused]] UsedWords used{};
   if constexpr (kWords != 0) used = UsedWords::Find(warp, joined, kWords, has_halves);
   if constexpr (kWords != 0 && kParts == kSumPart) {
@@ -200,15 +212,30 @@ __device__ __noinline__ void FinishBlock(const Warp& warp, const ReductionParame
     if (FinishCloseSum<T>(warp, parameters, group, size, flags, used)) return;
   }
   if (warp.thread_rank() != 0) return;
-  const ReductionState<T, kParts> state =
-      StateOf<T, kParts>(registers, [&](auto kind, uint32_t first, auto& sum) {
-        // From the top, so that what is taken away later seldom borrows from limbs that are 0.
-        for (uint32_t k = used.count; k-- > 0;) {
-          const uint32_t i = used.IndexOf(k);
-          if (i >= first && i < first + kind.kUsed) kind.AddTo(sum, i - first, used.Integer(i));
-        }
-      });
-  FinishGroup(parameters, group, size, state);
+  FinishGroup(parameters, group, size, StateOfUsed<T, kParts>(registers, used));
+}
+
+// The same by all warps, a thread of each for a statistic: those of long numbers take longest.
+template <class T, uint32_t kParts>
+__device__ inline void FinishBlockByWarps(const cg::thread_block& block, const Warp& warp,
+                                          const ReductionParameters& parameters, uint64_t group,
+                                          uint64_t size, const RegisterState<T, kParts>& registers,
+                                          int64_t* joined, bool has_halves) {
+  using State = ReductionState<T, kParts>;
+  constexpr uint32_t kWords = MomentWordCount<T>(kParts);
+  constexpr uint32_t kStateFirst = 3 * kWords;  // Behind what UsedWords has.
+  static_assert(alignof(State) <= sizeof(int64_t));
+  static_assert(kStateFirst * sizeof(int64_t) + sizeof(State) <=
+                kWords * ReduceTuning::kWarpThreads * sizeof(int64_t));
+  State* const state = reinterpret_cast<State*>(joined + kStateFirst);
+  if (warp.meta_group_rank() == 0) {
+    const UsedWords used = UsedWords::Find(warp, joined, kWords, has_halves);
+    if (warp.thread_rank() == 0) *state = StateOfUsed<T, kParts>(registers, used);
+  }
+  SyncBlock(block);
+  if (warp.thread_rank() == 0) {
+    FinishGroup(parameters, group, size, *state, warp.meta_group_rank(), warp.meta_group_size());
+  }
 }
 
 template <class T, uint32_t kParts>
@@ -246,9 +273,12 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
       TakeTotal(block, warp, warp_states, total, block_registers + item.first_item,
                 item.chunk_count, registers);
     }
-    if (is_first_warp) {
-      FinishBlock(warp, parameters, item.group, RangeOf(parameters, item.group).size, registers,
-                  JoinedWordsOf(block), is_shared);
+    const uint64_t size = RangeOf(parameters, item.group).size;
+    if constexpr (RegisterState<T, kParts>::kHasWords && kParts != kSumPart) {
+      FinishBlockByWarps(block, warp, parameters, item.group, size, registers, JoinedWordsOf(block),
+                         is_shared);
+    } else if (is_first_warp) {
+      FinishBlock(warp, parameters, item.group, size, registers, JoinedWordsOf(block), is_shared);
     }
   }
 }

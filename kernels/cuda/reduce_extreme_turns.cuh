@@ -10,19 +10,11 @@
 #include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {
-
-// Bits that are ordered as the numbers are, with -0.0 before 0.0.
-__device__ inline uint32_t OrderedBits(float x) {
-  const uint32_t bits = __float_as_uint(x);
-  return (bits >> 31) != 0 ? ~bits : bits | 0x8000'0000u;
-}
-__device__ inline float FromOrderedBits(uint32_t ordered) {
-  return __uint_as_float((ordered >> 31) != 0 ? ordered ^ 0x8000'0000u : ~ordered);
-}
 
 // The turns that brought the extremes, and these; of zeros, either.
 template <class S>

@@ -33,18 +33,6 @@ __device__ inline int64_t SumOfLanes(const Warp& warp, uint32_t width, int64_t x
   return x;
 }
 
-// The sum over all lanes, in all of them, modulo 2^64. In three pieces, of which 32 bits hold 32.
-__device__ inline int64_t SumOfWarp(int64_t x) {
-  constexpr uint32_t kBits = 27;
-  constexpr uint32_t kMask = (1u << kBits) - 1;
-  const uint64_t bits = static_cast<uint64_t>(x);
-  const auto piece = [&](uint32_t shift) {
-    const uint32_t sum = __reduce_add_sync(~0u, static_cast<uint32_t>(bits >> shift) & kMask);
-    return uint64_t{sum} << shift;
-  };
-  return static_cast<int64_t>(piece(0) + piece(kBits) + piece(2 * kBits));
-}
-
 // Makes integers of a thread's words.
 template <class T, uint32_t kParts>
 __device__ inline void CloseWords(const WordColumn& words, RegisterState<T, kParts>& registers) {
@@ -203,8 +191,9 @@ __device__ inline void JoinWordsOfWarp(const Warp& warp, const WordColumn& words
 #pragma unroll 1
       for (rows = __reduce_or_sync(~0u, rows); rows != 0; rows &= rows - 1) {
         const uint32_t r = static_cast<uint32_t>(__ffs(static_cast<int>(rows))) - 1;
-        const int64_t sum = SumOfWarp(kind.Integer(begin + r, words[first + begin + r], flags));
-        if (warp.thread_rank() == r) joined = sum;
+        const int64_t mine = kind.Integer(begin + r, words[first + begin + r], flags);
+        const uint64_t sum = SumOfWarp(static_cast<uint64_t>(mine));
+        if (warp.thread_rank() == r) joined = static_cast<int64_t>(sum);
       }
       words[first + begin / kLanes] = joined;
     }
@@ -221,7 +210,7 @@ __device__ inline void JoinWarps(const cg::thread_block& block, const Warp& warp
   MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
     constexpr uint32_t kWordsOfLane = (decltype(kind)::kUsed + kLanes - 1) / kLanes;
     int64_t sums[kWordsOfLane] = {};
-#pragma unroll 4
+#pragma unroll 8
     for (uint32_t w = 0; w < words.stride; w += kLanes) {
 #pragma unroll
       for (uint32_t k = 0; k < kWordsOfLane; ++k) sums[k] += (&words[first + k])[w];

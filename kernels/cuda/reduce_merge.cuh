@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -36,6 +37,69 @@ __device__ inline void MergeLanes(const Warp& warp, uint32_t width, State& state
   }
 }
 
+// Bits that are ordered as the numbers are, with -0.0 before 0.0.
+__device__ inline uint32_t OrderedBits(float x) {
+  const uint32_t bits = __float_as_uint(x);
+  return (bits >> 31) != 0 ? ~bits : bits | 0x8000'0000u;
+}
+__device__ inline float FromOrderedBits(uint32_t ordered) {
+  return __uint_as_float((ordered >> 31) != 0 ? ordered ^ 0x8000'0000u : ~ordered);
+}
+
+// The sum over all lanes, in all of them, modulo 2^64. In three pieces, of which 32 bits hold 32.
+__device__ inline uint64_t SumOfWarp(uint64_t x) {
+  constexpr uint32_t kBits = 27;
+  constexpr uint32_t kMask = (1u << kBits) - 1;
+  const auto piece = [&](uint32_t shift) {
+    const uint32_t sum = __reduce_add_sync(~0u, static_cast<uint32_t>(x >> shift) & kMask);
+    return uint64_t{sum} << shift;
+  };
+  return piece(0) + piece(kBits) + piece(2 * kBits);
+}
+
+// Joins a part of the states of all lanes of a warp; all of them get the result.
+template <class Part>
+__device__ inline void MergeOverWarp(const Warp& warp, Part& part) {
+#pragma unroll 1
+  for (uint32_t distance = ReduceTuning::kWarpThreads / 2; distance > 0; distance /= 2) {
+    part.Merge(warp.shfl_xor(part, distance));
+  }
+}
+template <class T>
+__device__ inline void MergeOverWarp(const Warp&, TallyState<T>& tally) {
+  tally = {SumOfWarp(tally.nonzero), SumOfWarp(tally.nan), SumOfWarp(tally.infinite)};
+}
+
+// The same by the hardware's reductions of integers: of the value that is before all others, of
+// zeros and of NaNs any, then of its indices.
+template <FloatingElement T, bool kIsMax>
+__device__ inline void MergeOverWarp(const Warp& warp,
+                                     ExtremeState<T, kIsMax>& extreme) requires(sizeof(T) <=
+                                                                                sizeof(float)) {
+  constexpr uint32_t kAll = ~0u;
+  constexpr uint32_t kMostExtreme = kIsMax ? ~uint32_t{0} : 0;
+  // All zeros are 0.0 when 0.0 is added. No number has either end of what 32 bits hold.
+  uint32_t rank = IsNan(extreme.value) ? kMostExtreme : OrderedBits(extreme.value + 0.0f);
+  if (extreme.index == kNoIndex) rank = ~kMostExtreme;
+  const uint32_t best = kIsMax ? __reduce_max_sync(kAll, rank) : __reduce_min_sync(kAll, rank);
+  const uint32_t upper = rank == best ? static_cast<uint32_t>(extreme.index >> 32) : ~uint32_t{0};
+  const uint32_t best_upper = __reduce_min_sync(kAll, upper);
+  const uint32_t lower =
+      rank == best && upper == best_upper ? static_cast<uint32_t>(extreme.index) : ~uint32_t{0};
+  const uint32_t best_lower = __reduce_min_sync(kAll, lower);
+  const uint64_t index = uint64_t{best_upper} << 32 | best_lower;
+  const uint32_t lanes = warp.ballot(rank == best && extreme.index == index);
+  const uint32_t lane = static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
+  extreme = {warp.shfl(extreme.value, lane), index};
+}
+template <FloatingElement T>
+__device__ inline void MergeOverWarp(const Warp& warp,
+                                     ExtremesState<T>& extremes) requires(sizeof(T) <=
+                                                                          sizeof(float)) {
+  MergeOverWarp(warp, extremes.min);
+  MergeOverWarp(warp, extremes.max);
+}
+
 // `kCount` states in shared memory, an odd number of alignments apart: then neighbouring threads'
 // accesses fall in different banks.
 template <class State, uint32_t kCount>
@@ -60,13 +124,14 @@ template <class State>
 __device__ inline void MergeBlock(const cg::thread_block& block, WarpStates<State>& warp_states,
                                   State& state) {
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
-  MergeLanes(warp, ReduceTuning::kWarpThreads, state);
+  const auto merge = [&](auto& part) { MergeOverWarp(warp, part); };
+  state.ForEachPart(merge);
   if (warp.thread_rank() == 0) warp_states[warp.meta_group_rank()] = state;
   SyncBlock(block);
   if (warp.meta_group_rank() == 0) {
     const uint32_t warps = block.size() / ReduceTuning::kWarpThreads;
     state = warp.thread_rank() < warps ? warp_states[warp.thread_rank()] : State();
-    MergeLanes(warp, ReduceTuning::kWarpThreads, state);
+    state.ForEachPart(merge);
   }
   SyncBlock(block);  // Before warp_states is used again.
 }

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/reduce_double_window.cuh"
+#include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_piece_words.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_windows.cuh"
@@ -33,6 +34,12 @@ struct MomentFlags {
     atomicOr(&magnitudes, other.magnitudes);
   }
 };
+
+// Joins those of all lanes of a warp; all of them get the result.
+__device__ inline void MergeOverWarp(const Warp&, MomentFlags& flags) {
+  flags = {__reduce_or_sync(~0u, flags.sum), __reduce_or_sync(~0u, flags.squares),
+           __reduce_or_sync(~0u, flags.magnitudes)};
+}
 
 struct KnownOfElements {
   bool are_finite = false;
@@ -128,24 +135,55 @@ class MomentAccumulator {
   __device__ bool TakesMoved(const MagnitudeRange& range) {
     return Takes(range) || MoveWindow(range, kMissesMax / 2);
   }
-  // Whether the squares of a vector of elements of a range may be added before the window's are.
-  __device__ static bool AddsSquaresByVector(const MagnitudeRange& range) {
+  // Whether AddTaken does for elements of a range that the window takes.
+  __device__ static bool TakesByVector(const MagnitudeRange& range) {
     if constexpr (HalfElement<T>) {
       return SquaresHaveExactSum<SingleWords<T>::kPrecision, kVectorElements>(range);
     } else {
-      return false;
+      return true;
     }
   }
-  // Adds a vector of elements that the window takes. What follows such calls is FinishTaken, before
-  // there are more than kGroupElementsMax of them.
-  __device__ void AddTaken(const S (&values)[kVectorElements], bool adds_squares_by_vector) {
+  // Adds a vector of elements that the window takes, and TakesByVector. What follows such calls is
+  // FinishTaken, before there are more than kGroupElementsMax elements.
+  __device__ void AddTaken(const S (&values)[kVectorElements]) {
     if constexpr (Words::kIsDouble) {
 #pragma unroll
       for (const double x : values) window_.sums.Add(x);
     } else {
+      AddTakenButSquares(values);
+      if constexpr (Words::kHasSquares && HalfElement<T>) {
+        window_.squares.AddSum(SumOfSquares(values));
+      } else if constexpr (Words::kHasSquares) {
 #pragma unroll
-      for (const double x : values) AddToWindowButSquare(x);
-      if constexpr (Words::kHasSquares) AddSquaresTaken(values, adds_squares_by_vector);
+        for (const double x : values) window_.squares.Add(x);
+      }
+    }
+  }
+  // The same of elements of any range that the window takes.
+  __device__ void AddTakenOneByOne(const S (&values)[kVectorElements]) {
+    if constexpr (HalfElement<T>) {
+      AddTakenButSquares(values);
+      if constexpr (Words::kHasSquares) {
+#pragma unroll
+        for (const double x : values) window_.squares.Add(x);
+      }
+    } else {
+      AddTaken(values);
+    }
+  }
+  // Adds finite elements straight to the words, wherever they lie, with the same instructions for
+  // all.
+  __device__ void AddWide(const S (&values)[kVectorElements]) requires(!Words::kIsDouble) {
+#pragma unroll
+    for (const S x : values) {
+      if constexpr (Words::kHasSum) Words::SumWords::Add(words_.From(Words::kSumFirst), x);
+      if constexpr (Words::kHasMagnitudes) {
+        Words::SumWords::Add(words_.From(Words::kMagnitudesFirst), fabs(x));
+      }
+      if constexpr (Words::kHasSquares) {
+        SingleSquareWords::AddSquare<SingleWords<T>::kPrecision>(words_.From(Words::kSquaresFirst),
+                                                                 x);
+      }
     }
   }
   // `count` elements were added, which may all be negative zeros. Words of floats see that.
@@ -230,7 +268,10 @@ class MomentAccumulator {
       kPieceAdditionsMax / WordSharersOf<T>(kParts) - ReduceTuning::kGroupElementsMax;
 
   struct FloatWindow {
-    WindowBounds<S> bounds;
+    static constexpr int kPrecision = SingleWords<T>::kPrecision;
+    using Bounds =
+        WindowBounds<S, false, kPrecision, SingleWords<T>::kLowestExponent + 126 + kPrecision>;
+    Bounds bounds;
     double square_anchor = 0;
     double sum = -0.0;  // Addition's identity.
     SquareSum squares;
@@ -296,7 +337,7 @@ class MomentAccumulator {
       window_.sums.Clear(moved);
       return true;
     } else {
-      WindowBounds<S> moved;
+      typename FloatWindow::Bounds moved;
       int biased_max = 0;
       if (!moved.MoveTo(range, biased_max)) return false;
       Flush();
@@ -319,15 +360,14 @@ class MomentAccumulator {
     if constexpr (Words::kHasSum) window_.sum += x;
     if constexpr (Words::kHasMagnitudes) window_.magnitudes += fabs(x);
   }
-  __device__ void AddSquaresTaken(const S (&values)[kVectorElements], bool by_vector) {
-    if (by_vector) {
-      double squares = 0;
+  __device__ void AddTakenButSquares(const S (&values)[kVectorElements]) requires(
+      !Words::kIsDouble) {
+    if constexpr (Words::kHasSum) window_.sum += SumOfVector(values);
+    if constexpr (Words::kHasMagnitudes) {
+      S magnitudes[kVectorElements];
 #pragma unroll
-      for (const double x : values) squares = fma(x, x, squares);
-      window_.squares.AddSum(squares);
-    } else {
-#pragma unroll
-      for (const double x : values) window_.squares.Add(x);
+      for (uint32_t k = 0; k < kVectorElements; ++k) magnitudes[k] = fabs(values[k]);
+      window_.magnitudes += SumOfVector(magnitudes);
     }
   }
 

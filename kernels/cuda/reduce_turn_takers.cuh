@@ -26,6 +26,7 @@ struct FloatTurnTaker {
   static constexpr uint32_t kElements = kInFlight * kVectorSize<T>;
   // A survey of float64 tells no more than whether there may be a new extreme.
   static constexpr bool kHasCoarseExtremes = std::is_same_v<S, double>;
+  static constexpr bool kTakesSlowlyByTurn = std::is_same_v<S, double>;  // Not vector by vector.
 
   MomentAccumulator<T, kParts>& moments;
   RegisterState<T, kParts>& registers;
@@ -33,21 +34,17 @@ struct FloatTurnTaker {
   bool is_drawn;
   bool ignore_nan;
   bool may_have_extreme = true;
-  bool adds_squares_by_vector = false;
   bool are_negative_zeros = false;
-  // Of float64: what TakesAll leaves to TakesWide.
-  bool is_of_window = true;
-  bool may_have_nan = false;
-  uint32_t zeros = 0;
+  // Of float64.
+  bool is_of_window = false;  // The turn is for TakesAll.
+  bool has_not_finite = false;
+  bool is_in_window = false;  // TakeSlowly.
 
   __device__ TurnSurvey Survey(const Raw& raw) {
     const TurnSurvey survey = SurveyOf<T>(raw);
     if constexpr (kHasCoarseExtremes) {
       may_have_extreme = extremes.BoundsOf(is_drawn).MayTake(survey.least, survey.greatest);
       is_of_window = IsForWindow(survey.range);
-      may_have_nan = IsNan(survey.greatest);
-      zeros = survey.zeros;
-      are_negative_zeros = survey.are_negative_zeros;
     }
     return survey;
   }
@@ -55,47 +52,69 @@ struct FloatTurnTaker {
     if constexpr (kHasCoarseExtremes) {
       if (!is_of_window) return false;
     } else {
-      if (!moments.TakesMoved(survey.range)) return false;
+      if (!moments.TakesMoved(survey.range) || !moments.TakesByVector(survey.range)) return false;
     }
-    registers.template Part<kTallyPart>().nonzero += kElements - survey.zeros;
     if constexpr (!kHasCoarseExtremes) {
-      extremes.TakeFinite(survey.least, survey.greatest, turn);
-    } else if (may_have_extreme) {
-      extremes.TakeFinite(BestOfTurn<false>(raw), BestOfTurn<true>(raw), turn);
+      Note(survey, turn);
+    } else {
+      NoteTally(survey);
+      if (may_have_extreme) {
+        extremes.TakeFinite(BestOfTurn<false>(raw), BestOfTurn<true>(raw), turn);
+      }
     }
-    adds_squares_by_vector = moments.AddsSquaresByVector(survey.range);
     are_negative_zeros = survey.are_negative_zeros;
     return true;
   }
-  __device__ void Take(const uint4& vector) {
-    moments.AddTaken(BatchOf<T>(vector).values, adds_squares_by_vector);
-  }
-  __device__ void EndTurn(uint32_t) { moments.FinishTaken(kElements, are_negative_zeros); }
+  __device__ void Take(const uint4& vector) { moments.AddTaken(BatchOf<T>(vector).values); }
 
-  // Takes a whole turn that is not for the window; returns whether it did. Float64 only. Leaves
-  // nothing of use in `raw` then.
-  __device__ bool TakesWide(Raw& raw, uint32_t count, uint32_t turn) {
-    if constexpr (kHasCoarseExtremes) {
-      if (count != kInFlight || (may_have_nan && ignore_nan)) return false;
-      registers.template Part<kTallyPart>().nonzero += kElements - zeros;
-      const bool has_not_finite = may_have_nan && HasNotFinite(raw);
-      bool has_nan = false;
-      if (has_not_finite) has_nan = NoteNotFinite(raw);
+  // Whether the turn's vectors, which are all there, may be taken by TakeSlowly, where not
+  // TakesAll: those of floats where they are finite.
+  __device__ bool TakesSlowly(const Raw& raw, const TurnSurvey& survey, uint32_t turn) {
+    if constexpr (kTakesSlowlyByTurn) {
+      const bool may_have_nan = IsNan(survey.greatest);
+      if (may_have_nan && ignore_nan) return false;
+      NoteTally(survey);
+      has_not_finite = may_have_nan && HasNotFinite(raw);
+      const bool has_nan = has_not_finite && NoteNotFinite(raw);
       if (has_nan) {
         constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
         extremes.Take(kNan, kNan, turn);
       } else if (may_have_extreme) {
         extremes.Take(BestOfTurn<false>(raw), BestOfTurn<true>(raw), turn);
       }
-      if (has_not_finite) DropNotFinite(raw);
-      moments.AddToPieces(raw, are_negative_zeros);
-      return true;
     } else {
-      return false;
+      if (survey.range.largest >= MagnitudeBits(std::numeric_limits<float>::infinity())) {
+        return false;
+      }
+      Note(survey, turn);
+      is_in_window = moments.Takes(survey.range);
+    }
+    return true;
+  }
+  // Leaves nothing of use in `raw`.
+  __device__ void TakeSlowly(Raw& raw, const TurnSurvey& survey) {
+    if (has_not_finite) DropNotFinite(raw);
+    moments.AddToPieces(raw, survey.are_negative_zeros);
+  }
+  __device__ void TakeSlowly(const uint4& vector) {
+    const auto batch = BatchOf<T>(vector);
+    if (is_in_window) {
+      moments.AddTakenOneByOne(batch.values);
+    } else {
+      moments.AddWide(batch.values);
     }
   }
+  __device__ void EndTurn(uint32_t) { moments.FinishTaken(kElements, are_negative_zeros); }
 
  private:
+  __device__ void NoteTally(const TurnSurvey& survey) {
+    registers.template Part<kTallyPart>().nonzero += kElements - survey.zeros;
+  }
+  __device__ void Note(const TurnSurvey& survey, uint32_t turn) {
+    NoteTally(survey);
+    extremes.TakeFinite(survey.least, survey.greatest, turn);
+  }
+
   // Whether the window takes a turn, and those of at least half of the warp: wide data is taken by
   // all lanes alike.
   __device__ bool IsForWindow(const MagnitudeRange& range) {

@@ -111,7 +111,8 @@ struct LoadedTurns {
 // Takes a thread's turns, no more than `turns_max`, vector by vector; the next turn's vectors take
 // the place of those that have been taken. Of a taker are called Survey(raw), by all lanes of a
 // warp that draws, and for a turn whose vectors are all there, if TakesAll(raw, survey, turn), then
-// Take(vector) for each and EndTurn(turn); for other turns take_apart(raw, vector count, turn).
+// Take(vector) for each and EndTurn(turn); for other turns take_apart(raw, survey, vector count,
+// turn).
 template <class T, uint32_t kInFlight, class Taker, class TakeApart>
 __device__ inline void TakeTurns(const LoadedTurns<T, kInFlight>& loads, uint32_t turns_max,
                                  Taker& taker, TakeApart take_apart) {
@@ -139,7 +140,7 @@ __device__ inline void TakeTurns(const LoadedTurns<T, kInFlight>& loads, uint32_
       taker.EndTurn(current);
       if (loads_ahead) continue;
     } else {
-      take_apart(raw, loads.VectorsAt(current_at), current);
+      take_apart(raw, survey, loads.VectorsAt(current_at), current);
     }
     if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
   }

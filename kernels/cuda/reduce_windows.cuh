@@ -83,17 +83,25 @@ __device__ inline MagnitudeRange RangeOfElements(const S (&values)[kCount][kSize
 }
 
 // Which magnitudes a window takes, as biased exponents. Formats of S: float or double, and whether
-// squares of these are split too.
-template <class S, bool kSplitsSquares = false>
+// squares of these are split too. Numbers have kPrecision bits, and below the exponent of biased
+// kLowestBiased fewer of them.
+template <class S, bool kSplitsSquares = false, int kPrecision = std::numeric_limits<S>::digits,
+          int kLowestBiased = 1>
 struct WindowBounds {
   static constexpr int kFieldShift = std::is_same_v<S, float> ? 23 : 20;
   static constexpr int kBiasedMax = std::is_same_v<S, float> ? 254 : kSplitsSquares ? 1520 : 2030;
   static constexpr int kBiasedMaxLeast = kSplitsSquares ? 580 : 0;
-  // Exponents of a window but one. float: 24 bits and 1024 addends leave 53 - 24 - 10; the split
-  // square has as much room. double: see reduce_double_window.cuh.
-  static constexpr int kSpan = std::is_same_v<S, float> ? 19 : kSplitsSquares ? 15 : 32;
-  // Numbers somewhat larger than those that the window was made for come often.
-  static constexpr int kSlack = kSplitsSquares ? 1 : 3;
+  // Exponents of a window but one. float: kPrecision bits and 1024 addends leave 53 - kPrecision -
+  // 10; the split square has as much room. double: see
+  // reduce_double_window.cuh.
+  static constexpr int kSpan = std::is_same_v<S, float> ? 43 - kPrecision
+                               : kSplitsSquares         ? 15
+                                                        : 32;
+  // Numbers somewhat larger than those that the window was made for come often, and may be much
+  // larger where there is room.
+  static constexpr int kSlack = kSplitsSquares                           ? 1
+                                : std::is_same_v<S, float> && kSpan > 19 ? 12
+                                                                         : 3;
 
   uint32_t limit = 1;  // Takes zeros only.
   uint32_t least_less_one = 0;
@@ -113,7 +121,8 @@ struct WindowBounds {
   // whether there is such a place. `biased_max` becomes the largest biased exponent that it takes.
   __device__ bool MoveTo(const MagnitudeRange& range, int& biased_max, int slack = kSlack) {
     const int largest = static_cast<int>(range.largest >> kFieldShift);
-    const int smallest = static_cast<int>((range.smallest_less_one + 1) >> kFieldShift);
+    const int smallest =
+        max(static_cast<int>((range.smallest_less_one + 1) >> kFieldShift), kLowestBiased);
     if (range.largest == 0 || largest - smallest > kSpan) return false;
     if (largest < kBiasedMaxLeast || largest > kBiasedMax) return false;
     biased_max = min(min(largest + slack, smallest + kSpan), kBiasedMax);
@@ -126,10 +135,41 @@ struct WindowBounds {
   __device__ void Place(int biased_max) {
     const int biased_min = biased_max - kSpan;
     limit = static_cast<uint32_t>(biased_max + 1) << kFieldShift;
-    // Subnormal numbers have the exponent of biased 1.
-    least_less_one = biased_min <= 1 ? 0 : (static_cast<uint32_t>(biased_min) << kFieldShift) - 1;
+    // What is below kLowestBiased has no smaller unit.
+    least_less_one =
+        biased_min <= kLowestBiased ? 0 : (static_cast<uint32_t>(biased_min) << kFieldShift) - 1;
   }
 };
+
+// The sum of a vector's elements, where every sum of some of them is exact: in few steps that wait
+// for each other.
+template <class S, uint32_t kSize>
+__device__ inline double SumOfVector(const S (&values)[kSize]) {
+  static_assert((kSize & (kSize - 1)) == 0);
+  double sums[kSize];
+#pragma unroll
+  for (uint32_t k = 0; k < kSize; ++k) sums[k] = values[k];
+#pragma unroll
+  for (uint32_t count = kSize / 2; count > 0; count /= 2) {
+#pragma unroll
+    for (uint32_t k = 0; k < count; ++k) sums[k] += sums[count + k];
+  }
+  return sums[0];
+}
+
+// The same of their squares.
+template <class S, uint32_t kSize>
+__device__ inline double SumOfSquares(const S (&values)[kSize]) {
+  static_assert((kSize & (kSize - 1)) == 0 && kSize > 1);
+  double sums[kSize / 2];
+#pragma unroll
+  for (uint32_t k = 0; k < kSize / 2; ++k) {
+    const double x = values[k];
+    const double y = values[kSize / 2 + k];
+    sums[k] = fma(x, x, y * y);
+  }
+  return SumOfVector(sums);
+}
 
 // Squares of floats: `high` begins at the anchor and is rounded as the anchor is, so that no
 // addition of its own is needed.
@@ -153,8 +193,9 @@ struct SquareSum {
 
 // Squares of floats: with b 42 less than the exponent of what is past the largest square, the sum
 // of n = 2^10 of them stays below 2^(52 + b), and with the anchor 2^(52 + b) within its binade,
-// whose unit is 2^b. The last bit of the smallest is 2^(2 * biased_min - 300), so n * 2^(b - 1) is
-// within 53 bits of it where biased_max - biased_min <= 19.
+// whose unit is 2^b. The last bit of the smallest of numbers with p bits is 2^(2 * (biased_min -
+// 126
+// - p)), so n * 2^(b - 1) is within 53 bits of it where biased_max - biased_min <= 43 - p.
 __device__ inline double SquareAnchor(int biased_max) {
   const int b = 2 * biased_max - 252 - 42;
   return PowerOfTwo(52 + b);

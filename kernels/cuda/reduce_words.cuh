@@ -182,16 +182,37 @@ struct SingleSquareWords {
     for (uint32_t i = 0; i < kCount; ++i) words[i] = kUntouched;
   }
 
+  __device__ static uint32_t WordOf(double x) {
+    const int biased = (__double2hiint(x) >> 20) & 0x7FF;
+    const int word = (biased - kFirstBiased) >> 4;
+    return static_cast<uint32_t>(min(max(word, 0), static_cast<int>(kCount) - 1));
+  }
+
   // Adds a square, or a sum of squares.
   __device__ __noinline__ static void AddDouble(WordColumn words, double x) {
     do {
-      const int biased = (__double2hiint(x) >> 20) & 0x7FF;
-      const double piece = biased == 0x7FF ? x : LeadingPiece(x);
-      const int word = (biased - kFirstBiased) >> 4;
-      words.AddDouble(static_cast<uint32_t>(min(max(word, 0), static_cast<int>(kCount) - 1)),
-                      piece);
-      x = biased == 0x7FF ? 0 : x - piece;
+      const bool is_finite = IsFinite(x);
+      const double piece = is_finite ? LeadingPiece(x) : x;
+      words.AddDouble(WordOf(x), piece);
+      x = is_finite ? x - piece : 0;
     } while (x != 0);
+  }
+
+  // Adds the square of a finite element of kPrecision bits. Its pieces lie in different words, so
+  // that an element is one addition for each of them.
+  template <int kPrecision>
+  __device__ static void AddSquare(WordColumn words, double x) {
+    constexpr int kPieceBits = 24;
+    static_assert(kPrecision <= kPieceBits);
+    const double square = x * x;
+    if constexpr (2 * kPrecision <= kPieceBits) {
+      words.AddDouble(WordOf(square), square);
+    } else {
+      const double upper = LeadingPiece(square);
+      const double lower = square - upper;
+      words.AddDouble(WordOf(upper), upper);
+      if (lower != 0) words.AddDouble(WordOf(lower), lower);
+    }
   }
 
   __device__ static int64_t Integer(uint32_t i, int64_t word, uint32_t& flags) {

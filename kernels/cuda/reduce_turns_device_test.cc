@@ -1,0 +1,211 @@
+// Several statistics of long arrays of float32 and 16-bit floating-point elements, whose turns are
+// taken in several ways: within a window, by vectors or one by one; far apart, by words; with
+// elements that are not finite. Against exact sums of other making.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/conformance/exact_sum.h"
+#include "kernels/cuda/device_test.h"
+#include "kernels/cuda/reduce.h"
+
+namespace gridfold::kernels::cuda {
+namespace {
+
+enum class Data {
+  kUniform,
+  kSomeTiny,  // So small that some vectors' squares have no exact sum, and some turns no window.
+  kWide,
+  kAnyBits,
+  kDrifting,
+  kWithZeros,
+  kStretches,  // Of all of these.
+  kWithInfinity,
+  kWithNan,
+};
+constexpr Data kAllData[] = {Data::kUniform,   Data::kSomeTiny,     Data::kWide,
+                             Data::kAnyBits,   Data::kDrifting,     Data::kWithZeros,
+                             Data::kStretches, Data::kWithInfinity, Data::kWithNan};
+constexpr uint64_t kStretch = 5'000;
+
+template <class T>
+class Source {
+ public:
+  explicit Source(Data data) : data_(data), random_(static_cast<uint64_t>(data)) {}
+
+  T Next() {
+    const uint64_t i = index_++;
+    const Data data = data_ == Data::kStretches ? kAllData[i / kStretch % kFiniteKinds] : data_;
+    return Element(data, i);
+  }
+
+ private:
+  static constexpr uint64_t kFiniteKinds = 6;
+  using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
+
+  static T ElementOf(double x) {
+    if constexpr (std::is_same_v<T, float>) {
+      return static_cast<float>(x);
+    } else {
+      return T::FromFloat(static_cast<float>(x));
+    }
+  }
+  T Element(Data data, uint64_t i) {
+    const double x = unit_(random_);
+    switch (data) {
+      case Data::kSomeTiny: return ElementOf(random_() % 200 == 0 ? std::ldexp(x, -18) : x);
+      case Data::kWide: return ElementOf(std::ldexp(x, static_cast<int>(random_() % 25) - 12));
+      case Data::kAnyBits: return AnyFinite();
+      case Data::kDrifting: return ElementOf(std::ldexp(x, static_cast<int>(i / 20'000 % 28) - 14));
+      case Data::kWithZeros: return random_() % 3 == 0 ? ElementOf(x) : ElementOf(x > 0 ? 0 : -0.0);
+      case Data::kWithInfinity:
+        if (i == 777'777) return ElementOf(-std::numeric_limits<double>::infinity());
+        break;
+      case Data::kWithNan:
+        if (i % 300'000 == 7) return ElementOf(std::numeric_limits<double>::quiet_NaN());
+        break;
+      default: break;
+    }
+    return ElementOf(x);
+  }
+  T AnyFinite() {
+    for (;;) {
+      const T x = std::bit_cast<T>(static_cast<Bits>(random_()));
+      if (std::isfinite(static_cast<float>(x))) return x;
+    }
+  }
+
+  Data data_;
+  std::mt19937_64 random_;
+  std::uniform_real_distribution<double> unit_{-1, 1};
+  uint64_t index_ = 0;
+};
+
+// What a loop finds. Numbers are the elements that are not NaN.
+struct Facts {
+  conformance::ExactSum sum;
+  conformance::ExactSum squares;
+  uint64_t count = 0;
+  uint64_t nonzero = 0;
+  uint64_t infinite = 0;
+  uint64_t first_nan = ~uint64_t{0};
+  uint64_t argmin = ~uint64_t{0};
+  uint64_t argmax = ~uint64_t{0};
+
+  template <class T>
+  explicit Facts(const std::vector<T>& values) {
+    for (uint64_t i = 0; i < values.size(); ++i) {
+      const float x = static_cast<float>(values[i]);
+      if (std::isnan(x)) {
+        first_nan = std::min(first_nan, i);
+        continue;
+      }
+      ++count;
+      nonzero += x != 0 ? 1 : 0;
+      if (argmin == ~uint64_t{0} || x < static_cast<float>(values[argmin])) argmin = i;
+      if (argmax == ~uint64_t{0} || x > static_cast<float>(values[argmax])) argmax = i;
+      if (std::isinf(x)) {
+        infinite += 1;
+      } else {
+        sum.Add(x);
+        squares.AddSquare(x);
+      }
+    }
+  }
+
+  double Variance() const {
+    const conformance::Dyadic total = sum.Value();
+    const conformance::Dyadic deviations =
+        squares.Value()
+            .Times(conformance::Dyadic::FromInteger(static_cast<__int128>(count)))
+            .Minus(total.Times(total));
+    return deviations.DividedBy(count).DividedBy(count).ToDouble();
+  }
+};
+
+const std::vector<Statistic> kStatistics = {
+    Statistic::kSum, Statistic::kVariance, Statistic::kMin,         Statistic::kArgmin,
+    Statistic::kMax, Statistic::kArgmax,   Statistic::kNonzeroCount};
+
+template <class T>
+class ReduceTurnsDeviceTest : public DeviceTest {
+ protected:
+  static constexpr uint64_t kCount = 1'500'011;
+
+  std::vector<uint64_t> Reduce(const ReductionPlan& plan, const void* elements,
+                               int multiprocessors) {
+    DeviceProperties assumed = this->properties();
+    assumed.multiprocessor_count = multiprocessors;
+    const DeviceArray<uint64_t> slots(plan.result_slot_count());
+    const DeviceArray<uint64_t> failures(plan.statistics.size());
+    const DeviceArray<std::byte> memory(ReductionScratchBytes(plan, assumed));
+    Scratch scratch(memory.data(), memory.size());
+    this->Synchronize();
+    const absl::Status status =
+        LaunchReduction(plan, {{elements, plan.array.element_count}, nullptr},
+                        {slots.data(), failures.data()}, scratch, assumed, this->stream());
+    EXPECT_TRUE(status.ok()) << status;
+    this->Synchronize();
+    return slots.Read();
+  }
+
+  static void ExpectDouble(uint64_t slot, double expected, const char* what) {
+    const double value = std::bit_cast<double>(slot);
+    if (std::isnan(expected)) {
+      EXPECT_TRUE(std::isnan(value)) << what << " is " << value;
+    } else {
+      EXPECT_EQ(slot, std::bit_cast<uint64_t>(expected)) << what << " is " << value;
+    }
+  }
+
+  static void ExpectFacts(const std::vector<uint64_t>& slots, const std::vector<T>& values,
+                          const Facts& facts, bool ignore_nan) {
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    const bool has_nan = facts.first_nan != ~uint64_t{0} && !ignore_nan;
+    const uint64_t argmin = has_nan ? facts.first_nan : facts.argmin;
+    const uint64_t argmax = has_nan ? facts.first_nan : facts.argmax;
+    const double infinity = static_cast<double>(static_cast<float>(values[facts.argmin]));
+    const double sum = facts.infinite > 0 ? infinity : facts.sum.Value().ToDouble();
+    ExpectDouble(slots[0], has_nan ? kNan : sum, "sum");
+    ExpectDouble(slots[1], has_nan || facts.infinite > 0 ? kNan : facts.Variance(), "variance");
+    ExpectDouble(slots[2], static_cast<double>(static_cast<float>(values[argmin])), "min");
+    EXPECT_EQ(slots[3], argmin);
+    ExpectDouble(slots[4], static_cast<double>(static_cast<float>(values[argmax])), "max");
+    EXPECT_EQ(slots[5], argmax);
+    // NaNs are not 0.
+    EXPECT_EQ(slots[6], facts.nonzero + (ignore_nan ? 0 : values.size() - facts.count));
+  }
+};
+using Types = ::testing::Types<float, Float16, Bfloat16>;
+TYPED_TEST_SUITE(ReduceTurnsDeviceTest, Types);
+
+TYPED_TEST(ReduceTurnsDeviceTest, SeveralStatisticsAreExact) {
+  for (const Data data : kAllData) {
+    Source<TypeParam> source(data);
+    std::vector<TypeParam> values(TestFixture::kCount);
+    for (TypeParam& value : values) value = source.Next();
+    const Facts facts(values);
+    const DeviceArray<TypeParam> elements{std::span(values), 1};
+    for (const NanPolicy policy : {NanPolicy::kPropagate, NanPolicy::kIgnore}) {
+      const auto plan =
+          PlanReduction(ArrayDescription::Vector(kElementTypeOf<TypeParam>, values.size()),
+                        {.statistics = kStatistics, .grouping = {}, .nan_policy = policy});
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      // One block, few, and as many as there are: threads take many turns or one.
+      for (const int multiprocessors : {1, 7, 132}) {
+        SCOPED_TRACE(testing::Message()
+                     << "data " << static_cast<int>(data) << ", " << multiprocessors
+                     << " multiprocessors, NaN policy " << static_cast<int>(policy));
+        const std::vector<uint64_t> slots = this->Reduce(*plan, elements.data(), multiprocessors);
+        this->ExpectFacts(slots, values, facts, policy == NanPolicy::kIgnore);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gridfold::kernels::cuda
