@@ -66,15 +66,20 @@ class Accumulator {
     [[maybe_unused]] ExtremeTurns<S> extremes;
     using Raw = uint4[kInFlight];
     if constexpr (kSurveysTurns) {
-      FloatTurnTaker<T, kParts, kInFlight> taker{moments_, registers_, extremes, loads.IsDrawn()};
+      using Taker = FloatTurnTaker<T, kParts, kInFlight>;
+      Taker taker{moments_, registers_, extremes, loads.IsDrawn(), ignore_nan_};
       TakeTurns(loads, kTurnsMax<kInFlight>, taker,
                 [&](Raw& raw, const TurnSurvey& survey, uint32_t count, uint32_t turn) {
-                  if (count < kInFlight || !taker.TakesSlowly(survey, turn)) {
+                  if (count < kInFlight || !taker.TakesSlowly(raw, survey, turn)) {
                     return AddApart(loads, raw, count, turn);
                   }
-                  ForEachVector(raw, kInFlight,
-                                [&](const uint4& vector, uint32_t) { taker.TakeSlowly(vector); });
-                  taker.EndTurn(turn);
+                  if constexpr (Taker::kTakesSlowlyByTurn) {
+                    taker.TakeSlowly(raw, survey);
+                  } else {
+                    ForEachVector(raw, kInFlight,
+                                  [&](const uint4& vector, uint32_t) { taker.TakeSlowly(vector); });
+                    taker.EndTurn(turn);
+                  }
                 });
     } else if constexpr (kSumsTurns) {
       IntegerTurnTaker<T, kParts, kInFlight> taker{registers_, extremes};

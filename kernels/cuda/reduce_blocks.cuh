@@ -190,7 +190,8 @@ template <class T, uint32_t kParts>
 __device__ inline ReductionState<T, kParts> StateOfUsed(const RegisterState<T, kParts>& registers,
                                                         const UsedWords& used) {
   return StateOf<T, kParts>(registers, [&](auto kind, uint32_t first, auto& sum) {
-    for (uint32_t k = 0; k < used.count; ++k) {
+    // From the top, so that what is taken away later seldom borrows from limbs that are 0.
+    for (uint32_t k = used.count; k-- > 0;) {
       const uint32_t i = used.IndexOf(k);
       if (i >= first && i < first + kind.kUsed) kind.AddTo(sum, i - first, used.Integer(i));
     }

@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/reduce_double_window.cuh"
 #include "kernels/cuda/reduce_merge.cuh"
+#include "kernels/cuda/reduce_piece_words.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/cuda/reduce_words.cuh"
@@ -56,11 +57,9 @@ struct MomentWords {
   static constexpr bool kHasWindow = kIsDouble || (kParts & kMomentParts) != kSumPart;
 
   using SingleType = std::conditional_t<kHasWindow, float, T>;
-  static constexpr bool kAreShared = WordSharersOf<T>(kParts) > 1;
-  using SumWords =
-      std::conditional_t<kIsDouble, DoubleWords<1, kAreShared>, SingleWords<SingleType>>;
-  using SquareWords = std::conditional_t<kIsDouble, DoubleWords<2, kAreShared>, SingleSquareWords>;
-  static_assert(!kAreShared || (SumWords::kIsInteger && SquareWords::kIsInteger));
+  static_assert(WordSharersOf<T>(kParts) == 1 || kIsDouble);
+  using SumWords = std::conditional_t<kIsDouble, PieceWords<1>, SingleWords<SingleType>>;
+  using SquareWords = std::conditional_t<kIsDouble, PieceWords<2>, SingleSquareWords>;
 
   static constexpr uint32_t kSumFirst = 0;
   static constexpr uint32_t kSquaresFirst = kHasSum ? SumWords::kCount : 0;
@@ -115,6 +114,7 @@ class MomentAccumulator {
       NoteSigns(values, has_zero);
       if (!Takes(range) && !MoveWindow(range, 1)) {
         ForEachValue(values, [&](S x) { AddOutside(x); });
+        CountUnsettled(kCount * kSize);
         return {};
       }
       ForEachValue(values, [&](S x) { AddToWindow(x); });
@@ -133,11 +133,7 @@ class MomentAccumulator {
   }
   // The same, after the window has moved if that helps. Of a turn.
   __device__ bool TakesMoved(const MagnitudeRange& range) {
-    if (Takes(range)) {
-      if constexpr (kHasNarrowWindow) window_.misses = 0;
-      return true;
-    }
-    return MoveWindow(range, kMissesMax / 2);
+    return Takes(range) || MoveWindow(range, kMissesMax / 2);
   }
   // Whether AddTaken does for elements of a range that the window takes.
   __device__ static bool TakesByVector(const MagnitudeRange& range) {
@@ -197,6 +193,28 @@ class MomentAccumulator {
     CountAdditions(count);
   }
 
+  // Adds finite elements of a turn straight to the words, without a branch. Leaves nothing of use
+  // in `raw`.
+  template <uint32_t kCount>
+  __device__ void AddToPieces(uint4 (&raw)[kCount], bool are_negative_zeros) {
+    constexpr uint32_t kTogether = 4;
+    static_assert(kCount % kTogether == 0);
+#pragma unroll 1
+    for (uint32_t i = 0; i < kCount; i += kTogether) {
+#pragma unroll
+      for (uint32_t k = 0; k < kTogether; ++k) {
+        for (const double x : BatchOf<double>(raw[k]).values) AddFiniteToWords(words_, x);
+      }
+#pragma unroll
+      for (uint32_t k = 0; k + kTogether < kCount; ++k) raw[k] = raw[k + kTogether];
+    }
+    NoteUnsigned();
+    if (!are_negative_zeros) flags_.sum |= kSawOtherThanNegativeZero;
+    CountUnsettled(kCount * kVectorElements);
+  }
+  // Notes an element that is not finite, and is not added.
+  __device__ void NoteNotFinite(double x) { flags_.Merge(FlagsOfNotFinite(x)); }
+
   // Takes a load of elements of any kind. Words alone.
   __device__ void AddVector(const uint4& raw) requires(!Words::kHasWindow) {
     if constexpr (HalfElement<T>) {
@@ -239,10 +257,15 @@ class MomentAccumulator {
  private:
   // Squares need narrow windows, which few elements of wide data may lie in.
   static constexpr bool kHasNarrowWindow = Words::kIsDouble && Words::kHasSquares;
-  // Such a window follows after so many misses: batches of elements that are far smaller than those
-  // that it was made for, of which there are some among ordinary data.
+  // Such a window follows smaller elements after so many misses, of which there are some among
+  // ordinary data, between two times that it is emptied. It leaves more room above where it has to
+  // move up soon after it was emptied.
   static constexpr uint32_t kMissesMax = 16;
-  static constexpr uint32_t kFarSmaller = 5;  // Binades.
+  static constexpr uint32_t kAdditionsOfDrift = 128;
+  static constexpr int kSlackOfDrift = 6;
+  // Elements that are added to words one by one, at most, before these are settled.
+  static constexpr uint32_t kUnsettledMax =
+      kPieceAdditionsMax / WordSharersOf<T>(kParts) - ReduceTuning::kGroupElementsMax;
 
   struct FloatWindow {
     static constexpr int kPrecision = SingleWords<T>::kPrecision;
@@ -258,7 +281,8 @@ class MomentAccumulator {
   struct DoubleSums {
     DoubleWindow<kParts> sums;
     uint32_t additions = 0;
-    uint32_t misses = 0;  // kHasNarrowWindow.
+    uint32_t misses = 0;     // kHasNarrowWindow.
+    uint32_t unsettled = 0;  // additions to any moment's words since Settle.
   };
   struct NoWindow {};
   using Window = std::conditional_t<Words::kIsDouble, DoubleSums, FloatWindow>;
@@ -295,22 +319,23 @@ class MomentAccumulator {
   // Moves the window to where it takes a range that it does not; returns whether it did.
   __device__ bool MoveWindow(const MagnitudeRange& range, [[maybe_unused]] uint32_t misses) {
     if constexpr (Words::kIsDouble) {
-      typename DoubleWindow<kParts>::Bounds moved = window_.sums.bounds();
+      using Bounds = typename DoubleWindow<kParts>::Bounds;
+      Bounds moved = window_.sums.bounds();
+      const bool is_smaller = range.largest < moved.limit;
+      int slack = Bounds::kSlack;
       if constexpr (kHasNarrowWindow) {
-        if (range.largest < moved.limit) {
-          if (range.largest + (kFarSmaller << moved.kFieldShift) >= moved.limit) return false;
-          window_.misses += misses;
-          if (window_.misses < kMissesMax) return false;
-        }
-        window_.misses = 0;
-        if (!moved.MoveAbove(range.largest)) return false;
-      } else {
-        int biased_max = 0;
-        if (!moved.MoveTo(range, biased_max)) return false;
+        const bool drifts = moved.HoldsNumbers() && window_.additions <= kAdditionsOfDrift;
+        if (!is_smaller && drifts) slack = kSlackOfDrift;
+      }
+      int biased_max = 0;
+      if (!moved.MoveTo(range, biased_max, slack)) return false;
+      if constexpr (kHasNarrowWindow) {
+        if (is_smaller) window_.misses += misses;
+        if (is_smaller && window_.misses < kMissesMax) return false;
       }
       Flush();
       window_.sums.Clear(moved);
-      return moved.Takes(range);
+      return true;
     } else {
       typename FloatWindow::Bounds moved;
       int biased_max = 0;
@@ -356,12 +381,24 @@ class MomentAccumulator {
     AddWindow(words_, window_);
     if constexpr (Words::kIsDouble) {
       window_.sums.Clear(window_.sums.bounds());
+      window_.misses = 0;
+      CountUnsettled(DoubleWindow<kParts>::kAddendsMax);
     } else {
       window_.sum = -0.0;
       window_.magnitudes = 0;
       window_.squares = {window_.square_anchor, 0};
     }
     window_.additions = 0;
+  }
+
+  // `count` additions were made to each moment's words, or fewer.
+  __device__ void CountUnsettled(uint32_t count) {
+    if constexpr (Words::kIsDouble) {
+      window_.unsettled += count;
+      if (window_.unsettled <= kUnsettledMax) return;
+      Words::ForEach([&](auto kind, uint32_t first, auto) { kind.Settle(words_.From(first)); });
+      window_.unsettled = 0;
+    }
   }
 
   // Not inlined: it is long, and called from several places.
@@ -401,7 +438,7 @@ class MomentAccumulator {
   __device__ void AddOutside(S x) {
     if constexpr (Words::kIsDouble && (kParts & kMomentParts) == kSumPart) {
       if (IsFinite(x)) {
-        Words::SumWords::AddElement(words_, x);
+        Words::SumWords::AddNumber(words_, x);
       } else {
         flags_.sum |= ExactSumFlagsOf(x);
       }
@@ -410,20 +447,30 @@ class MomentAccumulator {
     }
   }
 
+  // Adds to all moments among words of float64.
+  __device__ static void AddFiniteToWords(WordColumn words, double x) {
+    const WordColumn sums = words.From(Words::kSumFirst);
+    const WordColumn magnitudes = words.From(Words::kMagnitudesFirst);
+    if constexpr (Words::kHasSum) Words::SumWords::AddNumber(sums, x);
+    if constexpr (Words::kHasMagnitudes) Words::SumWords::AddNumber(magnitudes, fabs(x));
+    if constexpr (Words::kHasSquares) {
+      Words::SquareWords::AddSquare(words.From(Words::kSquaresFirst), x);
+    }
+  }
+  __device__ static MomentFlags FlagsOfNotFinite(double x) {
+    return {ExactSumFlagsOf(x), ExactSumFlagsOf(x * x), ExactSumFlagsOf(fabs(x))};
+  }
+
   // An element of any kind, straight into the words. Returns what words cannot tell.
   __device__ __noinline__ static MomentFlags AddOne(WordColumn words, S x) {
-    const S magnitude = fabs(x);
-    const WordColumn sums = words.From(Words::kSumFirst);
-    const WordColumn squares = words.From(Words::kSquaresFirst);
-    const WordColumn magnitudes = words.From(Words::kMagnitudesFirst);
     if constexpr (Words::kIsDouble) {
-      if (!IsFinite(x)) {
-        return {ExactSumFlagsOf(x), ExactSumFlagsOf(x * x), ExactSumFlagsOf(magnitude)};
-      }
-      if constexpr (Words::kHasSum) Words::SumWords::AddDouble(sums, x);
-      if constexpr (Words::kHasMagnitudes) Words::SumWords::AddDouble(magnitudes, magnitude);
-      if constexpr (Words::kHasSquares) Words::SquareWords::AddSquare(squares, x);
+      if (!IsFinite(x)) return FlagsOfNotFinite(x);
+      AddFiniteToWords(words, x);
     } else {
+      const S magnitude = fabs(x);
+      const WordColumn sums = words.From(Words::kSumFirst);
+      const WordColumn squares = words.From(Words::kSquaresFirst);
+      const WordColumn magnitudes = words.From(Words::kMagnitudesFirst);
       const double value = x;
       if constexpr (Words::kHasSum) Words::SumWords::Add(sums, x);
       if constexpr (Words::kHasMagnitudes) Words::SumWords::Add(magnitudes, magnitude);

@@ -235,7 +235,9 @@ template <class T>
 constexpr ReduceShape BlockShapeOf(uint32_t parts) {
   const uint32_t words = MomentWordCount<T>(parts);
   const bool one_part = (parts & (parts - 1)) == 0;
-  const uint32_t by_registers = one_part ? 1024 : 512;
+  // Where a window's sums are long as well, what does not fit 128 registers is read from memory in
+  // every turn: for float64, fewer threads take less time than that.
+  const uint32_t by_registers = one_part ? 1024 : WordSharersOf<T>(parts) > 1 ? 384 : 512;
   const uint32_t by_words = words == 0
                                 ? by_registers
                                 : ThreadsOfWordColumns(ReduceTuning::kWordBytesMax / (words * 8),

@@ -90,11 +90,12 @@ template <class S, bool kSplitsSquares = false, int kPrecision = std::numeric_li
 struct WindowBounds {
   static constexpr int kFieldShift = std::is_same_v<S, float> ? 23 : 20;
   static constexpr int kBiasedMax = std::is_same_v<S, float> ? 254 : kSplitsSquares ? 1520 : 2030;
-  static constexpr int kBiasedMaxLeast = kSplitsSquares ? 560 : 0;
+  static constexpr int kBiasedMaxLeast = kSplitsSquares ? 580 : 0;
   // Exponents of a window but one. float: kPrecision bits and 1024 addends leave 53 - kPrecision -
-  // 10; the split square has as much room. double: see DoubleWindow.
+  // 10; the split square has as much room. double: see
+  // reduce_double_window.cuh.
   static constexpr int kSpan = std::is_same_v<S, float> ? 43 - kPrecision
-                               : kSplitsSquares         ? 16
+                               : kSplitsSquares         ? 15
                                                         : 32;
   // Numbers somewhat larger than those that the window was made for come often, and may be much
   // larger where there is room.
@@ -116,25 +117,17 @@ struct WindowBounds {
   // Requires HoldsNumbers().
   __device__ int BiasedMax() const { return static_cast<int>(limit >> kFieldShift) - 1; }
 
-  // Moves to where it takes the range; returns whether there is such a place. `biased_max` becomes
-  // the largest biased exponent that it takes.
-  __device__ bool MoveTo(const MagnitudeRange& range, int& biased_max) {
+  // Moves to where it takes the range, and numbers `slack` binades larger if these fit too; returns
+  // whether there is such a place. `biased_max` becomes the largest biased exponent that it takes.
+  __device__ bool MoveTo(const MagnitudeRange& range, int& biased_max, int slack = kSlack) {
     const int largest = static_cast<int>(range.largest >> kFieldShift);
     const int smallest =
         max(static_cast<int>((range.smallest_less_one + 1) >> kFieldShift), kLowestBiased);
-    if (range.largest == 0 || largest > kBiasedMax || largest - smallest > kSpan) return false;
-    biased_max = min(min(largest + kSlack, smallest + kSpan), kBiasedMax);
+    if (range.largest == 0 || largest - smallest > kSpan) return false;
+    if (largest < kBiasedMaxLeast || largest > kBiasedMax) return false;
+    biased_max = min(min(largest + slack, smallest + kSpan), kBiasedMax);
     biased_max = max(biased_max, largest);
     Place(biased_max);
-    return true;
-  }
-
-  // Moves to where it takes numbers as large as `largest`, and those that are not much smaller;
-  // returns whether there is such a place.
-  __device__ bool MoveAbove(uint32_t largest) {
-    const int biased = static_cast<int>(largest >> kFieldShift);
-    if (biased < kBiasedMaxLeast || biased > kBiasedMax) return false;
-    Place(min(biased + kSlack, kBiasedMax));
     return true;
   }
 

@@ -5,8 +5,7 @@
 // elements there are: the cost of an element does not depend on the data. Every thread has words of
 // its own, word i of all threads side by side, so that a warp's accesses never share a bank.
 //
-// Where words are too many for that, several threads share them (WordSharersOf), and add to them in
-// one step each.
+// Float64 elements have other words, which several threads may share: reduce_piece_words.cuh.
 //
 // A word takes WordAdditionsMax elements; then it is read as an integer, and integers
 // are joined across threads (reduce_join.cuh).
@@ -36,22 +35,6 @@ struct WordColumn {
   __device__ void AddDouble(uint32_t i, double x) const {
     int64_t& word = (*this)[i];
     word = __double_as_longlong(__longlong_as_double(word) + x);
-  }
-  // Where other threads may do the same: by halves, whose additions the hardware has. An addition
-  // of 64 bits would be a loop until nobody interferes.
-  __device__ void AddAtomically(uint32_t i, int64_t x) const {
-    const auto lower_at = static_cast<uint32_t>(__cvta_generic_to_shared(&(*this)[i]));
-    const uint32_t lower = static_cast<uint32_t>(x);
-    uint32_t before;
-    asm volatile("atom.shared.add.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "r"(lower_at), "r"(lower)
-                 : "memory");
-    const uint32_t carry = before > ~lower ? 1 : 0;
-    const uint32_t upper = static_cast<uint32_t>(static_cast<uint64_t>(x) >> 32) + carry;
-    if (upper != 0) {
-      asm volatile("red.shared.add.u32 [%0+4], %1;" : : "r"(lower_at), "r"(upper) : "memory");
-    }
   }
 };
 
@@ -238,76 +221,6 @@ struct SingleSquareWords {
 
   __device__ static void AddTo(Sum& sum, uint32_t i, Int128 integer) {
     sum.AddInteger(MagnitudeOfInteger(integer), Unit(i) - Sum::kLowestExponent, integer < 0);
-  }
-};
-
-// Sums of float64 elements (kPower 1) and of their squares (2): digits of 32 bits.
-template <int kPower, bool kAreShared>
-struct DoubleWords {
-  static constexpr bool kIsInteger = true;
-  static constexpr int64_t kUntouched = 0;
-  static constexpr uint32_t kCount = kPower == 1 ? kDoubleSumWords : kDoubleSquareWords;
-  static constexpr uint32_t kUsed = kCount;
-  using Sum = ExactSum<double, kPower>;
-  static_assert(kCount == Sum::kDigits);
-
-  __device__ static int Unit(uint32_t i) {
-    return Sum::kLowestExponent + Sum::kDigitBits * static_cast<int>(i);
-  }
-
-  __device__ static void Reset(WordColumn words) {
-#pragma unroll 4
-    for (uint32_t i = 0; i < kCount; ++i) words[i] = 0;
-  }
-
-  // Adds an element (kPower 1), or a partial sum. Finite.
-  __device__ __noinline__ static void AddDouble(WordColumn words, double x) requires(kPower == 1) {
-    AddElement(words, x);
-  }
-  // Adds a partial sum. Finite.
-  __device__ __noinline__ static void AddDouble(WordColumn words, double x) requires(kPower == 2) {
-    constexpr int kUnit = FloatFormat<double>::kLowestExponent - Sum::kLowestExponent;
-    const DecomposedFloat d = Decompose(x);
-    AddDigits<53>(words, d.significand, d.position + kUnit, d.negative);
-  }
-  __device__ static void AddElement(WordColumn words, double x) requires(kPower == 1) {
-    const DecomposedFloat d = Decompose(x);
-    AddDigits<53>(words, d.significand, d.position, d.negative);
-  }
-  // Adds the square of an element. Finite.
-  __device__ __noinline__ static void AddSquare(WordColumn words, double x) requires(kPower == 2) {
-    const DecomposedFloat d = Decompose(x);
-    AddDigits<106>(words, Uint128{d.significand} * d.significand, 2 * d.position, false);
-  }
-
-  __device__ static int64_t Integer(uint32_t, int64_t word, uint32_t&) { return word; }
-
-  __device__ static void AddTo(Sum& sum, uint32_t i, Int128 integer) {
-    sum.AddInteger(MagnitudeOfInteger(integer), Sum::kDigitBits * i, integer < 0);
-  }
-
- private:
-  // The digits' words are read together: the compiler cannot know that they differ.
-  template <int kMagnitudeBits>
-  __device__ static void AddDigits(WordColumn words, Uint128 magnitude, uint32_t position,
-                                   bool negative) {
-    constexpr uint32_t kDigits = DigitCount(kMagnitudeBits);
-    if constexpr (kAreShared) {
-      ForEachDigit<kMagnitudeBits>(magnitude, position, negative,
-                                   [&](uint32_t digit, int64_t value) {
-                                     if (value != 0) words.AddAtomically(digit, value);
-                                   });
-      return;
-    }
-    const uint32_t first = position / Sum::kDigitBits;
-    int64_t sums[kDigits];
-#pragma unroll
-    for (uint32_t i = 0; i < kDigits; ++i) sums[i] = words[first + i];
-    ForEachDigit<kMagnitudeBits>(magnitude, position, negative, [&](uint32_t digit, int64_t value) {
-      sums[digit - first] += value;
-    });
-#pragma unroll
-    for (uint32_t i = 0; i < kDigits; ++i) words[first + i] = sums[i];
   }
 };
 

@@ -83,7 +83,8 @@ GRIDFOLD_HD inline LeadingBits LeadingQuotient(const uint64_t* limbs, int count,
   count = SignificantLimbs(limbs, count);
   if (count == 0) return {};
   return quotient_internal::LeadingQuotient([&](int i) { return limbs[i]; }, count,
-                                            LowestLimb(limbs), exponent, divisor, second_divisor);
+                                            LowestLimb(limbs, count), exponent, divisor,
+                                            second_divisor);
 }
 
 // The same of the absolute value of a number in two's complement, without writing it down.
@@ -91,10 +92,9 @@ GRIDFOLD_HD inline LeadingBits LeadingQuotientOfSigned(const uint64_t* limbs, in
                                                        int exponent, uint64_t divisor) {
   const bool negative = IsNegativeNumber(limbs, count);
   const uint64_t sign = negative ? ~uint64_t{0} : 0;
-  int significant = count;  // The limbs past these are the sign's.
-  while (significant > 0 && limbs[significant - 1] == sign) --significant;
+  int significant = SignificantLimbs(limbs, count, sign);
   if (significant == 0 && !negative) return {};
-  const int lowest = LowestLimb(limbs);
+  const int lowest = LowestLimb(limbs, count);
   const auto limb = [&](int i) {
     if (!negative) return limbs[i];
     if (i < lowest) return uint64_t{0};

@@ -136,37 +136,66 @@ GRIDFOLD_HD inline bool HasBitsBelow(const uint64_t* limbs, int position) {
   return rest != 0 && (limbs[whole] & ((uint64_t{1} << rest) - 1)) != 0;
 }
 
-// The absolute value of a number in two's complement.
-GRIDFOLD_HD inline void MagnitudeOf(const uint64_t* limbs, int count, uint64_t* magnitude) {
-  const bool negative = IsNegativeNumber(limbs, count);
-  uint64_t carry = negative ? 1 : 0;
-  GRIDFOLD_ROLLED
-  for (int i = 0; i < count; ++i) {
-    const uint64_t digit = (negative ? ~limbs[i] : limbs[i]) + carry;
-    carry = carry != 0 && digit == 0 ? 1 : 0;
-    magnitude[i] = digit;
-  }
+// Exact numbers have few limbs that are neither 0 nor the sign's among many that are. These are
+// passed over several at a time: one thread of a device waits for memory as long for all of them as
+// for one.
+inline constexpr int kLimbsTogether = 8;
+GRIDFOLD_HD inline bool AreLimbs(const uint64_t* limbs, uint64_t value) {
+  uint64_t difference = 0;
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (int i = 0; i < kLimbsTogether; ++i) difference |= limbs[i] ^ value;
+  return difference == 0;
 }
 
 // The first limb that is not 0. Requires that there is one.
-GRIDFOLD_HD inline int LowestLimb(const uint64_t* limbs) {
+GRIDFOLD_HD inline int LowestLimb(const uint64_t* limbs, int count) {
   int i = 0;
+  GRIDFOLD_ROLLED
+  while (i + kLimbsTogether <= count && AreLimbs(limbs + i, 0)) i += kLimbsTogether;
+  GRIDFOLD_ROLLED
   while (limbs[i] == 0) ++i;
   return i;
 }
 
-// Limbs up to the last that is not 0.
-GRIDFOLD_HD inline int SignificantLimbs(const uint64_t* limbs, int count) {
+// Limbs up to the last that is not `value`, the sign's limb.
+GRIDFOLD_HD inline int SignificantLimbs(const uint64_t* limbs, int count, uint64_t value = 0) {
   GRIDFOLD_ROLLED
-  while (count > 0 && limbs[count - 1] == 0) --count;
+  while (count >= kLimbsTogether && AreLimbs(limbs + count - kLimbsTogether, value)) {
+    count -= kLimbsTogether;
+  }
+  GRIDFOLD_ROLLED
+  while (count > 0 && limbs[count - 1] == value) --count;
   return count;
+}
+
+// The absolute value of a number in two's complement.
+GRIDFOLD_HD inline void MagnitudeOf(const uint64_t* limbs, int count, uint64_t* magnitude) {
+  const bool negative = IsNegativeNumber(limbs, count);
+  int end = SignificantLimbs(limbs, count, negative ? ~uint64_t{0} : 0);
+  int i = 0;
+  if (end > 0 || negative) {
+    const int lowest = LowestLimb(limbs, count);
+    if (end <= lowest) end = lowest + 1;  // -2^(64 * n).
+    GRIDFOLD_ROLLED
+    for (; i < lowest; ++i) magnitude[i] = 0;
+    GRIDFOLD_ROLLED
+    for (; i < end; ++i) {
+      magnitude[i] = !negative ? limbs[i] : i == lowest ? uint64_t{0} - limbs[i] : ~limbs[i];
+    }
+  }
+  GRIDFOLD_ROLLED
+  for (; i < count; ++i) magnitude[i] = 0;
 }
 
 // limbs *= factor, modulo 2^(64 * count).
 GRIDFOLD_HD inline void MultiplyBy(uint64_t* limbs, int count, uint64_t factor) {
+  const int length = SignificantLimbs(limbs, count);
+  if (length == 0) return;
   uint64_t carry = 0;
   GRIDFOLD_ROLLED
-  for (int i = 0; i < count; ++i) {
+  for (int i = LowestLimb(limbs, count); i < length || (i < count && carry != 0); ++i) {
     const Uint128 product = Uint128{limbs[i]} * factor + carry;
     limbs[i] = static_cast<uint64_t>(product);
     carry = static_cast<uint64_t>(product >> kLimbBits);
@@ -176,11 +205,13 @@ GRIDFOLD_HD inline void MultiplyBy(uint64_t* limbs, int count, uint64_t factor) 
 // limbs -= x * x, modulo 2^(64 * count).
 GRIDFOLD_HD inline void SubtractSquare(uint64_t* limbs, int count, const uint64_t* x, int x_count) {
   const int length = SignificantLimbs(x, x_count);
+  if (length == 0) return;
+  const int lowest = LowestLimb(x, x_count);
   GRIDFOLD_ROLLED
-  for (int i = 0; i < length; ++i) {
-    if (x[i] == 0) continue;  // Sums have few limbs that are not 0, among many that are.
+  for (int i = lowest; i < length; ++i) {
+    if (x[i] == 0) continue;
     GRIDFOLD_ROLLED
-    for (int j = 0; j < length; ++j) {
+    for (int j = lowest; j < length; ++j) {
       if (x[j] != 0) SubtractAt(limbs, count, i + j, Uint128{x[i]} * x[j]);
     }
   }
