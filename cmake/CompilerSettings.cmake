@@ -11,7 +11,9 @@ endif()
 
 find_program(GRIDFOLD_CCACHE ccache)
 if(GRIDFOLD_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${GRIDFOLD_CCACHE})
+  # Without this no file that is compiled with precompiled headers is cached.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${GRIDFOLD_CCACHE})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${GRIDFOLD_CCACHE})
 endif()
 

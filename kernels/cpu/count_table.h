@@ -19,24 +19,42 @@ namespace gridfold::kernels {
 namespace count_table_internal {
 
 // Notes the bin of each sample whose guess is sure, `unsure` for the others, and counts them.
+//
+// Bins are guessed in vectors, block by block, and counted some blocks later: counting is bound by
+// stores, which leave time for the guesses, and what was stored a moment ago is slow to load.
+// Samples of 8 bytes are bound by memory, which is the faster the more is loaded in one go.
 template <class T>
 struct CountKernel {
+  static constexpr uint64_t kBlock = sizeof(T) < 8 ? 32 : 256;
+  static constexpr uint64_t kAhead = sizeof(T) < 8 ? 128 : 0;
+
   static void Run(const std::byte* samples, uint64_t count, const BinGuesser& guesser,
                   uint32_t unsure, uint32_t* bins, uint32_t* counters) {
     const BinGuesser g = guesser;
-    // Apart, so that bins are guessed in vectors.
-    for (uint64_t i = 0; i < count; ++i) {
+    const auto guess = [&](uint64_t i) {
       bins[i] = SureBin(g, LoadUnaligned<T>(samples, i), unsure);
-    }
-    // Counting is bound by loads and stores: one load takes two bins.
-    uint64_t i = 0;
-    for (; i + 1 < count; i += 2) {
+    };
+    // One load takes two bins.
+    const auto count_two = [&](uint64_t i) {
       uint64_t both;
       std::memcpy(&both, bins + i, sizeof(both));
       ++counters[static_cast<uint32_t>(both)];
       ++counters[both >> 32];
+    };
+    uint64_t guessed = 0;
+    uint64_t counted = 0;
+    for (; guessed + kBlock <= count; guessed += kBlock) {
+      // What is unrolled is not made vectors of.
+#pragma GCC unroll 1
+      for (uint64_t i = 0; i < kBlock; ++i) guess(guessed + i);
+      if (guessed < kAhead) continue;
+#pragma GCC unroll 16
+      for (uint64_t i = 0; i < kBlock; i += 2) count_two(counted + i);
+      counted += kBlock;
     }
-    if (i < count) ++counters[bins[i]];
+    for (uint64_t i = 0; i < count % kBlock; ++i) guess(guessed + i);
+    for (; counted + 1 < count; counted += 2) count_two(counted);
+    if (counted < count) ++counters[bins[counted]];
   }
 };
 

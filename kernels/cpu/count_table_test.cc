@@ -56,7 +56,7 @@ TYPED_TEST(CountTableTest, CountsWhatTheGuessIsSureOf) {
     const BinLayout bins = BinLayout::Even(lower, upper, bin_count);
     const BinGuesser guesser =
         MakeBinGuesser(bins, kSampleKindOf<TypeParam>, GuessRounding::kNearest).value();
-    for (const int count : {0, 1, 1023, 1024, 1025, 5000}) {
+    for (const int count : {0, 1, 31, 32, 159, 160, 161, 1023, 1024, 1025, 5000}) {
       // Also outside the bins, and at an odd address.
       std::vector<TypeParam> samples = SamplesAround<TypeParam>(-10, 125, count);
       std::vector<std::byte> bytes(samples.size() * sizeof(TypeParam) + 1);

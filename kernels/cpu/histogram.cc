@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -18,7 +19,15 @@ namespace gridfold::kernels {
 
 namespace {
 
-template <class T>
+std::unique_ptr<AnySamplePlacer> MakeSamplePlacer(const HistogramPlan& plan,
+                                                  const std::vector<PlannedBins>& bins,
+                                                  const HostHistogramInput& input) {
+  return VisitElementType(
+      plan.array.element_type, [&](auto tag) -> std::unique_ptr<AnySamplePlacer> {
+        return std::make_unique<SamplePlacer<typename decltype(tag)::type>>(plan, bins, input);
+      });
+}
+
 class Histogram {
  public:
   Histogram(const HistogramPlan& plan, const HostHistogramInput& input, JobContext& job)
@@ -27,37 +36,23 @@ class Histogram {
   absl::StatusOr<HistogramResult> Run() {
     HistogramResult result;
     result.bins = plan_.bins;
-    if (absl::Status status = ResolveRanges(result.bins); !status.ok()) return status;
+    if (plan_.needs_range()) {
+      const absl::Status resolved = VisitElementType(plan_.array.element_type, [&](auto tag) {
+        return ResolveRanges<typename decltype(tag)::type>(plan_, input_, job_, result.bins);
+      });
+      if (!resolved.ok()) return resolved;
+    }
     result.channels.resize(plan_.channel_count);
-    const SamplePlacer<T> placer(plan_, result.bins, input_);
+    const std::unique_ptr<AnySamplePlacer> placer = MakeSamplePlacer(plan_, result.bins, input_);
     const absl::Status status =
-        plan_.weight_type.has_value() ? SumWeights(placer, result) : CountSamples(placer, result);
+        plan_.weight_type.has_value() ? SumWeights(*placer, result) : CountSamples(*placer, result);
     if (!status.ok()) return status;
     FinishHistogram(plan_, result);
     return result;
   }
 
  private:
-  absl::Status ResolveRanges(std::vector<PlannedBins>& bins) {
-    if (!plan_.needs_range()) return absl::OkStatus();
-    const uint64_t count = plan_.array.element_count;
-    job_.statistics.bytes_read += plan_.array.size_bytes();
-    std::vector<SampleRange<T>> ranges;
-    absl::Status status =
-        FindSampleRanges<T>(input_.array.data, count, plan_.channel_count, job_, ranges);
-    if (status.ok() && plan_.two_dimensional) {
-      job_.statistics.bytes_read += plan_.array.size_bytes();
-      std::vector<SampleRange<T>> y_range;
-      status = FindSampleRanges<T>(input_.y_array.data, count, 1, job_, y_range);
-      ranges.push_back(y_range.front());
-    }
-    for (size_t c = 0; c < bins.size() && status.ok(); ++c) {
-      if (bins[c].automatic_range) status = ResolveRange(ranges[c], bins[c]);
-    }
-    return status;
-  }
-
-  absl::Status CountSamples(const SamplePlacer<T>& placer, HistogramResult& result) {
+  absl::Status CountSamples(const AnySamplePlacer& placer, HistogramResult& result) {
     std::vector<uint64_t> totals(plan_.total_bin_count());
     std::vector<OutcomeCounts> outcomes;
     const absl::Status status = pieces_.shared_counters ? CountTogether(placer, totals, outcomes)
@@ -69,7 +64,7 @@ class Histogram {
   }
 
   // All threads add to one table.
-  absl::Status CountTogether(const SamplePlacer<T>& placer, std::vector<uint64_t>& totals,
+  absl::Status CountTogether(const AnySamplePlacer& placer, std::vector<uint64_t>& totals,
                              std::vector<OutcomeCounts>& outcomes) {
     outcomes.assign(pieces_.piece_count * plan_.channel_count, {});
     return job_.workers.ForEach(pieces_.piece_count, job_.stop, [&](uint64_t piece) {
@@ -85,7 +80,7 @@ class Histogram {
   }
 
   // Each thread takes pieces as they come, with a table of its own.
-  absl::Status CountApart(const SamplePlacer<T>& placer, std::vector<uint64_t>& totals,
+  absl::Status CountApart(const AnySamplePlacer& placer, std::vector<uint64_t>& totals,
                           std::vector<OutcomeCounts>& outcomes) {
     const uint64_t threads = std::min<uint64_t>(job_.workers.thread_count(), pieces_.piece_count);
     std::vector<std::optional<CountTable>> tables(threads);
@@ -107,7 +102,7 @@ class Histogram {
     });
   }
 
-  absl::Status SumWeights(const SamplePlacer<T>& placer, HistogramResult& result) {
+  absl::Status SumWeights(const AnySamplePlacer& placer, HistogramResult& result) {
     return VisitWeightSum(*plan_.weight_type, [&](auto tag) {
       using Sum = typename decltype(tag)::type;
       const uint64_t bin_count = plan_.total_bin_count();
@@ -132,7 +127,7 @@ class Histogram {
   // Adds the weights of all samples in the bins [first_bin, first_bin + sums.size()), and sets
   // `outcomes`.
   template <class Sum>
-  absl::Status SumWeightsOfBins(const SamplePlacer<T>& placer, uint64_t first_bin,
+  absl::Status SumWeightsOfBins(const AnySamplePlacer& placer, uint64_t first_bin,
                                 std::vector<Sum>& sums, std::vector<OutcomeCounts>& outcomes) {
     // The first piece adds to the sums themselves.
     std::vector<Sum> others(std::max<uint64_t>(pieces_.piece_count, 1) * sums.size() - sums.size());
@@ -153,7 +148,7 @@ class Histogram {
   }
 
   template <class Sum>
-  void AddWeights(const SamplePlacer<T>& placer, uint64_t piece, uint64_t first_bin,
+  void AddWeights(const AnySamplePlacer& placer, uint64_t piece, uint64_t first_bin,
                   std::span<Sum> sums, OutcomeCounts* outcomes) {
     int64_t counters[kPlacerTile];
     typename Sum::Value weights[kPlacerTile];
@@ -211,7 +206,7 @@ class Histogram {
   }
 
   template <class Value, class ValuesOf>
-  void SplitByChannel(const SamplePlacer<T>& placer, const std::vector<Value>& all,
+  void SplitByChannel(const AnySamplePlacer& placer, const std::vector<Value>& all,
                       ValuesOf values_of, HistogramResult& result) {
     for (size_t c = 0; c < result.channels.size(); ++c) {
       const uint64_t first = placer.first_counter(c);
@@ -239,9 +234,7 @@ absl::StatusOr<HistogramResult> HistogramOnCpu(const HistogramPlan& plan,
           : 1;
   job.statistics.bytes_read =
       passes * (input.array.size_bytes + input.y_array.size_bytes + input.weights.size_bytes);
-  return VisitElementType(plan.array.element_type, [&](auto tag) {
-    return Histogram<typename decltype(tag)::type>(plan, input, job).Run();
-  });
+  return Histogram(plan, input, job).Run();
 }
 
 }  // namespace gridfold::kernels

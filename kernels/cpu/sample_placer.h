@@ -67,8 +67,26 @@ struct GuessKernel {
 }  // namespace sample_placer_internal
 
 // Counters are numbered channel by channel. Immutable, and so thread-safe.
+class AnySamplePlacer {
+ public:
+  virtual ~AnySamplePlacer() = default;
+
+  // Where channel c's counters start.
+  virtual uint64_t first_counter(uint64_t c) const = 0;
+
+  // Sets counters[i] to the counter that sample first + i adds to, negative for none, for i in
+  // [0, count), and counts the channels' outcomes.
+  virtual void Place(uint64_t first, uint64_t count, int64_t* counters,
+                     OutcomeCounts* outcomes) const = 0;
+
+  // Counts the samples [first, first + count), at most kPlacerTile, in the table, and the channels'
+  // outcomes.
+  virtual void Count(uint64_t first, uint64_t count, CountTable& table,
+                     OutcomeCounts* outcomes) const = 0;
+};
+
 template <class T>
-class SamplePlacer {
+class SamplePlacer final : public AnySamplePlacer {
  public:
   // `bins` have resolved ranges and must outlive the placer.
   SamplePlacer(const HistogramPlan& plan, const std::vector<PlannedBins>& bins,
@@ -87,12 +105,10 @@ class SamplePlacer {
     }
   }
 
-  // Where channel c's counters start.
-  uint64_t first_counter(uint64_t c) const { return first_counters_[c]; }
+  uint64_t first_counter(uint64_t c) const override { return first_counters_[c]; }
 
-  // Sets counters[i] to the counter that sample first + i adds to, negative for none, for i in
-  // [0, count), and counts the channels' outcomes.
-  void Place(uint64_t first, uint64_t count, int64_t* counters, OutcomeCounts* outcomes) const {
+  void Place(uint64_t first, uint64_t count, int64_t* counters,
+             OutcomeCounts* outcomes) const override {
     if (y_ != nullptr) return PlacePairs(first, count, counters, outcomes[0]);
     const uint64_t first_channel = first % channel_count_;
     for (uint64_t i = 0; i < std::min<uint64_t>(count, channel_count_); ++i) {
@@ -102,9 +118,8 @@ class SamplePlacer {
     }
   }
 
-  // Counts the samples [first, first + count), at most kPlacerTile, in the table, and the channels'
-  // outcomes.
-  void Count(uint64_t first, uint64_t count, CountTable& table, OutcomeCounts* outcomes) const {
+  void Count(uint64_t first, uint64_t count, CountTable& table,
+             OutcomeCounts* outcomes) const override {
     table.Expect(count);
     if (y_ == nullptr && channel_count_ == 1 && guessers_[0].has_value()) {
       return CountByGuess(first, count, table, outcomes[0]);

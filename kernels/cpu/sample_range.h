@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -58,6 +59,27 @@ template <class T>
 absl::Status ResolveRange(const SampleRange<T>& range, PlannedBins& bins) {
   if (range.empty) return ResolveAutomaticRange(std::nullopt, std::nullopt, bins);
   return ResolveAutomaticRange(LowerBoundFor(range.smallest), UpperBoundFor(range.largest), bins);
+}
+
+// Sets the automatic ranges among `bins`, those of the plan.
+template <class T>
+absl::Status ResolveRanges(const HistogramPlan& plan, const HostHistogramInput& input,
+                           JobContext& job, std::vector<PlannedBins>& bins) {
+  const uint64_t count = plan.array.element_count;
+  job.statistics.bytes_read += plan.array.size_bytes();
+  std::vector<SampleRange<T>> ranges;
+  absl::Status status =
+      FindSampleRanges<T>(input.array.data, count, plan.channel_count, job, ranges);
+  if (status.ok() && plan.two_dimensional) {
+    job.statistics.bytes_read += plan.array.size_bytes();
+    std::vector<SampleRange<T>> y_range;
+    status = FindSampleRanges<T>(input.y_array.data, count, 1, job, y_range);
+    ranges.push_back(y_range.front());
+  }
+  for (size_t c = 0; c < bins.size() && status.ok(); ++c) {
+    if (bins[c].automatic_range) status = ResolveRange(ranges[c], bins[c]);
+  }
+  return status;
 }
 
 }  // namespace gridfold::kernels

@@ -120,11 +120,11 @@ class ContiguousScan {
     TileRoom room;
     const LogicalTile<T> loaded = Load(tile, room);
     std::byte* const target = output_ + FirstElement(tile, loaded.count) * sizeof(Out);
-    if (IsInOrder<Out>(target)) {
-      return WriteResults(tile, loaded, carry, reinterpret_cast<Out*>(target), total);
-    }
-    Out results[kScanTileSize];
+    const bool in_place = IsInOrder<Out>(target);
+    Out room_for_results[kScanTileSize];
+    Out* const results = in_place ? reinterpret_cast<Out*>(target) : room_for_results;
     WriteResults(tile, loaded, carry, results, total);
+    if (in_place) return;
     if (reverse_) std::reverse(results, results + loaded.count);
     std::memcpy(target, results, loaded.count * sizeof(Out));
   }

@@ -11,20 +11,11 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "kernels/cuda/compact_values.h"
 #include "kernels/cuda/device_properties.h"
 #include "kernels/cuda/scratch.h"
 
 namespace gridfold::kernels::cuda {
-
-// How the 8 bytes of a value are compared with zero; as float64, -0.0 is zero and NaN is not.
-enum class WordKind : uint8_t { kInteger, kFloat64 };
-
-// All pointers are to device memory; `values` and `indices` have room for every word.
-struct CompactOutput {
-  uint64_t* values;
-  uint64_t* indices;
-  uint64_t* count;  // How many there are of both.
-};
 
 uint64_t CompactScratchBytes(uint64_t word_count);
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/compact.h"
+#include "kernels/cuda/compact_values.h"
 
 namespace gridfold::kernels::cuda {
 

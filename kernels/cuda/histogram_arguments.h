@@ -34,7 +34,7 @@ struct ChannelGuess {
 inline constexpr int kOutcomeCount = 3;  // Underflow, overflow, NaN.
 
 // How the exact sum of a bin's weights stands in memory, in words of 64 bits. See
-// histogram_weights.h.
+// histogram_weight_kernels.h.
 struct WeightLayout {
   uint32_t digits = 0;
   uint32_t words = 0;  // The digits and, of floating-point weights, a word of flags.

@@ -4,22 +4,14 @@
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_GUESSES_H_
 
 #include <array>
-#include <cstdint>
 
 #include "kernels/cuda/histogram.h"
 #include "kernels/cuda/histogram_arguments.h"
+#include "kernels/cuda/histogram_guess_kind.h"
 #include "kernels/cuda/histogram_tables.h"
 #include "kernels/histogram.h"
 
 namespace gridfold::kernels::cuda {
-
-enum class GuessKind : uint8_t {
-  kNone,
-  kOneChannel,
-  kChannels,  // Of which a vector of 16 bytes holds whole rounds.
-  kPlane,     // Two dimensions.
-  kWeighted,  // One channel, with weights in vectors beside those of the samples.
-};
 
 struct HistogramGuesses {
   GuessKind kind = GuessKind::kNone;

@@ -4,8 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/cuda/grid.h"
-#include "kernels/cuda/histogram_partitions.h"
-#include "kernels/cuda/histogram_weights.h"
+#include "kernels/cuda/histogram_block.h"
+#include "kernels/cuda/histogram_partition_kernels.h"
+#include "kernels/cuda/histogram_weight_kernels.h"
 #include "kernels/numerics/bin_cells.h"
 
 namespace gridfold::kernels::cuda {

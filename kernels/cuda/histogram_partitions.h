@@ -15,28 +15,12 @@
 #include "absl/status/status.h"
 #include "kernels/cuda/device_properties.h"
 #include "kernels/cuda/histogram_arguments.h"
-#include "kernels/cuda/histogram_guesses.h"
 #include "kernels/cuda/histogram_launch.h"
+#include "kernels/cuda/histogram_partition_kernels.h"
 #include "kernels/cuda/scratch.h"
 #include "kernels/histogram.h"
 
 namespace gridfold::kernels::cuda {
-
-// Vectors that a thread reads of a tile, of all arrays together.
-inline constexpr uint32_t kTileVectors = 4;
-
-// Samples of a tile, or pairs of them.
-constexpr uint32_t TileSamples(uint64_t element_bytes, uint32_t array_count) {
-  return kHistogramThreads * (kTileVectors / array_count) *
-         static_cast<uint32_t>(16 / element_bytes);
-}
-
-// Whether the samples can be split: of a type that a tile's ranks have bits for.
-constexpr bool CanSplit(uint64_t element_bytes) { return element_bytes >= 4; }
-
-// For types that can be split, and one channel or two dimensions.
-HistogramKernel FindSplitKernel(ElementType type, GuessKind kind);
-HistogramKernel FindCountPartitionsKernel();
 
 // Device memory that CountByPartitions takes of a Scratch, and the most of it for plans of up to
 // `bin_count` bins.

@@ -2,7 +2,7 @@
 // shares of the queue, partition by partition.
 #include "kernels/cuda/histogram_block_sum.cuh"
 #include "kernels/cuda/histogram_counters.cuh"
-#include "kernels/cuda/histogram_partitions.h"
+#include "kernels/cuda/histogram_partition_kernels.h"
 #include "kernels/cuda/histogram_turns.cuh"
 
 namespace gridfold::kernels::cuda {

@@ -3,7 +3,7 @@
 #include "kernels/cuda/histogram_counters.cuh"
 #include "kernels/cuda/histogram_locators.cuh"
 #include "kernels/cuda/histogram_outcomes.cuh"
-#include "kernels/cuda/histogram_partitions.h"
+#include "kernels/cuda/histogram_partition_kernels.h"
 #include "kernels/cuda/histogram_turns.cuh"
 
 namespace gridfold::kernels::cuda {

@@ -10,6 +10,7 @@
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/numerics/weight_sum.h"
 
 namespace gridfold::kernels::cuda {
 

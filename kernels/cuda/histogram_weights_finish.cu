@@ -1,8 +1,8 @@
 // From the digits of sums of weights to answers.
 #include <type_traits>
 
+#include "kernels/cuda/histogram_weight_kernels.h"
 #include "kernels/cuda/histogram_weights.cuh"
-#include "kernels/cuda/histogram_weights.h"
 #include "kernels/numerics/weight_sum.h"
 
 namespace gridfold::kernels::cuda {

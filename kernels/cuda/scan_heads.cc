@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/grid.h"
+#include "kernels/cuda/scan_heads_kernel.h"
 #include "kernels/cuda/scan_strategies.h"
 #include "kernels/numerics/scan_tree.h"
 

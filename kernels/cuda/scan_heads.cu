@@ -1,4 +1,4 @@
-#include "kernels/cuda/scan_heads.h"
+#include "kernels/cuda/scan_heads_kernel.h"
 
 namespace gridfold::kernels::cuda {
 

@@ -3,7 +3,6 @@
 #define GRIDFOLD_KERNELS_CUDA_SCAN_OUTPUT_CUH_
 
 #include <cstdint>
-#include <cuda/atomic>
 #include <type_traits>
 
 #include "kernels/cuda/scan_arguments.h"
@@ -33,8 +32,7 @@ GRIDFOLD_HD decltype(auto) VisitOutput(bool accumulator_output, F&& f) {
 }
 
 __device__ inline void ReportOverflow(const ScanArguments& arguments) {
-  ::cuda::atomic_ref<uint32_t, ::cuda::thread_scope_device>(*arguments.overflow_flag)
-      .store(1, ::cuda::memory_order_relaxed);
+  __nv_atomic_store_n(arguments.overflow_flag, 1u, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
 }
 
 }  // namespace gridfold::kernels::cuda
