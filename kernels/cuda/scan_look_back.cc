@@ -18,9 +18,9 @@ struct LookBackSizes {
         blocks(CeilDivide(tiles, kScanTilesPerBlock)),
         carries(blocks + 1) {}
 
-  uint64_t values() const { return tiles + blocks + carries; }
   uint64_t bytes(uint64_t words_per_value) const {
-    return values() * words_per_value * sizeof(LookBackWord);
+    return (tiles * words_per_value + (blocks + carries) * kLookBackBlockPitch) *
+           sizeof(LookBackWord);
   }
 
   uint64_t tiles;
@@ -37,9 +37,10 @@ absl::StatusOr<LookBackMemory> PrepareLookBack(const LookBackSizes& sizes, uint6
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*words, 0, bytes, stream));
   LookBackMemory memory;
   memory.tile_count = static_cast<uint32_t>(sizes.tiles);
-  memory.tile_totals = *words;
-  memory.block_totals = memory.tile_totals + sizes.tiles * value_words;
-  memory.block_carries = memory.block_totals + sizes.blocks * value_words;
+  // Blocks first: where memory begins a line does.
+  memory.block_totals = *words;
+  memory.block_carries = memory.block_totals + sizes.blocks * kLookBackBlockPitch;
+  memory.tile_totals = memory.block_carries + sizes.carries * kLookBackBlockPitch;
   return memory;
 }
 

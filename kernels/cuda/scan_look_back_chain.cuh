@@ -33,7 +33,7 @@ class LookBackChain {
   __device__ void PublishTotal(uint32_t tile, const Grouped& total) const {
     // What ends a block is in the block's total, and needed by nobody else.
     if (tile % kScanTilesPerBlock == kScanTilesPerBlock - 1) return;
-    PublishValue(total, WordsAt(memory_.tile_totals, tile));
+    PublishValue(total, TileWords(tile));
   }
 
   // Joins the totals of a block's tiles: returns u(l) of scan_tree.h in lane l, which stands for
@@ -45,14 +45,14 @@ class LookBackChain {
     Grouped v = lane_ >= place && lane_ < place + tile_count ? total : GroupedIdentity<Operator>();
     if (lane_ < place) {
       const LookBackWord* const words =
-          WordsAt(memory_.tile_totals, first_tile - static_cast<uint32_t>(place - lane_));
+          TileWords(first_tile - static_cast<uint32_t>(place - lane_));
       while (!ReadValue(words, v)) {
       }
     }
     warp_.sync();
     const Grouped joined = InclusiveWarpScan<Operator>(warp_, v);
     if (lane_ == kScanTilesPerBlock - 1 && place + tile_count == kScanTilesPerBlock) {
-      PublishValue(joined, WordsAt(memory_.block_totals, first_tile / kScanTilesPerBlock));
+      PublishValue(joined, BlockWords(memory_.block_totals, first_tile / kScanTilesPerBlock));
     }
     return joined;
   }
@@ -71,10 +71,10 @@ class LookBackChain {
     int nearest;
     for (;;) {
       if (has_total && !is_known) {
-        is_known = ReadValue(WordsAt(memory_.block_carries, looked_at), known);
+        is_known = ReadValue(BlockWords(memory_.block_carries, looked_at), known);
       }
       if (has_total && !is_total) {
-        is_total = ReadValue(WordsAt(memory_.block_totals, looked_at - 1), total);
+        is_total = ReadValue(BlockWords(memory_.block_totals, looked_at - 1), total);
       }
       const uint32_t carries = warp_.ballot(is_known);
       const uint32_t totals = warp_.ballot(is_total);
@@ -93,12 +93,15 @@ class LookBackChain {
 
   // Tells others what precedes a block. One lane alone.
   __device__ void PublishCarry(uint32_t block, const Grouped& carry) const {
-    PublishValue(carry, WordsAt(memory_.block_carries, block));
+    PublishValue(carry, BlockWords(memory_.block_carries, block));
   }
 
  private:
-  __device__ static LookBackWord* WordsAt(LookBackWord* words, uint32_t index) {
-    return words + uint64_t{index} * kValueWords<Value>;
+  __device__ LookBackWord* TileWords(uint32_t tile) const {
+    return memory_.tile_totals + uint64_t{tile} * kValueWords<Value>;
+  }
+  __device__ static LookBackWord* BlockWords(LookBackWord* words, uint32_t block) {
+    return words + uint64_t{block} * kLookBackBlockPitch;
   }
 
   __device__ Grouped FirstCarry() const {
