@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/cuda/compact.h"
@@ -61,6 +62,23 @@ std::span<const double> PartOf(std::span<const double> edges, const HistogramStr
       first, std::min<uint64_t>(strategy.bins_per_block + uint64_t{1}, edges.size() - first));
 }
 
+// Sets what kernels with cells are given beside the edges.
+void SetCells(ElementType type, std::span<const double> edges, const HistogramStrategy& strategy,
+              HistogramArguments& arguments) {
+  VisitElementType(type, [&](auto tag) {
+    using W = CellWide<typename decltype(tag)::type>;
+    for (uint32_t p = 0; p < strategy.part_count; ++p) {
+      const BinCells<W> cells = MakeBinCells<W>(PartOf(edges, strategy, p), strategy.cell_count);
+      if constexpr (std::is_same_v<W, float>) {
+        arguments.float_cells[p] = cells;
+      } else {
+        arguments.double_cells[p] = cells;
+      }
+    }
+  });
+  arguments.last_edge_for_cells = LastEdgeForCells(edges.back());
+}
+
 // Enqueues the counting into `histogram`, whose bins are resolved.
 absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInput& input,
                             Scratch& scratch, const DeviceProperties& properties,
@@ -81,13 +99,7 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
   HistogramArguments arguments = ArgumentsOf(plan, input, *tables, launch->strategy, overrides);
   std::copy(guesses.guesses.begin(), guesses.guesses.end(), arguments.guesses);
   if (launch->strategy.cell_count > 0) {
-    const std::vector<double>& edges = histogram.bins[0].edges;
-    for (uint32_t p = 0; p < launch->strategy.part_count; ++p) {
-      const std::span<const double> own = PartOf(edges, launch->strategy, p);
-      arguments.float_cells[p] = MakeBinCells<float>(own, launch->strategy.cell_count);
-      arguments.double_cells[p] = MakeBinCells<double>(own, launch->strategy.cell_count);
-    }
-    arguments.last_edge_for_cells = LastEdgeForCells(edges.back());
+    SetCells(plan.array.element_type, histogram.bins[0].edges, launch->strategy, arguments);
   }
   arguments.outcomes = *words;
   arguments.counters = *words + outcome_count;

@@ -68,7 +68,7 @@ struct HistogramArguments {
   // Kernels that guess even bins only: of the one channel, of both axes, or of the channels from
   // that of the first whole vector on, over and over.
   ChannelGuess guesses[kFewChannels];
-  // Kernels with cells only: of the bins of each part, one of both.
+  // Kernels with cells only: of the bins of each part, the one that samples are compared as.
   BinCells<float> float_cells[kHistogramPartsMax];
   BinCells<double> double_cells[kHistogramPartsMax];
   double last_edge_for_cells = 0;  // What LastEdgeForCells makes of it.

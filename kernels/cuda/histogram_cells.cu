@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/histogram_block.h"
+#include "kernels/cuda/histogram_block_sum.cuh"
 #include "kernels/cuda/histogram_guessing.cuh"
 #include "kernels/numerics/bin_cells.h"
 
@@ -93,19 +94,60 @@ class CellLocator {
   const BinCellNote* const notes_;
 };
 
-// Fills the tables in shared memory. All threads of the block; needs a barrier after.
+// Two notes of the cells that these counts of edges are of, behind cells with `before` edges.
+__device__ inline uint32_t NotesOf(uint32_t counts, uint32_t& before) {
+  const auto note_of = [&](uint32_t count) {
+    const BinCellNote note = CellNote(before, count);
+    before += count;
+    return uint32_t{static_cast<uint16_t>(note)};
+  };
+  const uint32_t low = note_of(counts & 0xFFFF);
+  return low | note_of(counts >> 16) << 16;
+}
+
+__device__ inline uint32_t SumOfHalves(uint32_t counts) {
+  return (counts & 0xFFFF) + (counts >> 16);
+}
+
+// Fills the tables in shared memory; `warp_sums` is kBlockWarps words of it. All threads of the
+// block; needs a barrier after.
+//
+// First the notes are counts of the edges in the cells: a search among the edges for each cell took
+// a fiftieth of the time of a histogram of 2^28 samples.
 template <class W>
 __device__ inline void FillCells(const HistogramArguments& arguments, const BinRange& range,
-                                 W* edges, BinCellNote* notes) {
-  for (uint32_t e = threadIdx.x; e <= range.count; e += blockDim.x) {
+                                 W* edges, BinCellNote* notes, uint32_t* warp_sums) {
+  static_assert(sizeof(BinCellNote) == sizeof(uint16_t) &&
+                kBinsOfCellsMax < std::numeric_limits<uint16_t>::max());
+  const BinCells<W> cells = CellsOf<W>(arguments);
+  constexpr uint32_t kVectorNotes = kVectorBytes / sizeof(BinCellNote);
+  const uint32_t vectors = cells.last / kVectorNotes + 1;
+  auto* const note_vectors = reinterpret_cast<uint4*>(notes);
+  auto* const note_pairs = reinterpret_cast<uint32_t*>(notes);
+  for (uint32_t v = threadIdx.x; v < vectors; v += kHistogramThreads) note_vectors[v] = uint4{};
+  __syncthreads();
+  for (uint32_t e = threadIdx.x; e <= range.count; e += kHistogramThreads) {
     const uint64_t edge = range.first + e;
     edges[e] = EdgeAs<W>(edge < arguments.bin_count ? arguments.edges[edge]
                                                     : arguments.last_edge_for_cells);
+    const uint32_t cell = CellOf(cells, edges[e]);
+    atomicAdd(&note_pairs[cell / 2], cell % 2 == 0 ? 1 : 1 << 16);
   }
-  __syncthreads();
-  const BinCells<W> cells = CellsOf<W>(arguments);
-  for (uint32_t c = threadIdx.x; c <= cells.last; c += blockDim.x) {
-    notes[c] = CellNote(cells, edges, range.count, c);
+  uint32_t before = 0;
+  for (uint32_t first = 0; first < vectors; first += kHistogramThreads) {
+    __syncthreads();
+    const uint32_t v = first + threadIdx.x;
+    uint4 own = v < vectors ? note_vectors[v] : uint4{};
+    const BlockSums sums = BlockSums::Of(
+        SumOfHalves(own.x) + SumOfHalves(own.y) + SumOfHalves(own.z) + SumOfHalves(own.w),
+        warp_sums);
+    uint32_t before_own = before + sums.before;
+    own.x = NotesOf(own.x, before_own);
+    own.y = NotesOf(own.y, before_own);
+    own.z = NotesOf(own.z, before_own);
+    own.w = NotesOf(own.w, before_own);
+    if (v < vectors) note_vectors[v] = own;
+    before += sums.total;
   }
 }
 
@@ -116,6 +158,7 @@ __global__ void __launch_bounds__(kHistogramThreads)
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
   __shared__ uint32_t drawn;
   __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
+  __shared__ uint32_t warp_sums[kBlockWarps];
   const BinRange bins = BinRange::Of(arguments);
   SharedOutcomes outcomes(outcome_counts);
   outcomes.Clear();
@@ -125,7 +168,7 @@ __global__ void __launch_bounds__(kHistogramThreads)
   W* const edges = reinterpret_cast<W*>(part);
   part += HistogramPartBytes((arguments.bins_per_block + 1) * sizeof(W));
   BinCellNote* const notes = reinterpret_cast<BinCellNote*>(part);
-  FillCells<W>(arguments, bins, edges, notes);
+  FillCells<W>(arguments, bins, edges, notes, warp_sums);
   __syncthreads();
   CountGuessed<T>(arguments, bins, CellLocator<W>(arguments, bins, edges, notes), counters,
                   outcomes, &drawn);

@@ -17,7 +17,8 @@ namespace gridfold::kernels::cuda {
 // of a warp.
 class SharedCounters {
  public:
-  // kHistogramOutsideCounters more than `count`, for each copy, in `memory`.
+  // kHistogramOutsideCounters more than `count`, for each copy, in `memory`, which begins at a
+  // multiple of 16 bytes.
   __device__ SharedCounters(uint32_t* memory, uint32_t count, uint32_t copies)
       : counters_(memory + copies),
         count_(count),
@@ -31,7 +32,11 @@ class SharedCounters {
 
   __device__ void Clear() {
     const uint32_t words = (count_ + kHistogramOutsideCounters) * copies_;
-    for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) (counters_ - copies_)[i] = 0;
+    auto* const vectors = reinterpret_cast<uint4*>(counters_ - copies_);
+    constexpr uint32_t kVectorWords = sizeof(uint4) / sizeof(uint32_t);
+    for (uint32_t v = threadIdx.x; v < words / kVectorWords; v += blockDim.x) vectors[v] = uint4{};
+    const uint32_t rest = words / kVectorWords * kVectorWords + threadIdx.x;
+    if (rest < words) (counters_ - copies_)[rest] = 0;
   }
 
   // Where this thread's copy of counter i is in shared memory: -1 is before the bins' counters, and
@@ -40,6 +45,11 @@ class SharedCounters {
   // Where it is from counter i on, of which `address` is that of the first.
   __device__ uint32_t AddressOf(int32_t i, uint32_t address) const {
     return address + static_cast<uint32_t>(i) * stride_;
+  }
+
+  // The same of the counter whose number is byte b of `word`, in one operation.
+  __device__ uint32_t AddressOfByte(uint32_t word, uint32_t b, uint32_t address) const {
+    return __dp4a(word, stride_ << (8 * b), address);
   }
 
   // The hardware joins additions of 1 to one word by itself, where their results are not asked for.
@@ -69,13 +79,40 @@ class SharedCounters {
   }
 
   // Calls add(i, total) for each counter that is not 0, from counter `start` on and then those
-  // before it, and clears them all.
+  // before it, and clears them all. All threads of the block. Totals are less than 2^32.
   template <class AddTotal>
   __device__ void Flush(uint32_t start, AddTotal&& add) {
-    for (uint32_t n = threadIdx.x; n < count_; n += blockDim.x) {
-      const uint32_t i = n < count_ - start ? n + start : n - (count_ - start);
-      const unsigned long long total = Take(static_cast<int32_t>(i));
-      if (total != 0) add(i, total);
+    constexpr uint32_t kAtOnce = 8;  // Words of a thread, whose loads would wait for each other.
+    const uint32_t words = count_ * copies_;
+    const uint32_t rotation = start * copies_;
+    const uint32_t copies_log2 = static_cast<uint32_t>(__ffs(static_cast<int>(copies_))) - 1;
+    // A thread has a copy's word; neighbours have a counter's copies.
+    for (uint32_t first = 0; first < words; first += kAtOnce * blockDim.x) {
+      uint32_t totals[kAtOnce];
+      const auto word_of = [&](uint32_t k) {
+        const uint32_t n = first + k * blockDim.x + threadIdx.x;
+        return n < words - rotation ? n + rotation : n - (words - rotation);
+      };
+#pragma unroll
+      for (uint32_t k = 0; k < kAtOnce; ++k) {
+        const bool is_there = first + k * blockDim.x + threadIdx.x < words;
+        totals[k] = is_there ? counters_[word_of(k)] : 0;
+      }
+#pragma unroll
+      for (uint32_t k = 0; k < kAtOnce; ++k) {
+        if (totals[k] != 0) counters_[word_of(k)] = 0;
+      }
+      for (uint32_t distance = 1; distance < copies_; distance *= 2) {
+#pragma unroll
+        for (uint32_t k = 0; k < kAtOnce; ++k) {
+          totals[k] += __shfl_xor_sync(~0u, totals[k], distance);
+        }
+      }
+      if ((threadIdx.x & (copies_ - 1)) != 0) continue;
+#pragma unroll
+      for (uint32_t k = 0; k < kAtOnce; ++k) {
+        if (totals[k] != 0) add(word_of(k) >> copies_log2, totals[k]);
+      }
     }
   }
 

@@ -41,6 +41,35 @@ std::vector<T> MixedSamples(uint64_t count, double lower, double upper, uint64_t
   return samples;
 }
 
+// Two parts, over several flushes.
+template <class T>
+class HistogramPartsTest : public HistogramDeviceTest {};
+using PartsTypes = ::testing::Types<float, int32_t, uint32_t>;
+TYPED_TEST_SUITE(HistogramPartsTest, PartsTypes);
+
+TYPED_TEST(HistogramPartsTest, AnySizeAndFlush) {
+  constexpr uint64_t kBins = 70'001;
+  for (const uint64_t count : {uint64_t{100'003}, uint64_t{1'500'000}}) {
+    Samples<TypeParam> samples{.x = MixedSamples<TypeParam>(count, 0, 1e6, kBins, count)};
+    // Nearly all in one of the parts.
+    for (uint64_t i = 0; i < count / 2; ++i) samples.x[i] = static_cast<TypeParam>(i % 1000);
+    for (samples.misalignment = 0; samples.misalignment < 2; ++samples.misalignment) {
+      for (const uint64_t samples_per_flush : {1024, 6000, 1 << 30}) {
+        for (const OutOfRangePolicy policy : kPolicies) {
+          HistogramSpec spec = SpecOf({EvenBinsSpec{kBins, 0, 1e6}});
+          spec.out_of_range_policy = policy;
+          const auto result =
+              this->Count(spec, samples, {HistogramMethod::kParts, samples_per_flush});
+          ASSERT_TRUE(result.ok()) << result.status();
+          ExpectChannel(result->channels[0],
+                        LoopCounts(samples, 0, 1, EdgesOf(result->bins[0]), policy), false);
+          if (this->HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
 template <class T>
 class HistogramManyTest : public HistogramDeviceTest {};
 using ManyTypes = ::testing::Types<float, double, int32_t, uint64_t, int16_t>;

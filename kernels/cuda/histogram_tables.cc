@@ -21,6 +21,14 @@ absl::StatusOr<const T*> Upload(const std::vector<T>& values, Scratch& scratch,
   return *device;
 }
 
+std::vector<double> GatherEdges(const std::vector<PlannedBins>& bins, const EdgeTables& tables) {
+  std::vector<double> edges(tables.edge_count);
+  for (size_t c = 0; c < bins.size(); ++c) {
+    std::copy(bins[c].edges.begin(), bins[c].edges.end(), edges.begin() + tables.first_edges[c]);
+  }
+  return edges;
+}
+
 }  // namespace
 
 EdgeTables::EdgeTables(const std::vector<PlannedBins>& bins) : first_edges(bins.size()) {
@@ -44,11 +52,9 @@ uint64_t HistogramTablesBytes(uint64_t bins_count, uint64_t edge_count) {
 absl::StatusOr<HistogramTables> UploadTables(const std::vector<PlannedBins>& bins, Scratch& scratch,
                                              cudaStream_t stream) {
   const EdgeTables tables(bins);
-  std::vector<double> edges(tables.edge_count);
-  for (size_t c = 0; c < bins.size(); ++c) {
-    std::copy(bins[c].edges.begin(), bins[c].edges.end(), edges.begin() + tables.first_edges[c]);
-  }
-  const absl::StatusOr<const double*> device_edges = Upload(edges, scratch, stream);
+  const absl::StatusOr<const double*> device_edges =
+      bins.size() == 1 ? Upload(bins[0].edges, scratch, stream)
+                       : Upload(GatherEdges(bins, tables), scratch, stream);
   if (!device_edges.ok()) return device_edges.status();
 
   std::vector<ChannelBins> channels(bins.size());

@@ -36,27 +36,13 @@ class ValueCounter {
     counters_.Add(FirstOf(index) + static_cast<uint8_t>(x));
   }
 
-  // Adds the counts to those of the values' bins, in device memory.
+  // Adds the counts to those of the values' bins, in device memory. A thread has all copies of a
+  // counter, so that those of a warp locate bins together.
   __device__ void Flush() {
-    counters_.Flush(0, [&](uint32_t i, unsigned long long total) {
-      const uint32_t channel = i / kByteValues;
-      const T value = static_cast<T>(i % kByteValues);
-      const ChannelBins& bins = ChannelBinsOf(arguments_, channel);
-      const Placement placement = Place(LocateBin(bins.layout, value), bins.layout.bin_count,
-                                        arguments_.out_of_range_policy);
-      if (placement.bin >= 0) {
-        atomicAdd(reinterpret_cast<unsigned long long*>(arguments_.counters) + bins.first_bin +
-                      placement.bin,
-                  total);
-      }
-      // Integers are never NaN.
-      if (placement.outcome != 0) {
-        atomicAdd(reinterpret_cast<unsigned long long*>(arguments_.outcomes) +
-                      uint64_t{channel} * kOutcomeCount +
-                      (placement.outcome == kUnderflowBin ? 0 : 1),
-                  total);
-      }
-    });
+    for (uint32_t i = threadIdx.x; i < arguments_.bins_per_block; i += blockDim.x) {
+      const unsigned long long total = counters_.Take(static_cast<int32_t>(i));
+      if (total != 0) AddValue(i / kByteValues, static_cast<T>(i % kByteValues), total);
+    }
   }
 
  private:
@@ -65,11 +51,28 @@ class ValueCounter {
     return static_cast<uint32_t>(index % arguments_.channel_count) * kByteValues;
   }
 
+  __device__ void AddValue(uint32_t channel, T value, unsigned long long total) const {
+    const ChannelBins& bins = ChannelBinsOf(arguments_, channel);
+    const Placement placement =
+        Place(LocateBin(bins.layout, value), bins.layout.bin_count, arguments_.out_of_range_policy);
+    if (placement.bin >= 0) {
+      atomicAdd(reinterpret_cast<unsigned long long*>(arguments_.counters) + bins.first_bin +
+                    placement.bin,
+                total);
+    }
+    // Integers are never NaN.
+    if (placement.outcome != 0) {
+      atomicAdd(reinterpret_cast<unsigned long long*>(arguments_.outcomes) +
+                    uint64_t{channel} * kOutcomeCount +
+                    (placement.outcome == kUnderflowBin ? 0 : 1),
+                total);
+    }
+  }
+
   __device__ void CountWord(uint32_t word) {
 #pragma unroll
     for (uint32_t b = 0; b < kWordSamples; ++b) {
-      const auto value = static_cast<int32_t>(word >> (8 * b) & 0xFF);
-      SharedCounters::AddAt(counters_.AddressOf(value, own_[b]));
+      SharedCounters::AddAt(counters_.AddressOfByte(word, b, own_[b]));
     }
   }
 

@@ -26,8 +26,12 @@ struct Cells {
     map = MakeBinCells<W>(edges, cell_count);
     for (const double edge : edges) compared.push_back(EdgeAs<W>(edge));
     compared.back() = EdgeAs<W>(LastEdgeForCells(edges.back()));
-    for (uint32_t c = 0; c <= map.last; ++c) {
-      notes.push_back(CellNote(map, compared.data(), bin_count, c));
+    std::vector<uint32_t> edges_inside(map.last + 1);
+    for (const W edge : compared) ++edges_inside[CellOf(map, edge)];
+    uint32_t before = 0;
+    for (const uint32_t inside : edges_inside) {
+      notes.push_back(CellNote(before, inside));
+      before += inside;
     }
   }
 
