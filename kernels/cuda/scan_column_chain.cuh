@@ -52,20 +52,30 @@ class ColumnChain {
     Value joined = Operator::Identity();
 #pragma unroll 1
     for (uint32_t begin = 0; begin < place; begin += kTileWindow) {
-      Value totals[kTileWindow];
-      Await(lane.has_column, [&] {
-        bool are_there = true;
+      // Those that are there are not looked at again.
+      ValueWords<Value> seen[kTileWindow];
+      uint32_t missing = ~0u >> (32 - min(kTileWindow, place - begin));
+      Await(lane.has_column, shape_.has_many_strips(), [&] {
 #pragma unroll
         for (uint32_t i = 0; i < kTileWindow; ++i) {
-          const uint32_t looked_at = tile - place + min(begin + i, place - 1);
-          are_there &= Read(WordsAt(memory_.tile_totals, looked_at, lane.column), totals[i]);
+          const uint32_t looked_at = tile - place + begin + i;
+          LookAtValue((missing >> i & 1) != 0, WordsAt(memory_.tile_totals, looked_at, lane.column),
+                      seen[i]);
         }
-        return are_there;
+#pragma unroll
+        for (uint32_t i = 0; i < kTileWindow; ++i) {
+          GroupedValue<Value> total;
+          if ((missing >> i & 1) != 0 && ValueOf(seen[i], total)) missing &= ~(1u << i);
+        }
+        return missing == 0;
       });
       if (!lane.has_column) continue;
 #pragma unroll
       for (uint32_t i = 0; i < kTileWindow; ++i) {
-        if (begin + i < place) joined = Operator::Combine(joined, totals[i]);
+        if (begin + i >= place) continue;
+        GroupedValue<Value> total;
+        ValueOf(seen[i], total);
+        joined = Operator::Combine(joined, total.value);
       }
     }
     return joined;
@@ -88,9 +98,10 @@ class ColumnChain {
     Value carry = Operator::Identity();
     if (block == 0) return carry;
     // Where strips are many it is known long before.
-    const bool is_known =
-        lane.has_column && Read(WordsAt(memory_.block_carries, block - 1, lane.column), carry);
-    Await(lane.has_column && !is_known, [&] { return FindBlockCarry(block, lane.column, carry); });
+    const bool is_known = shape_.has_many_strips() && lane.has_column &&
+                          Read(WordsAt(memory_.block_carries, block - 1, lane.column), carry);
+    Await(lane.has_column && !is_known, shape_.strip_columns > kScanLanes / 2,
+          [&] { return FindBlockCarry(block, lane.column, carry); });
     return carry;
   }
 
@@ -117,11 +128,11 @@ class ColumnChain {
     return is_there;
   }
 
-  // Calls attempt() until it has returned true in all lanes that take part. While there is nothing
-  // to be seen one lane tries for all: what is waited for comes for all at about the same time, and
-  // the looks of all lanes would be in the way of other traffic.
+  // Calls attempt() until it has returned true in all lanes that take part. Where `one_for_all`,
+  // and while there is nothing to be seen, one lane tries for all: what is waited for comes for all
+  // at about the same time, and the looks of all lanes would be in the way of other traffic.
   template <class Attempt>
-  __device__ void Await(bool takes_part, Attempt&& attempt) const {
+  __device__ void Await(bool takes_part, bool one_for_all, Attempt&& attempt) const {
     constexpr uint32_t kAll = ~0u;
     bool is_over = !takes_part;
     uint32_t trying = kAll;
@@ -129,6 +140,7 @@ class ColumnChain {
       if (!is_over && (trying >> lane_ & 1) != 0) is_over = attempt();
       const uint32_t waiting = warp_.ballot(!is_over);
       if (waiting == 0) return;
+      if (!one_for_all) continue;
       const bool has_come = trying != kAll && (trying & waiting) == 0;
       trying = has_come ? kAll : waiting & (~waiting + 1);
     }

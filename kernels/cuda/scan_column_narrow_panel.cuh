@@ -4,7 +4,9 @@
 //
 // The runs lie one behind the other in memory, so lanes copy what comes next, whosever it is, by
 // vectors where those are aligned. Shared memory keeps the order of device memory, with a gap
-// behind the rows of each run: a reverse scan's first position is its last row.
+// behind the rows of each run: a reverse scan's first position is its last row. Results that are
+// longer than elements' places go from registers to device memory: those of four columns are a
+// whole part of 32 bytes.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_NARROW_PANEL_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_NARROW_PANEL_CUH_
 
@@ -22,7 +24,7 @@ namespace gridfold::kernels::cuda {
 template <class T, class Out>
 class NarrowColumnPanel {
  public:
-  static constexpr int kSlotBytes = static_cast<int>(ColumnSlotBytes(sizeof(T), sizeof(Out)));
+  static constexpr int kSlotBytes = static_cast<int>(ColumnSlotBytes(sizeof(T)));
   static constexpr uint32_t kBytes = kNarrowColumnPanelSlots * kSlotBytes;
 
   __device__ NarrowColumnPanel(const ScanArguments& arguments, const ColumnScanShape& shape)
@@ -61,6 +63,8 @@ class NarrowColumnPanel {
     const int place = arguments_.reverse ? static_cast<int>(shape_.runs) - 1 - run_ : run_;
     const int row = arguments_.reverse ? kScanColumnItems - 1 : 0;
     first_ = slots + (place * (run_elements_ + gap_) + row * columns_ + strip_column_) * kSlotBytes;
+    next_ = static_cast<Out*>(arguments_.output) +
+            (arguments_.reverse ? shape_.rows - 1 - begin : begin) * shape_.columns + strip_column_;
   }
 
   // The lane's run among the warp's, its column in the strip, and how many rows it has: none for
@@ -81,26 +85,36 @@ class NarrowColumnPanel {
     for (int k = 0; k < kCount; ++k) items[k] = Item(begin + k);
   }
 
-  // Take results in their elements' slots.
-  __device__ void Put(int k, Out result) const { *reinterpret_cast<Out*>(SlotOf(k)) = result; }
+  // Take results, one place after the other.
+  __device__ void Put(int k, Out result) {
+    if constexpr (kResultsTakeSlots) {
+      *reinterpret_cast<Out*>(SlotOf(k)) = result;
+    } else {
+      *next_ = result;
+      next_ += arguments_.reverse ? -columns_ : columns_;
+    }
+  }
   template <int kCount>
-  __device__ void Write(int begin, const Out (&results)[kCount]) const {
+  __device__ void Write(int begin, const Out (&results)[kCount]) {
 #pragma unroll
     for (int k = 0; k < kCount; ++k) Put(begin + k, results[k]);
   }
 
-  // After the last result: all of them go to device memory. All lanes.
+  // After the last result: those in slots go to device memory. All lanes.
   __device__ void Flush() const {
-    __syncwarp();
-    const Span span = SpanOf(first_row_);
-    Out* const memory = static_cast<Out*>(arguments_.output) + span.first;
-    if constexpr (sizeof(Out) == kSlotBytes) {
-      if (TakesVectors<kVector>(span, memory)) return CopyOut<kVector>(span, memory);
+    if constexpr (kResultsTakeSlots) {
+      __syncwarp();
+      const Span span = SpanOf(first_row_);
+      Out* const memory = static_cast<Out*>(arguments_.output) + span.first;
+      if constexpr (sizeof(Out) == kSlotBytes) {
+        if (TakesVectors<kVector>(span, memory)) return CopyOut<kVector>(span, memory);
+      }
+      CopyOut<1>(span, memory);
     }
-    CopyOut<1>(span, memory);
   }
 
  private:
+  static constexpr bool kResultsTakeSlots = sizeof(Out) <= kSlotBytes;
   static constexpr int kVector = kColumnVectorBytes / kSlotBytes;
 
   // The warp's runs in memory, as if all of them were whole: the first element's index, and which
@@ -141,13 +155,10 @@ class NarrowColumnPanel {
     static constexpr int kElements = kSteps<kCount> * kStepElements<kCount>;
 
     __device__ void PassRuns() {
-      static_assert(kElements % kScanColumnItems == 0);
-#pragma unroll
-      for (int i = 0; i < kElements / kScanColumnItems; ++i) {
-        if (in_run_ < panel_.run_elements_) return;
-        in_run_ -= panel_.run_elements_;
-        slot_ += panel_.gap_ * kSlotBytes;
-      }
+      static_assert(kElements <= 2 * kScanColumnItems, "a run has two columns at least");
+      if (in_run_ < panel_.run_elements_) return;
+      in_run_ -= panel_.run_elements_;
+      slot_ += panel_.gap_ * kSlotBytes;
     }
 
     const NarrowColumnPanel& panel_;
@@ -180,6 +191,13 @@ class NarrowColumnPanel {
     return first_ + k * (arguments_.reverse ? -step : step);
   }
 
+  // Whether an element, of the vectors that begin in front of the span's end, is there. See
+  // TakesVectors.
+  template <int kCount>
+  __device__ static bool IsIn(const Span& span, int element) {
+    return (kCount > 1 || element >= span.begin) && element < span.end;
+  }
+
   // Calls visit(step, element, slot) for the next vectors that are there, and goes on.
   template <int kCount, int kBatch, class Visit>
   __device__ static void ForBatch(const Span& span, int begin, Cursor<kCount>& cursor,
@@ -188,7 +206,7 @@ class NarrowColumnPanel {
     for (int i = 0; i < kBatch; ++i) {
       const int element = begin + i * kStepElements<kCount>;
       const int step = i % kSteps<kCount>;
-      if (element >= span.begin && element < span.end) visit(i, element, cursor.slot(step));
+      if (IsIn<kCount>(span, element)) visit(i, element, cursor.slot(step));
       if (step == kSteps<kCount> - 1) cursor.Advance();
     }
   }
@@ -213,7 +231,7 @@ class NarrowColumnPanel {
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) {
         const int e = begin + i * kScanLanes;
-        if (e >= span.begin && e < span.end) items[i] = memory[e];
+        if (IsIn<1>(span, e)) items[i] = memory[e];
       }
       ForBatch<1, kBatch>(span, begin, cursor, [&](int i, int, unsigned char* slot) {
         *reinterpret_cast<T*>(slot) = items[i];
@@ -234,7 +252,7 @@ class NarrowColumnPanel {
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) {
         const int e = begin + i * kStepElements<kCount>;
-        if (e >= span.begin && e < span.end) *reinterpret_cast<Results*>(memory + e) = results[i];
+        if (IsIn<kCount>(span, e)) *reinterpret_cast<Results*>(memory + e) = results[i];
       }
     }
   }
@@ -250,6 +268,7 @@ class NarrowColumnPanel {
   const int strip_column_;
   unsigned char* slots_ = nullptr;  // Of the tile that is gone to.
   unsigned char* first_ = nullptr;  // The slot at place 0 of the lane's run.
+  Out* next_ = nullptr;             // Where its next result goes, if not there.
   uint64_t first_row_ = 0;          // Of the warp's first run.
   int size_ = 0;
 };

@@ -25,6 +25,8 @@ struct ColumnScanShape {
   uint32_t tile_count = 0;  // Of a strip.
 
   constexpr uint64_t turn_count() const { return uint64_t{strip_count} * tile_count; }
+  // Whether the tiles of a strip that are worked on at a time are less than a block of tiles.
+  constexpr bool has_many_strips() const { return strip_count >= kScanTilesPerBlock / 2; }
   constexpr uint32_t block_count() const {
     return static_cast<uint32_t>(CeilDivide(tile_count, kScanTilesPerBlock));
   }
@@ -81,10 +83,10 @@ constexpr uint32_t WideColumnPanelBytes(uint32_t element_size) {
   return kScanColumnItems * WideColumnRowBytes(element_size);
 }
 
-// An element's place in shared memory where a warp has several runs of a column; its result takes
-// it afterwards.
-constexpr uint32_t ColumnSlotBytes(uint64_t element_size, uint64_t output_size) {
-  return static_cast<uint32_t>(std::max({uint64_t{4}, element_size, output_size}));
+// An element's place in shared memory where a warp has several runs of a column. Its result takes
+// it afterwards, if it is no longer.
+constexpr uint32_t ColumnSlotBytes(uint32_t element_size) {
+  return std::max(uint32_t{4}, element_size);
 }
 // Slots between such runs: lanes that take the same row of their runs meet in no bank.
 constexpr uint32_t NarrowColumnGap(uint32_t runs) { return kScanLanes / runs; }
@@ -113,8 +115,12 @@ constexpr uint32_t ColumnScanTurns(uint32_t turn_bytes, uint32_t blocks) {
 // Threads of a block where a thread goes down whole columns.
 inline constexpr int kWholeColumnsThreads = 128;
 
-// Rows whose loads such a thread has in flight together; it reads row_bytes of each.
-constexpr uint32_t WholeColumnsBatch(uint64_t row_bytes) { return row_bytes >= 8 ? 4 : 8; }
+// Rows whose loads such a thread has in flight together; it reads row_bytes of each. They are more
+// where lanes shift what they read: each row takes longer.
+constexpr uint32_t WholeColumnsBatch(uint64_t row_bytes, bool is_shifted) {
+  if (is_shifted) return row_bytes >= 16 ? 8 : 16;
+  return row_bytes >= 8 ? 4 : 8;
+}
 
 // Bytes in flight that keep the memory of a multiprocessor busy, with as many again for threads
 // that are not loading.
@@ -122,7 +128,7 @@ inline constexpr uint64_t kWholeColumnsBytesInFlight = uint64_t{32} * 1024;
 
 // Whether so many threads that go down whole columns keep the device busy.
 constexpr bool WholeColumnsSuffice(uint64_t threads, uint64_t row_bytes, int multiprocessors) {
-  return threads * row_bytes * WholeColumnsBatch(row_bytes) >=
+  return threads * row_bytes * WholeColumnsBatch(row_bytes, false) >=
          kWholeColumnsBytesInFlight * static_cast<uint64_t>(multiprocessors);
 }
 

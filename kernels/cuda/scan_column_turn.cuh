@@ -3,20 +3,50 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_TURN_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_TURN_CUH_
 
+#include <cuda_awbarrier_primitives.h>
+#include <cuda_pipeline.h>
+
 #include <cstdint>
 
 #include "kernels/cuda/scan_column_kernels.h"
+#include "kernels/cuda/scan_tile.cuh"
 #include "kernels/cuda/scan_turn_ring.cuh"
 #include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
+
+// Whether what a warp copies to shared memory has come.
+class CopyBarrier {
+ public:
+  // One thread, before the block meets.
+  __device__ void Initialise() { __mbarrier_init(&barrier_, kScanLanes); }
+  // All lanes, each after it has begun its copies.
+  __device__ void Commit() {
+    __pipeline_arrive_on(&barrier_);
+    __mbarrier_arrive(&barrier_);
+  }
+  // `lap`: how often copies have come before.
+  __device__ bool IsOver(uint32_t lap) {
+    return __mbarrier_test_wait_parity(&barrier_, (lap & 1) != 0);
+  }
+
+ private:
+  __mbarrier_t barrier_;
+};
 
 // Shared memory has no constructors: values are bytes to begin with. `kPanelBytes`: of a warp's
 // elements. `kHasRuns`: whether a warp may have several runs of a column.
 template <class Value, uint32_t kPanelBytes, bool kHasRuns>
 class ColumnTurn {
  public:
+  // One thread, before the block meets.
+  __device__ void Initialise() {
+    stages_.Initialise(kColumnScanThreads);
+    for (CopyBarrier& copies : copies_) copies.Initialise();
+  }
+
   __device__ TurnStages& stages() { return stages_; }
+  __device__ CopyBarrier& copies(uint32_t warp) { return copies_[warp]; }
   __device__ unsigned char* panel(uint32_t warp) { return panels_ + warp * kPanelBytes; }
 
   // The total of a warp's rows in a column, whose place what precedes them in the tile takes when
@@ -46,6 +76,7 @@ class ColumnTurn {
   alignas(16) unsigned char totals_before_[kScanLanes * sizeof(Value)];
   alignas(16) unsigned char carries_[kScanLanes * sizeof(Value)];
   TurnStages stages_;
+  CopyBarrier copies_[kScanColumnWarps];
 };
 
 // Goes through a block's turns: all strips' first tiles, then all strips' second ones and so on.
@@ -61,6 +92,46 @@ class ColumnTurnCursor : public RingCursor {
  private:
   const uint32_t strip_count_;
 };
+
+// What a scanning warp does from the cursor `first` on, whatever can be done next: a turn that has
+// come is totalled, for others wait for it, else one whose carries are there is written. `in_step`:
+// writes a turn for each that is totalled, so that blocks stay beside each other; each of them then
+// waits for one that is loaded ahead.
+//
+// Each of the steps is a function of a cursor, and all lanes take it together: `load` begins
+// copies, `has_come` and `is_carried` are asked by each lane, and `write` leaves the warp's part of
+// the turn to the next load.
+template <class Cursor, class Load, class HasCome, class Total, class IsCarried, class Write>
+__device__ void ScanTurnsAsTheyCome(const Warp& warp, const Cursor& first, uint32_t turns_kept,
+                                    bool in_step, Load&& load, HasCome&& has_come, Total&& total,
+                                    IsCarried&& is_carried, Write&& write) {
+  Cursor loaded = first;
+  Cursor totalled = first;
+  Cursor written = first;
+  uint32_t on_their_way = 0;
+  uint32_t waiting = 0;
+  while (written) {
+    for (; loaded && on_their_way + waiting < turns_kept; ++on_their_way) {
+      load(loaded);
+      loaded.Advance();
+    }
+    const bool may_total =
+        on_their_way > 0 && (!in_step || waiting == 0 || waiting + 1 < turns_kept);
+    const bool may_write = waiting > 0 && !(in_step && may_total);
+    if (may_total && warp.any(has_come(totalled))) {
+      __syncwarp();
+      total(totalled);
+      totalled.Advance();
+      --on_their_way;
+      ++waiting;
+    } else if (may_write && warp.any(is_carried(written))) {
+      __syncwarp();
+      write(written);
+      written.Advance();
+      --waiting;
+    }
+  }
+}
 
 }  // namespace gridfold::kernels::cuda
 

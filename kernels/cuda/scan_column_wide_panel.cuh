@@ -52,7 +52,18 @@ class WideColumnPanel {
                                                 Element(first_row, column)) +
                     copied_row_ * pitch;
     unsigned char* slot = slots + copied_row_ * WideColumnRowBytes(sizeof(T)) + copied_byte_;
-#pragma unroll 4
+    if (is_aligned_) {
+      if (static_cast<int>(copied_byte_) >= row_bytes) return;
+      row += copied_byte_;
+#pragma unroll 8
+      for (uint32_t k = copied_row_; k < count; k += rows_together_) {
+        __pipeline_memcpy_async(slot, reinterpret_cast<const void*>(row), kColumnVectorBytes);
+        row += rows_together_ * pitch;
+        slot += rows_together_ * WideColumnRowBytes(sizeof(T));
+      }
+      return;
+    }
+#pragma unroll 1
     for (uint32_t k = copied_row_; k < count; k += rows_together_) {
       const int begin = static_cast<int>(copied_byte_) - static_cast<int>(ShiftOf(row));
       if (begin < row_bytes) CopyVector(row + begin, slot);

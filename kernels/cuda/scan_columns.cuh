@@ -52,7 +52,7 @@ class ColumnScan {
   __device__ void Run() const {
     if (threadIdx.x == 0) {
       for (uint32_t i = 0; i < memory_.turns_kept; ++i) {
-        turns_[i].stages().Initialise(kColumnScanThreads);
+        turns_[i].Initialise();
       }
     }
     __syncthreads();
@@ -72,12 +72,20 @@ class ColumnScan {
 
   __device__ void ScanTurns() const {
     Panel panel(arguments_, shape_);
-    ScanRing(
-        Cursor(shape_, memory_.turns_kept), memory_.turns_kept,
+    ScanTurnsAsTheyCome(
+        warp_, Cursor(shape_, memory_.turns_kept), memory_.turns_kept, shape_.has_many_strips(),
         [&](const Cursor& cursor) {
-          panel.Load(cursor.tile(), cursor.strip(), TurnAt(cursor).panel(warp_in_block_));
+          Turn& turn = TurnAt(cursor);
+          panel.Load(cursor.tile(), cursor.strip(), turn.panel(warp_in_block_));
+          turn.copies(warp_in_block_).Commit();
+        },
+        [&](const Cursor& cursor) {
+          return TurnAt(cursor).copies(warp_in_block_).IsOver(cursor.lap());
         },
         [&](const Cursor& cursor) { TotalTurn(cursor, panel); },
+        [&](const Cursor& cursor) {
+          return TurnAt(cursor).stages().IsOver(TurnStage::kCarried, cursor.lap());
+        },
         [&](const Cursor& cursor) { WriteTurn(cursor, panel); });
   }
 
@@ -107,7 +115,6 @@ class ColumnScan {
 
   __device__ void WriteTurn(const Cursor& cursor, Panel& panel) const {
     Turn& turn = TurnAt(cursor);
-    turn.stages().Await(TurnStage::kCarried, cursor.lap());
     panel.MoveTo(cursor.tile(), cursor.strip(), turn.panel(warp_in_block_));
     const uint32_t column = panel.strip_column();
     Value in_tile = turn.warp_value(warp_in_block_, column);
@@ -149,8 +156,10 @@ class ColumnScan {
   __device__ void JoinTurns() const {
     const Chain chain(shape_, memory_);
     ForEachTurn(chain, [&](uint32_t tile, Turn& turn, const Lane& lane, uint32_t lap) {
-      turn.stages().Await(TurnStage::kPublished, lap);
+      // Where strips are many, what precedes a tile is mostly there before its own total.
+      if (!shape_.has_many_strips()) turn.stages().Await(TurnStage::kPublished, lap);
       const Value before = chain.JoinTilesBefore(tile, lane);
+      turn.stages().Await(TurnStage::kPublished, lap);
       chain.PublishBlockTotal(tile, lane, Operator::Combine(before, turn.tile_total(lane_)));
       turn.total_before(lane_) = before;
       turn.stages().Arrive(TurnStage::kJoined);
@@ -160,8 +169,9 @@ class ColumnScan {
   __device__ void LookBack() const {
     const Chain chain(shape_, memory_);
     ForEachTurn(chain, [&](uint32_t tile, Turn& turn, const Lane& lane, uint32_t lap) {
-      turn.stages().Await(TurnStage::kJoined, lap);
+      if (!shape_.has_many_strips()) turn.stages().Await(TurnStage::kJoined, lap);
       const Value carry = chain.CarryInto(tile, lane);
+      turn.stages().Await(TurnStage::kJoined, lap);
       const Value before = turn.total_before(lane_);
       const Value block_total = Operator::Combine(before, turn.tile_total(lane_));
       chain.PublishCarry(tile, lane, Operator::Combine(carry, block_total));

@@ -8,6 +8,7 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_TURN_RING_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_TURN_RING_CUH_
 
+#include <cuda_awbarrier_primitives.h>
 #include <cuda_pipeline.h>
 
 #include <cstdint>
@@ -36,6 +37,10 @@ class TurnStages {
   // `lap`: how many turns have been kept here before.
   __device__ void Await(TurnStage stage, uint32_t lap) {
     barrier(stage).wait_parity((lap & 1) != 0);
+  }
+  __device__ bool IsOver(TurnStage stage, uint32_t lap) {
+    return __mbarrier_test_wait_parity(::cuda::device::barrier_native_handle(barrier(stage)),
+                                       (lap & 1) != 0);
   }
 
  private:

@@ -34,6 +34,17 @@ __device__ inline LookBackWord LoadWord(const LookBackWord* word) {
   return loaded;
 }
 
+// Loads the word if it is wanted, without a branch: several of these are under way together.
+__device__ inline void LoadWordIf(bool is_wanted, const LookBackWord* word, LookBackWord& loaded) {
+  asm volatile(
+      "{\n\t.reg .b128 word;\n\t.reg .pred is_wanted;\n\tsetp.ne.u32 is_wanted, %3, 0;\n\t"
+      "mov.b128 word, {%0, %1};\n\t@is_wanted ld.relaxed.gpu.global.b128 word, [%2];\n\t"
+      "mov.b128 {%0, %1}, word;\n\t}"
+      : "+l"(loaded.piece), "+l"(loaded.mark)
+      : "l"(word), "r"(static_cast<uint32_t>(is_wanted))
+      : "memory");
+}
+
 template <class Value>
 inline constexpr int kValueWords = static_cast<int>(LookBackWordsOf(sizeof(Value)));
 
@@ -57,21 +68,40 @@ __device__ void PublishValue(const GroupedValue<Value>& value, LookBackWord* wor
   for (int i = 0; i < kValueWords<Value>; ++i) StoreWord(words + i, pieces[i], mark);
 }
 
-// Returns whether the value is there.
+// The words of a value, as they were when they were looked at.
 template <class Value>
-__device__ bool ReadValue(const LookBackWord* words, GroupedValue<Value>& value) {
+struct ValueWords {
+  LookBackWord words[kValueWords<Value>] = {};
+};
+template <class Value>
+__device__ void LookAtValue(bool is_wanted, const LookBackWord* words, ValueWords<Value>& seen) {
+#pragma unroll
+  for (int i = 0; i < kValueWords<Value>; ++i) LoadWordIf(is_wanted, words + i, seen.words[i]);
+}
+
+// Returns whether the value was there.
+template <class Value>
+__device__ bool ValueOf(const ValueWords<Value>& seen, GroupedValue<Value>& value) {
   uint64_t pieces[kValueWords<Value>];
   uint64_t marks = kWordIsThere | kWordStartsGroup;
 #pragma unroll
   for (int i = 0; i < kValueWords<Value>; ++i) {
-    const LookBackWord word = LoadWord(words + i);
-    pieces[i] = word.piece;
-    marks &= word.mark;
+    pieces[i] = seen.words[i].piece;
+    marks &= seen.words[i].mark;
   }
   if (kIsTwiceInPiece<Value> && pieces[0] != SwapHalves(pieces[0])) return false;
   std::memcpy(&value.value, pieces, sizeof(Value));
   value.starts_group = (marks & kWordStartsGroup) != 0;
   return (marks & kWordIsThere) != 0;
+}
+
+// Returns whether the value is there.
+template <class Value>
+__device__ bool ReadValue(const LookBackWord* words, GroupedValue<Value>& value) {
+  ValueWords<Value> seen;
+#pragma unroll
+  for (int i = 0; i < kValueWords<Value>; ++i) seen.words[i] = LoadWord(words + i);
+  return ValueOf(seen, value);
 }
 
 }  // namespace gridfold::kernels::cuda
