@@ -39,7 +39,7 @@ struct ReductionGeometry {
   uint64_t chunk_elements = 0;    // kBlocks, and queued segments.
   uint32_t chunks_per_group = 1;  // kBlocks, and kBlockSums of a single group.
 
-  uint32_t tile_width_log2 = 0;      // kTiles, kGroupSums, kStripSums
+  uint32_t tile_width_log2 = 0;      // kTiles, kGroupSums
   uint64_t tile_elements_max = 0;    // Likewise: longer segments are queued.
   uint64_t queued_segments_max = 0;  // Likewise: 0 where no segment is too long.
   uint32_t queue_grid_blocks = 1;    // Likewise.

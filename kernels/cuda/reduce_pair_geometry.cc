@@ -33,8 +33,7 @@ struct Sums {
   }
 };
 
-// Of segments, as strips where there are enough for every warp. Those of one size need no window:
-// their lanes have as many vectors each.
+// Of segments, as strips where there are enough for every warp.
 bool PlanStripSums(const Sums& sums, uint64_t mean_bytes, ReductionGeometry& geometry) {
   constexpr uint64_t kLanes = ReduceTuning::kWarpThreads;
   constexpr uint64_t kWarps = StripTuning::kThreads / kLanes;
@@ -42,18 +41,17 @@ bool PlanStripSums(const Sums& sums, uint64_t mean_bytes, ReductionGeometry& geo
   const uint64_t resident_warps = sums.multiprocessors * StripTuning::kResidentBlocks * kWarps;
   const bool are_equal =
       group_count * sums.grouping.group_size * sums.element_bytes == sums.total_bytes;
-  if (sums.grouping.kind != GroupingKind::kSegments || are_equal ||
-      mean_bytes > StripTuning::kSegmentBytesMax || group_count < kLanes * resident_warps) {
+  const uint64_t mean_bytes_max =
+      are_equal ? StripTuning::kEqualSegmentBytesMax : StripTuning::kSegmentBytesMax;
+  if (sums.grouping.kind != GroupingKind::kSegments || mean_bytes > mean_bytes_max ||
+      group_count < kLanes * resident_warps) {
     return false;
   }
-  const uint64_t lanes =
-      std::clamp<uint64_t>(CeilDivide(mean_bytes, StripTuning::kBytesPerLane), 1, kLanes);
   const uint64_t strip_groups =
       std::clamp<uint64_t>(StripTuning::kStripBytes / std::max<uint64_t>(mean_bytes, 1), 1,
                            group_count / resident_warps);
   geometry.form = ReductionForm::kStripSums;
   geometry.block_threads = StripTuning::kThreads;
-  geometry.tile_width_log2 = Log2OfCeil(lanes);
   geometry.strip_groups = static_cast<uint32_t>(RoundUp(strip_groups, kLanes));
   geometry.grid_blocks =
       static_cast<uint32_t>(CeilDivide(group_count, geometry.strip_groups * kWarps));

@@ -201,6 +201,15 @@ __device__ inline uint64_t ValueOfPair(Statistic statistic, uint64_t size, const
   return static_cast<uint64_t>(__double_as_longlong(value));
 }
 
+// Where sums of groups are written if nothing else is asked for; else null.
+__device__ inline double* OnlySums(const ReductionParameters& parameters) {
+  if (parameters.statistic_count != 1 || parameters.statistics[0] != Statistic::kSum ||
+      parameters.states != nullptr) {
+    return nullptr;
+  }
+  return reinterpret_cast<double*>(parameters.slots) + parameters.rows[0] * parameters.group_count;
+}
+
 // Writes all that is asked for of a group of `size` elements with an exact sum.
 template <class T>
 __device__ inline void FinishPair(const ReductionParameters& parameters, uint64_t group,

@@ -1,6 +1,6 @@
-// Sums of very many short segments: a warp takes a strip of them, one turn after the other. A
-// turn's segments, as many as the warp has room for, are summed at once by the same number of lanes
-// each, from where the strip's window (reduce_strip_window.cuh) has their elements.
+// Sums of very many short segments: a warp takes a strip of them, as many at a time as it has
+// lanes, whose elements it adds up turn by turn (reduce_strip_prefixes.cuh) from where the strip's
+// window (reduce_strip_window.cuh) has them.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_STRIP_SUMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_STRIP_SUMS_CUH_
 
@@ -11,136 +11,168 @@
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_pairs.cuh"
+#include "kernels/cuda/reduce_strip_prefixes.cuh"
 #include "kernels/cuda/reduce_strip_window.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 
 namespace gridfold::kernels::cuda {
 
-// Every `width`-th element of a segment that is in a window.
+// What turns before have of a segment that no turn has seen the end of. Add to it the sum of a turn
+// up to that end.
 template <class T>
-struct StripShare {
-  const StripWindow<T>& window;
-  uint32_t first;
-  uint32_t end;
-  uint32_t width;
+struct OpenSegment {
+  PairSum sum;
+  MagnitudeRange range;
+  uint32_t turns = 0;
+  bool holds = true;
 
-  // Their sum, if doubles hold it, and their range.
-  __device__ RangedPair SumInDoubles(uint32_t lane) const {
-    constexpr uint32_t kUnrolled = 4;
-    const uint32_t step = width * static_cast<uint32_t>(sizeof(T));
-    // Lanes begin with different ones of four elements: where segments begin in the same bank, not
-    // all of them read from it.
-    uint32_t bytes[kUnrolled];
-#pragma unroll
-    for (uint32_t k = 0; k < kUnrolled; ++k) bytes[k] = (k + lane) % kUnrolled * step;
-    RangedPair sum;
-    const auto add = [&sum](float x) {
-      sum.range.Add(MagnitudeBits(x));
-      sum.pair.high += static_cast<double>(x);
-    };
-    uint32_t at = first;
-#pragma unroll 1
-    for (; at + (kUnrolled - 1) * width < end; at += kUnrolled * width) {
-      const char* const elements = window.At(at);
-      float values[kUnrolled];
-#pragma unroll
-      for (uint32_t k = 0; k < kUnrolled; ++k) values[k] = ElementAt(elements + bytes[k]);
-#pragma unroll
-      for (const float x : values) add(x);
-    }
-    const char* const elements = window.At(at);
-    float values[kUnrolled - 1];
-#pragma unroll
-    for (uint32_t k = 0; k + 1 < kUnrolled; ++k) {
-      values[k] = at + k * width < end ? ElementAt(elements + k * step) : -0.0f;
-    }
-#pragma unroll
-    for (const float x : values) add(x);
-    return sum;
+  // Whether doubles do, with all sums of the turn.
+  __device__ bool IsPlainWith(const StripPrefixes<T>& turn) const {
+    constexpr uint32_t kTurns = 4;
+    if (turns == 0) return turn.is_plain();
+    return turn.is_plain() && holds && turns < kTurns &&
+           DoubleHolds<kTurns * StripPrefixes<T>::kElements>(RangeWith(turn));
   }
-
-  __device__ PairSum SumInPairs() const {
-    PairSum sum;
-#pragma unroll 1
-    for (uint32_t at = first; at < end; at += width) sum.Add(ElementAt(window.At(at)));
-    return sum;
+  // Whether its sum is exact if the turn has its end.
+  __device__ bool HoldsWith(const StripPrefixes<T>& turn) const {
+    return holds && turn.holds() && StripPrefixes<T>::SumsHold(RangeWith(turn));
+  }
+  // Takes what a turn has of it. If it begins there, `begin` is the sum up to its first element.
+  __device__ void Close(const StripPrefixes<T>& turn, bool begins, const PairSum& begin) {
+    if (begins) *this = {{-begin.high, -begin.low}, {}, 0, true};
+    const PairSum total = turn.Total();
+    if (IsPlainWith(turn)) {
+      sum.high += total.high;
+    } else {
+      sum.Merge(total);
+    }
+    range = RangeWith(turn);
+    ++turns;
+    holds = holds && turn.holds();
   }
 
  private:
-  __device__ static float ElementAt(const char* element) {
-    return ToCompute(*reinterpret_cast<const T*>(element));
+  __device__ MagnitudeRange RangeWith(const StripPrefixes<T>& turn) const {
+    MagnitudeRange both = turn.range();
+    both.Merge(range);
+    return both;
   }
 };
 
-// Adds up doubles of each `width` neighbouring lanes, in all of them.
-__device__ inline double SumOfDoubles(const Warp& warp, uint32_t width, double sum) {
-#pragma unroll
-  for (uint32_t distance = 1; distance < ReduceTuning::kWarpThreads; distance *= 2) {
-    if (distance >= width) break;
-    sum += warp.shfl_xor(sum, distance);
-  }
-  return sum;
-}
-
-// The lanes' segments of a strip, a turn's by `width` lanes each.
-struct StripLanes {
-  uint32_t width_log2;
-  uint32_t tile;
-  uint32_t rank;
-
-  __device__ StripLanes(const Warp& warp, uint32_t log2)
-      : width_log2(log2),
-        tile(warp.thread_rank() >> log2),
-        rank(warp.thread_rank() & ((1u << log2) - 1)) {}
-
-  __device__ uint32_t width() const { return 1u << width_log2; }
-  __device__ uint32_t tiles() const { return ReduceTuning::kWarpThreads >> width_log2; }
-  // Which of the strip's next 32 segments is the first of a turn.
-  __device__ uint32_t FirstOf(uint32_t turn) const { return turn * tiles(); }
-  // The lane's.
-  __device__ uint32_t SegmentOf(uint32_t turn) const { return FirstOf(turn) + tile; }
-  // The lane that keeps a segment's sum: of those that it is the segment of, the one of its turn's
-  // rank.
-  __device__ uint32_t KeeperOf(uint32_t segment) const {
-    return ((segment & (tiles() - 1)) << width_log2) + segment / tiles();
-  }
-};
-
-// Sums segments of a turn that begin at element `begin`, by its lower half, and have `size`
-// elements, the turn's `span` from `turn_begin` on. Whether the sum is in `sum`, the same in all
-// lanes of a segment, is returned.
+// Whether an element is a negative zero. Not inlined: seldom needed.
 template <class T>
-__device__ inline bool SumTurn(const Warp& warp, const StripLanes& lanes, uint32_t turn_begin,
-                               uint32_t span, uint32_t begin, uint32_t size, StripWindow<T>& window,
-                               PairSum& sum) {
-  const uint32_t turn_place = window.Place(turn_begin);
-  window.FreeTo(turn_place);
-  window.WaitTo(turn_place + span);
-  const uint32_t place = window.Place(begin);
-  const StripShare<T> share{window, place + lanes.rank, place + size, lanes.width()};
-  RangedPair of_lane = share.SumInDoubles(warp.thread_rank());
-  if (DoubleHoldsAll(RangeOfWarp(of_lane.range), span)) {
-    sum = {SumOfDoubles(warp, lanes.width(), of_lane.pair.high), 0};
-    return true;
-  }
-  of_lane.pair = share.SumInPairs();
-  const bool is_plain = of_lane.JoinLanes(warp, lanes.width(), size);
-  sum = of_lane.pair;
-  return is_plain || of_lane.Holds(size, ChainOf(size, lanes.width()));
+__device__ __noinline__ bool IsNegativeZero(const void* elements, uint64_t at) {
+  const float x = ToCompute(static_cast<const T*>(elements)[at]);
+  return BitsOtherThanOfNegativeZero(static_cast<double>(x)) == 0;
 }
 
-// Segments in strips of work.strip_groups. What a window has no room for, or pairs do not hold, is
-// left to the whole warp, and the longest to blocks.
+// As many segments of a strip as a warp has lanes, one by each. They follow one another.
+struct LanesSegments {
+  GroupRange range;
+  uint64_t group;
+  bool exists;  // If not, it is empty.
+};
+
+// What is known of a lane's segment after a turn that has its end.
+struct SegmentSum {
+  PairSum sum;
+  bool holds;
+};
+
+// That of elements from place `begin` to `end` alone.
+template <class T>
+__device__ inline SegmentSum SumInWindow(const StripWindow<T>& window, uint32_t begin,
+                                         uint32_t end) {
+  RangedPair sum;
+#pragma unroll 1
+  for (uint32_t place = begin; place < end; ++place) {
+    const float x = ToCompute(*reinterpret_cast<const T*>(window.At(place)));
+    sum.range.Add(MagnitudeBits(x));
+    sum.pair.Add(static_cast<double>(x));
+  }
+  return {sum.pair, sum.Holds(end - begin, end - begin)};
+}
+
+// Writes all that is asked for of a segment; `only_sums` as OnlySums has it.
+template <class T>
+__device__ inline void WriteSum(const ReductionParameters& parameters, double* only_sums,
+                                uint64_t group, uint32_t size, const PairSum& sum) {
+  if (only_sums != nullptr) {
+    only_sums[group] = sum.high + sum.low;
+  } else {
+    FinishPair<T>(parameters, group, size, sum);
+  }
+}
+
+// Sums them, the window being where the first begins, or further on with nothing of it free.
+// Returns whether the lane's is left to others.
+template <class T>
+__device__ inline bool SumLanesSegments(const Warp& warp, const ReductionParameters& parameters,
+                                        double* only_sums, const LanesSegments& segments,
+                                        StripWindow<T>& window, StripPrefixes<T>& turn) {
+  constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
+  const uint32_t size = static_cast<uint32_t>(segments.range.size);
+  const uint32_t lane = warp.thread_rank();
+  const uint32_t begin = window.Place(static_cast<uint32_t>(segments.range.begin));
+  const uint32_t end = begin + size;
+  OpenSegment<T> open;
+  bool is_left = false;
+  uint32_t at = warp.shfl(begin, 0);
+  uint32_t done = 0;
+#pragma unroll 1
+  for (;;) {
+    const uint32_t first = at - at % StripPrefixes<T>::kSize;
+    window.FreeTo(first);
+    window.WaitTo(first + StripPrefixes<T>::kElements);
+    turn.Begin(first, at, window.end_place(), window);
+    at = turn.limit();
+    // Places grow from lane to lane.
+    const uint32_t ended = static_cast<uint32_t>(__popc(warp.ballot(end < at)));
+    const bool is_open = lane == done;
+    const bool ends = lane >= done && lane < ended;
+    const PairSum to_end = turn.To(ends && turn.holds() ? end : first);
+    const PairSum to_begin = turn.OfLane(to_end, lane - 1);
+    SegmentSum segment{{to_end.high - (is_open ? -open.sum.high : to_begin.high), 0}, true};
+    if (!open.IsPlainWith(turn)) {
+      segment.sum = is_open ? open.sum : PairSum{-to_begin.high, -to_begin.low};
+      segment.sum.Merge(to_end);
+      segment.holds = turn.holds();
+      if (is_open) segment.holds = open.HoldsWith(turn);
+      // Something special is in one of many.
+      if (!turn.holds() && ended - done >= StripTuning::kSegmentsByLanesMin && ends &&
+          begin >= first) {
+        segment = SumInWindow(window, begin, end);
+      }
+    }
+    if (ends && segments.exists) {
+      PairSum& sum = segment.sum;
+      is_left = !segment.holds;
+      // Whether a zero is the sum of nothing but negative ones, differences do not show.
+      if (sum.high == 0 && sum.low == 0) {
+        sum = size > 0 ? PairSum{0.0, 0} : PairSum();
+        is_left =
+            is_left || (size > 0 && IsNegativeZero<T>(parameters.elements, segments.range.begin));
+      }
+      if (!is_left) WriteSum<T>(parameters, only_sums, segments.group, size, sum);
+    }
+    if (ended == kLanes) return is_left;
+    open.Close(turn, ended > done, turn.OfLane(to_end, ended - 1));
+    done = ended;
+  }
+}
+
+// Segments in strips of work.strip_groups. Those that pairs do not hold, or beside which one is
+// very long, are left to the whole warp, and the longest to blocks.
 template <class T>
 __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentBlocks)
     ReduceStripSums(const __grid_constant__ ReductionParameters parameters,
                     const __grid_constant__ TileWork work) {
   constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
-  constexpr uint32_t kSpanMax = StripWindow<T>::kSpanMax;
-  alignas(ReduceTuning::kVectorBytes) __shared__
-      typename StripWindow<T>::Memory memory[StripTuning::kThreads / kLanes];
+  constexpr uint32_t kWarps = StripTuning::kThreads / kLanes;
+  alignas(ReduceTuning::kVectorBytes) __shared__ typename StripWindow<T>::Memory windows[kWarps];
+  __shared__ typename StripPrefixes<T>::Memory prefixes[kWarps];
   const Warp warp = cg::tiled_partition<kLanes>(cg::this_thread_block());
-  const StripLanes lanes(warp, work.width_log2);
+  const uint32_t lane = warp.thread_rank();
   const uint64_t first =
       (uint64_t{blockIdx.x} * warp.meta_group_size() + warp.meta_group_rank()) * work.strip_groups;
   if (first >= parameters.group_count) return;
@@ -149,59 +181,43 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
   const auto offset_of = [&](uint32_t segment) {
     return parameters.offsets[first + min(segment, count)];
   };
-  const auto range_of = [&](uint32_t segment) {
-    const uint64_t begin = offset_of(segment);
-    return GroupRange{begin, offset_of(segment + 1) - begin};
+  // As they are loaded: what is made of them would be waited for.
+  struct Ends {
+    uint64_t begin;
+    uint64_t end;
   };
+  const auto ends_of = [&](uint32_t segment) {
+    return Ends{offset_of(segment), offset_of(segment + 1)};
+  };
+  const uint64_t size_max =
+      min(work.group_elements_max, uint64_t{StripTuning::kSegmentElementsMax});
 
-  StripWindow<T> window(warp, memory[warp.meta_group_rank()]);
+  double* const only_sums = OnlySums(parameters);
+
+  StripWindow<T> window(warp, windows[warp.meta_group_rank()]);
+  StripPrefixes<T> turn(warp, window, prefixes[warp.meta_group_rank()]);
   bool is_in_window = false;
-  GroupRange next = range_of(warp.thread_rank());
+  Ends next = ends_of(lane);
 #pragma unroll 1
   for (uint32_t base = 0; base < count; base += kLanes) {
-    // Of as many segments as there are lanes: one by each.
-    const GroupRange range = next;
-    next = range_of(base + kLanes + warp.thread_rank());
-    const uint32_t begin = static_cast<uint32_t>(range.begin);
-    const uint32_t size = static_cast<uint32_t>(range.size);
-    const bool has_long = warp.any(range.size > kSpanMax);
-    PairSum kept;
-    bool is_kept = false;
-#pragma unroll 1
-    for (uint32_t turn = 0; turn < lanes.width(); ++turn) {
-      const uint32_t first_lane = lanes.FirstOf(turn);
-      const uint32_t lane = lanes.SegmentOf(turn);
-      const uint32_t turn_begin = warp.shfl(begin, first_lane);
-      const uint32_t span = warp.shfl(begin + size, first_lane + lanes.tiles() - 1) - turn_begin;
-      PairSum sum;
-      bool holds = false;
-      const bool fits = !has_long && span <= kSpanMax;
-      if (fits) {
-        if (!is_in_window) {
-          window.MoveTo(static_cast<const T*>(parameters.elements), offset_of(0), offset_of(count),
-                        offset_of(base + first_lane));
-        }
-        holds = SumTurn(warp, lanes, turn_begin, span, warp.shfl(begin, lane),
-                        warp.shfl(size, lane), window, sum);
+    const GroupRange range{next.begin, next.end - next.begin};
+    next = ends_of(base + kLanes + lane);
+    const bool exists = base + lane < count;
+    bool is_left = exists;
+    if (!warp.any(range.size > size_max)) {
+      if (!is_in_window) {
+        window.MoveTo(static_cast<const T*>(parameters.elements), offset_of(0), offset_of(count),
+                      offset_of(base));
       }
-      is_in_window = fits;
-      if (lanes.rank == turn) {
-        kept = sum;
-        is_kept = holds;
-      }
+      is_in_window = true;
+      is_left = SumLanesSegments(warp, parameters, only_sums, {range, first + base + lane, exists},
+                                 window, turn);
     }
-    const uint32_t segment = lanes.SegmentOf(lanes.rank);
-    const uint32_t kept_size = warp.shfl(size, segment);
-    if (is_kept && base + segment < count) {
-      FinishPair<T>(parameters, first + base + segment, kept_size, kept);
-    }
-    const bool is_left = !warp.shfl(is_kept, lanes.KeeperOf(warp.thread_rank())) &&
-                         base + warp.thread_rank() < count;
     if (const uint32_t left = warp.ballot(is_left); left != 0) {
       QueueOrSumByWarp<T>(parameters, work, first + base, left, 0);
       // Loaded again: registers that calls keep are few.
       is_in_window = false;
-      next = range_of(base + kLanes + warp.thread_rank());
+      next = ends_of(base + kLanes + lane);
     }
   }
 }

@@ -49,10 +49,17 @@ class StripWindow {
   // index: it is less than 2^32 elements away.
   __device__ uint32_t Place(uint32_t element) const { return element - origin_; }
 
+  // Where the strip ends.
+  __device__ uint32_t end_place() const { return end_place_; }
+
   // The element at a place, and, in bytes behind it, others of a row's length. Requires that they
   // were waited for, and that nothing behind them is free.
   __device__ const char* At(uint32_t place) const {
     return memory_ + place * static_cast<uint32_t>(sizeof(T)) % kBytes;
+  }
+  // Only At of the same place sees what is written there.
+  __device__ T& ElementAt(uint32_t place) {
+    return *reinterpret_cast<T*>(memory_ + place * static_cast<uint32_t>(sizeof(T)) % kBytes);
   }
 
   // Waits for all elements before a place.
@@ -92,7 +99,7 @@ class StripWindow {
       if (at == 0) {
         __pipeline_memcpy_async(slot + kBytes, source, ReduceTuning::kVectorBytes);
       }
-    } else {
+    } else if (place < end_place_) {
       const uint32_t lane_place = place + warp_.thread_rank() * kVectorSize<T>;
 #pragma unroll 1
       for (uint32_t byte = 0; byte < kStageBytes; byte += kRowBytes) {

@@ -176,17 +176,24 @@ struct PairTuning {
 
 // Sums of strips of short segments (reduce_strip_sums.cuh).
 struct StripTuning {
-  static constexpr uint32_t kThreads = 128;
-  static constexpr uint32_t kResidentBlocks = 6;  // What their windows leave room for.
+  // A warp, which makes room for the next as soon as it is done.
+  static constexpr uint32_t kThreads = 32;
+  static constexpr uint32_t kResidentBlocks = 20;  // What their windows leave room for.
   // Of a warp's window, 8 KiB.
   static constexpr uint32_t kWindowVectors = 512;
   static constexpr uint32_t kWindowStages = 4;
-  // A lane is to read about so much of its segment.
-  static constexpr uint64_t kBytesPerLane = 96;
-  // Segments of up to this size on average.
+  // Of a lane in a turn.
+  static constexpr uint32_t kLaneVectors = 5;
+  // Segments of more elements are not added up turn by turn.
+  static constexpr uint32_t kSegmentElementsMax = 16 * 1024;
+  // Of a turn whose sums do not hold, so many segments are summed by a lane each, fewer by all.
+  static constexpr uint32_t kSegmentsByLanesMin = 8;
+  // Segments of up to this size on average; those of one size, of which lanes of a warp read as
+  // many vectors each, only up to the other.
   static constexpr uint64_t kSegmentBytesMax = 2048;
+  static constexpr uint64_t kEqualSegmentBytesMax = 64;
   // A strip is about this long, and no shorter than as many segments as a warp has lanes.
-  static constexpr uint64_t kStripBytes = 32 * 1024;
+  static constexpr uint64_t kStripBytes = 64 * 1024;
 };
 
 // Whether sums are kept in pairs: of elements that are floats, or smaller, and of nothing else.
