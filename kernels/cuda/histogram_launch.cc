@@ -28,11 +28,19 @@ uint32_t CellEdgeBytes(ElementType type) {
 
 // Of 2^23 weights at most: see histogram_weights_windows.cu.
 WindowWords WindowWordsOf(ElementType weight_type) {
+  if (weight_type == ElementType::kFloat64) {
+    return {.min = kDoubleWindowWordsMin,
+            .max = kDoubleWindowWordsMax,
+            .queue_words = WeightQueueWords(sizeof(double))};
+  }
   if (weight_type == ElementType::kFloat32) {
-    return {kWindowWordsMin, kWindowWordsMax, kWeightEscapeWords};
+    return {.min = kWindowWordsMin,
+            .max = kWindowWordsMax,
+            .escape_words = kWeightEscapeWords,
+            .queue_words = WeightQueueWords(sizeof(float))};
   }
   const uint32_t words = ElementSize(weight_type) == 1 ? 1 : 2;
-  return {words, words};
+  return {.min = words, .max = words};
 }
 
 HistogramKernel FindGuessingKernel(ElementType type, GuessKind kind) {

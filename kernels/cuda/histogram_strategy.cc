@@ -89,10 +89,19 @@ HistogramStrategy WithTables(HistogramStrategy strategy, const TableRoom& room) 
   return strategy;
 }
 
-// As many copies of `count` counters as there is room for, beside tables, and samples to be counted
-// in them.
+// Of a block's queues of weights that are outside of windows of the least words, if they have room.
+uint64_t QueueBytes(const HistogramShape& shape, uint64_t count, const HistogramLimits& limits) {
+  const uint64_t bytes = shape.window_words.queue_words * kHistogramWarps * sizeof(uint32_t);
+  return CountersBytes(shape, count, 1) + bytes <= limits.shared_bytes_max ? bytes : 0;
+}
+
+// As many copies of `count` counters as there is room for, beside tables and queues, and samples to
+// be counted in them.
 HistogramStrategy WithCopies(HistogramStrategy strategy, uint64_t count,
-                             const HistogramShape& narrowest, const HistogramLimits& limits) {
+                             const HistogramShape& narrowest, const HistogramLimits& all_limits) {
+  const uint64_t queue_bytes = QueueBytes(narrowest, count, all_limits);
+  const HistogramLimits limits{.shared_bytes_max = all_limits.shared_bytes_max -
+                                                   static_cast<uint32_t>(queue_bytes)};
   const HistogramShape shape = WithWidestWindow(narrowest, count, limits);
   strategy.window_words = shape.window_words.min;
   strategy.escape_words = shape.window_words.escape_words;
@@ -107,6 +116,8 @@ HistogramStrategy WithCopies(HistogramStrategy strategy, uint64_t count,
   }
   strategy.bins_per_block = static_cast<uint32_t>(count);
   strategy.shared_bytes = static_cast<uint32_t>(CountersBytes(shape, count, strategy.copies));
+  strategy.has_weight_queues = queue_bytes > 0;
+  strategy.shared_bytes += static_cast<uint32_t>(queue_bytes);
   return WithTables(strategy, tables);
 }
 
