@@ -75,7 +75,6 @@ struct HistogramArguments {
   const double* edges = nullptr;   // All tables, one after the other.
   uint64_t edge_count = 0;
   bool edges_in_shared = false;
-  bool has_weight_queues = false;  // In shared memory, behind the escapes: see WeightQueue.
 
   uint64_t bin_count = 0;        // Of all channels together.
   uint64_t* counters = nullptr;  // One for each bin; with weights, the sums of this pass.
@@ -93,6 +92,7 @@ struct HistogramArguments {
   uint32_t window_words = 0;     // Of a sum of weights in a window.
   uint32_t escape_words = 0;     // First in shared memory: see WeightEscapes.
   uint32_t ring_stages = 0;      // Kernels in clusters only: of the MulticastRing.
+  uint32_t queue_entries = 0;    // Of warps, behind the escapes in shared memory: see WeightQueue.
   PartitionQueue queue;          // Kernels for partitions only.
   uint64_t steps_per_flush = 0;  // Samples of a thread before private counters are added up.
 

@@ -23,10 +23,10 @@ inline constexpr uint32_t kWeightEscapes = 32;
 inline constexpr uint32_t kWeightEscapesSpare = 1;  // Keeps the words of one in different banks.
 inline constexpr uint32_t kWeightEscapeWords =
     kWeightEscapes + (kWeightEscapes + kWeightEscapesSpare) * kWindowWordsMax;
-// Weights of a warp that are outside of windows, kept to be added together.
-inline constexpr uint32_t kWeightQueueEntries = 64;
-constexpr uint32_t WeightQueueWords(uint32_t weight_bytes) {
-  return kWeightQueueEntries * (1 + weight_bytes / 4);
+// Samples of a warp whose weights are outside of windows, kept to be counted together.
+inline constexpr uint32_t kWeightQueueEntriesMax = 32;
+constexpr uint32_t WeightQueueEntryWords(uint32_t weight_bytes) {
+  return 1 + (weight_bytes + 3) / 4;  // With a sample of 4 bytes.
 }
 constexpr uint64_t HistogramPartBytes(uint64_t size_bytes) {
   return (size_bytes + kHistogramPartAlignment - 1) / kHistogramPartAlignment *

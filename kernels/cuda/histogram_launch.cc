@@ -31,16 +31,16 @@ WindowWords WindowWordsOf(ElementType weight_type) {
   if (weight_type == ElementType::kFloat64) {
     return {.min = kDoubleWindowWordsMin,
             .max = kDoubleWindowWordsMax,
-            .queue_words = WeightQueueWords(sizeof(double))};
+            .queue_entry_words = WeightQueueEntryWords(sizeof(double))};
   }
   if (weight_type == ElementType::kFloat32) {
     return {.min = kWindowWordsMin,
             .max = kWindowWordsMax,
             .escape_words = kWeightEscapeWords,
-            .queue_words = WeightQueueWords(sizeof(float))};
+            .queue_entry_words = WeightQueueEntryWords(sizeof(float))};
   }
   const uint32_t words = ElementSize(weight_type) == 1 ? 1 : 2;
-  return {.min = words, .max = words};
+  return {.min = words, .max = words, .queue_entry_words = WeightQueueEntryWords(sizeof(uint32_t))};
 }
 
 HistogramKernel FindGuessingKernel(ElementType type, GuessKind kind) {

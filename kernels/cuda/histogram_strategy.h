@@ -39,8 +39,8 @@ const char* HistogramMethodName(HistogramMethod method);
 struct WindowWords {
   uint32_t min = 0;
   uint32_t max = 0;
-  uint32_t escape_words = 0;  // Of a block, beside the sums: see WeightEscapes.
-  uint32_t queue_words = 0;   // Of a warp, where a block has room: see WeightQueue.
+  uint32_t escape_words = 0;       // Of a block, beside the sums: see WeightEscapes.
+  uint32_t queue_entry_words = 0;  // See WeightQueue.
 };
 
 // What the choice depends on.
@@ -69,13 +69,13 @@ struct HistogramStrategy {
   uint32_t copies = 1;  // kValues, kShared: of each counter; a power of two.
   // kShared: all bins. kParts, kCluster: those of one block. kValues: values.
   uint32_t bins_per_block = 0;
-  uint32_t ring_stages = 0;        // kCluster: of the MulticastRing before the counters.
-  bool edges_in_shared = false;    // Whether tables of edges are copied to shared memory.
-  bool has_weight_queues = false;  // With windows: between escapes and sums, where there is room.
-  uint32_t window_words = 0;       // kShared, kParts with weights: words of a sum in a window.
-  uint32_t escape_words = 0;       // Before these sums.
-  uint32_t cell_count = 0;         // Cells by which bins are found; 0 where they are not.
-  uint32_t shared_bytes = 0;       // Dynamic shared memory of a block.
+  uint32_t ring_stages = 0;      // kCluster: of the MulticastRing before the counters.
+  bool edges_in_shared = false;  // Whether tables of edges are copied to shared memory.
+  uint32_t window_words = 0;     // kShared, kParts with weights: words of a sum in a window.
+  uint32_t escape_words = 0;     // Before these sums.
+  uint32_t queue_entries = 0;    // Of each warp, between both.
+  uint32_t cell_count = 0;       // Cells by which bins are found; 0 where they are not.
+  uint32_t shared_bytes = 0;     // Dynamic shared memory of a block.
 };
 
 // The strategy for `shape`, or with the `forced` method, for tests and benchmarks. Errors:

@@ -1,69 +1,73 @@
-// Weights that are outside of a window, and the bins that they belong to, kept until a warp has
-// many of them: then its lanes add them together, and not while all the others wait for one.
+// Samples that take long to count, with their weights, kept until a warp has many of them: then its
+// lanes count them together, and not while all the others wait for one.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHT_QUEUE_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHT_QUEUE_CUH_
 
+#include <bit>
 #include <cstdint>
 
+#include "kernels/cuda/histogram_arguments.h"
 #include "kernels/cuda/histogram_block.h"
 #include "kernels/cuda/histogram_turns.cuh"
 
 namespace gridfold::kernels::cuda {
 
-// Of a warp; weights are Bits. All members are for all its lanes.
-template <class Bits>
+// Of samples of type T, of 4 bytes, and weights that are Bits. All members are for all lanes of a
+// warp.
+template <class T, class Bits>
 class WeightQueue {
  public:
-  static constexpr uint32_t kWords = WeightQueueWords(sizeof(Bits));
+  // Of all queues of a block.
+  __device__ static uint32_t WordsOf(const HistogramArguments& arguments) {
+    return arguments.queue_entries * kHistogramWarps * kEntryWords;
+  }
 
-  // `memory` is that of all the block's queues.
-  __device__ explicit WeightQueue(uint32_t* memory)
-      : words_(memory + threadIdx.x / kWarpLanes * kWords) {}
+  // `memory` is that of all of them.
+  __device__ WeightQueue(const HistogramArguments& arguments, uint32_t* memory)
+      : capacity_(arguments.queue_entries),
+        words_(memory + threadIdx.x / kWarpLanes * capacity_ * kEntryWords) {}
 
-  // Keeps the weights of those lanes; calls add(bin, weight bits) for 32 of those that are kept
-  // where there is no room for them.
-  template <class Add>
-  __device__ void Keep(uint32_t lanes, uint32_t bin, Bits weight_bits, Add&& add) {
-    if (size_ > kWarpLanes) AddLast(kWarpLanes, add);
-    const uint32_t lane = threadIdx.x % kWarpLanes;
-    const uint32_t before = (uint32_t{1} << lane) - 1;
+  __device__ bool IsFull() const { return size_ == capacity_; }
+
+  // Keeps the samples of lanes that have one, while there is room; says whether this lane's is
+  // kept.
+  __device__ bool Keep(bool has, T sample, Bits weight_bits) {
+    const uint32_t lanes = __ballot_sync(~0u, has);
+    const uint32_t before = (uint32_t{1} << threadIdx.x % kWarpLanes) - 1;
     const uint32_t entry = size_ + static_cast<uint32_t>(__popc(lanes & before));
-    if ((lanes >> lane & 1) != 0) {
-      WordAt(entry, 0) = bin;
+    const bool is_kept = has & (entry < capacity_);
+    if (is_kept) {
+      WordAt(entry, 0) = std::bit_cast<uint32_t>(sample);
       WordAt(entry, 1) = static_cast<uint32_t>(weight_bits);
       if constexpr (sizeof(Bits) == 8) WordAt(entry, 2) = static_cast<uint32_t>(weight_bits >> 32);
     }
-    size_ += static_cast<uint32_t>(__popc(lanes));
+    size_ = min(size_ + static_cast<uint32_t>(__popc(lanes)), capacity_);
+    return is_kept;
   }
 
-  // Calls add(bin, weight bits) for all that are kept, and forgets them.
-  template <class Add>
-  __device__ void Empty(Add&& add) {
-    while (size_ > 0) AddLast(min(size_, kWarpLanes), add);
+  // Calls count(sample, weight bits) for all that are kept, each by a lane, and forgets them.
+  template <class Count>
+  __device__ void Empty(Count&& count) {
+    __syncwarp();
+    const uint32_t entry = threadIdx.x % kWarpLanes;
+    if (entry < size_) {
+      Bits weight_bits = WordAt(entry, 1);
+      if constexpr (sizeof(Bits) == 8) weight_bits |= Bits{WordAt(entry, 2)} << 32;
+      count(std::bit_cast<T>(WordAt(entry, 0)), weight_bits);
+    }
+    size_ = 0;
+    __syncwarp();
   }
 
  private:
-  static constexpr uint32_t kEntries = kWeightQueueEntries;
-  static_assert(kEntries == 2 * kWarpLanes);
-
-  template <class Add>
-  __device__ void AddLast(uint32_t count, Add&& add) {
-    __syncwarp();
-    size_ -= count;
-    const uint32_t lane = threadIdx.x % kWarpLanes;
-    if (lane < count) {
-      const uint32_t entry = size_ + lane;
-      Bits weight_bits = WordAt(entry, 1);
-      if constexpr (sizeof(Bits) == 8) weight_bits |= Bits{WordAt(entry, 2)} << 32;
-      add(WordAt(entry, 0), weight_bits);
-    }
-    __syncwarp();
-  }
+  static constexpr uint32_t kEntryWords = WeightQueueEntryWords(sizeof(Bits));
+  static_assert(kWeightQueueEntriesMax <= kWarpLanes);
 
   __device__ uint32_t& WordAt(uint32_t entry, uint32_t word) const {
-    return words_[word * kEntries + entry];
+    return words_[word * capacity_ + entry];
   }
 
+  const uint32_t capacity_;
   uint32_t* const words_;
   uint32_t size_ = 0;
 };

@@ -33,7 +33,7 @@ template <class T, class Weights>
 class WindowCounter {
  public:
   using Bits = typename Weights::Bits;
-  using Queue = WeightQueue<Bits>;
+  using Queue = WeightQueue<T, Bits>;
   using Row = typename WeightedTurnRange<T, typename Weights::Element>::Row;
 
   // Lanes add to the sum `frequent_sum` by sums of their own.
@@ -54,22 +54,23 @@ class WindowCounter {
   // All lanes of a warp.
   __device__ void Count(const Row& row) {
     uint32_t sums[kSamples];
-    bool is_any_unsure = false;
+    uint32_t left = 0;
 #pragma unroll
     for (uint32_t j = 0; j < kSamples; ++j) {
       const auto guess = locator_.Guess(PointOf<T>(row.samples, j));
       const uint32_t sum = guess.bin - bins_.first;
       const bool is_sure = locator_.IsSure(guess);
-      is_any_unsure |= !is_sure;
+      if (!is_sure) left |= uint32_t{1} << j;
       sums[j] = is_sure & (sum < bins_.count) ? sum : idle_sum_;
     }
     if (AddTogether(row, sums)) return;
-    AddEach(row, sums);
-    if (is_any_unsure) CountUnsure(row);
+    left |= AddEach(row, sums);
+    if (__any_sync(~0u, left != 0)) Keep(row, left);
   }
 
   // Of any sample and weight; one thread's.
-  __device__ void CountSlowly(const SamplePoint<T>& point, Bits weight_bits) {
+  __device__ void CountSlowly(T x, Bits weight_bits) {
+    const SamplePoint<T> point{x, x, 0};
     const auto guess = locator_.Guess(point);
     uint32_t bin = guess.bin;
     if (!locator_.IsSure(guess)) {
@@ -89,7 +90,7 @@ class WindowCounter {
 
   // All threads of the block.
   __device__ void Flush() {
-    if constexpr (kMayNotFit) queue_.Empty(Adder());
+    EmptyQueue();
     __syncthreads();
     if (frequent_sum_ != kNoFrequentSum && threadIdx.x < kWarpLanes) {
       sums_.MoveIdleSum(frequent_sum_);
@@ -130,10 +131,10 @@ class WindowCounter {
     return weights_.AddOfWarp(sums_, first, bits);
   }
 
-  // All lanes of a warp.
-  __device__ void AddEach(const Row& row, const uint32_t (&sums)[kSamples]) {
+  // Gives the samples, as bits, of which the weights do not fit.
+  __device__ uint32_t AddEach(const Row& row, const uint32_t (&sums)[kSamples]) {
     using Rest = decltype(sums_.AddLow(0, weights_.UnitsOf(Bits{}, WindowSpot{})));
-    uint32_t outside[kSamples];  // Lanes whose weights are.
+    uint32_t left = 0;
 #pragma unroll
     for (uint32_t begin = 0; begin < kSamples; begin += kBatch) {
       uint32_t addresses[kBatch];
@@ -144,7 +145,7 @@ class WindowCounter {
         const Bits bits = BitsOf(row, j);
         const WindowSpot spot = weights_.SpotOf(bits);
         const bool is_here = sums[j] < bins_.count;
-        outside[j] = kMayNotFit ? __ballot_sync(~0u, is_here & spot.is_outside) : 0;
+        if (is_here & spot.is_outside) left |= uint32_t{1} << j;
         const Bits added = is_here & spot.is_inside ? bits : 0;
         const uint32_t sum = sums[j] == frequent_sum_ ? idle_sum_ : sums[j];
         addresses[i] = sums_.AddressOf(sum, spot.is_inside ? spot.word : 0);
@@ -152,42 +153,23 @@ class WindowCounter {
       }
       if constexpr (kHaveRests) sums_.AddRests(addresses, rests);
     }
-    if constexpr (kMayNotFit) {
-      uint32_t any = 0;
-#pragma unroll
-      for (uint32_t j = 0; j < kSamples; ++j) any |= outside[j];
-      if (any != 0) AddOutside(row, sums, outside);
-    }
+    return left;
   }
 
-  // Adds the weights of a row that those lanes have outside, or keeps them. All lanes of a warp.
-  __device__ void AddOutside(const Row& row, const uint32_t (&sums)[kSamples],
-                             const uint32_t (&outside)[kSamples]) {
-#pragma unroll
-    for (uint32_t j = 0; j < kSamples; ++j) {
-      if (outside[j] == 0) continue;
-      const uint32_t bin = bins_.first + sums[j];
-      const Bits bits = BitsOf(row, j);
-      if (arguments_.has_weight_queues) {
-        queue_.Keep(outside[j], bin, bits, Adder());
-      } else if ((outside[j] >> threadIdx.x % kWarpLanes & 1) != 0) {
-        Adder()(bin, bits);
-      }
-    }
-  }
-
-  // What adds a weight that is outside.
-  __device__ auto Adder() {
-    return [this](uint32_t bin, Bits bits) { weights_.AddOutside(arguments_, bin, bits); };
-  }
-
-  // Samples of a row that guesses are not sure of; one thread's.
-  __device__ void CountUnsure(const Row& row) {
+  // Keeps those of the row's samples that are `left`, to be counted slowly. All lanes of a warp.
+  __device__ void Keep(const Row& row, uint32_t left) {
 #pragma unroll 1
-    for (uint32_t j = 0; j < kSamples; ++j) {
-      const SamplePoint<T> point = PointOf<T>(row.samples, j);
-      if (!locator_.IsSure(locator_.Guess(point))) CountSlowly(point, BitsOf(row, j));
-    }
+    do {
+      if (queue_.IsFull()) EmptyQueue();
+      const uint32_t j = static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1;
+      if (queue_.Keep(left != 0, SampleOf<T>(row.samples.of[0], j), BitsOf(row, j))) {
+        left &= left - 1;
+      }
+    } while (__any_sync(~0u, left != 0));
+  }
+
+  __device__ void EmptyQueue() {
+    queue_.Empty([&](T x, Bits bits) { CountSlowly(x, bits); });
   }
 
   const HistogramArguments& arguments_;
@@ -214,8 +196,7 @@ __global__ void __launch_bounds__(kHistogramThreads)
   __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
   uint32_t* const memory = reinterpret_cast<uint32_t*>(shared);
   uint32_t* const queue_memory = memory + arguments.escape_words;
-  uint32_t* const sums_memory =
-      queue_memory + (arguments.has_weight_queues ? Counter::Queue::kWords * kHistogramWarps : 0);
+  uint32_t* const sums_memory = queue_memory + Counter::Queue::WordsOf(arguments);
   const BinRange bins = BinRange::Of(arguments);
   SharedOutcomes outcomes(outcome_counts);
   WeightWords sums(sums_memory, arguments.bins_per_block, kWindowSpareSums, arguments.window_words,
@@ -231,11 +212,11 @@ __global__ void __launch_bounds__(kHistogramThreads)
   const BlockShare block = BlockShare::Of(arguments.part_count);
   const WeightedTurnRange<T, W> range(arguments.samples, arguments.weights, arguments.sample_count,
                                       block);
-  Counter counter(arguments, weights, bins, sums, frequent_sum, Counter::Queue(queue_memory),
+  Counter counter(arguments, weights, bins, sums, frequent_sum, {arguments, queue_memory},
                   outcomes);
   if (block.rank == 0) {
     range.VisitRest([&](uint64_t i) {
-      counter.CountSlowly(PointAt<T, 1>(arguments, i),
+      counter.CountSlowly(static_cast<const T*>(arguments.samples)[i],
                           static_cast<const Bits*>(arguments.weights)[i]);
     });
   }
