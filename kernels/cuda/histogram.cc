@@ -47,6 +47,7 @@ HistogramArguments ArgumentsOf(const HistogramPlan& plan, const DeviceHistogramI
   arguments.part_count = strategy.part_count;
   arguments.window_words = strategy.window_words;
   arguments.escape_words = strategy.escape_words;
+  arguments.queue_entries = strategy.queue_entries;
   arguments.ring_stages = strategy.ring_stages;
   // A counter may get all samples of its block.
   arguments.steps_per_flush =

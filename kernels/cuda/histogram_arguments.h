@@ -90,8 +90,9 @@ struct HistogramArguments {
   uint32_t bins_per_block = 0;   // Counters in a block's shared memory, without copies.
   uint32_t part_count = 1;       // Blocks, one after the other, that share the bins and samples.
   uint32_t window_words = 0;     // Of a sum of weights in a window.
-  uint32_t escape_words = 0;     // Before these sums in shared memory.
+  uint32_t escape_words = 0;     // First in shared memory: see WeightEscapes.
   uint32_t ring_stages = 0;      // Kernels in clusters only: of the MulticastRing.
+  uint32_t queue_entries = 0;    // Of warps, behind the escapes in shared memory: see WeightQueue.
   PartitionQueue queue;          // Kernels for partitions only.
   uint64_t steps_per_flush = 0;  // Samples of a thread before private counters are added up.
 
@@ -119,8 +120,8 @@ HistogramKernel FindValuesHistogramKernel(ElementType type);   // Types of 8 bit
 HistogramKernel FindGlobalHistogramKernel(ElementType type);
 HistogramKernel FindSharedWeightsKernel(ElementType type);
 HistogramKernel FindGlobalWeightsKernel(ElementType type);
-// Samples of types of 4 bytes, and weights of float32 or integers of 4 bytes at most; null for
-// others.
+// Samples of types of 4 bytes, and weights of float32, float64 or integers of 4 bytes at most; null
+// for others.
 HistogramKernel FindWindowWeightsKernel(ElementType type, ElementType weight_type);
 
 }  // namespace gridfold::kernels::cuda

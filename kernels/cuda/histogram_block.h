@@ -20,8 +20,14 @@ inline constexpr uint32_t kHistogramOutsideCounters = 2;
 inline constexpr uint32_t kWindowSpareSums = 33;
 // Sums of weights in windows that have fewer words than they might.
 inline constexpr uint32_t kWeightEscapes = 32;
+inline constexpr uint32_t kWeightEscapesSpare = 1;  // Keeps the words of one in different banks.
 inline constexpr uint32_t kWeightEscapeWords =
-    kWeightEscapes + (kWeightEscapes + kWindowSpareSums) * kWindowWordsMax;
+    kWeightEscapes + (kWeightEscapes + kWeightEscapesSpare) * kWindowWordsMax;
+// Samples of a warp whose weights are outside of windows, kept to be counted together.
+inline constexpr uint32_t kWeightQueueEntriesMax = 32;
+constexpr uint32_t WeightQueueEntryWords(uint32_t weight_bytes) {
+  return 1 + (weight_bytes + 3) / 4;  // With a sample of 4 bytes.
+}
 constexpr uint64_t HistogramPartBytes(uint64_t size_bytes) {
   return (size_bytes + kHistogramPartAlignment - 1) / kHistogramPartAlignment *
          kHistogramPartAlignment;
@@ -29,6 +35,7 @@ constexpr uint64_t HistogramPartBytes(uint64_t size_bytes) {
 
 // Threads of a block. It fills the shared memory of its multiprocessor.
 inline constexpr uint32_t kHistogramThreads = 1024;
+inline constexpr uint32_t kHistogramWarps = kHistogramThreads / 32;
 
 // Parts are no more than these.
 inline constexpr uint32_t kHistogramPartsMax = 16;

@@ -29,11 +29,19 @@ uint32_t CellEdgeBytes(ElementType type) {
 
 // Of 2^23 weights at most: see histogram_weights_windows.cu.
 WindowWords WindowWordsOf(ElementType weight_type) {
+  if (weight_type == ElementType::kFloat64) {
+    return {.min = kDoubleWindowWordsMin,
+            .max = kDoubleWindowWordsMax,
+            .queue_entry_words = WeightQueueEntryWords(sizeof(double))};
+  }
   if (weight_type == ElementType::kFloat32) {
-    return {kWindowWordsMin, kWindowWordsMax, kWeightEscapeWords};
+    return {.min = kWindowWordsMin,
+            .max = kWindowWordsMax,
+            .escape_words = kWeightEscapeWords,
+            .queue_entry_words = WeightQueueEntryWords(sizeof(float))};
   }
   const uint32_t words = ElementSize(weight_type) == 1 ? 1 : 2;
-  return {words, words};
+  return {.min = words, .max = words, .queue_entry_words = WeightQueueEntryWords(sizeof(uint32_t))};
 }
 
 HistogramKernel FindGuessingKernel(ElementType type, GuessKind kind) {

@@ -34,9 +34,19 @@ uint64_t OutsideCounters(const HistogramShape& shape) {
   return shape.weight_words > 0 ? 0 : kHistogramOutsideCounters;
 }
 
-// Of counters of so many bins in a block.
+// Of a block's queues of samples with weights outside of windows.
+uint64_t QueueBytes(const HistogramShape& shape, uint64_t entries) {
+  return entries * kHistogramWarps * shape.window_words.queue_entry_words * sizeof(uint32_t);
+}
+
+// What a block has beside counters, with queues of one entry.
+uint64_t BesideCountersBytes(const HistogramShape& shape) {
+  return shape.window_words.escape_words * sizeof(uint32_t) + QueueBytes(shape, 1);
+}
+
+// Of counters of so many bins in a block, with what is beside them.
 uint64_t CountersBytes(const HistogramShape& shape, uint64_t count, uint32_t copies) {
-  return HistogramPartBytes(shape.window_words.escape_words * sizeof(uint32_t) +
+  return HistogramPartBytes(BesideCountersBytes(shape) +
                             (count + OutsideCounters(shape)) * copies * CounterBytes(shape));
 }
 
@@ -89,10 +99,27 @@ HistogramStrategy WithTables(HistogramStrategy strategy, const TableRoom& room) 
   return strategy;
 }
 
-// As many copies of `count` counters as there is room for, beside tables, and samples to be counted
-// in them.
+// How many entries queues have room for beside one copy of `count` counters of the least words; one
+// at least.
+uint32_t QueueEntries(const HistogramShape& shape, uint64_t count, const HistogramLimits& limits) {
+  if (!HasWindows(shape)) return 0;
+  const uint64_t taken = CountersBytes(shape, count, 1);
+  const uint64_t left =
+      limits.shared_bytes_max - std::min<uint64_t>(taken, limits.shared_bytes_max);
+  return 1 + static_cast<uint32_t>(
+                 std::min<uint64_t>(left / QueueBytes(shape, 1), kWeightQueueEntriesMax - 1));
+}
+
+// As many copies of `count` counters as there is room for, beside tables and queues, and samples to
+// be counted in them.
 HistogramStrategy WithCopies(HistogramStrategy strategy, uint64_t count,
-                             const HistogramShape& narrowest, const HistogramLimits& limits) {
+                             const HistogramShape& narrowest, const HistogramLimits& all_limits) {
+  strategy.queue_entries = QueueEntries(narrowest, count, all_limits);
+  // Beside the one that counters bring.
+  const uint64_t queue_bytes =
+      strategy.queue_entries > 0 ? QueueBytes(narrowest, strategy.queue_entries - 1) : 0;
+  const HistogramLimits limits{.shared_bytes_max = all_limits.shared_bytes_max -
+                                                   static_cast<uint32_t>(queue_bytes)};
   const HistogramShape shape = WithWidestWindow(narrowest, count, limits);
   strategy.window_words = shape.window_words.min;
   strategy.escape_words = shape.window_words.escape_words;
@@ -107,13 +134,13 @@ HistogramStrategy WithCopies(HistogramStrategy strategy, uint64_t count,
   }
   strategy.bins_per_block = static_cast<uint32_t>(count);
   strategy.shared_bytes = static_cast<uint32_t>(CountersBytes(shape, count, strategy.copies));
+  strategy.shared_bytes += static_cast<uint32_t>(queue_bytes);
   return WithTables(strategy, tables);
 }
 
 // Bins whose counters a block has room for.
 uint64_t BinsPerBlockMax(const HistogramShape& shape, const HistogramLimits& limits) {
-  const uint64_t escapes = shape.window_words.escape_words * sizeof(uint32_t);
-  const uint64_t room = limits.shared_bytes_max - escapes;
+  const uint64_t room = limits.shared_bytes_max - BesideCountersBytes(shape);
   const uint64_t counters =
       room / kHistogramPartAlignment * kHistogramPartAlignment / CounterBytes(shape);
   return counters - std::min(counters, OutsideCounters(shape));

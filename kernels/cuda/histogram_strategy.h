@@ -39,7 +39,8 @@ const char* HistogramMethodName(HistogramMethod method);
 struct WindowWords {
   uint32_t min = 0;
   uint32_t max = 0;
-  uint32_t escape_words = 0;  // Of a block, beside the sums: see WeightEscapes.
+  uint32_t escape_words = 0;       // Of a block, beside the sums: see WeightEscapes.
+  uint32_t queue_entry_words = 0;  // See WeightQueue.
 };
 
 // What the choice depends on.
@@ -72,6 +73,7 @@ struct HistogramStrategy {
   bool edges_in_shared = false;  // Whether tables of edges are copied to shared memory.
   uint32_t window_words = 0;     // kShared, kParts with weights: words of a sum in a window.
   uint32_t escape_words = 0;     // Before these sums.
+  uint32_t queue_entries = 0;    // Of each warp, between both.
   uint32_t cell_count = 0;       // Cells by which bins are found; 0 where they are not.
   uint32_t shared_bytes = 0;     // Dynamic shared memory of a block.
 };

@@ -156,18 +156,22 @@ TEST(HistogramStrategyTest, WindowsTakeLessRoomThanSums) {
   HistogramShape shape = ShapeOf(16'384, 11);
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
   EXPECT_EQ(Choose(shape, kHopper).window_words, 0);
-  constexpr uint32_t kEscapeWords = 552;
-  shape.window_words = {3, 8, kEscapeWords};
+  constexpr uint32_t kEscapeWords = 296;
+  shape.window_words = {3, 8, kEscapeWords, 2};
   const HistogramStrategy strategy = Choose(shape, kHopper);
   EXPECT_EQ(strategy.method, HistogramMethod::kShared);
   EXPECT_EQ(strategy.window_words, 3);
   EXPECT_EQ(strategy.escape_words, kEscapeWords);
-  EXPECT_EQ(strategy.shared_bytes, HistogramPartBytes(4 * (kEscapeWords + 16'417 * 3)));
+  // With the queues of 32 warps.
+  EXPECT_EQ(strategy.queue_entries, 32);
+  constexpr uint64_t kQueueBytes = 32 * 64 * sizeof(uint32_t);
+  EXPECT_EQ(strategy.shared_bytes,
+            HistogramPartBytes(4 * (kEscapeWords + 16'417 * 3)) + kQueueBytes);
 }
 
 TEST(HistogramStrategyTest, WindowsHaveTheWordsThatThereIsRoomFor) {
   HistogramShape shape = ShapeOf(16, 11);
-  shape.window_words = {3, 8, 552};
+  shape.window_words = {3, 8, 296, 2};
   for (const auto& [bins, words, copies] :
        {std::tuple(16, 8, 32), {1024, 8, 4}, {4096, 8, 1}, {8192, 6, 1}, {16'384, 3, 1}}) {
     shape.bin_count = bins;
@@ -179,18 +183,34 @@ TEST(HistogramStrategyTest, WindowsHaveTheWordsThatThereIsRoomFor) {
   }
 }
 
+TEST(HistogramStrategyTest, WindowsOfDoublesAreDealtOutSooner) {
+  HistogramShape shape = ShapeOf(16, 69);
+  shape.window_words = {4, 16, 0, 3};
+  for (const auto& [bins, words, copies, parts] :
+       {std::tuple(16, 16, 32, 1), {1024, 16, 2, 1}, {4096, 13, 1, 1}, {16'384, 6, 1, 2}}) {
+    shape.bin_count = bins;
+    const HistogramStrategy strategy = Choose(shape, kHopper);
+    EXPECT_EQ(strategy.window_words, words) << bins;
+    EXPECT_EQ(strategy.copies, copies) << bins;
+    EXPECT_EQ(strategy.part_count, parts) << bins;
+    EXPECT_EQ(strategy.queue_entries, 32) << bins;
+  }
+}
+
 TEST(HistogramStrategyTest, WindowsAreDealtOutInParts) {
   HistogramShape shape = ShapeOf(57'344, 11);
-  shape.window_words = {3, 8, 552};
+  shape.window_words = {3, 8, 296, 2};
   const HistogramStrategy strategy = Choose(shape, kHopper);
   EXPECT_EQ(strategy.method, HistogramMethod::kParts);
   EXPECT_EQ(strategy.part_count, 3);
   EXPECT_EQ(strategy.window_words, 3);
+  EXPECT_EQ(strategy.queue_entries, 5);  // There is no room for more.
   EXPECT_LE(strategy.shared_bytes, kHopper.shared_bytes_max);
   // Sums of weights of 8 bits take a word.
-  shape.window_words = {1, 1, 0};
+  shape.window_words = {1, 1, 0, 2};
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kShared);
-  EXPECT_EQ(Choose(shape, kHopper).shared_bytes, HistogramPartBytes(4 * 57'377));
+  EXPECT_EQ(Choose(shape, kHopper).queue_entries, 11);
+  EXPECT_EQ(Choose(shape, kHopper).shared_bytes, HistogramPartBytes(4 * 57'377) + 11 * 256);
   shape.bin_count = 1'048'576;
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
 }
@@ -241,7 +261,7 @@ TEST(HistogramStrategyTest, NothingNeedsMoreSharedMemoryThanThereIs) {
                                .edge_count = edges,
                                .weight_words = weight_words};
           EXPECT_LE(Choose(shape, limits).shared_bytes, limits.shared_bytes_max);
-          if (weight_words > 0) shape.window_words = {3, 8, 552};
+          if (weight_words > 0) shape.window_words = {3, 8, 296, 2};
           shape.has_cells = weight_words == 0;
           shape.can_split = weight_words == 0;
           EXPECT_LE(Choose(shape, limits).shared_bytes, limits.shared_bytes_max);

@@ -15,7 +15,7 @@ class WeightEscapes {
   __device__ WeightEscapes(uint32_t* memory, uint32_t largest_bits)
       : window_(WindowFor(largest_bits, kWindowWordsMax)),
         owners_(memory),
-        sums_(memory + kWeightEscapes, kWeightEscapes, kWindowWordsMax, 1) {}
+        sums_(memory + kWeightEscapes, kWeightEscapes, kWeightEscapesSpare, kWindowWordsMax, 1) {}
 
   __device__ void Clear() {
     sums_.Clear();
@@ -32,7 +32,7 @@ class WeightEscapes {
       const uint32_t owner = atomicCAS(&owners_[i], kNoOwner, bin);
       if (owner != kNoOwner && owner != bin) return false;
     }
-    sums_.Add(i, number);
+    sums_.Add(i, number.word, number.value);
     return true;
   }
 

@@ -10,12 +10,21 @@
 
 namespace gridfold::kernels::cuda {
 
+struct VectorPair {
+  uint4 of[2];
+};
+
 // The weights of a vector of samples, of so many bytes together.
 template <uint32_t kBytes>
-using WeightVector =
-    std::conditional_t<kBytes == 16, uint4, std::conditional_t<kBytes == 8, uint2, uint32_t>>;
+using WeightVector = std::conditional_t<
+    kBytes == 32, VectorPair,
+    std::conditional_t<kBytes == 16, uint4, std::conditional_t<kBytes == 8, uint2, uint32_t>>>;
 
 // The bits of weight j of type W.
+template <class W>
+__device__ inline uint64_t WeightBits(const VectorPair& weights, uint32_t j) {
+  return SampleOf<uint64_t>(j < 2 ? weights.of[0] : weights.of[1], j % 2);
+}
 template <class W>
 __device__ inline uint32_t WeightBits(const uint4& weights, uint32_t j) {
   return SampleOf<uint32_t>(weights, j);
@@ -31,8 +40,8 @@ __device__ inline uint32_t WeightBits(uint32_t weights, uint32_t j) {
 
 // Samples of type T and weights of type W, of which whole vectors begin at the same samples.
 template <class T, class W>
-struct WeightedTurnRange : TurnRange<T, 1, sizeof(W) == 4 ? 1 : 3> {
-  using Base = TurnRange<T, 1, sizeof(W) == 4 ? 1 : 3>;
+struct WeightedTurnRange : TurnRange<T, 1, sizeof(W) >= 4 ? 1 : 3> {
+  using Base = TurnRange<T, 1, sizeof(W) >= 4 ? 1 : 3>;
   using Weights = WeightVector<kVectorSamples<T> * sizeof(W)>;
   struct Row {
     VectorRow<1> samples;

@@ -16,14 +16,15 @@ namespace gridfold::kernels::cuda {
 // a warp, too.
 class WeightWords {
  public:
-  // `count` sums, in memory for kWindowSpareSums more.
-  __device__ WeightWords(uint32_t* memory, uint32_t count, uint32_t words, uint32_t copies)
+  // `count` sums, in memory for `spare` more: for kWindowSpareSums where threads have idle sums.
+  __device__ WeightWords(uint32_t* memory, uint32_t count, uint32_t spare, uint32_t words,
+                         uint32_t copies)
       : memory_(memory),
         count_(count),
         words_(words),
         copies_(copies),
         sum_bytes_(copies * kWordBytes),
-        word_bytes_((count + kWindowSpareSums) * sum_bytes_),
+        word_bytes_((count + spare) * sum_bytes_),
         own_(static_cast<uint32_t>(__cvta_generic_to_shared(&memory[threadIdx.x & (copies - 1)]))) {
   }
 
@@ -31,7 +32,7 @@ class WeightWords {
   __device__ uint32_t copies() const { return copies_; }
 
   __device__ void Clear() {
-    const uint32_t size = (count_ + kWindowSpareSums) * words_ * copies_;
+    const uint32_t size = word_bytes_ / kWordBytes * words_;
     for (uint32_t i = threadIdx.x; i < size; i += blockDim.x) memory_[i] = kWindowWordZero;
   }
 
@@ -40,14 +41,20 @@ class WeightWords {
     return own_ + OffsetOf(sum, word);
   }
 
-  // A sum behind the others, where this thread may add 0, which takes less than a branch around an
-  // addition.
+  // A sum behind the others, of this lane: where it may add 0, which takes less than a branch
+  // around an addition, and what MoveIdleSum will take to another.
   __device__ uint32_t IdleSum() const { return count_ + threadIdx.x % 32; }
 
   // Adds a number to the word at `address`, but for the rest, which AddRests has to add.
   __device__ int32_t AddLow(uint32_t address, int64_t value) const {
     const uint32_t old = AddAt(address, static_cast<uint32_t>(value));
     return static_cast<int32_t>((value + old) >> kWindowWordBits);
+  }
+
+  // The same of numbers that reach into three words.
+  __device__ int64_t AddLow(uint32_t address, const WideUnits& value) const {
+    const uint32_t old = AddAt(address, value.low);
+    return value.high + (value.low > ~old ? 1 : 0);
   }
 
   // Adds the rests of numbers at `addresses`.
@@ -67,12 +74,35 @@ class WeightWords {
 #pragma unroll
     for (uint32_t j = 0; j < kNumbers; ++j) Carry(addresses[j] + 2 * word_bytes_, carries[j]);
   }
+  template <uint32_t kNumbers>
+  __device__ void AddRests(const uint32_t (&addresses)[kNumbers],
+                           const int64_t (&rests)[kNumbers]) const {
+    uint32_t next[kNumbers];
+    int32_t last[kNumbers];
+#pragma unroll
+    for (uint32_t j = 0; j < kNumbers; ++j) {
+      next[j] = addresses[j] + word_bytes_;
+      last[j] = AddLow(next[j], rests[j]);
+    }
+    AddRests(next, last);
+  }
 
-  // Of a number that fits.
-  __device__ void Add(uint32_t sum, const WindowNumber& number) const {
-    const uint32_t addresses[] = {AddressOf(sum, number.word)};
-    const int32_t rests[] = {AddLow(addresses[0], number.value)};
-    AddRests(addresses, rests);
+  // Adds a number that fits, in units of the word.
+  __device__ void Add(uint32_t sum, uint32_t word, int64_t value) const {
+    AddAll(AddressOf(sum, word), value);
+  }
+  __device__ void Add(uint32_t sum, uint32_t word, const WideUnits& value) const {
+    const uint32_t address = AddressOf(sum, word);
+    AddAll(address + word_bytes_, AddLow(address, value));
+  }
+
+  // Takes what is in this thread's idle sum to sum `to`. One warp of the block, and no other at the
+  // time.
+  __device__ void MoveIdleSum(uint32_t to) {
+    for (uint32_t word = 0; word < words_; ++word) {
+      const int64_t value = Take(IdleSum(), word);
+      if (value != 0) Add(to, word, value);
+    }
   }
 
   // Adds sum i to that of bin `bin` in device memory, and clears it.
@@ -106,6 +136,7 @@ class WeightWords {
                  : "memory");
     return old;
   }
+
   __device__ static uint32_t AddUnlessZero(uint32_t address, uint32_t value) {
     uint32_t old = 0;
     asm volatile(
@@ -117,13 +148,14 @@ class WeightWords {
     return old;
   }
 
-  // Adds 1, -1 or 0 to the word at `address`, and what comes of it to those above.
-  __device__ void Carry(uint32_t address, int32_t carry) const {
-    for (; carry != 0; address += word_bytes_) {
-      const uint32_t old = AddAt(address, static_cast<uint32_t>(carry));
-      const uint32_t last = carry > 0 ? ~uint32_t{0} : 0;
-      if (old != last) return;
-    }
+  // Adds a number to the word at `address`, and what comes of it to those above.
+  __device__ void AddAll(uint32_t address, int64_t value) const {
+    Carry(address + word_bytes_, AddLow(address, value));
+  }
+
+  // Adds what is left of a number to the word at `address` and to those above.
+  __device__ void Carry(uint32_t address, int32_t rest) const {
+    for (; rest != 0; address += word_bytes_) rest = AddLow(address, int64_t{rest});
   }
 
   // Of all copies.

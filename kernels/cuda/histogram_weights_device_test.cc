@@ -145,40 +145,48 @@ TYPED_TEST(HistogramWeightsDeviceTest, SeveralPasses) {
 
 // Of which most fit a window (numerics/weight_window.h), or some, or none.
 constexpr int kWindowWeightKinds = 12;
-std::vector<float> WindowWeights(int kind, uint64_t count) {
-  constexpr float kMax = std::numeric_limits<float>::max();
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  constexpr float kLeast = std::numeric_limits<float>::denorm_min();
+template <class W>
+std::vector<W> WindowWeights(int kind, uint64_t count) {
+  using Limits = std::numeric_limits<W>;
+  constexpr W kMax = Limits::max();
+  constexpr W kLeast = Limits::denorm_min();
+  constexpr int kLeastExponent = Limits::min_exponent - Limits::digits;
   std::mt19937_64 random(kind);
-  std::vector<float> weights(count);
+  std::vector<W> weights(count);
   for (uint64_t i = 0; i < count; ++i) {
     const double u = static_cast<double>(random() >> 11) * 0x1p-53;
     switch (kind) {
-      case 0: weights[i] = static_cast<float>(u); break;
-      case 1: weights[i] = static_cast<float>(u * u * u * u * u * u); break;
-      case 2:
-        weights[i] = static_cast<float>(std::ldexp(u - 0.5, -static_cast<int>(i % 50)));
-        break;
-      case 3: weights[i] = static_cast<float>((u - 0.5) * 1e-36); break;
-      case 4: weights[i] = static_cast<float>((u - 0.5) * 6e38); break;
+      case 0: weights[i] = static_cast<W>(u); break;
+      case 1: weights[i] = static_cast<W>(u * u * u * u * u * u); break;
+      case 2: weights[i] = static_cast<W>(std::ldexp(u - 0.5, -static_cast<int>(i % 50))); break;
+      case 3: weights[i] = static_cast<W>((u - 0.5) * 100) * Limits::min(); break;
+      case 4: weights[i] = static_cast<W>(1.75 * u - 0.875) * kMax; break;
       // Every power of two, subnormal numbers alone, and sums that are about 0 again and again.
       case 5:
-        weights[i] = std::ldexp(u < 0.5 ? -1.0F : 1.0F, static_cast<int>(random() % 277) - 149);
+        weights[i] = std::ldexp(
+            u < 0.5 ? W{-1} : W{1},
+            static_cast<int>(random() % (Limits::max_exponent - kLeastExponent)) + kLeastExponent);
         break;
-      case 6: weights[i] = static_cast<float>((u - 0.5) * 0x1p24) * kLeast; break;
-      case 7: weights[i] = i % 2 == 0 ? 3.25e-3F : -3.25e-3F; break;
+      case 6: weights[i] = static_cast<W>(std::ldexp(u - 0.5, Limits::digits)) * kLeast; break;
+      case 7: weights[i] = static_cast<W>(i % 2 == 0 ? 3.25e-3 : -3.25e-3); break;
       case 8: weights[i] = i % 2 == 0 ? kMax : -kLeast; break;
       // All bits set, and what is rarely anything but 0.
-      case 9: weights[i] = 0xFF'FFFF; break;
-      case 10: weights[i] = i % 5000 == 4999 ? (i % 3 == 0 ? kInfinity : -1.5F) : 0.0F; break;
-      default: weights[i] = i % 1000 == 7 ? -1e9F : i % 3 == 0 ? -0.0F : 0.75F; break;
+      case 9: weights[i] = std::ldexp(W{1}, Limits::digits) - 1; break;
+      case 10:
+        weights[i] = i % 5000 == 4999 ? (i % 3 == 0 ? Limits::infinity() : W{-1.5}) : W{0};
+        break;
+      default: weights[i] = i % 1000 == 7 ? W{-1e9} : i % 3 == 0 ? W{-0.0} : W{0.75}; break;
     }
   }
   return weights;
 }
 
-using HistogramFloatWeightsDeviceTest = HistogramWeightsDeviceTest<float>;
-TEST_F(HistogramFloatWeightsDeviceTest, WindowsOfAnyWeights) {
+template <class W>
+class HistogramFloatWeightsDeviceTest : public HistogramWeightsDeviceTest<W> {};
+using FloatWeightTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(HistogramFloatWeightsDeviceTest, FloatWeightTypes);
+
+TYPED_TEST(HistogramFloatWeightsDeviceTest, WindowsOfAnyWeights) {
   for (int kind = 0; kind < kWindowWeightKinds; ++kind) {
     for (const Distribution distribution : kDistributions) {
       for (const uint64_t bins : {3, 1000, 16'384}) {
@@ -186,8 +194,9 @@ TEST_F(HistogramFloatWeightsDeviceTest, WindowsOfAnyWeights) {
                      << "weights " << kind << ", " << bins << " bins, distribution "
                      << static_cast<int>(distribution));
         for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kParts}) {
-          Check(distribution, bins, 1, {.method = method}, WindowWeights(kind, kSampleCount));
-          if (HasFailure()) return;
+          this->Check(distribution, bins, 1, {.method = method},
+                      WindowWeights<TypeParam>(kind, this->kSampleCount));
+          if (this->HasFailure()) return;
         }
       }
     }
@@ -197,7 +206,8 @@ TEST_F(HistogramFloatWeightsDeviceTest, WindowsOfAnyWeights) {
 // So many that blocks add up their sums more than once: 2^23 samples is as many as one takes.
 template <class W>
 class HistogramEqualWeightsDeviceTest : public HistogramDeviceTest {};
-using EqualWeightTypes = ::testing::Types<float, uint8_t, int8_t, uint16_t, int32_t, uint32_t>;
+using EqualWeightTypes =
+    ::testing::Types<float, double, uint8_t, int8_t, uint16_t, int32_t, uint32_t>;
 TYPED_TEST_SUITE(HistogramEqualWeightsDeviceTest, EqualWeightTypes);
 
 TYPED_TEST(HistogramEqualWeightsDeviceTest, OfOneBin) {
@@ -211,11 +221,11 @@ TYPED_TEST(HistogramEqualWeightsDeviceTest, OfOneBin) {
   ASSERT_EQ(cudaMemset(samples.data(), 0, kCount * sizeof(int32_t)), cudaSuccess);
   // All bits set, but for NaN; and so negative numbers of signed types.
   for (const int byte : {0x7F, 0xFE, 0x01}) {
-    if (std::is_same_v<W, float> && byte == 0x7F) continue;
+    if (std::is_floating_point_v<W> && byte == 0x7F) continue;
     W weight;
     std::memset(&weight, byte, sizeof(W));
     ASSERT_EQ(cudaMemset(weights.data(), byte, kCount * sizeof(W)), cudaSuccess);
-    for (const uint64_t bins : {3, 1500, 16'384}) {
+    for (const uint64_t bins : {3, 1500, sizeof(W) == 8 ? 8000 : 16'384}) {
       HistogramSpec spec = SpecOf({IntegerBinsSpec{0, bins}});
       spec.weight_type = kElementTypeOf<W>;
       const auto plan =
@@ -225,9 +235,9 @@ TYPED_TEST(HistogramEqualWeightsDeviceTest, OfOneBin) {
           this->Count(*plan, {{samples.data(), kCount}, {}, {weights.data(), kCount}},
                       {.method = HistogramMethod::kShared});
       ASSERT_TRUE(result.ok()) << result.status();
-      // 32 bits of a weight and 32 of their number: of a long double's 64.
-      const long double sum = static_cast<long double>(weight) * kCount;
-      EXPECT_EQ(result->channels[0].weight_sums[0], static_cast<double>(sum)) << bins;
+      // Both factors are exact, so that this is rounded once, too.
+      const double sum = static_cast<double>(weight) * static_cast<double>(kCount);
+      EXPECT_EQ(result->channels[0].weight_sums[0], sum) << bins;
       EXPECT_EQ(result->channels[0].weight_sums[1], 0) << bins;
     }
   }

@@ -1,15 +1,16 @@
 // The weights of a kernel that sums them in windows (numerics/weight_window.h).
 //
 // A class of weights has
-//   Element            of which WeightBits makes bits
-//   SpotOf(bits)       where the weight is in the window
-//   UnitsOf(bits, w)   the weight, of which this is the word, in units of that
-//   NumberOf(bits)     both
-//   SumOfWarp(bits)    numbers of which the sum over the warp is that of all lanes' weights; false
-//                      ones where these are too different
-//   origin()           of the window
+//   Element             the type of the weights, or one like it
+//   Bits                what WeightBits makes of them
+//   SpotOf(bits)        where the weight is in the window
+//   UnitsOf(bits, s)    the weight, of which this is the spot, or 0, in units of the word
+//   AddOfWarp(w, s, b)  adds weights of all lanes to sum s of the words w, or gives false where
+//   they
+//                       are too different
+//   origin()            of the window
 //
-// and one whose weights may not fit AddOutside, and escapes, for those.
+// and one whose weights may not fit AddOutside, ClearOutside and FlushOutside for those.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WINDOW_WEIGHTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WINDOW_WEIGHTS_CUH_
 
@@ -19,30 +20,12 @@
 #include "kernels/cuda/histogram_arguments.h"
 #include "kernels/cuda/histogram_turns.cuh"
 #include "kernels/cuda/histogram_weight_escapes.cuh"
+#include "kernels/cuda/histogram_weight_survey.cuh"
+#include "kernels/cuda/histogram_weight_words.cuh"
 #include "kernels/cuda/histogram_weights.cuh"
 #include "kernels/numerics/weight_window.h"
 
 namespace gridfold::kernels::cuda {
-
-// The bits, without the sign, of the largest of some of the weights from everywhere. All threads of
-// the block; `largest` is a word of its shared memory.
-__device__ inline uint32_t LargestOfSome(const HistogramArguments& arguments, uint32_t* largest) {
-  constexpr uint32_t kInfinityBits = 0x7F80'0000;
-  constexpr uint32_t kOneBits = 0x3F80'0000;
-  if (threadIdx.x == 0) *largest = 0;
-  __syncthreads();
-  if (threadIdx.x < arguments.sample_count) {
-    const uint64_t sample = static_cast<uint64_t>(static_cast<double>(threadIdx.x) / blockDim.x *
-                                                  static_cast<double>(arguments.sample_count));
-    const uint32_t bits =
-        std::bit_cast<uint32_t>(static_cast<const float*>(arguments.weights)[sample]) & 0x7FFF'FFFF;
-    if (bits < kInfinityBits) atomicMax(largest, bits);
-  }
-  __syncthreads();
-  if (threadIdx.x == 0 && *largest == 0) *largest = kOneBits;  // As likely as others.
-  __syncthreads();
-  return *largest;
-}
 
 // Adds a weight that is outside of the window, or not finite. A call, so that what it takes is no
 // burden to the others.
@@ -54,23 +37,34 @@ static __device__ __noinline__ void AddOutside(const HistogramArguments& argumen
   AddWeight(totals, bin, WeightOf(std::bit_cast<float>(bits)), arguments.flags_kept);
 }
 
-// Numbers of the first two lanes that are together the sum of all lanes' `sum` units, which begin
-// at the place `base` of the window; 0 of the others. Requires |sum| < 2^53. All lanes of a warp.
-__device__ inline WindowNumber SumOverWarp(int64_t sum, uint32_t base) {
+// Adds a weight to the sum in device memory.
+static __device__ __noinline__ void AddToTotals(const HistogramArguments& arguments, uint32_t bin,
+                                                uint64_t bits) {
+  GlobalSums totals(arguments);
+  if (!totals.Has(bin)) return;
+  AddWeight(totals, bin, WeightOf(std::bit_cast<double>(bits)), arguments.flags_kept);
+}
+
+// Adds all lanes' `units`, which begin at the place `base` of the window, to a sum. Requires
+// |units| < 2^53. All lanes of a warp.
+__device__ inline void AddUnitsOfWarp(const WeightWords& words, uint32_t sum, int64_t units,
+                                      uint32_t base) {
   constexpr uint32_t kLowBits = 27;  // The hardware adds 32 numbers of 32 bits.
   const uint32_t low =
-      __reduce_add_sync(~0u, static_cast<uint32_t>(sum) & ((uint32_t{1} << kLowBits) - 1));
-  const int32_t high = __reduce_add_sync(~0u, static_cast<int32_t>(sum >> kLowBits));
+      __reduce_add_sync(~0u, static_cast<uint32_t>(units) & ((uint32_t{1} << kLowBits) - 1));
+  const int32_t high = __reduce_add_sync(~0u, static_cast<int32_t>(units >> kLowBits));
   const uint32_t lane = threadIdx.x % kWarpLanes;
   const uint32_t place = base + (lane == 1 ? kLowBits : 0);
   const int64_t value = lane == 0 ? int64_t{low} : lane == 1 ? int64_t{high} : 0;
-  return {place / kWindowWordBits, value << place % kWindowWordBits, true};
+  if (value == 0) return;
+  words.Add(sum, place / kWindowWordBits, value << place % kWindowWordBits);
 }
 
-// The word of a weight, if it is inside of the window; it is outside if it does not fit. Zeros may
-// be neither.
+// The word of a weight, if it is inside of the window, and its first place there; it is outside if
+// it does not fit. Zeros may be neither.
 struct WindowSpot {
   uint32_t word;
+  uint32_t shift;
   bool is_inside;
   bool is_outside;
 };
@@ -78,6 +72,7 @@ struct WindowSpot {
 class Float32Weights {
  public:
   using Element = float;
+  using Bits = uint32_t;
 
   // All threads of the block; `memory` is for WeightEscapes, `largest` another word of its shared
   // memory.
@@ -85,21 +80,21 @@ class Float32Weights {
                             uint32_t* largest)
       : memory_(memory),
         largest_(largest),
-        window_(WindowFor(LargestOfSome(arguments, largest), arguments.window_words)) {}
+        window_(WindowFor(LargestOfSome<Bits>(arguments, largest), arguments.window_words)) {}
 
   __device__ WindowSpot SpotOf(uint32_t bits) const {
     const uint32_t height = HeightInWindow(bits, window_);
     const bool is_inside = IsInside(height, window_);
-    return {WordAt(height), is_inside, !is_inside && bits << 1 != 0};
+    return {WordAt(height), 0, is_inside, !is_inside && (bits & 0x7FFF'FFFF) != 0};
   }
-  __device__ int64_t UnitsOf(uint32_t bits, uint32_t word) const {
-    return UnitsOfWord(bits, word, window_);
+  __device__ int64_t UnitsOf(uint32_t bits, const WindowSpot& spot) const {
+    return UnitsOfWord(bits, spot.word, window_);
   }
-  __device__ WindowNumber NumberOf(uint32_t bits) const { return NumberInWindow(bits, window_); }
 
   // Of weights near each other, as most are.
   template <uint32_t kCount>
-  __device__ WindowNumber SumOfWarp(const uint32_t (&bits)[kCount]) const {
+  __device__ bool AddOfWarp(const WeightWords& words, uint32_t to,
+                            const uint32_t (&bits)[kCount]) const {
     static_assert(kCount <= 4);
     constexpr uint32_t kSpan = 26;  // Sums of `kCount` weights are below 2^53 units.
     uint32_t largest = 0;
@@ -119,8 +114,9 @@ class Float32Weights {
           ((size >= least) & IsInside(HeightInWindow(size, window_), window_)) | (size == 0);
       sum += kernels::UnitsOf(bits[j], window_.origin + static_cast<int>(base));
     }
-    if (!__all_sync(~0u, is_alike)) return {0, 0, false};
-    return SumOverWarp(sum, base);
+    if (!__all_sync(~0u, is_alike)) return false;
+    AddUnitsOfWarp(words, to, sum, base);
+    return true;
   }
 
   __device__ int32_t origin() const { return window_.origin; }
@@ -128,11 +124,72 @@ class Float32Weights {
                              uint32_t bits) const {
     cuda::AddOutside(arguments, memory_, *largest_, bin, bits);
   }
-  __device__ WeightEscapes escapes() const { return WeightEscapes(memory_, *largest_); }
+  // All threads of the block, as of the next one.
+  __device__ void ClearOutside() const { escapes().Clear(); }
+  __device__ void FlushOutside(GlobalSums& totals) const { escapes().Flush(totals); }
 
  private:
+  __device__ WeightEscapes escapes() const { return WeightEscapes(memory_, *largest_); }
+
   uint32_t* const memory_;
   const uint32_t* const largest_;
+  const WeightWindow window_;
+};
+
+class Float64Weights {
+ public:
+  using Element = double;
+  using Bits = uint64_t;
+
+  // All threads of the block; `largest` is a word of its shared memory.
+  __device__ Float64Weights(const HistogramArguments& arguments, uint32_t*, uint32_t* largest)
+      : window_(DoubleWindowFor(LargestOfSome<Bits>(arguments, largest), arguments.window_words)) {}
+
+  __device__ WindowSpot SpotOf(uint64_t bits) const {
+    const uint32_t height = DoubleHeightInWindow(bits, window_);
+    const bool is_inside = height <= window_.place_max;
+    return {height / kWindowWordBits, height % kWindowWordBits, is_inside,
+            !is_inside && bits << 1 != 0};
+  }
+  __device__ static WideUnits UnitsOf(uint64_t bits, const WindowSpot& spot) {
+    return DoubleUnits(bits, spot.shift);
+  }
+
+  // Of weights in the same word.
+  template <uint32_t kCount>
+  __device__ bool AddOfWarp(const WeightWords& words, uint32_t to,
+                            const uint64_t (&bits)[kCount]) const {
+    const WindowSpot first = SpotOf(__shfl_sync(~0u, bits[0], 0));
+    bool is_alike = first.is_inside;
+    int64_t sums[2] = {0, 0};  // Of 32 bits of each weight, and the upper ones.
+    int32_t upper = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < kCount; ++j) {
+      const WindowSpot spot = SpotOf(bits[j]);
+      is_alike &= spot.is_inside & (spot.word == first.word);
+      const WideUnits units = UnitsOf(bits[j], spot);
+      sums[0] += units.low;
+      sums[1] += static_cast<uint32_t>(units.high);
+      upper += static_cast<int32_t>(units.high >> 32);
+    }
+    if (!__all_sync(~0u, is_alike)) return false;
+    AddUnitsOfWarp(words, to, sums[0], first.word * kWindowWordBits);
+    AddUnitsOfWarp(words, to, sums[1], (first.word + 1) * kWindowWordBits);
+    // In one number, of which nothing is behind the last word for a moment.
+    upper = __reduce_add_sync(~0u, upper);
+    if (threadIdx.x % kWarpLanes == 0 && upper != 0) words.Add(to, first.word + 2, int64_t{upper});
+    return true;
+  }
+
+  __device__ int32_t origin() const { return window_.origin; }
+  __device__ static void AddOutside(const HistogramArguments& arguments, uint32_t bin,
+                                    uint64_t bits) {
+    AddToTotals(arguments, bin, bits);
+  }
+  __device__ static void ClearOutside() {}
+  __device__ static void FlushOutside(GlobalSums&) {}
+
+ private:
   const WeightWindow window_;
 };
 
@@ -141,32 +198,36 @@ template <class E>
 class IntegerWeights {
  public:
   using Element = E;
+  using Bits = uint32_t;
 
   __device__ IntegerWeights(const HistogramArguments& arguments, uint32_t*, uint32_t*)
       : sign_(IsSigned(arguments.weight_type) ? uint32_t{1} << (8 * sizeof(E) - 1) : 0) {}
 
-  __device__ static WindowSpot SpotOf(uint32_t) { return {0, true, false}; }
-  __device__ int64_t UnitsOf(uint32_t bits, uint32_t) const {
-    return static_cast<int64_t>(bits ^ sign_) - sign_;
-  }
-  __device__ WindowNumber NumberOf(uint32_t bits) const { return {0, UnitsOf(bits, 0), true}; }
+  __device__ static WindowSpot SpotOf(uint32_t) { return {0, 0, true, false}; }
+  __device__ int64_t UnitsOf(uint32_t bits, const WindowSpot&) const { return UnitsOf(bits); }
 
   template <uint32_t kCount>
-  __device__ WindowNumber SumOfWarp(const uint32_t (&bits)[kCount]) const {
+  __device__ bool AddOfWarp(const WeightWords& words, uint32_t to,
+                            const uint32_t (&bits)[kCount]) const {
     int64_t sum = 0;
 #pragma unroll
-    for (uint32_t j = 0; j < kCount; ++j) sum += UnitsOf(bits[j], 0);
+    for (uint32_t j = 0; j < kCount; ++j) sum += UnitsOf(bits[j]);
     if constexpr (sizeof(E) == 4) {
-      return SumOverWarp(sum, 0);
+      AddUnitsOfWarp(words, to, sum, 0);
     } else {
       const int32_t all = __reduce_add_sync(~0u, static_cast<int32_t>(sum));
-      return {0, threadIdx.x % kWarpLanes == 0 ? int64_t{all} : 0, true};
+      if (threadIdx.x % kWarpLanes == 0 && all != 0) words.Add(to, 0, int64_t{all});
     }
+    return true;
   }
 
   __device__ int32_t origin() const { return 0; }
 
  private:
+  __device__ int64_t UnitsOf(uint32_t bits) const {
+    return static_cast<int64_t>(bits ^ sign_) - sign_;
+  }
+
   const uint32_t sign_;
 };
 

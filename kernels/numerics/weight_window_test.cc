@@ -110,5 +110,98 @@ TEST(WeightWindowTest, ZerosFitAndOthersFarBelowDoNot) {
   EXPECT_FALSE(NumberInWindow(BitsOf(0x1p13F), window).fits);
 }
 
+// Numbers of doubles.
+
+constexpr uint64_t kDoubleSignBit = uint64_t{1} << 63;
+
+uint32_t UpperBitsOf(double weight) {
+  return static_cast<uint32_t>((std::bit_cast<uint64_t>(weight) & ~kDoubleSignBit) >> 32);
+}
+
+bool Fits(double weight, const WeightWindow& window) {
+  return DoubleHeightInWindow(std::bit_cast<uint64_t>(weight), window) <= window.place_max;
+}
+
+// The weight that its units say, which a long double has room for.
+long double ValueOfDouble(double weight, const WeightWindow& window) {
+  const uint64_t bits = std::bit_cast<uint64_t>(weight);
+  const uint32_t height = DoubleHeightInWindow(bits, window);
+  const WideUnits units = DoubleUnits(bits, height % kWindowWordBits);
+  const int word_place = static_cast<int>(height / kWindowWordBits) * kWindowWordBits;
+  return std::ldexp(static_cast<long double>(units.high) * 0x1p32L + units.low,
+                    window.origin + word_place - 1074);
+}
+
+TEST(DoubleWindowTest, NumbersAreTheWeights) {
+  std::mt19937_64 random(3);
+  uint64_t fitting = 0;
+  for (int i = 0; i < 2'000'000; ++i) {
+    const uint32_t words = kDoubleWindowWordsMin + static_cast<uint32_t>(random() % 13);
+    const uint32_t largest = static_cast<uint32_t>(random()) & 0x7FEF'FFFF;
+    const WeightWindow window = DoubleWindowFor(largest, words);
+    // A tenth subnormal, and some with few bits.
+    uint64_t bits = random();
+    if (i % 10 == 0) bits &= ~(uint64_t{0x7FF} << 52);
+    if (i % 7 == 0) bits &= ~uint64_t{0} << (random() % 52);
+    const double weight = std::bit_cast<double>(bits);
+    if (!Fits(weight, window)) continue;
+    ++fitting;
+    const uint32_t height = DoubleHeightInWindow(bits, window);
+    // With two rests, and what a sum of 2^23 needs above them.
+    ASSERT_LT(height / kWindowWordBits + 2, words);
+    ASSERT_EQ(ValueOfDouble(weight, window), static_cast<long double>(weight)) << weight;
+    const long double end =
+        std::ldexp(1.0L, window.origin + static_cast<int>(words) * kWindowWordBits - 1074 - 1);
+    ASSERT_LE(std::ldexp(std::fabs(static_cast<long double>(weight)), 23), end) << weight;
+  }
+  EXPECT_GT(fitting, 100'000);
+}
+
+TEST(DoubleWindowTest, WeightsAroundTheLargestFitAndOthersDoNot) {
+  for (uint32_t words = kDoubleWindowWordsMin; words <= kDoubleWindowWordsMax; ++words) {
+    const int below = static_cast<int>(words) * 32 - 88;
+    for (const double largest : {1.0, 0.37, 0x1p900, 0x1p-400}) {
+      const WeightWindow window = DoubleWindowFor(UpperBitsOf(largest), words);
+      EXPECT_TRUE(Fits(std::ldexp(largest, 11), window));
+      EXPECT_FALSE(Fits(std::ldexp(largest, 12), window));
+      EXPECT_TRUE(Fits(std::ldexp(-largest, -below), window));
+      EXPECT_FALSE(Fits(std::ldexp(largest, -below - 1), window));
+    }
+  }
+}
+
+TEST(DoubleWindowTest, WeightsOfTheLargestMagnitudeDoNotCarryOften) {
+  for (const double largest : {1.0, 0.37, 1e308, 1e-300}) {
+    for (uint32_t words = kDoubleWindowWordsMin; words <= kDoubleWindowWordsMax; ++words) {
+      const uint64_t bits = std::bit_cast<uint64_t>(largest);
+      const WeightWindow window = DoubleWindowFor(UpperBitsOf(largest), words);
+      const uint32_t shift = DoubleHeightInWindow(bits, window) % kWindowWordBits;
+      EXPECT_LT(DoubleUnits(bits, shift).high, int64_t{1} << 29) << largest;
+    }
+  }
+}
+
+TEST(DoubleWindowTest, WhatIsNoNumberDoesNotFit) {
+  for (const double largest : {0.0, 1.0, std::numeric_limits<double>::max()}) {
+    for (uint32_t words = kDoubleWindowWordsMin; words <= kDoubleWindowWordsMax; ++words) {
+      const WeightWindow window = DoubleWindowFor(UpperBitsOf(largest), words);
+      constexpr double kInfinite = std::numeric_limits<double>::infinity();
+      for (const double weight : {kInfinite, -kInfinite, std::nan(""), -std::nan("")}) {
+        EXPECT_FALSE(Fits(weight, window));
+      }
+    }
+  }
+}
+
+TEST(DoubleWindowTest, ZerosAreNoUnits) {
+  for (const double zero : {0.0, -0.0}) {
+    for (uint32_t shift = 0; shift < 32; ++shift) {
+      const WideUnits units = DoubleUnits(std::bit_cast<uint64_t>(zero), shift);
+      EXPECT_EQ(units.low, 0);
+      EXPECT_EQ(units.high, 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gridfold::kernels
