@@ -99,10 +99,13 @@ inline constexpr uint32_t kColumnSystemBytes = 1024;
 
 // Blocks of a multiprocessor, and the turns that each of them keeps: one is loaded and one written
 // while another waits for what precedes it, and more of them where they are small. Values of more
-// than a register pair are bound by instructions: more blocks rather than turns.
+// than a register pair are bound by instructions: more blocks rather than turns, except where few
+// columns wait for each other longest.
 inline constexpr uint32_t kColumnBlocksMax = 3;
 inline constexpr uint32_t kColumnTurnsMax = 6;
-constexpr uint32_t ColumnTurnsWanted(uint32_t value_bytes) { return value_bytes > 8 ? 1 : 3; }
+constexpr uint32_t ColumnTurnsWanted(uint32_t value_bytes, bool is_narrow) {
+  return value_bytes > (is_narrow ? 16 : 8) ? 1 : 3;
+}
 constexpr uint32_t ColumnScanBlocks(uint32_t turn_bytes, uint32_t turns_wanted) {
   const uint32_t fit = kColumnSharedBytes / (turns_wanted * turn_bytes + kColumnSystemBytes);
   return std::clamp(fit, uint32_t{1}, kColumnBlocksMax);
@@ -115,11 +118,11 @@ constexpr uint32_t ColumnScanTurns(uint32_t turn_bytes, uint32_t blocks) {
 // Threads of a block where a thread goes down whole columns.
 inline constexpr int kWholeColumnsThreads = 128;
 
-// Rows whose loads such a thread has in flight together; it reads row_bytes of each. They are more
-// where lanes shift what they read: each row takes longer.
-constexpr uint32_t WholeColumnsBatch(uint64_t row_bytes, bool is_shifted) {
-  if (is_shifted) return row_bytes >= 16 ? 8 : 16;
-  return row_bytes >= 8 ? 4 : 8;
+// Rows whose loads such a thread has in flight together; it reads row_bytes of each.
+constexpr uint32_t WholeColumnsBatch(uint64_t row_bytes) { return row_bytes >= 8 ? 4 : 8; }
+// More of them where lanes shift what they read, as far as the code does not become long.
+constexpr uint32_t ShiftedColumnsBatch(uint64_t row_bytes, uint32_t columns) {
+  return std::min(row_bytes >= 16 ? uint32_t{8} : uint32_t{16}, 32 / columns);
 }
 
 // Bytes in flight that keep the memory of a multiprocessor busy, with as many again for threads
@@ -128,7 +131,7 @@ inline constexpr uint64_t kWholeColumnsBytesInFlight = uint64_t{32} * 1024;
 
 // Whether so many threads that go down whole columns keep the device busy.
 constexpr bool WholeColumnsSuffice(uint64_t threads, uint64_t row_bytes, int multiprocessors) {
-  return threads * row_bytes * WholeColumnsBatch(row_bytes, false) >=
+  return threads * row_bytes * WholeColumnsBatch(row_bytes) >=
          kWholeColumnsBytesInFlight * static_cast<uint64_t>(multiprocessors);
 }
 

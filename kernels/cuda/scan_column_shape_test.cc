@@ -87,15 +87,16 @@ TEST(ColumnScanShapeTest, StripsAreNoWiderThanTheyMayBe) {
 // Turns of four bytes an element leave two blocks three of them, and those of eight one block, or
 // three blocks one of them where values are long.
 TEST(ColumnScanShapeTest, AMultiprocessorHasRoomForTheTurnsOfItsBlocks) {
-  EXPECT_EQ(ColumnScanBlocks(37 * 1024, ColumnTurnsWanted(8)), 2);
+  EXPECT_EQ(ColumnScanBlocks(37 * 1024, ColumnTurnsWanted(8, false)), 2);
   EXPECT_EQ(ColumnScanTurns(37 * 1024, 2), 3);
-  EXPECT_EQ(ColumnScanBlocks(70 * 1024, ColumnTurnsWanted(8)), 1);
+  EXPECT_EQ(ColumnScanBlocks(70 * 1024, ColumnTurnsWanted(8, false)), 1);
   EXPECT_EQ(ColumnScanTurns(70 * 1024, 1), 3);
-  EXPECT_EQ(ColumnScanBlocks(70 * 1024, ColumnTurnsWanted(16)), 3);
+  EXPECT_EQ(ColumnScanBlocks(70 * 1024, ColumnTurnsWanted(16, false)), 3);
+  EXPECT_EQ(ColumnScanBlocks(70 * 1024, ColumnTurnsWanted(16, true)), 1);
   EXPECT_EQ(ColumnScanTurns(70 * 1024, 3), 1);
   for (const uint32_t value_bytes : {8, 16}) {
     for (uint32_t turn_bytes = 1024; turn_bytes < 220 * 1024; turn_bytes += 512) {
-      const uint32_t blocks = ColumnScanBlocks(turn_bytes, ColumnTurnsWanted(value_bytes));
+      const uint32_t blocks = ColumnScanBlocks(turn_bytes, ColumnTurnsWanted(value_bytes, false));
       const uint32_t turns = ColumnScanTurns(turn_bytes, blocks);
       ASSERT_GE(turns, 1);
       ASSERT_LE(blocks * (turns * turn_bytes + kColumnSystemBytes), kColumnSharedBytes);

@@ -1,5 +1,5 @@
 // The kernel of scans along axis 0, in one pass. A turn is a tile of a strip; scan_turn_ring.cuh
-// says who works on it and when. All blocks are resident (a cooperative launch), and each takes its
+// says who works on it, scan_column_turn.cuh when. All blocks are resident (a cooperative launch), and each takes its
 // turns in order.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
@@ -31,7 +31,7 @@ class ColumnScan {
   using Cursor = ColumnTurnCursor;
   static constexpr uint32_t kTurnBytes = sizeof(Turn);
   static constexpr uint32_t kBlocks =
-      ColumnScanBlocks(kTurnBytes, ColumnTurnsWanted(sizeof(Value)));
+      ColumnScanBlocks(kTurnBytes, ColumnTurnsWanted(sizeof(Value), kIsNarrow));
   static constexpr uint32_t kTurns = ColumnScanTurns(kTurnBytes, kBlocks);
   // As many words in flight as there are registers for.
   static constexpr uint32_t kWindowWords = kBlocks > 2 ? 8 : 16;
