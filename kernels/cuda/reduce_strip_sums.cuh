@@ -68,7 +68,8 @@ __device__ __noinline__ bool IsNegativeZero(const void* elements, uint64_t at) {
 
 // As many segments of a strip as a warp has lanes, one by each. They follow one another.
 struct LanesSegments {
-  GroupRange range;
+  uint32_t begin;  // Of its offset the lower half.
+  uint32_t size;
   uint64_t group;
   bool exists;  // If not, it is empty.
 };
@@ -93,11 +94,11 @@ __device__ inline SegmentSum SumInWindow(const StripWindow<T>& window, uint32_t 
   return {sum.pair, sum.Holds(end - begin, end - begin)};
 }
 
-// Writes all that is asked for of a segment; `only_sums` as OnlySums has it.
+// Writes all that is asked for of a segment.
 template <class T>
-__device__ inline void WriteSum(const ReductionParameters& parameters, double* only_sums,
-                                uint64_t group, uint32_t size, const PairSum& sum) {
-  if (only_sums != nullptr) {
+__device__ inline void WriteSum(const ReductionParameters& parameters, uint64_t group,
+                                uint32_t size, const PairSum& sum) {
+  if (double* const only_sums = OnlySums(parameters); only_sums != nullptr) {
     only_sums[group] = sum.high + sum.low;
   } else {
     FinishPair<T>(parameters, group, size, sum);
@@ -108,12 +109,12 @@ __device__ inline void WriteSum(const ReductionParameters& parameters, double* o
 // Returns whether the lane's is left to others.
 template <class T>
 __device__ inline bool SumLanesSegments(const Warp& warp, const ReductionParameters& parameters,
-                                        double* only_sums, const LanesSegments& segments,
-                                        StripWindow<T>& window, StripPrefixes<T>& turn) {
+                                        const LanesSegments& segments, StripWindow<T>& window,
+                                        StripPrefixes<T>& turn) {
   constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
-  const uint32_t size = static_cast<uint32_t>(segments.range.size);
+  const uint32_t size = segments.size;
   const uint32_t lane = warp.thread_rank();
-  const uint32_t begin = window.Place(static_cast<uint32_t>(segments.range.begin));
+  const uint32_t begin = window.Place(segments.begin);
   const uint32_t end = begin + size;
   OpenSegment<T> open;
   bool is_left = false;
@@ -150,10 +151,10 @@ __device__ inline bool SumLanesSegments(const Warp& warp, const ReductionParamet
       // Whether a zero is the sum of nothing but negative ones, differences do not show.
       if (sum.high == 0 && sum.low == 0) {
         sum = size > 0 ? PairSum{0.0, 0} : PairSum();
-        is_left =
-            is_left || (size > 0 && IsNegativeZero<T>(parameters.elements, segments.range.begin));
+        is_left = is_left || (size > 0 && IsNegativeZero<T>(parameters.elements,
+                                                            parameters.offsets[segments.group]));
       }
-      if (!is_left) WriteSum<T>(parameters, only_sums, segments.group, size, sum);
+      if (!is_left) WriteSum<T>(parameters, segments.group, size, sum);
     }
     if (ended == kLanes) return is_left;
     open.Close(turn, ended > done, turn.OfLane(to_end, ended - 1));
@@ -181,18 +182,19 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
   const auto offset_of = [&](uint32_t segment) {
     return parameters.offsets[first + min(segment, count)];
   };
-  // As they are loaded: what is made of them would be waited for.
+  // Lower halves, which are enough for a strip that has no segment for blocks, and as they are
+  // loaded: what is made of them would be waited for.
   struct Ends {
-    uint64_t begin;
-    uint64_t end;
+    uint32_t begin;
+    uint32_t end;
   };
   const auto ends_of = [&](uint32_t segment) {
-    return Ends{offset_of(segment), offset_of(segment + 1)};
+    return Ends{static_cast<uint32_t>(offset_of(segment)),
+                static_cast<uint32_t>(offset_of(segment + 1))};
   };
-  const uint64_t size_max =
-      min(work.group_elements_max, uint64_t{StripTuning::kSegmentElementsMax});
-
-  double* const only_sums = OnlySums(parameters);
+  const bool lower_halves_do = offset_of(count) - offset_of(0) < uint64_t{1} << 32;
+  const uint32_t size_max = static_cast<uint32_t>(
+      min(work.group_elements_max, uint64_t{StripTuning::kSegmentElementsMax}));
 
   StripWindow<T> window(warp, windows[warp.meta_group_rank()]);
   StripPrefixes<T> turn(warp, window, prefixes[warp.meta_group_rank()]);
@@ -200,18 +202,17 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
   Ends next = ends_of(lane);
 #pragma unroll 1
   for (uint32_t base = 0; base < count; base += kLanes) {
-    const GroupRange range{next.begin, next.end - next.begin};
-    next = ends_of(base + kLanes + lane);
     const bool exists = base + lane < count;
+    const LanesSegments segments{next.begin, next.end - next.begin, first + base + lane, exists};
+    next = ends_of(base + kLanes + lane);
     bool is_left = exists;
-    if (!warp.any(range.size > size_max)) {
+    if (lower_halves_do && !warp.any(segments.size > size_max)) {
       if (!is_in_window) {
         window.MoveTo(static_cast<const T*>(parameters.elements), offset_of(0), offset_of(count),
                       offset_of(base));
       }
       is_in_window = true;
-      is_left = SumLanesSegments(warp, parameters, only_sums, {range, first + base + lane, exists},
-                                 window, turn);
+      is_left = SumLanesSegments(warp, parameters, segments, window, turn);
     }
     if (const uint32_t left = warp.ballot(is_left); left != 0) {
       QueueOrSumByWarp<T>(parameters, work, first + base, left, 0);
