@@ -1,6 +1,6 @@
 // The kernel of scans along axis 0, in one pass. A turn is a tile of a strip; scan_turn_ring.cuh
-// says who works on it, scan_column_turn.cuh when. All blocks are resident (a cooperative launch), and each takes its
-// turns in order.
+// says who works on it, scan_column_turn.cuh when. All blocks are resident (a cooperative launch),
+// and each takes its turns in order.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CUH_
 

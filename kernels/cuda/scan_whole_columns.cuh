@@ -130,8 +130,8 @@ class ColumnsWalker {
  private:
   using Items = ColumnVector<T, kCount>;
   using Results = ColumnVector<Out, kCount>;
-  static constexpr uint32_t kRows = kIsShifted ? ShiftedColumnsBatch(sizeof(Items), kCount)
-                                               : WholeColumnsBatch(sizeof(Items));
+  static constexpr uint32_t kRows =
+      kIsShifted ? ShiftedColumnsBatch(sizeof(Items), kCount) : WholeColumnsBatch(sizeof(Items));
   static_assert(kScanColumnItems % kRows == 0, "a run ends where a batch does");
 
   __device__ void Load(uint64_t begin, Items (&items)[kRows]) {
