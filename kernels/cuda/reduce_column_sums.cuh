@@ -1,6 +1,7 @@
 // Sums along axis 0 of floating-point elements: a thread takes vectors of neighbouring columns, and
 // keeps a pair for each column (reduce_pairs.cuh). A block takes some rows of a tile of columns;
-// its warps draw them, and lanes side by side take the columns of a row.
+// its warps draw turns of them, and lanes side by side take the columns of a row. Turns are dealt
+// out to the splits of a tile one by one, so that blocks read what is near at the same time.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_SUMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_SUMS_CUH_
 
@@ -14,21 +15,25 @@
 
 namespace gridfold::kernels::cuda {
 
-// Some rows of a tile of columns.
+// Some rows of a tile of columns: every turn of turn_rows whose number is `split` modulo `splits`.
 struct ColumnSumItem {
   uint64_t tile;
   uint64_t split;
   uint64_t first_column;
   uint64_t first_row;
-  uint64_t rows;
+  uint64_t rows_left;  // From first_row on, of all splits.
+  uint64_t turn_step;  // Rows from where a turn begins to where the next does.
+  uint64_t rows_max;   // It has no more.
 
   __device__ ColumnSumItem(const ReductionParameters& parameters, const ColumnWork& work,
-                           uint64_t item)
+                           uint32_t turn_rows, uint64_t item)
       : tile(item % work.tile_count),
         split(item / work.tile_count),
         first_column(tile << work.tile_columns_log2),
-        first_row(split * work.rows_per_split),
-        rows(min(work.rows_per_split, parameters.group_size - first_row)) {}
+        first_row(min(split * turn_rows, parameters.group_size)),
+        rows_left(parameters.group_size - first_row),
+        turn_step(uint64_t{work.splits} * turn_rows),
+        rows_max(min(work.rows_per_split + turn_rows, parameters.group_size)) {}
 };
 
 // What blocks leave for the last of their tile: pairs [split][column], states [split][column] where
@@ -91,12 +96,32 @@ __device__ __noinline__ void FinishSplitsByStates(const ReductionParameters& par
   }
 }
 
+// Every row_step-th row of an item from `row` on, of a column. Both numbers of rows are powers of
+// two.
+template <class T>
+__device__ inline SumOnlyState<T> SumRowsInWords(const ReductionParameters& parameters,
+                                                 const ColumnSumItem& item, uint32_t turn_rows,
+                                                 uint64_t column, uint32_t row, uint32_t row_step) {
+  const uint64_t stride = max(row_step / turn_rows, 1u) * item.turn_step;
+  SumOnlyState<T> state;
+#pragma unroll 1
+  for (uint32_t r = row % turn_rows; r < turn_rows; r += row_step) {
+    const uint64_t first = row / turn_rows * item.turn_step + r;
+    if (first >= item.rows_left) break;
+    state.Merge(SumInWords(static_cast<const T*>(parameters.elements) +
+                               (item.first_row + first) * parameters.group_count + column,
+                           stride * parameters.group_count,
+                           (item.rows_left - first - 1) / stride + 1));
+  }
+  return state;
+}
+
 // Sums an item whatever its elements are. Called by all threads, and ends with a barrier; not
-// inlined: it is long and seldom needed.
+// inlined: it is long and seldom needed. The item is a copy, so that the caller's is in registers.
 template <class T>
 __device__ __noinline__ void SumItemByStates(const ReductionParameters& parameters,
-                                             const ColumnWork& work, const ColumnSumItem& item,
-                                             ColumnSumMemory& memory) {
+                                             const ColumnWork& work, ColumnSumItem item,
+                                             uint32_t turn_rows, ColumnSumMemory& memory) {
   const cg::thread_block block = cg::this_thread_block();
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   const ColumnPartials<T> partials(parameters, work);
@@ -113,11 +138,7 @@ __device__ __noinline__ void SumItemByStates(const ReductionParameters& paramete
     const uint64_t column = item.first_column + c + lane;
     const bool exists = column < parameters.group_count;
     State state;
-    if (exists && row < item.rows) {
-      state = SumInWords(static_cast<const T*>(parameters.elements) +
-                             (item.first_row + row) * parameters.group_count + column,
-                         row_step * parameters.group_count, (item.rows - row - 1) / row_step + 1);
-    }
+    if (exists) state = SumRowsInWords<T>(parameters, item, turn_rows, column, row, row_step);
     MergeStates<T>(warp, lanes, state);
 #pragma unroll 1
     for (uint32_t w = 0; w < warp.meta_group_size(); ++w) {
@@ -148,12 +169,15 @@ __device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParam
                                           uint32_t* turns_drawn) {
   constexpr uint32_t kRows = ColumnSumRowsInFlight(sizeof(T));
   const ColumnRows<T, kInVectors> rows(parameters, lanes, item.first_column, item.first_row);
-  const uint64_t turn_rows = uint64_t{kRows} * lanes.rows;
+  const uint64_t row_count = item.rows_left;
+  const uint64_t turn_step = item.turn_step;
+  // A count of turns, since rows take longer to compare, and loads wait for that.
+  const uint32_t turns = static_cast<uint32_t>((row_count + turn_step - 1) / turn_step);
   const auto load = [&](uint32_t turn, uint4(&raw)[kRows]) {
-    const uint64_t row = turn * turn_rows + lanes.row;
-    rows.Load(row, lanes.rows, row < item.rows ? item.rows - row : 0, raw);
+    const uint64_t row = turn * turn_step + lanes.row;
+    rows.Load(row, lanes.rows, row < row_count ? row_count - row : 0, raw);
   };
-  const auto has_turn = [&](uint32_t turn) { return turn * turn_rows < item.rows; };
+  const auto has_turn = [&](uint32_t turn) { return turn < turns; };
   ColumnPairs<T> pairs;
   uint4 ahead[kRows];
   uint32_t turn = warp.meta_group_rank();
@@ -249,6 +273,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   const ColumnLanes<T> lanes(parameters, warp.thread_rank(), work.tile_columns_log2);
   const ColumnPartials<T> partials(parameters, work);
+  const uint32_t turn_rows = ColumnSumRowsInFlight(sizeof(T)) * lanes.rows;
   const auto finish = [&](const ColumnSumItem& item) {
     return [&parameters, &item](uint32_t c, const PairSum& sum, const MagnitudeRange&) {
       const uint64_t column = item.first_column + c;
@@ -259,14 +284,14 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
 
 #pragma unroll 1
   for (uint64_t i = blockIdx.x; i < work.tile_count * work.splits; i += gridDim.x) {
-    const ColumnSumItem item(parameters, work, i);
+    const ColumnSumItem item(parameters, work, turn_rows, i);
     if (block.thread_rank() == 0) memory.turns_drawn = warp.meta_group_size();
     SyncBlock(block);
     ColumnPairs<T> pairs =
         lanes.in_vectors ? SumTurns<true>(warp, parameters, item, lanes, &memory.turns_drawn)
                          : SumTurns<false>(warp, parameters, item, lanes, &memory.turns_drawn);
     // A warp may draw all turns, and add every row by itself.
-    const uint64_t chain = item.rows / lanes.rows + ReduceTuning::kWarpThreads;
+    const uint64_t chain = item.rows_max / lanes.rows + ReduceTuning::kWarpThreads;
     const bool is_split = work.splits > 1;
     const auto leave = [&](uint32_t c, const PairSum& sum, const MagnitudeRange& range) {
       const uint64_t column = item.first_column + c;
@@ -278,11 +303,12 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
       partials.pairs[item.split * parameters.group_count + column] = sum;
     };
     const bool holds =
-        is_split ? JoinColumns(block, warp, lanes, item.rows, chain, pairs, memory, leave)
-                 : JoinColumns(block, warp, lanes, item.rows, chain, pairs, memory, finish(item));
+        is_split
+            ? JoinColumns(block, warp, lanes, item.rows_max, chain, pairs, memory, leave)
+            : JoinColumns(block, warp, lanes, item.rows_max, chain, pairs, memory, finish(item));
     if (!holds) {
       SyncBlock(block);
-      SumItemByStates<T>(parameters, work, item, memory);
+      SumItemByStates<T>(parameters, work, item, turn_rows, memory);
     }
     if (is_split && IsLastBlock(block, &work.tickets[item.tile], work.splits, memory.is_last)) {
       pairs = SumSplits<T>(warp, parameters, work, item, lanes);
