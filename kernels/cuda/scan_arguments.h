@@ -47,24 +47,23 @@ struct alignas(16) LookBackWord {
 };
 constexpr uint64_t LookBackWordsOf(uint64_t value_bytes) { return (value_bytes + 7) / 8; }
 inline constexpr uint64_t kLookBackWordsMax = 3;  // Of a value of whatever type.
-// Words from what is known of a block of tiles to what is known of the next: a line of 128 bytes.
-// All blocks of threads read the latest ones over and over, and would meet at a line of several.
+// Words from a block of tiles' total to the next's: a line of 128 bytes. All blocks of threads read
+// the latest ones over and over, and would meet at a line of several.
 inline constexpr uint64_t kLookBackBlockPitch = 8;
 static_assert(kLookBackBlockPitch >= kLookBackWordsMax);
 
 // What the blocks of a look-back scan tell each other; see scan_look_back_chain.cuh. Tiles and
 // blocks of tiles are those of numerics/scan_tree.h, or longer ones where the order of joins does
-// not matter. Totals and carries are an operator's Values, in words that are 0 to begin with.
+// not matter. Totals are an operator's Values, in words that are 0 to begin with.
 struct LookBackMemory {
   uint32_t tile_count = 0;
   uint32_t turn_tiles = 1;  // That a block of threads scans at a time; divides a block of tiles.
   uint32_t turn_count = 0;
   uint32_t turns_kept = 2;  // In a block's shared memory at once; two at least.
   LookBackWord* tile_totals = nullptr;
-  LookBackWord* block_totals = nullptr;   // kLookBackBlockPitch apart, as are
-  LookBackWord* block_carries = nullptr;  // what precedes a block; one more than blocks.
-  const void* first_carry = nullptr;      // A GroupedValue: what precedes block 0. Null: nothing.
-  void* last_carry = nullptr;             // Becomes what follows the last tile. Null: not wanted.
+  LookBackWord* block_totals = nullptr;  // kLookBackBlockPitch apart.
+  const void* first_carry = nullptr;     // A GroupedValue: what precedes block 0. Null: nothing.
+  void* last_carry = nullptr;            // Becomes what follows the last tile. Null: not wanted.
 };
 
 // The turns of a look-back scan: what a block of threads takes at a time; see scan_look_back.cuh.

@@ -15,17 +15,14 @@ namespace {
 struct LookBackSizes {
   LookBackSizes(uint64_t element_count, uint64_t tile_size)
       : tiles(CeilDivide(element_count, tile_size)),
-        blocks(CeilDivide(tiles, kScanTilesPerBlock)),
-        carries(blocks + 1) {}
+        blocks(CeilDivide(tiles, kScanTilesPerBlock)) {}
 
   uint64_t bytes(uint64_t words_per_value) const {
-    return (tiles * words_per_value + (blocks + carries) * kLookBackBlockPitch) *
-           sizeof(LookBackWord);
+    return (tiles * words_per_value + blocks * kLookBackBlockPitch) * sizeof(LookBackWord);
   }
 
   uint64_t tiles;
   uint64_t blocks;
-  uint64_t carries;
 };
 
 // Takes the memory and enqueues that its words become 0.
@@ -39,8 +36,7 @@ absl::StatusOr<LookBackMemory> PrepareLookBack(const LookBackSizes& sizes, uint6
   memory.tile_count = static_cast<uint32_t>(sizes.tiles);
   // Blocks first: where memory begins a line does.
   memory.block_totals = *words;
-  memory.block_carries = memory.block_totals + sizes.blocks * kLookBackBlockPitch;
-  memory.tile_totals = memory.block_carries + sizes.carries * kLookBackBlockPitch;
+  memory.tile_totals = memory.block_totals + sizes.blocks * kLookBackBlockPitch;
   return memory;
 }
 

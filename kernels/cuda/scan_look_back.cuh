@@ -160,13 +160,15 @@ class LookBackScan {
     ForEachTurn([&](const TurnCursor& cursor, TurnOfT& turn) {
       turn.stages().Await(TurnStage::kTotalled, cursor.lap());
       if (lane_ < cursor.tile_count()) {
+        // Others wait for the total. Stores between them would keep loads in order.
+        const Grouped total = JoinWarpTotals<Operator>(&turn.warp_total(lane_, 0), kScanWarps);
+        chain.PublishTotal(cursor.first_tile() + lane_, total);
+        turn.tile_total(lane_) = total;
         Grouped joined = GroupedIdentity<Operator>();
         for (int w = 0; w < kScanWarps; ++w) {
           turn.warp_base(lane_, w) = joined;
           joined = CombineGrouped<Operator>(joined, turn.warp_total(lane_, w));
         }
-        chain.PublishTotal(cursor.first_tile() + lane_, joined);
-        turn.tile_total(lane_) = joined;
       }
       turn.stages().Arrive(TurnStage::kPublished);
     });
@@ -193,21 +195,21 @@ class LookBackScan {
   // A lane takes a tile.
   __device__ void LookBack() const {
     const LookBackChain<Operator> chain(warp_, memory_);
+    Grouped carry = chain.FirstCarry();
+    uint32_t carried = 0;  // The block that `carry` precedes.
     ForEachTurn([&](const TurnCursor& cursor, TurnOfT& turn) {
       const uint32_t tile = cursor.first_tile() + lane_;
       const uint32_t block = cursor.first_tile() / kScanTilesPerBlock;
       turn.stages().Await(TurnStage::kJoined, cursor.lap());
-      const Grouped carry = chain.CarryInto(block);
+      carry = chain.CarryFrom(carried, carry, block);
+      carried = block;
       if (lane_ < cursor.tile_count()) {
         turn.carry(lane_) = tile % kScanTilesPerBlock == 0
                                 ? carry
                                 : CombineGrouped<Operator>(carry, turn.total_before(lane_));
-        const Grouped after = CombineGrouped<Operator>(carry, turn.joined_total(lane_));
-        if (tile % kScanTilesPerBlock == kScanTilesPerBlock - 1) {
-          chain.PublishCarry(block + 1, after);
-        }
         if (tile == memory_.tile_count - 1 && memory_.last_carry != nullptr) {
-          *static_cast<Grouped*>(memory_.last_carry) = after;
+          *static_cast<Grouped*>(memory_.last_carry) =
+              CombineGrouped<Operator>(carry, turn.joined_total(lane_));
         }
       }
       turn.stages().Arrive(TurnStage::kCarried);

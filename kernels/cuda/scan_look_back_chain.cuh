@@ -2,9 +2,8 @@
 //
 // Single-pass scan with look-back (Merrill, Garland 2016), in the fixed order of scan_tree.h:
 // instead of joining whatever is known yet, a warp waits for exactly the values that the tree
-// joins, so the bits do not depend on who came first. Only waiting is left to chance: the chain
-// over blocks of tiles may be entered at any block whose carry is known, since the joins from there
-// on are the same.
+// joins, so the bits do not depend on who came first. A block of threads goes along the chain over
+// blocks of tiles from its turn before, so nobody waits for a carry of another.
 //
 // Progress: all thread blocks are resident (a cooperative launch), and each works on its turns in
 // order, so the first turn that is not over waits for nobody.
@@ -31,8 +30,6 @@ class LookBackChain {
 
   // Tells others a tile's total. One lane alone.
   __device__ void PublishTotal(uint32_t tile, const Grouped& total) const {
-    // What ends a block is in the block's total, and needed by nobody else.
-    if (tile % kScanTilesPerBlock == kScanTilesPerBlock - 1) return;
     PublishValue(total, TileWords(tile));
   }
 
@@ -52,61 +49,59 @@ class LookBackChain {
     warp_.sync();
     const Grouped joined = InclusiveWarpScan<Operator>(warp_, v);
     if (lane_ == kScanTilesPerBlock - 1 && place + tile_count == kScanTilesPerBlock) {
-      PublishValue(joined, BlockWords(memory_.block_totals, first_tile / kScanTilesPerBlock));
+      PublishValue(joined, BlockWords(first_tile / kScanTilesPerBlock));
     }
     return joined;
   }
 
-  // Waits for what precedes the block: block(b) of scan_tree.h, in all lanes. Lane l looks at the
-  // carry into block b - l and at the total of block b - l - 1, which leads from there to the next
-  // carry.
-  __device__ Grouped CarryInto(uint32_t block) const {
-    const bool is_block = static_cast<uint32_t>(lane_) <= block;
-    const uint32_t looked_at = is_block ? block - lane_ : 0;
-    const bool has_total = is_block && looked_at > 0;
-    Grouped known = FirstCarry();
-    Grouped total;
-    bool is_known = is_block && looked_at == 0;
-    bool is_total = false;
-    int nearest;
-    for (;;) {
-      if (has_total && !is_known) {
-        is_known = ReadValue(BlockWords(memory_.block_carries, looked_at), known);
-      }
-      if (has_total && !is_total) {
-        is_total = ReadValue(BlockWords(memory_.block_totals, looked_at - 1), total);
-      }
-      const uint32_t carries = warp_.ballot(is_known);
-      const uint32_t totals = warp_.ballot(is_total);
-      if (carries == 0) continue;
-      nearest = __ffs(static_cast<int>(carries)) - 1;
-      const uint32_t needed = (1u << nearest) - 1;
-      if ((totals & needed) == needed) break;
-    }
-    Grouped carry = Shuffle(warp_, known, nearest);
+  // block(0) of scan_tree.h.
+  __device__ Grouped FirstCarry() const {
+    if (memory_.first_carry == nullptr) return GroupedIdentity<Operator>();
+    return *static_cast<const Grouped*>(memory_.first_carry);
+  }
+
+  // Goes from what precedes block `from` to what precedes block `to`: waits for the totals between
+  // and joins them, in all lanes. Lane l looks at the total of block from + l; all look at the
+  // tiles of the first block that has none yet, which may be there a way through memory earlier.
+  __device__ Grouped CarryFrom(uint32_t from, Grouped carry, uint32_t to) const {
+    for (; from < to; from += kScanLanes) {
+      const int count = static_cast<int>(min(to - from, static_cast<uint32_t>(kScanLanes)));
+      Grouped total = GroupedIdentity<Operator>();
+      bool is_there = lane_ >= count;
+      for (int joined = 0; joined < count;) {
+        if (!is_there) is_there = ReadValue(BlockWords(from + lane_), total);
+        const uint32_t missing = ~warp_.ballot(is_there);
+        const int known = missing == 0 ? count : min(__ffs(static_cast<int>(missing)) - 1, count);
 #pragma unroll 4
-    for (int l = nearest - 1; l >= 0; --l) {
-      carry = CombineGrouped<Operator>(carry, Shuffle(warp_, total, l));
+        for (; joined < known; ++joined) {
+          carry = CombineGrouped<Operator>(carry, Shuffle(warp_, total, joined));
+        }
+        Grouped of_tiles;
+        if (joined < count && TotalOfTiles(from + joined, of_tiles)) {
+          carry = CombineGrouped<Operator>(carry, of_tiles);
+          is_there |= lane_ == joined;
+          ++joined;
+        }
+      }
     }
     return carry;
   }
 
-  // Tells others what precedes a block. One lane alone.
-  __device__ void PublishCarry(uint32_t block, const Grouped& carry) const {
-    PublishValue(carry, BlockWords(memory_.block_carries, block));
+ private:
+  // In all lanes, where the totals of all tiles of the block are there; returns whether they are.
+  __device__ bool TotalOfTiles(uint32_t block, Grouped& total) const {
+    Grouped v = GroupedIdentity<Operator>();
+    const bool is_there = ReadValue(TileWords(block * kScanTilesPerBlock + lane_), v);
+    if (!warp_.all(is_there)) return false;
+    total = Shuffle(warp_, InclusiveWarpScan<Operator>(warp_, v), kScanTilesPerBlock - 1);
+    return true;
   }
 
- private:
   __device__ LookBackWord* TileWords(uint32_t tile) const {
     return memory_.tile_totals + uint64_t{tile} * kValueWords<Value>;
   }
-  __device__ static LookBackWord* BlockWords(LookBackWord* words, uint32_t block) {
-    return words + uint64_t{block} * kLookBackBlockPitch;
-  }
-
-  __device__ Grouped FirstCarry() const {
-    if (memory_.first_carry == nullptr) return GroupedIdentity<Operator>();
-    return *static_cast<const Grouped*>(memory_.first_carry);
+  __device__ LookBackWord* BlockWords(uint32_t block) const {
+    return memory_.block_totals + uint64_t{block} * kLookBackBlockPitch;
   }
 
   const Warp& warp_;
