@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_extreme_turns.cuh"
+#include "kernels/cuda/reduce_moment_words.cuh"
 #include "kernels/cuda/reduce_moments.cuh"
 #include "kernels/cuda/reduce_registers.cuh"
 #include "kernels/cuda/reduce_tuning.h"
@@ -27,6 +28,7 @@ class Accumulator {
   using Registers = RegisterState<T, kParts>;
   using Base = typename Registers::Base;
   static constexpr bool kHasWords = Registers::kHasWords;
+  static constexpr bool kHasWindow = kHasWords && kHasMomentWindow<T, kParts>;
   // Whether elements may be taken in any order: moments do not mind, and are all there is.
   static constexpr bool kIsOrderFree = kHasWords && Base::kParts == 0;
   static constexpr bool kHasExtremeTurns = kTakesMany && HasExtremeTurns<T>(kParts);
@@ -89,7 +91,7 @@ class Accumulator {
                 });
     } else if constexpr (kHasExtremeTurns) {
       AddExtremeTurns(loads, extremes);
-    } else if constexpr (HasWindow()) {
+    } else if constexpr (kHasWindow) {
       AddTurnsLoadedAhead(loads, extremes);
     } else {
       AddEachTurn(loads, loads.first_turn);
@@ -185,7 +187,7 @@ class Accumulator {
     constexpr uint32_t kLower = sizeof(T) == 8 ? 0 : kUpper;
     constexpr uint32_t kNans = ~uint32_t{0};
     // Of NaNs, which are left out, no sign is noted.
-    if (HasWindow() && ignore_nan_) return {kNans, kNans, kNans, kNans};
+    if (kHasWindow && ignore_nan_) return {kNans, kNans, kNans, kNans};
     return {kLower, kUpper, kLower, kUpper};
   }
 
@@ -275,14 +277,6 @@ class Accumulator {
       greatest = fmax(greatest, batches[i / kSize].values[i % kSize]);
     }
     extremes.TakeFinite(least, greatest, turn);
-  }
-
-  static constexpr bool HasWindow() {
-    if constexpr (kHasWords) {
-      return MomentWords<T, kParts>::kHasWindow;
-    } else {
-      return false;
-    }
   }
 
   // Adds to the moments; returns what is known of the elements.
