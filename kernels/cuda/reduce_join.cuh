@@ -4,10 +4,12 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_JOIN_CUH_
 
 #include <cstdint>
+#include <type_traits>
 
-#include "kernels/cuda/reduce_accumulate.cuh"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_moment_words.cuh"
+#include "kernels/cuda/reduce_registers.cuh"
+#include "kernels/cuda/reduce_tuning.h"
 
 namespace gridfold::kernels::cuda {
 
