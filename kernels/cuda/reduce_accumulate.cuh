@@ -1,16 +1,15 @@
-// What a thread keeps of the elements that it takes, and how it takes its share of an array.
+// How a thread takes its share of an array: elements, and turns of vectors.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_ACCUMULATE_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_ACCUMULATE_CUH_
 
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/cuda/reduce_elements.cuh"
 #include "kernels/cuda/reduce_extreme_turns.cuh"
-#include "kernels/cuda/reduce_moments.cuh"
-#include "kernels/cuda/reduce_registers.cuh"
+#include "kernels/cuda/reduce_moment_words.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_turn_takers.cuh"
 #include "kernels/cuda/reduce_turns.cuh"
@@ -18,46 +17,27 @@
 
 namespace gridfold::kernels::cuda {
 
-// What a thread keeps of the elements that it takes; where it takes many, extremes alone are those
-// of turns, which are read again.
+// ElementAccumulator that takes turns too. Where a thread takes many, extremes alone are those of
+// turns, which are read again.
 template <class T, uint32_t kParts, bool kTakesMany = false>
-class Accumulator {
+class Accumulator : public ElementAccumulator<T, kParts> {
+  using Base = ElementAccumulator<T, kParts>;
+  using Base::ignore_nan_;
+  using Base::moments_;
+  using Base::registers_;
+
  public:
-  using S = ComputeType<T>;
-  using Registers = RegisterState<T, kParts>;
-  using Base = typename Registers::Base;
-  static constexpr bool kHasWords = Registers::kHasWords;
+  using Base::Base;
+  using Base::kHasWords;
+  using Base::kRegisterParts;
+  using typename Base::S;
+  static constexpr bool kHasWindow = kHasWords && kHasMomentWindow<T, kParts>;
   // Whether elements may be taken in any order: moments do not mind, and are all there is.
-  static constexpr bool kIsOrderFree = kHasWords && Base::kParts == 0;
+  static constexpr bool kIsOrderFree = kHasWords && kRegisterParts == 0;
   static constexpr bool kHasExtremeTurns = kTakesMany && HasExtremeTurns<T>(kParts);
   static constexpr bool kSumsTurns = kTakesMany && IntegerElement<T> && kParts == kCorePartSet;
   static constexpr bool kSurveysTurns =
       kTakesMany && kHasWords && (kParts & kSquaresPart) != 0 && (kParts & kExtremesPart) != 0;
-
-  // `words` are the thread's own.
-  __device__ Accumulator(WordColumn words, bool ignore_nan)
-      : ignore_nan_(ignore_nan), moments_(words) {}
-
-  // Forgets everything.
-  __device__ void Reset() {
-    registers_ = Registers();
-    moments_.Reset();
-  }
-
-  // Takes batches that were loaded together: one look for all of them tells whether they are
-  // ordinary. Element k of batch b has the index first_index + b * step + k * stride of its group.
-  // Requires that every index taken before is smaller.
-  template <uint32_t kSize, uint32_t kCount>
-  __device__ void Add(const Batch<S, kSize> (&batches)[kCount], uint64_t first_index, uint64_t step,
-                      uint32_t stride) {
-    if constexpr (kHasWords) {
-      if (AddMoments(batches).are_finite) {
-        if constexpr (Base::kParts != 0) AddFiniteToRegisters(batches, first_index, step, stride);
-        return;
-      }
-    }
-    if constexpr (Base::kParts != 0) AddToRegisters(batches, kCount, first_index, step, stride);
-  }
 
   // Takes all that a thread loads, but no more than words can take: what a warp leaves for that
   // reason is drawn by others, which have room for it.
@@ -89,7 +69,7 @@ class Accumulator {
                 });
     } else if constexpr (kHasExtremeTurns) {
       AddExtremeTurns(loads, extremes);
-    } else if constexpr (HasWindow()) {
+    } else if constexpr (kHasWindow) {
       AddTurnsLoadedAhead(loads, extremes);
     } else {
       AddEachTurn(loads, loads.first_turn);
@@ -104,24 +84,7 @@ class Accumulator {
     }
   }
 
-  __device__ void AddElement(T x, uint64_t index) {
-    const Batch<S, 1> batches[1] = {{{ToCompute(x)}}};
-    Add(batches, index, 0, 1);
-  }
-
-  // Brings moments into the words, which are then read by CloseWords or JoinWordsOfWarp, and
-  // returns the rest. What follows is Reset.
-  __device__ Registers Close() {
-    if constexpr (kHasWords) registers_.flags = moments_.Close();
-    return registers_;
-  }
-
  private:
-  struct NoMoments {
-    __device__ explicit NoMoments(WordColumn) {}
-    __device__ void Reset() {}
-  };
-
   // A turn less, for the elements that are not in vectors.
   template <uint32_t kInFlight>
   static constexpr uint32_t kTurnsMax = kHasWords
@@ -134,7 +97,7 @@ class Accumulator {
                            uint32_t count, uint32_t turn) {
     ForEachVector(raw, count, [&](const uint4& vector, uint32_t k) {
       const Batch<S, kVectorSize<T>> batches[1] = {BatchOf<T>(vector)};
-      Add(batches, loads.IndexOf(turn) + k * loads.step(), 0, 1);
+      this->Add(batches, loads.IndexOf(turn) + k * loads.step(), 0, 1);
     });
   }
 
@@ -185,7 +148,7 @@ class Accumulator {
     constexpr uint32_t kLower = sizeof(T) == 8 ? 0 : kUpper;
     constexpr uint32_t kNans = ~uint32_t{0};
     // Of NaNs, which are left out, no sign is noted.
-    if (HasWindow() && ignore_nan_) return {kNans, kNans, kNans, kNans};
+    if (kHasWindow && ignore_nan_) return {kNans, kNans, kNans, kNans};
     return {kLower, kUpper, kLower, kUpper};
   }
 
@@ -224,7 +187,7 @@ class Accumulator {
     for (uint32_t k = 0; k < kInFlight; ++k) {
       if (k >= count) return;
       const Batch<S, kVectorSize<T>> batches[1] = {BatchOf<T>(raw[k])};
-      AddToRegisters(batches, 1, index + k * loads.step(), 0, 1);
+      this->AddToRegisters(batches, 1, index + k * loads.step(), 0, 1);
     }
   }
 
@@ -245,8 +208,8 @@ class Accumulator {
   __device__ void AddTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
                           const typename LoadedTurns<T, kInFlight>::Batches& batches,
                           ExtremeTurns<S>& extremes) {
-    const KnownOfElements known = AddMoments(batches);
-    if constexpr (Base::kParts != 0) {
+    const KnownOfElements known = this->AddMoments(batches);
+    if constexpr (kRegisterParts != 0) {
       const uint32_t count = loads.VectorsAt(loads.Of(turn));
       if (known.are_finite && count == kInFlight) {
         if constexpr ((kParts & kTallyPart) != 0) {
@@ -259,7 +222,7 @@ class Accumulator {
         }
         if constexpr ((kParts & kExtremesPart) != 0) AddFiniteExtremes(batches, turn, extremes);
       } else {
-        AddToRegisters(batches, count, loads.IndexOf(turn), loads.step(), 1);
+        this->AddToRegisters(batches, count, loads.IndexOf(turn), loads.step(), 1);
       }
     }
   }
@@ -277,77 +240,6 @@ class Accumulator {
     extremes.TakeFinite(least, greatest, turn);
   }
 
-  static constexpr bool HasWindow() {
-    if constexpr (kHasWords) {
-      return MomentWords<T, kParts>::kHasWindow;
-    } else {
-      return false;
-    }
-  }
-
-  // Adds to the moments; returns what is known of the elements.
-  template <uint32_t kSize, uint32_t kCount>
-  __device__ KnownOfElements AddMoments(const Batch<S, kSize> (&batches)[kCount]) {
-    static_assert(kSize * kCount <= ReduceTuning::kGroupElementsMax);
-    S values[kCount][kSize];
-#pragma unroll
-    for (uint32_t i = 0; i < kSize * kCount; ++i) {
-      values[i / kSize][i % kSize] = batches[i / kSize].values[i % kSize];
-    }
-    if (ignore_nan_) {
-      bool has_nan = false;
-      bool has_number = false;
-#pragma unroll
-      for (uint32_t i = 0; i < kSize * kCount; ++i) {
-        S& x = values[i / kSize][i % kSize];
-        has_nan = has_nan || IsNan(x);
-        has_number = has_number || !IsNan(x);
-        if (IsNan(x)) x = S{-0.0};  // Adds nothing to any moment.
-      }
-      if (!has_number) return {};
-      const KnownOfElements known = moments_.Add(values);
-      return has_nan ? KnownOfElements{} : known;
-    }
-    return moments_.Add(values);
-  }
-
-  template <uint32_t kSize, uint32_t kCount>
-  __device__ void AddFiniteToRegisters(const Batch<S, kSize> (&batches)[kCount],
-                                       uint64_t first_index, uint64_t step, uint32_t stride) {
-    registers_.Base::ForEachPart(
-        [&](auto& part) { AddFinite(batches, first_index, step, stride, part); });
-  }
-
-  // Takes the first `count` of the batches. Loops over batches are unrolled: an index that is known
-  // at run time only would send them to memory.
-  template <uint32_t kSize, uint32_t kCount>
-  __device__ void AddToRegisters(const Batch<S, kSize> (&batches)[kCount], uint32_t count,
-                                 uint64_t first_index, uint64_t step, uint32_t stride) {
-#pragma unroll
-    for (uint32_t b = 0; b < kCount; ++b) {
-      if (b >= count) return;
-      const uint64_t index = first_index + b * step;
-      if (FloatingElement<T> && ignore_nan_ && HasNan(batches[b])) {
-#pragma unroll
-        for (uint32_t k = 0; k < kSize; ++k) {
-          AddRegisters(batches[b].values[k], index + k * stride);
-        }
-      } else {
-        registers_.Base::ForEachPart(
-            [&](auto& part) { AddBatch(batches[b], index, stride, part); });
-      }
-    }
-  }
-
-  // Where NaNs are ignored.
-  __device__ void AddRegisters(S x, uint64_t index) {
-    if (!IsNan(x)) {
-      registers_.Base::ForEachPart([&](auto& part) { part.Add(x, index); });
-    } else if constexpr ((kParts & kTallyPart) != 0) {
-      registers_.template Part<kTallyPart>().nan += 1;
-    }
-  }
-
   template <uint32_t kInFlight, bool kIsMax>
   __device__ static void AddExtremeOfTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
                                           ExtremeState<S, kIsMax>& extreme) {
@@ -360,10 +252,6 @@ class Accumulator {
     });
     extreme.Merge(of_turn);  // Other turns may have brought the same value, earlier or later.
   }
-
-  bool ignore_nan_;
-  Registers registers_;
-  std::conditional_t<kHasWords, MomentAccumulator<T, kParts>, NoMoments> moments_;
 };
 
 // Takes the share of thread `rank` of `threads` in `count` elements, of which the first has index 0

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/reduce_accumulate.cuh"
+#include "kernels/cuda/reduce_elements.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
 #include "kernels/cuda/reduce_join.cuh"
 #include "kernels/cuda/reduce_kernels.h"
@@ -31,7 +31,7 @@ struct ColumnLayout {
 template <class T, uint32_t kParts>
 __device__ inline void AddRows(const ReductionParameters& parameters, uint64_t column,
                                uint64_t begin, uint64_t end, uint32_t step,
-                               Accumulator<T, kParts>& accumulator) {
+                               ElementAccumulator<T, kParts>& accumulator) {
   constexpr uint32_t kInFlight = ReduceRowsInFlight(sizeof(T));
   const uint64_t columns = parameters.group_count;
   const T* const elements = static_cast<const T*>(parameters.elements) + column;
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads)
   State* const partials = static_cast<State*>(work.partials);
   const WordColumn words = WordsOf(block);
   const auto sum_of_rows = [&](uint32_t i) { return SumOfRows(layout, words, i); };
-  Accumulator<T, kParts> accumulator(words, parameters.rules.ignore_nan);
+  ElementAccumulator<T, kParts> accumulator(words, parameters.rules.ignore_nan);
 
   for (uint64_t item = blockIdx.x; item < work.tile_count * work.splits; item += gridDim.x) {
     const uint64_t tile = item % work.tile_count;

@@ -4,10 +4,12 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_JOIN_CUH_
 
 #include <cstdint>
+#include <type_traits>
 
-#include "kernels/cuda/reduce_accumulate.cuh"
 #include "kernels/cuda/reduce_merge.cuh"
-#include "kernels/cuda/reduce_moments.cuh"
+#include "kernels/cuda/reduce_moment_words.cuh"
+#include "kernels/cuda/reduce_registers.cuh"
+#include "kernels/cuda/reduce_tuning.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -38,23 +40,21 @@ template <class T, uint32_t kParts>
 __device__ inline void CloseWords(const WordColumn& words, RegisterState<T, kParts>& registers) {
   if constexpr (RegisterState<T, kParts>::kHasWords) {
     MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto part) {
-      if constexpr (!kind.kIsInteger) {
-        constexpr uint32_t kTogether = 8;
-        uint32_t flags = 0;
+      constexpr uint32_t kTogether = 8;
+      uint32_t flags = 0;
 #pragma unroll 1
-        for (uint32_t i = 0; i < kind.kUsed; i += kTogether) {
-          int64_t loaded[kTogether];
+      for (uint32_t i = 0; i < kind.kUsed; i += kTogether) {
+        int64_t loaded[kTogether];
 #pragma unroll
-          for (uint32_t k = 0; k < kTogether; ++k) {
-            loaded[k] = i + k < kind.kUsed ? words[first + i + k] : 0;
-          }
-#pragma unroll
-          for (uint32_t k = 0; k < kTogether; ++k) {
-            if (i + k < kind.kUsed) words[first + i + k] = kind.Integer(i + k, loaded[k], flags);
-          }
+        for (uint32_t k = 0; k < kTogether; ++k) {
+          loaded[k] = i + k < kind.kUsed ? words[first + i + k] : 0;
         }
-        FlagsOf(registers.flags, part) |= flags;
+#pragma unroll
+        for (uint32_t k = 0; k < kTogether; ++k) {
+          if (i + k < kind.kUsed) words[first + i + k] = kind.Integer(i + k, loaded[k], flags);
+        }
       }
+      FlagsOf(registers.flags, part) |= flags;
     });
   }
 }

@@ -60,7 +60,6 @@ static_assert(kPieceAdditionsMax + 32 < (1u << (31 - kPieceBits)));
 // Sums of float64 elements (kPower 1) and of their squares (2). Pieces are signed.
 template <int kPower>
 struct PieceWords {
-  static constexpr bool kIsInteger = false;
   static constexpr int64_t kUntouched = 0;
   static constexpr uint32_t kCount = kPower == 1 ? kDoubleSumWords : kDoubleSquareWords;
   static constexpr uint32_t kUsed = kCount;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernels/cuda/reduce_moments.cuh"
+#include "kernels/cuda/reduce_moment_words.cuh"
 #include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {

@@ -1,7 +1,7 @@
 // Exact sums of a thread in shared memory: words, each of which counts in a unit of its own.
 //
-// A word is either a float64 that is a multiple of its unit and so small that additions to it are
-// exact, or an integer. Elements of one class of exponents go to the same word, whatever other
+// A word is a float64 that is a multiple of its unit and so small that additions to it are exact.
+// Elements of one class of exponents go to the same word, whatever other
 // elements there are: the cost of an element does not depend on the data. Every thread has words of
 // its own, word i of all threads side by side, so that a warp's accesses never share a bank.
 //
@@ -102,7 +102,6 @@ __device__ inline int64_t IntegerOfDouble(int64_t bits, int unit, uint32_t& flag
 // element and 2^k elements, p + w - 1 + k <= 53 keeps a word exact. Float16 fits in one class.
 template <class T>
 struct SingleWords {
-  static constexpr bool kIsInteger = false;
   static constexpr int64_t kUntouched = static_cast<int64_t>(kUntouchedDouble);
   static constexpr uint32_t kCount = kSingleSumWords;
   static constexpr int kClassBits = std::is_same_v<T, float>      ? 4
@@ -164,7 +163,6 @@ struct SingleWords {
 // Sums of squares of the same: float64 holds such a square exactly, in 48 bits, of which a word
 // takes 24 at a time.
 struct SingleSquareWords {
-  static constexpr bool kIsInteger = false;
   static constexpr int64_t kUntouched = static_cast<int64_t>(kUntouchedDouble);
   static constexpr uint32_t kCount = kSingleSquareWords;
   static constexpr uint32_t kUsed = kCount;
