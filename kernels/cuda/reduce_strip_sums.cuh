@@ -106,15 +106,14 @@ __device__ inline void WriteSum(const ReductionParameters& parameters, uint64_t 
 }
 
 // Sums them, the window being where the first begins, or further on with nothing of it free.
-// Returns whether the lane's is left to others.
+// `begin`: the place of the lane's. Returns whether that is left to others.
 template <class T>
 __device__ inline bool SumLanesSegments(const Warp& warp, const ReductionParameters& parameters,
-                                        const LanesSegments& segments, StripWindow<T>& window,
-                                        StripPrefixes<T>& turn) {
+                                        const LanesSegments& segments, uint32_t begin,
+                                        StripWindow<T>& window, StripPrefixes<T>& turn) {
   constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
   const uint32_t size = segments.size;
   const uint32_t lane = warp.thread_rank();
-  const uint32_t begin = window.Place(segments.begin);
   const uint32_t end = begin + size;
   OpenSegment<T> open;
   bool is_left = false;
@@ -162,6 +161,17 @@ __device__ inline bool SumLanesSegments(const Warp& warp, const ReductionParamet
   }
 }
 
+// Leaves all segments of a strip to the whole warp and to blocks.
+template <class T>
+__device__ inline void LeaveStrip(const Warp& warp, const ReductionParameters& parameters,
+                                  const TileWork& work, uint64_t first, uint32_t count) {
+#pragma unroll 1
+  for (uint32_t base = 0; base < count; base += ReduceTuning::kWarpThreads) {
+    const uint32_t lanes = warp.ballot(base + warp.thread_rank() < count);
+    QueueOrSumByWarp<T>(parameters, work, first + base, lanes, 0);
+  }
+}
+
 // Segments in strips of work.strip_groups. Those that pairs do not hold, or beside which one is
 // very long, are left to the whole warp, and the longest to blocks.
 template <class T>
@@ -182,8 +192,12 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
   const auto offset_of = [&](uint32_t segment) {
     return parameters.offsets[first + min(segment, count)];
   };
-  // Lower halves, which are enough for a strip that has no segment for blocks, and as they are
-  // loaded: what is made of them would be waited for.
+  if (offset_of(count) - offset_of(0) >= uint64_t{1} << 32) {
+    LeaveStrip<T>(warp, parameters, work, first, count);
+    return;
+  }
+  // Lower halves, which do for such a strip, and as they are loaded: what is made of them would be
+  // waited for.
   struct Ends {
     uint32_t begin;
     uint32_t end;
@@ -192,7 +206,6 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
     return Ends{static_cast<uint32_t>(offset_of(segment)),
                 static_cast<uint32_t>(offset_of(segment + 1))};
   };
-  const bool lower_halves_do = offset_of(count) - offset_of(0) < uint64_t{1} << 32;
   const uint32_t size_max = static_cast<uint32_t>(
       min(work.group_elements_max, uint64_t{StripTuning::kSegmentElementsMax}));
 
@@ -204,16 +217,16 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
   for (uint32_t base = 0; base < count; base += kLanes) {
     const bool exists = base + lane < count;
     const LanesSegments segments{next.begin, next.end - next.begin, first + base + lane, exists};
+    const bool are_short = !warp.any(segments.size > size_max);
+    if (are_short && !is_in_window) {
+      window.MoveTo(static_cast<const T*>(parameters.elements), offset_of(0), offset_of(count),
+                    offset_of(base));
+      is_in_window = true;
+    }
+    const uint32_t place = window.Place(segments.begin);
     next = ends_of(base + kLanes + lane);
     bool is_left = exists;
-    if (lower_halves_do && !warp.any(segments.size > size_max)) {
-      if (!is_in_window) {
-        window.MoveTo(static_cast<const T*>(parameters.elements), offset_of(0), offset_of(count),
-                      offset_of(base));
-      }
-      is_in_window = true;
-      is_left = SumLanesSegments(warp, parameters, segments, window, turn);
-    }
+    if (are_short) is_left = SumLanesSegments(warp, parameters, segments, place, window, turn);
     if (const uint32_t left = warp.ballot(is_left); left != 0) {
       QueueOrSumByWarp<T>(parameters, work, first + base, left, 0);
       // Loaded again: registers that calls keep are few.
