@@ -224,9 +224,12 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
       is_in_window = true;
     }
     const uint32_t place = window.Place(segments.begin);
+    // Voted on before the next offsets are asked for: where the place comes from spilled registers,
+    // it would be waited for together with those.
+    const bool have_places = are_short && !warp.any(place + segments.size < place);
     next = ends_of(base + kLanes + lane);
     bool is_left = exists;
-    if (are_short) is_left = SumLanesSegments(warp, parameters, segments, place, window, turn);
+    if (have_places) is_left = SumLanesSegments(warp, parameters, segments, place, window, turn);
     if (const uint32_t left = warp.ballot(is_left); left != 0) {
       QueueOrSumByWarp<T>(parameters, work, first + base, left, 0);
       // Loaded again: registers that calls keep are few.
