@@ -20,10 +20,12 @@ class CopyBarrier {
  public:
   // One thread, before the block meets.
   __device__ void Initialise() { __mbarrier_init(&barrier_, kScanLanes); }
-  // All lanes, each after it has begun its copies.
+  // All lanes, each after it has begun its copies, whose end is its one arrival.
   __device__ void Commit() {
-    __pipeline_arrive_on(&barrier_);
-    __mbarrier_arrive(&barrier_);
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];"
+                 :
+                 : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(&barrier_)))
+                 : "memory");
   }
   // `lap`: how often copies have come before.
   __device__ bool IsOver(uint32_t lap) {

@@ -140,20 +140,22 @@ GRIDFOLD_HD inline bool HasBitsBelow(const uint64_t* limbs, int position) {
 // passed over several at a time: one thread of a device waits for memory as long for all of them as
 // for one.
 inline constexpr int kLimbsTogether = 8;
-GRIDFOLD_HD inline bool AreLimbs(const uint64_t* limbs, uint64_t value) {
-  uint64_t difference = 0;
 #ifdef __CUDA_ARCH__
+__device__ inline bool AreLimbs(const uint64_t* limbs, uint64_t value) {
+  uint64_t difference = 0;
 #pragma unroll
-#endif
   for (int i = 0; i < kLimbsTogether; ++i) difference |= limbs[i] ^ value;
   return difference == 0;
 }
+#endif
 
 // The first limb that is not 0. Requires that there is one.
 GRIDFOLD_HD inline int LowestLimb(const uint64_t* limbs, int count) {
   int i = 0;
+#ifdef __CUDA_ARCH__
   GRIDFOLD_ROLLED
   while (i + kLimbsTogether <= count && AreLimbs(limbs + i, 0)) i += kLimbsTogether;
+#endif
   GRIDFOLD_ROLLED
   while (limbs[i] == 0) ++i;
   return i;
@@ -161,10 +163,12 @@ GRIDFOLD_HD inline int LowestLimb(const uint64_t* limbs, int count) {
 
 // Limbs up to the last that is not `value`, the sign's limb.
 GRIDFOLD_HD inline int SignificantLimbs(const uint64_t* limbs, int count, uint64_t value = 0) {
+#ifdef __CUDA_ARCH__
   GRIDFOLD_ROLLED
   while (count >= kLimbsTogether && AreLimbs(limbs + count - kLimbsTogether, value)) {
     count -= kLimbsTogether;
   }
+#endif
   GRIDFOLD_ROLLED
   while (count > 0 && limbs[count - 1] == value) --count;
   return count;
