@@ -150,7 +150,7 @@ __device__ inline bool AreLimbs(const uint64_t* limbs, uint64_t value) {
 #endif
 
 // The first limb that is not 0. Requires that there is one.
-GRIDFOLD_HD inline int LowestLimb(const uint64_t* limbs, int count) {
+GRIDFOLD_HD inline int LowestLimb(const uint64_t* limbs, [[maybe_unused]] int count) {
   int i = 0;
 #ifdef __CUDA_ARCH__
   GRIDFOLD_ROLLED
