@@ -1,6 +1,8 @@
 // Reductions by LaunchReduction on device spans, against plain loops on the host. The numbers'
 // finer points are judged on both engines by kernels/conformance; here it is where elements lie,
 // how they are shared out, and what the launcher promises.
+#include "kernels/cuda/reduce_device_test.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -9,56 +11,10 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "kernels/cuda/device_test.h"
-#include "kernels/cuda/reduce.h"
 #include "kernels/numerics/product_tree.h"
 
 namespace gridfold::kernels::cuda {
 namespace {
-
-struct DeviceResult {
-  absl::Status status;
-  std::vector<uint64_t> slots;
-  std::vector<uint64_t> failures;
-};
-
-class ReduceDeviceTest : public DeviceTest {
- protected:
-  DeviceResult Launch(const ReductionPlan& plan, const void* elements) {
-    return Launch(plan, elements, properties());
-  }
-
-  // As on a device with these properties.
-  DeviceResult Launch(const ReductionPlan& plan, const void* elements,
-                      const DeviceProperties& assumed) {
-    const DeviceArray<uint64_t> offsets{std::span(plan.grouping.offsets)};
-    const DeviceArray<uint64_t> slots(plan.result_slot_count());
-    const DeviceArray<uint64_t> failures(plan.statistics.size());
-    const DeviceArray<std::byte> memory(ReductionScratchBytes(plan, assumed));
-    Scratch scratch(memory.data(), memory.size());
-    Synchronize();
-    DeviceResult result;
-    result.status = LaunchReduction(plan, {{elements, plan.array.element_count}, offsets.data()},
-                                    {slots.data(), failures.data()}, scratch, assumed, stream());
-    Synchronize();
-    result.slots = slots.Read();
-    result.failures = failures.Read();
-    return result;
-  }
-
-  template <class T>
-  DeviceResult Reduce(const std::vector<T>& values, const ReductionSpec& spec,
-                      uint64_t misalignment = 0, uint64_t columns = 0) {
-    const ArrayDescription array =
-        columns == 0
-            ? ArrayDescription::Vector(kElementTypeOf<T>, values.size())
-            : ArrayDescription::Matrix(kElementTypeOf<T>, values.size() / columns, columns);
-    const absl::StatusOr<ReductionPlan> plan = PlanReduction(array, spec);
-    EXPECT_TRUE(plan.ok()) << plan.status();
-    const DeviceArray<T> elements{std::span(values), misalignment};
-    return Launch(*plan, elements.data());
-  }
-};
 
 const std::vector<Statistic> kManyStatistics = {Statistic::kSum,    Statistic::kMin,
                                                 Statistic::kArgmin, Statistic::kMax,
@@ -82,7 +38,7 @@ struct Expected {
 };
 
 // Compares the slots of group `group` of `groups`.
-void ExpectGroup(const DeviceResult& result, uint64_t group, uint64_t groups,
+void ExpectGroup(const DeviceReduction& result, uint64_t group, uint64_t groups,
                  const Expected& expected) {
   const auto slot = [&](uint64_t row) { return result.slots[row * groups + group]; };
   EXPECT_EQ(static_cast<int64_t>(slot(0)), expected.sum) << "sum of group " << group;
@@ -144,14 +100,13 @@ TYPED_TEST(ReduceGridTest, EveryGridGivesTheSameBits) {
       const auto plan =
           PlanReduction(shape.array, {.statistics = wanted, .grouping = shape.grouping});
       ASSERT_TRUE(plan.ok()) << plan.status();
-      const DeviceResult expected = this->Launch(*plan, elements.data());
+      const DeviceReduction expected = this->Launch(*plan, elements.data());
       ASSERT_TRUE(expected.status.ok()) << expected.status;
       for (const int multiprocessors : {1, 2, 7, 61, 1000}) {
         for (const int shared_bytes : {100 * 1024, 227 * 1024}) {
-          DeviceProperties assumed = this->properties();
-          assumed.multiprocessor_count = multiprocessors;
+          DeviceProperties assumed = this->WithMultiprocessors(multiprocessors);
           assumed.shared_bytes_per_block_max = shared_bytes;
-          const DeviceResult result = this->Launch(*plan, elements.data(), assumed);
+          const DeviceReduction result = this->Launch(*plan, elements.data(), assumed);
           ASSERT_TRUE(result.status.ok()) << result.status;
           EXPECT_EQ(result.slots, expected.slots)
               << multiprocessors << " multiprocessors, " << shared_bytes << " bytes";
@@ -171,9 +126,8 @@ TEST_F(ReduceDeviceTest, LargestFloat16Elements) {
                                   {.statistics = {Statistic::kSum}, .grouping = {}});
   ASSERT_TRUE(plan.ok()) << plan.status();
   for (const int multiprocessors : {1, 3, 132}) {
-    DeviceProperties assumed = properties();
-    assumed.multiprocessor_count = multiprocessors;
-    const DeviceResult result = Launch(*plan, elements.data(), assumed);
+    const DeviceReduction result =
+        Launch(*plan, elements.data(), WithMultiprocessors(multiprocessors));
     ASSERT_TRUE(result.status.ok()) << result.status;
     EXPECT_EQ(std::bit_cast<double>(result.slots[0]), kLargest * kCount) << multiprocessors;
   }
@@ -192,7 +146,7 @@ TYPED_TEST(ReduceMisalignedTest, EveryLengthAndAlignmentGivesTheSameAsALoop) {
     for (uint64_t i = 0; i < count; ++i) expected.Add(values[i], i);
     for (uint64_t misalignment = 0; misalignment < 16 / sizeof(TypeParam); ++misalignment) {
       SCOPED_TRACE(testing::Message() << count << " elements, misaligned by " << misalignment);
-      const DeviceResult result =
+      const DeviceReduction result =
           this->Reduce(values, {.statistics = kManyStatistics, .grouping = {}}, misalignment);
       ASSERT_TRUE(result.status.ok()) << result.status;
       ExpectGroup(result, 0, 1, expected);
@@ -218,9 +172,8 @@ class ReduceIntegersTest : public ReduceDeviceTest {
     const auto greatest = std::ranges::max_element(values);
     const DeviceArray<T> elements{std::span(values), 1};
     for (const int multiprocessors : {1, 132}) {
-      DeviceProperties assumed = properties();
-      assumed.multiprocessor_count = multiprocessors;
-      const DeviceResult result = Launch(*plan, elements.data(), assumed);
+      const DeviceReduction result =
+          Launch(*plan, elements.data(), WithMultiprocessors(multiprocessors));
       ASSERT_TRUE(result.status.ok()) << result.status;
       EXPECT_EQ(std::bit_cast<double>(result.slots[0]), mean);
       EXPECT_EQ(std::bit_cast<double>(result.slots[1]), variance);
@@ -289,17 +242,17 @@ TEST_F(ReduceDeviceTest, AxesGiveTheSameAsLoops) {
       }
     }
     ReductionSpec spec{.statistics = kManyStatistics, .grouping = {GroupingKind::kAxis0, {}}};
-    const DeviceResult down = Reduce(values, spec, 1, columns);
+    const DeviceReduction down = Reduce(values, spec, 1, columns);
     for (uint64_t c = 0; c < columns; ++c) ExpectGroup(down, c, columns, by_column[c]);
     spec.grouping.kind = GroupingKind::kAxis1;
-    const DeviceResult across = Reduce(values, spec, 1, columns);
+    const DeviceReduction across = Reduce(values, spec, 1, columns);
     for (uint64_t r = 0; r < rows; ++r) ExpectGroup(across, r, rows, by_row[r]);
     if (HasFailure()) return;
   }
 }
 
 void ExpectSegments(const std::vector<int32_t>& values, const std::vector<uint64_t>& offsets,
-                    const DeviceResult& result) {
+                    const DeviceReduction& result) {
   ASSERT_TRUE(result.status.ok()) << result.status;
   const uint64_t groups = offsets.size() - 1;
   for (uint64_t g = 0; g < groups && !testing::Test::HasFailure(); ++g) {
@@ -339,10 +292,10 @@ TEST_F(ReduceDeviceTest, GiantSegmentsAmidTinyOnesGiveTheSameAsLoops) {
 TEST_F(ReduceDeviceTest, NothingHasSumZeroAndProductOne) {
   const std::vector<Statistic> statistics = {Statistic::kCount, Statistic::kSum,
                                              Statistic::kProduct};
-  const DeviceResult integers =
+  const DeviceReduction integers =
       Reduce(std::vector<int32_t>{}, {.statistics = statistics, .grouping = {}});
   EXPECT_EQ(integers.slots, (std::vector<uint64_t>{0, 0, 1}));
-  const DeviceResult floats =
+  const DeviceReduction floats =
       Reduce(std::vector<float>{}, {.statistics = statistics, .grouping = {}});
   EXPECT_EQ(floats.slots, (std::vector<uint64_t>{0, 0, std::bit_cast<uint64_t>(1.0)}));
   const ReductionSpec no_groups{.statistics = statistics,
@@ -362,7 +315,7 @@ TEST_F(ReduceDeviceTest, ResultsAreTheSameInEveryRun) {
     ReductionSpec spec{.statistics = statistics, .grouping = {}};
     if (columns > 0) spec.grouping.kind = GroupingKind::kAxis0;
     if (columns == 0) spec.grouping = {GroupingKind::kSegments, offsets};
-    const DeviceResult first = Reduce(values, spec, 0, columns);
+    const DeviceReduction first = Reduce(values, spec, 0, columns);
     for (int run = 0; run < 5; ++run) {
       EXPECT_EQ(Reduce(values, spec, 0, columns).slots, first.slots) << columns << " columns";
     }
@@ -394,13 +347,13 @@ TEST_F(ReduceDeviceTest, FloatingProductsFollowTheTree) {
   for (float& value : values) value = near_one(random);
   const auto slot = [](double product) { return std::bit_cast<uint64_t>(product); };
 
-  const DeviceResult whole =
+  const DeviceReduction whole =
       Reduce(values, {.statistics = {Statistic::kProduct}, .grouping = {}}, 3);
   EXPECT_EQ(whole.slots[0], slot(TreeProduct(values, 0, values.size(), 1)));
 
   const ReductionSpec columns{.statistics = {Statistic::kProduct},
                               .grouping = {GroupingKind::kAxis0, {}}};
-  const DeviceResult down = Reduce(values, columns, 0, 40);
+  const DeviceReduction down = Reduce(values, columns, 0, 40);
   for (uint64_t c = 0; c < 40; ++c) {
     EXPECT_EQ(down.slots[c], slot(TreeProduct(values, c, values.size() / 40, 40))) << c;
   }
@@ -408,7 +361,7 @@ TEST_F(ReduceDeviceTest, FloatingProductsFollowTheTree) {
   std::vector<uint64_t> offsets = {0, 0, 1, 512, 1025, 40'000, 40'001, values.size()};
   const ReductionSpec segments{.statistics = {Statistic::kSum, Statistic::kProduct},
                                .grouping = {GroupingKind::kSegments, offsets}};
-  const DeviceResult ragged = Reduce(values, segments);
+  const DeviceReduction ragged = Reduce(values, segments);
   for (size_t g = 0; g + 1 < offsets.size(); ++g) {
     const double product = TreeProduct(values, offsets[g], offsets[g + 1] - offsets[g], 1);
     EXPECT_EQ(ragged.slots[offsets.size() - 1 + g], slot(product)) << g;

@@ -13,8 +13,7 @@
 
 #include "gtest/gtest.h"
 #include "kernels/conformance/exact_sum.h"
-#include "kernels/cuda/device_test.h"
-#include "kernels/cuda/reduce.h"
+#include "kernels/cuda/reduce_device_test.h"
 
 namespace gridfold::kernels::cuda {
 namespace {
@@ -64,28 +63,15 @@ std::vector<double> Values(Data data) {
   return values;
 }
 
-class ReduceMomentsDeviceTest : public DeviceTest {
+class ReduceMomentsDeviceTest : public ReduceDeviceTest {
  protected:
-  // Sum, variance, L1 norm, least and greatest.
-  std::vector<uint64_t> Slots(const std::vector<double>& values, const ReductionSpec& spec,
-                              int multiprocessors) {
+  std::vector<uint64_t> SlotsOf(const std::vector<double>& values, const ReductionSpec& spec,
+                                int multiprocessors) {
     const auto plan =
         PlanReduction(ArrayDescription::Vector(ElementType::kFloat64, values.size()), spec);
     EXPECT_TRUE(plan.ok()) << plan.status();
-    DeviceProperties assumed = properties();
-    assumed.multiprocessor_count = multiprocessors;
     const DeviceArray<double> elements{std::span(values)};
-    const DeviceArray<uint64_t> slots(plan->result_slot_count());
-    const DeviceArray<uint64_t> failures(plan->statistics.size());
-    const DeviceArray<std::byte> memory(ReductionScratchBytes(*plan, assumed));
-    Scratch scratch(memory.data(), memory.size());
-    Synchronize();
-    const absl::Status status =
-        LaunchReduction(*plan, {{elements.data(), values.size()}, nullptr},
-                        {slots.data(), failures.data()}, scratch, assumed, stream());
-    EXPECT_TRUE(status.ok()) << status;
-    Synchronize();
-    return slots.Read();
+    return Slots(*plan, elements.data(), WithMultiprocessors(multiprocessors));
   }
 };
 
@@ -117,13 +103,13 @@ TEST_F(ReduceMomentsDeviceTest, AreExactWhateverTheMagnitudes) {
       ReductionSpec spec = {
           .statistics = {Statistic::kSum, Statistic::kVariance, Statistic::kMin, Statistic::kMax},
           .grouping = {}};
-      std::vector<uint64_t> slots = Slots(values, spec, multiprocessors);
+      std::vector<uint64_t> slots = SlotsOf(values, spec, multiprocessors);
       EXPECT_EQ(slots[0], BitsOf(sum.Value()));
       EXPECT_EQ(slots[1], BitsOf(variance));
       EXPECT_EQ(std::bit_cast<double>(slots[2]), *least);
       EXPECT_EQ(std::bit_cast<double>(slots[3]), *greatest);
       spec.statistics = {Statistic::kL1Norm, Statistic::kVariance};
-      slots = Slots(values, spec, multiprocessors);
+      slots = SlotsOf(values, spec, multiprocessors);
       EXPECT_EQ(slots[0], BitsOf(magnitudes.Value()));
       EXPECT_EQ(slots[1], BitsOf(variance));
     }
@@ -139,7 +125,7 @@ TEST_F(ReduceMomentsDeviceTest, InfinitiesAndNansAmongWideMagnitudes) {
   ReductionSpec spec = {.statistics = {Statistic::kSum, Statistic::kMin, Statistic::kArgmax,
                                        Statistic::kVariance, Statistic::kInfinityCount},
                         .grouping = {}};
-  std::vector<uint64_t> slots = Slots(values, spec, 1);
+  std::vector<uint64_t> slots = SlotsOf(values, spec, 1);
   EXPECT_EQ(std::bit_cast<double>(slots[0]), kInfinity);
   EXPECT_EQ(std::bit_cast<double>(slots[1]), least);
   EXPECT_EQ(slots[2], 700'001);
@@ -150,14 +136,14 @@ TEST_F(ReduceMomentsDeviceTest, InfinitiesAndNansAmongWideMagnitudes) {
   values[300'000] = -std::nan("");
   spec.statistics = {Statistic::kSum,      Statistic::kArgmin,        Statistic::kArgmax,
                      Statistic::kNanCount, Statistic::kInfinityCount, Statistic::kVariance};
-  slots = Slots(values, spec, 1);
+  slots = SlotsOf(values, spec, 1);
   EXPECT_TRUE(std::isnan(std::bit_cast<double>(slots[0])));
   EXPECT_EQ(slots[1], 300'000);
   EXPECT_EQ(slots[2], 300'000);
   EXPECT_EQ(slots[3], 2);
   EXPECT_EQ(slots[4], 1);
   spec.nan_policy = NanPolicy::kIgnore;
-  slots = Slots(values, spec, 1);
+  slots = SlotsOf(values, spec, 1);
   EXPECT_EQ(std::bit_cast<double>(slots[0]), kInfinity);
   EXPECT_EQ(values[slots[1]], least);
   EXPECT_EQ(slots[2], 700'001);

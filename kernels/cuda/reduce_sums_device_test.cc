@@ -10,8 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "kernels/conformance/exact_sum.h"
-#include "kernels/cuda/device_test.h"
-#include "kernels/cuda/reduce.h"
+#include "kernels/cuda/reduce_device_test.h"
 
 namespace gridfold::kernels::cuda {
 namespace {
@@ -46,24 +45,13 @@ std::vector<T> Values(Data data, uint64_t count) {
 }
 
 template <class T>
-class ReduceSumsDeviceTest : public DeviceTest {
+class ReduceSumsDeviceTest : public ReduceDeviceTest {
  protected:
   // Sums of groups of `values`, which begin `misalignment` elements after an aligned address.
   std::vector<uint64_t> Sums(const ReductionPlan& plan, const std::vector<T>& values,
                              uint64_t misalignment, const DeviceProperties& assumed) {
     const DeviceArray<T> elements{std::span(values), misalignment};
-    const DeviceArray<uint64_t> offsets{std::span(plan.grouping.offsets)};
-    const DeviceArray<uint64_t> slots(plan.result_slot_count());
-    const DeviceArray<uint64_t> failures(plan.statistics.size());
-    const DeviceArray<std::byte> memory(ReductionScratchBytes(plan, assumed));
-    Scratch scratch(memory.data(), memory.size());
-    this->Synchronize();
-    const absl::Status status =
-        LaunchReduction(plan, {{elements.data(), plan.array.element_count}, offsets.data()},
-                        {slots.data(), failures.data()}, scratch, assumed, this->stream());
-    EXPECT_TRUE(status.ok()) << status;
-    this->Synchronize();
-    return slots.Read();
+    return Slots(plan, elements.data(), assumed);
   }
 
   void ExpectExactSums(const ArrayDescription& array, const GroupingSpec& grouping) {
@@ -79,8 +67,7 @@ class ReduceSumsDeviceTest : public DeviceTest {
         if (std::bit_cast<uint32_t>(x) != 0x8000'0000u) is_negative_zero[group] = false;
       });
       for (const int multiprocessors : {1, 132}) {
-        DeviceProperties assumed = this->properties();
-        assumed.multiprocessor_count = multiprocessors;
+        const DeviceProperties assumed = WithMultiprocessors(multiprocessors);
         for (const uint64_t misalignment : {uint64_t{0}, 8 / sizeof(T) - 1}) {
           const std::vector<uint64_t> slots = Sums(*plan, values, misalignment, assumed);
           for (size_t g = 0; g < sums.size() && !testing::Test::HasFailure(); ++g) {
@@ -243,9 +230,7 @@ TYPED_TEST(ReduceSumsDeviceTest, WhatIsSpecialStaysInItsSegment) {
       expected[g] = 0x1p-20;
     }
   }
-  DeviceProperties assumed = this->properties();
-  assumed.multiprocessor_count = 1;
-  const std::vector<uint64_t> slots = this->Sums(*plan, values, 0, assumed);
+  const std::vector<uint64_t> slots = this->Sums(*plan, values, 0, this->WithMultiprocessors(1));
   for (uint64_t g = 0; g < expected.size(); ++g) {
     EXPECT_EQ(slots[g], std::bit_cast<uint64_t>(expected[g])) << "segment " << g;
   }

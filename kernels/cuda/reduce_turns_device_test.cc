@@ -10,8 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "kernels/conformance/exact_sum.h"
-#include "kernels/cuda/device_test.h"
-#include "kernels/cuda/reduce.h"
+#include "kernels/cuda/reduce_device_test.h"
 
 namespace gridfold::kernels::cuda {
 namespace {
@@ -132,26 +131,9 @@ const std::vector<Statistic> kStatistics = {
     Statistic::kMax, Statistic::kArgmax,   Statistic::kNonzeroCount};
 
 template <class T>
-class ReduceTurnsDeviceTest : public DeviceTest {
+class ReduceTurnsDeviceTest : public ReduceDeviceTest {
  protected:
   static constexpr uint64_t kCount = 1'500'011;
-
-  std::vector<uint64_t> Reduce(const ReductionPlan& plan, const void* elements,
-                               int multiprocessors) {
-    DeviceProperties assumed = this->properties();
-    assumed.multiprocessor_count = multiprocessors;
-    const DeviceArray<uint64_t> slots(plan.result_slot_count());
-    const DeviceArray<uint64_t> failures(plan.statistics.size());
-    const DeviceArray<std::byte> memory(ReductionScratchBytes(plan, assumed));
-    Scratch scratch(memory.data(), memory.size());
-    this->Synchronize();
-    const absl::Status status =
-        LaunchReduction(plan, {{elements, plan.array.element_count}, nullptr},
-                        {slots.data(), failures.data()}, scratch, assumed, this->stream());
-    EXPECT_TRUE(status.ok()) << status;
-    this->Synchronize();
-    return slots.Read();
-  }
 
   static void ExpectDouble(uint64_t slot, double expected, const char* what) {
     const double value = std::bit_cast<double>(slot);
@@ -200,7 +182,8 @@ TYPED_TEST(ReduceTurnsDeviceTest, SeveralStatisticsAreExact) {
         SCOPED_TRACE(testing::Message()
                      << "data " << static_cast<int>(data) << ", " << multiprocessors
                      << " multiprocessors, NaN policy " << static_cast<int>(policy));
-        const std::vector<uint64_t> slots = this->Reduce(*plan, elements.data(), multiprocessors);
+        const std::vector<uint64_t> slots =
+            this->Slots(*plan, elements.data(), this->WithMultiprocessors(multiprocessors));
         this->ExpectFacts(slots, values, facts, policy == NanPolicy::kIgnore);
       }
     }
