@@ -5,7 +5,7 @@
 
 #include "server/error_reason.h"
 #include "server/exception_guard.h"
-#include "server/job_refusal.h"
+#include "server/job_admission.h"
 
 namespace gridfold::server {
 
@@ -113,80 +113,19 @@ absl::Status Scheduler::CheckAdmission(const JobWork& work) {
 
 std::optional<JobRefusal> Scheduler::CheckAdmission(const JobWork& work, nanoseconds cost,
                                                     JobClock::time_point now) {
-  RefusedJobs& refused = statistics_.refused;
-  if (draining_) {
-    ++refused.draining;
-    return JobRefusal{JobRefusal::Cause::kDraining};
-  }
-  if (LanesFor(work) == 0) {
-    ++refused.engine_lost;
-    return JobRefusal{JobRefusal::Cause::kEngineLost};
-  }
-  if (work.deadline <= now) {
-    ++refused.deadline;
-    return JobRefusal{JobRefusal::Cause::kDeadlinePassed};
-  }
-  const bool lane_is_idle = IdleEngineFor(work) != nullptr;
-  if (lane_is_idle && work.deadline == JobClock::time_point::max()) return std::nullopt;
-  const FairQueue::Standing standing = queue_.StandingOf(work);
-  const nanoseconds wait = lane_is_idle ? nanoseconds(0) : EstimateWait(work, standing);
-  const nanoseconds time_needed = (wait + cost) / kDeadlineOptimism;
-  if (work.deadline - now < time_needed) {
-    ++refused.deadline_unmeetable;
-    return JobRefusal{.cause = JobRefusal::Cause::kDeadlineUnmeetable, .time_needed = time_needed};
-  }
-  return lane_is_idle ? std::nullopt : CheckRoom(work, standing);
-}
-
-std::optional<JobRefusal> Scheduler::CheckRoom(const JobWork& work,
-                                               const FairQueue::Standing& standing) {
-  const Limits& limits = options_.limits;
-  RefusedJobs& refused = statistics_.refused;
-  const Backlog& all = queue_.backlog();
-  const double lanes = LanesFor(work);
-  const bool has_place = all.jobs < limits.queued_jobs_max;
-  const bool has_room = work.payload_bytes <= limits.queued_bytes_max - all.bytes;
-  if (!has_place || !has_room) {
-    ++(has_place ? refused.queue_bytes : refused.queue_jobs);
-    return JobRefusal{
-        .cause = has_place ? JobRefusal::Cause::kQueueBytes : JobRefusal::Cause::kQueueJobs,
-        .backlog = all,
-        .retry_delay = RetryDelay(all, lanes)};
-  }
-  if (standing.own.jobs == 0) return std::nullopt;
-  // The reserve is shared by those who wait and one more, so that something is left for who comes.
-  const double share = static_cast<double>(standing.weight) /
-                       static_cast<double>(standing.weights + kTenantWeightDefault);
-  const auto may_have = [share](uint64_t max, uint64_t taken, uint64_t own, uint64_t more) {
-    const uint64_t reserve = max / kQueueReservePart;
-    return taken + more <= max - reserve ||
-           static_cast<double>(own + more) <= static_cast<double>(reserve) * share;
-  };
-  if (may_have(limits.queued_jobs_max, all.jobs, standing.own.jobs, 1) &&
-      may_have(limits.queued_bytes_max, all.bytes, standing.own.bytes, work.payload_bytes)) {
-    return std::nullopt;
-  }
-  ++refused.tenant_share;
-  const double part = static_cast<double>(standing.weight) / static_cast<double>(standing.weights);
-  return JobRefusal{.cause = JobRefusal::Cause::kTenantShare,
-                    .backlog = standing.own,
-                    .retry_delay = RetryDelay(standing.own, lanes * part)};
+  const AdmissionFacts facts{.now = now,
+                             .cost = cost,
+                             .is_draining = draining_,
+                             .lane_count = LanesFor(work),
+                             .lane_is_idle = IdleEngineFor(work) != nullptr};
+  std::optional<JobRefusal> refusal = FindRefusal(work, facts, queue_, options_.limits);
+  if (refusal) statistics_.refused.Count(refusal->cause);
+  return refusal;
 }
 
 nanoseconds Scheduler::EstimateCost(const JobWork& work, JobClock::time_point now) const {
   return costs_.Estimate(work.rpc, work.payload_bytes + work.resident_bytes, now)
       .value_or(nanoseconds(0));
-}
-
-// The tenant's own jobs before this one, at its share of the lanes; never more than all that waits
-// for the same engines. What the lanes run now is not counted, nor what may still come.
-nanoseconds Scheduler::EstimateWait(const JobWork& work,
-                                    const FairQueue::Standing& standing) const {
-  const double slowness =
-      static_cast<double>(standing.weights) / static_cast<double>(standing.weight);
-  const double cost = std::min(static_cast<double>(standing.cost_ahead.count()) * slowness,
-                               static_cast<double>(standing.cost_of_all.count()));
-  return nanoseconds(static_cast<int64_t>(cost / LanesFor(work)));
 }
 
 // That may run it now or later; 0 where the engine that it needs is lost, or all are.
