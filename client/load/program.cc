@@ -16,7 +16,7 @@
 #include "client/load/report/live_view.h"
 #include "client/load/report/text_report.h"
 #include "client/load/report/thresholds.h"
-#include "client/load/run/load_test.h"
+#include "client/load/run/load_run.h"
 #include "client/load/work/scenario_file.h"
 #include "nlohmann/json.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/load/run/load_test.h"
+#include "client/load/run/load_run.h"
 #include "client/transport_benchmark/median.h"
 #include "client/transport_benchmark/requests.h"
 #include "client/transport_benchmark/sections.h"

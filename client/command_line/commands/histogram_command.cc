@@ -14,9 +14,9 @@
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_list.h"
 #include "client/command_line/arguments/stream_arguments.h"
+#include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/outgoing_array.h"
-#include "client/command_line/input/file.h"
 #include "client/command_line/input/shared_input.h"
 #include "client/command_line/report/histogram_report.h"
 #include "client/command_line/report/json_report.h"
@@ -74,12 +74,11 @@ class HistogramCommand : public Command {
     command_.add_option("--quantiles", quantiles_, "Quantiles to read off the counts, in [0, 1]")
         ->type_name("P,Q,...")
         ->group(group);
-    command_
-        .add_option("--accumulator", accumulator_,
-                    "Take the samples as a part of a whole and write its accumulator, for gridfold "
-                    "merge; - writes it to standard output, and nothing else there")
-        ->type_name("FILE")
-        ->group(group);
+    accumulator_.AddTo(
+        command_, "--accumulator",
+        "Take the samples as a part of a whole and write its accumulator, for gridfold "
+        "merge",
+        group);
     command_
         .add_option("--rows", rows_max_,
                     "Draw at most so many rows, by adding up neighbouring bins; 0 draws all")
@@ -97,11 +96,9 @@ class HistogramCommand : public Command {
     const auto answer =
         stream_.is_given() ? AskStream(session, *input, *options) : Ask(session, *input, *options);
     if (!answer.ok()) return answer.status();
-    if (!accumulator_.empty()) {
-      const absl::Status status = WriteFile(accumulator_, {answer->result.accumulator});
-      if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
-      if (accumulator_ == "-") return absl::OkStatus();
-    }
+    const absl::StatusOr<bool> prints = accumulator_.Store(answer->result.accumulator);
+    if (!prints.ok()) return prints.status();
+    if (!*prints) return absl::OkStatus();
     if (session.options().json) {
       session.out() << ToJson(*answer, *options);
     } else {
@@ -227,7 +224,7 @@ class HistogramCommand : public Command {
     options.bins = *std::move(bins);
     options.channel_count = channel_count_;
     if (clamp_) options.out_of_range_policy = OutOfRangePolicy::kClamp;
-    options.return_accumulator = !accumulator_.empty();
+    options.return_accumulator = accumulator_.is_wanted();
     if (sparse_) options.format = HistogramFormat::kSparse;
     if (!quantiles_.empty()) {
       absl::StatusOr<std::vector<double>> quantiles =
@@ -280,7 +277,7 @@ class HistogramCommand : public Command {
   bool sparse_ = false;
   uint32_t channel_count_ = 1;
   std::string quantiles_;
-  std::string accumulator_;
+  AccumulatorOutput accumulator_;
   uint64_t rows_max_ = 40;
 };
 

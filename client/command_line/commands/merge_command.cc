@@ -7,8 +7,8 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
+#include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
-#include "client/command_line/input/file.h"
 #include "client/command_line/report/histogram_report.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/reduction_report.h"
@@ -34,12 +34,7 @@ class MergeCommand : public Command {
         ->type_name("")
         ->required();
     const char* const group = "Merge";
-    command_
-        .add_option("--output", output_,
-                    "Write the merged accumulator; - writes it to standard output, and nothing "
-                    "else there")
-        ->type_name("FILE")
-        ->group(group);
+    output_.AddTo(command_, "--output", "Write the merged accumulator", group);
     command_
         .add_flag("--partial", options_.partial,
                   "More parts will follow: leave out statistics that have no value yet")
@@ -76,17 +71,9 @@ class MergeCommand : public Command {
             .shape = {merge.element_count}};
   }
 
-  // Writes the merged accumulator where that is asked for. Returns whether there is more to print.
-  absl::StatusOr<bool> Store(const std::string& accumulator) const {
-    if (output_.empty()) return true;
-    const absl::Status status = WriteFile(output_, {accumulator});
-    if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
-    return output_ != "-";
-  }
-
   absl::Status Report(const Session& session, const Answer<MergeResult>& answer,
                       const ReductionResult& merged) const {
-    const absl::StatusOr<bool> prints = Store(merged.accumulator);
+    const absl::StatusOr<bool> prints = output_.Store(merged.accumulator);
     if (!prints.ok()) return prints.status();
     if (!*prints) return absl::OkStatus();
     const Answer<ReductionResult> reduction = {Describe(answer.result), merged,
@@ -101,7 +88,7 @@ class MergeCommand : public Command {
 
   absl::Status Report(const Session& session, const Answer<MergeResult>& answer,
                       const MergedHistogram& merged) const {
-    const absl::StatusOr<bool> prints = Store(merged.result.accumulator);
+    const absl::StatusOr<bool> prints = output_.Store(merged.result.accumulator);
     if (!prints.ok()) return prints.status();
     if (!*prints) return absl::OkStatus();
     const Answer<HistogramResult> histogram = {Describe(answer.result), merged.result,
@@ -117,7 +104,7 @@ class MergeCommand : public Command {
   CLI::App& command_;
   std::vector<std::string> paths_;
   MergeOptions options_;
-  std::string output_;
+  AccumulatorOutput output_;
   uint64_t rows_max_ = 40;
 };
 

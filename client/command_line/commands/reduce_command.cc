@@ -12,9 +12,9 @@
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/stream_arguments.h"
+#include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/outgoing_array.h"
-#include "client/command_line/input/file.h"
 #include "client/command_line/input/shared_input.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/reduction_report.h"
@@ -65,12 +65,11 @@ class ReduceCommand : public Command {
                     "Divide the variance by the count less this; 1 for a sample")
         ->type_name("N")
         ->group(group);
-    command_
-        .add_option("--accumulator", accumulator_,
-                    "Take the array as a part of a whole and write its accumulator, for gridfold "
-                    "merge; - writes it to standard output, and nothing else there")
-        ->type_name("FILE")
-        ->group(group);
+    accumulator_.AddTo(
+        command_, "--accumulator",
+        "Take the array as a part of a whole and write its accumulator, for gridfold "
+        "merge",
+        group);
     command_
         .add_option("--first-index", first_index_,
                     "Index in that whole of the first element of each group, for argmin and argmax")
@@ -91,11 +90,9 @@ class ReduceCommand : public Command {
     const auto answer =
         stream_.is_given() ? AskStream(session, *input, *options) : Ask(session, *input, *options);
     if (!answer.ok()) return answer.status();
-    if (!accumulator_.empty()) {
-      const absl::Status status = WriteFile(accumulator_, {answer->result.accumulator});
-      if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
-      if (accumulator_ == "-") return absl::OkStatus();
-    }
+    const absl::StatusOr<bool> prints = accumulator_.Store(answer->result.accumulator);
+    if (!prints.ok()) return prints.status();
+    if (!*prints) return absl::OkStatus();
     if (session.options().json) {
       session.out() << ToJson(*answer);
     } else {
@@ -153,7 +150,7 @@ class ReduceCommand : public Command {
     options.nan_policy = grouping_.nan_policy();
     options.overflow_policy = grouping_.overflow_policy();
     options.delta_degrees_of_freedom = delta_degrees_of_freedom_;
-    options.return_accumulator = !accumulator_.empty();
+    options.return_accumulator = accumulator_.is_wanted();
     options.first_index = first_index_;
     return options;
   }
@@ -165,7 +162,7 @@ class ReduceCommand : public Command {
   std::vector<std::string> statistics_ = {"count", "sum",  "min",
                                           "max",   "mean", "standard_deviation"};
   uint32_t delta_degrees_of_freedom_ = 0;
-  std::string accumulator_;
+  AccumulatorOutput accumulator_;
   uint64_t first_index_ = 0;
   uint64_t rows_max_ = 20;
 };

@@ -38,7 +38,7 @@ std::optional<double> Search(double first_rate, double capacity, int* tries) {
   return search.best_rate();
 }
 
-TEST(RateSearchTest, FindsTheCapacityFromAbove_AndBelow) {
+TEST(RateSearchTest, FindsTheCapacityFromAboveAndBelow) {
   int tries = 0;
   for (const double first_rate : {1.0, 100.0, 4321.0, 1e6}) {
     const std::optional<double> found = Search(first_rate, 4321, &tries);
@@ -49,7 +49,7 @@ TEST(RateSearchTest, FindsTheCapacityFromAbove_AndBelow) {
   }
 }
 
-TEST(RateSearchTest, Ends_WhereNothingOrEverythingIsKept) {
+TEST(RateSearchTest, EndsWhereNothingOrEverythingIsKept) {
   int tries = 0;
   EXPECT_FALSE(Search(100, 0, &tries).has_value());
   EXPECT_LT(tries, 20);

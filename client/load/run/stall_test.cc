@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "client/load/run/load_test.h"
+#include "client/load/run/load_run.h"
 #include "gridfold/v1/compute_service.grpc.pb.h"
 #include "gridfold/v1/server_service.grpc.pb.h"
 #include "grpcpp/grpcpp.h"

@@ -1,6 +1,6 @@
 // A load test from beginning to end.
-#ifndef GRIDFOLD_CLIENT_LOAD_RUN_LOAD_TEST_H_
-#define GRIDFOLD_CLIENT_LOAD_RUN_LOAD_TEST_H_
+#ifndef GRIDFOLD_CLIENT_LOAD_RUN_LOAD_RUN_H_
+#define GRIDFOLD_CLIENT_LOAD_RUN_LOAD_RUN_H_
 
 #include <atomic>
 #include <functional>
@@ -28,4 +28,4 @@ absl::StatusOr<LoadResult> RunLoadTest(const client::ClientOptions& server,
 
 }  // namespace gridfold::load
 
-#endif  // GRIDFOLD_CLIENT_LOAD_RUN_LOAD_TEST_H_
+#endif  // GRIDFOLD_CLIENT_LOAD_RUN_LOAD_RUN_H_

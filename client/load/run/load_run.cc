@@ -1,4 +1,4 @@
-#include "client/load/run/load_test.h"
+#include "client/load/run/load_run.h"
 
 #include <algorithm>
 #include <cmath>
