@@ -52,7 +52,7 @@ void BlockAllocator::Free(uint64_t offset) noexcept {
   MarkFree(block);
 }
 
-// Takes in the block behind `block`, which is taken; that one may be either.
+// Takes in the block after `block`, which is taken; that one may be either.
 void BlockAllocator::JoinNext(Blocks::iterator block) noexcept {
   const auto next = std::next(block);
   if (next->second.is_free()) free_blocks_.erase({next->second.size_bytes, next->first});

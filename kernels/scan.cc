@@ -78,12 +78,12 @@ absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec) 
 
 absl::Status CheckScanContinues(const ScanPlan& plan, const ScanCarry& carry) {
   if (plan.direction != ScanDirection::kForward || plan.grouping.kind != GroupingKind::kWhole) {
-    return absl::InternalError("only forward scans of one group go on behind others");
+    return absl::InternalError("only forward scans of one group continue others");
   }
   const bool is_cut_well = carry.element_count % kScanCarryElements == 0;
   if (!is_cut_well && plan.array.element_count > 0) {
     return absl::InternalError(
-        absl::StrCat("a scan cannot go on behind ", carry.element_count, " elements"));
+        absl::StrCat("a scan cannot continue after ", carry.element_count, " elements"));
   }
   const uint64_t element_count = carry.element_count + plan.array.element_count;
   return element_count > kScanElementsMax ? TooManyElements(element_count) : absl::OkStatus();

@@ -166,7 +166,7 @@ class ArrayStore {
 
     bool is_idle() const { return arrays.empty() && taken_bytes == 0; }
   };
-  // What has left the store is destroyed behind its mutex, which StoredArray takes.
+  // What has left the store is destroyed after its mutex is released, since StoredArray takes it.
   using Removed = std::vector<ArrayLease>;
 
   absl::StatusOr<ArrayLease> TryAllocate(const std::string& tenant,

@@ -64,7 +64,7 @@ absl::StatusOr<RegionLease> FindRegion(const std::string& name, const std::strin
 
 // Bytes of a region from `offset_bytes` on, where `offset_field` is the path of that in the
 // request, for `size_bytes` of elements of `type`. Errors (INVALID_ARGUMENT): an offset that is not
-// a multiple of the element's size, or so far behind that the region ends before the elements do.
+// a multiple of the element's size, or so far on that the region ends before the elements do.
 absl::StatusOr<kernels::MutableResidentSpan> PlaceInRegion(const StoredRegion& region,
                                                            uint64_t offset_bytes,
                                                            kernels::ElementType type,

@@ -234,7 +234,7 @@ TEST_P(FaultTest, ConnectionsBreakInMidCall) {
     threads.emplace_back([&, t] {
       std::mt19937 random(t);
       for (int i = 0; i < kClients / kThreads; ++i) {
-        // Anywhere from the handshake to behind the last byte.
+        // Anywhere from the handshake to after the last byte.
         CuttingProxy proxy(server_->server().port(), 1 + random() % 250'000);
         DoomedClient client(proxy.port());
         const std::function<grpc::Status()> calls[] = {

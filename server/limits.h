@@ -100,7 +100,7 @@ inline constexpr std::chrono::seconds kArrayIdleExpiry = std::chrono::hours(1);
 inline constexpr std::chrono::seconds kArrayIdleExpiryCeiling = std::chrono::hours(24 * 30);
 // How often expired arrays and regions are looked for.
 inline constexpr std::chrono::milliseconds kSweepInterval = std::chrono::seconds(1);
-// The name of a shared-memory object behind "/gridfold-".
+// The name of a shared-memory object after "/gridfold-".
 inline constexpr uint64_t kObjectNameBytesMax = 200;
 // Lanes have scratch for every operation on so much resident input; see kernels::LaneOptions.
 inline constexpr uint64_t kResidentInputBytesMax = 1 * kGiB;
@@ -111,8 +111,8 @@ inline constexpr uint64_t kStreamPendingBytes = 16 * kMiB;
 // Batches of a histogram are of at least so many times the bytes of its counters, which every batch
 // costs, where that is less than half of what may wait.
 inline constexpr uint64_t kStreamBatchesPerCounters = 2;
-// Input, or results, of a batch of a streamed scan, where more than one part that a scan can go on
-// behind (kernels::kScanCarryElements) fits.
+// Input, or results, of a batch of a streamed scan, where it has room for more than one part after
+// which a scan can continue (kernels::kScanCarryElements).
 inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;
 inline constexpr uint64_t kStreamCountCeiling = uint64_t{1} << 16;
 inline constexpr uint32_t kConnectionCountCeiling = uint32_t{1} << 20;

@@ -55,7 +55,7 @@ class Listener {
   // Calls `take`, in a thread of the listener's. Connections wait until then. Once only.
   void Start(Take take);
 
-  // No connection is taken behind it; those that wait are refused.
+  // No connection is taken after it; those that wait are refused.
   void Stop();
 
  private:

@@ -257,7 +257,7 @@ void AddPath(CLI::App& app, const std::string& name, std::string& target,
 void AddSecurity(CLI::App& app, ServerOptions& options) {
   TlsFiles& tls = options.security.tls;
   AddPath(app, "--tls-certificate", tls.certificate,
-          "Certificate of the server, PEM, with its intermediates behind it: connections are "
+          "Certificate of the server, PEM, with its intermediates after it: connections are "
           "encrypted. Read again when it changes, as all of these files are");
   AddPath(app, "--tls-key", tls.key, "The certificate's private key, PEM");
   AddPath(app, "--tls-client-ca", tls.client_ca,
@@ -340,7 +340,7 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
   AddDuration(app, "--grace-period", options.grace_period, kGracePeriodCeiling,
               "Time that jobs may take to finish after SIGTERM or SIGINT");
   AddDuration(app, "--lame-duck", options.lame_duck, kLameDuckCeiling,
-              "Time to go on behind SIGTERM or SIGINT while health says NOT_SERVING, before new "
+              "Time to go on after SIGTERM or SIGINT while health says NOT_SERVING, before new "
               "requests are refused and the grace period begins");
   AddChoice(app, "--log-level", options.log_level, kLogLevels, "Least severe events to log");
   AddChoice(app, "--log-format", options.log_format, kLogFormats,

@@ -29,7 +29,7 @@ TEST_F(RegionFaultTest, MemoryThatGoesWhileAReductionReadsIt) {
   ASSERT_TRUE(Register("other", other).ok());
   std::atomic<int> done = 0;
   std::atomic<bool> stop = false;
-  // One reduction behind the other, so that one of them is under way.
+  // One reduction after the other, so that one of them is always running.
   std::jthread reader([&] {
     ArrayCaller caller(server_);
     grpc::Status status;

@@ -92,7 +92,7 @@ class StoredRegion {
   // FAILED_PRECONDITION once memory of the region is found missing.
   absl::Status Check() const;
 
-  // The same behind a job, and says that the region was in use until now.
+  // The same after a job, and says that the region was in use until now.
   absl::Status EndUse() const;
 
   // Whether bytes of this region, which `span` has, are also those of `other`.
@@ -155,7 +155,7 @@ class RegionStore {
   RegionStoreStatistics GetStatistics() const;
 
   // Lets go what has expired, was abandoned or removed, and is not leased. Happens once a second
-  // and behind Remove. Returns when every other call that is under way has done so too.
+  // and after Remove. Returns when every other call that is under way has done so too.
   void Sweep();
 
  private:

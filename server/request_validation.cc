@@ -98,7 +98,7 @@ absl::Status CheckStreamedScan(const v1::ScanArrayRequest& request,
   return InvalidField("destination", "the results of a stream are its messages");
 }
 
-// Whether the parts that a scan can go on behind fit in a job, and their results in a message.
+// Whether the parts after which a scan can continue fit in a job, and their results in a message.
 absl::Status CheckScanBatch(const kernels::ScanPlan& plan, const Limits& limits) {
   const uint64_t batch_bytes = ScanBatchBytesMin(plan);
   if (batch_bytes + kAnswerOverheadBytes <= limits.message_bytes_max) return absl::OkStatus();

@@ -55,7 +55,7 @@ void ScanStreamCall::OnWriteDone(bool ok) {
   Proceed(ok ? absl::OkStatus() : CancelledByCaller());
 }
 
-// What waits is not sent any more behind an error.
+// What waits is not sent any more after an error.
 bool ScanStreamCall::BeginWrite() {
   writing_ = ready_.has_value() && error_.ok();
   if (writing_) {

@@ -8,7 +8,7 @@ namespace gridfold::server {
 
 // Paths of PEM files. Without a certificate there is no TLS.
 struct TlsFiles {
-  std::string certificate = "";  // With its intermediates behind it.
+  std::string certificate = "";  // With its intermediates after it.
   std::string key = "";          // The certificate's, not encrypted.
   std::string client_ca = "";  // Where not empty, clients must have a certificate of one of these.
 

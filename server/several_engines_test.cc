@@ -159,7 +159,7 @@ TEST_F(LostEngineTest, TheServerGoesOnWithTheOther) {
   EXPECT_FALSE(Serving());
 }
 
-// Whatever comes behind the operation that needs it, and needs none itself.
+// Whatever comes after the operation that needs it, and needs none itself.
 TEST_F(LostEngineTest, ABatchRunsWhereItsArrayLies) {
   ASSERT_TRUE(caller_.Create(NewArray("there", 10, 1)).ok());
   engines_[0].on_run = [](std::stop_token) { return absl::InternalError("the wrong engine"); };

@@ -5,7 +5,7 @@
 //
 // Messages are taken apart in threads of gRPC, batches run in those of the scheduler. Whatever
 // happens in any of them ends in Proceed, which one thread at a time goes through: it alone reads
-// on, starts jobs and ends the call, so nothing is begun behind the end. The first error ends the
+// on, starts jobs and ends the call, so nothing begins after the end. The first error ends the
 // call, when its job has ended; OnDone comes last and deletes it.
 //
 // `Reactor` is one of gRPC's that reads. `Computation` is made from the header of the first message
@@ -87,7 +87,7 @@ class StreamCall : public Reactor {
   // As a job: computes on StreamIntake::batch() and takes away what it has used.
   virtual absl::Status RunBatch(const JobContext& job_context) = 0;
 
-  // Behind a job that has succeeded, as part of it.
+  // After a job that has succeeded, as part of it.
   virtual void SendResults() {}
 
   // These require `mutex_`.
@@ -212,7 +212,7 @@ void StreamCall<Reactor, Computation>::Proceed(std::unique_lock<std::mutex> lock
   proceeding_ = false;
 }
 
-// Behind a finish gRPC may delete the call at any moment.
+// After a finish gRPC may delete the call at any moment.
 template <class Reactor, class Computation>
 void StreamCall<Reactor, Computation>::Take(const Step& step) {
   if (step.cancel) jobs_.Cancel();

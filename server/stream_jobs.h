@@ -18,7 +18,7 @@ class StreamJobs {
   explicit StreamJobs(Scheduler& scheduler) : scheduler_(scheduler) {}
 
   // The job before is finished, or there was none. Errors: those of Scheduler::Submit, the job is
-  // then not finished; CANCELLED behind Cancel.
+  // then not finished; CANCELLED after Cancel.
   absl::Status Submit(JobWork work) {
     auto job = std::make_shared<Job>(std::move(work));
     {

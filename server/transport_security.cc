@@ -17,7 +17,7 @@ namespace gridfold::server {
 namespace {
 
 absl::Status Unusable(absl::string_view option, absl::string_view path) {
-  // The first error is the cause, those behind it say what it led to.
+  // The first error is the cause, those after it say what it led to.
   const auto error = ERR_peek_error();
   ERR_clear_error();
   const char* const reason =

@@ -75,7 +75,7 @@ TEST_F(TransportSecurityTest, FilesThatMakeNoSenseAreErrorsThatNameTheOption) {
   EXPECT_THAT(error({good.certificate, good.key, good.key}), HasSubstr("--tls-client-ca"));
 }
 
-// A folder behind a link is replaced in one step, as Kubernetes does it.
+// A folder behind a symbolic link is replaced in one step, as Kubernetes does it.
 TEST_F(TransportSecurityTest, ANewCertificateIsUsedAndNoCallIsLost) {
   authority_.Issue("old");
   stranger_.Issue("new");

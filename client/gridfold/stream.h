@@ -102,7 +102,7 @@ class ScanStream {
   // There is nothing more to write.
   void WritesDone();
 
-  // Reading thread: the next results; nothing behind the last. Errors: those of Client.
+  // Reading thread: the next results; nothing after the last. Errors: those of Client.
   absl::StatusOr<std::optional<ScanPiece>> Read();
 
   // Any thread: ends the stream; Write and Read fail.

@@ -20,7 +20,7 @@ namespace gridfold::client {
 WireMessage ToWire(const NewArray& array);
 
 // Message `index` of a stream that writes `elements` from `first_element` on, in chunks of up to
-// `chunk_elements`; nothing behind the last. There is one also where there are no elements.
+// `chunk_elements`; nothing after the last. There is one also where there are no elements.
 std::optional<WireMessage> WriteMessage(const std::string& name, uint64_t first_element,
                                         const ArrayView& elements, uint64_t chunk_elements,
                                         uint64_t index);

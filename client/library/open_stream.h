@@ -40,7 +40,7 @@ class OpenStream {
   // The next message; nothing at the end of the call.
   std::optional<grpc::ByteBuffer> Read();
 
-  // Waits for the end of the call, behind the last message. Write and Read fail from then on.
+  // Waits for the end of the call, after the last message. Write and Read fail from then on.
   absl::Status Finish();
 
  private:

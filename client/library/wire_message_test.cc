@@ -111,7 +111,7 @@ TEST(WireMessageTest, MessagesInsideMessages) {
     EXPECT_EQ(request.operations(i).reduction().array().inline_array().data().size(), 8000u);
   }
   EXPECT_EQ(request.operations(3).operation_case(), v1::BatchOperation::OPERATION_NOT_SET);
-  // The arrays lie where they lay, with one piece of the rest before and behind each.
+  // The arrays lie where they lay, with one piece of the rest before and after each.
   EXPECT_EQ(message.pieces().size(), 7u);
 }
 

@@ -153,7 +153,7 @@ class LoadTest(unittest.TestCase):
         # Places of results are taken by many calls, one after the other, of one thread and several.
         for load in [["--concurrency", 11, "--connections", 3], ["--rate", 150, "--in-flight-max", 20]]:
             self.expect_all_right(self.run_requests(requests, "--count", 400, *load))
-        # Nothing stays behind, also of answers that nobody looked at.
+        # Nothing is left over, not even of answers that nobody looked at.
         self.run_load(*self.scenario(requests), "--count", 100, "--verify", "none")
         arrays = subprocess.run(
             [os.environ["GRIDFOLD_CLI_BINARY"], "--server", self.server.target, "array", "list"],

@@ -135,7 +135,7 @@ int Main(int argc, char** argv) {
   app.add_option("--json", options.json, "a file for the figures");
   app.add_option("--log", options.log, "a file for what the servers say")->capture_default_str();
   app.add_option("--soak-seconds", options.soak_seconds,
-                 "how long the soak is, behind a warm-up of 10 s")
+                 "how long the soak is, after a warm-up of 10 s")
       ->check(CLI::Range(1, 24 * 3600))
       ->capture_default_str();
   app.add_flag("--quick", options.quick, "a few calls of everything, to see that it works");

@@ -132,7 +132,7 @@ void CheckCounts(const Expected& expected, const HistogramCounts& actual, bool s
   }
 }
 
-// The states stand behind those of the channels before.
+// The states follow those of the channels before.
 void CheckWeights(Expected expected, const HistogramSpec& spec, const HistogramCounts& actual,
                   const HistogramWeightStates& states, uint64_t first_state) {
   EXPECT_TRUE(actual.counts.empty());

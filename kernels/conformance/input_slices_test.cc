@@ -17,7 +17,7 @@
 namespace gridfold::kernels::conformance {
 namespace {
 
-// Copies of the bytes in pieces of random sizes, none of which lies behind the one before it.
+// Copies of the bytes in pieces of random sizes, none of which follows the one before it in memory.
 class CutBytes {
  public:
   CutBytes(HostSpan bytes, uint64_t piece_bytes_max, uint32_t seed)

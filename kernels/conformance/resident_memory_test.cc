@@ -28,7 +28,7 @@ class ResidentMemoryTest : public EngineTest {
     return *pool_;
   }
 
-  // The bytes of `array` behind `before_bytes` others, and then some more: a slice.
+  // The bytes of `array` after `before_bytes` others, and then some more: a slice.
   struct Slice {
     std::unique_ptr<ResidentMemory> memory;
     MutableResidentSpan span;

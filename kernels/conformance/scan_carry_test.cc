@@ -95,7 +95,7 @@ TEST_P(ScanCarryTest, ExactSums) {
   }
 }
 
-// One part of them all, empty parts between others, nothing behind the last whole block, and few
+// One part of them all, empty parts between others, nothing after the last whole block, and few
 // elements.
 TEST_P(ScanCarryTest, CutsOfAllKinds) {
   ScanSpec spec;

@@ -156,7 +156,7 @@ class Histogram {
       placer.Place(first, n, counters, outcomes);
       LoadWeights(input_.weights.data, *plan_.weight_type, first, n, weights);
       for (uint64_t i = 0; i < n; ++i) {
-        // A sample in no bin has a negative counter, which is far behind the last one here.
+        // A sample in no bin has a negative counter, which is far beyond the last one here.
         const uint64_t bin = static_cast<uint64_t>(counters[i]) - first_bin;
         if (bin < sums.size()) sums[bin].Add(weights[i]);
       }

@@ -133,7 +133,7 @@ TYPED_TEST(ScanRunningSumTest, TheFirstSumBelowTheSmallestIsAnError) {
   }
 }
 
-// Results just large enough to be streamed, with a part of a tile behind whole ones, at addresses
+// Results just large enough to be streamed, with a part of a tile after whole ones, at addresses
 // that allow it and that do not.
 template <class T>
 std::vector<T> Streamed() {

@@ -73,7 +73,7 @@ class ArrayCaller {
     return writer->Finish();
   }
 
-  // Sends the chunks behind a header.
+  // Sends the chunks after a header.
   grpc::Status Write(const std::string& name, std::vector<v1::WriteArrayRequest> chunks) {
     if (chunks.empty()) chunks.emplace_back();
     chunks[0].mutable_header()->set_name(name);

@@ -1,4 +1,4 @@
-// A server with security options behind a real socket, and connections to it of every kind.
+// A server with security options on a real socket, and connections to it of every kind.
 #ifndef GRIDFOLD_SERVER_TESTING_SECURE_SERVER_H_
 #define GRIDFOLD_SERVER_TESTING_SECURE_SERVER_H_
 

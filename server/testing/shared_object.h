@@ -54,7 +54,7 @@ class SharedObject {
     return {data_ + offset_bytes, size_bytes};
   }
 
-  // What is behind the new end is gone for whoever has mapped it.
+  // What is beyond the new end is gone for whoever has mapped it.
   void Resize(uint64_t size_bytes) {
     EXPECT_EQ(ftruncate(file_, static_cast<off_t>(size_bytes)), 0) << strerror(errno);
   }

@@ -1,4 +1,4 @@
-// A server of this process behind a real loopback socket, and what tests do with it.
+// A server of this process on a real loopback socket, and what tests do with it.
 #ifndef GRIDFOLD_SERVER_TESTING_TEST_SERVER_H_
 #define GRIDFOLD_SERVER_TESTING_TEST_SERVER_H_
 

@@ -34,7 +34,7 @@ class ArrayStream {
   std::vector<uint64_t> ShapeOf(uint64_t size_bytes) const;
   std::vector<uint64_t> shape() const;
 
-  // The next bytes, as many as there is room for but at the end; none behind it. Errors: also a
+  // The next bytes, as many as there is room for but at the end; none after it. Errors: also a
   // file that does not hold what its header, or the options' shape, says.
   absl::StatusOr<std::span<const std::byte>> Next(std::span<char> buffer);
 

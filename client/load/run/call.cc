@@ -14,7 +14,7 @@ namespace {
 constexpr char kReadArray[] = "/gridfold.v1.ArrayService/ReadArray";
 constexpr char kDeleteArray[] = "/gridfold.v1.ArrayService/DeleteArray";
 
-// The message and behind it the field. Nothing is copied: slices are counted.
+// The message and after it the field. Nothing is copied: slices are counted.
 grpc::ByteBuffer WithField(const grpc::ByteBuffer& message, const grpc::Slice& field) {
   std::vector<grpc::Slice> slices;
   // Fails of compressed messages only.
@@ -95,7 +95,7 @@ bool Call::OnEvent(Event event, bool ok, int64_t now_ns) {
   return true;
 }
 
-// Whether there is something to do behind what has ended.
+// Whether there is something to do after what has ended.
 bool Call::BeginFollowUp() {
   const std::string& array = reader_->result_array();
   if (array.empty() || phase_ == Phase::kDeleteResults) return false;

@@ -1,5 +1,5 @@
 // One call at a time over a completion queue, unary or a stream. Where a scan has put its results
-// into an array on the server, that is read, if the answer is verified, and deleted behind the
+// into an array on the server, that is read, if the answer is verified, and deleted after the
 // call.
 #ifndef GRIDFOLD_CLIENT_LOAD_RUN_CALL_H_
 #define GRIDFOLD_CLIENT_LOAD_RUN_CALL_H_

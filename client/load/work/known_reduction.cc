@@ -12,8 +12,8 @@ namespace {
 using client::Statistic;
 using client::StatisticValues;
 __extension__ using Int128 = __int128;
-// 113 bits of significand: quotients and roots are rounded to a double behind so many more bits
-// that rounding twice does not show.
+// 113 bits of significand: so many more than a double's that rounding quotients and roots twice
+// makes no difference.
 __extension__ using Float128 = __float128;
 
 // What is known of a group, exactly.
