@@ -12,13 +12,13 @@
 namespace gridfold::client {
 
 struct MergeOptions {
-  // Whether the parts are not yet the whole, as in the inner nodes of a tree of merges: statistics
-  // that have no value, or overflow, are then left out instead of being an error.
+  // Whether more parts will follow, as at the inner nodes of a tree of merges: statistics that have
+  // no value, or overflow, are then left out instead of being an error.
   bool partial = false;
 };
 
-// A merged histogram, with the options that its parts were requested with: bins but for integer
-// ones are given by their edges, and y_array and weights are empty views where there were such
+// A merged histogram, with the options with which its parts were requested: bins, except integer
+// bins, are given by their edges, and y_array and weights are empty views where there were such
 // arrays.
 struct MergedHistogram {
   HistogramResult result;
@@ -27,7 +27,7 @@ struct MergedHistogram {
 
 // The answer for all parts together, with the merged accumulator inside.
 struct MergeResult {
-  ElementType element_type = ElementType::kFloat64;  // Of the elements that were looked at.
+  ElementType element_type = ElementType::kFloat64;  // Of the parts' elements.
   uint64_t element_count = 0;  // In all parts and groups; 2^64 - 1 where there are more.
   std::variant<ReductionResult, MergedHistogram> answer;
 };

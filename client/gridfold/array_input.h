@@ -1,4 +1,4 @@
-// The input of an operation: an array of the caller's, one that is on the server, or one in memory
+// The input of an operation: an array in the caller's memory, one on the server, or one in memory
 // that both share.
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_ARRAY_INPUT_H_
 #define GRIDFOLD_CLIENT_GRIDFOLD_ARRAY_INPUT_H_
@@ -12,7 +12,8 @@
 
 namespace gridfold::client {
 
-// Converts from whatever ArrayView does, from ResidentArray and from RegionSlice. Owns no elements.
+// Converts from everything that ArrayView does, from ResidentArray and from RegionSlice. Owns no
+// elements.
 //
 //   client.ReduceArray(samples, options);                           // A std::vector, say.
 //   client.ReduceArray(ResidentArray{"samples"}, options);

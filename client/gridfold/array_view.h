@@ -25,7 +25,7 @@ concept ElementRange =
     Element<std::remove_cv_t<std::ranges::range_value_t<const Range>>>;
 
 // A contiguous, row-major array of one or two dimensions. It owns nothing: the elements must stay
-// as they are until the call that takes the view has returned. Cheap to copy.
+// unchanged until the call that takes the view has returned. Cheap to copy.
 //
 //   std::vector<float> samples = ...;
 //   client.ReduceArray(samples, options);                                // One dimension.
@@ -39,14 +39,14 @@ class ArrayView {
       : ArrayView(ElementTypeOf<std::remove_cv_t<std::ranges::range_value_t<Range>>>(),
                   std::ranges::data(elements), std::ranges::size(elements)) {}
 
-  // Views `element_count` elements at `data`, whose type is known at run time only. No alignment is
-  // needed.
+  // Views `element_count` elements at `data`, whose type is known at run time only. They need not
+  // be aligned.
   ArrayView(ElementType element_type, const void* data, uint64_t element_count)
       : element_type_(element_type),
         data_(static_cast<const std::byte*>(data)),
         element_count_(element_count) {}
 
-  // The same elements as a matrix. The server refuses a shape whose product is not the number of
+  // The same elements as a matrix. The server refuses a shape that does not match the number of
   // elements.
   ArrayView WithShape(uint64_t rows, uint64_t columns) const {
     ArrayView matrix = *this;

@@ -1,4 +1,4 @@
-// Many operations in one call, for arrays so small that calls cost more than they do.
+// Many operations in one call, for arrays so small that a call costs more than the operation.
 //
 //   Batch batch;
 //   const BatchTicket<ReductionResult> sum =
@@ -25,15 +25,15 @@
 
 namespace gridfold::client {
 
-// Stands for one operation of a batch, by its place.
+// Stands for one operation of a batch, by its index.
 template <typename Result>
 struct BatchTicket {
   size_t index = 0;
 };
 
-// The operations of a call. They are independent: none sees an array that another one makes or
-// changes. Holds no elements: the callers' arrays must outlive the call. Not thread-safe while it
-// is built; may be sent any number of times.
+// The operations of a call. They are independent: none sees an array that another one creates or
+// changes. Holds no elements: the caller's arrays must outlive the call. Not thread-safe while it
+// is built; can be sent any number of times.
 class Batch {
  public:
   struct Reduction {
@@ -70,7 +70,7 @@ class Batch {
   std::vector<Operation> operations_;
 };
 
-// What came of the operations, each by itself.
+// The outcome of each operation.
 class BatchResult {
  public:
   using Entry = std::variant<absl::StatusOr<ReductionResult>, absl::StatusOr<ScanResult>,
@@ -80,8 +80,7 @@ class BatchResult {
   BatchResult(std::vector<Entry> entries, ExecutionStatistics execution)
       : entries_(std::move(entries)), execution_(std::move(execution)) {}
 
-  // The answer or the error of an operation of the batch that was sent; `execution` of the answer
-  // is empty.
+  // The answer or the error of an operation of that batch; the answer's `execution` is empty.
   template <typename Result>
   const absl::StatusOr<Result>& Of(BatchTicket<Result> ticket) const {
     return std::get<absl::StatusOr<Result>>(entries_.at(ticket.index));

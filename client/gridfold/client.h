@@ -37,21 +37,21 @@ class Transport;
 
 // Connections to one server.
 //
-// Thread safety: all methods may be called from any number of threads at once. Each blocks until
-// the answer is there.
+// Thread safety: all methods may be called from any number of threads concurrently. Each blocks
+// until the answer is there.
 //
 // Errors: the server's status with its code, message and details (error_details.h); UNAVAILABLE
 // where the server cannot be reached; DEADLINE_EXCEEDED; RESOURCE_EXHAUSTED where a message is
-// larger than message_bytes_max; INTERNAL where the answer makes no sense.
+// larger than message_bytes_max; INTERNAL where the answer is invalid.
 //
-// Memory: arrays are sent from where they lie, without a copy. A call whose deadline passes while
-// its array is on its way over a stalled connection therefore returns only when that connection is
-// given up: late by up to ClientOptions::stall_timeout. No other call returns late.
+// Memory: arrays are sent from the caller's memory without a copy. So a call whose deadline passes
+// while its array is being sent over a stalled connection returns only when that connection is
+// closed, late by up to ClientOptions::stall_timeout. No other call returns late.
 class Client {
  public:
   // Opens the connections. UNAVAILABLE where that fails or takes longer than connect_timeout;
-  // INVALID_ARGUMENT where an option makes no sense. Connections that are lost later are opened
-  // again as calls need them.
+  // INVALID_ARGUMENT where an option is invalid. Connections that are lost later are reopened when
+  // calls need them.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(const ClientOptions& options);
 
   ~Client();
@@ -72,15 +72,16 @@ class Client {
                                                    const HistogramOptions& options,
                                                    const CallOptions& call_options = {});
 
-  // Folds the accumulators of parts, at least one, in any order: from ReduceArray, ComputeHistogram
-  // or MergeAccumulators of any server. The answer is that of one call for the whole, bit for bit.
-  // INVALID_ARGUMENT names the accumulator that is damaged or does not fit the first one.
+  // Folds the accumulators of parts, at least one, in any order, which ReduceArray,
+  // ComputeHistogram or MergeAccumulators of any server returned. The answer is that of one call
+  // for the whole array, bit for bit. INVALID_ARGUMENT names an accumulator that is damaged or does
+  // not match the first one.
   absl::StatusOr<MergeResult> MergeAccumulators(std::span<const std::string> accumulators,
                                                 const MergeOptions& options = {},
                                                 const CallOptions& call_options = {});
 
-  // The same operations on arrays that are sent piece by piece (stream.h). Of the histogram's
-  // options `y_array` and `weights` are not used.
+  // The same operations on arrays that are sent in pieces (stream.h). The histogram's options
+  // `y_array` and `weights` are not used.
   absl::StatusOr<std::unique_ptr<ReductionStream>> OpenReductionStream(
       const StreamedArray& array, const ReductionOptions& options,
       const CallOptions& call_options = {});
@@ -91,20 +92,20 @@ class Client {
                                                              const ScanOptions& options,
                                                              const CallOptions& call_options = {});
 
-  // Carries out many operations in one call: for small arrays many times faster than a call for
-  // each. Every answer is that of the operation's own call, bit for bit, and one that fails fails
-  // alone; the error of this call is one of the whole batch.
+  // Carries out many operations in one call, which for small arrays is many times faster than a
+  // call for each. Every answer is that of a call of its own, bit for bit, and an operation that
+  // fails does not affect the others. An error of this call concerns the whole batch.
   absl::StatusOr<BatchResult> BatchCompute(const Batch& batch,
                                            const CallOptions& call_options = {});
 
-  // Makes an array on the server, all of whose elements are 0. ALREADY_EXISTS; RESOURCE_EXHAUSTED
-  // where there is no room for it.
+  // Creates an array of zeros on the server. ALREADY_EXISTS; RESOURCE_EXHAUSTED where there is no
+  // room for it.
   absl::StatusOr<ArrayDescription> CreateArray(const NewArray& array,
                                                const CallOptions& call_options = {});
 
-  // Writes `elements` into the array, from `first_element` (counted row by row) on. Any number of
-  // calls may write to one array at once. The elements must be of the array's type: the server sees
-  // their bytes only. An error may leave some of them written.
+  // Writes `elements` to the array, from `first_element` (counted row by row) on. Any number of
+  // calls may write to one array concurrently. The elements must be of the array's type: the server
+  // sees only their bytes. After an error some of them may have been written.
   absl::Status WriteArray(const std::string& name, uint64_t first_element,
                           const ArrayView& elements, const CallOptions& call_options = {});
 
@@ -115,19 +116,19 @@ class Client {
   absl::StatusOr<ArrayDescription> GetArray(const std::string& name,
                                             const CallOptions& call_options = {});
 
-  // All arrays of the tenant, by their names.
+  // All arrays of the tenant, sorted by name.
   absl::StatusOr<std::vector<ArrayDescription>> ListArrays(const CallOptions& call_options = {});
 
   absl::Status DeleteArray(const std::string& name, const CallOptions& call_options = {});
 
-  // Lets a server on this host map a shared-memory object; SharedRegion does all of it.
+  // Lets a server on this host map a shared-memory object. SharedRegion does this and the rest.
   // FAILED_PRECONDITION where the server allows no regions; ALREADY_EXISTS; RESOURCE_EXHAUSTED.
   absl::StatusOr<RegionDescription> RegisterRegion(const NewRegion& region,
                                                    const CallOptions& call_options = {});
 
   absl::Status UnregisterRegion(const std::string& name, const CallOptions& call_options = {});
 
-  // All regions of the tenant, by their names.
+  // All regions of the tenant, sorted by name.
   absl::StatusOr<std::vector<RegionDescription>> ListRegions(const CallOptions& call_options = {});
 
   absl::StatusOr<ServerInfo> GetServerInfo(const CallOptions& call_options = {});
@@ -140,8 +141,8 @@ class Client {
  private:
   explicit Client(std::unique_ptr<Transport> transport);
 
-  // Data of one message of WriteArray: what the options say, or what the server takes where that is
-  // less. Asks the server once.
+  // Data of one message of WriteArray: the option, or the server's limit where that is less. Asks
+  // the server once.
   absl::StatusOr<uint64_t> WriteChunkBytes(const CallOptions& call_options);
 
   std::unique_ptr<Transport> transport_;

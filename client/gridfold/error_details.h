@@ -13,11 +13,11 @@
 
 namespace gridfold::client {
 
-// Path of the request's field that is wrong, for example "bins[0].even.lower_bound"; nothing where
-// the error names none.
+// Path of the request's field that is at fault, for example "bins[0].even.lower_bound"; nothing
+// where the error names none.
 std::optional<std::string> ViolatedField(const absl::Status& status);
 
-// How long the server asks to wait before trying again; nothing where it does not say.
+// How long the server asks to wait before a retry; nothing where it does not say.
 std::optional<absl::Duration> RetryDelay(const absl::Status& status);
 
 // The reason, in UPPER_SNAKE_CASE, by which programs tell errors of one code apart; nothing where

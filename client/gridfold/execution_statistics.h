@@ -9,10 +9,10 @@
 
 namespace gridfold::client {
 
-// How a job ran on the server. The times do not hold the network's.
+// How a job ran on the server. The times do not include the network.
 struct ExecutionStatistics {
   std::string engine;         // "cuda" or "cpu".
-  std::string strategy;       // Kernel family, for example "histogram/cluster".
+  std::string strategy;       // Kernel family, for example "histogram/shared".
   uint32_t cluster_size = 1;  // Thread blocks in one cluster.
   uint64_t bytes_read = 0;    // Input read by the kernels, once for each pass.
   absl::Duration queue_time;

@@ -17,8 +17,8 @@ struct Axis {
   uint32_t axis;
 };
 
-// Ragged segments of a one-dimensional array: segment i holds [offsets[i], offsets[i + 1]). One
-// more offset than segments; the first is 0, none is smaller than the one before, the last is the
+// Ragged segments of a one-dimensional array: segment i holds [offsets[i], offsets[i + 1]). There
+// is one offset more than there are segments. They do not decrease; the first is 0, the last the
 // number of elements.
 struct Segments {
   std::vector<uint64_t> offsets;
@@ -29,7 +29,7 @@ using Grouping = std::variant<WholeArray, Axis, Segments>;
 // What a NaN among floating-point elements does. The numbers are those of the wire.
 enum class NanPolicy {
   kPropagate = 1,  // It makes sums, means, minima and the like NaN.
-  kIgnore = 2,     // It is left out, as if it were not there.
+  kIgnore = 2,     // It is skipped.
 };
 
 // What an integer result outside its type does. The numbers are those of the wire.

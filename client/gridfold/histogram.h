@@ -13,10 +13,10 @@
 
 namespace gridfold::client {
 
-// But for IntegerBins, every bin is half-open, [edges[i], edges[i + 1]), the last one closed, and
-// the edges are those that the result holds.
+// Except for IntegerBins, every bin is half-open, [edges[i], edges[i + 1]), but the last one
+// closed, with the edges that the result holds.
 
-// Bins of equal width. Give both bounds or none; with none the range is that of the finite
+// Bins of equal width. Both bounds or none; without bounds the range is that of the finite
 // elements.
 struct EvenBins {
   uint64_t bin_count = 0;
@@ -24,8 +24,8 @@ struct EvenBins {
   std::optional<double> upper_bound = std::nullopt;
 };
 
-// Bins between given edges, strictly increasing, one more than there are bins. The first may be
-// -infinity, the last +infinity.
+// Bins between the given edges, which increase strictly and are one more than the bins. The first
+// may be -infinity, the last +infinity.
 struct EdgeBins {
   std::vector<double> edges;
 };
@@ -59,21 +59,21 @@ enum class HistogramFormat {
 };
 
 struct HistogramOptions {
-  // One entry; or one for each channel; or two, for x and y, in two dimensions.
+  // One entry, one for each channel, or in two dimensions two, for x and y.
   std::vector<BinSpecification> bins = {};
   // Interleaved channels: element i of the samples belongs to channel i modulo channel_count.
   uint32_t channel_count = 1;
   // Makes the histogram two-dimensional: sample i is (array[i], y_array[i]). Same type and size.
   std::optional<ArrayInput> y_array = std::nullopt;
-  // The weight of each sample, of any element type. The result then sums weights.
+  // The weight of each sample, of any element type. The result is then sums of weights.
   std::optional<ArrayInput> weights = std::nullopt;
   OutOfRangePolicy out_of_range_policy = OutOfRangePolicy::kDrop;
   HistogramFormat format = HistogramFormat::kDense;
-  // Quantiles to read off the counts, each in [0, 1]. Not with weights, in two dimensions, or with
-  // integer bins.
+  // Quantiles to estimate from the counts, each in [0, 1]. Not with weights, in two dimensions, or
+  // with integer bins.
   std::vector<double> quantiles = {};
   // Whether the result comes with its accumulator, for Client::MergeAccumulators. Parts can be
-  // merged where their bins are the same: give EvenBins bounds.
+  // merged if their bins are the same, so EvenBins need bounds.
   bool return_accumulator = false;
 };
 
@@ -96,12 +96,12 @@ struct ResolvedBins {
 };
 
 struct HistogramResult {
-  // One for each channel. In two dimensions one, where bin (x, y) stands at
+  // One for each channel; one in two dimensions, where bin (x, y) has index
   // x * bins[1].bin_count + y.
   std::vector<HistogramCounts> channels;
   std::vector<ResolvedBins> bins;  // One for each channel; two, for x and y, in two dimensions.
   ExecutionStatistics execution;
-  std::string accumulator = {};  // Where it was asked for: to be kept and sent as it is.
+  std::string accumulator = {};  // If requested. Opaque bytes.
 };
 
 }  // namespace gridfold::client

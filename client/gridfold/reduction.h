@@ -19,17 +19,17 @@ struct ReductionOptions {
   Grouping grouping = WholeArray{};
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;  // Of sums and products.
-  // Variance and standard deviation divide by the count less this: 1 for a sample.
+  // Variance and standard deviation divide by the count minus this: 1 for a sample.
   uint32_t delta_degrees_of_freedom = 0;
-  // Whether the result comes with its accumulator, for Client::MergeAccumulators: the array is then
-  // a part of a whole, and statistics for which some group is too small are left out. Not with
+  // Whether the result comes with its accumulator, for Client::MergeAccumulators. The array is then
+  // a part of a whole, and statistics for which some group is too small are left out. Not for
   // products of floating-point elements.
   bool return_accumulator = false;
-  // Index of the first element of each group in that whole; added to argmin and argmax.
+  // Index of the first element of each group in that whole array; added to argmin and argmax.
   uint64_t first_index = 0;
 };
 
-// One value for each group. Which alternative is held is said at Statistic.
+// One value for each group. Statistic says which alternative is held.
 using StatisticValues = std::variant<std::vector<int64_t>, std::vector<uint64_t>,
                                      std::vector<double>, std::vector<bool>>;
 
@@ -43,7 +43,7 @@ struct ReductionResult {
   std::vector<Entry> entries;
   uint64_t group_count = 0;
   ExecutionStatistics execution;
-  std::string accumulator = {};  // Where it was asked for: to be kept and sent as it is.
+  std::string accumulator = {};  // If requested. Opaque bytes.
 
   // The values of a statistic; nullptr where it was not requested, or of a part without values.
   const StatisticValues* Find(Statistic statistic) const {

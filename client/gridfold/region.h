@@ -1,5 +1,5 @@
-// Shared-memory regions: memory of a caller on the server's host that the server computes on where
-// it lies. SharedRegion makes and registers one; these are the messages beneath it.
+// Shared-memory regions: memory of a caller on the server's host, on which the server computes in
+// place. SharedRegion creates and registers one; these are the messages beneath it.
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_REGION_H_
 #define GRIDFOLD_CLIENT_GRIDFOLD_REGION_H_
 
@@ -28,8 +28,8 @@ struct NewRegion {
   uint64_t size_bytes = 0;
   // The region is unregistered when nobody has used it for this long; nothing: an hour.
   std::optional<absl::Duration> idle_expiry = std::nullopt;
-  // The region is unregistered when this process ends, by its number for the server; nothing: no
-  // process.
+  // The region is unregistered when the process with this ID, as the server sees it, ends; nothing:
+  // no process.
   std::optional<uint32_t> owner_process_id = std::nullopt;
 };
 

@@ -1,5 +1,4 @@
-// Arrays that are kept on the server, in the memory of its engine: sent once, computed on many
-// times.
+// Arrays that stay on the server, in the memory of its engine: sent once, used many times.
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_RESIDENT_ARRAY_H_
 #define GRIDFOLD_CLIENT_GRIDFOLD_RESIDENT_ARRAY_H_
 
@@ -9,15 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gridfold/element_type.h"
+#include "gridfold/element_view.h"
 
 namespace gridfold::client {
 
-// A run of an array's elements; of a two-dimensional array's rows.
+// Consecutive elements of a one-dimensional array, or consecutive rows of a two-dimensional one.
 struct ArraySlice {
   uint64_t first = 0;
   uint64_t count = 0;
@@ -36,8 +34,8 @@ struct NewArray {
   std::vector<uint64_t> shape = {};  // [elements], or [rows, columns].
   // The array is deleted when nobody has used it for this long; nothing: an hour.
   std::optional<absl::Duration> idle_expiry = std::nullopt;
-  // The device to hold it, by its place in ServerInfo::devices: arrays that one request takes
-  // together must lie on the same. Nothing: the one with the most room.
+  // The device to hold it, as an index of ServerInfo::devices. Arrays that are used by the same
+  // request must be on the same device. Nothing: the device with the most room.
   std::optional<uint32_t> device = std::nullopt;
 };
 
@@ -48,7 +46,7 @@ struct ArrayDescription {
   uint64_t size_bytes = 0;
   absl::Duration idle_expiry;
   absl::Duration idle_time;  // Since a request last used it.
-  uint32_t device = 0;       // That has it, by its place in ServerInfo::devices.
+  uint32_t device = 0;       // The device that holds it, as an index of ServerInfo::devices.
 };
 
 // Elements that were read from the server.
@@ -61,12 +59,7 @@ struct ArrayData {
   // are of another type.
   template <Element T>
   absl::StatusOr<std::span<const T>> Values() const {
-    if (ElementTypeOf<T>() != element_type) {
-      return absl::FailedPreconditionError(absl::StrCat("the array's elements are ",
-                                                        ElementTypeName(element_type), ", not ",
-                                                        ElementTypeName(ElementTypeOf<T>())));
-    }
-    return std::span<const T>(reinterpret_cast<const T*>(data.data()), data.size() / sizeof(T));
+    return ViewElements<T>(element_type, data);
   }
 };
 

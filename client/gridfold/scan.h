@@ -9,11 +9,10 @@
 #include <variant>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gridfold/element_type.h"
+#include "gridfold/element_view.h"
 #include "gridfold/execution_statistics.h"
 #include "gridfold/grouping.h"
 #include "gridfold/region.h"
@@ -32,8 +31,8 @@ enum class ScanMode {
 enum class ScanDirection { kForward = 1, kReverse = 2 };
 
 // Where the result of a scan goes: into the answer; into a new array on the server, as in NewArray;
-// into the place of the input, which is then on the server, and of the results' type; or into a
-// shared-memory region, at a place that holds none of the input.
+// in place of the input, which must be on the server and of the results' type; or into a
+// shared-memory region, at an offset where it does not overlap the input.
 struct InlineDestination {};
 struct ResidentDestination {
   std::string name = "";
@@ -52,8 +51,8 @@ struct ScanOptions {
   ScanMode mode = ScanMode::kInclusive;
   ScanDirection direction = ScanDirection::kForward;
   Grouping grouping = WholeArray{};
-  // The array's own type, or its 64-bit accumulator type (int64, uint64 or float64). Nothing stands
-  // for the accumulator type in sums and products of integers, and for the own type otherwise.
+  // The array's own type, or its 64-bit accumulator type (int64, uint64 or float64). Nothing: the
+  // accumulator type for sums and products of integers, the array's own type otherwise.
   std::optional<ElementType> output_type = std::nullopt;
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
@@ -79,12 +78,7 @@ struct ScanResult {
   // are of another type.
   template <Element T>
   absl::StatusOr<std::span<const T>> Values() const {
-    if (ElementTypeOf<T>() != element_type) {
-      return absl::FailedPreconditionError(absl::StrCat("the scan's results are ",
-                                                        ElementTypeName(element_type), ", not ",
-                                                        ElementTypeName(ElementTypeOf<T>())));
-    }
-    return std::span<const T>(reinterpret_cast<const T*>(data.data()), element_count());
+    return ViewElements<T>(element_type, data);
   }
 };
 

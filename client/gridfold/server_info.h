@@ -1,4 +1,4 @@
-// What a server is, what it has been doing, and whether it serves.
+// What a server is, what it has done so far, and whether it serves.
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_SERVER_INFO_H_
 #define GRIDFOLD_CLIENT_GRIDFOLD_SERVER_INFO_H_
 
@@ -14,11 +14,11 @@ namespace gridfold::client {
 struct Device {
   std::string name;
   uint64_t memory_bytes = 0;
-  uint32_t compute_units = 0;      // Multiprocessors of a GPU; threads used on a processor.
+  uint32_t compute_units = 0;      // Multiprocessors of a GPU; threads of the CPU engine.
   std::string compute_capability;  // Of a GPU, for example "9.0".
 };
 
-// What a server accepts at most.
+// The most that a server accepts.
 struct ServerLimits {
   uint64_t message_bytes_max = 0;  // One request or response.
   uint64_t bin_count_max = 0;      // One histogram, all channels together.

@@ -1,4 +1,4 @@
-// Memory shared with a server on this host: what is written here need not be sent.
+// Memory shared with a server on this host: its contents need not be sent.
 //
 //   absl::StatusOr<SharedRegion> region = SharedRegion::Create(client, {.size_bytes = 1 << 30});
 //   if (!region.ok()) return region.status();
@@ -30,18 +30,17 @@ struct SharedRegionOptions {
   uint64_t size_bytes = 0;  // More than 0.
   std::string name = "";    // As in NewRegion.
   std::optional<absl::Duration> idle_expiry = std::nullopt;
-  // Lets the server unregister the region when this process ends without doing so. Not where the
-  // server sees processes by other numbers, as it does from another container.
+  // Lets the server unregister the region if this process ends without doing so. Set it to false
+  // where the server sees other process IDs, for example from another container.
   bool end_with_process = true;
 };
 
-// Owns a shared-memory object of a random name, mapped here and registered with a server. The
-// destructor unregisters and removes it; a call that is under way on the server finishes with the
-// memory as it is. Move-only. What is written while a call reads it makes that call's answer
-// unspecified.
+// Owns a shared-memory object with a random name, mapped here and registered with a server. The
+// destructor unregisters and removes it; a call that is running on the server finishes on the
+// memory. Move-only. If memory is written while a call reads it, that call's answer is unspecified.
 class SharedRegion {
  public:
-  // Content 0. `client` must outlive the region. Errors: INVALID_ARGUMENT for no bytes;
+  // Filled with zeros. `client` must outlive the region. Errors: INVALID_ARGUMENT for no bytes;
   // RESOURCE_EXHAUSTED where this machine has no room; those of Client::RegisterRegion, for example
   // FAILED_PRECONDITION of a server that allows no regions.
   static absl::StatusOr<SharedRegion> Create(Client& client, const SharedRegionOptions& options,

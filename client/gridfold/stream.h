@@ -1,5 +1,5 @@
-// Operations on arrays that are sent piece by piece: of any length, in constant memory on either
-// side, and with the answers, bit for bit, of one call for the whole.
+// Operations on arrays that are sent in pieces: of any length, in constant memory on both sides,
+// and with the answers, bit for bit, of one call for the whole array.
 //
 //   absl::StatusOr<std::unique_ptr<ReductionStream>> stream = client.OpenReductionStream(
 //       {.element_type = ElementType::kFloat32}, {.statistics = {Statistic::kMean}});
@@ -7,9 +7,9 @@
 //   while (there are more bytes) (*stream)->Write(bytes);
 //   absl::StatusOr<ReductionResult> result = (*stream)->Finish();
 //
-// Bytes may be cut anywhere, also inside an element. Write copies them once and returns when the
-// transport has taken them, which it does no faster than the server computes. A stream is not tried
-// again where it fails: who has sent part of it has to begin anew.
+// Bytes may be cut anywhere, even inside an element. Write copies them once and returns when the
+// transport has taken them, which it does no faster than the server computes. A stream that fails
+// is not retried: the caller has to start again.
 //
 // A stream must not outlive its client. Destroying one that is not finished cancels it.
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_STREAM_H_
@@ -34,20 +34,20 @@ namespace gridfold::client {
 
 class MessageSender;
 
-// An array that is sent piece by piece.
+// An array that is sent in pieces.
 struct StreamedArray {
   ElementType element_type = ElementType::kFloat64;
-  uint64_t column_count = 0;  // Of a matrix, whose rows follow one another; 0: one dimension.
+  uint64_t column_count = 0;  // Of a matrix, which is sent row by row; 0: one dimension.
 };
 
-// Errors: those of Client. From the first error on, every call returns it. Not thread-safe.
+// Errors: those of Client. After an error every further call returns it again. Not thread-safe.
 class ReductionStream {
  public:
   ~ReductionStream();
 
   absl::Status Write(std::span<const std::byte> data);
 
-  // The answer for all that was written. Once, last.
+  // The answer for all that was written. To be called once, after the last Write.
   absl::StatusOr<ReductionResult> Finish();
 
  private:
@@ -91,13 +91,13 @@ struct ScanPiece {
   std::string data;
 };
 
-// Results come while elements are still being written: one thread writes, another one reads. The
-// server takes no more elements while results wait to be read.
+// Results arrive while elements are still being written: one thread writes, another one reads. The
+// server accepts no more elements while results wait to be read.
 class ScanStream {
  public:
   ~ScanStream();
 
-  // Writing thread. An error says no more than that the server has ended the stream; Read says why.
+  // Writing thread. An error only means that the server has ended the stream; Read says why.
   absl::Status Write(std::span<const std::byte> data);
   // There is nothing more to write.
   void WritesDone();
@@ -108,7 +108,7 @@ class ScanStream {
   // Any thread: ends the stream; Write and Read fail.
   void Cancel();
 
-  // How the scan ran. Of use when Read has returned nothing.
+  // How the scan ran. Valid once Read has returned nothing.
   const ExecutionStatistics& execution() const { return execution_; }
 
  private:
