@@ -1,9 +1,9 @@
-// The byte format of accumulators, version 1: what carries the states of a reduction or a histogram
-// from one server to another. Written and read here, in accumulator_state.h and in
+// The byte format of accumulators, version 1, which carries the states of a reduction or a
+// histogram from one server to another. Written and read here, in accumulator_state.h and in
 // *_accumulator*.cc only.
 //
-// Everything is little-endian. Equal states have equal bytes: every number has one form, and a
-// reader takes no other.
+// Everything is little-endian. Equal states have equal bytes: every number has one form, and
+// readers accept no other.
 //
 //   accumulator   magic "GFAC"; version (2 bytes); kind (1 byte); body; checksum (8 bytes)
 //   kind          1 reduction, 2 histogram

@@ -36,7 +36,7 @@ struct MutableDeviceSpan {
   uint64_t element_count = 0;
 };
 
-// What is known of an array before its elements are looked at.
+// Element type and shape of an array.
 struct ArrayDescription {
   ElementType element_type = ElementType::kInt32;
   uint64_t element_count = 0;
@@ -53,7 +53,7 @@ struct ArrayDescription {
   uint64_t size_bytes() const { return element_count * ElementSize(element_type); }
 };
 
-// What a request says about groups: along which axis, or by which offsets.
+// How a request groups the elements: along an axis, or by offsets.
 enum class GroupingKind : uint8_t { kWhole, kAxis0, kAxis1, kSegments };
 
 struct GroupingSpec {

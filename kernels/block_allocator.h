@@ -1,6 +1,6 @@
-// Splits a range of bytes into blocks and takes them back: best fit, neighbours joined at once.
+// Allocates blocks of a range of bytes: best fit, free neighbours are joined at once.
 //
-// It knows offsets only, so the range may be memory that the processor cannot reach. Allocate and
+// It knows offsets only, so the range may be memory that the CPU cannot access. Allocate and
 // Free take time logarithmic in the number of blocks. Among the free blocks that are large enough
 // the smallest is split, the one with the lowest offset where several are equally small: the same
 // calls give the same offsets. Not thread-safe.

@@ -8,15 +8,15 @@
 // Thread safety: an Engine may be used from any thread. A Lane runs one job at a time; different
 // lanes may run in different threads at once. The calls of a Lane block the calling thread until
 // the result is where it belongs, so they are made from the scheduler's threads, never from gRPC's.
-// Whether jobs that use the same resident memory at once make sense is for the caller to know: what
-// a job reads while another writes it is unspecified, and so is what two leave behind that write
-// the same bytes.
+// Jobs that use the same resident memory concurrently are not ordered: what a job reads while
+// another one writes it is unspecified, and so is what remains after two have written the same
+// bytes.
 //
 // Errors of Run* calls: RESOURCE_EXHAUSTED for a job larger than the lane; OUT_OF_RANGE for an
-// integer overflow; INVALID_ARGUMENT for what only the data shows (argmin of nothing but ignored
-// NaNs, too many bins for an automatic range); CANCELLED when `stop` was requested before the
-// result was complete; INTERNAL for a failure of the device. A lane stays usable after every error
-// but the last; Engine::Healthy() tells whether the device is lost.
+// integer overflow; INVALID_ARGUMENT for faults that only the data shows (argmin of nothing but
+// ignored NaNs, too many bins for an automatic range); CANCELLED when `stop` was requested before
+// the result was complete; INTERNAL for a failure of the device. A lane stays usable after every
+// error but the last; Engine::Healthy() tells whether the device is lost.
 #ifndef GRIDFOLD_KERNELS_ENGINE_H_
 #define GRIDFOLD_KERNELS_ENGINE_H_
 
@@ -129,10 +129,10 @@ class Lane {
   virtual absl::Status RunScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
                                std::stop_token stop, RunStatistics& statistics) = 0;
 
-  // Scans `input` as what follows the parts that `carry` stands for, which then stands for it too.
-  // The bits are those of one scan over all parts. All but the last part have a multiple of
-  // kScanCarryElements elements. `carry` is unspecified on error. Further errors: those of
-  // CheckScanContinues.
+  // Scans `input` as the continuation of the parts before it, whose running result is `carry`, and
+  // updates `carry`. The bits are those of one scan over all parts. All but the last part have a
+  // multiple of kScanCarryElements elements. `carry` is unspecified on error. Further errors: those
+  // of CheckScanContinues.
   virtual absl::Status ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
                                     ScanCarry& carry, std::stop_token stop,
                                     RunStatistics& statistics) = 0;
@@ -169,10 +169,10 @@ class Engine {
   // the CPU engine takes from the host what is asked for, up to that. Errors: RESOURCE_EXHAUSTED.
   virtual absl::StatusOr<std::unique_ptr<ResidentPool>> CreateResidentPool(uint64_t size_bytes) = 0;
 
-  // Makes host memory, which begins with a page and outlives what is returned, one that lanes read
-  // and write where it lies. Takes time in proportion to its size on the CUDA engine, which locks
-  // its pages. Both must be destroyed before the engine. Errors: RESOURCE_EXHAUSTED where it cannot
-  // be locked; FAILED_PRECONDITION where the engine does not do that.
+  // Lets lanes read and write host memory in place. The memory begins at a page boundary and must
+  // outlive what is returned, which must be destroyed before the engine. On the CUDA engine it
+  // takes time in proportion to the size, since pages are locked. Errors: RESOURCE_EXHAUSTED where
+  // they cannot be locked; FAILED_PRECONDITION where the engine does not support it.
   virtual absl::StatusOr<std::unique_ptr<ExternalMemory>> RegisterHostMemory(
       MutableHostSpan memory);
 

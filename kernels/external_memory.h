@@ -1,8 +1,8 @@
-// Memory that somebody else owns and an engine was shown: to its lanes it is what resident memory
-// is, spans that they follow. Engine::RegisterHostMemory and Engine::OpenIpcMemory make it.
+// Memory of another owner that an engine can access: its lanes use it like resident memory. Made by
+// Engine::RegisterHostMemory and Engine::OpenIpcMemory.
 //
-// Whoever owns the memory may write it while a job reads it. Such a job's answer is unspecified,
-// but nothing else comes to harm: no engine takes an address from an element that it reads twice.
+// The owner may write the memory while a job reads it. Such a job's answer is unspecified, but
+// nothing else is affected: no engine takes an address from an element that it reads twice.
 #ifndef GRIDFOLD_KERNELS_EXTERNAL_MEMORY_H_
 #define GRIDFOLD_KERNELS_EXTERNAL_MEMORY_H_
 
@@ -14,12 +14,11 @@
 
 namespace gridfold::kernels {
 
-// How a process hands device memory to others: what cudaIpcGetMemHandle gives, byte for byte.
+// How a process passes device memory to others: the bytes of cudaIpcGetMemHandle.
 using IpcHandle = std::array<std::byte, 64>;
 
-// Owns what the engine took for the memory, not the memory. The destructor, which takes time in
-// proportion to it, may run in any thread that no job of the memory runs in; no job may use it
-// then.
+// Owns the engine's registration of the memory, not the memory. The destructor takes time in
+// proportion to the size and may run in any thread; no job may use the memory then.
 class ExternalMemory {
  public:
   explicit ExternalMemory(MutableResidentSpan span) : span_(span) {}

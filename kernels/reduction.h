@@ -45,18 +45,18 @@ struct ReductionPlan {
 
 // Errors (INVALID_ARGUMENT, field in the payload): no statistics or one twice; a statistic that the
 // element type does not have (bitwise on floating-point), or that has no state to return (product
-// of floating-point); an axis of an array that is not
-// two-dimensional; offsets out of order, not starting at 0 or not ending at the element count;
-// where no states are asked for, a group that is too small for a statistic.
+// of floating-point); an axis of an array that is not two-dimensional; offsets out of order, not
+// starting at 0 or not ending at the element count; where no states are asked for, a group that is
+// too small for a statistic.
 absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, ReductionSpec spec);
 
 // Whether a product of floating-point elements is among the statistics: it rounds at every step, so
 // engines compute it apart from the others.
 bool HasFloatingProduct(const ReductionPlan& plan);
 
-// Why a group of so many elements is too small for a statistic: there are none where min, max,
-// argmin, argmax, mean, variance or standard deviation is asked, or no more than
-// delta_degrees_of_freedom. Nothing where it is not.
+// Why a group of so many elements is too small for a statistic: it is empty where min, max, argmin,
+// argmax, mean, variance or standard deviation is asked for, or has no more elements than
+// delta_degrees_of_freedom. Nothing where it is large enough.
 struct GroupSizeProblem {
   bool is_degrees_of_freedom = false;  // Else it is the statistic that asks for too much.
   std::string description;             // Names the statistic and the group.
@@ -90,8 +90,8 @@ struct ReductionResult {
 // Columns of the right kinds and sizes for `plan`, all slots 0.
 ReductionResult MakeReductionResult(const ReductionPlan& plan);
 
-// Makes indices, of columns and states, those in a whole of which each group is the part that
-// starts at `first_index`.
+// Shifts the indices in columns and states by `first_index`, where each group's elements begin in
+// the whole of which the array is a part.
 void ShiftIndices(uint64_t first_index, ReductionResult& result);
 
 }  // namespace gridfold::kernels

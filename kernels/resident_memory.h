@@ -1,8 +1,8 @@
-// Memory of an engine that outlives jobs, where resident arrays live: on the device for "cuda", in
-// host memory for "cpu"; and spans of it, which jobs take in place of host memory.
+// Memory of an engine that outlives jobs, for resident arrays: on the device for "cuda", in host
+// memory for "cpu"; and spans of it, which jobs take in place of host memory.
 //
-// Engine::CreateResidentPool makes the pool that such memory is taken from. Taking and giving back
-// costs microseconds, whatever the size: no device memory is allocated after the pool was made.
+// Engine::CreateResidentPool makes the pool from which such memory is allocated. Allocating and
+// releasing take microseconds for any size: no device memory is allocated after the pool was made.
 #ifndef GRIDFOLD_KERNELS_RESIDENT_MEMORY_H_
 #define GRIDFOLD_KERNELS_RESIDENT_MEMORY_H_
 
@@ -53,8 +53,8 @@ inline uint64_t SizeBytes(const OutputSpan& output) {
   return std::visit([](const auto& span) -> uint64_t { return span.size_bytes; }, output);
 }
 
-// Owns a piece of a pool, aligned to kResidentUnitBytes; the destructor gives it back, from any
-// thread. No job may use it then. Content unspecified at first.
+// Owns a block of a pool, aligned to kResidentUnitBytes. The destructor releases it, in any thread;
+// no job may use it then. Initially the content is unspecified.
 class ResidentMemory {
  public:
   ResidentMemory(std::byte* data, uint64_t size_bytes) : data_(data), size_bytes_(size_bytes) {}
@@ -72,8 +72,8 @@ class ResidentMemory {
 // Pools hand out memory in whole units, which is also what memory is aligned to.
 inline constexpr uint64_t kResidentUnitBytes = 256;
 
-// What memory of `size_bytes` takes of its pool; nothing for none. Requires `size_bytes` to be at
-// least one unit below 2^64.
+// Bytes of the pool that memory of `size_bytes` takes: whole units, 0 for 0. Requires `size_bytes`
+// to be at least one unit below 2^64.
 constexpr uint64_t ResidentBytesTaken(uint64_t size_bytes) {
   return (size_bytes + kResidentUnitBytes - 1) / kResidentUnitBytes * kResidentUnitBytes;
 }

@@ -70,8 +70,8 @@ struct ScanPlan {
 // exact scan that is not a sum; more than kScanElementsMax elements.
 absl::StatusOr<ScanPlan> PlanScan(const ArrayDescription& array, ScanSpec spec);
 
-// What the parts so far of an array have come to. Starts as that of none. Of use only to engines of
-// the kind, and to scans of the element type, operation and policies, that filled it.
+// The running result of an array's parts so far; initially of none. Only for engines of the same
+// kind, and scans of the same element type, operation and policies, as those that filled it.
 struct ScanCarry {
   static constexpr size_t kValueBytesMax = 304;
 
@@ -79,7 +79,7 @@ struct ScanCarry {
   alignas(16) std::array<std::byte, kValueBytesMax> value{};
 };
 
-// Whether `plan`, of the next part of an array, can go on from `carry`. Errors: INVALID_ARGUMENT
+// Whether `plan`, of the next part of an array, can continue from `carry`. Errors: INVALID_ARGUMENT
 // (field in the payload) for more than kScanElementsMax elements in all; INTERNAL where the plan is
 // not of one group and forward, or has elements and the parts so far were not cut at
 // kScanCarryElements.

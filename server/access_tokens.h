@@ -1,5 +1,5 @@
-// Who may call the server: the file of tokens (token_table.h), read again whenever it changes, and
-// what each of its tenants takes now. Knows neither gRPC nor CUDA. Thread-safe.
+// Who may call the server: the file of tokens (token_table.h), reloaded whenever it changes, and
+// what each of its tenants uses now. Knows neither gRPC nor CUDA. Thread-safe.
 #ifndef GRIDFOLD_SERVER_ACCESS_TOKENS_H_
 #define GRIDFOLD_SERVER_ACCESS_TOKENS_H_
 
@@ -21,7 +21,7 @@
 
 namespace gridfold::server {
 
-// What a call may do that brings a token.
+// What a call with a token may do.
 struct Access {
   AccessGrant grant;
   std::shared_ptr<TenantQuota> quota;  // The tenant's, whatever the token.

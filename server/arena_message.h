@@ -1,5 +1,5 @@
-// A message of very many small parts, all of which lie in one arena: made and freed at a fraction
-// of what it costs to ask the heap for each.
+// A message of very many small parts, all in one arena: allocated and freed at a fraction of what
+// the heap takes for each of them.
 #ifndef GRIDFOLD_SERVER_ARENA_MESSAGE_H_
 #define GRIDFOLD_SERVER_ARENA_MESSAGE_H_
 

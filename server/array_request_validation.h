@@ -1,4 +1,4 @@
-// From the requests of ArrayService to what is to be done with which memory. Thread-safe.
+// Validates the requests of ArrayService. Thread-safe.
 //
 // Errors: INVALID_ARGUMENT that names the field at fault by its path in the request; those of
 // ArrayStore.
@@ -40,13 +40,13 @@ struct PlannedPage {
   uint64_t count_max = 0;
 };
 
-// INVALID_ARGUMENT, field named, where it is not more than 0 and at most kArrayIdleExpiryCeiling.
+// INVALID_ARGUMENT, field named, unless it is above 0 and at most kArrayIdleExpiryCeiling.
 absl::StatusOr<std::chrono::nanoseconds> ValidateIdleExpiry(
     const google::protobuf::Duration& duration, absl::string_view field);
 
-// Checks the name, which may be empty, and whether it could be given to a new array; returns the
-// array's idle expiry, by default where it is null. `prefix` stands before "name" and "idle_expiry"
-// in the paths of the fields.
+// Checks the name, which may be empty, and whether it is free; returns the array's idle expiry,
+// which has a default where it is null. `prefix` comes before "name" and "idle_expiry" in the paths
+// of the fields.
 absl::StatusOr<std::chrono::nanoseconds> ValidateNewArray(
     const std::string& name, const google::protobuf::Duration* idle_expiry,
     absl::string_view prefix, const TenantArrays& arrays);
@@ -55,7 +55,7 @@ absl::StatusOr<PlannedCreation> PlanRequest(const v1::CreateArrayRequest& reques
                                             const PlanningContext& context);
 absl::StatusOr<PlannedRead> PlanRequest(const v1::ReadArrayRequest& request,
                                         const PlanningContext& context);
-// A page of any names, which the token must be one of where there is one.
+// A page of names; the page token, if any, must be a valid name.
 absl::StatusOr<PlannedPage> PlanPage(uint32_t page_size, const std::string& page_token,
                                      const Limits& limits);
 absl::StatusOr<PlannedPage> PlanRequest(const v1::ListArraysRequest& request, const Limits& limits);

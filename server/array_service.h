@@ -1,6 +1,6 @@
 // ArrayService over gRPC's callback API, in the manner of ComputeService: messages arrive and leave
-// as bytes. What touches an array's elements runs on lanes; the rest only looks something up, and
-// is answered in gRPC's own threads.
+// as bytes. Calls that touch an array's elements run on lanes; the others only look something up,
+// and are answered in gRPC's own threads.
 #ifndef GRIDFOLD_SERVER_ARRAY_SERVICE_H_
 #define GRIDFOLD_SERVER_ARRAY_SERVICE_H_
 

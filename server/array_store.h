@@ -1,11 +1,11 @@
-// Resident arrays by tenant and name: who has them, how much room they take, and when they go.
+// Resident arrays by tenant and name: their owners, the room that they take, and their expiry.
 //
-// Each engine has a pool; an array lies in one of them, where its engine can use it, and a new one
-// goes where the most room is unless it is said where.
+// Each engine has a pool. An array lies in one of them, where only that engine can use it; a new
+// one goes to the pool with the most room unless the caller names an engine.
 //
-// An array that a job works on is held by a lease. Deleting or expiring it takes effect at once for
-// whoever asks for it by name; its memory is given back when the last lease ends. Room is counted
-// until then.
+// A job that works on an array holds a lease on it. When an array is deleted or expires, new
+// requests no longer find it; its memory is released when the last lease ends, and its room is
+// counted until then.
 //
 // Bounds: the arrays of an engine by its pool, those of a tenant and the number of arrays by
 // Limits. Knows neither gRPC nor CUDA. Thread-safe. Must outlive its leases.
@@ -39,7 +39,7 @@ namespace gridfold::server {
 
 class ArrayStore;
 
-// An array's memory, and what it holds. Made by ArrayStore::Allocate, and shared as ArrayLease.
+// An array's memory and description. Created by ArrayStore::Allocate, and shared as ArrayLease.
 class StoredArray {
  public:
   StoredArray(ArrayStore& store, std::string tenant, uint32_t engine,
@@ -69,7 +69,7 @@ class StoredArray {
 };
 using ArrayLease = std::shared_ptr<const StoredArray>;
 
-// NOT_FOUND, for who finds that an array that was there is there no more.
+// NOT_FOUND, for an array that has meanwhile disappeared.
 absl::Status ArrayDeleted();
 
 struct ArrayInfo {
@@ -85,13 +85,13 @@ struct FoundArray {
   ArrayLease lease;
 };
 
-// A part of a tenant's arrays, in the order of their names.
+// A page of a tenant's arrays, sorted by name.
 struct ArrayPage {
   std::vector<ArrayInfo> arrays;
   bool is_last = true;
 };
 
-// What the arrays of all tenants take now.
+// What the arrays of all tenants use now.
 struct ArrayStoreStatistics {
   uint64_t array_count = 0;
   uint64_t taken_bytes = 0;  // Of arrays that are deleted but leased as well.

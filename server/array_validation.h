@@ -1,6 +1,6 @@
-// From the parts of a request that describe arrays to views that kernels take. Thread-safe. Views
-// point into the messages and their detached data, which must outlive them, and into resident
-// arrays and regions, which their leases keep.
+// From the parts of a request that describe arrays to views for kernels. Thread-safe. Views point
+// into the messages and their detached data, which must outlive them, and into resident arrays and
+// regions, which their leases keep alive.
 #ifndef GRIDFOLD_SERVER_ARRAY_VALIDATION_H_
 #define GRIDFOLD_SERVER_ARRAY_VALIDATION_H_
 
@@ -82,7 +82,7 @@ absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::st
 // The data that ValidateArray finds where it has been detached from a request.
 BulkField DetachableArrayData();
 
-// The array of a stream, without elements or rows as yet. Errors (INVALID_ARGUMENT, field named):
+// The array of a stream, which has no elements or rows yet. Errors (INVALID_ARGUMENT, field named):
 // any other source; no or an unknown element type.
 absl::StatusOr<kernels::ArrayDescription> ValidateStreamedArray(const v1::ArraySource& source,
                                                                 absl::string_view field);

@@ -21,9 +21,9 @@ struct PlannedBatch {
   std::vector<PlannedOperation> operations;  // In the request's order.
 };
 
-// Errors (INVALID_ARGUMENT that names "operations") are for what concerns the whole: too many
-// operations, or answers that do not fit in a message together. What is wrong with an operation is
-// in its place, with paths from its own request.
+// Errors (INVALID_ARGUMENT that names "operations") concern the whole batch: too many operations,
+// or answers that do not fit in a message together. An operation's own error takes the place of its
+// plan, with paths from its own request.
 absl::StatusOr<PlannedBatch> PlanRequest(const v1::BatchComputeRequest& request,
                                          const PlanningContext& context);
 

@@ -1,4 +1,4 @@
-// Memory that calls may take together, where nothing else bounds it. Thread-safe.
+// A bound on memory that calls take together, where nothing else bounds it. Thread-safe.
 #ifndef GRIDFOLD_SERVER_BYTE_BUDGET_H_
 #define GRIDFOLD_SERVER_BYTE_BUDGET_H_
 

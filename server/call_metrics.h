@@ -1,9 +1,8 @@
-// What the server counts of the calls of its services. Knows nothing of how it is exposed.
+// Counts the calls of the server's services. Knows nothing of how the counts are exposed.
 //
-// Thread-safe. Recording a call is some fifteen additions to atomic integers at places that follow
-// from the call, without a lock and without memory; server/BENCHMARKS.md has what it costs. Nothing
-// that a caller sends decides what is counted apart, but for the values of enumerations that have
-// passed validation.
+// Thread-safe. Recording a call is some fifteen additions to atomic integers, without a lock and
+// without allocation; server/BENCHMARKS.md has the cost. Of what a caller sends, only the values of
+// validated enumerations decide where a call is counted.
 #ifndef GRIDFOLD_SERVER_CALL_METRICS_H_
 #define GRIDFOLD_SERVER_CALL_METRICS_H_
 

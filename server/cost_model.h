@@ -1,10 +1,10 @@
 // What jobs cost: how long they hold a lane, learnt from those that have succeeded.
 //
 // For each RPC a fixed time and a time for each byte, by least squares of the relative errors, in
-// which each job counts a little less with every one that follows it. Relative errors let a small
-// job say as much as a large one, and where jobs of one size differ (a histogram of ten bins, one
-// of millions) the fit stays near the cheap ones: estimates err on the low side, which is what
-// refusing a job by its estimate asks for.
+// which each job's weight decays with every one that follows it. With relative errors a small job
+// counts as much as a large one, and where jobs of one size differ (a histogram of ten bins, one of
+// millions) the fit stays near the cheap ones. So estimates err on the low side, as they should
+// where jobs are refused by them.
 //
 // Both calls take constant time and no memory. Not thread-safe.
 #ifndef GRIDFOLD_SERVER_COST_MODEL_H_
@@ -26,8 +26,8 @@ class CostModel {
   void Learn(Rpc rpc, uint64_t size_bytes, std::chrono::nanoseconds run_time,
              JobClock::time_point now);
 
-  // None before kCostJobsMin jobs were seen, and none when the last was kCostLifetime ago: were
-  // jobs refused for an estimate that is out of date, nothing else would correct it.
+  // None before kCostJobsMin jobs were seen, and none when the last was kCostLifetime ago: if jobs
+  // were refused by an outdated estimate, nothing would ever correct it.
   std::optional<std::chrono::nanoseconds> Estimate(Rpc rpc, uint64_t size_bytes,
                                                    JobClock::time_point now) const;
 

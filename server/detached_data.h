@@ -1,6 +1,6 @@
-// The data of arrays that came with a request and is not in the decoded message: it stays in the
-// buffers that the transport has put it in, until a lane copies it to where kernels read it. Not
-// thread-safe while it is filled; then const, and thread-safe.
+// A request's array data that is not in the decoded message: it stays in the transport's buffers
+// until a lane copies it to where kernels read it. Not thread-safe while it is filled; after that
+// const, and thread-safe.
 #ifndef GRIDFOLD_SERVER_DETACHED_DATA_H_
 #define GRIDFOLD_SERVER_DETACHED_DATA_H_
 
@@ -20,8 +20,8 @@
 
 namespace gridfold::server {
 
-// What a request's arrays have at least for their data to be left in the transport's buffers: below
-// it a copy takes no longer (server/BENCHMARKS.md), and holds no buffer that other messages share.
+// The least data of a request's arrays that is left in the transport's buffers: below it a copy
+// takes no longer (server/BENCHMARKS.md), and holds no buffer that other messages share.
 inline constexpr size_t kDetachedBytesMin = size_t{64} << 10;
 
 class DetachedData {

@@ -1,6 +1,6 @@
 // What an absl::Status says beyond code and message: a reason that programs can act on, and how
-// long to wait before trying again. Kept as payloads, so that statuses travel through code that
-// knows neither gRPC nor its error details; rpc_status.h turns them into those.
+// long to wait before a retry. Both are payloads, so that statuses pass through code that knows
+// neither gRPC nor its error details; rpc_status.h turns them into such details.
 #ifndef GRIDFOLD_SERVER_ERROR_REASON_H_
 #define GRIDFOLD_SERVER_ERROR_REASON_H_
 
@@ -13,7 +13,7 @@
 
 namespace gridfold::server {
 
-// The reasons of google.rpc.ErrorInfo that callers may meet. Part of the contract: none is renamed.
+// The reasons of google.rpc.ErrorInfo that callers may see. Part of the contract: never renamed.
 inline constexpr char kReasonInvalidField[] = "INVALID_FIELD";
 inline constexpr char kReasonInvalidRequest[] = "INVALID_REQUEST";
 inline constexpr char kReasonIntegerOverflow[] = "INTEGER_OVERFLOW";
@@ -42,14 +42,14 @@ inline constexpr char kReasonInternal[] = "INTERNAL";
 // Returns `status` with a reason in place of the default for its code.
 absl::Status WithReason(absl::Status status, absl::string_view reason);
 
-// Returns `status` with the time after which trying again makes sense; at least 1 ms.
+// Returns `status` with a retry delay of at least 1 ms.
 absl::Status WithRetryDelay(absl::Status status, std::chrono::milliseconds delay);
 
-// What is refused where something is full for now: RESOURCE_EXHAUSTED, for kReasonQueueFull, with
-// the time after which trying again makes sense.
+// The error where something is full for now: RESOURCE_EXHAUSTED, for kReasonQueueFull, with a retry
+// delay.
 absl::Status QueueFull(absl::string_view message, std::chrono::milliseconds retry_delay);
 
-// What a call ends with whose caller has gone.
+// The error of a call whose caller has gone.
 absl::Status CancelledByCaller();
 
 // The reason that was set, else INVALID_FIELD where a field is named, else the default for the

@@ -31,10 +31,10 @@ struct LogField {
   std::variant<std::string, int64_t, uint64_t> value;
 };
 
-// To be called once, before the first event. Events below `level` are left out.
+// Call it once, before the first event. Events below `level` are not logged.
 void ConfigureLog(LogLevel level, LogFormat format);
 
-// Spares making fields for an event that would be left out.
+// Whether an event of this level is logged: spares making fields for one that is not.
 bool LogIsEnabled(LogLevel level);
 
 void LogEvent(LogLevel level, absl::string_view event, std::initializer_list<LogField> fields);

@@ -1,4 +1,4 @@
-// Turns exceptions into statuses where threads that are not ours to end call our code.
+// Turns exceptions into statuses where our code is called by threads that must not end.
 #ifndef GRIDFOLD_SERVER_EXCEPTION_GUARD_H_
 #define GRIDFOLD_SERVER_EXCEPTION_GUARD_H_
 
@@ -7,7 +7,7 @@
 
 namespace gridfold::server {
 
-// What `body` returns, or where it throws: RESOURCE_EXHAUSTED with a retry delay for
+// Returns what `body` returns or, where it throws, RESOURCE_EXHAUSTED with a retry delay for
 // std::bad_alloc, INTERNAL for anything else.
 absl::Status CatchExceptions(absl::FunctionRef<absl::Status()> body);
 

@@ -47,7 +47,7 @@ struct Backlog {
 
 class FairQueue {
  public:
-  // How a tenant stands, and what is before a job that it might add.
+  // What a tenant has in the queue, and what comes before a job that it might add.
   struct Standing {
     Backlog own;           // All that the tenant has waiting.
     uint64_t weight = 1;   // The tenant's.

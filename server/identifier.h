@@ -1,4 +1,4 @@
-// Names that callers give to arrays, and their own as tenants. Pure functions; thread-safe.
+// Names of arrays, regions and tenants, which callers choose. Pure functions; thread-safe.
 #ifndef GRIDFOLD_SERVER_IDENTIFIER_H_
 #define GRIDFOLD_SERVER_IDENTIFIER_H_
 

@@ -1,5 +1,5 @@
-// A call that only looks something up, or makes a note of something, and is answered at once, in
-// gRPC's own thread. Used by array_service.cc and region_service.cc only.
+// A call that only looks something up or records something, and is answered immediately, in gRPC's
+// own thread. Used by array_service.cc and region_service.cc only.
 #ifndef GRIDFOLD_SERVER_IMMEDIATE_CALL_H_
 #define GRIDFOLD_SERVER_IMMEDIATE_CALL_H_
 

@@ -1,4 +1,4 @@
-// A job: work for a lane, with what the scheduler needs to know of it and how it is completed.
+// A job: work for a lane, with what the scheduler needs to know about it, and its completion.
 #ifndef GRIDFOLD_SERVER_JOB_H_
 #define GRIDFOLD_SERVER_JOB_H_
 
@@ -25,7 +25,7 @@ using JobClock = std::chrono::steady_clock;
 // What a job is given when it runs.
 struct JobContext {
   kernels::Lane& lane;
-  std::stop_token stop;                 // Requested when nobody waits for the result any more.
+  std::stop_token stop;                 // Requested when nobody waits for the result any longer.
   std::chrono::nanoseconds queue_time;  // From acceptance until a lane took the job.
 };
 
@@ -41,11 +41,11 @@ struct JobWork {
   // Whose job it is: tenants share the lanes. Empty where nobody is named, a tenant like others.
   std::string tenant = {};
   Priority priority = Priority::kNormal;
-  // What the job's cost is learnt by, with the bytes that it works on: the payload and these, which
-  // lie in memory of an engine.
+  // The job's cost is learnt by its RPC and the bytes that it works on: its payload, and these in
+  // an engine's memory.
   Rpc rpc = Rpc::kReduceArray;
   uint64_t resident_bytes = 0;
-  // The engine that must run it, by its place in the scheduler's list; none: any of them.
+  // The engine that must run it, as an index of the scheduler's list; none: any of them.
   std::optional<uint32_t> engine = std::nullopt;
   // Where the job may share a launch with others that wait: how, in place of `run`.
   std::optional<BatchableWork> batchable = std::nullopt;

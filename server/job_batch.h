@@ -1,5 +1,5 @@
-// Jobs that share a launch: small reductions that wait at the same time. What they have in common
-// is kernels/reduction_batch.h; here is how each of them comes to its own end.
+// Jobs that share a launch: small reductions that wait at the same time. kernels/reduction_batch.h
+// makes one launch of them; here each of them gets its own end.
 #ifndef GRIDFOLD_SERVER_JOB_BATCH_H_
 #define GRIDFOLD_SERVER_JOB_BATCH_H_
 
@@ -15,7 +15,7 @@
 
 namespace gridfold::server {
 
-// How a shared launch went, as one of its jobs is told.
+// How a shared launch ran, for one of its jobs.
 struct SharedLaunch {
   std::chrono::nanoseconds queue_time;       // Of the job.
   const kernels::RunStatistics& statistics;  // Of the whole launch.

@@ -1,5 +1,5 @@
-// Why the scheduler does not take a job, in numbers: the text is made where no lock is held. And
-// what jobs end with that are not run, or not to their end.
+// Why the scheduler refuses a job, in numbers: the text is made where no lock is held. And the
+// errors of jobs that are not run, or not to their end.
 #ifndef GRIDFOLD_SERVER_JOB_REFUSAL_H_
 #define GRIDFOLD_SERVER_JOB_REFUSAL_H_
 
@@ -31,8 +31,8 @@ struct JobRefusal {
   absl::Status ToStatus(const Limits& limits) const;
 };
 
-// When so many of the jobs that are waiting in `backlog` will have gone that coming back makes
-// sense, where lanes finish `speed` of their cost in a unit of time.
+// The time until enough of the jobs waiting in `backlog` will have gone for a retry to make sense,
+// where lanes finish `speed` of their cost in a unit of time.
 std::chrono::milliseconds RetryDelay(const Backlog& backlog, double speed);
 
 absl::Status Draining();        // UNAVAILABLE

@@ -1,8 +1,8 @@
 // The sockets that the server listens on, and the bound on its connections.
 //
-// gRPC's own sockets (1.51) stop listening for good when accept finds no file descriptor left, so
-// that whoever opens enough connections, and closes them again, has made the server deaf. These
-// close what is too much, and go on.
+// gRPC's own sockets (1.51) stop listening for good when accept finds no file descriptor left: any
+// caller who opens enough connections, and closes them again, would have made the server deaf.
+// These close excess connections and go on.
 #ifndef GRIDFOLD_SERVER_LISTENER_H_
 #define GRIDFOLD_SERVER_LISTENER_H_
 

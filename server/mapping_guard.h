@@ -1,9 +1,9 @@
-// Survives the loss of mapped memory. Whoever owns a shared-memory object may make it smaller while
-// it is mapped; whoever touches a page that is gone then gets SIGBUS, which would end the program.
+// Survives the loss of mapped memory. The owner of a shared-memory object may shrink it while it is
+// mapped; touching a page that is gone then raises SIGBUS, which would end the program.
 //
-// Inside a guarded mapping the signal's handler puts zero pages in the place of the whole mapping
-// and takes note, and the access goes on with them: what was computed is worth nothing, and nobody
-// else notices. A SIGBUS from anywhere else goes to the handler that was there before.
+// Inside a guarded mapping the signal's handler replaces the whole mapping by zero pages and
+// records the loss, and the access continues on these: the result is worthless, but nothing else is
+// affected. A SIGBUS from anywhere else goes to the handler that was there before.
 #ifndef GRIDFOLD_SERVER_MAPPING_GUARD_H_
 #define GRIDFOLD_SERVER_MAPPING_GUARD_H_
 
@@ -12,8 +12,8 @@
 
 namespace gridfold::server {
 
-// Guards a mapping from its construction to its destruction, before which no access may be under
-// way and after which the mapping may be unmapped. Any number may exist; thread-safe.
+// Guards a mapping for as long as it exists. No access may be in progress when it is destroyed;
+// after that the mapping may be unmapped. Any number may exist; thread-safe.
 class MappingGuard {
  public:
   // The mapping begins with a page.

@@ -23,13 +23,12 @@ namespace gridfold::server {
 absl::Status DecodeRequest(grpc::ByteBuffer& bytes, const Limits& limits,
                            google::protobuf::Message& request);
 
-// The same, but that the bulk data is left out of `request`, in whose place DetachedData::Find
-// finds it.
+// The same, except that bulk data is left out of `request`; DetachedData::Find finds it.
 absl::Status DecodeRequest(grpc::ByteBuffer& bytes, const Limits& limits,
                            google::protobuf::Message& request, DetachedData& detached,
                            const BulkField& bulk);
 
-// The same as the first for bytes that are in one piece, and stay.
+// As the first, for contiguous bytes, which are not released.
 absl::Status DecodeRequest(const std::string& bytes, const Limits& limits,
                            google::protobuf::Message& request);
 

@@ -1,12 +1,11 @@
-// What a message will take in memory once it is decoded, and where its bulk data is, found by one
-// walk over its bytes without decoding them: what costs two bytes on the wire may cost fifty in
-// memory, and a request must not take more than was promised to it. Pure; thread-safe.
+// How much memory a message will take once it is decoded, and where its bulk data is, found by one
+// walk over its bytes without decoding them: two bytes on the wire may cost fifty in memory, and a
+// request must not take more than it was admitted with. Pure; thread-safe.
 //
-// Bulk data, the bytes of one field at any depth, need not be copied into the decoded message: the
+// Bulk data, the bytes of one field at any depth, need not be copied into the decoded message. The
 // survey says which bytes to leave out, and what to put in their place, so that Protobuf's own
 // parser makes the same message of the rest, with a marker of a few bytes for what was left out.
-// Whatever it makes of a field that comes several times, or of a message that is no message, it
-// makes of the rest as well.
+// Repeated fields and invalid messages have the same effect as without the survey.
 #ifndef GRIDFOLD_SERVER_MESSAGE_SURVEY_H_
 #define GRIDFOLD_SERVER_MESSAGE_SURVEY_H_
 
@@ -24,11 +23,11 @@ namespace gridfold::server {
 // The most that a byte of a message takes in memory where no bulk data is left out.
 inline constexpr uint64_t kDecodedGrowthMax = 96;
 
-// What stands for bulk data has so many bytes.
+// Size of the marker that stands for bulk data.
 inline constexpr size_t kBulkMarkerBytes = 5;
 
-// Which data to leave out: that of `field`, of bytes, where it has at least `bytes_min`, which is
-// no less than kBulkMarkerBytes.
+// Which data to leave out: that of the bytes field `field`, where it has at least `bytes_min`,
+// which is at least kBulkMarkerBytes.
 struct BulkField {
   const google::protobuf::FieldDescriptor* field = nullptr;  // Null: none.
   size_t bytes_min = kBulkMarkerBytes;

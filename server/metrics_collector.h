@@ -1,5 +1,5 @@
-// Reads everything that the server exposes to Prometheus, at the moment of a scrape. Every metric
-// is listed in server/METRICS.md.
+// Reads all that the server exposes to Prometheus, at the moment of a scrape. server/METRICS.md
+// lists every metric.
 #ifndef GRIDFOLD_SERVER_METRICS_COLLECTOR_H_
 #define GRIDFOLD_SERVER_METRICS_COLLECTOR_H_
 

@@ -15,9 +15,9 @@ class Exposer;
 
 namespace gridfold::server {
 
-// A scrape takes threads and connections of its own, both bounded (limits.h), and of the server
-// only the moment of reading its counters: whoever scrapes slowly, often or wrongly delays other
-// scrapes at most. Thread-safe.
+// Scrapes have threads and connections of their own, both bounded (limits.h), and touch the server
+// only to read its counters: slow, frequent or malformed scrapes delay other scrapes at most.
+// Thread-safe.
 class MetricsEndpoint {
  public:
   // Listens on `address` ("host:port", where host is a name or an IPv4 address; port 0 takes any

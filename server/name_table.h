@@ -1,5 +1,5 @@
-// Numbers names in the order in which they first come, up to a fixed count, for tables that are
-// indexed by name. Thread-safe; finding a known name takes no lock.
+// Numbers names in the order of their first use, up to a fixed count, for tables that are indexed
+// by name. Thread-safe; finding a known name takes no lock.
 #ifndef GRIDFOLD_SERVER_NAME_TABLE_H_
 #define GRIDFOLD_SERVER_NAME_TABLE_H_
 

@@ -1,6 +1,6 @@
 // The command line of gridfold_server. Every option may also be given by an environment variable,
-// GRIDFOLD_ and its name in capitals, or in the file that --config names; the command line wins
-// over the file, which wins over the environment.
+// GRIDFOLD_ and its name in capitals, or in the file that --config names. The command line takes
+// precedence over the file, and the file over the environment.
 #ifndef GRIDFOLD_SERVER_OPTIONS_H_
 #define GRIDFOLD_SERVER_OPTIONS_H_
 
@@ -32,7 +32,7 @@ struct ServerOptions {
   LogFormat log_format = LogFormat::kText;
 };
 
-// What the program ends with instead of serving: help, the version, or an error.
+// The output and exit code of a program that does not serve: help, the version, or an error.
 struct EarlyExit {
   int exit_code = 0;  // 0 for help and version, 2 for options that cannot be used.
   std::string text;   // For standard output where exit_code is 0, else for standard error.

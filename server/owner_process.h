@@ -1,5 +1,5 @@
-// A process that something belongs to: a process number together with the time that the process
-// started, since numbers are used again. Immutable, and so thread-safe.
+// A process that owns something: a process ID together with the start time of the process, since
+// IDs are reused. Immutable, and so thread-safe.
 #ifndef GRIDFOLD_SERVER_OWNER_PROCESS_H_
 #define GRIDFOLD_SERVER_OWNER_PROCESS_H_
 

@@ -1,4 +1,4 @@
-// Bytes of an array that have arrived and wait to be computed on, in the pieces that they came in.
+// Bytes of an array that have arrived and wait to be computed on, in the pieces in which they came.
 // Not thread-safe.
 #ifndef GRIDFOLD_SERVER_PIECE_QUEUE_H_
 #define GRIDFOLD_SERVER_PIECE_QUEUE_H_
@@ -15,8 +15,8 @@
 
 namespace gridfold::server {
 
-// First in, first out. Pieces are kept where they are, but for small ones, which are copied
-// together: however an array is cut, a byte takes two of memory at most.
+// First in, first out. Pieces stay where they are, except for small ones, which are copied
+// together: however an array is cut, it takes at most twice its size in memory.
 class PieceQueue {
  public:
   PieceQueue() = default;

@@ -1,5 +1,5 @@
-// What planned requests tell the scheduler: the engine that must run them, which is that of their
-// resident arrays, or of device memory in regions, and how many resident bytes they work on.
+// What planned requests tell the scheduler: which engine must run them, because their resident
+// arrays or device memory of regions are there, and how many resident bytes they work on.
 #ifndef GRIDFOLD_SERVER_PLACEMENT_H_
 #define GRIDFOLD_SERVER_PLACEMENT_H_
 
@@ -19,7 +19,7 @@ std::optional<uint32_t> EngineOf(const PlannedReduction& planned);
 std::optional<uint32_t> EngineOf(const PlannedScan& planned);
 std::optional<uint32_t> EngineOf(const PlannedHistogram& planned);
 
-// Each sets JobWork::engine, where any engine will not do, and JobWork::resident_bytes.
+// Each sets JobWork::resident_bytes and, unless any engine will do, JobWork::engine.
 void Place(const PlannedReduction& planned, JobWork& work);
 void Place(const PlannedScan& planned, JobWork& work);
 void Place(const PlannedHistogram& planned, JobWork& work);

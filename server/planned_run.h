@@ -22,11 +22,11 @@ namespace gridfold::server {
 absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& planned,
                                                    kernels::Lane& lane, std::stop_token stop,
                                                    kernels::RunStatistics& statistics);
-// The answer of a reduction that is no part, from what a lane came to.
+// The answer of a reduction that is not a part of a whole, from a lane's result.
 v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
                                      kernels::ReductionResult result);
 
-// What the elements of an inline result take; 0 where the result goes elsewhere.
+// Bytes of the elements of an inline result; 0 where the result goes elsewhere.
 uint64_t InlineResultBytes(const PlannedScan& planned);
 // An inline result goes to `data`, which has InlineResultBytes, and not into the answer. A result
 // that becomes an array, or replaces one, does so when it is complete. Errors also those of

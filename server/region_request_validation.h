@@ -1,4 +1,4 @@
-// From the requests of RegionService to what is to be done with which memory. Thread-safe.
+// Validates the requests of RegionService. Thread-safe.
 //
 // Errors: INVALID_ARGUMENT that names the field at fault by its path in the request;
 // FAILED_PRECONDITION where regions are off; ALREADY_EXISTS.

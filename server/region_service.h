@@ -1,5 +1,5 @@
 // RegionService over gRPC's callback API, in the manner of ArrayService: opening a region's memory
-// runs on a lane, since it takes long; the rest is answered at once.
+// takes long and so runs on a lane; the rest is answered immediately.
 #ifndef GRIDFOLD_SERVER_REGION_SERVICE_H_
 #define GRIDFOLD_SERVER_REGION_SERVICE_H_
 

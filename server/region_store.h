@@ -1,9 +1,9 @@
 // Shared-memory regions by tenant and name: memory of callers on this host that jobs read and write
-// where it lies.
+// in place.
 //
-// A region that a job works on is held by a lease. Unregistering it, or its expiry, or the end of
-// the process that it belongs to, takes effect at once for whoever asks for it by name; its memory
-// is let go in the store's own thread when the last lease has ended. Room is counted until then.
+// A job that works on a region holds a lease on it. When a region is unregistered, expires, or
+// loses the process that owns it, new requests no longer find it. The store's own thread releases
+// its memory when the last lease has ended; its room is counted until then.
 //
 // Bounds: regions and their bytes, of all tenants together, by Limits. Knows neither gRPC nor CUDA.
 // Thread-safe. Must outlive its leases.
@@ -61,10 +61,10 @@ struct RegionInfo {
   uint32_t owner_process_id = 0;  // 0: none.
 };
 
-// A region's memory, and when it goes. Made by RegionStore::Register, and shared as RegionLease.
+// A region's memory and its lifetime. Created by RegionStore::Register, and shared as RegionLease.
 class StoredRegion {
  public:
-  // What the memory takes of the store's room, until it is given back.
+  // The memory's share of the store's room.
   class Room {
    public:
     Room(RegionStore& store, uint64_t size_bytes) : store_(store), size_bytes_(size_bytes) {}
@@ -85,17 +85,17 @@ class StoredRegion {
 
   kernels::MutableResidentSpan span() const { return memory_->span(); }
 
-  // The engine that device memory is for, by its place in the store's list; none for host memory,
-  // which any of them can use.
+  // The engine that device memory belongs to, as an index of the store's list; none for host
+  // memory, which every engine can use.
   std::optional<uint32_t> engine() const { return engine_; }
 
   // FAILED_PRECONDITION once memory of the region is found missing.
   absl::Status Check() const;
 
-  // The same after a job, and says that the region was in use until now.
+  // The same, after a job; also notes that the region was in use until now.
   absl::Status EndUse() const;
 
-  // Whether bytes of this region, which `span` has, are also those of `other`.
+  // Whether the bytes `span` of this region are also bytes of `other`.
   bool Overlaps(const kernels::ResidentSpan& span, const StoredRegion& other,
                 const kernels::ResidentSpan& other_span) const;
 
@@ -108,7 +108,7 @@ class StoredRegion {
   RegionStore& store_;
   const std::chrono::nanoseconds idle_expiry_;
   const std::optional<OwnerProcess> owner_;
-  // Given back in the opposite order.
+  // Released in the opposite order.
   const std::unique_ptr<Room> room_;
   std::unique_ptr<SharedMapping> mapping_;  // None of device memory.
   std::unique_ptr<kernels::ExternalMemory> memory_;
@@ -118,13 +118,13 @@ class StoredRegion {
 };
 using RegionLease = std::shared_ptr<const StoredRegion>;
 
-// A part of a tenant's regions, in the order of their names.
+// A page of a tenant's regions, sorted by name.
 struct RegionPage {
   std::vector<RegionInfo> regions;
   bool is_last = true;
 };
 
-// What the regions of all tenants take now.
+// What the regions of all tenants use now.
 struct RegionStoreStatistics {
   uint64_t region_count = 0;
   uint64_t taken_bytes = 0;  // Of regions that are unregistered but leased as well.
@@ -132,16 +132,16 @@ struct RegionStoreStatistics {
 
 class RegionStore {
  public:
-  // The engines, at least one, outlive the store; `now` is the clock of idle times.
+  // The engines, at least one, must outlive the store; `now` is the clock for idle times.
   RegionStore(std::vector<kernels::Engine*> engines, const Limits& limits,
               std::function<JobClock::time_point()> now = JobClock::now);
   ~RegionStore();
 
-  // Opens a region's memory and gives it its name. Takes time in proportion to its size. Errors
-  // also those of SharedMapping::Open and of the engine.
+  // Opens a region's memory and names it. Takes time in proportion to its size. Further errors:
+  // those of SharedMapping::Open and of the engine.
   absl::StatusOr<RegionInfo> Register(const std::string& tenant, NewRegion region);
 
-  // ALREADY_EXISTS where Register would say so now.
+  // ALREADY_EXISTS where Register would return it now.
   absl::Status CheckVacant(const std::string& tenant, const std::string& name) const;
 
   // Counts as use.
@@ -154,8 +154,8 @@ class RegionStore {
 
   RegionStoreStatistics GetStatistics() const;
 
-  // Lets go what has expired, was abandoned or removed, and is not leased. Happens once a second
-  // and after Remove. Returns when every other call that is under way has done so too.
+  // Releases regions that have expired, were abandoned or removed, and are not leased. Runs once a
+  // second and after Remove. Returns when every concurrent call has done so too.
   void Sweep();
 
  private:
@@ -191,7 +191,7 @@ class RegionStore {
   Sweeper sweeper_;  // Last: it ends before what it uses.
 };
 
-// The store as one tenant sees it; where there is none, every call says so. Cheap to copy.
+// The store as one tenant sees it. Cheap to copy.
 class TenantRegions {
  public:
   TenantRegions() = default;

@@ -66,8 +66,8 @@ struct PlannedHistogram {
   std::optional<uint32_t> engine;  // Which must run it, where any will not do.
 };
 
-// What the accumulators hold is looked at where they are merged, not here: that takes time in
-// proportion to them.
+// The contents of the accumulators are checked where they are merged, not here, since that takes
+// time in proportion to them.
 struct PlannedMerge {
   std::vector<absl::string_view> accumulators;
   bool partial = false;
@@ -83,14 +83,14 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
                                          const PlanningContext& context);
 
-// Makes `engine` the one that memory needs, where it needs one. INVALID_ARGUMENT, field named,
-// where that is not the one that other memory of the `whole` (request or batch) needs: an engine
-// reads no other engine's.
+// Sets `engine` to the one that memory needs, if it needs one. INVALID_ARGUMENT, field named, where
+// other memory of the `whole` (request or batch) needs another engine, since no engine reads
+// another one's memory.
 absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> needed,
                            absl::string_view whole, std::optional<uint32_t>& engine);
 
-// The requests of streams, whose arrays have yet to come. Nothing points into the request. Errors:
-// also an array that is not streamed.
+// The requests of streams, whose arrays have yet to arrive. Plans do not point into the request.
+// Further error: an array that is not streamed.
 absl::StatusOr<kernels::ReductionFoldSpec> PlanStream(const v1::ReduceArrayRequest& request,
                                                       const Limits& limits);
 absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequest& request,

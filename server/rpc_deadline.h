@@ -1,3 +1,4 @@
+// The deadline of a call, on the scheduler's clock. Thread-safe.
 #ifndef GRIDFOLD_SERVER_RPC_DEADLINE_H_
 #define GRIDFOLD_SERVER_RPC_DEADLINE_H_
 

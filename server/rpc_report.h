@@ -15,7 +15,7 @@
 
 namespace gridfold::server {
 
-// Empty where the key is not there, twice, or makes no sense: no reason to refuse a call.
+// Empty where the key is absent, given twice or malformed, which is no reason to refuse a call.
 inline TraceContext TraceOf(const grpc::CallbackServerContext& context) {
   const auto [first, last] = context.client_metadata().equal_range("traceparent");
   if (first == last || std::next(first) != last) return {};

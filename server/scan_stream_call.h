@@ -1,6 +1,6 @@
 // One call of ScanStream: batches are scanned, and their results sent, in order. While one batch of
-// results is sent the next one is computed, and no more: a caller who does not take results is not
-// read from any further. Used by compute_service.cc only.
+// results is being sent, only the next one is computed: the server stops reading from a caller who
+// does not take results. Used by compute_service.cc only.
 #ifndef GRIDFOLD_SERVER_SCAN_STREAM_CALL_H_
 #define GRIDFOLD_SERVER_SCAN_STREAM_CALL_H_
 

@@ -3,13 +3,12 @@
 // Each lane has a thread, which runs one job after the other and completes it; small jobs that wait
 // when their turn comes, and are alike, it runs together, but it never waits for one. A job that
 // finds no idle lane that may run it waits in a FairQueue, which says whose turn it is when a lane
-// is free. What waits is bounded by the number of jobs and by their bytes, both checked in one
-// step; the last part of the queue is kept for tenants that have little in it. A job whose deadline
-// cannot be met, by what jobs like it and those before it have taken of late, is refused at once. A
-// waiting job that is cancelled leaves at once and gives back its place; one whose deadline passes
-// is dropped before it starts; a running one is asked to stop. Every accepted job is finished
-// exactly once. When an engine is lost, its lanes stop, the jobs that only it could run fail, and
-// the others go on. Knows neither gRPC nor CUDA.
+// is free. What waits is bounded by the number of jobs and by their bytes, both checked in one step
+// (job_admission.h). A job whose deadline cannot be met, as estimated from recent jobs, is refused.
+// A waiting job that is cancelled leaves at once and gives back its place; one whose deadline
+// passes is dropped before it starts; a running one is asked to stop. Every accepted job is
+// finished exactly once. When an engine is lost, its lanes stop, the jobs that only it could run
+// fail, and the others go on. Knows neither gRPC nor CUDA.
 //
 // One mutex guards everything and is held for about a microsecond, or half of one for each job of a
 // batch: jobs are run and finished, and refusals put into words, without it.
@@ -68,11 +67,11 @@ class Scheduler {
   // everybody or for this tenant.
   absl::Status Submit(std::shared_ptr<Job> job);
 
-  // What Submit would say now to a job with this work, of which `run` and `finish` may be missing:
-  // spares preparing one that has no chance.
+  // What Submit would return now for a job with this work, whose `run` and `finish` may be missing:
+  // spares preparing a job that would be refused.
   absl::Status CheckAdmission(const JobWork& work);
 
-  // Nobody waits for the job any more. Does nothing to a job that is finished.
+  // Nobody waits for the job any longer. Does nothing to a job that is finished.
   void Cancel(const std::shared_ptr<Job>& job);
 
   // Refuses new jobs from now on.

@@ -54,11 +54,11 @@ class Server {
   // None where metrics are off.
   std::optional<int> metrics_port() const;
 
-  // Says NOT_SERVING, goes on for `lame_duck`, in which callers may notice, refuses new jobs, lets
-  // those in flight finish for up to `grace_period`, asks the rest to stop, and closes the
-  // connections when the last answer has arrived. Errors:
-  // DEADLINE_EXCEEDED when a lane does not stop within kStopTimeout; then the server cannot be
-  // destroyed either, and only ending the process helps.
+  // Says NOT_SERVING and goes on for `lame_duck`, so that callers can notice. Then refuses new
+  // jobs, lets those in flight finish for up to `grace_period`, asks the rest to stop, and closes
+  // the connections when the last answer has arrived. Errors: DEADLINE_EXCEEDED when a lane does
+  // not stop within kStopTimeout; then the server cannot be destroyed either, and the process has
+  // to be ended.
   absl::Status Drain(std::chrono::nanoseconds grace_period,
                      std::chrono::nanoseconds lame_duck = std::chrono::nanoseconds(0));
 

@@ -1,4 +1,4 @@
-// ServerService: what the server is, and what it has been doing.
+// ServerService: information on the server, and its statistics.
 #ifndef GRIDFOLD_SERVER_SERVER_SERVICE_H_
 #define GRIDFOLD_SERVER_SERVER_SERVICE_H_
 
@@ -19,10 +19,9 @@ namespace gridfold::server {
 
 class ServerService final : public v1::ServerService::CallbackService {
  public:
-  // `scheduler`, `arrays` and `regions`, which is null where they are off, must outlive the
-  // service.
-  // So must `tokens`, which is null where callers are taken at their word. With tokens, statistics
-  // are for administrators only.
+  // `scheduler`, `arrays`, `regions` (null where they are off) and `tokens` (null where callers are
+  // taken at their word) must outlive the service. With tokens, statistics are for administrators
+  // only.
   ServerService(const std::vector<kernels::Engine*>& engines, const Limits& limits,
                 const Scheduler& scheduler, const ArrayStore& arrays, const RegionStore* regions,
                 const AccessTokens* tokens);

@@ -12,8 +12,8 @@ namespace gridfold::server {
 // Thread-safe.
 class ServingState {
  public:
-  // The server accepts requests; `health` tells so, for the server and each of its services, unless
-  // EndServing came first. `health` must outlive the last call of EndServing.
+  // The server accepts requests. `health` reports it, for the server and each of its services,
+  // unless EndServing came first. `health` must outlive the last call of EndServing.
   void BeginServing(grpc::HealthCheckServiceInterface& health);
 
   // NOT_SERVING, for good.

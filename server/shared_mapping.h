@@ -1,7 +1,7 @@
-// A POSIX shared-memory object of a caller's, mapped into the server.
+// A caller's POSIX shared-memory object, mapped into the server.
 //
-// Only objects whose names begin with "/gridfold-" are opened: a caller is not to make the server
-// map what other programs share among themselves.
+// Only objects whose names begin with "/gridfold-" are opened, so that no caller can make the
+// server map what other programs share among themselves.
 #ifndef GRIDFOLD_SERVER_SHARED_MAPPING_H_
 #define GRIDFOLD_SERVER_SHARED_MAPPING_H_
 
@@ -22,7 +22,7 @@ namespace gridfold::server {
 // INVALID_ARGUMENT that names `field` where no object may have that name.
 absl::Status ValidateObjectName(absl::string_view name, absl::string_view field);
 
-// Thread-safe. Unmaps the memory when it goes.
+// Thread-safe. The destructor unmaps the memory.
 class SharedMapping {
  public:
   // Maps the first `size_bytes`, at least one, of the object for reading and writing. Requires a
@@ -37,7 +37,7 @@ class SharedMapping {
 
   kernels::MutableHostSpan span() const { return {data_, size_bytes_}; }
 
-  // False once memory was found missing, or the object is too small now.
+  // False once memory was found missing, or if the object is too small now.
   bool IsIntact() const;
 
   // Whether both map one object.

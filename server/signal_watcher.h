@@ -19,7 +19,7 @@ class SignalWatcher {
   explicit SignalWatcher(std::function<void()> on_second);
   ~SignalWatcher();
 
-  // Returns the first signal's number when it has come.
+  // Waits for the first signal and returns its number.
   int WaitForFirst();
 
  private:

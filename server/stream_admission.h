@@ -1,5 +1,5 @@
-// What all streams that compute may take together: their number, and the memory of what has arrived
-// and waits; with what of that is taken now, and how often there was none. Thread-safe.
+// Bounds on all streams that compute, together: their number, and the memory of data that has
+// arrived and waits. Counts what is in use, and what was refused. Thread-safe.
 #ifndef GRIDFOLD_SERVER_STREAM_ADMISSION_H_
 #define GRIDFOLD_SERVER_STREAM_ADMISSION_H_
 
@@ -33,16 +33,16 @@ class StreamAdmission {
   }
   void Leave() { streams_left_.GiveBack(1); }
 
-  // Bytes that are there: a message has arrived before anybody knows how long it is, so it counts
-  // also where there is no room for it.
+  // Bytes that have arrived. A message is there before anybody knows how long it is, so it counts
+  // even where there is no room for it.
   void Hold(uint64_t bytes) { held_bytes_ += bytes; }
   void Release(uint64_t bytes) { held_bytes_ -= bytes; }
 
-  // Whether a stream may read on that holds bytes already. One that could do nothing else may
+  // Whether a stream that already holds bytes may read on. One that could do nothing else may
   // always read one more message, so that no stream waits for another.
   bool HasRoom() const { return held_bytes_.load() < bytes_max_; }
-  // Holds so many bytes more where there is room for them: whether there was. A stream that gets
-  // none is refused.
+  // Reserves so many bytes if there is room for them, and returns whether there was. If not, the
+  // stream is refused.
   bool HoldWhereThereIsRoom(uint64_t bytes) {
     uint64_t held = held_bytes_.load();
     while (held <= bytes_max_ && bytes <= bytes_max_ - held) {

@@ -1,7 +1,7 @@
-// What a stream computes of the arrays that arrive, as the calls see it: reductions
-// (stream_reduction.cc) and histograms (stream_histogram.cc).
+// The computation of a stream whose batches are folded: reductions (stream_reduction.cc) and
+// histograms (stream_histogram.cc).
 //
-// Not thread-safe: used by one job of the stream, or between two.
+// Not thread-safe: used by one job of the stream at a time, or between jobs.
 #ifndef GRIDFOLD_SERVER_STREAM_FOLD_H_
 #define GRIDFOLD_SERVER_STREAM_FOLD_H_
 
@@ -40,24 +40,24 @@ class StreamFold {
 
   virtual kernels::ElementType element_type() const = 0;
 
-  // Memory that is held beside what has arrived.
+  // Memory that it holds, without the data that has arrived.
   virtual uint64_t state_bytes() const = 0;
 
   // The array is none of the request's: the caller is told which field that is.
   virtual absl::Status CheckExpected(size_t array) const = 0;
 
-  // Whether Run would do anything with so many bytes.
+  // Whether Run could use so many bytes.
   virtual bool CanRun(const StreamSizes& sizes) const = 0;
 
-  // A batch of fewer bytes is hardly worth its cost, where more may come.
+  // Where more may come, a batch of fewer bytes is not worth its cost.
   virtual uint64_t batch_bytes_wanted() const = 0;
 
-  // Computes on what has arrived, and takes it away but for what is no whole element or row.
+  // Computes on what has arrived, and removes it, but for a part that is no whole element or row.
   // Errors: those of Lane; INVALID_ARGUMENT, field named.
   virtual absl::Status Run(StreamArrays& arrays, kernels::Lane& lane, std::stop_token stop,
                            kernels::RunStatistics& statistics) = 0;
 
-  // The answer; `rest` is what the last Run has left. Once, last. Errors: as Run.
+  // The answer; `rest` is what the last Run left. To be called once, last. Errors: as Run.
   virtual absl::StatusOr<StreamAnswer> Finish(const StreamArrays& rest,
                                               const std::stop_token& stop) = 0;
 };

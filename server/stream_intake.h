@@ -1,8 +1,8 @@
-// What StreamCall keeps of what comes in: a place among the open streams, messages taken apart, and
-// what has arrived, counted against CallEnvironment::streams.
+// The receiving side of StreamCall: its place among the open streams, the parsing of messages, and
+// the data that has arrived, counted against CallEnvironment::streams.
 //
-// Enter, Open and CheckBegun are for the one read of a call at a time; the rest is not thread-safe,
-// and is guarded by the call.
+// Enter, Open and CheckBegun are for the one read that a call has in flight. The rest is not
+// thread-safe; the call guards it.
 #ifndef GRIDFOLD_SERVER_STREAM_INTAKE_H_
 #define GRIDFOLD_SERVER_STREAM_INTAKE_H_
 
@@ -25,12 +25,11 @@ class StreamIntake {
       : environment_(environment), array_count_(array_count) {}
   ~StreamIntake();
 
-  // Takes a place among the open streams. Errors: RESOURCE_EXHAUSTED with a
-  // retry delay.
+  // Takes a place among the open streams. Errors: RESOURCE_EXHAUSTED with a retry delay.
   absl::Status Enter();
 
-  // Takes a message apart, and releases it. Errors: those of SplitMessage; INVALID_ARGUMENT that
-  // names "request" where the first message has no header, or another one has.
+  // Parses a message and releases it. Errors: those of SplitMessage; INVALID_ARGUMENT that names
+  // "request" where the first message has no header, or a later one has.
   absl::StatusOr<StreamMessage> Open(grpc::ByteBuffer& message);
 
   // There will be no other message. INVALID_ARGUMENT that names "request" where there was none.
@@ -40,24 +39,24 @@ class StreamIntake {
   // none.
   absl::Status HoldState(uint64_t bytes);
 
-  // Keeps what the message has brought.
+  // Keeps the message's data.
   void Add(const StreamMessage& message);
 
-  // What is there, with what is left of the last batch.
+  // What has arrived and not been computed on, with what is left of the last batch.
   StreamSizes sizes() const;
 
   // Whether to read on while a batch runs, or its results wait.
   bool HasRoom() const;
 
-  // All that is there becomes the next batch, which a job uses without the call's lock.
+  // All that has arrived becomes the next batch, which a job uses without the call's lock.
   void BeginBatch();
   StreamArrays& batch() { return batch_; }
   uint64_t batch_bytes() const;
 
-  // The job has taken away what it has used.
+  // The job has removed what it used.
   void EndBatch();
 
-  // The call is over, and its place is free before its caller hears of that.
+  // The call is over; its place is free before its caller is told.
   void ReleaseAll();
 
  private:

@@ -17,8 +17,8 @@ class StreamJobs {
  public:
   explicit StreamJobs(Scheduler& scheduler) : scheduler_(scheduler) {}
 
-  // The job before is finished, or there was none. Errors: those of Scheduler::Submit, the job is
-  // then not finished; CANCELLED after Cancel.
+  // Requires that the previous job, if any, is finished. Errors: those of Scheduler::Submit, after
+  // which the job's `finish` is not called; CANCELLED after Cancel.
   absl::Status Submit(JobWork work) {
     auto job = std::make_shared<Job>(std::move(work));
     {
@@ -26,7 +26,7 @@ class StreamJobs {
       if (cancelled_) return CancelledByCaller();
       current_ = job;
     }
-    // A Cancel that comes in between lets this one job run: it is short.
+    // A Cancel that comes in between lets this one job run, which is short.
     return scheduler_.Submit(std::move(job));
   }
 

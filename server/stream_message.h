@@ -1,5 +1,5 @@
-// The messages of streams that carry bulk data: field 1 is a header, from field 2 on stand byte
-// fields, whose bytes stay in the buffers that the transport has put them in. Pure; thread-safe.
+// The messages of streams that carry bulk data: field 1 is a header, fields from 2 on are byte
+// fields, whose bytes stay in the transport's buffers. Pure; thread-safe.
 #ifndef GRIDFOLD_SERVER_STREAM_MESSAGE_H_
 #define GRIDFOLD_SERVER_STREAM_MESSAGE_H_
 
@@ -25,8 +25,8 @@ struct StreamMessage {
   std::array<std::vector<grpc::Slice>, kStreamArrayCountMax> arrays;
 };
 
-// Finds the fields of `bytes` as Protobuf does: what is unknown is skipped, of a byte field that
-// comes several times the last counts, headers are joined. Takes memory for the header and for the
+// Finds the fields of `bytes` as Protobuf does: unknown fields are skipped, of a repeated byte
+// field the last one counts, repeated headers are merged. Takes memory for the header and for the
 // list of pieces. Errors: INVALID_ARGUMENT for bytes that are no message.
 absl::StatusOr<StreamMessage> SplitMessage(grpc::ByteBuffer& bytes, size_t array_count);
 

@@ -1,4 +1,4 @@
-// A scan of an array that arrives: batches are scanned one after the other, each going on from the
+// A scan of an array as it arrives: batches are scanned one after the other, each continuing the
 // one before it. Not thread-safe.
 #ifndef GRIDFOLD_SERVER_STREAM_SCAN_H_
 #define GRIDFOLD_SERVER_STREAM_SCAN_H_
@@ -28,18 +28,18 @@ class StreamScan {
 
   kernels::ElementType element_type() const { return plan_.array.element_type; }
 
-  // With so many bytes there is a batch.
+  // The least bytes that make a batch.
   uint64_t batch_bytes_min() const { return kernels::kScanCarryElements * element_bytes_; }
-  // A batch takes no more.
+  // The most bytes that a batch takes.
   uint64_t batch_bytes_max() const { return batch_elements_max_ * element_bytes_; }
 
-  // Memory that is held beside what has arrived: results that are sent, and those that wait.
+  // Memory that it holds, without the data that has arrived: results that are being sent or wait.
   uint64_t state_bytes() const {
     return 2 * batch_elements_max_ * kernels::ElementSize(plan_.output_type);
   }
 
-  // Scans the next batch and takes it away from `data`; the last one takes all, which is no more
-  // than batch_bytes_max(). Fills `message` but for its data, which it returns. Errors: those of
+  // Scans the next batch and removes it from `data`; the last one takes all, which is no more
+  // than batch_bytes_max(). Fills `message` except for its data, which it returns. Errors: those of
   // Lane; INVALID_ARGUMENT that names "data" where the array ends inside an element.
   absl::StatusOr<ChunkData> Run(PieceQueue& data, bool is_last, kernels::Lane& lane,
                                 std::stop_token stop, kernels::RunStatistics& statistics,

@@ -1,5 +1,5 @@
-// Does something once in a while, in a thread of its own, as long as it lives: deletes what has
-// expired and nobody asks for.
+// Calls a function at intervals, in a thread of its own, for as long as it exists: to delete what
+// has expired.
 #ifndef GRIDFOLD_SERVER_SWEEPER_H_
 #define GRIDFOLD_SERVER_SWEEPER_H_
 
@@ -17,7 +17,7 @@ class Sweeper {
   // Calls `sweep`, which must not throw, once in an `interval`.
   Sweeper(std::function<void()> sweep, std::chrono::milliseconds interval);
 
-  // Lets the next sweep begin now. From any thread.
+  // Begins the next sweep now. Callable from any thread.
   void Wake();
 
  private:

@@ -22,21 +22,21 @@ struct Caller {
   bool is_admin = false;  // True for everybody where there are no tokens.
   CallPermit permit;      // None where tenants have no quotas.
 
-  // What the tenant's arrays may take together; 0: no bound of its own.
+  // Bytes that the tenant's arrays may take together; 0: no bound of its own.
   uint64_t resident_bytes_max() const {
     return permit == nullptr ? 0 : permit->limits().resident_bytes;
   }
-  // So many bytes of the call have come.
+  // Charges the tenant for bytes of the call that have arrived.
   void Charge(uint64_t bytes) const {
     if (permit != nullptr) permit->Charge(bytes);
   }
 };
 
-// Reads "gridfold-tenant" (empty where it is not there), "gridfold-priority" (normal where it is
-// not there, and no higher than the token allows) and, unless `tokens` is null, "authorization",
-// which the tenant then comes from. Errors: INVALID_ARGUMENT where a value makes no sense or is
-// there twice; UNAUTHENTICATED without a good token; PERMISSION_DENIED where the call names a
-// tenant that is not the token's; RESOURCE_EXHAUSTED where the tenant's quota is used up.
+// Reads "gridfold-tenant" (by default empty), "gridfold-priority" (by default normal, and never
+// above what the token allows) and, unless `tokens` is null, "authorization", which then determines
+// the tenant. Errors: INVALID_ARGUMENT for a value that is invalid or given twice; UNAUTHENTICATED
+// without a known token; PERMISSION_DENIED where the call names a tenant that is not the token's;
+// RESOURCE_EXHAUSTED where the tenant's quota is used up.
 absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
                                   const AccessTokens* tokens);
 

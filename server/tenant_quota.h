@@ -1,4 +1,4 @@
-// What one tenant may take, as the file of tokens says, and what it takes now.
+// The limits of one tenant, from the file of tokens, and what it uses now.
 #ifndef GRIDFOLD_SERVER_TENANT_QUOTA_H_
 #define GRIDFOLD_SERVER_TENANT_QUOTA_H_
 
@@ -24,12 +24,11 @@ struct TenantLimits {
 
 class TenantQuota;
 
-// A call that is in flight, for as long as it is kept; nothing where tenants have no quotas.
+// Stands for a call in flight for as long as it exists; null where tenants have no quotas.
 using CallPermit = std::shared_ptr<TenantQuota>;
 
-// Bytes are paid for after they have come, in the order of time: a call is admitted when all that
-// came before is paid for, however large it is itself, so no call is too large to be ever admitted.
-// Thread-safe.
+// Bytes are charged after they have arrived: a call of any size is admitted once all earlier bytes
+// are paid for, so no call is too large to be ever admitted. Thread-safe.
 class TenantQuota : public std::enable_shared_from_this<TenantQuota> {
  public:
   explicit TenantQuota(std::function<JobClock::time_point()> now = JobClock::now)
@@ -38,11 +37,11 @@ class TenantQuota : public std::enable_shared_from_this<TenantQuota> {
   void SetLimits(const TenantLimits& limits);
   TenantLimits limits() const;
 
-  // Admits a call. RESOURCE_EXHAUSTED with a retry delay where as many are in flight as may be, or
-  // the bytes of earlier ones are not yet paid for.
+  // Admits a call. RESOURCE_EXHAUSTED with a retry delay where too many are in flight, or the bytes
+  // of earlier ones are not yet paid for.
   absl::StatusOr<CallPermit> Admit();
 
-  // Bytes of a request have come.
+  // Charges for bytes of a request that have arrived.
   void Charge(uint64_t bytes);
 
  private:

@@ -11,9 +11,9 @@
 //     }
 //   }
 //
-// A token's "priority" is the highest that its calls may have, "high" unless it is there; "admin"
-// allows what tells of all tenants. A tenant may have several tokens, to replace one by the next. A
-// limit that is not there, or 0, is none. Pure functions; thread-safe.
+// A token's "priority" is the highest that its calls may have, by default "high"; "admin" allows
+// calls that reveal something of all tenants. A tenant may have several tokens, so that one can be
+// replaced by the next. A limit that is absent or 0 does not apply. Pure functions; thread-safe.
 #ifndef GRIDFOLD_SERVER_TOKEN_TABLE_H_
 #define GRIDFOLD_SERVER_TOKEN_TABLE_H_
 

@@ -15,8 +15,8 @@ struct TraceContext {
   std::string parent_id;  // 16: the caller's span.
 };
 
-// Of a header's value; empty where it is not well-formed. A version that is not known yet is read
-// as far as it is that of version 00, as the standard asks.
+// Parses a header's value; empty where it is malformed. Of an unknown later version the part that
+// version 00 defines is read, as the standard asks.
 TraceContext ParseTraceparent(absl::string_view value);
 
 }  // namespace gridfold::server

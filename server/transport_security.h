@@ -1,5 +1,4 @@
-// How the server and its callers know each other on the wire: TLS, from files that are read again
-// when they change.
+// TLS between the server and its callers, from files that are reloaded when they change.
 #ifndef GRIDFOLD_SERVER_TRANSPORT_SECURITY_H_
 #define GRIDFOLD_SERVER_TRANSPORT_SECURITY_H_
 
@@ -12,10 +11,10 @@
 
 namespace gridfold::server {
 
-// Checks the files and keeps watching them: connections that are made kFileCheckInterval after a
-// change use the new ones, those that are open stay as they are. While files do not belong
-// together, as between two that are replaced one after the other, no new connection is accepted.
-// Errors: INVALID_ARGUMENT where the files make no sense now.
+// Checks the files and keeps watching them: connections made kFileCheckInterval after a change use
+// the new files, open ones are not affected. While certificate and key do not match, as when they
+// are replaced one after the other, no new connection is accepted. Errors: INVALID_ARGUMENT where
+// the files are unusable now.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
     const TlsFiles& files);
 

@@ -37,7 +37,7 @@
 
 namespace gridfold::server {
 
-// Where an answer says how its job ran, if it does.
+// The place in an answer that says how its job ran.
 template <class Response>
 requires requires(Response& response) { response.mutable_execution(); }
 v1::ExecutionStatistics& ExecutionOf(Response& response) { return *response.mutable_execution(); }
@@ -111,12 +111,12 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     work.run = [this](const JobContext& job_context) { return Run(job_context); };
     work.finish = [this](const absl::Status& status) { FinishWith(status); };
     job_ = std::make_shared<Job>(std::move(work));
-    // Only calls that may become jobs count: a stopping server is not to wait for those it refuses.
+    // Only calls that may become jobs count: a stopping server does not wait for those it refuses.
     environment_.calls.Enter();
     counted_ = true;
     report_.admission_time = report_.Elapsed();
     absl::Status status = environment_.scheduler.Submit(job_);
-    // Once it is accepted, the call may be over and gone.
+    // Once the job is accepted, the call may already have ended and been deleted.
     if (!status.ok()) report_.admission_time.reset();
     return status;
   }

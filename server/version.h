@@ -1,3 +1,4 @@
+// The version of the program. Thread-safe.
 #ifndef GRIDFOLD_SERVER_VERSION_H_
 #define GRIDFOLD_SERVER_VERSION_H_
 

@@ -1,3 +1,4 @@
+// HTTP and ports of this machine, for the sections that start servers.
 #ifndef GRIDFOLD_CLIENT_TRANSPORT_BENCHMARK_HTTP_GET_H_
 #define GRIDFOLD_CLIENT_TRANSPORT_BENCHMARK_HTTP_GET_H_
 
