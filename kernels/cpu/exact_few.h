@@ -14,7 +14,7 @@
 
 namespace gridfold::kernels {
 
-// Elements that are few.
+// At most so many elements are few.
 inline constexpr uint32_t kFewMax = 32;
 
 // Adds `count` elements, at most kFewMax, to `sum`.

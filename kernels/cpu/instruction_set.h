@@ -1,4 +1,4 @@
-// Kernels compiled for several instruction sets, the best of which is chosen when the program runs.
+// Kernels compiled for several instruction sets, of which the best is chosen at run time.
 //
 // A kernel is a struct with a static function Run. RunForProcessor<Kernel>(arguments...) calls a
 // copy of it in which everything it calls is inlined and compiled for the chosen instructions. No

@@ -48,7 +48,7 @@ class ReduceLanes {
     }
   }
 
-  // Merges lane l into states[l % columns]. The lanes are good for nothing afterwards but Reset.
+  // Merges lane l into states[l % columns]. Afterwards the lanes can only be Reset.
   void MergeInto(uint32_t columns, GroupState<S>* states) {
     ForEachLanePart(*this, [&](auto part, auto& lanes) {
       if constexpr (IsExactSum(part())) {

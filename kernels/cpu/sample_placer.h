@@ -1,4 +1,4 @@
-// From samples to the counters they add to, a tile at a time.
+// Finds the counters that samples add to, a tile at a time.
 #ifndef GRIDFOLD_KERNELS_CPU_SAMPLE_PLACER_H_
 #define GRIDFOLD_KERNELS_CPU_SAMPLE_PLACER_H_
 

@@ -1,8 +1,9 @@
 // Scans down the rows of a matrix: each column is a scan of its own, in tiles of rows. Tiles of
 // rounded sums are those that numerics/scan_tree.h prescribes.
 //
-// The matrix is cut into strips of columns. Where they alone keep the threads busy, a strip is done
-// in one look; else the totals of its tiles are found first, and the tiles are then done apart.
+// The matrix is cut into strips of columns. If these alone keep the threads busy, a strip is
+// scanned in one pass; else the totals of its tiles are computed first, and then the tiles
+// independently.
 #ifndef GRIDFOLD_KERNELS_CPU_SCAN_COLUMNS_H_
 #define GRIDFOLD_KERNELS_CPU_SCAN_COLUMNS_H_
 

@@ -1,8 +1,8 @@
 // Scans of groups whose elements are consecutive: the whole array, rows, segments.
 //
-// Threads take pieces that fit in their caches. Of each they find the totals of its tiles, then,
-// when it is the piece's turn, the carries into them, and then they write the results. With one
-// thread, or one piece, a single look at each tile does.
+// Threads take pieces that fit in their caches. For each piece they compute the totals of its
+// tiles, then, when it is the piece's turn, the carries into them, and then the results. With one
+// thread, or one piece, each tile is read only once.
 #ifndef GRIDFOLD_KERNELS_CPU_SCAN_CONTIGUOUS_H_
 #define GRIDFOLD_KERNELS_CPU_SCAN_CONTIGUOUS_H_
 

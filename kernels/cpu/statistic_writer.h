@@ -1,4 +1,4 @@
-// From the states of groups to a ReductionResult.
+// Writes the states of groups to a ReductionResult.
 #ifndef GRIDFOLD_KERNELS_CPU_STATISTIC_WRITER_H_
 #define GRIDFOLD_KERNELS_CPU_STATISTIC_WRITER_H_
 

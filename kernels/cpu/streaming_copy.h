@@ -1,6 +1,6 @@
-// Copies past the caches, for results that are larger than they are: a plain store to memory that
-// is in no cache reads it first. Scans of float64 gain by it, whose results are written in the most
-// steps; those of 4-byte elements and of int64 do not.
+// Copies that bypass the caches, for results larger than the caches: a plain store to memory that
+// is not cached reads it first. Scans of float64, which write their results in the most steps, gain
+// by it; those of 4-byte elements and of int64 do not.
 #ifndef GRIDFOLD_KERNELS_CPU_STREAMING_COPY_H_
 #define GRIDFOLD_KERNELS_CPU_STREAMING_COPY_H_
 
@@ -16,11 +16,11 @@ namespace gridfold::kernels {
 
 inline constexpr size_t kStreamAlignment = 16;
 
-// Results of fewer bytes may be in the caches still when they are needed.
+// Smaller results may still be in the caches when they are needed.
 inline constexpr uint64_t kStreamedBytesMin = uint64_t{32} << 20;
 
-// `target` and `size_bytes` are multiples of kStreamAlignment. What is copied is seen by other
-// threads after FinishStreaming only.
+// `target` and `size_bytes` are multiples of kStreamAlignment. Other threads see the copied bytes
+// only after FinishStreaming.
 inline void StreamingCopy(const void* source, void* target, size_t size_bytes) {
 #ifdef __SSE2__
   const auto* const from = static_cast<const __m128i*>(source);
@@ -33,7 +33,7 @@ inline void StreamingCopy(const void* source, void* target, size_t size_bytes) {
 #endif
 }
 
-// What this thread copied comes before what it does from here on.
+// Orders this thread's copies before its later stores.
 inline void FinishStreaming() {
 #ifdef __SSE2__
   _mm_sfence();

@@ -32,7 +32,7 @@ class TileSource<T> {
     return std::min(kTileRows<float>, kElementsMax / width);
   }
 
-  // The tile is good until the next one is loaded.
+  // The tile is valid until the next one is loaded.
   Tile<float> Load(const std::byte* data, size_t stride_bytes, uint32_t rows, uint32_t width) {
     for (uint32_t r = 0; r < rows; ++r) {
       ConvertToFloats<T>(data + r * stride_bytes, width, converted_ + r * width);
