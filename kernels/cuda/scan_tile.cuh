@@ -117,7 +117,7 @@ __device__ HeadBits<kItems> RunHeads(const ScanHeads& heads, uint64_t begin) {
   return HeadsFromPhase<kItems>(heads, PhaseOf(heads, begin + heads.first_phase));
 }
 
-// Those of runs of a turn, where `bits` are not given.
+// Those of lanes of a turn, where `bits` are not given.
 template <int kItems>
 class TurnHeads {
  public:
@@ -126,7 +126,7 @@ class TurnHeads {
         position_(turn_position + heads.first_phase),
         phase_(heads.is_one_group || heads.bits != nullptr ? 0 : PhaseOf(heads, position_)) {}
 
-  // Of the run that begins so many positions into the turn.
+  // Of the lane that begins so many positions into the turn.
   __device__ HeadBits<kItems> At(uint32_t offset) const {
     if (heads_.is_one_group) return position_ + offset == 0 ? 1 : 0;
     if (heads_.group_size >> 31 != 0) {
@@ -209,22 +209,6 @@ __device__ GroupedOf<Operator> InclusiveWarpScan(const Warp& warp, GroupedOf<Ope
   for (int delta = 1; delta < kScanLanes; delta *= 2) {
     const GroupedOf<Operator> before = ShuffleUp(warp, v, delta);
     if (warp.thread_rank() >= delta) v = CombineGrouped<Operator>(before, v);
-  }
-  return v;
-}
-
-// The same where bit l of `heads` says that a group starts in lane l's own positions.
-template <class Operator>
-__device__ typename Operator::Value InclusiveWarpScan(const Warp& warp, typename Operator::Value v,
-                                                      uint32_t heads) {
-  const int lane = static_cast<int>(warp.thread_rank());
-  const uint32_t seen_by_lane = heads << (kScanLanes - 1 - lane);
-#pragma unroll
-  for (int delta = 1; delta < kScanLanes; delta *= 2) {
-    const auto before = MoveValue(v, [&](auto x) { return warp.shfl_up(x, delta); });
-    // v has what the last `delta` lanes have.
-    const bool starts_group = seen_by_lane >> (kScanLanes - delta) != 0;
-    if (lane >= delta && !starts_group) v = Operator::Combine(before, v);
   }
   return v;
 }
