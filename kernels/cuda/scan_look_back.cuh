@@ -24,13 +24,15 @@ class LookBackScan {
   using Value = typename Operator::Value;
   using Grouped = GroupedOf<Operator>;
   static constexpr int kItems = ScanLaneItems(kOperation, sizeof(T), sizeof(Out));
-  // Runs are the tree's where the order of joins matters, else as long as a lane has elements.
-  static constexpr int kRuns = Operator::kIsAssociative ? 1 : kItems / kScanItems;
-  static constexpr int kTileSize = kItems * kScanThreads / kRuns;
+  // Runs are the tree's where the order of joins in a tile matters, else all that a lane has; tiles
+  // are the tree's where that of tiles does.
+  static constexpr int kRuns = kAnyOrderInTile<Operator, Out> ? 1 : kItems / kScanItems;
+  static constexpr int kTileWarps =
+      Operator::kIsAssociative ? kScanWarps : kScanTileSize / (kItems * kScanLanes);
+  static constexpr int kTileSize = kItems * kScanLanes * kTileWarps;
   static constexpr ScanTurnShape kShape =
       ScanTurnShapeOf(sizeof(T), sizeof(Out), kTileSize * sizeof(T), sizeof(Value));
-  using TurnOfT = Turn<Operator, T, kItems, kRuns, kShape>;
-  static_assert(kTileSize == TurnOfT::kTileSize);
+  using TurnOfT = Turn<Operator, T, kItems, kRuns, kTileWarps, kShape>;
   // Results of the elements' type take their places; wider ones have a piece for each warp.
   static constexpr bool kIsWide = !std::is_same_v<Out, T>;
   static constexpr uint32_t kResultBytes = kIsWide ? kShape.teams * kTileSize * sizeof(Out) : 0;
@@ -65,7 +67,6 @@ class LookBackScan {
 
  private:
   static constexpr int kPieceSize = kItems * kScanLanes;
-  static constexpr int kTileWarps = TurnOfT::kTileWarps;
   static constexpr int kTilesAtOnce = kShape.teams * kScanWarps / kTileWarps;
   static constexpr int kOwnTiles = kShape.tiles / kTilesAtOnce;
   static_assert(kOwnTiles * kTilesAtOnce == kShape.tiles);
@@ -174,11 +175,12 @@ class LookBackScan {
       turn.stages().Await(TurnStage::kTotalled, cursor.lap());
       if (lane_ < cursor.tile_count()) {
         // Others wait for the total. Stores between them would keep loads in order.
-        const Grouped total = JoinWarpTotals<Operator>(&turn.warp_total(lane_, 0), kScanWarps);
+        const Grouped total =
+            JoinWarpTotals<Operator>(&turn.warp_total(lane_, 0), TurnOfT::kTreeWarps);
         chain.PublishTotal(cursor.first_tile() + lane_, total);
         turn.tile_total(lane_) = total;
         Grouped joined = GroupedIdentity<Operator>();
-        for (int w = 0; w < kScanWarps; ++w) {
+        for (int w = 0; w < TurnOfT::kTreeWarps; ++w) {
           turn.warp_base(lane_, w) = joined;
           joined = CombineGrouped<Operator>(joined, turn.warp_total(lane_, w));
         }
@@ -237,7 +239,7 @@ class LookBackScan {
   const int lane_;
   const int warp_in_block_;
   Out* const results_;  // Of the warp.
-  const RunScan<Operator, T, kItems, kRuns> runs_;
+  const RunScan<Operator, T, kItems, kRuns, kAnyOrderInTile<Operator, Out>> runs_;
 };
 
 // One block fills a multiprocessor: the more of its shared memory is on the way, the less it waits.

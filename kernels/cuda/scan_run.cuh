@@ -18,7 +18,8 @@ namespace gridfold::kernels::cuda {
 // other.
 enum class RunMode { kInclusive, kExclusive, kGeneral };
 
-template <class Operator, class T, int kItems, int kRuns>
+// kAnyOrder: see kAnyOrderInTile.
+template <class Operator, class T, int kItems, int kRuns, bool kAnyOrder>
 class RunScan {
  public:
   using Value = typename Operator::Value;
@@ -39,7 +40,7 @@ class RunScan {
     Values totals;
     uint32_t left = kAllRuns;
     if constexpr (Packed::kExists) {
-      if (!warp_has_heads && (Operator::kIsAssociative || !arguments_.reverse)) {
+      if (!warp_has_heads && (kAnyOrder || !arguments_.reverse)) {
 #pragma unroll
         for (int r = 0; r < kRuns; ++r) {
           if (PackedTotal(piece, RunOf(r), totals[r])) left &= ~(1u << r);
@@ -118,7 +119,7 @@ class RunScan {
     }
   }
 
-  // See PackedRun. Associative totals that are answers are the same in either order.
+  // See PackedRun. Totals in any order that are answers are the same in either.
   __device__ bool PackedTotal(const T* piece, int run, Value& total) const {
     uint32_t words[Packed::kWords];
     LoadRunBytes<T, kItems>(piece, arguments_.reverse ? kScanLanes * kRuns - 1 - run : run, words);
@@ -176,7 +177,7 @@ class RunScan {
     Out stored[kRunItems];
     bool fits = true;
     // Where the order of joins does not matter, the base may be joined first.
-    Value running = Operator::kIsAssociative ? base : Operator::Identity();
+    Value running = kAnyOrder ? base : Operator::Identity();
 #pragma unroll
     for (int k = 0; k < kRunItems; ++k) {
       const bool is_head = kIsGeneral && IsHead(heads, k);
@@ -185,7 +186,7 @@ class RunScan {
       const Value before = running;
       running = Operator::Combine(running, Lift<kIsGeneral>(items[k]));
       Value result = exclusive ? before : running;
-      if constexpr (!Operator::kIsAssociative) result = Operator::Combine(base, result);
+      if constexpr (!kAnyOrder) result = Operator::Combine(base, result);
       if (exclusive && is_head) result = Operator::EmptyResult();
       fits &= Operator::Store(result, arguments_.wrap, &stored[k]) || (kIsGeneral && k >= size);
     }

@@ -170,6 +170,19 @@ __device__ GroupedOf<Operator> GroupedIdentity() {
   return {Operator::Identity(), false};
 }
 
+// Whether results of type Out, but for the bits of NaN, are the same in whatever order a tile's
+// elements are joined, and with what precedes a lane's.
+template <class Operator, class Out>
+inline constexpr bool kAnyOrderInTile = Operator::kIsAssociative;
+// Numbers of this type are multiples of 2^-24 below 2^16, so float64 has each sum of up to 2^13 of
+// them, and each of more that is not above 2^29. A carry is a multiple as well. Where what precedes
+// a lane's elements, the carry and what is in the tile joined, is below 2^28, nothing that is added
+// to it rounds; where it is not, all results of the lane are infinite. A sum is -0.0 where all
+// elements are, in any order.
+template <>
+inline constexpr bool kAnyOrderInTile<ScanOperator<Float16, ScanOperation::kSum>, Float16> = true;
+static_assert(kScanTileSize <= 1 << 13);
+
 // Items of a run that are unrolled. All of them would take registers that keep warps from being
 // resident; the items are in shared memory, so nothing asks for it.
 inline constexpr int kScanUnroll = 4;

@@ -36,7 +36,16 @@ class TurnStages {
   __device__ void Arrive(TurnStage stage) { (void)barrier(stage).arrive(); }
   // `lap`: how many turns have been kept here before.
   __device__ void Await(TurnStage stage, uint32_t lap) {
-    barrier(stage).wait_parity((lap & 1) != 0);
+    const bool parity = (lap & 1) != 0;
+#if __CUDA_ARCH__ >= 900
+    // The device lets the warp sleep; the library's loop would ask again and again, in the place of
+    // warps that have something to do.
+    while (!__mbarrier_try_wait_parity(::cuda::device::barrier_native_handle(barrier(stage)),
+                                       parity, kSleepNsMax)) {
+    }
+#else
+    barrier(stage).wait_parity(parity);
+#endif
   }
   __device__ bool IsOver(TurnStage stage, uint32_t lap) {
     return __mbarrier_test_wait_parity(::cuda::device::barrier_native_handle(barrier(stage)),
@@ -45,6 +54,7 @@ class TurnStages {
 
  private:
   using Barrier = ::cuda::barrier<::cuda::thread_scope_block>;
+  static constexpr uint32_t kSleepNsMax = 1'000'000;
 
   __device__ Barrier& barrier(TurnStage stage) {
     return reinterpret_cast<Barrier*>(barriers_)[static_cast<int>(stage)];

@@ -23,7 +23,7 @@ template <int kRuns>
 inline constexpr int kTreeWarpLanes = kScanLanes / kRuns;
 template <int kRuns>
 __device__ int LaneInTreeWarp(int lane) {
-  return lane % kTreeWarpLanes<kRuns>;
+  return kRuns == 1 ? lane : lane % kTreeWarpLanes<kRuns>;
 }
 
 // In which runs of a warp groups start.
@@ -91,11 +91,20 @@ __device__ void InclusiveWarpScan(const Warp& warp, const WarpHeads<kRuns>& head
   const auto before_by = [&](const Value& v, int delta) {
     return MoveValue(v, [&](auto x) { return warp.shfl_up(x, delta); });
   };
+  // The statement without effect keeps the compiler from joining in any case and selecting then,
+  // which takes three times as many instructions.
+  const auto join_if = [&](bool is_wanted, const Value& before, Value& v) {
+    if (is_wanted) {
+      v = Operator::Combine(before, v);
+      asm volatile("");
+    }
+  };
   if constexpr (kRuns == 2) {
+    const Value first = runs[0];
     const Value before = before_by(runs[1], 1);
     const bool is_first = LaneInTreeWarp<kRuns>(static_cast<int>(warp.thread_rank())) == 0;
-    if (!heads.At(1)) runs[1] = Operator::Combine(runs[0], runs[1]);
-    if (!is_first && !heads.At(0)) runs[0] = Operator::Combine(before, runs[0]);
+    join_if(!is_first && !heads.At(0), before, runs[0]);
+    join_if(!heads.At(1), first, runs[1]);
   }
   int reach[kRuns];
 #pragma unroll
@@ -104,8 +113,7 @@ __device__ void InclusiveWarpScan(const Warp& warp, const WarpHeads<kRuns>& head
   for (int delta = 1; delta < kTreeWarpLanes<kRuns>; delta *= 2) {
 #pragma unroll
     for (int r = 0; r < kRuns; ++r) {
-      const Value before = before_by(runs[r], delta);
-      if (reach[r] >= delta) runs[r] = Operator::Combine(before, runs[r]);
+      join_if(reach[r] >= delta, before_by(runs[r], delta), runs[r]);
     }
   }
 }
