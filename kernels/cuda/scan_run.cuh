@@ -46,13 +46,12 @@ class RunScan {
           if (PackedTotal(piece, RunOf(r), totals[r])) left &= ~(1u << r);
         }
       }
-    } else if (!warp_has_heads && plain_mode_ != RunMode::kGeneral) {
-#pragma unroll
-      for (int r = 0; r < kRuns; ++r) totals[r] = TotalOf<false>(piece, RunOf(r), 0);
-      return totals;
     }
+    const bool is_plain = !Packed::kExists && !warp_has_heads && plain_mode_ != RunMode::kGeneral;
     ForEachRun(left, [&](int r) {
-      const Value total = TotalOf<true>(piece, RunOf(r), HeadsOf(heads, r));
+      const RunHeadBits run_heads = HeadsOf(heads, r);
+      const Value total = is_plain ? TotalOf<false>(piece, RunOf(r), run_heads)
+                                   : TotalOf<true>(piece, RunOf(r), run_heads);
 #pragma unroll
       for (int q = 0; q < kRuns; ++q) totals[q] = q == r ? total : totals[q];
     });
@@ -64,31 +63,19 @@ class RunScan {
   template <class Out>
   __device__ bool Scan(const T* piece, HeadBits<kItems> heads, bool warp_has_heads,
                        const Values& bases, int size, Out* results) const {
-    const RunMode mode = warp_has_heads || size < kItems ? RunMode::kGeneral : plain_mode_;
+    RunMode mode = warp_has_heads || size < kItems ? RunMode::kGeneral : plain_mode_;
     uint32_t left = kAllRuns;
     if constexpr (Packed::kExists && std::is_same_v<Out, T>) {
-      if (mode == RunMode::kInclusive) {
-        left = PackedScan<false>(piece, bases, results);
-      } else if (mode == RunMode::kExclusive) {
-        left = PackedScan<true>(piece, bases, results);
-      }
-    } else if (mode != RunMode::kGeneral) {
-      bool fits = true;
-#pragma unroll
-      for (int r = 0; r < kRuns; ++r) {
-        fits &= mode == RunMode::kInclusive
-                    ? ScanOf<RunMode::kInclusive>(piece, RunOf(r), 0, bases[r], kRunItems, results)
-                    : ScanOf<RunMode::kExclusive>(piece, RunOf(r), 0, bases[r], kRunItems, results);
-      }
-      return fits;
+      if (mode == RunMode::kInclusive) left = PackedScan<false>(piece, bases, results);
+      if (mode == RunMode::kExclusive) left = PackedScan<true>(piece, bases, results);
+      mode = RunMode::kGeneral;
     }
     bool fits = true;
     ForEachRun(left, [&](int r) {
       Value base = bases[0];
 #pragma unroll
       for (int q = 1; q < kRuns; ++q) base = q == r ? bases[q] : base;
-      fits &= ScanOf<RunMode::kGeneral>(piece, RunOf(r), HeadsOf(heads, r), base,
-                                        size - r * kRunItems, results);
+      fits &= ScanIn(mode, piece, RunOf(r), HeadsOf(heads, r), base, size - r * kRunItems, results);
     });
     return fits;
   }
@@ -167,6 +154,18 @@ class RunScan {
     return running;
   }
 
+  template <class Out>
+  __device__ bool ScanIn(RunMode mode, const T* piece, int run, RunHeadBits heads,
+                         const Value& base, int size, Out* results) const {
+    switch (mode) {
+      case RunMode::kInclusive:
+        return ScanOf<RunMode::kInclusive>(piece, run, heads, base, size, results);
+      case RunMode::kExclusive:
+        return ScanOf<RunMode::kExclusive>(piece, run, heads, base, size, results);
+      case RunMode::kGeneral: break;
+    }
+    return ScanOf<RunMode::kGeneral>(piece, run, heads, base, size, results);
+  }
   template <RunMode kMode, class Out>
   __device__ bool ScanOf(const T* piece, int run, RunHeadBits heads, Value base, int size,
                          Out* results) const {

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <cuda/barrier>
+#include <cuda/std/chrono>
 
 #include "kernels/numerics/scan_tree.h"
 
@@ -37,15 +38,9 @@ class TurnStages {
   // `lap`: how many turns have been kept here before.
   __device__ void Await(TurnStage stage, uint32_t lap) {
     const bool parity = (lap & 1) != 0;
-#if __CUDA_ARCH__ >= 900
-    // The device lets the warp sleep; the library's loop would ask again and again, in the place of
-    // warps that have something to do.
-    while (!__mbarrier_try_wait_parity(::cuda::device::barrier_native_handle(barrier(stage)),
-                                       parity, kSleepNsMax)) {
+    // Asks by the instruction that waits a while; the library's loop would sleep in between.
+    while (!barrier(stage).try_wait_parity_for(parity, ::cuda::std::chrono::nanoseconds(0))) {
     }
-#else
-    barrier(stage).wait_parity(parity);
-#endif
   }
   __device__ bool IsOver(TurnStage stage, uint32_t lap) {
     return __mbarrier_test_wait_parity(::cuda::device::barrier_native_handle(barrier(stage)),
@@ -54,7 +49,6 @@ class TurnStages {
 
  private:
   using Barrier = ::cuda::barrier<::cuda::thread_scope_block>;
-  static constexpr uint32_t kSleepNsMax = 1'000'000;
 
   __device__ Barrier& barrier(TurnStage stage) {
     return reinterpret_cast<Barrier*>(barriers_)[static_cast<int>(stage)];

@@ -29,6 +29,8 @@ __device__ int LaneInTreeWarp(int lane) {
 // In which runs of a warp groups start.
 template <int kRuns>
 class WarpHeads {
+  static_assert(kRuns == 1 || kRuns == 2);
+
  public:
   // `lane_heads`: where groups start in the lane's elements. All lanes.
   template <class Bits>
@@ -49,13 +51,14 @@ class WarpHeads {
   // In the runs before the lane's run r in that.
   __device__ bool AnyBefore(int r) const {
     uint32_t seen = AnyLanes() & TreeWarp() & ((1u << lane_) - 1);
+#pragma unroll
     for (int q = 0; q < r; ++q) seen |= lanes_[q] & 1u << lane_;
     return seen != 0;
   }
   // In the lane's run r.
   __device__ bool At(int r) const { return (lanes_[r] >> lane_ & 1) != 0; }
-  // How many lanes back a value may be joined with that of the lane's run r, which already has the
-  // kRuns runs up to that, and with any that is closer.
+  // How far the values of lanes before may be that are joined with that of the lane's run r, which
+  // has the kRuns runs up to that: the lanes up to the tree's warp's first, or a group's.
   __device__ int Reach(int r) const {
     uint32_t seen = AnyLanes();
     if constexpr (kRuns == 2) {
