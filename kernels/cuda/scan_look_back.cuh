@@ -123,7 +123,7 @@ class LookBackScan {
       const HeadBits<kItems> heads = turn.lane_heads(tile);
       const WarpHeads<kRuns> warp_heads(warp_, heads);
       LaneRuns<Value, kRuns> runs =
-          runs_.Totals(turn.piece(tile, warp_in_tile()), heads, warp_heads.Any());
+          runs_.Totals(turn.piece(tile, warp_in_tile()), heads, warp_heads.Runs());
       InclusiveWarpScan<Operator>(warp_, warp_heads, runs);
       if (LaneInTreeWarp<kRuns>(lane_) == kTreeWarpLanes<kRuns> - 1) {
         turn.warp_total(tile, tree_warp()) = {runs[kRuns - 1], warp_heads.AnyInTreeWarp()};
@@ -155,8 +155,8 @@ class LookBackScan {
       } else {
         results = piece;
       }
-      fits &= runs_.Scan(piece, heads, warp_heads.Any(), bases, span.size - offset - lane_ * kItems,
-                         results);
+      fits &= runs_.Scan(piece, heads, warp_heads.Runs(), bases,
+                         span.size - offset - lane_ * kItems, results);
       WriteResults<kItems>(arguments_, span, offset, lane_, results);
     });
     if (!fits) ReportOverflow(arguments_);

@@ -35,23 +35,34 @@ class RunScan {
                     : arguments.exclusive                                    ? RunMode::kExclusive
                                           : RunMode::kInclusive) {}
 
-  // The last running values of the runs. `warp_has_heads`: whether a group starts in any lane's.
-  __device__ Values Totals(const T* piece, HeadBits<kItems> heads, bool warp_has_heads) const {
+  // The last running values of the runs. Bit r of `runs_with_heads`: whether a group starts in any
+  // lane's run r.
+  __device__ Values Totals(const T* piece, HeadBits<kItems> heads, uint32_t runs_with_heads) const {
     Values totals;
     uint32_t left = kAllRuns;
+    const bool is_packed = Packed::kExists && (kAnyOrder || !arguments_.reverse);
     if constexpr (Packed::kExists) {
-      if (!warp_has_heads && (kAnyOrder || !arguments_.reverse)) {
+      // All of a lane at once, so that its runs do not wait for each other.
+      if (is_packed && runs_with_heads == 0) {
 #pragma unroll
         for (int r = 0; r < kRuns; ++r) {
           if (PackedTotal(piece, RunOf(r), totals[r])) left &= ~(1u << r);
         }
       }
     }
-    const bool is_plain = !Packed::kExists && !warp_has_heads && plain_mode_ != RunMode::kGeneral;
     ForEachRun(left, [&](int r) {
-      const RunHeadBits run_heads = HeadsOf(heads, r);
-      const Value total = is_plain ? TotalOf<false>(piece, RunOf(r), run_heads)
-                                   : TotalOf<true>(piece, RunOf(r), run_heads);
+      const bool has_heads = (runs_with_heads >> r & 1) != 0;
+      Value total;
+      bool is_known = false;
+      if constexpr (Packed::kExists && kRuns > 1) {
+        is_known = is_packed && !has_heads && PackedTotal(piece, RunOf(r), total);
+      }
+      if (!is_known) {
+        const bool is_plain = !Packed::kExists && !has_heads && plain_mode_ != RunMode::kGeneral;
+        const RunHeadBits run_heads = HeadsOf(heads, r);
+        total = is_plain ? TotalOf<false>(piece, RunOf(r), run_heads)
+                         : TotalOf<true>(piece, RunOf(r), run_heads);
+      }
 #pragma unroll
       for (int q = 0; q < kRuns; ++q) totals[q] = q == r ? total : totals[q];
     });
@@ -61,20 +72,25 @@ class RunScan {
   // Stores the runs' results in a piece, which may be the same. Returns whether the first `size` of
   // them fit.
   template <class Out>
-  __device__ bool Scan(const T* piece, HeadBits<kItems> heads, bool warp_has_heads,
+  __device__ bool Scan(const T* piece, HeadBits<kItems> heads, uint32_t runs_with_heads,
                        const Values& bases, int size, Out* results) const {
-    RunMode mode = warp_has_heads || size < kItems ? RunMode::kGeneral : plain_mode_;
+    constexpr bool kIsPacked = Packed::kExists && std::is_same_v<Out, T>;
+    const uint32_t general =
+        size < kItems || plain_mode_ == RunMode::kGeneral ? kAllRuns : runs_with_heads;
     uint32_t left = kAllRuns;
-    if constexpr (Packed::kExists && std::is_same_v<Out, T>) {
-      if (mode == RunMode::kInclusive) left = PackedScan<false>(piece, bases, results);
-      if (mode == RunMode::kExclusive) left = PackedScan<true>(piece, bases, results);
-      mode = RunMode::kGeneral;
+    if constexpr (kIsPacked) {
+      if (general == 0) left = PackedScan<kRuns>(piece, RunOf(0), bases.values, results);
     }
     bool fits = true;
     ForEachRun(left, [&](int r) {
       Value base = bases[0];
 #pragma unroll
       for (int q = 1; q < kRuns; ++q) base = q == r ? bases[q] : base;
+      const bool is_general = (general >> r & 1) != 0;
+      if constexpr (kIsPacked && kRuns > 1) {
+        if (!is_general && PackedScan<1>(piece, RunOf(r), {base}, results) == 0) return;
+      }
+      const RunMode mode = kIsPacked || is_general ? RunMode::kGeneral : plain_mode_;
       fits &= ScanIn(mode, piece, RunOf(r), HeadsOf(heads, r), base, size - r * kRunItems, results);
     });
     return fits;
@@ -112,22 +128,30 @@ class RunScan {
     LoadRunBytes<T, kItems>(piece, arguments_.reverse ? kScanLanes * kRuns - 1 - run : run, words);
     return Packed::Total(words, total);
   }
-  // Returns the bits of the runs that are left to be scanned.
-  template <bool kExclusive>
-  __device__ uint32_t PackedScan(const T* piece, const Values& bases, T* results) const {
+  // Scans kCount of the piece's runs from `first` on, in the plain mode, and returns the bits of
+  // those that are left to be scanned.
+  template <int kCount>
+  __device__ uint32_t PackedScan(const T* piece, int first, const Value (&bases)[kCount],
+                                 T* results) const {
+    return plain_mode_ == RunMode::kInclusive ? PackedScanOf<false>(piece, first, bases, results)
+                                              : PackedScanOf<true>(piece, first, bases, results);
+  }
+  template <bool kExclusive, int kCount>
+  __device__ uint32_t PackedScanOf(const T* piece, int first, const Value (&bases)[kCount],
+                                   T* results) const {
     uint32_t left = 0;
-    uint32_t packed[kRuns][Packed::kWords];
+    uint32_t packed[kCount][Packed::kWords];
 #pragma unroll
-    for (int r = 0; r < kRuns; ++r) {
+    for (int r = 0; r < kCount; ++r) {
       uint32_t words[Packed::kWords];
-      LoadRunBytes<T, kItems>(piece, RunOf(r), words);
+      LoadRunBytes<T, kItems>(piece, first + r, words);
       if (!Packed::template Scan<kExclusive>(words, bases[r], arguments_.wrap, packed[r])) {
         left |= 1u << r;
       }
     }
 #pragma unroll
-    for (int r = 0; r < kRuns; ++r) {
-      if ((left >> r & 1) == 0) StoreRunBytes<T, kItems>(packed[r], RunOf(r), results);
+    for (int r = 0; r < kCount; ++r) {
+      if ((left >> r & 1) == 0) StoreRunBytes<T, kItems>(packed[r], first + r, results);
     }
     return left;
   }

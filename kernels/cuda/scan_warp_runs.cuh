@@ -45,7 +45,13 @@ class WarpHeads {
     }
   }
 
-  __device__ bool Any() const { return AnyLanes() != 0; }
+  // Bit r: in run r of any lane.
+  __device__ uint32_t Runs() const {
+    uint32_t runs = 0;
+#pragma unroll
+    for (int r = 0; r < kRuns; ++r) runs |= lanes_[r] != 0 ? 1u << r : 0;
+    return runs;
+  }
   // In the lane's warp of the tree.
   __device__ bool AnyInTreeWarp() const { return (AnyLanes() & TreeWarp()) != 0; }
   // In the runs before the lane's run r in that.
