@@ -78,24 +78,21 @@ struct ScanTurnShape {
 // By measurement: see BENCHMARKS.md. Two turns at least find room in 99 KiB, which every device
 // has.
 constexpr ScanTurnShape ScanTurnShapeOf(uint64_t element_size, uint64_t output_size,
-                                        uint64_t run_bytes, uint64_t value_size) {
+                                        uint64_t tile_bytes, uint64_t value_size) {
   if (value_size > 16) return {1, 1};
   if (output_size > element_size)
     return element_size == 4 ? ScanTurnShape{1, 1} : ScanTurnShape{2, 1};
-  switch (run_bytes) {
-    case 32: return {4, 2};
-    case 64: return {2, 2};
+  switch (tile_bytes) {
+    case 8192: return {4, 2};
+    case 16'384: return {2, 2};
     default: return {1, 1};
   }
 }
 
-// Elements of a run: those of the tree where the order of joins matters, and where results take
-// more registers than elements; 64 bytes of small elements, or joining runs costs more than
-// scanning them.
-constexpr int ScanRunItems(ScanOperation operation, uint64_t element_size, uint64_t output_size,
-                           bool is_associative) {
-  const bool has_room = is_associative && output_size == element_size && element_size < 4;
-  if (!has_room) return kScanItems;
+// Elements of a lane: a run of the tree where results take more registers than elements; 64 bytes
+// of small elements, or joining what lanes have costs more than scanning it.
+constexpr int ScanLaneItems(ScanOperation operation, uint64_t element_size, uint64_t output_size) {
+  if (output_size != element_size || element_size >= 4) return kScanItems;
   // Products are scanned an element at a time.
   return element_size == 1 && operation != ScanOperation::kProduct ? 4 * kScanItems
                                                                    : 2 * kScanItems;

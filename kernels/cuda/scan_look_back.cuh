@@ -23,12 +23,16 @@ class LookBackScan {
   using Operator = ScanOperator<T, kOperation>;
   using Value = typename Operator::Value;
   using Grouped = GroupedOf<Operator>;
-  static constexpr int kItems =
-      ScanRunItems(kOperation, sizeof(T), sizeof(Out), Operator::kIsAssociative);
+  static constexpr int kItems = ScanLaneItems(kOperation, sizeof(T), sizeof(Out));
+  // Runs are the tree's where the order of joins in a tile matters, else all that a lane has; tiles
+  // are the tree's where that of tiles does.
+  static constexpr int kRuns = kAnyOrderInTile<Operator, Out> ? 1 : kItems / kScanItems;
+  static constexpr int kTileWarps =
+      Operator::kIsAssociative ? kScanWarps : kScanTileSize / (kItems * kScanLanes);
+  static constexpr int kTileSize = kItems * kScanLanes * kTileWarps;
   static constexpr ScanTurnShape kShape =
-      ScanTurnShapeOf(sizeof(T), sizeof(Out), kItems * sizeof(T), sizeof(Value));
-  using TurnOfT = Turn<Operator, T, kItems, kShape>;
-  static constexpr int kTileSize = TurnOfT::kTileSize;
+      ScanTurnShapeOf(sizeof(T), sizeof(Out), kTileSize * sizeof(T), sizeof(Value));
+  using TurnOfT = Turn<Operator, T, kItems, kRuns, kTileWarps, kShape>;
   // Results of the elements' type take their places; wider ones have a piece for each warp.
   static constexpr bool kIsWide = !std::is_same_v<Out, T>;
   static constexpr uint32_t kResultBytes = kIsWide ? kShape.teams * kTileSize * sizeof(Out) : 0;
@@ -44,7 +48,7 @@ class LookBackScan {
         lane_(static_cast<int>(warp_.thread_rank())),
         warp_in_block_(static_cast<int>(threadIdx.x) / kScanLanes),
         results_(reinterpret_cast<Out*>(shared_bytes) + warp_in_block_ * kPieceSize),
-        run_(arguments, lane_) {}
+        runs_(arguments, lane_) {}
 
   // All threads of the block.
   __device__ void Run() {
@@ -63,17 +67,25 @@ class LookBackScan {
 
  private:
   static constexpr int kPieceSize = kItems * kScanLanes;
+  static constexpr int kTilesAtOnce = kShape.teams * kScanWarps / kTileWarps;
+  static constexpr int kOwnTiles = kShape.tiles / kTilesAtOnce;
+  static_assert(kOwnTiles * kTilesAtOnce == kShape.tiles);
 
-  // Of a scanning warp: its place in its team, and the team's tiles of a turn. Calls visit(tile,
-  // positions from the turn's beginning to the warp's piece).
-  __device__ int warp_in_tile() const { return warp_in_block_ % kScanWarps; }
+  // Of a scanning warp: its place in its tiles, and these. Calls visit(tile, positions from the
+  // turn's beginning to the warp's piece).
+  __device__ int warp_in_tile() const { return warp_in_block_ % kTileWarps; }
   template <class Visit>
   __device__ void ForEachOwnTile(const TurnSpan& span, Visit&& visit) const {
-    int tile = warp_in_block_ / kScanWarps;
-    for (int begin = tile * kTileSize; begin < span.size; begin += kShape.teams * kTileSize) {
-      visit(tile, begin + warp_in_tile() * kPieceSize);
-      tile += kShape.teams;
+    int tile = warp_in_block_ / kTileWarps;
+#pragma unroll 1
+    for (int i = 0; i < kOwnTiles && tile * kTileSize < span.size; ++i) {
+      visit(tile, tile * kTileSize + warp_in_tile() * kPieceSize);
+      tile += kTilesAtOnce;
     }
+  }
+  // Which of a tile's warps of the tree has the lane's runs.
+  __device__ int tree_warp() const {
+    return warp_in_tile() * kRuns + lane_ / kTreeWarpLanes<kRuns>;
   }
   __device__ TurnSpan SpanOf(const TurnCursor& cursor) const {
     return TurnSpan(arguments_, uint64_t{cursor.first_tile()} * kTileSize,
@@ -106,18 +118,17 @@ class LookBackScan {
     const TurnHeads<kItems> turn_heads(heads_, span.position);
     ForEachOwnTile(span, [&](int tile, int offset) {
       if (heads_.bits == nullptr) {
-        turn.run_heads(tile) = turn_heads.At(static_cast<uint32_t>(offset + lane_ * kItems));
+        turn.lane_heads(tile) = turn_heads.At(static_cast<uint32_t>(offset + lane_ * kItems));
       }
-      const HeadBits<kItems> heads = turn.run_heads(tile);
-      const uint32_t lanes_with_heads = warp_.ballot(heads != 0);
-      const Value total =
-          run_.Total(turn.piece(tile, warp_in_tile()), heads, lanes_with_heads != 0);
-      const Value scanned = InclusiveWarpScan<Operator>(warp_, total, lanes_with_heads);
-      if (lane_ == kScanLanes - 1) {
-        turn.warp_total(tile, warp_in_tile()) = {scanned, lanes_with_heads != 0};
+      const HeadBits<kItems> heads = turn.lane_heads(tile);
+      const WarpHeads<kRuns> warp_heads(warp_, heads);
+      LaneRuns<Value, kRuns> runs =
+          runs_.Totals(turn.piece(tile, warp_in_tile()), heads, warp_heads.Runs());
+      InclusiveWarpScan<Operator>(warp_, warp_heads, runs);
+      if (LaneInTreeWarp<kRuns>(lane_) == kTreeWarpLanes<kRuns> - 1) {
+        turn.warp_total(tile, tree_warp()) = {runs[kRuns - 1], warp_heads.AnyInTreeWarp()};
       }
-      const Value before = MoveValue(scanned, [&](auto x) { return warp_.shfl_up(x, 1); });
-      turn.run_base(tile) = lane_ == 0 ? Operator::Identity() : before;
+      turn.run_bases(tile) = BeforeRuns<Operator>(warp_, runs);
     });
     turn.stages().Arrive(TurnStage::kTotalled);
   }
@@ -128,12 +139,15 @@ class LookBackScan {
     const TurnSpan span = SpanOf(cursor);
     bool fits = true;
     ForEachOwnTile(span, [&](int tile, int offset) {
-      const HeadBits<kItems> heads = turn.run_heads(tile);
-      const uint32_t lanes_with_heads = warp_.ballot(heads != 0);
-      const uint32_t heads_before = lanes_with_heads & ((1u << lane_) - 1);
-      const Grouped in_tile = CombineGrouped<Operator>(
-          turn.warp_base(tile, warp_in_tile()), Grouped{turn.run_base(tile), heads_before != 0});
-      const Grouped base = CombineGrouped<Operator>(turn.carry(tile), in_tile);
+      const HeadBits<kItems> heads = turn.lane_heads(tile);
+      const WarpHeads<kRuns> warp_heads(warp_, heads);
+      LaneRuns<Value, kRuns> bases = turn.run_bases(tile);
+#pragma unroll
+      for (int r = 0; r < kRuns; ++r) {
+        const Grouped in_tile = CombineGrouped<Operator>(
+            turn.warp_base(tile, tree_warp()), Grouped{bases[r], warp_heads.AnyBefore(r)});
+        bases[r] = CombineGrouped<Operator>(turn.carry(tile), in_tile).value;
+      }
       T* const piece = turn.piece(tile, warp_in_tile());
       Out* results;
       if constexpr (kIsWide) {
@@ -141,8 +155,8 @@ class LookBackScan {
       } else {
         results = piece;
       }
-      fits &= run_.Scan(piece, heads, lanes_with_heads != 0, base.value,
-                        span.size - offset - lane_ * kItems, results);
+      fits &= runs_.Scan(piece, heads, warp_heads.Runs(), bases,
+                         span.size - offset - lane_ * kItems, results);
       WriteResults<kItems>(arguments_, span, offset, lane_, results);
     });
     if (!fits) ReportOverflow(arguments_);
@@ -161,11 +175,12 @@ class LookBackScan {
       turn.stages().Await(TurnStage::kTotalled, cursor.lap());
       if (lane_ < cursor.tile_count()) {
         // Others wait for the total. Stores between them would keep loads in order.
-        const Grouped total = JoinWarpTotals<Operator>(&turn.warp_total(lane_, 0), kScanWarps);
+        const Grouped total =
+            JoinWarpTotals<Operator>(&turn.warp_total(lane_, 0), TurnOfT::kTreeWarps);
         chain.PublishTotal(cursor.first_tile() + lane_, total);
         turn.tile_total(lane_) = total;
         Grouped joined = GroupedIdentity<Operator>();
-        for (int w = 0; w < kScanWarps; ++w) {
+        for (int w = 0; w < TurnOfT::kTreeWarps; ++w) {
           turn.warp_base(lane_, w) = joined;
           joined = CombineGrouped<Operator>(joined, turn.warp_total(lane_, w));
         }
@@ -224,7 +239,7 @@ class LookBackScan {
   const int lane_;
   const int warp_in_block_;
   Out* const results_;  // Of the warp.
-  const RunScan<Operator, T, kItems> run_;
+  const RunScan<Operator, T, kItems, kRuns, kAnyOrderInTile<Operator, Out>> runs_;
 };
 
 // One block fills a multiprocessor: the more of its shared memory is on the way, the less it waits.

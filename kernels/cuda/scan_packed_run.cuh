@@ -214,26 +214,29 @@ struct PackedExtremes<T, kItems, kIsMax> {
 
 // Sums of halves. Conversions are slow, so totals do without: an element's fields are put where
 // those of a double are, which makes a number too small by a power of two, and the addition
-// multiplies it by that. The product is exact, so it is rounded once.
+// multiplies it by that. The product is exact, so it is rounded once. Those of float16 are joined
+// in any order; see kAnyOrderInTile.
 template <HalfElement T, int kItems>
 struct PackedRun<ScanOperator<T, ScanOperation::kSum>, T, kItems> {
   static constexpr bool kExists = true;
   static constexpr int kWords = kRunWords<T, kItems>;
 
   __device__ static bool Total(const uint32_t (&words)[kWords], double& total) {
-    total = -0.0;
+    double totals[2] = {-0.0, -0.0};
 #pragma unroll
     for (int w = 0; w < kWords; ++w) {
-      total = AddElement(words[w] << 16, total);
-      total = AddElement(words[w], total);
+      totals[0] = AddElement(words[w] << 16, totals[0]);
+      double& second = totals[kIsFloat16 ? 1 : 0];
+      second = AddElement(words[w], second);
     }
+    total = kIsFloat16 ? totals[0] + totals[1] : totals[0];
     return IsFinite(words);
   }
 
   template <bool kExclusive>
   __device__ static bool Scan(const uint32_t (&words)[kWords], double base, bool,
                               uint32_t (&results)[kWords]) {
-    double running = -0.0;
+    double running = kIsFloat16 ? base : -0.0;
     double result = base;
 #pragma unroll
     for (int w = 0; w < kWords; ++w) {
@@ -242,7 +245,8 @@ struct PackedRun<ScanOperator<T, ScanOperation::kSum>, T, kItems> {
       for (int i = 0; i < 2; ++i) {
         const double before = running;
         running += static_cast<double>(T{static_cast<uint16_t>(words[w] >> 16 * i)});
-        result = base + (kExclusive ? before : running);
+        result = kExclusive ? before : running;
+        if (!kIsFloat16) result = base + result;
         results[w] |= uint32_t{T::FromNumber(result).bits} << 16 * i;
       }
     }
@@ -252,7 +256,6 @@ struct PackedRun<ScanOperator<T, ScanOperation::kSum>, T, kItems> {
  private:
   static constexpr bool kIsFloat16 = std::is_same_v<T, Float16>;
   static constexpr int kMantissaBits = kIsFloat16 ? 10 : 7;
-  static constexpr uint32_t kInfinity = kIsFloat16 ? 0x7C00 : 0x7F80;
 
   // sum + the element in the upper half of the word.
   __device__ static double AddElement(uint32_t word, double sum) {
@@ -263,11 +266,21 @@ struct PackedRun<ScanOperator<T, ScanOperation::kSum>, T, kItems> {
     return fma(std::bit_cast<double>(uint64_t{upper} << 32), kScale, sum);
   }
 
+  // A product with 0 is a zero of numbers only.
   __device__ static bool IsFinite(const uint32_t (&words)[kWords]) {
-    uint32_t largest = 0;
+    using Pair = std::conditional_t<kIsFloat16, __half2, __nv_bfloat162>;
+    uint32_t zeros = 0;
+    Pair zero;
+    std::memcpy(&zero, &zeros, sizeof(zero));
+    Pair sum = zero;
 #pragma unroll
-    for (int w = 0; w < kWords; ++w) largest = __vmaxu2(largest, words[w] & 0x7FFF'7FFF);
-    return (largest & 0xFFFF) < kInfinity && largest >> 16 < kInfinity;
+    for (int w = 0; w < kWords; ++w) {
+      Pair pair;
+      std::memcpy(&pair, &words[w], sizeof(pair));
+      sum = __hfma2(pair, zero, sum);
+    }
+    std::memcpy(&zeros, &sum, sizeof(zeros));
+    return (zeros & 0x7FFF'7FFF) == 0;
   }
 };
 

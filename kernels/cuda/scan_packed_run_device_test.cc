@@ -219,11 +219,48 @@ class ScanHalfSumsTest : public ScanDeviceTest {};
 using Halves = ::testing::Types<Float16, Bfloat16>;
 TYPED_TEST_SUITE(ScanHalfSumsTest, Halves);
 
+// Results along the tree, rounded once. `values` are numbers, or NaN that counts as nothing.
+template <class T>
+std::vector<T> ScanByTree(const std::vector<T>& values, uint64_t group_size, const ScanSpec& spec) {
+  const conformance::FloatOperation operation{spec.operation == ScanOperation::kProduct};
+  const bool reverse = spec.direction == ScanDirection::kReverse;
+  const uint64_t count = values.size();
+  std::vector<double> numbers(count);
+  std::vector<bool> heads(count);
+  for (uint64_t p = 0; p < count; ++p) {
+    const auto x = static_cast<double>(values[reverse ? count - 1 - p : p]);
+    numbers[p] = std::isnan(x) ? operation.EmptyResult() : x;
+    heads[p] = p % group_size == 0;
+  }
+  const std::vector<double> by_position =
+      conformance::ScanByTree(numbers, heads, operation, spec.mode == ScanMode::kExclusive);
+  std::vector<T> results(count);
+  for (uint64_t p = 0; p < count; ++p) {
+    results[reverse ? count - 1 - p : p] = T::FromDouble(by_position[p]);
+  }
+  return results;
+}
+
+// Sums that leave what float16 has, and what float64 has of its multiples, and come back.
+template <class T>
+std::vector<T> FarAndBack(uint64_t count) {
+  std::mt19937_64 random(count);
+  std::vector<T> values(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    const double far = i < count / 2 ? 60'000 : i >= count - count / 2 ? -60'000 : 0;
+    const double near = std::ldexp(static_cast<double>(random() % 2048), -24);
+    values[i] = T::FromDouble(random() % 4 == 0 ? near : far);
+  }
+  return values;
+}
+
 TYPED_TEST(ScanHalfSumsTest, FollowTheTree) {
-  for (const uint64_t count : kCounts) {
+  std::vector<uint64_t> counts(std::begin(kCounts), std::end(kCounts));
+  counts.push_back(320'000);  // Of whole rows.
+  for (const uint64_t count : counts) {
     std::mt19937_64 random(count);
     std::vector<std::vector<TypeParam>> data = DataOf<TypeParam>(count);
-    // All finite bits, and the same with one infinity.
+    // All finite bits, and the same with one infinity, and with NaN that are ignored.
     for (auto& value : data[0]) {
       while ((value.bits & 0x7FFF) >= kInfinityBits<TypeParam>) {
         value.bits = static_cast<uint16_t>(random());
@@ -231,24 +268,39 @@ TYPED_TEST(ScanHalfSumsTest, FollowTheTree) {
     }
     data.push_back(data[0]);
     data.back()[count / 2].bits = kInfinityBits<TypeParam>;
-    for (const auto& values : data) {
-      std::vector<double> numbers(count);
-      std::transform(values.begin(), values.end(), numbers.begin(),
-                     [](TypeParam x) { return static_cast<double>(x); });
-      for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
-        SCOPED_TRACE(testing::Message() << count << " elements");
-        std::vector<bool> heads(count);
-        heads[0] = true;
-        const std::vector<double> sums =
-            conformance::ScanByTree(numbers, heads, {false}, mode == ScanMode::kExclusive);
-        std::vector<TypeParam> expected(count);
-        std::transform(sums.begin(), sums.end(), expected.begin(), TypeParam::FromDouble);
-        const auto result = this->template Scan<TypeParam>(values, SpecOf(mode));
-        ASSERT_TRUE(result.status.ok()) << result.status;
-        ExpectSameBits(result.values, expected);
-        if (this->HasFailure()) return;
-      }
+    data.push_back(FarAndBack<TypeParam>(count));
+    data.push_back(data[0]);
+    for (auto& value : data.back()) {
+      if (random() % 40 == 0) value.bits = kInfinityBits<TypeParam> | 1;
     }
+    for (const auto& values : data) {
+      ForEachScan(count, [&](ScanSpec spec, uint64_t columns, uint64_t group_size) {
+        if (&values == &data.back()) spec.nan_policy = NanPolicy::kIgnore;
+        SCOPED_TRACE(testing::Message() << count << " elements, groups of " << group_size);
+        const auto result = this->template Scan<TypeParam>(values, spec, columns, count % 2);
+        ASSERT_TRUE(result.status.ok()) << result.status;
+        ExpectSameBits(result.values, ScanByTree(values, group_size, spec));
+      });
+      if (this->HasFailure()) return;
+    }
+  }
+}
+
+TYPED_TEST(ScanHalfSumsTest, ProductsFollowTheTree) {
+  for (const uint64_t count : kCounts) {
+    std::mt19937_64 random(count);
+    std::vector<TypeParam> values(count);
+    for (auto& value : values) {
+      value = TypeParam::FromDouble(1 + (static_cast<double>(random() % 256) - 127.5) / 512);
+    }
+    ForEachScan(count, [&](ScanSpec spec, uint64_t columns, uint64_t group_size) {
+      spec.operation = ScanOperation::kProduct;
+      SCOPED_TRACE(testing::Message() << count << " elements, groups of " << group_size);
+      const auto result = this->template Scan<TypeParam>(values, spec, columns);
+      ASSERT_TRUE(result.status.ok()) << result.status;
+      ExpectSameBits(result.values, ScanByTree(values, group_size, spec));
+    });
+    if (this->HasFailure()) return;
   }
 }
 

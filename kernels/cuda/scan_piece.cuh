@@ -1,9 +1,10 @@
-// A warp's piece of a tile: a run of elements for each of its lanes, on its way between device
+// A warp's piece of a tile: consecutive elements for each of its lanes, on its way between device
 // memory, shared memory and registers.
 //
 // Memory is read and written by vectors of 16 bytes, neighbouring lanes on neighbouring vectors; a
-// lane scans the vectors of its run. Within a run vectors are permuted, in another way for other
-// runs, so that no two lanes that are served at once meet in a bank, in either order.
+// lane scans the vectors of its own, in one run or several. Those of a lane are permuted, in
+// another way for other lanes, so that no two lanes that are served at once meet in a bank, in
+// either order.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_PIECE_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_PIECE_CUH_
 
@@ -18,17 +19,17 @@
 
 namespace gridfold::kernels::cuda {
 
-// Where the vectors of a piece stand whose runs have kItems elements of T. In shared memory a piece
-// is in the order of device memory: a reverse scan's first position is its last place.
+// Where the vectors of a piece stand whose lanes have kItems elements of T. In shared memory a
+// piece is in the order of device memory: a reverse scan's first position is its last place.
 template <class T, int kItems>
 struct PieceLayout {
   static constexpr int kSize = kItems * kScanLanes;
   static constexpr int kVectorItems = static_cast<int>(sizeof(uint4) / sizeof(T));
-  static constexpr int kRunVectors = kItems / kVectorItems;
-  static constexpr int kVectors = kRunVectors * kScanLanes;
+  static constexpr int kLaneVectors = kItems / kVectorItems;
+  static constexpr int kVectors = kLaneVectors * kScanLanes;
   static constexpr int kBankVectors = 8;  // That the banks hold side by side.
 
-  __device__ static int PlaceOf(int v) { return v ^ (v / kBankVectors & (kRunVectors - 1)); }
+  __device__ static int PlaceOf(int v) { return v ^ (v / kBankVectors & (kLaneVectors - 1)); }
   __device__ static int ItemPlace(int item) {
     return PlaceOf(item / kVectorItems) * kVectorItems + item % kVectorItems;
   }
@@ -92,7 +93,7 @@ __device__ void BeginLoad(const ScanArguments& arguments, const TurnSpan& turn, 
   }
 }
 
-// The same for the heads of the piece's runs, which begin at `position`, where they are given.
+// The same for the heads of the piece's elements, which begin at `position`, where they are given.
 template <int kItems>
 __device__ void BeginLoadHeads(const ScanHeads& heads, uint64_t position, int lane,
                                HeadBits<kItems>* piece_heads) {
@@ -114,11 +115,12 @@ __device__ void ReverseRun(T (&items)[kItems]) {
   }
 }
 
-// The lane's run of a piece as it lies in memory. `items` are as many bytes, of whatever type.
+// Run `run` of a piece as it lies in memory; the lanes have kItems elements each, the run has those
+// that `items` are the bytes of, of whatever type.
 template <class T, int kItems, class Items>
 __device__ void LoadRunBytes(const T* piece, int run, Items& items) {
   using Layout = PieceLayout<T, kItems>;
-  constexpr int kVectors = Layout::kRunVectors;
+  constexpr int kVectors = sizeof(items) / sizeof(uint4);
   uint4 vectors[kVectors];
 #pragma unroll
   for (int v = 0; v < kVectors; ++v) {
@@ -130,7 +132,7 @@ __device__ void LoadRunBytes(const T* piece, int run, Items& items) {
 template <class T, int kItems, class Items>
 __device__ void StoreRunBytes(const Items& items, int run, T* piece) {
   using Layout = PieceLayout<T, kItems>;
-  constexpr int kVectors = Layout::kRunVectors;
+  constexpr int kVectors = sizeof(items) / sizeof(uint4);
   uint4 vectors[kVectors];
   static_assert(sizeof(items) == sizeof(vectors));
   std::memcpy(vectors, items, sizeof(items));
@@ -140,16 +142,18 @@ __device__ void StoreRunBytes(const Items& items, int run, T* piece) {
   }
 }
 
-// The lane's run of a piece, in logical order.
-template <class T, int kItems>
-__device__ void LoadRun(const T* piece, int lane, bool reverse, T (&items)[kItems]) {
-  LoadRunBytes<T, kItems>(piece, reverse ? kScanLanes - 1 - lane : lane, items);
+// Run `run` in logical order, of the elements too.
+template <class T, int kItems, int kRunItems>
+__device__ void LoadRun(const T* piece, int run, bool reverse, T (&items)[kRunItems]) {
+  constexpr int kPieceRuns = PieceLayout<T, kItems>::kSize / kRunItems;
+  LoadRunBytes<T, kItems>(piece, reverse ? kPieceRuns - 1 - run : run, items);
   if (reverse) ReverseRun(items);
 }
-template <class T, int kItems>
-__device__ void StoreRun(T (&items)[kItems], int lane, bool reverse, T* piece) {
+template <class T, int kItems, int kRunItems>
+__device__ void StoreRun(T (&items)[kRunItems], int run, bool reverse, T* piece) {
+  constexpr int kPieceRuns = PieceLayout<T, kItems>::kSize / kRunItems;
   if (reverse) ReverseRun(items);
-  StoreRunBytes<T, kItems>(items, reverse ? kScanLanes - 1 - lane : lane, piece);
+  StoreRunBytes<T, kItems>(items, reverse ? kPieceRuns - 1 - run : run, piece);
 }
 
 // Writes the results that the lanes have stored in a piece of shared memory, which may then be

@@ -117,7 +117,7 @@ __device__ HeadBits<kItems> RunHeads(const ScanHeads& heads, uint64_t begin) {
   return HeadsFromPhase<kItems>(heads, PhaseOf(heads, begin + heads.first_phase));
 }
 
-// Those of runs of a turn, where `bits` are not given.
+// Those of lanes of a turn, where `bits` are not given.
 template <int kItems>
 class TurnHeads {
  public:
@@ -126,7 +126,7 @@ class TurnHeads {
         position_(turn_position + heads.first_phase),
         phase_(heads.is_one_group || heads.bits != nullptr ? 0 : PhaseOf(heads, position_)) {}
 
-  // Of the run that begins so many positions into the turn.
+  // Of the lane that begins so many positions into the turn.
   __device__ HeadBits<kItems> At(uint32_t offset) const {
     if (heads_.is_one_group) return position_ + offset == 0 ? 1 : 0;
     if (heads_.group_size >> 31 != 0) {
@@ -170,6 +170,19 @@ __device__ GroupedOf<Operator> GroupedIdentity() {
   return {Operator::Identity(), false};
 }
 
+// Whether results of type Out, but for the bits of NaN, are the same in whatever order a tile's
+// elements are joined, and with what precedes a lane's.
+template <class Operator, class Out>
+inline constexpr bool kAnyOrderInTile = Operator::kIsAssociative;
+// Numbers of this type are multiples of 2^-24 below 2^16, so float64 has each sum of up to 2^13 of
+// them, and each of more that is not above 2^29. A carry is a multiple as well. Where what precedes
+// a lane's elements, the carry and what is in the tile joined, is below 2^28, nothing that is added
+// to it rounds; where it is not, all results of the lane are infinite. A sum is -0.0 where all
+// elements are, in any order.
+template <>
+inline constexpr bool kAnyOrderInTile<ScanOperator<Float16, ScanOperation::kSum>, Float16> = true;
+static_assert(kScanTileSize <= 1 << 13);
+
 // Items of a run that are unrolled. All of them would take registers that keep warps from being
 // resident; the items are in shared memory, so nothing asks for it.
 inline constexpr int kScanUnroll = 4;
@@ -209,22 +222,6 @@ __device__ GroupedOf<Operator> InclusiveWarpScan(const Warp& warp, GroupedOf<Ope
   for (int delta = 1; delta < kScanLanes; delta *= 2) {
     const GroupedOf<Operator> before = ShuffleUp(warp, v, delta);
     if (warp.thread_rank() >= delta) v = CombineGrouped<Operator>(before, v);
-  }
-  return v;
-}
-
-// The same where bit l of `heads` says that a group starts in lane l's own positions.
-template <class Operator>
-__device__ typename Operator::Value InclusiveWarpScan(const Warp& warp, typename Operator::Value v,
-                                                      uint32_t heads) {
-  const int lane = static_cast<int>(warp.thread_rank());
-  const uint32_t seen_by_lane = heads << (kScanLanes - 1 - lane);
-#pragma unroll
-  for (int delta = 1; delta < kScanLanes; delta *= 2) {
-    const auto before = MoveValue(v, [&](auto x) { return warp.shfl_up(x, delta); });
-    // v has what the last `delta` lanes have.
-    const bool starts_group = seen_by_lane >> (kScanLanes - delta) != 0;
-    if (lane >= delta && !starts_group) v = Operator::Combine(before, v);
   }
   return v;
 }

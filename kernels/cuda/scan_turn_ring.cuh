@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <cuda/barrier>
+#include <cuda/std/chrono>
 
 #include "kernels/numerics/scan_tree.h"
 
@@ -36,7 +37,10 @@ class TurnStages {
   __device__ void Arrive(TurnStage stage) { (void)barrier(stage).arrive(); }
   // `lap`: how many turns have been kept here before.
   __device__ void Await(TurnStage stage, uint32_t lap) {
-    barrier(stage).wait_parity((lap & 1) != 0);
+    const bool parity = (lap & 1) != 0;
+    // Asks by the instruction that waits a while; the library's loop would sleep in between.
+    while (!barrier(stage).try_wait_parity_for(parity, ::cuda::std::chrono::nanoseconds(0))) {
+    }
   }
   __device__ bool IsOver(TurnStage stage, uint32_t lap) {
     return __mbarrier_test_wait_parity(::cuda::device::barrier_native_handle(barrier(stage)),
