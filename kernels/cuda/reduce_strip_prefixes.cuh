@@ -1,10 +1,9 @@
-// Exact sums of the next elements of a strip up to wherever one of its segments ends: a turn. A
-// segment's sum is the difference of two of them, however many segments there are and wherever they
-// begin, and all lanes have as many elements to add.
+// Exact sums of the first elements of a turn, the next of a strip, up to wherever one of its
+// segments ends. What a segment has of the turn is the difference of two of them, however many
+// segments there are and wherever they begin, and all lanes have as many elements to add.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_STRIP_PREFIXES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_STRIP_PREFIXES_CUH_
 
-#include <bit>
 #include <cstdint>
 #include <limits>
 
