@@ -8,7 +8,6 @@
 #include "kernels/cuda/reduce_columns.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_kernels.h"
-#include "kernels/cuda/reduce_strip_sums.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
 #include "kernels/numerics/reduction_state.h"
 
@@ -22,7 +21,7 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
     kernels.blocks = ReduceBlocks<T, kParts>;
     if constexpr (SumsInPairs<T>(kParts)) {
       kernels.group_sums = ReduceGroupSums<T>;
-      kernels.strip_sums = ReduceStripSums<T>;
+      kernels.strip_sums = GetStripSumsKernel<T>();
       kernels.vector_sums = ReduceVectorSums<T>;
       kernels.block_sums = ReduceBlockSums<T>;
       kernels.column_sums = ReduceColumnSums<T>;

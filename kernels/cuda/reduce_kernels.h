@@ -76,13 +76,15 @@ struct ColumnWork {
   uint32_t* tickets;  // Zeroed; one for each tile of columns. Likewise.
 };
 
+using StripSumsKernel = void (*)(ReductionParameters, TileWork);
+
 struct ReductionKernels {
   void (*tiles)(ReductionParameters, TileWork);
   void (*blocks)(ReductionParameters, BlockWork);
   void (*columns)(ReductionParameters, ColumnWork);
   // Where SumsInPairs, instead of `tiles` and `columns`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
-  void (*strip_sums)(ReductionParameters, TileWork);
+  StripSumsKernel strip_sums;
   void (*vector_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
   void (*column_sums)(ReductionParameters, ColumnWork);
@@ -92,6 +94,11 @@ struct ReductionKernels {
 // The kernels for elements of type T and the set of parts that VisitPartSet chooses for `parts`.
 template <class T>
 ReductionKernels ReductionKernelsFor(uint32_t parts);
+
+// Its `strip_sums`. Beside kernels with which it shares functions that are not inlined it has fewer
+// registers that calls keep, and spills more: it is compiled apart from them.
+template <class T>
+StripSumsKernel GetStripSumsKernel();
 
 }  // namespace gridfold::kernels::cuda
 

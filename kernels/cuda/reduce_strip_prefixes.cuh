@@ -1,10 +1,9 @@
-// Exact sums of the next elements of a strip up to wherever one of its segments ends: a turn. A
-// segment's sum is the difference of two of them, however many segments there are and wherever they
-// begin, and all lanes have as many elements to add.
+// Exact sums of the first elements of a turn, the next of a strip, up to wherever one of its
+// segments ends. What a segment has of the turn is the difference of two of them, however many
+// segments there are and wherever they begin, and all lanes have as many elements to add.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_STRIP_PREFIXES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_STRIP_PREFIXES_CUH_
 
-#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -41,33 +40,109 @@ class StripPrefixes {
   static constexpr uint32_t kSize = kVectorSize<T>;
   static constexpr uint32_t kLaneVectors = StripTuning::kLaneVectors;
   static constexpr uint32_t kVectors = kLaneVectors * ReduceTuning::kWarpThreads;
-  static constexpr uint32_t kElements = kVectors * kSize;  // Of a turn.
-  static constexpr uint32_t kPairs = kVectors / 2;
-  static_assert(kElements <= StripWindow<T>::kSpanMax);
+  static constexpr uint32_t kElements = StripWindow<T>::kElements;  // Of a turn.
+  static_assert(kElements == kVectors * kSize);
   // Neighbouring lanes' vectors are in different banks.
   static_assert(kLaneVectors % 2 == 1);
 
-  // Of what precedes each vector. Pairs, where doubles do not hold the sums, are of half as many
-  // vectors, those of the first lanes: upper parts, then lower ones.
-  using Memory = double[kVectors];
+  // Sums of as many vectors as precede, from none to all. Pairs, where doubles do not hold the
+  // sums, are of every other vector: upper parts, then lower ones.
+  using Memory = double[kVectors + 1];
 
-  __device__ StripPrefixes(const Warp& warp, const StripWindow<T>& window, Memory& memory)
-      : warp_(warp), window_(window), memory_(memory) {}
-
-  // Begins a turn at the vector at place `first`, of which and of all others elements before place
-  // `begin` are not counted, nor those from `end` on. Requires that the turn's were waited for.
-  __device__ void Begin(uint32_t first, uint32_t begin, uint32_t end, StripWindow<T>& window) {
-    first_ = first;
-    const uint32_t cleared = first + warp_.thread_rank();
-    if (cleared < begin) window.ElementAt(cleared) = NoElements().values[0];
+  // Takes the window at its begin, an empty turn.
+  __device__ StripPrefixes(const Warp& warp, StripWindow<T>& window, Memory& memory)
+      : warp_(warp), window_(window), memory_(memory) {
+    memory_[0] = 0;
+    memory_[kVectors] = 0;
     warp_.sync();
-    uint4 raw[kLaneVectors];
-    LoadLane(end, raw);
+  }
+
+  // Goes on to the next turn.
+  __device__ void Next() {
+    window_.Next();
+    SumVectors();
+    if (!is_plain_ && holds_) SumPairs();
+    warp_.sync();
+    to_begin_ = PairSum();
+  }
+
+  // Where the turn begins and ends.
+  __device__ uint32_t first() const { return window_.limit() - kElements; }
+  __device__ uint32_t limit() const { return window_.limit(); }
+  // Whether sums are exact. If not, there are none.
+  __device__ bool holds() const { return holds_; }
+  __device__ const MagnitudeRange& range() const { return range_; }
+
+  // Adds what the turn has of the lane's segment, which ends at place `end`. It begins where the
+  // segment of the lane below ends; that of the first lane where, in the call before this, that of
+  // the last lane did. Requires that sums are exact.
+  __device__ void AddTo(PairSum& sum, uint32_t end) {
+    const int count = min(max(static_cast<int>(end - first()), 0), static_cast<int>(kElements));
+    if (is_plain_) {
+      // A difference of doubles that are exact is.
+      const double to_end = DoubleOf(static_cast<uint32_t>(count));
+      sum.Add(to_end - OfLaneBelow(to_end, to_begin_.high));
+    } else {
+      const PairSum to_end = PairOf(static_cast<uint32_t>(count));
+      sum.Merge(to_end);
+      sum.Merge(
+          {-OfLaneBelow(to_end.high, to_begin_.high), -OfLaneBelow(to_end.low, to_begin_.low)});
+    }
+  }
+
+  // Whether pairs hold the sums of a segment with elements of a range, which is whatever lies in
+  // the turns that have some of it: of those turns' other elements they are the sums too, and
+  // again, negative.
+  __device__ static bool SumsHold(const MagnitudeRange& range) {
+    constexpr uint32_t kCount = 2 * StripTuning::kSegmentElementsMax + 4 * kElements;
+    constexpr uint32_t kTurns = StripTuning::kSegmentElementsMax / kElements + 2;
+    // A lane's elements and vectors, lanes, and what is between an end and the pair before it.
+    constexpr uint32_t kChain =
+        kLaneVectors * (kSize + 1) + ReduceTuning::kWarpThreads + kPairVectors * kSize;
+    return PairHolds(SpanBits(range), kCount, kChain + 2 * kTurns);
+  }
+
+ private:
+  static constexpr uint32_t kPairVectors = 2;
+  static constexpr uint32_t kPairs = kVectors / kPairVectors;
+
+  // The sum of the turn's first `count` elements.
+  __device__ double DoubleOf(uint32_t count) const {
+    const uint32_t rest = count % kSize;
+    const auto batch = BatchOf<T>(*reinterpret_cast<const uint4*>(window_.At(count - rest)));
+    double sum = memory_[count / kSize];
+#pragma unroll
+    for (uint32_t i = 0; i + 1 < kSize; ++i) {
+      sum += static_cast<double>(i < rest ? batch.values[i] : -0.0f);
+    }
+    return sum;
+  }
+  __device__ PairSum PairOf(uint32_t count) const {
+    const uint32_t pair = min(count / (kPairVectors * kSize), kPairs - 1);
+    PairSum sum{memory_[pair], memory_[kPairs + pair]};
+#pragma unroll 1
+    for (uint32_t i = pair * (kPairVectors * kSize); i < count; ++i) {
+      sum.Add(static_cast<double>(ToCompute(*reinterpret_cast<const T*>(window_.At(i)))));
+    }
+    return sum;
+  }
+
+  // The number of the lane below. The first lane's is the last's of the call before.
+  __device__ double OfLaneBelow(double x, double& last) const {
+    const double below = warp_.shfl(x, warp_.thread_rank() - 1);
+    const double of_lane = warp_.thread_rank() == 0 ? last : below;
+    last = below;
+    return of_lane;
+  }
+
+  // Sums as doubles, and whether they, or pairs, are exact.
+  __device__ void SumVectors() {
+    const uint4* const vectors = LaneVectors();
     double sums[kLaneVectors];
     MagnitudeRange range;
 #pragma unroll
     for (uint32_t v = 0; v < kLaneVectors; ++v) {
-      const auto batch = BatchOf<T>(raw[v]);
+      const auto batch = BatchOf<T>(vectors[v]);
       double halves[2];
 #pragma unroll
       for (uint32_t i = 0; i < kSize; ++i) {
@@ -77,128 +152,48 @@ class StripPrefixes {
       }
       sums[v] = halves[0] + halves[1];
     }
+    ScanDoubles(sums);
     range_ = RangeOfWarp(range);
     is_plain_ = DoubleHolds<kElements>(range_) &&
                 range_.largest < __float_as_uint(std::numeric_limits<float>::infinity());
     holds_ = is_plain_ || SumsHold(range_);
-    limit_ = first + kElements;
-    if (is_plain_) {
-      ScanDoubles(sums);
-    } else if (holds_) {
-      limit_ = first + kElements / 2;
-      ScanPairs(raw);
-    }
-    warp_.sync();
   }
-
-  // Where the turn ends.
-  __device__ uint32_t limit() const { return limit_; }
-  // Whether sums are exact. If not, there are none.
-  __device__ bool holds() const { return holds_; }
-  // Whether they are exact as doubles. So are their differences then.
-  __device__ bool is_plain() const { return is_plain_; }
-  __device__ const MagnitudeRange& range() const { return range_; }
-  // Of all elements.
-  __device__ PairSum Total() const { return OfLane(to_lane_, ReduceTuning::kWarpThreads - 1); }
-  // Of all elements before a place of the lane's own that is in the turn: the turn's first, where
-  // sums are not exact.
-  __device__ PairSum To(uint32_t place) const {
-    const uint32_t vector = (place - first_) / kSize;
-    const uint32_t rest = place % kSize;
-    const auto batch = BatchOf<T>(*reinterpret_cast<const uint4*>(window_.At(place - rest)));
-    PairSum sum{memory_[vector], 0};
-    if (is_plain_) {
-#pragma unroll
-      for (uint32_t i = 0; i + 1 < kSize; ++i) {
-        sum.high += static_cast<double>(i < rest ? batch.values[i] : -0.0f);
-      }
-      return sum;
-    }
-    sum.low = memory_[kPairs + vector];
-#pragma unroll
-    for (uint32_t i = 0; i + 1 < kSize; ++i) {
-      if (i < rest) sum.Add(static_cast<double>(batch.values[i]));
-    }
-    return sum;
-  }
-  // That of another lane.
-  __device__ PairSum OfLane(const PairSum& sum, uint32_t lane) const {
-    return {warp_.shfl(sum.high, lane), is_plain_ ? 0.0 : warp_.shfl(sum.low, lane)};
-  }
-
-  // Whether pairs hold the sums of a segment with elements of a range, which is whatever lies in
-  // the turns that have some of it: of those turns' other elements they are the sums too, and
-  // again, negative.
-  __device__ static bool SumsHold(const MagnitudeRange& range) {
-    constexpr uint32_t kCount = 2 * StripTuning::kSegmentElementsMax + 4 * kElements;
-    constexpr uint32_t kTurns = StripTuning::kSegmentElementsMax / kElements + 2;
-    // A lane's elements and vectors, lanes, and what is before an end in its vector.
-    constexpr uint32_t kChain = kLaneVectors * (kSize + 1) + ReduceTuning::kWarpThreads + kSize;
-    return PairHolds(SpanBits(range), kCount, kChain + 2 * kTurns);
-  }
-
- private:
-  struct Elements {
-    T values[kSize];
-  };
-
-  // They add nothing.
-  __device__ static Elements NoElements() { return std::bit_cast<Elements>(NegativeZeros<T>()); }
-
-  __device__ void LoadLane(uint32_t end, uint4 (&raw)[kLaneVectors]) const {
-    const uint32_t place = first_ + warp_.thread_rank() * (kLaneVectors * kSize);
-    const uint4* const vectors = reinterpret_cast<const uint4*>(window_.At(place));
-#pragma unroll
-    for (uint32_t v = 0; v < kLaneVectors; ++v) raw[v] = vectors[v];
-    if (first_ + kElements <= end) return;
-#pragma unroll
-    for (uint32_t v = 0; v < kLaneVectors; ++v) {
-      const uint32_t at = place + v * kSize;
-      raw[v] = FirstOf(raw[v], end > at ? end - at : 0);
-    }
-  }
-  // The first `count` elements of a vector; the others add nothing.
-  __device__ static uint4 FirstOf(const uint4& raw, uint32_t count) {
-    Elements elements = std::bit_cast<Elements>(raw);
-#pragma unroll
-    for (uint32_t i = 0; i < kSize; ++i) {
-      if (i >= count) elements.values[i] = NoElements().values[i];
-    }
-    return std::bit_cast<uint4>(elements);
+  // The lane's, one after the other.
+  __device__ const uint4* LaneVectors() const {
+    return reinterpret_cast<const uint4*>(window_.At(warp_.thread_rank() * (kLaneVectors * kSize)));
   }
 
   __device__ void ScanDoubles(const double (&sums)[kLaneVectors]) {
     double sum = sums[0];
 #pragma unroll
     for (uint32_t v = 1; v < kLaneVectors; ++v) sum += sums[v];
-    const double of_lane = sum;
+    double before = -sum;
 #pragma unroll
     for (uint32_t distance = 1; distance < ReduceTuning::kWarpThreads; distance *= 2) {
       AddLaneBelow(distance, sum);
     }
-    to_lane_ = {sum, 0};
-    double before = sum - of_lane;
-    double* const of_lane_vectors = memory_ + warp_.thread_rank() * kLaneVectors;
+    before += sum;
+    double* const after = memory_ + 1 + warp_.thread_rank() * kLaneVectors;
 #pragma unroll
-    for (uint32_t v = 0; v < kLaneVectors; ++v) {
-      of_lane_vectors[v] = before;
+    for (uint32_t v = 0; v + 1 < kLaneVectors; ++v) {
       before += sums[v];
+      after[v] = before;
     }
+    after[kLaneVectors - 1] = sum;
   }
 
-  __device__ void ScanPairs(uint4 (&raw)[kLaneVectors]) {
+  // Instead of the doubles.
+  __device__ void SumPairs() {
     const uint32_t first = warp_.thread_rank() * kLaneVectors;
-    const uint32_t vectors = first < kPairs ? kLaneVectors : 0;
-    double* const high = memory_ + first;
-    double* const low = high + kPairs;
     PairSum sum;
-    ForEachVector(raw, vectors, [&](const uint4& vector, uint32_t v) {
-      high[v] = sum.high;
-      low[v] = sum.low;
-      const auto batch = BatchOf<T>(vector);
+    warp_.sync();
+#pragma unroll 1
+    for (uint32_t v = 0; v < kLaneVectors; ++v) {
+      if ((first + v) % kPairVectors == 0) StorePair((first + v) / kPairVectors, sum);
+      const auto batch = BatchOf<T>(LaneVectors()[v]);
 #pragma unroll
       for (const float x : batch.values) sum.Add(static_cast<double>(x));
-    });
+    }
     PairSum before;
 #pragma unroll 1
     for (uint32_t distance = 1; distance < ReduceTuning::kWarpThreads; distance *= 2) {
@@ -207,25 +202,26 @@ class StripPrefixes {
       sum.Merge(other);
       before.Merge(other);
     }
-    to_lane_ = sum;
 #pragma unroll 1
-    for (uint32_t v = 0; v < vectors; ++v) {
-      PairSum of_vector = before;
-      of_vector.Merge({high[v], low[v]});
-      high[v] = of_vector.high;
-      low[v] = of_vector.low;
+    for (uint32_t pair = (first + kPairVectors - 1) / kPairVectors;
+         pair * kPairVectors < first + kLaneVectors; ++pair) {
+      PairSum of_pair = before;
+      of_pair.Merge({memory_[pair], memory_[kPairs + pair]});
+      StorePair(pair, of_pair);
     }
+  }
+  __device__ void StorePair(uint32_t pair, const PairSum& sum) {
+    memory_[pair] = sum.high;
+    memory_[kPairs + pair] = sum.low;
   }
 
   const Warp& warp_;
-  const StripWindow<T>& window_;
+  StripWindow<T>& window_;
   Memory& memory_;
-  uint32_t first_ = 0;  // The turn's first place.
-  uint32_t limit_ = 0;
   MagnitudeRange range_;
-  PairSum to_lane_;  // Of the lane's elements and those before.
-  bool is_plain_ = false;
-  bool holds_ = false;
+  PairSum to_begin_;  // Of the first lane's segment, in that lane.
+  bool is_plain_ = true;
+  bool holds_ = true;
 };
 
 }  // namespace gridfold::kernels::cuda

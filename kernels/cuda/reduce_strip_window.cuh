@@ -1,5 +1,5 @@
-// What a warp sees of a strip, elements that follow one another: a window that moves on, in shared
-// memory, with the next stages of it on their way while the warp adds up what is there.
+// What a warp sees of elements that follow one another: a window that moves on a turn at a time, in
+// shared memory, with what comes next on its way while the warp adds up what is there.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_STRIP_WINDOW_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_STRIP_WINDOW_CUH_
 
@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_merge.cuh"
+#include "kernels/cuda/reduce_pairs.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 
 namespace gridfold::kernels::cuda {
@@ -17,118 +18,96 @@ namespace gridfold::kernels::cuda {
 template <class T>
 class StripWindow {
  public:
-  static constexpr uint32_t kStages = StripTuning::kWindowStages;
-  static constexpr uint32_t kBytes = StripTuning::kWindowVectors * ReduceTuning::kVectorBytes;
+  static constexpr uint32_t kTurns = StripTuning::kWindowTurns;
   static constexpr uint32_t kRowBytes = ReduceTuning::kWarpThreads * ReduceTuning::kVectorBytes;
-  static constexpr uint32_t kStageBytes = kBytes / kStages;
-  static constexpr uint32_t kStageElements = kStageBytes / sizeof(T);
-  // So many elements fit, wherever they begin.
-  static constexpr uint32_t kSpanMax = (kStages - 1) * kStageElements;
-  // The first row again stands behind the last.
-  using Memory = char[kBytes + kRowBytes];
+  static constexpr uint32_t kTurnBytes = StripTuning::kLaneVectors * kRowBytes;
+  static constexpr uint32_t kElements = kTurnBytes / sizeof(T);  // Of a turn.
+  static constexpr uint64_t kElementsMax = uint64_t{1} << 31;
+  // A vector more, since what is behind a turn's last is read too.
+  using Memory = char[kTurns * kTurnBytes + ReduceTuning::kVectorBytes];
 
-  // Nothing is in it before MoveTo.
-  __device__ StripWindow(const Warp& warp, Memory& memory) : warp_(warp), memory_(memory) {}
-
-  // Moves to where element `first` of a strip, elements [begin, end), is among the first stage's.
-  __device__ void MoveTo(const T* elements, uint64_t begin, uint64_t end, uint64_t first) {
-    // Positions count from an aligned address, places from a stage.
-    const uint32_t shift =
-        static_cast<uint32_t>(reinterpret_cast<uintptr_t>(elements) / sizeof(T)) % kVectorSize<T>;
-    const uint64_t stage = (first + shift) / kStageElements * kStageElements;
+  // The first turn is empty, and element `first` is in the one after it. Elements before it and
+  // those from `end` on add nothing; the others are fewer than kElementsMax.
+  __device__ StripWindow(const Warp& warp, Memory& memory, const T* elements, uint64_t first,
+                         uint64_t end)
+      : warp_(warp), memory_(memory) {
+    // Rows are whole lines of memory. Places count from where the empty turn would begin.
+    const uint32_t shift = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(elements + first) /
+                                                 sizeof(T) % kLineElements);
+    source_ = reinterpret_cast<const char*>(elements + first - shift) + lane_byte();
+    const uint32_t begin = kElements + shift;
+    end_place_ = begin + static_cast<uint32_t>(end - first);
+    origin_ = static_cast<uint32_t>(first) - begin;
+    // For another window of this memory, and what it had under way.
     __pipeline_wait_prior(0);
-    origin_ = static_cast<uint32_t>(stage) - shift;
-    lane_source_ = reinterpret_cast<const char*>(elements - shift + stage) + lane_byte();
-    first_place_ = begin + shift > stage ? static_cast<uint32_t>(begin + shift - stage) : 0;
-    // Long before the window is there, it will have moved on.
-    end_place_ = static_cast<uint32_t>(min(end + shift - stage, uint64_t{1} << 31));
-    stages_ = 0;
+    warp_.sync();
+#pragma unroll 1
+    for (uint32_t t = 0; t + 1 < kTurns; ++t) LoadTurn((t + 1) * kElements, t * kTurnBytes, begin);
   }
 
-  // Where an element stands, counted from where the window began. Takes the lower half of its
-  // index: it is less than 2^32 elements away.
+  // Where an element stands, in the window or elsewhere. Takes the lower half of its index.
   __device__ uint32_t Place(uint32_t element) const { return element - origin_; }
 
-  // Where the strip ends.
-  __device__ uint32_t end_place() const { return end_place_; }
-
-  // The element at a place, and, in bytes behind it, others of a row's length. Requires that they
-  // were waited for, and that nothing behind them is free.
-  __device__ const char* At(uint32_t place) const {
-    return memory_ + place * static_cast<uint32_t>(sizeof(T)) % kBytes;
-  }
-  // Only At of the same place sees what is written there.
-  __device__ T& ElementAt(uint32_t place) {
-    return *reinterpret_cast<T*>(memory_ + place * static_cast<uint32_t>(sizeof(T)) % kBytes);
-  }
-
-  // Waits for all elements before a place.
-  __device__ void WaitTo(uint32_t place) {
-    static_assert(kStages == 4);
-    const uint32_t others = stages_ - (place + kStageElements - 1) / kStageElements;
-    if (others >= 2) {
-      __pipeline_wait_prior(2);
-    } else if (others == 1) {
-      __pipeline_wait_prior(1);
-    } else {
-      __pipeline_wait_prior(0);
-    }
+  // Goes on to the next turn. It has some of the elements.
+  __device__ void Next() {
+    warp_.sync();
+    LoadTurn(limit_ + (kTurns - 1) * kElements, turn_byte_);
+    limit_ += kElements;
+    turn_byte_ = turn_byte_ == (kTurns - 1) * kTurnBytes ? 0 : turn_byte_ + kTurnBytes;
+    __pipeline_wait_prior(kTurns - 1);
     warp_.sync();
   }
-  // Elements before a place are not needed any more: loads those that take their place.
-  __device__ void FreeTo(uint32_t place) {
-    warp_.sync();
-    const uint32_t stages = place / kStageElements + kStages;
-#pragma unroll 1
-    for (; stages_ < stages; ++stages_) LoadStage();
-  }
+  // Where the turn ends. The next begins there.
+  __device__ uint32_t limit() const { return limit_; }
+
+  // The turn's element `i`, and those behind it. Behind its last stands anything.
+  __device__ const char* At(uint32_t i) const { return memory_ + turn_byte_ + i * sizeof(T); }
 
  private:
+  static constexpr uint32_t kLineElements = StripTuning::kLineBytes / sizeof(T);
+
   __device__ uint32_t lane_byte() const { return warp_.thread_rank() * ReduceTuning::kVectorBytes; }
 
-  __device__ void LoadStage() {
-    const uint32_t at = stages_ % kStages;
-    char* const slot = memory_ + at * kStageBytes + lane_byte();
-    const char* const source = lane_source_ + uint64_t{stages_} * kStageBytes;
-    const uint32_t place = stages_ * kStageElements;
-    if (place >= first_place_ && place + kStageElements <= end_place_) {
+  // The next turn that is not yet loaded. It begins at place `first`; what is before place `begin`
+  // adds nothing.
+  __device__ void LoadTurn(uint32_t first, uint32_t memory_byte, uint32_t begin = 0) {
+    char* const slot = memory_ + memory_byte + lane_byte();
+    if (first >= begin && first + kElements <= end_place_) {
 #pragma unroll
-      for (uint32_t byte = 0; byte < kStageBytes; byte += kRowBytes) {
-        __pipeline_memcpy_async(slot + byte, source + byte, ReduceTuning::kVectorBytes);
+      for (uint32_t byte = 0; byte < kTurnBytes; byte += kRowBytes) {
+        __pipeline_memcpy_async(slot + byte, source_ + byte, ReduceTuning::kVectorBytes);
       }
-      if (at == 0) {
-        __pipeline_memcpy_async(slot + kBytes, source, ReduceTuning::kVectorBytes);
-      }
-    } else if (place < end_place_) {
-      const uint32_t lane_place = place + warp_.thread_rank() * kVectorSize<T>;
+    } else if (first < end_place_) {
+      const uint32_t lane_place = first + warp_.thread_rank() * kVectorSize<T>;
 #pragma unroll 1
-      for (uint32_t byte = 0; byte < kStageBytes; byte += kRowBytes) {
-        LoadPart(lane_place + byte / sizeof(T), source + byte, slot + byte);
+      for (uint32_t byte = 0; byte < kTurnBytes; byte += kRowBytes) {
+        LoadPart(lane_place + byte / sizeof(T), begin, source_ + byte, slot + byte);
       }
-      if (at == 0) LoadPart(lane_place, source, slot + kBytes);
     }
     __pipeline_commit();
+    source_ += kTurnBytes;
   }
-  // What of a vector belongs to the strip.
-  __device__ void LoadPart(uint32_t place, const char* source, char* slot) const {
-    if (place >= first_place_ && place + kVectorSize<T> <= end_place_) {
+  // What of a vector is among the elements.
+  __device__ void LoadPart(uint32_t place, uint32_t begin, const char* source, char* slot) const {
+    if (place >= begin && place + kVectorSize<T> <= end_place_) {
       __pipeline_memcpy_async(slot, source, ReduceTuning::kVectorBytes);
       return;
     }
+    *reinterpret_cast<uint4*>(slot) = NegativeZeros<T>();
+    const uint32_t limit = min(place + kVectorSize<T>, end_place_);
 #pragma unroll 1
-    for (uint32_t i = 0; i < kVectorSize<T>; ++i) {
-      if (place + i < first_place_ || place + i >= end_place_) continue;
-      reinterpret_cast<T*>(slot)[i] = reinterpret_cast<const T*>(source)[i];
+    for (uint32_t at = max(place, begin); at < limit; ++at) {
+      reinterpret_cast<T*>(slot)[at - place] = reinterpret_cast<const T*>(source)[at - place];
     }
   }
 
   const Warp& warp_;
   Memory& memory_;
-  const char* lane_source_ = nullptr;
-  uint32_t origin_ = 0;       // What is at place 0: the lower half of its index.
-  uint32_t first_place_ = 0;  // Of the strip.
-  uint32_t end_place_ = 0;
-  uint32_t stages_ = 0;  // Loaded, or under way.
+  const char* source_;  // The lane's part of the turn to be loaded next.
+  uint32_t origin_;     // What is at place 0: the lower half of its index.
+  uint32_t end_place_;  // Of the elements.
+  uint32_t limit_ = kElements;
+  uint32_t turn_byte_ = (kTurns - 1) * kTurnBytes;  // Where the turn is in the memory.
 };
 
 }  // namespace gridfold::kernels::cuda

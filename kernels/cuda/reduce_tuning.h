@@ -178,12 +178,13 @@ struct PairTuning {
 struct StripTuning {
   // A warp, which makes room for the next as soon as it is done.
   static constexpr uint32_t kThreads = 32;
-  static constexpr uint32_t kResidentBlocks = 20;  // What their windows leave room for.
-  // Of a warp's window, 8 KiB.
-  static constexpr uint32_t kWindowVectors = 512;
-  static constexpr uint32_t kWindowStages = 4;
-  // Of a lane in a turn.
-  static constexpr uint32_t kLaneVectors = 5;
+  static constexpr uint32_t kResidentBlocks = 24;  // What their registers leave room for.
+  // Of a lane in a turn, and turns of a warp's window: one that is added up, and others on their
+  // way.
+  static constexpr uint32_t kLaneVectors = 7;
+  static constexpr uint32_t kWindowTurns = 2;
+  // Turns begin at multiples of this.
+  static constexpr uint32_t kLineBytes = 128;
   // Segments of more elements are not added up turn by turn.
   static constexpr uint32_t kSegmentElementsMax = 16 * 1024;
   // Of a turn whose sums do not hold, so many segments are summed by a lane each, fewer by all.
