@@ -78,9 +78,7 @@ class Accumulator : public ElementAccumulator<T, kParts> {
       if (loads.IsDrawn()) extremes.KeepBestOfWarp();
     }
     if constexpr (kHasExtremeTurns || kSumsTurns || (kHasWords && (kParts & kExtremesPart) != 0)) {
-      auto& part = registers_.template Part<kExtremesPart>();
-      AddExtremeOfTurn(loads, extremes.min_turn, part.min);
-      AddExtremeOfTurn(loads, extremes.max_turn, part.max);
+      AddExtremesOfTurns(loads, extremes);
     }
   }
 
@@ -238,6 +236,16 @@ class Accumulator : public ElementAccumulator<T, kParts> {
       greatest = fmax(greatest, batches[i / kSize].values[i % kSize]);
     }
     extremes.TakeFinite(least, greatest, turn);
+  }
+
+  // The turns that brought the extremes are read again; the second is under way by then.
+  template <uint32_t kInFlight>
+  __device__ void AddExtremesOfTurns(const LoadedTurns<T, kInFlight>& loads,
+                                     const ExtremeTurns<S>& extremes) {
+    auto& part = registers_.template Part<kExtremesPart>();
+    if (extremes.max_turn != ExtremeTurns<S>::kNone) loads.Prefetch(loads.Of(extremes.max_turn));
+    AddExtremeOfTurn(loads, extremes.min_turn, part.min);
+    AddExtremeOfTurn(loads, extremes.max_turn, part.max);
   }
 
   template <uint32_t kInFlight, bool kIsMax>

@@ -270,8 +270,8 @@ __device__ inline void AddToTotal(const Warp& warp, const int64_t* joined,
 }
 
 // Takes what `count` blocks added to a group's total, and clears it: thread 0 gets the registers,
-// and the first warp the halves of the sums, the upper ones behind the lower. Called by all
-// threads.
+// and the first warp the halves of the sums, the upper ones behind the lower; all warps do where
+// there is more in registers than flags. Called by all threads.
 template <class T, uint32_t kParts>
 __device__ inline void TakeTotal(const cg::thread_block& block, const Warp& warp,
                                  WarpStates<RegisterState<T, kParts>>& warp_states,
@@ -279,8 +279,11 @@ __device__ inline void TakeTotal(const cg::thread_block& block, const Warp& warp
                                  const RegisterState<T, kParts>* block_registers, uint32_t count,
                                  RegisterState<T, kParts>& registers) {
   using Registers = RegisterState<T, kParts>;
+  constexpr bool kHasRegisters = Registers::Base::kParts != 0;
   if constexpr (Registers::kHasWords) {
-    if (warp.meta_group_rank() == 0) {
+    // The first warps have registers to take.
+    const uint32_t taker = kHasRegisters ? warp.meta_group_size() - 1 : 0;
+    if (warp.meta_group_rank() == taker) {
       const MomentFlags flags = total.flags;  // Under way together with the words.
       int64_t* const joined = JoinedWordsOf(block);
 #pragma unroll 3
@@ -292,13 +295,13 @@ __device__ inline void TakeTotal(const cg::thread_block& block, const Warp& warp
         joined[total.kWords + i] = static_cast<int64_t>(sums.y);
       }
       warp.sync();
-      if (Registers::Base::kParts == 0 && warp.thread_rank() == 0) {
+      if (!kHasRegisters && warp.thread_rank() == 0) {
         registers.flags = flags;
         total.flags = {};
       }
     }
   }
-  if constexpr (Registers::Base::kParts != 0) {
+  if constexpr (kHasRegisters) {
     registers = Registers();
     for (uint32_t i = block.thread_rank(); i < count; i += block.size()) {
       registers.Merge(block_registers[i]);

@@ -91,6 +91,13 @@ struct LoadedTurns {
 #pragma unroll
     for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = at[uint64_t{k} * apart];
   }
+  // Of a full turn that is to be loaded later.
+  __device__ void Prefetch(const uint4* at) const {
+#pragma unroll
+    for (uint32_t k = 0; k < kInFlight; ++k) {
+      asm volatile("prefetch.global.L2 [%0];" : : "l"(at + uint64_t{k} * apart));
+    }
+  }
   // Loads what there is of a turn; the rest becomes `padding`.
   __device__ void Load(const uint4* at, const uint4& padding, uint4 (&raw)[kInFlight]) const {
     if (IsFull(at)) {
