@@ -53,13 +53,36 @@ struct BlockProgress {
   uint64_t turn;
   uint64_t item_index;
   BlockItem item;
-  uint32_t turns_drawn;  // Of the item's, by the block's warps: LoadedTurns.
+  TurnCounter turns;  // Of the item.
   bool has_item;
   bool is_last;  // For IsLastBlock.
 };
 
+// The turns of an item, none of which but the warps' first are drawn.
+template <class T, uint32_t kParts>
+__device__ inline TurnCounter TurnsOf(const ReductionParameters& parameters, const BlockWork& work,
+                                      const BlockItem& item) {
+  constexpr uint32_t kTurn =
+      BlockShapeOf<T>(kParts).vectors_in_flight * ReduceTuning::kWarpThreads;
+  const uint32_t warps = blockDim.x / ReduceTuning::kWarpThreads;
+  TurnCounter turns{warps, ~uint32_t{0}, item.chunk, item.chunk_count, nullptr};
+  // Where extremes are all, the next turn is waited for when it is drawn.
+  if constexpr (!HasExtremeTurns<T>(kParts)) {
+    if (item.chunk_count > 1) {
+      const GroupRange group = RangeOf(parameters, item.group);
+      const VectorRange<T> range(static_cast<const T*>(parameters.elements) + group.begin,
+                                 group.size);
+      const uint32_t own = static_cast<uint32_t>(range.count / kTurn) / item.chunk_count;
+      turns.own = max(warps, own - own / ReduceTuning::kCommonTurnsShare);
+      turns.common = &static_cast<GroupTotal<T, kParts>*>(work.totals)[item.ticket].turns_drawn;
+    }
+  }
+  return turns;
+}
+
 // Moves to the block's next item; returns whether there is one. Called by all threads, thread 0
 // having set `turn` to 0 before the first call. What was known of the item before is overwritten.
+template <class T, uint32_t kParts>
 __device__ inline bool NextItem(const cg::thread_block& block,
                                 const ReductionParameters& parameters, const BlockWork& work,
                                 BlockProgress& progress) {
@@ -68,9 +91,11 @@ __device__ inline bool NextItem(const cg::thread_block& block,
     progress.item_index = work.queue == nullptr ? blockIdx.x + progress.turn * gridDim.x
                                                 : atomicAdd(&work.queue->next_item, 1ull);
     progress.turn += 1;
-    progress.turns_drawn = block.size() / ReduceTuning::kWarpThreads;
     progress.has_item = progress.item_index < ItemCount(parameters, work);
-    if (progress.has_item) progress.item = ItemAt(parameters, work, progress.item_index);
+    if (progress.has_item) {
+      progress.item = ItemAt(parameters, work, progress.item_index);
+      progress.turns = TurnsOf<T, kParts>(parameters, work, progress.item);
+    }
   }
   SyncBlock(block);
   return progress.has_item;
@@ -93,8 +118,7 @@ __device__ inline void AddChunk(const Warp& warp, const ReductionParameters& par
              if (range.count <= uint64_t{threads} * kInFlight) {
                return StridedTurns<kInFlight>(range, rank, threads);
              }
-             return DrawnTurns<kInFlight>(range, warp, item.chunk, item.chunk_count,
-                                          &progress.turns_drawn);
+             return DrawnTurns<kInFlight>(range, warp, progress.turns);
            });
 }
 
@@ -255,7 +279,7 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   if (block.thread_rank() == 0) progress.turn = 0;
 
-  while (NextItem(block, parameters, work, progress)) {
+  while (NextItem<T, kParts>(block, parameters, work, progress)) {
     const BlockItem& item = progress.item;
     Accumulator<T, kParts, true> accumulator(WordsOf<kSharers>(block), parameters.rules.ignore_nan);
     if constexpr (kSharers > 1) SyncBlock(block);  // The others have reset their words too.

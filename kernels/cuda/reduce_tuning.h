@@ -50,7 +50,7 @@ constexpr uint64_t DrawnAdditionsMax() {
 
 // What the blocks of a group have in common, with so many words: reduce_join.cuh.
 constexpr uint64_t GroupTotalBytes(uint64_t words) {
-  return 16 + (words == 0 ? 1 : words) * 2 * sizeof(uint64_t);
+  return 32 + (words == 0 ? 1 : words) * 2 * sizeof(uint64_t);
 }
 
 struct ReduceTuning {
@@ -73,6 +73,11 @@ struct ReduceTuning {
   static constexpr uint32_t kOtherSharedBytesOfBlocksMax = 8 * 1024;
 
   static constexpr uint32_t kVectorBytes = 16;
+  // One of so many turns is not a block's own: TurnCounter.
+#ifndef COMMON_SHARE
+#define COMMON_SHARE 16
+#endif
+  static constexpr uint32_t kCommonTurnsShare = COMMON_SHARE;
   static constexpr uint32_t kTileVectorsInFlight = 4;
   // Elements of all loads that a thread has under way.
   static constexpr uint32_t kGroupElementsMax = 64;

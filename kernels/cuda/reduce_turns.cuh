@@ -33,9 +33,26 @@ struct VectorRange {
   }
 };
 
+// What the warps of a block draw turns from, in shared memory: the block's own, which are every
+// `blocks`-th of the array's. Behind those of all blocks there are some that all of them draw from,
+// so that those which the hardware favours take more.
+struct TurnCounter {
+  uint32_t drawn;  // Of the block's own.
+  uint32_t own;    // How many these are.
+  uint32_t block;
+  uint32_t blocks;
+  uint32_t* common;  // Drawn of the others, in global memory.
+
+  __device__ uint32_t OwnTurn(uint32_t i) const { return i * blocks + block; }
+  __device__ uint32_t Draw() {
+    const uint32_t i = atomicAdd_block(&drawn, 1u);
+    return i < own ? OwnTurn(i) : own * blocks + atomicAdd(common, 1u);
+  }
+};
+
 // The vectors of an array that a thread loads, turn by turn: kInFlight of them in a turn, `apart`
 // from each other. The last turn may have fewer. A thread takes every turn, or those that its warp
-// draws from a counter of the block, so that warps which the hardware favours take more.
+// draws, so that warps which the hardware favours take more.
 template <class T, uint32_t kInFlight>
 struct LoadedTurns {
   static constexpr uint32_t kSize = kVectorSize<T>;
@@ -48,8 +65,8 @@ struct LoadedTurns {
   uint64_t turn_stride;  // Vectors from a turn to the next.
   uint32_t apart;
   uint32_t first_turn = 0;
-  uint32_t* counter = nullptr;  // In shared memory: turns drawn so far.
-  uint32_t lane = 0;            // With a counter, from which a warp draws as one.
+  TurnCounter* counter = nullptr;
+  uint32_t lane = 0;  // With a counter, from which a warp draws as one.
 
   // Elements from a vector of a turn to the next.
   __device__ uint64_t step() const { return uint64_t{apart} * kSize; }
@@ -66,7 +83,7 @@ struct LoadedTurns {
   // all lanes are told.
   __device__ uint32_t Draw(uint32_t turn) const {
     uint32_t drawn = turn + 1;
-    if (IsDrawn() && lane == 0) drawn = atomicAdd_block(counter, 1u);
+    if (IsDrawn() && lane == 0) drawn = counter->Draw();
     return drawn;
   }
   __device__ uint32_t DrawnTurn(uint32_t drawn) const {
@@ -123,32 +140,36 @@ struct LoadedTurns {
 template <class T, uint32_t kInFlight, class Taker, class TakeApart>
 __device__ inline void TakeTurns(const LoadedTurns<T, kInFlight>& loads, uint32_t turns_max,
                                  Taker& taker, TakeApart take_apart) {
-  uint4 raw[kInFlight];
   uint32_t turn = loads.first_turn;
+  if (!loads.HasTurn(turn)) return;
   const uint4* at = loads.Of(turn);
-  if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
+  uint4 raw[kInFlight];
+  loads.Load(at, {}, raw);
+  uint32_t next = loads.NextTurn(turn);
 #pragma unroll 1
   for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
-    // Drawn before the turn's loads are waited for, and told to all lanes after.
-    const uint32_t drawn = taken < turns_max ? loads.Draw(turn) : kNoTurn;
+    // A turn earlier than it is loaded, and told to all lanes when this one is taken.
+    const uint32_t drawn = taken + 1 < turns_max ? loads.Draw(next) : kNoTurn;
     const bool is_full = loads.IsFull(at);
     const auto survey = taker.Survey(raw);
     const uint32_t current = turn;
     const uint4* const current_at = at;
-    turn = loads.DrawnTurn(drawn);
+    turn = next;
     at = loads.Of(turn);
     const bool loads_ahead = loads.IsDrawn() && loads.HasTurn(turn) && loads.IsFull(at);
-    if (is_full && taker.TakesAll(raw, survey, current)) {
+    const bool takes_all = is_full && taker.TakesAll(raw, survey, current);
+    if (takes_all) {
 #pragma unroll
       for (uint32_t k = 0; k < kInFlight; ++k) {
         taker.Take(raw[k]);
         if (loads_ahead) raw[k] = at[k * loads.kApartIfDrawn];
       }
       taker.EndTurn(current);
-      if (loads_ahead) continue;
     } else {
       take_apart(raw, survey, loads.VectorsAt(current_at), current);
     }
+    next = loads.DrawnTurn(drawn);
+    if (takes_all && loads_ahead) continue;
     if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
   }
 }
@@ -194,21 +215,18 @@ __device__ inline LoadedTurns<T, kInFlight> StridedTurns(const VectorRange<T>& r
           .apart = threads};
 }
 
-// Turns that the warps of a block draw, in which neighbouring lanes read neighbouring vectors:
-// every `blocks`-th, of block `block`. The counter holds the number of warps at first.
+// Turns that the warps of a block draw, in which neighbouring lanes read neighbouring vectors. Of
+// the block's own as many are drawn at first as there are warps.
 template <uint32_t kInFlight, class T>
 __device__ inline LoadedTurns<T, kInFlight> DrawnTurns(const VectorRange<T>& range,
-                                                       const Warp& warp, uint32_t block,
-                                                       uint32_t blocks, uint32_t* counter) {
-  constexpr uint32_t kVectors = kInFlight * ReduceTuning::kWarpThreads;  // Of a turn of a warp.
-  const uint64_t first = uint64_t{block} * kVectors + warp.thread_rank();
-  return {.first = range.vectors + first,
+                                                       const Warp& warp, TurnCounter& counter) {
+  return {.first = range.vectors + warp.thread_rank(),
           .end = range.vectors + range.count,
-          .first_index = range.head + first * kVectorSize<T>,
-          .turn_stride = uint64_t{blocks} * kVectors,
+          .first_index = range.head + uint64_t{warp.thread_rank()} * kVectorSize<T>,
+          .turn_stride = kInFlight * ReduceTuning::kWarpThreads,
           .apart = LoadedTurns<T, kInFlight>::kApartIfDrawn,
-          .first_turn = warp.meta_group_rank(),
-          .counter = counter,
+          .first_turn = counter.OwnTurn(warp.meta_group_rank()),
+          .counter = &counter,
           .lane = warp.thread_rank()};
 }
 
