@@ -3,6 +3,7 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_BLOCKS_CUH_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/reduce_accumulate.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
@@ -53,29 +54,25 @@ struct BlockProgress {
   uint64_t turn;
   uint64_t item_index;
   BlockItem item;
-  TurnCounter turns;  // Of the item.
+  SharedTurns turns;  // Of the item. `drawn` alone counts where they are not shared.
   bool has_item;
   bool is_last;  // For IsLastBlock.
 };
 
 // The turns of an item, none of which but the warps' first are drawn.
 template <class T, uint32_t kParts>
-__device__ inline TurnCounter TurnsOf(const ReductionParameters& parameters, const BlockWork& work,
+__device__ inline SharedTurns TurnsOf(const ReductionParameters& parameters, const BlockWork& work,
                                       const BlockItem& item) {
-  constexpr uint32_t kTurn =
-      BlockShapeOf<T>(kParts).vectors_in_flight * ReduceTuning::kWarpThreads;
+  constexpr uint32_t kTurn = BlockShapeOf<T>(kParts).vectors_in_flight * ReduceTuning::kWarpThreads;
   const uint32_t warps = blockDim.x / ReduceTuning::kWarpThreads;
-  TurnCounter turns{warps, ~uint32_t{0}, item.chunk, item.chunk_count, nullptr};
-  // Where extremes are all, the next turn is waited for when it is drawn.
-  if constexpr (!HasExtremeTurns<T>(kParts)) {
-    if (item.chunk_count > 1) {
-      const GroupRange group = RangeOf(parameters, item.group);
-      const VectorRange<T> range(static_cast<const T*>(parameters.elements) + group.begin,
-                                 group.size);
-      const uint32_t own = static_cast<uint32_t>(range.count / kTurn) / item.chunk_count;
-      turns.own = max(warps, own - own / ReduceTuning::kCommonTurnsShare);
-      turns.common = &static_cast<GroupTotal<T, kParts>*>(work.totals)[item.ticket].turns_drawn;
-    }
+  SharedTurns turns{warps, ~uint32_t{0}, item.chunk, item.chunk_count, nullptr};
+  if (SharesTurns<T>(kParts) && item.chunk_count > 1) {
+    const GroupRange group = RangeOf(parameters, item.group);
+    const VectorRange<T> range(static_cast<const T*>(parameters.elements) + group.begin,
+                               group.size);
+    const uint32_t own = static_cast<uint32_t>(range.count / kTurn) / item.chunk_count;
+    turns.own = max(warps, own - own / ReduceTuning::kCommonTurnsShare);
+    turns.common = &static_cast<GroupTotal<T, kParts>*>(work.totals)[item.ticket].turns_drawn;
   }
   return turns;
 }
@@ -115,10 +112,17 @@ __device__ inline void AddChunk(const Warp& warp, const ReductionParameters& par
   const GroupRange group = RangeOf(parameters, item.group);
   AddRange(static_cast<const T*>(parameters.elements) + group.begin, group.size, rank, threads,
            accumulator, [&](const VectorRange<T>& range) {
+             constexpr bool kShares = SharesTurns<T>(kParts);
+             using Counter = std::conditional_t<kShares, SharedTurns, uint32_t>;
              if (range.count <= uint64_t{threads} * kInFlight) {
-               return StridedTurns<kInFlight>(range, rank, threads);
+               return StridedTurns<kInFlight, Counter>(range, rank, threads);
              }
-             return DrawnTurns<kInFlight>(range, warp, progress.turns);
+             if constexpr (kShares) {
+               return DrawnTurns<kInFlight>(range, warp, progress.turns);
+             } else {
+               return DrawnTurns<kInFlight>(range, warp, item.chunk, item.chunk_count,
+                                            &progress.turns.drawn);
+             }
            });
 }
 

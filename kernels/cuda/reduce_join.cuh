@@ -123,7 +123,8 @@ __device__ inline ReductionState<T, kParts> JoinLanes(const Warp& warp, uint32_t
 }
 
 // What the blocks of a group have in common while they work on it: a ticket, the turns that all
-// draw from (TurnCounter), and the sums of their words. Zero before the first block comes, and again after the last.
+// draw from (SharedTurns), and the sums of their words. Zero before the first block comes, and
+// again after the last.
 template <class T, uint32_t kParts>
 struct GroupTotal {
   static constexpr uint32_t kWords = MomentWordCount<T>(kParts);

@@ -73,11 +73,8 @@ struct ReduceTuning {
   static constexpr uint32_t kOtherSharedBytesOfBlocksMax = 8 * 1024;
 
   static constexpr uint32_t kVectorBytes = 16;
-  // One of so many turns is not a block's own: TurnCounter.
-#ifndef COMMON_SHARE
-#define COMMON_SHARE 16
-#endif
-  static constexpr uint32_t kCommonTurnsShare = COMMON_SHARE;
+  // One of so many turns is no block's own, where SharesTurns.
+  static constexpr uint32_t kCommonTurnsShare = 16;
   static constexpr uint32_t kTileVectorsInFlight = 4;
   // Elements of all loads that a thread has under way.
   static constexpr uint32_t kGroupElementsMax = 64;
@@ -239,6 +236,15 @@ constexpr ReduceShape ReduceShapeOf(uint32_t parts) {
 template <class T>
 constexpr bool HasExtremeTurns(uint32_t parts) {
   return parts == kExtremesPart && (FloatingElement<T> || sizeof(T) < 4);
+}
+
+// Whether the blocks of a group share out its last turns as they go (SharedTurns). That evens out
+// the end of several statistics of float32 and float64, where blocks are done 16 us apart (H200,
+// 2^28 elements of float32: 2 us, 2^27 of float64: 11); sums alone took 4 % longer.
+template <class T>
+constexpr bool SharesTurns(uint32_t parts) {
+  return FloatingElement<T> && sizeof(T) >= sizeof(float) && (parts & kSquaresPart) != 0 &&
+         (parts & kExtremesPart) != 0;
 }
 
 // Long groups: one block fills a multiprocessor, since the hardware favours the older of several,

@@ -86,7 +86,8 @@ __device__ inline void WriteLimbs(const Warp& warp, const UsedWords& used, Kind 
 #pragma unroll 1
     for (uint32_t k = 0; k < used.count; ++k) {
       const uint32_t i = used.IndexOf(k);
-      const int position = static_cast<int>(limb) * kLimbBits - (kind.Unit(i) - Sum::kLowestExponent);
+      const int position =
+          static_cast<int>(limb) * kLimbBits - (kind.Unit(i) - Sum::kLowestExponent);
       mine += LimbAt(used.Integer(i), position);
     }
     const uint64_t resolved = carries.Resolve(warp, mine);

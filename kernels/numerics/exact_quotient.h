@@ -3,8 +3,8 @@
 //
 // A number is cut to its leading bits and the knowledge whether anything not 0 was cut off, which
 // is all that rounding needs (the "sticky bit" of IEEE 754 implementations). Division by one or two
-// 64-bit integers is long division from the top, floor(floor(a / b) / c) being floor(a / (b * c)); the square root is that of the leading 128 bits, floor(sqrt(floor(a))) being
-// floor(sqrt(a)).
+// 64-bit integers is long division from the top, floor(floor(a / b) / c) being floor(a / (b * c));
+// the square root is that of the leading 128 bits, floor(sqrt(floor(a))) being floor(sqrt(a)).
 #ifndef GRIDFOLD_KERNELS_NUMERICS_EXACT_QUOTIENT_H_
 #define GRIDFOLD_KERNELS_NUMERICS_EXACT_QUOTIENT_H_
 
@@ -49,13 +49,13 @@ GRIDFOLD_HD inline double RoundToDouble(const LeadingBits& x) {
     if (half && (below_half || (kept & 1) != 0)) ++kept;
   }
   // The first of 53 bits, and a carry out of them, add to the exponent.
-  return std::bit_cast<double>(
-      (static_cast<uint64_t>(last - kLowestExponent) << (kPrecision - 1)) + kept);
+  return std::bit_cast<double>((static_cast<uint64_t>(last - kLowestExponent) << (kPrecision - 1)) +
+                               kept);
 }
 
 // x * 2^exponent / (divisor * second_divisor). Requires divisors other than 0.
-GRIDFOLD_HD inline LeadingBits LeadingQuotient(const LimbMagnitude& x, int exponent, uint64_t divisor,
-                                               uint64_t second_divisor = 1) {
+GRIDFOLD_HD inline LeadingBits LeadingQuotient(const LimbMagnitude& x, int exponent,
+                                               uint64_t divisor, uint64_t second_divisor = 1) {
   if (x.end() == 0) return {};
   const Uint128 product = Uint128{divisor} * second_divisor;
   if ((product >> kLimbBits) == 0) {

@@ -70,8 +70,8 @@ class LimbDivisor {
     uint64_t reciprocal = fraction < 1 ? static_cast<uint64_t>(fraction * 0x1p64) : ~uint64_t{0};
     // Below 2^78 in size.
     Int128 rest = static_cast<Int128>(~((Uint128{d} << kLimbBits) + Uint128{reciprocal} * d));
-    const int64_t more =
-        static_cast<int64_t>(static_cast<double>(static_cast<int64_t>(rest >> 32)) * 0x1p32 * inverse);
+    const int64_t more = static_cast<int64_t>(
+        static_cast<double>(static_cast<int64_t>(rest >> 32)) * 0x1p32 * inverse);
     reciprocal += static_cast<uint64_t>(more);
     rest -= Int128{more} * static_cast<Int128>(d);
     GRIDFOLD_ROLLED
