@@ -39,9 +39,10 @@ inline Uint128 Join(const uint64_t* limbs) { return (Uint128{limbs[1]} << kLimbB
 template <class F, int kPower>
 void WriteSum(AccumulatorWriter& writer, const ExactSum<F, kPower>& sum) {
   constexpr int kLimbs = ExactSum<F, kPower>::kLimbs;
-  uint64_t magnitude[kLimbs];
-  MagnitudeOf(sum.limbs(), kLimbs, magnitude);
-  writer.Number(sum.flags(), IsNegativeNumber(sum.limbs(), kLimbs), magnitude, kLimbs);
+  const LimbMagnitude magnitude = LimbMagnitude::OfSigned(sum.limbs(), kLimbs);
+  uint64_t limbs[kLimbs] = {};
+  for (int i = magnitude.lowest(); i < magnitude.end(); ++i) limbs[i] = magnitude[i];
+  writer.Number(sum.flags(), magnitude.is_negative(), limbs, kLimbs);
 }
 
 inline void WriteSum(AccumulatorWriter& writer, Int128 sum) {

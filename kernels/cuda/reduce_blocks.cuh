@@ -3,11 +3,13 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_BLOCKS_CUH_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/reduce_accumulate.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
 #include "kernels/cuda/reduce_join.cuh"
 #include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_used_words.cuh"
 #include "kernels/numerics/exact_rounding.h"
 
 namespace gridfold::kernels::cuda {
@@ -52,13 +54,32 @@ struct BlockProgress {
   uint64_t turn;
   uint64_t item_index;
   BlockItem item;
-  uint32_t turns_drawn;  // Of the item's, by the block's warps: LoadedTurns.
+  SharedTurns turns;  // Of the item. `drawn` alone counts where they are not shared.
   bool has_item;
   bool is_last;  // For IsLastBlock.
 };
 
+// The turns of an item, none of which but the warps' first are drawn.
+template <class T, uint32_t kParts>
+__device__ inline SharedTurns TurnsOf(const ReductionParameters& parameters, const BlockWork& work,
+                                      const BlockItem& item) {
+  constexpr uint32_t kTurn = BlockShapeOf<T>(kParts).vectors_in_flight * ReduceTuning::kWarpThreads;
+  const uint32_t warps = blockDim.x / ReduceTuning::kWarpThreads;
+  SharedTurns turns{warps, ~uint32_t{0}, item.chunk, item.chunk_count, nullptr};
+  if (SharesTurns<T>(kParts) && item.chunk_count > 1) {
+    const GroupRange group = RangeOf(parameters, item.group);
+    const VectorRange<T> range(static_cast<const T*>(parameters.elements) + group.begin,
+                               group.size);
+    const uint32_t own = static_cast<uint32_t>(range.count / kTurn) / item.chunk_count;
+    turns.own = max(warps, own - own / ReduceTuning::kCommonTurnsShare);
+    turns.common = &static_cast<GroupTotal<T, kParts>*>(work.totals)[item.ticket].turns_drawn;
+  }
+  return turns;
+}
+
 // Moves to the block's next item; returns whether there is one. Called by all threads, thread 0
 // having set `turn` to 0 before the first call. What was known of the item before is overwritten.
+template <class T, uint32_t kParts>
 __device__ inline bool NextItem(const cg::thread_block& block,
                                 const ReductionParameters& parameters, const BlockWork& work,
                                 BlockProgress& progress) {
@@ -67,9 +88,11 @@ __device__ inline bool NextItem(const cg::thread_block& block,
     progress.item_index = work.queue == nullptr ? blockIdx.x + progress.turn * gridDim.x
                                                 : atomicAdd(&work.queue->next_item, 1ull);
     progress.turn += 1;
-    progress.turns_drawn = block.size() / ReduceTuning::kWarpThreads;
     progress.has_item = progress.item_index < ItemCount(parameters, work);
-    if (progress.has_item) progress.item = ItemAt(parameters, work, progress.item_index);
+    if (progress.has_item) {
+      progress.item = ItemAt(parameters, work, progress.item_index);
+      progress.turns = TurnsOf<T, kParts>(parameters, work, progress.item);
+    }
   }
   SyncBlock(block);
   return progress.has_item;
@@ -89,45 +112,19 @@ __device__ inline void AddChunk(const Warp& warp, const ReductionParameters& par
   const GroupRange group = RangeOf(parameters, item.group);
   AddRange(static_cast<const T*>(parameters.elements) + group.begin, group.size, rank, threads,
            accumulator, [&](const VectorRange<T>& range) {
+             constexpr bool kShares = SharesTurns<T>(kParts);
+             using Counter = std::conditional_t<kShares, SharedTurns, uint32_t>;
              if (range.count <= uint64_t{threads} * kInFlight) {
-               return StridedTurns<kInFlight>(range, rank, threads);
+               return StridedTurns<kInFlight, Counter>(range, rank, threads);
              }
-             return DrawnTurns<kInFlight>(range, warp, item.chunk, item.chunk_count,
-                                          &progress.turns_drawn);
+             if constexpr (kShares) {
+               return DrawnTurns<kInFlight>(range, warp, progress.turns);
+             } else {
+               return DrawnTurns<kInFlight>(range, warp, item.chunk, item.chunk_count,
+                                            &progress.turns.drawn);
+             }
            });
 }
-
-// The words of a group that are not 0, in increasing order.
-struct UsedWords {
-  const int64_t* joined;  // As JoinBlock has them; with halves, those of TakeTotal.
-  uint32_t halves_apart;  // 0 without halves.
-  const int64_t* list;
-  uint32_t count;
-
-  __device__ uint32_t IndexOf(uint32_t k) const { return static_cast<uint32_t>(list[k]); }
-  __device__ Int128 Integer(uint32_t i) const {
-    if (halves_apart == 0) return joined[i];
-    return Int128{joined[i]} + (Int128{joined[halves_apart + i]} << 32);
-  }
-
-  // Called by all lanes of a warp. The list is written behind the words.
-  __device__ static UsedWords Find(const Warp& warp, int64_t* joined, uint32_t words,
-                                   bool has_halves) {
-    int64_t* const list = joined + 2 * words;
-    UsedWords used{joined, has_halves ? words : 0, list, 0};
-#pragma unroll 1
-    for (uint32_t first = 0; first < words; first += warp.size()) {
-      const uint32_t i = first + warp.thread_rank();
-      const bool is_used = i < words && used.Integer(i) != 0;
-      const uint32_t lanes = warp.ballot(is_used);
-      const uint32_t before = __popc(lanes & ((1u << warp.thread_rank()) - 1));
-      if (is_used) list[used.count + before] = i;
-      used.count += __popc(lanes);
-    }
-    warp.sync();
-    return used;
-  }
-};
 
 // The sum of words that lie so close to each other that 128 bits hold it, as those of ordinary data
 // do, in units of 2^unit. Returns whether they do. Called by all lanes of a warp.
@@ -184,19 +181,50 @@ __device__ inline bool FinishCloseSum(const Warp& warp, const ReductionParameter
   return is_finite;
 }
 
-// The state of a group from what thread 0 of the block has and its joined words, of which `used`
-// spares it looking at those that are 0.
+// What a block has in shared memory while it finishes a group with words. Words are joined as
+// JoinBlock or, in halves, TakeTotal left them.
 template <class T, uint32_t kParts>
-__device__ inline ReductionState<T, kParts> StateOfUsed(const RegisterState<T, kParts>& registers,
-                                                        const UsedWords& used) {
-  return StateOf<T, kParts>(registers, [&](auto kind, uint32_t first, auto& sum) {
-    // From the top, so that what is taken away later seldom borrows from limbs that are 0.
-    for (uint32_t k = used.count; k-- > 0;) {
-      const uint32_t i = used.IndexOf(k);
-      if (i >= first && i < first + kind.kUsed) kind.AddTo(sum, i - first, used.Integer(i));
-    }
-  });
-}
+struct FinishRoom {
+  static constexpr uint32_t kWords = MomentWordCount<T>(kParts);
+  struct Group {
+    ReductionState<T, kParts> state;
+    MomentFlags flags;
+  };
+  static_assert(alignof(Group) <= sizeof(int64_t));
+  static_assert(3 * kWords * sizeof(int64_t) + sizeof(Group) <=
+                kWords * ReduceTuning::kWarpThreads * sizeof(int64_t));
+
+  int64_t* joined;
+  bool has_halves;
+
+  __device__ Group& group() const { return *reinterpret_cast<Group*>(joined + 3 * kWords); }
+  // Of the words from `first` on.
+  __device__ UsedWords FindUsed(const Warp& warp, uint32_t first, uint32_t words) const {
+    return UsedWords::Find(warp, joined + first, words, has_halves ? kWords : 0,
+                           joined + 2 * kWords + first);
+  }
+
+  // Takes what is not in words. Called by one thread.
+  __device__ void Begin(const RegisterState<T, kParts>& registers) const {
+    registers.AssignTo(group().state);
+    group().flags = registers.flags;
+  }
+  // Then makes the sum of each moment for which is_mine(its number). Called by all lanes of a warp.
+  template <class IsMine>
+  __device__ void AddMoments(const Warp& warp, IsMine is_mine) const {
+    uint32_t moment = 0;
+    MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto part) {
+      if (!is_mine(moment++)) return;
+      auto& sum = group().state.template Part<part()>().sum;
+      if (warp.thread_rank() == 0) {
+        sum = {};
+        sum.AddFlags(FlagsOf(group().flags, part));
+      }
+      const UsedWords used = FindUsed(warp, first, kind.kUsed);  // Lanes meet in it.
+      if (sum.is_finite()) WriteLimbs(warp, used, kind, sum);
+    });
+  }
+};
 
 // Finishes a group. Called by the first warp; not inlined, since it is long and runs once.
 template <class T, uint32_t kParts>
@@ -204,37 +232,40 @@ __device__ __noinline__ void FinishBlock(const Warp& warp, const ReductionParame
                                          uint64_t group, uint64_t size,
                                          const RegisterState<T, kParts>& registers, int64_t* joined,
                                          bool has_halves) {
-  constexpr uint32_t kWords = MomentWordCount<T>(kParts);
-  [[maybe_unused]] UsedWords used{};
-  if constexpr (kWords != 0) used = UsedWords::Find(warp, joined, kWords, has_halves);
-  if constexpr (kWords != 0 && kParts == kSumPart) {
-    const uint32_t flags = registers.flags.sum;
-    if (FinishCloseSum<T>(warp, parameters, group, size, flags, used)) return;
+  if constexpr (RegisterState<T, kParts>::kHasWords) {
+    using Room = FinishRoom<T, kParts>;
+    const Room room{joined, has_halves};
+    if constexpr (kParts == kSumPart) {
+      const UsedWords used = room.FindUsed(warp, 0, Room::kWords);
+      if (FinishCloseSum<T>(warp, parameters, group, size, registers.flags.sum, used)) return;
+    }
+    if (warp.thread_rank() == 0) room.Begin(registers);
+    warp.sync();
+    room.AddMoments(warp, [](uint32_t) { return true; });
+    warp.sync();
+    if (warp.thread_rank() == 0) FinishGroup(parameters, group, size, room.group().state);
+  } else if (warp.thread_rank() == 0) {
+    FinishGroup(parameters, group, size,
+                StateOfWords<T, kParts>(registers, [](uint32_t) { return 0; }));
   }
-  if (warp.thread_rank() != 0) return;
-  FinishGroup(parameters, group, size, StateOfUsed<T, kParts>(registers, used));
 }
 
-// The same by all warps, a thread of each for a statistic: those of long numbers take longest.
+// The same by all warps, a warp for a moment, and then a thread of each for a statistic: those of
+// long numbers take longest.
 template <class T, uint32_t kParts>
 __device__ inline void FinishBlockByWarps(const cg::thread_block& block, const Warp& warp,
                                           const ReductionParameters& parameters, uint64_t group,
                                           uint64_t size, const RegisterState<T, kParts>& registers,
                                           int64_t* joined, bool has_halves) {
-  using State = ReductionState<T, kParts>;
-  constexpr uint32_t kWords = MomentWordCount<T>(kParts);
-  constexpr uint32_t kStateFirst = 3 * kWords;  // Behind what UsedWords has.
-  static_assert(alignof(State) <= sizeof(int64_t));
-  static_assert(kStateFirst * sizeof(int64_t) + sizeof(State) <=
-                kWords * ReduceTuning::kWarpThreads * sizeof(int64_t));
-  State* const state = reinterpret_cast<State*>(joined + kStateFirst);
-  if (warp.meta_group_rank() == 0) {
-    const UsedWords used = UsedWords::Find(warp, joined, kWords, has_halves);
-    if (warp.thread_rank() == 0) *state = StateOfUsed<T, kParts>(registers, used);
-  }
+  const FinishRoom<T, kParts> room{joined, has_halves};
+  const uint32_t rank = warp.meta_group_rank();
+  const uint32_t warps = warp.meta_group_size();
+  if (block.thread_rank() == 0) room.Begin(registers);
+  SyncBlock(block);
+  room.AddMoments(warp, [&](uint32_t moment) { return moment % warps == rank; });
   SyncBlock(block);
   if (warp.thread_rank() == 0) {
-    FinishGroup(parameters, group, size, *state, warp.meta_group_rank(), warp.meta_group_size());
+    FinishGroup(parameters, group, size, room.group().state, rank, warps);
   }
 }
 
@@ -252,7 +283,7 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   if (block.thread_rank() == 0) progress.turn = 0;
 
-  while (NextItem(block, parameters, work, progress)) {
+  while (NextItem<T, kParts>(block, parameters, work, progress)) {
     const BlockItem& item = progress.item;
     Accumulator<T, kParts, true> accumulator(WordsOf<kSharers>(block), parameters.rules.ignore_nan);
     if constexpr (kSharers > 1) SyncBlock(block);  // The others have reset their words too.

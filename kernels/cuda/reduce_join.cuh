@@ -122,13 +122,15 @@ __device__ inline ReductionState<T, kParts> JoinLanes(const Warp& warp, uint32_t
   }
 }
 
-// What the blocks of a group have in common while they work on it: a ticket, and the sums of their
-// words. Zero before the first block comes, and again after the last.
+// What the blocks of a group have in common while they work on it: a ticket, the turns that all
+// draw from (SharedTurns), and the sums of their words. Zero before the first block comes, and
+// again after the last.
 template <class T, uint32_t kParts>
 struct GroupTotal {
   static constexpr uint32_t kWords = MomentWordCount<T>(kParts);
   uint32_t ticket;
   MomentFlags flags;
+  uint32_t turns_drawn;
   // Lower and upper halves of words: sums of them do not overflow.
   alignas(16) unsigned long long halves[kWords == 0 ? 1 : kWords][2];
 };
@@ -270,8 +272,8 @@ __device__ inline void AddToTotal(const Warp& warp, const int64_t* joined,
 }
 
 // Takes what `count` blocks added to a group's total, and clears it: thread 0 gets the registers,
-// and the first warp the halves of the sums, the upper ones behind the lower. Called by all
-// threads.
+// and the first warp the halves of the sums, the upper ones behind the lower; all warps do where
+// there is more in registers than flags. Called by all threads.
 template <class T, uint32_t kParts>
 __device__ inline void TakeTotal(const cg::thread_block& block, const Warp& warp,
                                  WarpStates<RegisterState<T, kParts>>& warp_states,
@@ -279,8 +281,12 @@ __device__ inline void TakeTotal(const cg::thread_block& block, const Warp& warp
                                  const RegisterState<T, kParts>* block_registers, uint32_t count,
                                  RegisterState<T, kParts>& registers) {
   using Registers = RegisterState<T, kParts>;
+  constexpr bool kHasRegisters = Registers::Base::kParts != 0;
+  if (block.thread_rank() == 0) total.turns_drawn = 0;
   if constexpr (Registers::kHasWords) {
-    if (warp.meta_group_rank() == 0) {
+    // The first warps have registers to take.
+    const uint32_t taker = kHasRegisters ? warp.meta_group_size() - 1 : 0;
+    if (warp.meta_group_rank() == taker) {
       const MomentFlags flags = total.flags;  // Under way together with the words.
       int64_t* const joined = JoinedWordsOf(block);
 #pragma unroll 3
@@ -292,13 +298,13 @@ __device__ inline void TakeTotal(const cg::thread_block& block, const Warp& warp
         joined[total.kWords + i] = static_cast<int64_t>(sums.y);
       }
       warp.sync();
-      if (Registers::Base::kParts == 0 && warp.thread_rank() == 0) {
+      if (!kHasRegisters && warp.thread_rank() == 0) {
         registers.flags = flags;
         total.flags = {};
       }
     }
   }
-  if constexpr (Registers::Base::kParts != 0) {
+  if constexpr (kHasRegisters) {
     registers = Registers();
     for (uint32_t i = block.thread_rank(); i < count; i += block.size()) {
       registers.Merge(block_registers[i]);

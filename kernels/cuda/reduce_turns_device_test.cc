@@ -25,10 +25,11 @@ enum class Data {
   kStretches,  // Of all of these.
   kWithInfinity,
   kWithNan,
+  kNegativeZeros,
 };
-constexpr Data kAllData[] = {Data::kUniform,   Data::kSomeTiny,     Data::kWide,
-                             Data::kAnyBits,   Data::kDrifting,     Data::kWithZeros,
-                             Data::kStretches, Data::kWithInfinity, Data::kWithNan};
+constexpr Data kAllData[] = {
+    Data::kUniform,   Data::kSomeTiny,  Data::kWide,         Data::kAnyBits, Data::kDrifting,
+    Data::kWithZeros, Data::kStretches, Data::kWithInfinity, Data::kWithNan, Data::kNegativeZeros};
 constexpr uint64_t kStretch = 5'000;
 
 template <class T>
@@ -67,6 +68,7 @@ class Source {
       case Data::kWithNan:
         if (i % 300'000 == 7) return ElementOf(std::numeric_limits<double>::quiet_NaN());
         break;
+      case Data::kNegativeZeros: return ElementOf(-0.0);
       default: break;
     }
     return ElementOf(x);
@@ -87,7 +89,9 @@ class Source {
 // What a loop finds. Numbers are the elements that are not NaN.
 struct Facts {
   conformance::ExactSum sum;
+  conformance::ExactSum magnitudes;
   conformance::ExactSum squares;
+  bool are_negative_zeros = true;
   uint64_t count = 0;
   uint64_t nonzero = 0;
   uint64_t infinite = 0;
@@ -105,12 +109,14 @@ struct Facts {
       }
       ++count;
       nonzero += x != 0 ? 1 : 0;
+      are_negative_zeros = are_negative_zeros && x == 0 && std::signbit(x);
       if (argmin == ~uint64_t{0} || x < static_cast<float>(values[argmin])) argmin = i;
       if (argmax == ~uint64_t{0} || x > static_cast<float>(values[argmax])) argmax = i;
       if (std::isinf(x)) {
         infinite += 1;
       } else {
         sum.Add(x);
+        magnitudes.Add(std::fabs(x));
         squares.AddSquare(x);
       }
     }
@@ -126,9 +132,11 @@ struct Facts {
   }
 };
 
+// With magnitudes, and without: other kernels.
 const std::vector<Statistic> kStatistics = {
-    Statistic::kSum, Statistic::kVariance, Statistic::kMin,         Statistic::kArgmin,
-    Statistic::kMax, Statistic::kArgmax,   Statistic::kNonzeroCount};
+    Statistic::kSum, Statistic::kVariance, Statistic::kMin,          Statistic::kArgmin,
+    Statistic::kMax, Statistic::kArgmax,   Statistic::kNonzeroCount, Statistic::kL1Norm};
+const std::vector<Statistic> kWithoutMagnitudes(kStatistics.begin(), kStatistics.end() - 1);
 
 template <class T>
 class ReduceTurnsDeviceTest : public ReduceDeviceTest {
@@ -151,7 +159,9 @@ class ReduceTurnsDeviceTest : public ReduceDeviceTest {
     const uint64_t argmin = has_nan ? facts.first_nan : facts.argmin;
     const uint64_t argmax = has_nan ? facts.first_nan : facts.argmax;
     const double infinity = static_cast<double>(static_cast<float>(values[facts.argmin]));
-    const double sum = facts.infinite > 0 ? infinity : facts.sum.Value().ToDouble();
+    const double sum = facts.infinite > 0         ? infinity
+                       : facts.are_negative_zeros ? -0.0
+                                                  : facts.sum.Value().ToDouble();
     ExpectDouble(slots[0], has_nan ? kNan : sum, "sum");
     ExpectDouble(slots[1], has_nan || facts.infinite > 0 ? kNan : facts.Variance(), "variance");
     ExpectDouble(slots[2], static_cast<double>(static_cast<float>(values[argmin])), "min");
@@ -160,6 +170,13 @@ class ReduceTurnsDeviceTest : public ReduceDeviceTest {
     EXPECT_EQ(slots[5], argmax);
     // NaNs are not 0.
     EXPECT_EQ(slots[6], facts.nonzero + (ignore_nan ? 0 : values.size() - facts.count));
+    if (slots.size() == kWithoutMagnitudes.size()) return;
+    const double magnitudes = facts.magnitudes.Value().ToDouble();
+    ExpectDouble(slots[7],
+                 has_nan              ? kNan
+                 : facts.infinite > 0 ? std::numeric_limits<double>::infinity()
+                                      : magnitudes,
+                 "L1 norm");
   }
 };
 using Types = ::testing::Types<float, Float16, Bfloat16>;
@@ -173,18 +190,21 @@ TYPED_TEST(ReduceTurnsDeviceTest, SeveralStatisticsAreExact) {
     const Facts facts(values);
     const DeviceArray<TypeParam> elements{std::span(values), 1};
     for (const NanPolicy policy : {NanPolicy::kPropagate, NanPolicy::kIgnore}) {
-      const auto plan =
-          PlanReduction(ArrayDescription::Vector(kElementTypeOf<TypeParam>, values.size()),
-                        {.statistics = kStatistics, .grouping = {}, .nan_policy = policy});
-      ASSERT_TRUE(plan.ok()) << plan.status();
-      // One block, few, and as many as there are: threads take many turns or one.
-      for (const int multiprocessors : {1, 7, 132}) {
-        SCOPED_TRACE(testing::Message()
-                     << "data " << static_cast<int>(data) << ", " << multiprocessors
-                     << " multiprocessors, NaN policy " << static_cast<int>(policy));
-        const std::vector<uint64_t> slots =
-            this->Slots(*plan, elements.data(), this->WithMultiprocessors(multiprocessors));
-        this->ExpectFacts(slots, values, facts, policy == NanPolicy::kIgnore);
+      for (const std::vector<Statistic>& statistics : {kStatistics, kWithoutMagnitudes}) {
+        const auto plan =
+            PlanReduction(ArrayDescription::Vector(kElementTypeOf<TypeParam>, values.size()),
+                          {.statistics = statistics, .grouping = {}, .nan_policy = policy});
+        ASSERT_TRUE(plan.ok()) << plan.status();
+        // One block, few, and as many as there are: threads take many turns or one.
+        for (const int multiprocessors : {1, 7, 132}) {
+          SCOPED_TRACE(testing::Message()
+                       << "data " << static_cast<int>(data) << ", " << multiprocessors
+                       << " multiprocessors, NaN policy " << static_cast<int>(policy) << ", "
+                       << statistics.size() << " statistics");
+          const std::vector<uint64_t> slots =
+              this->Slots(*plan, elements.data(), this->WithMultiprocessors(multiprocessors));
+          this->ExpectFacts(slots, values, facts, policy == NanPolicy::kIgnore);
+        }
       }
     }
   }

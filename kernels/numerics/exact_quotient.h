@@ -3,14 +3,15 @@
 //
 // A number is cut to its leading bits and the knowledge whether anything not 0 was cut off, which
 // is all that rounding needs (the "sticky bit" of IEEE 754 implementations). Division by one or two
-// 64-bit integers is schoolbook long division from the top, floor(floor(a / b) / c) being
-// floor(a / (b * c)); the square root is that of the leading 128 bits, floor(sqrt(floor(a))) being
-// floor(sqrt(a)).
+// 64-bit integers is long division from the top, floor(floor(a / b) / c) being floor(a / (b * c));
+// the square root is that of the leading 128 bits, floor(sqrt(floor(a))) being floor(sqrt(a)).
 #ifndef GRIDFOLD_KERNELS_NUMERICS_EXACT_QUOTIENT_H_
 #define GRIDFOLD_KERNELS_NUMERICS_EXACT_QUOTIENT_H_
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/numerics/host_device.h"
 #include "kernels/numerics/limbs.h"
@@ -29,42 +30,55 @@ struct LeadingBits {
 GRIDFOLD_HD inline double RoundToDouble(const LeadingBits& x) {
   constexpr int kPrecision = 53;
   constexpr int kLowestExponent = -1074;
+  constexpr int kHighestExponent = 1024 - kPrecision;
   const int length = BitLength(x.bits);
+  if (length == 0) return 0;
   int last = x.exponent + length - kPrecision;  // Exponent of the result's last bit.
+  if (last > kHighestExponent) return std::numeric_limits<double>::infinity();
   if (last < kLowestExponent) last = kLowestExponent;
   const int cut = last - x.exponent;
-  if (cut <= 0) return ldexp(static_cast<double>(static_cast<uint64_t>(x.bits)), x.exponent);
   if (cut > length) return 0;
-  // A shift by 128 is not defined; cut is at most length, and then nothing is kept.
-  uint64_t kept = cut >= 128 ? 0 : static_cast<uint64_t>(x.bits >> cut);
-  const bool half = ((x.bits >> (cut - 1)) & 1) != 0;
-  const bool below_half = x.has_fraction || (x.bits & ((Uint128{1} << (cut - 1)) - 1)) != 0;
-  if (half && (below_half || (kept & 1) != 0)) ++kept;
-  return ldexp(static_cast<double>(kept), last);
+  uint64_t kept;
+  if (cut <= 0) {
+    kept = static_cast<uint64_t>(x.bits) << -cut;
+  } else {
+    // A shift by 128 is not defined; cut is at most length, and then nothing is kept.
+    kept = cut >= 128 ? 0 : static_cast<uint64_t>(x.bits >> cut);
+    const bool half = ((x.bits >> (cut - 1)) & 1) != 0;
+    const bool below_half = x.has_fraction || (x.bits & ((Uint128{1} << (cut - 1)) - 1)) != 0;
+    if (half && (below_half || (kept & 1) != 0)) ++kept;
+  }
+  // The first of 53 bits, and a carry out of them, add to the exponent.
+  return std::bit_cast<double>((static_cast<uint64_t>(last - kLowestExponent) << (kPrecision - 1)) +
+                               kept);
 }
 
-namespace quotient_internal {
-
-// limb(i), i < count, being the limbs of a number; those from `count` on are 0, and so are those
-// below `lowest`, of which limb(lowest) is the first that is not. The number is not 0.
-template <class LimbAt>
-GRIDFOLD_HD inline LeadingBits LeadingQuotient(LimbAt limb, int count, int lowest, int exponent,
-                                               uint64_t divisor, uint64_t second_divisor) {
-  constexpr int kKept = 3;               // Limbs of the quotient: more than 128 bits of it.
-  uint64_t quotient[kKept] = {0, 0, 0};  // Most significant first.
-  int kept = 0;
+// x * 2^exponent / (divisor * second_divisor). Requires divisors other than 0.
+GRIDFOLD_HD inline LeadingBits LeadingQuotient(const LimbMagnitude& x, int exponent,
+                                               uint64_t divisor, uint64_t second_divisor = 1) {
+  if (x.end() == 0) return {};
+  const Uint128 product = Uint128{divisor} * second_divisor;
+  if ((product >> kLimbBits) == 0) {
+    divisor = static_cast<uint64_t>(product);
+    second_divisor = 1;
+  }
+  const LimbDivisor by_first(divisor);
+  const LimbDivisor by_second(second_divisor);
+  // Limbs of the quotient from its first that is not 0: more than 128 bits of it.
+  uint64_t quotient[3] = {0, 0, 0};
   uint64_t rest = 0;
   uint64_t second_rest = 0;
-  int i = count;
+  int i = x.end();
   GRIDFOLD_ROLLED
-  while (kept < kKept) {
+  while (quotient[0] == 0) {
     --i;
-    uint64_t digit = i >= 0 ? limb(i) : 0;
-    if (divisor != 1) digit = DivideStep(rest, digit, divisor);
-    if (second_divisor != 1) digit = DivideStep(second_rest, digit, second_divisor);
-    if (kept > 0 || digit != 0) quotient[kept++] = digit;
+    uint64_t digit = by_first.Divide(rest, i >= x.lowest() ? x[i] : 0);
+    if (second_divisor != 1) digit = by_second.Divide(second_rest, digit);
+    quotient[0] = quotient[1];
+    quotient[1] = quotient[2];
+    quotient[2] = digit;
   }
-  const bool has_fraction = rest != 0 || second_rest != 0 || lowest < i;
+  const bool has_fraction = rest != 0 || second_rest != 0 || x.lowest() < i;
 
   const int shift = LeadingZeros(quotient[0]);
   LeadingBits leading;
@@ -73,36 +87,6 @@ GRIDFOLD_HD inline LeadingBits LeadingQuotient(LimbAt limb, int count, int lowes
   leading.exponent = exponent + i * kLimbBits + kLimbBits - shift;
   leading.has_fraction = has_fraction || (quotient[2] << shift) != 0;
   return leading;
-}
-
-}  // namespace quotient_internal
-
-// limbs * 2^exponent / (divisor * second_divisor). Requires divisors other than 0.
-GRIDFOLD_HD inline LeadingBits LeadingQuotient(const uint64_t* limbs, int count, int exponent,
-                                               uint64_t divisor, uint64_t second_divisor = 1) {
-  count = SignificantLimbs(limbs, count);
-  if (count == 0) return {};
-  return quotient_internal::LeadingQuotient([&](int i) { return limbs[i]; }, count,
-                                            LowestLimb(limbs, count), exponent, divisor,
-                                            second_divisor);
-}
-
-// The same of the absolute value of a number in two's complement, without writing it down.
-GRIDFOLD_HD inline LeadingBits LeadingQuotientOfSigned(const uint64_t* limbs, int count,
-                                                       int exponent, uint64_t divisor) {
-  const bool negative = IsNegativeNumber(limbs, count);
-  const uint64_t sign = negative ? ~uint64_t{0} : 0;
-  int significant = SignificantLimbs(limbs, count, sign);
-  if (significant == 0 && !negative) return {};
-  const int lowest = LowestLimb(limbs, count);
-  const auto limb = [&](int i) {
-    if (!negative) return limbs[i];
-    if (i < lowest) return uint64_t{0};
-    return i == lowest ? uint64_t{0} - limbs[i] : ~limbs[i];
-  };
-  // -2^(64 * n) has one limb more when it is made positive.
-  if (negative && significant < count) ++significant;
-  return quotient_internal::LeadingQuotient(limb, significant, lowest, exponent, divisor, 1);
 }
 
 // floor(sqrt(x)).

@@ -109,10 +109,9 @@ GRIDFOLD_HD inline Out RoundOnce(const ExactSum<F, 1>& sum) {
     }
     return RoundTo<Out>(value);
   }
-  uint64_t magnitude[Sum::kLimbs];
-  MagnitudeOf(sum.limbs(), Sum::kLimbs, magnitude);
-  return RoundOnce<Out>(IsNegativeNumber(sum.limbs(), Sum::kLimbs) || sum.flags() == 0,
-                        LeadingQuotient(magnitude, Sum::kLimbs, Sum::kLowestExponent, 1));
+  const LimbMagnitude magnitude = LimbMagnitude::OfSigned(sum.limbs(), Sum::kLimbs);
+  return RoundOnce<Out>(magnitude.is_negative() || sum.flags() == 0,
+                        LeadingQuotient(magnitude, Sum::kLowestExponent, 1));
 }
 
 }  // namespace gridfold::kernels

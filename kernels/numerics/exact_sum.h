@@ -186,9 +186,9 @@ class ExactSum {
   // sum / divisor, rounded once. -0.0 where every addend was -0.0 or there was none.
   GRIDFOLD_HD double Quotient(uint64_t divisor) const {
     if (!is_finite()) return NotFiniteValue();
-    const double rounded =
-        RoundToDouble(LeadingQuotientOfSigned(limbs_, kLimbs, kLowestExponent, divisor));
-    const bool negative = IsNegativeNumber(limbs_, kLimbs) || flags_ == 0;
+    const LimbMagnitude magnitude = LimbMagnitude::OfSigned(limbs_, kLimbs);
+    const double rounded = RoundToDouble(LeadingQuotient(magnitude, kLowestExponent, divisor));
+    const bool negative = magnitude.is_negative() || flags_ == 0;
     return negative ? -rounded : rounded;
   }
 

@@ -196,13 +196,20 @@ TEST(ExactQuotientTest, MatchesTheOracle) {
     const uint64_t divisor = (random() >> (random() % 64)) | 1;
     const uint64_t second = random() % 2 == 0 ? 1 : (random() >> (random() % 64)) | 1;
     const LeadingBits quotient =
-        LeadingQuotient(limbs.data(), static_cast<int>(limbs.size()), exponent, divisor, second);
+        LeadingQuotient(LimbMagnitude::OfUnsigned(limbs.data(), static_cast<int>(limbs.size())),
+                        exponent, divisor, second);
+    const auto multiply = [](std::vector<uint64_t>& x, uint64_t factor) {
+      std::vector<uint64_t> product(x.size() + 1, 0);
+      Multiply(LimbMagnitude::OfUnsigned(x.data(), static_cast<int>(x.size())), factor,
+               product.data());
+      std::copy_n(product.begin(), x.size(), x.begin());
+    };
     // bits * d1 * d2 <= number < (bits + 1) * d1 * d2, with equality where there is no fraction.
     const auto times = [&](Uint128 bits) {
       std::vector<uint64_t> product = {
           static_cast<uint64_t>(bits), static_cast<uint64_t>(bits >> 64), 0, 0, 0, 0, 0, 0, 0, 0};
-      MultiplyBy(product.data(), 10, divisor);
-      MultiplyBy(product.data(), 10, second);
+      multiply(product, divisor);
+      multiply(product, second);
       return product;
     };
     // Both sides in units of 2^(smaller exponent).
@@ -217,8 +224,8 @@ TEST(ExactQuotientTest, MatchesTheOracle) {
     shift_left(scale > 0 ? left : low, std::abs(scale));
     std::vector<uint64_t> unit(12, 0);
     unit[0] = 1;
-    MultiplyBy(unit.data(), 12, divisor);
-    MultiplyBy(unit.data(), 12, second);
+    multiply(unit, divisor);
+    multiply(unit, second);
     if (scale < 0) shift_left(unit, -scale);
     const auto less = [](const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
       return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
@@ -250,10 +257,24 @@ TEST(ExactQuotientTest, SquareRootFloorIsTheFloor) {
   check(~Uint128{0});
 }
 
+TEST(ExactQuotientTest, RoundsLargeResultsToInfinity) {
+  const uint64_t largest = 0x1F'FFFF'FFFF'FFFF;  // 53 bits.
+  const auto round = [&](Uint128 bits, int exponent, bool has_fraction) {
+    return RoundToDouble({bits, exponent, has_fraction});
+  };
+  EXPECT_EQ(round(largest, 971, false), std::numeric_limits<double>::max());
+  EXPECT_EQ(round(largest, 972, false), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(round(1, 1023, false), 0x1p1023);
+  EXPECT_EQ(round(1, 1024, false), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(round(Uint128{largest} << 11 | 0x3FF, 960, true), std::numeric_limits<double>::max());
+  EXPECT_EQ(round(Uint128{largest} << 11 | 0x400, 960, false),
+            std::numeric_limits<double>::infinity());
+}
+
 TEST(ExactQuotientTest, RoundsSubnormalResultsOnce) {
   const uint64_t three = 3;
   const auto round = [&](int exponent, uint64_t divisor) {
-    return RoundToDouble(LeadingQuotient(&three, 1, exponent, divisor));
+    return RoundToDouble(LeadingQuotient(LimbMagnitude::OfUnsigned(&three, 1), exponent, divisor));
   };
   EXPECT_EQ(round(-1074, 1), 3 * 0x1p-1074);
   EXPECT_EQ(round(-1074, 2), 2 * 0x1p-1074);  // 1.5 ties to 2.

@@ -30,41 +30,61 @@ GRIDFOLD_HD inline int BitLength(Uint128 x) {
   return low == 0 ? 0 : kLimbBits - LeadingZeros(low);
 }
 
-// One step of long division: the quotient's digit of (rest * 2^64 + digit) / divisor, and the new
-// rest. Requires rest < divisor.
-GRIDFOLD_HD inline uint64_t DivideStep(uint64_t& rest, uint64_t digit, uint64_t divisor) {
-#ifdef __CUDA_ARCH__
-  // In halves (Knuth, The Art of Computer Programming 2, 4.3.1, algorithm D): a device has no
-  // division of 128 bits, and what stands for it takes ten times as long.
-  constexpr int kHalf = kLimbBits / 2;
-  constexpr uint64_t kLowHalf = (uint64_t{1} << kHalf) - 1;
-  const int shift = LeadingZeros(divisor);
-  const uint64_t d = divisor << shift;
-  uint64_t r = shift == 0 ? rest : (rest << shift) | (digit >> (kLimbBits - shift));
-  const uint64_t low = digit << shift;
-  uint64_t quotient = 0;
-  GRIDFOLD_ROLLED
-  for (int half = 1; half >= 0; --half) {
-    const uint64_t next = (low >> (half * kHalf)) & kLowHalf;
-    uint64_t q = r / (d >> kHalf);
-    uint64_t q_rest = r - q * (d >> kHalf);
-    while ((q >> kHalf) != 0 || q * (d & kLowHalf) > ((q_rest << kHalf) | next)) {
-      --q;
-      q_rest += d >> kHalf;
-      if ((q_rest >> kHalf) != 0) break;
+// A divisor of numbers of many limbs, which are divided from the top by multiplying with its
+// reciprocal (Moeller, Granlund 2011, "Improved division by invariant integers", algorithm 4): a
+// device has no division of 64 bits, and what stands for it takes several times as long.
+class LimbDivisor {
+ public:
+  // Requires a divisor other than 0.
+  GRIDFOLD_HD explicit LimbDivisor(uint64_t divisor)
+      : shift_(LeadingZeros(divisor)),
+        normalized_(divisor << shift_),
+        reciprocal_(ReciprocalOf(normalized_)) {}
+
+  // One step: the quotient's digit of (rest * 2^64 + digit) / divisor, and the new rest. Requires
+  // rest < divisor.
+  GRIDFOLD_HD uint64_t Divide(uint64_t& rest, uint64_t digit) const {
+    const uint64_t upper = (rest << shift_) | ((digit >> 1) >> (kLimbBits - 1 - shift_));
+    const uint64_t lower = digit << shift_;
+    const Uint128 estimate = Uint128{reciprocal_} * upper + ((Uint128{upper} << kLimbBits) | lower);
+    uint64_t quotient = static_cast<uint64_t>(estimate >> kLimbBits) + 1;
+    uint64_t r = lower - quotient * normalized_;  // Modulo 2^64.
+    if (r > static_cast<uint64_t>(estimate)) {
+      --quotient;
+      r += normalized_;
     }
-    r = (r << kHalf) + next - q * d;  // Modulo 2^64, which the difference is below.
-    quotient = (quotient << kHalf) | q;
+    if (r >= normalized_) {
+      ++quotient;
+      r -= normalized_;
+    }
+    rest = r >> shift_;
+    return quotient;
   }
-  rest = r >> shift;
-  return quotient;
-#else
-  const Uint128 dividend = (Uint128{rest} << kLimbBits) | digit;
-  const uint64_t quotient = static_cast<uint64_t>(dividend / divisor);
-  rest = static_cast<uint64_t>(dividend - Uint128{quotient} * divisor);
-  return quotient;
-#endif
-}
+
+ private:
+  // floor((2^128 - 1) / d) - 2^64 of a d of 64 bits: what float64 tells of it, then the rest.
+  GRIDFOLD_HD static uint64_t ReciprocalOf(uint64_t d) {
+    if (d << 1 == 0) return ~uint64_t{0};
+    const double inverse = 1.0 / static_cast<double>(d);
+    const double fraction = inverse * 0x1p64 - 1;  // Below 1, or all that 64 bits hold.
+    uint64_t reciprocal = fraction < 1 ? static_cast<uint64_t>(fraction * 0x1p64) : ~uint64_t{0};
+    // Below 2^78 in size.
+    Int128 rest = static_cast<Int128>(~((Uint128{d} << kLimbBits) + Uint128{reciprocal} * d));
+    const int64_t more = static_cast<int64_t>(
+        static_cast<double>(static_cast<int64_t>(rest >> 32)) * 0x1p32 * inverse);
+    reciprocal += static_cast<uint64_t>(more);
+    rest -= Int128{more} * static_cast<Int128>(d);
+    GRIDFOLD_ROLLED
+    for (; rest < 0; rest += d) --reciprocal;
+    GRIDFOLD_ROLLED
+    for (; rest >= static_cast<Int128>(d); rest -= d) ++reciprocal;
+    return reciprocal;
+  }
+
+  int shift_;
+  uint64_t normalized_;  // With its first bit set.
+  uint64_t reciprocal_;
+};
 
 // limbs += x * 2^(64 * first), modulo 2^(64 * count).
 GRIDFOLD_HD inline void AddAt(uint64_t* limbs, int count, int first, Uint128 x) {
@@ -174,49 +194,71 @@ GRIDFOLD_HD inline int SignificantLimbs(const uint64_t* limbs, int count, uint64
   return count;
 }
 
-// The absolute value of a number in two's complement.
-GRIDFOLD_HD inline void MagnitudeOf(const uint64_t* limbs, int count, uint64_t* magnitude) {
-  const bool negative = IsNegativeNumber(limbs, count);
-  int end = SignificantLimbs(limbs, count, negative ? ~uint64_t{0} : 0);
-  int i = 0;
-  if (end > 0 || negative) {
-    const int lowest = LowestLimb(limbs, count);
-    if (end <= lowest) end = lowest + 1;  // -2^(64 * n).
-    GRIDFOLD_ROLLED
-    for (; i < lowest; ++i) magnitude[i] = 0;
-    GRIDFOLD_ROLLED
-    for (; i < end; ++i) {
-      magnitude[i] = !negative ? limbs[i] : i == lowest ? uint64_t{0} - limbs[i] : ~limbs[i];
-    }
+// The absolute value of a number, whose limbs stay where they are. Of many limbs few need to be
+// looked at: those from lowest() to end(), of which the first and the last are not 0.
+class LimbMagnitude {
+ public:
+  // Of a number in two's complement.
+  GRIDFOLD_HD static LimbMagnitude OfSigned(const uint64_t* limbs, int count) {
+    return {limbs, count, IsNegativeNumber(limbs, count)};
   }
-  GRIDFOLD_ROLLED
-  for (; i < count; ++i) magnitude[i] = 0;
-}
+  GRIDFOLD_HD static LimbMagnitude OfUnsigned(const uint64_t* limbs, int count) {
+    return {limbs, count, false};
+  }
 
-// limbs *= factor, modulo 2^(64 * count).
-GRIDFOLD_HD inline void MultiplyBy(uint64_t* limbs, int count, uint64_t factor) {
-  const int length = SignificantLimbs(limbs, count);
-  if (length == 0) return;
+  // Of the number.
+  GRIDFOLD_HD bool is_negative() const { return is_negative_; }
+  // Both 0 where the number is 0.
+  GRIDFOLD_HD int lowest() const { return lowest_; }
+  GRIDFOLD_HD int end() const { return end_; }
+  // Requires lowest() <= i < end().
+  GRIDFOLD_HD uint64_t operator[](int i) const {
+    const uint64_t limb = limbs_[i];
+    if (!is_negative_) return limb;
+    return i == lowest_ ? uint64_t{0} - limb : ~limb;
+  }
+
+ private:
+  GRIDFOLD_HD LimbMagnitude(const uint64_t* limbs, int count, bool is_negative)
+      : limbs_(limbs),
+        is_negative_(is_negative),
+        end_(SignificantLimbs(limbs, count, is_negative ? ~uint64_t{0} : 0)) {
+    if (end_ == 0 && !is_negative) return;
+    lowest_ = LowestLimb(limbs, count);
+    if (end_ <= lowest_) end_ = lowest_ + 1;  // -2^(64 * n).
+  }
+
+  const uint64_t* limbs_;
+  bool is_negative_;
+  int lowest_ = 0;
+  int end_;
+};
+
+// product = x * factor, of which limbs from x.lowest() to x.end() are written, the last included.
+GRIDFOLD_HD inline void Multiply(const LimbMagnitude& x, uint64_t factor, uint64_t* product) {
   uint64_t carry = 0;
   GRIDFOLD_ROLLED
-  for (int i = LowestLimb(limbs, count); i < length || (i < count && carry != 0); ++i) {
-    const Uint128 product = Uint128{limbs[i]} * factor + carry;
-    limbs[i] = static_cast<uint64_t>(product);
-    carry = static_cast<uint64_t>(product >> kLimbBits);
+  for (int i = x.lowest(); i < x.end(); ++i) {
+    const Uint128 sum = Uint128{x[i]} * factor + carry;
+    product[i] = static_cast<uint64_t>(sum);
+    carry = static_cast<uint64_t>(sum >> kLimbBits);
   }
+  product[x.end()] = carry;
 }
 
-// limbs -= x * x, modulo 2^(64 * count).
-GRIDFOLD_HD inline void SubtractSquare(uint64_t* limbs, int count, const uint64_t* x, int x_count) {
-  const int length = SignificantLimbs(x, x_count);
-  if (length == 0) return;
-  const int lowest = LowestLimb(x, x_count);
+// limbs -= x * x, modulo 2^(64 * count). Limbs below 2 * x.lowest() are not looked at.
+GRIDFOLD_HD inline void SubtractSquare(uint64_t* limbs, int count, const LimbMagnitude& x) {
   GRIDFOLD_ROLLED
-  for (int i = lowest; i < length; ++i) {
-    if (x[i] == 0) continue;
+  for (int i = x.lowest(); i < x.end(); ++i) {
+    const uint64_t factor = x[i];
+    uint64_t carry = 0;
     GRIDFOLD_ROLLED
-    for (int j = lowest; j < length; ++j) {
-      if (x[j] != 0) SubtractAt(limbs, count, i + j, Uint128{x[i]} * x[j]);
+    for (int j = x.lowest(); i + j < count && (j < x.end() || carry != 0); ++j) {
+      const Uint128 product = Uint128{factor} * (j < x.end() ? x[j] : 0) + carry;
+      const uint64_t low = static_cast<uint64_t>(product);
+      const uint64_t limb = limbs[i + j];
+      limbs[i + j] = limb - low;
+      carry = static_cast<uint64_t>(product >> kLimbBits) + (limb < low ? 1 : 0);
     }
   }
 }

@@ -39,8 +39,8 @@ TEST(LimbsTest, SumsProductsAndDifferencesAreExact) {
     const std::vector<uint64_t> y = RandomLimbs(random, 5);
     const uint64_t factor = random();
 
-    std::vector<uint64_t> product = y;
-    MultiplyBy(product.data(), kCount, factor);
+    std::vector<uint64_t> product(kCount, 0);
+    Multiply(LimbMagnitude::OfUnsigned(y.data(), kCount), factor, product.data());
     ASSERT_EQ(ExactValue(product), ExactValue(y).Times(Dyadic::FromInteger(factor)));
 
     std::vector<uint64_t> sum = y;
@@ -50,7 +50,7 @@ TEST(LimbsTest, SumsProductsAndDifferencesAreExact) {
     std::vector<uint64_t> large = y;
     large[5] = 1;
     std::vector<uint64_t> difference = large;
-    SubtractSquare(difference.data(), kCount, x.data(), kCount);
+    SubtractSquare(difference.data(), kCount, LimbMagnitude::OfUnsigned(x.data(), kCount));
     ASSERT_EQ(ExactValue(difference), ExactValue(large).Minus(ExactValue(x).Times(ExactValue(x))));
   }
 }
@@ -95,15 +95,51 @@ TEST(LimbsTest, LengthAndBitsOfSignedNumbers) {
 }
 
 TEST(LimbsTest, MagnitudeOfTwosComplement) {
-  const uint64_t minus_one[2] = {~uint64_t{0}, ~uint64_t{0}};
-  const uint64_t minus_two_to_64[2] = {0, ~uint64_t{0}};
-  uint64_t magnitude[2];
-  MagnitudeOf(minus_one, 2, magnitude);
-  EXPECT_EQ(magnitude[0], 1u);
-  EXPECT_EQ(magnitude[1], 0u);
-  MagnitudeOf(minus_two_to_64, 2, magnitude);
-  EXPECT_EQ(magnitude[0], 0u);
-  EXPECT_EQ(magnitude[1], 1u);
+  std::mt19937_64 random(23);
+  for (int round = 0; round < 5000; ++round) {
+    const std::vector<uint64_t> number = RandomLimbs(random, static_cast<int>(random() % kCount));
+    const bool negative = random() % 2 == 0;
+    std::vector<uint64_t> limbs(kCount, 0);
+    if (negative) {
+      for (int i = 0; i < kCount; ++i) SubtractAt(limbs.data(), kCount, i, number[i]);
+    } else {
+      limbs = number;
+    }
+    const LimbMagnitude magnitude = LimbMagnitude::OfSigned(limbs.data(), kCount);
+    const bool is_zero = number == std::vector<uint64_t>(kCount, 0);
+    ASSERT_EQ(magnitude.is_negative(), negative && !is_zero);
+    std::vector<uint64_t> seen(kCount, 0);
+    for (int i = magnitude.lowest(); i < magnitude.end(); ++i) seen[i] = magnitude[i];
+    ASSERT_EQ(seen, number);
+    if (is_zero) {
+      ASSERT_EQ(magnitude.lowest(), 0);
+      ASSERT_EQ(magnitude.end(), 0);
+    } else {
+      ASSERT_NE(seen[magnitude.lowest()], 0u);
+      ASSERT_NE(seen[magnitude.end() - 1], 0u);
+    }
+  }
+}
+
+// Divisors of every length, next to powers of two more often than not.
+TEST(LimbsTest, DivisorsDivide) {
+  std::mt19937_64 random(24);
+  for (int round = 0; round < 200'000; ++round) {
+    uint64_t divisor = uint64_t{1} << (random() % 64);
+    if (random() % 2 == 0) divisor |= random() >> (random() % 64) & (divisor - 1);
+    if (random() % 2 == 0) divisor -= random() % 3;
+    if (random() % 8 == 0) divisor = ~divisor;
+    if (divisor == 0) continue;
+    const LimbDivisor by(divisor);
+    for (int step = 0; step < 8; ++step) {
+      const uint64_t before = random() % 4 == 0 ? divisor - 1 : random() % divisor;
+      const uint64_t digit = random() % 4 == 0 ? ~uint64_t{0} : random() >> (random() % 64);
+      const Uint128 dividend = (Uint128{before} << 64) | digit;
+      uint64_t rest = before;
+      ASSERT_EQ(by.Divide(rest, digit), static_cast<uint64_t>(dividend / divisor)) << divisor;
+      ASSERT_EQ(rest, static_cast<uint64_t>(dividend % divisor)) << divisor;
+    }
+  }
 }
 
 }  // namespace

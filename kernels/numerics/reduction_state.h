@@ -37,8 +37,8 @@ inline constexpr uint32_t kMomentParts = kSumPart | kSquaresPart | kMagnitudesPa
 inline constexpr uint64_t kNoIndex = ~uint64_t{0};
 
 // Moments are exact numbers. Their states share a form, for numerics/statistic_value.h: whether the
-// number is finite and what stands for it otherwise, and its magnitude in kLimbs limbs in units of
-// 2^kLowestExponent.
+// number is finite and what stands for it otherwise, and its magnitude in units of
+// 2^kLowestExponent, for which there is room for kLimbs limbs where the state has it in other form.
 template <class Sum>
 struct ExactMoment {
   static constexpr int kLimbs = Sum::kLimbs;
@@ -46,10 +46,8 @@ struct ExactMoment {
   Sum sum;
   GRIDFOLD_HD bool is_finite() const { return sum.is_finite(); }
   GRIDFOLD_HD double NotFiniteValue() const { return sum.NotFiniteValue(); }
-  // Returns whether the number is negative.
-  GRIDFOLD_HD bool GetMagnitude(uint64_t* limbs) const {
-    MagnitudeOf(sum.limbs(), kLimbs, limbs);
-    return IsNegativeNumber(sum.limbs(), kLimbs);
+  GRIDFOLD_HD LimbMagnitude Magnitude(uint64_t* /*room*/) const {
+    return LimbMagnitude::OfSigned(sum.limbs(), kLimbs);
   }
 };
 template <int kLimbCount>
@@ -76,9 +74,9 @@ struct SumState<T> : IntegerMoment<2> {
   Int128 sum = 0;
   GRIDFOLD_HD void Add(T x, uint64_t) { sum += x; }
   GRIDFOLD_HD void Merge(const SumState& other) { sum += other.sum; }
-  GRIDFOLD_HD bool GetMagnitude(uint64_t* limbs) const {
-    Split(sum < 0 ? Uint128{0} - static_cast<Uint128>(sum) : static_cast<Uint128>(sum), limbs);
-    return sum < 0;
+  GRIDFOLD_HD LimbMagnitude Magnitude(uint64_t* room) const {
+    this->Split(static_cast<Uint128>(sum), room);
+    return LimbMagnitude::OfSigned(room, this->kLimbs);
   }
 };
 
@@ -93,10 +91,10 @@ struct SquaresState<T> : IntegerMoment<(sizeof(T) == 8 ? 3 : 2)> {
   std::conditional_t<sizeof(T) == 8, Uint192, Uint128> sum{};
   GRIDFOLD_HD void Add(T x, uint64_t) {
     if constexpr (sizeof(T) == 8) {
-      const uint64_t magnitude = Magnitude(x);
+      const uint64_t magnitude = kernels::Magnitude(x);
       sum.Add(Uint128{magnitude} * magnitude);
     } else {
-      sum += Magnitude(x) * Magnitude(x);
+      sum += kernels::Magnitude(x) * kernels::Magnitude(x);
     }
   }
   GRIDFOLD_HD void Merge(const SquaresState& other) {
@@ -106,13 +104,13 @@ struct SquaresState<T> : IntegerMoment<(sizeof(T) == 8 ? 3 : 2)> {
       sum += other.sum;
     }
   }
-  GRIDFOLD_HD bool GetMagnitude(uint64_t* limbs) const {
+  GRIDFOLD_HD LimbMagnitude Magnitude(uint64_t* room) const {
     if constexpr (sizeof(T) == 8) {
-      for (int i = 0; i < 3; ++i) limbs[i] = sum.limbs[i];
+      return LimbMagnitude::OfUnsigned(sum.limbs, this->kLimbs);
     } else {
-      this->Split(sum, limbs);
+      this->Split(sum, room);
+      return LimbMagnitude::OfUnsigned(room, this->kLimbs);
     }
-    return false;
   }
 };
 
@@ -125,11 +123,11 @@ struct MagnitudesState : ExactMoment<ExactSum<ComputeType<T>, 1>> {
 template <IntegerElement T>
 struct MagnitudesState<T> : IntegerMoment<2> {
   Uint128 sum = 0;
-  GRIDFOLD_HD void Add(T x, uint64_t) { sum += Magnitude(x); }
+  GRIDFOLD_HD void Add(T x, uint64_t) { sum += kernels::Magnitude(x); }
   GRIDFOLD_HD void Merge(const MagnitudesState& other) { sum += other.sum; }
-  GRIDFOLD_HD bool GetMagnitude(uint64_t* limbs) const {
-    Split(sum, limbs);
-    return false;
+  GRIDFOLD_HD LimbMagnitude Magnitude(uint64_t* room) const {
+    this->Split(sum, room);
+    return LimbMagnitude::OfUnsigned(room, this->kLimbs);
   }
 };
 

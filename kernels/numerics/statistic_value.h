@@ -82,36 +82,42 @@ GRIDFOLD_HD inline double NotANumber() { return std::numeric_limits<double>::qui
 template <class Moment>
 GRIDFOLD_HD inline double Quotient(const Moment& moment, uint64_t divisor) {
   if (!moment.is_finite()) return moment.NotFiniteValue();
-  uint64_t magnitude[Moment::kLimbs];
-  const bool negative = moment.GetMagnitude(magnitude);
+  uint64_t room[Moment::kLimbs];
+  const LimbMagnitude magnitude = moment.Magnitude(room);
   const double rounded =
-      RoundToDouble(LeadingQuotient(magnitude, Moment::kLimbs, Moment::kLowestExponent, divisor));
-  return negative ? -rounded : rounded;
+      RoundToDouble(LeadingQuotient(magnitude, Moment::kLowestExponent, divisor));
+  return magnitude.is_negative() ? -rounded : rounded;
 }
 
 // Square root of a moment that is not negative, rounded once.
 template <class Moment>
 GRIDFOLD_HD inline double Root(const Moment& moment) {
   if (!moment.is_finite()) return moment.NotFiniteValue();
-  uint64_t magnitude[Moment::kLimbs];
-  moment.GetMagnitude(magnitude);
+  uint64_t room[Moment::kLimbs];
   return RoundToDouble(
-      SquareRoot(LeadingQuotient(magnitude, Moment::kLimbs, Moment::kLowestExponent, 1)));
+      SquareRoot(LeadingQuotient(moment.Magnitude(room), Moment::kLowestExponent, 1)));
 }
 
 // (count * sum of squares - sum^2) / (count * (count - ddof)): the numerator without rounding.
 template <class T>
 GRIDFOLD_HD inline LeadingBits Variance(const SumState<T>& sum, const SquaresState<T>& squares,
                                         uint64_t count, uint64_t ddof) {
-  constexpr int kLimbs = SquaresState<T>::kLimbs + 1;
   static_assert(SquaresState<T>::kLowestExponent == 2 * SumState<T>::kLowestExponent);
-  uint64_t deviations[kLimbs] = {};
-  squares.GetMagnitude(deviations);
-  MultiplyBy(deviations, kLimbs, count);
-  uint64_t magnitude[SumState<T>::kLimbs];
-  sum.GetMagnitude(magnitude);
-  SubtractSquare(deviations, kLimbs, magnitude, SumState<T>::kLimbs);
-  return LeadingQuotient(deviations, kLimbs, SquaresState<T>::kLowestExponent, count, count - ddof);
+  uint64_t squares_room[SquaresState<T>::kLimbs];
+  uint64_t sum_room[SumState<T>::kLimbs];
+  const LimbMagnitude positive = squares.Magnitude(squares_room);
+  const LimbMagnitude negative = sum.Magnitude(sum_room);
+  if (positive.end() == 0) return {};
+  // Limbs outside [first, end) are 0, and are neither written nor read.
+  uint64_t deviations[SquaresState<T>::kLimbs + 1];
+  const int end = positive.end() + 1;
+  int first = positive.lowest();
+  GRIDFOLD_ROLLED
+  while (negative.end() > 0 && first > 2 * negative.lowest()) deviations[--first] = 0;
+  Multiply(positive, count, deviations);
+  SubtractSquare(deviations, end, negative);
+  return LeadingQuotient(LimbMagnitude::OfUnsigned(deviations + first, end - first),
+                         SquaresState<T>::kLowestExponent + first * kLimbBits, count, count - ddof);
 }
 
 }  // namespace statistic_internal
