@@ -175,9 +175,9 @@ class WholeTileScan {
 
  private:
   // Vectors of integers gain less than a tenth from what newer processors add, and take long to
-  // compile.
+  // compile. So do copies in all scans that call this, one for each tile.
   template <class Kernel, class... Arguments>
-  static void Run(const Arguments&... arguments) {
+  [[gnu::noinline]] static void Run(const Arguments&... arguments) {
     if constexpr (FloatingElement<T>) {
       RunForProcessor<Kernel>(arguments...);
     } else {
