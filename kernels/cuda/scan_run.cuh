@@ -78,14 +78,17 @@ class RunScan {
   __device__ bool PackedTotal(const T* piece, Value& total) const {
     uint32_t words[Packed::kWords];
     LoadRunBytes<T, kItems>(piece, arguments_.reverse ? kScanLanes - 1 - lane_ : lane_, words);
-    return Packed::Total(words, total);
+    return Packed::Total(words, arguments_.mirror_bits, total);
   }
   template <bool kExclusive>
   __device__ bool PackedScan(const T* piece, const Value& base, T* results) const {
     uint32_t words[Packed::kWords];
     LoadRunBytes<T, kItems>(piece, lane_, words);
     uint32_t packed[Packed::kWords];
-    if (!Packed::template Scan<kExclusive>(words, base, arguments_.wrap, packed)) return false;
+    if (!Packed::template Scan<kExclusive>(words, base, arguments_.wrap, arguments_.mirror_bits,
+                                           packed)) {
+      return false;
+    }
     StoreRunBytes<T, kItems>(packed, lane_, results);
     return true;
   }
@@ -96,7 +99,7 @@ class RunScan {
   }
   template <bool kIsGeneral>
   __device__ Value Lift(T item) const {
-    return Operator::Lift(item, kIsGeneral && ignores_nan_);
+    return LiftElement<Operator>(item, kIsGeneral && ignores_nan_, arguments_.mirror_bits);
   }
 
   template <bool kIsGeneral>
@@ -133,7 +136,8 @@ class RunScan {
       Value result = exclusive ? before : running;
       if constexpr (!Operator::kIsAssociative) result = Operator::Combine(base, result);
       if (exclusive && is_head) result = Operator::EmptyResult();
-      fits &= Operator::Store(result, arguments_.wrap, &stored[k]) || (kIsGeneral && k >= size);
+      fits &= StoreResult<Operator>(result, arguments_.wrap, arguments_.mirror_bits, &stored[k]) ||
+              (kIsGeneral && k >= size);
     }
     StoreRun(stored, lane_, kIsGeneral && arguments_.reverse, results);
     return fits;

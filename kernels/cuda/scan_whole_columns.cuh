@@ -192,10 +192,13 @@ class ColumnsWalker {
       Results results;
 #pragma unroll
       for (int c = 0; c < kCount; ++c) {
-        auto result = walks_[c].Next(Operator::Lift(row_items.items[c], arguments_.ignore_nan),
-                                     arguments_.exclusive);
+        auto result =
+            walks_[c].Next(LiftElement<Operator>(row_items.items[c], arguments_.ignore_nan,
+                                                 arguments_.mirror_bits),
+                           arguments_.exclusive);
         if (is_empty) result = Operator::EmptyResult();
-        const bool item_fits = Operator::Store(result, arguments_.wrap, &results.items[c]);
+        const bool item_fits = StoreResult<Operator>(result, arguments_.wrap,
+                                                     arguments_.mirror_bits, &results.items[c]);
         fits &= item_fits || (kIsShifted && c >= ends_);
       }
       StoreRow(output_, results);
