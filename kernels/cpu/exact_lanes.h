@@ -60,12 +60,8 @@ class MomentLanes<S, kMoment> {
     const Bits smallest =
         std::max(A::SmallestWithUnit(window_.UnitOf(last), tile.trailing_zeros), A::kSmallest);
     const bool all_fit = survey.smallest >= smallest && survey.largest <= A::kLargest;
-    if (all_fit && survey.all_finite) {
-      AddToSlices(tile, first, last);
-    } else {
-      AddWhatFits(tile, smallest, first, last);
-      if (!all_fit) AddTheRest(tile, smallest, columns, sum_of);
-    }
+    AddWhatFits(tile, all_fit && survey.all_finite, smallest, first, last);
+    if (!all_fit) AddTheRest(tile, smallest, columns, sum_of);
   }
 
   // Whether there is only one column, and its sum is NaN whatever is added to it.
@@ -191,26 +187,32 @@ class MomentLanes<S, kMoment> {
     return (magnitude >= smallest) & (magnitude <= A::kLargest);
   }
 
-  // As AddToSlices, with 0 in the place of what does not fit.
-  void AddWhatFits(const Tile<S>& tile, Bits smallest, int first, int last) {
-    constexpr uint32_t kElements = 4 * kLanesMax<S>;
-    alignas(kLanesAlignment) S kept[kElements];
-    const uint32_t rows_max = kElements / tile.width;
+  // Rows of a tile with 0 in the place of what does not fit, in the memory of `kept`.
+  static constexpr uint32_t kKeptMax = 4 * kLanesMax<S>;
+  static Tile<S> Kept(const Tile<S>& rows, Bits smallest, S* kept) {
+    for (uint32_t r = 0; r < rows.rows; ++r) {
+      const std::byte* elements = rows.data + r * rows.stride_bytes;
+      S* const kept_row = kept + r * rows.width;
+      for (uint32_t lane = 0; lane < rows.width; ++lane) {
+        const S x = LoadUnaligned<S>(elements, lane);
+        kept_row[lane] = Fits(x, smallest) ? x : S{0};
+      }
+    }
+    Tile<S> tile = rows;
+    tile.data = reinterpret_cast<const std::byte*>(kept);
+    tile.stride_bytes = rows.width * sizeof(S);
+    return tile;
+  }
+
+  // The whole tile, or what fits of it. One call of AddToSlices: it becomes much code.
+  void AddWhatFits(const Tile<S>& tile, bool is_whole, Bits smallest, int first, int last) {
+    alignas(kLanesAlignment) S kept[kKeptMax];
+    const uint32_t rows_max = is_whole ? tile.rows : kKeptMax / tile.width;
     for (uint32_t row = 0; row < tile.rows; row += rows_max) {
       Tile<S> some = tile;
       some.data = tile.data + row * tile.stride_bytes;
       some.rows = std::min(rows_max, tile.rows - row);
-      for (uint32_t r = 0; r < some.rows; ++r) {
-        const std::byte* elements = some.data + r * some.stride_bytes;
-        S* const kept_row = kept + r * some.width;
-        for (uint32_t lane = 0; lane < some.width; ++lane) {
-          const S x = LoadUnaligned<S>(elements, lane);
-          kept_row[lane] = Fits(x, smallest) ? x : S{0};
-        }
-      }
-      some.data = reinterpret_cast<const std::byte*>(kept);
-      some.stride_bytes = some.width * sizeof(S);
-      AddToSlices(some, first, last);
+      AddToSlices(is_whole ? some : Kept(some, smallest, kept), first, last);
     }
   }
 

@@ -17,7 +17,6 @@ absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan out
     case ScanOperation::kProduct:
       return RunScanOperation<ScanOperation::kProduct>(plan, input, output, carry, job);
     case ScanOperation::kMin:
-      return RunScanOperation<ScanOperation::kMin>(plan, input, output, carry, job);
     case ScanOperation::kMax:
       return RunScanOperation<ScanOperation::kMax>(plan, input, output, carry, job);
   }

@@ -121,7 +121,7 @@ class OrderedColumnBlockScan {
         for (uint64_t c = 0; c < block.column_count; ++c) {
           const Value result =
               is_empty ? Operator::EmptyResult() : Operator::Combine(base[c], running[c]);
-          fits &= Operator::template Store<Out>(result, rules.wrap, &results[c]);
+          fits &= StoreResult<Operator>(result, rules.wrap, rules.mirror_bits, &results[c]);
         }
         store_row(k, results);
         if (rules.exclusive) AddRow(row_at(k), block, rules, running);
@@ -145,8 +145,9 @@ class OrderedColumnBlockScan {
   static void AddRow(const std::byte* elements, const ColumnBlock& block, const ScanRules& rules,
                      Value* running) {
     for (uint64_t c = 0; c < block.column_count; ++c) {
-      running[c] = Operator::Combine(
-          running[c], Operator::Lift(LoadUnaligned<T>(elements, c), rules.ignore_nan));
+      running[c] =
+          Operator::Combine(running[c], LiftElement<Operator>(LoadUnaligned<T>(elements, c),
+                                                              rules.ignore_nan, rules.mirror_bits));
     }
   }
 };

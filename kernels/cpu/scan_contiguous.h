@@ -26,7 +26,8 @@ namespace gridfold::kernels {
 inline ScanRules RulesOf(const ScanPlan& plan) {
   return {.exclusive = plan.mode == ScanMode::kExclusive,
           .ignore_nan = plan.nan_policy == NanPolicy::kIgnore,
-          .wrap = plan.overflow_policy == OverflowPolicy::kWrap};
+          .wrap = plan.overflow_policy == OverflowPolicy::kWrap,
+          .mirror_bits = MirrorBits(plan.operation, plan.array.element_type)};
 }
 
 // TileScan is OrderedTileScan, ExactTileScan or ExactSumTileScan.
@@ -134,7 +135,7 @@ class ContiguousScan {
     const bool fits = TileScan::Write(loaded, carry, rules_, results, total);
     if (!fits) fits_.store(false, std::memory_order_relaxed);
     if (!kGrouped && tile == 0 && rules_.exclusive && !continues_) {
-      Operator::template Store<Out>(Operator::EmptyResult(), rules_.wrap, &results[0]);
+      StoreResult<Operator>(Operator::EmptyResult(), rules_.wrap, rules_.mirror_bits, &results[0]);
     }
   }
 

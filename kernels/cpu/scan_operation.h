@@ -1,4 +1,5 @@
-// Scans with one operation, for all element and output types. Each operation is compiled by itself.
+// Scans with the operator of one operation (OperatorOf), for all element and output types. Each is
+// compiled by itself.
 #ifndef GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_H_
 #define GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_H_
 

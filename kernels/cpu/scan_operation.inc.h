@@ -47,12 +47,10 @@ absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan outpu
 template <ScanOperation kOperation>
 absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                               ScanCarry* carry, JobContext& job) {
-  constexpr bool kIsExtreme =
-      kOperation == ScanOperation::kMin || kOperation == ScanOperation::kMax;
   return VisitElementType(plan.array.element_type, [&](auto tag) {
-    using T = typename decltype(tag)::type;
+    using T = ScannedElement<typename decltype(tag)::type, kOperation>;
     using Accumulator = scan_internal::AccumulatorOf<T>;
-    if constexpr (!kIsExtreme && !std::is_same_v<T, Accumulator>) {
+    if constexpr (kOperation != ScanOperation::kMax && !std::is_same_v<T, Accumulator>) {
       if (plan.output_type == kElementTypeOf<Accumulator>) {
         return scan_internal::RunScan<kOperation, T, Accumulator>(plan, input, output, carry, job);
       }

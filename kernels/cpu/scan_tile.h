@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_KERNELS_CPU_SCAN_TILE_H_
 #define GRIDFOLD_KERNELS_CPU_SCAN_TILE_H_
 
+#include <cstdint>
 #include <cstring>
 
 #include "kernels/numerics/scan_tree.h"
@@ -23,6 +24,7 @@ struct ScanRules {
   bool wrap = false;
   // Whole tiles past the caches (streaming_copy.h), whose results lie where that can write.
   bool stream = false;
+  uint64_t mirror_bits = 0;  // Of scan_operator.h.
 };
 
 // The last place of a tile at which a group starts; -1 where there is none.

@@ -35,7 +35,8 @@ class ExactTileScan {
     const int first = LastHead<kGrouped>(tile);
     Value total = Operator::Identity();
     for (int i = first < 0 ? 0 : first; i < tile.count; ++i) {
-      total = Operator::Combine(total, Operator::Lift(tile.elements[i], rules.ignore_nan));
+      total = Operator::Combine(
+          total, LiftElement<Operator>(tile.elements[i], rules.ignore_nan, rules.mirror_bits));
     }
     return Carry::Of(total, first >= 0);
   }
@@ -61,9 +62,10 @@ class ExactTileScan {
       if constexpr (kGrouped) head = tile.heads[i];
       if (head) running = Operator::Identity();
       const Value before = running;
-      running = Operator::Combine(running, Operator::Lift(tile.elements[i], rules.ignore_nan));
+      running = Operator::Combine(
+          running, LiftElement<Operator>(tile.elements[i], rules.ignore_nan, rules.mirror_bits));
       const Value& result = rules.exclusive ? (head ? Operator::EmptyResult() : before) : running;
-      fits &= Operator::template Store<Out>(result, rules.wrap, &results[i]);
+      fits &= StoreResult<Operator>(result, rules.wrap, rules.mirror_bits, &results[i]);
     }
     return fits;
   }

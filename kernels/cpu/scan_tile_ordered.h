@@ -70,7 +70,8 @@ class OrderedTileScan {
       const bool head = IsHead(tile, i);
       if (head) value = Operator::Identity();
       starts_group |= head;
-      value = Operator::Combine(value, Operator::Lift(tile.elements[i], rules.ignore_nan));
+      value = Operator::Combine(
+          value, LiftElement<Operator>(tile.elements[i], rules.ignore_nan, rules.mirror_bits));
       visit(i, value);
     }
     return Carry::Of(value, starts_group);
@@ -105,7 +106,7 @@ class OrderedTileScan {
     const int begin = q * kScanItems;
     const int end = std::min(begin + kScanItems, tile.count);
     const auto store = [&](int i, const Value& value) {
-      Operator::template Store<Out>(value, rules.wrap, &results[i]);
+      StoreResult<Operator>(value, rules.wrap, rules.mirror_bits, &results[i]);
     };
     bool group_starts_here = false;  // At or before i, in this run.
     for (int i = begin; i < end; ++i) {

@@ -11,6 +11,7 @@
 #include "kernels/cpu/streaming_copy.h"
 #include "kernels/cpu/transpose.h"
 #include "kernels/numerics/element.h"
+#include "kernels/numerics/scan_operator.h"
 #include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels {
@@ -22,23 +23,24 @@ inline constexpr int kWarpItems = kScanItems * kScanLanes;
 // Joins the items of each run of a warp one after the other: `running` has the k-th running value
 // of run `lane` at k * kScanLanes + lane, or, with kTotalsOnly, the runs' totals.
 template <class Operator, bool kTotalsOnly, bool kIgnoreNan, class T>
-inline void FoldRuns(const T* elements, typename Operator::Value* running) {
+inline void FoldRuns(const T* elements, uint64_t mirror_bits, typename Operator::Value* running) {
   alignas(64) T items[kWarpItems];
   Transpose<kScanLanes, kScanItems>(elements, items);
   for (int lane = 0; lane < kScanLanes; ++lane) {
     typename Operator::Value value = Operator::Identity();
 #pragma GCC unroll 16
     for (int k = 0; k < kScanItems; ++k) {
-      value = Operator::Combine(value, Operator::Lift(items[k * kScanLanes + lane], kIgnoreNan));
+      value = Operator::Combine(
+          value, LiftElement<Operator>(items[k * kScanLanes + lane], kIgnoreNan, mirror_bits));
       if (!kTotalsOnly) running[k * kScanLanes + lane] = value;
     }
     if (kTotalsOnly) running[lane] = value;
   }
 }
 template <class Operator, bool kTotalsOnly, class T>
-inline void FoldRuns(const T* elements, bool ignore_nan, typename Operator::Value* running) {
-  ignore_nan ? FoldRuns<Operator, kTotalsOnly, true>(elements, running)
-             : FoldRuns<Operator, kTotalsOnly, false>(elements, running);
+inline void FoldRuns(const T* elements, const ScanRules& rules, typename Operator::Value* running) {
+  rules.ignore_nan ? FoldRuns<Operator, kTotalsOnly, true>(elements, rules.mirror_bits, running)
+                   : FoldRuns<Operator, kTotalsOnly, false>(elements, rules.mirror_bits, running);
 }
 
 // The doubling network over the runs' totals.
@@ -69,7 +71,7 @@ inline bool WriteWarp(const T* elements, const typename Operator::Value& carry,
                       const ScanRules& rules, typename Operator::Value& before, Out* results) {
   using Value = typename Operator::Value;
   alignas(64) Value running[kWarpItems];
-  FoldRuns<Operator, false>(elements, rules.ignore_nan, running);
+  FoldRuns<Operator, false>(elements, rules, running);
   alignas(64) Value scanned[kScanLanes];
   ScanRunTotals<Operator>(running + kWarpItems - kScanLanes, scanned);
   alignas(64) Value bases[kScanLanes];
@@ -82,7 +84,7 @@ inline bool WriteWarp(const T* elements, const typename Operator::Value& carry,
   alignas(64) Out items[kWarpItems];
   bool fits = true;
   const auto store = [&](const Value& value, Out& result) {
-    fits &= Operator::template Store<Out>(value, rules.wrap, &result);
+    fits &= StoreResult<Operator>(value, rules.wrap, rules.mirror_bits, &result);
   };
   // Exclusive results are those of the item before.
   const int first = rules.exclusive ? 1 : 0;
@@ -110,10 +112,10 @@ template <class Operator, class T>
 struct TotalKernel {
   using Value = typename Operator::Value;
 
-  static void Run(const T* elements, bool ignore_nan, Value* total) {
+  static void Run(const T* elements, const ScanRules& rules, Value* total) {
     alignas(64) Value totals[kScanWarps * kScanLanes];
     for (int w = 0; w < kScanWarps; ++w) {
-      FoldRuns<Operator, true>(elements + w * kWarpItems, ignore_nan, totals + w * kScanLanes);
+      FoldRuns<Operator, true>(elements + w * kWarpItems, rules, totals + w * kScanLanes);
     }
     // A doubling network's last lane joins pairs, then pairs of pairs, and so on.
     for (int pairs = kScanWarps * kScanLanes / 2; pairs >= kScanWarps; pairs /= 2) {
@@ -156,7 +158,7 @@ class WholeTileScan {
 
   static Value Total(const LogicalTile<T>& tile, const ScanRules& rules) {
     Value total;
-    Run<whole_tile_internal::TotalKernel<Operator, T>>(tile.elements, rules.ignore_nan, &total);
+    Run<whole_tile_internal::TotalKernel<Operator, T>>(tile.elements, rules, &total);
     return total;
   }
 
@@ -175,9 +177,9 @@ class WholeTileScan {
 
  private:
   // Vectors of integers gain less than a tenth from what newer processors add, and take long to
-  // compile.
+  // compile. So do copies in all scans that call this, one for each tile.
   template <class Kernel, class... Arguments>
-  static void Run(const Arguments&... arguments) {
+  [[gnu::noinline]] static void Run(const Arguments&... arguments) {
     if constexpr (FloatingElement<T>) {
       RunForProcessor<Kernel>(arguments...);
     } else {

@@ -6,6 +6,7 @@
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/scan_arguments.h"
 #include "kernels/cuda/scan_strategies.h"
+#include "kernels/numerics/scan_operator.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -22,6 +23,7 @@ ScanArguments ArgumentsOf(const ScanPlan& plan, const ScanInput& input, const Sc
           .exclusive = plan.mode == ScanMode::kExclusive,
           .ignore_nan = plan.nan_policy == NanPolicy::kIgnore,
           .wrap = plan.overflow_policy == OverflowPolicy::kWrap,
+          .mirror_bits = MirrorBits(plan.operation, plan.array.element_type),
           .accumulator_output = plan.output_type != plan.array.element_type};
 }
 

@@ -26,6 +26,7 @@ struct ScanArguments {
   bool exclusive = false;
   bool ignore_nan = false;
   bool wrap = false;
+  uint64_t mirror_bits = 0;         // Of scan_operator.h.
   bool accumulator_output = false;  // Results are of the accumulator type, not the array's own.
 };
 
@@ -118,19 +119,20 @@ struct LookBackScanKernel {
   uint32_t grouped_bytes;  // and of its GroupedValue.
 };
 
-// The kernels for an element type. Each operation is instantiated in a file of its own.
+// The kernels for an element type. Each operation that is OperatorOf another, or itself, is
+// instantiated in a file of its own.
 // `accumulator_output`: whether results are of the accumulator type, not the array's own.
 template <ScanOperation kOperation>
 LookBackScanKernel FindLookBackScanKernel(ElementType type, bool accumulator_output);
 
-// Calls f(std::integral_constant<ScanOperation, o>{}) with the o that `operation` is.
+// Calls f(std::integral_constant<ScanOperation, o>{}) with o = OperatorOf(operation).
 template <class F>
 decltype(auto) VisitScanOperation(ScanOperation operation, F&& f) {
   using enum ScanOperation;
   switch (operation) {
     case kSum: return std::forward<F>(f)(std::integral_constant<ScanOperation, kSum>{});
     case kProduct: return std::forward<F>(f)(std::integral_constant<ScanOperation, kProduct>{});
-    case kMin: return std::forward<F>(f)(std::integral_constant<ScanOperation, kMin>{});
+    case kMin:
     case kMax: break;
   }
   return std::forward<F>(f)(std::integral_constant<ScanOperation, kMax>{});

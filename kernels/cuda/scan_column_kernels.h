@@ -46,7 +46,7 @@ struct ColumnScanKernels {
   uint32_t value_bytes;              // Of the operator's Value.
 };
 
-// The kernels for an element type; each operation is instantiated in a file of its own.
+// The kernels for an element type, of an operation as of FindLookBackScanKernel.
 // `accumulator_output`: whether results are of the accumulator type, not the array's own.
 template <ScanOperation kOperation>
 ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_output);

@@ -18,7 +18,8 @@ ColumnScanShape ShapeOf(const ScanPlan& plan) {
 uint64_t ValueBytes(const ScanPlan& plan) {
   return VisitElementType(plan.array.element_type, [&](auto tag) {
     return VisitScanOperation(plan.operation, [&](auto operation) {
-      using Operator = ScanOperator<typename decltype(tag)::type, operation()>;
+      using T = ScannedElement<typename decltype(tag)::type, operation()>;
+      using Operator = ScanOperator<T, operation()>;
       return uint64_t{sizeof(typename Operator::Value)};
     });
   });

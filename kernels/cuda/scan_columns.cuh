@@ -196,12 +196,15 @@ class ColumnScan {
         panel.Read(begin, items);
 #pragma unroll
         for (int k = 0; k < kTotalled; ++k) {
-          running = Operator::Combine(running, Operator::Lift(items[k], false));
+          running = Operator::Combine(
+              running, LiftElement<Operator>(items[k], false, arguments_.mirror_bits));
         }
       }
     } else {
       for (int k = 0; k < panel.size(); ++k) {
-        running = Operator::Combine(running, Operator::Lift(panel.Item(k), arguments_.ignore_nan));
+        running = Operator::Combine(
+            running,
+            LiftElement<Operator>(panel.Item(k), arguments_.ignore_nan, arguments_.mirror_bits));
       }
     }
     return running;
@@ -238,14 +241,15 @@ class ColumnScan {
       for (int k = 0; k < kBatch; ++k) {
         if (kIsGeneral && begin + k >= size) break;
         const Value before = running;
-        running = Operator::Combine(running,
-                                    Operator::Lift(items[k], kIsGeneral && arguments_.ignore_nan));
+        running = Operator::Combine(
+            running, LiftElement<Operator>(items[k], kIsGeneral && arguments_.ignore_nan,
+                                           arguments_.mirror_bits));
         Value result = arguments_.exclusive ? before : running;
         if constexpr (!Operator::kIsAssociative) result = Operator::Combine(base, result);
         if (kIsGeneral && arguments_.exclusive && panel.IsFirst() && begin + k == 0) {
           result = Operator::EmptyResult();
         }
-        fits &= Operator::Store(result, arguments_.wrap, &results[k]);
+        fits &= StoreResult<Operator>(result, arguments_.wrap, arguments_.mirror_bits, &results[k]);
         if constexpr (kIsGeneral) panel.Put(begin + k, results[k]);
       }
       if constexpr (!kIsGeneral) panel.Write(begin, results);
@@ -273,7 +277,7 @@ __global__ void __launch_bounds__(kColumnBlockThreads, Scan::kBlocks)
 template <ScanOperation kOperation>
 ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_output) {
   return VisitElementType(type, [&](auto type_tag) {
-    using T = typename decltype(type_tag)::type;
+    using T = ScannedElement<typename decltype(type_tag)::type, kOperation>;
     return VisitOutput<T, kOperation>(accumulator_output, [](auto out_tag) -> ColumnScanKernels {
       using Out = typename decltype(out_tag)::type;
       using Operator = ScanOperator<T, kOperation>;

@@ -105,7 +105,7 @@ class LookBackScan {
     TurnOfT& turn = TurnAt(cursor);
     const TurnSpan span = SpanOf(cursor);
     ForEachOwnTile(span, [&](int tile, int offset) {
-      BeginLoad<kItems>(arguments_, span, offset, lane_, NeutralElement<Operator, T>(),
+      BeginLoad<kItems>(arguments_, span, offset, lane_, NeutralElement<Operator, T>(arguments_),
                         turn.piece(tile, warp_in_tile()));
       BeginLoadHeads<kItems>(heads_, span.position + static_cast<uint64_t>(offset), lane_,
                              turn.piece_heads(tile, warp_in_tile()));
@@ -255,7 +255,7 @@ __global__ void __launch_bounds__(LookBackScan<T, kOperation, Out>::kShape.threa
 template <ScanOperation kOperation>
 LookBackScanKernel FindLookBackScanKernel(ElementType type, bool accumulator_output) {
   return VisitElementType(type, [&](auto type_tag) {
-    using T = typename decltype(type_tag)::type;
+    using T = ScannedElement<typename decltype(type_tag)::type, kOperation>;
     return VisitOutput<T, kOperation>(accumulator_output, [](auto out_tag) -> LookBackScanKernel {
       using Out = typename decltype(out_tag)::type;
       using Scan = LookBackScan<T, kOperation, Out>;

@@ -1,8 +1,10 @@
 // Runs of elements of 8 and 16 bits, by words of several elements.
 //
 // PackedRun<Operator, T, kItems> has, where kExists,
-//   Total(words, total)                            the last running value
-//   Scan<kExclusive>(words, base, wrap, results)   the results, `base` being what precedes the run
+//   Total(words, mirror_bits, total)
+//                        the last running value
+//   Scan<kExclusive>(words, base, wrap, mirror_bits, results)
+//                        the results, `base` being what precedes the run
 // of a run in which no group starts, in the order of memory. Both return whether that is the
 // answer. It is not where a result does not fit, nor for some values of floating-point elements;
 // then the run is to be scanned an element at a time.
@@ -35,7 +37,7 @@ requires(IntegerElement<T> &&
   static constexpr int kWords = kRunWords<T, kItems>;
   using Value = int64_t;
 
-  __device__ static bool Total(const uint32_t (&words)[kWords], Value& total) {
+  __device__ static bool Total(const uint32_t (&words)[kWords], uint64_t, Value& total) {
     uint32_t sums[2] = {};
 #pragma unroll
     for (int w = 0; w < kWords; ++w) sums[w % 2] = AddItems(words[w], kPerWord, sums[w % 2]);
@@ -45,7 +47,7 @@ requires(IntegerElement<T> &&
   }
 
   template <bool kExclusive>
-  __device__ static bool Scan(const uint32_t (&words)[kWords], Value base, bool wrap,
+  __device__ static bool Scan(const uint32_t (&words)[kWords], Value base, bool wrap, uint64_t,
                               uint32_t (&results)[kWords]) {
     // Added, it leaves results that fit without bits above T's.
     constexpr uint32_t kBias = std::is_signed_v<T> ? 1u << (kBits - 1) : 0;
@@ -98,91 +100,159 @@ requires(IntegerElement<T> &&
   }
 };
 
-template <class T, int kItems, bool kIsMax>
-struct PackedExtremes {
-  static constexpr bool kExists = false;
-};
+// Calls visit(extremes), which joins two lanes of 16 bits at a time: to be the maxima of mirrored
+// ones, without flipping them.
+template <class Visit>
+__device__ decltype(auto) VisitExtremes(bool is_min, bool is_unsigned, Visit&& visit) {
+  if (is_unsigned) {
+    return is_min ? visit([](uint32_t a, uint32_t b) { return __vminu2(a, b); })
+                  : visit([](uint32_t a, uint32_t b) { return __vmaxu2(a, b); });
+  }
+  return is_min ? visit([](uint32_t a, uint32_t b) { return __vmins2(a, b); })
+                : visit([](uint32_t a, uint32_t b) { return __vmaxs2(a, b); });
+}
+template <IntegerElement T, class Visit>
+__device__ decltype(auto) VisitExtremesOf(uint64_t mirror_bits, Visit&& visit) {
+  constexpr int kSign = 8 * sizeof(T) - 1;
+  const bool is_min = (mirror_bits & 1) != 0;
+  return VisitExtremes(is_min, (mirror_bits >> kSign & 1) != is_min, visit);
+}
 
-// Extremes of bytes, two at a time: a byte is the upper one of a lane of 16 bits, where it decides
-// alone, whatever is below.
-template <class T, int kItems, bool kIsMax>
-requires(IntegerElement<T> && sizeof(T) == 1) struct PackedExtremes<T, kItems, kIsMax> {
+// Extremes of bytes: a byte is the upper one of a lane of 16 bits, where it decides alone, whatever
+// is below.
+template <int kItems>
+struct PackedRun<ScanOperator<int8_t, ScanOperation::kMax>, int8_t, kItems> {
   static constexpr bool kExists = true;
-  static constexpr int kWords = kRunWords<T, kItems>;
-  using Operator = ExtremeScanOperator<T, kIsMax>;
+  static constexpr int kWords = kRunWords<int8_t, kItems>;
+  using Operator = ScanOperator<int8_t, ScanOperation::kMax>;
 
-  __device__ static bool Total(const uint32_t (&words)[kWords], T& total) {
-    uint32_t odd = words[0];
-    uint32_t even = words[0] << 8;
+  __device__ static bool Total(const uint32_t (&words)[kWords], uint64_t mirror_bits,
+                               int8_t& total) {
+    const uint32_t lanes = VisitExtremesOf<int8_t>(mirror_bits, [&](auto extremes) {
+      uint32_t odd = words[0];
+      uint32_t even = words[0] << 8;
 #pragma unroll
-    for (int w = 1; w < kWords; ++w) {
-      odd = Extremes(odd, words[w]);
-      even = Extremes(even, words[w] << 8);
-    }
-    const uint32_t lanes = Extremes(odd, even);
-    total = Operator::Combine(static_cast<T>(lanes >> 8), static_cast<T>(lanes >> 24));
+      for (int w = 1; w < kWords; ++w) {
+        odd = extremes(odd, words[w]);
+        even = extremes(even, words[w] << 8);
+      }
+      return extremes(odd, even);
+    });
+    total = Operator::Combine(Mirrored<Operator>(static_cast<int8_t>(lanes >> 8), mirror_bits),
+                              Mirrored<Operator>(static_cast<int8_t>(lanes >> 24), mirror_bits));
     return true;
   }
 
   template <bool kExclusive>
-  __device__ static bool Scan(const uint32_t (&words)[kWords], T base, bool,
-                              uint32_t (&results)[kWords]) {
-    const uint32_t base_byte = static_cast<uint8_t>(base);
-    const uint32_t identity = uint32_t{static_cast<uint8_t>(Operator::Identity())} << 8;
-    uint32_t running = base_byte * 0x0100'0100;  // In both lanes.
-    uint32_t previous = base_byte << 24;
+  __device__ static bool Scan(const uint32_t (&words)[kWords], int8_t base, bool,
+                              uint64_t mirror_bits, uint32_t (&results)[kWords]) {
+    const uint32_t base_byte = BitsOf(base, mirror_bits);
+    const uint32_t identity = BitsOf(Operator::Identity(), mirror_bits) << 8;
+    VisitExtremesOf<int8_t>(mirror_bits, [&](auto extremes) {
+      uint32_t running = base_byte * 0x0100'0100;  // In both lanes.
+      uint32_t previous = base_byte << 24;
 #pragma unroll
-    for (int w = 0; w < kWords; ++w) {
-      const uint32_t odd = words[w];
-      const uint32_t even = words[w] << 8;
-      const uint32_t pairs = Extremes(even, odd);
-      const uint32_t before_pairs = Extremes(running, __byte_perm(pairs, identity, 0x1054));
-      const uint32_t after_even = Extremes(before_pairs, even);
-      const uint32_t after_odd = Extremes(before_pairs, pairs);
-      const uint32_t inclusive = __byte_perm(after_even, after_odd, 0x7351);
-      running = __byte_perm(after_odd, 0, 0x3232);
-      results[w] = kExclusive ? __funnelshift_l(previous, inclusive, 8) : inclusive;
-      previous = inclusive;
-    }
+      for (int w = 0; w < kWords; ++w) {
+        const uint32_t odd = words[w];
+        const uint32_t even = words[w] << 8;
+        const uint32_t pairs = extremes(even, odd);
+        const uint32_t before_pairs = extremes(running, __byte_perm(pairs, identity, 0x1054));
+        const uint32_t after_even = extremes(before_pairs, even);
+        const uint32_t after_odd = extremes(before_pairs, pairs);
+        const uint32_t inclusive = __byte_perm(after_even, after_odd, 0x7351);
+        running = __byte_perm(after_odd, 0, 0x3232);
+        results[w] = kExclusive ? __funnelshift_l(previous, inclusive, 8) : inclusive;
+        previous = inclusive;
+      }
+    });
     return true;
   }
 
  private:
-  __device__ static uint32_t Extremes(uint32_t a, uint32_t b) {
-    if constexpr (std::is_signed_v<T>) {
-      return kIsMax ? __vmaxs2(a, b) : __vmins2(a, b);
-    } else {
-      return kIsMax ? __vmaxu2(a, b) : __vminu2(a, b);
-    }
+  __device__ static uint32_t BitsOf(int8_t value, uint64_t mirror_bits) {
+    return static_cast<uint8_t>(Mirrored<Operator>(value, mirror_bits));
   }
 };
 
-// Extremes of two halves at a time, which are NaN where one of the two is, and for which 0.0 is
-// above -0.0.
-template <HalfElement T, bool kIsMax>
-__device__ uint32_t HalfExtremes(uint32_t a, uint32_t b) {
+// Extremes of elements of 16 bits: the last running value, in both lanes,
+template <int kWords, class Extremes>
+__device__ uint32_t TotalOfPairs(const uint32_t (&words)[kWords], Extremes&& extremes) {
+  uint32_t lanes = words[0];
+#pragma unroll
+  for (int w = 1; w < kWords; ++w) lanes = extremes(lanes, words[w]);
+  return extremes(lanes, lanes >> 16 | lanes << 16);
+}
+// and the results; returns the last running value.
+template <bool kExclusive, int kWords, class Extremes>
+__device__ uint32_t ScanPairs(const uint32_t (&words)[kWords], uint32_t base, uint32_t identity,
+                              Extremes&& extremes, uint32_t (&results)[kWords]) {
+  uint32_t running = base * 0x0001'0001;  // In both lanes.
+  uint32_t previous = running;
+#pragma unroll
+  for (int w = 0; w < kWords; ++w) {
+    const uint32_t first = __byte_perm(words[w], identity, 0x1054);  // In the upper lane.
+    const uint32_t inclusive = extremes(running, extremes(first, words[w]));
+    running = __byte_perm(inclusive, 0, 0x3232);
+    results[w] = kExclusive ? __funnelshift_l(previous, inclusive, 16) : inclusive;
+    previous = inclusive;
+  }
+  return running;
+}
+
+template <int kItems>
+struct PackedRun<ScanOperator<int16_t, ScanOperation::kMax>, int16_t, kItems> {
+  static constexpr bool kExists = true;
+  static constexpr int kWords = kRunWords<int16_t, kItems>;
+  using Operator = ScanOperator<int16_t, ScanOperation::kMax>;
+
+  __device__ static bool Total(const uint32_t (&words)[kWords], uint64_t mirror_bits,
+                               int16_t& total) {
+    const uint32_t lanes = VisitExtremesOf<int16_t>(
+        mirror_bits, [&](auto extremes) { return TotalOfPairs(words, extremes); });
+    total = Mirrored<Operator>(static_cast<int16_t>(lanes), mirror_bits);
+    return true;
+  }
+
+  template <bool kExclusive>
+  __device__ static bool Scan(const uint32_t (&words)[kWords], int16_t base, bool,
+                              uint64_t mirror_bits, uint32_t (&results)[kWords]) {
+    VisitExtremesOf<int16_t>(mirror_bits, [&](auto extremes) {
+      ScanPairs<kExclusive>(words, BitsOf(base, mirror_bits),
+                            BitsOf(Operator::Identity(), mirror_bits), extremes, results);
+    });
+    return true;
+  }
+
+ private:
+  __device__ static uint32_t BitsOf(int16_t value, uint64_t mirror_bits) {
+    return static_cast<uint16_t>(Mirrored<Operator>(value, mirror_bits));
+  }
+};
+
+// Those of halves are NaN where one of the two is, and for them 0.0 is above -0.0.
+template <HalfElement T>
+__device__ uint32_t HalfMaxima(uint32_t a, uint32_t b) {
   using Pair = std::conditional_t<std::is_same_v<T, Float16>, __half2, __nv_bfloat162>;
   Pair pair_a;
   Pair pair_b;
   std::memcpy(&pair_a, &a, sizeof(a));
   std::memcpy(&pair_b, &b, sizeof(b));
-  const Pair pair = kIsMax ? __hmax2_nan(pair_a, pair_b) : __hmin2_nan(pair_a, pair_b);
+  const Pair pair = __hmax2_nan(pair_a, pair_b);
   uint32_t bits;
   std::memcpy(&bits, &pair, sizeof(bits));
   return bits;
 }
 
-template <HalfElement T, int kItems, bool kIsMax>
-struct PackedExtremes<T, kItems, kIsMax> {
+template <HalfElement T, int kItems>
+struct PackedRun<ScanOperator<T, ScanOperation::kMax>, T, kItems> {
   static constexpr bool kExists = true;
   static constexpr int kWords = kRunWords<T, kItems>;
-  using Operator = ExtremeScanOperator<T, kIsMax>;
 
-  __device__ static bool Total(const uint32_t (&words)[kWords], float& total) {
-    uint32_t lanes = words[0];
-#pragma unroll
-    for (int w = 1; w < kWords; ++w) lanes = HalfExtremes<T, kIsMax>(lanes, words[w]);
-    lanes = HalfExtremes<T, kIsMax>(lanes, lanes >> 16 | lanes << 16);
+  __device__ static bool Total(const uint32_t (&words)[kWords], uint64_t mirror_bits,
+                               float& total) {
+    uint32_t mirrored[kWords];
+    MirrorHalves(words, mirror_bits, mirrored);
+    const uint32_t lanes = TotalOfPairs(mirrored, HalfMaxima<T>);
     total = static_cast<float>(T{static_cast<uint16_t>(lanes)});
     // Not where there is a NaN, and of zeros the first would stay.
     return total < 0 || total > 0;
@@ -190,25 +260,26 @@ struct PackedExtremes<T, kItems, kIsMax> {
 
   template <bool kExclusive>
   __device__ static bool Scan(const uint32_t (&words)[kWords], float base, bool,
-                              uint32_t (&results)[kWords]) {
-    constexpr uint32_t kInfinity = std::is_same_v<T, Float16> ? 0x7C00 : 0x7F80;
-    constexpr uint32_t kIdentity = kIsMax ? kInfinity | 0x8000 : kInfinity;
+                              uint64_t mirror_bits, uint32_t (&results)[kWords]) {
+    constexpr uint32_t kLowest = std::is_same_v<T, Float16> ? 0xFC00 : 0xFF80;
     const uint32_t base_bits = T::FromFloat(base).bits;
-    uint32_t running = base_bits * 0x0001'0001;  // In both lanes.
-    uint32_t previous = running;
-#pragma unroll
-    for (int w = 0; w < kWords; ++w) {
-      const uint32_t first = __byte_perm(words[w], kIdentity, 0x1054);  // In the upper lane.
-      const uint32_t inclusive =
-          HalfExtremes<T, kIsMax>(running, HalfExtremes<T, kIsMax>(first, words[w]));
-      running = __byte_perm(inclusive, 0, 0x3232);
-      results[w] = kExclusive ? __funnelshift_l(previous, inclusive, 16) : inclusive;
-      previous = inclusive;
-    }
+    uint32_t mirrored[kWords];
+    MirrorHalves(words, mirror_bits, mirrored);
+    const uint32_t running =
+        ScanPairs<kExclusive>(mirrored, base_bits, kLowest, HalfMaxima<T>, results);
+    MirrorHalves(results, mirror_bits, results);
     const float last = static_cast<float>(T{static_cast<uint16_t>(running)});
-    // Running values go one way, and the zero that stays is the base or is not met.
-    const bool base_is_past_zeros = (base_bits >> 15 != 0) != kIsMax;
-    return base_is_past_zeros ? !IsNan(last) : kIsMax ? last < 0 : last > 0;
+    // Running values rise, and the zero that stays is the base or is not met.
+    const bool base_is_past_zeros = base_bits >> 15 == 0;
+    return base_is_past_zeros ? !IsNan(last) : last < 0;
+  }
+
+ private:
+  __device__ static void MirrorHalves(const uint32_t (&words)[kWords], uint64_t mirror_bits,
+                                      uint32_t (&mirrored)[kWords]) {
+    const uint32_t flipped = static_cast<uint32_t>(mirror_bits) & 0x8000'8000;
+#pragma unroll
+    for (int w = 0; w < kWords; ++w) mirrored[w] = words[w] ^ flipped;
   }
 };
 
@@ -221,7 +292,7 @@ struct PackedRun<ScanOperator<T, ScanOperation::kSum>, T, kItems> {
   static constexpr bool kExists = true;
   static constexpr int kWords = kRunWords<T, kItems>;
 
-  __device__ static bool Total(const uint32_t (&words)[kWords], double& total) {
+  __device__ static bool Total(const uint32_t (&words)[kWords], uint64_t, double& total) {
     double totals[2] = {-0.0, -0.0};
 #pragma unroll
     for (int w = 0; w < kWords; ++w) {
@@ -234,7 +305,7 @@ struct PackedRun<ScanOperator<T, ScanOperation::kSum>, T, kItems> {
   }
 
   template <bool kExclusive>
-  __device__ static bool Scan(const uint32_t (&words)[kWords], double base, bool,
+  __device__ static bool Scan(const uint32_t (&words)[kWords], double base, bool, uint64_t,
                               uint32_t (&results)[kWords]) {
     double running = kIsFloat16 ? base : -0.0;
     double result = base;
@@ -283,13 +354,6 @@ struct PackedRun<ScanOperator<T, ScanOperation::kSum>, T, kItems> {
     return (zeros & 0x7FFF'7FFF) == 0;
   }
 };
-
-template <class T, int kItems>
-struct PackedRun<ScanOperator<T, ScanOperation::kMax>, T, kItems>
-    : PackedExtremes<T, kItems, true> {};
-template <class T, int kItems>
-struct PackedRun<ScanOperator<T, ScanOperation::kMin>, T, kItems>
-    : PackedExtremes<T, kItems, false> {};
 
 }  // namespace gridfold::kernels::cuda
 

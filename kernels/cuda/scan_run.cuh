@@ -126,7 +126,7 @@ class RunScan {
   __device__ bool PackedTotal(const T* piece, int run, Value& total) const {
     uint32_t words[Packed::kWords];
     LoadRunBytes<T, kItems>(piece, arguments_.reverse ? kScanLanes * kRuns - 1 - run : run, words);
-    return Packed::Total(words, total);
+    return Packed::Total(words, arguments_.mirror_bits, total);
   }
   // Scans kCount of the piece's runs from `first` on, in the plain mode, and returns the bits of
   // those that are left to be scanned.
@@ -145,7 +145,8 @@ class RunScan {
     for (int r = 0; r < kCount; ++r) {
       uint32_t words[Packed::kWords];
       LoadRunBytes<T, kItems>(piece, first + r, words);
-      if (!Packed::template Scan<kExclusive>(words, bases[r], arguments_.wrap, packed[r])) {
+      if (!Packed::template Scan<kExclusive>(words, bases[r], arguments_.wrap,
+                                             arguments_.mirror_bits, packed[r])) {
         left |= 1u << r;
       }
     }
@@ -162,7 +163,7 @@ class RunScan {
   }
   template <bool kIsGeneral>
   __device__ Value Lift(T item) const {
-    return Operator::Lift(item, kIsGeneral && ignores_nan_);
+    return LiftElement<Operator>(item, kIsGeneral && ignores_nan_, arguments_.mirror_bits);
   }
 
   template <bool kIsGeneral>
@@ -211,7 +212,8 @@ class RunScan {
       Value result = exclusive ? before : running;
       if constexpr (!kAnyOrder) result = Operator::Combine(base, result);
       if (exclusive && is_head) result = Operator::EmptyResult();
-      fits &= Operator::Store(result, arguments_.wrap, &stored[k]) || (kIsGeneral && k >= size);
+      fits &= StoreResult<Operator>(result, arguments_.wrap, arguments_.mirror_bits, &stored[k]) ||
+              (kIsGeneral && k >= size);
     }
     StoreRun<Out, kItems>(stored, run, kIsGeneral && arguments_.reverse, results);
     return fits;

@@ -38,10 +38,10 @@ __device__ inline uint64_t ElementOf(const ScanArguments& arguments, uint64_t po
 
 // The element whose value is the identity; it stands for what is missing after the array's end.
 template <class Operator, class T>
-__device__ T NeutralElement() {
+__device__ T NeutralElement(const ScanArguments& arguments) {
   T neutral;
   Operator::Store(Operator::Identity(), true, &neutral);
-  return neutral;
+  return Mirrored<Operator>(neutral, arguments.mirror_bits);
 }
 
 // Copies the tile's elements to shared memory. All threads of the block; needs a barrier after.
@@ -57,7 +57,7 @@ __device__ void LoadTile(const ScanArguments& arguments, uint64_t tile_begin, T*
 #pragma unroll
   for (int i = 0; i < kScanItems; ++i) {
     const int place = i * kScanThreads + static_cast<int>(threadIdx.x);
-    items[i] = place < size ? first[place * step] : NeutralElement<Operator, T>();
+    items[i] = place < size ? first[place * step] : NeutralElement<Operator, T>(arguments);
   }
 #pragma unroll
   for (int i = 0; i < kScanItems; ++i) {

@@ -12,8 +12,6 @@
 #include <cuda_pipeline.h>
 
 #include <cstdint>
-#include <cuda/barrier>
-#include <cuda/std/chrono>
 
 #include "kernels/numerics/scan_tree.h"
 
@@ -28,33 +26,43 @@ class TurnStages {
  public:
   // One thread, before the block meets.
   __device__ void Initialise(int scanning_threads) {
-    init(&barrier(TurnStage::kTotalled), scanning_threads);
-    init(&barrier(TurnStage::kPublished), kScanLanes);
-    init(&barrier(TurnStage::kJoined), kScanLanes);
-    init(&barrier(TurnStage::kCarried), kScanLanes);
+    __mbarrier_init(&barrier(TurnStage::kTotalled), scanning_threads);
+    __mbarrier_init(&barrier(TurnStage::kPublished), kScanLanes);
+    __mbarrier_init(&barrier(TurnStage::kJoined), kScanLanes);
+    __mbarrier_init(&barrier(TurnStage::kCarried), kScanLanes);
   }
 
-  __device__ void Arrive(TurnStage stage) { (void)barrier(stage).arrive(); }
+  __device__ void Arrive(TurnStage stage) { (void)__mbarrier_arrive(&barrier(stage)); }
   // `lap`: how many turns have been kept here before.
   __device__ void Await(TurnStage stage, uint32_t lap) {
-    const bool parity = (lap & 1) != 0;
-    // Asks by the instruction that waits a while; the library's loop would sleep in between.
-    while (!barrier(stage).try_wait_parity_for(parity, ::cuda::std::chrono::nanoseconds(0))) {
+    while (!TryAwait(stage, lap)) {
     }
   }
   __device__ bool IsOver(TurnStage stage, uint32_t lap) {
-    return __mbarrier_test_wait_parity(::cuda::device::barrier_native_handle(barrier(stage)),
-                                       (lap & 1) != 0);
+    return __mbarrier_test_wait_parity(&barrier(stage), (lap & 1) != 0);
   }
 
  private:
-  using Barrier = ::cuda::barrier<::cuda::thread_scope_block>;
+  __device__ __mbarrier_t& barrier(TurnStage stage) { return barriers_[static_cast<int>(stage)]; }
 
-  __device__ Barrier& barrier(TurnStage stage) {
-    return reinterpret_cast<Barrier*>(barriers_)[static_cast<int>(stage)];
+  // Whether the stage is over; the processor may wait for that a while.
+  __device__ bool TryAwait(TurnStage stage, uint32_t lap) {
+#if __CUDA_ARCH__ >= 900
+    uint32_t is_over;
+    asm volatile(
+        "{\n\t.reg .pred is_over;\n\t"
+        "mbarrier.try_wait.parity.shared.b64 is_over, [%1], %2;\n\t"
+        "selp.u32 %0, 1, 0, is_over;\n\t}"
+        : "=r"(is_over)
+        : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(&barrier(stage)))), "r"(lap & 1)
+        : "memory");
+    return is_over != 0;
+#else
+    return IsOver(stage, lap);
+#endif
   }
 
-  alignas(16) unsigned char barriers_[kTurnStages * sizeof(Barrier)];
+  alignas(16) __mbarrier_t barriers_[kTurnStages];
 };
 
 // Goes through a block's turns: which turn of the grid comes next, and where it is kept. Turns are

@@ -122,7 +122,7 @@ class ColumnsWalker {
       if (begin % kScanColumnItems == 0 && begin > 0) {
         for (auto& walk : walks_) walk.EndRun(begin / kScanColumnItems - 1);
       }
-      fits &= begin + kRows <= rows_ ? Scan<false>(begin, items) : Scan<true>(begin, items);
+      fits &= begin + kRows <= rows_ ? ScanRows(begin, items) : ScanLastRows(begin, items);
     }
     return fits;
   }
@@ -180,29 +180,44 @@ class ColumnsWalker {
     }
   }
 
-  template <bool kIsLast>
-  __device__ bool Scan(uint64_t begin, const Items (&items)[kRows]) {
+  __device__ bool ScanRows(uint64_t begin, const Items (&items)[kRows]) {
     bool fits = true;
 #pragma unroll
-    for (uint32_t k = 0; k < kRows; ++k) {
-      if (kIsLast && begin + k >= rows_) break;
-      const bool is_empty = k == 0 && arguments_.exclusive && begin == 0;
-      Items row_items = items[k];
-      if constexpr (kIsShifted) row_items = ItemsOfVectors(warp_, items[k], input_shift_.get());
-      Results results;
+    for (uint32_t k = 0; k < kRows; ++k) fits &= ScanRow(items[k], k == 0 && begin == 0);
+    return fits;
+  }
+
+  // Fewer than kRows of them. Row by row, since all rows again would be as much code.
+  __device__ bool ScanLastRows(uint64_t begin, Items (&items)[kRows]) {
+    bool fits = true;
+#pragma unroll 1
+    for (uint64_t row = begin; row < rows_; ++row) {
+      fits &= ScanRow(items[0], row == 0);
 #pragma unroll
-      for (int c = 0; c < kCount; ++c) {
-        auto result = walks_[c].Next(Operator::Lift(row_items.items[c], arguments_.ignore_nan),
-                                     arguments_.exclusive);
-        if (is_empty) result = Operator::EmptyResult();
-        const bool item_fits = Operator::Store(result, arguments_.wrap, &results.items[c]);
-        fits &= item_fits || (kIsShifted && c >= ends_);
-      }
-      StoreRow(output_, results);
-      output_ += pitch_;
-      input_shift_.Advance();
-      output_shift_.Advance();
+      for (uint32_t k = 1; k < kRows; ++k) items[k - 1] = items[k];
     }
+    return fits;
+  }
+
+  __device__ bool ScanRow(Items items, bool is_first) {
+    if constexpr (kIsShifted) items = ItemsOfVectors(warp_, items, input_shift_.get());
+    const bool is_empty = is_first && arguments_.exclusive;
+    bool fits = true;
+    Results results;
+#pragma unroll
+    for (int c = 0; c < kCount; ++c) {
+      auto result = walks_[c].Next(
+          LiftElement<Operator>(items.items[c], arguments_.ignore_nan, arguments_.mirror_bits),
+          arguments_.exclusive);
+      if (is_empty) result = Operator::EmptyResult();
+      const bool item_fits =
+          StoreResult<Operator>(result, arguments_.wrap, arguments_.mirror_bits, &results.items[c]);
+      fits &= item_fits || (kIsShifted && c >= ends_);
+    }
+    StoreRow(output_, results);
+    output_ += pitch_;
+    input_shift_.Advance();
+    output_shift_.Advance();
     return fits;
   }
 

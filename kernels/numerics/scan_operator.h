@@ -1,28 +1,31 @@
-// What a scan accumulates: the value carried from element to element, how two
-// values are joined, and how a value becomes a result.
+// What a scan accumulates: the value carried from element to element, how two values are joined,
+// and how a value becomes a result.
 //
 // ScanOperator<T, op> has
 //   Value                       what is carried
 //   Identity()                  Combine(Identity(), v) == v, bit for bit
-//   EmptyResult()               what an exclusive scan gives where nothing came
-//   before Lift(x, ignore_nan)         the value of one element; an ignored NaN
-//   counts as EmptyResult(), so a
-//                               sum takes it as +0.0 (NumPy's nancumsum)
+//   EmptyResult()               what an exclusive scan gives where nothing came before
+//   Lift(x, ignore_nan)         the value of one element; an ignored NaN counts as EmptyResult(),
+//   so
+//                               a sum takes it as +0.0 (NumPy's nancumsum)
 //   Combine(a, b)               a's elements come before b's
 //   kIsAssociative              whether the order of joins changes no bits
-//   Store<Out>(v, wrap, &out)   the result of type Out (T, or T's accumulator
-//   type); false where it
+//   Store<Out>(v, wrap, &out)   the result of type Out (T, or T's accumulator type); false where it
 //                               does not fit and wrap is false
-// Integer values are exact, so their order does not matter. Floating-point sums
-// and products are float64, rounded once on Store; their order is fixed by
-// scan_tree.h.
+// Integer values are exact, so their order does not matter. Floating-point sums and products are
+// float64, rounded once on Store; their order is fixed by scan_tree.h.
+//
+// Minima, and extremes of unsigned elements, are scanned as the maxima of signed ones that stand
+// for them: `MirrorBits` of elements and results are flipped by `Mirrored`.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_SCAN_OPERATOR_H_
 #define GRIDFOLD_KERNELS_NUMERICS_SCAN_OPERATOR_H_
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
+#include "kernels/element_type.h"
 #include "kernels/numerics/checked_product.h"
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/host_device.h"
@@ -118,19 +121,15 @@ struct ScanOperator<T, ScanOperation::kProduct> {
   }
 };
 
-// Minimum and maximum. A NaN wins over every number; of equal values (0.0 and -0.0) the earlier one
-// stays. The result has the element's own type.
-template <class T, bool kIsMax>
-struct ExtremeScanOperator {
+// Maxima. A NaN wins over every number; of equal values (0.0 and -0.0) the earlier one stays. The
+// result has the element's own type.
+template <class T>
+requires(FloatingElement<T> || std::is_signed_v<T>) struct ScanOperator<T, ScanOperation::kMax> {
   using Value = ComputeType<T>;
   static constexpr bool kIsAssociative = true;
   GRIDFOLD_HD static Value Identity() {
     using Limits = std::numeric_limits<Value>;
-    if constexpr (FloatingElement<T>) {
-      return kIsMax ? -Limits::infinity() : Limits::infinity();
-    } else {
-      return kIsMax ? Limits::lowest() : Limits::max();
-    }
+    return FloatingElement<T> ? -Limits::infinity() : Limits::lowest();
   }
   GRIDFOLD_HD static Value EmptyResult() { return Identity(); }
   GRIDFOLD_HD static Value Lift(T x, bool ignore_nan) {
@@ -139,10 +138,9 @@ struct ExtremeScanOperator {
   GRIDFOLD_HD static Value Combine(Value a, Value b) {
     if constexpr (FloatingElement<T>) {
       // A comparison with NaN is false: b is taken where it is NaN, unless a is.
-      const bool stays = kIsMax ? a >= b : a <= b;
-      return stays || IsNan(a) ? a : b;
+      return a >= b || IsNan(a) ? a : b;
     } else {
-      return (kIsMax ? a < b : b < a) ? b : a;
+      return a < b ? b : a;
     }
   }
   template <class Out>
@@ -156,10 +154,60 @@ struct ExtremeScanOperator {
     return true;
   }
 };
+
+// The operation whose operator a scan takes.
+constexpr ScanOperation OperatorOf(ScanOperation operation) {
+  return operation == ScanOperation::kMin ? ScanOperation::kMax : operation;
+}
+// The elements that stand for an array's of type T.
+template <class T, ScanOperation kOperation>
+using ScannedElement =
+    typename std::conditional_t<kOperation == ScanOperation::kMax && IntegerElement<T>,
+                                std::make_signed<T>, std::type_identity<T>>::type;
+
+// Which bits of elements are flipped in a scan's operator: of integers, those of the lower end; of
+// floating-point numbers the sign, or none.
+inline uint64_t MirrorBits(ScanOperation operation, ElementType type) {
+  if (OperatorOf(operation) != ScanOperation::kMax) return 0;
+  const uint64_t reversed = operation == ScanOperation::kMin ? ~uint64_t{0} : 0;
+  const uint64_t sign = uint64_t{1} << (8 * ElementSize(type) - 1);
+  return IsUnsigned(type) ? reversed ^ sign : reversed;
+}
+
+template <class Operator>
+inline constexpr bool kIsMirrored = false;
 template <class T>
-struct ScanOperator<T, ScanOperation::kMin> : ExtremeScanOperator<T, false> {};
-template <class T>
-struct ScanOperator<T, ScanOperation::kMax> : ExtremeScanOperator<T, true> {};
+inline constexpr bool kIsMirrored<ScanOperator<T, ScanOperation::kMax>> = true;
+
+// An element, a result or a Value with those bits flipped, which changes extremes only. The inverse
+// of itself.
+template <class Operator, class V>
+GRIDFOLD_HD inline V Mirrored(const V& v, uint64_t mirror_bits) {
+  if constexpr (!kIsMirrored<Operator>) {
+    return v;
+  } else if constexpr (IntegerElement<V>) {
+    return static_cast<V>(v ^ static_cast<V>(mirror_bits));
+  } else if constexpr (HalfElement<V>) {
+    return V{static_cast<uint16_t>(v.bits ^ (mirror_bits & 0x8000))};
+  } else {
+    using Bits = std::conditional_t<sizeof(V) == 4, uint32_t, uint64_t>;
+    constexpr Bits kSign = Bits{1} << (8 * sizeof(V) - 1);
+    return std::bit_cast<V>(std::bit_cast<Bits>(v) ^ (static_cast<Bits>(mirror_bits) & kSign));
+  }
+}
+
+// The value of an element,
+template <class Operator, class T>
+GRIDFOLD_HD inline typename Operator::Value LiftElement(T x, bool ignore_nan,
+                                                        uint64_t mirror_bits) {
+  return Operator::Lift(Mirrored<Operator>(x, mirror_bits), ignore_nan);
+}
+// and the result of a value.
+template <class Operator, class Out>
+GRIDFOLD_HD inline bool StoreResult(const typename Operator::Value& v, bool wrap,
+                                    uint64_t mirror_bits, Out* out) {
+  return Operator::Store(Mirrored<Operator>(v, mirror_bits), wrap, out);
+}
 
 // A value and whether a group starts at or within its elements: what a scan over several groups in
 // a row carries. Joining two such values is associative wherever joining plain values is.

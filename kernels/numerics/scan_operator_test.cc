@@ -36,6 +36,31 @@ std::pair<long double, bool> Stored(const typename Operator::Value& value, bool 
   return {static_cast<long double>(ToCompute(out)), fits};
 }
 
+// Extremes of arrays of T.
+template <class T>
+class Extremes {
+ public:
+  using Scanned = ScannedElement<T, ScanOperation::kMax>;
+  using Operator = ScanOperator<Scanned, ScanOperation::kMax>;
+  using Value = typename Operator::Value;
+
+  explicit Extremes(ScanOperation operation)
+      : mirror_bits_(MirrorBits(operation, kElementTypeOf<T>)) {}
+
+  Value Lift(T x, bool ignore_nan = false) const {
+    return LiftElement<Operator>(std::bit_cast<Scanned>(x), ignore_nan, mirror_bits_);
+  }
+  T Result(const Value& value) const {
+    Scanned result{};
+    EXPECT_TRUE(StoreResult<Operator>(value, false, mirror_bits_, &result));
+    return std::bit_cast<T>(result);
+  }
+  T Of(T a, T b) const { return Result(Operator::Combine(Lift(a), Lift(b))); }
+
+ private:
+  const uint64_t mirror_bits_;
+};
+
 template <class Operator, class T>
 void CheckIdentityAndGrouping() {
   std::mt19937_64 random(16);
@@ -58,8 +83,8 @@ void CheckIdentityAndGrouping() {
 TYPED_TEST(ScanOperatorTest, IdentityChangesNothingAndGroupsStartAfresh) {
   CheckIdentityAndGrouping<ScanOperator<TypeParam, ScanOperation::kSum>, TypeParam>();
   CheckIdentityAndGrouping<ScanOperator<TypeParam, ScanOperation::kProduct>, TypeParam>();
-  CheckIdentityAndGrouping<ScanOperator<TypeParam, ScanOperation::kMin>, TypeParam>();
-  CheckIdentityAndGrouping<ScanOperator<TypeParam, ScanOperation::kMax>, TypeParam>();
+  using Scanned = ScannedElement<TypeParam, ScanOperation::kMax>;
+  CheckIdentityAndGrouping<ScanOperator<Scanned, ScanOperation::kMax>, Scanned>();
 }
 
 template <class Operator, class T>
@@ -76,8 +101,8 @@ void CheckAssociativity() {
 }
 
 TYPED_TEST(ScanOperatorTest, ExactOperationsAreAssociative) {
-  CheckAssociativity<ScanOperator<TypeParam, ScanOperation::kMin>, TypeParam>();
-  CheckAssociativity<ScanOperator<TypeParam, ScanOperation::kMax>, TypeParam>();
+  using Scanned = ScannedElement<TypeParam, ScanOperation::kMax>;
+  CheckAssociativity<ScanOperator<Scanned, ScanOperation::kMax>, Scanned>();
   if constexpr (IntegerElement<TypeParam>) {
     CheckAssociativity<ScanOperator<TypeParam, ScanOperation::kSum>, TypeParam>();
     CheckAssociativity<ScanOperator<TypeParam, ScanOperation::kProduct>, TypeParam>();
@@ -95,9 +120,26 @@ TYPED_TEST(ScanOperatorTest, EmptyResults) {
   EXPECT_EQ(empty(ScanOperator<T, ScanOperation::kSum>{}), 0);
   EXPECT_FALSE(std::signbit(empty(ScanOperator<T, ScanOperation::kSum>{})));
   EXPECT_EQ(empty(ScanOperator<T, ScanOperation::kProduct>{}), 1);
-  EXPECT_EQ(empty(ScanOperator<T, ScanOperation::kMin>{}), is_float ? HUGE_VALL : Limits::max());
-  EXPECT_EQ(empty(ScanOperator<T, ScanOperation::kMax>{}),
-            is_float ? -HUGE_VALL : Limits::lowest());
+  const auto empty_extreme = [](ScanOperation operation) {
+    const Extremes<T> extremes(operation);
+    return static_cast<long double>(
+        ToCompute(extremes.Result(Extremes<T>::Operator::EmptyResult())));
+  };
+  EXPECT_EQ(empty_extreme(ScanOperation::kMin), is_float ? HUGE_VALL : Limits::max());
+  EXPECT_EQ(empty_extreme(ScanOperation::kMax), is_float ? -HUGE_VALL : Limits::lowest());
+}
+
+TYPED_TEST(ScanOperatorTest, ExtremesAreMaximaOfWhatStandsForThem) {
+  using T = TypeParam;
+  std::mt19937_64 random(18);
+  for (int i = 0; i < 500; ++i) {
+    const T a = RandomElement<T>(random);
+    const T b = RandomElement<T>(random);
+    const auto less = ToCompute(a) < ToCompute(b) ? a : b;
+    const auto more = ToCompute(a) < ToCompute(b) ? b : a;
+    EXPECT_EQ(ToCompute(Extremes<T>(ScanOperation::kMin).Of(a, b)), ToCompute(less));
+    EXPECT_EQ(ToCompute(Extremes<T>(ScanOperation::kMax).Of(a, b)), ToCompute(more));
+  }
 }
 
 // Whether the sum a + b fits `Out`, and what it wraps to.
@@ -163,29 +205,35 @@ TEST(ScanNanTest, IgnoredNanCountsAsTheEmptyResult) {
   EXPECT_EQ((ScanOperator<float, ScanOperation::kSum>::Lift(nan, true)), 0);
   EXPECT_FALSE(std::signbit(ScanOperator<float, ScanOperation::kSum>::Lift(nan, true)));
   EXPECT_EQ((ScanOperator<float, ScanOperation::kProduct>::Lift(nan, true)), 1);
-  EXPECT_EQ((ScanOperator<float, ScanOperation::kMin>::Lift(nan, true)), HUGE_VALF);
-  EXPECT_EQ((ScanOperator<float, ScanOperation::kMax>::Lift(nan, true)), -HUGE_VALF);
+  for (const ScanOperation operation : {ScanOperation::kMin, ScanOperation::kMax}) {
+    const Extremes<float> extremes(operation);
+    EXPECT_EQ(extremes.Result(extremes.Lift(nan, true)),
+              operation == ScanOperation::kMin ? HUGE_VALF : -HUGE_VALF);
+  }
   EXPECT_TRUE(std::isnan(ScanOperator<float, ScanOperation::kSum>::Lift(nan, false)));
 }
 
 TEST(ScanNanTest, NanWinsOverEveryNumber) {
-  using Min = ScanOperator<float, ScanOperation::kMin>;
-  using Max = ScanOperator<float, ScanOperation::kMax>;
+  const Extremes<float> min(ScanOperation::kMin);
+  const Extremes<float> max(ScanOperation::kMax);
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const float x : {-HUGE_VALF, -1.0f, 0.0f, HUGE_VALF}) {
-    EXPECT_TRUE(std::isnan(Min::Combine(nan, x)));
-    EXPECT_TRUE(std::isnan(Min::Combine(x, nan)));
-    EXPECT_TRUE(std::isnan(Max::Combine(nan, x)));
-    EXPECT_TRUE(std::isnan(Max::Combine(x, nan)));
+    for (const Extremes<float>& extremes : {min, max}) {
+      // The first NaN's own bits.
+      EXPECT_EQ(std::bit_cast<uint32_t>(extremes.Of(nan, x)), std::bit_cast<uint32_t>(nan));
+      EXPECT_EQ(std::bit_cast<uint32_t>(extremes.Of(x, nan)), std::bit_cast<uint32_t>(nan));
+    }
   }
 }
 
 TEST(ScanZeroTest, SignsOfZeroAreKept) {
   using Sum = ScanOperator<double, ScanOperation::kSum>;
   EXPECT_TRUE(std::signbit(Sum::Combine(Sum::Identity(), -0.0)));
-  using Min = ScanOperator<double, ScanOperation::kMin>;
-  EXPECT_TRUE(std::signbit(Min::Combine(-0.0, 0.0)));
-  EXPECT_FALSE(std::signbit(Min::Combine(0.0, -0.0)));
+  for (const ScanOperation operation : {ScanOperation::kMin, ScanOperation::kMax}) {
+    const Extremes<double> extremes(operation);
+    EXPECT_TRUE(std::signbit(extremes.Of(-0.0, 0.0)));
+    EXPECT_FALSE(std::signbit(extremes.Of(0.0, -0.0)));
+  }
 }
 
 }  // namespace
