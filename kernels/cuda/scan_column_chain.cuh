@@ -48,37 +48,13 @@ class ColumnChain {
 
   // Joins the totals of the tiles before in the tile's block, from left to right, as they come.
   __device__ Value JoinTilesBefore(uint32_t tile, const Lane& lane) const {
-    const uint32_t place = tile % kScanTilesPerBlock;
-    Value joined = Operator::Identity();
-#pragma unroll 1
-    for (uint32_t begin = 0; begin < place; begin += kTileWindow) {
-      // Those that are there are not looked at again.
-      ValueWords<Value> seen[kTileWindow];
-      uint32_t missing = ~0u >> (32 - min(kTileWindow, place - begin));
-      Await(lane.has_column, shape_.has_many_strips(), [&] {
-#pragma unroll
-        for (uint32_t i = 0; i < kTileWindow; ++i) {
-          const uint32_t looked_at = tile - place + begin + i;
-          LookAtValue((missing >> i & 1) != 0, WordsAt(memory_.tile_totals, looked_at, lane.column),
-                      seen[i]);
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < kTileWindow; ++i) {
-          GroupedValue<Value> total;
-          if ((missing >> i & 1) != 0 && ValueOf(seen[i], total)) missing &= ~(1u << i);
-        }
-        return missing == 0;
-      });
-      if (!lane.has_column) continue;
-#pragma unroll
-      for (uint32_t i = 0; i < kTileWindow; ++i) {
-        if (begin + i >= place) continue;
-        GroupedValue<Value> total;
-        ValueOf(seen[i], total);
-        joined = Operator::Combine(joined, total.value);
-      }
-    }
-    return joined;
+    return JoinAsTheyCome(Operator::Identity(), memory_.tile_totals,
+                          tile / kScanTilesPerBlock * kScanTilesPerBlock, tile, lane);
+  }
+  // Goes from what precedes block `from` of the tiles to what precedes block `to`.
+  __device__ Value CarryFrom(uint32_t from, const Value& carry, uint32_t to,
+                             const Lane& lane) const {
+    return JoinAsTheyCome(carry, memory_.block_totals, from, to, lane);
   }
 
   // Where a tile ends a block of tiles that others follow: tells others the block's total, or what
@@ -116,7 +92,7 @@ class ColumnChain {
     return EndsBlock(tile) && tile != shape_.tile_count - 1;
   }
   __device__ LookBackWord* WordsAt(LookBackWord* words, uint32_t index, uint64_t column) const {
-    return words + (index * shape_.columns + column) * kValueWords<Value>;
+    return words + (index * shape_.word_columns + column) * kValueWords<Value>;
   }
   __device__ static void Publish(const Value& value, LookBackWord* words) {
     PublishValue(GroupedValue<Value>{value, false}, words);
@@ -144,6 +120,39 @@ class ColumnChain {
       const bool has_come = trying != kAll && (trying & waiting) == 0;
       trying = has_come ? kAll : waiting & (~waiting + 1);
     }
+  }
+
+  // Joins the values from `begin` to `end` to `joined`, from left to right, as they come.
+  __device__ Value JoinAsTheyCome(Value joined, LookBackWord* words, uint32_t begin, uint32_t end,
+                                  const Lane& lane) const {
+#pragma unroll 1
+    for (; begin < end; begin += kTileWindow) {
+      // Those that are there are not looked at again.
+      ValueWords<Value> seen[kTileWindow];
+      const uint32_t count = min(kTileWindow, end - begin);
+      uint32_t missing = ~0u >> (32 - count);
+      Await(lane.has_column, shape_.has_many_strips(), [&] {
+#pragma unroll
+        for (uint32_t i = 0; i < kTileWindow; ++i) {
+          LookAtValue((missing >> i & 1) != 0, WordsAt(words, begin + i, lane.column), seen[i]);
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < kTileWindow; ++i) {
+          GroupedValue<Value> value;
+          if ((missing >> i & 1) != 0 && ValueOf(seen[i], value)) missing &= ~(1u << i);
+        }
+        return missing == 0;
+      });
+      if (!lane.has_column) continue;
+#pragma unroll
+      for (uint32_t i = 0; i < kTileWindow; ++i) {
+        if (i >= count) continue;
+        GroupedValue<Value> value;
+        ValueOf(seen[i], value);
+        joined = Operator::Combine(joined, value.value);
+      }
+    }
+    return joined;
   }
 
   // What precedes the block: from the nearest carry that is known, and the totals of the blocks

@@ -17,7 +17,8 @@ struct ColumnLookBackMemory {
   LookBackWord* tile_totals = nullptr;
   LookBackWord* block_totals = nullptr;
   LookBackWord* block_carries = nullptr;  // What precedes a block, from block 1 on.
-  uint32_t turns_kept = 1;                // In a block's shared memory at once.
+  uint32_t turns_kept = 1;  // In a block's shared memory at once; of each team as many.
+  uint32_t teams = 1;       // Of scanning warps.
 };
 
 // Columns whose rows a thread goes down.
@@ -26,11 +27,10 @@ struct WholeColumnsShape {
   uint64_t columns = 0;
 };
 
-// A kernel of kColumnBlockThreads a block.
 struct ColumnTileKernel {
   void (*launch)(ScanArguments, ColumnScanShape, ColumnLookBackMemory);
-  uint32_t turn_bytes;  // Of shared memory, for each turn that is kept,
-  uint32_t turns_max;   // and how many of them are to be kept.
+  ColumnBlockShape block;  // Fewer teams where shared memory has no room for a turn of each.
+  uint32_t turn_bytes;     // Of shared memory, for each turn that is kept, besides its elements.
 };
 // A kernel of kWholeColumnsThreads a block, each warp of which goes down warp_columns columns.
 struct WholeColumnsKernel {
@@ -38,8 +38,8 @@ struct WholeColumnsKernel {
   uint32_t warp_columns;
 };
 struct ColumnScanKernels {
-  ColumnTileKernel wide;             // For shapes of one run in a warp,
-  ColumnTileKernel narrow;           // and of several.
+  ColumnTileKernel wide;  // See IsNarrow().
+  ColumnTileKernel narrow;
   WholeColumnsKernel whole_vectors;  // Where rows of elements and of results begin as vectors do,
   WholeColumnsKernel whole_columns;  // and wherever they begin.
   uint32_t thread_columns;           // Of a thread of either: those of a vector.

@@ -1,12 +1,12 @@
-// A warp's runs of a tile of a scan along axis 0, where columns are so few that it has several runs
-// of each, on their way between device memory, shared memory and registers. A lane
-// scans one run, which is one column's.
+// A warp's runs of a tile of a scan along axis 0, where columns are so few that all are one strip,
+// on their way between device memory, shared memory and registers. A lane scans one run, which is
+// one column's; the warp may have several runs of each.
 //
-// The runs lie one behind the other in memory, so lanes copy what comes next, whosever it is, by
-// vectors where those are aligned. Shared memory keeps the order of device memory, with a gap
-// behind the rows of each run: a reverse scan's first position is its last row. Results that are
-// longer than elements' places go from registers to device memory: those of four columns are a
-// whole part of 32 bytes.
+// The runs lie one behind the other in memory. They are copied in bulk where they begin as vectors
+// do; else lanes copy what comes next, whosever it is. Shared memory keeps the order of device
+// memory, with a gap behind the rows of each run: a reverse scan's first position is its last row.
+// Results that are longer than elements' places go from registers to device memory: those of four
+// columns are a whole part of 32 bytes.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_NARROW_PANEL_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_NARROW_PANEL_CUH_
 
@@ -15,7 +15,9 @@
 #include <cstdint>
 
 #include "kernels/cuda/scan_arguments.h"
+#include "kernels/cuda/scan_bulk_copy.cuh"
 #include "kernels/cuda/scan_column_shape.h"
+#include "kernels/cuda/scan_column_turn.cuh"
 #include "kernels/cuda/scan_column_vector.cuh"
 #include "kernels/numerics/scan_tree.h"
 
@@ -25,7 +27,11 @@ template <class T, class Out>
 class NarrowColumnPanel {
  public:
   static constexpr int kSlotBytes = static_cast<int>(ColumnSlotBytes(sizeof(T)));
-  static constexpr uint32_t kBytes = kNarrowColumnPanelSlots * kSlotBytes;
+  // The most that Bytes() returns, shared memory that a warp's runs take.
+  static constexpr uint32_t kBytesMax = kNarrowColumnPanelSlots * kSlotBytes;
+  __device__ static uint32_t Bytes(const ColumnScanShape& shape) {
+    return NarrowColumnPanelBytes(sizeof(T), shape);
+  }
 
   __device__ NarrowColumnPanel(const ScanArguments& arguments, const ColumnScanShape& shape)
       : arguments_(arguments),
@@ -34,17 +40,21 @@ class NarrowColumnPanel {
         run_elements_(columns_ * kScanColumnItems),
         gap_(static_cast<int>(NarrowColumnGap(shape.runs))),
         lane_(static_cast<int>(threadIdx.x % kScanLanes)),
-        warp_(threadIdx.x / kScanLanes),
+        warp_(threadIdx.x / kScanLanes % kScanColumnWarps),
         run_(lane_ / columns_),
         strip_column_(lane_ % columns_) {}
 
-  // Begins to copy a tile of the one strip to `slots`, kBytes of shared memory of the warp. All
-  // lanes.
-  __device__ void Load(uint32_t tile, uint32_t, unsigned char* slots) const {
+  // Begins to copy a tile of the one strip to `slots`, shared memory of the warp, part of which
+  // `copies` tells when it comes. All lanes.
+  __device__ void Load(uint32_t tile, uint32_t, unsigned char* slots, CopyBarrier& copies) const {
+    if constexpr (kCopiesInBulk && kResultsTakeSlots) {
+      AwaitBulkStoresRead();
+      __syncwarp();
+    }
     const Span span = SpanOf(FirstRow(tile));
     const T* const memory = static_cast<const T*>(arguments_.input) + span.first;
     if constexpr (sizeof(T) == kSlotBytes) {
-      if (TakesVectors<kVector>(span, memory)) return CopyIn<kVector>(span, memory, slots);
+      if (TakesVectors<kVector>(span, memory)) return CopyVectorsIn(span, memory, slots, copies);
     }
     if constexpr (sizeof(T) >= 4) {
       CopyIn<1>(span, memory, slots);
@@ -107,11 +117,14 @@ class NarrowColumnPanel {
       const Span span = SpanOf(first_row_);
       Out* const memory = static_cast<Out*>(arguments_.output) + span.first;
       if constexpr (sizeof(Out) == kSlotBytes) {
-        if (TakesVectors<kVector>(span, memory)) return CopyOut<kVector>(span, memory);
+        if (TakesVectors<kVector>(span, memory)) return CopyVectorsOut(span, memory);
       }
       CopyOut<1>(span, memory);
     }
   }
+
+  // Before the warp gives up its shared memory. All lanes.
+  __device__ static void Finish() { AwaitBulkStoresRead(); }
 
  private:
   static constexpr bool kResultsTakeSlots = sizeof(Out) <= kSlotBytes;
@@ -208,6 +221,34 @@ class NarrowColumnPanel {
       const int step = i % kSteps<kCount>;
       if (IsIn<kCount>(span, element)) visit(i, element, cursor.slot(step));
       if (step == kSteps<kCount> - 1) cursor.Advance();
+    }
+  }
+
+  // All of the warp's runs, each a lane's in bulk.
+  __device__ bool CopiesRun() const { return lane_ < static_cast<int>(shape_.runs); }
+  __device__ unsigned char* LaneRunSlots(unsigned char* slots) const {
+    return slots + lane_ * (run_elements_ + gap_) * kSlotBytes;
+  }
+  __device__ uint32_t RunBytes() const { return static_cast<uint32_t>(run_elements_) * kSlotBytes; }
+  __device__ void CopyVectorsIn(const Span& span, const T* memory, unsigned char* slots,
+                                CopyBarrier& copies) const {
+    if constexpr (kCopiesInBulk) {
+      FenceSharedMemory();
+      __syncwarp();
+      if (!CopiesRun()) return;
+      copies.BeginBulkLoad(LaneRunSlots(slots), memory + lane_ * run_elements_, RunBytes());
+    } else {
+      CopyIn<kVector>(span, memory, slots);
+    }
+  }
+  __device__ void CopyVectorsOut(const Span& span, Out* memory) const {
+    if constexpr (kCopiesInBulk) {
+      FenceSharedMemory();
+      __syncwarp();
+      if (!CopiesRun()) return;
+      BeginBulkStore(memory + lane_ * run_elements_, LaneRunSlots(slots_), RunBytes());
+    } else {
+      CopyOut<kVector>(span, memory);
     }
   }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/grid.h"
+#include "kernels/cuda/scan_arguments.h"
 #include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
@@ -23,6 +24,9 @@ struct ColumnScanShape {
   uint32_t strip_count = 1;
   uint32_t tile_rows = 1;
   uint32_t tile_count = 0;  // Of a strip.
+  // From a tile's values for others to the next one's: a line of 128 bytes at least, or all would
+  // meet at a line of several.
+  uint64_t word_columns = 1;
 
   constexpr uint64_t turn_count() const { return uint64_t{strip_count} * tile_count; }
   // Whether the tiles of a strip that are worked on at a time are less than a block of tiles.
@@ -46,6 +50,7 @@ constexpr ColumnScanShape ColumnScanShapeOf(uint64_t rows, uint64_t columns,
   shape.strip_columns = static_cast<uint32_t>(is_rounded ? CeilDivide(even, 8) * 8 : even);
   shape.tile_rows = static_cast<uint32_t>(ScanColumnTileRows(columns));
   shape.tile_count = static_cast<uint32_t>(CeilDivide(rows, shape.tile_rows));
+  shape.word_columns = std::max(columns, kLookBackBlockPitch);
   return shape;
 }
 
@@ -53,8 +58,8 @@ constexpr ColumnScanShape ColumnScanShapeOf(uint64_t rows, uint64_t columns,
 // column is told nobody.
 struct ColumnLookBackSizes {
   explicit constexpr ColumnLookBackSizes(const ColumnScanShape& shape)
-      : tiles(shape.columns * (shape.tile_count - 1)),
-        blocks(shape.columns * (shape.block_count() - 1)) {}
+      : tiles(shape.word_columns * (shape.tile_count - 1)),
+        blocks(shape.word_columns * (shape.block_count() - 1)) {}
 
   constexpr uint64_t values() const { return tiles + 2 * blocks; }
 
@@ -62,10 +67,8 @@ struct ColumnLookBackSizes {
   uint64_t blocks;
 };
 
-// Threads of a block that scan tiles. Besides them there are a warp that publishes, one that joins
-// and one that looks back; see scan_turn_ring.cuh.
+// Threads that scan a tile.
 inline constexpr int kColumnScanThreads = kScanColumnWarps * kScanLanes;
-inline constexpr int kColumnBlockThreads = kColumnScanThreads + 3 * kScanLanes;
 
 // Elements are copied to shared memory by vectors of so many bytes where they can be.
 inline constexpr uint32_t kColumnVectorBytes = 16;
@@ -91,28 +94,57 @@ constexpr uint32_t ColumnSlotBytes(uint32_t element_size) {
 // Slots between such runs: lanes that take the same row of their runs meet in no bank.
 constexpr uint32_t NarrowColumnGap(uint32_t runs) { return kScanLanes / runs; }
 inline constexpr uint32_t kNarrowColumnPanelSlots = kScanLanes * (kScanColumnItems + 1);
+// Shared memory of a warp's runs there.
+constexpr uint32_t NarrowColumnPanelBytes(uint32_t element_size, const ColumnScanShape& shape) {
+  const auto run = static_cast<uint32_t>(shape.columns) * kScanColumnItems;
+  return shape.runs * (run + NarrowColumnGap(shape.runs)) * ColumnSlotBytes(element_size);
+}
 
 // 227 KiB for blocks' own use, and one of each for the system's (CUDA programming guide, compute
 // capability 9.0).
 inline constexpr uint32_t kColumnSharedBytes = 228 * 1024;
 inline constexpr uint32_t kColumnSystemBytes = 1024;
 
-// Blocks of a multiprocessor, and the turns that each of them keeps: one is loaded and one written
-// while another waits for what precedes it, and more of them where they are small. Values of more
-// than a register pair are bound by instructions: more blocks rather than turns, except where few
-// columns wait for each other longest.
-inline constexpr uint32_t kColumnBlocksMax = 3;
-inline constexpr uint32_t kColumnTurnsMax = 6;
-constexpr uint32_t ColumnTurnsWanted(uint32_t value_bytes, bool is_narrow) {
-  return value_bytes > (is_narrow ? 16 : 8) ? 1 : 3;
-}
+// Blocks of a multiprocessor, and the warps of each: teams of scanning warps, to which turns are
+// dealt out, a warp that publishes, one that looks back, and `joiners` that join; see
+// scan_turn_ring.cuh.
+struct ColumnBlockShape {
+  uint32_t blocks;
+  uint32_t teams;
+  uint32_t joiners;
+
+  constexpr uint32_t threads() const {
+    return teams * kColumnScanThreads + (2 + joiners) * kScanLanes;
+  }
+};
+
+// The turns that a block keeps: one is loaded and one written while another waits for what precedes
+// it, and more of them where they are small.
+inline constexpr uint32_t kColumnTurnsMax = 12;
 constexpr uint32_t ColumnScanBlocks(uint32_t turn_bytes, uint32_t turns_wanted) {
   const uint32_t fit = kColumnSharedBytes / (turns_wanted * turn_bytes + kColumnSystemBytes);
-  return std::clamp(fit, uint32_t{1}, kColumnBlocksMax);
+  return std::clamp(fit, uint32_t{1}, uint32_t{3});
 }
-constexpr uint32_t ColumnScanTurns(uint32_t turn_bytes, uint32_t blocks) {
-  const uint32_t block_bytes = kColumnSharedBytes / blocks - kColumnSystemBytes;
+constexpr uint32_t ColumnBlockBytes(uint32_t blocks) {
+  return kColumnSharedBytes / blocks - kColumnSystemBytes;
+}
+constexpr uint32_t ColumnScanTurns(uint32_t turn_bytes, uint32_t block_bytes) {
   return std::min(block_bytes / turn_bytes, kColumnTurnsMax);
+}
+// One block, whose turns are near each other, where few columns wait for each other longest; long
+// values are bound by instructions and want more scanning warps rather than turns. By measurement
+// of whole rings: a warp that joins is soon busy all the time, two are not.
+constexpr ColumnBlockShape ColumnBlockShapeOf(bool is_narrow, uint32_t turn_bytes_max,
+                                              uint32_t element_size, uint32_t value_bytes) {
+  if (is_narrow && value_bytes <= 16) return {1, element_size > 4 ? 1u : 2u, 2};
+  if (element_size > 4 && value_bytes == 16) return {1, 3, 2};
+  return {ColumnScanBlocks(turn_bytes_max, value_bytes > 8 ? 1 : 3), 1, 2};
+}
+
+// Whether the one strip is taken as runs that lie one behind the other. Smaller elements are copied
+// by way of registers there, and take places of four bytes.
+constexpr bool IsNarrow(const ColumnScanShape& shape, uint32_t element_size) {
+  return shape.runs > 1 || (shape.strip_count == 1 && element_size >= 4);
 }
 
 // Threads of a block where a thread goes down whole columns.

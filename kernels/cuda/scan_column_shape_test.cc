@@ -49,10 +49,12 @@ TEST(ColumnScanShapeTest, StripsCoverAllColumnsAndWarpsHoldAStrip) {
 
 // Banks have 4 bytes, and 32 of them are met at once.
 TEST(ColumnScanShapeTest, LanesOfANarrowPanelMeetInNoBank) {
-  for (uint32_t columns = 2; columns <= 16; ++columns) {
+  for (uint32_t columns = 2; columns <= 32; ++columns) {
     const uint32_t runs = ScanColumnRuns(columns);
     const uint32_t run_slots = columns * kScanColumnItems + NarrowColumnGap(runs);
     ASSERT_LE(runs * run_slots, kNarrowColumnPanelSlots);
+    ASSERT_EQ(NarrowColumnPanelBytes(8, ColumnScanShapeOf(1000, columns)), runs * run_slots * 8);
+    ASSERT_EQ(NarrowColumnPanelBytes(1, ColumnScanShapeOf(1000, columns)) % 16, 0);
     std::set<uint32_t> banks;
     for (uint32_t lane = 0; lane < runs * columns; ++lane) {
       banks.insert((lane / columns * run_slots + lane % columns) % 32);
@@ -84,22 +86,37 @@ TEST(ColumnScanShapeTest, StripsAreNoWiderThanTheyMayBe) {
   }
 }
 
-// Turns of four bytes an element leave two blocks three of them, and those of eight one block, or
-// three blocks one of them where values are long.
+TEST(ColumnScanShapeTest, OneStripIsNarrowUnlessItsElementsAreSmall) {
+  EXPECT_TRUE(IsNarrow(ColumnScanShapeOf(1000, 16), 1));
+  EXPECT_FALSE(IsNarrow(ColumnScanShapeOf(1000, 17), 2));
+  EXPECT_TRUE(IsNarrow(ColumnScanShapeOf(1000, 17), 4));
+  EXPECT_TRUE(IsNarrow(ColumnScanShapeOf(1000, 32), 8));
+  EXPECT_FALSE(IsNarrow(ColumnScanShapeOf(1000, 33), 8));
+}
+
+// Turns of four bytes an element leave two blocks three of them, and those of eight one block.
+TEST(ColumnScanShapeTest, BlocksKeepTurnsUnlessValuesAreLong) {
+  EXPECT_EQ(ColumnBlockShapeOf(false, 37 * 1024, 4, 8).blocks, 2);
+  EXPECT_EQ(ColumnScanTurns(37 * 1024, ColumnBlockBytes(2)), 3);
+  EXPECT_EQ(ColumnBlockShapeOf(false, 70 * 1024, 8, 8).blocks, 1);
+  EXPECT_EQ(ColumnScanTurns(70 * 1024, ColumnBlockBytes(1)), 3);
+  EXPECT_EQ(ColumnBlockShapeOf(false, 70 * 1024, 8, 16).teams, 3);
+  EXPECT_EQ(ColumnBlockShapeOf(false, 70 * 1024, 8, 24).blocks, 3);
+  EXPECT_EQ(ColumnScanTurns(70 * 1024, ColumnBlockBytes(3)), 1);
+}
+
 TEST(ColumnScanShapeTest, AMultiprocessorHasRoomForTheTurnsOfItsBlocks) {
-  EXPECT_EQ(ColumnScanBlocks(37 * 1024, ColumnTurnsWanted(8, false)), 2);
-  EXPECT_EQ(ColumnScanTurns(37 * 1024, 2), 3);
-  EXPECT_EQ(ColumnScanBlocks(70 * 1024, ColumnTurnsWanted(8, false)), 1);
-  EXPECT_EQ(ColumnScanTurns(70 * 1024, 1), 3);
-  EXPECT_EQ(ColumnScanBlocks(70 * 1024, ColumnTurnsWanted(16, false)), 3);
-  EXPECT_EQ(ColumnScanBlocks(70 * 1024, ColumnTurnsWanted(16, true)), 1);
-  EXPECT_EQ(ColumnScanTurns(70 * 1024, 3), 1);
-  for (const uint32_t value_bytes : {8, 16}) {
-    for (uint32_t turn_bytes = 1024; turn_bytes < 220 * 1024; turn_bytes += 512) {
-      const uint32_t blocks = ColumnScanBlocks(turn_bytes, ColumnTurnsWanted(value_bytes, false));
-      const uint32_t turns = ColumnScanTurns(turn_bytes, blocks);
-      ASSERT_GE(turns, 1);
-      ASSERT_LE(blocks * (turns * turn_bytes + kColumnSystemBytes), kColumnSharedBytes);
+  for (const bool is_narrow : {false, true}) {
+    for (const uint32_t value_bytes : {8, 16, 24}) {
+      for (const uint32_t size : {4, 8}) {
+        for (uint32_t turn_bytes = 1024; turn_bytes < 37 * 1024 * size / 4; turn_bytes += 512) {
+          const ColumnBlockShape shape =
+              ColumnBlockShapeOf(is_narrow, turn_bytes, size, value_bytes);
+          const uint32_t turns = ColumnScanTurns(turn_bytes, ColumnBlockBytes(shape.blocks));
+          ASSERT_GE(turns, shape.teams);
+          ASSERT_LE(shape.blocks * (turns * turn_bytes + kColumnSystemBytes), kColumnSharedBytes);
+        }
+      }
     }
   }
 }
@@ -111,6 +128,7 @@ TEST(ColumnScanShapeTest, LastTilesAndBlocksTellNobody) {
   EXPECT_EQ(sizes(256, 100).values(), 0);
   EXPECT_EQ(sizes(257, 100).tiles, 100);
   EXPECT_EQ(sizes(257, 100).blocks, 0);
+  EXPECT_EQ(sizes(2049, 4).tiles, 8) << "a line of its own";
   EXPECT_EQ(sizes(8192, 100).tiles, 31 * 100);
   EXPECT_EQ(sizes(8192, 100).blocks, 0);
   EXPECT_EQ(sizes(8193, 100).tiles, 32 * 100);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/scan_bulk_copy.cuh"
 #include "kernels/cuda/scan_column_kernels.h"
 #include "kernels/cuda/scan_tile.cuh"
 #include "kernels/cuda/scan_turn_ring.cuh"
@@ -27,6 +28,10 @@ class CopyBarrier {
                  : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(&barrier_)))
                  : "memory");
   }
+  // A lane that has yet to commit.
+  __device__ void BeginBulkLoad(void* shared, const void* memory, uint32_t bytes) {
+    cuda::BeginBulkLoad(shared, memory, bytes, &barrier_);
+  }
   // `lap`: how often copies have come before.
   __device__ bool IsOver(uint32_t lap) {
     return __mbarrier_test_wait_parity(&barrier_, (lap & 1) != 0);
@@ -36,9 +41,9 @@ class CopyBarrier {
   __mbarrier_t barrier_;
 };
 
-// Shared memory has no constructors: values are bytes to begin with. `kPanelBytes`: of a warp's
-// elements. `kHasRuns`: whether a warp may have several runs of a column.
-template <class Value, uint32_t kPanelBytes, bool kHasRuns>
+// Shared memory has no constructors: values are bytes to begin with. `kHasRuns`: whether a warp may
+// have several runs of a column.
+template <class Value, bool kHasRuns>
 class ColumnTurn {
  public:
   // One thread, before the block meets.
@@ -49,7 +54,6 @@ class ColumnTurn {
 
   __device__ TurnStages& stages() { return stages_; }
   __device__ CopyBarrier& copies(uint32_t warp) { return copies_[warp]; }
-  __device__ unsigned char* panel(uint32_t warp) { return panels_ + warp * kPanelBytes; }
 
   // The total of a warp's rows in a column, whose place what precedes them in the tile takes when
   // it is published.
@@ -63,7 +67,7 @@ class ColumnTurn {
   // For the calling thread only: what precedes its run in its warp.
   __device__ Value& run_base() {
     static_assert(kHasRuns);
-    return At(run_bases_, threadIdx.x);
+    return At(run_bases_, threadIdx.x % kColumnScanThreads);
   }
 
  private:
@@ -71,7 +75,6 @@ class ColumnTurn {
     return reinterpret_cast<Value*>(bytes)[index];
   }
 
-  alignas(128) unsigned char panels_[kScanColumnWarps * kPanelBytes];
   alignas(16) unsigned char warp_values_[kColumnScanThreads * sizeof(Value)];
   alignas(16) unsigned char run_bases_[kHasRuns ? kColumnScanThreads * sizeof(Value) : 16];
   alignas(16) unsigned char tile_totals_[kScanLanes * sizeof(Value)];
@@ -88,6 +91,11 @@ class ColumnTurnCursor : public RingCursor {
       : RingCursor(shape.strip_count * shape.tile_count, turns_kept),
         strip_count_(shape.strip_count) {}
 
+  // Goes `turns` on.
+  __device__ void Skip(uint32_t turns) {
+    for (uint32_t i = 0; i < turns; ++i) Advance();
+  }
+
   __device__ uint32_t tile() const { return turn() / strip_count_; }
   __device__ uint32_t strip() const { return turn() % strip_count_; }
 
@@ -95,18 +103,19 @@ class ColumnTurnCursor : public RingCursor {
   const uint32_t strip_count_;
 };
 
-// What a scanning warp does from the cursor `first` on, whatever can be done next: a turn that has
-// come is totalled, for others wait for it, else one whose carries are there is written. `in_step`:
-// writes a turn for each that is totalled, so that blocks stay beside each other; each of them then
-// waits for one that is loaded ahead.
+// What a scanning warp does from the cursor `first` on, with each `teams`-th turn, whatever can be
+// done next: a turn that has come is totalled, for others wait for it, else one whose carries are
+// there is written. `in_step`: writes a turn for each that is totalled, so that blocks stay beside
+// each other; each of them then waits for one that is loaded ahead.
 //
 // Each of the steps is a function of a cursor, and all lanes take it together: `load` begins
 // copies, `has_come` and `is_carried` are asked by each lane, and `write` leaves the warp's part of
 // the turn to the next load.
 template <class Cursor, class Load, class HasCome, class Total, class IsCarried, class Write>
-__device__ void ScanTurnsAsTheyCome(const Warp& warp, const Cursor& first, uint32_t turns_kept,
-                                    bool in_step, Load&& load, HasCome&& has_come, Total&& total,
-                                    IsCarried&& is_carried, Write&& write) {
+__device__ void ScanTurnsAsTheyCome(const Warp& warp, const Cursor& first, uint32_t teams,
+                                    uint32_t turns_kept, bool in_step, Load&& load,
+                                    HasCome&& has_come, Total&& total, IsCarried&& is_carried,
+                                    Write&& write) {
   Cursor loaded = first;
   Cursor totalled = first;
   Cursor written = first;
@@ -115,7 +124,7 @@ __device__ void ScanTurnsAsTheyCome(const Warp& warp, const Cursor& first, uint3
   while (written) {
     for (; loaded && on_their_way + waiting < turns_kept; ++on_their_way) {
       load(loaded);
-      loaded.Advance();
+      loaded.Skip(teams);
     }
     const bool may_total =
         on_their_way > 0 && (!in_step || waiting == 0 || waiting + 1 < turns_kept);
@@ -123,13 +132,13 @@ __device__ void ScanTurnsAsTheyCome(const Warp& warp, const Cursor& first, uint3
     if (may_total && warp.any(has_come(totalled))) {
       __syncwarp();
       total(totalled);
-      totalled.Advance();
+      totalled.Skip(teams);
       --on_their_way;
       ++waiting;
     } else if (may_write && warp.any(is_carried(written))) {
       __syncwarp();
       write(written);
-      written.Advance();
+      written.Skip(teams);
       --waiting;
     }
   }

@@ -13,6 +13,7 @@
 
 #include "kernels/cuda/scan_arguments.h"
 #include "kernels/cuda/scan_column_shape.h"
+#include "kernels/cuda/scan_column_turn.cuh"
 #include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
@@ -20,13 +21,15 @@ namespace gridfold::kernels::cuda {
 template <class T, class Out>
 class WideColumnPanel {
  public:
-  static constexpr uint32_t kBytes = WideColumnPanelBytes(sizeof(T));
+  // Shared memory that a warp's runs take.
+  static constexpr uint32_t kBytesMax = WideColumnPanelBytes(sizeof(T));
+  __device__ static uint32_t Bytes(const ColumnScanShape&) { return kBytesMax; }
 
   __device__ WideColumnPanel(const ScanArguments& arguments, const ColumnScanShape& shape)
       : arguments_(arguments),
         shape_(shape),
         lane_(threadIdx.x % kScanLanes),
-        warp_(threadIdx.x / kScanLanes),
+        warp_(threadIdx.x / kScanLanes % kScanColumnWarps),
         rows_are_even_(shape.columns * sizeof(T) % kColumnVectorBytes == 0),
         is_aligned_(rows_are_even_ &&
                     reinterpret_cast<uintptr_t>(arguments.input) % kColumnVectorBytes == 0 &&
@@ -39,8 +42,8 @@ class WideColumnPanel {
     copied_byte_ = lane_ % row_vectors * kColumnVectorBytes;
   }
 
-  // Begins to copy a tile of a strip to `slots`, kBytes of shared memory of the warp. All lanes.
-  __device__ void Load(uint32_t tile, uint32_t strip, unsigned char* slots) const {
+  // Begins to copy a tile of a strip to `slots`, shared memory of the warp. All lanes.
+  __device__ void Load(uint32_t tile, uint32_t strip, unsigned char* slots, CopyBarrier&) const {
     if (copied_row_ >= rows_together_) return;
     const uint64_t first_row = FirstRow(tile);
     const uint64_t column = uint64_t{strip} * shape_.strip_columns;
@@ -120,6 +123,8 @@ class WideColumnPanel {
 
   // After the last result. All lanes.
   __device__ void Flush() const {}
+  // Before the warp gives up its shared memory.
+  __device__ static void Finish() {}
 
  private:
   __device__ static uint32_t ShiftOf(uintptr_t address) {

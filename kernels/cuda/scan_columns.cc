@@ -77,38 +77,50 @@ absl::Status LaunchWholeColumns(const ScanPlan& plan, const WholeColumnsKernel& 
   return Launch(kernel.launch, launch, stream, arguments, shape);
 }
 
-// Strips as wide as have room: fewer columns where rows do not begin as vectors do.
+// Strips as wide as have room: fewer columns where rows do not begin as vectors do, but for a
+// narrow panel.
 ColumnScanShape ShapeOfTiles(const ScanPlan& plan, const ScanArguments& arguments) {
   const uint64_t columns = plan.grouping.group_count;
   const auto size = static_cast<uint32_t>(ElementSize(plan.array.element_type));
   const bool is_aligned =
       columns * size % kColumnVectorBytes == 0 && IsAligned(arguments.input, kColumnVectorBytes);
-  return ColumnScanShapeOf(plan.grouping.group_size, columns,
-                           is_aligned ? kScanLanes : MisalignedStripColumns(size));
+  const ColumnScanShape shape = ShapeOf(plan);
+  if (is_aligned || IsNarrow(shape, size)) return shape;
+  return ColumnScanShapeOf(plan.grouping.group_size, columns, MisalignedStripColumns(size));
 }
 
-absl::Status LaunchTiles(const ColumnScanShape& columns, const ColumnScanKernels& kernels,
-                         const ScanArguments& arguments, Scratch& scratch,
-                         const DeviceProperties& properties, cudaStream_t stream) {
+absl::Status LaunchTiles(const ColumnScanShape& columns, uint32_t element_size,
+                         const ColumnScanKernels& kernels, const ScanArguments& arguments,
+                         Scratch& scratch, const DeviceProperties& properties,
+                         cudaStream_t stream) {
   absl::StatusOr<ColumnLookBackMemory> memory =
       PrepareLookBack(columns, LookBackWordsOf(kernels.value_bytes), scratch, stream);
   if (!memory.ok()) return memory.status();
-  const ColumnTileKernel& kernel = columns.runs > 1 ? kernels.narrow : kernels.wide;
-  memory->turns_kept =
-      std::min(kernel.turns_max,
-               static_cast<uint32_t>(properties.shared_bytes_per_block_max) / kernel.turn_bytes);
-  if (memory->turns_kept == 0) {
+  const bool is_narrow = IsNarrow(columns, element_size);
+  const ColumnTileKernel& kernel = is_narrow ? kernels.narrow : kernels.wide;
+  const uint32_t panel_bytes = is_narrow ? NarrowColumnPanelBytes(element_size, columns)
+                                         : WideColumnPanelBytes(element_size);
+  const uint32_t turn_bytes = kernel.turn_bytes + kScanColumnWarps * panel_bytes;
+  const uint32_t turns = ColumnScanTurns(
+      turn_bytes, std::min(ColumnBlockBytes(kernel.block.blocks),
+                           static_cast<uint32_t>(properties.shared_bytes_per_block_max)));
+  if (turns == 0) {
     return absl::FailedPreconditionError("a scan needs more shared memory than this device has");
   }
-  const uint32_t shared_bytes = memory->turns_kept * kernel.turn_bytes;
-  const absl::StatusOr<int> blocks = ResidentBlocksPerMultiprocessor(
-      reinterpret_cast<const void*>(kernel.launch), kColumnBlockThreads, shared_bytes);
+  ColumnBlockShape block = kernel.block;
+  block.teams = std::min(block.teams, turns);
+  memory->teams = block.teams;
+  memory->turns_kept = turns / block.teams * block.teams;
+  const uint32_t shared_bytes = memory->turns_kept * turn_bytes;
+  const absl::StatusOr<int> blocks =
+      ResidentBlocksPerMultiprocessor(reinterpret_cast<const void*>(kernel.launch),
+                                      static_cast<int>(block.threads()), shared_bytes);
   if (!blocks.ok()) return blocks.status();
   const auto resident =
       static_cast<uint64_t>(*blocks) * static_cast<uint64_t>(properties.multiprocessor_count);
   LaunchShape shape;
   shape.grid = dim3(static_cast<uint32_t>(std::min(columns.turn_count(), resident)));
-  shape.block = dim3(kColumnBlockThreads);
+  shape.block = dim3(block.threads());
   shape.shared_bytes = shared_bytes;
   shape.cooperative = true;  // Blocks wait for each other.
   return Launch(kernel.launch, shape, stream, arguments, columns, *memory);
@@ -139,8 +151,9 @@ absl::Status LaunchColumnScan(const ScanPlan& plan, const ScanArguments& argumen
   const WholeColumnsKernel* whole =
       WholeColumnsKernelFor(plan, kernels, arguments, properties.multiprocessor_count);
   return whole != nullptr ? LaunchWholeColumns(plan, *whole, arguments, stream)
-                          : LaunchTiles(ShapeOfTiles(plan, arguments), kernels, arguments, scratch,
-                                        properties, stream);
+                          : LaunchTiles(ShapeOfTiles(plan, arguments),
+                                        static_cast<uint32_t>(ElementSize(plan.array.element_type)),
+                                        kernels, arguments, scratch, properties, stream);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -27,14 +27,16 @@ class ColumnScan {
   using Operator = ScanOperator<T, kOperation>;
   using Value = typename Operator::Value;
   using Panel = std::conditional_t<kIsNarrow, NarrowColumnPanel<T, Out>, WideColumnPanel<T, Out>>;
-  using Turn = ColumnTurn<Value, Panel::kBytes, kIsNarrow>;
+  using Turn = ColumnTurn<Value, kIsNarrow>;
   using Cursor = ColumnTurnCursor;
-  static constexpr uint32_t kTurnBytes = sizeof(Turn);
-  static constexpr uint32_t kBlocks =
-      ColumnScanBlocks(kTurnBytes, ColumnTurnsWanted(sizeof(Value), kIsNarrow));
-  static constexpr uint32_t kTurns = ColumnScanTurns(kTurnBytes, kBlocks);
+  static constexpr uint32_t kTurnBytes = sizeof(Turn);  // Besides the panels.
+  static constexpr ColumnBlockShape kBlock = ColumnBlockShapeOf(
+      kIsNarrow, kTurnBytes + kScanColumnWarps * Panel::kBytesMax, sizeof(T), sizeof(Value));
   // As many words in flight as there are registers for.
-  static constexpr uint32_t kWindowWords = kBlocks > 2 ? 8 : 16;
+  static constexpr uint32_t kThreads = kBlock.threads() * kBlock.blocks;
+  static constexpr uint32_t kWindowWords = kThreads > 512 ? 8 : kThreads > 256 ? 16 : 32;
+  // Few blocks go through one strip: from a turn's carry it is not far to that of the next one.
+  static constexpr bool kKeepsCarry = kIsNarrow && kBlock.blocks == 1;
   using Chain = ColumnChain<Operator, std::bit_floor(kWindowWords / kValueWords<Value>)>;
 
   __device__ ColumnScan(const ScanArguments& arguments, const ColumnScanShape& shape,
@@ -42,7 +44,10 @@ class ColumnScan {
       : arguments_(arguments),
         shape_(shape),
         memory_(memory),
-        turns_(reinterpret_cast<Turn*>(shared_bytes)),
+        panel_bytes_(Panel::Bytes(shape)),
+        panels_(shared_bytes),
+        turns_(reinterpret_cast<Turn*>(shared_bytes +
+                                       memory.turns_kept * kScanColumnWarps * panel_bytes_)),
         warp_(cooperative_groups::tiled_partition<kScanLanes>(
             cooperative_groups::this_thread_block())),
         lane_(threadIdx.x % kScanLanes),
@@ -56,11 +61,11 @@ class ColumnScan {
       }
     }
     __syncthreads();
-    switch (warp_in_block_) {
-      case kScanColumnWarps: PublishTurns(); break;
-      case kScanColumnWarps + 1: JoinTurns(); break;
-      case kScanColumnWarps + 2: LookBack(); break;
-      default: ScanTurns();
+    if (warp_in_block_ < scanning_warps()) return ScanTurns();
+    switch (warp_in_block_ - scanning_warps()) {
+      case 0: PublishTurns(); break;
+      case 1: LookBack(); break;
+      default: JoinTurns(warp_in_block_ - scanning_warps() - 2);
     }
   }
 
@@ -69,29 +74,38 @@ class ColumnScan {
   static_assert(kScanColumnItems % (2 * kBatch) == 0);
 
   __device__ Turn& TurnAt(const Cursor& cursor) const { return turns_[cursor.place()]; }
+  __device__ uint32_t scanning_warps() const { return memory_.teams * kScanColumnWarps; }
+  // Of a scanning warp.
+  __device__ uint32_t warp_in_tile() const { return warp_in_block_ % kScanColumnWarps; }
+  __device__ unsigned char* PanelAt(const Cursor& cursor) const {
+    return panels_ + (cursor.place() * kScanColumnWarps + warp_in_tile()) * panel_bytes_;
+  }
 
   __device__ void ScanTurns() const {
     Panel panel(arguments_, shape_);
+    Cursor first(shape_, memory_.turns_kept);
+    first.Skip(warp_in_block_ / kScanColumnWarps);  // To the team's.
     ScanTurnsAsTheyCome(
-        warp_, Cursor(shape_, memory_.turns_kept), memory_.turns_kept, shape_.has_many_strips(),
+        warp_, first, memory_.teams, memory_.turns_kept / memory_.teams, shape_.has_many_strips(),
         [&](const Cursor& cursor) {
           Turn& turn = TurnAt(cursor);
-          panel.Load(cursor.tile(), cursor.strip(), turn.panel(warp_in_block_));
-          turn.copies(warp_in_block_).Commit();
+          panel.Load(cursor.tile(), cursor.strip(), PanelAt(cursor), turn.copies(warp_in_tile()));
+          turn.copies(warp_in_tile()).Commit();
         },
         [&](const Cursor& cursor) {
-          return TurnAt(cursor).copies(warp_in_block_).IsOver(cursor.lap());
+          return TurnAt(cursor).copies(warp_in_tile()).IsOver(cursor.lap());
         },
         [&](const Cursor& cursor) { TotalTurn(cursor, panel); },
         [&](const Cursor& cursor) {
           return TurnAt(cursor).stages().IsOver(TurnStage::kCarried, cursor.lap());
         },
         [&](const Cursor& cursor) { WriteTurn(cursor, panel); });
+    Panel::Finish();
   }
 
   __device__ void TotalTurn(const Cursor& cursor, Panel& panel) const {
     Turn& turn = TurnAt(cursor);
-    panel.MoveTo(cursor.tile(), cursor.strip(), turn.panel(warp_in_block_));
+    panel.MoveTo(cursor.tile(), cursor.strip(), PanelAt(cursor));
     ShareTotals(Total(panel), panel, turn);
     turn.stages().Arrive(TurnStage::kTotalled);
   }
@@ -109,26 +123,28 @@ class ColumnScan {
       turn.run_base() = panel.run() > 0 ? before : Operator::Identity();
     }
     if (panel.run() == shape_.runs - 1) {
-      turn.warp_value(warp_in_block_, panel.strip_column()) = total;
+      turn.warp_value(warp_in_tile(), panel.strip_column()) = total;
     }
   }
 
   __device__ void WriteTurn(const Cursor& cursor, Panel& panel) const {
     Turn& turn = TurnAt(cursor);
-    panel.MoveTo(cursor.tile(), cursor.strip(), turn.panel(warp_in_block_));
+    panel.MoveTo(cursor.tile(), cursor.strip(), PanelAt(cursor));
     const uint32_t column = panel.strip_column();
-    Value in_tile = turn.warp_value(warp_in_block_, column);
+    Value in_tile = turn.warp_value(warp_in_tile(), column);
     if constexpr (kIsNarrow) in_tile = Operator::Combine(in_tile, turn.run_base());
     Write(Operator::Combine(turn.carry(column), in_tile), panel);
     panel.Flush();
     __syncwarp();
   }
 
-  // Calls visit(tile, turn, the lane's column, the turns that have been kept in its place) for the
-  // block's turns.
+  // Calls visit(tile, turn, the lane's column, the turns that have been kept in its place) for each
+  // `step`-th of the block's turns, from place `first` on.
   template <class Visit>
-  __device__ void ForEachTurn(const Chain& chain, Visit&& visit) const {
-    for (Cursor cursor(shape_, memory_.turns_kept); cursor; cursor.Advance()) {
+  __device__ void ForEachTurn(const Chain& chain, uint32_t first, uint32_t step,
+                              Visit&& visit) const {
+    Cursor cursor(shape_, memory_.turns_kept);
+    for (cursor.Skip(first); cursor; cursor.Skip(step)) {
       visit(cursor.tile(), TurnAt(cursor), chain.LaneOf(cursor.strip()), cursor.lap());
     }
   }
@@ -136,7 +152,7 @@ class ColumnScan {
 
   __device__ void PublishTurns() const {
     const Chain chain(shape_, memory_);
-    ForEachTurn(chain, [&](uint32_t tile, Turn& turn, const Lane& lane, uint32_t lap) {
+    ForEachTurn(chain, 0, 1, [&](uint32_t tile, Turn& turn, const Lane& lane, uint32_t lap) {
       turn.stages().Await(TurnStage::kTotalled, lap);
       Value joined = Operator::Identity();
       if (lane.has_column) {
@@ -153,28 +169,44 @@ class ColumnScan {
     });
   }
 
-  __device__ void JoinTurns() const {
+  // Turns are dealt out to the warps that join. No more of them than places: whoever waits for a
+  // stage knows that the turn before in that place is past it.
+  __device__ void JoinTurns(uint32_t joiner) const {
     const Chain chain(shape_, memory_);
-    ForEachTurn(chain, [&](uint32_t tile, Turn& turn, const Lane& lane, uint32_t lap) {
-      // Where strips are many, what precedes a tile is mostly there before its own total.
-      if (!shape_.has_many_strips()) turn.stages().Await(TurnStage::kPublished, lap);
-      const Value before = chain.JoinTilesBefore(tile, lane);
-      turn.stages().Await(TurnStage::kPublished, lap);
-      chain.PublishBlockTotal(tile, lane, Operator::Combine(before, turn.tile_total(lane_)));
-      turn.total_before(lane_) = before;
-      turn.stages().Arrive(TurnStage::kJoined);
-    });
+    const uint32_t joiners = min(kBlock.joiners, memory_.turns_kept);
+    if (joiner >= joiners) return;
+    ForEachTurn(
+        chain, joiner, joiners, [&](uint32_t tile, Turn& turn, const Lane& lane, uint32_t lap) {
+          // Where strips are many, what precedes a tile is mostly there before its own total.
+          if (!shape_.has_many_strips()) turn.stages().Await(TurnStage::kPublished, lap);
+          const Value before = chain.JoinTilesBefore(tile, lane);
+          turn.stages().Await(TurnStage::kPublished, lap);
+          chain.PublishBlockTotal(tile, lane, Operator::Combine(before, turn.tile_total(lane_)));
+          turn.total_before(lane_) = before;
+          turn.stages().Arrive(TurnStage::kJoined);
+        });
   }
 
   __device__ void LookBack() const {
     const Chain chain(shape_, memory_);
-    ForEachTurn(chain, [&](uint32_t tile, Turn& turn, const Lane& lane, uint32_t lap) {
-      if (!shape_.has_many_strips()) turn.stages().Await(TurnStage::kJoined, lap);
-      const Value carry = chain.CarryInto(tile, lane);
+    Value carry = Operator::Identity();
+    uint32_t carried = 0;  // The block of tiles that `carry` precedes, where it is kept.
+    ForEachTurn(chain, 0, 1, [&](uint32_t tile, Turn& turn, const Lane& lane, uint32_t lap) {
+      if constexpr (kKeepsCarry) {
+        turn.stages().Await(TurnStage::kPublished, lap);
+        const uint32_t block = tile / kScanTilesPerBlock;
+        carry = chain.CarryFrom(carried, carry, block, lane);
+        carried = block;
+      } else {
+        if (!shape_.has_many_strips()) turn.stages().Await(TurnStage::kJoined, lap);
+        carry = chain.CarryInto(tile, lane);
+      }
       turn.stages().Await(TurnStage::kJoined, lap);
       const Value before = turn.total_before(lane_);
-      const Value block_total = Operator::Combine(before, turn.tile_total(lane_));
-      chain.PublishCarry(tile, lane, Operator::Combine(carry, block_total));
+      if constexpr (!kKeepsCarry) {
+        const Value block_total = Operator::Combine(before, turn.tile_total(lane_));
+        chain.PublishCarry(tile, lane, Operator::Combine(carry, block_total));
+      }
       turn.carry(lane_) = Operator::Combine(carry, before);
       turn.stages().Arrive(TurnStage::kCarried);
     });
@@ -260,14 +292,16 @@ class ColumnScan {
   const ScanArguments& arguments_;
   const ColumnScanShape& shape_;
   const ColumnLookBackMemory& memory_;
-  Turn* const turns_;  // memory.turns_kept of them.
+  const uint32_t panel_bytes_;
+  unsigned char* const panels_;  // Of each turn, a warp's behind another's.
+  Turn* const turns_;            // memory.turns_kept of them.
   const Warp warp_;
   const uint32_t lane_;
   const uint32_t warp_in_block_;
 };
 
 template <class Scan>
-__global__ void __launch_bounds__(kColumnBlockThreads, Scan::kBlocks)
+__global__ void __launch_bounds__(Scan::kBlock.threads(), Scan::kBlock.blocks)
     ScanColumns(const ScanArguments arguments, const ColumnScanShape shape,
                 const ColumnLookBackMemory memory) {
   alignas(128) extern __shared__ unsigned char column_shared_bytes[];
@@ -284,8 +318,8 @@ ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_outpu
       constexpr int kVector = kColumnVector<Operator, T, Out>;
       using Wide = ColumnScan<T, kOperation, Out, false>;
       using Narrow = ColumnScan<T, kOperation, Out, true>;
-      return {.wide = {ScanColumns<Wide>, Wide::kTurnBytes, Wide::kTurns},
-              .narrow = {ScanColumns<Narrow>, Narrow::kTurnBytes, Narrow::kTurns},
+      return {.wide = {ScanColumns<Wide>, Wide::kBlock, Wide::kTurnBytes},
+              .narrow = {ScanColumns<Narrow>, Narrow::kBlock, Narrow::kTurnBytes},
               .whole_vectors = {ScanWholeColumns<Operator, T, Out, kVector, false>,
                                 kVector * kScanLanes},
               .whole_columns = {ScanWholeColumns<Operator, T, Out, kVector, true>,

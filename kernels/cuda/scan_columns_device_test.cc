@@ -123,6 +123,35 @@ TEST_F(ScanColumnsDeviceTest, WholeColumnsFollowTheTree) {
   }
 }
 
+// So many turns for each block of threads that all places in its shared memory are taken again.
+TEST_F(ScanColumnsDeviceTest, PlacesAreTakenAgain) {
+  multiprocessors_told_ = 2;
+  for (const Extents& extents :
+       {Extents{200'000, 2}, {100'001, 4}, {50'000, 16}, {30'000, 24}, {20'003, 32}, {9000, 100}}) {
+    const std::vector<float> floats = RandomFloats(extents.rows * extents.columns, 15);
+    const std::vector<double> doubles(floats.begin(), floats.end());
+    for (ScanSpec spec : ModesAndDirections()) {
+      spec.grouping.kind = GroupingKind::kAxis0;
+      for (const uint64_t misalignment : {0, 1}) {
+        SCOPED_TRACE(Describe(extents, misalignment));
+        const auto narrow = Scan<float>(floats, spec, extents.columns, misalignment);
+        const auto wide = Scan<double>(doubles, spec, extents.columns, misalignment);
+        ASSERT_TRUE(narrow.status.ok()) << narrow.status;
+        ASSERT_TRUE(wide.status.ok()) << wide.status;
+        for (uint64_t c = 0; c < extents.columns; ++c) {
+          const auto column = LogicalColumn(doubles, extents, c, spec.direction);
+          const auto expected = conformance::ScanColumnByTree(column, extents.columns, {false},
+                                                              spec.mode == ScanMode::kExclusive);
+          ExpectSameBits(LogicalColumn(wide.values, extents, c, spec.direction), expected);
+          ExpectSameBits(LogicalColumn(narrow.values, extents, c, spec.direction),
+                         {expected.begin(), expected.end()});
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(ScanColumnsDeviceTest, NansAreIgnoredOrStayInTheirColumn) {
   const Extents extents{3000, 40};
   std::vector<float> values(extents.rows * extents.columns, 1);
@@ -147,7 +176,7 @@ TEST_F(ScanColumnsDeviceTest, NansAreIgnoredOrStayInTheirColumn) {
 
 // Many tiles in one strip, whose blocks wait for each other most of the time.
 TEST_F(ScanColumnsDeviceTest, EveryRunHasTheSameBits) {
-  for (const uint64_t columns : {1, 4, 16, 32, 1000}) {
+  for (const uint64_t columns : {1, 4, 16, 24, 32, 1000}) {
     const std::vector<float> values = RandomFloats(16'000'000 / columns * columns, 14);
     ScanSpec spec;
     spec.grouping.kind = GroupingKind::kAxis0;
