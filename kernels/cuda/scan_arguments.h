@@ -119,8 +119,8 @@ struct LookBackScanKernel {
   uint32_t grouped_bytes;  // and of its GroupedValue.
 };
 
-// The kernels for an element type. Each operation that is OperatorOf another, or itself, is
-// instantiated in a file of its own.
+// The kernels for an element type, of an operation that OperatorOf gives; each is instantiated in a
+// file of its own.
 // `accumulator_output`: whether results are of the accumulator type, not the array's own.
 template <ScanOperation kOperation>
 LookBackScanKernel FindLookBackScanKernel(ElementType type, bool accumulator_output);

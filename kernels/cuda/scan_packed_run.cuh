@@ -100,8 +100,8 @@ requires(IntegerElement<T> &&
   }
 };
 
-// Calls visit(extremes), which joins two lanes of 16 bits at a time: to be the maxima of mirrored
-// ones, without flipping them.
+// Calls visit(extremes), where extremes(a, b) joins two lanes of 16 bits at a time, as they are:
+// what is the maximum of mirrored elements, without flipping them, which costs scans of bytes 3 %.
 template <class Visit>
 __device__ decltype(auto) VisitExtremes(bool is_min, bool is_unsigned, Visit&& visit) {
   if (is_unsigned) {
