@@ -41,8 +41,8 @@ class Accumulator : public ElementAccumulator<T, kParts> {
 
   // Takes all that a thread loads, but no more than words can take: what a warp leaves for that
   // reason is drawn by others, which have room for it.
-  template <uint32_t kInFlight, class Counter>
-  __device__ void AddTurns(const LoadedTurns<T, kInFlight, Counter>& loads) {
+  template <uint32_t kInFlight>
+  __device__ void AddTurns(const LoadedTurns<T, kInFlight>& loads) {
     [[maybe_unused]] ExtremeTurns<S> extremes;
     using Raw = uint4[kInFlight];
     if constexpr (kSurveysTurns) {
@@ -90,8 +90,8 @@ class Accumulator : public ElementAccumulator<T, kParts> {
                                             : ~uint32_t{0};
 
   // A turn that is not ordinary.
-  template <uint32_t kInFlight, class Counter>
-  __device__ void AddApart(const LoadedTurns<T, kInFlight, Counter>& loads, uint4 (&raw)[kInFlight],
+  template <uint32_t kInFlight>
+  __device__ void AddApart(const LoadedTurns<T, kInFlight>& loads, uint4 (&raw)[kInFlight],
                            uint32_t count, uint32_t turn) {
     ForEachVector(raw, count, [&](const uint4& vector, uint32_t k) {
       const Batch<S, kVectorSize<T>> batches[1] = {BatchOf<T>(vector)};
@@ -99,8 +99,8 @@ class Accumulator : public ElementAccumulator<T, kParts> {
     });
   }
 
-  template <uint32_t kInFlight, class Counter>
-  __device__ void AddEachTurn(const LoadedTurns<T, kInFlight, Counter>& loads, uint32_t turn) {
+  template <uint32_t kInFlight>
+  __device__ void AddEachTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn) {
     uint4 raw[kInFlight];
 #pragma unroll 1
     for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
@@ -119,8 +119,8 @@ class Accumulator : public ElementAccumulator<T, kParts> {
 
   // With a window: threads are few and have the registers for loads that are under way while a turn
   // is added. The turn after those is drawn by then, so that no loads wait for a draw.
-  template <uint32_t kInFlight, class Counter>
-  __device__ void AddTurnsLoadedAhead(const LoadedTurns<T, kInFlight, Counter>& loads,
+  template <uint32_t kInFlight>
+  __device__ void AddTurnsLoadedAhead(const LoadedTurns<T, kInFlight>& loads,
                                       ExtremeTurns<S>& extremes) {
     static_assert(kTurnsMax<kInFlight> > 1);
     uint4 raw[kInFlight];
@@ -130,7 +130,7 @@ class Accumulator : public ElementAccumulator<T, kParts> {
     uint32_t next = loads.NextTurn(turn);
 #pragma unroll 1
     for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
-      typename LoadedTurns<T, kInFlight, Counter>::Batches batches;
+      typename LoadedTurns<T, kInFlight>::Batches batches;
       loads.Convert(raw, batches);
       if (loads.HasTurn(next)) loads.Load(loads.Of(next), Padding(), raw);
       const uint32_t drawn = taken + 1 < kTurnsMax<kInFlight> ? loads.Draw(next) : kNoTurn;
@@ -176,8 +176,8 @@ class Accumulator : public ElementAccumulator<T, kParts> {
   }
 
   // Without words. A vector after the other, so that few elements are alive at a time.
-  template <uint32_t kInFlight, class Counter>
-  __device__ void AddLoaded(const LoadedTurns<T, kInFlight, Counter>& loads, uint32_t turn,
+  template <uint32_t kInFlight>
+  __device__ void AddLoaded(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
                             const uint4 (&raw)[kInFlight]) {
     const uint32_t count = loads.VectorsAt(loads.Of(turn));
     const uint64_t index = loads.IndexOf(turn);
@@ -190,8 +190,8 @@ class Accumulator : public ElementAccumulator<T, kParts> {
   }
 
   // Extremes alone.
-  template <uint32_t kInFlight, class Counter>
-  __device__ void AddExtremeTurns(const LoadedTurns<T, kInFlight, Counter>& loads,
+  template <uint32_t kInFlight>
+  __device__ void AddExtremeTurns(const LoadedTurns<T, kInFlight>& loads,
                                   ExtremeTurns<S>& extremes) {
     uint32_t turn = loads.first_turn;
     if (loads.IsDrawn() && !ignore_nan_) {
@@ -202,9 +202,9 @@ class Accumulator : public ElementAccumulator<T, kParts> {
   }
 
   // With a window.
-  template <uint32_t kInFlight, class Counter>
-  __device__ void AddTurn(const LoadedTurns<T, kInFlight, Counter>& loads, uint32_t turn,
-                          const typename LoadedTurns<T, kInFlight, Counter>::Batches& batches,
+  template <uint32_t kInFlight>
+  __device__ void AddTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
+                          const typename LoadedTurns<T, kInFlight>::Batches& batches,
                           ExtremeTurns<S>& extremes) {
     const KnownOfElements known = this->AddMoments(batches);
     if constexpr (kRegisterParts != 0) {
@@ -239,8 +239,8 @@ class Accumulator : public ElementAccumulator<T, kParts> {
   }
 
   // The turns that brought the extremes are read again; the second is under way by then.
-  template <uint32_t kInFlight, class Counter>
-  __device__ void AddExtremesOfTurns(const LoadedTurns<T, kInFlight, Counter>& loads,
+  template <uint32_t kInFlight>
+  __device__ void AddExtremesOfTurns(const LoadedTurns<T, kInFlight>& loads,
                                      const ExtremeTurns<S>& extremes) {
     auto& part = registers_.template Part<kExtremesPart>();
     if (extremes.max_turn != ExtremeTurns<S>::kNone) loads.Prefetch(loads.Of(extremes.max_turn));
@@ -248,9 +248,9 @@ class Accumulator : public ElementAccumulator<T, kParts> {
     AddExtremeOfTurn(loads, extremes.max_turn, part.max);
   }
 
-  template <uint32_t kInFlight, class Counter, bool kIsMax>
-  __device__ static void AddExtremeOfTurn(const LoadedTurns<T, kInFlight, Counter>& loads,
-                                          uint32_t turn, ExtremeState<S, kIsMax>& extreme) {
+  template <uint32_t kInFlight, bool kIsMax>
+  __device__ static void AddExtremeOfTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
+                                          ExtremeState<S, kIsMax>& extreme) {
     if (turn == ExtremeTurns<S>::kNone) return;
     uint4 raw[kInFlight];
     loads.LoadFull(loads.Of(turn), raw);

@@ -3,7 +3,6 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_BLOCKS_CUH_
 
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/cuda/reduce_accumulate.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
@@ -54,32 +53,13 @@ struct BlockProgress {
   uint64_t turn;
   uint64_t item_index;
   BlockItem item;
-  SharedTurns turns;  // Of the item. `drawn` alone counts where they are not shared.
+  uint32_t turns_drawn;  // Of the item's, by the block's warps: LoadedTurns.
   bool has_item;
   bool is_last;  // For IsLastBlock.
 };
 
-// The turns of an item, none of which but the warps' first are drawn.
-template <class T, uint32_t kParts>
-__device__ inline SharedTurns TurnsOf(const ReductionParameters& parameters, const BlockWork& work,
-                                      const BlockItem& item) {
-  constexpr uint32_t kTurn = BlockShapeOf<T>(kParts).vectors_in_flight * ReduceTuning::kWarpThreads;
-  const uint32_t warps = blockDim.x / ReduceTuning::kWarpThreads;
-  SharedTurns turns{warps, ~uint32_t{0}, item.chunk, item.chunk_count, nullptr};
-  if (SharesTurns<T>(kParts) && item.chunk_count > 1) {
-    const GroupRange group = RangeOf(parameters, item.group);
-    const VectorRange<T> range(static_cast<const T*>(parameters.elements) + group.begin,
-                               group.size);
-    const uint32_t own = static_cast<uint32_t>(range.count / kTurn) / item.chunk_count;
-    turns.own = max(warps, own - own / ReduceTuning::kCommonTurnsShare);
-    turns.common = &static_cast<GroupTotal<T, kParts>*>(work.totals)[item.ticket].turns_drawn;
-  }
-  return turns;
-}
-
 // Moves to the block's next item; returns whether there is one. Called by all threads, thread 0
 // having set `turn` to 0 before the first call. What was known of the item before is overwritten.
-template <class T, uint32_t kParts>
 __device__ inline bool NextItem(const cg::thread_block& block,
                                 const ReductionParameters& parameters, const BlockWork& work,
                                 BlockProgress& progress) {
@@ -88,11 +68,9 @@ __device__ inline bool NextItem(const cg::thread_block& block,
     progress.item_index = work.queue == nullptr ? blockIdx.x + progress.turn * gridDim.x
                                                 : atomicAdd(&work.queue->next_item, 1ull);
     progress.turn += 1;
+    progress.turns_drawn = block.size() / ReduceTuning::kWarpThreads;
     progress.has_item = progress.item_index < ItemCount(parameters, work);
-    if (progress.has_item) {
-      progress.item = ItemAt(parameters, work, progress.item_index);
-      progress.turns = TurnsOf<T, kParts>(parameters, work, progress.item);
-    }
+    if (progress.has_item) progress.item = ItemAt(parameters, work, progress.item_index);
   }
   SyncBlock(block);
   return progress.has_item;
@@ -112,17 +90,11 @@ __device__ inline void AddChunk(const Warp& warp, const ReductionParameters& par
   const GroupRange group = RangeOf(parameters, item.group);
   AddRange(static_cast<const T*>(parameters.elements) + group.begin, group.size, rank, threads,
            accumulator, [&](const VectorRange<T>& range) {
-             constexpr bool kShares = SharesTurns<T>(kParts);
-             using Counter = std::conditional_t<kShares, SharedTurns, uint32_t>;
              if (range.count <= uint64_t{threads} * kInFlight) {
-               return StridedTurns<kInFlight, Counter>(range, rank, threads);
+               return StridedTurns<kInFlight>(range, rank, threads);
              }
-             if constexpr (kShares) {
-               return DrawnTurns<kInFlight>(range, warp, progress.turns);
-             } else {
-               return DrawnTurns<kInFlight>(range, warp, item.chunk, item.chunk_count,
-                                            &progress.turns.drawn);
-             }
+             return DrawnTurns<kInFlight>(range, warp, item.chunk, item.chunk_count,
+                                          &progress.turns_drawn);
            });
 }
 
@@ -283,7 +255,7 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   if (block.thread_rank() == 0) progress.turn = 0;
 
-  while (NextItem<T, kParts>(block, parameters, work, progress)) {
+  while (NextItem(block, parameters, work, progress)) {
     const BlockItem& item = progress.item;
     Accumulator<T, kParts, true> accumulator(WordsOf<kSharers>(block), parameters.rules.ignore_nan);
     if constexpr (kSharers > 1) SyncBlock(block);  // The others have reset their words too.

@@ -50,7 +50,7 @@ constexpr uint64_t DrawnAdditionsMax() {
 
 // What the blocks of a group have in common, with so many words: reduce_join.cuh.
 constexpr uint64_t GroupTotalBytes(uint64_t words) {
-  return 32 + (words == 0 ? 1 : words) * 2 * sizeof(uint64_t);
+  return 16 + (words == 0 ? 1 : words) * 2 * sizeof(uint64_t);
 }
 
 struct ReduceTuning {
@@ -73,8 +73,6 @@ struct ReduceTuning {
   static constexpr uint32_t kOtherSharedBytesOfBlocksMax = 8 * 1024;
 
   static constexpr uint32_t kVectorBytes = 16;
-  // One of so many turns is no block's own, where SharesTurns.
-  static constexpr uint32_t kCommonTurnsShare = 16;
   static constexpr uint32_t kTileVectorsInFlight = 4;
   // Elements of all loads that a thread has under way.
   static constexpr uint32_t kGroupElementsMax = 64;
@@ -237,15 +235,6 @@ constexpr ReduceShape ReduceShapeOf(uint32_t parts) {
 template <class T>
 constexpr bool HasExtremeTurns(uint32_t parts) {
   return parts == kExtremesPart && (FloatingElement<T> || sizeof(T) < 4);
-}
-
-// Whether the blocks of a group share out its last turns as they go (SharedTurns). That evens out
-// the end of several statistics of float32 and float64, where blocks are done 16 us apart (H200,
-// 2^28 elements of float32: 2 us, 2^27 of float64: 11); sums alone took 4 % longer.
-template <class T>
-constexpr bool SharesTurns(uint32_t parts) {
-  return FloatingElement<T> && sizeof(T) >= sizeof(float) && (parts & kSquaresPart) != 0 &&
-         (parts & kExtremesPart) != 0;
 }
 
 // Long groups: one block fills a multiprocessor, since the hardware favours the older of several,

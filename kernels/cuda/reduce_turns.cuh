@@ -3,7 +3,6 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_TURNS_CUH_
 
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_merge.cuh"
@@ -34,31 +33,11 @@ struct VectorRange {
   }
 };
 
-// What the warps of a block draw turns from, in shared memory, where blocks share them out as they
-// go: the block's own, every `blocks`-th of the array's, and behind those of all blocks some that
-// all of them draw, so that blocks which the hardware favours take more. A turn counts among all
-// blocks' here.
-struct SharedTurns {
-  uint32_t drawn;  // Of the block's own.
-  uint32_t own;    // How many these are.
-  uint32_t block;
-  uint32_t blocks;
-  uint32_t* common;  // Drawn of the others, in global memory.
-
-  __device__ uint32_t OwnTurn(uint32_t i) const { return i * blocks + block; }
-  __device__ uint32_t Draw() {
-    const uint32_t i = atomicAdd_block(&drawn, 1u);
-    return i < own ? OwnTurn(i) : own * blocks + atomicAdd(common, 1u);
-  }
-};
-
 // The vectors of an array that a thread loads, turn by turn: kInFlight of them in a turn, `apart`
 // from each other. The last turn may have fewer. A thread takes every turn, or those that its warp
-// draws, so that warps which the hardware favours take more: from a counter of the block in shared
-// memory, or from SharedTurns.
-template <class T, uint32_t kInFlight, class Counter = uint32_t>
+// draws from a counter of the block, so that warps which the hardware favours take more.
+template <class T, uint32_t kInFlight>
 struct LoadedTurns {
-  static constexpr bool kSharesTurns = std::is_same_v<Counter, SharedTurns>;
   static constexpr uint32_t kSize = kVectorSize<T>;
   static constexpr uint32_t kApartIfDrawn = ReduceTuning::kWarpThreads;
   using Batches = Batch<ComputeType<T>, kSize>[kInFlight];
@@ -69,8 +48,8 @@ struct LoadedTurns {
   uint64_t turn_stride;  // Vectors from a turn to the next.
   uint32_t apart;
   uint32_t first_turn = 0;
-  Counter* counter = nullptr;
-  uint32_t lane = 0;  // With a counter, from which a warp draws as one.
+  uint32_t* counter = nullptr;  // In shared memory: turns drawn so far.
+  uint32_t lane = 0;            // With a counter, from which a warp draws as one.
 
   // Elements from a vector of a turn to the next.
   __device__ uint64_t step() const { return uint64_t{apart} * kSize; }
@@ -87,13 +66,7 @@ struct LoadedTurns {
   // all lanes are told.
   __device__ uint32_t Draw(uint32_t turn) const {
     uint32_t drawn = turn + 1;
-    if (IsDrawn() && lane == 0) {
-      if constexpr (kSharesTurns) {
-        drawn = counter->Draw();
-      } else {
-        drawn = atomicAdd_block(counter, 1u);
-      }
-    }
+    if (IsDrawn() && lane == 0) drawn = atomicAdd_block(counter, 1u);
     return drawn;
   }
   __device__ uint32_t DrawnTurn(uint32_t drawn) const {
@@ -147,29 +120,24 @@ struct LoadedTurns {
 // warp that draws, and for a turn whose vectors are all there, if TakesAll(raw, survey, turn), then
 // Take(vector) for each and EndTurn(turn); for other turns take_apart(raw, survey, vector count,
 // turn).
-template <class T, uint32_t kInFlight, class Counter, class Taker, class TakeApart>
-__device__ inline void TakeTurns(const LoadedTurns<T, kInFlight, Counter>& loads,
-                                 uint32_t turns_max, Taker& taker, TakeApart take_apart) {
-  // To draw from memory that blocks share takes longer than a survey.
-  constexpr bool kDrawsAhead = LoadedTurns<T, kInFlight, Counter>::kSharesTurns;
+template <class T, uint32_t kInFlight, class Taker, class TakeApart>
+__device__ inline void TakeTurns(const LoadedTurns<T, kInFlight>& loads, uint32_t turns_max,
+                                 Taker& taker, TakeApart take_apart) {
   uint4 raw[kInFlight];
   uint32_t turn = loads.first_turn;
   const uint4* at = loads.Of(turn);
   if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
-  [[maybe_unused]] uint32_t next = kNoTurn;
-  if (kDrawsAhead && loads.HasTurn(turn)) next = loads.NextTurn(turn);
 #pragma unroll 1
-  for (uint32_t taken = kDrawsAhead ? 2 : 1; loads.HasTurn(turn); ++taken) {
+  for (uint32_t taken = 1; loads.HasTurn(turn); ++taken) {
     // Drawn before the turn's loads are waited for, and told to all lanes after.
-    const uint32_t drawn = taken < turns_max ? loads.Draw(kDrawsAhead ? next : turn) : kNoTurn;
+    const uint32_t drawn = taken < turns_max ? loads.Draw(turn) : kNoTurn;
     const bool is_full = loads.IsFull(at);
     const auto survey = taker.Survey(raw);
     const uint32_t current = turn;
     const uint4* const current_at = at;
-    turn = kDrawsAhead ? next : loads.DrawnTurn(drawn);
+    turn = loads.DrawnTurn(drawn);
     at = loads.Of(turn);
     const bool loads_ahead = loads.IsDrawn() && loads.HasTurn(turn) && loads.IsFull(at);
-    bool is_loaded = false;
     if (is_full && taker.TakesAll(raw, survey, current)) {
 #pragma unroll
       for (uint32_t k = 0; k < kInFlight; ++k) {
@@ -177,14 +145,9 @@ __device__ inline void TakeTurns(const LoadedTurns<T, kInFlight, Counter>& loads
         if (loads_ahead) raw[k] = at[k * loads.kApartIfDrawn];
       }
       taker.EndTurn(current);
-      if (!kDrawsAhead && loads_ahead) continue;
-      is_loaded = loads_ahead;
+      if (loads_ahead) continue;
     } else {
       take_apart(raw, survey, loads.VectorsAt(current_at), current);
-    }
-    if constexpr (kDrawsAhead) {
-      next = loads.DrawnTurn(drawn);  // By all lanes together.
-      if (is_loaded) continue;
     }
     if (loads.HasTurn(turn)) loads.Load(at, {}, raw);
   }
@@ -193,9 +156,8 @@ __device__ inline void TakeTurns(const LoadedTurns<T, kInFlight, Counter>& loads
 // The same of turns that are drawn, up to the first that is not full, which is returned: with no
 // other turns in the loop it has registers for all that it needs. Of a taker are called, by all
 // lanes of a warp, BeginTurn(turn), Take(vector) for each and EndTurn(turn).
-template <class T, uint32_t kInFlight, class Counter, class Taker>
-__device__ inline uint32_t TakeFullTurns(const LoadedTurns<T, kInFlight, Counter>& loads,
-                                         Taker& taker) {
+template <class T, uint32_t kInFlight, class Taker>
+__device__ inline uint32_t TakeFullTurns(const LoadedTurns<T, kInFlight>& loads, Taker& taker) {
   uint32_t turn = loads.first_turn;
   if (!loads.IsFullForWarp(turn)) return turn;
   uint4 raw[kInFlight];
@@ -222,9 +184,9 @@ __device__ inline uint32_t TakeFullTurns(const LoadedTurns<T, kInFlight, Counter
 }
 
 // Turns in which neighbouring threads read neighbouring vectors, thread `rank` of `threads`.
-template <uint32_t kInFlight, class Counter = uint32_t, class T>
-__device__ inline LoadedTurns<T, kInFlight, Counter> StridedTurns(const VectorRange<T>& range,
-                                                                  uint32_t rank, uint32_t threads) {
+template <uint32_t kInFlight, class T>
+__device__ inline LoadedTurns<T, kInFlight> StridedTurns(const VectorRange<T>& range, uint32_t rank,
+                                                         uint32_t threads) {
   return {.first = range.vectors + rank,
           .end = range.vectors + range.count,
           .first_index = range.head + uint64_t{rank} * kVectorSize<T>,
@@ -247,21 +209,6 @@ __device__ inline LoadedTurns<T, kInFlight> DrawnTurns(const VectorRange<T>& ran
           .apart = LoadedTurns<T, kInFlight>::kApartIfDrawn,
           .first_turn = warp.meta_group_rank(),
           .counter = counter,
-          .lane = warp.thread_rank()};
-}
-
-// The same where blocks share turns.
-template <uint32_t kInFlight, class T>
-__device__ inline LoadedTurns<T, kInFlight, SharedTurns> DrawnTurns(const VectorRange<T>& range,
-                                                                    const Warp& warp,
-                                                                    SharedTurns& counter) {
-  return {.first = range.vectors + warp.thread_rank(),
-          .end = range.vectors + range.count,
-          .first_index = range.head + uint64_t{warp.thread_rank()} * kVectorSize<T>,
-          .turn_stride = kInFlight * ReduceTuning::kWarpThreads,
-          .apart = LoadedTurns<T, kInFlight>::kApartIfDrawn,
-          .first_turn = counter.OwnTurn(warp.meta_group_rank()),
-          .counter = &counter,
           .lane = warp.thread_rank()};
 }
 
