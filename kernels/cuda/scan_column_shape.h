@@ -105,16 +105,18 @@ constexpr uint32_t NarrowColumnPanelBytes(uint32_t element_size, const ColumnSca
 inline constexpr uint32_t kColumnSharedBytes = 228 * 1024;
 inline constexpr uint32_t kColumnSystemBytes = 1024;
 
-// Blocks of a multiprocessor, and the warps of each: teams of scanning warps, to which turns are
-// dealt out, a warp that publishes, one that looks back, and `joiners` that join; see
+// Warps that join totals: one is soon busy all the time, by measurement of whole rings.
+inline constexpr uint32_t kColumnJoiners = 2;
+
+// Blocks of a multiprocessor, and the scanning warps of each: teams to which turns are dealt out.
+// Beside them there is a warp that publishes, one that looks back, and kColumnJoiners; see
 // scan_turn_ring.cuh.
 struct ColumnBlockShape {
   uint32_t blocks;
   uint32_t teams;
-  uint32_t joiners;
 
   constexpr uint32_t threads() const {
-    return teams * kColumnScanThreads + (2 + joiners) * kScanLanes;
+    return teams * kColumnScanThreads + (2 + kColumnJoiners) * kScanLanes;
   }
 };
 
@@ -132,13 +134,12 @@ constexpr uint32_t ColumnScanTurns(uint32_t turn_bytes, uint32_t block_bytes) {
   return std::min(block_bytes / turn_bytes, kColumnTurnsMax);
 }
 // One block, whose turns are near each other, where few columns wait for each other longest; long
-// values are bound by instructions and want more scanning warps rather than turns. By measurement
-// of whole rings: a warp that joins is soon busy all the time, two are not.
+// values are bound by instructions and want more scanning warps rather than turns.
 constexpr ColumnBlockShape ColumnBlockShapeOf(bool is_narrow, uint32_t turn_bytes_max,
                                               uint32_t element_size, uint32_t value_bytes) {
-  if (is_narrow && value_bytes <= 16) return {1, element_size > 4 ? 1u : 2u, 2};
-  if (element_size > 4 && value_bytes == 16) return {1, 3, 2};
-  return {ColumnScanBlocks(turn_bytes_max, value_bytes > 8 ? 1 : 3), 1, 2};
+  if (is_narrow && value_bytes <= 16) return {1, element_size > 4 ? 1u : 2u};
+  if (element_size > 4 && value_bytes == 16) return {1, 3};
+  return {ColumnScanBlocks(turn_bytes_max, value_bytes > 8 ? 1 : 3), 1};
 }
 
 // Whether the one strip is taken as runs that lie one behind the other. Smaller elements are copied

@@ -173,7 +173,7 @@ class ColumnScan {
   // stage knows that the turn before in that place is past it.
   __device__ void JoinTurns(uint32_t joiner) const {
     const Chain chain(shape_, memory_);
-    const uint32_t joiners = min(kBlock.joiners, memory_.turns_kept);
+    const uint32_t joiners = min(kColumnJoiners, memory_.turns_kept);
     if (joiner >= joiners) return;
     ForEachTurn(
         chain, joiner, joiners, [&](uint32_t tile, Turn& turn, const Lane& lane, uint32_t lap) {
