@@ -5,9 +5,9 @@
 //   Value                       what is carried
 //   Identity()                  Combine(Identity(), v) == v, bit for bit
 //   EmptyResult()               what an exclusive scan gives where nothing came before
-//   Lift(x, ignore_nan)         the value of one element; an ignored NaN counts as EmptyResult(),
-//   so
-//                               a sum takes it as +0.0 (NumPy's nancumsum)
+//   Lift(x, ignore_nan)         the value of one element; an ignored NaN
+//                               counts as EmptyResult(), so a sum takes it
+//                               as +0.0 (NumPy's nancumsum)
 //   Combine(a, b)               a's elements come before b's
 //   kIsAssociative              whether the order of joins changes no bits
 //   Store<Out>(v, wrap, &out)   the result of type Out (T, or T's accumulator type); false where it
