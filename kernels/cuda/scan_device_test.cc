@@ -139,21 +139,25 @@ TEST_F(ScanDeviceTest, NoElementsAreNoWork) {
 }
 
 TEST_F(ScanDeviceTest, TooLittleScratchIsAnError) {
-  for (const GroupingKind kind : {GroupingKind::kWhole, GroupingKind::kAxis0}) {
-    ScanSpec spec;
-    spec.grouping.kind = kind;
-    const auto plan = PlanScan(ArrayDescription::Matrix(ElementType::kInt32, 1000, 1000), spec);
-    ASSERT_TRUE(plan.ok()) << plan.status();
-    const DeviceArray<int32_t> elements(1'000'000);
-    const DeviceArray<int64_t> results(1'000'000);
-    const DeviceArray<uint32_t> flag(1);
-    const DeviceArray<std::byte> memory(1024);
-    Scratch scratch(memory.data(), memory.size());
-    const absl::Status status = LaunchScan(*plan, {{elements.data(), 1'000'000}},
-                                           {{results.data(), 1'000'000}, flag.data()},
-                                           DeviceScanCarry{}, scratch, properties(), stream());
-    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-    Synchronize();
+  const DeviceArray<float> elements(1'000'000);
+  const DeviceArray<float> results(1'000'000);
+  const DeviceArray<uint32_t> flag(1);
+  const DeviceArray<std::byte> memory(1024);
+  for (const bool exact : {false, true}) {
+    for (const GroupingKind kind : {GroupingKind::kWhole, GroupingKind::kAxis0}) {
+      ScanSpec spec;
+      spec.grouping.kind = kind;
+      spec.exact = exact;
+      const auto plan = PlanScan(ArrayDescription::Matrix(ElementType::kFloat32, 1000, 1000), spec);
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      Scratch scratch(memory.data(), memory.size());
+      const absl::Status status = LaunchScan(*plan, {{elements.data(), 1'000'000}},
+                                             {{results.data(), 1'000'000}, flag.data()},
+                                             DeviceScanCarry{}, scratch, properties(), stream());
+      EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted)
+          << (exact ? "exact: " : "plain: ") << status;
+      Synchronize();
+    }
   }
 }
 
