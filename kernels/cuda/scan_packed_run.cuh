@@ -102,8 +102,11 @@ requires(IntegerElement<T> &&
 
 // Calls visit(extremes), where extremes(a, b) joins two lanes of 16 bits at a time, as they are:
 // what is the maximum of mirrored elements, without flipping them, which costs scans of bytes 3 %.
-template <class Visit>
-__device__ decltype(auto) VisitExtremes(bool is_min, bool is_unsigned, Visit&& visit) {
+template <IntegerElement T, class Visit>
+__device__ decltype(auto) VisitExtremes(uint64_t mirror_bits, Visit&& visit) {
+  constexpr int kSign = 8 * sizeof(T) - 1;
+  const bool is_min = (mirror_bits & 1) != 0;
+  const bool is_unsigned = (mirror_bits >> kSign & 1) != is_min;
   if (is_unsigned) {
     return is_min ? visit([](uint32_t a, uint32_t b) { return __vminu2(a, b); })
                   : visit([](uint32_t a, uint32_t b) { return __vmaxu2(a, b); });
@@ -111,11 +114,12 @@ __device__ decltype(auto) VisitExtremes(bool is_min, bool is_unsigned, Visit&& v
   return is_min ? visit([](uint32_t a, uint32_t b) { return __vmins2(a, b); })
                 : visit([](uint32_t a, uint32_t b) { return __vmaxs2(a, b); });
 }
-template <IntegerElement T, class Visit>
-__device__ decltype(auto) VisitExtremesOf(uint64_t mirror_bits, Visit&& visit) {
-  constexpr int kSign = 8 * sizeof(T) - 1;
-  const bool is_min = (mirror_bits & 1) != 0;
-  return VisitExtremes(is_min, (mirror_bits >> kSign & 1) != is_min, visit);
+
+// The bits of what stands for an element, or of the element that it stands for.
+template <IntegerElement T>
+__device__ uint32_t MirroredBits(T value, uint64_t mirror_bits) {
+  return static_cast<std::make_unsigned_t<T>>(
+      Mirrored<ScanOperator<T, ScanOperation::kMax>>(value, mirror_bits));
 }
 
 // Extremes of bytes: a byte is the upper one of a lane of 16 bits, where it decides alone, whatever
@@ -128,7 +132,7 @@ struct PackedRun<ScanOperator<int8_t, ScanOperation::kMax>, int8_t, kItems> {
 
   __device__ static bool Total(const uint32_t (&words)[kWords], uint64_t mirror_bits,
                                int8_t& total) {
-    const uint32_t lanes = VisitExtremesOf<int8_t>(mirror_bits, [&](auto extremes) {
+    const uint32_t lanes = VisitExtremes<int8_t>(mirror_bits, [&](auto extremes) {
       uint32_t odd = words[0];
       uint32_t even = words[0] << 8;
 #pragma unroll
@@ -146,9 +150,9 @@ struct PackedRun<ScanOperator<int8_t, ScanOperation::kMax>, int8_t, kItems> {
   template <bool kExclusive>
   __device__ static bool Scan(const uint32_t (&words)[kWords], int8_t base, bool,
                               uint64_t mirror_bits, uint32_t (&results)[kWords]) {
-    const uint32_t base_byte = BitsOf(base, mirror_bits);
-    const uint32_t identity = BitsOf(Operator::Identity(), mirror_bits) << 8;
-    VisitExtremesOf<int8_t>(mirror_bits, [&](auto extremes) {
+    const uint32_t base_byte = MirroredBits(base, mirror_bits);
+    const uint32_t identity = MirroredBits(Operator::Identity(), mirror_bits) << 8;
+    VisitExtremes<int8_t>(mirror_bits, [&](auto extremes) {
       uint32_t running = base_byte * 0x0100'0100;  // In both lanes.
       uint32_t previous = base_byte << 24;
 #pragma unroll
@@ -166,11 +170,6 @@ struct PackedRun<ScanOperator<int8_t, ScanOperation::kMax>, int8_t, kItems> {
       }
     });
     return true;
-  }
-
- private:
-  __device__ static uint32_t BitsOf(int8_t value, uint64_t mirror_bits) {
-    return static_cast<uint8_t>(Mirrored<Operator>(value, mirror_bits));
   }
 };
 
@@ -207,7 +206,7 @@ struct PackedRun<ScanOperator<int16_t, ScanOperation::kMax>, int16_t, kItems> {
 
   __device__ static bool Total(const uint32_t (&words)[kWords], uint64_t mirror_bits,
                                int16_t& total) {
-    const uint32_t lanes = VisitExtremesOf<int16_t>(
+    const uint32_t lanes = VisitExtremes<int16_t>(
         mirror_bits, [&](auto extremes) { return TotalOfPairs(words, extremes); });
     total = Mirrored<Operator>(static_cast<int16_t>(lanes), mirror_bits);
     return true;
@@ -216,16 +215,11 @@ struct PackedRun<ScanOperator<int16_t, ScanOperation::kMax>, int16_t, kItems> {
   template <bool kExclusive>
   __device__ static bool Scan(const uint32_t (&words)[kWords], int16_t base, bool,
                               uint64_t mirror_bits, uint32_t (&results)[kWords]) {
-    VisitExtremesOf<int16_t>(mirror_bits, [&](auto extremes) {
-      ScanPairs<kExclusive>(words, BitsOf(base, mirror_bits),
-                            BitsOf(Operator::Identity(), mirror_bits), extremes, results);
+    VisitExtremes<int16_t>(mirror_bits, [&](auto extremes) {
+      ScanPairs<kExclusive>(words, MirroredBits(base, mirror_bits),
+                            MirroredBits(Operator::Identity(), mirror_bits), extremes, results);
     });
     return true;
-  }
-
- private:
-  __device__ static uint32_t BitsOf(int16_t value, uint64_t mirror_bits) {
-    return static_cast<uint16_t>(Mirrored<Operator>(value, mirror_bits));
   }
 };
 
