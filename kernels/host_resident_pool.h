@@ -11,6 +11,7 @@
 namespace gridfold::kernels {
 
 // Takes memory from the system as it is asked for, up to `size_bytes`, and gives it back to it.
+// Memory of 2 MiB and more lies on huge pages where the system has them for the asking.
 std::unique_ptr<ResidentPool> CreateHostResidentPool(uint64_t size_bytes);
 
 // Calls visit(HostSpan) for one piece of `input` after the other, where resident memory is that of

@@ -27,6 +27,17 @@ TEST(HostResidentPoolTest, ServesItsSizeInWholeUnits) {
   EXPECT_TRUE(pool->Allocate(kResidentUnitBytes).ok());
 }
 
+TEST(HostResidentPoolTest, LargeMemoryBeginsAtAHugePage) {
+  constexpr uint64_t kHugePageBytes = 2 << 20;
+  const auto pool = CreateHostResidentPool(64 << 20);
+  for (const uint64_t size_bytes : {kHugePageBytes, 3 * kHugePageBytes + 1}) {
+    const auto memory = pool->Allocate(size_bytes);
+    ASSERT_TRUE(memory.ok());
+    EXPECT_EQ(reinterpret_cast<uintptr_t>((*memory)->span().data) % kHugePageBytes, 0u);
+    std::memset((*memory)->span().data, 0xFF, size_bytes);
+  }
+}
+
 TEST(HostResidentPoolTest, NothingTakesNoRoom) {
   const auto pool = CreateHostResidentPool(0);
   const auto memory = pool->Allocate(0);

@@ -17,7 +17,7 @@
 #include "kernels/cpu/operations.h"
 #include "kernels/cpu/scan_heads.h"
 #include "kernels/cpu/scan_tile.h"
-#include "kernels/cpu/streaming_copy.h"
+#include "kernels/cpu/streaming_store.h"
 #include "kernels/cpu/turns.h"
 #include "kernels/scan_error.h"
 
@@ -43,14 +43,13 @@ class ContiguousScan {
         count_(plan.array.element_count),
         tiles_((count_ + kScanTileSize - 1) / kScanTileSize),
         input_(input.data),
-        output_(output.data) {
-    rules_.stream = std::is_same_v<Out, double> && !reverse_ &&
-                    output.size_bytes >= kStreamedBytesMin &&
-                    reinterpret_cast<uintptr_t>(output_) % kStreamAlignment == 0;
-  }
+        output_(output.data),
+        output_bytes_(output.size_bytes) {}
 
   absl::Status Run(JobContext& job) {
-    const bool one_look = job.workers.thread_count() == 1 || tiles_ <= kPieceTiles;
+    const int threads = job.workers.thread_count();
+    const bool one_look = threads == 1 || tiles_ <= kPieceTiles;
+    rules_.stream = Streams(threads);
     job.statistics.bytes_read = (one_look ? 1 : 2) * plan_.array.size_bytes();
     Chain chain = continues_ ? Chain(LoadCarry()) : Chain();
     const absl::Status status = one_look ? RunInOneLook(chain, job) : RunInTurns(chain, job);
@@ -77,6 +76,14 @@ class ContiguousScan {
 
   static_assert(std::is_trivially_copyable_v<CarryType> &&
                 sizeof(CarryType) <= ScanCarry::kValueBytesMax);
+
+  // Whether results are written past the caches. One thread alone gains by that with float64 only,
+  // and loses with float32.
+  bool Streams(int threads) const {
+    if (threads == 1 && !std::is_same_v<Out, double>) return false;
+    return !reverse_ && output_bytes_ >= kStreamedBytesMin &&
+           reinterpret_cast<uintptr_t>(output_) % kStreamAlignment == 0;
+  }
 
   CarryType LoadCarry() const {
     CarryType value;
@@ -151,8 +158,7 @@ class ContiguousScan {
 
   absl::Status RunInTurns(Chain& chain, JobContext& job) {
     Turns turns((tiles_ + kPieceTiles - 1) / kPieceTiles);
-    const uint64_t threads = static_cast<uint64_t>(job.workers.thread_count());
-    return job.workers.ForEach(threads, job.stop, [&](uint64_t) {
+    return job.workers.ForEach(job.workers.thread_count(), job.stop, [&](uint64_t) {
       while (!job.stop.stop_requested()) {
         const std::optional<uint64_t> piece = turns.Take();
         if (!piece.has_value()) return;
@@ -185,6 +191,7 @@ class ContiguousScan {
   const uint64_t tiles_;
   const std::byte* const input_;
   std::byte* const output_;
+  const uint64_t output_bytes_;
   std::atomic<bool> fits_ = true;
 };
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "kernels/conformance/float_trees.h"
-#include "kernels/cpu/streaming_copy.h"
+#include "kernels/cpu/streaming_store.h"
 #include "kernels/engine.h"
 
 namespace gridfold::kernels {
@@ -91,7 +91,8 @@ void ExpectWideSums(const std::vector<T>& samples) {
 
 template <class T>
 class ScanRunningSumTest : public testing::Test {};
-using Integers = testing::Types<int32_t, uint32_t, int64_t, uint64_t>;
+using Integers =
+    testing::Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
 TYPED_TEST_SUITE(ScanRunningSumTest, Integers);
 
 // Whole tiles in three pieces for threads, and a part of one.
@@ -135,20 +136,21 @@ TYPED_TEST(ScanRunningSumTest, TheFirstSumBelowTheSmallestIsAnError) {
 
 // Results just large enough to be streamed, with a part of a tile after whole ones, at addresses
 // that allow it and that do not.
-template <class T>
+template <class T, class Out = T>
 std::vector<T> Streamed() {
   std::mt19937_64 random(22);
-  std::vector<T> samples(kStreamedBytesMin / sizeof(T) + 1234);
+  std::vector<T> samples(kStreamedBytesMin / sizeof(Out) + 1234);
   for (T& x : samples) x = static_cast<T>(random() % 1000);
   return samples;
 }
 
-template <class T>
-void ExpectStreamed(const std::vector<T>& samples, const std::vector<T>& expected, bool exclusive) {
+template <class Out, class T>
+void ExpectStreamed(const std::vector<T>& samples, const std::vector<Out>& expected,
+                    bool exclusive) {
   for (const int threads : {1, 3}) {
     for (const size_t shift_bytes : {0, 8, 16}) {
       const Way way{.exclusive = exclusive, .threads = threads, .shift_bytes = shift_bytes};
-      const auto results = Scan<T>(samples, way);
+      const auto results = Scan<Out>(samples, way);
       ASSERT_TRUE(results.has_value());
       ASSERT_TRUE(*results == expected) << threads << " threads, " << shift_bytes;
     }
@@ -157,12 +159,12 @@ void ExpectStreamed(const std::vector<T>& samples, const std::vector<T>& expecte
 
 TEST(ScanStreamingTest, IntegersAreThoseOfWideSums) {
   for (const bool exclusive : {false, true}) {
-    const auto expect = [=](const auto& samples) {
-      using T = std::remove_cvref_t<decltype(samples[0])>;
-      ExpectStreamed<T>(samples, *ByWideSums<T>(samples, {.exclusive = exclusive}), exclusive);
+    const auto expect = [=]<class Out>(const auto& samples, Out) {
+      ExpectStreamed(samples, *ByWideSums<Out>(samples, {.exclusive = exclusive}), exclusive);
     };
-    expect(Streamed<uint32_t>());
-    expect(Streamed<int64_t>());
+    expect(Streamed<uint32_t>(), uint32_t{});
+    expect(Streamed<int64_t>(), int64_t{});
+    expect(Streamed<int16_t, int64_t>(), int64_t{});
   }
 }
 
@@ -177,7 +179,7 @@ void ExpectStreamedTree() {
     for (const double x : conformance::ScanByTree(values, starts, {false}, exclusive)) {
       expected.push_back(static_cast<T>(x));
     }
-    ExpectStreamed<T>(samples, expected, exclusive);
+    ExpectStreamed(samples, expected, exclusive);
   }
 }
 

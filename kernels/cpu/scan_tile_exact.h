@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/scan_carry.h"
 #include "kernels/cpu/scan_running_sum.h"
 #include "kernels/cpu/scan_tile.h"
@@ -26,10 +27,12 @@ class ExactTileScan {
   static typename Carry::Type Total(const LogicalTile<T>& tile, const ScanRules& rules) {
     if constexpr (kIsIntegerSum) {
       if (HasNoHead<kGrouped>(tile) && (sizeof(T) <= 4 || rules.wrap)) {
-        return Carry::Of(TotalIn64Bits(tile), false);
+        typename TotalKernel::Total total;
+        RunForProcessor<TotalKernel>(tile, &total);
+        return Carry::Of(total, false);
       }
     }
-    if constexpr (WholeTile::kInVectors) {
+    if constexpr (kWholeTilesInVectors) {
       if (IsWholeTile<kGrouped>(tile)) return Carry::Of(WholeTile::Total(tile, rules), false);
     }
     const int first = LastHead<kGrouped>(tile);
@@ -46,10 +49,10 @@ class ExactTileScan {
   template <class Out>
   static bool Write(const LogicalTile<T>& tile, const typename Carry::Type& carry,
                     const ScanRules& rules, Out* results, typename Carry::Type* total) {
-    if constexpr (kIsIntegerSum && sizeof(T) >= 4) {
+    if constexpr (kIsIntegerSum) {
       if (HasNoHead<kGrouped>(tile)) return WriteSums(tile, carry, rules, results, total);
     }
-    if constexpr (WholeTile::kInVectors) {
+    if constexpr (kWholeTilesInVectors) {
       if (IsWholeTile<kGrouped>(tile)) {
         return WholeTile::template Write<Carry>(tile, carry, rules, results, total);
       }
@@ -74,13 +77,22 @@ class ExactTileScan {
   using WholeTile = WholeTileScan<Operator, T>;
   static constexpr bool kIsIntegerSum =
       std::is_same_v<Operator, ScanOperator<T, ScanOperation::kSum>>;
+  static constexpr bool kWholeTilesInVectors = WholeTile::kInVectors && !kIsIntegerSum;
 
-  // Modulo 2^64, which loses nothing of a tile of elements of 4 bytes.
-  static Value TotalIn64Bits(const LogicalTile<T>& tile) {
-    uint64_t total = 0;
-    for (int i = 0; i < tile.count; ++i) total += static_cast<uint64_t>(tile.elements[i]);
-    return static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(total);
-  }
+  // Of a sum of integers: modulo 2^64, or in as many bits as take any tile.
+  struct TotalKernel {
+    using Total = std::conditional_t<(sizeof(T) > 2),
+                                     std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,
+                                     std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>>;
+    using Bits = std::make_unsigned_t<Total>;
+    static_assert(kScanTileSize <= 1 << 16);
+
+    static void Run(const LogicalTile<T>& tile, Total* total) {
+      Bits sum = 0;
+      for (int i = 0; i < tile.count; ++i) sum += static_cast<Bits>(tile.elements[i]);
+      *total = static_cast<Total>(sum);
+    }
+  };
 
   // Sums of integers where no group starts.
   template <class Out>

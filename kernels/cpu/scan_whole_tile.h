@@ -8,7 +8,7 @@
 
 #include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/scan_tile.h"
-#include "kernels/cpu/streaming_copy.h"
+#include "kernels/cpu/streaming_store.h"
 #include "kernels/cpu/transpose.h"
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/scan_operator.h"
@@ -98,9 +98,7 @@ inline bool WriteWarp(const T* elements, const typename Operator::Value& carry,
     }
   }
   if (rules.stream) {
-    alignas(64) Out ordered[kWarpItems];
-    Transpose<kScanItems, kScanLanes>(items, ordered);
-    StreamingCopy(ordered, results, sizeof(ordered));
+    Transpose<kScanItems, kScanLanes, true>(items, results);
   } else {
     Transpose<kScanItems, kScanLanes>(items, results);
   }

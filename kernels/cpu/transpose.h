@@ -4,28 +4,20 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 #include <utility>
+
+#include "kernels/cpu/streaming_store.h"
+#include "kernels/cpu/vector.h"
 
 namespace gridfold::kernels {
 
 namespace transpose_internal {
 
-// 16 bytes: every processor shuffles those in one instruction, without crossing lanes.
-inline constexpr int kVectorBytes = 16;
-
 template <int kBytes>
 using WordOf = std::conditional_t<
     kBytes == 1, uint8_t,
     std::conditional_t<kBytes == 2, uint16_t, std::conditional_t<kBytes == 4, uint32_t, uint64_t>>>;
-
-template <class Word>
-struct VectorOf {
-  using Type [[gnu::vector_size(kVectorBytes)]] = Word;
-};
-template <class Word>
-using Vector = typename VectorOf<Word>::Type;
 
 // a's and b's elements from `kFirst` on, in turns.
 template <int kFirst, class V, size_t... i>
@@ -34,13 +26,13 @@ inline V Interleave(V a, V b, std::index_sequence<i...>) {
 }
 
 // An N x N block, N being the elements of a vector: log2(N) perfect shuffles of its rows.
-template <class Word>
+template <bool kStream, class Word>
 inline void TransposeBlock(const std::byte* source, size_t source_stride, std::byte* target,
                            size_t target_stride) {
-  constexpr int kSize = kVectorBytes / static_cast<int>(sizeof(Word));
+  constexpr int kSize = kVectorLanes<Word>;
   constexpr auto kIndices = std::make_index_sequence<kSize>();
   Vector<Word> rows[kSize];
-  for (int i = 0; i < kSize; ++i) std::memcpy(&rows[i], source + i * source_stride, kVectorBytes);
+  for (int i = 0; i < kSize; ++i) rows[i] = LoadVector<Word>(source + i * source_stride);
 #pragma GCC unroll 4
   for (int done = 1; done < kSize; done *= 2) {
     Vector<Word> shuffled[kSize];
@@ -52,23 +44,32 @@ inline void TransposeBlock(const std::byte* source, size_t source_stride, std::b
 #pragma GCC unroll 16
     for (int i = 0; i < kSize; ++i) rows[i] = shuffled[i];
   }
-  for (int i = 0; i < kSize; ++i) std::memcpy(target + i * target_stride, &rows[i], kVectorBytes);
+  for (int i = 0; i < kSize; ++i) StoreVector<kStream>(rows[i], target + i * target_stride);
 }
 
 }  // namespace transpose_internal
 
 // Makes of kRows rows of kColumns consecutive elements kColumns rows of kRows. Both are multiples
-// of 16; source and target do not overlap.
-template <int kRows, int kColumns, class T>
+// of 16; source and target do not overlap. With kStream the target, which is aligned to
+// kStreamAlignment, is written past the caches (streaming_store.h).
+template <int kRows, int kColumns, bool kStream = false, class T>
 inline void Transpose(const T* source, T* target) {
   using namespace transpose_internal;  // NOLINT
   static_assert(kRows % kVectorBytes == 0 && kColumns % kVectorBytes == 0);
-  constexpr int kSize = kVectorBytes / static_cast<int>(sizeof(T));
-  for (int r = 0; r < kRows; r += kSize) {
+  constexpr int kSize = kVectorLanes<T>;
+  const auto transpose_block = [=](int r, int c) {
+    TransposeBlock<kStream, WordOf<sizeof(T)>>(
+        reinterpret_cast<const std::byte*>(source + r * kColumns + c), kColumns * sizeof(T),
+        reinterpret_cast<std::byte*>(target + c * kRows + r), kRows * sizeof(T));
+  };
+  // In the order of the side that is not in the caches.
+  if constexpr (kStream) {
     for (int c = 0; c < kColumns; c += kSize) {
-      TransposeBlock<WordOf<sizeof(T)>>(
-          reinterpret_cast<const std::byte*>(source + r * kColumns + c), kColumns * sizeof(T),
-          reinterpret_cast<std::byte*>(target + c * kRows + r), kRows * sizeof(T));
+      for (int r = 0; r < kRows; r += kSize) transpose_block(r, c);
+    }
+  } else {
+    for (int r = 0; r < kRows; r += kSize) {
+      for (int c = 0; c < kColumns; c += kSize) transpose_block(r, c);
     }
   }
 }
