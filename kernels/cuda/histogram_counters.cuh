@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/histogram_arguments.h"
 #include "kernels/cuda/histogram_block.h"
+#include "kernels/cuda/shared_address.cuh"
 #include "kernels/numerics/bin_layout.h"
 
 namespace gridfold::kernels::cuda {
@@ -23,8 +24,7 @@ class SharedCounters {
       : counters_(memory + copies),
         count_(count),
         copies_(copies),
-        own_(static_cast<uint32_t>(
-            __cvta_generic_to_shared(&counters_[threadIdx.x & (copies - 1)]))),
+        own_(SharedAddress(&counters_[threadIdx.x & (copies - 1)])),
         stride_(copies * static_cast<uint32_t>(sizeof(uint32_t))) {}
 
   // Of all copies of all counters.

@@ -4,6 +4,7 @@
 #include "kernels/cuda/histogram_counters.cuh"
 #include "kernels/cuda/histogram_partition_kernels.h"
 #include "kernels/cuda/histogram_turns.cuh"
+#include "kernels/cuda/shared_address.cuh"
 
 namespace gridfold::kernels::cuda {
 
@@ -199,7 +200,7 @@ __global__ void __launch_bounds__(kHistogramThreads)
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
   __shared__ ShareOfBlock share;
   auto* const counters = reinterpret_cast<uint32_t*>(shared);
-  const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(counters));
+  const uint32_t address = SharedAddress(counters);
   const PartitionQueue& queue = arguments.queue;
   for (uint32_t i = threadIdx.x; i < kPartitionBins; i += kHistogramThreads) counters[i] = 0;
   FindPlaces(queue, share);

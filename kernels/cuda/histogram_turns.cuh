@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/histogram_walk.cuh"
+#include "kernels/cuda/shared_address.cuh"
 #include "kernels/element_type.h"
 
 namespace gridfold::kernels::cuda {
@@ -119,7 +120,7 @@ struct TurnRange {
 __device__ inline uint32_t DrawTurn(uint32_t* drawn) {
   // Not an addition, of which the compiler would make one for all threads that may meet there.
   uint32_t turn = 0;
-  const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(drawn));
+  const uint32_t address = SharedAddress(drawn);
   if (threadIdx.x % kWarpLanes == 0) {
     asm volatile("atom.shared.inc.u32 %0, [%1], 0xFFFFFFFF;"
                  : "=r"(turn)

@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/histogram_arguments.h"
 #include "kernels/cuda/histogram_weights.cuh"
+#include "kernels/cuda/shared_address.cuh"
 #include "kernels/numerics/weight_window.h"
 
 namespace gridfold::kernels::cuda {
@@ -25,8 +26,7 @@ class WeightWords {
         copies_(copies),
         sum_bytes_(copies * kWordBytes),
         word_bytes_((count + spare) * sum_bytes_),
-        own_(static_cast<uint32_t>(__cvta_generic_to_shared(&memory[threadIdx.x & (copies - 1)]))) {
-  }
+        own_(SharedAddress(&memory[threadIdx.x & (copies - 1)])) {}
 
   __device__ uint32_t count() const { return count_; }
   __device__ uint32_t copies() const { return copies_; }

@@ -13,6 +13,7 @@
 #include <cuda/ptx>
 
 #include "kernels/cuda/multicast_ring.h"
+#include "kernels/cuda/shared_address.cuh"
 
 namespace gridfold::kernels::cuda {
 
@@ -107,9 +108,9 @@ class MulticastRing {
     const uint16_t all_blocks = static_cast<uint16_t>((1u << block_count_) - 1);
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-        "[%0], [%1], %2, [%3], %4;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(to))),
-        "l"(__cvta_generic_to_global(from)), "r"(bytes),
-        "r"(static_cast<uint32_t>(__cvta_generic_to_shared(&full_[stage_]))), "h"(all_blocks)
+        "[%0], [%1], %2, [%3], %4;" ::"r"(SharedAddress(to)),
+        "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(SharedAddress(&full_[stage_])),
+        "h"(all_blocks)
         : "memory");
   }
 

@@ -11,6 +11,7 @@
 
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_words.cuh"
+#include "kernels/cuda/shared_address.cuh"
 #include "kernels/numerics/exact_sum.h"
 
 namespace gridfold::kernels::cuda {
@@ -20,8 +21,7 @@ class PieceColumn {
  public:
   __device__ PieceColumn(WordColumn words, uint32_t first_piece)
       : row_bytes_(words.stride * static_cast<uint32_t>(sizeof(int64_t))),
-        even_(static_cast<uint32_t>(__cvta_generic_to_shared(words.first)) +
-              first_piece / 2 * row_bytes_ + first_piece % 2 * 4),
+        even_(SharedAddress(words.first) + first_piece / 2 * row_bytes_ + first_piece % 2 * 4),
         odd_((even_ ^ 4u) + first_piece % 2 * row_bytes_) {}
 
   // Adds to the k-th piece after the first, while other threads may do the same.

@@ -9,14 +9,12 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/shared_address.cuh"
+
 namespace gridfold::kernels::cuda {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 inline constexpr bool kCopiesInBulk = true;
-
-__device__ inline uint32_t SharedAddress(const void* shared) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(shared));
-}
 
 __device__ inline void FenceSharedMemory() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

@@ -12,6 +12,7 @@
 #include "kernels/cuda/scan_column_kernels.h"
 #include "kernels/cuda/scan_tile.cuh"
 #include "kernels/cuda/scan_turn_ring.cuh"
+#include "kernels/cuda/shared_address.cuh"
 #include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
@@ -25,7 +26,7 @@ class CopyBarrier {
   __device__ void Commit() {
     asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];"
                  :
-                 : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(&barrier_)))
+                 : "r"(SharedAddress(&barrier_))
                  : "memory");
   }
   // A lane that has yet to commit.

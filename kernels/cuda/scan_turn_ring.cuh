@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/shared_address.cuh"
 #include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
@@ -54,7 +55,7 @@ class TurnStages {
         "mbarrier.try_wait.parity.shared.b64 is_over, [%1], %2;\n\t"
         "selp.u32 %0, 1, 0, is_over;\n\t}"
         : "=r"(is_over)
-        : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(&barrier(stage)))), "r"(lap & 1)
+        : "r"(SharedAddress(&barrier(stage))), "r"(lap & 1)
         : "memory");
     return is_over != 0;
 #else
