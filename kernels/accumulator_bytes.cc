@@ -132,7 +132,7 @@ uint64_t AccumulatorReader::Integer() {
 }
 
 AccumulatorReader::NumberForm AccumulatorReader::Number(uint64_t* magnitude, int limb_count,
-                                                        int bit_count_max) {
+                                                        int addend_bits, uint64_t addend_count) {
   std::fill_n(magnitude, limb_count, 0);
   const uint8_t form = Byte();
   const int lowest = Byte();
@@ -144,10 +144,8 @@ AccumulatorReader::NumberForm AccumulatorReader::Number(uint64_t* magnitude, int
   if (!ok_) return {};
   for (int i = lowest; i < lowest + count; ++i) magnitude[i] = Fixed(8);
   if (count > 0) {
-    const uint64_t last = magnitude[lowest + count - 1];
-    Require(magnitude[lowest] != 0 && last != 0);
-    Require(kLimbBits * (lowest + count - 1) + static_cast<int>(std::bit_width(last)) <=
-            bit_count_max);
+    Require(magnitude[lowest] != 0 && magnitude[lowest + count - 1] != 0);
+    Require(BitsFrom(magnitude, limb_count, addend_bits) < addend_count);
   }
   return {uint32_t{form} & kFlagBits, negative};
 }

@@ -15,7 +15,7 @@
 //                 each), the first and the last of them not 0. The number's magnitude is the limbs
 //                 from the lowest one on, in units of the smallest number of the format
 //                 (ExactSum::kLowestExponent) or of 1. 0, and what is not finite, have n = 0 and
-//                 lowest limb 0
+//                 lowest limb 0. A sum of m addends that have b bits is below m * 2^b
 //   element       its bits, in the compute type (numerics/element.h); every NaN is the quiet one
 //   element type  1 byte: 0 int8, 1 int16, ... 11 float64, in the order of element_type.h
 //
@@ -110,12 +110,14 @@ class AccumulatorReader {
   double Double();
   uint64_t Integer();
 
-  // A number of at most `bit_count_max` bits into `magnitude`, which has `limb_count` limbs.
+  // A number into `magnitude`, which has `limb_count` limbs. It is 0 or, as a sum of so many
+  // addends of so many bits each, below addend_count * 2^addend_bits. What is added of such numbers
+  // is one again, so that merging never leaves the range.
   struct NumberForm {
     uint32_t flags = 0;
     bool negative = false;
   };
-  NumberForm Number(uint64_t* magnitude, int limb_count, int bit_count_max);
+  NumberForm Number(uint64_t* magnitude, int limb_count, int addend_bits, uint64_t addend_count);
 
   // Bytes read so far, and those that are left.
   absl::string_view consumed() const {

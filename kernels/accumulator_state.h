@@ -6,7 +6,6 @@
 #ifndef GRIDFOLD_KERNELS_ACCUMULATOR_STATE_H_
 #define GRIDFOLD_KERNELS_ACCUMULATOR_STATE_H_
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -23,12 +22,6 @@ namespace gridfold::kernels {
 inline constexpr uint64_t kAccumulatedElementsMax = std::numeric_limits<int64_t>::max();
 
 namespace accumulator_internal {
-
-// The forms of a sum: how many limbs and bits its magnitude has for so many addends of `kBits`
-// bits.
-inline int SumBits(int addend_bits, uint64_t addend_count) {
-  return addend_bits + static_cast<int>(std::bit_width(addend_count));
-}
 
 inline Uint128 Join(const uint64_t* limbs) { return (Uint128{limbs[1]} << kLimbBits) | limbs[0]; }
 
@@ -69,8 +62,7 @@ void ReadSum(AccumulatorReader& reader, int, bool has_sign, uint64_t addend_coun
   using Sum = ExactSum<F, kPower>;
   constexpr int kAddendBits = kPower * (Sum::Format::kExponentLimit - Sum::Format::kLowestExponent);
   uint64_t magnitude[Sum::kLimbs];
-  const auto form = reader.Number(magnitude, Sum::kLimbs,
-                                  accumulator_internal::SumBits(kAddendBits, addend_count));
+  const auto form = reader.Number(magnitude, Sum::kLimbs, kAddendBits, addend_count);
   const bool is_zero = SignificantLimbs(magnitude, Sum::kLimbs) == 0;
   reader.Require(has_sign || !form.negative);
   // Whatever is not 0 was not made of negative zeros.
@@ -89,9 +81,7 @@ void ReadSum(AccumulatorReader& reader, int, bool has_sign, uint64_t addend_coun
 inline void ReadSum(AccumulatorReader& reader, int addend_bits, bool has_sign,
                     uint64_t addend_count, Int128& sum) {
   uint64_t magnitude[2];
-  const auto form = reader.Number(
-      magnitude, 2,
-      std::min(accumulator_internal::SumBits(addend_bits, addend_count), 2 * kLimbBits - 1));
+  const auto form = reader.Number(magnitude, 2, addend_bits, addend_count);
   reader.Require(form.flags == 0 && (has_sign || !form.negative));
   sum = static_cast<Int128>(accumulator_internal::Join(magnitude));
   if (form.negative) sum = -sum;
@@ -100,16 +90,14 @@ inline void ReadSum(AccumulatorReader& reader, int addend_bits, bool has_sign,
 inline void ReadSum(AccumulatorReader& reader, int addend_bits, bool, uint64_t addend_count,
                     Uint128& sum) {
   uint64_t magnitude[2];
-  const auto form =
-      reader.Number(magnitude, 2, accumulator_internal::SumBits(addend_bits, addend_count));
+  const auto form = reader.Number(magnitude, 2, addend_bits, addend_count);
   reader.Require(form.flags == 0 && !form.negative);
   sum = accumulator_internal::Join(magnitude);
 }
 
 inline void ReadSum(AccumulatorReader& reader, int addend_bits, bool, uint64_t addend_count,
                     Uint192& sum) {
-  const auto form =
-      reader.Number(sum.limbs, 3, accumulator_internal::SumBits(addend_bits, addend_count));
+  const auto form = reader.Number(sum.limbs, 3, addend_bits, addend_count);
   reader.Require(form.flags == 0 && !form.negative);
 }
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -187,7 +188,9 @@ TEST(AccumulatorDamageTest, ForgedBytesAreRefusedOrCanonical) {
       }
       ++accepted;
       EXPECT_EQ(BytesOf(*merged), forged);
-      EXPECT_TRUE(MergeAll({forged, forged}, /*partial=*/true).ok());
+      const auto thrice = MergeAll({forged, forged, forged}, /*partial=*/true);
+      ASSERT_TRUE(thrice.ok()) << thrice.status();
+      EXPECT_TRUE(MergeAll({BytesOf(*thrice)}, /*partial=*/true).ok());
     }
   }
   EXPECT_GT(accepted, 1000);
@@ -308,6 +311,41 @@ TEST(AccumulatorMergeTest, ElementsAreBounded) {
   ExpectInvalid(MergeAll({most, most}).status(), "accumulators[1]");
   const std::string more = Sealed(header + "\x08" + LittleEndian(uint64_t{1} << 63, 8));
   ExpectInvalid(MergeAll({more}).status(), "accumulators[0]");
+}
+
+// One group of `element_count` uint64 elements, their sum and mean.
+std::string SumBytes(uint64_t element_count, uint64_t low_limb, uint64_t high_limb) {
+  std::string bytes =
+      std::string("GFAC\1\0\1", 7) + std::string("\7\0\0\0", 4) + std::string("\2\1\7\1\1", 5);
+  const size_t size = (static_cast<size_t>(std::bit_width(element_count)) + 7) / 8;
+  bytes += static_cast<char>(size);
+  bytes += LittleEndian(element_count, size);
+  bytes += std::string("\0\0", 2);
+  bytes += high_limb == 0 ? '\1' : '\2';
+  bytes += LittleEndian(low_limb, 8);
+  if (high_limb != 0) bytes += LittleEndian(high_limb, 8);
+  return Sealed(bytes);
+}
+
+// So that what was merged can be merged again, and no sum leaves the 128 bits that it has.
+TEST(AccumulatorMergeTest, SumsAreNoLargerThanTheirElementsAllow) {
+  constexpr uint64_t kMost = ~uint64_t{0};
+  const std::string largest = SumBytes(1, kMost, 0);
+  const auto three = MergeAll({largest, largest, largest}, /*partial=*/true);
+  ASSERT_TRUE(three.ok()) << three.status();
+  EXPECT_TRUE(MergeAll({BytesOf(*three), largest}, /*partial=*/true).ok());
+  ExpectInvalid(MergeAll({SumBytes(1, kMost, 1)}, /*partial=*/true).status(), "accumulators[0]");
+
+  // Two parts have as many elements as there may be; with the sum at its most, and beyond.
+  const uint64_t half = uint64_t{1} << 62;
+  const auto whole =
+      MergeAll({SumBytes(half, kMost, half - 1), SumBytes(half - 1, kMost, half - 2)}, true);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_TRUE(MergeAll({BytesOf(*whole)}, /*partial=*/true).ok());
+  const std::vector<uint64_t>& means = std::get<ReductionMerge>(*whole).result.columns[1].slots;
+  ASSERT_EQ(means.size(), 1u);
+  EXPECT_EQ(std::bit_cast<double>(means[0]), 0x1p64);
+  ExpectInvalid(MergeAll({SumBytes(half, 1, half)}, /*partial=*/true).status(), "accumulators[0]");
 }
 
 TEST(AccumulatorMergeTest, CanBeStopped) {

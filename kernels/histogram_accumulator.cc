@@ -14,6 +14,7 @@
 #include "kernels/accumulator_bytes.h"
 #include "kernels/accumulator_state.h"
 #include "kernels/histogram_accumulator_header.h"
+#include "kernels/numerics/weight_sum.h"
 
 namespace gridfold::kernels {
 
@@ -50,13 +51,6 @@ void Merge(Int128 other, Int128& sum) { sum += other; }
 template <class F>
 void Merge(const ExactSum<F, 1>& other, ExactSum<F, 1>& sum) {
   sum.Merge(other);
-}
-
-// The sum as answers have it; an empty one is +0.0.
-double Rounded(Int128 sum) { return static_cast<double>(sum); }
-template <class F>
-double Rounded(const ExactSum<F, 1>& sum) {
-  return sum.Rounded() + 0.0;
 }
 
 // Calls f(Value{}) with what the plan's bins hold.
@@ -284,7 +278,7 @@ class Merger {
     if constexpr (std::is_same_v<Value, uint64_t>) {
       result_.channels[channel_].counts[bin - channel_begin_] = value;
     } else {
-      result_.channels[channel_].weight_sums[bin - channel_begin_] = Rounded(value);
+      result_.channels[channel_].weight_sums[bin - channel_begin_] = RoundedWeightSum(value);
     }
   }
 

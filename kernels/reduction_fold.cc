@@ -156,6 +156,9 @@ class CommonGroupsFold final : public FoldBase {
   absl::StatusOr<ReductionMerge> Finish(uint64_t rest_bytes) override {
     if (absl::Status status = CheckEnd(rest_bytes); !status.ok()) return status;
     plan_.grouping.group_size = element_count_ / unit_elements_;
+    if (!plan_.return_states) {
+      if (absl::Status status = CheckGroupSizes(plan_); !status.ok()) return status;
+    }
     for (size_t g = 0; g < states_.size(); ++g) {
       absl::Status status = Close(g, plan_.grouping.group_size, states_[g]);
       if (!status.ok()) return status;

@@ -208,6 +208,21 @@ TEST_F(ReductionFoldTest, AnErrorOfManyGroupsNamesTheFirst) {
   ExpectFoldsAsOneRun(question, BytesOf<float>({1, 2, 3, NAN, NAN, NAN, 4, 5, NAN, NAN}));
 }
 
+// One run refuses groups that are too small before it looks at their elements.
+TEST_F(ReductionFoldTest, GroupsThatAreTooSmallComeBeforeOtherErrors) {
+  Question question = SumOf(ElementType::kFloat32);
+  question.spec.statistics = {Statistic::kArgmin, Statistic::kVariance};
+  question.spec.nan_policy = NanPolicy::kIgnore;
+  question.spec.delta_degrees_of_freedom = 1;
+  EXPECT_EQ(FieldOf(Fold(question, BytesOf<float>({NAN}), {4}).status()),
+            "delta_degrees_of_freedom");
+  ExpectFoldsAsOneRun(question, BytesOf<float>({NAN}));
+  question.columns = 2;
+  question.spec.grouping.kind = GroupingKind::kAxis0;
+  ExpectFoldsAsOneRun(question, BytesOf<float>({NAN, 1}));
+  ExpectFoldsAsOneRun(question, BytesOf<float>({NAN, 1, NAN, 2}));
+}
+
 TEST_F(ReductionFoldTest, ArraysThatEndWhereTheyMayNot) {
   EXPECT_EQ(FieldOf(Fold(SumOf(ElementType::kInt32), "abcde", {5}).status()), "data");
   for (const GroupingKind kind :

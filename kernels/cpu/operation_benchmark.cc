@@ -105,9 +105,11 @@ class Operations {
   static constexpr double kFailed = std::numeric_limits<double>::quiet_NaN();
 
   void CopyPastCaches(uint64_t begin, uint64_t end) const {
-    for (uint64_t i = begin; i < end; i += kVectorBytes) {
+    uint64_t i = begin;
+    for (; i + kVectorBytes <= end; i += kVectorBytes) {
       StoreVector<true>(LoadVector<uint64_t>(input_.data + i), output_->span().data + i);
     }
+    std::copy(input_.data + i, input_.data + end, output_->span().data + i);
     FinishStreaming();
   }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/conformance/float_trees.h"
+#include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/streaming_store.h"
 #include "kernels/engine.h"
 
@@ -25,6 +26,16 @@ struct Way {
   bool wrap = false;
   int threads = 1;
   size_t shift_bytes = 0;  // Of the results.
+};
+
+constexpr InstructionSet kInstructionSets[] = {InstructionSet::kBaseline, InstructionSet::kAvx2,
+                                               InstructionSet::kAvx512};
+
+// Runs what follows with no better instructions.
+class InstructionLimit {
+ public:
+  explicit InstructionLimit(InstructionSet most) { LimitInstructionSet(most); }
+  ~InstructionLimit() { LimitInstructionSet(InstructionSet::kAvx512); }
 };
 
 // Nothing where a sum does not fit.
@@ -79,10 +90,13 @@ void ExpectWideSums(const std::vector<T>& samples) {
   for (const bool exclusive : {false, true}) {
     for (const bool reverse : {false, true}) {
       for (const bool wrap : {false, true}) {
+        const auto expected = ByWideSums<Out>(samples, {exclusive, reverse, wrap});
         for (const int threads : {1, 3}) {
-          const Way way{exclusive, reverse, wrap, threads};
-          ASSERT_EQ(Scan<Out>(samples, way), ByWideSums<Out>(samples, way))
-              << exclusive << reverse << wrap << threads;
+          for (const InstructionSet most : kInstructionSets) {
+            const InstructionLimit limit(most);
+            ASSERT_EQ(Scan<Out>(samples, {exclusive, reverse, wrap, threads}), expected)
+                << exclusive << reverse << wrap << threads << static_cast<int>(most);
+          }
         }
       }
     }

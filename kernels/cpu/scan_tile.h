@@ -22,7 +22,8 @@ struct ScanRules {
   bool exclusive = false;
   bool ignore_nan = false;
   bool wrap = false;
-  // Whole tiles past the caches (streaming_copy.h), whose results lie where that can write.
+  // Past the caches (streaming_store.h): all tiles of sums of integers, whole ones of other scans.
+  // Results are aligned to what that needs.
   bool stream = false;
   uint64_t mirror_bits = 0;  // Of scan_operator.h.
 };
