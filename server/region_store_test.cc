@@ -155,11 +155,25 @@ TEST_F(RegionStoreTest, AnIdleRegionGoes) {
 
 TEST_F(RegionStoreTest, UseEndsWithTheJob) {
   ASSERT_TRUE(store_.Register("", Region("x", object_)).ok());
-  const RegionLease lease = *store_.Find("", "x");
-  now_ = now_.load() + seconds(9);
-  ASSERT_TRUE(lease->EndUse().ok());
+  {
+    const RegionLease lease = *store_.Find("", "x");
+    now_ = now_.load() + seconds(9);
+    ASSERT_TRUE(lease->EndUse().ok());
+  }
   now_ = now_.load() + seconds(9);
   EXPECT_TRUE(store_.Find("", "x").ok());
+}
+
+TEST_F(RegionStoreTest, ARegionInUseDoesNotExpire) {
+  ASSERT_TRUE(store_.Register("", Region("x", object_)).ok());
+  {
+    const RegionLease lease = *store_.Find("", "x");
+    now_ = now_.load() + seconds(100);
+    store_.Sweep();
+    EXPECT_TRUE(store_.Find("", "x").ok());
+  }
+  now_ = now_.load() + seconds(10);
+  ExpectNotFound("", "x");
 }
 
 TEST_F(RegionStoreTest, ARegionGoesWithItsOwner) {
