@@ -146,8 +146,9 @@ absl::StatusOr<ArrayInfo> ArrayStore::Insert(const std::string& tenant, std::str
   if (absl::Status status = VacancyStatus(tenant, name, removed); !status.ok()) return status;
   if (name.empty()) name = ChooseName(tenant);
   array->MarkUsed();
+  // A copy: where this throws, the array must not go while the mutex is held.
   const auto entry =
-      tenants_[tenant].arrays.emplace(std::move(name), Entry{idle_expiry, std::move(array)}).first;
+      tenants_[tenant].arrays.emplace(std::move(name), Entry{idle_expiry, array}).first;
   ++array_count_;
   return Describe(entry->first, entry->second);
 }
@@ -220,6 +221,7 @@ void ArrayStore::EraseExpired(Removed& removed) {
   for (auto& [name, tenant] : tenants_) {
     for (auto entry = tenant.arrays.begin(); entry != tenant.arrays.end();) {
       const auto next = std::next(entry);
+      if (IsLeased(entry->second)) entry->second.array->MarkUsed();
       if (IsExpired(entry->second)) Erase(tenant, entry, removed);
       entry = next;
     }
@@ -281,8 +283,11 @@ void ArrayStore::Erase(Tenant& tenant, std::map<std::string, Entry>::iterator en
   --array_count_;
 }
 
+// By anybody but the store: a job is at work on it, or waits to be.
+bool ArrayStore::IsLeased(const Entry& entry) { return entry.array.use_count() > 1; }
+
 bool ArrayStore::IsExpired(const Entry& entry) const {
-  return now_() - entry.array->last_used_.load() >= entry.idle_expiry;
+  return !IsLeased(entry) && now_() - entry.array->last_used_.load() >= entry.idle_expiry;
 }
 
 ArrayInfo ArrayStore::Describe(const std::string& name, const Entry& entry) const {

@@ -3,9 +3,9 @@
 // Each engine has a pool. An array lies in one of them, where only that engine can use it; a new
 // one goes to the pool with the most room unless the caller names an engine.
 //
-// A job that works on an array holds a lease on it. When an array is deleted or expires, new
-// requests no longer find it; its memory is released when the last lease ends, and its room is
-// counted until then.
+// A job that works on an array holds a lease on it, and an array that is leased does not expire.
+// When an array is deleted or expires, new requests no longer find it; its memory is released when
+// the last lease ends, and its room is counted until then.
 //
 // Bounds: the arrays of an engine by its pool, those of a tenant and the number of arrays by
 // Limits. Knows neither gRPC nor CUDA. Thread-safe. Must outlive its leases.
@@ -181,6 +181,7 @@ class ArrayStore {
   absl::Status VacancyStatus(const std::string& tenant, const std::string& name, Removed& removed);
   void Erase(Tenant& tenant, std::map<std::string, Entry>::iterator entry, Removed& removed);
   void EraseExpired(Removed& removed);
+  static bool IsLeased(const Entry& entry);
   bool IsExpired(const Entry& entry) const;
   ArrayInfo Describe(const std::string& name, const Entry& entry) const;
   std::string ChooseName(const std::string& tenant);

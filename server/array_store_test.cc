@@ -166,33 +166,46 @@ TEST_F(ArrayStoreTest, RemovingAnExpiredArrayFindsNone) {
 }
 
 TEST_F(ArrayStoreTest, ALeaseOutlivesItsArray) {
-  ASSERT_TRUE(Create("a", "deleted", 3).ok());
-  ASSERT_TRUE(Create("a", "expired", 3, seconds(1)).ok());
+  ASSERT_TRUE(Create("a", "x", 6).ok());
   {
-    const auto deleted = store_.Find("a", "deleted");
-    const auto expired = store_.Find("a", "expired");
-    ASSERT_TRUE(deleted.ok() && expired.ok());
-    ASSERT_TRUE(store_.Remove("a", "deleted").ok());
-    clock_.Advance(seconds(1));
-    store_.RemoveExpired();
+    const auto found = store_.Find("a", "x");
+    ASSERT_TRUE(found.ok());
+    ASSERT_TRUE(store_.Remove("a", "x").ok());
     EXPECT_THAT(Names("a"), ElementsAre());
-    for (const auto& found : {deleted, expired}) {
-      const kernels::MutableResidentSpan span = found->lease->span();
-      std::fill_n(span.data, span.size_bytes, std::byte{42});
-    }
-    ExpectNoRoom(Create("a", "deleted", 1));
+    const kernels::MutableResidentSpan span = found->lease->span();
+    std::fill_n(span.data, span.size_bytes, std::byte{42});
+    ExpectNoRoom(Create("a", "x", 1));
   }
-  EXPECT_TRUE(Create("a", "deleted", 6).ok());
+  EXPECT_TRUE(Create("a", "x", 6).ok());
 }
 
-TEST_F(ArrayStoreTest, HoldersThatTakeLongKeepAnArrayFromExpiring) {
+TEST_F(ArrayStoreTest, AnArrayInUseDoesNotExpire) {
   ASSERT_TRUE(Create("a", "x", 1, seconds(10)).ok());
-  const auto found = store_.Find("a", "x");
-  ASSERT_TRUE(found.ok());
-  for (int i = 0; i < 5; ++i) {
+  {
+    const auto found = store_.Find("a", "x");
+    ASSERT_TRUE(found.ok());
+    clock_.Advance(seconds(100));
+    store_.RemoveExpired();
+    EXPECT_THAT(Names("a"), ElementsAre("x"));
+  }
+  clock_.Advance(seconds(9));
+  store_.RemoveExpired();
+  EXPECT_THAT(Names("a"), ElementsAre("x")) << "it was in use until the last look";
+  clock_.Advance(seconds(1));
+  store_.RemoveExpired();
+  EXPECT_THAT(Names("a"), ElementsAre());
+}
+
+// Between two looks at it.
+TEST_F(ArrayStoreTest, HoldersThatTakeLongSayUntilWhen) {
+  ASSERT_TRUE(Create("a", "x", 1, seconds(10)).ok());
+  {
+    const auto found = store_.Find("a", "x");
+    ASSERT_TRUE(found.ok());
     clock_.Advance(seconds(9));
     found->lease->MarkUsed();
   }
+  clock_.Advance(seconds(9));
   EXPECT_TRUE(store_.Get("a", "x").ok());
 }
 

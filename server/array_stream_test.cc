@@ -328,6 +328,35 @@ TEST_F(SlowArrayTest, DeletingAnArrayInUseIsSafe) {
   EXPECT_TRUE(caller.Create("x", v1::ELEMENT_TYPE_UINT8, {1 * kMiB}).ok());
 }
 
+// The array would have elements of both.
+TEST_F(SlowArrayTest, AResultIsNotLeftHalfInThePlaceOfItsInput) {
+  TestServer server(engine_, OneLane());
+  ArrayCaller caller(server);
+  caller.Put("x", v1::ELEMENT_TYPE_UINT8, {3}, std::vector<uint8_t>{1, 2, 3});
+  engine_.on_copy = [this](std::stop_token stop) { return gate_.Pass(std::move(stop)); };
+  v1::ScanArrayRequest scan;
+  *scan.mutable_array() = Resident("x");
+  scan.set_operation(v1::SCAN_OPERATION_SUM);
+  scan.set_output_type(v1::ELEMENT_TYPE_UINT8);
+  scan.mutable_destination()->mutable_in_place();
+  grpc::ClientContext context;
+  grpc::Status status;
+  std::thread job([&] {
+    v1::ScanArrayResponse response;
+    status = server.compute().ScanArray(&context, scan, &response);
+  });
+  gate_.WaitForArrivals(1);
+  context.TryCancel();
+  job.join();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::CANCELLED);
+  // The server has heard of it when it has stopped what can be stopped.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  gate_.Open();
+  WaitFor([&] { return server.GetStatistics().lanes_busy() == 0; });
+  EXPECT_EQ(server.GetStatistics().jobs_cancelled(), 0u);
+  EXPECT_EQ(caller.ReadBytes(Resident("x")), std::string(3, '\0'));
+}
+
 TEST_F(SlowArrayTest, ACallerThatWaitsForALaneAndGoesFreesItsPlace) {
   TestServer server(engine_, OneLane());
   ArrayCaller caller(server);

@@ -1,5 +1,5 @@
-// Counts the calls that are being answered, so that a stopping server knows when the last answer
-// has left. Thread-safe.
+// Counts the calls that are being answered, and the jobs of streams, so that a stopping server
+// knows when the last answer has left. Thread-safe.
 #ifndef GRIDFOLD_SERVER_CALL_COUNTER_H_
 #define GRIDFOLD_SERVER_CALL_COUNTER_H_
 

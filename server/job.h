@@ -61,7 +61,9 @@ struct WaitingTenant;
 // Shared by the scheduler and whoever may cancel it. All but the work belongs to the scheduler.
 class Job {
  public:
-  explicit Job(JobWork work) : work_(std::move(work)) {}
+  // `cost` is what it is thought to cost, until a scheduler estimates that.
+  explicit Job(JobWork work, std::chrono::nanoseconds cost = {})
+      : work_(std::move(work)), cost_(cost) {}
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
@@ -79,7 +81,7 @@ class Job {
   StopCause stop_cause_ = StopCause::kNone;
   JobClock::time_point accepted_at_;
   JobClock::time_point started_at_ = JobClock::time_point::max();
-  std::chrono::nanoseconds cost_{0};  // As estimated; 0 where nothing is known.
+  std::chrono::nanoseconds cost_;  // As estimated; 0 where nothing is known.
   // Those of the queue that the job waits in, or was taken from.
   WaitingTenant* tenant_ = nullptr;
   uint64_t sequence_ = 0;

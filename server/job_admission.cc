@@ -19,11 +19,13 @@ nanoseconds EstimateWait(const FairQueue::Standing& standing, uint32_t lane_coun
 }
 
 // Whether the tenant may have `more` jobs or bytes in a queue of `max`, of which all tenants have
-// `taken` and this one `own`.
-bool MayHave(uint64_t max, uint64_t taken, uint64_t own, uint64_t more, double share) {
+// `taken` and this one `own`. In whole numbers: a fraction that is rounded down costs a place.
+bool MayHave(uint64_t max, uint64_t taken, uint64_t own, uint64_t more,
+             const FairQueue::Standing& standing) {
   const uint64_t reserve = max / kQueueReservePart;
-  return taken + more <= max - reserve ||
-         static_cast<double>(own + more) <= static_cast<double>(reserve) * share;
+  // The reserve is shared by those who wait and one more, so that something is left for who comes.
+  const uint64_t share = reserve * standing.weight / (standing.weights + kTenantWeightDefault);
+  return taken + more <= max - reserve || own + more <= share;
 }
 
 std::optional<JobRefusal> FindNoRoom(const JobWork& work, uint32_t lane_count, const Backlog& all,
@@ -38,11 +40,9 @@ std::optional<JobRefusal> FindNoRoom(const JobWork& work, uint32_t lane_count, c
         .retry_delay = RetryDelay(all, lanes)};
   }
   if (standing.own.jobs == 0) return std::nullopt;
-  // The reserve is shared by those who wait and one more, so that something is left for who comes.
-  const double share = static_cast<double>(standing.weight) /
-                       static_cast<double>(standing.weights + kTenantWeightDefault);
-  if (MayHave(limits.queued_jobs_max, all.jobs, standing.own.jobs, 1, share) &&
-      MayHave(limits.queued_bytes_max, all.bytes, standing.own.bytes, work.payload_bytes, share)) {
+  if (MayHave(limits.queued_jobs_max, all.jobs, standing.own.jobs, 1, standing) &&
+      MayHave(limits.queued_bytes_max, all.bytes, standing.own.bytes, work.payload_bytes,
+              standing)) {
     return std::nullopt;
   }
   const double part = static_cast<double>(standing.weight) / static_cast<double>(standing.weights);

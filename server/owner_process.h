@@ -15,7 +15,8 @@ class OwnerProcess {
 
   uint32_t process_id() const { return process_id_; }
 
-  // Whether the process has not ended. Asks the system: takes some microseconds.
+  // Whether the process has not ended, as far as can be told: one that cannot be asked about, as
+  // where this process has no file descriptor left, has not. Takes some microseconds.
   bool IsAlive() const;
 
  private:

@@ -99,7 +99,8 @@ absl::StatusOr<v1::ScanArrayResponse> ScanToArray(const PlannedScan& planned, ke
     return response;
   }
   const ResidentSlice& slice = *planned.input.resident;
-  status = lane.Copy(kernels::ResidentSpan(results), slice.span, stop);
+  // Not to be stopped: half of it would be neither the input nor the result.
+  status = lane.Copy(kernels::ResidentSpan(results), slice.span, std::stop_token());
   if (!status.ok()) return status;
   slice.lease->MarkUsed();
   *response.mutable_resident_array() = ToWire(slice.array);

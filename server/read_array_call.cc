@@ -25,7 +25,7 @@ ReadArrayCall::ReadArrayCall(CallEnvironment& environment, grpc::CallbackServerC
       // The buffer belongs to this call, which releases it as soon as it is decoded.
       request_(const_cast<grpc::ByteBuffer&>(request)),
       work_{.deadline = DeadlineOf(context), .rpc = Rpc::kReadArray},
-      jobs_(environment.scheduler) {}
+      jobs_(environment) {}
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* ReadArrayCall::Start() {
   const absl::Status status = CatchExceptions([this] { return Begin(); });

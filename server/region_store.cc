@@ -31,6 +31,9 @@ bool Intersect(uint64_t first, uint64_t size, uint64_t other_first, uint64_t oth
          other_first < first + size;
 }
 
+// By anybody but the store.
+bool IsLeased(const RegionLease& region) { return region.use_count() > 1; }
+
 // What the engine says where it does not take the memory, with a reason that callers know.
 absl::Status EngineRefusal(absl::Status status) {
   switch (status.code()) {
@@ -97,10 +100,6 @@ bool StoredRegion::Overlaps(const kernels::ResidentSpan& span, const StoredRegio
                    address(other_span.data) - other_base, other_span.size_bytes);
 }
 
-bool StoredRegion::IsGone(JobClock::time_point now) const {
-  return is_abandoned_ || now - last_used_.load() >= idle_expiry_;
-}
-
 RegionStore::RegionStore(std::vector<kernels::Engine*> engines, const Limits& limits,
                          std::function<JobClock::time_point()> now)
     : engines_(std::move(engines)),
@@ -150,7 +149,7 @@ RegionPage RegionStore::List(const std::string& tenant, const std::string& after
   RegionPage page;
   for (auto entry = regions_.upper_bound({tenant, after});
        entry != regions_.end() && entry->first.first == tenant; ++entry) {
-    if (entry->second->IsGone(now_())) continue;
+    if (IsGone(entry->second)) continue;
     if (page.regions.size() == count_max) {
       page.is_last = false;
       break;
@@ -184,8 +183,7 @@ void RegionStore::Sweep() {
   std::vector<RegionLease> going;
   const std::lock_guard lock(mutex_);
   RemoveGone();
-  const auto is_leased = [](const RegionLease& region) { return region.use_count() > 1; };
-  const auto unused = std::partition(leaving_.begin(), leaving_.end(), is_leased);
+  const auto unused = std::partition(leaving_.begin(), leaving_.end(), IsLeased);
   going.assign(std::make_move_iterator(unused), std::make_move_iterator(leaving_.end()));
   leaving_.erase(unused, leaving_.end());
 }
@@ -207,7 +205,8 @@ void RegionStore::FindAbandoned() {
 void RegionStore::RemoveGone() {
   for (auto entry = regions_.begin(); entry != regions_.end();) {
     const auto next = std::next(entry);
-    if (entry->second->IsGone(now_())) {
+    if (IsLeased(entry->second)) entry->second->last_used_ = now_();
+    if (IsGone(entry->second)) {
       leaving_.push_back(std::move(entry->second));
       regions_.erase(entry);
     }
@@ -247,8 +246,13 @@ void RegionStore::GiveBackRoom(uint64_t size_bytes) {
 // Null where there is none, or none any more.
 const RegionLease* RegionStore::FindRegion(const Key& key) const {
   const auto entry = regions_.find(key);
-  if (entry == regions_.end() || entry->second->IsGone(now_())) return nullptr;
+  if (entry == regions_.end() || IsGone(entry->second)) return nullptr;
   return &entry->second;
+}
+
+bool RegionStore::IsGone(const RegionLease& region) const {
+  if (region->is_abandoned_) return true;
+  return !IsLeased(region) && now_() - region->last_used_.load() >= region->idle_expiry_;
 }
 
 std::string RegionStore::ChooseName(const std::string& tenant) {

@@ -1,9 +1,10 @@
 // Shared-memory regions by tenant and name: memory of callers on this host that jobs read and write
 // in place.
 //
-// A job that works on a region holds a lease on it. When a region is unregistered, expires, or
-// loses the process that owns it, new requests no longer find it. The store's own thread releases
-// its memory when the last lease has ended; its room is counted until then.
+// A job that works on a region holds a lease on it, and a region that is leased does not expire.
+// When a region is unregistered, expires, or loses the process that owns it, new requests no longer
+// find it. The store's own thread releases its memory when the last lease has ended; its room is
+// counted until then.
 //
 // Bounds: regions and their bytes, of all tenants together, by Limits. Knows neither gRPC nor CUDA.
 // Thread-safe. Must outlive its leases.
@@ -103,7 +104,6 @@ class StoredRegion {
   friend class RegionStore;
 
   absl::Status Open(const std::vector<kernels::Engine*>& engines, const NewRegion& region);
-  bool IsGone(JobClock::time_point now) const;
 
   RegionStore& store_;
   const std::chrono::nanoseconds idle_expiry_;
@@ -170,6 +170,7 @@ class RegionStore {
 
   // These require `mutex_`.
   const RegionLease* FindRegion(const Key& key) const;
+  bool IsGone(const RegionLease& region) const;
   void RemoveGone();
   std::string ChooseName(const std::string& tenant);
   RegionInfo Describe(const std::string& name, const StoredRegion& region) const;

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <string>
@@ -154,11 +155,25 @@ TEST_F(RegionStoreTest, AnIdleRegionGoes) {
 
 TEST_F(RegionStoreTest, UseEndsWithTheJob) {
   ASSERT_TRUE(store_.Register("", Region("x", object_)).ok());
-  const RegionLease lease = *store_.Find("", "x");
-  now_ = now_.load() + seconds(9);
-  ASSERT_TRUE(lease->EndUse().ok());
+  {
+    const RegionLease lease = *store_.Find("", "x");
+    now_ = now_.load() + seconds(9);
+    ASSERT_TRUE(lease->EndUse().ok());
+  }
   now_ = now_.load() + seconds(9);
   EXPECT_TRUE(store_.Find("", "x").ok());
+}
+
+TEST_F(RegionStoreTest, ARegionInUseDoesNotExpire) {
+  ASSERT_TRUE(store_.Register("", Region("x", object_)).ok());
+  {
+    const RegionLease lease = *store_.Find("", "x");
+    now_ = now_.load() + seconds(100);
+    store_.Sweep();
+    EXPECT_TRUE(store_.Find("", "x").ok());
+  }
+  now_ = now_.load() + seconds(10);
+  ExpectNotFound("", "x");
 }
 
 TEST_F(RegionStoreTest, ARegionGoesWithItsOwner) {
@@ -175,6 +190,24 @@ TEST_F(RegionStoreTest, ARegionGoesWithItsOwner) {
   store_.Sweep();
   ExpectNotFound("", "x");
   EXPECT_EQ(store_.GetStatistics().taken_bytes, 0u);
+}
+
+// Which others may have taken.
+TEST_F(RegionStoreTest, WithoutAFileDescriptorNoOwnerIsThoughtToHaveEnded) {
+  ChildProcess child;
+  NewRegion region = Region("x", object_);
+  region.owner = OwnerProcess::Find(child.id());
+  ASSERT_TRUE(store_.Register("", region).ok());
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none = {.rlim_cur = 0, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  store_.Sweep();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_TRUE(store_.Find("", "x").ok());
+  child.Kill();
+  store_.Sweep();
+  ExpectNotFound("", "x");
 }
 
 TEST_F(RegionStoreTest, PagesFollowOneAnother) {

@@ -55,7 +55,7 @@ class StreamCall : public Reactor {
         intake_(environment, array_count),
         context_(context),
         work_{.deadline = DeadlineOf(context), .rpc = rpc},
-        jobs_(environment.scheduler) {}
+        jobs_(environment) {}
 
   // Something has happened, with or without an error: does what is to be done next. The call may be
   // gone afterwards, but for a method that gRPC has called.

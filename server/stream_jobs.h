@@ -1,4 +1,6 @@
-// The jobs of one streaming call: one at a time, and all cancelled with the call. Thread-safe.
+// The jobs of one streaming call: one at a time, and all cancelled with the call. Each counts as a
+// call while it lasts, so a stopping server waits for it, and not for a stream that has none.
+// Thread-safe.
 #ifndef GRIDFOLD_SERVER_STREAM_JOBS_H_
 #define GRIDFOLD_SERVER_STREAM_JOBS_H_
 
@@ -6,7 +8,10 @@
 #include <mutex>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
+#include "server/call_counter.h"
+#include "server/call_environment.h"
 #include "server/error_reason.h"
 #include "server/job.h"
 #include "server/scheduler.h"
@@ -15,11 +20,18 @@ namespace gridfold::server {
 
 class StreamJobs {
  public:
-  explicit StreamJobs(Scheduler& scheduler) : scheduler_(scheduler) {}
+  explicit StreamJobs(CallEnvironment& environment)
+      : scheduler_(environment.scheduler), calls_(environment.calls) {}
 
   // Requires that the previous job, if any, is finished. Errors: those of Scheduler::Submit, after
   // which the job's `finish` is not called; CANCELLED after Cancel.
   absl::Status Submit(JobWork work) {
+    CallCounter& calls = calls_;
+    // The stream, and this with it, may be gone when it has finished.
+    work.finish = [&calls, finish = std::move(work.finish)](const absl::Status& status) {
+      finish(status);
+      calls.Leave();
+    };
     auto job = std::make_shared<Job>(std::move(work));
     {
       const std::lock_guard lock(mutex_);
@@ -27,7 +39,11 @@ class StreamJobs {
       current_ = job;
     }
     // A Cancel that comes in between lets this one job run, which is short.
-    return scheduler_.Submit(std::move(job));
+    calls.Enter();
+    absl::Cleanup leave = [&calls] { calls.Leave(); };
+    absl::Status status = scheduler_.Submit(std::move(job));
+    if (status.ok()) std::move(leave).Cancel();
+    return status;
   }
 
   void Cancel() {
@@ -42,6 +58,7 @@ class StreamJobs {
 
  private:
   Scheduler& scheduler_;
+  CallCounter& calls_;
   std::mutex mutex_;
   // Guarded by mutex_.
   std::shared_ptr<Job> current_;

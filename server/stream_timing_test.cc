@@ -173,6 +173,21 @@ TEST_F(SlowStreamTest, ADrainingServerEndsStreamsAtTheirNextMessage) {
   drain.join();
 }
 
+// As calls without a stream are.
+TEST_F(SlowStreamTest, WhatTakesLongerThanTheGracePeriodIsStopped) {
+  TestServer server(engine_, OneLane());
+  grpc::ClientContext context;
+  v1::ReduceStreamResponse response;
+  const auto writer = server.compute().ReduceStream(&context, &response);
+  v1::ReduceStreamRequest message = First();
+  message.set_data("x");
+  ASSERT_TRUE(writer->Write(message));
+  gate_.WaitForArrivals(1);
+  const absl::Status status = server.server().Drain(std::chrono::milliseconds(50));
+  ASSERT_TRUE(status.ok()) << status;
+  ExpectError(writer->Finish(), grpc::StatusCode::UNAVAILABLE, kReasonDraining);
+}
+
 TEST_F(SlowStreamTest, AnErrorOfTheDeviceEndsTheStream) {
   engine_.on_run = [](std::stop_token) { return absl::InternalError("device error"); };
   TestServer server(engine_, OneLane());

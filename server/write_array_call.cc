@@ -22,7 +22,7 @@ WriteArrayCall::WriteArrayCall(CallEnvironment& environment, grpc::CallbackServe
       context_(context),
       response_(response),
       work_{.deadline = DeadlineOf(context), .rpc = Rpc::kWriteArray},
-      jobs_(environment.scheduler) {}
+      jobs_(environment) {}
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* WriteArrayCall::Start() {
   const absl::Status status = CatchExceptions([this] {
