@@ -385,6 +385,19 @@ TEST_F(ProgramTest, ServerErrorsNameTheFieldAndTheDelay) {
   EXPECT_EQ(nlohmann::json::parse(out_.str())["error"]["field"], "grouping.axis");
 }
 
+TEST_F(ProgramTest, AStreamedScanDoesNotWriteWhatItReads) {
+  const std::string link = Path("link.bin");
+  Write("in.bin", "abc");
+  ASSERT_EQ(symlink(Path("in.bin").c_str(), link.c_str()), 0);
+  for (const char* output : {"@in.bin", "@link.bin"}) {
+    EXPECT_EQ(Run({"scan", "@in.bin", "--type", "int8", "--stream", "--output", output}),
+              ExitCode::kUsage);
+    EXPECT_THAT(error_out_.str(), HasSubstr("--output: is FILE"));
+    EXPECT_EQ(ReadFile(Path("in.bin"), 100, nullptr).value(), "abc");
+  }
+  std::remove(link.c_str());
+}
+
 TEST_F(ProgramTest, NoServerIsUnreachable) {
   EXPECT_EQ(Run({"info", "--server", "127.0.0.1:1"}), ExitCode::kUnreachable);
   EXPECT_THAT(error_out_.str(), HasSubstr("cannot connect to 127.0.0.1:1"));
