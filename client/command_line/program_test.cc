@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <sstream>
+#include <streambuf>
 #include <string>
 #include <vector>
 
@@ -383,6 +384,26 @@ TEST_F(ProgramTest, ServerErrorsNameTheFieldAndTheDelay) {
   EXPECT_EQ(Run({"reduce", "@in.csv", "--json"}), ExitCode::kRequestFailed);
   EXPECT_EQ(error_out_.str(), "gridfold: no such axis\n  field: grouping.axis\n");
   EXPECT_EQ(nlohmann::json::parse(out_.str())["error"]["field"], "grouping.axis");
+}
+
+// Takes no character, as a full disk.
+class FullBuffer : public std::streambuf {};
+
+TEST_F(ProgramTest, OutputThatIsNotWrittenIsAnError) {
+  const std::string file = Path("in.csv");
+  const std::vector<std::vector<const char*>> command_lines = {
+      {"--version"}, {"info", "--health"}, {"reduce", file.c_str(), "--json"}};
+  for (const std::vector<const char*>& arguments : command_lines) {
+    std::vector<const char*> argv = {"gridfold", "--server", server_.target().c_str()};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    FullBuffer full;
+    std::ostream out(&full);
+    error_out_.str("");
+    const TextStyle style = {.width = 80, .unicode = false, .colour = false};
+    EXPECT_EQ(RunProgram(static_cast<int>(argv.size()), argv.data(), style, style, out, error_out_),
+              ExitCode::kInputOutput);
+    EXPECT_EQ(error_out_.str(), "gridfold: standard output: cannot be written\n");
+  }
 }
 
 TEST_F(ProgramTest, AStreamedScanDoesNotWriteWhatItReads) {
