@@ -386,6 +386,18 @@ TEST_F(ProgramTest, ServerErrorsNameTheFieldAndTheDelay) {
   EXPECT_EQ(nlohmann::json::parse(out_.str())["error"]["field"], "grouping.axis");
 }
 
+TEST_F(ProgramTest, StandardInputIsOneArray) {
+  for (const std::vector<std::string>& second :
+       {std::vector<std::string>{"--weights-column", "2"}, {"--y", "-"}, {"--weights", "-"}}) {
+    std::vector<std::string> arguments = {"histogram", "-", "--format", "csv", "--bins", "3"};
+    arguments.insert(arguments.end(), second.begin(), second.end());
+    EXPECT_EQ(Run(arguments), ExitCode::kUsage);
+    EXPECT_THAT(error_out_.str(), HasSubstr("standard input can be read once"));
+  }
+  EXPECT_EQ(Run({"histogram", "@in.csv", "--bins", "3", "--y", "-", "--weights", "-"}),
+            ExitCode::kUsage);
+}
+
 // Takes no character, as a full disk.
 class FullBuffer : public std::streambuf {};
 
