@@ -15,8 +15,11 @@ fi
 heading() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
 show() { printf '%s$ gridfold %s%s\n' "$dim" "$*" "$plain"; }
 
-# A GPU that the driver shows, and a compiler for it.
-has_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; }
+# Where NVIDIA's packages put the compiler, without naming the folder in PATH.
+PATH="$PATH:/usr/local/cuda/bin"
+# A GPU that the driver shows, and a compiler for it. grep reads all that there is: a list that is cut
+# off would be a failure.
+has_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep GPU >/dev/null; }
 # Its compute capability without the dot: 90.
 gpu_architecture() {
   nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d '.'

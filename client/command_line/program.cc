@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/output/number_format.h"
+#include "client/command_line/output/standard_output.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/session.h"
 #include "gridfold/error_details.h"
@@ -76,10 +77,8 @@ void PrintError(const absl::Status& status, const SessionOptions& options, const
   }
 }
 
-}  // namespace
-
-ExitCode RunProgram(int argc, const char* const* argv, const TextStyle& out_style,
-                    const TextStyle& error_style, std::ostream& out, std::ostream& error) {
+ExitCode Run(int argc, const char* const* argv, const TextStyle& out_style,
+             const TextStyle& error_style, std::ostream& out, std::ostream& error) {
   CLI::App program("Reduces, scans and histograms arrays on a gridfold server.", "gridfold");
   program.set_version_flag("--version", std::string("gridfold " GRIDFOLD_VERSION));
   program.get_formatter()->column_width(34);
@@ -111,6 +110,14 @@ ExitCode RunProgram(int argc, const char* const* argv, const TextStyle& out_styl
     return ExitCodeOf(status);
   }
   return ExitCode::kUsage;
+}
+
+}  // namespace
+
+ExitCode RunProgram(int argc, const char* const* argv, const TextStyle& out_style,
+                    const TextStyle& error_style, std::ostream& out, std::ostream& error) {
+  const ExitCode code = Run(argc, argv, out_style, error_style, out, error);
+  return FinishOutput(code, "gridfold", out, error);
 }
 
 }  // namespace gridfold::client

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <sstream>
+#include <streambuf>
 #include <string>
 #include <vector>
 
@@ -383,6 +384,51 @@ TEST_F(ProgramTest, ServerErrorsNameTheFieldAndTheDelay) {
   EXPECT_EQ(Run({"reduce", "@in.csv", "--json"}), ExitCode::kRequestFailed);
   EXPECT_EQ(error_out_.str(), "gridfold: no such axis\n  field: grouping.axis\n");
   EXPECT_EQ(nlohmann::json::parse(out_.str())["error"]["field"], "grouping.axis");
+}
+
+TEST_F(ProgramTest, StandardInputIsOneArray) {
+  for (const std::vector<std::string>& second :
+       {std::vector<std::string>{"--weights-column", "2"}, {"--y", "-"}, {"--weights", "-"}}) {
+    std::vector<std::string> arguments = {"histogram", "-", "--format", "csv", "--bins", "3"};
+    arguments.insert(arguments.end(), second.begin(), second.end());
+    EXPECT_EQ(Run(arguments), ExitCode::kUsage);
+    EXPECT_THAT(error_out_.str(), HasSubstr("standard input can be read once"));
+  }
+  EXPECT_EQ(Run({"histogram", "@in.csv", "--bins", "3", "--y", "-", "--weights", "-"}),
+            ExitCode::kUsage);
+}
+
+// Takes no character, as a full disk.
+class FullBuffer : public std::streambuf {};
+
+TEST_F(ProgramTest, OutputThatIsNotWrittenIsAnError) {
+  const std::string file = Path("in.csv");
+  const std::vector<std::vector<const char*>> command_lines = {
+      {"--version"}, {"info", "--health"}, {"reduce", file.c_str(), "--json"}};
+  for (const std::vector<const char*>& arguments : command_lines) {
+    std::vector<const char*> argv = {"gridfold", "--server", server_.target().c_str()};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    FullBuffer full;
+    std::ostream out(&full);
+    error_out_.str("");
+    const TextStyle style = {.width = 80, .unicode = false, .colour = false};
+    EXPECT_EQ(RunProgram(static_cast<int>(argv.size()), argv.data(), style, style, out, error_out_),
+              ExitCode::kInputOutput);
+    EXPECT_EQ(error_out_.str(), "gridfold: standard output: cannot be written\n");
+  }
+}
+
+TEST_F(ProgramTest, AStreamedScanDoesNotWriteWhatItReads) {
+  const std::string link = Path("link.bin");
+  Write("in.bin", "abc");
+  ASSERT_EQ(symlink(Path("in.bin").c_str(), link.c_str()), 0);
+  for (const char* output : {"@in.bin", "@link.bin"}) {
+    EXPECT_EQ(Run({"scan", "@in.bin", "--type", "int8", "--stream", "--output", output}),
+              ExitCode::kUsage);
+    EXPECT_THAT(error_out_.str(), HasSubstr("--output: is FILE"));
+    EXPECT_EQ(ReadFile(Path("in.bin"), 100, nullptr).value(), "abc");
+  }
+  std::remove(link.c_str());
 }
 
 TEST_F(ProgramTest, NoServerIsUnreachable) {

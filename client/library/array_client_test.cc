@@ -297,6 +297,20 @@ TEST_F(ArrayClientTest, ScansLeaveTheirResultsWhereTheyAreAskedTo) {
   ExpectMessage(scanned.destination(), "in_place { }");
 }
 
+// As gRPC answers for a server that stops.
+TEST_F(ArrayClientTest, TransfersThatAreCutOffAreTriedAgain) {
+  int calls = 0;
+  const grpc::Status cut_off(grpc::StatusCode::CANCELLED, "");
+  server_.on_write_array = [&](auto&&...) { return ++calls, cut_off; };
+  server_.on_read_array = [&](auto&&...) { return ++calls, cut_off; };
+  Connect({.retry = {.attempts_max = 3, .initial_backoff = absl::Milliseconds(1)}});
+  const std::vector<float> elements = {1, 2};
+  EXPECT_TRUE(absl::IsUnavailable(client_->WriteArray("x", 0, elements)));
+  EXPECT_EQ(calls, 3);
+  EXPECT_TRUE(absl::IsUnavailable(client_->ReadArray({"x"}).status()));
+  EXPECT_EQ(calls, 6);
+}
+
 // A server that was lost may have carried the call out.
 TEST_F(ArrayClientTest, CallsThatChangeArraysAreTriedOnce) {
   int calls = 0;

@@ -164,6 +164,8 @@ TEST(ConnectionTest, WithoutConnectTimeoutTheFirstCallConnects) {
 TEST(ConnectionTest, OptionsThatMakeNoSenseAreInvalid) {
   const std::vector<ClientOptions> all = {
       {.target = ""},
+      {.tenant = "müller"},
+      {.tenant = "two\nlines"},
       {.channel_count = 0},
       {.stall_timeout = absl::ZeroDuration()},
       {.message_bytes_max = 0},

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
 
 namespace gridfold::client {
 
@@ -23,6 +24,13 @@ absl::Status ToAbslStatus(const grpc::Status& status) {
   v1::RpcStatus details;
   if (details.ParseFromString(status.error_details())) AddDetails(details, converted);
   return converted;
+}
+
+absl::Status ToCallStatus(const grpc::Status& status) {
+  if (status.error_code() == grpc::StatusCode::CANCELLED && status.error_details().empty()) {
+    return absl::UnavailableError(absl::StrCat("the call was cut off: ", status.error_message()));
+  }
+  return ToAbslStatus(status);
 }
 
 absl::Status ToAbslStatus(const v1::RpcStatus& status) {

@@ -12,7 +12,13 @@ namespace gridfold::client {
 // gridfold/error_details.h; details that do not parse are left out.
 absl::Status ToAbslStatus(const grpc::Status& status);
 
-// The same of a status inside a message.
+// The same of a call that nothing here cancels, but for CANCELLED without details, which becomes
+// UNAVAILABLE. A server that stops cuts off calls that are just arriving, and gRPC makes CANCELLED
+// of that; the server's own brings details. So it is a connection's end like others, which may be
+// tried again.
+absl::Status ToCallStatus(const grpc::Status& status);
+
+// As ToAbslStatus, of a status inside a message.
 absl::Status ToAbslStatus(const v1::RpcStatus& status);
 
 }  // namespace gridfold::client

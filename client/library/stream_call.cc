@@ -48,7 +48,7 @@ absl::Status Exchange(const std::shared_ptr<grpc::Channel>& channel, const std::
   grpc::Status result;
   call->Finish(&result, nullptr);
   Wait(queue);
-  return status.ok() ? ToAbslStatus(result) : status;
+  return status.ok() ? ToCallStatus(result) : status;
 }
 
 }  // namespace

@@ -23,6 +23,9 @@ absl::Status Validate(const ClientOptions& options) {
   if (options.write_chunk_bytes < 8) {
     return absl::InvalidArgumentError("write_chunk_bytes: must be at least 8, one element's");
   }
+  if (!IsHeaderText(options.tenant)) {
+    return absl::InvalidArgumentError("tenant: must be printable characters without spaces");
+  }
   if (absl::Status status = CheckSecurity(options); !status.ok()) return status;
   const RetryPolicy& retry = options.retry;
   if (retry.attempts_max < 1) {

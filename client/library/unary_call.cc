@@ -32,16 +32,6 @@ grpc::Status SendAndReceive(const std::shared_ptr<grpc::Channel>& channel,
   return status;
 }
 
-// A server that stops cuts off calls that are just arriving, and gRPC makes CANCELLED of that. The
-// server's own CANCELLED brings details, and nothing here cancels a call: without any it is a
-// connection's end like others, which may be tried again.
-absl::Status ToCallStatus(const grpc::Status& status) {
-  if (status.error_code() == grpc::StatusCode::CANCELLED && status.error_details().empty()) {
-    return absl::UnavailableError(absl::StrCat("the call was cut off: ", status.error_message()));
-  }
-  return ToAbslStatus(status);
-}
-
 }  // namespace
 
 void CallHead::ApplyTo(grpc::ClientContext& context) const {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/command_line/connection_options.h"
 #include "client/command_line/input/file.h"
+#include "client/command_line/output/standard_output.h"
 #include "client/load/report/compare.h"
 #include "client/load/report/html_report.h"
 #include "client/load/report/json_report.h"
@@ -285,11 +286,8 @@ absl::Status Compare(const Options& options, const Outputs& outputs) {
   return status.ok() ? status : client::WithExitCode(status, ExitCode::kInputOutput);
 }
 
-}  // namespace
-
-ExitCode RunProgram(int argc, const char* const* argv, const std::atomic<bool>& is_interrupted,
-                    const std::function<void(const std::string&)>& show, const TextStyle& out_style,
-                    const TextStyle& error_style, std::ostream& out, std::ostream& error) {
+ExitCode Run(int argc, const char* const* argv, const std::atomic<bool>& is_interrupted,
+             const Outputs& outputs) {
   CLI::App program("Loads a gridfold server, and tells what its callers see.", "gridfold_load");
   program.set_version_flag("--version", std::string("gridfold_load " GRIDFOLD_VERSION));
   program.get_formatter()->column_width(34);
@@ -301,13 +299,25 @@ ExitCode RunProgram(int argc, const char* const* argv, const std::atomic<bool>& 
     program.parse(argc, argv);
   } catch (const CLI::ParseError& parse_error) {
     // Help and the version come this way too.
-    return program.exit(parse_error, out, error) == 0 ? ExitCode::kSuccess : ExitCode::kUsage;
+    return program.exit(parse_error, outputs.out, outputs.error) == 0 ? ExitCode::kSuccess
+                                                                      : ExitCode::kUsage;
   }
-  const Outputs outputs{show, out_style, error_style, out, error};
   const absl::Status status =
       compare->parsed() ? Compare(options, outputs) : RunLoad(options, is_interrupted, outputs);
-  if (!status.ok()) error << error_style.Error("gridfold_load: ") << status.message() << "\n";
+  if (!status.ok()) {
+    outputs.error << outputs.error_style.Error("gridfold_load: ") << status.message() << "\n";
+  }
   return client::ExitCodeOf(status);
+}
+
+}  // namespace
+
+ExitCode RunProgram(int argc, const char* const* argv, const std::atomic<bool>& is_interrupted,
+                    const std::function<void(const std::string&)>& show, const TextStyle& out_style,
+                    const TextStyle& error_style, std::ostream& out, std::ostream& error) {
+  const Outputs outputs{show, out_style, error_style, out, error};
+  const ExitCode code = Run(argc, argv, is_interrupted, outputs);
+  return client::FinishOutput(code, "gridfold_load", out, error);
 }
 
 }  // namespace gridfold::load

@@ -50,6 +50,13 @@ class ProgramTest : public ::testing::Test {
   std::ostringstream error_;
 };
 
+TEST_F(ProgramTest, AReportThatIsNotWrittenIsAnError) {
+  AnswerWith(0);
+  out_.setstate(std::ios::badbit);  // As of a full disk.
+  EXPECT_EQ(Run({"--count", "3", "--warm-up", "0", "--verify", "none"}), ExitCode::kInputOutput);
+  EXPECT_THAT(error_.str(), HasSubstr("standard output: cannot be written"));
+}
+
 TEST_F(ProgramTest, WrongAnswersEndWithAnError) {
   AnswerWith(0.5);
   EXPECT_EQ(Run({"--count", "30", "--warm-up", "0", "--verify", "all"}), ExitCode::kRequestFailed);

@@ -93,6 +93,9 @@ class HistogramCommand : public Command {
     if (!options.ok()) return WithExitCode(options.status(), ExitCode::kUsage);
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
+    if (absl::Status status = CheckStandardInput(*input); !status.ok()) {
+      return WithExitCode(status, ExitCode::kUsage);
+    }
     const auto answer =
         stream_.is_given() ? AskStream(session, *input, *options) : Ask(session, *input, *options);
     if (!answer.ok()) return answer.status();
@@ -109,6 +112,19 @@ class HistogramCommand : public Command {
 
  private:
   using HistogramAnswer = absl::StatusOr<Answer<HistogramResult>>;
+
+  // Standard input can be read once, and a second array of FILE reads it again.
+  absl::Status CheckStandardInput(const InputOptions& input) const {
+    const auto reads_it = [&](const SecondArray& second) {
+      if (!second.IsGiven() || !second.reference.empty()) return false;
+      return (second.path.empty() ? input.path : second.path) == "-";
+    };
+    const int reader_count = int{input.path == "-"} + int{reads_it(y_)} + int{reads_it(weights_)};
+    if (reader_count <= 1) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "-: standard input can be read once, and more than one array is to come from it; save it "
+        "in a file");
+  }
 
   // Sets the second arrays of `options`, by which the answer is printed; they are empty afterwards.
   HistogramAnswer Ask(const Session& session, const InputOptions& input,

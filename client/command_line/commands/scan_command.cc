@@ -14,6 +14,7 @@
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/outgoing_array.h"
+#include "client/command_line/input/file.h"
 #include "client/command_line/input/shared_input.h"
 #include "client/command_line/output/array_file.h"
 #include "client/command_line/report/json_report.h"
@@ -134,6 +135,12 @@ class ScanCommand : public Command {
                        const ScanOptions& options) const {
     if (output_.empty()) {
       return WithExitCode(absl::InvalidArgumentError("--stream: --output is needed"),
+                          ExitCode::kUsage);
+    }
+    if (AreSameFile(input.path, output_)) {
+      return WithExitCode(absl::InvalidArgumentError(
+                              "--output: is FILE, which --stream has not read when it begins "
+                              "to write"),
                           ExitCode::kUsage);
     }
     absl::StatusOr<OutgoingArray> array = OutgoingArray::Open(input, stream_.chunk_bytes());

@@ -29,17 +29,23 @@ absl::StatusOr<std::unique_ptr<ArrayStream>> ArrayStream::Open(const InputOption
   absl::StatusOr<File> file = File::OpenToRead(options.path);
   if (!file.ok()) return file.status();
   auto stream = absl::WrapUnique(new ArrayStream(*std::move(file), options));
+  if (absl::Status status = stream->ReadBeginning(); !status.ok()) return status;
   if (absl::Status status = stream->Begin(); !status.ok()) {
     return NamingFile(options.path, status);
   }
   return stream;
 }
 
-absl::Status ArrayStream::Begin() {
+absl::Status ArrayStream::ReadBeginning() {
+  size_bytes_ = file_.size_bytes();
   begun_.resize(kPreambleBytesMax);
   const absl::StatusOr<size_t> begun_bytes = file_.Read({begun_.data(), begun_.size()});
   if (!begun_bytes.ok()) return begun_bytes.status();
   begun_.resize(*begun_bytes);
+  return absl::OkStatus();
+}
+
+absl::Status ArrayStream::Begin() {
   const bool is_npy = options_.format == FileFormat::kNpy ||
                       (options_.format == FileFormat::kAuto &&
                        (IsNpy(begun_) || absl::EndsWithIgnoreCase(options_.path, ".npy")));
@@ -72,7 +78,6 @@ absl::Status ArrayStream::BeginRaw() {
     return absl::InvalidArgumentError("--type is needed for raw elements");
   }
   element_type_ = *options_.element_type;
-  size_bytes_ = file_.size_bytes();
   if (!options_.shape.empty()) column_count_ = options_.shape[1];
   return absl::OkStatus();
 }

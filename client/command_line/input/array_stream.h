@@ -41,6 +41,7 @@ class ArrayStream {
  private:
   ArrayStream(File file, const InputOptions& options) : file_(std::move(file)), options_(options) {}
 
+  absl::Status ReadBeginning();
   absl::Status Begin();
   absl::Status BeginRaw();
   absl::Status BeginNpy();

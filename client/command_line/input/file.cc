@@ -23,11 +23,19 @@ std::string DisplayName(const std::string& path, const char* standard) {
   return path == "-" ? standard : path;
 }
 
-// The size of a regular file; nothing of a pipe and the like.
+// What is left to read of a regular file, of which standard input may have been read in part;
+// nothing of a pipe and the like.
 std::optional<uint64_t> SizeOf(int file) {
   struct stat status = {};
   if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  return static_cast<uint64_t>(status.st_size);
+  const off_t read_bytes = lseek(file, 0, SEEK_CUR);
+  if (read_bytes < 0) return std::nullopt;
+  return static_cast<uint64_t>(std::max<off_t>(0, status.st_size - read_bytes));
+}
+
+// False where there is no such file.
+bool Describe(const std::string& path, int standard, struct stat& status) {
+  return (path == "-" ? fstat(standard, &status) : stat(path.c_str(), &status)) == 0;
 }
 
 absl::StatusOr<std::string> ReadAll(int file, const std::string& name, uint64_t bytes_max,
@@ -116,6 +124,14 @@ absl::Status File::Write(absl::string_view bytes) { return WriteAll(descriptor_,
 absl::Status File::Close() {
   if (is_standard_) return absl::OkStatus();
   return close(std::exchange(descriptor_, -1)) == 0 ? absl::OkStatus() : SystemError(name_);
+}
+
+bool AreSameFile(const std::string& read_path, const std::string& written_path) {
+  struct stat input = {};
+  struct stat output = {};
+  return Describe(read_path, STDIN_FILENO, input) &&
+         Describe(written_path, STDOUT_FILENO, output) && S_ISREG(input.st_mode) &&
+         input.st_dev == output.st_dev && input.st_ino == output.st_ino;
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t bytes_max,

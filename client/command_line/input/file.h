@@ -31,7 +31,7 @@ class File {
   File(File&& other) noexcept;
   File& operator=(File&&) = delete;
 
-  // Of a regular file; nothing of a pipe and the like.
+  // What is left to read of a regular file; nothing of a pipe and the like.
   std::optional<uint64_t> size_bytes() const;
 
   // Reads until the buffer is full or the file ends; returns how many bytes that are.
@@ -48,6 +48,10 @@ class File {
   const bool is_standard_;
   const std::string name_;
 };
+
+// Whether both are one regular file, whatever it is called; "-" is standard input for `read_path`
+// and standard output for `written_path`.
+bool AreSameFile(const std::string& read_path, const std::string& written_path);
 
 // `status` with the file's name before its message.
 absl::Status NamingFile(const std::string& path, const absl::Status& status);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/command_line/input/file.h"
 #include "client/command_line/input/npy_format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -45,6 +46,16 @@ class LoadArrayTest : public testing::Test {
  private:
   std::vector<std::string> paths_;
 };
+
+// As standard input may have been, by a program before this one.
+TEST_F(LoadArrayTest, AFileThatWasReadInPartHoldsTheRest) {
+  absl::StatusOr<File> file = File::OpenToRead(Write("part.bin", "abcde"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->size_bytes(), 5u);
+  std::string begun(2, ' ');
+  ASSERT_EQ(file->Read({begun.data(), begun.size()}).value(), 2u);
+  EXPECT_EQ(file->size_bytes(), 3u);
+}
 
 TEST_F(LoadArrayTest, FormatsAreDetected) {
   EXPECT_EQ(LoadArray({.path = Write("a.bin", Npy({3}, "abc"))}, nullptr)->element_type,

@@ -1,9 +1,12 @@
 #include "client/command_line/output/array_file.h"
 
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/input/npy_format.h"
 
@@ -33,6 +36,7 @@ absl::Status ArrayFileWriter::Write(ElementType element_type,
   if (!file_) {
     if (absl::Status status = Open(element_type, shape); !status.ok()) return status;
   }
+  written_bytes_ += data.size();
   return file_->Write(data);
 }
 
@@ -49,9 +53,21 @@ absl::Status ArrayFileWriter::Open(ElementType element_type,
   absl::StatusOr<File> file = File::OpenToWrite(path_);
   if (!file.ok()) return file.status();
   file_.emplace(*std::move(file));
+  if (!header->empty()) {
+    promised_bytes_ =
+        std::accumulate(shape->begin(), shape->end(), uint64_t{ElementSizeBytes(element_type)},
+                        std::multiplies<>());
+  }
   return file_->Write(*header);
 }
 
-absl::Status ArrayFileWriter::Close() { return file_ ? file_->Close() : absl::OkStatus(); }
+absl::Status ArrayFileWriter::Close() {
+  if (!file_) return absl::OkStatus();
+  if (absl::Status status = file_->Close(); !status.ok()) return status;
+  if (written_bytes_ == promised_bytes_.value_or(written_bytes_)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(path_, ": its header promises ", *promised_bytes_, " bytes of elements, and ",
+                   written_bytes_, " follow: the input has changed while it was read"));
+}
 
 }  // namespace gridfold::client

@@ -31,7 +31,8 @@ class ArrayFileWriter {
   absl::Status Write(ElementType element_type, const std::optional<std::vector<uint64_t>>& shape,
                      absl::string_view data);
 
-  // Once, last.
+  // Once, last. INVALID_ARGUMENT where .npy is written and its header promises other elements than
+  // there were.
   absl::Status Close();
 
  private:
@@ -39,6 +40,8 @@ class ArrayFileWriter {
 
   const std::string path_;
   std::optional<File> file_;
+  std::optional<uint64_t> promised_bytes_;  // By the header.
+  uint64_t written_bytes_ = 0;
 };
 
 }  // namespace gridfold::client

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "client/library/security.h"
 
 namespace gridfold::load {
 namespace {
@@ -221,6 +222,9 @@ absl::Status ValidateBatch(const RequestKind& kind, const std::string& path) {
 absl::Status ValidateCalls(const RequestKind& kind, const std::string& path) {
   if (!(kind.weight > 0 && std::isfinite(kind.weight))) {
     return Wrong(path + ".weight", "must be above 0");
+  }
+  if (!client::IsHeaderText(kind.tenant)) {
+    return Wrong(path + ".tenant", "must be printable characters without spaces");
   }
   if (kind.timeout && *kind.timeout <= absl::ZeroDuration()) {
     return Wrong(path + ".timeout", "must be above 0");

@@ -106,6 +106,7 @@ TEST(ScenarioFileTest, ErrorsNameTheField) {
        "requests[0].values"},
       {R"({"requests": [{"operation": "histogram", "bins": 0}]})", "requests[0].bins"},
       {R"({"requests": [{"operation": "histogram", "range": [1, 1]}]})", "requests[0].range"},
+      {R"({"requests": [{"tenant": "müller"}]})", "requests[0].tenant"},
       {R"({"requests": [{"timeout": "soon"}]})", "requests[0].timeout"},
       {R"({"requests": [{"cancel": 1.5}]})", "requests[0].cancel"},
       {R"({"requests": [{"colour": "red"}]})", "requests[0].colour"}};
