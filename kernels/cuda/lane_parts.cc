@@ -164,8 +164,11 @@ absl::Status CudaLane::RunPart(const Part& part, RunStatistics& statistics,
 absl::Status CudaLane::ForEachPart(std::span<const PartArray> arrays, uint64_t element_count,
                                    absl::FunctionRef<uint64_t(uint64_t, uint64_t)> elements_of,
                                    absl::FunctionRef<absl::Status(const Part&)> run) {
-  absl::Status status =
-      part_copier_.ForEachPart(arrays, element_count, PartPlaces(), elements_of, run);
+  // The first copy begins before the first part runs.
+  absl::Status status = SelectDevice();
+  if (status.ok()) {
+    status = part_copier_.ForEachPart(arrays, element_count, PartPlaces(), elements_of, run);
+  }
   // The caller's memory and the lane's are free after.
   const absl::Status idle = part_copier_.Synchronize();
   if (status.ok()) status = idle;
