@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/cleanup/cleanup.h"
 #include "kernels/cuda/cancellation.h"
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/lane_layout.h"
@@ -174,15 +175,23 @@ absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::St
   absl::Status status = SelectDevice();
   timer_.Start();
   stream_is_idle_ = false;
+  // A job ends by an exception where the host has no memory for its answer.
+  absl::Cleanup settle = [this] { Settle().IgnoreError(); };
   if (status.ok()) status = operation();
-  // A job that failed may have left work behind; the caller's memory and the lane's are free after.
-  const absl::Status idle = stream_is_idle_ ? absl::OkStatus() : Synchronize();
-  staging_.OnStreamIdle();
+  std::move(settle).Cancel();
+  const absl::Status idle = Settle();
   if (status.ok()) status = idle;
   if (absl::Status timed = timer_.Fill(statistics); status.ok()) status = timed;
-  // Where the stream cannot be waited for, nobody knows when the memory is free.
-  if (!idle.ok() || IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
+  if (IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
   return status;
+}
+
+absl::Status CudaLane::Settle() {
+  absl::Status idle = stream_is_idle_ ? absl::OkStatus() : Synchronize();
+  staging_.OnStreamIdle();
+  // Where the stream cannot be waited for, nobody knows when the memory is free.
+  if (!idle.ok()) healthy_.store(false, std::memory_order_relaxed);
+  return idle;
 }
 
 absl::Status CudaLane::Synchronize() {

@@ -84,19 +84,25 @@ class CudaLane final : public Lane {
                                                const HistogramInput& input,
                                                const std::stop_token& stop,
                                                RunStatistics& statistics);
-  // Where parts lie, and PartCopier::ForEachPart there; no copy is under way when it returns.
+  // Where parts lie, and PartCopier::ForEachPart there; no copy is under way when it ends, by an
+  // exception either.
   std::span<std::byte> PartPlaces() const;
   absl::Status ForEachPart(std::span<const PartArray> arrays, uint64_t element_count,
                            absl::FunctionRef<uint64_t(uint64_t, uint64_t)> elements_of,
                            absl::FunctionRef<absl::Status(const Part&)> run);
+  // As Settle, of copies.
+  absl::Status SettleCopies();
   // Runs an operation on a part, behind its copy, and adds its statistics to those of the job.
   absl::Status RunPart(const Part& part, RunStatistics& statistics,
                        absl::FunctionRef<absl::Status(RunStatistics&)> operation);
 
   absl::Status SelectDevice() const;
 
-  // Runs a job, times it, and leaves the stream idle whatever came of it.
+  // Runs a job, times it, and leaves the stream idle whatever came of it, an exception too.
   absl::Status Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
+
+  // Waits for what a job has left behind: the caller's memory and the lane's are free after.
+  absl::Status Settle();
 
   // Waits for the stream. Nothing is enqueued behind it in this job.
   absl::Status Synchronize();

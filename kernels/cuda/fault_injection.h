@@ -15,10 +15,14 @@ namespace gridfold::kernels::cuda {
 // From now on counts from 0; the call with this number fails with `error`, once.
 void ArmFault(uint64_t call, cudaError_t error);
 
-// Calls since ArmFault.
+// The same, but instead of the call std::bad_alloc is thrown, as host code between calls may do.
+void ArmException(uint64_t call);
+
+// Calls since one of these.
 uint64_t CountedCalls();
 
-// Of the call that is about to be made: cudaSuccess where it is to be made.
+// Of the call that is about to be made: cudaSuccess where it is to be made. Throws where it is
+// armed to.
 cudaError_t TakeFault();
 
 }  // namespace gridfold::kernels::cuda

@@ -58,6 +58,9 @@ inline constexpr uint32_t kPartitionCountersBytes =
 
 // Shared memory that blocks have for themselves, beside what strategies deal out.
 inline constexpr uint32_t kHistogramOwnBytes = 64;
+// Blocks with cells have a word for each warp as well, for what their warps add up.
+inline constexpr uint32_t kHistogramCellsOwnBytes =
+    kHistogramOwnBytes + kHistogramWarps * uint32_t{sizeof(uint32_t)};
 
 // Values of a sample of 8 bits, and the most channels that can be counted by value: their places in
 // a word of four samples are always the same.

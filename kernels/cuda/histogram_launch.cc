@@ -140,8 +140,8 @@ absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uin
           guess_kind == GuessKind::kWeighted ? WindowWordsOf(*plan.weight_type) : WindowWords{},
       .is_guessed = guess_kind == GuessKind::kOneChannel};
   const HistogramLimits limits{
-      .shared_bytes_max =
-          static_cast<uint32_t>(properties.shared_bytes_per_block_max) - kHistogramOwnBytes,
+      .shared_bytes_max = static_cast<uint32_t>(properties.shared_bytes_per_block_max) -
+                          (shape.has_cells ? kHistogramCellsOwnBytes : kHistogramOwnBytes),
       .has_clusters = properties.has_clusters};
   const auto strategy = ChooseHistogramStrategy(shape, limits, forced);
   if (!strategy.ok()) return strategy.status();

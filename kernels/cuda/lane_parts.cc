@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "kernels/cuda/cuda_lane.h"
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/histogram_fold.h"
@@ -164,13 +165,23 @@ absl::Status CudaLane::RunPart(const Part& part, RunStatistics& statistics,
 absl::Status CudaLane::ForEachPart(std::span<const PartArray> arrays, uint64_t element_count,
                                    absl::FunctionRef<uint64_t(uint64_t, uint64_t)> elements_of,
                                    absl::FunctionRef<absl::Status(const Part&)> run) {
-  absl::Status status =
-      part_copier_.ForEachPart(arrays, element_count, PartPlaces(), elements_of, run);
-  // The caller's memory and the lane's are free after.
-  const absl::Status idle = part_copier_.Synchronize();
+  // The first copy begins before the first part runs.
+  absl::Status status = SelectDevice();
+  absl::Cleanup settle = [this] { SettleCopies().IgnoreError(); };
+  if (status.ok()) {
+    status = part_copier_.ForEachPart(arrays, element_count, PartPlaces(), elements_of, run);
+  }
+  std::move(settle).Cancel();
+  const absl::Status idle = SettleCopies();
   if (status.ok()) status = idle;
-  if (!idle.ok() || IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
+  if (IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
   return status;
+}
+
+absl::Status CudaLane::SettleCopies() {
+  absl::Status idle = part_copier_.Synchronize();
+  if (!idle.ok()) healthy_.store(false, std::memory_order_relaxed);
+  return idle;
 }
 
 }  // namespace gridfold::kernels::cuda
