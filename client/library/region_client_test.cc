@@ -30,6 +30,7 @@ class RegionClientTest : public testing::Test {
                                         const v1::RegisterRegionRequest& request,
                                         v1::RegisterRegionResponse& response) {
       registration_ = request;
+      mapped_file_ = OpenObject(request.posix_shared_memory().object_name());
       response.mutable_region()->set_name(request.name().empty() ? "chosen" : request.name());
       response.mutable_region()->set_size_bytes(request.size_bytes());
       response.mutable_region()->set_owner_process_id(request.owner_process_id());
@@ -46,6 +47,8 @@ class RegionClientTest : public testing::Test {
     client_ = *std::move(client);
   }
 
+  ~RegionClientTest() override { close(mapped_file_); }
+
   // What whoever knows the object's name sees; -1 where there is none.
   static int OpenObject(const std::string& name) { return shm_open(name.c_str(), O_RDWR, 0); }
 
@@ -60,6 +63,7 @@ class RegionClientTest : public testing::Test {
   std::unique_ptr<Client> client_;
   grpc::Status status_ = grpc::Status::OK;
   v1::RegisterRegionRequest registration_;
+  int mapped_file_ = -1;  // What the server has of the object.
   std::vector<std::string> unregistered_;
 };
 
@@ -79,18 +83,16 @@ TEST_F(RegionClientTest, ARegionIsSharedFromItsMakingToItsEnd) {
     const std::span<float> values = region->As<float>();
     ASSERT_EQ(values.size(), 1000u);
     std::iota(values.begin(), values.end(), 0.0f);
-    const int file = OpenObject(object_name);
-    ASSERT_GE(file, 0);
+    ASSERT_GE(mapped_file_, 0);
     float last = 0;
-    EXPECT_EQ(pread(file, &last, sizeof(last), 3996), 4);
+    EXPECT_EQ(pread(mapped_file_, &last, sizeof(last), 3996), 4);
     EXPECT_EQ(last, 999);
-    close(file);
+    EXPECT_LT(OpenObject(object_name), 0) << "a program that is killed would leave it behind";
     const SharedRegion moved = *std::move(region);
     EXPECT_EQ(moved.As<float>()[7], 7);
     EXPECT_TRUE(unregistered_.empty());
   }
   EXPECT_THAT(unregistered_, ElementsAre("chosen"));
-  EXPECT_LT(OpenObject(object_name), 0);
 }
 
 TEST_F(RegionClientTest, ARegionThatTheServerDoesNotTakeLeavesNothing) {

@@ -66,7 +66,11 @@ SharedMemory::SharedMemory(std::string object_name, std::span<std::byte> bytes)
 
 SharedMemory::~SharedMemory() {
   munmap(bytes_.data(), bytes_.size());
-  shm_unlink(object_name_.c_str());
+  RemoveName();
+}
+
+void SharedMemory::RemoveName() {
+  if (std::exchange(has_name_, false)) shm_unlink(object_name_.c_str());
 }
 
 }  // namespace gridfold::client

@@ -12,7 +12,8 @@
 
 namespace gridfold::client {
 
-// The destructor unmaps the object and removes its name; whoever else has mapped it keeps it.
+// The destructor unmaps the object and removes its name, where that is still there; whoever else
+// has mapped it keeps it.
 class SharedMemory {
  public:
   // Of a new, random name, for this user only; content 0. Its pages are there: writing to them does
@@ -22,6 +23,10 @@ class SharedMemory {
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
+  // Nobody can map the object any more, and it goes with the last process that has: also where this
+  // one is killed.
+  void RemoveName();
+
   const std::string& object_name() const { return object_name_; }
   std::span<std::byte> bytes() const { return bytes_; }
 
@@ -29,6 +34,7 @@ class SharedMemory {
   SharedMemory(std::string object_name, std::span<std::byte> bytes);
 
   const std::string object_name_;
+  bool has_name_ = true;
   const std::span<std::byte> bytes_;
 };
 

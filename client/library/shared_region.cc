@@ -41,6 +41,8 @@ absl::StatusOr<SharedRegion> SharedRegion::Create(Client& client,
   if (options.end_with_process) region.owner_process_id = static_cast<uint32_t>(getpid());
   absl::StatusOr<RegionDescription> registered = client.RegisterRegion(region, call_options);
   if (!registered.ok()) return registered.status();
+  // The server has mapped it. From now on nothing is left behind by a program that is killed.
+  (*memory)->RemoveName();
   return SharedRegion(
       std::make_unique<Registration>(client, std::move(registered->name), *std::move(memory)));
 }
