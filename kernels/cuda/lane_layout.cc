@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/grid.h"
 #include "kernels/cuda/histogram.h"
 #include "kernels/cuda/reduce.h"
 #include "kernels/cuda/scan.h"
@@ -10,7 +11,9 @@ namespace gridfold::kernels::cuda {
 
 LaneLayout LaneLayoutOf(const LaneOptions& options, const DeviceProperties& properties) {
   LaneLayout layout;
-  layout.input_bytes = options.input_bytes_max + kInputArrayCountMax * kArrayAlignmentBytes;
+  // Whole units, of which an array that may be copied here leaves whole ones to those behind it.
+  layout.input_bytes = RoundUp(options.input_bytes_max, kArrayAlignmentBytes) +
+                       kInputArrayCountMax * kArrayAlignmentBytes;
   layout.offsets_bytes = (options.group_count_max + 1) * sizeof(uint64_t);
   layout.output_bytes =
       kOutputHeadBytes + options.output_bytes_max + (kStatisticCount + 1) * sizeof(uint64_t);
