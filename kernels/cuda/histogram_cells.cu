@@ -159,6 +159,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
   __shared__ uint32_t drawn;
   __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
   __shared__ uint32_t warp_sums[kBlockWarps];
+  static_assert(sizeof(drawn) + sizeof(outcome_counts) + sizeof(warp_sums) <=
+                kHistogramCellsOwnBytes);
   const BinRange bins = BinRange::Of(arguments);
   SharedOutcomes outcomes(outcome_counts);
   outcomes.Clear();
