@@ -120,6 +120,20 @@ class SlowStreamTest : public testing::Test {
     return message;
   }
 
+  struct Stream {
+    grpc::ClientContext context;
+    v1::ReduceStreamResponse response;
+    v1::ReduceStreamRequest message = First();
+    std::unique_ptr<grpc::ClientWriter<v1::ReduceStreamRequest>> writer;
+  };
+  // Sends the first message, and returns while its job is under way.
+  void Begin(TestServer& server, Stream& stream) {
+    stream.writer = server.compute().ReduceStream(&stream.context, &stream.response);
+    stream.message.set_data("x");
+    ASSERT_TRUE(stream.writer->Write(stream.message));
+    gate_.WaitForArrivals(1);
+  }
+
   FakeEngine engine_;
   Gate gate_;
 };
@@ -157,35 +171,25 @@ TEST_F(SlowStreamTest, WhatWaitsIsBounded) {
 
 TEST_F(SlowStreamTest, ADrainingServerEndsStreamsAtTheirNextMessage) {
   TestServer server(engine_, OneLane());
-  grpc::ClientContext context;
-  v1::ReduceStreamResponse response;
-  const auto writer = server.compute().ReduceStream(&context, &response);
-  v1::ReduceStreamRequest message = First();
-  message.set_data("x");
-  ASSERT_TRUE(writer->Write(message));
-  gate_.WaitForArrivals(1);
+  Stream stream;
+  ASSERT_NO_FATAL_FAILURE(Begin(server, stream));
   std::thread drain([&] { EXPECT_TRUE(server.server().Drain(std::chrono::seconds(10)).ok()); });
   WaitUntilDraining(server);
-  message.clear_request();
-  writer->Write(message);
+  stream.message.clear_request();
+  stream.writer->Write(stream.message);
   gate_.Open();
-  ExpectError(writer->Finish(), grpc::StatusCode::UNAVAILABLE, kReasonDraining);
+  ExpectError(stream.writer->Finish(), grpc::StatusCode::UNAVAILABLE, kReasonDraining);
   drain.join();
 }
 
 // As calls without a stream are.
 TEST_F(SlowStreamTest, WhatTakesLongerThanTheGracePeriodIsStopped) {
   TestServer server(engine_, OneLane());
-  grpc::ClientContext context;
-  v1::ReduceStreamResponse response;
-  const auto writer = server.compute().ReduceStream(&context, &response);
-  v1::ReduceStreamRequest message = First();
-  message.set_data("x");
-  ASSERT_TRUE(writer->Write(message));
-  gate_.WaitForArrivals(1);
+  Stream stream;
+  ASSERT_NO_FATAL_FAILURE(Begin(server, stream));
   const absl::Status status = server.server().Drain(std::chrono::milliseconds(50));
   ASSERT_TRUE(status.ok()) << status;
-  ExpectError(writer->Finish(), grpc::StatusCode::UNAVAILABLE, kReasonDraining);
+  ExpectError(stream.writer->Finish(), grpc::StatusCode::UNAVAILABLE, kReasonDraining);
 }
 
 TEST_F(SlowStreamTest, AnErrorOfTheDeviceEndsTheStream) {

@@ -70,7 +70,7 @@ class RunningSum {
 
   Lanes AddVector(Lanes x) {
     Lanes sums = x;
-    if constexpr (kLanes > 1) sums += MovedUp<Bits, 1>(sums);
+    sums += MovedUp<Bits, 1>(sums);
     if constexpr (kLanes > 2) sums += MovedUp<Bits, 2>(sums);
     if constexpr (kLanes > 4) sums += MovedUp<Bits, 4>(sums);
     if constexpr (kLanes > 8) sums += MovedUp<Bits, 8>(sums);
