@@ -8,6 +8,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/output/number_format.h"
@@ -37,6 +38,12 @@ Examples:
   gridfold COMMAND --help has more.
 )";
 
+// What is wrong with it, or nothing. CLI11's own checks of ranges take NaN.
+std::string CheckSeconds(const std::string& text) {
+  double seconds = 0;
+  return absl::SimpleAtod(text, &seconds) && seconds >= 0 ? "" : "must be 0 or more";
+}
+
 void AddSessionOptions(CLI::App& program, SessionOptions& options) {
   AddConnectionOptions(program, options.connection);
   program.add_option("--tenant", options.tenant, "Whose arrays on the server are meant")
@@ -59,7 +66,7 @@ void AddSessionOptions(CLI::App& program, SessionOptions& options) {
       ->take_last();
   program.add_option("--timeout", options.timeout_s, "Give up after so long; 0 waits for ever")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber.description(""))
+      ->check(CheckSeconds)
       ->capture_default_str();
   program.add_flag("--json", options.json, "Print one JSON object, also of an error");
 }

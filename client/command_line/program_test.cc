@@ -337,6 +337,7 @@ TEST_F(ProgramTest, CommandLinesThatMakeNoSenseAreUsageErrors) {
       {"histogram", "@in.csv", "--edges", "0,1", "--bins", "3"},
       {"histogram", "@in.csv", "--quantiles", "half"},
       {"--timeout", "-1", "info"},
+      {"--timeout", "nan", "info"},
       {"--priority", "urgent", "info"},
       {"reduce", "@in.csv", "--array", "x"},
       {"reduce", "--array", "x[1]"},

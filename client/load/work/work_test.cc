@@ -109,6 +109,8 @@ TEST(ScenarioFileTest, ErrorsNameTheField) {
       {R"({"requests": [{"tenant": "müller"}]})", "requests[0].tenant"},
       {R"({"requests": [{"timeout": "soon"}]})", "requests[0].timeout"},
       {R"({"requests": [{"cancel": 1.5}]})", "requests[0].cancel"},
+      {R"({"requests": [{"cancel_within": "0s"}]})", "requests[0].cancel_within"},
+      {R"({"requests": [{"cancel_within": "inf"}]})", "requests[0].cancel_within"},
       {R"({"requests": [{"colour": "red"}]})", "requests[0].colour"}};
   for (const auto& [text, message] : wrong) {
     const auto file = ParseScenario(text);
