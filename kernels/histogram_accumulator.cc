@@ -47,11 +47,6 @@ void ReadValue(AccumulatorReader& reader, ElementType weight_type, uint64_t samp
 }
 
 void Merge(uint64_t other, uint64_t& count) { count += other; }
-void Merge(Int128 other, Int128& sum) { sum += other; }
-template <class F>
-void Merge(const ExactSum<F, 1>& other, ExactSum<F, 1>& sum) {
-  sum.Merge(other);
-}
 
 // Calls f(Value{}) with what the plan's bins hold.
 template <class F>

@@ -45,12 +45,6 @@ HistogramResult MakeEmptyResult(const HistogramPlan& plan) {
   return result;
 }
 
-void Merge(Int128 other, Int128& sum) { sum += other; }
-template <class F>
-void Merge(const ExactSum<F, 1>& other, ExactSum<F, 1>& sum) {
-  sum.Merge(other);
-}
-
 // Calls f(sums) with the exact sums of weights, where there are some.
 template <class F>
 void VisitSums(HistogramWeightStates& states, F&& f) {

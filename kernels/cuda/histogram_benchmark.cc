@@ -35,10 +35,12 @@ HistogramSpec SpecOf(BinSpec bins) {
   return spec;
 }
 
+constexpr uint64_t kSampleCountMax = uint64_t{1} << 28;
+
 // Samples of so many bytes each.
-uint64_t SampleCount(const KernelBenchmark& benchmark, uint64_t sample_bytes) {
-  constexpr uint64_t kSampleCountMax = uint64_t{1} << 28;
-  return std::min(kSampleCountMax, benchmark.array_bytes() / sample_bytes);
+uint64_t SampleCount(const KernelBenchmark& benchmark, uint64_t sample_bytes,
+                     uint64_t sample_count_max = kSampleCountMax) {
+  return std::min(sample_count_max, benchmark.array_bytes() / sample_bytes);
 }
 
 // The method of the strategy's name that is to be forced; nothing where none is.
@@ -212,19 +214,25 @@ absl::Status BenchmarkIntegers(KernelBenchmark& benchmark) {
     BinSpec bins;
     uint32_t channel_count;
     const char* remark;
+    uint64_t sample_count_max = kSampleCountMax;
   };
+  // 2^28 bytes are read in so little time that what comes before and after counts.
+  constexpr uint64_t kManySamples = uint64_t{1} << 30;
   const Row rows[] = {
       {ElementType::kUint8, IntegerBinsSpec{0, 256}, 1, "integer"},
+      {ElementType::kUint8, IntegerBinsSpec{0, 256}, 1, "integer of 1024Mi", kManySamples},
       {ElementType::kUint8, EvenBinsSpec{100, 0, 250}, 1, "even"},
       {ElementType::kUint8, IntegerBinsSpec{0, 256}, 4, "integer, 4 channels"},
+      {ElementType::kUint8, IntegerBinsSpec{0, 256}, 4, "integer, 4 channels of 1024Mi",
+       kManySamples},
       {ElementType::kInt8, IntegerBinsSpec{-128, 256}, 1, "integer"},
       {ElementType::kUint16, IntegerBinsSpec{0, 65'536}, 1, "integer"},
       {ElementType::kInt32, IntegerBinsSpec{-30'000, 60'000}, 1, "integer, outside"},
       {ElementType::kInt16, IntegerBinsSpec{-30'000, 60'000}, 1, "integer"}};
   if (absl::Status status = benchmark.FillInput(ElementType::kUint8); !status.ok()) return status;
   for (const Row& row : rows) {
-    const auto array =
-        ArrayDescription::Vector(row.type, SampleCount(benchmark, ElementSize(row.type)));
+    const auto array = ArrayDescription::Vector(
+        row.type, SampleCount(benchmark, ElementSize(row.type), row.sample_count_max));
     HistogramSpec spec = SpecOf(row.bins);
     spec.channel_count = row.channel_count;
     if (absl::Status status = Measure(benchmark, array, spec, row.remark); !status.ok()) {

@@ -24,6 +24,13 @@ struct WeightSumType<W> {
 template <class W>
 using WeightSum = typename WeightSumType<W>::type;
 
+// Adds the weights of `other` to `sum`.
+inline void Merge(Int128 other, Int128& sum) { sum += other; }
+template <std::floating_point F>
+void Merge(const ExactSum<F, 1>& other, ExactSum<F, 1>& sum) {
+  sum.Merge(other);
+}
+
 // The float64 answer, rounded once. Zero is +0.0, as in a bin without samples.
 template <std::floating_point F>
 GRIDFOLD_HD inline double RoundedWeightSum(const ExactSum<F, 1>& sum) {
