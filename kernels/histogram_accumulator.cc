@@ -46,6 +46,8 @@ void ReadValue(AccumulatorReader& reader, ElementType weight_type, uint64_t samp
           sample_count, sum);
 }
 
+// Counts merge beside sums of weights.
+using kernels::Merge;
 void Merge(uint64_t other, uint64_t& count) { count += other; }
 
 // Calls f(Value{}) with what the plan's bins hold.
