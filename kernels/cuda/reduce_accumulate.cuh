@@ -74,20 +74,21 @@ class Accumulator : public ElementAccumulator<T, kParts> {
     } else {
       AddEachTurn(loads, loads.first_turn);
     }
-    if constexpr ((kParts & kExtremesPart) != 0) {
-      if (loads.IsDrawn()) extremes.KeepBestOfWarp();
-    }
     if constexpr (kHasExtremeTurns || kSumsTurns || (kHasWords && (kParts & kExtremesPart) != 0)) {
-      AddExtremesOfTurns(loads, extremes);
+      if (loads.IsDrawn()) {
+        NotePlacesOfTurns(loads, extremes);
+      } else {
+        AddExtremesOfTurns(loads, extremes);
+      }
     }
   }
 
  private:
   // A turn less, for the elements that are not in vectors.
   template <uint32_t kInFlight>
-  static constexpr uint32_t kTurnsMax = kHasWords
-                                            ? WordAdditionsMax<T>() / (kInFlight * kVectorSize<T>)-1
-                                            : ~uint32_t{0};
+  static constexpr uint32_t kTurnsMax = kHasWords ? WordAdditionsMax<T>(kParts) /
+                                                        (kInFlight * kVectorSize<T>)-1
+                                                  : ~uint32_t{0};
 
   // A turn that is not ordinary.
   template <uint32_t kInFlight>
@@ -236,6 +237,18 @@ class Accumulator : public ElementAccumulator<T, kParts> {
       greatest = fmax(greatest, batches[i / kSize].values[i % kSize]);
     }
     extremes.TakeFinite(least, greatest, turn);
+  }
+
+  // The warp's turns that brought the extremes: where these stand in them is for TurnsOfGroup.
+  template <uint32_t kInFlight>
+  __device__ void NotePlacesOfTurns(const LoadedTurns<T, kInFlight>& loads,
+                                    const ExtremeTurns<S>& extremes) {
+    auto& part = registers_.template Part<kExtremesPart>();
+    const auto note = [&](auto& extreme, S value, uint32_t turn) {
+      if (turn != ExtremeTurns<S>::kNone) extreme.Merge({value, loads.WarpIndexOf(turn)});
+    };
+    note(part.min, extremes.min, extremes.min_turn);
+    note(part.max, extremes.max, extremes.max_turn);
   }
 
   // The turns that brought the extremes are read again; the second is under way by then.

@@ -59,40 +59,12 @@ struct ExtremeTurns {
     return {FromOrderedBits(least), FromOrderedBits(greatest)};
   }
 
-  // Forgets turns of lanes whose extreme, or an equal one of an earlier turn, another lane has: the
-  // fewer turns are read again, which lie anywhere in memory, the better. All lanes of a warp,
-  // whose turns are one warp's.
-  __device__ void KeepBestOfWarp() {
-    min_turn = TurnIfBestOfWarp<false>(min, min_turn);
-    max_turn = TurnIfBestOfWarp<true>(max, max_turn);
-  }
-
  private:
   __device__ void Take(S least, bool is_less, S greatest, bool is_greater, uint32_t turn) {
     min = is_less ? least : min;
     min_turn = is_less ? turn : min_turn;
     max = is_greater ? greatest : max;
     max_turn = is_greater ? turn : max_turn;
-  }
-
-  template <bool kIsMax>
-  __device__ static uint32_t TurnIfBestOfWarp(S value, uint32_t turn) {
-    using Extreme = ExtremeState<S, kIsMax>;
-    constexpr uint32_t kAll = ~0u;
-    S best = value;
-    uint32_t best_turn = turn;
-#pragma unroll
-    for (uint32_t distance = 16; distance > 0; distance /= 2) {
-      const S other = static_cast<S>(__shfl_xor_sync(kAll, best, distance));
-      const uint32_t other_turn = __shfl_xor_sync(kAll, best_turn, distance);
-      const bool is_better = best_turn == kNone || Extreme::IsBefore(other, best) ||
-                             (other_turn < best_turn && !Extreme::IsBefore(best, other));
-      if (other_turn != kNone && is_better) {
-        best = other;
-        best_turn = other_turn;
-      }
-    }
-    return turn == best_turn && !Extreme::IsBefore(best, value) ? turn : kNone;
   }
 };
 

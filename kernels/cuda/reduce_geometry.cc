@@ -36,7 +36,7 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
       return KernelKind{sizeof(ReductionState<T, kParts>),
                         MomentWordCount<T>(kParts),
                         WordSharersOf<T>(kParts),
-                        DrawnAdditionsMax<T>(),
+                        DrawnAdditionsMax<T>(kParts),
                         SumsInPairs<T>(kParts),
                         ReduceShapeOf<T>(kParts),
                         BlockShapeOf<T>(kParts)};
@@ -176,9 +176,16 @@ void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
   geometry.form = ReductionForm::kTiles;
   geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
   geometry.tile_elements_max = request.TileElementsMax(uint64_t{1} << geometry.tile_width_log2);
-  const uint64_t groups_per_block = request.block_threads >> geometry.tile_width_log2;
+  uint64_t resident_blocks = request.resident_blocks;
+  if (request.has_words() && lanes == Tuning::kWarpThreads) {
+    // A block is a warp, whose room the next takes as soon as it is done.
+    resident_blocks *= geometry.block_threads / Tuning::kWarpThreads;
+    geometry.block_threads = Tuning::kWarpThreads;
+    geometry.word_bytes = request.WordBytes(geometry.block_threads);
+  }
+  const uint64_t groups_per_block = geometry.block_threads >> geometry.tile_width_log2;
   geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block,
-                                          request.resident_blocks * Tuning::kTileBlocksPerResident);
+                                          resident_blocks * Tuning::kTileBlocksPerResident);
   if (longest > geometry.tile_elements_max) PlanQueue(blocks, geometry);
 }
 

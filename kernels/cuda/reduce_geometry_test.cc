@@ -80,8 +80,8 @@ TEST(ReduceGeometryTest, NoThreadTakesMoreElementsThanItsWords) {
     const uint64_t count = uint64_t{1} << 36;
     const ReductionGeometry blocks =
         PlanReductionGeometry(Plan(ArrayDescription::Vector(type, count), {}), Properties(1));
-    const uint64_t drawn_max =
-        type == ElementType::kFloat16 ? DrawnAdditionsMax<Float16>() : DrawnAdditionsMax<double>();
+    const uint64_t drawn_max = type == ElementType::kFloat16 ? DrawnAdditionsMax<Float16>(kSumPart)
+                                                             : DrawnAdditionsMax<double>(kSumPart);
     EXPECT_LE(blocks.chunk_elements, drawn_max * blocks.block_threads);
     EXPECT_LE(blocks.chunk_elements, uint64_t{1} << 31);  // Digits of a block, in 64 bits.
     const ReductionGeometry columns =
@@ -109,6 +109,27 @@ TEST(ReduceGeometryTest, ThousandsOfArraysAreReducedByWarps) {
                 ElementType::kFloat32, sizes,
                 {Statistic::kSum, Statistic::kMin, Statistic::kMax, Statistic::kVariance})),
             "reduce/segments-tile");
+}
+
+TEST(ReduceGeometryTest, ArraysThatTakeAWarpAreBlocksOfOneWhereThereAreWords) {
+  const auto plan = [](ElementType type, uint64_t size) {
+    return PlanReductionGeometry(
+        SegmentPlan(type, std::vector<uint64_t>(4096, size), {Statistic::kVariance}),
+        Properties(132));
+  };
+  EXPECT_EQ(plan(ElementType::kFloat32, 8'000).block_threads, ReduceTuning::kWarpThreads);
+  EXPECT_EQ(plan(ElementType::kFloat32, 8'000).grid_blocks, 4096);
+  EXPECT_GT(plan(ElementType::kFloat32, 64).block_threads, ReduceTuning::kWarpThreads);
+  EXPECT_GT(plan(ElementType::kInt32, 8'000).block_threads, ReduceTuning::kWarpThreads);
+}
+
+// So that L1 has room for loads under way.
+TEST(ReduceGeometryTest, WordsOfBlocksLeaveSharedMemory) {
+  const ReductionGeometry geometry = PlanReductionGeometry(
+      Plan(ArrayDescription::Vector(ElementType::kFloat32, 1 << 28), {}, {Statistic::kVariance}),
+      Properties(132));
+  EXPECT_LE(geometry.word_bytes, ReduceTuning::kWordBytesOfBlocksMax);
+  EXPECT_EQ(geometry.block_threads, 480);
 }
 
 // All multiprocessors are done at the same time.

@@ -100,6 +100,12 @@ __device__ inline void MergeOverWarp(const Warp& warp,
   MergeOverWarp(warp, extremes.max);
 }
 
+// The same of whole states.
+template <class State>
+__device__ inline void MergeStatesOverWarp(const Warp& warp, State& state) {
+  state.ForEachPart([&](auto& part) { MergeOverWarp(warp, part); });
+}
+
 // `kCount` states in shared memory, an odd number of alignments apart: then neighbouring threads'
 // accesses fall in different banks.
 template <class State, uint32_t kCount>
@@ -124,14 +130,13 @@ template <class State>
 __device__ inline void MergeBlock(const cg::thread_block& block, WarpStates<State>& warp_states,
                                   State& state) {
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
-  const auto merge = [&](auto& part) { MergeOverWarp(warp, part); };
-  state.ForEachPart(merge);
+  MergeStatesOverWarp(warp, state);
   if (warp.thread_rank() == 0) warp_states[warp.meta_group_rank()] = state;
   SyncBlock(block);
   if (warp.meta_group_rank() == 0) {
     const uint32_t warps = block.size() / ReduceTuning::kWarpThreads;
     state = warp.thread_rank() < warps ? warp_states[warp.thread_rank()] : State();
-    state.ForEachPart(merge);
+    MergeStatesOverWarp(warp, state);
   }
   SyncBlock(block);  // Before warp_states is used again.
 }

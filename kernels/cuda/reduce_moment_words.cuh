@@ -57,10 +57,13 @@ struct MomentWords {
   static constexpr bool kHasSquares = (kParts & kSquaresPart) != 0;
   static constexpr bool kHasMagnitudes = (kParts & kMagnitudesPart) != 0;
 
-  using SingleType = std::conditional_t<kHasMomentWindow<T, kParts>, float, T>;
   static_assert(WordSharersOf<T>(kParts) == 1 || kIsDouble);
-  using SumWords = std::conditional_t<kIsDouble, PieceWords<1>, SingleWords<SingleType>>;
-  using SquareWords = std::conditional_t<kIsDouble, PieceWords<2>, SingleSquareWords>;
+  using PartialWords =
+      std::conditional_t<std::is_same_v<T, Float16>, Float16PartialWords, SingleWords<float>>;
+  using SingleSumWords =
+      std::conditional_t<kHasMomentWindow<T, kParts>, PartialWords, SingleWords<T>>;
+  using SumWords = std::conditional_t<kIsDouble, PieceWords<1>, SingleSumWords>;
+  using SquareWords = std::conditional_t<kIsDouble, PieceWords<2>, SingleSquareWords<T>>;
 
   static constexpr uint32_t kSumFirst = 0;
   static constexpr uint32_t kSquaresFirst = kHasSum ? SumWords::kCount : 0;

@@ -7,6 +7,7 @@
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/reduce_accumulate.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
+#include "kernels/cuda/reduce_finish_joined.cuh"
 #include "kernels/cuda/reduce_join.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 
@@ -19,6 +20,19 @@ __device__ inline void QueueSegment(const TileWork& work, uint64_t group, uint64
   const unsigned long long before =
       atomicAdd(&work.queue->segments_and_items, (1ull << 32) + chunks);
   work.long_segments[before >> 32] = {group, static_cast<uint32_t>(before), chunks};
+}
+
+// Finishes a group that a block of one warp took: its lanes join and round together.
+template <class T, uint32_t kParts>
+__device__ inline void FinishTileOfWarp(const cg::thread_block& block, const Warp& warp,
+                                        const ReductionParameters& parameters, uint64_t group,
+                                        uint64_t size, RegisterState<T, kParts> registers) {
+  JoinWordsOfWarp<T, kParts>(warp, WordsOf(block), registers);
+  MergeStatesOverWarp(warp, registers);
+  warp.sync();
+  JoinWarps<T, kParts>(block, warp);
+  FinishJoined(warp, parameters, group, size, registers, JoinedWordsOf(block), false);
+  warp.sync();  // Before words are used again.
 }
 
 template <class T, uint32_t kParts>
@@ -52,6 +66,12 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads,
                });
     }
     const RegisterState<T, kParts> registers = accumulator.Close();
+    if constexpr (RegisterState<T, kParts>::kHasWords) {
+      if (tiles_per_warp == 1 && warp.meta_group_size() == 1 && !is_long) {
+        FinishTileOfWarp(block, warp, parameters, group, range.size, registers);
+        continue;
+      }
+    }
     const ReductionState<T, kParts> state = JoinLanes<T, kParts>(warp, width, words, registers);
     if (!exists || rank != 0) continue;
     if (is_long) {

@@ -14,6 +14,9 @@ namespace gridfold::kernels::cuda {
 // reduce_words.cuh. Single: elements of up to 32 bits.
 inline constexpr uint32_t kSingleSumWords = 16;
 inline constexpr uint32_t kSingleSquareWords = 35;
+// Of float16 beside squares: most are for digits only (MergeSplits).
+inline constexpr uint32_t kFloat16SumWords = 12;
+inline constexpr uint32_t kFloat16SquareWords = 20;
 inline constexpr uint32_t kDoubleSumWords = 68;
 inline constexpr uint32_t kDoubleSquareWords = 134;
 
@@ -21,8 +24,13 @@ inline constexpr uint32_t kDoubleSquareWords = 134;
 template <class T>
 constexpr uint32_t MomentWordCount(uint32_t parts) {
   if (!FloatingElement<T>) return 0;
-  const uint32_t sum = sizeof(T) == 8 ? kDoubleSumWords : kSingleSumWords;
-  const uint32_t squares = sizeof(T) == 8 ? kDoubleSquareWords : kSingleSquareWords;
+  const bool is_float16 = std::is_same_v<T, Float16>;
+  const uint32_t sum = sizeof(T) == 8                                     ? kDoubleSumWords
+                       : is_float16 && (parts & kMomentParts) != kSumPart ? kFloat16SumWords
+                                                                          : kSingleSumWords;
+  const uint32_t squares = sizeof(T) == 8 ? kDoubleSquareWords
+                           : is_float16   ? kFloat16SquareWords
+                                          : kSingleSquareWords;
   return ((parts & kSumPart) != 0 ? sum : 0) + ((parts & kSquaresPart) != 0 ? squares : 0) +
          ((parts & kMagnitudesPart) != 0 ? sum : 0);
 }
@@ -37,15 +45,16 @@ constexpr uint32_t WordSharersOf(uint32_t parts) {
 // Elements of a thread that keep its words exact (reduce_words.cuh): additions that float64 words
 // take, less some for those of windows. Digits take 2^31, of all threads that share them.
 template <class T>
-constexpr uint64_t WordAdditionsMax() {
+constexpr uint64_t WordAdditionsMax(uint32_t parts) {
   if (sizeof(T) == 8) return uint64_t{1} << 28;
-  return std::is_same_v<T, Float16> ? uint64_t{1} << 13 : (uint64_t{1} << 14) - (uint64_t{1} << 10);
+  const bool has_own_words = std::is_same_v<T, Float16> && (parts & kMomentParts) == kSumPart;
+  return has_own_words ? uint64_t{1} << 13 : (uint64_t{1} << 14) - (uint64_t{1} << 10);
 }
 // Elements of a thread on average where warps draw them: then there is room for whatever a warp
-// leaves.
+// leaves, and for those that take more than others.
 template <class T>
-constexpr uint64_t DrawnAdditionsMax() {
-  return WordAdditionsMax<T>() / 2;
+constexpr uint64_t DrawnAdditionsMax(uint32_t parts) {
+  return WordAdditionsMax<T>(parts) * 3 / 4;
 }
 
 // What the blocks of a group have in common, with so many words: reduce_join.cuh.
@@ -69,6 +78,7 @@ struct ReduceTuning {
   // least, where words are not too many.
   static constexpr uint32_t kWordBytesPerBlockMax = 108 * 1024;
   static constexpr uint32_t kWordBytesMax = 216 * 1024;
+  static constexpr uint32_t kWordBytesOfBlocksMax = 192 * 1024;
   static constexpr uint32_t kOtherSharedBytesMax = 24 * 1024;
   static constexpr uint32_t kOtherSharedBytesOfBlocksMax = 8 * 1024;
 
@@ -76,6 +86,8 @@ struct ReduceTuning {
   static constexpr uint32_t kTileVectorsInFlight = 4;
   // Elements of all loads that a thread has under way.
   static constexpr uint32_t kGroupElementsMax = 64;
+  // Of a multiprocessor, where each has windows of several moments.
+  static constexpr uint32_t kWindowThreadsMax = 512;
   static constexpr uint32_t kWindowElementsMax = 32;
   // What a thread has in registers takes at most this much more than a state.
   static constexpr uint64_t kRegisterExtraBytes = 48;
@@ -226,8 +238,11 @@ constexpr ReduceShape ReduceShapeOf(uint32_t parts) {
   if (parts == kSumPart && sizeof(T) < 8) return {384, 4, 4};
   uint32_t threads = ReduceTuning::kBlockThreads;
   while (threads > 64 && threads * words * 8 > ReduceTuning::kWordBytesPerBlockMax) threads /= 2;
-  const uint32_t resident = ReduceTuning::kWordBytesMax / (threads * words * 8);
-  return {threads, resident < 4 ? resident : 4, threads * resident >= 512 ? 4u : 8u};
+  // So many threads have registers for windows.
+  const uint32_t by_words = ReduceTuning::kWordBytesMax / (threads * words * 8);
+  const uint32_t by_registers = ReduceTuning::kWindowThreadsMax / threads;
+  const uint32_t resident = by_words < by_registers ? by_words : by_registers;
+  return {threads, resident, threads * resident >= 512 ? 4u : 8u};
 }
 
 // Whether a block looks for nothing but extremes, of elements of which a turn's are found in fewer
@@ -246,10 +261,13 @@ constexpr ReduceShape BlockShapeOf(uint32_t parts) {
   // Where a window's sums are long as well, what does not fit 128 registers is read from memory in
   // every turn: for float64, fewer threads take less time than that.
   const uint32_t by_registers = one_part ? 1024 : WordSharersOf<T>(parts) > 1 ? 384 : 512;
-  const uint32_t by_words = words == 0
-                                ? by_registers
-                                : ThreadsOfWordColumns(ReduceTuning::kWordBytesMax / (words * 8),
-                                                       WordSharersOf<T>(parts));
+  // Loads under way need what shared memory leaves to L1. Fewer columns of float64's words would be
+  // fewer by four warps.
+  constexpr uint32_t kWordBytes =
+      sizeof(T) == 8 ? ReduceTuning::kWordBytesMax : ReduceTuning::kWordBytesOfBlocksMax;
+  const uint32_t by_words =
+      words == 0 ? by_registers
+                 : ThreadsOfWordColumns(kWordBytes / (words * 8), WordSharersOf<T>(parts));
   const uint32_t threads = by_words < by_registers ? by_words : by_registers;
   // Extremes alone are taken vector by vector too (reduce_turn_takers.cuh). With as many threads as
   // leave each 80 registers the loop keeps nothing in memory; 96 KiB are under way all the time.

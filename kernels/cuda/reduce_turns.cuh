@@ -57,6 +57,10 @@ struct LoadedTurns {
   __device__ uint64_t IndexOf(uint32_t turn) const {
     return first_index + turn * turn_stride * kSize;
   }
+  // Of the first element of a warp's turn, for all lanes of a warp that draws.
+  __device__ uint64_t WarpIndexOf(uint32_t turn) const {
+    return IndexOf(turn) - uint64_t{lane} * kSize;
+  }
   // The same for all lanes of a warp that draws.
   __device__ bool HasTurn(uint32_t turn) const { return Of(turn) - lane < end; }
   // By all lanes of a warp together.

@@ -1,9 +1,10 @@
-// Several statistics of long arrays of float32 and 16-bit floating-point elements, whose turns are
+// Several statistics of arrays of float32 and 16-bit floating-point elements, whose turns are
 // taken in several ways: within a window, by vectors or one by one; far apart, by words; with
 // elements that are not finite. Against exact sums of other making.
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <vector>
@@ -205,6 +206,44 @@ TYPED_TEST(ReduceTurnsDeviceTest, SeveralStatisticsAreExact) {
               this->Slots(*plan, elements.data(), this->WithMultiprocessors(multiprocessors));
           this->ExpectFacts(slots, values, facts, policy == NanPolicy::kIgnore);
         }
+      }
+    }
+  }
+}
+
+// Each by a warp, which is a block.
+TYPED_TEST(ReduceTurnsDeviceTest, ManyArraysAreExact) {
+  std::vector<uint64_t> offsets = {0};
+  std::mt19937_64 random(7);
+  while (offsets.size() <= 100) {
+    // Around vectors and turns, and any.
+    constexpr uint64_t kSizes[] = {1, 7, 8, 9, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1025};
+    const uint64_t i = offsets.size() - 1;
+    offsets.push_back(offsets.back() + (i < std::size(kSizes) ? kSizes[i] : 1 + random() % 9'000));
+  }
+  for (const Data data : kAllData) {
+    Source<TypeParam> source(data);
+    std::vector<TypeParam> values(offsets.back());
+    for (TypeParam& value : values) value = source.Next();
+    const DeviceArray<TypeParam> elements{std::span(values), 1};
+    for (const std::vector<Statistic>& statistics : {kStatistics, kWithoutMagnitudes}) {
+      const auto plan =
+          PlanReduction(ArrayDescription::Vector(kElementTypeOf<TypeParam>, values.size()),
+                        {.statistics = statistics, .grouping = {GroupingKind::kSegments, offsets}});
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      const std::vector<uint64_t> slots =
+          this->Slots(*plan, elements.data(), this->WithMultiprocessors(3));
+      for (size_t group = 0; group + 1 < offsets.size(); ++group) {
+        SCOPED_TRACE(testing::Message() << "data " << static_cast<int>(data) << ", group " << group
+                                        << ", " << statistics.size() << " statistics");
+        const std::vector<TypeParam> of_group(
+            values.begin() + static_cast<ptrdiff_t>(offsets[group]),
+            values.begin() + static_cast<ptrdiff_t>(offsets[group + 1]));
+        std::vector<uint64_t> slots_of_group;
+        for (size_t row = 0; row < statistics.size(); ++row) {
+          slots_of_group.push_back(slots[row * (offsets.size() - 1) + group]);
+        }
+        this->ExpectFacts(slots_of_group, of_group, Facts(of_group), false);
       }
     }
   }

@@ -100,10 +100,12 @@ __device__ inline int64_t IntegerOfDouble(int64_t bits, int unit, uint32_t& flag
 
 // Sums of float32 and 16-bit floating-point elements. With w exponents in a class, p bits in an
 // element and 2^k elements, p + w - 1 + k <= 53 keeps a word exact. Float16 fits in one class.
-template <class T>
+// Where words are those of classes kFirst to kLast, other classes are zeros and, in the last word,
+// infinities and NaN.
+template <class T, uint32_t kFirst = 0, uint32_t kLast = 0>
 struct SingleWords {
   static constexpr int64_t kUntouched = static_cast<int64_t>(kUntouchedDouble);
-  static constexpr uint32_t kCount = kSingleSumWords;
+  static constexpr uint32_t kCount = kFirst > 0 ? kFloat16SumWords : kSingleSumWords;
   static constexpr int kClassBits = std::is_same_v<T, float>      ? 4
                                     : std::is_same_v<T, Bfloat16> ? 5
                                                                   : 8;
@@ -116,15 +118,18 @@ struct SingleWords {
                                     : std::is_same_v<T, Bfloat16> ? 8
                                                                   : 11;
   static constexpr int kLowestExponent = std::is_same_v<T, Float16> ? -24 : 1 - 126 - kPrecision;
-  static constexpr uint32_t kUsed = ((255 + kOffset) >> kClassBits) + 1;
+  static constexpr uint32_t kUsed = kFirst > 0 ? kLast - kFirst + 1
+                                               : ((255 + kOffset) >> kClassBits) + 1;
   static_assert(kUsed <= kCount);
 
-  __device__ static uint32_t WordOf(float x) {
-    const uint32_t biased = (__float_as_uint(x) >> 23) & 0xFF;
-    return (biased + kOffset) >> kClassBits;
+  __device__ static uint32_t WordOf(float x) { return WordOf((__float_as_uint(x) >> 23) & 0xFF); }
+  __device__ static uint32_t WordOf(uint32_t biased) {
+    const uint32_t word = (biased + kOffset) >> kClassBits;
+    if constexpr (kFirst == 0) return word;
+    return min(max(word, kFirst), kLast) - kFirst;
   }
   __device__ static int Unit(uint32_t i) {
-    const int exponent = (static_cast<int>(i) << kClassBits) - kOffset - 126 - kPrecision;
+    const int exponent = (static_cast<int>(kFirst + i) << kClassBits) - kOffset - 126 - kPrecision;
     return exponent > kLowestExponent ? exponent : kLowestExponent;
   }
 
@@ -143,7 +148,7 @@ struct SingleWords {
       const double piece = LeadingPiece(x);
       const int biased = ((__double2hiint(x) >> 20) & 0x7FF) - kBiasDifference;
       // What is past the largest float by some additions still fits the last word.
-      words.AddDouble(static_cast<uint32_t>(min(max(biased, 0), 255)) >> kClassBits, piece);
+      words.AddDouble(WordOf(static_cast<uint32_t>(min(max(biased, 0), 255))), piece);
       x -= piece;
     } while (x != 0);
   }
@@ -160,15 +165,26 @@ struct SingleWords {
   }
 };
 
+// Partial sums of float16 elements: the words of float's that they touch, and one more for
+// infinities and NaN.
+using Float16PartialWords = SingleWords<float, 6, 10>;
+static_assert((127 - 24) >> Float16PartialWords::kClassBits == 6);
+static_assert((127 + 16 + 10) >> Float16PartialWords::kClassBits < 10);
+
 // Sums of squares of the same: float64 holds such a square exactly, in 48 bits, of which a word
 // takes 24 at a time.
+template <class T>
 struct SingleSquareWords {
+  static constexpr bool kIsFloat16 = std::is_same_v<T, Float16>;
   static constexpr int64_t kUntouched = static_cast<int64_t>(kUntouchedDouble);
-  static constexpr uint32_t kCount = kSingleSquareWords;
-  static constexpr uint32_t kUsed = kCount;
+  static constexpr uint32_t kCount = kIsFloat16 ? kFloat16SquareWords : kSingleSquareWords;
+  static constexpr uint32_t kUsed = kIsFloat16 ? 7 : kCount;
   using Sum = ExactSum<float, 2>;
-  static constexpr int kFirstBiased = 720;  // 2^-303, below the smallest square.
-  static_assert(((1023 + 256 - kFirstBiased) >> 4) < kCount);
+  // Of the first word: 2^-63 and 2^-303, below the smallest square. The last word has infinities
+  // and NaN as well as the largest sums of kWindowAdditions squares.
+  static constexpr int kFirstBiased = kIsFloat16 ? 960 : 720;
+  static constexpr int kLastBiased = 1023 + (kIsFloat16 ? 32 + 10 : 256);
+  static_assert(((kLastBiased - kFirstBiased) >> 4) < kUsed && kUsed <= kCount);
 
   __device__ static int Unit(uint32_t i) {
     const int exponent = kFirstBiased + static_cast<int>(i) * 16 - 1023 - 23;
@@ -177,13 +193,13 @@ struct SingleSquareWords {
 
   __device__ static void Reset(WordColumn words) {
 #pragma unroll 5
-    for (uint32_t i = 0; i < kCount; ++i) words[i] = kUntouched;
+    for (uint32_t i = 0; i < kUsed; ++i) words[i] = kUntouched;
   }
 
   __device__ static uint32_t WordOf(double x) {
     const int biased = (__double2hiint(x) >> 20) & 0x7FF;
     const int word = (biased - kFirstBiased) >> 4;
-    return static_cast<uint32_t>(min(max(word, 0), static_cast<int>(kCount) - 1));
+    return static_cast<uint32_t>(min(max(word, 0), static_cast<int>(kUsed) - 1));
   }
 
   // Adds a square, or a sum of squares.
