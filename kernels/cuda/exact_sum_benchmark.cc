@@ -34,11 +34,13 @@ const StatisticSet kFused = {
     "sum+mean+variance+min+max",
     {Statistic::kSum, Statistic::kMean, Statistic::kVariance, Statistic::kMin, Statistic::kMax}};
 
-// Of the first `count` elements of the input.
-absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set, ElementType type,
-                          uint64_t count, const std::string& what) {
-  const ArrayDescription array = ArrayDescription::Vector(type, count);
-  const auto plan = PlanReduction(array, {.statistics = set.statistics, .grouping = {}});
+// Of the input's first elements.
+absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set,
+                          const ArrayDescription& array, const GroupingSpec& grouping,
+                          const std::string& what) {
+  const uint64_t count = array.element_count;
+  const ElementType type = array.element_type;
+  const auto plan = PlanReduction(array, {.statistics = set.statistics, .grouping = grouping});
   if (!plan.ok()) return plan.status();
   uint64_t* const slots = static_cast<uint64_t*>(benchmark.output());
   const ReductionOutput output{slots, slots + plan->result_slot_count()};
@@ -49,7 +51,7 @@ absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set, E
     return LaunchReduction(*plan, input, output, scratch, benchmark.properties(),
                            benchmark.stream());
   });
-  if (!status.ok() || &set != &kSum) return status;
+  if (!status.ok() || &set != &kSum || grouping.kind != GroupingKind::kWhole) return status;
   return benchmark.CompareWithCub(
       CubReduce(CubReduction::kSum, type, benchmark.input(), count, benchmark.output()));
 }
@@ -58,7 +60,8 @@ absl::Status BenchmarkOneSet(KernelBenchmark& benchmark, ElementType type, Bench
   const uint64_t count = std::min(kElements, benchmark.array_bytes() / ElementSize(type));
   absl::Status status = benchmark.FillInput(type, data);
   for (const StatisticSet* set : {&kSum, &kFused}) {
-    if (status.ok()) status = MeasureExact(benchmark, *set, type, count, NameOf(data));
+    if (!status.ok()) return status;
+    status = MeasureExact(benchmark, *set, ArrayDescription::Vector(type, count), {}, NameOf(data));
   }
   return status;
 }
@@ -69,9 +72,32 @@ absl::Status BenchmarkSmall(KernelBenchmark& benchmark) {
   for (const int log2 : {10, 12, 14, 16, 20}) {
     const uint64_t count = uint64_t{1} << log2;
     const std::string what = absl::StrCat("2^", log2);
-    if (status.ok()) status = MeasureExact(benchmark, kSum, kType, count, what);
+    if (!status.ok()) return status;
+    status = MeasureExact(benchmark, kSum, ArrayDescription::Vector(kType, count), {}, what);
   }
   return status;
+}
+
+// Sums of groups, which are made another way where the magnitudes of a group are far apart.
+absl::Status BenchmarkGroups(KernelBenchmark& benchmark) {
+  constexpr ElementType kType = ElementType::kFloat32;
+  constexpr uint64_t kRowElements = 64;
+  constexpr uint64_t kColumns = uint64_t{1} << 20;
+  const uint64_t count = std::min(kElements, benchmark.array_bytes() / ElementSize(kType));
+  for (const BenchmarkData data :
+       {BenchmarkData::kNormal, BenchmarkData::kSpread, BenchmarkData::kAnyBits}) {
+    absl::Status status = benchmark.FillInput(kType, data);
+    if (!status.ok()) return status;
+    const auto rows = ArrayDescription::Matrix(kType, count / kRowElements, kRowElements);
+    const auto columns = ArrayDescription::Matrix(kType, count / kColumns, kColumns);
+    status = MeasureExact(benchmark, kSum, rows, {GroupingKind::kAxis1, {}},
+                          absl::StrCat("rows of ", kRowElements, " ", NameOf(data)));
+    if (!status.ok()) return status;
+    status = MeasureExact(benchmark, kSum, columns, {GroupingKind::kAxis0, {}},
+                          absl::StrCat("axis-0 x", kColumns, " ", NameOf(data)));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -83,7 +109,8 @@ absl::Status BenchmarkExactSums(KernelBenchmark& benchmark) {
       if (absl::Status status = BenchmarkOneSet(benchmark, type, data); !status.ok()) return status;
     }
   }
-  return BenchmarkSmall(benchmark);
+  absl::Status status = BenchmarkSmall(benchmark);
+  return status.ok() ? BenchmarkGroups(benchmark) : status;
 }
 
 }  // namespace gridfold::kernels::cuda

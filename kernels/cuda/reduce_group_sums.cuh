@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/cuda/reduce_digits.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
@@ -46,12 +47,63 @@ __device__ inline void QueueOrSumByWarp(const ReductionParameters& parameters, c
   if (rank == 0) FinishGroup(parameters, group, size, state);
 }
 
-// The same of groups by 2^width_log2 lanes each, of which group `first` is the first: those of
-// which the first lane's bit is set. Not inlined: it is long and seldom needed.
+// Sums groups of which pairs did not hold the sums, each by all lanes of a warp: of 2^width_log2
+// lanes each, of which group `first` is the first, those of which the first lane's bit is set, and
+// WarpDigits::kGroups at most. Called by all lanes.
+template <class T>
+__device__ inline void SumInDigits(const ReductionParameters& parameters, WarpDigits& digits,
+                                   uint64_t first, uint32_t lanes, uint32_t width_log2) {
+  const uint32_t rank = threadIdx.x % ReduceTuning::kWarpThreads;
+  uint64_t own_group = 0;
+  uint64_t own_size = 0;
+  uint32_t own_flags = 0;
+  digits.Clear();
+  uint32_t count = 0;
+#pragma unroll 1
+  for (; lanes != 0; lanes &= lanes - 1, ++count) {
+    const uint32_t lane = static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
+    const uint64_t group = first + (lane >> width_log2);
+    const GroupRange range = RangeOf(parameters, group);
+    const T* const elements = static_cast<const T*>(parameters.elements) + range.begin;
+    uint32_t flags = 0;
+#pragma unroll 2
+    for (uint32_t i = rank; i < range.size; i += ReduceTuning::kWarpThreads) {
+      flags |= digits.Add(count, ToCompute(elements[i]));
+    }
+    flags = __reduce_or_sync(~0u, flags);
+    if (rank == count) {
+      own_group = group;
+      own_size = range.size;
+      own_flags = flags;
+    }
+  }
+  __syncwarp();
+  if (rank < count) {
+    SumOnlyState<T> state;
+    digits.AddTo(rank, own_flags, state.template Part<kSumPart>().sum);
+    FinishGroup(parameters, own_group, own_size, state);
+  }
+  __syncwarp();
+}
+
+// Groups by 2^width_log2 lanes each, of which group `first` is the first: sums those of which the
+// first lane's bit is set, or leaves them to blocks. Of `in_digits` pairs did not hold the sums;
+// the other ones were not tried, for they are longer. Not inlined: it is long and seldom needed.
 template <class T>
 __device__ __noinline__ void QueueOrSumByWarp(const ReductionParameters& parameters,
-                                              const TileWork& work, uint64_t first, uint32_t lanes,
+                                              const TileWork& work, WarpDigits::Memory& memory,
+                                              uint64_t first, uint32_t lanes, uint32_t in_digits,
                                               uint32_t width_log2) {
+  WarpDigits digits(memory);
+  lanes &= ~in_digits;
+#pragma unroll 1
+  while (in_digits != 0) {
+    uint32_t rest = in_digits;
+#pragma unroll 1
+    for (uint32_t i = 0; i < WarpDigits::kGroups; ++i) rest &= rest - 1;
+    SumInDigits<T>(parameters, digits, first, in_digits & ~rest, width_log2);
+    in_digits = rest;
+  }
 #pragma unroll 1
   for (; lanes != 0; lanes &= lanes - 1) {
     const uint32_t lane = static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
@@ -66,6 +118,7 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
     ReduceGroupSums(const __grid_constant__ ReductionParameters parameters,
                     const __grid_constant__ TileWork work) {
   using Share = GroupShare<T, PairTuning::kGroupVectorsInFlight>;
+  __shared__ WarpDigits::Memory digits[PairTuning::kGroupThreads / ReduceTuning::kWarpThreads];
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   const uint32_t width = 1u << work.width_log2;
   const uint32_t tiles = ReduceTuning::kWarpThreads >> work.width_log2;
@@ -122,7 +175,10 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
     begin = next_begin;
     count = next_count;
     if (const uint32_t rest = warp.ballot(is_first && !holds); rest != 0) {
-      QueueOrSumByWarp<T>(parameters, work, first, rest, work.width_log2);
+      const uint32_t in_digits =
+          rest & warp.ballot(count != kLeft && count <= WarpDigits::kGroupElementsMax);
+      QueueOrSumByWarp<T>(parameters, work, digits[warp.meta_group_rank()], first, rest, in_digits,
+                          work.width_log2);
       // Loaded again: registers that calls keep are few.
       const GroupRange range = range_of(group + step);
       begin = range.begin;

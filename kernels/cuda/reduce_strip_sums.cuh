@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/reduce_digits.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_kernels.h"
@@ -82,15 +83,21 @@ struct Strip {
   uint32_t count;
 };
 
+// Segments that are left to others.
+struct LeftSegments {
+  uint32_t lanes;      // That have them.
+  uint32_t in_digits;  // Those of them that are short, and that pairs do not hold.
+};
+
 // Sums a strip's segments from `base` on, as many at a time as a warp has lanes, until some are
 // left to others: those that pairs do not hold, or beside which one has more elements than
-// `size_max`. Returns their lanes; `base` is what comes after all lanes' then. Nothing that is kept
-// in registers has to outlast their being summed.
+// `size_max`. Returns them; `base` is what comes after all lanes' then. Nothing that is kept in
+// registers has to outlast their being summed.
 template <class T>
-__device__ inline uint32_t SumSegments(const Warp& warp, const ReductionParameters& parameters,
-                                       const Strip& strip, uint32_t size_max, uint32_t& base,
-                                       typename StripWindow<T>::Memory& window_memory,
-                                       typename StripPrefixes<T>::Memory& prefix_memory) {
+__device__ inline LeftSegments SumSegments(const Warp& warp, const ReductionParameters& parameters,
+                                           const Strip& strip, uint32_t size_max, uint32_t& base,
+                                           typename StripWindow<T>::Memory& window_memory,
+                                           typename StripPrefixes<T>::Memory& prefix_memory) {
   constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
   const uint32_t lane = warp.thread_rank();
   const auto offset_of = [&](uint32_t segment) {
@@ -112,15 +119,15 @@ __device__ inline uint32_t SumSegments(const Warp& warp, const ReductionParamete
   if (end - begin >= StripWindow<T>::kElementsMax) {
     const uint32_t lanes = warp.ballot(base + lane < strip.count);
     base += kLanes;
-    return lanes;
+    return {lanes, 0};
   }
   StripWindow<T> window(warp, window_memory, static_cast<const T*>(parameters.elements), begin,
                         end);
   StripPrefixes<T> turn(warp, window, prefix_memory);
   double* const only_sums = OnlySums(parameters);
-  uint32_t left = 0;
+  LeftSegments left = {};
 #pragma unroll 1
-  while (base < strip.count && left == 0) {
+  while (base < strip.count && left.lanes == 0) {
     const bool exists = base + lane < strip.count;
     const uint64_t group = strip.first + base + lane;
     const uint32_t size = next.end - next.begin;
@@ -147,7 +154,8 @@ __device__ inline uint32_t SumSegments(const Warp& warp, const ReductionParamete
         FinishPair<T>(parameters, group, size, sum);
       }
     }
-    left = warp.ballot(is_left);
+    left.lanes = warp.ballot(is_left);
+    left.in_digits = warp.ballot(is_left && are_short && size <= WarpDigits::kGroupElementsMax);
   }
   return left;
 }
@@ -161,7 +169,11 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
   constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
   constexpr uint32_t kWarps = StripTuning::kThreads / kLanes;
   alignas(ReduceTuning::kVectorBytes) __shared__ typename StripWindow<T>::Memory windows[kWarps];
-  __shared__ typename StripPrefixes<T>::Memory prefixes[kWarps];
+  // Whatever is left is summed when no turn's prefixes are needed.
+  __shared__ union {
+    typename StripPrefixes<T>::Memory prefixes;
+    WarpDigits::Memory digits;
+  } memories[kWarps];
   const Warp warp = cg::tiled_partition<kLanes>(cg::this_thread_block());
   const uint64_t first =
       (uint64_t{blockIdx.x} * warp.meta_group_size() + warp.meta_group_rank()) * work.strip_groups;
@@ -170,13 +182,16 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
                                min(uint64_t{work.strip_groups}, parameters.group_count - first))};
   const uint32_t size_max = static_cast<uint32_t>(
       min(work.group_elements_max, uint64_t{StripTuning::kSegmentElementsMax}));
+  auto& memory = memories[warp.meta_group_rank()];
   uint32_t base = 0;
 #pragma unroll 1
   while (base < strip.count) {
-    const uint32_t left =
-        SumSegments<T>(warp, parameters, strip, size_max, base, windows[warp.meta_group_rank()],
-                       prefixes[warp.meta_group_rank()]);
-    if (left != 0) QueueOrSumByWarp<T>(parameters, work, first + base - kLanes, left, 0);
+    const LeftSegments left = SumSegments<T>(warp, parameters, strip, size_max, base,
+                                             windows[warp.meta_group_rank()], memory.prefixes);
+    if (left.lanes != 0) {
+      QueueOrSumByWarp<T>(parameters, work, memory.digits, first + base - kLanes, left.lanes,
+                          left.in_digits, 0);
+    }
   }
 }
 
