@@ -133,6 +133,7 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
   const uint64_t taken_max = min(work.group_elements_max, uint64_t{size_max});
   // A group that is left to others has kLeft elements here, of which none are loaded.
   constexpr uint32_t kLeft = ~uint32_t{0};
+  static_assert(kLeft > WarpDigits::kGroupElementsMax);
   const auto count_of = [&](const GroupRange& range) {
     return range.size > taken_max ? kLeft : static_cast<uint32_t>(range.size);
   };
@@ -172,11 +173,11 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
     const bool is_first = rank == 0 && group < parameters.group_count;
     const bool holds = count != kLeft && (is_plain || sum.Holds(count, ChainOf(count, width)));
     if (is_first && holds) FinishPair<T>(parameters, group, count, sum.pair);
+    const bool is_for_digits = count <= WarpDigits::kGroupElementsMax;
     begin = next_begin;
     count = next_count;
     if (const uint32_t rest = warp.ballot(is_first && !holds); rest != 0) {
-      const uint32_t in_digits =
-          rest & warp.ballot(count != kLeft && count <= WarpDigits::kGroupElementsMax);
+      const uint32_t in_digits = rest & warp.ballot(is_for_digits);
       QueueOrSumByWarp<T>(parameters, work, digits[warp.meta_group_rank()], first, rest, in_digits,
                           work.width_log2);
       // Loaded again: registers that calls keep are few.
