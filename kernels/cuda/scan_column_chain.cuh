@@ -14,9 +14,9 @@
 
 namespace gridfold::kernels::cuda {
 
-// What warps of a block do for its turns, each lane for a column; the warp that waits for tiles is
-// not to be the one that waits for blocks, or turns would wait for both one after the other. That
-// warp looks at the totals of kTileWindow tiles together.
+// What warps of a block do for its turns, each lane for a column at a time; the warp that waits for
+// tiles is not to be the one that waits for blocks, or turns would wait for both one after the
+// other. That warp looks at the totals of kTileWindow tiles together.
 template <class Operator, uint32_t kTileWindow>
 class ColumnChain {
  public:
@@ -31,12 +31,15 @@ class ColumnChain {
 
   // A lane's column of a strip, if there is one.
   struct Lane {
+    uint32_t strip_column;
     uint64_t column;
     bool has_column;
   };
-  __device__ Lane LaneOf(uint32_t strip) const {
-    const uint64_t column = uint64_t{strip} * shape_.strip_columns + lane_;
-    return {column, lane_ < shape_.strip_columns && column < shape_.columns};
+  // Of the strip's `half`-th kScanLanes columns.
+  __device__ Lane LaneOf(uint32_t strip, uint32_t half) const {
+    const uint32_t strip_column = half * kScanLanes + lane_;
+    const uint64_t column = uint64_t{strip} * shape_.strip_columns + strip_column;
+    return {strip_column, column, strip_column < shape_.strip_columns && column < shape_.columns};
   }
 
   // Tells others a tile's total. What ends a block is in the block's total; what ends a column is

@@ -31,11 +31,12 @@ struct ColumnTileKernel {
   void (*launch)(ScanArguments, ColumnScanShape, ColumnLookBackMemory);
   ColumnBlockShape block;  // Fewer teams where shared memory has no room for a turn of each.
   uint32_t turn_bytes;     // Of shared memory, for each turn that is kept, besides its elements.
+  uint32_t strip_columns;  // At most.
 };
-// A kernel of kWholeColumnsThreads a block, each warp of which goes down warp_columns columns.
 struct WholeColumnsKernel {
   void (*launch)(ScanArguments, WholeColumnsShape);
-  uint32_t warp_columns;
+  uint32_t threads;        // Of a block.
+  uint32_t block_columns;  // That these go down.
 };
 struct ColumnScanKernels {
   ColumnTileKernel wide;  // See IsNarrow().

@@ -26,6 +26,8 @@ namespace gridfold::kernels::cuda {
 template <class T, class Out>
 class NarrowColumnPanel {
  public:
+  static constexpr int kLaneColumns = 1;
+  static constexpr uint32_t kColumnsMax = kScanLanes;
   static constexpr int kSlotBytes = static_cast<int>(ColumnSlotBytes(sizeof(T)));
   // The most that Bytes() returns, shared memory that a warp's runs take.
   static constexpr uint32_t kBytesMax = kNarrowColumnPanelSlots * kSlotBytes;
@@ -80,34 +82,32 @@ class NarrowColumnPanel {
   // The lane's run among the warp's, its column in the strip, and how many rows it has: none for
   // lanes that are left over.
   __device__ uint32_t run() const { return run_; }
-  __device__ uint32_t strip_column() const { return strip_column_; }
+  __device__ uint32_t strip_column(int) const { return strip_column_; }
+  __device__ static bool has_column(int) { return true; }
   __device__ int size() const { return size_; }
   // Whether the run begins at the column's first logical row.
   __device__ bool IsFirst() const { return first_row_ == 0 && run_ == 0; }
   __device__ static bool IsPlain() { return true; }
 
   // The element at the run's place k.
-  __device__ T Item(int k) const { return *reinterpret_cast<const T*>(SlotOf(k)); }
+  __device__ void Read(int k, T (&items)[1]) const {
+    items[0] = *reinterpret_cast<const T*>(SlotOf(k));
+  }
   // Those from `begin` on, a multiple of kCount.
   template <int kCount>
-  __device__ void Read(int begin, T (&items)[kCount]) const {
+  __device__ void ReadPlain(int begin, T (&items)[kCount][1]) const {
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) items[k] = Item(begin + k);
+    for (int k = 0; k < kCount; ++k) Read(begin + k, items[k]);
   }
 
-  // Take results, one place after the other.
-  __device__ void Put(int k, Out result) {
+  // Takes results, one place after the other.
+  __device__ void Write(int k, const Out (&results)[1]) {
     if constexpr (kResultsTakeSlots) {
-      *reinterpret_cast<Out*>(SlotOf(k)) = result;
+      *reinterpret_cast<Out*>(SlotOf(k)) = results[0];
     } else {
-      *next_ = result;
+      *next_ = results[0];
       next_ += arguments_.reverse ? -columns_ : columns_;
     }
-  }
-  template <int kCount>
-  __device__ void Write(int begin, const Out (&results)[kCount]) {
-#pragma unroll
-    for (int k = 0; k < kCount; ++k) Put(begin + k, results[k]);
   }
 
   // After the last result: those in slots go to device memory. All lanes.

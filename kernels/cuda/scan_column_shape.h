@@ -2,8 +2,9 @@
 //
 // Columns make strips that a warp's lanes hold beside each other; a strip is cut into the tiles of
 // numerics/scan_tree.h. Where columns are fewer than lanes there is one strip, and a lane takes one
-// of a warp's runs. Turns are tiles: all strips' first ones, then all strips' second ones and so
-// on, so that neighbouring blocks read neighbouring memory and a tile follows those it waits for.
+// of a warp's runs; where they are many, a lane may hold two, kScanLanes apart. Turns are tiles:
+// all strips' first ones, then all strips' second ones and so on, so that neighbouring blocks read
+// neighbouring memory and a tile follows those it waits for.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_SHAPE_H_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_SHAPE_H_
 
@@ -37,7 +38,7 @@ struct ColumnScanShape {
 };
 
 // Requires rows > 0, columns > 1, and not more than kScanElementsMax elements. A strip is to have
-// `strip_columns_max` at most, 16 to kScanLanes.
+// `strip_columns_max` at most, 16 or more.
 constexpr ColumnScanShape ColumnScanShapeOf(uint64_t rows, uint64_t columns,
                                             uint32_t strip_columns_max = kScanLanes) {
   ColumnScanShape shape{.rows = rows, .columns = columns};
@@ -46,8 +47,9 @@ constexpr ColumnScanShape ColumnScanShapeOf(uint64_t rows, uint64_t columns,
   // Strips of about one width: a narrow last one would take as long as the others. Where there are
   // several whole ones they begin at multiples of 32 bytes, if rows do and elements have four.
   const uint64_t even = CeilDivide(columns, shape.strip_count);
-  const bool is_rounded = shape.strip_count > 1 && strip_columns_max == kScanLanes;
-  shape.strip_columns = static_cast<uint32_t>(is_rounded ? CeilDivide(even, 8) * 8 : even);
+  const bool is_rounded = shape.strip_count > 1 && strip_columns_max % kScanLanes == 0;
+  const uint32_t unit = is_rounded ? strip_columns_max / 4 : 1;
+  shape.strip_columns = static_cast<uint32_t>(CeilDivide(even, unit) * unit);
   shape.tile_rows = static_cast<uint32_t>(ScanColumnTileRows(columns));
   shape.tile_count = static_cast<uint32_t>(CeilDivide(rows, shape.tile_rows));
   shape.word_columns = std::max(columns, kLookBackBlockPitch);
@@ -73,17 +75,26 @@ inline constexpr int kColumnScanThreads = kScanColumnWarps * kScanLanes;
 // Elements are copied to shared memory by vectors of so many bytes where they can be.
 inline constexpr uint32_t kColumnVectorBytes = 16;
 
-// Shared memory of a warp's runs where it has one of each column: vectors that cover the rows.
-constexpr uint32_t WideColumnRowBytes(uint32_t element_size) {
-  return std::max(kScanLanes * element_size, uint32_t{64});
+// Columns of a lane where strips are wide. Two, so that 256 bytes of a row are read at a time,
+// where results are long enough that few warps keep memory busy.
+constexpr uint32_t WideLaneColumns(uint32_t element_size, uint32_t output_size,
+                                   uint32_t value_bytes) {
+  return element_size == 4 && output_size == 8 && value_bytes == 8 ? 2 : 1;
+}
+
+// Shared memory of a warp's runs where it has one of each column: vectors that cover the rows of a
+// strip of up to `strip_columns_max`, kScanLanes or a multiple.
+constexpr uint32_t WideColumnRowBytes(uint32_t element_size, uint32_t strip_columns_max) {
+  return std::max(strip_columns_max * element_size, uint32_t{64});
 }
 // Columns of a strip whose vectors have room wherever in a vector the strip's rows begin.
-constexpr uint32_t MisalignedStripColumns(uint32_t element_size) {
-  const uint32_t room = WideColumnRowBytes(element_size) - (kColumnVectorBytes - element_size);
-  return std::min(room / element_size, static_cast<uint32_t>(kScanLanes));
+constexpr uint32_t MisalignedStripColumns(uint32_t element_size, uint32_t strip_columns_max) {
+  const uint32_t room =
+      WideColumnRowBytes(element_size, strip_columns_max) - (kColumnVectorBytes - element_size);
+  return std::min(room / element_size, strip_columns_max);
 }
-constexpr uint32_t WideColumnPanelBytes(uint32_t element_size) {
-  return kScanColumnItems * WideColumnRowBytes(element_size);
+constexpr uint32_t WideColumnPanelBytes(uint32_t element_size, uint32_t strip_columns_max) {
+  return kScanColumnItems * WideColumnRowBytes(element_size, strip_columns_max);
 }
 
 // An element's place in shared memory where a warp has several runs of a column. Its result takes
@@ -114,9 +125,10 @@ inline constexpr uint32_t kColumnJoiners = 2;
 struct ColumnBlockShape {
   uint32_t blocks;
   uint32_t teams;
+  uint32_t lane_columns;
 
   constexpr uint32_t threads() const {
-    return teams * kColumnScanThreads + (2 + kColumnJoiners) * kScanLanes;
+    return teams * kColumnScanThreads + (1 + (1 + kColumnJoiners) * lane_columns) * kScanLanes;
   }
 };
 
@@ -136,20 +148,22 @@ constexpr uint32_t ColumnScanTurns(uint32_t turn_bytes, uint32_t block_bytes) {
 // One block, whose turns are near each other, where few columns wait for each other longest; long
 // values are bound by instructions and want more scanning warps rather than turns.
 constexpr ColumnBlockShape ColumnBlockShapeOf(bool is_narrow, uint32_t turn_bytes_max,
-                                              uint32_t element_size, uint32_t value_bytes) {
-  if (is_narrow && value_bytes <= 16) return {1, element_size > 4 ? 1u : 2u};
-  if (element_size > 4 && value_bytes == 16) return {1, 3};
-  return {ColumnScanBlocks(turn_bytes_max, value_bytes > 8 ? 1 : 3), 1};
+                                              uint32_t element_size, uint32_t value_bytes,
+                                              uint32_t lane_columns = 1) {
+  if (is_narrow && value_bytes <= 16) return {1, element_size > 4 ? 1u : 2u, lane_columns};
+  if (element_size > 4 && value_bytes == 16) return {1, 3, lane_columns};
+  return {ColumnScanBlocks(turn_bytes_max, value_bytes > 8 ? 1 : 3), 1, lane_columns};
 }
 
 // Whether the one strip is taken as runs that lie one behind the other. Smaller elements are copied
 // by way of registers there, and take places of four bytes.
 constexpr bool IsNarrow(const ColumnScanShape& shape, uint32_t element_size) {
-  return shape.runs > 1 || (shape.strip_count == 1 && element_size >= 4);
+  return shape.runs > 1 || (shape.columns <= kScanLanes && element_size >= 4);
 }
 
-// Threads of a block where a thread goes down whole columns.
-inline constexpr int kWholeColumnsThreads = 128;
+// Threads of a block where a thread goes down whole columns: a long row, unless what a thread knows
+// of its columns takes so many registers that long blocks leave some unused.
+constexpr uint32_t WholeColumnsThreads(uint64_t walk_bytes) { return walk_bytes > 80 ? 128 : 256; }
 
 // Rows whose loads such a thread has in flight together; it reads row_bytes of each.
 constexpr uint32_t WholeColumnsBatch(uint64_t row_bytes) { return row_bytes >= 8 ? 4 : 8; }

@@ -32,19 +32,28 @@ TEST(ColumnScanShapeTest, TilesOfKnownShapes) {
 }
 
 TEST(ColumnScanShapeTest, StripsCoverAllColumnsAndWarpsHoldAStrip) {
-  for (uint64_t columns = 2; columns < 3000; ++columns) {
-    const ColumnScanShape shape = ColumnScanShapeOf(1000, columns);
-    ASSERT_GE(uint64_t{shape.strip_count} * shape.strip_columns, columns);
-    ASSERT_LT(uint64_t{shape.strip_count - 1} * shape.strip_columns, columns) << "an empty strip";
-    ASSERT_LE(shape.runs * shape.strip_columns, 32);
-    // Several runs are for one strip, and more would not find room.
-    if (shape.strip_count == 1) {
-      ASSERT_GT(2 * shape.runs * shape.strip_columns, 32);
-    } else {
-      ASSERT_EQ(shape.runs, 1);
-      ASSERT_EQ(shape.strip_columns % 8, 0) << "a strip begins within 32 bytes";
+  for (const uint32_t columns_max : {32u, 64u}) {
+    for (uint64_t columns = 2; columns < 3000; ++columns) {
+      const ColumnScanShape shape = ColumnScanShapeOf(1000, columns, columns_max);
+      ASSERT_GE(uint64_t{shape.strip_count} * shape.strip_columns, columns);
+      ASSERT_LT(uint64_t{shape.strip_count - 1} * shape.strip_columns, columns) << "an empty strip";
+      ASSERT_LE(shape.runs * shape.strip_columns, columns_max);
+      // Several runs are for one strip, and more would not find room.
+      if (shape.strip_count == 1) {
+        ASSERT_GT(2 * shape.runs * shape.strip_columns, 32);
+      } else {
+        ASSERT_EQ(shape.runs, 1);
+        ASSERT_EQ(shape.strip_columns % (columns_max / 4), 0) << "a strip begins within 32 bytes";
+      }
     }
   }
+}
+
+TEST(ColumnScanShapeTest, LanesHoldTwoColumnsWhereResultsAreLongerThanElements) {
+  EXPECT_EQ(WideLaneColumns(4, 8, 8), 2);
+  EXPECT_EQ(WideLaneColumns(4, 4, 8), 1);
+  EXPECT_EQ(WideLaneColumns(8, 8, 8), 1);
+  EXPECT_EQ(WideLaneColumns(4, 8, 24), 1) << "long values";
 }
 
 // Banks have 4 bytes, and 32 of them are met at once.
@@ -63,15 +72,18 @@ TEST(ColumnScanShapeTest, LanesOfANarrowPanelMeetInNoBank) {
   }
 }
 
-// Rows begin anywhere in a vector, or aligned strips of them where eight columns may end.
+// Rows begin anywhere in a vector, or aligned strips of them where a quarter of one may end.
 TEST(ColumnScanShapeTest, VectorsThatCoverARowFindRoom) {
-  for (const uint32_t size : {1, 2, 4, 8}) {
-    const uint32_t columns_max = MisalignedStripColumns(size);
-    ASSERT_GE(columns_max, 16);
-    for (uint32_t shift = 0; shift < 16; shift += size) {
-      EXPECT_LE((shift + columns_max * size + 15) / 16 * 16, WideColumnRowBytes(size));
+  for (const uint32_t strip_max : {32u, 64u}) {
+    for (const uint32_t size : {1, 2, 4, 8}) {
+      const uint32_t row_bytes = WideColumnRowBytes(size, strip_max);
+      const uint32_t columns_max = MisalignedStripColumns(size, strip_max);
+      ASSERT_GE(columns_max, 16);
+      for (uint32_t shift = 0; shift < 16; shift += size) {
+        EXPECT_LE((shift + columns_max * size + 15) / 16 * 16, row_bytes);
+      }
+      EXPECT_LE((strip_max / 4 * size % 16 + strip_max * size + 15) / 16 * 16, row_bytes);
     }
-    EXPECT_LE((8 * size % 16 + kScanLanes * size + 15) / 16 * 16, WideColumnRowBytes(size));
   }
 }
 
@@ -92,11 +104,12 @@ TEST(ColumnScanShapeTest, OneStripIsNarrowUnlessItsElementsAreSmall) {
   EXPECT_TRUE(IsNarrow(ColumnScanShapeOf(1000, 17), 4));
   EXPECT_TRUE(IsNarrow(ColumnScanShapeOf(1000, 32), 8));
   EXPECT_FALSE(IsNarrow(ColumnScanShapeOf(1000, 33), 8));
+  EXPECT_FALSE(IsNarrow(ColumnScanShapeOf(1000, 33, 64), 4)) << "two columns of a lane";
 }
 
-// Turns of four bytes an element leave two blocks three of them, and those of eight one block.
+// Small turns leave two blocks three of them, and those of strips of 256 bytes one block.
 TEST(ColumnScanShapeTest, BlocksKeepTurnsUnlessValuesAreLong) {
-  EXPECT_EQ(ColumnBlockShapeOf(false, 37 * 1024, 4, 8).blocks, 2);
+  EXPECT_EQ(ColumnBlockShapeOf(false, 37 * 1024, 2, 8).blocks, 2);
   EXPECT_EQ(ColumnScanTurns(37 * 1024, ColumnBlockBytes(2)), 3);
   EXPECT_EQ(ColumnBlockShapeOf(false, 70 * 1024, 8, 8).blocks, 1);
   EXPECT_EQ(ColumnScanTurns(70 * 1024, ColumnBlockBytes(1)), 3);
@@ -134,6 +147,11 @@ TEST(ColumnScanShapeTest, LastTilesAndBlocksTellNobody) {
   EXPECT_EQ(sizes(8193, 100).tiles, 32 * 100);
   EXPECT_EQ(sizes(8193, 100).blocks, 100);
   EXPECT_EQ(sizes(8193, 100).values(), 34 * 100);
+}
+
+TEST(ColumnScanShapeTest, LanesThatKnowMuchHaveShortBlocks) {
+  EXPECT_EQ(WholeColumnsThreads(80), 256);
+  EXPECT_EQ(WholeColumnsThreads(160), 128);
 }
 
 TEST(ColumnScanShapeTest, WholeColumnsSufficeWhereTheirLoadsFillEveryMultiprocessor) {

@@ -43,13 +43,13 @@ class CopyBarrier {
 };
 
 // Shared memory has no constructors: values are bytes to begin with. `kHasRuns`: whether a warp may
-// have several runs of a column.
-template <class Value, bool kHasRuns>
+// have several runs of a column. `kColumns`: the most columns of a strip.
+template <class Value, bool kHasRuns, uint32_t kColumns>
 class ColumnTurn {
  public:
   // One thread, before the block meets.
   __device__ void Initialise() {
-    stages_.Initialise(kColumnScanThreads);
+    stages_.Initialise(kColumnScanThreads, kColumns);
     for (CopyBarrier& copies : copies_) copies.Initialise();
   }
 
@@ -59,7 +59,7 @@ class ColumnTurn {
   // The total of a warp's rows in a column, whose place what precedes them in the tile takes when
   // it is published.
   __device__ Value& warp_value(uint32_t warp, uint32_t column) {
-    return At(warp_values_, warp * kScanLanes + column);
+    return At(warp_values_, warp * kColumns + column);
   }
   __device__ Value& tile_total(uint32_t column) { return At(tile_totals_, column); }
   // The totals of the tiles before in the tile's block of tiles.
@@ -76,11 +76,11 @@ class ColumnTurn {
     return reinterpret_cast<Value*>(bytes)[index];
   }
 
-  alignas(16) unsigned char warp_values_[kColumnScanThreads * sizeof(Value)];
+  alignas(16) unsigned char warp_values_[kScanColumnWarps * kColumns * sizeof(Value)];
   alignas(16) unsigned char run_bases_[kHasRuns ? kColumnScanThreads * sizeof(Value) : 16];
-  alignas(16) unsigned char tile_totals_[kScanLanes * sizeof(Value)];
-  alignas(16) unsigned char totals_before_[kScanLanes * sizeof(Value)];
-  alignas(16) unsigned char carries_[kScanLanes * sizeof(Value)];
+  alignas(16) unsigned char tile_totals_[kColumns * sizeof(Value)];
+  alignas(16) unsigned char totals_before_[kColumns * sizeof(Value)];
+  alignas(16) unsigned char carries_[kColumns * sizeof(Value)];
   TurnStages stages_;
   CopyBarrier copies_[kScanColumnWarps];
 };

@@ -1,5 +1,6 @@
 // A warp's runs of a tile of a scan along axis 0, where it has one of each column of a strip, on
-// their way between device memory, shared memory and registers. A lane scans one column's run.
+// their way between device memory, shared memory and registers. A lane scans the runs of
+// kLaneColumns columns, kScanLanes apart.
 //
 // Rows are copied by the vectors of 16 bytes that cover them, which pass the first-level cache by,
 // and so lie in shared memory as far behind such a vector's beginning as in device memory. Results
@@ -18,11 +19,13 @@
 
 namespace gridfold::kernels::cuda {
 
-template <class T, class Out>
+template <class T, class Out, int kColumnsOfLane>
 class WideColumnPanel {
  public:
+  static constexpr int kLaneColumns = kColumnsOfLane;
+  static constexpr uint32_t kColumnsMax = kLaneColumns * kScanLanes;
   // Shared memory that a warp's runs take.
-  static constexpr uint32_t kBytesMax = WideColumnPanelBytes(sizeof(T));
+  static constexpr uint32_t kBytesMax = WideColumnPanelBytes(sizeof(T), kColumnsMax);
   __device__ static uint32_t Bytes(const ColumnScanShape&) { return kBytesMax; }
 
   __device__ WideColumnPanel(const ScanArguments& arguments, const ColumnScanShape& shape)
@@ -35,8 +38,8 @@ class WideColumnPanel {
                     reinterpret_cast<uintptr_t>(arguments.input) % kColumnVectorBytes == 0 &&
                     shape.strip_columns * sizeof(T) % kColumnVectorBytes == 0) {
     const uint32_t strip_bytes = shape.strip_columns * static_cast<uint32_t>(sizeof(T));
-    const uint32_t row_vectors =
-        (strip_bytes + (is_aligned_ ? 1 : 2) * (kColumnVectorBytes - 1)) / kColumnVectorBytes;
+    const uint32_t shift_max = is_aligned_ ? 0 : kColumnVectorBytes - sizeof(T);
+    const uint32_t row_vectors = CeilDivide(strip_bytes + shift_max, kColumnVectorBytes);
     rows_together_ = kScanLanes / row_vectors;
     copied_row_ = lane_ / row_vectors;
     copied_byte_ = lane_ % row_vectors * kColumnVectorBytes;
@@ -54,7 +57,7 @@ class WideColumnPanel {
     uintptr_t row = reinterpret_cast<uintptr_t>(static_cast<const T*>(arguments_.input) +
                                                 Element(first_row, column)) +
                     copied_row_ * pitch;
-    unsigned char* slot = slots + copied_row_ * WideColumnRowBytes(sizeof(T)) + copied_byte_;
+    unsigned char* slot = slots + copied_row_ * kRowBytes + copied_byte_;
     if (is_aligned_) {
       if (static_cast<int>(copied_byte_) >= row_bytes) return;
       row += copied_byte_;
@@ -62,7 +65,7 @@ class WideColumnPanel {
       for (uint32_t k = copied_row_; k < count; k += rows_together_) {
         __pipeline_memcpy_async(slot, reinterpret_cast<const void*>(row), kColumnVectorBytes);
         row += rows_together_ * pitch;
-        slot += rows_together_ * WideColumnRowBytes(sizeof(T));
+        slot += rows_together_ * kRowBytes;
       }
       return;
     }
@@ -71,7 +74,7 @@ class WideColumnPanel {
       const int begin = static_cast<int>(copied_byte_) - static_cast<int>(ShiftOf(row));
       if (begin < row_bytes) CopyVector(row + begin, slot);
       row += rows_together_ * pitch;
-      slot += rows_together_ * WideColumnRowBytes(sizeof(T));
+      slot += rows_together_ * kRowBytes;
     }
   }
 
@@ -80,45 +83,45 @@ class WideColumnPanel {
     first_row_ = FirstRow(tile);
     const uint64_t strip_column = uint64_t{strip} * shape_.strip_columns;
     const uint64_t column = strip_column + lane_;
-    const bool has_run = lane_ < shape_.strip_columns && column < shape_.columns;
-    size_ = has_run ? static_cast<int>(RunSize(first_row_)) : 0;
+    columns_ =
+        static_cast<uint32_t>(min(uint64_t{shape_.strip_columns}, shape_.columns - strip_column));
+    size_ = has_column(0) ? static_cast<int>(RunSize(first_row_)) : 0;
     next_ = static_cast<Out*>(arguments_.output) + Element(first_row_, column);
     row_ = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(
         static_cast<const T*>(arguments_.input) + Element(first_row_, strip_column)));
     first_ = slots + lane_ * sizeof(T);
   }
 
-  // The lane's run among the warp's, its column in the strip, and how many rows it has: none for
-  // lanes that are left over.
+  // The lane's runs among the warp's, its columns in the strip, which of them there are, and how
+  // many rows they have: none for lanes that are left over.
   __device__ static uint32_t run() { return 0; }
-  __device__ uint32_t strip_column() const { return lane_; }
+  __device__ uint32_t strip_column(int c) const { return lane_ + c * kScanLanes; }
+  __device__ bool has_column(int c) const { return strip_column(c) < columns_; }
   __device__ int size() const { return size_; }
-  // Whether the run begins at the column's first logical row.
+  // Whether the runs begin at the columns' first logical row.
   __device__ bool IsFirst() const { return first_row_ == 0; }
   // Whether all rows lie equally far behind the beginning of a vector.
   __device__ bool IsPlain() const { return rows_are_even_; }
 
-  // The element at the run's place k.
-  __device__ T Item(int k) const {
+  // The elements at the runs' place k, if there are such columns.
+  __device__ void Read(int k, T (&items)[kLaneColumns]) const {
     const auto pitch = static_cast<uint32_t>(Pitch() * static_cast<int>(sizeof(T)));
-    return *SlotAt(k, ShiftOf(row_ + k * pitch));
+    ReadSlots(k, ShiftOf(row_ + k * pitch), items);
   }
   // Those from `begin` on, of a plain panel.
   template <int kCount>
-  __device__ void Read(int begin, T (&items)[kCount]) const {
+  __device__ void ReadPlain(int begin, T (&items)[kCount][kLaneColumns]) const {
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) items[k] = *SlotAt(begin + k, ShiftOf(row_));
+    for (int k = 0; k < kCount; ++k) ReadSlots(begin + k, ShiftOf(row_), items[k]);
   }
 
-  // Take results, one place after the other.
-  __device__ void Put(int, Out result) {
-    *next_ = result;
-    next_ += Pitch();
-  }
-  template <int kCount>
-  __device__ void Write(int begin, const Out (&results)[kCount]) {
+  // Takes results, one place after the other.
+  __device__ void Write(int, const Out (&results)[kLaneColumns]) {
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) Put(begin + k, results[k]);
+    for (int c = 0; c < kLaneColumns; ++c) {
+      if (c == 0 || has_column(c)) next_[c * kScanLanes] = results[c];
+    }
+    next_ += Pitch();
   }
 
   // After the last result. All lanes.
@@ -127,12 +130,16 @@ class WideColumnPanel {
   __device__ static void Finish() {}
 
  private:
+  static constexpr uint32_t kRowBytes = WideColumnRowBytes(sizeof(T), kColumnsMax);
+
   __device__ static uint32_t ShiftOf(uintptr_t address) {
     return static_cast<uint32_t>(address) % kColumnVectorBytes;
   }
 
-  __device__ const T* SlotAt(int k, uint32_t shift) const {
-    return reinterpret_cast<const T*>(first_ + k * WideColumnRowBytes(sizeof(T)) + shift);
+  __device__ void ReadSlots(int k, uint32_t shift, T (&items)[kLaneColumns]) const {
+    const T* const slots = reinterpret_cast<const T*>(first_ + k * kRowBytes + shift);
+#pragma unroll
+    for (int c = 0; c < kLaneColumns; ++c) items[c] = slots[c * kScanLanes];
   }
 
   __device__ uint64_t FirstRow(uint32_t tile) const {
@@ -179,7 +186,8 @@ class WideColumnPanel {
   const unsigned char* first_ = nullptr;  // The lane's slots, but for the shift.
   Out* next_ = nullptr;                   // Where its next result goes.
   uint64_t first_row_ = 0;
-  uint32_t row_ = 0;  // The address of the strip's first row, modulo 2^32.
+  uint32_t columns_ = 0;  // Of the strip.
+  uint32_t row_ = 0;      // The address of the strip's first row, modulo 2^32.
   int size_ = 0;
 };
 

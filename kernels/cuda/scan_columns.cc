@@ -11,8 +11,8 @@ namespace {
 
 bool HasFewRows(const ScanPlan& plan) { return plan.grouping.group_size <= kScanColumnItems; }
 
-ColumnScanShape ShapeOf(const ScanPlan& plan) {
-  return ColumnScanShapeOf(plan.grouping.group_size, plan.grouping.group_count);
+ColumnScanShape ShapeOf(const ScanPlan& plan, uint32_t strip_columns_max = kScanLanes) {
+  return ColumnScanShapeOf(plan.grouping.group_size, plan.grouping.group_count, strip_columns_max);
 }
 
 uint64_t ValueBytes(const ScanPlan& plan) {
@@ -71,22 +71,23 @@ absl::Status LaunchWholeColumns(const ScanPlan& plan, const WholeColumnsKernel& 
                                 .columns = plan.grouping.group_count};
   LaunchShape launch;
   // Blocks that come and go leave no uneven end.
-  launch.grid = dim3(static_cast<uint32_t>(CeilDivide(
-      CeilDivide(shape.columns, kernel.warp_columns), kWholeColumnsThreads / kScanLanes)));
-  launch.block = dim3(kWholeColumnsThreads);
+  launch.grid = dim3(static_cast<uint32_t>(CeilDivide(shape.columns, kernel.block_columns)));
+  launch.block = dim3(kernel.threads);
   return Launch(kernel.launch, launch, stream, arguments, shape);
 }
 
 // Strips as wide as have room: fewer columns where rows do not begin as vectors do, but for a
 // narrow panel.
-ColumnScanShape ShapeOfTiles(const ScanPlan& plan, const ScanArguments& arguments) {
+ColumnScanShape ShapeOfTiles(const ScanPlan& plan, const ColumnScanKernels& kernels,
+                             const ScanArguments& arguments) {
   const uint64_t columns = plan.grouping.group_count;
   const auto size = static_cast<uint32_t>(ElementSize(plan.array.element_type));
   const bool is_aligned =
       columns * size % kColumnVectorBytes == 0 && IsAligned(arguments.input, kColumnVectorBytes);
-  const ColumnScanShape shape = ShapeOf(plan);
+  const uint32_t columns_max = kernels.wide.strip_columns;
+  const ColumnScanShape shape = ShapeOf(plan, columns_max);
   if (is_aligned || IsNarrow(shape, size)) return shape;
-  return ColumnScanShapeOf(plan.grouping.group_size, columns, MisalignedStripColumns(size));
+  return ShapeOf(plan, MisalignedStripColumns(size, columns_max));
 }
 
 absl::Status LaunchTiles(const ColumnScanShape& columns, uint32_t element_size,
@@ -99,7 +100,7 @@ absl::Status LaunchTiles(const ColumnScanShape& columns, uint32_t element_size,
   const bool is_narrow = IsNarrow(columns, element_size);
   const ColumnTileKernel& kernel = is_narrow ? kernels.narrow : kernels.wide;
   const uint32_t panel_bytes = is_narrow ? NarrowColumnPanelBytes(element_size, columns)
-                                         : WideColumnPanelBytes(element_size);
+                                         : WideColumnPanelBytes(element_size, kernel.strip_columns);
   const uint32_t turn_bytes = kernel.turn_bytes + kScanColumnWarps * panel_bytes;
   const uint32_t turns = ColumnScanTurns(
       turn_bytes, std::min(ColumnBlockBytes(kernel.block.blocks),
@@ -151,7 +152,7 @@ absl::Status LaunchColumnScan(const ScanPlan& plan, const ScanArguments& argumen
   const WholeColumnsKernel* whole =
       WholeColumnsKernelFor(plan, kernels, arguments, properties.multiprocessor_count);
   return whole != nullptr ? LaunchWholeColumns(plan, *whole, arguments, stream)
-                          : LaunchTiles(ShapeOfTiles(plan, arguments),
+                          : LaunchTiles(ShapeOfTiles(plan, kernels, arguments),
                                         static_cast<uint32_t>(ElementSize(plan.array.element_type)),
                                         kernels, arguments, scratch, properties, stream);
 }

@@ -26,12 +26,15 @@ class ColumnScan {
  public:
   using Operator = ScanOperator<T, kOperation>;
   using Value = typename Operator::Value;
-  using Panel = std::conditional_t<kIsNarrow, NarrowColumnPanel<T, Out>, WideColumnPanel<T, Out>>;
-  using Turn = ColumnTurn<Value, kIsNarrow>;
+  using Panel = std::conditional_t<
+      kIsNarrow, NarrowColumnPanel<T, Out>,
+      WideColumnPanel<T, Out, WideLaneColumns(sizeof(T), sizeof(Out), sizeof(Value))>>;
+  using Turn = ColumnTurn<Value, kIsNarrow, Panel::kColumnsMax>;
   using Cursor = ColumnTurnCursor;
   static constexpr uint32_t kTurnBytes = sizeof(Turn);  // Besides the panels.
-  static constexpr ColumnBlockShape kBlock = ColumnBlockShapeOf(
-      kIsNarrow, kTurnBytes + kScanColumnWarps * Panel::kBytesMax, sizeof(T), sizeof(Value));
+  static constexpr ColumnBlockShape kBlock =
+      ColumnBlockShapeOf(kIsNarrow, kTurnBytes + kScanColumnWarps * Panel::kBytesMax, sizeof(T),
+                         sizeof(Value), Panel::kLaneColumns);
   // As many words in flight as there are registers for.
   static constexpr uint32_t kThreads = kBlock.threads() * kBlock.blocks;
   static constexpr uint32_t kWindowWords = kThreads > 512 ? 8 : kThreads > 256 ? 16 : 32;
@@ -62,14 +65,17 @@ class ColumnScan {
     }
     __syncthreads();
     if (warp_in_block_ < scanning_warps()) return ScanTurns();
-    switch (warp_in_block_ - scanning_warps()) {
-      case 0: PublishTurns(); break;
-      case 1: LookBack(); break;
-      default: JoinTurns(warp_in_block_ - scanning_warps() - 2);
-    }
+    const uint32_t role = warp_in_block_ - scanning_warps();
+    if (role == 0) return PublishTurns();
+    // Those that wait for others have a half of the strip's columns each, where lanes have two.
+    const uint32_t half = (role - 1) % kLaneColumns;
+    const uint32_t waiting = (role - 1) / kLaneColumns;
+    if (waiting == 0) return LookBack(half);
+    JoinTurns(waiting - 1, half);
   }
 
  private:
+  static constexpr int kLaneColumns = Panel::kLaneColumns;
   static constexpr int kBatch = sizeof(Value) <= 8 ? 8 : 4;  // Items that are read together.
   static_assert(kScanColumnItems % (2 * kBatch) == 0);
 
@@ -106,12 +112,15 @@ class ColumnScan {
   __device__ void TotalTurn(const Cursor& cursor, Panel& panel) const {
     Turn& turn = TurnAt(cursor);
     panel.MoveTo(cursor.tile(), cursor.strip(), PanelAt(cursor));
-    ShareTotals(Total(panel), panel, turn);
+    Value totals[kLaneColumns];
+    Total(panel, totals);
+#pragma unroll
+    for (int c = 0; c < kLaneColumns; ++c) ShareTotal(totals[c], c, panel, turn);
     turn.stages().Arrive(TurnStage::kTotalled);
   }
 
-  // Gives the turn the totals of the warp's columns, and what precedes the lane's run in the warp.
-  __device__ void ShareTotals(Value total, const Panel& panel, Turn& turn) const {
+  // Gives the turn the total of the warp's column, and what precedes the lane's run in the warp.
+  __device__ void ShareTotal(Value total, int c, const Panel& panel, Turn& turn) const {
     if constexpr (kIsNarrow) {
       const uint32_t run_lanes = shape_.strip_columns;
       for (uint32_t delta = 1; delta < shape_.runs; delta *= 2) {
@@ -123,168 +132,196 @@ class ColumnScan {
       turn.run_base() = panel.run() > 0 ? before : Operator::Identity();
     }
     if (panel.run() == shape_.runs - 1) {
-      turn.warp_value(warp_in_tile(), panel.strip_column()) = total;
+      turn.warp_value(warp_in_tile(), panel.strip_column(c)) = total;
     }
   }
 
   __device__ void WriteTurn(const Cursor& cursor, Panel& panel) const {
     Turn& turn = TurnAt(cursor);
     panel.MoveTo(cursor.tile(), cursor.strip(), PanelAt(cursor));
-    const uint32_t column = panel.strip_column();
-    Value in_tile = turn.warp_value(warp_in_tile(), column);
-    if constexpr (kIsNarrow) in_tile = Operator::Combine(in_tile, turn.run_base());
-    Write(Operator::Combine(turn.carry(column), in_tile), panel);
+    Value bases[kLaneColumns];
+#pragma unroll
+    for (int c = 0; c < kLaneColumns; ++c) {
+      const uint32_t column = panel.strip_column(c);
+      Value in_tile = turn.warp_value(warp_in_tile(), column);
+      if constexpr (kIsNarrow) in_tile = Operator::Combine(in_tile, turn.run_base());
+      bases[c] = Operator::Combine(turn.carry(column), in_tile);
+    }
+    Write(bases, panel);
     panel.Flush();
     __syncwarp();
   }
 
-  // Calls visit(tile, turn, the lane's column, the turns that have been kept in its place) for each
-  // `step`-th of the block's turns, from place `first` on.
+  // Calls visit(cursor, turn) for each `step`-th of the block's turns, from place `first` on.
   template <class Visit>
-  __device__ void ForEachTurn(const Chain& chain, uint32_t first, uint32_t step,
-                              Visit&& visit) const {
+  __device__ void ForEachTurn(uint32_t first, uint32_t step, Visit&& visit) const {
     Cursor cursor(shape_, memory_.turns_kept);
-    for (cursor.Skip(first); cursor; cursor.Skip(step)) {
-      visit(cursor.tile(), TurnAt(cursor), chain.LaneOf(cursor.strip()), cursor.lap());
-    }
+    for (cursor.Skip(first); cursor; cursor.Skip(step)) visit(cursor, TurnAt(cursor));
   }
   using Lane = typename Chain::Lane;
 
   __device__ void PublishTurns() const {
     const Chain chain(shape_, memory_);
-    ForEachTurn(chain, 0, 1, [&](uint32_t tile, Turn& turn, const Lane& lane, uint32_t lap) {
-      turn.stages().Await(TurnStage::kTotalled, lap);
-      Value joined = Operator::Identity();
-      if (lane.has_column) {
+    ForEachTurn(0, 1, [&](const Cursor& cursor, Turn& turn) {
+      turn.stages().Await(TurnStage::kTotalled, cursor.lap());
 #pragma unroll
-        for (uint32_t w = 0; w < kScanColumnWarps; ++w) {
-          const Value total = turn.warp_value(w, lane_);
-          turn.warp_value(w, lane_) = joined;
-          joined = Operator::Combine(joined, total);
+      for (uint32_t half = 0; half < kLaneColumns; ++half) {
+        const Lane lane = chain.LaneOf(cursor.strip(), half);
+        const uint32_t column = lane.strip_column;
+        Value joined = Operator::Identity();
+        if (lane.has_column) {
+#pragma unroll
+          for (uint32_t w = 0; w < kScanColumnWarps; ++w) {
+            const Value total = turn.warp_value(w, column);
+            turn.warp_value(w, column) = joined;
+            joined = Operator::Combine(joined, total);
+          }
         }
+        chain.PublishTotal(cursor.tile(), lane, joined);
+        turn.tile_total(column) = joined;
       }
-      chain.PublishTotal(tile, lane, joined);
-      turn.tile_total(lane_) = joined;
       turn.stages().Arrive(TurnStage::kPublished);
     });
   }
 
   // Turns are dealt out to the warps that join. No more of them than places: whoever waits for a
   // stage knows that the turn before in that place is past it.
-  __device__ void JoinTurns(uint32_t joiner) const {
+  __device__ void JoinTurns(uint32_t joiner, uint32_t half) const {
     const Chain chain(shape_, memory_);
     const uint32_t joiners = min(kColumnJoiners, memory_.turns_kept);
     if (joiner >= joiners) return;
-    ForEachTurn(
-        chain, joiner, joiners, [&](uint32_t tile, Turn& turn, const Lane& lane, uint32_t lap) {
-          // Where strips are many, what precedes a tile is mostly there before its own total.
-          if (!shape_.has_many_strips()) turn.stages().Await(TurnStage::kPublished, lap);
-          const Value before = chain.JoinTilesBefore(tile, lane);
-          turn.stages().Await(TurnStage::kPublished, lap);
-          chain.PublishBlockTotal(tile, lane, Operator::Combine(before, turn.tile_total(lane_)));
-          turn.total_before(lane_) = before;
-          turn.stages().Arrive(TurnStage::kJoined);
-        });
+    ForEachTurn(joiner, joiners, [&](const Cursor& cursor, Turn& turn) {
+      const Lane lane = chain.LaneOf(cursor.strip(), half);
+      // Where strips are many, what precedes a tile is mostly there before its own total.
+      if (!shape_.has_many_strips()) turn.stages().Await(TurnStage::kPublished, cursor.lap());
+      const Value before = chain.JoinTilesBefore(cursor.tile(), lane);
+      turn.stages().Await(TurnStage::kPublished, cursor.lap());
+      const Value total = turn.tile_total(lane.strip_column);
+      chain.PublishBlockTotal(cursor.tile(), lane, Operator::Combine(before, total));
+      turn.total_before(lane.strip_column) = before;
+      turn.stages().Arrive(TurnStage::kJoined);
+    });
   }
 
-  __device__ void LookBack() const {
+  __device__ void LookBack(uint32_t half) const {
     const Chain chain(shape_, memory_);
     Value carry = Operator::Identity();
     uint32_t carried = 0;  // The block of tiles that `carry` precedes, where it is kept.
-    ForEachTurn(chain, 0, 1, [&](uint32_t tile, Turn& turn, const Lane& lane, uint32_t lap) {
+    ForEachTurn(0, 1, [&](const Cursor& cursor, Turn& turn) {
+      const uint32_t tile = cursor.tile();
+      const Lane lane = chain.LaneOf(cursor.strip(), half);
       if constexpr (kKeepsCarry) {
-        turn.stages().Await(TurnStage::kPublished, lap);
+        turn.stages().Await(TurnStage::kPublished, cursor.lap());
         const uint32_t block = tile / kScanTilesPerBlock;
         carry = chain.CarryFrom(carried, carry, block, lane);
         carried = block;
       } else {
-        if (!shape_.has_many_strips()) turn.stages().Await(TurnStage::kJoined, lap);
+        if (!shape_.has_many_strips()) turn.stages().Await(TurnStage::kJoined, cursor.lap());
         carry = chain.CarryInto(tile, lane);
       }
-      turn.stages().Await(TurnStage::kJoined, lap);
-      const Value before = turn.total_before(lane_);
+      turn.stages().Await(TurnStage::kJoined, cursor.lap());
+      const Value before = turn.total_before(lane.strip_column);
       if constexpr (!kKeepsCarry) {
-        const Value block_total = Operator::Combine(before, turn.tile_total(lane_));
+        const Value block_total = Operator::Combine(before, turn.tile_total(lane.strip_column));
         chain.PublishCarry(tile, lane, Operator::Combine(carry, block_total));
       }
-      turn.carry(lane_) = Operator::Combine(carry, before);
+      turn.carry(lane.strip_column) = Operator::Combine(carry, before);
       turn.stages().Arrive(TurnStage::kCarried);
     });
   }
 
-  // Whether the lane's run is a whole one of which nothing else is asked.
+  // Whether the lane's runs are whole ones of which nothing else is asked.
   __device__ bool IsPlain(const Panel& panel) const {
     return panel.size() == kScanColumnItems && panel.IsPlain() &&
            !(FloatingElement<T> && arguments_.ignore_nan);
   }
 
-  __device__ Value Total(const Panel& panel) const {
-    Value running = Operator::Identity();
+  // Sets the totals of the lane's runs.
+  __device__ void Total(const Panel& panel, Value (&totals)[kLaneColumns]) const {
+    for (Value& total : totals) total = Operator::Identity();
     if (IsPlain(panel)) {
-      constexpr int kTotalled = sizeof(T) == 8 ? kBatch : 2 * kBatch;
+      constexpr int kTotalled = sizeof(T) == 8 ? kBatch : 2 * kBatch / kLaneColumns;
 #pragma unroll 1
       for (int begin = 0; begin < kScanColumnItems; begin += kTotalled) {
-        T items[kTotalled];
-        panel.Read(begin, items);
+        T items[kTotalled][kLaneColumns];
+        panel.ReadPlain(begin, items);
 #pragma unroll
-        for (int k = 0; k < kTotalled; ++k) {
-          running = Operator::Combine(
-              running, LiftElement<Operator>(items[k], false, arguments_.mirror_bits));
-        }
+        for (int k = 0; k < kTotalled; ++k) AddItems(items[k], false, totals);
       }
     } else {
       for (int k = 0; k < panel.size(); ++k) {
-        running = Operator::Combine(
-            running,
-            LiftElement<Operator>(panel.Item(k), arguments_.ignore_nan, arguments_.mirror_bits));
+        T items[kLaneColumns];
+        panel.Read(k, items);
+        AddItems(items, arguments_.ignore_nan, totals);
       }
     }
-    return running;
   }
 
-  __device__ void Write(const Value& base, Panel& panel) const {
+  __device__ void AddItems(const T (&items)[kLaneColumns], bool ignore_nan,
+                           Value (&running)[kLaneColumns]) const {
+#pragma unroll
+    for (int c = 0; c < kLaneColumns; ++c) {
+      running[c] = Operator::Combine(
+          running[c], LiftElement<Operator>(items[c], ignore_nan, arguments_.mirror_bits));
+    }
+  }
+
+  __device__ void Write(const Value (&bases)[kLaneColumns], Panel& panel) const {
     const bool starts_empty = arguments_.exclusive && panel.IsFirst();
-    const bool fits = IsPlain(panel) && !starts_empty ? WriteItems<false>(base, panel)
-                                                      : WriteItems<true>(base, panel);
+    const bool fits = IsPlain(panel) && !starts_empty ? WriteItems<false>(bases, panel)
+                                                      : WriteItems<true>(bases, panel);
     if (!fits) ReportOverflow(arguments_);
   }
 
   // Returns whether all results fit.
   template <bool kIsGeneral>
-  __device__ bool WriteItems(const Value& base, Panel& panel) const {
+  __device__ bool WriteItems(const Value (&bases)[kLaneColumns], Panel& panel) const {
+    constexpr int kWritten = kBatch / kLaneColumns;
     const int size = kIsGeneral ? panel.size() : kScanColumnItems;
     bool fits = true;
     // Where the order of joins does not matter, the base may be joined first.
-    Value running = Operator::kIsAssociative ? base : Operator::Identity();
+    Value running[kLaneColumns];
+#pragma unroll
+    for (int c = 0; c < kLaneColumns; ++c) {
+      running[c] = Operator::kIsAssociative ? bases[c] : Operator::Identity();
+    }
 #pragma unroll 1
-    for (int begin = 0; begin < size; begin += kBatch) {
+    for (int begin = 0; begin < size; begin += kWritten) {
       // All reads of a batch before its first result, which may take their place.
-      T items[kBatch];
-      Out results[kBatch];
+      T items[kWritten][kLaneColumns];
       if constexpr (kIsGeneral) {
 #pragma unroll
-        for (int k = 0; k < kBatch; ++k) {
-          if (begin + k < size) items[k] = panel.Item(begin + k);
+        for (int k = 0; k < kWritten; ++k) {
+          if (begin + k < size) panel.Read(begin + k, items[k]);
         }
       } else {
-        panel.Read(begin, items);
+        panel.ReadPlain(begin, items);
       }
+      Out results[kWritten][kLaneColumns];
 #pragma unroll
-      for (int k = 0; k < kBatch; ++k) {
+      for (int k = 0; k < kWritten; ++k) {
         if (kIsGeneral && begin + k >= size) break;
-        const Value before = running;
-        running = Operator::Combine(
-            running, LiftElement<Operator>(items[k], kIsGeneral && arguments_.ignore_nan,
-                                           arguments_.mirror_bits));
-        Value result = arguments_.exclusive ? before : running;
-        if constexpr (!Operator::kIsAssociative) result = Operator::Combine(base, result);
-        if (kIsGeneral && arguments_.exclusive && panel.IsFirst() && begin + k == 0) {
-          result = Operator::EmptyResult();
+#pragma unroll
+        for (int c = 0; c < kLaneColumns; ++c) {
+          const Value before = running[c];
+          running[c] = Operator::Combine(
+              running[c], LiftElement<Operator>(items[k][c], kIsGeneral && arguments_.ignore_nan,
+                                                arguments_.mirror_bits));
+          Value result = arguments_.exclusive ? before : running[c];
+          if constexpr (!Operator::kIsAssociative) result = Operator::Combine(bases[c], result);
+          if (kIsGeneral && arguments_.exclusive && panel.IsFirst() && begin + k == 0) {
+            result = Operator::EmptyResult();
+          }
+          const bool item_fits = StoreResult<Operator>(result, arguments_.wrap,
+                                                       arguments_.mirror_bits, &results[k][c]);
+          fits &= item_fits || (c > 0 && !panel.has_column(c));
         }
-        fits &= StoreResult<Operator>(result, arguments_.wrap, arguments_.mirror_bits, &results[k]);
-        if constexpr (kIsGeneral) panel.Put(begin + k, results[k]);
+        if constexpr (kIsGeneral) panel.Write(begin + k, results[k]);
       }
-      if constexpr (!kIsGeneral) panel.Write(begin, results);
+      if constexpr (!kIsGeneral) {
+#pragma unroll
+        for (int k = 0; k < kWritten; ++k) panel.Write(begin + k, results[k]);
+      }
     }
     return fits;
   }
@@ -308,6 +345,17 @@ __global__ void __launch_bounds__(Scan::kBlock.threads(), Scan::kBlock.blocks)
   Scan(arguments, shape, memory, column_shared_bytes).Run();
 }
 
+template <class Scan>
+ColumnTileKernel KernelOf() {
+  return {ScanColumns<Scan>, Scan::kBlock, Scan::kTurnBytes, Scan::Panel::kColumnsMax};
+}
+
+template <class Walker>
+WholeColumnsKernel WholeKernelOf() {
+  return {ScanWholeColumns<Walker>, Walker::kThreads,
+          Walker::kThreads / kScanLanes * Walker::kWarpColumns};
+}
+
 template <ScanOperation kOperation>
 ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_output) {
   return VisitElementType(type, [&](auto type_tag) {
@@ -318,12 +366,10 @@ ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_outpu
       constexpr int kVector = kColumnVector<Operator, T, Out>;
       using Wide = ColumnScan<T, kOperation, Out, false>;
       using Narrow = ColumnScan<T, kOperation, Out, true>;
-      return {.wide = {ScanColumns<Wide>, Wide::kBlock, Wide::kTurnBytes},
-              .narrow = {ScanColumns<Narrow>, Narrow::kBlock, Narrow::kTurnBytes},
-              .whole_vectors = {ScanWholeColumns<Operator, T, Out, kVector, false>,
-                                kVector * kScanLanes},
-              .whole_columns = {ScanWholeColumns<Operator, T, Out, kVector, true>,
-                                kVector * (kScanLanes - 1)},
+      return {.wide = KernelOf<Wide>(),
+              .narrow = KernelOf<Narrow>(),
+              .whole_vectors = WholeKernelOf<ColumnsWalker<Operator, T, Out, kVector, false>>(),
+              .whole_columns = WholeKernelOf<ColumnsWalker<Operator, T, Out, kVector, true>>(),
               .thread_columns = kVector,
               .value_bytes = sizeof(typename Operator::Value)};
     });

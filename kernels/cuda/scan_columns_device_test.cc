@@ -136,13 +136,16 @@ TEST_F(ScanColumnsDeviceTest, PlacesAreTakenAgain) {
         SCOPED_TRACE(Describe(extents, misalignment));
         const auto narrow = Scan<float>(floats, spec, extents.columns, misalignment);
         const auto wide = Scan<double>(doubles, spec, extents.columns, misalignment);
+        const auto widened = Scan<double>(floats, spec, extents.columns, misalignment);
         ASSERT_TRUE(narrow.status.ok()) << narrow.status;
         ASSERT_TRUE(wide.status.ok()) << wide.status;
+        ASSERT_TRUE(widened.status.ok()) << widened.status;
         for (uint64_t c = 0; c < extents.columns; ++c) {
           const auto column = LogicalColumn(doubles, extents, c, spec.direction);
           const auto expected = conformance::ScanColumnByTree(column, extents.columns, {false},
                                                               spec.mode == ScanMode::kExclusive);
           ExpectSameBits(LogicalColumn(wide.values, extents, c, spec.direction), expected);
+          ExpectSameBits(LogicalColumn(widened.values, extents, c, spec.direction), expected);
           ExpectSameBits(LogicalColumn(narrow.values, extents, c, spec.direction),
                          {expected.begin(), expected.end()});
           if (HasFailure()) return;

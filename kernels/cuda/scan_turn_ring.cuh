@@ -25,12 +25,13 @@ inline constexpr int kTurnStages = 4;
 // How far a turn has come. Shared memory has no constructors: barriers are bytes to begin with.
 class TurnStages {
  public:
-  // One thread, before the block meets.
-  __device__ void Initialise(int scanning_threads) {
+  // One thread, before the block meets. `waiting_threads`: of the warps that join totals, and of
+  // those that look back.
+  __device__ void Initialise(int scanning_threads, int waiting_threads = kScanLanes) {
     __mbarrier_init(&barrier(TurnStage::kTotalled), scanning_threads);
     __mbarrier_init(&barrier(TurnStage::kPublished), kScanLanes);
-    __mbarrier_init(&barrier(TurnStage::kJoined), kScanLanes);
-    __mbarrier_init(&barrier(TurnStage::kCarried), kScanLanes);
+    __mbarrier_init(&barrier(TurnStage::kJoined), waiting_threads);
+    __mbarrier_init(&barrier(TurnStage::kCarried), waiting_threads);
   }
 
   __device__ void Arrive(TurnStage stage) { (void)__mbarrier_arrive(&barrier(stage)); }

@@ -1,6 +1,9 @@
 // The kernel of scans along axis 0 of so many columns that a thread for each keeps the device busy,
 // or of so few rows that there is nothing to share: a thread goes down all rows of a column, or of
-// as many columns as make a vector of 16 bytes, and waits for nobody.
+// as many columns as make a vector of 16 bytes, and waits for no other block.
+//
+// Where rows do not begin as lines of 128 bytes do, warps share the lines at which they meet. Those
+// of a block go down side by side, so that such a line is whole before it goes to memory.
 //
 // Where rows do not begin as vectors do, a warp reads and writes the vectors that cover its
 // columns, and its lanes pass on what is their neighbours': whole vectors of memory are far fewer
@@ -87,8 +90,19 @@ class ColumnsWalker {
  public:
   // Lanes of a warp that have columns; with vectors that lie as columns do, each is by itself.
   static constexpr uint32_t kLanes = kIsShifted ? kScanLanes - 1 : kScanLanes;
+  static constexpr uint32_t kWarpColumns = kLanes * kCount;
+  static constexpr uint32_t kThreads = WholeColumnsThreads(kCount * sizeof(ColumnWalk<Operator>));
 
-  // `column`: the lane's first, in a warp whose first lane has one.
+  // The lane's first column. Warps and lanes behind the last column do it again, so that all of a
+  // block meet.
+  __device__ static uint64_t FirstColumn(const WholeColumnsShape& shape) {
+    const uint64_t warp = (uint64_t{blockIdx.x} * kThreads + threadIdx.x) / kScanLanes;
+    const uint64_t column = min(warp, (shape.columns - 1) / kWarpColumns) * kWarpColumns +
+                            threadIdx.x % kScanLanes * kCount;
+    return kIsShifted ? column : min(column, shape.columns - kCount);
+  }
+
+  // `column`: the lane's, as of FirstColumn().
   __device__ ColumnsWalker(const ScanArguments& arguments, const WholeColumnsShape& shape,
                            uint64_t column)
       : arguments_(arguments),
@@ -96,7 +110,7 @@ class ColumnsWalker {
             cooperative_groups::this_thread_block())),
         begins_(-static_cast<int>(threadIdx.x % kScanLanes) * kCount),
         ends_(static_cast<int>(
-            min(begins_ + int64_t{kLanes * kCount}, static_cast<int64_t>(shape.columns - column)))),
+            min(begins_ + int64_t{kWarpColumns}, static_cast<int64_t>(shape.columns - column)))),
         rows_(shape.rows),
         pitch_(arguments.reverse ? -static_cast<int64_t>(shape.columns)
                                  : static_cast<int64_t>(shape.columns)),
@@ -109,12 +123,17 @@ class ColumnsWalker {
         whole_from_(static_cast<const T*>(arguments.input)),
         whole_to_(static_cast<const T*>(arguments.input) + arguments.element_count - kCount) {}
 
-  // Returns whether all results fit. A batch is on its way while the one before is scanned.
+  // Returns whether all results fit. A batch is on its way while the one before is scanned. All
+  // threads of the block, in step.
   __device__ bool Run() {
     Items next[kRows];
     Load(0, next);
     bool fits = true;
     for (uint64_t begin = 0; begin < rows_; begin += kRows) {
+      if (begin > 0) {
+        __syncwarp();
+        __syncthreads();
+      }
       Items items[kRows];
 #pragma unroll
       for (uint32_t k = 0; k < kRows; ++k) items[k] = next[k];
@@ -240,15 +259,10 @@ class ColumnsWalker {
   ColumnWalk<Operator> walks_[kCount];
 };
 
-template <class Operator, class T, class Out, int kCount, bool kIsShifted>
-__global__ void __launch_bounds__(kWholeColumnsThreads)
+template <class Walker>
+__global__ void __launch_bounds__(Walker::kThreads)
     ScanWholeColumns(const ScanArguments arguments, const WholeColumnsShape shape) {
-  using Walker = ColumnsWalker<Operator, T, Out, kCount, kIsShifted>;
-  const uint64_t warp = (uint64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kScanLanes;
-  const uint64_t first = warp * Walker::kLanes * kCount;
-  const uint64_t column = first + threadIdx.x % kScanLanes * kCount;
-  if ((kIsShifted ? first : column) >= shape.columns) return;
-  if (!Walker(arguments, shape, column).Run()) ReportOverflow(arguments);
+  if (!Walker(arguments, shape, Walker::FirstColumn(shape)).Run()) ReportOverflow(arguments);
 }
 
 }  // namespace gridfold::kernels::cuda
