@@ -1,6 +1,7 @@
 #include "kernels/cuda/reduce.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/launch.h"
@@ -91,12 +92,26 @@ BlockWork BlockWorkOf(const WorkSpace& space) {
   return work;
 }
 
-// Whether each group is one vector, as ReduceVectorSums requires.
-bool HasVectorGroups(const ReductionPlan& plan, const ReductionParameters& parameters) {
-  return parameters.offsets == nullptr &&
-         parameters.group_size * ElementSize(plan.array.element_type) ==
-             ReduceTuning::kVectorBytes &&
-         reinterpret_cast<uintptr_t>(parameters.elements) % ReduceTuning::kVectorBytes == 0;
+// Of each group, where all are as long and made of nothing but aligned vectors; else 0.
+uint64_t VectorsOfGroups(const ReductionPlan& plan, const ReductionParameters& parameters) {
+  const uint64_t bytes = parameters.group_size * ElementSize(plan.array.element_type);
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(parameters.elements);
+  const bool are_vectors =
+      parameters.offsets == nullptr && (begin | bytes) % ReduceTuning::kVectorBytes == 0;
+  return are_vectors ? bytes / ReduceTuning::kVectorBytes : 0;
+}
+
+// Whether groups of so many vectors, and what is asked for, are what ReduceRowSums requires; and
+// whether its warps have so many turns that one whose sums may be rounded is not felt.
+bool AreSumsOfRows(const ReductionParameters& parameters, const ReductionGeometry& geometry,
+                   uint64_t vectors) {
+  constexpr uint64_t kTurnVectors = PairTuning::kRowVectorsInFlight * ReduceTuning::kWarpThreads;
+  const uint64_t warps =
+      uint64_t{geometry.grid_blocks} * geometry.block_threads / ReduceTuning::kWarpThreads;
+  return std::has_single_bit(vectors) && vectors >= PairTuning::kRowVectorsMin &&
+         vectors <= ReduceTuning::kWarpThreads && parameters.statistic_count == 1 &&
+         parameters.statistics[0] == Statistic::kSum && parameters.states == nullptr &&
+         parameters.group_count * vectors >= PairTuning::kRowTurnsMin * kTurnVectors * warps;
 }
 
 // Groups by lanes of a warp, the longest by blocks.
@@ -111,12 +126,12 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
                        .queue = queues ? space.queue : nullptr,
                        .long_segments = space.long_segments};
   const bool in_pairs = geometry.form == ReductionForm::kGroupSums;
-  if (in_pairs && !queues && HasVectorGroups(plan, parameters)) {
-    return Launch(kernels.vector_sums, ShapeOf(geometry), stream, parameters);
-  }
-  const auto kernel = geometry.form == ReductionForm::kStripSums ? kernels.strip_sums
-                      : in_pairs                                 ? kernels.group_sums
-                                                                 : kernels.tiles;
+  const uint64_t vectors = in_pairs && !queues ? VectorsOfGroups(plan, parameters) : 0;
+  if (vectors == 1) return Launch(kernels.vector_sums, ShapeOf(geometry), stream, parameters);
+  const auto kernel = geometry.form == ReductionForm::kStripSums     ? kernels.strip_sums
+                      : AreSumsOfRows(parameters, geometry, vectors) ? kernels.row_sums
+                      : in_pairs                                     ? kernels.group_sums
+                                                                     : kernels.tiles;
   absl::Status status = Launch(kernel, ShapeOf(geometry), stream, parameters, tiles);
   if (!status.ok() || !queues) return status;
   BlockWork blocks = BlockWorkOf(space);
@@ -172,9 +187,10 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
     case ReductionForm::kBlockSums: return launch_blocks(kernels.block_sums);
     case ReductionForm::kColumns: return launch_columns(kernels.columns);
     case ReductionForm::kColumnSums: return launch_columns(kernels.column_sums);
-    case ReductionForm::kShallowColumnSums: break;
+    case ReductionForm::kShallowColumnSums: return launch_columns(kernels.shallow_column_sums);
+    case ReductionForm::kWholeColumnSums: break;
   }
-  return launch_columns(kernels.shallow_column_sums);
+  return launch_columns(kernels.whole_column_sums);
 }
 
 }  // namespace
@@ -241,7 +257,8 @@ const char* ReductionStrategy(const ReductionPlan& plan, const DeviceProperties&
     case ReductionForm::kBlockSums: return "reduce/block";
     case ReductionForm::kColumns:
     case ReductionForm::kColumnSums:
-    case ReductionForm::kShallowColumnSums: return "reduce/axis-0";
+    case ReductionForm::kShallowColumnSums:
+    case ReductionForm::kWholeColumnSums: return "reduce/axis-0";
     case ReductionForm::kTiles:
     case ReductionForm::kGroupSums:
     case ReductionForm::kStripSums: break;

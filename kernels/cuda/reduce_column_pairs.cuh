@@ -1,5 +1,5 @@
 // Sums of a thread along axis 0: vectors of neighbouring columns, row after row, a pair for each
-// column. And the kernel for many columns of few rows, where that is all there is to do.
+// column.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_PAIRS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_PAIRS_CUH_
 
@@ -166,59 +166,6 @@ __device__ inline void FinishColumnVector(const ReductionParameters& parameters,
 #pragma unroll
   for (uint32_t k = 0; k < kSize; ++k) {
     StorePairState<T>(parameters.states, column + k, sums.pairs[k].high, sums.pairs[k].low);
-  }
-}
-
-// Tiles of a warp's width, of which each thread takes all rows.
-template <class T, bool kInVectors>
-__device__ inline void SumShallowTile(const ReductionParameters& parameters,
-                                      const ColumnLanes<T>& lanes, uint64_t first_column) {
-  constexpr uint32_t kRows = PairTuning::kShallowRowsInFlight;
-  constexpr uint32_t kSize = ColumnPairs<T>::kSize;
-  const uint64_t rows = parameters.group_size;
-  const ColumnRows<T, kInVectors> column_rows(parameters, lanes, first_column, 0);
-  ColumnPairs<T> sums;
-#pragma unroll 1
-  for (uint64_t row = 0; row < rows; row += kRows) {
-    uint4 raw[kRows];
-    column_rows.Load(row, 1, rows - row, raw);
-    sums.Add(raw);
-  }
-  const bool holds = PairHolds(SpanBits(sums.range), rows, rows);
-  if (kInVectors && holds) {
-    const uint64_t column = first_column + lanes.Column(0);
-    if (column < parameters.group_count) FinishColumnVector(parameters, column, sums);
-    return;
-  }
-#pragma unroll
-  for (uint32_t k = 0; k < kSize; ++k) {
-    const uint64_t column = first_column + lanes.Column(k);
-    if (column >= parameters.group_count) continue;
-    if (holds) {
-      FinishPair<T>(parameters, column, rows, sums.pairs[k]);
-    } else {
-      const T* const first = static_cast<const T*>(parameters.elements) + column;
-      FinishGroup(parameters, column, rows, SumInWords(first, parameters.group_count, rows));
-    }
-  }
-}
-
-template <class T>
-__global__ void __launch_bounds__(PairTuning::kThreads, PairTuning::kShallowResidentBlocks)
-    ReduceShallowColumnSums(const __grid_constant__ ReductionParameters parameters,
-                            const __grid_constant__ ColumnWork work) {
-  constexpr uint32_t kWarps = PairTuning::kThreads / ReduceTuning::kWarpThreads;
-  const ColumnLanes<T> lanes(parameters, threadIdx.x % ReduceTuning::kWarpThreads,
-                             work.tile_columns_log2);
-#pragma unroll 1
-  for (uint64_t tile = uint64_t{blockIdx.x} * kWarps + threadIdx.x / ReduceTuning::kWarpThreads;
-       tile < work.tile_count; tile += uint64_t{gridDim.x} * kWarps) {
-    const uint64_t first_column = tile << work.tile_columns_log2;
-    if (lanes.in_vectors) {
-      SumShallowTile<T, true>(parameters, lanes, first_column);
-    } else {
-      SumShallowTile<T, false>(parameters, lanes, first_column);
-    }
   }
 }
 

@@ -21,7 +21,8 @@ enum class ReductionForm : uint8_t {
   kStripSums,          // Likewise; segments of which a warp takes many that follow one another.
   kBlockSums,          // Groups by a block each, or a single one by some blocks.
   kColumnSums,         // Axis 0.
-  kShallowColumnSums,  // Axis 0, a thread for all rows of some columns.
+  kShallowColumnSums,  // Axis 0, a thread for all rows of some columns: few rows,
+  kWholeColumnSums,    // and many.
 };
 
 struct ReductionGeometry {

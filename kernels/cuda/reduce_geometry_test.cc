@@ -178,8 +178,11 @@ TEST(ReduceGeometryTest, SumsOfFloatsAreLaidOutByTheirShape) {
     return SumsOfMatrix(rows, columns, kind).form;
   };
   EXPECT_EQ(form(4, 1 << 27, GroupingKind::kAxis0), ReductionForm::kShallowColumnSums);
-  EXPECT_EQ(form(10'000, 1 << 23, GroupingKind::kAxis0), ReductionForm::kShallowColumnSums);
-  EXPECT_EQ(form(512, 1 << 20, GroupingKind::kAxis0), ReductionForm::kColumnSums);
+  EXPECT_EQ(form(128, 1 << 22, GroupingKind::kAxis0), ReductionForm::kShallowColumnSums);
+  EXPECT_EQ(form(129, 1 << 22, GroupingKind::kAxis0), ReductionForm::kWholeColumnSums);
+  EXPECT_EQ(form(65, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumnSums);
+  EXPECT_EQ(form(512, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumnSums);
+  EXPECT_EQ(form(1024, 1 << 19, GroupingKind::kAxis0), ReductionForm::kColumnSums);
   EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis0), ReductionForm::kColumnSums);
   EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis1), ReductionForm::kGroupSums);
   EXPECT_EQ(form(1 << 15, 1 << 14, GroupingKind::kAxis1), ReductionForm::kGroupSums);
@@ -317,6 +320,7 @@ TEST(ReduceGeometryTest, EveryElementIsInAChunkOrSplit) {
       case ReductionForm::kColumns:
       case ReductionForm::kColumnSums:
       case ReductionForm::kShallowColumnSums:
+      case ReductionForm::kWholeColumnSums:
         EXPECT_GE(geometry.splits * geometry.rows_per_split, group_size);
         EXPECT_TRUE(geometry.splits == 1 ||
                     (geometry.splits - 1) * geometry.rows_per_split < group_size);

@@ -3,12 +3,13 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_KERNELS_CUH_
 
 #include "kernels/cuda/reduce_blocks.cuh"
-#include "kernels/cuda/reduce_column_pairs.cuh"
 #include "kernels/cuda/reduce_column_sums.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_row_sums.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
+#include "kernels/cuda/reduce_whole_columns.cuh"
 #include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {
@@ -23,9 +24,11 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
       kernels.group_sums = ReduceGroupSums<T>;
       kernels.strip_sums = GetStripSumsKernel<T>();
       kernels.vector_sums = ReduceVectorSums<T>;
+      kernels.row_sums = ReduceRowSums<T>;
       kernels.block_sums = ReduceBlockSums<T>;
       kernels.column_sums = ReduceColumnSums<T>;
       kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
+      kernels.whole_column_sums = ReduceWholeColumnSums<T>;
     } else {
       kernels.tiles = ReduceTiles<T, kParts>;
       kernels.columns = ReduceColumns<T, kParts>;

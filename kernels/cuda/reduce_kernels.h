@@ -86,9 +86,11 @@ struct ReductionKernels {
   void (*group_sums)(ReductionParameters, TileWork);
   StripSumsKernel strip_sums;
   void (*vector_sums)(ReductionParameters);
+  void (*row_sums)(ReductionParameters, TileWork);
   void (*block_sums)(ReductionParameters, BlockWork);
   void (*column_sums)(ReductionParameters, ColumnWork);
   void (*shallow_column_sums)(ReductionParameters, ColumnWork);
+  void (*whole_column_sums)(ReductionParameters, ColumnWork);
 };
 
 // The kernels for elements of type T and the set of parts that VisitPartSet chooses for `parts`.

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/numerics/reduction_state.h"
@@ -46,6 +47,11 @@ __device__ inline float FromOrderedBits(uint32_t ordered) {
   return __uint_as_float((ordered >> 31) != 0 ? ordered ^ 0x8000'0000u : ~ordered);
 }
 
+__device__ inline uint64_t OrderedBits(double x) {
+  const uint64_t bits = static_cast<uint64_t>(__double_as_longlong(x));
+  return (bits >> 63) != 0 ? ~bits : bits | uint64_t{1} << 63;
+}
+
 // The sum over all lanes, in all of them, modulo 2^64. In three pieces, of which 32 bits hold 32.
 __device__ inline uint64_t SumOfWarp(uint64_t x) {
   constexpr uint32_t kBits = 27;
@@ -70,32 +76,51 @@ __device__ inline void MergeOverWarp(const Warp&, TallyState<T>& tally) {
   tally = {SumOfWarp(tally.nonzero), SumOfWarp(tally.nan), SumOfWarp(tally.infinite)};
 }
 
+// The least over the lanes of a warp, or the greatest, in all of them.
+template <bool kIsGreatest>
+__device__ inline uint32_t ExtremeOfWarp(uint32_t x) {
+  return kIsGreatest ? __reduce_max_sync(~0u, x) : __reduce_min_sync(~0u, x);
+}
+template <bool kIsGreatest>
+__device__ inline uint64_t ExtremeOfWarp(uint64_t x) {
+  const uint32_t upper = static_cast<uint32_t>(x >> 32);
+  const uint32_t best = ExtremeOfWarp<kIsGreatest>(upper);
+  const uint32_t none = kIsGreatest ? 0 : ~uint32_t{0};
+  const uint32_t lower = upper == best ? static_cast<uint32_t>(x) : none;
+  return uint64_t{best} << 32 | ExtremeOfWarp<kIsGreatest>(lower);
+}
+
+// An unsigned integer that is ordered as values are. All zeros are 0.0 when 0.0 is added.
+template <class S>
+__device__ inline auto RankOf(S x) {
+  if constexpr (std::is_floating_point_v<S>) {
+    return OrderedBits(x + S{0});
+  } else {
+    using Rank = std::conditional_t<sizeof(S) == 8, uint64_t, uint32_t>;
+    constexpr Rank kSignBit = std::is_signed_v<S> ? Rank{1} << (8 * sizeof(Rank) - 1) : 0;
+    return static_cast<Rank>(x) ^ kSignBit;
+  }
+}
+
 // The same by the hardware's reductions of integers: of the value that is before all others, of
-// zeros and of NaNs any, then of its indices.
-template <FloatingElement T, bool kIsMax>
-__device__ inline void MergeOverWarp(const Warp& warp,
-                                     ExtremeState<T, kIsMax>& extreme) requires(sizeof(T) <=
-                                                                                sizeof(float)) {
-  constexpr uint32_t kAll = ~0u;
-  constexpr uint32_t kMostExtreme = kIsMax ? ~uint32_t{0} : 0;
-  // All zeros are 0.0 when 0.0 is added. No number has either end of what 32 bits hold.
-  uint32_t rank = IsNan(extreme.value) ? kMostExtreme : OrderedBits(extreme.value + 0.0f);
-  if (extreme.index == kNoIndex) rank = ~kMostExtreme;
-  const uint32_t best = kIsMax ? __reduce_max_sync(kAll, rank) : __reduce_min_sync(kAll, rank);
-  const uint32_t upper = rank == best ? static_cast<uint32_t>(extreme.index >> 32) : ~uint32_t{0};
-  const uint32_t best_upper = __reduce_min_sync(kAll, upper);
-  const uint32_t lower =
-      rank == best && upper == best_upper ? static_cast<uint32_t>(extreme.index) : ~uint32_t{0};
-  const uint32_t best_lower = __reduce_min_sync(kAll, lower);
-  const uint64_t index = uint64_t{best_upper} << 32 | best_lower;
-  const uint32_t lanes = warp.ballot(rank == best && extreme.index == index);
+// zeros and of NaNs any, then of its indices, of which a lane without a value has the greatest.
+template <class T, bool kIsMax>
+__device__ inline void MergeOverWarp(const Warp& warp, ExtremeState<T, kIsMax>& extreme) {
+  auto rank = RankOf(extreme.value);
+  using Rank = decltype(rank);
+  constexpr Rank kMostExtreme = kIsMax ? static_cast<Rank>(~Rank{0}) : Rank{0};
+  if constexpr (FloatingElement<T>) {
+    if (IsNan(extreme.value)) rank = kMostExtreme;
+  }
+  if (extreme.index == kNoIndex) rank = static_cast<Rank>(~kMostExtreme);
+  const bool is_best = rank == ExtremeOfWarp<kIsMax>(rank);
+  const uint64_t index = ExtremeOfWarp<false>(is_best ? extreme.index : kNoIndex);
+  const uint32_t lanes = warp.ballot(is_best && extreme.index == index);
   const uint32_t lane = static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
   extreme = {warp.shfl(extreme.value, lane), index};
 }
-template <FloatingElement T>
-__device__ inline void MergeOverWarp(const Warp& warp,
-                                     ExtremesState<T>& extremes) requires(sizeof(T) <=
-                                                                          sizeof(float)) {
+template <class T>
+__device__ inline void MergeOverWarp(const Warp& warp, ExtremesState<T>& extremes) {
   MergeOverWarp(warp, extremes.min);
   MergeOverWarp(warp, extremes.max);
 }

@@ -23,6 +23,8 @@ struct Sums {
   uint64_t multiprocessors;
 
   uint64_t vector_elements() const { return ReduceTuning::kVectorBytes / element_bytes; }
+  // Of which each lane of a warp has a vector.
+  uint64_t warp_columns() const { return ReduceTuning::kWarpThreads * vector_elements(); }
   uint64_t resident_threads() const {
     return multiprocessors * Tuning::kThreads * Tuning::kResidentBlocks;
   }
@@ -98,15 +100,31 @@ void PlanBlockSums(const Sums& sums, ReductionGeometry& geometry) {
   }
 }
 
-void PlanShallowColumns(const Sums& sums, ReductionGeometry& geometry) {
-  geometry.form = ReductionForm::kShallowColumnSums;
-  geometry.block_threads = Tuning::kThreads;
-  const uint64_t tile_columns = ReduceTuning::kWarpThreads * sums.vector_elements();
-  geometry.tile_columns_log2 = Log2OfCeil(tile_columns);
-  geometry.column_tile_count = CeilDivide(sums.grouping.group_count, tile_columns);
+// A thread for all rows of its columns, a warp for a tile.
+void PlanWholeColumns(const Sums& sums, ReductionForm form, uint64_t threads, uint64_t blocks_max,
+                      ReductionGeometry& geometry) {
+  geometry.form = form;
+  geometry.block_threads = static_cast<uint32_t>(threads);
+  geometry.tile_columns_log2 = Log2OfCeil(sums.warp_columns());
+  geometry.column_tile_count = CeilDivide(sums.grouping.group_count, sums.warp_columns());
   geometry.rows_per_split = sums.grouping.group_size;
-  geometry.grid_blocks = GridStrideBlocks(
-      geometry.column_tile_count, Tuning::kThreads / ReduceTuning::kWarpThreads, sums.blocks_max());
+  geometry.grid_blocks = GridStrideBlocks(geometry.column_tile_count,
+                                          threads / ReduceTuning::kWarpThreads, blocks_max);
+}
+
+bool IsShallow(const Sums& sums) {
+  const uint64_t threads = CeilDivide(sums.grouping.group_count, sums.vector_elements());
+  const bool has_many = threads >= Tuning::kShallowWavesMin * sums.resident_threads();
+  return sums.grouping.group_size <=
+         (has_many ? Tuning::kShallowRowsMaxOfMany : Tuning::kShallowRowsMax);
+}
+
+bool HasWavesOfWholeColumns(const Sums& sums) {
+  const uint64_t wave_tiles = sums.multiprocessors * Tuning::kWholeColumnResidentBlocks *
+                              Tuning::kWholeColumnThreads / ReduceTuning::kWarpThreads;
+  return sums.grouping.group_count >=
+             Tuning::kWholeColumnWavesMin * wave_tiles * sums.warp_columns() &&
+         sums.grouping.group_size <= Tuning::kRowsPerSplitMax;
 }
 
 // One tile where columns are few; else the tiles of which the last is fullest, wide ones first.
@@ -184,11 +202,15 @@ ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties
   const uint64_t longest = sums.grouping.group_size;
   ReductionGeometry geometry;
   if (sums.grouping.kind == GroupingKind::kAxis0) {
-    const uint64_t threads = CeilDivide(group_count, sums.vector_elements());
-    const bool is_shallow = longest <= Tuning::kShallowRowsMax ||
-                            (threads >= Tuning::kShallowWavesMin * sums.resident_threads() &&
-                             longest <= Tuning::kRowsPerSplitMax);
-    is_shallow ? PlanShallowColumns(sums, geometry) : PlanColumnSums(sums, geometry);
+    if (IsShallow(sums)) {
+      PlanWholeColumns(sums, ReductionForm::kShallowColumnSums, Tuning::kThreads, sums.blocks_max(),
+                       geometry);
+    } else if (HasWavesOfWholeColumns(sums)) {
+      PlanWholeColumns(sums, ReductionForm::kWholeColumnSums, Tuning::kWholeColumnThreads,
+                       kBlocksMax, geometry);
+    } else {
+      PlanColumnSums(sums, geometry);
+    }
     return geometry;
   }
   // Half of the warps keep memory busy.

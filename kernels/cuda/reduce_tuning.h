@@ -143,6 +143,11 @@ struct PairTuning {
   static constexpr uint32_t kGroupResidentBlocks = 5;
   static constexpr uint32_t kGroupVectorsInFlight = 8;
   static constexpr uint32_t kVectorResidentBlocks = 8;
+  // Rows of so many vectors and more, up to a warp's lanes, are read by whole warps, where each has
+  // so many turns.
+  static constexpr uint32_t kRowVectorsInFlight = 8;
+  static constexpr uint32_t kRowVectorsMin = 8;
+  static constexpr uint64_t kRowTurnsMin = 2;
   // A lane is to read about so much of its group: the fewer lanes, the less there is to join. More
   // of a segment, in whose last vectors there is less for most lanes.
   static constexpr uint64_t kBytesPerLane = 128;
@@ -178,12 +183,17 @@ struct PairTuning {
   static constexpr uint64_t kRowsPerSplitMax = uint64_t{1} << 26;  // PairHolds.
   // Of what a split leaves for a column: a pair, a state and a range.
   static constexpr uint64_t kColumnPartialBytes = 80;
-  // Shallow: a thread takes all rows of its columns, where these are few, or where there are
-  // columns for so many waves of threads.
+  // A thread takes all rows of its columns: where these are few, which are called shallow, more
+  // where there are columns for so many waves of threads; and where there are tiles for so many
+  // waves of warps.
   static constexpr uint64_t kShallowRowsMax = 64;
+  static constexpr uint64_t kShallowRowsMaxOfMany = 128;
   static constexpr uint64_t kShallowWavesMin = 4;
   static constexpr uint32_t kShallowRowsInFlight = 4;
   static constexpr uint32_t kShallowResidentBlocks = 3;
+  static constexpr uint32_t kWholeColumnThreads = 128;
+  static constexpr uint32_t kWholeColumnResidentBlocks = 4;
+  static constexpr uint64_t kWholeColumnWavesMin = 3;
 };
 
 // Sums of strips of short segments (reduce_strip_sums.cuh).
