@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/cuda/reduce_digits.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
@@ -80,6 +81,8 @@ __device__ inline double SumDealtOut(const Warp& warp, uint32_t lanes, double (&
 template <class T>
 __device__ __noinline__ void SumRowsOfTurn(const ReductionParameters& parameters,
                                            const TileWork& work, uint32_t turn) {
+  static_assert(ReduceTuning::kWarpThreads * kVectorSize<T> <= WarpDigits::kGroupElementsMax);
+  __shared__ WarpDigits::Memory digits[PairTuning::kGroupThreads / ReduceTuning::kWarpThreads];
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   const RowTurns<T> turns(parameters, warp.thread_rank());
   const uint32_t width = turns.row_vectors;
@@ -98,7 +101,10 @@ __device__ __noinline__ void SumRowsOfTurn(const ReductionParameters& parameters
     const bool is_first = warp.thread_rank() % width == 0 && row < parameters.group_count;
     if (is_first && holds) FinishPair<T>(parameters, row, size, sum.pair);
     const uint32_t rest = warp.ballot(is_first && !holds);
-    if (rest != 0) QueueOrSumByWarp<T>(parameters, work, first, rest, width_log2);
+    if (rest != 0) {
+      QueueOrSumByWarp<T>(parameters, work, digits[warp.meta_group_rank()], first, rest, rest,
+                          width_log2);
+    }
   });
 }
 

@@ -203,6 +203,28 @@ TYPED_TEST(ReduceSumsDeviceTest, AVeryLongSegmentBesideEmptyOnesIsExact) {
       ArrayDescription::Vector(kElementTypeOf<TypeParam>, grouping.offsets.back()), grouping);
 }
 
+// Long segments whose elements fill what counts an element in as many bits as it has, beside short
+// ones.
+TYPED_TEST(ReduceSumsDeviceTest, LongSegmentsBesideShortOnesAreExact) {
+  constexpr uint64_t kLong = 100'000;
+  constexpr uint64_t kShort = 20;
+  GroupingSpec grouping{GroupingKind::kSegments, {0}};
+  for (uint64_t i = 0; i < 400; ++i) {
+    grouping.offsets.push_back(grouping.offsets.back() + (i % 4 == 0 ? kLong : kShort));
+  }
+  const auto plan =
+      PlanReduction(ArrayDescription::Vector(kElementTypeOf<TypeParam>, grouping.offsets.back()),
+                    {.statistics = {Statistic::kSum}, .grouping = grouping});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const TypeParam value = ElementOf<TypeParam>(0x1.FEp0f);  // Which all types have.
+  const std::vector<TypeParam> values(grouping.offsets.back(), value);
+  const std::vector<uint64_t> slots = this->Sums(*plan, values, 0, this->properties());
+  for (size_t g = 0; g < slots.size() && !this->HasFailure(); ++g) {
+    const double size = static_cast<double>(g % 4 == 0 ? kLong : kShort);
+    EXPECT_EQ(std::bit_cast<double>(slots[g]), size * 0x1.FEp0) << "segment " << g;
+  }
+}
+
 TYPED_TEST(ReduceSumsDeviceTest, WhatIsSpecialStaysInItsSegment) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   GroupingSpec grouping{GroupingKind::kSegments, {0}};
