@@ -233,6 +233,7 @@ class Exporter {
       close(to_exporter[1]);
       putenv(const_cast<char*>(variable.c_str()));
       unsetenv("GTEST_TOTAL_SHARDS");  // The exporter's test may belong to another shard.
+      unsetenv("GTEST_SHARD_INDEX");
       execl("/proc/self/exe", "exporter", "--gtest_filter=IpcExporterTest.*", nullptr);
       _exit(127);
     }

@@ -82,6 +82,8 @@ template <class T>
 __device__ __noinline__ void SumRowsOfTurn(const ReductionParameters& parameters,
                                            const TileWork& work, uint32_t turn) {
   static_assert(ReduceTuning::kWarpThreads * kVectorSize<T> <= WarpDigits::kGroupElementsMax);
+  static_assert(RowTurns<T>::kTurnVectors / PairTuning::kRowVectorsMin <=
+                ReduceTuning::kWarpThreads);  // A bit for each row.
   __shared__ WarpDigits::Memory digits[PairTuning::kGroupThreads / ReduceTuning::kWarpThreads];
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   const RowTurns<T> turns(parameters, warp.thread_rank());
@@ -89,23 +91,23 @@ __device__ __noinline__ void SumRowsOfTurn(const ReductionParameters& parameters
   // Not std::countr_zero, of which nvcc 13.0 makes nothing on the device.
   const uint32_t width_log2 = static_cast<uint32_t>(__ffs(static_cast<int>(width))) - 1;
   const uint32_t size = static_cast<uint32_t>(parameters.group_size);
+  const uint64_t first = uint64_t{turn} * turns.rows;
+  uint32_t left = 0;  // Rows of the turn that pairs do not hold.
   uint4 raw[RowTurns<T>::kVectors];
   turns.Load(turn, raw);
   ForEachVector(raw, RowTurns<T>::kVectors, [&](const uint4& vector, uint32_t k) {
-    const uint64_t first =
-        uint64_t{turn} * turns.rows + k * (ReduceTuning::kWarpThreads >> width_log2);
-    const uint64_t row = first + (warp.thread_rank() >> width_log2);
+    const uint32_t row =
+        k * (ReduceTuning::kWarpThreads >> width_log2) + (warp.thread_rank() >> width_log2);
     RangedPair sum;
     sum.Add(BatchOf<T>(vector).values);
     const bool holds = sum.JoinLanes(warp, width, size) || sum.Holds(size, ChainOf(size, width));
-    const bool is_first = warp.thread_rank() % width == 0 && row < parameters.group_count;
-    if (is_first && holds) FinishPair<T>(parameters, row, size, sum.pair);
-    const uint32_t rest = warp.ballot(is_first && !holds);
-    if (rest != 0) {
-      QueueOrSumByWarp<T>(parameters, work, digits[warp.meta_group_rank()], first, rest, rest,
-                          width_log2);
-    }
+    const bool is_first = warp.thread_rank() % width == 0 && first + row < parameters.group_count;
+    if (is_first && holds) FinishPair<T>(parameters, first + row, size, sum.pair);
+    left |= __reduce_or_sync(~0u, is_first && !holds ? 1u << row : 0);
   });
+  if (left != 0) {
+    QueueOrSumByWarp<T>(parameters, work, digits[warp.meta_group_rank()], first, left, left, 0);
+  }
 }
 
 // Turns from `turn` on, every step-th, up to the first of which some sum may be rounded, which is

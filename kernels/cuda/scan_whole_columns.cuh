@@ -3,7 +3,7 @@
 // as many columns as make a vector of 16 bytes, and waits for no other block.
 //
 // Where rows do not begin as lines of 128 bytes do, warps share the lines at which they meet. Those
-// of a block go down side by side, so that such a line is whole before it goes to memory.
+// of a block then go down side by side, so that such a line is whole before it goes to memory.
 //
 // Where rows do not begin as vectors do, a warp reads and writes the vectors that cover its
 // columns, and its lanes pass on what is their neighbours': whole vectors of memory are far fewer
@@ -121,16 +121,18 @@ class ColumnsWalker {
         input_shift_(input_, pitch_),
         output_shift_(output_, pitch_),
         whole_from_(static_cast<const T*>(arguments.input)),
-        whole_to_(static_cast<const T*>(arguments.input) + arguments.element_count - kCount) {}
+        whole_to_(static_cast<const T*>(arguments.input) + arguments.element_count - kCount),
+        lines_are_shared_(shape.columns * sizeof(T) % kLineBytes != 0 ||
+                          shape.columns * sizeof(Out) % kLineBytes != 0) {}
 
   // Returns whether all results fit. A batch is on its way while the one before is scanned. All
-  // threads of the block, in step.
+  // threads of the block, in step where warps share lines.
   __device__ bool Run() {
     Items next[kRows];
     Load(0, next);
     bool fits = true;
     for (uint64_t begin = 0; begin < rows_; begin += kRows) {
-      if (begin > 0) {
+      if (begin > 0 && lines_are_shared_) {
         __syncwarp();
         __syncthreads();
       }
@@ -147,6 +149,7 @@ class ColumnsWalker {
   }
 
  private:
+  static constexpr uint64_t kLineBytes = 128;
   using Items = ColumnVector<T, kCount>;
   using Results = ColumnVector<Out, kCount>;
   static constexpr uint32_t kRows =
@@ -256,6 +259,7 @@ class ColumnsWalker {
   // Vectors that begin from here to there are the array's as a whole.
   const T* const whole_from_;
   const T* const whole_to_;
+  const bool lines_are_shared_;  // By warps, in some rows.
   ColumnWalk<Operator> walks_[kCount];
 };
 
