@@ -87,8 +87,8 @@ __device__ inline void SumInDigits(const ReductionParameters& parameters, WarpDi
 }
 
 // Groups by 2^width_log2 lanes each, of which group `first` is the first: sums those of which the
-// first lane's bit is set, or leaves them to blocks. Of `in_digits` pairs did not hold the sums;
-// the other ones were not tried, for they are longer. Not inlined: it is long and seldom needed.
+// first lane's bit is set, or leaves them to blocks. Those of `in_digits` are short, and pairs did
+// not hold their sums. Not inlined: it is long and seldom needed.
 template <class T>
 __device__ __noinline__ void QueueOrSumByWarp(const ReductionParameters& parameters,
                                               const TileWork& work, WarpDigits::Memory& memory,
