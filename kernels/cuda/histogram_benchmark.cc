@@ -149,6 +149,24 @@ absl::Status BenchmarkEvenBins(KernelBenchmark& benchmark) {
   return absl::OkStatus();
 }
 
+// Samples that no guess is sure of, but of which there are many.
+absl::Status BenchmarkFrequentValues(KernelBenchmark& benchmark) {
+  constexpr NamedDistribution kSome[] = {{Distribution::kSomeNan, "5% NaN"},
+                                         {Distribution::kSomeOne, "5% on the upper bound"}};
+  const auto array =
+      ArrayDescription::Vector(ElementType::kFloat32, SampleCount(benchmark, sizeof(float)));
+  for (const NamedDistribution& d : kSome) {
+    absl::Status status = FillDistribution(benchmark, d.distribution);
+    if (!status.ok()) return status;
+    for (const uint64_t bins : {1024, 65'536}) {
+      status = Measure(benchmark, array, SpecOf(EvenBinsSpec{bins, 0, 1}),
+                       absl::StrCat("even ", d.name));
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
 // 1,024 bins that become wider.
 EdgeBinsSpec SquareEdges() {
   EdgeBinsSpec spec;
@@ -245,8 +263,8 @@ absl::Status BenchmarkIntegers(KernelBenchmark& benchmark) {
 }  // namespace
 
 absl::Status BenchmarkHistograms(KernelBenchmark& benchmark) {
-  for (const auto& run :
-       {BenchmarkEvenBins, BenchmarkLayouts, BenchmarkIntegers, BenchmarkWeights}) {
+  for (const auto& run : {BenchmarkEvenBins, BenchmarkFrequentValues, BenchmarkLayouts,
+                          BenchmarkIntegers, BenchmarkWeights}) {
     if (absl::Status status = run(benchmark); !status.ok()) return status;
   }
   return absl::OkStatus();

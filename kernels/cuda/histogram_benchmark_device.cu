@@ -1,14 +1,21 @@
+#include <math_constants.h>
+
 #include "kernels/cuda/histogram_benchmark_device.h"
 
 namespace gridfold::kernels::cuda {
 
 namespace {
 
+// Of one sample in twenty, without order.
+__device__ bool IsOneOfSome(uint64_t i) { return (i * 0x9E37'79B9'7F4A'7C15 >> 40) % 20 == 0; }
+
 __device__ float Distribute(float u, uint64_t i, uint64_t count, Distribution distribution) {
   switch (distribution) {
     case Distribution::kUniform: return u;
     case Distribution::kConstant: return 0.37F;
     case Distribution::kSkewed: return (u * u * u) * (u * u * u);
+    case Distribution::kSomeNan: return IsOneOfSome(i) ? CUDART_NAN_F : u;
+    case Distribution::kSomeOne: return IsOneOfSome(i) ? 1 : u;
     case Distribution::kSorted: break;
   }
   return static_cast<float>(static_cast<double>(i) / static_cast<double>(count));
