@@ -232,7 +232,8 @@ absl::Status ValidateCalls(const RequestKind& kind, const std::string& path) {
   if (!(kind.cancelled_part >= 0 && kind.cancelled_part <= 1)) {
     return Wrong(path + ".cancel", "must be from 0 to 1");
   }
-  if (kind.cancel_within <= absl::ZeroDuration() || kind.cancel_within == absl::InfiniteDuration()) {
+  if (kind.cancel_within <= absl::ZeroDuration() ||
+      kind.cancel_within == absl::InfiniteDuration()) {
     return Wrong(path + ".cancel_within", "must be above 0, and finite");
   }
   return absl::OkStatus();
