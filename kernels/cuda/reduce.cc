@@ -109,8 +109,7 @@ bool AreSumsOfRows(const ReductionParameters& parameters, const ReductionGeometr
   const uint64_t warps =
       uint64_t{geometry.grid_blocks} * geometry.block_threads / ReduceTuning::kWarpThreads;
   return std::has_single_bit(vectors) && vectors >= PairTuning::kRowVectorsMin &&
-         vectors <= ReduceTuning::kWarpThreads && parameters.statistic_count == 1 &&
-         parameters.statistics[0] == Statistic::kSum && parameters.states == nullptr &&
+         vectors <= ReduceTuning::kWarpThreads && parameters.AskForSumsOnly() &&
          parameters.group_count * vectors >= PairTuning::kRowTurnsMin * kTurnVectors * warps;
 }
 

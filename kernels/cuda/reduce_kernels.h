@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/numerics/host_device.h"
 #include "kernels/numerics/statistic_value.h"
 #include "kernels/statistic.h"
 
@@ -25,6 +26,10 @@ struct ReductionParameters {
   uint64_t* slots;                // [row][group]
   uint64_t* failures;             // [row]: smallest group whose value failed, or kNoFailure.
   void* states;                   // [group], as VisitPartSet has them; or null.
+
+  GRIDFOLD_HD bool AskForSumsOnly() const {
+    return statistic_count == 1 && statistics[0] == Statistic::kSum && states == nullptr;
+  }
 };
 
 // A segment that the tile kernel leaves to the block kernel. Its chunks are work items

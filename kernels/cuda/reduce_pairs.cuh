@@ -203,10 +203,7 @@ __device__ inline uint64_t ValueOfPair(Statistic statistic, uint64_t size, const
 
 // Where sums of groups are written if nothing else is asked for; else null.
 __device__ inline double* OnlySums(const ReductionParameters& parameters) {
-  if (parameters.statistic_count != 1 || parameters.statistics[0] != Statistic::kSum ||
-      parameters.states != nullptr) {
-    return nullptr;
-  }
+  if (!parameters.AskForSumsOnly()) return nullptr;
   return reinterpret_cast<double*>(parameters.slots) + parameters.rows[0] * parameters.group_count;
 }
 
