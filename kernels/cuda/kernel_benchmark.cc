@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/reduce_geometry.h"
@@ -122,18 +123,29 @@ absl::Status KernelBenchmark::CompareWithCub(const CubCall& call) {
   return absl::OkStatus();
 }
 
+absl::Status KernelBenchmark::MeasureRead(const std::string& name, uint64_t bytes) {
+  return Measure(name, bytes, Ceiling::kRead, [&] {
+    return Launch(GetBenchmarkKernels().read, FullGrid(properties_), stream(), input(), bytes / 16,
+                  static_cast<uint32_t*>(output()));
+  });
+}
+
 absl::Status KernelBenchmark::MeasureCeilings() {
   if (absl::Status status = FillInput(ElementType::kUint32); !status.ok()) return status;
-  absl::Status status = Measure("ceiling/read", array_bytes(), Ceiling::kRead, [&] {
-    return Launch(GetBenchmarkKernels().read, FullGrid(properties_), stream(), input(),
-                  array_bytes() / 16, static_cast<uint32_t*>(output()));
-  });
+  absl::Status status = MeasureRead("ceiling/read", array_bytes());
   if (!status.ok()) return status;
-  return Measure("ceiling/copy", 2 * array_bytes(), Ceiling::kCopy, [&]() -> absl::Status {
+  status = Measure("ceiling/copy", 2 * array_bytes(), Ceiling::kCopy, [&]() -> absl::Status {
     GRIDFOLD_RETURN_IF_CUDA_ERROR(
         cudaMemcpyAsync(output(), input(), array_bytes(), cudaMemcpyDeviceToDevice, stream()));
     return absl::OkStatus();
   });
+  if (!status.ok()) return status;
+  for (const uint64_t parts : {2, 4, 8}) {
+    const uint64_t bytes = array_bytes() / parts;
+    status = MeasureRead(absl::StrCat("ceiling/read of ", bytes >> 20, " MiB"), bytes);
+    if (!status.ok()) return status;
+  }
+  return MeasureRead("ceiling/read of nothing", 0);
 }
 
 double KernelBenchmark::RatioToCeiling(const BenchmarkRow& row) const {

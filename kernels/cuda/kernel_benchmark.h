@@ -78,7 +78,10 @@ class KernelBenchmark {
                   DeviceBuffer input, DeviceBuffer output, DeviceBuffer scratch,
                   DeviceBuffer idle_total, BenchmarkSelection selection);
 
+  // The ceilings, and what reading fewer bytes and none takes in the same way: most of what small
+  // arrays lack is a launch's beginning and end.
   absl::Status MeasureCeilings();
+  absl::Status MeasureRead(const std::string& name, uint64_t bytes);
   absl::StatusOr<double> MedianMicroseconds(absl::FunctionRef<absl::Status()> enqueue);
 
   DeviceProperties properties_;
