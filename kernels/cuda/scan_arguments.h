@@ -47,7 +47,7 @@ struct alignas(16) LookBackWord {
   uint64_t mark;
 };
 constexpr uint64_t LookBackWordsOf(uint64_t value_bytes) { return (value_bytes + 7) / 8; }
-inline constexpr uint64_t kLookBackWordsMax = 3;  // Of a value of whatever type.
+inline constexpr uint64_t kLookBackWordsMax = 2;  // Of a value of whatever type.
 // Words from a block of tiles' total to the next's: a line of 128 bytes. All blocks of threads read
 // the latest ones over and over, and would meet at a line of several.
 inline constexpr uint64_t kLookBackBlockPitch = 8;
@@ -76,18 +76,17 @@ struct ScanTurnShape {
   constexpr int threads() const { return teams * kScanThreads + 3 * kScanLanes; }
 };
 
-// By measurement: see BENCHMARKS.md. Two turns at least find room in 99 KiB, which every device
-// has.
+// What a block can have on every device. Two turns at least find room in that.
+inline constexpr uint32_t kSharedBytesEverywhere = 99 * 1024;
+
+// Of tiles of so many elements. By measurement: see BENCHMARKS.md.
 constexpr ScanTurnShape ScanTurnShapeOf(uint64_t element_size, uint64_t output_size,
-                                        uint64_t tile_bytes, uint64_t value_size) {
-  if (value_size > 16) return {1, 1};
+                                        uint64_t tile_size) {
   if (output_size > element_size)
-    return element_size == 4 ? ScanTurnShape{1, 1} : ScanTurnShape{2, 1};
-  switch (tile_bytes) {
-    case 8192: return {4, 2};
-    case 16'384: return {2, 2};
-    default: return {1, 1};
-  }
+    return element_size == 4 ? ScanTurnShape{1, 1} : ScanTurnShape{2, 2};
+  if (element_size == 8) return {1, 1};
+  const bool has_small_tiles = element_size < 4 && tile_size == kScanTileSize;
+  return has_small_tiles ? ScanTurnShape{4, 2} : ScanTurnShape{2, 2};
 }
 
 // Elements of a lane: a run of the tree where results take more registers than elements; 64 bytes

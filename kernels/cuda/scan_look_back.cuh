@@ -31,11 +31,16 @@ class LookBackScan {
       Operator::kIsAssociative ? kScanWarps : kScanTileSize / (kItems * kScanLanes);
   static constexpr int kTileSize = kItems * kScanLanes * kTileWarps;
   static constexpr ScanTurnShape kShape =
-      ScanTurnShapeOf(sizeof(T), sizeof(Out), kTileSize * sizeof(T), sizeof(Value));
+      ScanTurnShapeOf(sizeof(T), sizeof(Out), kTileSize);
   using TurnOfT = Turn<Operator, T, kItems, kRuns, kTileWarps, kShape>;
-  // Results of the elements' type take their places; wider ones have a piece for each warp.
+  // Results of the elements' type take their places; wider ones have room for so many lanes' of
+  // each warp.
   static constexpr bool kIsWide = !std::is_same_v<Out, T>;
-  static constexpr uint32_t kResultBytes = kIsWide ? kShape.teams * kTileSize * sizeof(Out) : 0;
+  static constexpr int kStageLanes = kScanLanes / kShape.teams;
+  static constexpr int kStageSize = kStageLanes * kItems;  // Results.
+  static constexpr uint32_t kResultBytes =
+      kIsWide ? kShape.teams * kScanWarps * kStageSize * sizeof(Out) : 0;
+  static_assert(kResultBytes + 2 * sizeof(TurnOfT) <= kSharedBytesEverywhere);
 
   __device__ LookBackScan(const ScanArguments& arguments, const ScanHeads& heads,
                           const LookBackMemory& memory, unsigned char* shared_bytes)
@@ -47,7 +52,7 @@ class LookBackScan {
             cooperative_groups::this_thread_block())),
         lane_(static_cast<int>(warp_.thread_rank())),
         warp_in_block_(static_cast<int>(threadIdx.x) / kScanLanes),
-        results_(reinterpret_cast<Out*>(shared_bytes) + warp_in_block_ * kPieceSize),
+        stage_(reinterpret_cast<Out*>(shared_bytes) + warp_in_block_ * kStageSize),
         runs_(arguments, lane_) {}
 
   // All threads of the block.
@@ -149,15 +154,15 @@ class LookBackScan {
         bases[r] = CombineGrouped<Operator>(turn.carry(tile), in_tile).value;
       }
       T* const piece = turn.piece(tile, warp_in_tile());
-      Out* results;
+      const int size = span.size - offset - lane_ * kItems;
       if constexpr (kIsWide) {
-        results = results_;
+        Out results[kItems];
+        fits &= runs_.Scan(piece, heads, warp_heads.Runs(), bases, size, results);
+        WriteResultsByStages<kItems, kStageLanes>(arguments_, span, offset, lane_, results, stage_);
       } else {
-        results = piece;
+        fits &= runs_.Scan(piece, heads, warp_heads.Runs(), bases, size, piece);
+        WriteResults<kItems>(arguments_, span, offset, lane_, piece);
       }
-      fits &= runs_.Scan(piece, heads, warp_heads.Runs(), bases,
-                         span.size - offset - lane_ * kItems, results);
-      WriteResults<kItems>(arguments_, span, offset, lane_, results);
     });
     if (!fits) ReportOverflow(arguments_);
   }
@@ -238,7 +243,7 @@ class LookBackScan {
   const Warp warp_;
   const int lane_;
   const int warp_in_block_;
-  Out* const results_;  // Of the warp.
+  Out* const stage_;  // Of the warp, where results are wide.
   const RunScan<Operator, T, kItems, kRuns, kAnyOrderInTile<Operator, Out>> runs_;
 };
 

@@ -62,8 +62,7 @@ class LookBackChain {
 
   // Goes from what precedes block `from` to what precedes block `to`: waits for the totals between
   // and joins them, in all lanes. Lane l looks at the total of block from + l; all look at the
-  // tiles of the first block that has none yet, which may be there a way through memory earlier,
-  // but not where values are so wide that joining them again costs more.
+  // tiles of the first block that has none yet, which may be there a way through memory earlier.
   __device__ Grouped CarryFrom(uint32_t from, Grouped carry, uint32_t to) const {
     for (; from < to; from += kScanLanes) {
       const int count = static_cast<int>(min(to - from, static_cast<uint32_t>(kScanLanes)));
@@ -77,13 +76,11 @@ class LookBackChain {
         for (; joined < known; ++joined) {
           carry = CombineGrouped<Operator>(carry, Shuffle(warp_, total, joined));
         }
-        if constexpr (kLooksAtTiles) {
-          Grouped of_tiles;
-          if (joined < count && TotalOfTiles(from + joined, of_tiles)) {
-            carry = CombineGrouped<Operator>(carry, of_tiles);
-            is_there |= lane_ == joined;
-            ++joined;
-          }
+        Grouped of_tiles;
+        if (joined < count && TotalOfTiles(from + joined, of_tiles)) {
+          carry = CombineGrouped<Operator>(carry, of_tiles);
+          is_there |= lane_ == joined;
+          ++joined;
         }
       }
     }
@@ -91,8 +88,6 @@ class LookBackChain {
   }
 
  private:
-  static constexpr bool kLooksAtTiles = sizeof(Value) <= 16;
-
   // In all lanes, where the totals of all tiles of the block are there; returns whether they are.
   __device__ bool TotalOfTiles(uint32_t block, Grouped& total) const {
     Grouped v = GroupedIdentity<Operator>();

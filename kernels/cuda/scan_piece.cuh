@@ -156,6 +156,32 @@ __device__ void StoreRun(T (&items)[kRunItems], int run, bool reverse, T* piece)
   StoreRunBytes<T, kItems>(items, reverse ? kPieceRuns - 1 - run : run, piece);
 }
 
+// Writes what kLanes lanes have in `stage`, those of the piece's run `first_run` on, to device
+// memory; `stage` may then be overwritten. All lanes.
+template <int kItems, int kLanes, class T>
+__device__ void WriteLanes(const ScanArguments& arguments, const PieceRange& range, int first_run,
+                           int lane, const T* stage) {
+  using Layout = PieceLayout<T, kItems>;
+  // So that a run stands in a stage in the places that it has in a piece.
+  static_assert(kLanes * Layout::kLaneVectors % (Layout::kBankVectors * Layout::kLaneVectors) == 0);
+  T* const memory = static_cast<T*>(arguments.output) + range.element;
+  const int first = first_run * kItems;
+  __syncwarp();
+  if (range.IsVectors(memory, Layout::kSize)) {
+    uint4* const vectors = reinterpret_cast<uint4*>(memory + first);
+#pragma unroll
+    for (int v = 0; v < kLanes * Layout::kLaneVectors; v += kScanLanes) {
+      vectors[v + lane] = reinterpret_cast<const uint4*>(stage)[Layout::PlaceOf(v + lane)];
+    }
+  } else {
+    const int end = min(range.first + range.size - first, kLanes * kItems);
+    for (int i = max(range.first - first, 0) + lane; i < end; i += kScanLanes) {
+      memory[first + i - range.first] = stage[Layout::ItemPlace(i)];
+    }
+  }
+  __syncwarp();
+}
+
 // Writes the results that the lanes have stored in a piece of shared memory, which may then be
 // overwritten, to device memory. All lanes.
 template <int kItems, class T>
@@ -163,20 +189,23 @@ __device__ void WriteResults(const ScanArguments& arguments, const TurnSpan& tur
                              int lane, const T* piece) {
   using Layout = PieceLayout<T, kItems>;
   const PieceRange range(turn, arguments.reverse, offset, Layout::kSize);
-  T* const memory = static_cast<T*>(arguments.output) + range.element;
-  __syncwarp();
-  if (range.IsVectors(memory, Layout::kSize)) {
+  WriteLanes<kItems, kScanLanes>(arguments, range, 0, lane, piece);
+}
+
+// The same for results that lanes have in registers, in the order of memory: so many lanes at a
+// time bring theirs to shared memory, to `stage`, which has room for those.
+template <int kItems, int kLanes, class T>
+__device__ void WriteResultsByStages(const ScanArguments& arguments, const TurnSpan& turn,
+                                     int offset, int lane, const T (&items)[kItems], T* stage) {
+  const PieceRange range(turn, arguments.reverse, offset, PieceLayout<T, kItems>::kSize);
+  const int run = arguments.reverse ? kScanLanes - 1 - lane : lane;
 #pragma unroll
-    for (int v = 0; v < Layout::kVectors; v += kScanLanes) {
-      reinterpret_cast<uint4*>(memory)[v + lane] =
-          reinterpret_cast<const uint4*>(piece)[Layout::PlaceOf(v + lane)];
+  for (int first_run = 0; first_run < kScanLanes; first_run += kLanes) {
+    if (run / kLanes == first_run / kLanes) {
+      StoreRunBytes<T, kItems>(items, run % kLanes, stage);
     }
-  } else {
-    for (int i = lane; i < range.size; i += kScanLanes) {
-      memory[i] = piece[Layout::ItemPlace(range.first + i)];
-    }
+    WriteLanes<kItems, kLanes>(arguments, range, first_run, lane, stage);
   }
-  __syncwarp();
 }
 
 }  // namespace gridfold::kernels::cuda

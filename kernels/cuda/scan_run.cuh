@@ -69,11 +69,27 @@ class RunScan {
     return totals;
   }
 
-  // Stores the runs' results in a piece, which may be the same. Returns whether the first `size` of
-  // them fit.
+  // Leaves the runs' results in a piece, which may be the same; or, those of another type, in the
+  // lane's registers, in the order of memory. Returns whether the first `size` of them fit.
+  __device__ bool Scan(const T* piece, HeadBits<kItems> heads, uint32_t runs_with_heads,
+                       const Values& bases, int size, T* results) const {
+    return ScanRuns<T>(piece, heads, runs_with_heads, bases, size, results);
+  }
   template <class Out>
   __device__ bool Scan(const T* piece, HeadBits<kItems> heads, uint32_t runs_with_heads,
-                       const Values& bases, int size, Out* results) const {
+                       const Values& bases, int size, Out (&results)[kItems]) const {
+    return ScanRuns<Out>(piece, heads, runs_with_heads, bases, size, results);
+  }
+
+ private:
+  using RunHeadBits = HeadBits<kRunItems>;
+  static constexpr uint32_t kAllRuns = (1u << kRuns) - 1;
+  // Extremes of packed runs say where there is a NaN, and have no wider results.
+  static constexpr bool kIsPackedWithNan = Packed::kExists && Operator::kIsAssociative;
+
+  template <class Out, class Results>
+  __device__ bool ScanRuns(const T* piece, HeadBits<kItems> heads, uint32_t runs_with_heads,
+                           const Values& bases, int size, Results& results) const {
     constexpr bool kIsPacked = Packed::kExists && std::is_same_v<Out, T>;
     const uint32_t general =
         size < kItems || plain_mode_ == RunMode::kGeneral ? kAllRuns : runs_with_heads;
@@ -91,16 +107,11 @@ class RunScan {
         if (!is_general && PackedScan<1>(piece, RunOf(r), {base}, results) == 0) return;
       }
       const RunMode mode = kIsPacked || is_general ? RunMode::kGeneral : plain_mode_;
-      fits &= ScanIn(mode, piece, RunOf(r), HeadsOf(heads, r), base, size - r * kRunItems, results);
+      fits &= ScanIn<Out>(mode, piece, RunOf(r), HeadsOf(heads, r), base, size - r * kRunItems,
+                          results);
     });
     return fits;
   }
-
- private:
-  using RunHeadBits = HeadBits<kRunItems>;
-  static constexpr uint32_t kAllRuns = (1u << kRuns) - 1;
-  // Extremes of packed runs say where there is a NaN, and have no wider results.
-  static constexpr bool kIsPackedWithNan = Packed::kExists && Operator::kIsAssociative;
 
   __device__ static bool IsHead(RunHeadBits heads, int k) { return (heads >> k & 1) != 0; }
   __device__ static RunHeadBits HeadsOf(HeadBits<kItems> heads, int r) {
@@ -179,21 +190,21 @@ class RunScan {
     return running;
   }
 
-  template <class Out>
+  template <class Out, class Results>
   __device__ bool ScanIn(RunMode mode, const T* piece, int run, RunHeadBits heads,
-                         const Value& base, int size, Out* results) const {
+                         const Value& base, int size, Results& results) const {
     switch (mode) {
       case RunMode::kInclusive:
-        return ScanOf<RunMode::kInclusive>(piece, run, heads, base, size, results);
+        return ScanOf<RunMode::kInclusive, Out>(piece, run, heads, base, size, results);
       case RunMode::kExclusive:
-        return ScanOf<RunMode::kExclusive>(piece, run, heads, base, size, results);
+        return ScanOf<RunMode::kExclusive, Out>(piece, run, heads, base, size, results);
       case RunMode::kGeneral: break;
     }
-    return ScanOf<RunMode::kGeneral>(piece, run, heads, base, size, results);
+    return ScanOf<RunMode::kGeneral, Out>(piece, run, heads, base, size, results);
   }
-  template <RunMode kMode, class Out>
+  template <RunMode kMode, class Out, class Results>
   __device__ bool ScanOf(const T* piece, int run, RunHeadBits heads, Value base, int size,
-                         Out* results) const {
+                         Results& results) const {
     constexpr bool kIsGeneral = kMode == RunMode::kGeneral;
     const bool exclusive = kMode == RunMode::kExclusive || (kIsGeneral && arguments_.exclusive);
     T items[kRunItems];
@@ -215,8 +226,18 @@ class RunScan {
       fits &= StoreResult<Operator>(result, arguments_.wrap, arguments_.mirror_bits, &stored[k]) ||
               (kIsGeneral && k >= size);
     }
-    StoreRun<Out, kItems>(stored, run, kIsGeneral && arguments_.reverse, results);
+    Leave(stored, run, kIsGeneral && arguments_.reverse, results);
     return fits;
+  }
+
+  __device__ static void Leave(T (&stored)[kRunItems], int run, bool reverse, T* piece) {
+    StoreRun<T, kItems>(stored, run, reverse, piece);
+  }
+  template <class Out>
+  __device__ static void Leave(Out (&stored)[kItems], int, bool reverse, Out (&results)[kItems]) {
+    if (reverse) ReverseRun(stored);
+#pragma unroll
+    for (int k = 0; k < kItems; ++k) results[k] = stored[k];
   }
 
   const ScanArguments& arguments_;

@@ -195,6 +195,8 @@ __device__ Value MoveValue(const Value& v, Move&& move) {
     const uint64_t low = move(static_cast<uint64_t>(v));
     const uint64_t high = move(static_cast<uint64_t>(v >> 64));
     return static_cast<Int128>(Uint128{high} << 64 | low);
+  } else if constexpr (std::is_same_v<Value, EstimatedProduct>) {
+    return {move(v.wrapped), move(v.estimate)};  // Not its padding.
   } else {
     return move(v);
   }

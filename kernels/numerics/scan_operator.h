@@ -26,8 +26,8 @@
 #include <type_traits>
 
 #include "kernels/element_type.h"
-#include "kernels/numerics/checked_product.h"
 #include "kernels/numerics/element.h"
+#include "kernels/numerics/estimated_product.h"
 #include "kernels/numerics/host_device.h"
 #include "kernels/numerics/wide_integer.h"
 #include "kernels/scan_operation.h"
@@ -66,11 +66,11 @@ struct ScanOperator<T, ScanOperation::kSum> {
 
 template <IntegerElement T>
 struct ScanOperator<T, ScanOperation::kProduct> {
-  using Value = CheckedProduct;
-  static constexpr bool kIsAssociative = true;
-  GRIDFOLD_HD static Value Identity() { return CheckedProduct{}; }
-  GRIDFOLD_HD static Value EmptyResult() { return CheckedProduct{}; }
-  GRIDFOLD_HD static Value Lift(T x, bool) { return CheckedProduct::Of(x); }
+  using Value = EstimatedProduct;
+  static constexpr bool kIsAssociative = true;  // Results are exact; estimates are not compared.
+  GRIDFOLD_HD static Value Identity() { return {}; }
+  GRIDFOLD_HD static Value EmptyResult() { return {}; }
+  GRIDFOLD_HD static Value Lift(T x, bool) { return EstimatedProduct::Of(x); }
   GRIDFOLD_HD static Value Combine(Value a, const Value& b) {
     a.Merge(b);
     return a;
