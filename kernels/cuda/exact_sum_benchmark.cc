@@ -3,7 +3,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/cuda/benchmark_segments.h"
 #include "kernels/cuda/cuda_status.h"
+#include "kernels/cuda/device_buffer.h"
 #include "kernels/cuda/kernel_benchmark.h"
 #include "kernels/cuda/reduce.h"
 
@@ -34,10 +36,10 @@ const StatisticSet kFused = {
     "sum+mean+variance+min+max",
     {Statistic::kSum, Statistic::kMean, Statistic::kVariance, Statistic::kMin, Statistic::kMax}};
 
-// Of the input's first elements.
+// Of the input's first elements. `offsets`, of segments, is the grouping's on the device.
 absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set,
                           const ArrayDescription& array, const GroupingSpec& grouping,
-                          const std::string& what) {
+                          const std::string& what, const uint64_t* offsets = nullptr) {
   const uint64_t count = array.element_count;
   const ElementType type = array.element_type;
   const auto plan = PlanReduction(array, {.statistics = set.statistics, .grouping = grouping});
@@ -47,7 +49,7 @@ absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set,
   const std::string name = absl::StrCat("exact ", set.name, " ", ElementTypeName(type), " ", what);
   const absl::Status status = benchmark.Measure(name, array.size_bytes(), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
-    const ReductionInput input{{benchmark.input(), count}, nullptr, benchmark.idle_total()};
+    const ReductionInput input{{benchmark.input(), count}, offsets, benchmark.idle_total()};
     return LaunchReduction(*plan, input, output, scratch, benchmark.properties(),
                            benchmark.stream());
   });
@@ -78,23 +80,39 @@ absl::Status BenchmarkSmall(KernelBenchmark& benchmark) {
   return status;
 }
 
+absl::Status MeasureSegments(KernelBenchmark& benchmark, ElementType type, uint64_t count,
+                             uint64_t mean, const std::string& what) {
+  const GroupingSpec segments = SegmentsOfMean(count, mean);
+  const uint64_t bytes = segments.offsets.size() * sizeof(uint64_t);
+  absl::StatusOr<DeviceBuffer> offsets = DeviceBuffer::Allocate(bytes);
+  if (!offsets.ok()) return offsets.status();
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(offsets->data(), segments.offsets.data(), bytes,
+                                                cudaMemcpyHostToDevice, benchmark.stream()));
+  return MeasureExact(benchmark, kSum, ArrayDescription::Vector(type, count), segments,
+                      absl::StrCat("segments of mean ", mean, " ", what),
+                      reinterpret_cast<const uint64_t*>(offsets->data()));
+}
+
 // Sums of groups, which are made another way where the magnitudes of a group are far apart.
 absl::Status BenchmarkGroups(KernelBenchmark& benchmark) {
   constexpr ElementType kType = ElementType::kFloat32;
-  constexpr uint64_t kRowElements = 64;
-  constexpr uint64_t kColumns = uint64_t{1} << 20;
   const uint64_t count = std::min(kElements, benchmark.array_bytes() / ElementSize(kType));
   for (const BenchmarkData data :
        {BenchmarkData::kNormal, BenchmarkData::kSpread, BenchmarkData::kAnyBits}) {
     absl::Status status = benchmark.FillInput(kType, data);
-    if (!status.ok()) return status;
-    const auto rows = ArrayDescription::Matrix(kType, count / kRowElements, kRowElements);
-    const auto columns = ArrayDescription::Matrix(kType, count / kColumns, kColumns);
-    status = MeasureExact(benchmark, kSum, rows, {GroupingKind::kAxis1, {}},
-                          absl::StrCat("rows of ", kRowElements, " ", NameOf(data)));
-    if (!status.ok()) return status;
-    status = MeasureExact(benchmark, kSum, columns, {GroupingKind::kAxis0, {}},
-                          absl::StrCat("axis-0 x", kColumns, " ", NameOf(data)));
+    for (const uint64_t size : {4, 64, 1024}) {
+      if (!status.ok()) return status;
+      const auto rows = ArrayDescription::Matrix(kType, count / size, size);
+      status = MeasureExact(benchmark, kSum, rows, {GroupingKind::kAxis1, {}},
+                            absl::StrCat("rows of ", size, " ", NameOf(data)));
+    }
+    for (const uint64_t columns : {64, 1 << 20}) {
+      if (!status.ok()) return status;
+      const auto matrix = ArrayDescription::Matrix(kType, count / columns, columns);
+      status = MeasureExact(benchmark, kSum, matrix, {GroupingKind::kAxis0, {}},
+                            absl::StrCat("axis-0 x", columns, " ", NameOf(data)));
+    }
+    if (status.ok()) status = MeasureSegments(benchmark, kType, count, 256, NameOf(data));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -126,11 +126,17 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
                        .long_segments = space.long_segments};
   const bool in_pairs = geometry.form == ReductionForm::kGroupSums;
   const uint64_t vectors = in_pairs && !queues ? VectorsOfGroups(plan, parameters) : 0;
-  if (vectors == 1) return Launch(kernels.vector_sums, ShapeOf(geometry), stream, parameters);
-  const auto kernel = geometry.form == ReductionForm::kStripSums     ? kernels.strip_sums
-                      : AreSumsOfRows(parameters, geometry, vectors) ? kernels.row_sums
-                      : in_pairs                                     ? kernels.group_sums
-                                                                     : kernels.tiles;
+  if (vectors == 1) {
+    LaunchShape shape = ShapeOf(geometry);
+    shape.shared_bytes = 0;
+    return Launch(kernels.vector_sums, shape, stream, parameters);
+  }
+  if (AreSumsOfRows(parameters, geometry, vectors)) {
+    return Launch(kernels.row_sums, ShapeOf(geometry), stream, parameters);
+  }
+  const auto kernel = geometry.form == ReductionForm::kStripSums ? kernels.strip_sums
+                      : in_pairs                                 ? kernels.group_sums
+                                                                 : kernels.tiles;
   absl::Status status = Launch(kernel, ShapeOf(geometry), stream, parameters, tiles);
   if (!status.ok() || !queues) return status;
   BlockWork blocks = BlockWorkOf(space);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/cuda/benchmark_segments.h"
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/kernel_benchmark.h"
 #include "kernels/cuda/reduce.h"
@@ -87,24 +88,6 @@ GroupingSpec EvenSegments(uint64_t element_count, uint64_t size) {
     grouping.offsets.push_back(std::min(grouping.offsets.back() + size, element_count));
   }
   return grouping;
-}
-
-// Segments of the sizes that `next_size` gives, the last one of what is left.
-GroupingSpec RaggedSegments(uint64_t element_count,
-                            const std::function<uint64_t(std::mt19937_64&)>& next_size) {
-  std::mt19937_64 random(20261122);
-  GroupingSpec grouping{GroupingKind::kSegments, {0}};
-  while (grouping.offsets.back() < element_count) {
-    const uint64_t end = grouping.offsets.back() + next_size(random);
-    grouping.offsets.push_back(std::min(end, element_count));
-  }
-  return grouping;
-}
-
-// Any size up to twice the mean, 0 too.
-GroupingSpec SegmentsOfMean(uint64_t element_count, uint64_t mean) {
-  std::uniform_int_distribution<uint64_t> size(0, 2 * mean);
-  return RaggedSegments(element_count, [&](std::mt19937_64& random) { return size(random); });
 }
 
 // Sizes of all magnitudes from 1 to a million.

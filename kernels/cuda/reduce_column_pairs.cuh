@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
@@ -110,8 +111,11 @@ struct ColumnPairs {
   PairSum pairs[kSize];
   MagnitudeRange range;  // Of all columns.
 
+  // Adds rows, if pairs may hold the sums still, with `count` and `chain` as in PairHolds. Returns
+  // whether they may; they do not for long where magnitudes are far apart, and the rest need not be
+  // read then.
   template <uint32_t kRows>
-  __device__ void Add(const uint4 (&raw)[kRows]) {
+  __device__ bool Add(const uint4 (&raw)[kRows], uint64_t count, uint64_t chain) {
     MagnitudeRange of_rows;
     double sums[kSize];
 #pragma unroll
@@ -127,7 +131,11 @@ struct ColumnPairs {
     if (DoubleHolds<kRows>(of_rows)) {
 #pragma unroll
       for (uint32_t k = 0; k < kSize; ++k) pairs[k].Add(sums[k]);
-      return;
+      return true;
+    }
+    // Nearly all that float16 has, pairs hold.
+    if constexpr (!std::is_same_v<T, Float16>) {
+      if (!PairHolds(SpanBits(range), count, chain)) return false;
     }
 #pragma unroll
     for (uint32_t r = 0; r < kRows; ++r) {
@@ -135,6 +143,7 @@ struct ColumnPairs {
 #pragma unroll
       for (uint32_t k = 0; k < kSize; ++k) pairs[k].Add(batch.values[k]);
     }
+    return true;
   }
 };
 

@@ -1,40 +1,23 @@
 // Sums along axis 0 of floating-point elements: a thread takes vectors of neighbouring columns, and
 // keeps a pair for each column (reduce_pairs.cuh). A block takes some rows of a tile of columns;
 // its warps draw turns of them, and lanes side by side take the columns of a row. Turns are dealt
-// out to the splits of a tile one by one, so that blocks read what is near at the same time.
+// out to the splits of a tile one by one, so that blocks read what is near at the same time. Items
+// that pairs do not hold are read again and added to words (reduce_column_words.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_SUMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_SUMS_CUH_
 
 #include <cstdint>
 
 #include "kernels/cuda/reduce_column_pairs.cuh"
+#include "kernels/cuda/reduce_column_words.cuh"
+#include "kernels/cuda/reduce_columns.cuh"
+#include "kernels/cuda/reduce_join.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_pairs.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 
 namespace gridfold::kernels::cuda {
-
-// Some rows of a tile of columns: every turn of turn_rows whose number is `split` modulo `splits`.
-struct ColumnSumItem {
-  uint64_t tile;
-  uint64_t split;
-  uint64_t first_column;
-  uint64_t first_row;
-  uint64_t rows_left;  // From first_row on, of all splits.
-  uint64_t turn_step;  // Rows from where a turn begins to where the next does.
-  uint64_t rows_max;   // It has no more.
-
-  __device__ ColumnSumItem(const ReductionParameters& parameters, const ColumnWork& work,
-                           uint32_t turn_rows, uint64_t item)
-      : tile(item % work.tile_count),
-        split(item / work.tile_count),
-        first_column(tile << work.tile_columns_log2),
-        first_row(min(split * turn_rows, parameters.group_size)),
-        rows_left(parameters.group_size - first_row),
-        turn_step(uint64_t{work.splits} * turn_rows),
-        rows_max(min(work.rows_per_split + turn_rows, parameters.group_size)) {}
-};
 
 // What blocks leave for the last of their tile: pairs [split][column], states [split][column] where
 // pairs do not hold, and for each split of a tile its range, kInStates where it has states.
@@ -56,10 +39,15 @@ struct ColumnPartials {
   }
 };
 
-// Shared memory of a block. Plain doubles, since it cannot have constructors.
+// Pairs of a block's warps, of each for all columns of a tile. They stand where words do. Plain
+// doubles, since shared memory cannot have constructors.
+using WarpPairs = double2[PairTuning::kTileColumnsMax];
+static_assert(sizeof(WarpPairs) <= ReduceTuning::kWarpThreads * kSingleSumWords * sizeof(int64_t));
+
+// The rest of a block's shared memory.
 struct ColumnSumMemory {
-  double2 pairs[PairTuning::kColumnWarpsMax][PairTuning::kTileColumnsMax];
   uint2 ranges[PairTuning::kColumnWarpsMax];
+  uint32_t flags[PairTuning::kColumnThreads];  // Of words.
   uint32_t turns_drawn;
   bool is_last;
 };
@@ -82,38 +70,21 @@ __device__ inline SumOnlyState<T> StateOfPartial(const ColumnPartials<T>& partia
 // inlined: it is long and seldom needed.
 template <class T>
 __device__ __noinline__ void FinishSplitsByStates(const ReductionParameters& parameters,
-                                                  const ColumnWork& work, uint64_t tile) {
+                                                  const ColumnWork& work, uint64_t tile,
+                                                  uint32_t* flags) {
+  const cg::thread_block block = cg::this_thread_block();
   const ColumnPartials<T> partials(parameters, work);
-  const uint64_t first = tile << work.tile_columns_log2;
-  for (uint32_t c = threadIdx.x; c < 1u << work.tile_columns_log2; c += blockDim.x) {
-    if (first + c >= parameters.group_count) return;
-    SumOnlyState<T> state;
-#pragma unroll 1
-    for (uint64_t split = 0; split < work.splits; ++split) {
-      state.Merge(StateOfPartial(partials, work, split, tile, first + c));
-    }
-    FinishGroup(parameters, first + c, parameters.group_size, state);
-  }
-}
-
-// Every row_step-th row of an item from `row` on, of a column. Both numbers of rows are powers of
-// two.
-template <class T>
-__device__ inline SumOnlyState<T> SumRowsInWords(const ReductionParameters& parameters,
-                                                 const ColumnSumItem& item, uint32_t turn_rows,
-                                                 uint64_t column, uint32_t row, uint32_t row_step) {
-  const uint64_t stride = max(row_step / turn_rows, 1u) * item.turn_step;
+  const ColumnLayout layout =
+      ColumnLayout::Of(block.thread_rank(), block.size(), work.tile_columns_log2);
+  const uint64_t column = (tile << work.tile_columns_log2) + layout.column;
+  const bool exists = column < parameters.group_count;
   SumOnlyState<T> state;
 #pragma unroll 1
-  for (uint32_t r = row % turn_rows; r < turn_rows; r += row_step) {
-    const uint64_t first = row / turn_rows * item.turn_step + r;
-    if (first >= item.rows_left) break;
-    state.Merge(SumInWords(static_cast<const T*>(parameters.elements) +
-                               (item.first_row + first) * parameters.group_count + column,
-                           stride * parameters.group_count,
-                           (item.rows_left - first - 1) / stride + 1));
+  for (uint64_t split = layout.row; exists && split < work.splits; split += layout.rows) {
+    state.Merge(StateOfPartial(partials, work, split, tile, column));
   }
-  return state;
+  state = JoinStates<T>(state, block, layout, flags);
+  if (exists && layout.row == 0) FinishGroup(parameters, column, parameters.group_size, state);
 }
 
 // Sums an item whatever its elements are. Called by all threads, and ends with a barrier; not
@@ -121,39 +92,19 @@ __device__ inline SumOnlyState<T> SumRowsInWords(const ReductionParameters& para
 template <class T>
 __device__ __noinline__ void SumItemByStates(const ReductionParameters& parameters,
                                              const ColumnWork& work, ColumnSumItem item,
-                                             uint32_t turn_rows, ColumnSumMemory& memory) {
+                                             uint32_t turn_rows, uint32_t* flags) {
   const cg::thread_block block = cg::this_thread_block();
-  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   const ColumnPartials<T> partials(parameters, work);
-  using State = SumOnlyState<T>;
-  static_assert(sizeof(State) * ReduceTuning::kWarpThreads <= sizeof(memory.pairs));
-  State* const joined = reinterpret_cast<State*>(memory.pairs);
-  const uint32_t tile_columns = 1u << work.tile_columns_log2;
-  const uint32_t lanes = min(tile_columns, ReduceTuning::kWarpThreads);
-  const uint32_t lane = warp.thread_rank() & (lanes - 1);
-  const uint32_t row_step = static_cast<uint32_t>(block.size()) / lanes;
-  const uint32_t row = block.thread_rank() / lanes;
-#pragma unroll 1
-  for (uint32_t c = 0; c < tile_columns; c += lanes) {
-    const uint64_t column = item.first_column + c + lane;
-    const bool exists = column < parameters.group_count;
-    State state;
-    if (exists) state = SumRowsInWords<T>(parameters, item, turn_rows, column, row, row_step);
-    MergeStates<T>(warp, lanes, state);
-#pragma unroll 1
-    for (uint32_t w = 0; w < warp.meta_group_size(); ++w) {
-      SyncBlock(block);
-      if (w != warp.meta_group_rank() || warp.thread_rank() >= lanes) continue;
-      if (w > 0) state.Merge(joined[lane]);
-      joined[lane] = state;
-    }
-    SyncBlock(block);
-    if (exists && block.thread_rank() < lanes) {
-      if (work.splits > 1) {
-        partials.states[item.split * parameters.group_count + column] = joined[lane];
-      } else {
-        FinishGroup(parameters, column, parameters.group_size, joined[lane]);
-      }
+  const ColumnLayout layout =
+      ColumnLayout::Of(block.thread_rank(), block.size(), work.tile_columns_log2);
+  const SumOnlyState<T> state =
+      SumItemInWords<T>(parameters, item, turn_rows, block, layout, flags);
+  const uint64_t column = item.first_column + layout.column;
+  if (column < parameters.group_count && layout.row == 0) {
+    if (work.splits > 1) {
+      partials.states[item.split * parameters.group_count + column] = state;
+    } else {
+      FinishGroup(parameters, column, parameters.group_size, state);
     }
   }
   if (work.splits > 1 && block.thread_rank() == 0) {
@@ -162,11 +113,12 @@ __device__ __noinline__ void SumItemByStates(const ReductionParameters& paramete
   SyncBlock(block);
 }
 
-// The thread's share of an item: the turns of rows that its warp draws.
+// The thread's share of an item: the turns of rows that its warp draws. `span_bits_max` as in
+// ColumnPairs::Add; where pairs do not hold them nothing is left to draw.
 template <bool kInVectors, class T>
 __device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParameters& parameters,
                                           const ColumnSumItem& item, const ColumnLanes<T>& lanes,
-                                          uint32_t* turns_drawn) {
+                                          uint64_t chain, uint32_t* turns_drawn) {
   constexpr uint32_t kRows = ColumnSumRowsInFlight(sizeof(T));
   const ColumnRows<T, kInVectors> rows(parameters, lanes, item.first_column, item.first_row);
   const uint64_t row_count = item.rows_left;
@@ -190,7 +142,7 @@ __device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParam
     if (warp.thread_rank() == 0) turn = atomicAdd_block(turns_drawn, 1u);
     turn = warp.shfl(turn, 0);
     if (has_turn(turn)) load(turn, ahead);
-    pairs.Add(raw);
+    if (!pairs.Add(raw, item.rows_max, chain)) atomicMax_block(turns_drawn, turns);
   }
   return pairs;
 }
@@ -229,7 +181,8 @@ __device__ inline ColumnPairs<T> SumSplits(const Warp& warp, const ReductionPara
 template <class T, class F>
 __device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& warp,
                                    const ColumnLanes<T>& lanes, uint64_t count, uint64_t chain,
-                                   ColumnPairs<T>& pairs, ColumnSumMemory& memory, F take) {
+                                   ColumnPairs<T>& pairs, WarpPairs* warp_pairs,
+                                   ColumnSumMemory& memory, F take) {
   const uint32_t warps = warp.meta_group_size();
 #pragma unroll 1
   for (uint32_t distance = lanes.lanes; distance < ReduceTuning::kWarpThreads; distance *= 2) {
@@ -240,8 +193,8 @@ __device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& wa
   if (lanes.row == 0) {
 #pragma unroll
     for (uint32_t k = 0; k < ColumnPairs<T>::kSize; ++k) {
-      memory.pairs[warp.meta_group_rank()][lanes.Column(k)] = {pairs.pairs[k].high,
-                                                               pairs.pairs[k].low};
+      warp_pairs[warp.meta_group_rank()][lanes.Column(k)] = {pairs.pairs[k].high,
+                                                             pairs.pairs[k].low};
     }
   }
   if (warp.thread_rank() == 0) {
@@ -256,7 +209,7 @@ __device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& wa
     PairSum sum;
 #pragma unroll 4
     for (uint32_t w = 0; w < warps; ++w) {
-      const double2 of_warp = memory.pairs[w][c];
+      const double2 of_warp = warp_pairs[w][c];
       sum.Merge({of_warp.x, of_warp.y});
     }
     take(c, sum, range);
@@ -274,6 +227,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
   const ColumnLanes<T> lanes(parameters, warp.thread_rank(), work.tile_columns_log2);
   const ColumnPartials<T> partials(parameters, work);
   const uint32_t turn_rows = ColumnSumRowsInFlight(sizeof(T)) * lanes.rows;
+  WarpPairs* const warp_pairs = reinterpret_cast<WarpPairs*>(BlockWords());
   const auto finish = [&](const ColumnSumItem& item) {
     return [&parameters, &item](uint32_t c, const PairSum& sum, const MagnitudeRange&) {
       const uint64_t column = item.first_column + c;
@@ -287,11 +241,12 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
     const ColumnSumItem item(parameters, work, turn_rows, i);
     if (block.thread_rank() == 0) memory.turns_drawn = warp.meta_group_size();
     SyncBlock(block);
-    ColumnPairs<T> pairs =
-        lanes.in_vectors ? SumTurns<true>(warp, parameters, item, lanes, &memory.turns_drawn)
-                         : SumTurns<false>(warp, parameters, item, lanes, &memory.turns_drawn);
     // A warp may draw all turns, and add every row by itself.
     const uint64_t chain = item.rows_max / lanes.rows + ReduceTuning::kWarpThreads;
+    uint32_t* const turns_drawn = &memory.turns_drawn;
+    ColumnPairs<T> pairs = lanes.in_vectors
+                               ? SumTurns<true>(warp, parameters, item, lanes, chain, turns_drawn)
+                               : SumTurns<false>(warp, parameters, item, lanes, chain, turns_drawn);
     const bool is_split = work.splits > 1;
     const auto leave = [&](uint32_t c, const PairSum& sum, const MagnitudeRange& range) {
       const uint64_t column = item.first_column + c;
@@ -302,19 +257,16 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
       if (column >= parameters.group_count) return;
       partials.pairs[item.split * parameters.group_count + column] = sum;
     };
+    const auto join = [&](uint64_t count, uint64_t chain_before, auto take) {
+      return JoinColumns(block, warp, lanes, count, chain_before, pairs, warp_pairs, memory, take);
+    };
     const bool holds =
-        is_split
-            ? JoinColumns(block, warp, lanes, item.rows_max, chain, pairs, memory, leave)
-            : JoinColumns(block, warp, lanes, item.rows_max, chain, pairs, memory, finish(item));
-    if (!holds) {
-      SyncBlock(block);
-      SumItemByStates<T>(parameters, work, item, turn_rows, memory);
-    }
+        is_split ? join(item.rows_max, chain, leave) : join(item.rows_max, chain, finish(item));
+    if (!holds) SumItemByStates<T>(parameters, work, item, turn_rows, memory.flags);
     if (is_split && IsLastBlock(block, &work.tickets[item.tile], work.splits, memory.is_last)) {
       pairs = SumSplits<T>(warp, parameters, work, item, lanes);
-      if (!JoinColumns(block, warp, lanes, parameters.group_size, chain + work.splits, pairs,
-                       memory, finish(item))) {
-        FinishSplitsByStates<T>(parameters, work, item.tile);
+      if (!join(parameters.group_size, chain + work.splits, finish(item))) {
+        FinishSplitsByStates<T>(parameters, work, item.tile, memory.flags);
       }
     }
     SyncBlock(block);  // Before shared memory is used again.

@@ -6,14 +6,15 @@
 #include <cstdint>
 
 #include "kernels/cuda/reduce_batches.cuh"
-#include "kernels/cuda/reduce_digits.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
+#include "kernels/cuda/reduce_group_words.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_pairs.cuh"
 #include "kernels/cuda/reduce_shares.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/numerics/expansion_sum.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -26,7 +27,7 @@ __device__ inline uint32_t ChainOf(uint32_t count, uint32_t threads) {
 // is long. Called by all lanes.
 template <class T>
 __device__ inline void QueueOrSumByWarp(const ReductionParameters& parameters, const TileWork& work,
-                                        uint64_t group) {
+                                        WarpWords words, uint64_t group) {
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   const GroupRange range = RangeOf(parameters, group);
   if (range.size > work.group_elements_max) {
@@ -39,75 +40,33 @@ __device__ inline void QueueOrSumByWarp(const ReductionParameters& parameters, c
   RangedPair sum = SumOfThread<PairTuning::kVectorsInFlight, 2>(elements, size, rank, warp.size());
   if (sum.JoinLanes(warp, warp.size(), size) || sum.Holds(size, ChainOf(size, warp.size()))) {
     if (rank == 0) FinishPair<T>(parameters, group, size, sum.pair);
-    return;
+  } else {
+    SumGroupsInWords<T>(parameters, words, group, 1, 0);
   }
-  const uint32_t count = size > rank ? (size - rank - 1) / warp.size() + 1 : 0;
-  SumOnlyState<T> state = SumInWords(elements + rank, warp.size(), count);
-  MergeStates<T>(warp, 1, state);
-  if (rank == 0) FinishGroup(parameters, group, size, state);
-}
-
-// Sums groups of which pairs did not hold the sums, each by all lanes of a warp: of 2^width_log2
-// lanes each, of which group `first` is the first, those of which the first lane's bit is set, and
-// WarpDigits::kGroups at most. Called by all lanes.
-template <class T>
-__device__ inline void SumInDigits(const ReductionParameters& parameters, WarpDigits& digits,
-                                   uint64_t first, uint32_t lanes, uint32_t width_log2) {
-  const uint32_t rank = threadIdx.x % ReduceTuning::kWarpThreads;
-  uint64_t own_group = 0;
-  uint64_t own_size = 0;
-  uint32_t own_flags = 0;
-  digits.Clear();
-  uint32_t count = 0;
-#pragma unroll 1
-  for (; lanes != 0; lanes &= lanes - 1, ++count) {
-    const uint32_t lane = static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
-    const uint64_t group = first + (lane >> width_log2);
-    const GroupRange range = RangeOf(parameters, group);
-    const T* const elements = static_cast<const T*>(parameters.elements) + range.begin;
-    uint32_t flags = 0;
-#pragma unroll 2
-    for (uint32_t i = rank; i < range.size; i += ReduceTuning::kWarpThreads) {
-      flags |= digits.Add(count, ToCompute(elements[i]));
-    }
-    flags = __reduce_or_sync(~0u, flags);
-    if (rank == count) {
-      own_group = group;
-      own_size = range.size;
-      own_flags = flags;
-    }
-  }
-  __syncwarp();
-  if (rank < count) {
-    SumOnlyState<T> state;
-    digits.AddTo(rank, own_flags, state.template Part<kSumPart>().sum);
-    FinishGroup(parameters, own_group, own_size, state);
-  }
-  __syncwarp();
 }
 
 // Groups by 2^width_log2 lanes each, of which group `first` is the first: sums those of which the
-// first lane's bit is set, or leaves them to blocks. Those of `in_digits` are short, and pairs did
-// not hold their sums. Not inlined: it is long and seldom needed.
+// first lane's bit is set, or leaves them to blocks. Those of `unheld` are not too long for a warp,
+// and pairs do not hold their sums. Not inlined: it is long and seldom needed.
 template <class T>
 __device__ __noinline__ void QueueOrSumByWarp(const ReductionParameters& parameters,
-                                              const TileWork& work, WarpDigits::Memory& memory,
-                                              uint64_t first, uint32_t lanes, uint32_t in_digits,
+                                              const TileWork& work, WarpWords words, uint64_t first,
+                                              uint32_t lanes, uint32_t unheld,
                                               uint32_t width_log2) {
-  WarpDigits digits(memory);
-  lanes &= ~in_digits;
+  const uint32_t lane = threadIdx.x % ReduceTuning::kWarpThreads;
+  const bool is_unheld = (unheld >> lane & 1) != 0;
+  const uint64_t size = is_unheld ? RangeOf(parameters, first + (lane >> width_log2)).size : 0;
+  const uint32_t brief =
+      __ballot_sync(~0u, is_unheld && size <= PairTuning::kBriefGroupElementsMax);
+  if (brief != 0) SumGroupsInWords<T>(parameters, words, first, brief, width_log2);
 #pragma unroll 1
-  while (in_digits != 0) {
-    uint32_t rest = in_digits;
-#pragma unroll 1
-    for (uint32_t i = 0; i < WarpDigits::kGroups; ++i) rest &= rest - 1;
-    SumInDigits<T>(parameters, digits, first, in_digits & ~rest, width_log2);
-    in_digits = rest;
+  for (uint32_t rest = unheld & ~brief; rest != 0; rest &= rest - 1) {
+    SumGroupsInWords<T>(parameters, words, first, rest & (0 - rest), width_log2);
   }
 #pragma unroll 1
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const uint32_t lane = static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
-    QueueOrSumByWarp<T>(parameters, work, first + (lane >> width_log2));
+  for (uint32_t rest = lanes & ~unheld; rest != 0; rest &= rest - 1) {
+    const uint32_t next = static_cast<uint32_t>(__ffs(static_cast<int>(rest))) - 1;
+    QueueOrSumByWarp<T>(parameters, work, words, first + (next >> width_log2));
   }
 }
 
@@ -118,7 +77,6 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
     ReduceGroupSums(const __grid_constant__ ReductionParameters parameters,
                     const __grid_constant__ TileWork work) {
   using Share = GroupShare<T, PairTuning::kGroupVectorsInFlight>;
-  __shared__ WarpDigits::Memory digits[PairTuning::kGroupThreads / ReduceTuning::kWarpThreads];
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   const uint32_t width = 1u << work.width_log2;
   const uint32_t tiles = ReduceTuning::kWarpThreads >> work.width_log2;
@@ -133,7 +91,6 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
   const uint64_t taken_max = min(work.group_elements_max, uint64_t{size_max});
   // A group that is left to others has kLeft elements here, of which none are loaded.
   constexpr uint32_t kLeft = ~uint32_t{0};
-  static_assert(kLeft > WarpDigits::kGroupElementsMax);
   const auto count_of = [&](const GroupRange& range) {
     return range.size > taken_max ? kLeft : static_cast<uint32_t>(range.size);
   };
@@ -173,12 +130,12 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
     const bool is_first = rank == 0 && group < parameters.group_count;
     const bool holds = count != kLeft && (is_plain || sum.Holds(count, ChainOf(count, width)));
     if (is_first && holds) FinishPair<T>(parameters, group, count, sum.pair);
-    const bool is_for_digits = count <= WarpDigits::kGroupElementsMax;
+    const bool is_unheld = count != kLeft;
     begin = next_begin;
     count = next_count;
     if (const uint32_t rest = warp.ballot(is_first && !holds); rest != 0) {
-      const uint32_t in_digits = rest & warp.ballot(is_for_digits);
-      QueueOrSumByWarp<T>(parameters, work, digits[warp.meta_group_rank()], first, rest, in_digits,
+      const uint32_t unheld = rest & warp.ballot(is_unheld);
+      QueueOrSumByWarp<T>(parameters, work, WarpWords::Of(warp), first, rest, unheld,
                           work.width_log2);
       // Loaded again: registers that calls keep are few.
       const GroupRange range = range_of(group + step);
@@ -199,6 +156,7 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kVector
   constexpr uint32_t kSize = kVectorSize<T>;
   const uint64_t step = uint64_t{gridDim.x} * PairTuning::kGroupThreads * kGroups;
   const auto* const vectors = static_cast<const uint4*>(parameters.elements);
+  double* const only_sums = OnlySums(parameters);
 #pragma unroll 1
   for (uint64_t first = uint64_t{blockIdx.x} * PairTuning::kGroupThreads * kGroups + threadIdx.x;
        first < parameters.group_count; first += step) {
@@ -223,6 +181,8 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kVector
       // A double that is not finite is the sum of elements that are not.
       if (DoubleHolds<kSize>(range) && IsFinite(sum)) {
         FinishPair<T>(parameters, group, kSize, {sum, 0});
+      } else if (only_sums != nullptr) {
+        only_sums[group] = Answered(RoundedSum(batch.values));
       } else {
         const SumOnlyState<T> state =
             SumInWords(static_cast<const T*>(parameters.elements) + group * kSize, 1, kSize);

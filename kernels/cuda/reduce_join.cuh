@@ -13,14 +13,19 @@
 
 namespace gridfold::kernels::cuda {
 
+// A block's dynamic shared memory.
+__device__ inline int64_t* BlockWords() {
+  extern __shared__ __align__(16) int64_t block_words[];
+  return block_words;
+}
+
 // Words of all threads of a block, in its dynamic shared memory: word i of thread t at i * columns
 // + t % columns, where kSharers threads share a column. Columns are a warp's, or several.
 template <uint32_t kSharers = 1>
 __device__ inline WordColumn WordsOf(const cg::thread_block& block) {
-  extern __shared__ int64_t block_words[];
-  if constexpr (kSharers == 1) return {block_words + block.thread_rank(), block.size()};
+  if constexpr (kSharers == 1) return {BlockWords() + block.thread_rank(), block.size()};
   const uint32_t columns = WordColumnsOf(block.size(), kSharers);
-  return {block_words + block.thread_rank() % columns, columns};
+  return {BlockWords() + block.thread_rank() % columns, columns};
 }
 
 // What is joined of them, row after row, in place of the first.

@@ -91,7 +91,7 @@ struct ReductionKernels {
   void (*group_sums)(ReductionParameters, TileWork);
   StripSumsKernel strip_sums;
   void (*vector_sums)(ReductionParameters);
-  void (*row_sums)(ReductionParameters, TileWork);
+  void (*row_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
   void (*column_sums)(ReductionParameters, ColumnWork);
   void (*shallow_column_sums)(ReductionParameters, ColumnWork);

@@ -16,6 +16,11 @@ constexpr uint64_t kBlocksMax = 0x7FFF'FFFF;
 
 uint32_t Log2OfCeil(uint64_t x) { return static_cast<uint32_t>(std::bit_width(x - 1)); }
 
+// For sums that pairs do not hold.
+uint32_t WordBytes(uint32_t threads) {
+  return threads * kSingleSumWords * static_cast<uint32_t>(sizeof(int64_t));
+}
+
 struct Sums {
   const Grouping& grouping;
   uint64_t element_bytes;
@@ -75,6 +80,7 @@ void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry
       std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, ReduceTuning::kWarpThreads);
   geometry.form = ReductionForm::kGroupSums;
   geometry.block_threads = Tuning::kGroupThreads;
+  geometry.word_bytes = WordBytes(geometry.block_threads);
   geometry.tile_width_log2 = Log2OfCeil(lanes);
   const uint64_t groups_per_block = Tuning::kGroupThreads >> geometry.tile_width_log2;
   geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block, sums.blocks_max());
@@ -108,6 +114,7 @@ void PlanWholeColumns(const Sums& sums, ReductionForm form, uint64_t threads, ui
   geometry.tile_columns_log2 = Log2OfCeil(sums.warp_columns());
   geometry.column_tile_count = CeilDivide(sums.grouping.group_count, sums.warp_columns());
   geometry.rows_per_split = sums.grouping.group_size;
+  geometry.word_bytes = WordBytes(geometry.block_threads);
   geometry.grid_blocks = GridStrideBlocks(geometry.column_tile_count,
                                           threads / ReduceTuning::kWarpThreads, blocks_max);
 }
@@ -168,6 +175,7 @@ void PlanColumnSums(const Sums& sums, ReductionGeometry& geometry) {
   geometry.column_tile_count = tiles;
   const bool has_many = tiles >= Tuning::kManyColumnTilesPerMultiprocessor * sums.multiprocessors;
   geometry.block_threads = has_many ? Tuning::kColumnThreadsOfMany : Tuning::kColumnThreads;
+  geometry.word_bytes = WordBytes(geometry.block_threads);
 
   // No smaller than is worth a partial, and than gives every warp two turns.
   const uint64_t rows_of_turns = 2 *

@@ -201,6 +201,11 @@ __device__ inline uint64_t ValueOfPair(Statistic statistic, uint64_t size, const
   return static_cast<uint64_t>(__double_as_longlong(value));
 }
 
+// A double as it is answered: all NaNs are the same.
+__device__ inline double Answered(double x) {
+  return __longlong_as_double(static_cast<int64_t>(Slot(x)));
+}
+
 // Where sums of groups are written if nothing else is asked for; else null.
 __device__ inline double* OnlySums(const ReductionParameters& parameters) {
   if (!parameters.AskForSumsOnly()) return nullptr;

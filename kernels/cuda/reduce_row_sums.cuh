@@ -7,8 +7,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/reduce_batches.cuh"
-#include "kernels/cuda/reduce_digits.cuh"
-#include "kernels/cuda/reduce_group_sums.cuh"
+#include "kernels/cuda/reduce_group_words.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_pairs.cuh"
@@ -76,40 +75,6 @@ __device__ inline double SumDealtOut(const Warp& warp, uint32_t lanes, double (&
   return sum;
 }
 
-// The rows of a turn whatever their elements are, those of one load after the other. Called by all
-// lanes; not inlined: it is long and seldom needed.
-template <class T>
-__device__ __noinline__ void SumRowsOfTurn(const ReductionParameters& parameters,
-                                           const TileWork& work, uint32_t turn) {
-  static_assert(ReduceTuning::kWarpThreads * kVectorSize<T> <= WarpDigits::kGroupElementsMax);
-  static_assert(RowTurns<T>::kTurnVectors / PairTuning::kRowVectorsMin <=
-                ReduceTuning::kWarpThreads);  // A bit for each row.
-  __shared__ WarpDigits::Memory digits[PairTuning::kGroupThreads / ReduceTuning::kWarpThreads];
-  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
-  const RowTurns<T> turns(parameters, warp.thread_rank());
-  const uint32_t width = turns.row_vectors;
-  // Not std::countr_zero, of which nvcc 13.0 makes nothing on the device.
-  const uint32_t width_log2 = static_cast<uint32_t>(__ffs(static_cast<int>(width))) - 1;
-  const uint32_t size = static_cast<uint32_t>(parameters.group_size);
-  const uint64_t first = uint64_t{turn} * turns.rows;
-  uint32_t left = 0;  // Rows of the turn that pairs do not hold.
-  uint4 raw[RowTurns<T>::kVectors];
-  turns.Load(turn, raw);
-  ForEachVector(raw, RowTurns<T>::kVectors, [&](const uint4& vector, uint32_t k) {
-    const uint32_t row =
-        k * (ReduceTuning::kWarpThreads >> width_log2) + (warp.thread_rank() >> width_log2);
-    RangedPair sum;
-    sum.Add(BatchOf<T>(vector).values);
-    const bool holds = sum.JoinLanes(warp, width, size) || sum.Holds(size, ChainOf(size, width));
-    const bool is_first = warp.thread_rank() % width == 0 && first + row < parameters.group_count;
-    if (is_first && holds) FinishPair<T>(parameters, first + row, size, sum.pair);
-    left |= __reduce_or_sync(~0u, is_first && !holds ? 1u << row : 0);
-  });
-  if (left != 0) {
-    QueueOrSumByWarp<T>(parameters, work, digits[warp.meta_group_rank()], first, left, left, 0);
-  }
-}
-
 // Turns from `turn` on, every step-th, up to the first of which some sum may be rounded, which is
 // returned; else one behind the last.
 template <class T>
@@ -117,6 +82,8 @@ __device__ inline uint32_t SumTurnsOfRows(const Warp& warp, const ReductionParam
                                           const RowTurns<T>& turns, uint32_t turn, uint32_t step) {
   using Turns = RowTurns<T>;
   static_assert(PairTuning::kRowVectorsMin == Turns::kVectors);
+  static_assert(Turns::kTurnVectors / PairTuning::kRowVectorsMin <=
+                ReduceTuning::kWarpThreads);  // Rows of a turn.
   const uint32_t size = static_cast<uint32_t>(parameters.group_size);
   const uint32_t full_turns = turns.FullTurns(parameters);
   // The lanes of a row, and those of them that have the same sum.
@@ -158,8 +125,7 @@ __device__ inline uint32_t SumTurnsOfRows(const Warp& warp, const ReductionParam
 // again, outside of the loop over turns: registers that calls keep are few.
 template <class T>
 __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupResidentBlocks)
-    ReduceRowSums(const __grid_constant__ ReductionParameters parameters,
-                  const __grid_constant__ TileWork work) {
+    ReduceRowSums(const __grid_constant__ ReductionParameters parameters) {
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   const RowTurns<T> turns(parameters, warp.thread_rank());
   const uint32_t step = gridDim.x * warp.meta_group_size();
@@ -167,8 +133,11 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
 #pragma unroll 1
   for (;;) {
     turn = SumTurnsOfRows(warp, parameters, turns, turn, step);
-    if (uint64_t{turn} * turns.rows >= parameters.group_count) return;
-    SumRowsOfTurn<T>(parameters, work, turn);
+    const uint64_t first = uint64_t{turn} * turns.rows;
+    if (first >= parameters.group_count) return;
+    const uint64_t rows = min(uint64_t{turns.rows}, parameters.group_count - first);
+    SumGroupsInWords<T>(parameters, WarpWords::Of(warp), first,
+                        ~uint32_t{0} >> (ReduceTuning::kWarpThreads - rows), 0);
     turn += step;
   }
 }

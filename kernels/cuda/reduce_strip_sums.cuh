@@ -6,7 +6,6 @@
 
 #include <cstdint>
 
-#include "kernels/cuda/reduce_digits.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_kernels.h"
@@ -15,6 +14,7 @@
 #include "kernels/cuda/reduce_strip_prefixes.cuh"
 #include "kernels/cuda/reduce_strip_window.cuh"
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/shared_address.cuh"
 
 namespace gridfold::kernels::cuda {
 
@@ -85,8 +85,8 @@ struct Strip {
 
 // Segments that are left to others.
 struct LeftSegments {
-  uint32_t lanes;      // That have them.
-  uint32_t in_digits;  // Those of them that are short, and that pairs do not hold.
+  uint32_t lanes;   // That have them.
+  uint32_t unheld;  // Those of them that pairs do not hold, and that are no longer than others.
 };
 
 // Sums a strip's segments from `base` on, as many at a time as a warp has lanes, until some are
@@ -155,7 +155,7 @@ __device__ inline LeftSegments SumSegments(const Warp& warp, const ReductionPara
       }
     }
     left.lanes = warp.ballot(is_left);
-    left.in_digits = warp.ballot(is_left && are_short && size <= WarpDigits::kGroupElementsMax);
+    left.unheld = warp.ballot(is_left && are_short);
   }
   return left;
 }
@@ -168,12 +168,10 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
                     const __grid_constant__ TileWork work) {
   constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
   constexpr uint32_t kWarps = StripTuning::kThreads / kLanes;
+  // Words of what is left take a window's place when none is needed.
+  static_assert(sizeof(typename StripWindow<T>::Memory) >= WarpWords::kBytes);
   alignas(ReduceTuning::kVectorBytes) __shared__ typename StripWindow<T>::Memory windows[kWarps];
-  // Whatever is left is summed when no turn's prefixes are needed.
-  __shared__ union {
-    typename StripPrefixes<T>::Memory prefixes;
-    WarpDigits::Memory digits;
-  } memories[kWarps];
+  __shared__ typename StripPrefixes<T>::Memory prefixes[kWarps];
   const Warp warp = cg::tiled_partition<kLanes>(cg::this_thread_block());
   const uint64_t first =
       (uint64_t{blockIdx.x} * warp.meta_group_size() + warp.meta_group_rank()) * work.strip_groups;
@@ -182,15 +180,16 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
                                min(uint64_t{work.strip_groups}, parameters.group_count - first))};
   const uint32_t size_max = static_cast<uint32_t>(
       min(work.group_elements_max, uint64_t{StripTuning::kSegmentElementsMax}));
-  auto& memory = memories[warp.meta_group_rank()];
+  auto& window = windows[warp.meta_group_rank()];
   uint32_t base = 0;
 #pragma unroll 1
   while (base < strip.count) {
-    const LeftSegments left = SumSegments<T>(warp, parameters, strip, size_max, base,
-                                             windows[warp.meta_group_rank()], memory.prefixes);
+    const LeftSegments left = SumSegments<T>(warp, parameters, strip, size_max, base, window,
+                                             prefixes[warp.meta_group_rank()]);
     if (left.lanes != 0) {
-      QueueOrSumByWarp<T>(parameters, work, memory.digits, first + base - kLanes, left.lanes,
-                          left.in_digits, 0);
+      StripWindow<T>::Clear(warp);
+      QueueOrSumByWarp<T>(parameters, work, {SharedAddress(window)}, first + base - kLanes,
+                          left.lanes, left.unheld, 0);
     }
   }
 }

@@ -38,11 +38,15 @@ class StripWindow {
     const uint32_t begin = kElements + shift;
     end_place_ = begin + static_cast<uint32_t>(end - first);
     origin_ = static_cast<uint32_t>(first) - begin;
-    // For another window of this memory, and what it had under way.
-    __pipeline_wait_prior(0);
-    warp_.sync();
+    Clear(warp_);
 #pragma unroll 1
     for (uint32_t t = 0; t + 1 < kTurns; ++t) LoadTurn((t + 1) * kElements, t * kTurnBytes, begin);
+  }
+
+  // Waits for what windows of some memory have under way, before it is used for something else.
+  __device__ static void Clear(const Warp& warp) {
+    __pipeline_wait_prior(0);
+    warp.sync();
   }
 
   // Where an element stands, in the window or elsewhere. Takes the lower half of its index.

@@ -25,9 +25,19 @@ T ElementOf(float x) {
   }
 }
 
-enum class Data { kUniform, kWithZeros, kSomeTiny, kWide, kNegativeZeros };
-constexpr Data kAllData[] = {Data::kUniform, Data::kWithZeros, Data::kSomeTiny, Data::kWide,
-                             Data::kNegativeZeros};
+enum class Data { kUniform, kWithZeros, kSomeTiny, kWide, kAnyBits, kCancelling, kNegativeZeros };
+constexpr Data kAllData[] = {Data::kUniform, Data::kWithZeros,  Data::kSomeTiny,     Data::kWide,
+                             Data::kAnyBits, Data::kCancelling, Data::kNegativeZeros};
+
+// A finite number of any bits.
+template <class T>
+T AnyFinite(std::mt19937_64& random) {
+  for (;;) {
+    using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
+    const T x = std::bit_cast<T>(static_cast<Bits>(random()));
+    if (std::isfinite(static_cast<float>(x))) return x;
+  }
+}
 
 template <class T>
 std::vector<T> Values(Data data, uint64_t count) {
@@ -41,6 +51,14 @@ std::vector<T> Values(Data data, uint64_t count) {
     if (data == Data::kWide) x = std::ldexp(x, static_cast<int>(random() % 130) - 120);
     if (data == Data::kNegativeZeros) x = random() % 1000 == 0 ? 0.0 : -0.0;
     value = ElementOf<T>(static_cast<float>(x));
+    if (data == Data::kAnyBits) value = AnyFinite<T>(random);
+  }
+  if (data == Data::kCancelling) {
+    // Numbers far apart and their opposites: what is left is 0, or far below what cancels.
+    for (uint64_t i = 0; i + 1 < count; i += 2) {
+      values[i] = AnyFinite<T>(random);
+      values[i + 1] = ElementOf<T>(-static_cast<float>(values[i]));
+    }
   }
   return values;
 }
@@ -55,8 +73,10 @@ class ReduceSumsDeviceTest : public ReduceDeviceTest {
     return Slots(plan, elements.data(), assumed);
   }
 
-  void ExpectExactSums(const ArrayDescription& array, const GroupingSpec& grouping) {
-    const auto plan = PlanReduction(array, {.statistics = {Statistic::kSum}, .grouping = grouping});
+  // Statistics begin with the sum.
+  void ExpectExactSums(const ArrayDescription& array, const GroupingSpec& grouping,
+                       const std::vector<Statistic>& statistics = {Statistic::kSum}) {
+    const auto plan = PlanReduction(array, {.statistics = statistics, .grouping = grouping});
     ASSERT_TRUE(plan.ok()) << plan.status();
     for (const Data data : kAllData) {
       const std::vector<T> values = Values<T>(data, array.element_count);
@@ -153,6 +173,25 @@ TYPED_TEST(ReduceSumsDeviceTest, RowsAreExact) {
                           {GroupingKind::kAxis1, {}});
     if (this->HasFailure()) return;
   }
+}
+
+// Where more than sums is asked for they are written in another way.
+TYPED_TEST(ReduceSumsDeviceTest, SumsBesideMeansAreExact) {
+  for (const auto& [rows, columns] : {Extents{4, 50'000}, {73, 13'000}, {3000, 40}, {9001, 64}}) {
+    SCOPED_TRACE(testing::Message() << rows << " rows of " << columns);
+    for (const GroupingKind kind : {GroupingKind::kAxis0, GroupingKind::kAxis1}) {
+      this->ExpectExactSums(ArrayDescription::Matrix(kElementTypeOf<TypeParam>, rows, columns),
+                            {kind, {}}, {Statistic::kSum, Statistic::kMean});
+    }
+    if (this->HasFailure()) return;
+  }
+  GroupingSpec segments{GroupingKind::kSegments, {0}};
+  for (uint64_t size = 1; size < 300; ++size) {
+    segments.offsets.push_back(segments.offsets.back() + size);
+  }
+  this->ExpectExactSums(
+      ArrayDescription::Vector(kElementTypeOf<TypeParam>, segments.offsets.back()), segments,
+      {Statistic::kSum, Statistic::kMean});
 }
 
 TYPED_TEST(ReduceSumsDeviceTest, SegmentsAreExact) {
@@ -268,7 +307,8 @@ TYPED_TEST(ReduceSumsDeviceTest, WhatIsSpecialStaysInItsSegment) {
 
 TYPED_TEST(ReduceSumsDeviceTest, InfinitiesAndNansStayInTheirGroups) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  for (const auto& [rows, columns] : {Extents{5000, 4}, {3000, 40}, {100, 3000}, {4, 2000}}) {
+  for (const auto& [rows, columns] :
+       {Extents{5000, 4}, {3000, 40}, {100, 3000}, {4, 2000}, {80, 13'000}}) {
     const ArrayDescription array =
         ArrayDescription::Matrix(kElementTypeOf<TypeParam>, rows, columns);
     for (const GroupingKind kind : {GroupingKind::kAxis0, GroupingKind::kAxis1}) {
@@ -287,13 +327,16 @@ TYPED_TEST(ReduceSumsDeviceTest, InfinitiesAndNansStayInTheirGroups) {
       std::vector<double> expected(groups, static_cast<double>(plan->grouping.group_size));
       expected[0] = kInfinity;
       expected[groups - 1] = -kInfinity;
-      const std::vector<uint64_t> slots = this->Sums(*plan, values, 0, this->properties());
-      for (uint64_t g = 0; g < groups; ++g) {
-        const double sum = std::bit_cast<double>(slots[g]);
-        if (g == 2) {
-          EXPECT_TRUE(std::isnan(sum));
-        } else {
-          EXPECT_EQ(sum, expected[g]) << g << " of " << groups;
+      for (const int multiprocessors : {1, 132}) {
+        const std::vector<uint64_t> slots =
+            this->Sums(*plan, values, 0, this->WithMultiprocessors(multiprocessors));
+        for (uint64_t g = 0; g < groups; ++g) {
+          const double sum = std::bit_cast<double>(slots[g]);
+          if (g == 2) {
+            EXPECT_TRUE(std::isnan(sum));
+          } else {
+            EXPECT_EQ(sum, expected[g]) << g << " of " << groups;
+          }
         }
       }
     }

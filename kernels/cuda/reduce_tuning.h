@@ -194,6 +194,13 @@ struct PairTuning {
   static constexpr uint32_t kWholeColumnThreads = 128;
   static constexpr uint32_t kWholeColumnResidentBlocks = 4;
   static constexpr uint64_t kWholeColumnWavesMin = 3;
+  // Groups of up to so many elements are added to words together, by a few lanes each.
+  static constexpr uint32_t kBriefGroupElementsMax = 512;
+  // Elements of a column, and vectors of a group, that a thread has under way where it adds them to
+  // words. With more of them functions would leave fewer registers to what calls them.
+  static constexpr uint32_t kWordLoadsInFlight = 16;
+  static constexpr uint32_t kShallowWordLoadsInFlight = 8;
+  static constexpr uint32_t kWordVectorsInFlight = 4;
 };
 
 // Sums of strips of short segments (reduce_strip_sums.cuh).
