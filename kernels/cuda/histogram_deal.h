@@ -16,14 +16,14 @@ namespace gridfold::kernels::cuda {
 
 inline constexpr uint32_t kNoBusyPart = kHistogramPartsMax;
 
-// The part, of two or more, that takes so much longer than the others that it should have more
-// blocks. `weights`: of `sample_count` samples, in warps, those of each part that are not counted
-// together with another of their warp.
+// The part that takes so much longer than the others that it should have more blocks. `weights`: of
+// `sample_count` samples, in warps, those of each part that are not counted together with another
+// of their warp.
 GRIDFOLD_HD inline uint32_t BusyPartOf(const uint32_t* weights, uint32_t part_count,
                                        uint32_t sample_count) {
-  // To read and place a sample takes this much of what it takes to count it as well.
+  // Every part reads and places a sample, which takes as long as this many that are counted.
   constexpr uint32_t kPlacingCost = 3;
-  constexpr uint32_t kBusyPercentMin = 115;  // Of what other parts take.
+  constexpr uint32_t kBusyPercentMin = 115;  // Of what other parts take. Both were measured.
   uint32_t busiest = 0;
   uint32_t total = 0;
   for (uint32_t p = 0; p < part_count; ++p) {
@@ -34,7 +34,7 @@ GRIDFOLD_HD inline uint32_t BusyPartOf(const uint32_t* weights, uint32_t part_co
   const uint32_t placing = kPlacingCost * sample_count;
   const uint32_t others = placing * other_count + (total - weights[busiest]);
   const bool is_busy =
-      (placing + weights[busiest]) * other_count * 100 >= others * kBusyPercentMin;
+      (placing + weights[busiest]) * other_count * 100 > others * kBusyPercentMin;
   return is_busy ? busiest : kNoBusyPart;
 }
 

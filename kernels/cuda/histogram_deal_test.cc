@@ -97,6 +97,7 @@ TEST(HistogramDealTest, SamplesThatAreCountedTogetherMakeNoPartBusy) {
 }
 
 TEST(HistogramDealTest, NoSamplesMakeNoPartBusy) {
+  EXPECT_EQ(BusyPartOf(std::array{0u}.data(), 1, kSamples), kNoBusyPart);
   EXPECT_EQ(BusyPartOf(std::array{0u, 0u}.data(), 2, kSamples), kNoBusyPart);
 }
 

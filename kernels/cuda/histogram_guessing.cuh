@@ -119,15 +119,23 @@ __global__ void __launch_bounds__(kHistogramThreads)
   __shared__ uint32_t drawn;
   __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
   __shared__ uint32_t part_weights[kHistogramPartsMax];
+  __shared__ DealtBlock block;
   const bool is_surveyed = Locator::kIsSurveyed && arguments.part_count > 1;
-  const PartSurvey<T, Locator> survey(arguments, is_surveyed);
+  PartSurvey<T, Locator> survey(arguments);
+  if (is_surveyed) survey.Load();
   SharedOutcomes outcomes(outcome_counts);
   outcomes.Clear();
   if (threadIdx.x < kHistogramPartsMax) part_weights[threadIdx.x] = 0;
   BinRange::OfMost(arguments).CountersIn(arguments, shared).Clear();
   __syncthreads();
-  const uint32_t busy_part = is_surveyed ? survey.BusyPart(part_weights) : kNoBusyPart;
-  const DealtBlock block = DealBlock(blockIdx.x, gridDim.x, arguments.part_count, busy_part);
+  if (is_surveyed) survey.Weigh(part_weights);
+  __syncthreads();
+  // By one thread: what all know of their block takes registers, and time, of the loop.
+  if (threadIdx.x == 0) {
+    block = DealBlock(blockIdx.x, gridDim.x, arguments.part_count,
+                      BusyPartOf(part_weights, arguments.part_count, kHistogramThreads));
+  }
+  __syncthreads();
   if (block.part == arguments.part_count) return;
   const BinRange bins = BinRange::Of(arguments, block.part);
   SharedCounters counters = bins.CountersIn(arguments, shared);

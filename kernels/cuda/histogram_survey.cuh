@@ -16,15 +16,18 @@ namespace gridfold::kernels::cuda {
 template <class T, class Locator>
 class PartSurvey {
  public:
-  // The samples, of which there are some, are on their way from here on, if they are wanted.
-  __device__ PartSurvey(const HistogramArguments& arguments, bool is_wanted)
-      : arguments_(arguments) {
-    if (!is_wanted) return;
-    point_ = PointAt<T, Locator::kArrays>(arguments, OwnSample(arguments.sample_count));
+  __device__ explicit PartSurvey(const HistogramArguments& arguments) : arguments_(arguments) {}
+
+  // Requires that there are samples. They are on their way until they are weighed.
+  __device__ void Load() {
+    const uint64_t last = arguments_.sample_count - 1;
+    const uint64_t warp = threadIdx.x / kWarpLanes;
+    const uint64_t first_of_warp = arguments_.sample_count / kHistogramWarps * warp;
+    point_ = PointAt<T, Locator::kArrays>(arguments_, min(first_of_warp + Lane(), last));
   }
 
-  // All threads of the block. `weights`: kHistogramPartsMax words of its shared memory, all 0.
-  __device__ uint32_t BusyPart(uint32_t* weights) const {
+  // Adds to the weights that BusyPartOf takes, in the block's shared memory.
+  __device__ void Weigh(uint32_t* weights) const {
     const Locator locator(arguments_, BinRange::Whole(arguments_));
     const int32_t number = locator.NumberOf(locator.Guess(point_));
     const uint32_t bin = static_cast<uint32_t>(number - locator.zero());
@@ -32,16 +35,10 @@ class PartSurvey {
     const uint32_t lanes_before = (uint32_t{1} << Lane()) - 1;
     const bool is_first = (__match_any_sync(~0u, bin) & lanes_before) == 0;
     if (is_first && part < arguments_.part_count) atomicAdd(&weights[part], 1);
-    __syncthreads();
-    return BusyPartOf(weights, arguments_.part_count, kHistogramThreads);
   }
 
  private:
   __device__ static uint32_t Lane() { return threadIdx.x % kWarpLanes; }
-
-  __device__ static uint64_t OwnSample(uint64_t count) {
-    return min(count / kHistogramWarps * (threadIdx.x / kWarpLanes) + Lane(), count - 1);
-  }
 
   const HistogramArguments& arguments_;
   SamplePoint<T> point_;
