@@ -33,8 +33,7 @@ GRIDFOLD_HD inline uint32_t BusyPartOf(const uint32_t* weights, uint32_t part_co
   const uint32_t other_count = part_count - 1;
   const uint32_t placing = kPlacingCost * sample_count;
   const uint32_t others = placing * other_count + (total - weights[busiest]);
-  const bool is_busy =
-      (placing + weights[busiest]) * other_count * 100 > others * kBusyPercentMin;
+  const bool is_busy = (placing + weights[busiest]) * other_count * 100 > others * kBusyPercentMin;
   return is_busy ? busiest : kNoBusyPart;
 }
 
@@ -50,7 +49,8 @@ GRIDFOLD_HD constexpr uint32_t GroupSize(uint32_t part_count, uint32_t blocks_of
 // So many that the fewest blocks are left over.
 GRIDFOLD_HD constexpr uint32_t GroupBlocksOfOther(uint32_t block_count, uint32_t part_count) {
   uint32_t best = kGroupBlocksMin;
-  for (uint32_t n = best + 1; n <= kGroupBlocksMax && GroupSize(part_count, n) <= block_count; ++n) {
+  for (uint32_t n = best + 1; n <= kGroupBlocksMax && GroupSize(part_count, n) <= block_count;
+       ++n) {
     const bool is_better =
         block_count % GroupSize(part_count, n) < block_count % GroupSize(part_count, best);
     if (is_better) best = n;

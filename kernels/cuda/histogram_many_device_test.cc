@@ -94,8 +94,7 @@ TYPED_TEST(HistogramBusyPartTest, AnyPartAndFlush) {
         spec.out_of_range_policy = policy;
         const auto at_once = this->Count(spec, samples, {.method = HistogramMethod::kParts});
         ASSERT_TRUE(at_once.ok()) << at_once.status();
-        const Expected expected =
-            LoopCounts(samples, 0, 1, EdgesOf(at_once->bins[0]), policy);
+        const Expected expected = LoopCounts(samples, 0, 1, EdgesOf(at_once->bins[0]), policy);
         ExpectChannel(at_once->channels[0], expected, false);
         const auto flushed = this->Count(spec, samples, {HistogramMethod::kParts, 6000});
         ASSERT_TRUE(flushed.ok()) << flushed.status();
