@@ -57,7 +57,7 @@ inline constexpr uint32_t kPartitionCountersBytes =
     static_cast<uint32_t>(HistogramPartBytes((kPartitionBins + 1) * sizeof(uint32_t)));
 
 // Shared memory that blocks have for themselves, beside what strategies deal out.
-inline constexpr uint32_t kHistogramOwnBytes = 64;
+inline constexpr uint32_t kHistogramOwnBytes = 128;
 // Blocks with cells have a word for each warp as well, for what their warps add up.
 inline constexpr uint32_t kHistogramCellsOwnBytes =
     kHistogramOwnBytes + kHistogramWarps * uint32_t{sizeof(uint32_t)};

@@ -172,8 +172,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
   BinCellNote* const notes = reinterpret_cast<BinCellNote*>(part);
   FillCells<W>(arguments, bins, edges, notes, warp_sums);
   __syncthreads();
-  CountGuessed<T>(arguments, bins, CellLocator<W>(arguments, bins, edges, notes), counters,
-                  outcomes, &drawn);
+  CountGuessed<T>(arguments, BlockShare::Of(arguments.part_count), bins,
+                  CellLocator<W>(arguments, bins, edges, notes), counters, outcomes, &drawn);
 }
 
 }  // namespace

@@ -141,8 +141,19 @@ struct BinRange {
   uint32_t count;
   bool is_last;
 
+  // All bins, whether or not a block has room for them.
+  __device__ static BinRange Whole(const HistogramArguments& arguments) {
+    return {0, static_cast<uint32_t>(arguments.bin_count), true};
+  }
+  // As many as a block of any part has.
+  __device__ static BinRange OfMost(const HistogramArguments& arguments) {
+    return {0, arguments.bins_per_block, false};
+  }
   __device__ static BinRange Of(const HistogramArguments& arguments) {
-    const uint32_t first = blockIdx.x % arguments.part_count * arguments.bins_per_block;
+    return Of(arguments, blockIdx.x % arguments.part_count);
+  }
+  __device__ static BinRange Of(const HistogramArguments& arguments, uint32_t part) {
+    const uint32_t first = part * arguments.bins_per_block;
     const uint32_t all = static_cast<uint32_t>(arguments.bin_count);
     const uint32_t left = all - min(first, all);  // None, where blocks are more than bins.
     return {first, min(arguments.bins_per_block, left),

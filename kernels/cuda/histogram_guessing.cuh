@@ -8,6 +8,7 @@
 #include "kernels/cuda/histogram_counters.cuh"
 #include "kernels/cuda/histogram_locators.cuh"
 #include "kernels/cuda/histogram_outcomes.cuh"
+#include "kernels/cuda/histogram_survey.cuh"
 #include "kernels/cuda/histogram_turns.cuh"
 
 namespace gridfold::kernels::cuda {
@@ -94,10 +95,10 @@ __device__ inline void FlushGuessed(const HistogramArguments& arguments, const B
 // Counts all samples of the block. All its threads; `drawn` is a word of its shared memory, and
 // `outcomes` are clear.
 template <class T, class Locator>
-__device__ inline void CountGuessed(const HistogramArguments& arguments, const BinRange& bins,
-                                    const Locator& locator, SharedCounters& counters,
-                                    SharedOutcomes& outcomes, uint32_t* drawn) {
-  const BlockShare block = BlockShare::Of(arguments.part_count);
+__device__ inline void CountGuessed(const HistogramArguments& arguments, const BlockShare& block,
+                                    const BinRange& bins, const Locator& locator,
+                                    SharedCounters& counters, SharedOutcomes& outcomes,
+                                    uint32_t* drawn) {
   const TurnRange<T, Locator::kArrays, Locator::kTurnRows> range(
       arguments.samples, arguments.y_samples, arguments.sample_count, block);
   GuessingCounter<T, Locator> counter(locator, counters, outcomes);
@@ -117,13 +118,29 @@ __global__ void __launch_bounds__(kHistogramThreads)
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
   __shared__ uint32_t drawn;
   __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
-  const BinRange bins = BinRange::Of(arguments);
-  SharedCounters counters = bins.CountersIn(arguments, shared);
+  __shared__ uint32_t part_weights[kHistogramPartsMax];
+  __shared__ DealtBlock block;
+  const bool is_surveyed = Locator::kIsSurveyed && arguments.part_count > 1;
+  PartSurvey<T, Locator> survey(arguments);
+  if (is_surveyed) survey.Load();
   SharedOutcomes outcomes(outcome_counts);
-  counters.Clear();
   outcomes.Clear();
+  if (threadIdx.x < kHistogramPartsMax) part_weights[threadIdx.x] = 0;
+  BinRange::OfMost(arguments).CountersIn(arguments, shared).Clear();
   __syncthreads();
-  CountGuessed<T>(arguments, bins, Locator(arguments, bins), counters, outcomes, &drawn);
+  if (is_surveyed) survey.Weigh(part_weights);
+  __syncthreads();
+  // By one thread: what all know of their block takes registers, and time, of the loop.
+  if (threadIdx.x == 0) {
+    block = DealBlock(blockIdx.x, gridDim.x, arguments.part_count,
+                      BusyPartOf(part_weights, arguments.part_count, kHistogramThreads));
+  }
+  __syncthreads();
+  if (block.part == arguments.part_count) return;
+  const BinRange bins = BinRange::Of(arguments, block.part);
+  SharedCounters counters = bins.CountersIn(arguments, shared);
+  CountGuessed<T>(arguments, BlockShare{block.rank, block.block_count}, bins,
+                  Locator(arguments, bins), counters, outcomes, &drawn);
 }
 
 }  // namespace gridfold::kernels::cuda

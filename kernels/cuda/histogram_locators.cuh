@@ -15,6 +15,7 @@
 //                      are registers for
 //   kCountsOutside     whether the counters before and behind those of the bins are of samples
 //                      that are below and above all of the block's bins
+//   kIsSurveyed        whether the blocks are dealt out to parts by a survey (histogram_survey.cuh)
 //   zero()             the number of the counter of the block's first bin
 //   NumberOf(guess)    of a counter that exists; zero() - 1 is that before the bins
 //   IsSure(guess, p)   whether the sample counts there; in doubt false
@@ -103,13 +104,13 @@ class EvenLocator {
   static constexpr uint32_t kArrays = 1;
   static constexpr uint32_t kTurnRows = 6;
   static constexpr bool kCountsOutside = true;
+  static constexpr bool kIsSurveyed = true;
   using Guessed = BinGuess;
 
   __device__ EvenLocator(const HistogramArguments& arguments, const BinRange& range)
       : guesser_(arguments.guesses[0].guesser),
         zero_(kBinNumber0 + static_cast<int32_t>(range.first)),
-        behind_(zero_ + static_cast<int32_t>(range.count)),
-        counts_nan_(range.is_first()) {}
+        behind_(zero_ + static_cast<int32_t>(range.count)) {}
 
   __device__ int32_t zero() const { return zero_; }
   template <class T>
@@ -129,7 +130,7 @@ class EvenLocator {
   template <class T>
   __device__ Corrected Correct(const Guessed& guess, const SamplePoint<T>& point) const {
     const int64_t located = ResolveGuess(guesser_, guess, point.x);
-    if (located == kNanBin) return {kNoCounter, counts_nan_ ? kNanBin : 0};
+    if (located == kNanBin) return {kNoCounter, zero_ == kBinNumber0 ? kNanBin : 0};
     if (located == kUnderflowBin) return {zero_ - 1, 0};
     if (located == kOverflowBin) return {behind_, 0};
     return {Clamped(kBinNumber0 + static_cast<int32_t>(located)), 0};
@@ -145,7 +146,6 @@ class EvenLocator {
   const BinGuesser guesser_;
   const int32_t zero_;
   const int32_t behind_;
-  const bool counts_nan_;
 };
 
 // A guess of which no more is needed than whether it is sure.
@@ -234,6 +234,7 @@ class InsideLocator {
   static constexpr uint32_t kArrays = Bins::kArrays;
   static constexpr uint32_t kTurnRows = kTurnVectors / kArrays;
   static constexpr bool kCountsOutside = false;
+  static constexpr bool kIsSurveyed = false;
   using Guessed = typename Bins::Guessed;
 
   __device__ InsideLocator(const HistogramArguments& arguments, const BinRange& range)

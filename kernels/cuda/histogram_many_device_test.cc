@@ -70,6 +70,41 @@ TYPED_TEST(HistogramPartsTest, AnySizeAndFlush) {
   }
 }
 
+// Most samples in one of the parts, which then has more blocks.
+template <class T>
+class HistogramBusyPartTest : public HistogramDeviceTest {};
+using BusyPartTypes = ::testing::Types<float, double, int32_t, uint16_t, int8_t>;
+TYPED_TEST_SUITE(HistogramBusyPartTest, BusyPartTypes);
+
+TYPED_TEST(HistogramBusyPartTest, AnyPartAndFlush) {
+  const double upper = std::min<double>(std::numeric_limits<TypeParam>::max() / 2, 1e6);
+  constexpr uint64_t kCount = 600'001;  // Enough for all blocks of a device.
+  for (const uint64_t bins : {65'536, 98'304, 131'072, 262'144}) {
+    Samples<TypeParam> samples{.x = MixedSamples<TypeParam>(kCount, 0, upper, bins, bins),
+                               .misalignment = 1};
+    for (const double most_from : {0.0, 0.4, 0.9}) {
+      SCOPED_TRACE(testing::Message() << bins << " bins, most samples from " << most_from);
+      for (uint64_t i = 0; i < kCount; ++i) {
+        if (i % 16 == 15) continue;
+        const double u = most_from + 0.1 * static_cast<double>(i % 1009) / 1009;
+        samples.x[i] = static_cast<TypeParam>(upper * u);
+      }
+      for (const OutOfRangePolicy policy : kPolicies) {
+        HistogramSpec spec = SpecOf({EvenBinsSpec{bins, 0, upper}});
+        spec.out_of_range_policy = policy;
+        const auto at_once = this->Count(spec, samples, {.method = HistogramMethod::kParts});
+        ASSERT_TRUE(at_once.ok()) << at_once.status();
+        const Expected expected = LoopCounts(samples, 0, 1, EdgesOf(at_once->bins[0]), policy);
+        ExpectChannel(at_once->channels[0], expected, false);
+        const auto flushed = this->Count(spec, samples, {HistogramMethod::kParts, 6000});
+        ASSERT_TRUE(flushed.ok()) << flushed.status();
+        ExpectChannel(flushed->channels[0], expected, false);
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
 template <class T>
 class HistogramManyTest : public HistogramDeviceTest {};
 using ManyTypes = ::testing::Types<float, double, int32_t, uint64_t, int16_t>;

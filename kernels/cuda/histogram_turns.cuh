@@ -67,7 +67,7 @@ struct TurnRange {
 
   const uint4* vectors;     // Of the block's first turn, of this lane.
   int64_t second_distance;  // Vectors from those of the first array to those of the second.
-  uint64_t stride;          // Vectors from a turn of the block to its next.
+  uint32_t stride;          // Vectors from a turn of the block to its next.
   uint32_t count;           // Turns of this block.
   const T* samples;
   uint64_t head;  // Samples before the first turn of all.
@@ -88,12 +88,12 @@ struct TurnRange {
     constexpr uint32_t kVectors = kRows * kWarpLanes;
     vectors = reinterpret_cast<const uint4*>(samples + head) + uint64_t{block.rank} * kVectors +
               threadIdx.x % kWarpLanes;
-    stride = uint64_t{block.count} * kVectors;
+    stride = block.count * kVectors;
     count = static_cast<uint32_t>(
         turns > block.rank ? (turns - block.rank + block.count - 1) / block.count : 0);
   }
 
-  __device__ const uint4* Of(uint32_t turn) const { return vectors + turn * stride; }
+  __device__ const uint4* Of(uint32_t turn) const { return vectors + uint64_t{turn} * stride; }
 
   // Row k of those that begin at `first`.
   __device__ Row Load(const uint4* first, uint32_t k) const {
