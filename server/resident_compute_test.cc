@@ -153,9 +153,9 @@ TEST_F(ResidentComputeTest, InputsThatDoNotExistOrDoNotMatch) {
 // Only what a request holds in host memory is admitted by bytes; resident input may be larger than
 // a message.
 TEST_F(ResidentComputeTest, ArraysLargerThanAMessage) {
-  constexpr uint64_t kCount = 1'500'000;
-  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT16, {kCount}).ok());
-  const std::vector<int16_t> ones(kCount / 10, 1);
+  constexpr uint64_t kElements = 1'500'000;
+  ASSERT_TRUE(caller_.Create("x", v1::ELEMENT_TYPE_INT16, {kElements}).ok());
+  const std::vector<int16_t> ones(kElements / 10, 1);
   std::vector<v1::WriteArrayRequest> chunks;
   for (int i = 0; i < 10; ++i) chunks.push_back(Chunk(i * ones.size(), BytesOf(ones)));
   ASSERT_TRUE(caller_.Write("x", chunks).ok());
@@ -164,15 +164,15 @@ TEST_F(ResidentComputeTest, ArraysLargerThanAMessage) {
   *sum.mutable_array() = Resident("x");
   ASSERT_TRUE(caller_.Compute(sum).ok());
   EXPECT_EQ(caller_.reduced.results(0).values().int64_values().values(0),
-            static_cast<int64_t>(kCount));
+            static_cast<int64_t>(kElements));
   v1::ScanArrayRequest scan = Scan(Resident("x"));
   ExpectInvalidField(caller_.Compute(scan), "destination");
   scan.set_output_type(v1::ELEMENT_TYPE_INT16);
   scan.set_overflow_policy(v1::OVERFLOW_POLICY_WRAP);
   scan.mutable_destination()->mutable_resident_array()->set_name("y");
   ASSERT_TRUE(caller_.Compute(scan).ok());
-  const std::string last = caller_.ReadBytes(Resident("y", kCount - 1, 1));
-  EXPECT_EQ(last, BytesOf(std::vector<int16_t>{static_cast<int16_t>(kCount % 65536)}));
+  const std::string last = caller_.ReadBytes(Resident("y", kElements - 1, 1));
+  EXPECT_EQ(last, BytesOf(std::vector<int16_t>{static_cast<int16_t>(kElements % 65536)}));
 }
 
 TEST_F(ResidentComputeTest, AScanMakesANewArray) {
