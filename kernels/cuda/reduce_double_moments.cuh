@@ -108,8 +108,8 @@ class DoubleMoments : public WindowMoments<double, kParts, DoubleSums<kParts>> {
   // Squares need narrow windows, which few elements of wide data may lie in.
   static constexpr bool kHasNarrowWindow = Words::kHasSquares;
   // Such a window follows smaller elements after so many misses, of which there are some among
-  // ordinary data, between two times that it is emptied. It leaves more room above where it has to
-  // move up soon after it was emptied.
+  // ordinary data, between two times that it is emptied, and at once where all of a turn are below
+  // it. It leaves more room above where it has to move up soon after it was emptied.
   static constexpr uint32_t kMissesMax = 16;
   static constexpr uint32_t kAdditionsOfDrift = 128;
   static constexpr int kSlackOfDrift = 6;
@@ -149,6 +149,7 @@ class DoubleMoments : public WindowMoments<double, kParts, DoubleSums<kParts>> {
     int biased_max = 0;
     if (!moved.MoveTo(range, biased_max, slack)) return false;
     if constexpr (kHasNarrowWindow) {
+      if (range.largest < window_.sums.bounds().least_less_one) misses = kMissesMax;
       if (is_smaller) window_.misses += misses;
       if (is_smaller && window_.misses < kMissesMax) return false;
     }

@@ -9,6 +9,7 @@
 #include <limits>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -148,6 +149,89 @@ TEST_F(ReduceMomentsDeviceTest, InfinitiesAndNansAmongWideMagnitudes) {
   EXPECT_EQ(values[slots[1]], least);
   EXPECT_EQ(slots[2], 700'001);
   EXPECT_EQ(slots[3], 2);
+}
+
+// Turns in which an element, or two, are much smaller than the others: of float16 squares are
+// summed by vector where these are below 2, and one by one where they are not. And zeros of both
+// signs.
+template <class T>
+class ReduceOutliersDeviceTest : public ReduceDeviceTest {
+ protected:
+  static T ElementOf(double x) {
+    if constexpr (HalfElement<T>) {
+      return T::FromDouble(x);
+    } else {
+      return static_cast<T>(x);
+    }
+  }
+  static std::vector<T> Values(uint64_t count, double scale, bool has_zeros) {
+    constexpr int kSmall = std::is_same_v<T, Float16>  ? -20
+                           : std::is_same_v<T, double> ? -200
+                                                       : -40;
+    std::mt19937_64 random(count);
+    std::uniform_real_distribution<double> unit(-1, 1);
+    std::vector<T> values(count);
+    for (uint64_t i = 0; i < count; ++i) {
+      double x = scale * (std::copysign(1, unit(random)) + unit(random) / 2);
+      if (has_zeros && random() % 2 == 0) x = std::copysign(0.0, x);
+      if (random() % 500 == 0) x = std::ldexp(x, kSmall);
+      values[i] = ElementOf(x);
+    }
+    return values;
+  }
+};
+using FloatingElements = testing::Types<Float16, Bfloat16, float, double>;
+TYPED_TEST_SUITE(ReduceOutliersDeviceTest, FloatingElements);
+
+TYPED_TEST(ReduceOutliersDeviceTest, AreExact) {
+  const ReductionSpec spec = {
+      .statistics = {Statistic::kSum, Statistic::kVariance, Statistic::kMin, Statistic::kArgmin,
+                     Statistic::kMax, Statistic::kArgmax, Statistic::kNonzeroCount},
+      .grouping = {}};
+  // Of a turn, of one of all threads of a multiprocessor, and of many.
+  for (const uint64_t count :
+       {uint64_t{1}, uint64_t{2048}, uint64_t{32'769}, uint64_t{1'000'003}}) {
+    const auto plan =
+        PlanReduction(ArrayDescription::Vector(kElementTypeOf<TypeParam>, count), spec);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    for (const auto& [scale, has_zeros] : {std::pair{1.0, false}, {4.0, false}, {1.0, true}}) {
+      const std::vector<TypeParam> values = this->Values(count, scale, has_zeros);
+      std::vector<double> numbers(count);
+      std::transform(values.begin(), values.end(), numbers.begin(),
+                     [](TypeParam x) { return static_cast<double>(x); });
+      conformance::ExactSum sum;
+      conformance::ExactSum squares;
+      for (const double x : numbers) {
+        sum.Add(x);
+        squares.AddSquare(x);
+      }
+      const conformance::Dyadic variance = squares.Value()
+                                               .Times(conformance::Dyadic::FromInteger(count))
+                                               .Minus(sum.Value().Times(sum.Value()))
+                                               .DividedBy(count)
+                                               .DividedBy(count);
+      const auto least = std::min_element(numbers.begin(), numbers.end());
+      const auto greatest = std::max_element(numbers.begin(), numbers.end());
+      for (const int multiprocessors : {1, 132}) {
+        for (const uint64_t misalignment : {uint64_t{0}, uint64_t{1}}) {
+          SCOPED_TRACE(testing::Message()
+                       << count << " elements, scale " << scale << ", zeros " << has_zeros << ", "
+                       << multiprocessors << " multiprocessors, from " << misalignment);
+          const DeviceArray<TypeParam> elements{std::span(values), misalignment};
+          const std::vector<uint64_t> slots =
+              this->Slots(*plan, elements.data(), this->WithMultiprocessors(multiprocessors));
+          EXPECT_EQ(std::bit_cast<double>(slots[0]), sum.Value().ToDouble());
+          EXPECT_EQ(slots[1], BitsOf(variance));
+          EXPECT_EQ(std::bit_cast<double>(slots[2]), *least);
+          EXPECT_EQ(slots[3], static_cast<uint64_t>(least - numbers.begin()));
+          EXPECT_EQ(std::bit_cast<double>(slots[4]), *greatest);
+          EXPECT_EQ(slots[5], static_cast<uint64_t>(greatest - numbers.begin()));
+          EXPECT_EQ(slots[6],
+                    count - static_cast<uint64_t>(std::count(numbers.begin(), numbers.end(), 0.0)));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
