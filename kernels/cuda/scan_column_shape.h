@@ -92,7 +92,7 @@ enum class ColumnLayout { kNarrow, kWide, kLongRows };
 
 // From so many columns on a kernel for long rows is taken, where there is one. `is_associative`: of
 // the operator; if it is not, values take longer to scan.
-constexpr uint64_t LongRowColumns(bool is_associative) { return is_associative ? 8192 : 1280; }
+constexpr uint64_t LongRowColumns(bool is_associative) { return is_associative ? 8192 : 1024; }
 constexpr bool HasLongRowsKernel(uint32_t element_size, uint32_t output_size,
                                  uint32_t value_bytes) {
   return element_size == 4 && output_size == 4 && value_bytes <= 8;

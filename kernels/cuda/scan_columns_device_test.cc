@@ -126,7 +126,7 @@ TEST_F(ScanColumnsDeviceTest, WholeColumnsFollowTheTree) {
 
 // Strips of two columns a lane.
 TEST_F(ScanColumnsDeviceTest, LongRowsFollowTheTree) {
-  for (const Extents& extents : {Extents{700, 1344}, {9000, 1283}, {513, 8192}, {300, 8195}}) {
+  for (const Extents& extents : {Extents{700, 1024}, {9000, 1027}, {513, 8192}, {300, 8195}}) {
     const std::vector<float> floats = RandomFloats(extents.rows * extents.columns, 16);
     const auto integers = RandomIntegers<int32_t>(extents.rows * extents.columns, 1000, 17);
     for (ScanSpec spec : ModesAndDirections()) {
