@@ -49,6 +49,20 @@ class ColumnChain {
     Publish(total, WordsAt(memory_.tile_totals, tile, lane.column));
   }
 
+  // Waits until the tiles beside this one have been totalled, or those before them where nobody is
+  // told their totals: lanes 0 and 1 look to the left and to the right.
+  __device__ void AwaitNeighbours(uint32_t tile, uint32_t strip) const {
+    const auto tells = [&](uint32_t t) { return !EndsBlock(t) && t != shape_.tile_count - 1; };
+    if (!tells(tile) && (tile == 0 || !tells(--tile))) return;
+    const bool has_left = lane_ == 0 && strip > 0;
+    const bool has_right = lane_ == 1 && strip + 1 < shape_.strip_count;
+    const uint64_t column = uint64_t{has_left ? strip - 1 : strip + 1} * shape_.strip_columns;
+    Await(has_left || has_right, false, [&] {
+      Value total;
+      return Read(WordsAt(memory_.tile_totals, tile, column), total);
+    });
+  }
+
   // Joins the totals of the tiles before in the tile's block, from left to right, as they come.
   __device__ Value JoinTilesBefore(uint32_t tile, const Lane& lane) const {
     return JoinAsTheyCome(Operator::Identity(), memory_.tile_totals,

@@ -30,7 +30,8 @@ struct WholeColumnsShape {
 struct ColumnTileKernel {
   void (*launch)(ScanArguments, ColumnScanShape, ColumnLookBackMemory);
   ColumnBlockShape block;  // Fewer teams where shared memory has no room for a turn of each.
-  uint32_t turn_bytes;     // Of shared memory, for each turn that is kept, besides its elements.
+  uint32_t turn_bytes;     // Of shared memory, for each turn that is kept, besides its elements,
+  uint32_t strip_bytes;    // and for each strip, where there are few.
   uint32_t strip_columns;  // At most.
 };
 struct WholeColumnsKernel {
@@ -39,8 +40,10 @@ struct WholeColumnsKernel {
   uint32_t block_columns;  // That these go down.
 };
 struct ColumnScanKernels {
-  ColumnTileKernel wide;  // See IsNarrow().
-  ColumnTileKernel narrow;
+  ColumnTileKernel wide;
+  ColumnTileKernel narrow;     // See IsNarrow().
+  ColumnTileKernel long_rows;  // From `long_row_columns` on.
+  uint64_t long_row_columns;
   WholeColumnsKernel whole_vectors;  // Where rows of elements and of results begin as vectors do,
   WholeColumnsKernel whole_columns;  // and wherever they begin.
   uint32_t thread_columns;           // Of a thread of either: those of a vector.

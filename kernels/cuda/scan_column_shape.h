@@ -5,17 +5,25 @@
 // of a warp's runs; where they are many, a lane may hold two, kScanLanes apart. Turns are tiles:
 // all strips' first ones, then all strips' second ones and so on, so that neighbouring blocks read
 // neighbouring memory and a tile follows those it waits for.
+//
+// Strips meet at lines of memory where rows do not begin at multiples of 128 bytes. Such lines are
+// cheap if both parts come while they are in L2, so neighbouring strips are kept side by side: each
+// block goes through all strips, and a tile is written when its neighbours have been read.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_SHAPE_H_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_SHAPE_H_
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/scan_arguments.h"
 #include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
+
+// The most strips of which blocks keep what precedes their next tile.
+inline constexpr uint32_t kKeptStrips = 16;
 
 struct ColumnScanShape {
   uint64_t rows = 0;
@@ -28,10 +36,12 @@ struct ColumnScanShape {
   // From a tile's values for others to the next one's: a line of 128 bytes at least, or all would
   // meet at a line of several.
   uint64_t word_columns = 1;
+  bool shares_lines = false;  // Whether strips write, or read, parts of a line.
 
   constexpr uint64_t turn_count() const { return uint64_t{strip_count} * tile_count; }
   // Whether the tiles of a strip that are worked on at a time are less than a block of tiles.
   constexpr bool has_many_strips() const { return strip_count >= kScanTilesPerBlock / 2; }
+  constexpr bool has_kept_strips() const { return strip_count <= kKeptStrips; }
   constexpr uint32_t block_count() const {
     return static_cast<uint32_t>(CeilDivide(tile_count, kScanTilesPerBlock));
   }
@@ -45,10 +55,11 @@ constexpr ColumnScanShape ColumnScanShapeOf(uint64_t rows, uint64_t columns,
   shape.runs = static_cast<uint32_t>(ScanColumnRuns(columns));
   shape.strip_count = static_cast<uint32_t>(CeilDivide(columns, strip_columns_max));
   // Strips of about one width: a narrow last one would take as long as the others. Where there are
-  // several whole ones they begin at multiples of 32 bytes, if rows do and elements have four.
+  // several whole ones they begin at multiples of 32 bytes, if rows do and elements have four, or
+  // of vectors.
   const uint64_t even = CeilDivide(columns, shape.strip_count);
   const bool is_rounded = shape.strip_count > 1 && strip_columns_max % kScanLanes == 0;
-  const uint32_t unit = is_rounded ? strip_columns_max / 4 : 1;
+  const uint32_t unit = !is_rounded ? 1 : columns % 8 == 0 ? strip_columns_max / 4 : 4;
   shape.strip_columns = static_cast<uint32_t>(CeilDivide(even, unit) * unit);
   shape.tile_rows = static_cast<uint32_t>(ScanColumnTileRows(columns));
   shape.tile_count = static_cast<uint32_t>(CeilDivide(rows, shape.tile_rows));
@@ -75,10 +86,24 @@ inline constexpr int kColumnScanThreads = kScanColumnWarps * kScanLanes;
 // Elements are copied to shared memory by vectors of so many bytes where they can be.
 inline constexpr uint32_t kColumnVectorBytes = 16;
 
-// Columns of a lane where strips are wide. Two, so that 256 bytes of a row are read at a time,
-// where results are long enough that few warps keep memory busy.
-constexpr uint32_t WideLaneColumns(uint32_t element_size, uint32_t output_size,
-                                   uint32_t value_bytes) {
+// How a warp takes its part of a tile: as runs that lie one behind the other, or as one run of each
+// column of a strip, whose width may be chosen for rows that are long.
+enum class ColumnLayout { kNarrow, kWide, kLongRows };
+
+// From so many columns on a kernel for long rows is taken, where there is one. `is_associative`: of
+// the operator; if it is not, values take longer to scan.
+constexpr uint64_t LongRowColumns(bool is_associative) { return is_associative ? 8192 : 1024; }
+constexpr bool HasLongRowsKernel(uint32_t element_size, uint32_t output_size,
+                                 uint32_t value_bytes) {
+  return element_size == 4 && output_size == 4 && value_bytes <= 8;
+}
+
+// Columns of a lane. Two, so that 256 bytes of a row are read at a time, where results are long
+// enough that few warps keep memory busy, or rows so long that pieces of them are far apart.
+constexpr uint32_t LaneColumns(ColumnLayout layout, uint32_t element_size, uint32_t output_size,
+                               uint32_t value_bytes) {
+  if (layout == ColumnLayout::kNarrow) return 1;
+  if (layout == ColumnLayout::kLongRows) return 2;
   return element_size == 4 && output_size == 8 && value_bytes == 8 ? 2 : 1;
 }
 
@@ -145,14 +170,29 @@ constexpr uint32_t ColumnBlockBytes(uint32_t blocks) {
 constexpr uint32_t ColumnScanTurns(uint32_t turn_bytes, uint32_t block_bytes) {
   return std::min(block_bytes / turn_bytes, kColumnTurnsMax);
 }
-// One block, whose turns are near each other, where few columns wait for each other longest; long
-// values are bound by instructions and want more scanning warps rather than turns.
-constexpr ColumnBlockShape ColumnBlockShapeOf(bool is_narrow, uint32_t turn_bytes_max,
+// One block, whose turns are near each other, where few columns wait for each other longest, or
+// values take long to scan; long values are bound by instructions and want more scanning warps
+// rather than turns.
+constexpr ColumnBlockShape ColumnBlockShapeOf(ColumnLayout layout, uint32_t turn_bytes_max,
                                               uint32_t element_size, uint32_t value_bytes,
-                                              uint32_t lane_columns = 1) {
+                                              uint32_t lane_columns = 1,
+                                              bool is_associative = true) {
+  const bool is_narrow = layout == ColumnLayout::kNarrow;
   if (is_narrow && value_bytes <= 16) return {1, element_size > 4 ? 1u : 2u, lane_columns};
+  if (layout == ColumnLayout::kLongRows) return {1, 3, lane_columns};
   if (element_size > 4 && value_bytes == 16) return {1, 3, lane_columns};
+  if (element_size == 4 && lane_columns == 1 && !is_associative) return {1, 2, lane_columns};
   return {ColumnScanBlocks(turn_bytes_max, value_bytes > 8 ? 1 : 3), 1, lane_columns};
+}
+
+// Blocks of a grid of which `resident` are worked on at a time. Their number and that of the strips
+// have no divisor in common, so that each block goes through all strips: those that have no block
+// in common would drift apart.
+constexpr uint32_t ColumnGridBlocks(const ColumnScanShape& shape, uint64_t resident) {
+  if (shape.turn_count() <= resident) return static_cast<uint32_t>(shape.turn_count());
+  auto blocks = static_cast<uint32_t>(resident);
+  while (std::gcd(blocks, shape.strip_count) > 1) --blocks;
+  return blocks;
 }
 
 // Whether the one strip is taken as runs that lie one behind the other. Smaller elements are copied

@@ -1,6 +1,7 @@
 // How scans along axis 0 are cut; without a device.
 #include "kernels/cuda/scan_column_shape.h"
 
+#include <numeric>
 #include <set>
 
 #include "gtest/gtest.h"
@@ -17,7 +18,7 @@ TEST(ColumnScanShapeTest, TilesOfKnownShapes) {
        {Case{uint64_t{1} << 26, 4, 8, 4, 1, 2048, 32'768}, Case{4096, 2, 16, 2, 1, 4096, 1},
         Case{4097, 2, 16, 2, 1, 4096, 2}, Case{1000, 3, 8, 3, 1, 2048, 1},
         Case{10'000, 16, 2, 16, 1, 512, 20}, Case{10'000, 17, 1, 17, 1, 256, 40},
-        Case{257, 32, 1, 32, 1, 256, 2}, Case{256, 33, 1, 24, 2, 256, 1},
+        Case{257, 32, 1, 32, 1, 256, 2}, Case{256, 33, 1, 20, 2, 256, 1},
         Case{256, 1000, 1, 32, 32, 256, 1}, Case{256, 65, 1, 24, 3, 256, 1},
         Case{65, uint64_t{1} << 25, 1, 32, 1 << 20, 256, 1}}) {
     const ColumnScanShape shape = ColumnScanShapeOf(c.rows, c.columns);
@@ -43,17 +44,52 @@ TEST(ColumnScanShapeTest, StripsCoverAllColumnsAndWarpsHoldAStrip) {
         ASSERT_GT(2 * shape.runs * shape.strip_columns, 32);
       } else {
         ASSERT_EQ(shape.runs, 1);
-        ASSERT_EQ(shape.strip_columns % (columns_max / 4), 0) << "a strip begins within 32 bytes";
+        ASSERT_EQ(shape.strip_columns % 4, 0) << "a strip begins within a vector";
+        if (columns % 8 == 0) {
+          ASSERT_EQ(shape.strip_columns % (columns_max / 4), 0) << "or within 32 bytes";
+        }
       }
     }
   }
 }
 
-TEST(ColumnScanShapeTest, LanesHoldTwoColumnsWhereResultsAreLongerThanElements) {
-  EXPECT_EQ(WideLaneColumns(4, 8, 8), 2);
-  EXPECT_EQ(WideLaneColumns(4, 4, 8), 1);
-  EXPECT_EQ(WideLaneColumns(8, 8, 8), 1);
-  EXPECT_EQ(WideLaneColumns(4, 8, 24), 1) << "long values";
+TEST(ColumnScanShapeTest, LanesHoldTwoColumnsWhereResultsOrRowsAreLong) {
+  EXPECT_EQ(LaneColumns(ColumnLayout::kWide, 4, 8, 8), 2);
+  EXPECT_EQ(LaneColumns(ColumnLayout::kWide, 4, 4, 8), 1);
+  EXPECT_EQ(LaneColumns(ColumnLayout::kWide, 8, 8, 8), 1);
+  EXPECT_EQ(LaneColumns(ColumnLayout::kWide, 4, 8, 24), 1) << "long values";
+  EXPECT_EQ(LaneColumns(ColumnLayout::kLongRows, 4, 4, 8), 2);
+  EXPECT_EQ(LaneColumns(ColumnLayout::kNarrow, 4, 8, 8), 1);
+}
+
+TEST(ColumnScanShapeTest, LongRowsHaveAKernelWhereElementsAndResultsHaveFourBytes) {
+  EXPECT_TRUE(HasLongRowsKernel(4, 4, 8));
+  EXPECT_TRUE(HasLongRowsKernel(4, 4, 4));
+  EXPECT_FALSE(HasLongRowsKernel(4, 8, 8));
+  EXPECT_FALSE(HasLongRowsKernel(8, 8, 8));
+  EXPECT_FALSE(HasLongRowsKernel(4, 4, 24)) << "long values";
+}
+
+// A block's next turn of a strip is as many tiles on as there are blocks.
+TEST(ColumnScanShapeTest, BlocksGoThroughAllStrips) {
+  for (const uint64_t columns : {4, 33, 64, 100, 512, 1000, 4192, 16'384}) {
+    const ColumnScanShape shape = ColumnScanShapeOf(1'000'000, columns);
+    for (const uint64_t resident : {1, 2, 131, 132, 264}) {
+      const uint64_t blocks = ColumnGridBlocks(shape, resident);
+      ASSERT_GE(blocks, 1);
+      ASSERT_LE(blocks, resident);
+      EXPECT_EQ(std::gcd(blocks, shape.strip_count), 1) << columns << " columns, " << resident;
+    }
+  }
+  EXPECT_EQ(ColumnGridBlocks(ColumnScanShapeOf(512, 64), 132), 4) << "a turn for each block";
+  EXPECT_EQ(ColumnGridBlocks(ColumnScanShapeOf(1'000'000, 64), 132), 131);
+  EXPECT_EQ(ColumnGridBlocks(ColumnScanShapeOf(1'000'000, 24), 132), 132) << "one strip";
+}
+
+TEST(ColumnScanShapeTest, FewStripsAreKept) {
+  EXPECT_TRUE(ColumnScanShapeOf(1000, 512).has_kept_strips());
+  EXPECT_FALSE(ColumnScanShapeOf(1000, 513).has_kept_strips());
+  EXPECT_TRUE(ColumnScanShapeOf(1000, 513, 64).has_kept_strips());
 }
 
 // Banks have 4 bytes, and 32 of them are met at once.
@@ -109,22 +145,29 @@ TEST(ColumnScanShapeTest, OneStripIsNarrowUnlessItsElementsAreSmall) {
 
 // Small turns leave two blocks three of them, and those of strips of 256 bytes one block.
 TEST(ColumnScanShapeTest, BlocksKeepTurnsUnlessValuesAreLong) {
-  EXPECT_EQ(ColumnBlockShapeOf(false, 37 * 1024, 2, 8).blocks, 2);
+  constexpr ColumnLayout kWide = ColumnLayout::kWide;
+  EXPECT_EQ(ColumnBlockShapeOf(kWide, 37 * 1024, 2, 8).blocks, 2);
   EXPECT_EQ(ColumnScanTurns(37 * 1024, ColumnBlockBytes(2)), 3);
-  EXPECT_EQ(ColumnBlockShapeOf(false, 70 * 1024, 8, 8).blocks, 1);
+  EXPECT_EQ(ColumnBlockShapeOf(kWide, 70 * 1024, 8, 8).blocks, 1);
   EXPECT_EQ(ColumnScanTurns(70 * 1024, ColumnBlockBytes(1)), 3);
-  EXPECT_EQ(ColumnBlockShapeOf(false, 70 * 1024, 8, 16).teams, 3);
-  EXPECT_EQ(ColumnBlockShapeOf(false, 70 * 1024, 8, 24).blocks, 3);
+  EXPECT_EQ(ColumnBlockShapeOf(kWide, 70 * 1024, 8, 16).teams, 3);
+  EXPECT_EQ(ColumnBlockShapeOf(kWide, 70 * 1024, 8, 24).blocks, 3);
   EXPECT_EQ(ColumnScanTurns(70 * 1024, ColumnBlockBytes(3)), 1);
 }
 
+TEST(ColumnScanShapeTest, OneBlockHasTheTeamsOfLongRowsAndOfValuesThatTakeLong) {
+  EXPECT_EQ(ColumnBlockShapeOf(ColumnLayout::kLongRows, 70 * 1024, 4, 8, 2).blocks, 1);
+  EXPECT_EQ(ColumnBlockShapeOf(ColumnLayout::kLongRows, 70 * 1024, 4, 8, 2).teams, 3);
+  EXPECT_EQ(ColumnBlockShapeOf(ColumnLayout::kWide, 35 * 1024, 4, 8, 1, false).blocks, 1);
+  EXPECT_EQ(ColumnBlockShapeOf(ColumnLayout::kWide, 35 * 1024, 4, 8, 1, false).teams, 2);
+}
+
 TEST(ColumnScanShapeTest, AMultiprocessorHasRoomForTheTurnsOfItsBlocks) {
-  for (const bool is_narrow : {false, true}) {
+  for (const ColumnLayout layout : {ColumnLayout::kWide, ColumnLayout::kNarrow}) {
     for (const uint32_t value_bytes : {8, 16, 24}) {
       for (const uint32_t size : {4, 8}) {
         for (uint32_t turn_bytes = 1024; turn_bytes < 37 * 1024 * size / 4; turn_bytes += 512) {
-          const ColumnBlockShape shape =
-              ColumnBlockShapeOf(is_narrow, turn_bytes, size, value_bytes);
+          const ColumnBlockShape shape = ColumnBlockShapeOf(layout, turn_bytes, size, value_bytes);
           const uint32_t turns = ColumnScanTurns(turn_bytes, ColumnBlockBytes(shape.blocks));
           ASSERT_GE(turns, shape.teams);
           ASSERT_LE(shape.blocks * (turns * turn_bytes + kColumnSystemBytes), kColumnSharedBytes);

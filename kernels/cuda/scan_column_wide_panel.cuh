@@ -69,10 +69,18 @@ class WideColumnPanel {
       }
       return;
     }
-#pragma unroll 1
+    const bool is_inside = IsInside(row, (static_cast<int64_t>(count) - 1 - copied_row_) * pitch);
+#pragma unroll 4
     for (uint32_t k = copied_row_; k < count; k += rows_together_) {
-      const int begin = static_cast<int>(copied_byte_) - static_cast<int>(ShiftOf(row));
-      if (begin < row_bytes) CopyVector(row + begin, slot);
+      const uint32_t shift = ShiftOf(row);
+      const uintptr_t vector = row - shift + copied_byte_;
+      if (static_cast<int>(copied_byte_) < row_bytes + static_cast<int>(shift)) {
+        if (is_inside) {
+          __pipeline_memcpy_async(slot, reinterpret_cast<const void*>(vector), kColumnVectorBytes);
+        } else {
+          CopyElements(vector, slot);
+        }
+      }
       row += rows_together_ * pitch;
       slot += rows_together_ * kRowBytes;
     }
@@ -158,14 +166,20 @@ class WideColumnPanel {
     return arguments_.reverse ? -columns : columns;
   }
 
-  // Where a vector begins before the array or ends behind it, its elements are copied one by one.
-  __device__ void CopyVector(uintptr_t memory, unsigned char* slot) const {
+  // Whether the vectors that a lane copies, in rows from `row` to `reach` bytes on, are all the
+  // array's as a whole.
+  __device__ bool IsInside(uintptr_t row, int64_t reach) const {
     const auto begin = reinterpret_cast<uintptr_t>(arguments_.input);
     const uintptr_t end = begin + arguments_.element_count * sizeof(T);
-    if (is_aligned_ || (memory >= begin && memory + kColumnVectorBytes <= end)) {
-      __pipeline_memcpy_async(slot, reinterpret_cast<const void*>(memory), kColumnVectorBytes);
-      return;
-    }
+    const uintptr_t low = min(row, row + reach) + copied_byte_;
+    const uintptr_t high = max(row, row + reach) + copied_byte_;
+    return low >= begin + kColumnVectorBytes && high + kColumnVectorBytes <= end;
+  }
+
+  // Those elements of a vector that are the array's, one by one.
+  __device__ void CopyElements(uintptr_t memory, unsigned char* slot) const {
+    const auto begin = reinterpret_cast<uintptr_t>(arguments_.input);
+    const uintptr_t end = begin + arguments_.element_count * sizeof(T);
 #pragma unroll 1
     for (uint32_t i = 0; i < kColumnVectorBytes; i += sizeof(T)) {
       if (memory + i < begin || memory + i >= end) continue;

@@ -76,35 +76,52 @@ absl::Status LaunchWholeColumns(const ScanPlan& plan, const WholeColumnsKernel& 
   return Launch(kernel.launch, launch, stream, arguments, shape);
 }
 
+const ColumnTileKernel& TileKernelFor(uint64_t columns, uint32_t element_size,
+                                      const ColumnScanKernels& kernels) {
+  if (columns >= kernels.long_row_columns) return kernels.long_rows;
+  const bool is_narrow = IsNarrow(ColumnScanShapeOf(1, columns), element_size);
+  return is_narrow ? kernels.narrow : kernels.wide;
+}
+
 // Strips as wide as have room: fewer columns where rows do not begin as vectors do, but for a
 // narrow panel.
-ColumnScanShape ShapeOfTiles(const ScanPlan& plan, const ColumnScanKernels& kernels,
+ColumnScanShape ShapeOfTiles(const ScanPlan& plan, uint32_t strip_columns_max,
                              const ScanArguments& arguments) {
   const uint64_t columns = plan.grouping.group_count;
   const auto size = static_cast<uint32_t>(ElementSize(plan.array.element_type));
   const bool is_aligned =
       columns * size % kColumnVectorBytes == 0 && IsAligned(arguments.input, kColumnVectorBytes);
-  const uint32_t columns_max = kernels.wide.strip_columns;
-  const ColumnScanShape shape = ShapeOf(plan, columns_max);
+  const ColumnScanShape shape = ShapeOf(plan, strip_columns_max);
   if (is_aligned || IsNarrow(shape, size)) return shape;
-  return ShapeOf(plan, MisalignedStripColumns(size, columns_max));
+  return ShapeOf(plan, MisalignedStripColumns(size, strip_columns_max));
 }
 
-absl::Status LaunchTiles(const ColumnScanShape& columns, uint32_t element_size,
-                         const ColumnScanKernels& kernels, const ScanArguments& arguments,
-                         Scratch& scratch, const DeviceProperties& properties,
-                         cudaStream_t stream) {
+// Whether all strips of a matrix at `memory` begin where lines do.
+bool StripsBeginAsLinesDo(const ColumnScanShape& shape, const void* memory, uint64_t size) {
+  constexpr uint64_t kLineBytes = 128;
+  return IsAligned(memory, kLineBytes) && shape.columns * size % kLineBytes == 0 &&
+         shape.strip_columns * size % kLineBytes == 0;
+}
+
+absl::Status LaunchTiles(const ScanPlan& plan, const ColumnScanKernels& kernels,
+                         const ScanArguments& arguments, Scratch& scratch,
+                         const DeviceProperties& properties, cudaStream_t stream) {
+  const auto element_size = static_cast<uint32_t>(ElementSize(plan.array.element_type));
+  const ColumnTileKernel& kernel = TileKernelFor(plan.grouping.group_count, element_size, kernels);
+  ColumnScanShape columns = ShapeOfTiles(plan, kernel.strip_columns, arguments);
   absl::StatusOr<ColumnLookBackMemory> memory =
       PrepareLookBack(columns, LookBackWordsOf(kernels.value_bytes), scratch, stream);
   if (!memory.ok()) return memory.status();
-  const bool is_narrow = IsNarrow(columns, element_size);
-  const ColumnTileKernel& kernel = is_narrow ? kernels.narrow : kernels.wide;
-  const uint32_t panel_bytes = is_narrow ? NarrowColumnPanelBytes(element_size, columns)
-                                         : WideColumnPanelBytes(element_size, kernel.strip_columns);
+  const uint32_t panel_bytes = IsNarrow(columns, element_size)
+                                   ? NarrowColumnPanelBytes(element_size, columns)
+                                   : WideColumnPanelBytes(element_size, kernel.strip_columns);
   const uint32_t turn_bytes = kernel.turn_bytes + kScanColumnWarps * panel_bytes;
-  const uint32_t turns = ColumnScanTurns(
-      turn_bytes, std::min(ColumnBlockBytes(kernel.block.blocks),
-                           static_cast<uint32_t>(properties.shared_bytes_per_block_max)));
+  const uint32_t strip_bytes =
+      columns.has_kept_strips() ? columns.strip_count * kernel.strip_bytes : 0;
+  const uint32_t block_bytes =
+      std::min(ColumnBlockBytes(kernel.block.blocks),
+               static_cast<uint32_t>(properties.shared_bytes_per_block_max));
+  const uint32_t turns = ColumnScanTurns(turn_bytes, block_bytes - strip_bytes);
   if (turns == 0) {
     return absl::FailedPreconditionError("a scan needs more shared memory than this device has");
   }
@@ -112,7 +129,7 @@ absl::Status LaunchTiles(const ColumnScanShape& columns, uint32_t element_size,
   block.teams = std::min(block.teams, turns);
   memory->teams = block.teams;
   memory->turns_kept = turns / block.teams * block.teams;
-  const uint32_t shared_bytes = memory->turns_kept * turn_bytes;
+  const uint32_t shared_bytes = memory->turns_kept * turn_bytes + strip_bytes;
   const absl::StatusOr<int> blocks =
       ResidentBlocksPerMultiprocessor(reinterpret_cast<const void*>(kernel.launch),
                                       static_cast<int>(block.threads()), shared_bytes);
@@ -120,7 +137,12 @@ absl::Status LaunchTiles(const ColumnScanShape& columns, uint32_t element_size,
   const auto resident =
       static_cast<uint64_t>(*blocks) * static_cast<uint64_t>(properties.multiprocessor_count);
   LaunchShape shape;
-  shape.grid = dim3(static_cast<uint32_t>(std::min(columns.turn_count(), resident)));
+  shape.grid = dim3(ColumnGridBlocks(columns, resident));
+  // A block by itself would wait for a neighbour that it has no place for.
+  columns.shares_lines =
+      shape.grid.x > 1 &&
+      !(StripsBeginAsLinesDo(columns, arguments.input, element_size) &&
+        StripsBeginAsLinesDo(columns, arguments.output, ElementSize(plan.output_type)));
   shape.block = dim3(block.threads());
   shape.shared_bytes = shared_bytes;
   shape.cooperative = true;  // Blocks wait for each other.
@@ -152,9 +174,7 @@ absl::Status LaunchColumnScan(const ScanPlan& plan, const ScanArguments& argumen
   const WholeColumnsKernel* whole =
       WholeColumnsKernelFor(plan, kernels, arguments, properties.multiprocessor_count);
   return whole != nullptr ? LaunchWholeColumns(plan, *whole, arguments, stream)
-                          : LaunchTiles(ShapeOfTiles(plan, kernels, arguments),
-                                        static_cast<uint32_t>(ElementSize(plan.array.element_type)),
-                                        kernels, arguments, scratch, properties, stream);
+                          : LaunchTiles(plan, kernels, arguments, scratch, properties, stream);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -6,6 +6,7 @@
 
 #include <cooperative_groups.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <type_traits>
@@ -21,26 +22,31 @@
 
 namespace gridfold::kernels::cuda {
 
-template <class T, ScanOperation kOperation, class Out, bool kIsNarrow>
+template <class T, ScanOperation kOperation, class Out, ColumnLayout kLayout>
 class ColumnScan {
  public:
   using Operator = ScanOperator<T, kOperation>;
   using Value = typename Operator::Value;
+  static constexpr bool kIsNarrow = kLayout == ColumnLayout::kNarrow;
   using Panel = std::conditional_t<
       kIsNarrow, NarrowColumnPanel<T, Out>,
-      WideColumnPanel<T, Out, WideLaneColumns(sizeof(T), sizeof(Out), sizeof(Value))>>;
+      WideColumnPanel<T, Out, LaneColumns(kLayout, sizeof(T), sizeof(Out), sizeof(Value))>>;
   using Turn = ColumnTurn<Value, kIsNarrow, Panel::kColumnsMax>;
   using Cursor = ColumnTurnCursor;
   static constexpr uint32_t kTurnBytes = sizeof(Turn);  // Besides the panels.
   static constexpr ColumnBlockShape kBlock =
-      ColumnBlockShapeOf(kIsNarrow, kTurnBytes + kScanColumnWarps * Panel::kBytesMax, sizeof(T),
-                         sizeof(Value), Panel::kLaneColumns);
-  // As many words in flight as there are registers for.
+      ColumnBlockShapeOf(kLayout, kTurnBytes + kScanColumnWarps * Panel::kBytesMax, sizeof(T),
+                         sizeof(Value), Panel::kLaneColumns, Operator::kIsAssociative);
+  // As many words in flight as there are registers for, and values as are soon looked at.
   static constexpr uint32_t kThreads = kBlock.threads() * kBlock.blocks;
   static constexpr uint32_t kWindowWords = kThreads > 512 ? 8 : kThreads > 256 ? 16 : 32;
-  // Few blocks go through one strip: from a turn's carry it is not far to that of the next one.
-  static constexpr bool kKeepsCarry = kIsNarrow && kBlock.blocks == 1;
-  using Chain = ColumnChain<Operator, std::bit_floor(kWindowWords / kValueWords<Value>)>;
+  static constexpr uint32_t kWindow =
+      std::min(uint32_t{16}, std::bit_floor(kWindowWords / kValueWords<Value>));
+  using Chain = ColumnChain<Operator, kWindow>;
+  static constexpr bool kMayKeepCarries =
+      kIsNarrow ? kBlock.blocks == 1 : sizeof(T) >= 4 && sizeof(Value) <= 16;
+  static constexpr uint32_t kStripBytes =
+      kMayKeepCarries && !kIsNarrow ? Panel::kColumnsMax * sizeof(Value) : 0;
 
   __device__ ColumnScan(const ScanArguments& arguments, const ColumnScanShape& shape,
                         const ColumnLookBackMemory& memory, unsigned char* shared_bytes)
@@ -51,6 +57,7 @@ class ColumnScan {
         panels_(shared_bytes),
         turns_(reinterpret_cast<Turn*>(shared_bytes +
                                        memory.turns_kept * kScanColumnWarps * panel_bytes_)),
+        kept_carries_(reinterpret_cast<Value*>(turns_ + memory.turns_kept)),
         warp_(cooperative_groups::tiled_partition<kScanLanes>(
             cooperative_groups::this_thread_block())),
         lane_(threadIdx.x % kScanLanes),
@@ -76,7 +83,7 @@ class ColumnScan {
 
  private:
   static constexpr int kLaneColumns = Panel::kLaneColumns;
-  static constexpr int kBatch = sizeof(Value) <= 8 ? 8 : 4;  // Items that are read together.
+  static constexpr int kBatch = sizeof(Value) <= 16 ? 8 : 4;  // Items that are read together.
   static_assert(kScanColumnItems % (2 * kBatch) == 0);
 
   __device__ Turn& TurnAt(const Cursor& cursor) const { return turns_[cursor.place()]; }
@@ -203,29 +210,48 @@ class ColumnScan {
     });
   }
 
+  // Whether blocks keep what precedes a strip's tile for their next one: from there it is not far.
+  __device__ bool KeepsCarries() const {
+    return kMayKeepCarries && (kIsNarrow || shape_.has_kept_strips());
+  }
+  __device__ Value& KeptCarry(uint32_t strip, const Lane& lane) const {
+    return kept_carries_[strip * Panel::kColumnsMax + lane.strip_column];
+  }
+
+  // What precedes a tile's block of tiles, from `carry`, which preceded that of the strip's tile
+  // that this block of threads had before: see ColumnGridBlocks.
+  __device__ Value NextCarry(const Chain& chain, uint32_t tile, const Lane& lane,
+                             const Value& carry) const {
+    const bool is_first = tile < gridDim.x;
+    const uint32_t from = is_first ? 0 : (tile - gridDim.x) / kScanTilesPerBlock;
+    return chain.CarryFrom(from, is_first ? Operator::Identity() : carry, tile / kScanTilesPerBlock,
+                           lane);
+  }
+
   __device__ void LookBack(uint32_t half) const {
     const Chain chain(shape_, memory_);
-    Value carry = Operator::Identity();
-    uint32_t carried = 0;  // The block of tiles that `carry` precedes, where it is kept.
+    Value only_kept = Operator::Identity();  // Where there is one strip.
     ForEachTurn(0, 1, [&](const Cursor& cursor, Turn& turn) {
       const uint32_t tile = cursor.tile();
       const Lane lane = chain.LaneOf(cursor.strip(), half);
-      if constexpr (kKeepsCarry) {
+      Value carry;
+      if (KeepsCarries()) {
         turn.stages().Await(TurnStage::kPublished, cursor.lap());
-        const uint32_t block = tile / kScanTilesPerBlock;
-        carry = chain.CarryFrom(carried, carry, block, lane);
-        carried = block;
+        Value& kept = kIsNarrow ? only_kept : KeptCarry(cursor.strip(), lane);
+        kept = NextCarry(chain, tile, lane, kept);
+        carry = kept;
       } else {
         if (!shape_.has_many_strips()) turn.stages().Await(TurnStage::kJoined, cursor.lap());
         carry = chain.CarryInto(tile, lane);
       }
       turn.stages().Await(TurnStage::kJoined, cursor.lap());
       const Value before = turn.total_before(lane.strip_column);
-      if constexpr (!kKeepsCarry) {
+      if (!KeepsCarries()) {
         const Value block_total = Operator::Combine(before, turn.tile_total(lane.strip_column));
         chain.PublishCarry(tile, lane, Operator::Combine(carry, block_total));
       }
       turn.carry(lane.strip_column) = Operator::Combine(carry, before);
+      if (shape_.shares_lines && half == 0) chain.AwaitNeighbours(tile, cursor.strip());
       turn.stages().Arrive(TurnStage::kCarried);
     });
   }
@@ -240,20 +266,36 @@ class ColumnScan {
   __device__ void Total(const Panel& panel, Value (&totals)[kLaneColumns]) const {
     for (Value& total : totals) total = Operator::Identity();
     if (IsPlain(panel)) {
-      constexpr int kTotalled = sizeof(T) == 8 ? kBatch : 2 * kBatch / kLaneColumns;
-#pragma unroll 1
-      for (int begin = 0; begin < kScanColumnItems; begin += kTotalled) {
-        T items[kTotalled][kLaneColumns];
-        panel.ReadPlain(begin, items);
-#pragma unroll
-        for (int k = 0; k < kTotalled; ++k) AddItems(items[k], false, totals);
-      }
+      TotalItems<false>(panel, totals);
     } else {
-      for (int k = 0; k < panel.size(); ++k) {
-        T items[kLaneColumns];
-        panel.Read(k, items);
-        AddItems(items, arguments_.ignore_nan, totals);
+      TotalItems<true>(panel, totals);
+    }
+  }
+
+  template <bool kIsGeneral>
+  __device__ void TotalItems(const Panel& panel, Value (&totals)[kLaneColumns]) const {
+    constexpr int kTotalled = sizeof(T) == 8 ? kBatch : 2 * kBatch / kLaneColumns;
+    const int size = kIsGeneral ? panel.size() : kScanColumnItems;
+#pragma unroll 1
+    for (int begin = 0; begin < size; begin += kTotalled) {
+      T items[kTotalled][kLaneColumns];
+      ReadItems<kIsGeneral>(panel, begin, items);
+#pragma unroll
+      for (int k = 0; k < kTotalled; ++k) {
+        if (kIsGeneral && begin + k >= size) continue;
+        AddItems(items[k], kIsGeneral && arguments_.ignore_nan, totals);
       }
+    }
+  }
+
+  // The items at the runs' places from `begin` on; behind the last one anything.
+  template <bool kIsGeneral, int kCount>
+  __device__ void ReadItems(const Panel& panel, int begin, T (&items)[kCount][kLaneColumns]) const {
+    if constexpr (kIsGeneral) {
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) panel.Read(begin + k, items[k]);
+    } else {
+      panel.ReadPlain(begin, items);
     }
   }
 
@@ -289,18 +331,11 @@ class ColumnScan {
     for (int begin = 0; begin < size; begin += kWritten) {
       // All reads of a batch before its first result, which may take their place.
       T items[kWritten][kLaneColumns];
-      if constexpr (kIsGeneral) {
-#pragma unroll
-        for (int k = 0; k < kWritten; ++k) {
-          if (begin + k < size) panel.Read(begin + k, items[k]);
-        }
-      } else {
-        panel.ReadPlain(begin, items);
-      }
+      ReadItems<kIsGeneral>(panel, begin, items);
       Out results[kWritten][kLaneColumns];
 #pragma unroll
       for (int k = 0; k < kWritten; ++k) {
-        if (kIsGeneral && begin + k >= size) break;
+        const bool is_there = !kIsGeneral || begin + k < size;
 #pragma unroll
         for (int c = 0; c < kLaneColumns; ++c) {
           const Value before = running[c];
@@ -309,18 +344,17 @@ class ColumnScan {
                                                 arguments_.mirror_bits));
           Value result = arguments_.exclusive ? before : running[c];
           if constexpr (!Operator::kIsAssociative) result = Operator::Combine(bases[c], result);
-          if (kIsGeneral && arguments_.exclusive && panel.IsFirst() && begin + k == 0) {
+          if (kIsGeneral && k == 0 && begin == 0 && arguments_.exclusive && panel.IsFirst()) {
             result = Operator::EmptyResult();
           }
           const bool item_fits = StoreResult<Operator>(result, arguments_.wrap,
                                                        arguments_.mirror_bits, &results[k][c]);
-          fits &= item_fits || (c > 0 && !panel.has_column(c));
+          fits &= item_fits || !is_there || (c > 0 && !panel.has_column(c));
         }
-        if constexpr (kIsGeneral) panel.Write(begin + k, results[k]);
       }
-      if constexpr (!kIsGeneral) {
 #pragma unroll
-        for (int k = 0; k < kWritten; ++k) panel.Write(begin + k, results[k]);
+      for (int k = 0; k < kWritten; ++k) {
+        if (!kIsGeneral || begin + k < size) panel.Write(begin + k, results[k]);
       }
     }
     return fits;
@@ -332,6 +366,7 @@ class ColumnScan {
   const uint32_t panel_bytes_;
   unsigned char* const panels_;  // Of each turn, a warp's behind another's.
   Turn* const turns_;            // memory.turns_kept of them.
+  Value* const kept_carries_;    // Of the columns of each strip, where these are few.
   const Warp warp_;
   const uint32_t lane_;
   const uint32_t warp_in_block_;
@@ -347,7 +382,8 @@ __global__ void __launch_bounds__(Scan::kBlock.threads(), Scan::kBlock.blocks)
 
 template <class Scan>
 ColumnTileKernel KernelOf() {
-  return {ScanColumns<Scan>, Scan::kBlock, Scan::kTurnBytes, Scan::Panel::kColumnsMax};
+  return {ScanColumns<Scan>, Scan::kBlock, Scan::kTurnBytes, Scan::kStripBytes,
+          Scan::Panel::kColumnsMax};
 }
 
 template <class Walker>
@@ -364,10 +400,17 @@ ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_outpu
       using Out = typename decltype(out_tag)::type;
       using Operator = ScanOperator<T, kOperation>;
       constexpr int kVector = kColumnVector<Operator, T, Out>;
-      using Wide = ColumnScan<T, kOperation, Out, false>;
-      using Narrow = ColumnScan<T, kOperation, Out, true>;
+      using Wide = ColumnScan<T, kOperation, Out, ColumnLayout::kWide>;
+      using Narrow = ColumnScan<T, kOperation, Out, ColumnLayout::kNarrow>;
+      constexpr bool kHasLongRows =
+          HasLongRowsKernel(sizeof(T), sizeof(Out), sizeof(typename Operator::Value));
+      using LongRows =
+          std::conditional_t<kHasLongRows, ColumnScan<T, kOperation, Out, ColumnLayout::kLongRows>,
+                             Wide>;
       return {.wide = KernelOf<Wide>(),
               .narrow = KernelOf<Narrow>(),
+              .long_rows = KernelOf<LongRows>(),
+              .long_row_columns = LongRowColumns(Operator::kIsAssociative),
               .whole_vectors = WholeKernelOf<ColumnsWalker<Operator, T, Out, kVector, false>>(),
               .whole_columns = WholeKernelOf<ColumnsWalker<Operator, T, Out, kVector, true>>(),
               .thread_columns = kVector,

@@ -1,6 +1,7 @@
 // Scans along axis 0 by LaunchScan on device spans: how tiles and blocks of tiles meet in narrow
 // and in wide matrices, and where elements lie.
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "gtest/gtest.h"
@@ -118,6 +119,67 @@ TEST_F(ScanColumnsDeviceTest, WholeColumnsFollowTheTree) {
                                             {false}, spec.mode == ScanMode::kExclusive));
           if (HasFailure()) return;
         }
+      }
+    }
+  }
+}
+
+// Strips of two columns a lane.
+TEST_F(ScanColumnsDeviceTest, LongRowsFollowTheTree) {
+  for (const Extents& extents : {Extents{700, 1024}, {9000, 1027}, {513, 8192}, {300, 8195}}) {
+    const std::vector<float> floats = RandomFloats(extents.rows * extents.columns, 16);
+    const auto integers = RandomIntegers<int32_t>(extents.rows * extents.columns, 1000, 17);
+    for (ScanSpec spec : ModesAndDirections()) {
+      spec.grouping.kind = GroupingKind::kAxis0;
+      const bool is_exclusive = spec.mode == ScanMode::kExclusive;
+      for (const uint64_t misalignment : {0, 1}) {
+        SCOPED_TRACE(Describe(extents, misalignment));
+        const auto sums = Scan<float>(floats, spec, extents.columns, misalignment);
+        const auto counts = Scan<int32_t>(integers, spec, extents.columns, misalignment);
+        ASSERT_TRUE(sums.status.ok()) << sums.status;
+        ASSERT_TRUE(counts.status.ok()) << counts.status;
+        EXPECT_EQ(counts.overflow_flag, 0);
+        for (uint64_t c = 0; c < extents.columns; c += 7) {
+          const auto column = LogicalColumn(floats, extents, c, spec.direction);
+          const auto tree = conformance::ScanColumnByTree({column.begin(), column.end()},
+                                                          extents.columns, {false}, is_exclusive);
+          ExpectSameBits(LogicalColumn(sums.values, extents, c, spec.direction),
+                         {tree.begin(), tree.end()});
+          std::vector<int32_t> expected = LogicalColumn(integers, extents, c, spec.direction);
+          if (is_exclusive) {
+            std::exclusive_scan(expected.begin(), expected.end(), expected.begin(), 0);
+          } else {
+            std::inclusive_scan(expected.begin(), expected.end(), expected.begin());
+          }
+          ExpectSameBits(LogicalColumn(counts.values, extents, c, spec.direction), expected);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+// Strips that wait for those beside them, of which some or all are the same block's.
+TEST_F(ScanColumnsDeviceTest, NeighboursOfFewBlocks) {
+  for (const int multiprocessors : {1, 2, 3}) {
+    multiprocessors_told_ = multiprocessors;
+    for (const Extents& extents : {Extents{20'000, 33}, {30'000, 100}, {9000, 500}, {9000, 1001}}) {
+      SCOPED_TRACE(Describe(extents, 0) + " on " + std::to_string(multiprocessors));
+      const std::vector<float> floats = RandomFloats(extents.rows * extents.columns, 18);
+      const std::vector<double> doubles(floats.begin(), floats.end());
+      ScanSpec spec;
+      spec.grouping.kind = GroupingKind::kAxis0;
+      const auto narrow = Scan<float>(floats, spec, extents.columns);
+      const auto widened = Scan<double>(floats, spec, extents.columns);
+      const auto wide = Scan<double>(doubles, spec, extents.columns);
+      for (uint64_t c = 0; c < extents.columns; c += 3) {
+        const auto expected = conformance::ScanColumnByTree(
+            LogicalColumn(doubles, extents, c, spec.direction), extents.columns, {false}, false);
+        ExpectSameBits(LogicalColumn(wide.values, extents, c, spec.direction), expected);
+        ExpectSameBits(LogicalColumn(widened.values, extents, c, spec.direction), expected);
+        ExpectSameBits(LogicalColumn(narrow.values, extents, c, spec.direction),
+                       {expected.begin(), expected.end()});
+        if (HasFailure()) return;
       }
     }
   }
