@@ -13,8 +13,8 @@ namespace gridfold::kernels::cuda {
 // Shared memory of a block is laid out as counters, then tables of edges, then notes of cells; each
 // part starts at a multiple of this.
 inline constexpr uint32_t kHistogramPartAlignment = 16;
-// A block's counters for samples in none of its bins: before these, and behind them.
-inline constexpr uint32_t kHistogramOutsideCounters = 2;
+// A block's counters for samples in none of its bins: before these, behind them, and of NaN.
+inline constexpr uint32_t kHistogramOutsideCounters = 3;
 // Sums of weights in windows beside those of bins: one for each lane that has nothing to add, and
 // one that keeps the words of a sum in different banks.
 inline constexpr uint32_t kWindowSpareSums = 33;
