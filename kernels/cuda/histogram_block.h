@@ -13,8 +13,8 @@ namespace gridfold::kernels::cuda {
 // Shared memory of a block is laid out as counters, then tables of edges, then notes of cells; each
 // part starts at a multiple of this.
 inline constexpr uint32_t kHistogramPartAlignment = 16;
-// A block's counters for samples in none of its bins: before these, and behind them.
-inline constexpr uint32_t kHistogramOutsideCounters = 2;
+// A block's counters for samples in none of its bins: before these, behind them, and of NaN.
+inline constexpr uint32_t kHistogramOutsideCounters = 3;
 // Sums of weights in windows beside those of bins: one for each lane that has nothing to add, and
 // one that keeps the words of a sum in different banks.
 inline constexpr uint32_t kWindowSpareSums = 33;
@@ -57,7 +57,7 @@ inline constexpr uint32_t kPartitionCountersBytes =
     static_cast<uint32_t>(HistogramPartBytes((kPartitionBins + 1) * sizeof(uint32_t)));
 
 // Shared memory that blocks have for themselves, beside what strategies deal out.
-inline constexpr uint32_t kHistogramOwnBytes = 128;
+inline constexpr uint32_t kHistogramOwnBytes = 160;
 // Blocks with cells have a word for each warp as well, for what their warps add up.
 inline constexpr uint32_t kHistogramCellsOwnBytes =
     kHistogramOwnBytes + kHistogramWarps * uint32_t{sizeof(uint32_t)};

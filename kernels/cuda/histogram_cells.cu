@@ -60,9 +60,11 @@ class CellLocator {
   }
   template <class T>
   __device__ Corrected Correct(Guessed, const SamplePoint<T>& point) const {
-    const W x = static_cast<W>(point.x);
-    if (x != x) return {kNoCounter, range_.is_first() ? kNanBin : 0};
-    return {Locate(x), 0};
+    return {Find(static_cast<W>(point.x)), 0};
+  }
+  // The counter's number, by a search.
+  __device__ int32_t Find(W x) const {
+    return x != x ? static_cast<int32_t>(range_.count) + 1 : Locate(x);
   }
   template <class T>
   __device__ static uint32_t ChannelOf(const SamplePoint<T>&) {
@@ -93,6 +95,64 @@ class CellLocator {
   const W* const edges_;
   const BinCellNote* const notes_;
 };
+
+}  // namespace
+
+template <class T, class W>
+inline constexpr bool kHasSteadyLocator<T, CellLocator<W>> = FloatingElement<T>;
+
+// In doubt only of samples in cells of many edges.
+template <class T, class W>
+class SteadyLocator<T, CellLocator<W>> {
+ public:
+  static constexpr uint32_t kArrays = CellLocator<W>::kArrays;
+  struct Guessed {
+    int32_t number;
+    bool is_sure;
+  };
+
+  __device__ explicit SteadyLocator(const CellLocator<W>& cells)
+      : cells_(cells),
+        nan_number_(cells.Find(std::numeric_limits<W>::quiet_NaN())),
+        most_number_(cells.Find(std::numeric_limits<W>::infinity())),
+        least_number_(cells.Find(-std::numeric_limits<W>::infinity())) {}
+
+  __device__ static bool IsSettled(const CellLocator<W>&, uint32_t, const SamplePoint<T>& point) {
+    return !IsFiniteW(static_cast<W>(point.x));
+  }
+
+  __device__ static int32_t zero() { return CellLocator<W>::zero(); }
+  __device__ Guessed Guess(const SamplePoint<T>& point) const {
+    const W x = static_cast<W>(point.x);
+    const uint32_t bin = cells_.Guess(point);
+    const bool is_finite = IsFiniteW(x);
+    // All of these at once: branches would take longer.
+    const int32_t number = CellLocator<W>::NumberOf(bin);
+    const int32_t infinity_number = x > 0 ? most_number_ : least_number_;
+    const int32_t other_number = x != x ? nan_number_ : infinity_number;
+    const bool is_in_doubt = (bin == kUnsureBin) & is_finite;
+    return {is_finite ? number : other_number, !is_in_doubt};
+  }
+  __device__ static int32_t NumberOf(const Guessed& guess) { return guess.number; }
+  __device__ static bool IsSure(const Guessed& guess, const SamplePoint<T>&) {
+    return guess.is_sure;
+  }
+  __device__ static bool IsFar(const Guessed&, const SamplePoint<T>&) { return false; }
+  __device__ Corrected Correct(const Guessed&, const SamplePoint<T>& point) const {
+    return cells_.Correct(kUnsureBin, point);
+  }
+  __device__ static uint32_t ChannelOf(const SamplePoint<T>&) { return 0; }
+
+ private:
+  __device__ static bool IsFiniteW(W x) { return fabs(x) < std::numeric_limits<W>::infinity(); }
+
+  const CellLocator<W> cells_;
+  const int32_t nan_number_;
+  const int32_t most_number_;
+  const int32_t least_number_;
+};
+
+namespace {
 
 // Two notes of the cells that these counts of edges are of, behind cells with `before` edges.
 __device__ inline uint32_t NotesOf(uint32_t counts, uint32_t& before) {
@@ -156,14 +216,15 @@ __global__ void __launch_bounds__(kHistogramThreads)
     CountByCells(const __grid_constant__ HistogramArguments arguments) {
   using W = CellWide<T>;
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
-  __shared__ uint32_t drawn;
+  __shared__ LeavableTurns turns;
   __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
   __shared__ uint32_t warp_sums[kBlockWarps];
-  static_assert(sizeof(drawn) + sizeof(outcome_counts) + sizeof(warp_sums) <=
+  static_assert(sizeof(turns) + sizeof(outcome_counts) + sizeof(warp_sums) <=
                 kHistogramCellsOwnBytes);
   const BinRange bins = BinRange::Of(arguments);
   SharedOutcomes outcomes(outcome_counts);
   outcomes.Clear();
+  turns.Clear();
   SharedCounters counters = bins.CountersIn(arguments, shared);
   counters.Clear();
   unsigned char* part = shared + HistogramPartBytes(counters.size_bytes());
@@ -173,7 +234,7 @@ __global__ void __launch_bounds__(kHistogramThreads)
   FillCells<W>(arguments, bins, edges, notes, warp_sums);
   __syncthreads();
   CountGuessed<T>(arguments, BlockShare::Of(arguments.part_count), bins,
-                  CellLocator<W>(arguments, bins, edges, notes), counters, outcomes, &drawn);
+                  CellLocator<W>(arguments, bins, edges, notes), counters, outcomes, turns);
 }
 
 }  // namespace

@@ -13,9 +13,9 @@
 
 namespace gridfold::kernels::cuda {
 
-// Counters of 32 bits for the block's part of the bins, and one before and one behind them for
-// samples in none of these bins. The copies of a counter stand side by side, each for other lanes
-// of a warp.
+// Counters of 32 bits for the block's part of the bins, one before and one behind them for samples
+// in none of these bins, and one behind that for NaN. The copies of a counter stand side by side,
+// each for other lanes of a warp.
 class SharedCounters {
  public:
   // kHistogramOutsideCounters more than `count`, for each copy, in `memory`, which begins at a
@@ -39,8 +39,8 @@ class SharedCounters {
     if (rest < words) (counters_ - copies_)[rest] = 0;
   }
 
-  // Where this thread's copy of counter i is in shared memory: -1 is before the bins' counters, and
-  // the number of bins behind them.
+  // Where this thread's copy of counter i is in shared memory: -1 is before the bins' counters, the
+  // number of bins behind them, and that of NaN the next.
   __device__ uint32_t AddressOf(int32_t i) const { return AddressOf(i, own_); }
   // Where it is from counter i on, of which `address` is that of the first.
   __device__ uint32_t AddressOf(int32_t i, uint32_t address) const {
@@ -180,24 +180,25 @@ __device__ inline void FlushCounters(const HistogramArguments& arguments, const 
                  [&](uint32_t i, unsigned long long total) { atomicAdd(&totals[i], total); });
 }
 
-// Adds what was counted before the first of all bins and behind the last to the outcomes of the one
-// channel and, where samples are clamped, to these bins.
+// Adds what was counted before the first of all bins, behind the last, and as NaN to the outcomes
+// of the one channel and, where samples are clamped, to these bins.
 __device__ inline void FlushOutside(const HistogramArguments& arguments, const BinRange& range,
                                     SharedCounters& counters) {
-  const auto add = [&](int64_t outcome, unsigned long long total) {
-    if (total == 0) return;
-    const Placement placement = Place(outcome, arguments.bin_count, arguments.out_of_range_policy);
-    auto* const outcomes = reinterpret_cast<unsigned long long*>(arguments.outcomes);
-    atomicAdd(&outcomes[outcome == kUnderflowBin ? 0 : 1], total);
-    if (placement.bin < 0) return;
-    auto* const totals = reinterpret_cast<unsigned long long*>(arguments.counters);
-    atomicAdd(&totals[placement.bin], total);
-  };
-  // One thread each, of different warps.
-  if (threadIdx.x == 0 && range.is_first()) add(kUnderflowBin, counters.Take(-1));
-  if (threadIdx.x == blockDim.x - 1 && range.is_last) {
-    add(kOverflowBin, counters.Take(static_cast<int32_t>(range.count)));
-  }
+  // One thread for each, of different warps.
+  const uint32_t o = threadIdx.x / warpSize;
+  if (threadIdx.x % warpSize != 0 || o >= kOutcomeCount) return;
+  const int64_t outcome = o == 0 ? kUnderflowBin : o == 1 ? kOverflowBin : kNanBin;
+  if (outcome == kOverflowBin ? !range.is_last : !range.is_first()) return;
+  const int32_t behind = static_cast<int32_t>(range.count);
+  const int32_t counter = outcome == kUnderflowBin  ? -1
+                          : outcome == kOverflowBin ? behind
+                                                    : behind + 1;
+  const unsigned long long total = counters.Take(counter);
+  if (total == 0) return;
+  atomicAdd(reinterpret_cast<unsigned long long*>(arguments.outcomes) + o, total);
+  const Placement placement = Place(outcome, arguments.bin_count, arguments.out_of_range_policy);
+  if (placement.bin < 0) return;
+  atomicAdd(reinterpret_cast<unsigned long long*>(arguments.counters) + placement.bin, total);
 }
 
 }  // namespace gridfold::kernels::cuda

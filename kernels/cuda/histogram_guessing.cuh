@@ -3,27 +3,35 @@
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_GUESSING_CUH_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/histogram_block.h"
 #include "kernels/cuda/histogram_counters.cuh"
 #include "kernels/cuda/histogram_locators.cuh"
 #include "kernels/cuda/histogram_outcomes.cuh"
+#include "kernels/cuda/histogram_steady.cuh"
 #include "kernels/cuda/histogram_survey.cuh"
 #include "kernels/cuda/histogram_turns.cuh"
 
 namespace gridfold::kernels::cuda {
 
+struct NoDoubts {
+  template <class Locator, class Guessed, class Point>
+  __device__ void Note(const Locator&, const Guessed&, const Point&) const {}
+};
+
 // Counts samples where a locator (histogram_locators.cuh) guesses them to be, and then corrects
-// those few it was not sure of.
-template <class T, class Locator>
+// those few it was not sure of, which Doubts are told of.
+template <class T, class Locator, class Doubts = NoDoubts>
 class GuessingCounter {
  public:
   __device__ GuessingCounter(const Locator& locator, const SharedCounters& counters,
-                             SharedOutcomes& outcomes)
+                             SharedOutcomes& outcomes, const Doubts& doubts = {})
       : locator_(locator),
         counters_(counters),
         origin_(counters.AddressOf(-locator.zero())),
-        outcomes_(outcomes) {}
+        outcomes_(outcomes),
+        doubts_(doubts) {}
 
   __device__ void Count(const VectorRow<Locator::kArrays>& row) {
 #pragma unroll
@@ -67,7 +75,9 @@ class GuessingCounter {
   // Of a sample that was counted where it was guessed to be.
   __device__ void Correct(const SamplePoint<T>& point) {
     const auto guess = locator_.Guess(point);
-    if (locator_.IsSure(guess, point) || locator_.IsFar(guess, point)) return;
+    if (locator_.IsSure(guess, point)) return;
+    doubts_.Note(locator_, guess, point);
+    if (locator_.IsFar(guess, point)) return;
     const int32_t guessed = locator_.NumberOf(guess);
     const Corrected corrected = locator_.Correct(guess, point);
     if (corrected.outcome != 0) outcomes_.Count(locator_.ChannelOf(point), corrected.outcome);
@@ -80,6 +90,7 @@ class GuessingCounter {
   const SharedCounters& counters_;
   const uint32_t origin_;  // Where a counter of the number 0 would be.
   SharedOutcomes& outcomes_;
+  const Doubts doubts_;
 };
 
 // Adds all that a block has counted to what is in device memory. All its threads, which meet before
@@ -92,23 +103,52 @@ __device__ inline void FlushGuessed(const HistogramArguments& arguments, const B
   outcomes.Flush(arguments);
 }
 
-// Counts all samples of the block. All its threads; `drawn` is a word of its shared memory, and
+// What a GuessingCounter is to do about doubts in a block with these turns.
+template <class T, class Locator>
+__device__ inline auto DoubtsOf(LeavableTurns& turns) {
+  if constexpr (kHasSteadyLocator<T, Locator>) {
+    return SettledDoubts<T, Locator>(turns);
+  } else {
+    return NoDoubts();
+  }
+}
+
+// Counts all samples of the block. All its threads; `turns` are in its shared memory, and
 // `outcomes` are clear.
+//
+// Where it is in doubt of many samples that a steady locator would be sure of, it leaves the others
+// to that. To be sure of them at once would take registers, and time, of all samples; and a warp
+// that counts in another way than its block's others takes room for instructions of theirs.
 template <class T, class Locator>
 __device__ inline void CountGuessed(const HistogramArguments& arguments, const BlockShare& block,
                                     const BinRange& bins, const Locator& locator,
                                     SharedCounters& counters, SharedOutcomes& outcomes,
-                                    uint32_t* drawn) {
+                                    LeavableTurns& turns) {
+  using Row = VectorRow<Locator::kArrays>;
   const TurnRange<T, Locator::kArrays, Locator::kTurnRows> range(
       arguments.samples, arguments.y_samples, arguments.sample_count, block);
-  GuessingCounter<T, Locator> counter(locator, counters, outcomes);
+  const auto doubts = DoubtsOf<T, Locator>(turns);
+  GuessingCounter<T, Locator, std::remove_const_t<decltype(doubts)>> counter(locator, counters,
+                                                                             outcomes, doubts);
   if (block.rank == 0) {
     range.VisitRest([&](uint64_t i) { counter.Count(PointAt<T, Locator::kArrays>(arguments, i)); });
+    __syncthreads();
   }
-  VisitTurnsAndFlush(
-      range, arguments.TurnsPerFlush(range.kTurnSamples), drawn,
-      [&](const VectorRow<Locator::kArrays>& row) { counter.Count(row); },
-      [&] { FlushGuessed<Locator>(arguments, bins, counters, outcomes); });
+  const auto count_turns = [&](uint32_t begin, uint32_t end) {
+    [[maybe_unused]] const uint32_t left =
+        VisitTurns(range, turns.First(begin, end), end, turns.drawn(),
+                   [&](const Row& row) { counter.Count(row); });
+    if constexpr (kHasSteadyLocator<T, Locator>) {
+      __syncthreads();
+      if (left >= end && left < kNoTurn) return;
+      using Steady = SteadyLocator<T, Locator>;
+      GuessingCounter<T, Steady> steady(Steady(locator), counters, outcomes);
+      VisitTurns(range, turns.FirstLeft(left), end, turns.left(),
+                 [&](const Row& row) { steady.Count(row); });
+    }
+  };
+  FlushBetweenTurns(range.count, arguments.TurnsPerFlush(range.kTurnSamples), count_turns,
+                    [&] { FlushGuessed<Locator>(arguments, bins, counters, outcomes); });
 }
 
 // The kernel of a block's part of the counters that a Locator guesses.
@@ -116,15 +156,18 @@ template <class T, class Locator>
 __global__ void __launch_bounds__(kHistogramThreads)
     CountByGuesses(const __grid_constant__ HistogramArguments arguments) {
   alignas(kHistogramPartAlignment) extern __shared__ unsigned char shared[];
-  __shared__ uint32_t drawn;
+  __shared__ LeavableTurns turns;
   __shared__ uint32_t outcome_counts[SharedOutcomes::kWords];
   __shared__ uint32_t part_weights[kHistogramPartsMax];
   __shared__ DealtBlock block;
+  static_assert(sizeof(turns) + sizeof(outcome_counts) + sizeof(part_weights) + sizeof(block) <=
+                kHistogramOwnBytes);
   const bool is_surveyed = Locator::kIsSurveyed && arguments.part_count > 1;
   PartSurvey<T, Locator> survey(arguments);
   if (is_surveyed) survey.Load();
   SharedOutcomes outcomes(outcome_counts);
   outcomes.Clear();
+  turns.Clear();
   if (threadIdx.x < kHistogramPartsMax) part_weights[threadIdx.x] = 0;
   BinRange::OfMost(arguments).CountersIn(arguments, shared).Clear();
   __syncthreads();
@@ -140,7 +183,7 @@ __global__ void __launch_bounds__(kHistogramThreads)
   const BinRange bins = BinRange::Of(arguments, block.part);
   SharedCounters counters = bins.CountersIn(arguments, shared);
   CountGuessed<T>(arguments, BlockShare{block.rank, block.block_count}, bins,
-                  Locator(arguments, bins), counters, outcomes, &drawn);
+                  Locator(arguments, bins), counters, outcomes, turns);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -14,7 +14,8 @@
 //   kTurnRows          vectors of a lane that are under way (histogram_turns.cuh): as many as there
 //                      are registers for
 //   kCountsOutside     whether the counters before and behind those of the bins are of samples
-//                      that are below and above all of the block's bins
+//                      that are below and above all of the block's bins, and the one after these
+//                      of NaN
 //   kIsSurveyed        whether the blocks are dealt out to parts by a survey (histogram_survey.cuh)
 //   zero()             the number of the counter of the block's first bin
 //   NumberOf(guess)    of a counter that exists; zero() - 1 is that before the bins
@@ -113,6 +114,8 @@ class EvenLocator {
         behind_(zero_ + static_cast<int32_t>(range.count)) {}
 
   __device__ int32_t zero() const { return zero_; }
+  __device__ int32_t nan_number() const { return behind_ + 1; }
+  __device__ const BinGuesser& guesser() const { return guesser_; }
   template <class T>
   __device__ Guessed Guess(const SamplePoint<T>& point) const {
     return GuessBin(guesser_, point.x);
@@ -130,7 +133,7 @@ class EvenLocator {
   template <class T>
   __device__ Corrected Correct(const Guessed& guess, const SamplePoint<T>& point) const {
     const int64_t located = ResolveGuess(guesser_, guess, point.x);
-    if (located == kNanBin) return {kNoCounter, zero_ == kBinNumber0 ? kNanBin : 0};
+    if (located == kNanBin) return {nan_number(), 0};
     if (located == kUnderflowBin) return {zero_ - 1, 0};
     if (located == kOverflowBin) return {behind_, 0};
     return {Clamped(kBinNumber0 + static_cast<int32_t>(located)), 0};

@@ -130,15 +130,27 @@ __device__ inline uint32_t DrawTurn(uint32_t* drawn) {
   return __shfl_sync(~0u, turn, 0);
 }
 
-// Calls visit(row) for all rows of the turns [begin, end) that this warp draws from `drawn`, in
-// shared memory, which is `begin` plus the number of warps at first. Draws one turn ahead of the
-// one that is loaded, so that nothing waits for the draw. `range` is a TurnRange or like one.
+// More than there are turns, however many are drawn behind it.
+inline constexpr uint32_t kNoTurn = 0x8000'0000;
+
+// A warp's first turn of those from `begin` on, which are drawn from `drawn`, in shared memory. All
+// threads of the block.
+__device__ inline uint32_t FirstTurn(uint32_t begin, uint32_t* drawn) {
+  if (threadIdx.x == 0) *drawn = begin + blockDim.x / kWarpLanes;
+  __syncthreads();
+  return begin + threadIdx.x / kWarpLanes;
+}
+
+// Calls visit(row) for all rows of the warp's first turn, and of those before `end` that it draws
+// from `drawn`, until it draws kNoTurn. Gives the turn that it has left then, or one that is none.
+// Draws one turn ahead of the one that is loaded, so that nothing waits for the draw. `range` is a
+// TurnRange or like one.
 template <class Range, class Visit>
-__device__ inline void VisitTurns(const Range& range, uint32_t begin, uint32_t end, uint32_t* drawn,
-                                  Visit&& visit) {
+__device__ inline uint32_t VisitTurns(const Range& range, uint32_t first, uint32_t end,
+                                      uint32_t* drawn, Visit&& visit) {
   constexpr uint32_t kRows = Range::kRows;
-  uint32_t turn = begin + threadIdx.x / kWarpLanes;
-  if (turn >= end) return;
+  uint32_t turn = first;
+  if (turn >= end) return turn;
   typename Range::Row rows[kRows];
 #pragma unroll
   for (uint32_t k = 0; k < kRows; ++k) rows[k] = range.Load(range.Of(turn), k);
@@ -154,10 +166,26 @@ __device__ inline void VisitTurns(const Range& range, uint32_t begin, uint32_t e
       rows[k] = range.Load(at, k);
       visit(row);
     }
-    if (is_last) return;
     turn = next;
     next = after_next;
+    if (is_last || next >= kNoTurn) return turn;
   }
+}
+
+// Calls visit_turns(begin, end), and then flush(), for every `turns_per_flush` of so many turns;
+// once at least. All threads of the block.
+template <class VisitSome, class Flush>
+__device__ inline void FlushBetweenTurns(uint32_t turn_count, uint64_t turns_per_flush,
+                                         VisitSome&& visit_turns, Flush&& flush) {
+  uint64_t begin = 0;
+  do {
+    const uint64_t end = min(begin + turns_per_flush, uint64_t{turn_count});
+    visit_turns(static_cast<uint32_t>(begin), static_cast<uint32_t>(end));
+    __syncthreads();
+    flush();
+    __syncthreads();
+    begin = end;
+  } while (begin < turn_count);
 }
 
 // Calls visit(row) for the rows of all turns of the block, and flush() after every
@@ -166,18 +194,49 @@ __device__ inline void VisitTurns(const Range& range, uint32_t begin, uint32_t e
 template <class Range, class Visit, class Flush>
 __device__ inline void VisitTurnsAndFlush(const Range& range, uint64_t turns_per_flush,
                                           uint32_t* drawn, Visit&& visit, Flush&& flush) {
-  uint64_t begin = 0;
-  do {
-    const uint64_t end = min(begin + turns_per_flush, uint64_t{range.count});
-    if (threadIdx.x == 0) *drawn = static_cast<uint32_t>(begin) + blockDim.x / kWarpLanes;
-    __syncthreads();
-    VisitTurns(range, static_cast<uint32_t>(begin), static_cast<uint32_t>(end), drawn, visit);
-    __syncthreads();
-    flush();
-    __syncthreads();
-    begin = end;
-  } while (begin < range.count);
+  const auto visit_turns = [&](uint32_t begin, uint32_t end) {
+    VisitTurns(range, FirstTurn(begin, drawn), end, drawn, visit);
+  };
+  FlushBetweenTurns(range.count, turns_per_flush, visit_turns, flush);
 }
+
+// Turns of a block, in its shared memory, which may be left to another way of visiting them.
+class LeavableTurns {
+ public:
+  // Before any are drawn, reasons to leave them count for nothing. A barrier follows.
+  __device__ void Clear() {
+    if (threadIdx.x == 0) reasons_needed_ = kNever;
+  }
+
+  // Turns [begin, end). All threads of the block.
+  __device__ uint32_t First(uint32_t begin, uint32_t end) {
+    if (threadIdx.x == 0) reasons_needed_ = end - begin < kFew ? kNever : end - begin;
+    return FirstTurn(begin, &drawn_);
+  }
+
+  // Notes a reason to leave them. When there are as many as turns, all warps leave theirs after the
+  // one that they visit. Any threads.
+  __device__ void NoteReason() {
+    if (atomicSub(&reasons_needed_, 1) == 1) left_ = atomicExch(&drawn_, kNoTurn);
+  }
+
+  // The first of those that are left, of a warp that has left `turn`. The block meets before.
+  __device__ uint32_t FirstLeft(uint32_t turn) { return turn < kNoTurn ? turn : DrawTurn(&left_); }
+
+  // What warps draw from, before and after.
+  __device__ uint32_t* drawn() { return &drawn_; }
+  __device__ uint32_t* left() { return &left_; }
+
+ private:
+  // By the time that they can be left, each of 32 warps has drawn three; and the instructions of
+  // the other way come from device memory.
+  static constexpr uint32_t kFew = 128;
+  static constexpr uint32_t kNever = ~0u;
+
+  uint32_t drawn_;
+  uint32_t left_;  // If they are.
+  uint32_t reasons_needed_;
+};
 
 }  // namespace gridfold::kernels::cuda
 

@@ -373,6 +373,32 @@ GRIDFOLD_HD inline int32_t BinNumber(const BinGuess& guess) {
   return static_cast<int32_t>(guess.bin + bin_guess_internal::kBaseHighWord);
 }
 
+// Whether x is a number, and not that of the closed edge.
+template <class T>
+GRIDFOLD_HD inline bool IsBesideClosedEdge(const BinGuesser& guesser, T x) {
+  using bin_guess_internal::IsLessOrGreater;
+  // Not as doubles where that is exact: a device takes longer for them.
+  if constexpr (IntegerElement<T> && sizeof(T) < sizeof(int32_t)) {
+    return x != guesser.closed_edge_integer;
+  } else if constexpr (IntegerElement<T> || sizeof(T) > sizeof(float)) {
+    return IsLessOrGreater(static_cast<double>(x), guesser.closed_edge);
+  } else {
+    return IsLessOrGreater(static_cast<float>(x), guesser.closed_edge_float);
+  }
+}
+
+// Whether all numbers for which IsBesideClosedEdge is false are ClosedEdgeOf<T>: integers of 64
+// bits may be beside the double that they are rounded to.
+template <class T>
+inline constexpr bool kTellsClosedEdge = !IntegerElement<T> || sizeof(T) < sizeof(int64_t);
+
+// It need not be in the last bin: where the upper bound is no float, the nearest one may be behind.
+template <class T>
+GRIDFOLD_HD inline double ClosedEdgeOf(const BinGuesser& guesser) {
+  const bool is_float = !IntegerElement<T> && sizeof(T) <= sizeof(float);
+  return is_float ? static_cast<double>(guesser.closed_edge_float) : guesser.closed_edge;
+}
+
 // Whether the sample is where its BinNumber says, in a bin or outside; in doubt false.
 //
 // Guesses never decrease, so that one below the first bin is of a sample below its edge, and one
@@ -380,26 +406,14 @@ GRIDFOLD_HD inline int32_t BinNumber(const BinGuess& guess) {
 // it.
 template <class T>
 GRIDFOLD_HD inline bool IsSureOrOutside(const BinGuesser& guesser, const BinGuess& guess, T x) {
-  // Not as doubles where that is exact: a device takes longer for them.
-  bool is_beside;  // False for NaN.
-  if constexpr (IntegerElement<T> && sizeof(T) < sizeof(int32_t)) {
-    is_beside = x != guesser.closed_edge_integer;
-  } else if constexpr (IntegerElement<T> || sizeof(T) > sizeof(float)) {
-    is_beside = bin_guess_internal::IsLessOrGreater(static_cast<double>(x), guesser.closed_edge);
-  } else {
-    is_beside =
-        bin_guess_internal::IsLessOrGreater(static_cast<float>(x), guesser.closed_edge_float);
-  }
-  return (guess.fraction >= guesser.guard) & is_beside;
+  return (guess.fraction >= guesser.guard) & IsBesideClosedEdge(guesser, x);
 }
 
 // Whether the sample is outside as its number says although IsSureOrOutside may be in doubt: a
 // guess is one bin off at most, and far outside all bins a fraction means nothing.
 template <class T>
 GRIDFOLD_HD inline bool IsFarOutside(const BinGuesser& guesser, const BinGuess& guess, T x) {
-  const int32_t number = BinNumber(guess);
-  const int32_t behind = kBinNumber0 + static_cast<int32_t>(guesser.bin_count);
-  return !IsNan(x) && (number < kBinNumber0 || number > behind);
+  return !IsNan(x) && guess.bin > guesser.bin_count;
 }
 
 // What LocateBin gives for x, whose guess was not sure: in range it is near an edge, or the upper

@@ -49,6 +49,9 @@ void ExpectLocated(const BinGuesser& guesser, const BinLayout& bins, T x, Tally&
   ASSERT_EQ(located, LocateBin(bins, x))
       << RealOf(x) << " of [" << guesser.bins.lower << ", " << guesser.bins.upper << "], "
       << bins.bin_count << " bins, sure: " << sure;
+  if (kTellsClosedEdge<T> && !IsNan(x) && !IsBesideClosedEdge(guesser, x)) {
+    ASSERT_EQ(RealOf(x), ClosedEdgeOf<T>(guesser));
+  }
   if (guesser.shift > 0) return;
   const int64_t by_number = LocatedByNumber(guesser, x);
   if (by_number != kNanBin) {
