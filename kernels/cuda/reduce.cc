@@ -162,7 +162,7 @@ absl::Status LaunchDoubleColumns(const ReductionKernels& kernels, const Reductio
   const DoubleColumnGeometry& first = geometry.double_columns;
   uint32_t* const tickets = static_cast<uint32_t*>(space.totals);
   uint32_t* const first_tickets =
-      tickets + (geometry.total_count - 2 * first.column_tile_count);
+      tickets + (geometry.total_count - 1 - 2 * first.column_tile_count);
   ColumnWork work{.tile_columns_log2 = first.tile_columns_log2,
                   .splits = first.splits,
                   .tile_count = first.column_tile_count,
@@ -183,7 +183,9 @@ absl::Status LaunchDoubleColumns(const ReductionKernels& kernels, const Reductio
   work.tile_count = geometry.column_tile_count;
   work.rows_per_split = geometry.rows_per_split;
   work.tickets = tickets;
-  return Launch(kernels.columns, ShapeOf(geometry), stream, parameters, work);
+  LaunchShape left_shape = ShapeOf(geometry);
+  left_shape.grid = dim3(first.left_grid_blocks);
+  return Launch(kernels.columns, left_shape, stream, parameters, work);
 }
 
 absl::Status LaunchColumns(ColumnKernel kernel, const ReductionGeometry& geometry,

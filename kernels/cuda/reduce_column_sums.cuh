@@ -151,9 +151,8 @@ __device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParam
                                           const ColumnSumItem& item, const ColumnLanes<T>& lanes,
                                           uint64_t chain, uint32_t* turns_drawn) {
   ColumnPairs<T> pairs;
-  AddTurns<kInVectors>(warp, parameters, item, lanes, turns_drawn, [&](const auto& raw) {
-    return pairs.Add(raw, item.rows_max, chain);
-  });
+  AddTurns<kInVectors>(warp, parameters, item, lanes, turns_drawn,
+                       [&](const auto& raw) { return pairs.Add(raw, item.rows_max, chain); });
   return pairs;
 }
 

@@ -104,7 +104,7 @@ __device__ inline bool IsLeft(const ColumnWork& work, uint64_t columns, uint64_t
   const uint64_t last = min(begin + (uint64_t{1} << work.tile_columns_log2), columns) - 1;
   for (uint64_t i = begin >> work.left_tile_columns_log2; i <= last >> work.left_tile_columns_log2;
        ++i) {
-    if (work.left_tiles[i] != 0) return true;
+    if (work.left_tiles[1 + i] != 0) return true;
   }
   return false;
 }
@@ -127,6 +127,9 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads)
   const auto sum_of_rows = [&](uint32_t i) { return SumOfRows(layout, words, i); };
   ElementAccumulator<T, kParts> accumulator(words, parameters.rules.ignore_nan);
 
+  if constexpr (HasDoubleColumns<T>(kParts)) {
+    if (work.left_tiles != nullptr && work.left_tiles[0] == 0) return;
+  }
   for (uint64_t item = blockIdx.x; item < work.tile_count * work.splits; item += gridDim.x) {
     const uint64_t tile = item % work.tile_count;
     const uint64_t split = item / work.tile_count;

@@ -3,8 +3,8 @@
 // Elements are split at two fixed places, as in reduce_windows.cuh, and each of the three parts is
 // summed as multiples of a unit of its own: in a float64 that begins at an anchor, from which on
 // its bits count units. Counts are joined as integers. All parts together are a fixed-point number
-// of 128 bits, which is rounded once. Tiles with columns that this does not hold, or whose sum is
-// 0, the sign of which is not known, are left to reduce_columns.cuh.
+// of 128 bits, which is rounded once. Tiles with columns that this does not hold are left to
+// reduce_columns.cuh.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_DOUBLE_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_DOUBLE_COLUMNS_CUH_
 
@@ -70,12 +70,14 @@ class ColumnSplit {
 };
 
 // Units of each part of a column's sum.
-struct ColumnUnits {
+struct alignas(16) ColumnUnits {
   int64_t parts[3];  // From the last.
+  uint64_t others;   // Not 0 where an element is anything but a negative zero.
 
   __device__ void Merge(const ColumnUnits& other) {
 #pragma unroll
     for (int i = 0; i < 3; ++i) parts[i] += other.parts[i];
+    others |= other.others;
   }
   // In the last unit.
   __device__ Int128 Sum(int distance) const {
@@ -97,11 +99,14 @@ __device__ inline double RoundedUnits(Int128 x, int unit) {
   return x < 0 ? -rounded : rounded;
 }
 
+static_assert(sizeof(ColumnUnits) == PairTuning::kDoubleColumnPartialBytes);
+
 // What a thread has of its columns.
 class DoubleColumns {
  public:
   static constexpr uint32_t kSize = kVectorSize<double>;
 
+  DoubleColumns() = default;
   __device__ explicit DoubleColumns(const ColumnSplit& split) : split_(split) {
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) {
@@ -123,6 +128,7 @@ class DoubleColumns {
     bool has_zero = false;
     holds_ = holds_ && split_.Takes(RangeOfElements(values, has_zero));
     if (!holds_) return false;
+    NoteOthers(values, has_zero);
 #pragma unroll
     for (uint32_t r = 0; r < kRows; ++r) {
 #pragma unroll
@@ -131,18 +137,33 @@ class DoubleColumns {
     return true;
   }
 
+  __device__ const ColumnSplit& split() const { return split_; }
   __device__ bool holds() const { return holds_; }
   __device__ ColumnUnits Units(uint32_t k) const {
     ColumnUnits units;
+    units.others = others_ >> k & 1;
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
-      units.parts[i] =
-          __double_as_longlong(parts_[k][i]) - __double_as_longlong(split_.Anchor(i));
+      units.parts[i] = __double_as_longlong(parts_[k][i]) - __double_as_longlong(split_.Anchor(i));
     }
     return units;
   }
 
  private:
+  template <uint32_t kRows>
+  __device__ void NoteOthers(const double (&values)[kRows][kSize], bool has_zero) {
+    if (!has_zero) {
+      others_ = (1u << kSize) - 1;
+      return;
+    }
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) {
+      uint32_t bits = 0;
+#pragma unroll
+      for (uint32_t r = 0; r < kRows; ++r) bits |= BitsOtherThanOfNegativeZero(values[r][k]);
+      others_ |= bits != 0 ? 1u << k : 0;
+    }
+  }
   __device__ static void AddOne(double x, double (&parts)[3]) {
     const double high = parts[2] + x;
     const double rest = x - (high - parts[2]);
@@ -154,15 +175,21 @@ class DoubleColumns {
 
   ColumnSplit split_;
   bool holds_ = true;
+  uint32_t others_ = 0;  // As of ColumnUnits: bit k of the k-th column.
   double parts_[kSize][3];
 };
 
-// Writes a column's sum; returns whether it is known.
-__device__ inline bool FinishUnits(const ReductionParameters& parameters, uint64_t column,
+// Writes a column's sum.
+__device__ inline void FinishUnits(const ReductionParameters& parameters, uint64_t column,
                                    const ColumnSplit& split, const ColumnUnits& units) {
-  const Int128 sum = units.Sum(split.distance());
-  OnlySums(parameters)[column] = RoundedUnits(sum, split.unit());
-  return sum != 0;
+  OnlySums(parameters)[column] =
+      units.others == 0 ? -0.0 : RoundedUnits(units.Sum(split.distance()), split.unit());
+}
+
+// Leaves a tile to ReduceColumns.
+__device__ inline void LeaveTile(const ColumnWork& work, uint64_t tile) {
+  work.left_tiles[0] = 1;
+  work.left_tiles[1 + tile] = 1;
 }
 
 // The upper half of the largest magnitude of some rows.
@@ -176,7 +203,8 @@ __device__ inline uint32_t LargestOf(const uint4 (&raw)[kRows]) {
   return largest;
 }
 
-// All rows of a thread's columns, those ahead being loaded while others are added.
+// All rows of a thread's columns, those ahead being loaded while others are added. Returns whether
+// their sums hold.
 template <bool kInVectors>
 __device__ inline bool SumWholeDoubleColumns(const ReductionParameters& parameters,
                                              const ColumnLanes<double>& lanes,
@@ -186,25 +214,26 @@ __device__ inline bool SumWholeDoubleColumns(const ReductionParameters& paramete
   const uint32_t rows = static_cast<uint32_t>(parameters.group_size);
   uint4 ahead[kRows];
   column_rows.Load(0, 1, rows, ahead);
-  const ColumnSplit split(rows, rows, LargestOf(ahead));
-  DoubleColumns sums(split);
+  DoubleColumns sums;
 #pragma unroll 1
   for (uint32_t row = 0; row < rows;) {
     uint4 raw[kRows];
 #pragma unroll
     for (uint32_t r = 0; r < kRows; ++r) raw[r] = ahead[r];
+    const bool is_first = row == 0;
     row += kRows;
     if (row < rows) column_rows.Load(row, 1, rows - row, ahead);
+    if (is_first) sums = DoubleColumns(ColumnSplit(rows, rows, LargestOf(raw)));
     if (!sums.Add(raw)) break;
   }
-  bool is_known = sums.holds();
 #pragma unroll
   for (uint32_t k = 0; k < DoubleColumns::kSize; ++k) {
     const uint64_t column = first_column + lanes.Column(k);
-    if (column >= parameters.group_count) continue;
-    is_known = FinishUnits(parameters, column, split, sums.Units(k)) && is_known;
+    if (column < parameters.group_count) {
+      FinishUnits(parameters, column, sums.split(), sums.Units(k));
+    }
   }
-  return is_known || first_column + lanes.Column(0) >= parameters.group_count;
+  return sums.holds();
 }
 
 // A warp for a tile of columns. T: double.
@@ -215,14 +244,14 @@ __global__ void __launch_bounds__(PairTuning::kWholeColumnThreads,
                              const __grid_constant__ ColumnWork work) {
   const WarpTiles tiles;
   const ColumnLanes<T> lanes(parameters, threadIdx.x % ReduceTuning::kWarpThreads,
-                                  work.tile_columns_log2);
+                             work.tile_columns_log2);
 #pragma unroll 1
   for (uint64_t tile = tiles.first; tile < work.tile_count; tile += tiles.step) {
     const uint64_t first_column = tile << work.tile_columns_log2;
-    const bool is_known = lanes.in_vectors
-                              ? SumWholeDoubleColumns<true>(parameters, lanes, first_column)
-                              : SumWholeDoubleColumns<false>(parameters, lanes, first_column);
-    if (!is_known) work.left_tiles[tile] = 1;
+    const bool holds = lanes.in_vectors
+                           ? SumWholeDoubleColumns<true>(parameters, lanes, first_column)
+                           : SumWholeDoubleColumns<false>(parameters, lanes, first_column);
+    if (!holds) LeaveTile(work, tile);
   }
 }
 
@@ -258,7 +287,7 @@ __device__ inline ColumnSplit SplitOfTile(const cg::thread_block& block, const W
 __device__ inline ColumnUnits UnitsOfLane(const Warp& warp, const ColumnUnits& units,
                                           uint32_t distance) {
   return {warp.shfl_xor(units.parts[0], distance), warp.shfl_xor(units.parts[1], distance),
-          warp.shfl_xor(units.parts[2], distance)};
+          warp.shfl_xor(units.parts[2], distance), warp.shfl_xor(units.others, distance)};
 }
 
 // Joins the units of a block's threads, and calls take(column of the tile, units) for each column.
@@ -286,12 +315,16 @@ __device__ inline void JoinUnits(const cg::thread_block& block, const Warp& warp
 }
 
 // The thread's share of what the splits of a tile left.
+struct alignas(16) ColumnUnitHalves {
+  longlong2 lower;
+  longlong2 upper;
+};
 __device__ inline void LoadUnits(const Warp& warp, const ReductionParameters& parameters,
                                  const ColumnWork& work, const ColumnSumItem& item,
                                  const ColumnLanes<double>& lanes,
                                  ColumnUnits (&units)[DoubleColumns::kSize]) {
   const uint32_t parts = lanes.rows * warp.meta_group_size();
-  const int64_t* const partials = static_cast<const int64_t*>(work.partials);
+  const longlong2* const partials = static_cast<const longlong2*>(work.partials);
 #pragma unroll
   for (ColumnUnits& of_column : units) of_column = {};
 #pragma unroll 1
@@ -301,34 +334,46 @@ __device__ inline void LoadUnits(const Warp& warp, const ReductionParameters& pa
     for (uint32_t k = 0; k < DoubleColumns::kSize; ++k) {
       const uint64_t column = item.first_column + lanes.Column(k);
       if (column >= parameters.group_count) continue;
-      const int64_t* const at = partials + 3 * (split * parameters.group_count + column);
-      units[k].Merge({__ldcg(at), __ldcg(at + 1), __ldcg(at + 2)});
+      const longlong2* const at = partials + 2 * (split * parameters.group_count + column);
+      units[k].Merge(std::bit_cast<ColumnUnits>(ColumnUnitHalves{__ldcg(at), __ldcg(at + 1)}));
     }
   }
 }
 
-template <bool kInVectors>
-__device__ inline void SumDoubleColumnItem(const cg::thread_block& block, const Warp& warp,
+// The thread's share of an item's rows.
+template <bool kInVectors, class T>
+__device__ inline void SumDoubleColumnRows(const cg::thread_block& block, const Warp& warp,
                                            const ReductionParameters& parameters,
                                            const ColumnWork& work, const ColumnSumItem& item,
-                                           const ColumnLanes<double>& lanes,
-                                           DoubleColumnMemory& memory) {
+                                           const ColumnLanes<T>& lanes, DoubleColumnMemory& memory,
+                                           ColumnSplit& split,
+                                           ColumnUnits (&units)[DoubleColumns::kSize]) {
   // A warp may draw all turns.
-  const ColumnSplit split = SplitOfTile<kInVectors>(block, warp, parameters, item, lanes,
-                                                    item.rows_max / lanes.rows + 1, memory.largest);
-  ColumnUnits units[DoubleColumns::kSize];
-  {
-    DoubleColumns sums(split);
-    AddTurns<kInVectors>(warp, parameters, item, lanes, &memory.turns_drawn,
-                         [&](const auto& raw) { return sums.Add(raw); });
-    if (!sums.holds()) work.left_tiles[item.tile] = 1;
+  split = SplitOfTile<kInVectors>(block, warp, parameters, item, lanes,
+                                  item.rows_max / lanes.rows + 1, memory.largest);
+  DoubleColumns sums(split);
+  AddTurns<kInVectors>(warp, parameters, item, lanes, &memory.turns_drawn,
+                       [&](const auto& raw) { return sums.Add(raw); });
+  if (!sums.holds()) LeaveTile(work, item.tile);
 #pragma unroll
-    for (uint32_t k = 0; k < DoubleColumns::kSize; ++k) units[k] = sums.Units(k);
-  }
+  for (uint32_t k = 0; k < DoubleColumns::kSize; ++k) units[k] = sums.Units(k);
+}
+
+// Joins the i-th item's sums, and those of its tile in the last block. Not inlined, so that
+// registers that it needs are not kept while rows are added. Called by all threads.
+template <class T>
+__device__ __noinline__ void FinishDoubleColumnItem(const ReductionParameters& parameters,
+                                                    const ColumnWork& work, uint64_t i,
+                                                    const ColumnSplit& split,
+                                                    ColumnUnits (&units)[DoubleColumns::kSize],
+                                                    DoubleColumnMemory& memory) {
+  const cg::thread_block block = cg::this_thread_block();
+  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
+  const ColumnLanes<T> lanes(parameters, warp.thread_rank(), work.tile_columns_log2);
+  const ColumnSumItem item(parameters, work, ColumnSumRowsInFlight(sizeof(T)) * lanes.rows, i);
   const auto finish = [&](uint32_t c, const ColumnUnits& sum) {
     const uint64_t column = item.first_column + c;
-    if (column >= parameters.group_count) return;
-    if (!FinishUnits(parameters, column, split, sum)) work.left_tiles[item.tile] = 1;
+    if (column < parameters.group_count) FinishUnits(parameters, column, split, sum);
   };
   if (work.splits == 1) return JoinUnits(block, warp, lanes, units, memory, finish);
   JoinUnits(block, warp, lanes, units, memory, [&](uint32_t c, const ColumnUnits& sum) {
@@ -341,6 +386,7 @@ __device__ inline void SumDoubleColumnItem(const cg::thread_block& block, const 
   JoinUnits(block, warp, lanes, units, memory, finish);
 }
 
+// Items of a tile of columns, in blocks. T: double.
 template <class T>
 __global__ void __launch_bounds__(PairTuning::kColumnThreads)
     ReduceDoubleColumns(const __grid_constant__ ReductionParameters parameters,
@@ -349,7 +395,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
   const cg::thread_block block = cg::this_thread_block();
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   const ColumnLanes<T> lanes(parameters, warp.thread_rank(), work.tile_columns_log2);
-  const uint32_t turn_rows = ColumnSumRowsInFlight(sizeof(double)) * lanes.rows;
+  const uint32_t turn_rows = ColumnSumRowsInFlight(sizeof(T)) * lanes.rows;
 #pragma unroll 1
   for (uint64_t i = blockIdx.x; i < work.tile_count * work.splits; i += gridDim.x) {
     const ColumnSumItem item(parameters, work, turn_rows, i);
@@ -358,11 +404,14 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
       memory.largest = 0;
     }
     SyncBlock(block);
+    ColumnSplit split;
+    ColumnUnits units[DoubleColumns::kSize];
     if (lanes.in_vectors) {
-      SumDoubleColumnItem<true>(block, warp, parameters, work, item, lanes, memory);
+      SumDoubleColumnRows<true>(block, warp, parameters, work, item, lanes, memory, split, units);
     } else {
-      SumDoubleColumnItem<false>(block, warp, parameters, work, item, lanes, memory);
+      SumDoubleColumnRows<false>(block, warp, parameters, work, item, lanes, memory, split, units);
     }
+    FinishDoubleColumnItem<T>(parameters, work, i, split, units, memory);
     SyncBlock(block);  // Before shared memory is used again.
   }
 }

@@ -81,9 +81,9 @@ struct Extents {
 };
 
 // All of kDoubleColumnBytesMin and more, but for the last.
-constexpr Extents kExtents[] = {
-    {600'000, 1}, {530'001, 1}, {200'001, 3}, {140'000, 4}, {5000, 128}, {9001, 64},
-    {530, 1001},  {129, 4097},  {8, 70'000},  {9, 70'001},  {65, 13'000}, {7, 80'000}, {1000, 3}};
+constexpr Extents kExtents[] = {{600'000, 1}, {530'001, 1}, {200'001, 3}, {140'000, 4}, {5000, 128},
+                                {9001, 64},   {530, 1001},  {129, 4097},  {8, 70'000},  {9, 70'001},
+                                {65, 13'000}, {7, 80'000},  {1000, 3}};
 
 TEST_F(ReduceDoubleColumnsDeviceTest, SumsAreExact) {
   for (const auto& [rows, columns] : kExtents) {

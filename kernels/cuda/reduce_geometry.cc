@@ -233,19 +233,24 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
 }
 
 // Of nothing but float64 sums.
-void PlanDoubleColumns(const ReductionPlan& plan, const DeviceProperties& properties,
-                       ReductionGeometry& geometry) {
+void PlanDoubleColumns(const ReductionPlan& plan, uint64_t resident_blocks,
+                       const DeviceProperties& properties, ReductionGeometry& geometry) {
   const ReductionGeometry columns = PlanPairSums(plan, properties);
-  geometry.double_columns = {columns.form,      columns.grid_blocks,    columns.block_threads,
-                             columns.tile_columns_log2, columns.splits, columns.rows_per_split,
-                             columns.column_tile_count};
-  constexpr uint64_t kUnitsBytes = 3 * sizeof(int64_t);
-  const uint64_t partial_bytes = columns.splits * plan.grouping.group_count * kUnitsBytes;
+  geometry.double_columns = {columns.form,
+                             columns.grid_blocks,
+                             columns.block_threads,
+                             columns.tile_columns_log2,
+                             columns.splits,
+                             columns.rows_per_split,
+                             columns.column_tile_count,
+                             GridStrideBlocks(geometry.grid_blocks, 1, resident_blocks)};
+  const uint64_t partial_bytes =
+      columns.splits * plan.grouping.group_count * PairTuning::kDoubleColumnPartialBytes;
   if (columns.splits > 1) {
     geometry.partial_count =
         std::max(geometry.partial_count, CeilDivide(partial_bytes, geometry.partial_bytes));
   }
-  geometry.total_count += 2 * columns.column_tile_count;
+  geometry.total_count += 2 * columns.column_tile_count + 1;
 }
 
 bool HasDoubleColumnsFirst(const ReductionPlan& plan) {
@@ -289,7 +294,9 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
     geometry.partial_bytes = kind.state_bytes;
     geometry.total_bytes = sizeof(uint32_t);
     PlanColumns(request, geometry);
-    if (HasDoubleColumnsFirst(plan)) PlanDoubleColumns(plan, properties, geometry);
+    if (HasDoubleColumnsFirst(plan)) {
+      PlanDoubleColumns(plan, request.resident_blocks, properties, geometry);
+    }
     return geometry;
   }
   SetBlockPartials(kind, geometry);

@@ -34,6 +34,7 @@ struct DoubleColumnGeometry {
   uint32_t splits = 1;
   uint64_t rows_per_split = 0;
   uint64_t column_tile_count = 0;
+  uint32_t left_grid_blocks = 1;  // Of the form's kernel: one wave, which nearly always is idle.
 };
 
 struct ReductionGeometry {
@@ -63,7 +64,7 @@ struct ReductionGeometry {
   uint32_t splits = 1;             // kColumns: of the rows.
   uint64_t rows_per_split = 0;     // kColumns
   uint64_t column_tile_count = 0;  // kColumns
-  // kColumns. Its tickets, and a flag for each of its tiles, are behind the others.
+  // kColumns. Its tickets, and flags of what it leaves, are behind the others.
   DoubleColumnGeometry double_columns;
 };
 

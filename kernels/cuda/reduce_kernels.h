@@ -79,8 +79,8 @@ struct ColumnWork {
   uint64_t rows_per_split;
   void* partials;     // [split][column] states, or ColumnPartials. Unused where splits is 1.
   uint32_t* tickets;  // Zeroed; one for each tile of columns. Likewise.
-  // Of float64 sums: tiles that ReduceDoubleColumns leaves to ReduceColumns. Zeroed before; null
-  // where all are.
+  // Of float64 sums, what ReduceDoubleColumns leaves to ReduceColumns: whether that is any of its
+  // tiles, and whether it is the i-th at [1 + i]. Zeroed before; null where all are left.
   uint32_t* left_tiles;
   uint32_t left_tile_columns_log2;
 };

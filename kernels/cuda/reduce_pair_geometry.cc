@@ -137,7 +137,8 @@ bool HasWavesOfWholeColumns(const Sums& sums) {
 // One tile where columns are few; else the tiles of which the last is fullest, wide ones first.
 uint64_t TileColumns(const Sums& sums) {
   const uint64_t columns = sums.grouping.group_count;
-  const uint64_t tile_columns_max = std::min<uint64_t>(Tuning::kTileColumnsMax, sums.warp_columns());
+  const uint64_t tile_columns_max =
+      std::min<uint64_t>(Tuning::kTileColumnsMax, sums.warp_columns());
   if (columns <= tile_columns_max) {
     return std::max(std::bit_ceil(columns), sums.vector_elements());
   }

@@ -186,6 +186,7 @@ struct PairTuning {
   // Float64 columns of fewer bytes or rows have one kernel alone.
   static constexpr uint64_t kDoubleColumnBytesMin = 4 << 20;
   static constexpr uint64_t kDoubleColumnRowsMin = 8;
+  static constexpr uint64_t kDoubleColumnPartialBytes = 32;  // What a split leaves for a column.
   // A thread takes all rows of its columns: where these are few, which are called shallow, more
   // where there are columns for so many waves of threads; and where there are tiles for so many
   // waves of warps.
