@@ -155,6 +155,39 @@ absl::Status LaunchBlocks(BlockKernel kernel, const ReductionGeometry& geometry,
 }
 
 using ColumnKernel = void (*)(ReductionParameters, ColumnWork);
+// Nothing but sums of float64: most tiles by a kernel of their own, what that leaves by the other.
+absl::Status LaunchDoubleColumns(const ReductionKernels& kernels, const ReductionGeometry& geometry,
+                                 const ReductionParameters& parameters, const WorkSpace& space,
+                                 cudaStream_t stream) {
+  const DoubleColumnGeometry& first = geometry.double_columns;
+  uint32_t* const tickets = static_cast<uint32_t*>(space.totals);
+  uint32_t* const first_tickets =
+      tickets + (geometry.total_count - 1 - 2 * first.column_tile_count);
+  ColumnWork work{.tile_columns_log2 = first.tile_columns_log2,
+                  .splits = first.splits,
+                  .tile_count = first.column_tile_count,
+                  .rows_per_split = first.rows_per_split,
+                  .partials = space.partials,
+                  .tickets = first_tickets,
+                  .left_tiles = first_tickets + first.column_tile_count,
+                  .left_tile_columns_log2 = first.tile_columns_log2};
+  const ColumnKernel kernel = first.form == ReductionForm::kColumnSums
+                                  ? kernels.double_columns
+                                  : kernels.whole_double_columns;
+  const LaunchShape shape{
+      .grid = dim3(first.grid_blocks), .block = dim3(first.block_threads), .shared_bytes = 0};
+  absl::Status status = Launch(kernel, shape, stream, parameters, work);
+  if (!status.ok()) return status;
+  work.tile_columns_log2 = geometry.tile_columns_log2;
+  work.splits = geometry.splits;
+  work.tile_count = geometry.column_tile_count;
+  work.rows_per_split = geometry.rows_per_split;
+  work.tickets = tickets;
+  LaunchShape left_shape = ShapeOf(geometry);
+  left_shape.grid = dim3(first.left_grid_blocks);
+  return Launch(kernels.columns, left_shape, stream, parameters, work);
+}
+
 absl::Status LaunchColumns(ColumnKernel kernel, const ReductionGeometry& geometry,
                            const ReductionParameters& parameters, const WorkSpace& space,
                            cudaStream_t stream) {
@@ -163,7 +196,9 @@ absl::Status LaunchColumns(ColumnKernel kernel, const ReductionGeometry& geometr
                         .tile_count = geometry.column_tile_count,
                         .rows_per_split = geometry.rows_per_split,
                         .partials = space.partials,
-                        .tickets = static_cast<uint32_t*>(space.totals)};
+                        .tickets = static_cast<uint32_t*>(space.totals),
+                        .left_tiles = nullptr,
+                        .left_tile_columns_log2 = 0};
   return Launch(kernel, ShapeOf(geometry), stream, parameters, work);
 }
 
@@ -190,7 +225,11 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
       return LaunchTiles(plan, kernels, geometry, parameters, *space, stream);
     case ReductionForm::kBlocks: return launch_blocks(kernels.blocks);
     case ReductionForm::kBlockSums: return launch_blocks(kernels.block_sums);
-    case ReductionForm::kColumns: return launch_columns(kernels.columns);
+    case ReductionForm::kColumns:
+      if (geometry.double_columns.grid_blocks > 0 && parameters.AskForSumsOnly()) {
+        return LaunchDoubleColumns(kernels, geometry, parameters, *space, stream);
+      }
+      return launch_columns(kernels.columns);
     case ReductionForm::kColumnSums: return launch_columns(kernels.column_sums);
     case ReductionForm::kShallowColumnSums: return launch_columns(kernels.shallow_column_sums);
     case ReductionForm::kWholeColumnSums: break;

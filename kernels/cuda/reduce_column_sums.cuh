@@ -113,12 +113,12 @@ __device__ __noinline__ void SumItemByStates(const ReductionParameters& paramete
   SyncBlock(block);
 }
 
-// The thread's share of an item: the turns of rows that its warp draws. `span_bits_max` as in
-// ColumnPairs::Add; where pairs do not hold them nothing is left to draw.
-template <bool kInVectors, class T>
-__device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParameters& parameters,
-                                          const ColumnSumItem& item, const ColumnLanes<T>& lanes,
-                                          uint64_t chain, uint32_t* turns_drawn) {
+// The thread's share of an item: calls add(rows) for the turns of rows that its warp draws. Where
+// that returns false, nothing is left to draw.
+template <bool kInVectors, class T, class F>
+__device__ inline void AddTurns(const Warp& warp, const ReductionParameters& parameters,
+                                const ColumnSumItem& item, const ColumnLanes<T>& lanes,
+                                uint32_t* turns_drawn, F add) {
   constexpr uint32_t kRows = ColumnSumRowsInFlight(sizeof(T));
   const ColumnRows<T, kInVectors> rows(parameters, lanes, item.first_column, item.first_row);
   const uint64_t row_count = item.rows_left;
@@ -130,7 +130,6 @@ __device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParam
     rows.Load(row, lanes.rows, row < row_count ? row_count - row : 0, raw);
   };
   const auto has_turn = [&](uint32_t turn) { return turn < turns; };
-  ColumnPairs<T> pairs;
   uint4 ahead[kRows];
   uint32_t turn = warp.meta_group_rank();
   if (has_turn(turn)) load(turn, ahead);
@@ -142,8 +141,18 @@ __device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParam
     if (warp.thread_rank() == 0) turn = atomicAdd_block(turns_drawn, 1u);
     turn = warp.shfl(turn, 0);
     if (has_turn(turn)) load(turn, ahead);
-    if (!pairs.Add(raw, item.rows_max, chain)) atomicMax_block(turns_drawn, turns);
+    if (!add(raw)) atomicMax_block(turns_drawn, turns);
   }
+}
+
+// The same in pairs. `chain` as in ColumnPairs::Add.
+template <bool kInVectors, class T>
+__device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParameters& parameters,
+                                          const ColumnSumItem& item, const ColumnLanes<T>& lanes,
+                                          uint64_t chain, uint32_t* turns_drawn) {
+  ColumnPairs<T> pairs;
+  AddTurns<kInVectors>(warp, parameters, item, lanes, turns_drawn,
+                       [&](const auto& raw) { return pairs.Add(raw, item.rows_max, chain); });
   return pairs;
 }
 

@@ -97,6 +97,18 @@ __device__ inline RegisterState<T, kParts> MergeSplits(const ReductionState<T, k
   return RegisterState<T, kParts>::Of(state);
 }
 
+// Whether some of a tile's columns were left to this kernel.
+__device__ inline bool IsLeft(const ColumnWork& work, uint64_t columns, uint64_t tile) {
+  if (work.left_tiles == nullptr) return true;
+  const uint64_t begin = tile << work.tile_columns_log2;
+  const uint64_t last = min(begin + (uint64_t{1} << work.tile_columns_log2), columns) - 1;
+  for (uint64_t i = begin >> work.left_tile_columns_log2; i <= last >> work.left_tile_columns_log2;
+       ++i) {
+    if (work.left_tiles[1 + i] != 0) return true;
+  }
+  return false;
+}
+
 template <class T, uint32_t kParts>
 __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads)
     ReduceColumns(const __grid_constant__ ReductionParameters parameters,
@@ -115,9 +127,15 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads)
   const auto sum_of_rows = [&](uint32_t i) { return SumOfRows(layout, words, i); };
   ElementAccumulator<T, kParts> accumulator(words, parameters.rules.ignore_nan);
 
+  if constexpr (HasDoubleColumns<T>(kParts)) {
+    if (work.left_tiles != nullptr && work.left_tiles[0] == 0) return;
+  }
   for (uint64_t item = blockIdx.x; item < work.tile_count * work.splits; item += gridDim.x) {
     const uint64_t tile = item % work.tile_count;
     const uint64_t split = item / work.tile_count;
+    if constexpr (HasDoubleColumns<T>(kParts)) {
+      if (!IsLeft(work, columns, tile)) continue;
+    }
     const uint64_t column = (tile << work.tile_columns_log2) + layout.column;
     const bool exists = column < columns;
     const bool is_first = exists && layout.row == 0;

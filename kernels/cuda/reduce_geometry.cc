@@ -232,6 +232,34 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
   }
 }
 
+// Of nothing but float64 sums.
+void PlanDoubleColumns(const ReductionPlan& plan, uint64_t resident_blocks,
+                       const DeviceProperties& properties, ReductionGeometry& geometry) {
+  const ReductionGeometry columns = PlanPairSums(plan, properties);
+  geometry.double_columns = {columns.form,
+                             columns.grid_blocks,
+                             columns.block_threads,
+                             columns.tile_columns_log2,
+                             columns.splits,
+                             columns.rows_per_split,
+                             columns.column_tile_count,
+                             GridStrideBlocks(geometry.grid_blocks, 1, resident_blocks)};
+  const uint64_t partial_bytes =
+      columns.splits * plan.grouping.group_count * PairTuning::kDoubleColumnPartialBytes;
+  if (columns.splits > 1) {
+    geometry.partial_count =
+        std::max(geometry.partial_count, CeilDivide(partial_bytes, geometry.partial_bytes));
+  }
+  geometry.total_count += 2 * columns.column_tile_count + 1;
+}
+
+bool HasDoubleColumnsFirst(const ReductionPlan& plan) {
+  return plan.array.element_type == ElementType::kFloat64 && plan.statistics.size() == 1 &&
+         plan.statistics[0] == Statistic::kSum && plan.nan_policy != NanPolicy::kIgnore &&
+         plan.grouping.group_size >= PairTuning::kDoubleColumnRowsMin &&
+         plan.array.size_bytes() >= PairTuning::kDoubleColumnBytesMin;
+}
+
 Request RequestOf(const ReductionPlan& plan, const KernelKind& kind, uint32_t threads,
                   const DeviceProperties& properties) {
   return {
@@ -266,6 +294,9 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
     geometry.partial_bytes = kind.state_bytes;
     geometry.total_bytes = sizeof(uint32_t);
     PlanColumns(request, geometry);
+    if (HasDoubleColumnsFirst(plan)) {
+      PlanDoubleColumns(plan, request.resident_blocks, properties, geometry);
+    }
     return geometry;
   }
   SetBlockPartials(kind, geometry);
@@ -355,7 +386,9 @@ uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& p
   const uint64_t split_bytes =
       std::min(split_states * state_bytes, input_bytes / Tuning::kSplitBytesPerPartialByte) +
       2 * CeilDivide(input_bytes, Tuning::kAdditionsMax) * state_bytes;
-  return ScratchBytes(sizeof(SegmentQueue) + total_bytes) +
+  // Two words for each tile of float64 columns that have rows enough.
+  const uint64_t tile_bytes = input_bytes / PairTuning::kDoubleColumnRowsMin;
+  return ScratchBytes(sizeof(SegmentQueue) + std::max(total_bytes, tile_bytes)) +
          ScratchBytes(std::max(chunks * partial_bytes, split_bytes)) +
          ScratchBytes(segments * sizeof(LongSegment));
 }

@@ -25,6 +25,18 @@ enum class ReductionForm : uint8_t {
   kWholeColumnSums,    // and many.
 };
 
+// The kernel that takes float64 columns first: kColumnSums or kWholeColumnSums.
+struct DoubleColumnGeometry {
+  ReductionForm form = ReductionForm::kColumnSums;
+  uint32_t grid_blocks = 0;  // None.
+  uint32_t block_threads = 1;
+  uint32_t tile_columns_log2 = 0;
+  uint32_t splits = 1;
+  uint64_t rows_per_split = 0;
+  uint64_t column_tile_count = 0;
+  uint32_t left_grid_blocks = 1;  // Of the form's kernel: one wave, which nearly always is idle.
+};
+
 struct ReductionGeometry {
   ReductionForm form = ReductionForm::kTiles;
   uint32_t grid_blocks = 1;  // Of the form's kernel.
@@ -52,6 +64,8 @@ struct ReductionGeometry {
   uint32_t splits = 1;             // kColumns: of the rows.
   uint64_t rows_per_split = 0;     // kColumns
   uint64_t column_tile_count = 0;  // kColumns
+  // kColumns. Its tickets, and flags of what it leaves, are behind the others.
+  DoubleColumnGeometry double_columns;
 };
 
 // Bytes of the total of a single group, whatever its plan.

@@ -201,6 +201,31 @@ TEST(ReduceGeometryTest, SingleGroupsOfMiddleLengthAreSharedBySomeBlocks) {
   EXPECT_EQ(blocks(3, 1 << 16), 3u);
 }
 
+TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
+  const auto geometry = [](uint64_t rows, uint64_t columns, std::vector<Statistic> statistics) {
+    return PlanReductionGeometry(
+        Plan(ArrayDescription::Matrix(ElementType::kFloat64, rows, columns),
+             {GroupingKind::kAxis0, {}}, statistics),
+        Properties(132));
+  };
+  const auto has_own = [&](uint64_t rows, uint64_t count, std::vector<Statistic> statistics) {
+    return geometry(rows, count, statistics).double_columns.grid_blocks > 0;
+  };
+  EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kSum}));
+  EXPECT_FALSE(has_own(7, 1 << 17, {Statistic::kSum}));
+  EXPECT_FALSE(has_own(8, (1 << 16) - 1, {Statistic::kSum}));
+  EXPECT_FALSE(has_own(8, 1 << 16, {Statistic::kSum, Statistic::kMean}));
+  const auto form = [&](uint64_t rows, uint64_t count) {
+    return geometry(rows, count, {Statistic::kSum}).double_columns.form;
+  };
+  EXPECT_EQ(form(128, 1 << 20), ReductionForm::kWholeColumnSums);
+  EXPECT_EQ(form(8, 1 << 24), ReductionForm::kWholeColumnSums);
+  EXPECT_EQ(form(8, 1 << 16), ReductionForm::kColumnSums);
+  EXPECT_EQ(form(1 << 25, 4), ReductionForm::kColumnSums);
+  // Tiles that lanes take in vectors.
+  EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).double_columns.tile_columns_log2, 6u);
+}
+
 uint32_t WarpsOf(const ReductionGeometry& geometry) {
   return geometry.block_threads / ReduceTuning::kWarpThreads;
 }

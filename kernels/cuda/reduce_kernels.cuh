@@ -5,6 +5,7 @@
 #include "kernels/cuda/reduce_blocks.cuh"
 #include "kernels/cuda/reduce_column_sums.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
+#include "kernels/cuda/reduce_double_columns.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_row_sums.cuh"
@@ -32,6 +33,10 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
     } else {
       kernels.tiles = ReduceTiles<T, kParts>;
       kernels.columns = ReduceColumns<T, kParts>;
+      if constexpr (HasDoubleColumns<T>(kParts)) {
+        kernels.double_columns = ReduceDoubleColumns<T>;
+        kernels.whole_double_columns = ReduceWholeDoubleColumns<T>;
+      }
     }
     return kernels;
   });

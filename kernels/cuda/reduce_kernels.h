@@ -79,6 +79,10 @@ struct ColumnWork {
   uint64_t rows_per_split;
   void* partials;     // [split][column] states, or ColumnPartials. Unused where splits is 1.
   uint32_t* tickets;  // Zeroed; one for each tile of columns. Likewise.
+  // Of float64 sums, what ReduceDoubleColumns leaves to ReduceColumns: whether that is any of its
+  // tiles, and whether it is the i-th at [1 + i]. Zeroed before; null where all are left.
+  uint32_t* left_tiles;
+  uint32_t left_tile_columns_log2;
 };
 
 using StripSumsKernel = void (*)(ReductionParameters, TileWork);
@@ -87,6 +91,9 @@ struct ReductionKernels {
   void (*tiles)(ReductionParameters, TileWork);
   void (*blocks)(ReductionParameters, BlockWork);
   void (*columns)(ReductionParameters, ColumnWork);
+  // Beside `columns`, where nothing but sums of float64 is asked for; else null.
+  void (*double_columns)(ReductionParameters, ColumnWork);
+  void (*whole_double_columns)(ReductionParameters, ColumnWork);
   // Where SumsInPairs, instead of `tiles` and `columns`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
   StripSumsKernel strip_sums;

@@ -137,10 +137,12 @@ bool HasWavesOfWholeColumns(const Sums& sums) {
 // One tile where columns are few; else the tiles of which the last is fullest, wide ones first.
 uint64_t TileColumns(const Sums& sums) {
   const uint64_t columns = sums.grouping.group_count;
-  if (columns <= Tuning::kTileColumnsMax) {
+  const uint64_t tile_columns_max =
+      std::min<uint64_t>(Tuning::kTileColumnsMax, sums.warp_columns());
+  if (columns <= tile_columns_max) {
     return std::max(std::bit_ceil(columns), sums.vector_elements());
   }
-  uint64_t best = Tuning::kTileColumnsMax;
+  uint64_t best = tile_columns_max;
   for (uint64_t tile = best / 2; tile >= Tuning::kTileColumnsMin; tile /= 2) {
     if (RoundUp(columns, tile) < RoundUp(columns, best) - columns / 8) best = tile;
   }
@@ -210,7 +212,7 @@ ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties
   const uint64_t longest = sums.grouping.group_size;
   ReductionGeometry geometry;
   if (sums.grouping.kind == GroupingKind::kAxis0) {
-    if (IsShallow(sums)) {
+    if (sums.element_bytes < sizeof(double) && IsShallow(sums)) {
       PlanWholeColumns(sums, ReductionForm::kShallowColumnSums, Tuning::kThreads, sums.blocks_max(),
                        geometry);
     } else if (HasWavesOfWholeColumns(sums)) {

@@ -121,8 +121,9 @@ struct RangedPair {
 // A vector of elements that add nothing.
 template <class T>
 __device__ inline uint4 NegativeZeros() {
-  constexpr uint32_t kBits = HalfElement<T> ? 0x8000'8000u : 0x8000'0000u;
-  return {kBits, kBits, kBits, kBits};
+  constexpr uint32_t kUpper = HalfElement<T> ? 0x8000'8000u : 0x8000'0000u;
+  constexpr uint32_t kLower = sizeof(T) == 8 ? 0 : kUpper;
+  return {kLower, kUpper, kLower, kUpper};
 }
 
 template <class T>

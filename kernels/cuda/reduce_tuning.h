@@ -183,6 +183,10 @@ struct PairTuning {
   static constexpr uint64_t kRowsPerSplitMax = uint64_t{1} << 26;  // PairHolds.
   // Of what a split leaves for a column: a pair, a state and a range.
   static constexpr uint64_t kColumnPartialBytes = 80;
+  // Float64 columns of fewer bytes or rows have one kernel alone.
+  static constexpr uint64_t kDoubleColumnBytesMin = 4 << 20;
+  static constexpr uint64_t kDoubleColumnRowsMin = 8;
+  static constexpr uint64_t kDoubleColumnPartialBytes = 32;  // What a split leaves for a column.
   // A thread takes all rows of its columns: where these are few, which are called shallow, more
   // where there are columns for so many waves of threads; and where there are tiles for so many
   // waves of warps.
@@ -226,6 +230,12 @@ struct StripTuning {
   static constexpr uint64_t kStripBytes = 64 * 1024;
 };
 
+// Whether columns are summed by ReduceDoubleColumns first.
+template <class T>
+constexpr bool HasDoubleColumns(uint32_t parts) {
+  return FloatingElement<T> && sizeof(T) == 8 && parts == kSumPart;
+}
+
 // Whether sums are kept in pairs: of elements that are floats, or smaller, and of nothing else.
 template <class T>
 constexpr bool SumsInPairs(uint32_t parts) {
@@ -233,7 +243,9 @@ constexpr bool SumsInPairs(uint32_t parts) {
 }
 
 // Rows that a thread has under way where columns are summed in pairs.
-constexpr uint32_t ColumnSumRowsInFlight(uint32_t element_bytes) { return 2 * element_bytes; }
+constexpr uint32_t ColumnSumRowsInFlight(uint32_t element_bytes) {
+  return element_bytes < 8 ? 2 * element_bytes : 8;
+}
 
 // Blocks of a kernel, for elements of type T and a set of parts as VisitPartSet gives it.
 struct ReduceShape {
