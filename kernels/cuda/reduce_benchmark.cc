@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <random>
 #include <utility>
 
@@ -118,28 +120,43 @@ absl::Status BenchmarkWhole(KernelBenchmark& benchmark) {
   return absl::OkStatus();
 }
 
-absl::Status BenchmarkGroups(KernelBenchmark& benchmark) {
-  constexpr ElementType kType = ElementType::kFloat32;
-  const uint64_t count = benchmark.array_bytes() / sizeof(float);
-  if (absl::Status status = benchmark.FillInput(kType); !status.ok()) return status;
-  for (const uint64_t columns : {4, 64, 1024, 16'384, 1 << 20, 1 << 27}) {
-    const ArrayDescription matrix = ArrayDescription::Matrix(kType, count / columns, columns);
+// Sums of the columns and of the rows of matrices with so many columns.
+absl::Status BenchmarkMatrices(KernelBenchmark& benchmark, ElementType type,
+                               std::initializer_list<uint64_t> column_counts) {
+  if (absl::Status status = benchmark.FillInput(type); !status.ok()) return status;
+  const uint64_t count = benchmark.array_bytes() / ElementSize(type);
+  for (const uint64_t columns : column_counts) {
+    const ArrayDescription matrix = ArrayDescription::Matrix(type, count / columns, columns);
     for (const GroupingKind kind : {GroupingKind::kAxis0, GroupingKind::kAxis1}) {
       if (absl::Status status = Measure(benchmark, kSum, matrix, {kind, {}}); !status.ok()) {
         return status;
       }
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status BenchmarkGroups(KernelBenchmark& benchmark) {
+  using enum ElementType;
+  for (const ElementType type : {kInt8, kInt32, kInt64, kFloat16, kBfloat16, kFloat64}) {
+    absl::Status status = BenchmarkMatrices(benchmark, type, {64, 1024, 1 << 20});
+    if (!status.ok()) return status;
+  }
+  constexpr ElementType kType = kFloat32;
+  absl::Status status =
+      BenchmarkMatrices(benchmark, kType, {4, 64, 1024, 16'384, 1 << 20, 1 << 27});
+  if (!status.ok()) return status;
+  const uint64_t count = benchmark.array_bytes() / sizeof(float);
   const ArrayDescription vector = ArrayDescription::Vector(kType, count);
   for (const uint64_t size : {16, 256, 4096, 100'000}) {
-    absl::Status status = Measure(benchmark, kSum, vector, EvenSegments(count, size));
+    status = Measure(benchmark, kSum, vector, EvenSegments(count, size));
     if (!status.ok()) return status;
   }
   for (const GroupingSpec& segments :
        {SegmentsOfMean(count / 2, 16), SegmentsOfMean(count / 2, 256),
         SegmentsOfAllMagnitudes(count), UnevenSegments(count)}) {
     const ArrayDescription array = ArrayDescription::Vector(kType, segments.offsets.back());
-    absl::Status status = Measure(benchmark, kSum, array, segments);
+    status = Measure(benchmark, kSum, array, segments);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

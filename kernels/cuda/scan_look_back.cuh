@@ -30,8 +30,7 @@ class LookBackScan {
   static constexpr int kTileWarps =
       Operator::kIsAssociative ? kScanWarps : kScanTileSize / (kItems * kScanLanes);
   static constexpr int kTileSize = kItems * kScanLanes * kTileWarps;
-  static constexpr ScanTurnShape kShape =
-      ScanTurnShapeOf(sizeof(T), sizeof(Out), kTileSize);
+  static constexpr ScanTurnShape kShape = ScanTurnShapeOf(sizeof(T), sizeof(Out), kTileSize);
   using TurnOfT = Turn<Operator, T, kItems, kRuns, kTileWarps, kShape>;
   // Results of the elements' type take their places; wider ones have room for so many lanes' of
   // each warp.

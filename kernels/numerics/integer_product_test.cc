@@ -104,8 +104,7 @@ TYPED_TEST(IntegerProductTest, EdgesOfTheUnsignedRange) {
   EXPECT_TRUE((Fits<TypeParam, uint64_t>({0xFFFF'FFFFu, 0x1'0000'0001u})));
   EXPECT_FALSE((Fits<TypeParam, uint64_t>({kHalf, 2})));
   EXPECT_TRUE((Fits<TypeParam, uint64_t>({kHalf, 2, 0})));
-  EXPECT_EQ((ProductOf<TypeParam, uint64_t>({0xFFFF'FFFFu, 0x1'0000'0001u}).wrapped),
-            ~uint64_t{0});
+  EXPECT_EQ((ProductOf<TypeParam, uint64_t>({0xFFFF'FFFFu, 0x1'0000'0001u}).wrapped), ~uint64_t{0});
 }
 
 TYPED_TEST(IntegerProductTest, AZeroAmongFactorsOfAnySize) {
