@@ -81,7 +81,7 @@ class MergeCommand : public Command {
     if (session.options().json) {
       session.out() << ToJson(reduction);
     } else {
-      PrintReduction(reduction, merged.group_count != 1, rows_max_, session.style(), session.out());
+      PrintReduction(reduction, /*grouped=*/false, rows_max_, session.style(), session.out());
     }
     return absl::OkStatus();
   }

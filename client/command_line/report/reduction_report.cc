@@ -64,7 +64,8 @@ void PrintGroups(const ReductionResult& result, uint64_t rows_max, const TextSty
 void PrintReduction(const Answer<ReductionResult>& answer, bool grouped, uint64_t rows_max,
                     const TextStyle& style, std::ostream& out) {
   out << DescribeInput(answer.input, style) << "\n\n";
-  if (grouped) {
+  // Whatever was asked for, an answer may have any number of groups.
+  if (grouped || answer.result.group_count != 1) {
     PrintGroups(answer.result, rows_max, style, out);
   } else {
     PrintWhole(answer.result, style, out);

@@ -10,8 +10,9 @@
 
 namespace gridfold::client {
 
-// Prints a line for each statistic of the whole array, or a line for each group. `rows_max` limits
-// the groups shown; 0 shows all.
+// Prints a line for each statistic of the whole array, or a line for each group, also where a
+// server answers for a whole array with none or several. `rows_max` limits the groups shown; 0
+// shows all.
 void PrintReduction(const Answer<ReductionResult>& answer, bool grouped, uint64_t rows_max,
                     const TextStyle& style, std::ostream& out);
 

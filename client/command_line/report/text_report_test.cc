@@ -80,6 +80,15 @@ TEST(ReductionReportTest, GroupsAreRowsUpToTheLimit) {
   EXPECT_THAT(all.str(), HasSubstr("    2    3   true\n\n"));
 }
 
+TEST(ReductionReportTest, AWholeArrayWithoutAGroupHasNoLines) {
+  ReductionResult result;
+  result.group_count = 0;
+  result.entries = {{Statistic::kSum, std::vector<int64_t>{}}};
+  std::ostringstream out;
+  PrintReduction(MakeAnswer(result), /*grouped=*/false, 20, kAscii, out);
+  EXPECT_THAT(out.str(), HasSubstr("group  sum\n\n"));
+}
+
 ScanResult MakeScan(int count) {
   ScanResult scan;
   scan.element_type = ElementType::kUint8;
