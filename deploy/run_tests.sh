@@ -34,15 +34,12 @@ build_targets() {
   cmake --preset "$1" -DGRIDFOLD_BUILD_TESTS=ON && cmake --build "build/$1" --target "${@:2}"
 }
 
-# run_preset PRESET [OPTION...]: two tests at a time, but for those that need the machine (RUN_SERIAL).
-run_preset() { ctest --preset "$1" --parallel 2 "${@:2}"; }
-
 # sanitizer_stages PRESET NAME TEST...: builds these tests with a sanitizer, and runs them.
 sanitizer_stages() {
   local preset="$1" name="$2"
   shift 2
   stage "Build with $name" build_targets "$preset" "$@"
-  stage "Tests with $name" run_preset "$preset" -R "^($(IFS='|'; echo "$*"))\$"
+  stage "Tests with $name" ctest --preset "$preset" -R "^($(IFS='|'; echo "$*"))\$"
 }
 
 # The installed tree, moved to another place, and a program built against it from outside.
@@ -60,7 +57,8 @@ check_installed_tree() {
 
 stage "Lint: format, walls, wire contract" "$root/deploy/lint.sh"
 stage "Build" build_preset release -DGRIDFOLD_BUILD_TESTS=ON -DGRIDFOLD_CUDA=AUTO
-stage "Tests" run_preset release
+# Two at a time, but for those that need the machine (RUN_SERIAL).
+stage "Tests" ctest --preset release --parallel 2
 stage "Installed tree" check_installed_tree
 if ! $fast; then
   # Jobs, streams and arrays, by themselves and over sockets, with clients that break off.
