@@ -100,6 +100,8 @@ class KernelBenchmark {
 // One for each operation, in the order of a whole run.
 absl::Status BenchmarkExactSums(KernelBenchmark& benchmark);
 absl::Status BenchmarkReductions(KernelBenchmark& benchmark);
+absl::Status BenchmarkMatrices(
+    KernelBenchmark& benchmark);  // Reductions of their columns and rows.
 absl::Status BenchmarkScans(KernelBenchmark& benchmark);
 absl::Status BenchmarkColumnScans(KernelBenchmark& benchmark);  // Along axis 0.
 absl::Status BenchmarkHistograms(KernelBenchmark& benchmark);

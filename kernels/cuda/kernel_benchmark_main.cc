@@ -1,9 +1,9 @@
 // kernel_benchmark [--json FILE] [--small] [--only NAME] [--strategy NAME] [--rows TEXT]: the
 // kernels' rates on device 0, and their ratios to the device's read and copy ceilings and to CUB,
-// which are measured in the same run. NAME is one of exact-sums, reductions, scans, column-scans,
-// histograms and transfers; --strategy forces one that histograms have, such as histogram/global;
-// --rows selects those whose names contain TEXT. Exits 1 where a benchmark fails and 2 where there
-// is no device.
+// which are measured in the same run. NAME is one of exact-sums, reductions, matrices, scans,
+// column-scans, histograms and transfers; --strategy forces one that histograms have, such as
+// histogram/global; --rows selects those whose names contain TEXT. Exits 1 where a benchmark fails
+// and 2 where there is no device.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -36,9 +36,10 @@ struct NamedBenchmark {
   absl::Status (*run)(KernelBenchmark& benchmark);
 };
 constexpr NamedBenchmark kBenchmarks[] = {
-    {"exact-sums", BenchmarkExactSums},  {"reductions", BenchmarkReductions},
-    {"scans", BenchmarkScans},           {"column-scans", BenchmarkColumnScans},
-    {"histograms", BenchmarkHistograms}, {"transfers", BenchmarkTransfers}};
+    {"exact-sums", BenchmarkExactSums},     {"reductions", BenchmarkReductions},
+    {"matrices", BenchmarkMatrices},        {"scans", BenchmarkScans},
+    {"column-scans", BenchmarkColumnScans}, {"histograms", BenchmarkHistograms},
+    {"transfers", BenchmarkTransfers}};
 
 bool IsBenchmark(const std::string& name) {
   return std::any_of(std::begin(kBenchmarks), std::end(kBenchmarks),

@@ -23,6 +23,7 @@ struct StatisticSet {
 };
 
 const StatisticSet kSum = {"sum", {Statistic::kSum}, CubReduction::kSum};
+const StatisticSet kMean = {"mean", {Statistic::kMean}, CubReduction::kMoments};
 const StatisticSet kExtremes = {
     "min+argmax", {Statistic::kMin, Statistic::kArgmax}, CubReduction::kExtremes};
 const StatisticSet kMoments = {
@@ -120,16 +121,18 @@ absl::Status BenchmarkWhole(KernelBenchmark& benchmark) {
   return absl::OkStatus();
 }
 
-// Sums of the columns and of the rows of matrices with so many columns.
-absl::Status BenchmarkMatrices(KernelBenchmark& benchmark, ElementType type,
-                               std::initializer_list<uint64_t> column_counts) {
+// The columns and the rows of matrices with so many columns.
+absl::Status MeasureMatrices(KernelBenchmark& benchmark, ElementType type,
+                             std::initializer_list<uint64_t> column_counts,
+                             std::initializer_list<const StatisticSet*> sets) {
   if (absl::Status status = benchmark.FillInput(type); !status.ok()) return status;
   const uint64_t count = benchmark.array_bytes() / ElementSize(type);
   for (const uint64_t columns : column_counts) {
     const ArrayDescription matrix = ArrayDescription::Matrix(type, count / columns, columns);
     for (const GroupingKind kind : {GroupingKind::kAxis0, GroupingKind::kAxis1}) {
-      if (absl::Status status = Measure(benchmark, kSum, matrix, {kind, {}}); !status.ok()) {
-        return status;
+      for (const StatisticSet* set : sets) {
+        absl::Status status = Measure(benchmark, *set, matrix, {kind, {}});
+        if (!status.ok()) return status;
       }
     }
   }
@@ -137,14 +140,9 @@ absl::Status BenchmarkMatrices(KernelBenchmark& benchmark, ElementType type,
 }
 
 absl::Status BenchmarkGroups(KernelBenchmark& benchmark) {
-  using enum ElementType;
-  for (const ElementType type : {kInt8, kInt32, kInt64, kFloat16, kBfloat16, kFloat64}) {
-    absl::Status status = BenchmarkMatrices(benchmark, type, {64, 1024, 1 << 20});
-    if (!status.ok()) return status;
-  }
-  constexpr ElementType kType = kFloat32;
+  constexpr ElementType kType = ElementType::kFloat32;
   absl::Status status =
-      BenchmarkMatrices(benchmark, kType, {4, 64, 1024, 16'384, 1 << 20, 1 << 27});
+      MeasureMatrices(benchmark, kType, {4, 64, 1024, 16'384, 1 << 20, 1 << 27}, {&kSum});
   if (!status.ok()) return status;
   const uint64_t count = benchmark.array_bytes() / sizeof(float);
   const ArrayDescription vector = ArrayDescription::Vector(kType, count);
@@ -187,6 +185,16 @@ absl::Status BenchmarkReductions(KernelBenchmark& benchmark) {
   if (absl::Status status = BenchmarkWhole(benchmark); !status.ok()) return status;
   if (absl::Status status = BenchmarkGroups(benchmark); !status.ok()) return status;
   return BenchmarkBatch(benchmark);
+}
+
+absl::Status BenchmarkMatrices(KernelBenchmark& benchmark) {
+  using enum ElementType;
+  for (const ElementType type : {kInt8, kInt32, kInt64, kFloat16, kBfloat16, kFloat32, kFloat64}) {
+    absl::Status status = MeasureMatrices(benchmark, type, {4, 64, 1000, 1 << 20},
+                                          {&kSum, &kMean, &kExtremes, &kMoments});
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace gridfold::kernels::cuda
