@@ -15,10 +15,14 @@
 #include "kernels/cuda/reduce_column_sums.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
+#include "kernels/cuda/reduce_pairs.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_whole_columns.cuh"
 #include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/cuda/reduce_words.cuh"
+#include "kernels/numerics/exact_quotient.h"
+#include "kernels/numerics/expansion_sum.h"
+#include "kernels/numerics/pair_sum.h"
 #include "kernels/numerics/wide_integer.h"
 
 namespace gridfold::kernels::cuda {
@@ -179,11 +183,83 @@ class DoubleColumns {
   double parts_[kSize][3];
 };
 
-// Writes a column's sum.
+// A column's sum in units of 2^unit, where more than the sum is asked for. Functions that are not
+// inlined are seldom needed.
+class UnitSum {
+ public:
+  __device__ UnitSum(const ColumnUnits& units, int distance, int unit)
+      : sum_(units.Sum(distance)), unit_(unit), has_others_(units.others != 0) {}
+
+  // Not inlined: sums alone are asked for most.
+  __device__ __noinline__ static void Finish(const ReductionParameters& parameters, uint64_t column,
+                                             const ColumnUnits& units, int distance, int unit) {
+    const UnitSum sum(units, distance, unit);
+#pragma unroll 1
+    for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
+      parameters.slots[parameters.rows[i] * parameters.group_count + column] =
+          sum.ValueOf(parameters.statistics[i], parameters.group_size);
+    }
+    if (parameters.states != nullptr) {
+      static_cast<SumOnlyState<double>*>(parameters.states)[column] = sum.State();
+    }
+  }
+
+ private:
+  __device__ uint64_t ValueOf(Statistic statistic, uint64_t size) const {
+    if (statistic == Statistic::kCount) return size;
+    const double value = !has_others_                    ? -0.0
+                         : statistic == Statistic::kMean ? Mean(size)
+                                                         : RoundedUnits(sum_, unit_);
+    return static_cast<uint64_t>(__double_as_longlong(value));
+  }
+
+  // From the sum as pieces of 42 bits, which are numbers.
+  __device__ double Mean(uint64_t size) const {
+    constexpr int kPieceBits = 42;
+    constexpr uint64_t kPiece = (uint64_t{1} << kPieceBits) - 1;
+    const auto number = [&](auto piece, int i) {
+      return static_cast<double>(piece) * PowerOfTwo(unit_ + i * kPieceBits);
+    };
+    PairSum pair{number(static_cast<int64_t>(sum_ >> 2 * kPieceBits), 2), 0};
+    pair.Add(number(static_cast<uint64_t>(sum_ >> kPieceBits) & kPiece, 1));
+    const SumAndError low =
+        SumAndError::Of(pair.low, number(static_cast<uint64_t>(sum_) & kPiece, 0));
+    double mean;
+    if (MeanDivisor(size).Divide({pair.high, low.sum}, mean, fabs(low.error))) return mean;
+    return Quotient(sum_, unit_, size);
+  }
+  __device__ __noinline__ static double Quotient(Int128 sum, int unit, uint64_t size) {
+    const Uint128 magnitude = MagnitudeOfInteger(sum);
+    const uint64_t limbs[2] = {static_cast<uint64_t>(magnitude),
+                               static_cast<uint64_t>(magnitude >> 64)};
+    const double mean =
+        RoundToDouble(LeadingQuotient(LimbMagnitude::OfUnsigned(limbs, 2), unit, size));
+    return sum < 0 ? -mean : mean;
+  }
+
+  __device__ SumOnlyState<double> State() const {
+    SumOnlyState<double> state;
+    auto& exact = state.Part<kSumPart>().sum;
+    exact.AddFlags(has_others_ ? kSawOtherThanNegativeZero : 0);
+    exact.AddInteger(MagnitudeOfInteger(sum_), unit_ - ExactSum<double, 1>::kLowestExponent,
+                     sum_ < 0);
+    return state;
+  }
+
+  Int128 sum_;
+  int unit_;
+  bool has_others_;
+};
+
+// Writes what is asked for of a column.
 __device__ inline void FinishUnits(const ReductionParameters& parameters, uint64_t column,
                                    const ColumnSplit& split, const ColumnUnits& units) {
-  OnlySums(parameters)[column] =
-      units.others == 0 ? -0.0 : RoundedUnits(units.Sum(split.distance()), split.unit());
+  if (double* const sums = OnlySums(parameters); sums != nullptr) {
+    sums[column] =
+        units.others == 0 ? -0.0 : RoundedUnits(units.Sum(split.distance()), split.unit());
+  } else {
+    UnitSum::Finish(parameters, column, units, split.distance(), split.unit());
+  }
 }
 
 // Leaves a tile to ReduceColumns.

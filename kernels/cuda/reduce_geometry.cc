@@ -24,6 +24,7 @@ struct KernelKind {
   uint32_t block_sharers;       // Threads of blocks that share these.
   uint64_t drawn_elements_max;  // Of a thread, on average.
   bool sums_in_pairs;
+  bool sums_groups_in_pairs;
   ReduceShape shape;        // Of tiles and columns.
   ReduceShape block_shape;  // Of blocks.
 };
@@ -38,6 +39,7 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
                         WordSharersOf<T>(kParts),
                         DrawnAdditionsMax<T>(kParts),
                         SumsInPairs<T>(kParts),
+                        SumsGroupsInPairs<T>(kParts),
                         ReduceShapeOf<T>(kParts),
                         BlockShapeOf<T>(kParts)};
     });
@@ -232,7 +234,7 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
   }
 }
 
-// Of nothing but float64 sums.
+// Of what nothing but float64 sums makes.
 void PlanDoubleColumns(const ReductionPlan& plan, uint64_t resident_blocks,
                        const DeviceProperties& properties, ReductionGeometry& geometry) {
   const ReductionGeometry columns = PlanPairSums(plan, properties);
@@ -254,8 +256,7 @@ void PlanDoubleColumns(const ReductionPlan& plan, uint64_t resident_blocks,
 }
 
 bool HasDoubleColumnsFirst(const ReductionPlan& plan) {
-  return plan.array.element_type == ElementType::kFloat64 && plan.statistics.size() == 1 &&
-         plan.statistics[0] == Statistic::kSum && plan.nan_policy != NanPolicy::kIgnore &&
+  return plan.array.element_type == ElementType::kFloat64 && ReductionParts(plan) == kSumPart &&
          plan.grouping.group_size >= PairTuning::kDoubleColumnRowsMin &&
          plan.array.size_bytes() >= PairTuning::kDoubleColumnBytesMin;
 }
@@ -342,7 +343,9 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
 ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties) {
   const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
-  return kind.sums_in_pairs ? PlanSums(plan, kind, properties) : PlanStates(plan, kind, properties);
+  const bool in_pairs =
+      plan.grouping.kind == GroupingKind::kAxis0 ? kind.sums_in_pairs : kind.sums_groups_in_pairs;
+  return in_pairs ? PlanSums(plan, kind, properties) : PlanStates(plan, kind, properties);
 }
 
 uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {

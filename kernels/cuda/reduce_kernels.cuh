@@ -21,17 +21,21 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
     constexpr uint32_t kParts = decltype(set)::value;
     ReductionKernels kernels = {};
     kernels.blocks = ReduceBlocks<T, kParts>;
-    if constexpr (SumsInPairs<T>(kParts)) {
+    if constexpr (SumsGroupsInPairs<T>(kParts)) {
       kernels.group_sums = ReduceGroupSums<T>;
-      kernels.strip_sums = GetStripSumsKernel<T>();
-      kernels.vector_sums = ReduceVectorSums<T>;
       kernels.row_sums = ReduceRowSums<T>;
+    } else {
+      kernels.tiles = ReduceTiles<T, kParts>;
+    }
+    if constexpr (SumsInPairs<T>(kParts)) {
+      kernels.strip_sums = GetStripSumsKernel<T>();
+      kernels.vector_sums = ReduceVectorSums<T, kVectorSize<T>>;
+      kernels.half_vector_sums = ReduceVectorSums<T, kVectorSize<T> / 2>;
       kernels.block_sums = ReduceBlockSums<T>;
       kernels.column_sums = ReduceColumnSums<T>;
       kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
       kernels.whole_column_sums = ReduceWholeColumnSums<T>;
     } else {
-      kernels.tiles = ReduceTiles<T, kParts>;
       kernels.columns = ReduceColumns<T, kParts>;
       if constexpr (HasDoubleColumns<T>(kParts)) {
         kernels.double_columns = ReduceDoubleColumns<T>;

@@ -94,11 +94,13 @@ struct ReductionKernels {
   // Beside `columns`, where nothing but sums of float64 is asked for; else null.
   void (*double_columns)(ReductionParameters, ColumnWork);
   void (*whole_double_columns)(ReductionParameters, ColumnWork);
-  // Where SumsInPairs, instead of `tiles` and `columns`; else null.
+  // Where SumsGroupsInPairs, instead of `tiles`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
+  void (*row_sums)(ReductionParameters);
+  // Where SumsInPairs, the latter instead of `columns`; else null.
   StripSumsKernel strip_sums;
   void (*vector_sums)(ReductionParameters);
-  void (*row_sums)(ReductionParameters);
+  void (*half_vector_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
   void (*column_sums)(ReductionParameters, ColumnWork);
   void (*shallow_column_sums)(ReductionParameters, ColumnWork);
