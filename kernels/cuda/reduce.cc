@@ -183,9 +183,9 @@ absl::Status LaunchDoubleColumns(const ReductionKernels& kernels, const Reductio
                   .tickets = first_tickets,
                   .left_tiles = first_tickets + first.column_tile_count,
                   .left_tile_columns_log2 = first.tile_columns_log2};
-  const ColumnKernel kernel = first.form == ReductionForm::kColumnSums
-                                  ? kernels.double_columns
-                                  : kernels.whole_double_columns;
+  const ColumnKernel kernel = first.form == ReductionForm::kColumnSums ? kernels.double_columns
+                              : parameters.AskForSumsOnly() ? kernels.whole_double_column_sums
+                                                            : kernels.whole_double_columns;
   const LaunchShape shape{
       .grid = dim3(first.grid_blocks), .block = dim3(first.block_threads), .shared_bytes = 0};
   absl::Status status = Launch(kernel, shape, stream, parameters, work);

@@ -252,10 +252,11 @@ class UnitSum {
 };
 
 // Writes what is asked for of a column.
+template <bool kSumsAlone>
 __device__ inline void FinishUnits(const ReductionParameters& parameters, uint64_t column,
                                    const ColumnSplit& split, const ColumnUnits& units) {
-  if (double* const sums = OnlySums(parameters); sums != nullptr) {
-    sums[column] =
+  if constexpr (kSumsAlone) {
+    OnlySums(parameters)[column] =
         units.others == 0 ? -0.0 : RoundedUnits(units.Sum(split.distance()), split.unit());
   } else {
     UnitSum::Finish(parameters, column, units, split.distance(), split.unit());
@@ -281,7 +282,7 @@ __device__ inline uint32_t LargestOf(const uint4 (&raw)[kRows]) {
 
 // All rows of a thread's columns, those ahead being loaded while others are added. Returns whether
 // their sums hold.
-template <bool kInVectors>
+template <bool kSumsAlone, bool kInVectors>
 __device__ inline bool SumWholeDoubleColumns(const ReductionParameters& parameters,
                                              const ColumnLanes<double>& lanes,
                                              uint64_t first_column) {
@@ -306,14 +307,14 @@ __device__ inline bool SumWholeDoubleColumns(const ReductionParameters& paramete
   for (uint32_t k = 0; k < DoubleColumns::kSize; ++k) {
     const uint64_t column = first_column + lanes.Column(k);
     if (column < parameters.group_count) {
-      FinishUnits(parameters, column, sums.split(), sums.Units(k));
+      FinishUnits<kSumsAlone>(parameters, column, sums.split(), sums.Units(k));
     }
   }
   return sums.holds();
 }
 
-// A warp for a tile of columns. T: double.
-template <class T>
+// A warp for a tile of columns. T: double. kSumsAlone: nothing but sums is asked for.
+template <class T, bool kSumsAlone>
 __global__ void __launch_bounds__(PairTuning::kWholeColumnThreads,
                                   PairTuning::kWholeColumnResidentBlocks)
     ReduceWholeDoubleColumns(const __grid_constant__ ReductionParameters parameters,
@@ -324,9 +325,10 @@ __global__ void __launch_bounds__(PairTuning::kWholeColumnThreads,
 #pragma unroll 1
   for (uint64_t tile = tiles.first; tile < work.tile_count; tile += tiles.step) {
     const uint64_t first_column = tile << work.tile_columns_log2;
-    const bool holds = lanes.in_vectors
-                           ? SumWholeDoubleColumns<true>(parameters, lanes, first_column)
-                           : SumWholeDoubleColumns<false>(parameters, lanes, first_column);
+    const bool holds =
+        lanes.in_vectors
+            ? SumWholeDoubleColumns<kSumsAlone, true>(parameters, lanes, first_column)
+            : SumWholeDoubleColumns<kSumsAlone, false>(parameters, lanes, first_column);
     if (!holds) LeaveTile(work, tile);
   }
 }
@@ -449,7 +451,12 @@ __device__ __noinline__ void FinishDoubleColumnItem(const ReductionParameters& p
   const ColumnSumItem item(parameters, work, ColumnSumRowsInFlight(sizeof(T)) * lanes.rows, i);
   const auto finish = [&](uint32_t c, const ColumnUnits& sum) {
     const uint64_t column = item.first_column + c;
-    if (column < parameters.group_count) FinishUnits(parameters, column, split, sum);
+    if (column >= parameters.group_count) return;
+    if (parameters.AskForSumsOnly()) {
+      FinishUnits<true>(parameters, column, split, sum);
+    } else {
+      FinishUnits<false>(parameters, column, split, sum);
+    }
   };
   if (work.splits == 1) return JoinUnits(block, warp, lanes, units, memory, finish);
   JoinUnits(block, warp, lanes, units, memory, [&](uint32_t c, const ColumnUnits& sum) {

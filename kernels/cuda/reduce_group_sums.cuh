@@ -157,10 +157,44 @@ __device__ inline bool SumExactly(const float (&values)[kCount], double& sum) {
   return DoubleHolds<kCount>(range) && IsFinite(sum);
 }
 
+// Writes what is asked for of the groups of a vector, of kSize elements each, with exact sums.
+template <class T, uint32_t kSize, uint32_t kGroups>
+__device__ inline void FinishVector(const ReductionParameters& parameters, uint64_t vector,
+                                    const double (&sums)[kGroups]) {
+  static_assert(std::has_single_bit(kSize));  // Means are exact, too.
+#pragma unroll 1
+  for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
+    const Statistic statistic = parameters.statistics[i];
+    struct alignas(sizeof(uint64_t) * kGroups) Values {
+      uint64_t values[kGroups];
+    } of_vector;
+#pragma unroll
+    for (uint32_t g = 0; g < kGroups; ++g) {
+      const double value = statistic == Statistic::kMean ? sums[g] * (1.0 / kSize) : sums[g];
+      of_vector.values[g] = statistic == Statistic::kCount
+                                ? kSize
+                                : static_cast<uint64_t>(__double_as_longlong(value));
+    }
+    uint64_t* const slots = &parameters.slots[parameters.rows[i] * parameters.group_count];
+    if (reinterpret_cast<uintptr_t>(slots) % alignof(Values) == 0) {
+      reinterpret_cast<Values*>(slots)[vector] = of_vector;
+    } else {
+#pragma unroll
+      for (uint32_t g = 0; g < kGroups; ++g) slots[vector * kGroups + g] = of_vector.values[g];
+    }
+  }
+  if (parameters.states == nullptr) return;
+#pragma unroll
+  for (uint32_t g = 0; g < kGroups; ++g) {
+    StorePairState<T>(parameters.states, vector * kGroups + g, sums[g], 0);
+  }
+}
+
 // Groups of kSize elements, a vector's or a few that divide it: a thread takes kVectorsInFlight
 // vectors at a time. Requires aligned elements, and vectors that are full.
 template <class T, uint32_t kSize>
-__global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kVectorResidentBlocks)
+__global__ void __launch_bounds__(PairTuning::kGroupThreads,
+                                  VectorResidentBlocks(kVectorSize<T> / kSize))
     ReduceVectorSums(const __grid_constant__ ReductionParameters parameters) {
   constexpr uint32_t kVectors = PairTuning::kVectorsInFlight;
   constexpr uint32_t kGroups = kVectorSize<T> / kSize;  // Of a vector.
@@ -185,14 +219,21 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kVector
         float values[kGroups][kSize];
       };
       const Parts parts = std::bit_cast<Parts>(BatchOf<T>(raw[k]));
+      double sums[kGroups];
+      bool are_exact = true;
 #pragma unroll
-      for (uint32_t i = 0; i < kGroups; ++i) {
-        const uint64_t group = vector * kGroups + i;
-        double sum;
-        if (SumExactly(parts.values[i], sum)) {
-          FinishPair<T>(parameters, group, kSize, {sum, 0});
-        } else if (only_sums != nullptr) {
-          only_sums[group] = Answered(RoundedSum(parts.values[i]));
+      for (uint32_t g = 0; g < kGroups; ++g) {
+        are_exact = SumExactly(parts.values[g], sums[g]) && are_exact;
+      }
+      if (are_exact) {
+        FinishVector<T, kSize>(parameters, vector, sums);
+        continue;
+      }
+#pragma unroll
+      for (uint32_t g = 0; g < kGroups; ++g) {
+        const uint64_t group = vector * kGroups + g;
+        if (only_sums != nullptr) {
+          only_sums[group] = Answered(RoundedSum(parts.values[g]));
         } else {
           const SumOnlyState<T> state =
               SumInWords(static_cast<const T*>(parameters.elements) + group * kSize, 1, kSize);

@@ -39,7 +39,8 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
       kernels.columns = ReduceColumns<T, kParts>;
       if constexpr (HasDoubleColumns<T>(kParts)) {
         kernels.double_columns = ReduceDoubleColumns<T>;
-        kernels.whole_double_columns = ReduceWholeDoubleColumns<T>;
+        kernels.whole_double_columns = ReduceWholeDoubleColumns<T, false>;
+        kernels.whole_double_column_sums = ReduceWholeDoubleColumns<T, true>;
       }
     }
     return kernels;

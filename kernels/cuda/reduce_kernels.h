@@ -91,9 +91,10 @@ struct ReductionKernels {
   void (*tiles)(ReductionParameters, TileWork);
   void (*blocks)(ReductionParameters, BlockWork);
   void (*columns)(ReductionParameters, ColumnWork);
-  // Beside `columns`, where nothing but sums of float64 is asked for; else null.
+  // Beside `columns`, where nothing but what float64 sums make is asked for; else null.
   void (*double_columns)(ReductionParameters, ColumnWork);
   void (*whole_double_columns)(ReductionParameters, ColumnWork);
+  void (*whole_double_column_sums)(ReductionParameters, ColumnWork);  // Nothing but sums.
   // Where SumsGroupsInPairs, instead of `tiles`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
   void (*row_sums)(ReductionParameters);

@@ -18,7 +18,6 @@ struct VectorShare {
   uint32_t stride;     // The number of threads.
 
   __device__ bool Has(uint32_t k) const { return k * stride < left; }
-  __device__ bool IsFull() const { return Has(kInFlight - 1); }
   // What is left after a batch.
   __device__ VectorShare Rest() const {
     const uint32_t taken = kInFlight * stride;
@@ -27,15 +26,11 @@ struct VectorShare {
   // Loads a batch; what there is not becomes elements that add nothing.
   __device__ void Load(uint4 (&raw)[kInFlight]) const {
 #pragma unroll
-    for (uint32_t k = 0; k < kInFlight; ++k) {
-      raw[k] = NegativeZeros<T>();
-      if (Has(k)) raw[k] = first[k * stride];
-    }
+    for (uint32_t k = 0; k < kInFlight; ++k) Load(k, raw[k]);
   }
   // Adds a batch that is in `raw`; that of `next` takes its place, piece after piece.
   __device__ void AddTo(GroupSum<T>& sum, uint4 (&raw)[kInFlight], const VectorShare& next) const {
     constexpr uint32_t kPiece = kInFlight / kPieces;
-    const bool next_is_full = next.IsFull();
     [[maybe_unused]] PlainSums<T> plain;
 #pragma unroll
     for (uint32_t begin = 0; begin < kInFlight; begin += kPiece) {
@@ -49,12 +44,10 @@ struct VectorShare {
           }
         }
       }
+      // Whether it is full or not: lanes that are not would load when the others have added.
 #pragma unroll
-      for (uint32_t k = begin; k < begin + kPiece; ++k) {
-        if (next_is_full) raw[k] = next.first[k * next.stride];
-      }
+      for (uint32_t k = begin; k < begin + kPiece; ++k) next.Load(k, raw[k]);
     }
-    if (!next_is_full) next.Load(raw);
     if constexpr (!kInPairs) {
       constexpr uint32_t kCount = kInFlight * kVectorSize<T>;
       if (!sum.template Take<kCount>(plain.magnitudes.Range(), plain.sums[0] + plain.sums[1])) {
@@ -66,6 +59,11 @@ struct VectorShare {
  private:
   // Whether each element is added to the pair, instead of sums of some.
   static constexpr bool kInPairs = sizeof(T) == sizeof(double);
+
+  __device__ void Load(uint32_t k, uint4& raw) const {
+    raw = NegativeZeros<T>();
+    if (Has(k)) raw = first[k * stride];
+  }
 
   // The batch again, of elements that a double does not hold the sum of.
   __device__ void AddEach(PairSum& pair) const {

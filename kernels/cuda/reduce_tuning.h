@@ -237,6 +237,11 @@ constexpr uint32_t GroupResidentBlocks(uint32_t element_bytes) {
                                          : PairTuning::kGroupResidentBlocks;
 }
 
+// The same where a thread takes vectors of so many groups each.
+constexpr uint32_t VectorResidentBlocks(uint32_t groups) {
+  return groups == 1 ? PairTuning::kVectorResidentBlocks : PairTuning::kVectorResidentBlocks - 2;
+}
+
 // Words of a warp that sums groups which pairs do not hold.
 constexpr uint32_t GroupWordBytes(uint32_t element_bytes) {
   const uint32_t words = element_bytes == sizeof(double)

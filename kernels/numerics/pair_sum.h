@@ -80,6 +80,40 @@ struct CheckedPair {
   }
 };
 
+// The divisor of means of groups of one size.
+class MeanDivisor {
+ public:
+  GRIDFOLD_HD explicit MeanDivisor(uint64_t size)
+      : size_(static_cast<double>(size)),
+        inverse_(1 / size_),
+        is_exact_(size < (uint64_t{1} << 53)) {}
+
+  // (high + low) / size in `mean`, rounded once, of a sum that is known but for `error`, if the
+  // quotient's first bits and an approximation of the others tell what that is; returns whether
+  // they do, as nearly always.
+  GRIDFOLD_HD bool Divide(const PairSum& sum, double& mean, double error = 0) const {
+    const PairSum rounded = sum.Rounded();
+    mean = rounded.high * inverse_;
+    if (rounded.high == 0) return error == 0;
+    const SumAndError rest = SumAndError::Of(fma(-mean, size_, rounded.high), rounded.low);
+    const double others = rest.sum * inverse_;
+    // More than what these may be wrong by.
+    const double margin = fma(fabs(others), 0x1p-50, 2 * error * inverse_);
+    const bool is_clear = mean + (others - margin) == mean + (others + margin);
+    // In the middle of two numbers, as sums of a few elements often are.
+    const bool is_exact = error == 0 && rest.error == 0 && fma(-others, size_, rest.sum) == 0;
+    mean += others;
+    // No number on the way was too small to have all of its bits.
+    const bool is_ordinary = fabs(mean) > 0x1p-900;
+    return is_ordinary && is_exact_ && (is_clear || is_exact);
+  }
+
+ private:
+  double size_;
+  double inverse_;
+  bool is_exact_;
+};
+
 // Whether a pair holds the sum of `count` numbers exactly, all of them multiples of a unit and
 // below 2^span_bits units. `chain`, below 2^26, is the most additions and merges that any of them
 // goes through.
