@@ -103,9 +103,10 @@ struct ReductionKernels {
   void (*vector_sums)(ReductionParameters);
   void (*half_vector_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
-  void (*column_sums)(ReductionParameters, ColumnWork);
   void (*shallow_column_sums)(ReductionParameters, ColumnWork);
-  void (*whole_column_sums)(ReductionParameters, ColumnWork);
+  // Where SumsInPairs or TakesColumnVectors, instead of `columns`; else null.
+  void (*column_items)(ReductionParameters, ColumnWork);
+  void (*whole_columns)(ReductionParameters, ColumnWork);
 };
 
 // The kernels for elements of type T and the set of parts that VisitPartSet chooses for `parts`.
