@@ -7,6 +7,7 @@
 #include "kernels/cuda/reduce_columns.cuh"
 #include "kernels/cuda/reduce_double_columns.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
+#include "kernels/cuda/reduce_integer_strips.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_row_sums.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
@@ -23,7 +24,7 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
     kernels.blocks = ReduceBlocks<T, kParts>;
     if constexpr (SumsInPairs<T>(kParts)) {
       kernels.group_sums = ReduceGroupSums<T>;
-      kernels.strip_sums = GetStripSumsKernel<T>();
+      kernels.strips = GetStripSumsKernel<T>();
       kernels.vector_sums = ReduceVectorSums<T>;
       kernels.row_sums = ReduceRowSums<T>;
       kernels.block_sums = ReduceBlockSums<T>;
@@ -31,7 +32,11 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
       kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
       kernels.whole_column_sums = ReduceWholeColumnSums<T>;
     } else {
-      kernels.tiles = ReduceTiles<T, kParts>;
+      if constexpr (HasIntegerStrips<T>(kParts)) {
+        kernels.strips = ReduceIntegerStrips<T, kParts>;
+      } else {
+        kernels.tiles = ReduceTiles<T, kParts>;
+      }
       kernels.columns = ReduceColumns<T, kParts>;
       if constexpr (HasDoubleColumns<T>(kParts)) {
         kernels.double_columns = ReduceDoubleColumns<T>;
