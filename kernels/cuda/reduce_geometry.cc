@@ -26,6 +26,7 @@ struct KernelKind {
   uint64_t drawn_elements_max;  // Of a thread, on average.
   bool sums_in_pairs;
   bool takes_column_vectors;
+  bool has_strips;
   ReduceShape shape;        // Of tiles and columns.
   ReduceShape block_shape;  // Of blocks.
 };
@@ -41,6 +42,7 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
                         DrawnAdditionsMax<T>(kParts),
                         SumsInPairs<T>(kParts),
                         TakesColumnVectors<T>(kParts),
+                        HasIntegerStrips<T>(kParts),
                         ReduceShapeOf<T>(kParts),
                         BlockShapeOf<T>(kParts)};
     });
@@ -168,6 +170,28 @@ void PlanQueue(const Request& request, ReductionGeometry& geometry) {
       request.element_count / geometry.chunk_elements + geometry.queued_segments_max;
   geometry.total_count = geometry.queued_segments_max;
   geometry.queue_grid_blocks = GridStrideBlocks(geometry.partial_count, 1, request.resident_blocks);
+}
+
+// Of groups of integers, as many to a warp as make a strip, but so few that all warps have some.
+void PlanStrips(const Request& request, const Request& blocks, uint64_t longest,
+                uint64_t multiprocessors, ReductionGeometry& geometry) {
+  constexpr uint64_t kLanes = Tuning::kWarpThreads;
+  const uint64_t group_count = request.grouping.group_count;
+  // But for the longest, which may be all there is.
+  const uint64_t other_bytes = request.total_bytes() - longest * request.element_bytes;
+  const uint64_t mean_bytes = group_count == 1 ? 1 : CeilDivide(other_bytes, group_count - 1);
+  const uint64_t warps = multiprocessors * IntegerStripTuning::kResidentBlocks;
+  const uint64_t groups_max =
+      std::clamp<uint64_t>(group_count / warps, 1, IntegerStripTuning::kStripGroupsMax);
+  const uint64_t groups = std::clamp<uint64_t>(
+      IntegerStripTuning::kStripBytes / std::max<uint64_t>(mean_bytes, 1), 1, groups_max);
+  const bool fills_lanes = groups > kLanes;
+  geometry.form = ReductionForm::kStrips;
+  geometry.block_threads = StripTuning::kThreads;
+  geometry.tile_elements_max = request.TileElementsMax(kLanes);
+  geometry.strip_groups = static_cast<uint32_t>(fills_lanes ? groups / kLanes * kLanes : groups);
+  geometry.grid_blocks = static_cast<uint32_t>(CeilDivide(group_count, geometry.strip_groups));
+  if (longest > geometry.tile_elements_max) PlanQueue(blocks, geometry);
 }
 
 void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
@@ -339,6 +363,9 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
   const Request blocks = BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
   if (equal_groups && longest > request.TileElementsMax(1)) {
     PlanBlocks(blocks, kind.block_shape, geometry);
+  } else if (kind.has_strips) {
+    PlanStrips(request, blocks, longest, static_cast<uint64_t>(properties.multiprocessor_count),
+               geometry);
   } else {
     PlanTiles(request, blocks, longest, geometry);
   }
@@ -354,7 +381,7 @@ ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
     SetBlockPartials(kind, geometry);
     PlanBlocks(blocks, kind.block_shape, geometry);
   } else if ((geometry.form == ReductionForm::kGroupSums ||
-              geometry.form == ReductionForm::kStripSums) &&
+              geometry.form == ReductionForm::kStrips) &&
              plan.grouping.group_size > geometry.tile_elements_max) {
     SetBlockPartials(kind, geometry);
     PlanQueue(blocks, geometry);

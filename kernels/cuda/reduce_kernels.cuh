@@ -9,6 +9,7 @@
 #include "kernels/cuda/reduce_double_columns.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_integer_columns.cuh"
+#include "kernels/cuda/reduce_integer_strips.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_row_sums.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
@@ -25,7 +26,7 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
     kernels.blocks = ReduceBlocks<T, kParts>;
     if constexpr (SumsInPairs<T>(kParts)) {
       kernels.group_sums = ReduceGroupSums<T>;
-      kernels.strip_sums = GetStripSumsKernel<T>();
+      kernels.strips = GetStripSumsKernel<T>();
       kernels.vector_sums = ReduceVectorSums<T>;
       kernels.row_sums = ReduceRowSums<T>;
       kernels.block_sums = ReduceBlockSums<T>;
@@ -33,7 +34,11 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
       kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
       kernels.whole_columns = ReduceWholeColumnSums<T>;
     } else {
-      kernels.tiles = ReduceTiles<T, kParts>;
+      if constexpr (HasIntegerStrips<T>(kParts)) {
+        kernels.strips = ReduceIntegerStrips<T, kParts>;
+      } else {
+        kernels.tiles = ReduceTiles<T, kParts>;
+      }
       if constexpr (TakesColumnVectors<T>(kParts)) {
         kernels.column_items = ReduceColumnItems<IntegerColumns<T, kParts>>;
         kernels.whole_columns = ReduceWholeColumns<IntegerColumns<T, kParts>>;

@@ -85,10 +85,10 @@ struct ColumnWork {
   uint32_t left_tile_columns_log2;
 };
 
-using StripSumsKernel = void (*)(ReductionParameters, TileWork);
+using StripKernel = void (*)(ReductionParameters, TileWork);
 
 struct ReductionKernels {
-  void (*tiles)(ReductionParameters, TileWork);
+  void (*tiles)(ReductionParameters, TileWork);  // Or `strips`, of integers.
   void (*blocks)(ReductionParameters, BlockWork);
   void (*columns)(ReductionParameters, ColumnWork);
   // Beside `columns`, where nothing but sums of float64 is asked for; else null.
@@ -96,7 +96,7 @@ struct ReductionKernels {
   void (*whole_double_columns)(ReductionParameters, ColumnWork);
   // Where SumsInPairs, instead of `tiles`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
-  StripSumsKernel strip_sums;
+  StripKernel strips;
   void (*vector_sums)(ReductionParameters);
   void (*row_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
@@ -110,10 +110,10 @@ struct ReductionKernels {
 template <class T>
 ReductionKernels ReductionKernelsFor(uint32_t parts);
 
-// Its `strip_sums`. Beside kernels with which it shares functions that are not inlined it has fewer
+// Its `strips` of sums of floats. Beside kernels with which it shares functions that are not inlined it has fewer
 // registers that calls keep, and spills more: it is compiled apart from them.
 template <class T>
-StripSumsKernel GetStripSumsKernel();
+StripKernel GetStripSumsKernel();
 
 }  // namespace gridfold::kernels::cuda
 

@@ -248,6 +248,29 @@ constexpr bool TakesColumnVectors(uint32_t parts) {
 constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
   return element_bytes < sizeof(uint32_t) ? sizeof(uint32_t) : element_bytes;
 }
+// Strips of short groups of integers (reduce_integer_strips.cuh), in windows of the same form.
+struct IntegerStripTuning {
+  // Of a window: more where a turn's sums take more room than its elements.
+  static constexpr uint32_t WindowTurns(uint32_t parts, uint32_t element_bytes) {
+    return parts == kSumPart || element_bytes < 4 ? 2 : 3;
+  }
+  static constexpr uint32_t kResidentBlocks = 20;
+  static constexpr uint32_t kSharedBytesMax = 220 * 1024;  // Of a multiprocessor.
+  static constexpr uint32_t ResidentBlocksOf(uint32_t shared_bytes) {
+    const uint32_t blocks = kSharedBytesMax / (shared_bytes + 1024);
+    return blocks < kResidentBlocks ? blocks : kResidentBlocks;
+  }
+  // A strip is about this long. Of so many groups there are fewer than 2^31 elements.
+  static constexpr uint64_t kStripBytes = 32 * 1024;
+  static constexpr uint64_t kStripGroupsMax = 16 * 1024;
+  static_assert(kStripGroupsMax * ReduceTuning::kTileGroupBytesMaxMany < uint64_t{1} << 31);
+};
+
+// Whether short groups are reduced in strips.
+template <class T>
+constexpr bool HasIntegerStrips(uint32_t parts) {
+  return IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet);
+}
 
 // Whether columns are summed by ReduceDoubleColumns first.
 template <class T>

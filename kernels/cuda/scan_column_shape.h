@@ -124,9 +124,7 @@ constexpr uint32_t WideColumnPanelBytes(uint32_t element_size, uint32_t strip_co
 
 // An element's place in shared memory where a warp has several runs of a column. Its result takes
 // it afterwards, if it is no longer.
-constexpr uint32_t ColumnSlotBytes(uint32_t element_size) {
-  return Max(uint32_t{4}, element_size);
-}
+constexpr uint32_t ColumnSlotBytes(uint32_t element_size) { return Max(uint32_t{4}, element_size); }
 // Slots between such runs: lanes that take the same row of their runs meet in no bank.
 constexpr uint32_t NarrowColumnGap(uint32_t runs) { return kScanLanes / runs; }
 inline constexpr uint32_t kNarrowColumnPanelSlots = kScanLanes * (kScanColumnItems + 1);

@@ -1,5 +1,5 @@
-// std::min, std::max and std::clamp by value, for headers of kernels: <algorithm> takes a third of a
-// second of each of their translation units. Host and device.
+// std::min, std::max and std::clamp by value, for headers of kernels: <algorithm> takes a third of
+// a second of each of their translation units. Host and device.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_MIN_MAX_H_
 #define GRIDFOLD_KERNELS_NUMERICS_MIN_MAX_H_
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "kernels/numerics/exact_quotient.h"
+#include "kernels/numerics/integer_quotient.h"
 #include "kernels/numerics/reduction_state.h"
 #include "kernels/policies.h"
 #include "kernels/statistic.h"
@@ -188,7 +189,7 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
         } else if constexpr (FloatingElement<T>) {
           *slot = Slot(part.sum.Quotient(count));  // Which knows of negative zeros.
         } else {
-          *slot = Slot(Quotient(part, count));
+          *slot = Slot(SignedIntegerQuotient(part.sum, count));
         }
       }
       return ValueOutcome::kOk;
@@ -202,6 +203,14 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
         if (undefined) {
           *slot = Slot(NotANumber());
           return ValueOutcome::kOk;
+        }
+        if constexpr (IntegerElement<T> && sizeof(T) <= 4) {
+          if (statistic == Statistic::kVariance && (count >> 32) == 0) {
+            *slot = Slot(IntegerVariance(state.template Part<kSumPart>().sum,
+                                         state.template Part<kSquaresPart>().sum, count,
+                                         rules.delta_degrees_of_freedom));
+            return ValueOutcome::kOk;
+          }
         }
         const LeadingBits variance =
             Variance(state.template Part<kSumPart>(), state.template Part<kSquaresPart>(), count,
