@@ -8,6 +8,7 @@
 #include "kernels/cuda/reduce_double_columns.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_row_extremes.cuh"
 #include "kernels/cuda/reduce_row_sums.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
 #include "kernels/cuda/reduce_whole_columns.cuh"
@@ -31,7 +32,11 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
       kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
       kernels.whole_column_sums = ReduceWholeColumnSums<T>;
     } else {
-      kernels.tiles = ReduceTiles<T, kParts>;
+      if constexpr (kParts == kExtremesPart) {
+        kernels.tiles = ReduceRowExtremes<T>;
+      } else {
+        kernels.tiles = ReduceTiles<T, kParts>;
+      }
       kernels.columns = ReduceColumns<T, kParts>;
       if constexpr (HasDoubleColumns<T>(kParts)) {
         kernels.double_columns = ReduceDoubleColumns<T>;
