@@ -120,6 +120,7 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
   const bool queues = geometry.queued_segments_max > 0;
   const TileWork tiles{.width_log2 = geometry.tile_width_log2,
                        .strip_groups = geometry.strip_groups,
+                       .turn_groups = geometry.turn_groups,
                        .group_elements_max = geometry.tile_elements_max,
                        .chunk_elements = geometry.chunk_elements,
                        .queue = queues ? space.queue : nullptr,

@@ -27,6 +27,7 @@ struct KernelKind {
   bool sums_in_pairs;
   bool takes_column_vectors;
   bool has_strips;
+  bool has_row_extremes;
   ReduceShape shape;        // Of tiles and columns.
   ReduceShape block_shape;  // Of blocks.
 };
@@ -43,6 +44,7 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
                         SumsInPairs<T>(kParts),
                         TakesColumnVectors<T>(kParts),
                         HasIntegerStrips<T>(kParts),
+                        kParts == kExtremesPart,
                         ReduceShapeOf<T>(kParts),
                         BlockShapeOf<T>(kParts)};
     });
@@ -216,6 +218,36 @@ void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
   if (longest > geometry.tile_elements_max) PlanQueue(blocks, geometry);
 }
 
+// Of nothing but extremes.
+void PlanRowExtremes(const Request& request, const Request& blocks,
+                     const DeviceProperties& properties, ReductionGeometry& geometry) {
+  using Extremes = ExtremeTuning;
+  const Grouping& grouping = request.grouping;
+  const uint64_t mean_bytes =
+      std::max<uint64_t>(1, CeilDivide(request.total_bytes(), grouping.group_count));
+  const bool are_equal = grouping.kind != GroupingKind::kSegments;
+  const uint64_t lane_bytes =
+      are_equal ? Extremes::kBytesPerLane : Extremes::kSegmentBytesPerLane;
+  const uint64_t lanes =
+      std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, Tuning::kWarpThreads);
+  geometry.form = ReductionForm::kTiles;
+  geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
+  geometry.tile_elements_max = request.TileElementsMax(lanes);
+  geometry.block_threads = Extremes::kThreads;
+  // As many as its lanes take at a time, or a multiple where the window has room for more.
+  const uint64_t together = Tuning::kWarpThreads >> geometry.tile_width_log2;
+  const uint64_t fitting = Extremes::kTurnBytes / mean_bytes / together * together;
+  geometry.turn_groups = static_cast<uint32_t>(std::clamp<uint64_t>(
+      are_equal ? fitting : 0, together, Extremes::kTurnGroupsMax));
+  const uint64_t resident_blocks =
+      uint64_t{Extremes::kResidentBlocks} * static_cast<uint64_t>(properties.multiprocessor_count);
+  geometry.grid_blocks =
+      GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
+                       Extremes::kThreads / Tuning::kWarpThreads,
+                       resident_blocks * Extremes::kBlocksPerResident);
+  if (grouping.group_size > geometry.tile_elements_max) PlanQueue(blocks, geometry);
+}
+
 uint32_t TileColumnsLog2(const Request& request) {
   const uint64_t columns = std::bit_ceil(request.grouping.group_count);
   const uint64_t wide =
@@ -366,6 +398,8 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
   } else if (kind.has_strips) {
     PlanStrips(request, blocks, longest, static_cast<uint64_t>(properties.multiprocessor_count),
                geometry);
+  } else if (kind.has_row_extremes) {
+    PlanRowExtremes(request, blocks, properties, geometry);
   } else {
     PlanTiles(request, blocks, longest, geometry);
   }

@@ -11,6 +11,7 @@
 #include "kernels/cuda/reduce_integer_columns.cuh"
 #include "kernels/cuda/reduce_integer_strips.cuh"
 #include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_row_extremes.cuh"
 #include "kernels/cuda/reduce_row_sums.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
 #include "kernels/cuda/reduce_whole_columns.cuh"
@@ -36,6 +37,8 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
     } else {
       if constexpr (HasIntegerStrips<T>(kParts)) {
         kernels.strips = ReduceIntegerStrips<T, kParts>;
+      } else if constexpr (kParts == kExtremesPart) {
+        kernels.tiles = ReduceRowExtremes<T>;
       } else {
         kernels.tiles = ReduceTiles<T, kParts>;
       }

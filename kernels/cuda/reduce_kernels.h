@@ -51,6 +51,7 @@ struct SegmentQueue {
 struct TileWork {
   uint32_t width_log2;
   uint32_t strip_groups;  // Of a warp, one after the other; a multiple of its lanes. Strips only.
+  uint32_t turn_groups;   // Of a warp, together. Extremes only.
   // Segments of more elements are queued; all others are reduced here.
   uint64_t group_elements_max;
   uint64_t chunk_elements;

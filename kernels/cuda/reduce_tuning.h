@@ -272,6 +272,24 @@ constexpr bool HasIntegerStrips(uint32_t parts) {
   return IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet);
 }
 
+// Extremes of groups by lanes of a warp (reduce_row_extremes.cuh).
+struct ExtremeTuning {
+  static constexpr uint32_t kThreads = 128;
+  static constexpr uint32_t kResidentBlocks = 6;
+  // Of the grid, for the hardware's scheduler to even out.
+  static constexpr uint64_t kBlocksPerResident = 4;
+  // What a warp has of its groups in shared memory, twice, and groups that it takes together.
+  static constexpr uint32_t kTurnBytes = 4096;
+  static constexpr uint32_t kTurnGroupsMax = 256;
+  // A lane is to read about so much of its group, and less of segments, some of which are longer.
+  static constexpr uint64_t kBytesPerLane = kTurnBytes / ReduceTuning::kWarpThreads;
+  static constexpr uint64_t kSegmentBytesPerLane = kBytesPerLane / 2;
+  // Groups of so few elements are looked at one by one.
+  static constexpr uint64_t kBriefElementsMax = 8;
+  // Of groups that are longer than a turn.
+  static constexpr uint32_t kLongVectorsInFlight = 8;
+};
+
 // Whether columns are summed by ReduceDoubleColumns first.
 template <class T>
 constexpr bool HasDoubleColumns(uint32_t parts) {
