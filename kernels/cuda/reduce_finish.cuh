@@ -12,10 +12,10 @@ namespace gridfold::kernels::cuda {
 // Writes all statistics of a group, and its state where it is asked for. One thread calls it for
 // each group, or `step` threads, each for every step-th statistic from its own `first`. Not
 // inlined: it is long, and every kernel of a type and part set ends with it.
-template <class T, uint32_t kParts>
+template <class State>
 __device__ __noinline__ void FinishGroup(const ReductionParameters& parameters, uint64_t group,
-                                         uint64_t size, const ReductionState<T, kParts>& state,
-                                         uint32_t first = 0, uint32_t step = 1) {
+                                         uint64_t size, const State& state, uint32_t first = 0,
+                                         uint32_t step = 1) {
   for (uint32_t i = first; i < parameters.statistic_count; i += step) {
     const uint32_t row = parameters.rows[i];
     uint64_t* const slot = &parameters.slots[row * parameters.group_count + group];
@@ -27,7 +27,8 @@ __device__ __noinline__ void FinishGroup(const ReductionParameters& parameters, 
     }
   }
   if (first == 0 && parameters.states != nullptr) {
-    static_cast<ReductionState<T, kParts>*>(parameters.states)[group] = state;
+    using Expanded = ReductionState<typename State::Element, State::kParts>;
+    static_cast<Expanded*>(parameters.states)[group] = state.Expanded();
   }
 }
 

@@ -261,7 +261,10 @@ struct ReductionState : reduction_internal::HolderOf<T, kPartSet, kSumPart>,
                         reduction_internal::HolderOf<T, kPartSet, kMagnitudesPart>,
                         reduction_internal::HolderOf<T, kPartSet, kProductPart>,
                         reduction_internal::HolderOf<T, kPartSet, kBitsPart> {
+  using Element = T;
   static constexpr uint32_t kParts = kPartSet;
+
+  GRIDFOLD_HD const ReductionState& Expanded() const { return *this; }
 
   // The state of one part of the set.
   template <uint32_t kPart>

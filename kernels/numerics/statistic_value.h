@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "kernels/numerics/exact_quotient.h"
+#include "kernels/numerics/fixed_point_state.h"
 #include "kernels/numerics/reduction_state.h"
 #include "kernels/policies.h"
 #include "kernels/statistic.h"
@@ -122,13 +123,15 @@ GRIDFOLD_HD inline LeadingBits Variance(const SumState<T>& sum, const SquaresSta
 
 }  // namespace statistic_internal
 
-// The 8 bytes of `statistic` for a group of `group_size` elements with the given state, into *slot.
-// The state must hold PartsOf(statistic); floating-point products are not computed here.
-template <class T, uint32_t kParts>
-GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
-                                               const ReductionState<T, kParts>& state,
+// The 8 bytes of `statistic` for a group of `group_size` elements with the given state, into *slot:
+// a ReductionState, or another that has its parts. It must hold PartsOf(statistic); floating-point
+// products are not computed here.
+template <class State>
+GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State& state,
                                                uint64_t group_size, const ValueRules& rules,
                                                uint64_t* slot) {
+  using T = typename State::Element;
+  constexpr uint32_t kParts = State::kParts;
   using statistic_internal::NotANumber;
   using statistic_internal::Quotient;
   using statistic_internal::Root;
