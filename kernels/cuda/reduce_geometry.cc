@@ -24,6 +24,7 @@ struct KernelKind {
   uint32_t block_sharers;       // Threads of blocks that share these.
   uint64_t drawn_elements_max;  // Of a thread, on average.
   bool sums_in_pairs;
+  bool has_fixed_point_tiles;
   ReduceShape shape;        // Of tiles and columns.
   ReduceShape block_shape;  // Of blocks.
 };
@@ -38,6 +39,7 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
                         WordSharersOf<T>(kParts),
                         DrawnAdditionsMax<T>(kParts),
                         SumsInPairs<T>(kParts),
+                        HasFixedPointTiles<T>(kParts),
                         ReduceShapeOf<T>(kParts),
                         BlockShapeOf<T>(kParts)};
     });
@@ -189,6 +191,28 @@ void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
   if (longest > geometry.tile_elements_max) PlanQueue(blocks, geometry);
 }
 
+// Strips of a warp's lanes of groups each, or of fewer where they would be too few for every warp.
+void PlanFixedPointTiles(const Request& request, const DeviceProperties& properties,
+                         ReductionGeometry& geometry) {
+  constexpr uint64_t kLanes = Tuning::kWarpThreads;
+  constexpr uint64_t kWarps = FixedPointTuning::kThreads / kLanes;
+  const uint64_t group_count = request.grouping.group_count;
+  const uint64_t resident_blocks =
+      FixedPointTuning::kResidentBlocks * static_cast<uint64_t>(properties.multiprocessor_count);
+  const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
+  const uint64_t width = std::bit_ceil(std::clamp<uint64_t>(
+      CeilDivide(mean_bytes, FixedPointTuning::kBytesPerLane), 1, kLanes));
+  const uint64_t strips_min = resident_blocks * kWarps * FixedPointTuning::kStripsPerWarpMin;
+  const uint64_t strip_groups = std::clamp(std::bit_floor(group_count / strips_min),
+                                           kLanes / width, kLanes);
+  geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(width - 1));
+  geometry.strip_groups = static_cast<uint32_t>(strip_groups);
+  geometry.block_threads = FixedPointTuning::kThreads;
+  geometry.word_bytes = 0;
+  geometry.grid_blocks = GridStrideBlocks(group_count, kWarps * strip_groups,
+                                          resident_blocks * Tuning::kTileBlocksPerResident);
+}
+
 uint32_t TileColumnsLog2(const Request& request) {
   const uint64_t columns = std::bit_ceil(request.grouping.group_count);
   const uint64_t wide =
@@ -305,9 +329,10 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
   const Request blocks = BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
   if (equal_groups && longest > request.TileElementsMax(1)) {
     PlanBlocks(blocks, kind.block_shape, geometry);
-  } else {
-    PlanTiles(request, blocks, longest, geometry);
+    return geometry;
   }
+  PlanTiles(request, blocks, longest, geometry);
+  if (kind.has_fixed_point_tiles) PlanFixedPointTiles(request, properties, geometry);
   return geometry;
 }
 

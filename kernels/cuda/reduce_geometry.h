@@ -58,7 +58,7 @@ struct ReductionGeometry {
   uint32_t queue_grid_blocks = 1;    // Likewise.
   uint32_t queue_block_threads = 1;  // Likewise.
   uint32_t queue_word_bytes = 0;     // Likewise.
-  uint32_t strip_groups = 0;         // kStripSums: of a warp.
+  uint32_t strip_groups = 0;         // kStripSums, and kTiles in fixed point: of a warp.
 
   uint32_t tile_columns_log2 = 0;  // kColumns
   uint32_t splits = 1;             // kColumns: of the rows.

@@ -6,6 +6,7 @@
 #include "kernels/cuda/reduce_column_sums.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
 #include "kernels/cuda/reduce_double_columns.cuh"
+#include "kernels/cuda/reduce_fixed_point_tiles.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_row_sums.cuh"
@@ -31,7 +32,11 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
       kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
       kernels.whole_column_sums = ReduceWholeColumnSums<T>;
     } else {
-      kernels.tiles = ReduceTiles<T, kParts>;
+      if constexpr (HasFixedPointTiles<T>(kParts)) {
+        kernels.tiles = ReduceFixedPointTiles<T>;
+      } else {
+        kernels.tiles = ReduceTiles<T, kParts>;
+      }
       kernels.columns = ReduceColumns<T, kParts>;
       if constexpr (HasDoubleColumns<T>(kParts)) {
         kernels.double_columns = ReduceDoubleColumns<T>;

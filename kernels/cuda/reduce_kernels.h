@@ -50,7 +50,9 @@ struct SegmentQueue {
 // Reduce each group by `width` lanes of a warp, or queue it.
 struct TileWork {
   uint32_t width_log2;
-  uint32_t strip_groups;  // Of a warp, one after the other; a multiple of its lanes. Strips only.
+  // Of a warp, one after the other: in strip sums a multiple of its lanes, in fixed point what fits
+  // them. Unused elsewhere.
+  uint32_t strip_groups;
   // Segments of more elements are queued; all others are reduced here.
   uint64_t group_elements_max;
   uint64_t chunk_elements;

@@ -8,6 +8,7 @@
 #define GRIDFOLD_KERNELS_NUMERICS_FIXED_POINT_STATE_H_
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "kernels/numerics/element.h"
@@ -35,6 +36,75 @@ GRIDFOLD_HD inline LeadingBits LeadingQuotient(Uint128 x, int exponent, uint64_t
   return {bits, exponent - empty - shift, rest != 0 || (low << shift) != 0};
 }
 
+// A quotient as a sum of two float64 of which the second is at most some units of the first's last
+// bit, times 2^exponent. It is right to some 100 bits, which nearly always tell how it is rounded.
+struct EstimatedQuotient {
+  double high;
+  double low;
+  int exponent;
+
+  // Of x * 2^exponent / divisor. Requires an x other than 0, and a divisor from 1 to 2^53.
+  GRIDFOLD_HD static EstimatedQuotient Of(Uint128 x, int exponent, uint64_t divisor) {
+    constexpr uint64_t kFraction = (uint64_t{1} << 52) - 1;
+    constexpr uint64_t kOne = uint64_t{1023} << 52;
+    constexpr uint64_t kUlp = uint64_t{1023 - 52} << 52;
+    const int empty = 2 * kLimbBits - BitLength(x);
+    x <<= empty;
+    // The leading 53 bits, from 1 to 2, and the 52 after them.
+    const uint64_t upper = static_cast<uint64_t>(x >> kLimbBits);
+    const double leading = std::bit_cast<double>(kOne | (upper >> 11 & kFraction));
+    const double rest =
+        std::bit_cast<double>(kUlp | (static_cast<uint64_t>(x >> 23) & kFraction)) - 0x1p-52;
+    const double by = static_cast<double>(divisor);
+    const double inverse = 1 / by;
+    const double high = leading * inverse;
+    const double low = (MultiplyAdd(-high, by, leading) + rest) * inverse;
+    return {high, low, exponent + 2 * kLimbBits - 1 - empty};
+  }
+
+  GRIDFOLD_HD EstimatedQuotient Root() const {
+    const double scale = exponent % 2 == 0 ? 1 : 2;
+    const double square = high * scale;
+    const double root = sqrt(square);
+    const double error = MultiplyAdd(-root, root, square) + low * scale;
+    return {root, error / (2 * root), (exponent - (exponent % 2 == 0 ? 0 : 1)) / 2};
+  }
+
+  // Whether it tells; the number is then *rounded. Requires one that is normal.
+  GRIDFOLD_HD bool Round(double* rounded) const {
+    const double error = fabs(low) * 0x1p-44;
+    *rounded = (high + low) * std::bit_cast<double>(static_cast<uint64_t>(exponent + 1023) << 52);
+    return high + (low - error) == high + (low + error);
+  }
+
+ private:
+  GRIDFOLD_HD static double MultiplyAdd(double a, double b, double c) {
+#ifdef __CUDA_ARCH__
+    return __fma_rn(a, b, c);
+#else
+    return std::fma(a, b, c);
+#endif
+  }
+};
+
+// What follows, by integers alone.
+GRIDFOLD_HD_APART inline double ExactlyRoundedQuotient(Uint128 x, int exponent, uint64_t divisor,
+                                                       bool is_root) {
+  const LeadingBits quotient = LeadingQuotient(x, exponent, divisor);
+  return RoundToDouble(is_root ? SquareRoot(quotient) : quotient);
+}
+
+// x * 2^exponent / divisor, or the square root of that, rounded once. Requires a divisor from 1 to
+// 2^53, and a result that is normal.
+GRIDFOLD_HD inline double RoundedQuotient(Uint128 x, int exponent, uint64_t divisor,
+                                          bool is_root = false) {
+  if (x == 0) return 0;
+  const EstimatedQuotient estimate = EstimatedQuotient::Of(x, exponent, divisor);
+  double rounded;
+  if ((is_root ? estimate.Root() : estimate).Round(&rounded)) return rounded;
+  return ExactlyRoundedQuotient(x, exponent, divisor, is_root);
+}
+
 // Units are 2^exponent, a multiple of the smallest float32.
 struct FixedPointSum {
   int64_t units;
@@ -52,7 +122,7 @@ struct FixedPointSum {
   GRIDFOLD_HD double Quotient(uint64_t divisor) const {
     constexpr uint64_t kDoubleMax = uint64_t{1} << 53;
     if (Magnitude() <= kDoubleMax) return Rounded() / static_cast<double>(divisor);
-    const double rounded = RoundToDouble(LeadingQuotient(Magnitude(), exponent, divisor));
+    const double rounded = RoundedQuotient(Magnitude(), exponent, divisor);
     return units < 0 ? -rounded : rounded;
   }
 
@@ -82,8 +152,8 @@ class FixedPointState {
  public:
   using Element = T;
   static constexpr uint32_t kParts = kCorePartSet;
+  Uint128 squares = 0;  // In units of 4^exponent.
   int64_t sum = 0;      // In units of 2^exponent.
-  Uint128 squares = 0;  // In units of their squares.
   int exponent = 0;
   float min = 0;
   float max = 0;
@@ -143,17 +213,17 @@ class FixedPointState {
 namespace statistic_internal {
 
 GRIDFOLD_HD inline double Root(const FixedPointSquaresPart& squares) {
-  return RoundToDouble(SquareRoot(LeadingQuotient(squares.sum.units, squares.sum.exponent, 1)));
+  return RoundedQuotient(squares.sum.units, squares.sum.exponent, 1, true);
 }
 
 // As of other states. Requires at most 2^26 elements.
-GRIDFOLD_HD inline LeadingBits Variance(const FixedPointSumPart& sum,
-                                        const FixedPointSquaresPart& squares, uint64_t count,
-                                        uint64_t ddof) {
+GRIDFOLD_HD inline double Variance(const FixedPointSumPart& sum,
+                                   const FixedPointSquaresPart& squares, uint64_t count,
+                                   uint64_t ddof, bool is_root) {
   // The square of the sum of all magnitudes, which is below 2^126, is above either.
   const uint64_t magnitude = sum.sum.Magnitude();
   const Uint128 deviations = squares.sum.units * count - Uint128{magnitude} * magnitude;
-  return LeadingQuotient(deviations, squares.sum.exponent, count * (count - ddof));
+  return RoundedQuotient(deviations, squares.sum.exponent, count * (count - ddof), is_root);
 }
 
 }  // namespace statistic_internal

@@ -264,8 +264,6 @@ struct ReductionState : reduction_internal::HolderOf<T, kPartSet, kSumPart>,
   using Element = T;
   static constexpr uint32_t kParts = kPartSet;
 
-  GRIDFOLD_HD const ReductionState& Expanded() const { return *this; }
-
   // The state of one part of the set.
   template <uint32_t kPart>
   GRIDFOLD_HD auto& Part() {
