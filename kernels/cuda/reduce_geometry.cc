@@ -28,6 +28,7 @@ struct KernelKind {
   bool takes_column_vectors;
   bool has_strips;
   bool has_row_extremes;
+  bool has_fixed_point_tiles;
   ReduceShape shape;        // Of tiles and columns.
   ReduceShape block_shape;  // Of blocks.
 };
@@ -45,6 +46,7 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
                         TakesColumnVectors<T>(kParts),
                         HasIntegerStrips<T>(kParts),
                         kParts == kExtremesPart,
+                        HasFixedPointTiles<T>(kParts),
                         ReduceShapeOf<T>(kParts),
                         BlockShapeOf<T>(kParts)};
     });
@@ -226,8 +228,7 @@ void PlanRowExtremes(const Request& request, const Request& blocks,
   const uint64_t mean_bytes =
       std::max<uint64_t>(1, CeilDivide(request.total_bytes(), grouping.group_count));
   const bool are_equal = grouping.kind != GroupingKind::kSegments;
-  const uint64_t lane_bytes =
-      are_equal ? Extremes::kBytesPerLane : Extremes::kSegmentBytesPerLane;
+  const uint64_t lane_bytes = are_equal ? Extremes::kBytesPerLane : Extremes::kSegmentBytesPerLane;
   const uint64_t lanes =
       std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, Tuning::kWarpThreads);
   geometry.form = ReductionForm::kTiles;
@@ -237,15 +238,36 @@ void PlanRowExtremes(const Request& request, const Request& blocks,
   // As many as its lanes take at a time, or a multiple where the window has room for more.
   const uint64_t together = Tuning::kWarpThreads >> geometry.tile_width_log2;
   const uint64_t fitting = Extremes::kTurnBytes / mean_bytes / together * together;
-  geometry.turn_groups = static_cast<uint32_t>(std::clamp<uint64_t>(
-      are_equal ? fitting : 0, together, Extremes::kTurnGroupsMax));
+  geometry.turn_groups = static_cast<uint32_t>(
+      std::clamp<uint64_t>(are_equal ? fitting : 0, together, Extremes::kTurnGroupsMax));
   const uint64_t resident_blocks =
       uint64_t{Extremes::kResidentBlocks} * static_cast<uint64_t>(properties.multiprocessor_count);
-  geometry.grid_blocks =
-      GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
-                       Extremes::kThreads / Tuning::kWarpThreads,
-                       resident_blocks * Extremes::kBlocksPerResident);
+  geometry.grid_blocks = GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
+                                          Extremes::kThreads / Tuning::kWarpThreads,
+                                          resident_blocks * Extremes::kBlocksPerResident);
   if (grouping.group_size > geometry.tile_elements_max) PlanQueue(blocks, geometry);
+}
+
+// Strips of a warp's lanes of groups each, or of fewer where they would be too few for every warp.
+void PlanFixedPointTiles(const Request& request, const DeviceProperties& properties,
+                         ReductionGeometry& geometry) {
+  constexpr uint64_t kLanes = Tuning::kWarpThreads;
+  constexpr uint64_t kWarps = FixedPointTuning::kThreads / kLanes;
+  const uint64_t group_count = request.grouping.group_count;
+  const uint64_t resident_blocks =
+      FixedPointTuning::kResidentBlocks * static_cast<uint64_t>(properties.multiprocessor_count);
+  const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
+  const uint64_t width = std::bit_ceil(
+      std::clamp<uint64_t>(CeilDivide(mean_bytes, FixedPointTuning::kBytesPerLane), 1, kLanes));
+  const uint64_t strips_min = resident_blocks * kWarps * FixedPointTuning::kStripsPerWarpMin;
+  const uint64_t strip_groups =
+      std::clamp(std::bit_floor(group_count / strips_min), kLanes / width, kLanes);
+  geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(width - 1));
+  geometry.strip_groups = static_cast<uint32_t>(strip_groups);
+  geometry.block_threads = FixedPointTuning::kThreads;
+  geometry.word_bytes = 0;
+  geometry.grid_blocks = GridStrideBlocks(group_count, kWarps * strip_groups,
+                                          resident_blocks * Tuning::kTileBlocksPerResident);
 }
 
 uint32_t TileColumnsLog2(const Request& request) {
@@ -402,6 +424,7 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
     PlanRowExtremes(request, blocks, properties, geometry);
   } else {
     PlanTiles(request, blocks, longest, geometry);
+    if (kind.has_fixed_point_tiles) PlanFixedPointTiles(request, properties, geometry);
   }
   return geometry;
 }

@@ -7,6 +7,7 @@
 #include "kernels/cuda/reduce_column_sums.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
 #include "kernels/cuda/reduce_double_columns.cuh"
+#include "kernels/cuda/reduce_fixed_point_tiles.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_integer_columns.cuh"
 #include "kernels/cuda/reduce_integer_strips.cuh"
@@ -39,6 +40,8 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
         kernels.strips = ReduceIntegerStrips<T, kParts>;
       } else if constexpr (kParts == kExtremesPart) {
         kernels.tiles = ReduceRowExtremes<T>;
+      } else if constexpr (HasFixedPointTiles<T>(kParts)) {
+        kernels.tiles = ReduceFixedPointTiles<T>;
       } else {
         kernels.tiles = ReduceTiles<T, kParts>;
       }

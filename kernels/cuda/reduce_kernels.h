@@ -50,8 +50,10 @@ struct SegmentQueue {
 // Reduce each group by `width` lanes of a warp, or queue it.
 struct TileWork {
   uint32_t width_log2;
-  uint32_t strip_groups;  // Of a warp, one after the other; a multiple of its lanes. Strips only.
-  uint32_t turn_groups;   // Of a warp, together. Extremes only.
+  // Of a warp, one after the other: in strip sums a multiple of its lanes, in fixed point what fits
+  // them. Unused elsewhere.
+  uint32_t strip_groups;
+  uint32_t turn_groups;  // Of a warp, together. Extremes only.
   // Segments of more elements are queued; all others are reduced here.
   uint64_t group_elements_max;
   uint64_t chunk_elements;

@@ -66,6 +66,7 @@ struct ReduceTuning {
   static constexpr uint32_t kBlockThreadsMax = 1024;
   static constexpr uint32_t kBlockThreads = 256;  // Of tiles and columns, without words.
   static constexpr uint32_t kWarpThreads = 32;
+  static constexpr uint32_t kWarpThreadsLog2 = 5;
   static constexpr uint32_t kWarpsMax = kBlockThreadsMax / kWarpThreads;
   static constexpr uint32_t kChunkThreadsMin = 128;
   static constexpr uint32_t kResidentBlocksMax = 4;  // Of a multiprocessor.
@@ -248,6 +249,7 @@ constexpr bool TakesColumnVectors(uint32_t parts) {
 constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
   return element_bytes < sizeof(uint32_t) ? sizeof(uint32_t) : element_bytes;
 }
+
 // Strips of short groups of integers (reduce_integer_strips.cuh), in windows of the same form.
 struct IntegerStripTuning {
   // Of a window: more where a turn's sums take more room than its elements.
@@ -290,6 +292,18 @@ struct ExtremeTuning {
   static constexpr uint32_t kLongVectorsInFlight = 8;
 };
 
+// Several statistics of short groups in fixed point (reduce_fixed_point_tiles.cuh).
+struct FixedPointTuning {
+  static constexpr uint32_t kThreads = 128;
+  static constexpr uint32_t kResidentBlocks = 5;
+  // A lane is to read about this much of its group.
+  static constexpr uint64_t kBytesPerLane = 128;
+  // Strips of a warp, on average, without which there would be fewer groups in each.
+  static constexpr uint64_t kStripsPerWarpMin = 2;
+  // Groups of segments that give a lane more than this are left to a whole warp.
+  static constexpr uint32_t kLaneVectorsMax = 64;
+};
+
 // Whether columns are summed by ReduceDoubleColumns first.
 template <class T>
 constexpr bool HasDoubleColumns(uint32_t parts) {
@@ -300,6 +314,12 @@ constexpr bool HasDoubleColumns(uint32_t parts) {
 template <class T>
 constexpr bool SumsInPairs(uint32_t parts) {
   return FloatingElement<T> && sizeof(T) <= sizeof(float) && parts == kSumPart;
+}
+
+// Whether short groups are reduced in fixed point: several statistics of the same.
+template <class T>
+constexpr bool HasFixedPointTiles(uint32_t parts) {
+  return FloatingElement<T> && sizeof(T) <= sizeof(float) && parts == kCorePartSet;
 }
 
 // Rows that a thread has under way where columns are summed in pairs.
