@@ -8,11 +8,8 @@
 #include <limits>
 
 #include "kernels/numerics/exact_quotient.h"
-<<<<<<< HEAD
-#include "kernels/numerics/integer_quotient.h"
-=======
 #include "kernels/numerics/fixed_point_state.h"
->>>>>>> frmom
+#include "kernels/numerics/integer_quotient.h"
 #include "kernels/numerics/reduction_state.h"
 #include "kernels/policies.h"
 #include "kernels/statistic.h"
@@ -213,7 +210,6 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
           *slot = Slot(NotANumber());
           return ValueOutcome::kOk;
         }
-<<<<<<< HEAD
         if constexpr (IntegerElement<T> && sizeof(T) <= 4) {
           if (statistic == Statistic::kVariance && (count >> 32) == 0) {
             *slot = Slot(IntegerVariance(state.template Part<kSumPart>().sum,
@@ -227,11 +223,9 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
                      rules.delta_degrees_of_freedom);
         *slot = Slot(
             RoundToDouble(statistic == Statistic::kVariance ? variance : SquareRoot(variance)));
-=======
         *slot = Slot(Variance(state.template Part<kSumPart>(), state.template Part<kSquaresPart>(),
                               count, rules.delta_degrees_of_freedom,
                               statistic == Statistic::kStandardDeviation));
->>>>>>> frmom
       }
       return ValueOutcome::kOk;
 
