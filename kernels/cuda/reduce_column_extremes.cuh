@@ -1,4 +1,5 @@
-// Extremes of columns of integers, and the rows that they were first in (reduce_integer_columns.cuh).
+// Extremes of columns of integers, and the rows that they were first in
+// (reduce_integer_columns.cuh).
 //
 // Of elements of less than 32 bits, an element and its row in a turn are one number, of which the
 // element is the upper half and the row the lower. Extremes of before the turn have a lower half
@@ -21,15 +22,15 @@ inline constexpr uint32_t kNoPosition = ~uint32_t{0};
 // none where they are what all elements are at least as extreme as.
 //
 // Take: the r-th row of a turn. EndTurn, after these, with the position of the turn's first row:
-// whether the turn brought new ones. MayTake, of bytes: whether there may be new ones among the rows
-// of a turn, in half as many instructions. Of longer elements most turns of some lane of a warp
-// bring some.
+// whether the turn brought new ones. MayTake, of bytes: whether there may be new ones among the
+// rows of a turn, in half as many instructions. Of longer elements most turns of some lane of a
+// warp bring some.
 template <class T>
-class LaneExtremes;
+class ColumnTurnExtremes;
 
 // Bytes: two numbers of 16 bits in a word, of the even columns and of the odd ones.
 template <IntegerElement T>
-requires(sizeof(T) == 1) class LaneExtremes<T> {
+requires(sizeof(T) == 1) class ColumnTurnExtremes<T> {
  public:
   template <uint32_t kRows>
   __device__ bool MayTake(const uint32_t (&rows)[kRows]) const {
@@ -108,7 +109,7 @@ requires(sizeof(T) == 1) class LaneExtremes<T> {
 
 // 16 bits: numbers of 32.
 template <IntegerElement T>
-requires(sizeof(T) == 2) class LaneExtremes<T> {
+requires(sizeof(T) == 2) class ColumnTurnExtremes<T> {
  public:
   __device__ void Take(uint32_t row, uint32_t r) {
     const uint32_t elements[2] = {row << 16, row & ~kLower};
@@ -162,7 +163,7 @@ requires(sizeof(T) == 2) class LaneExtremes<T> {
 
 // 32 and 64 bits.
 template <IntegerElement T>
-requires(sizeof(T) >= 4) class LaneExtremes<T> {
+requires(sizeof(T) >= 4) class ColumnTurnExtremes<T> {
  public:
   template <class Word>
   __device__ void Take(Word row, uint32_t r) {
@@ -230,7 +231,7 @@ class ColumnExtremes {
   }
 
  private:
-  LaneExtremes<T> extremes_;
+  ColumnTurnExtremes<T> extremes_;
   uint32_t first_ = kNoPosition;
   bool was_new_ = true;
 };
