@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "kernels/cuda/grid.h"
+#include "kernels/cuda/reduce_column_geometry.h"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_pair_geometry.h"
 #include "kernels/cuda/reduce_tuning.h"
@@ -25,6 +26,7 @@ struct KernelKind {
   uint64_t drawn_elements_max;  // Of a thread, on average.
   bool sums_in_pairs;
   bool has_row_extremes;
+  bool takes_column_vectors;
   ReduceShape shape;        // Of tiles and columns.
   ReduceShape block_shape;  // Of blocks.
 };
@@ -40,6 +42,7 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
                         DrawnAdditionsMax<T>(kParts),
                         SumsInPairs<T>(kParts),
                         kParts == kExtremesPart,
+                        TakesColumnVectors<T>(kParts),
                         ReduceShapeOf<T>(kParts),
                         BlockShapeOf<T>(kParts)};
     });
@@ -311,9 +314,40 @@ void SetBlockPartials(const KernelKind& kind, ReductionGeometry& geometry) {
   geometry.total_bytes = GroupTotalBytes(kind.words);
 }
 
+// A single column is a group of neighbours.
+bool AreColumns(const Grouping& grouping) {
+  return grouping.kind == GroupingKind::kAxis0 && grouping.group_count > 1;
+}
+
+ReductionGeometry PlanVectorColumns(const ReductionPlan& plan, const KernelKind& kind,
+                                    const DeviceProperties& properties) {
+  const uint64_t element_bytes = ElementSize(plan.array.element_type);
+  const uint64_t vector_bytes = ColumnVectorBytes(static_cast<uint32_t>(element_bytes));
+  const uint64_t warp_columns = Tuning::kWarpThreads * vector_bytes / element_bytes;
+  const uint64_t warps_max = ReductionParts(plan) == kSumPart
+                                 ? ColumnVectorTuning::kWarpsMaxOfSums
+                                 : ColumnVectorTuning::kWarpsMaxOfSeveral;
+  const ColumnGrouping columns{
+      plan.grouping.group_count,
+      plan.grouping.group_size,
+      element_bytes,
+      static_cast<uint64_t>(properties.multiprocessor_count),
+      {.vector_bytes = vector_bytes,
+       .rows_in_flight = ColumnVectorTuning::kRowsInFlight,
+       .tile_columns_min = warp_columns,
+       .tile_columns_max = warps_max * warp_columns,
+       .partial_bytes = kind.state_bytes,
+       .thread_bytes = static_cast<uint32_t>(kind.state_bytes) + Tuning::kStateAlignment}};
+  ReductionGeometry geometry;
+  PlanColumnVectors(columns, geometry);
+  if (geometry.form == ReductionForm::kWholeColumns) geometry.word_bytes = 0;  // None to join.
+  return geometry;
+}
+
 ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
                              const DeviceProperties& properties) {
-  const bool by_columns = plan.grouping.kind == GroupingKind::kAxis0;
+  const bool by_columns = AreColumns(plan.grouping);
+  if (by_columns && kind.takes_column_vectors) return PlanVectorColumns(plan, kind, properties);
   const uint32_t threads =
       FittingThreads(kind, kind.shape.threads, 1, Tuning::kOtherSharedBytesMax, properties);
   ReductionGeometry geometry;

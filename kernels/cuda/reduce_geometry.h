@@ -16,18 +16,19 @@ enum class ReductionForm : uint8_t {
   kTiles,    // Groups by lanes of a warp; segments that are too long by blocks, through a queue.
   kBlocks,   // Groups in chunks, a block for each.
   kColumns,  // Axis 0.
+  // Axis 0, vectors of columns:
+  kColumnItems,   // the rows of a tile shared out among warps and blocks,
+  kWholeColumns,  // a thread for all rows of some columns.
   // Sums in pairs.
   kGroupSums,          // As kTiles.
   kStripSums,          // Likewise; segments of which a warp takes many that follow one another.
   kBlockSums,          // Groups by a block each, or a single one by some blocks.
-  kColumnSums,         // Axis 0.
-  kShallowColumnSums,  // Axis 0, a thread for all rows of some columns: few rows,
-  kWholeColumnSums,    // and many.
+  kShallowColumnSums,  // As kWholeColumns, of few rows.
 };
 
-// The kernel that takes float64 columns first: kColumnSums or kWholeColumnSums.
+// The kernel that takes float64 columns first: kColumnItems or kWholeColumns.
 struct DoubleColumnGeometry {
-  ReductionForm form = ReductionForm::kColumnSums;
+  ReductionForm form = ReductionForm::kColumnItems;
   uint32_t grid_blocks = 0;  // None.
   uint32_t block_threads = 1;
   uint32_t tile_columns_log2 = 0;

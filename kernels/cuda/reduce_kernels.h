@@ -95,15 +95,16 @@ struct ReductionKernels {
   // Beside `columns`, where nothing but sums of float64 is asked for; else null.
   void (*double_columns)(ReductionParameters, ColumnWork);
   void (*whole_double_columns)(ReductionParameters, ColumnWork);
-  // Where SumsInPairs, instead of `tiles` and `columns`; else null.
+  // Where SumsInPairs, instead of `tiles`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
   StripSumsKernel strip_sums;
   void (*vector_sums)(ReductionParameters);
   void (*row_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
-  void (*column_sums)(ReductionParameters, ColumnWork);
   void (*shallow_column_sums)(ReductionParameters, ColumnWork);
-  void (*whole_column_sums)(ReductionParameters, ColumnWork);
+  // Where SumsInPairs or TakesColumnVectors, instead of `columns`; else null.
+  void (*column_items)(ReductionParameters, ColumnWork);
+  void (*whole_columns)(ReductionParameters, ColumnWork);
 };
 
 // The kernels for elements of type T and the set of parts that VisitPartSet chooses for `parts`.

@@ -89,6 +89,8 @@ struct ReduceTuning {
   // Of a multiprocessor, where each has windows of several moments.
   static constexpr uint32_t kWindowThreadsMax = 512;
   static constexpr uint32_t kWindowElementsMax = 32;
+  // States in shared memory are apart by at most this much more than a state.
+  static constexpr uint32_t kStateAlignment = 16;
   // What a thread has in registers takes at most this much more than a state.
   static constexpr uint64_t kRegisterExtraBytes = 48;
 
@@ -247,6 +249,24 @@ struct ExtremeTuning {
   // Of groups that are longer than a turn.
   static constexpr uint32_t kLongVectorsInFlight = 8;
 };
+
+// Columns that are taken in vectors of a word or an element (reduce_column_kernels.cuh).
+struct ColumnVectorTuning {
+  static constexpr uint32_t kRowsInFlight = 16;  // Of a lane.
+  // Warps side by side: rows that are not aligned to sectors have their ends in both, and the more
+  // columns a block has, the more is left to join.
+  static constexpr uint32_t kWarpsMaxOfSums = 4;
+  static constexpr uint32_t kWarpsMaxOfSeveral = 2;
+};
+template <class T>
+constexpr bool TakesColumnVectors(uint32_t parts) {
+  return parts == kExtremesPart ||
+         (IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet));
+}
+// Of a row, for a lane.
+constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
+  return element_bytes < sizeof(uint32_t) ? sizeof(uint32_t) : element_bytes;
+}
 
 // Whether columns are summed by ReduceDoubleColumns first.
 template <class T>
