@@ -104,6 +104,8 @@ class IntegerColumns {
   using Partial = ReductionState<T, kParts>;
   static constexpr uint32_t kRows = ColumnVectorTuning::kRowsInFlight;
 
+  __device__ explicit IntegerColumns(const ReductionParameters&) {}
+
   __device__ void Add(const ColumnVector<T> (&rows)[kRows], uint32_t position, uint32_t count) {
     AddSums(rows);
     if constexpr (kHasExtremes) extremes_.Add(rows, position, count);

@@ -242,7 +242,8 @@ struct ColumnVectorTuning {
 };
 template <class T>
 constexpr bool TakesColumnVectors(uint32_t parts) {
-  return IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet);
+  return parts == kExtremesPart ||
+         (IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet));
 }
 // Of a row, for a lane.
 constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
