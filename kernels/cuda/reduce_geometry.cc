@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "kernels/cuda/grid.h"
+#include "kernels/cuda/reduce_column_geometry.h"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_pair_geometry.h"
 #include "kernels/cuda/reduce_tuning.h"
@@ -24,7 +25,10 @@ struct KernelKind {
   uint32_t block_sharers;       // Threads of blocks that share these.
   uint64_t drawn_elements_max;  // Of a thread, on average.
   bool sums_in_pairs;
+  bool takes_column_vectors;
   bool has_strips;
+  bool has_row_extremes;
+  bool has_fixed_point_tiles;
   ReduceShape shape;        // Of tiles and columns.
   ReduceShape block_shape;  // Of blocks.
 };
@@ -39,7 +43,10 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
                         WordSharersOf<T>(kParts),
                         DrawnAdditionsMax<T>(kParts),
                         SumsInPairs<T>(kParts),
+                        TakesColumnVectors<T>(kParts),
                         HasIntegerStrips<T>(kParts),
+                        kParts == kExtremesPart,
+                        HasFixedPointTiles<T>(kParts),
                         ReduceShapeOf<T>(kParts),
                         BlockShapeOf<T>(kParts)};
     });
@@ -213,6 +220,56 @@ void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
   if (longest > geometry.tile_elements_max) PlanQueue(blocks, geometry);
 }
 
+// Of nothing but extremes.
+void PlanRowExtremes(const Request& request, const Request& blocks,
+                     const DeviceProperties& properties, ReductionGeometry& geometry) {
+  using Extremes = ExtremeTuning;
+  const Grouping& grouping = request.grouping;
+  const uint64_t mean_bytes =
+      std::max<uint64_t>(1, CeilDivide(request.total_bytes(), grouping.group_count));
+  const bool are_equal = grouping.kind != GroupingKind::kSegments;
+  const uint64_t lane_bytes = are_equal ? Extremes::kBytesPerLane : Extremes::kSegmentBytesPerLane;
+  const uint64_t lanes =
+      std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, Tuning::kWarpThreads);
+  geometry.form = ReductionForm::kTiles;
+  geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
+  geometry.tile_elements_max = request.TileElementsMax(lanes);
+  geometry.block_threads = Extremes::kThreads;
+  // As many as its lanes take at a time, or a multiple where the window has room for more.
+  const uint64_t together = Tuning::kWarpThreads >> geometry.tile_width_log2;
+  const uint64_t fitting = Extremes::kTurnBytes / mean_bytes / together * together;
+  geometry.turn_groups = static_cast<uint32_t>(
+      std::clamp<uint64_t>(are_equal ? fitting : 0, together, Extremes::kTurnGroupsMax));
+  const uint64_t resident_blocks =
+      uint64_t{Extremes::kResidentBlocks} * static_cast<uint64_t>(properties.multiprocessor_count);
+  geometry.grid_blocks = GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
+                                          Extremes::kThreads / Tuning::kWarpThreads,
+                                          resident_blocks * Extremes::kBlocksPerResident);
+  if (grouping.group_size > geometry.tile_elements_max) PlanQueue(blocks, geometry);
+}
+
+// Strips of a warp's lanes of groups each, or of fewer where they would be too few for every warp.
+void PlanFixedPointTiles(const Request& request, const DeviceProperties& properties,
+                         ReductionGeometry& geometry) {
+  constexpr uint64_t kLanes = Tuning::kWarpThreads;
+  constexpr uint64_t kWarps = FixedPointTuning::kThreads / kLanes;
+  const uint64_t group_count = request.grouping.group_count;
+  const uint64_t resident_blocks =
+      FixedPointTuning::kResidentBlocks * static_cast<uint64_t>(properties.multiprocessor_count);
+  const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
+  const uint64_t width = std::bit_ceil(
+      std::clamp<uint64_t>(CeilDivide(mean_bytes, FixedPointTuning::kBytesPerLane), 1, kLanes));
+  const uint64_t strips_min = resident_blocks * kWarps * FixedPointTuning::kStripsPerWarpMin;
+  const uint64_t strip_groups =
+      std::clamp(std::bit_floor(group_count / strips_min), kLanes / width, kLanes);
+  geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(width - 1));
+  geometry.strip_groups = static_cast<uint32_t>(strip_groups);
+  geometry.block_threads = FixedPointTuning::kThreads;
+  geometry.word_bytes = 0;
+  geometry.grid_blocks = GridStrideBlocks(group_count, kWarps * strip_groups,
+                                          resident_blocks * Tuning::kTileBlocksPerResident);
+}
+
 uint32_t TileColumnsLog2(const Request& request) {
   const uint64_t columns = std::bit_ceil(request.grouping.group_count);
   const uint64_t wide =
@@ -303,9 +360,40 @@ void SetBlockPartials(const KernelKind& kind, ReductionGeometry& geometry) {
   geometry.total_bytes = GroupTotalBytes(kind.words);
 }
 
+// A single column is a group of neighbours.
+bool AreColumns(const Grouping& grouping) {
+  return grouping.kind == GroupingKind::kAxis0 && grouping.group_count > 1;
+}
+
+ReductionGeometry PlanVectorColumns(const ReductionPlan& plan, const KernelKind& kind,
+                                    const DeviceProperties& properties) {
+  const uint64_t element_bytes = ElementSize(plan.array.element_type);
+  const uint64_t vector_bytes = ColumnVectorBytes(static_cast<uint32_t>(element_bytes));
+  const uint64_t warp_columns = Tuning::kWarpThreads * vector_bytes / element_bytes;
+  const uint64_t warps_max = ReductionParts(plan) == kSumPart
+                                 ? ColumnVectorTuning::kWarpsMaxOfSums
+                                 : ColumnVectorTuning::kWarpsMaxOfSeveral;
+  const ColumnGrouping columns{
+      plan.grouping.group_count,
+      plan.grouping.group_size,
+      element_bytes,
+      static_cast<uint64_t>(properties.multiprocessor_count),
+      {.vector_bytes = vector_bytes,
+       .rows_in_flight = ColumnVectorTuning::kRowsInFlight,
+       .tile_columns_min = warp_columns,
+       .tile_columns_max = warps_max * warp_columns,
+       .partial_bytes = kind.state_bytes,
+       .thread_bytes = static_cast<uint32_t>(kind.state_bytes) + Tuning::kStateAlignment}};
+  ReductionGeometry geometry;
+  PlanColumnVectors(columns, geometry);
+  if (geometry.form == ReductionForm::kWholeColumns) geometry.word_bytes = 0;  // None to join.
+  return geometry;
+}
+
 ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
                              const DeviceProperties& properties) {
-  const bool by_columns = plan.grouping.kind == GroupingKind::kAxis0;
+  const bool by_columns = AreColumns(plan.grouping);
+  if (by_columns && kind.takes_column_vectors) return PlanVectorColumns(plan, kind, properties);
   const uint32_t threads =
       FittingThreads(kind, kind.shape.threads, 1, Tuning::kOtherSharedBytesMax, properties);
   ReductionGeometry geometry;
@@ -332,8 +420,11 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
   } else if (kind.has_strips) {
     PlanStrips(request, blocks, longest, static_cast<uint64_t>(properties.multiprocessor_count),
                geometry);
+  } else if (kind.has_row_extremes) {
+    PlanRowExtremes(request, blocks, properties, geometry);
   } else {
     PlanTiles(request, blocks, longest, geometry);
+    if (kind.has_fixed_point_tiles) PlanFixedPointTiles(request, properties, geometry);
   }
   return geometry;
 }

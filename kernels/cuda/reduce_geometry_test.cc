@@ -179,11 +179,11 @@ TEST(ReduceGeometryTest, SumsOfFloatsAreLaidOutByTheirShape) {
   };
   EXPECT_EQ(form(4, 1 << 27, GroupingKind::kAxis0), ReductionForm::kShallowColumnSums);
   EXPECT_EQ(form(128, 1 << 22, GroupingKind::kAxis0), ReductionForm::kShallowColumnSums);
-  EXPECT_EQ(form(129, 1 << 22, GroupingKind::kAxis0), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(65, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(512, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(1024, 1 << 19, GroupingKind::kAxis0), ReductionForm::kColumnSums);
-  EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis0), ReductionForm::kColumnSums);
+  EXPECT_EQ(form(129, 1 << 22, GroupingKind::kAxis0), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(65, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(512, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(1024, 1 << 19, GroupingKind::kAxis0), ReductionForm::kColumnItems);
+  EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis0), ReductionForm::kColumnItems);
   EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis1), ReductionForm::kGroupSums);
   EXPECT_EQ(form(1 << 15, 1 << 14, GroupingKind::kAxis1), ReductionForm::kGroupSums);
   EXPECT_EQ(form(1000, 1 << 14, GroupingKind::kAxis1), ReductionForm::kBlockSums);
@@ -218,10 +218,10 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
   const auto form = [&](uint64_t rows, uint64_t count) {
     return geometry(rows, count, {Statistic::kSum}).double_columns.form;
   };
-  EXPECT_EQ(form(128, 1 << 20), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(8, 1 << 24), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(8, 1 << 16), ReductionForm::kColumnSums);
-  EXPECT_EQ(form(1 << 25, 4), ReductionForm::kColumnSums);
+  EXPECT_EQ(form(128, 1 << 20), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(8, 1 << 24), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(8, 1 << 16), ReductionForm::kColumnItems);
+  EXPECT_EQ(form(1 << 25, 4), ReductionForm::kColumnItems);
   // Tiles that lanes take in vectors.
   EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).double_columns.tile_columns_log2, 6u);
 }
@@ -371,9 +371,9 @@ TEST(ReduceGeometryTest, EveryElementIsInAChunkOrSplit) {
         EXPECT_LT((geometry.chunks_per_group - 1) * geometry.chunk_elements, group_size);
         break;
       case ReductionForm::kColumns:
-      case ReductionForm::kColumnSums:
+      case ReductionForm::kColumnItems:
       case ReductionForm::kShallowColumnSums:
-      case ReductionForm::kWholeColumnSums:
+      case ReductionForm::kWholeColumns:
         EXPECT_GE(geometry.splits * geometry.rows_per_split, group_size);
         EXPECT_TRUE(geometry.splits == 1 ||
                     (geometry.splits - 1) * geometry.rows_per_split < group_size);

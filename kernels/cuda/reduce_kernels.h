@@ -50,7 +50,10 @@ struct SegmentQueue {
 // Reduce each group by `width` lanes of a warp, or queue it.
 struct TileWork {
   uint32_t width_log2;
-  uint32_t strip_groups;  // Of a warp, one after the other; a multiple of its lanes. Strips only.
+  // Of a warp, one after the other: in strip sums a multiple of its lanes, in fixed point what fits
+  // them. Unused elsewhere.
+  uint32_t strip_groups;
+  uint32_t turn_groups;  // Of a warp, together. Extremes only.
   // Segments of more elements are queued; all others are reduced here.
   uint64_t group_elements_max;
   uint64_t chunk_elements;
@@ -94,15 +97,16 @@ struct ReductionKernels {
   // Beside `columns`, where nothing but sums of float64 is asked for; else null.
   void (*double_columns)(ReductionParameters, ColumnWork);
   void (*whole_double_columns)(ReductionParameters, ColumnWork);
-  // Where SumsInPairs, instead of `tiles` and `columns`; else null.
+  // Where SumsInPairs, instead of `tiles`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
   StripKernel strips;
   void (*vector_sums)(ReductionParameters);
   void (*row_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
-  void (*column_sums)(ReductionParameters, ColumnWork);
   void (*shallow_column_sums)(ReductionParameters, ColumnWork);
-  void (*whole_column_sums)(ReductionParameters, ColumnWork);
+  // Where SumsInPairs or TakesColumnVectors, instead of `columns`; else null.
+  void (*column_items)(ReductionParameters, ColumnWork);
+  void (*whole_columns)(ReductionParameters, ColumnWork);
 };
 
 // The kernels for elements of type T and the set of parts that VisitPartSet chooses for `parts`.
