@@ -257,9 +257,9 @@ TEST(ReduceGeometryTest, ManyShortSegmentsAreStrips) {
 TEST(ReduceGeometryTest, ShortGroupsOfIntegersAreStrips) {
   const auto geometry = [](ElementType type, uint64_t rows, uint64_t columns,
                            std::vector<Statistic> statistics) {
-    return PlanReductionGeometry(Plan(ArrayDescription::Matrix(type, rows, columns),
-                                      {GroupingKind::kAxis1, {}}, statistics),
-                                 Properties(132));
+    return PlanReductionGeometry(
+        Plan(ArrayDescription::Matrix(type, rows, columns), {GroupingKind::kAxis1, {}}, statistics),
+        Properties(132));
   };
   for (const ElementType type : {ElementType::kInt8, ElementType::kUint64}) {
     for (const Statistic statistic : {Statistic::kSum, Statistic::kMean, Statistic::kVariance}) {

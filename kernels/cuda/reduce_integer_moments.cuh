@@ -30,10 +30,9 @@ struct IntegerMoments {
     }
   };
   using Sum = typename IntegerSums<T>::Sum;
-  using Squares =
-      std::conditional_t<sizeof(T) == 1, uint32_t,
-                         std::conditional_t<sizeof(T) == 2, uint64_t,
-                                            decltype(SquaresState<T>().sum)>>;
+  using Squares = std::conditional_t<
+      sizeof(T) == 1, uint32_t,
+      std::conditional_t<sizeof(T) == 2, uint64_t, decltype(SquaresState<T>().sum)>>;
 
   Sum sum = 0;
   Squares squares{};
@@ -239,8 +238,8 @@ class TurnExtremes {
 #pragma unroll
     for (uint32_t level = 0; level < kLevels; ++level) {
       memory_.lanes[level][warp.thread_rank()] = of_lanes;
-      of_lanes.Merge(ShuffleWords(
-          of_lanes, [&](uint32_t word) { return warp.shfl_down(word, 1u << level); }));
+      of_lanes.Merge(
+          ShuffleWords(of_lanes, [&](uint32_t word) { return warp.shfl_down(word, 1u << level); }));
     }
   }
 

@@ -134,7 +134,7 @@ class IntegerPrefixes {
   // Large sums of what of a lane's precedes a vector are made again: more warps find room.
   static constexpr bool kKeepsVectors = sizeof(Sums) <= ReduceTuning::kVectorBytes;
   struct Memory {
-    Sums lanes[ReduceTuning::kWarpThreads + 1];     // Of what precedes a lane's vectors, and of all.
+    Sums lanes[ReduceTuning::kWarpThreads + 1];  // Of what precedes a lane's vectors, and of all.
     Sums vectors[kKeepsVectors ? kVectors + 1 : 1];  // Of what of its lane's precedes a vector.
   };
 
@@ -181,8 +181,7 @@ class IntegerPrefixes {
     const uint32_t lane = vector / kLaneVectors;
     typename Sums::Running tail = none_;
     if (rest != 0) {
-      tail.AddVector(
-          FirstElements<T>(VectorAt(count - rest), static_cast<int>(rest * sizeof(T))));
+      tail.AddVector(FirstElements<T>(VectorAt(count - rest), static_cast<int>(rest * sizeof(T))));
     }
     if constexpr (!kKeepsVectors) {
 #pragma unroll 1

@@ -250,8 +250,7 @@ class MomentAnswers {
                               : Slot(IntegerVariance(sum, Squares{moments.squares}, size, ddof));
         }
         [[fallthrough]];
-      default:
-        return SlowValue(parameters_, statistic, size, StateOf(moments, extremes, places));
+      default: return SlowValue(parameters_, statistic, size, StateOf(moments, extremes, places));
     }
   }
   __device__ static ReductionState<T, kCorePartSet> StateOf(const IntegerMoments<T>& moments,
@@ -298,8 +297,8 @@ class StripTurn<T, kSumPart> : public IntegerPrefixes<T, IntegerSums<T>> {
   using Extremes = NoExtremes;
   using typename Base::Memory;
 
-  __device__ StripTurn(const Warp& warp, const ReductionParameters& /*parameters*/, StripWindow<T>& window,
-                       Memory& memory)
+  __device__ StripTurn(const Warp& warp, const ReductionParameters& /*parameters*/,
+                       StripWindow<T>& window, Memory& memory)
       : Base(warp, window, memory, {}), warp_(warp) {}
   __device__ void Next() {
     Base::Next([](const uint4&, uint32_t, uint32_t) {});
@@ -324,8 +323,8 @@ class StripTurn<T, kCorePartSet> : public IntegerPrefixes<T, IntegerMoments<T>> 
     typename TurnExtremes<T, Base>::Memory extremes;
   };
 
-  __device__ StripTurn(const Warp& warp, const ReductionParameters& parameters, StripWindow<T>& window,
-                       Memory& memory)
+  __device__ StripTurn(const Warp& warp, const ReductionParameters& parameters,
+                       StripWindow<T>& window, Memory& memory)
       : StripTurn(warp, CoreNeeds(parameters), window, memory) {}
   __device__ void Next() {
     Base::Next([&](const uint4& raw, uint32_t first, uint32_t k) {
@@ -347,7 +346,8 @@ class StripTurn<T, kCorePartSet> : public IntegerPrefixes<T, IntegerMoments<T>> 
   }
 
  private:
-  __device__ StripTurn(const Warp& warp, const CoreNeeds& needs, StripWindow<T>& window, Memory& memory)
+  __device__ StripTurn(const Warp& warp, const CoreNeeds& needs, StripWindow<T>& window,
+                       Memory& memory)
       : Base(warp, window, memory.moments, {.counts_nonzero = needs.nonzero, .sums = {}}),
         warp_(warp),
         has_extremes_(needs.extremes),
@@ -371,7 +371,7 @@ __device__ inline void ReduceStrip(const Warp& warp, const ReductionParameters& 
   const GroupEnds ends(parameters, strip);
   uint32_t next_end = ends[lane];
   StripWindow<T> window(warp, window_memory, static_cast<const T*>(parameters.elements),
-                               ends.StripBegin(), ends.StripEnd());
+                        ends.StripBegin(), ends.StripEnd());
   Turn turn(warp, parameters, window, turn_memory);
   turn.Next();
   // Of the first lane's group.
@@ -424,8 +424,7 @@ __device__ inline uint32_t FindLong(const Warp& warp, const ReductionParameters&
 // Of a multiprocessor.
 template <class T, uint32_t kParts>
 inline constexpr uint32_t StripBlocks = IntegerStripTuning::ResidentBlocksOf(
-    sizeof(typename StripWindow<T>::Memory) +
-    sizeof(typename StripTurn<T, kParts>::Memory));
+    sizeof(typename StripWindow<T>::Memory) + sizeof(typename StripTurn<T, kParts>::Memory));
 
 // Groups in strips of work.strip_groups. The longest are left to blocks.
 template <class T, uint32_t kParts>

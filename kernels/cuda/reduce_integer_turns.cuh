@@ -76,9 +76,7 @@ requires(sizeof(T) == 2) class IntegerTurnSums<T> {
     by_lower_ = AddLowerDot<T>(word, bytes, by_lower_);
     by_upper_ = AddUpperDot<T>(word, bytes, by_upper_);
   }
-  __device__ void AddNonzero(uint32_t word) {
-    nonzero_halves_ += __vminu2(word, 0x0001'0001u);
-  }
+  __device__ void AddNonzero(uint32_t word) { nonzero_halves_ += __vminu2(word, 0x0001'0001u); }
   __device__ Int128 Sum() const { return sum_; }
   __device__ Uint128 Squares() const {
     return static_cast<uint64_t>(int64_t{by_upper_} * 256 + by_lower_);
@@ -144,8 +142,8 @@ requires(sizeof(T) == 8) class IntegerTurnSums<T> {
     count_ += 1;
   }
   __device__ void AddNonzero(T x) {
-    nonzero_ += IsNotZero(static_cast<uint32_t>(x) |
-                          static_cast<uint32_t>(static_cast<uint64_t>(x) >> 32));
+    nonzero_ +=
+        IsNotZero(static_cast<uint32_t>(x) | static_cast<uint32_t>(static_cast<uint64_t>(x) >> 32));
   }
   __device__ Int128 Sum() const {
     const Int128 sum = static_cast<Int128>(sum_.Value());

@@ -17,10 +17,17 @@ namespace {
 const std::vector<Statistic> kOnlySum = {Statistic::kSum};
 const std::vector<Statistic> kOfSums = {Statistic::kMean, Statistic::kCount, Statistic::kSum};
 const std::vector<Statistic> kOfPowers = {Statistic::kVariance, Statistic::kL2Norm};
-const std::vector<Statistic> kOfCore = {
-    Statistic::kSum,    Statistic::kMin,      Statistic::kArgmin, Statistic::kMax,
-    Statistic::kArgmax, Statistic::kVariance, Statistic::kMean,   Statistic::kNonzeroCount,
-    Statistic::kAll,    Statistic::kAny,      Statistic::kStandardDeviation};
+const std::vector<Statistic> kOfCore = {Statistic::kSum,
+                                        Statistic::kMin,
+                                        Statistic::kArgmin,
+                                        Statistic::kMax,
+                                        Statistic::kArgmax,
+                                        Statistic::kVariance,
+                                        Statistic::kMean,
+                                        Statistic::kNonzeroCount,
+                                        Statistic::kAll,
+                                        Statistic::kAny,
+                                        Statistic::kStandardDeviation};
 
 template <class T>
 class ReduceStripsTest : public ReduceDeviceTest {
@@ -31,9 +38,9 @@ class ReduceStripsTest : public ReduceDeviceTest {
     std::vector<T> values(count);
     for (T& value : values) {
       const uint64_t bits = random();
-      value = few ? static_cast<T>(bits % 3 == 0 ? std::numeric_limits<T>::max() : bits % 3)
-                  : static_cast<T>(sizeof(T) == 8 ? static_cast<T>(bits) >> 16
-                                                  : static_cast<T>(bits));
+      value =
+          few ? static_cast<T>(bits % 3 == 0 ? std::numeric_limits<T>::max() : bits % 3)
+              : static_cast<T>(sizeof(T) == 8 ? static_cast<T>(bits) >> 16 : static_cast<T>(bits));
     }
     return values;
   }
@@ -58,8 +65,8 @@ class ReduceStripsTest : public ReduceDeviceTest {
   }
 
   void ExpectRowsLikeLoops(uint64_t rows, uint64_t columns, uint64_t misalignment) {
-    SCOPED_TRACE(testing::Message() << rows << " rows of " << columns << ", misaligned by "
-                                    << misalignment);
+    SCOPED_TRACE(testing::Message()
+                 << rows << " rows of " << columns << ", misaligned by " << misalignment);
     std::vector<uint64_t> offsets(rows + 1);
     for (uint64_t r = 0; r <= rows; ++r) offsets[r] = r * columns;
     for (const bool few : {false, true}) {
@@ -80,8 +87,8 @@ TYPED_TEST_SUITE(ReduceStripsTest, Integers);
 
 // A turn has 3584 bytes, a vector 16; above and below both.
 TYPED_TEST(ReduceStripsTest, RowsOfAllSizes) {
-  for (const uint64_t columns : {1, 2, 3, 4, 7, 15, 16, 17, 31, 33, 64, 111, 112, 113, 447, 448, 449,
-                                 1000, 1001, 3583, 3584, 3585, 4096}) {
+  for (const uint64_t columns : {1,   2,   3,   4,   7,   15,   16,   17,   31,   33,   64,  111,
+                                 112, 113, 447, 448, 449, 1000, 1001, 3583, 3584, 3585, 4096}) {
     this->ExpectRowsLikeLoops(20'000 / columns + 3, columns, columns % 3);
     if (this->HasFailure()) return;
   }
@@ -118,8 +125,8 @@ TYPED_TEST(ReduceStripsTest, RaggedSegments) {
         offsets.push_back(offsets.back() + (is_giant ? 100'000 : random() % (longest + 1)));
       }
       offsets.push_back(offsets.back());
-      SCOPED_TRACE(testing::Message() << "segments of up to " << longest << ", giants "
-                                      << has_giants);
+      SCOPED_TRACE(testing::Message()
+                   << "segments of up to " << longest << ", giants " << has_giants);
       const std::vector<TypeParam> values = this->Values(offsets.back(), false);
       for (const auto& statistics : {kOnlySum, kOfSums}) {
         const ReductionSpec spec{.statistics = statistics,
@@ -161,9 +168,8 @@ TEST_F(ReduceDeviceTest, TheFirstRowWhoseSumFailsIsReported) {
     std::vector<int64_t> some = values;
     for (const uint64_t row : failing) {
       some[row * kColumns] = some[row * kColumns + 4] = std::numeric_limits<int64_t>::min();
-      const DeviceReduction result =
-          this->Reduce(some, {.statistics = statistics, .grouping = {GroupingKind::kAxis1, {}}}, 1,
-                       kColumns);
+      const DeviceReduction result = this->Reduce(
+          some, {.statistics = statistics, .grouping = {GroupingKind::kAxis1, {}}}, 1, kColumns);
       ASSERT_TRUE(result.status.ok()) << result.status;
       EXPECT_EQ(result.failures[0], row);
     }
