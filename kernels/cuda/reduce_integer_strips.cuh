@@ -149,7 +149,7 @@ class GroupEnds {
 
 // Of what turns so far have of a group.
 template <class T>
-struct GroupExtremes {
+struct StripExtremes {
   VectorExtremes<T> extremes{};
   bool has_some = false;
 
@@ -206,7 +206,7 @@ class MomentAnswers {
       : parameters_(parameters), origin_(origin), needs_(parameters) {}
 
   __device__ void Write(const Warp& warp, const GroupOfLane& group,
-                        const IntegerMoments<T>& moments, const GroupExtremes<T>& of_group) {
+                        const IntegerMoments<T>& moments, const StripExtremes<T>& of_group) {
     const VectorExtremes<T>& extremes = of_group.extremes;
     failures_.Note(warp, parameters_, group, IntegerSums<T>{moments.sum}.Value());
     if (!group.exists) return;
@@ -317,7 +317,7 @@ class StripTurn<T, kCorePartSet> : public IntegerPrefixes<T, IntegerMoments<T>> 
  public:
   using Sums = IntegerMoments<T>;
   using Answers = MomentAnswers<T>;
-  using Extremes = GroupExtremes<T>;
+  using Extremes = StripExtremes<T>;
   struct Memory {
     typename Base::Memory moments;
     typename TurnExtremes<T, Base>::Memory extremes;
