@@ -15,7 +15,7 @@
 namespace gridfold::kernels::cuda {
 
 // What the elements of a turn come to, of which a thread has kWordsMax words of 32 bits at most:
-// AddPowers and AddNonzero take a word, or an element of 64 bits.
+// Add takes a word, or an element of 64 bits, at once or in two parts.
 template <class T>
 class IntegerTurnSums;
 
@@ -38,6 +38,10 @@ template <IntegerElement T>
 requires(sizeof(T) == 1) class IntegerTurnSums<T> {
  public:
   static constexpr uint32_t kWordsMax = 1024;
+  __device__ void Add(uint32_t word) {
+    AddPowers(word);
+    AddNonzero(word);
+  }
   __device__ void AddPowers(uint32_t word) {
     const Part bytes = static_cast<Part>(word);
     sum_ = __dp4a(bytes, static_cast<Part>(kOnes), sum_);
@@ -69,6 +73,10 @@ template <IntegerElement T>
 requires(sizeof(T) == 2) class IntegerTurnSums<T> {
  public:
   static constexpr uint32_t kWordsMax = 128;
+  __device__ void Add(uint32_t word) {
+    AddPowers(word);
+    AddNonzero(word);
+  }
   __device__ void AddPowers(uint32_t word) {
     constexpr uint32_t kOnes = 0x0101;
     const uint32_t bytes = __byte_perm(word, 0, 0x3120);  // Lower ones, then upper ones.
@@ -101,6 +109,10 @@ template <IntegerElement T>
 requires(sizeof(T) == 4) class IntegerTurnSums<T> {
  public:
   static constexpr uint32_t kWordsMax = 1024;
+  __device__ void Add(uint32_t word) {
+    AddPowers(word);
+    AddNonzero(word);
+  }
   __device__ void AddPowers(uint32_t word) {
     const uint32_t u = word ^ kSign<T>;
     sum_ += u;
@@ -131,6 +143,10 @@ template <IntegerElement T>
 requires(sizeof(T) == 8) class IntegerTurnSums<T> {
  public:
   static constexpr uint32_t kWordsMax = 1024;
+  __device__ void Add(T x) {
+    AddPowers(x);
+    AddNonzero(x);
+  }
   __device__ void AddPowers(T x) {
     const uint32_t lower = static_cast<uint32_t>(x);
     const uint32_t upper = static_cast<uint32_t>(static_cast<uint64_t>(x) >> 32);
@@ -175,10 +191,7 @@ class IntegerTurn {
   static constexpr uint32_t kWordsMax = IntegerTurnSums<T>::kWordsMax;
 
   __device__ void Add(const uint4& raw) {
-    ForEachWord<T>(raw, [&](auto word) {
-      sums_.AddPowers(word);
-      sums_.AddNonzero(word);
-    });
+    ForEachWord<T>(raw, [&](auto word) { sums_.Add(word); });
     least_.Add(raw);
     greatest_.Add(raw);
   }
