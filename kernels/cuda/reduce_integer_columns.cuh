@@ -27,7 +27,10 @@ class IntegerColumnSums {
   template <bool kCounts, class Word, uint32_t kWords>
   __device__ void Add(uint32_t k, const Word (&words)[kWords]) {
 #pragma unroll
-    for (const Word word : words) sums_[k].template Add<kCounts>(word);
+    for (const Word word : words) {
+      sums_[k].AddPowers(word);
+      if constexpr (kCounts) sums_[k].AddNonzero(word);
+    }
   }
   // Ends a turn, in which a column had so many words.
   __device__ void EndTurn(uint32_t words) {

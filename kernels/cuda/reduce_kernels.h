@@ -113,8 +113,8 @@ struct ReductionKernels {
 template <class T>
 ReductionKernels ReductionKernelsFor(uint32_t parts);
 
-// Its `strips` of sums of floats. Beside kernels with which it shares functions that are not inlined it has fewer
-// registers that calls keep, and spills more: it is compiled apart from them.
+// Its `strips` of sums of floats. Beside kernels with which it shares functions that are not
+// inlined it has fewer registers that calls keep, and spills more: it is compiled apart from them.
 template <class T>
 StripKernel GetStripSumsKernel();
 

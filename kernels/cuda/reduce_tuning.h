@@ -252,10 +252,6 @@ constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
 
 // Strips of short groups of integers (reduce_integer_strips.cuh), in windows of the same form.
 struct IntegerStripTuning {
-  // Of a window: more where a turn's sums take more room than its elements.
-  static constexpr uint32_t WindowTurns(uint32_t parts, uint32_t element_bytes) {
-    return parts == kSumPart || element_bytes < 4 ? 2 : 3;
-  }
   static constexpr uint32_t kResidentBlocks = 20;
   static constexpr uint32_t kSharedBytesMax = 220 * 1024;  // Of a multiprocessor.
   static constexpr uint32_t ResidentBlocksOf(uint32_t shared_bytes) {
