@@ -120,6 +120,7 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
   const bool queues = geometry.queued_segments_max > 0;
   const TileWork tiles{.width_log2 = geometry.tile_width_log2,
                        .strip_groups = geometry.strip_groups,
+                       .turn_groups = geometry.turn_groups,
                        .group_elements_max = geometry.tile_elements_max,
                        .chunk_elements = geometry.chunk_elements,
                        .queue = queues ? space.queue : nullptr,
@@ -134,7 +135,7 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
   if (AreSumsOfRows(parameters, geometry, vectors)) {
     return Launch(kernels.row_sums, ShapeOf(geometry), stream, parameters);
   }
-  const auto kernel = geometry.form == ReductionForm::kStripSums ? kernels.strip_sums
+  const auto kernel = geometry.form == ReductionForm::kStrips ? kernels.strips
                       : in_pairs                                 ? kernels.group_sums
                                                                  : kernels.tiles;
   absl::Status status = Launch(kernel, ShapeOf(geometry), stream, parameters, tiles);
@@ -171,7 +172,7 @@ absl::Status LaunchDoubleColumns(const ReductionKernels& kernels, const Reductio
                   .tickets = first_tickets,
                   .left_tiles = first_tickets + first.column_tile_count,
                   .left_tile_columns_log2 = first.tile_columns_log2};
-  const ColumnKernel kernel = first.form == ReductionForm::kColumnSums
+  const ColumnKernel kernel = first.form == ReductionForm::kColumnItems
                                   ? kernels.double_columns
                                   : kernels.whole_double_columns;
   const LaunchShape shape{
@@ -221,7 +222,7 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
   switch (geometry.form) {
     case ReductionForm::kTiles:
     case ReductionForm::kGroupSums:
-    case ReductionForm::kStripSums:
+    case ReductionForm::kStrips:
       return LaunchTiles(plan, kernels, geometry, parameters, *space, stream);
     case ReductionForm::kBlocks: return launch_blocks(kernels.blocks);
     case ReductionForm::kBlockSums: return launch_blocks(kernels.block_sums);
@@ -230,11 +231,11 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
         return LaunchDoubleColumns(kernels, geometry, parameters, *space, stream);
       }
       return launch_columns(kernels.columns);
-    case ReductionForm::kColumnSums: return launch_columns(kernels.column_sums);
+    case ReductionForm::kColumnItems: return launch_columns(kernels.column_items);
     case ReductionForm::kShallowColumnSums: return launch_columns(kernels.shallow_column_sums);
-    case ReductionForm::kWholeColumnSums: break;
+    case ReductionForm::kWholeColumns: break;
   }
-  return launch_columns(kernels.whole_column_sums);
+  return launch_columns(kernels.whole_columns);
 }
 
 }  // namespace
@@ -300,12 +301,12 @@ const char* ReductionStrategy(const ReductionPlan& plan, const DeviceProperties&
     case ReductionForm::kBlocks: return "reduce/contiguous";
     case ReductionForm::kBlockSums: return "reduce/block";
     case ReductionForm::kColumns:
-    case ReductionForm::kColumnSums:
+    case ReductionForm::kColumnItems:
     case ReductionForm::kShallowColumnSums:
-    case ReductionForm::kWholeColumnSums: return "reduce/axis-0";
+    case ReductionForm::kWholeColumns: return "reduce/axis-0";
     case ReductionForm::kTiles:
     case ReductionForm::kGroupSums:
-    case ReductionForm::kStripSums: break;
+    case ReductionForm::kStrips: break;
   }
   if (plan.grouping.kind != GroupingKind::kSegments) return "reduce/tile";
   return geometry.queued_segments_max > 0 ? "reduce/segments-queue" : "reduce/segments-tile";

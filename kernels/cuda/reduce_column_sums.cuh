@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/reduce_column_items.cuh"
 #include "kernels/cuda/reduce_column_pairs.cuh"
 #include "kernels/cuda/reduce_column_words.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
@@ -113,36 +114,16 @@ __device__ __noinline__ void SumItemByStates(const ReductionParameters& paramete
   SyncBlock(block);
 }
 
-// The thread's share of an item: calls add(rows) for the turns of rows that its warp draws. Where
-// that returns false, nothing is left to draw.
+// The thread's share of an item: calls add(rows) for the turns of rows that its warp draws, as
+// DrawTurns.
 template <bool kInVectors, class T, class F>
 __device__ inline void AddTurns(const Warp& warp, const ReductionParameters& parameters,
                                 const ColumnSumItem& item, const ColumnLanes<T>& lanes,
                                 uint32_t* turns_drawn, F add) {
-  constexpr uint32_t kRows = ColumnSumRowsInFlight(sizeof(T));
   const ColumnRows<T, kInVectors> rows(parameters, lanes, item.first_column, item.first_row);
-  const uint64_t row_count = item.rows_left;
-  const uint64_t turn_step = item.turn_step;
-  // A count of turns, since rows take longer to compare, and loads wait for that.
-  const uint32_t turns = static_cast<uint32_t>((row_count + turn_step - 1) / turn_step);
-  const auto load = [&](uint32_t turn, uint4(&raw)[kRows]) {
-    const uint64_t row = turn * turn_step + lanes.row;
-    rows.Load(row, lanes.rows, row < row_count ? row_count - row : 0, raw);
-  };
-  const auto has_turn = [&](uint32_t turn) { return turn < turns; };
-  uint4 ahead[kRows];
-  uint32_t turn = warp.meta_group_rank();
-  if (has_turn(turn)) load(turn, ahead);
-#pragma unroll 1
-  while (has_turn(turn)) {
-    uint4 raw[kRows];
-#pragma unroll
-    for (uint32_t r = 0; r < kRows; ++r) raw[r] = ahead[r];
-    if (warp.thread_rank() == 0) turn = atomicAdd_block(turns_drawn, 1u);
-    turn = warp.shfl(turn, 0);
-    if (has_turn(turn)) load(turn, ahead);
-    if (!add(raw)) atomicMax_block(turns_drawn, turns);
-  }
+  DrawTurns<ColumnSumRowsInFlight(sizeof(T)), uint4>(
+      warp, item, lanes, rows, warp.meta_group_rank(), turns_drawn,
+      [&](const auto& raw, uint32_t, uint64_t) { return add(raw); });
 }
 
 // The same in pairs. `chain` as in ColumnPairs::Add.

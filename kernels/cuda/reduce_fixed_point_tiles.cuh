@@ -297,7 +297,9 @@ __device__ inline uint32_t LoadTurn(const CoveringVectors<T>& vectors, uint32_t 
 
 // Brings a line of memory to the second-level cache; null is none.
 __device__ inline void PrefetchLine(const void* line) {
+#ifndef NOPF
   if (line != nullptr) asm volatile("prefetch.global.L2 [%0];" : : "l"(line));
+#endif
 }
 
 // The share of lane `rank` of `width` in a group. Called by all lanes of a warp, with groups of their
@@ -469,28 +471,44 @@ __device__ __noinline__ void StoreExpanded(void* states, uint64_t group,
   static_cast<ReductionState<T, kCorePartSet>*>(states)[group] = state.Expanded();
 }
 
-// A group whatever its elements are, by a warp, in words of each lane's local memory. Not inlined:
-// it is long and seldom needed.
+// Groups from `first` on whatever their elements are, those whose bits are set in `lanes`, in words
+// of each lane's local memory: as many together as there are lanes for. Not inlined: it is long and
+// seldom needed.
 template <class T>
-__device__ __noinline__ void ReduceGroupInWords(const ReductionParameters& parameters,
-                                                uint64_t group) {
+__device__ __noinline__ void ReduceGroupsInWords(const ReductionParameters& parameters,
+                                                 uint64_t first, uint32_t lanes) {
   constexpr uint32_t kParts = kCorePartSet;
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
-  const uint32_t rank = warp.thread_rank();
+  const uint32_t count = static_cast<uint32_t>(__popc(lanes));
+  const bool has_own = (lanes >> warp.thread_rank() & 1) != 0;
+  const uint64_t own_size = has_own ? RangeOf(parameters, first + warp.thread_rank()).size : 0;
+  const uint32_t size_max = __reduce_max_sync(~0u, static_cast<uint32_t>(own_size));
+  uint32_t width = 1;
+  while (width < warp.size() &&
+         (2 * width * count <= warp.size() ||
+          uint64_t{width} * FixedPointTuning::kBytesPerLane < size_max * sizeof(T))) {
+    width *= 2;
+  }
+  const uint32_t place = warp.thread_rank() / width;
+  const uint32_t rank = warp.thread_rank() % width;
   int64_t storage[MomentWordCount<T>(kParts)];
   const WordColumn words{storage, 1};
   Accumulator<T, kParts> accumulator(words, parameters.rules.ignore_nan);
-  const GroupRange range = RangeOf(parameters, group);
-  accumulator.Reset();
-  AddRange(static_cast<const T*>(parameters.elements) + range.begin, range.size, rank, warp.size(),
-           accumulator, [&](const VectorRange<T>& vectors) {
-             return StridedTurns<ReduceTuning::kTileVectorsInFlight>(vectors, rank, warp.size());
-           });
-  const RegisterState<T, kParts> registers = accumulator.Close();
-  const ReductionState<T, kParts> state =
-      JoinLanes<T, kParts>(warp, warp.size(), words, registers);
-  if (rank == 0) FinishGroup(parameters, group, range.size, state);
-  warp.sync();
+#pragma unroll 1
+  for (uint32_t begin = 0; begin < count; begin += warp.size() / width) {
+    const bool exists = begin + place < count;
+    const uint64_t group = first + __fns(lanes, 0, static_cast<int>(begin + place) + 1);
+    const GroupRange range = exists ? RangeOf(parameters, group) : GroupRange{0, 0};
+    accumulator.Reset();
+    AddRange(static_cast<const T*>(parameters.elements) + range.begin, range.size, rank, width,
+             accumulator, [&](const VectorRange<T>& vectors) {
+               return StridedTurns<ReduceTuning::kTileVectorsInFlight>(vectors, rank, width);
+             });
+    const RegisterState<T, kParts> registers = accumulator.Close();
+    const ReductionState<T, kParts> state = JoinLanes<T, kParts>(warp, width, words, registers);
+    if (exists && rank == 0) FinishGroup(parameters, group, range.size, state);
+    warp.sync();
+  }
 }
 
 // Whether places of extremes matter.
@@ -583,11 +601,8 @@ __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::
         is_left = true;
       }
     }
-#pragma unroll 1
-    for (uint32_t left = warp.ballot(is_left); left != 0; left &= left - 1) {
-      const uint32_t place = static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1;
-      ReduceGroupInWords<T>(parameters, first + place);
-    }
+    const uint32_t left = warp.ballot(is_left);
+    if (left != 0) ReduceGroupsInWords<T>(parameters, first, left);
     warp.sync();
   }
 }

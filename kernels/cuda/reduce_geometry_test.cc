@@ -179,11 +179,11 @@ TEST(ReduceGeometryTest, SumsOfFloatsAreLaidOutByTheirShape) {
   };
   EXPECT_EQ(form(4, 1 << 27, GroupingKind::kAxis0), ReductionForm::kShallowColumnSums);
   EXPECT_EQ(form(128, 1 << 22, GroupingKind::kAxis0), ReductionForm::kShallowColumnSums);
-  EXPECT_EQ(form(129, 1 << 22, GroupingKind::kAxis0), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(65, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(512, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(1024, 1 << 19, GroupingKind::kAxis0), ReductionForm::kColumnSums);
-  EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis0), ReductionForm::kColumnSums);
+  EXPECT_EQ(form(129, 1 << 22, GroupingKind::kAxis0), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(65, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(512, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(1024, 1 << 19, GroupingKind::kAxis0), ReductionForm::kColumnItems);
+  EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis0), ReductionForm::kColumnItems);
   EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis1), ReductionForm::kGroupSums);
   EXPECT_EQ(form(1 << 15, 1 << 14, GroupingKind::kAxis1), ReductionForm::kGroupSums);
   EXPECT_EQ(form(1000, 1 << 14, GroupingKind::kAxis1), ReductionForm::kBlockSums);
@@ -218,10 +218,10 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
   const auto form = [&](uint64_t rows, uint64_t count) {
     return geometry(rows, count, {Statistic::kSum}).double_columns.form;
   };
-  EXPECT_EQ(form(128, 1 << 20), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(8, 1 << 24), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(8, 1 << 16), ReductionForm::kColumnSums);
-  EXPECT_EQ(form(1 << 25, 4), ReductionForm::kColumnSums);
+  EXPECT_EQ(form(128, 1 << 20), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(8, 1 << 24), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(8, 1 << 16), ReductionForm::kColumnItems);
+  EXPECT_EQ(form(1 << 25, 4), ReductionForm::kColumnItems);
   // Tiles that lanes take in vectors.
   EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).double_columns.tile_columns_log2, 6u);
 }
@@ -237,13 +237,13 @@ TEST(ReduceGeometryTest, ManyShortSegmentsAreStrips) {
     return PlanReductionGeometry(SegmentPlan(ElementType::kFloat32, sizes), Properties(132));
   };
   EXPECT_EQ(geometry(1000, 16, 17).form, ReductionForm::kGroupSums);
-  EXPECT_EQ(geometry(200'000, 16, 16).form, ReductionForm::kStripSums);
+  EXPECT_EQ(geometry(200'000, 16, 16).form, ReductionForm::kStrips);
   EXPECT_EQ(geometry(200'000, 17, 17).form, ReductionForm::kGroupSums);
   EXPECT_EQ(geometry(200'000, 4096, 4097).form, ReductionForm::kGroupSums);
   for (const uint64_t size : {1, 16, 64, 256, 500}) {
     for (const uint64_t longest : {size + 1, uint64_t{10'000'000}}) {
       const ReductionGeometry strips = geometry(200'000, size, longest);
-      EXPECT_EQ(strips.form, ReductionForm::kStripSums) << size;
+      EXPECT_EQ(strips.form, ReductionForm::kStrips) << size;
       EXPECT_EQ(strips.strip_groups % ReduceTuning::kWarpThreads, 0u);
       // Each has a segment that there is.
       const uint64_t of_a_block = uint64_t{WarpsOf(strips)} * strips.strip_groups;
@@ -343,16 +343,16 @@ TEST(ReduceGeometryTest, EveryElementIsInAChunkOrSplit) {
         EXPECT_LT((geometry.chunks_per_group - 1) * geometry.chunk_elements, group_size);
         break;
       case ReductionForm::kColumns:
-      case ReductionForm::kColumnSums:
+      case ReductionForm::kColumnItems:
       case ReductionForm::kShallowColumnSums:
-      case ReductionForm::kWholeColumnSums:
+      case ReductionForm::kWholeColumns:
         EXPECT_GE(geometry.splits * geometry.rows_per_split, group_size);
         EXPECT_TRUE(geometry.splits == 1 ||
                     (geometry.splits - 1) * geometry.rows_per_split < group_size);
         EXPECT_GE(geometry.column_tile_count << geometry.tile_columns_log2,
                   plan.grouping.group_count);
         break;
-      case ReductionForm::kStripSums:
+      case ReductionForm::kStrips:
         EXPECT_GE(uint64_t{geometry.grid_blocks} * WarpsOf(geometry) * geometry.strip_groups,
                   plan.grouping.group_count);
         [[fallthrough]];

@@ -3,12 +3,16 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_KERNELS_CUH_
 
 #include "kernels/cuda/reduce_blocks.cuh"
+#include "kernels/cuda/reduce_column_kernels.cuh"
 #include "kernels/cuda/reduce_column_sums.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
 #include "kernels/cuda/reduce_double_columns.cuh"
 #include "kernels/cuda/reduce_fixed_point_tiles.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
+#include "kernels/cuda/reduce_integer_columns.cuh"
+#include "kernels/cuda/reduce_integer_strips.cuh"
 #include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_row_extremes.cuh"
 #include "kernels/cuda/reduce_row_sums.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
 #include "kernels/cuda/reduce_whole_columns.cuh"
@@ -24,20 +28,29 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
     kernels.blocks = ReduceBlocks<T, kParts>;
     if constexpr (SumsInPairs<T>(kParts)) {
       kernels.group_sums = ReduceGroupSums<T>;
-      kernels.strip_sums = GetStripSumsKernel<T>();
+      kernels.strips = GetStripSumsKernel<T>();
       kernels.vector_sums = ReduceVectorSums<T>;
       kernels.row_sums = ReduceRowSums<T>;
       kernels.block_sums = ReduceBlockSums<T>;
-      kernels.column_sums = ReduceColumnSums<T>;
+      kernels.column_items = ReduceColumnSums<T>;
       kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
-      kernels.whole_column_sums = ReduceWholeColumnSums<T>;
+      kernels.whole_columns = ReduceWholeColumnSums<T>;
     } else {
-      if constexpr (HasFixedPointTiles<T>(kParts)) {
+      if constexpr (HasIntegerStrips<T>(kParts)) {
+        kernels.strips = ReduceIntegerStrips<T, kParts>;
+      } else if constexpr (kParts == kExtremesPart) {
+        kernels.tiles = ReduceRowExtremes<T>;
+      } else if constexpr (HasFixedPointTiles<T>(kParts)) {
         kernels.tiles = ReduceFixedPointTiles<T>;
       } else {
         kernels.tiles = ReduceTiles<T, kParts>;
       }
-      kernels.columns = ReduceColumns<T, kParts>;
+      if constexpr (TakesColumnVectors<T>(kParts)) {
+        kernels.column_items = ReduceColumnItems<IntegerColumns<T, kParts>>;
+        kernels.whole_columns = ReduceWholeColumns<IntegerColumns<T, kParts>>;
+      } else {
+        kernels.columns = ReduceColumns<T, kParts>;
+      }
       if constexpr (HasDoubleColumns<T>(kParts)) {
         kernels.double_columns = ReduceDoubleColumns<T>;
         kernels.whole_double_columns = ReduceWholeDoubleColumns<T>;

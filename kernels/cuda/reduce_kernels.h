@@ -53,6 +53,7 @@ struct TileWork {
   // Of a warp, one after the other: in strip sums a multiple of its lanes, in fixed point what fits
   // them. Unused elsewhere.
   uint32_t strip_groups;
+  uint32_t turn_groups;  // Of a warp, together. Extremes only.
   // Segments of more elements are queued; all others are reduced here.
   uint64_t group_elements_max;
   uint64_t chunk_elements;
@@ -87,34 +88,35 @@ struct ColumnWork {
   uint32_t left_tile_columns_log2;
 };
 
-using StripSumsKernel = void (*)(ReductionParameters, TileWork);
+using StripKernel = void (*)(ReductionParameters, TileWork);
 
 struct ReductionKernels {
-  void (*tiles)(ReductionParameters, TileWork);
+  void (*tiles)(ReductionParameters, TileWork);  // Or `strips`, of integers.
   void (*blocks)(ReductionParameters, BlockWork);
   void (*columns)(ReductionParameters, ColumnWork);
   // Beside `columns`, where nothing but sums of float64 is asked for; else null.
   void (*double_columns)(ReductionParameters, ColumnWork);
   void (*whole_double_columns)(ReductionParameters, ColumnWork);
-  // Where SumsInPairs, instead of `tiles` and `columns`; else null.
+  // Where SumsInPairs, instead of `tiles`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
-  StripSumsKernel strip_sums;
+  StripKernel strips;
   void (*vector_sums)(ReductionParameters);
   void (*row_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
-  void (*column_sums)(ReductionParameters, ColumnWork);
   void (*shallow_column_sums)(ReductionParameters, ColumnWork);
-  void (*whole_column_sums)(ReductionParameters, ColumnWork);
+  // Where SumsInPairs or TakesColumnVectors, instead of `columns`; else null.
+  void (*column_items)(ReductionParameters, ColumnWork);
+  void (*whole_columns)(ReductionParameters, ColumnWork);
 };
 
 // The kernels for elements of type T and the set of parts that VisitPartSet chooses for `parts`.
 template <class T>
 ReductionKernels ReductionKernelsFor(uint32_t parts);
 
-// Its `strip_sums`. Beside kernels with which it shares functions that are not inlined it has fewer
+// Its `strips` of sums of floats. Beside kernels with which it shares functions that are not inlined it has fewer
 // registers that calls keep, and spills more: it is compiled apart from them.
 template <class T>
-StripSumsKernel GetStripSumsKernel();
+StripKernel GetStripSumsKernel();
 
 }  // namespace gridfold::kernels::cuda
 

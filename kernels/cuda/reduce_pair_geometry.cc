@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "kernels/cuda/grid.h"
+#include "kernels/cuda/reduce_column_geometry.h"
 #include "kernels/cuda/reduce_tuning.h"
 
 namespace gridfold::kernels::cuda {
@@ -17,9 +18,7 @@ constexpr uint64_t kBlocksMax = 0x7FFF'FFFF;
 uint32_t Log2OfCeil(uint64_t x) { return static_cast<uint32_t>(std::bit_width(x - 1)); }
 
 // For sums that pairs do not hold.
-uint32_t WordBytes(uint32_t threads) {
-  return threads * kSingleSumWords * static_cast<uint32_t>(sizeof(int64_t));
-}
+constexpr uint32_t kThreadWordBytes = kSingleSumWords * static_cast<uint32_t>(sizeof(int64_t));
 
 struct Sums {
   const Grouping& grouping;
@@ -28,8 +27,19 @@ struct Sums {
   uint64_t multiprocessors;
 
   uint64_t vector_elements() const { return ReduceTuning::kVectorBytes / element_bytes; }
-  // Of which each lane of a warp has a vector.
-  uint64_t warp_columns() const { return ReduceTuning::kWarpThreads * vector_elements(); }
+  ColumnGrouping Columns() const {
+    const uint64_t warp_columns = ReduceTuning::kWarpThreads * vector_elements();
+    return {grouping.group_count,
+            grouping.group_size,
+            element_bytes,
+            multiprocessors,
+            {.vector_bytes = ReduceTuning::kVectorBytes,
+             .rows_in_flight = ColumnSumRowsInFlight(static_cast<uint32_t>(element_bytes)),
+             .tile_columns_min = Tuning::kTileColumnsMin,
+             .tile_columns_max = std::min<uint64_t>(Tuning::kTileColumnsMax, warp_columns),
+             .partial_bytes = Tuning::kColumnPartialBytes,
+             .thread_bytes = kThreadWordBytes}};
+  }
   uint64_t resident_threads() const {
     return multiprocessors * Tuning::kThreads * Tuning::kResidentBlocks;
   }
@@ -57,7 +67,7 @@ bool PlanStripSums(const Sums& sums, uint64_t mean_bytes, ReductionGeometry& geo
   const uint64_t strip_groups =
       std::clamp<uint64_t>(StripTuning::kStripBytes / std::max<uint64_t>(mean_bytes, 1), 1,
                            group_count / resident_warps);
-  geometry.form = ReductionForm::kStripSums;
+  geometry.form = ReductionForm::kStrips;
   geometry.block_threads = StripTuning::kThreads;
   geometry.strip_groups = static_cast<uint32_t>(RoundUp(strip_groups, kLanes));
   geometry.grid_blocks =
@@ -80,7 +90,7 @@ void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry
       std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, ReduceTuning::kWarpThreads);
   geometry.form = ReductionForm::kGroupSums;
   geometry.block_threads = Tuning::kGroupThreads;
-  geometry.word_bytes = WordBytes(geometry.block_threads);
+  geometry.word_bytes = geometry.block_threads * kThreadWordBytes;
   geometry.tile_width_log2 = Log2OfCeil(lanes);
   const uint64_t groups_per_block = Tuning::kGroupThreads >> geometry.tile_width_log2;
   geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block, sums.blocks_max());
@@ -106,101 +116,11 @@ void PlanBlockSums(const Sums& sums, ReductionGeometry& geometry) {
   }
 }
 
-// A thread for all rows of its columns, a warp for a tile.
-void PlanWholeColumns(const Sums& sums, ReductionForm form, uint64_t threads, uint64_t blocks_max,
-                      ReductionGeometry& geometry) {
-  geometry.form = form;
-  geometry.block_threads = static_cast<uint32_t>(threads);
-  geometry.tile_columns_log2 = Log2OfCeil(sums.warp_columns());
-  geometry.column_tile_count = CeilDivide(sums.grouping.group_count, sums.warp_columns());
-  geometry.rows_per_split = sums.grouping.group_size;
-  geometry.word_bytes = WordBytes(geometry.block_threads);
-  geometry.grid_blocks = GridStrideBlocks(geometry.column_tile_count,
-                                          threads / ReduceTuning::kWarpThreads, blocks_max);
-}
-
 bool IsShallow(const Sums& sums) {
   const uint64_t threads = CeilDivide(sums.grouping.group_count, sums.vector_elements());
   const bool has_many = threads >= Tuning::kShallowWavesMin * sums.resident_threads();
   return sums.grouping.group_size <=
          (has_many ? Tuning::kShallowRowsMaxOfMany : Tuning::kShallowRowsMax);
-}
-
-bool HasWavesOfWholeColumns(const Sums& sums) {
-  const uint64_t wave_tiles = sums.multiprocessors * Tuning::kWholeColumnResidentBlocks *
-                              Tuning::kWholeColumnThreads / ReduceTuning::kWarpThreads;
-  return sums.grouping.group_count >=
-             Tuning::kWholeColumnWavesMin * wave_tiles * sums.warp_columns() &&
-         sums.grouping.group_size <= Tuning::kRowsPerSplitMax;
-}
-
-// One tile where columns are few; else the tiles of which the last is fullest, wide ones first.
-uint64_t TileColumns(const Sums& sums) {
-  const uint64_t columns = sums.grouping.group_count;
-  const uint64_t tile_columns_max =
-      std::min<uint64_t>(Tuning::kTileColumnsMax, sums.warp_columns());
-  if (columns <= tile_columns_max) {
-    return std::max(std::bit_ceil(columns), sums.vector_elements());
-  }
-  uint64_t best = tile_columns_max;
-  for (uint64_t tile = best / 2; tile >= Tuning::kTileColumnsMin; tile /= 2) {
-    if (RoundUp(columns, tile) < RoundUp(columns, best) - columns / 8) best = tile;
-  }
-  return best;
-}
-
-// How much of so many rounds of multiprocessors is busy with `items`.
-double BusyShare(uint64_t items, uint64_t multiprocessors) {
-  return static_cast<double>(items) / static_cast<double>(RoundUp(items, multiprocessors));
-}
-
-// As many as one round of multiprocessors takes, or where that leaves too many of them idle, the
-// fewest that do not.
-uint64_t ColumnSplits(uint64_t tiles, uint64_t splits_max, uint64_t multiprocessors) {
-  const uint64_t of_a_round = std::clamp<uint64_t>(multiprocessors / tiles, 1, splits_max);
-  uint64_t best = of_a_round;
-  for (uint64_t splits = of_a_round; splits <= splits_max; ++splits) {
-    const double share = BusyShare(tiles * splits, multiprocessors);
-    if (share > BusyShare(tiles * best, multiprocessors)) best = splits;
-    if (share >= Tuning::kBusyShareMin) return splits;
-  }
-  return best;
-}
-
-void PlanColumnSums(const Sums& sums, ReductionGeometry& geometry) {
-  const uint64_t columns = sums.grouping.group_count;
-  const uint64_t rows = sums.grouping.group_size;
-  const uint64_t tile_columns = TileColumns(sums);
-  const uint64_t tiles = CeilDivide(columns, tile_columns);
-  geometry.form = ReductionForm::kColumnSums;
-  geometry.tile_columns_log2 = Log2OfCeil(tile_columns);
-  geometry.column_tile_count = tiles;
-  const bool has_many = tiles >= Tuning::kManyColumnTilesPerMultiprocessor * sums.multiprocessors;
-  geometry.block_threads = has_many ? Tuning::kColumnThreadsOfMany : Tuning::kColumnThreads;
-  geometry.word_bytes = WordBytes(geometry.block_threads);
-
-  // No smaller than is worth a partial, and than gives every warp two turns.
-  const uint64_t rows_of_turns = 2 *
-                                 ColumnSumRowsInFlight(static_cast<uint32_t>(sums.element_bytes)) *
-                                 geometry.block_threads * sums.vector_elements() / tile_columns;
-  const uint64_t rows_min =
-      std::max(rows_of_turns,
-               CeilDivide(Tuning::kColumnPartialBytes * ReduceTuning::kSplitBytesPerPartialByte,
-                          sums.element_bytes));
-  const uint64_t splits_max =
-      has_many ? 1 : std::clamp<uint64_t>(rows / rows_min, 1, sums.multiprocessors);
-  const uint64_t splits = ColumnSplits(tiles, splits_max, sums.multiprocessors);
-  geometry.rows_per_split =
-      std::min(std::max<uint64_t>(1, CeilDivide(rows, splits)), Tuning::kRowsPerSplitMax);
-  geometry.splits =
-      static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(rows, geometry.rows_per_split)));
-  geometry.grid_blocks = GridStrideBlocks(tiles * geometry.splits, 1, kBlocksMax);
-  if (geometry.splits > 1) {
-    geometry.partial_bytes = Tuning::kColumnPartialBytes;
-    geometry.partial_count = geometry.splits * columns;
-    geometry.total_bytes = sizeof(uint32_t);
-    geometry.total_count = tiles;
-  }
 }
 
 }  // namespace
@@ -213,13 +133,10 @@ ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties
   ReductionGeometry geometry;
   if (sums.grouping.kind == GroupingKind::kAxis0) {
     if (sums.element_bytes < sizeof(double) && IsShallow(sums)) {
-      PlanWholeColumns(sums, ReductionForm::kShallowColumnSums, Tuning::kThreads, sums.blocks_max(),
-                       geometry);
-    } else if (HasWavesOfWholeColumns(sums)) {
-      PlanWholeColumns(sums, ReductionForm::kWholeColumnSums, Tuning::kWholeColumnThreads,
-                       kBlocksMax, geometry);
+      PlanWholeColumns(sums.Columns(), ReductionForm::kShallowColumnSums, Tuning::kThreads,
+                       sums.blocks_max(), geometry);
     } else {
-      PlanColumnSums(sums, geometry);
+      PlanColumnVectors(sums.Columns(), geometry);
     }
     return geometry;
   }

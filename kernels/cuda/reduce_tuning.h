@@ -90,6 +90,8 @@ struct ReduceTuning {
   // Of a multiprocessor, where each has windows of several moments.
   static constexpr uint32_t kWindowThreadsMax = 512;
   static constexpr uint32_t kWindowElementsMax = 32;
+  // States in shared memory are apart by at most this much more than a state.
+  static constexpr uint32_t kStateAlignment = 16;
   // What a thread has in registers takes at most this much more than a state.
   static constexpr uint64_t kRegisterExtraBytes = 48;
 
@@ -229,6 +231,65 @@ struct StripTuning {
   static constexpr uint64_t kEqualSegmentBytesMax = 64;
   // A strip is about this long, and no shorter than as many segments as a warp has lanes.
   static constexpr uint64_t kStripBytes = 64 * 1024;
+};
+
+// Columns that are taken in vectors of a word or an element (reduce_column_kernels.cuh).
+struct ColumnVectorTuning {
+  static constexpr uint32_t kRowsInFlight = 16;  // Of a lane.
+  // Warps side by side: rows that are not aligned to sectors have their ends in both, and the more
+  // columns a block has, the more is left to join.
+  static constexpr uint32_t kWarpsMaxOfSums = 4;
+  static constexpr uint32_t kWarpsMaxOfSeveral = 2;
+};
+template <class T>
+constexpr bool TakesColumnVectors(uint32_t parts) {
+  return IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet);
+}
+// Of a row, for a lane.
+constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
+  return element_bytes < sizeof(uint32_t) ? sizeof(uint32_t) : element_bytes;
+}
+
+// Strips of short groups of integers (reduce_integer_strips.cuh), in windows of the same form.
+struct IntegerStripTuning {
+  // Of a window: more where a turn's sums take more room than its elements.
+  static constexpr uint32_t WindowTurns(uint32_t parts, uint32_t element_bytes) {
+    return parts == kSumPart || element_bytes < 4 ? 2 : 3;
+  }
+  static constexpr uint32_t kResidentBlocks = 20;
+  static constexpr uint32_t kSharedBytesMax = 220 * 1024;  // Of a multiprocessor.
+  static constexpr uint32_t ResidentBlocksOf(uint32_t shared_bytes) {
+    const uint32_t blocks = kSharedBytesMax / (shared_bytes + 1024);
+    return blocks < kResidentBlocks ? blocks : kResidentBlocks;
+  }
+  // A strip is about this long. Of so many groups there are fewer than 2^31 elements.
+  static constexpr uint64_t kStripBytes = 32 * 1024;
+  static constexpr uint64_t kStripGroupsMax = 16 * 1024;
+  static_assert(kStripGroupsMax * ReduceTuning::kTileGroupBytesMaxMany < uint64_t{1} << 31);
+};
+
+// Whether short groups are reduced in strips.
+template <class T>
+constexpr bool HasIntegerStrips(uint32_t parts) {
+  return IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet);
+}
+
+// Extremes of groups by lanes of a warp (reduce_row_extremes.cuh).
+struct ExtremeTuning {
+  static constexpr uint32_t kThreads = 128;
+  static constexpr uint32_t kResidentBlocks = 6;
+  // Of the grid, for the hardware's scheduler to even out.
+  static constexpr uint64_t kBlocksPerResident = 4;
+  // What a warp has of its groups in shared memory, twice, and groups that it takes together.
+  static constexpr uint32_t kTurnBytes = 4096;
+  static constexpr uint32_t kTurnGroupsMax = 256;
+  // A lane is to read about so much of its group, and less of segments, some of which are longer.
+  static constexpr uint64_t kBytesPerLane = kTurnBytes / ReduceTuning::kWarpThreads;
+  static constexpr uint64_t kSegmentBytesPerLane = kBytesPerLane / 2;
+  // Groups of so few elements are looked at one by one.
+  static constexpr uint64_t kBriefElementsMax = 8;
+  // Of groups that are longer than a turn.
+  static constexpr uint32_t kLongVectorsInFlight = 8;
 };
 
 // Several statistics of short groups in fixed point (reduce_fixed_point_tiles.cuh).

@@ -9,6 +9,7 @@
 
 #include "kernels/numerics/exact_quotient.h"
 #include "kernels/numerics/fixed_point_state.h"
+#include "kernels/numerics/integer_quotient.h"
 #include "kernels/numerics/reduction_state.h"
 #include "kernels/policies.h"
 #include "kernels/statistic.h"
@@ -194,7 +195,7 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
         } else if constexpr (FloatingElement<T>) {
           *slot = Slot(part.sum.Quotient(count));  // Which knows of negative zeros.
         } else {
-          *slot = Slot(Quotient(part, count));
+          *slot = Slot(SignedIntegerQuotient(part.sum, count));
         }
       }
       return ValueOutcome::kOk;
@@ -209,6 +210,19 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
           *slot = Slot(NotANumber());
           return ValueOutcome::kOk;
         }
+        if constexpr (IntegerElement<T> && sizeof(T) <= 4) {
+          if (statistic == Statistic::kVariance && (count >> 32) == 0) {
+            *slot = Slot(IntegerVariance(state.template Part<kSumPart>().sum,
+                                         state.template Part<kSquaresPart>().sum, count,
+                                         rules.delta_degrees_of_freedom));
+            return ValueOutcome::kOk;
+          }
+        }
+        const LeadingBits variance =
+            Variance(state.template Part<kSumPart>(), state.template Part<kSquaresPart>(), count,
+                     rules.delta_degrees_of_freedom);
+        *slot = Slot(
+            RoundToDouble(statistic == Statistic::kVariance ? variance : SquareRoot(variance)));
         *slot = Slot(Variance(state.template Part<kSumPart>(), state.template Part<kSquaresPart>(),
                               count, rules.delta_degrees_of_freedom,
                               statistic == Statistic::kStandardDeviation));
