@@ -218,11 +218,6 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
             return ValueOutcome::kOk;
           }
         }
-        const LeadingBits variance =
-            Variance(state.template Part<kSumPart>(), state.template Part<kSquaresPart>(), count,
-                     rules.delta_degrees_of_freedom);
-        *slot = Slot(
-            RoundToDouble(statistic == Statistic::kVariance ? variance : SquareRoot(variance)));
         *slot = Slot(Variance(state.template Part<kSumPart>(), state.template Part<kSquaresPart>(),
                               count, rules.delta_degrees_of_freedom,
                               statistic == Statistic::kStandardDeviation));
