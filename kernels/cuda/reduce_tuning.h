@@ -292,9 +292,10 @@ struct ExtremeTuning {
 struct FixedPointTuning {
   static constexpr uint32_t kThreads = 128;
   static constexpr uint32_t kResidentBlocks = 5;
-  // A lane is to read about this much of its group.
-  static constexpr uint64_t kBytesPerLane = 128;
-  // Strips of a warp, on average, without which there would be fewer groups in each.
+  // A lane is to read about this much of its group; or less, where groups are few.
+  static constexpr uint64_t kBytesPerLane = 512;
+  static constexpr uint64_t kBytesPerLaneMin = 64;
+  // Strips that there are to be for each warp; if need be of fewer groups than it has lanes.
   static constexpr uint64_t kStripsPerWarpMin = 2;
   // Groups of segments that give a lane more than this are left to a whole warp.
   static constexpr uint32_t kLaneVectorsMax = 64;
