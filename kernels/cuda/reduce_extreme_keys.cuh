@@ -23,7 +23,7 @@ inline constexpr bool kIsShortInteger = IntegerElement<T> && sizeof(T) <= 2;
 // greater place counts, that of an earlier vector; place 0 is that of none.
 inline constexpr uint32_t kFirstPlace = 0xFFFF;
 inline constexpr uint32_t kNoVector = kFirstPlace;
-__device__ inline uint32_t PlaceOf(uint32_t vector) { return kFirstPlace - vector; }
+__device__ inline uint32_t PlaceOfVector(uint32_t vector) { return kFirstPlace - vector; }
 
 template <class T>
 struct PlacedKey {
@@ -31,6 +31,7 @@ struct PlacedKey {
   Key key = 0;
   uint32_t place = 0;
 
+  __device__ uint32_t Place() const { return place; }
   __device__ void Merge(const PlacedKey& other) {
     const bool is_before = other.key > key || (other.key == key && other.place > place);
     key = is_before ? other.key : key;
@@ -47,17 +48,12 @@ struct PlacedKey<T> {
   using Key = uint32_t;
   uint32_t key = 0;  // And the place.
 
+  __device__ uint32_t Place() const { return key & 0xFFFF; }
   __device__ void Merge(const PlacedKey& other) { key = max(key, other.key); }
   __device__ void MergeLane(const Warp& warp, uint32_t distance) {
     Merge({warp.shfl_xor(key, distance)});
   }
 };
-template <class T>
-__device__ inline uint32_t PlaceOf(const PlacedKey<T>& placed) {
-  if constexpr (kIsShortInteger<T>) return placed.key & 0xFFFF;
-  else return placed.place;
-}
-
 // What a lane keeps of one of the extremes of its vectors, which it takes in decreasing order.
 template <class T, bool kIsMax, bool kIgnoresNan>
 class LaneExtreme;
@@ -73,7 +69,7 @@ class LaneExtreme<T, kIsMax, kIgnoresNan> {
     best = ExtremeWithWord<kIsMax, T>(best, raw.w);
     best = ExtremeWord<kIsMax, T>(best, best << 16);
     constexpr uint32_t kMask = sizeof(T) == 1 ? 0xFF00'0000u : 0xFFFF'0000u;
-    best = (best & kMask) | (kIsMax ? PlaceOf(vector) : vector);
+    best = (best & kMask) | (kIsMax ? PlaceOfVector(vector) : vector);
     const Word word = static_cast<Word>(best);
     best_ = kIsMax ? max(best_, word) : min(best_, word);
   }
@@ -101,7 +97,7 @@ class LaneExtreme<T, kIsMax, kIgnoresNan> {
   __device__ PlacedKey<T> Placed() const {
     if (vector_ == kNoVector) return {};
     const auto rank = RankOf(best_);
-    return {kIsMax ? rank : ~rank, PlaceOf(vector_)};
+    return {kIsMax ? rank : ~rank, PlaceOfVector(vector_)};
   }
 
  private:
@@ -163,7 +159,7 @@ class LaneExtreme<T, kIsMax, kIgnoresNan> {
   }
   __device__ PlacedKey<T> Placed() const {
     if (vector_ == kNoVector || (kIgnoresNan && IsNan(best_))) return {};
-    return {FloatKey<kIsMax>(best_), PlaceOf(vector_)};
+    return {FloatKey<kIsMax>(best_), PlaceOfVector(vector_)};
   }
 
  private:
@@ -204,9 +200,9 @@ class LaneExtreme<double, kIsMax, kIgnoresNan> {
     }
   }
   __device__ PlacedKey<double> Placed() const {
-    if (nan_vector_ != kNoVector) return {~uint64_t{0}, PlaceOf(nan_vector_)};
+    if (nan_vector_ != kNoVector) return {~uint64_t{0}, PlaceOfVector(nan_vector_)};
     if (vector_ == kNoVector) return {};
-    return {FloatKey<kIsMax>(best_), PlaceOf(vector_)};
+    return {FloatKey<kIsMax>(best_), PlaceOfVector(vector_)};
   }
 
  private:

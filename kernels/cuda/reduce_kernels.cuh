@@ -7,6 +7,7 @@
 #include "kernels/cuda/reduce_column_sums.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
 #include "kernels/cuda/reduce_double_columns.cuh"
+#include "kernels/cuda/reduce_extreme_columns.cuh"
 #include "kernels/cuda/reduce_fixed_point_tiles.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_integer_columns.cuh"
@@ -47,7 +48,10 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
       kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
       kernels.whole_columns = ReduceWholeColumnSums<T>;
     } else {
-      if constexpr (TakesColumnVectors<T>(kParts)) {
+      if constexpr (kParts == kExtremesPart) {
+        kernels.column_items = ReduceColumnItems<ExtremeColumns<T>>;
+        kernels.whole_columns = ReduceWholeColumns<ExtremeColumns<T>>;
+      } else if constexpr (TakesColumnVectors<T>(kParts)) {
         kernels.column_items = ReduceColumnItems<IntegerColumns<T, kParts>>;
         kernels.whole_columns = ReduceWholeColumns<IntegerColumns<T, kParts>>;
       } else {

@@ -213,7 +213,7 @@ class RowExtremes {
       const bool is_max = side == 1;
       if (!(is_max ? sides_.max : sides_.min)) continue;
       const PlacedKey<T> placed = is_max ? extremes.max : extremes.min;
-      const uint32_t place = PlaceOf(placed);
+      const uint32_t place = placed.Place();
       if (place == 0) {
         Finish(group, is_max, S{}, kNoIndex);
         continue;
@@ -317,7 +317,7 @@ class RowExtremes {
 
   __device__ void FinishLong(uint64_t group, const T* elements, uint32_t size, uint32_t shift,
                              bool is_max, const PlacedKey<T>& placed) const {
-    const uint32_t place = PlaceOf(placed);
+    const uint32_t place = placed.Place();
     const uint32_t k = warp_.thread_rank() % kSize;
     const uint32_t i = (kFirstPlace - place) * kSize + k - shift;
     const bool exists = place != 0 && i < size;

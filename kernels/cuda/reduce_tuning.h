@@ -258,12 +258,12 @@ struct ColumnVectorTuning {
   static constexpr uint32_t kRowsInFlight = 16;  // Of a lane.
   // Warps side by side: rows that are not aligned to sectors have their ends in both, and the more
   // columns a block has, the more is left to join.
-  static constexpr uint32_t kWarpsMaxOfSums = 4;
-  static constexpr uint32_t kWarpsMaxOfSeveral = 2;
+  static constexpr uint32_t kWarpsMax = 2;
 };
 template <class T>
 constexpr bool TakesColumnVectors(uint32_t parts) {
-  return IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet);
+  return parts == kExtremesPart ||
+         (IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet));
 }
 // Of a row, for a lane.
 constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
@@ -272,10 +272,6 @@ constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
 
 // Strips of short groups of integers (reduce_integer_strips.cuh), in windows of the same form.
 struct IntegerStripTuning {
-  // Of a window: more where a turn's sums take more room than its elements.
-  static constexpr uint32_t WindowTurns(uint32_t parts, uint32_t element_bytes) {
-    return parts == kSumPart || element_bytes < 4 ? 2 : 3;
-  }
   static constexpr uint32_t kResidentBlocks = 20;
   static constexpr uint32_t kSharedBytesMax = 220 * 1024;  // Of a multiprocessor.
   static constexpr uint32_t ResidentBlocksOf(uint32_t shared_bytes) {
@@ -316,9 +312,10 @@ struct ExtremeTuning {
 struct FixedPointTuning {
   static constexpr uint32_t kThreads = 128;
   static constexpr uint32_t kResidentBlocks = 5;
-  // A lane is to read about this much of its group.
-  static constexpr uint64_t kBytesPerLane = 128;
-  // Strips of a warp, on average, without which there would be fewer groups in each.
+  // A lane is to read about this much of its group; or less, where groups are few.
+  static constexpr uint64_t kBytesPerLane = 512;
+  static constexpr uint64_t kBytesPerLaneMin = 64;
+  // Strips that there are to be for each warp; if need be of fewer groups than it has lanes.
   static constexpr uint64_t kStripsPerWarpMin = 2;
   // Groups of segments that give a lane more than this are left to a whole warp.
   static constexpr uint32_t kLaneVectorsMax = 64;
