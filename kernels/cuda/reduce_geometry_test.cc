@@ -214,7 +214,8 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
   EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kSum}));
   EXPECT_FALSE(has_own(7, 1 << 17, {Statistic::kSum}));
   EXPECT_FALSE(has_own(8, (1 << 16) - 1, {Statistic::kSum}));
-  EXPECT_FALSE(has_own(8, 1 << 16, {Statistic::kSum, Statistic::kMean}));
+  EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kMean, Statistic::kCount}));
+  EXPECT_FALSE(has_own(8, 1 << 16, {Statistic::kSum, Statistic::kVariance}));
   const auto form = [&](uint64_t rows, uint64_t count) {
     return geometry(rows, count, {Statistic::kSum}).double_columns.form;
   };
@@ -252,6 +253,34 @@ TEST(ReduceGeometryTest, ManyShortSegmentsAreStrips) {
       EXPECT_EQ(strips.queued_segments_max > 0, longest > size + 1);
     }
   }
+}
+
+TEST(ReduceGeometryTest, ShortGroupsOfIntegersAreStrips) {
+  const auto geometry = [](ElementType type, uint64_t rows, uint64_t columns,
+                           std::vector<Statistic> statistics) {
+    return PlanReductionGeometry(
+        Plan(ArrayDescription::Matrix(type, rows, columns), {GroupingKind::kAxis1, {}}, statistics),
+        Properties(132));
+  };
+  for (const ElementType type : {ElementType::kInt8, ElementType::kUint64}) {
+    for (const Statistic statistic : {Statistic::kSum, Statistic::kMean, Statistic::kVariance}) {
+      for (const uint64_t rows : {1, 31, 5000, 100'000, 1 << 28}) {
+        for (const uint64_t columns : {1, 4, 100, 512}) {
+          const ReductionGeometry strips = geometry(type, rows, columns, {statistic});
+          EXPECT_EQ(strips.form, ReductionForm::kStrips);
+          EXPECT_GE(uint64_t{strips.grid_blocks} * strips.strip_groups, rows);
+          EXPECT_LT(uint64_t{strips.grid_blocks - 1} * strips.strip_groups, rows);
+          EXPECT_LE(strips.strip_groups, IntegerStripTuning::kStripGroupsMax);
+        }
+      }
+    }
+  }
+  // A warp for each row, where there are few.
+  EXPECT_EQ(geometry(ElementType::kInt32, 100, 100, {Statistic::kSum}).grid_blocks, 100u);
+  EXPECT_EQ(geometry(ElementType::kInt8, 100'000, 1 << 17, {Statistic::kSum}).form,
+            ReductionForm::kBlocks);
+  EXPECT_EQ(geometry(ElementType::kInt8, 100'000, 100, {Statistic::kMin}).form,
+            ReductionForm::kTiles);
 }
 
 TEST(ReduceGeometryTest, LanesOfAGroupGrowWithIt) {

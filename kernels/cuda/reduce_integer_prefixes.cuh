@@ -68,20 +68,14 @@ struct IntegerSums {
 
   Sum sum = 0;
 
-  // Adds elements of up to 32 bits in a word, in which those that are 0 may stand for none; or one
-  // of 64 bits.
-  __device__ void Add(uint32_t word) requires(sizeof(T) <= 4) {
-    using Part = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
-    if constexpr (sizeof(T) == 1) {
-      constexpr Part kOnes = 0x0101'0101;
-      sum = static_cast<Sum>(__dp4a(static_cast<Part>(word), kOnes, static_cast<Part>(sum)));
-    } else if constexpr (sizeof(T) == 2) {
-      sum = AddLowerDot<T>(word, 0x0101u, sum);
+  // Elements that are 0 may stand for none.
+  __device__ void AddVector(const uint4& raw) {
+    if constexpr (sizeof(T) <= 2) {
+      for (const uint32_t word : {raw.x, raw.y, raw.z, raw.w}) AddWord(word);
     } else {
-      sum += static_cast<Sum>(static_cast<T>(word));
+      for (const T x : BatchOf<T>(raw).values) sum += static_cast<Sum>(x);
     }
   }
-  __device__ void Add(T x) requires(sizeof(T) == 8) { sum += static_cast<Sum>(x); }
 
   __device__ IntegerSums& operator+=(const IntegerSums& other) {
     sum += other.sum;
@@ -99,66 +93,70 @@ struct IntegerSums {
       return static_cast<Wide>(sum);
     }
   }
+
+ private:
+  __device__ void AddWord(uint32_t word) {
+    using Part = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
+    if constexpr (sizeof(T) == 1) {
+      constexpr Part kOnes = 0x0101'0101;
+      sum = static_cast<Sum>(__dp4a(static_cast<Part>(word), kOnes, static_cast<Part>(sum)));
+    } else {
+      sum = AddLowerDot<T>(word, 0x0101u, sum);
+    }
+  }
 };
 
-// Adds a vector's elements, or those in its first `bytes` bytes, to what takes words of them.
-template <class T, class Sums>
-__device__ inline void AddVector(const uint4& raw, Sums& sums) {
+// The elements in the first `bytes` bytes of a vector, in any places of their words, among zeros.
+template <class T>
+__device__ inline uint4 FirstElements(const uint4& raw, int bytes) {
   if constexpr (sizeof(T) == 8) {
-    for (const T x : BatchOf<T>(raw).values) sums.Add(x);
-  } else {
-    for (const uint32_t word : {raw.x, raw.y, raw.z, raw.w}) sums.Add(word);
-  }
-}
-template <class T, class Sums>
-__device__ inline void AddFirst(const uint4& raw, int bytes, Sums& sums) {
-  const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
-  if constexpr (sizeof(T) == 8) {
-    sums.Add(bytes > 0 ? BatchOf<T>(raw).values[0] : T{0});
+    return bytes > 0 ? uint4{raw.x, raw.y, 0, 0} : uint4{};
   } else if constexpr (sizeof(T) == 4) {
-#pragma unroll
-    for (int i = 0; i < 3; ++i) sums.Add(4 * i < bytes ? words[i] : 0);
+    return {bytes > 0 ? raw.x : 0, bytes > 4 ? raw.y : 0, bytes > 8 ? raw.z : 0, 0};
   } else {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) sums.Add(FirstBytes(words[i], i, bytes));
+    return {FirstBytes(raw.x, 0, bytes), FirstBytes(raw.y, 1, bytes), FirstBytes(raw.z, 2, bytes),
+            FirstBytes(raw.w, 3, bytes)};
   }
 }
 
-// Of sums of a kind: Sums::Running is what elements are added to. Functions that are not const are
+// Of sums of a kind: Sums::Running is what vectors are added to. Functions that are not const are
 // called by all lanes of a warp.
-template <IntegerElement T, class Sums, class Window>
+template <IntegerElement T, class Sums>
 class IntegerPrefixes {
  public:
   static constexpr uint32_t kSize = kVectorSize<T>;
   static constexpr uint32_t kLaneVectors = StripTuning::kLaneVectors;
   static constexpr uint32_t kVectors = kLaneVectors * ReduceTuning::kWarpThreads;
-  static constexpr uint32_t kElements = Window::kElements;  // Of a turn.
+  static constexpr uint32_t kElements = StripWindow<T>::kElements;  // Of a turn.
   // Neighbouring lanes' vectors are in different banks.
   static_assert(kLaneVectors % 2 == 1);
 
+  // Large sums of what of a lane's precedes a vector are made again: more warps find room.
+  static constexpr bool kKeepsVectors = sizeof(Sums) <= ReduceTuning::kVectorBytes;
   struct Memory {
     Sums lanes[ReduceTuning::kWarpThreads + 1];  // Of what precedes a lane's vectors, and of all.
-    Sums vectors[kVectors + 1];                  // Of what of its lane's precedes a vector.
+    Sums vectors[kKeepsVectors ? kVectors + 1 : 1];  // Of what of its lane's precedes a vector.
   };
 
-  __device__ IntegerPrefixes(const Warp& warp, Window& window, Memory& memory)
-      : warp_(warp), window_(window), memory_(memory) {
-    memory_.vectors[kVectors] = Sums();
+  __device__ IntegerPrefixes(const Warp& warp, StripWindow<T>& window, Memory& memory,
+                             const typename Sums::Running& none)
+      : warp_(warp), window_(window), memory_(memory), none_(none) {
+    if constexpr (kKeepsVectors) memory_.vectors[kVectors] = Sums();
   }
 
-  // Goes on to the next turn; at first there is none. Calls also(vector, its number) for each of
-  // the lane's. What lanes leave in memory is there when they have met.
+  // Goes on to the next turn; at first there is none. Calls also(vector, the lane's first, k) for
+  // the lane's k-th vector. What lanes leave in memory is there when they have met.
   template <class Also>
   __device__ void Next(Also also) {
     window_.Next();
     const uint32_t first = warp_.thread_rank() * kLaneVectors;
-    typename Sums::Running running;
+    typename Sums::Running running = none_;
 #pragma unroll
     for (uint32_t k = 0; k < kLaneVectors; ++k) {
       const uint4& vector = VectorAt((first + k) * kSize);
-      memory_.vectors[first + k] = Sums(running);
-      AddVector<T>(vector, running);
-      also(vector, first + k);
+      if constexpr (kKeepsVectors) memory_.vectors[first + k] = Sums(running);
+      running.AddVector(vector);
+      also(vector, first, k);
     }
     const Sums to_end = SumOfLanesTo(warp_, Sums(running));
     Sums before = so_far_;
@@ -180,18 +178,26 @@ class IntegerPrefixes {
   __device__ Sums To(uint32_t count) const {
     const uint32_t vector = count / kSize;
     const uint32_t rest = count % kSize;
-    typename Sums::Running tail;
-    AddFirst<T>(VectorAt(count - rest), static_cast<int>(rest * sizeof(T)), tail);
-    Sums sums = memory_.lanes[vector / kLaneVectors];
-    sums += memory_.vectors[vector];
+    const uint32_t lane = vector / kLaneVectors;
+    typename Sums::Running tail = none_;
+    if (rest != 0) {
+      tail.AddVector(FirstElements<T>(VectorAt(count - rest), static_cast<int>(rest * sizeof(T))));
+    }
+    if constexpr (!kKeepsVectors) {
+#pragma unroll 1
+      for (uint32_t i = lane * kLaneVectors; i < vector; ++i) tail.AddVector(VectorAt(i * kSize));
+    }
+    Sums sums = memory_.lanes[lane];
+    if constexpr (kKeepsVectors) sums += memory_.vectors[vector];
     sums += Sums(tail);
     return sums;
   }
 
  private:
   const Warp& warp_;
-  Window& window_;
+  StripWindow<T>& window_;
   Memory& memory_;
+  typename Sums::Running none_;  // What nothing has been added to.
   Sums so_far_;
 };
 

@@ -34,11 +34,13 @@ GRIDFOLD_HD inline double SignedIntegerQuotient(Int128 x, uint64_t divisor) {
                : IntegerQuotient(static_cast<Uint128>(x), divisor);
 }
 
-// The variance of integers of up to 32 bits, fewer than 2^32: of sums that are exact.
-GRIDFOLD_HD inline double IntegerVariance(Int128 sum, Uint128 squares, uint64_t count,
+// The variance of integers of which Unsigned holds `count` times the sum of their squares, and 32
+// bits their count.
+template <class Unsigned, class Sum>
+GRIDFOLD_HD inline double IntegerVariance(Sum sum, Unsigned squares, uint64_t count,
                                           uint64_t ddof) {
-  const uint64_t magnitude = static_cast<uint64_t>(sum < 0 ? -sum : sum);
-  return IntegerQuotient(squares * count - Uint128{magnitude} * magnitude, count * (count - ddof));
+  const Unsigned magnitude = static_cast<Unsigned>(sum < 0 ? -sum : sum);
+  return IntegerQuotient(squares * count - magnitude * magnitude, count * (count - ddof));
 }
 
 }  // namespace gridfold::kernels

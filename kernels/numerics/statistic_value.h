@@ -100,8 +100,8 @@ GRIDFOLD_HD inline double Root(const Moment& moment) {
       SquareRoot(LeadingQuotient(moment.Magnitude(room), Moment::kLowestExponent, 1)));
 }
 
-// (count * sum of squares - sum^2) / (count * (count - ddof)), or its square root, rounded once: the
-// numerator is not rounded.
+// (count * sum of squares - sum^2) / (count * (count - ddof)), or its square root, rounded once:
+// the numerator is not rounded.
 template <class T>
 GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>& squares,
                                    uint64_t count, uint64_t ddof, bool is_root) {
