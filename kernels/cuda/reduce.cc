@@ -135,7 +135,7 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
   if (AreSumsOfRows(parameters, geometry, vectors)) {
     return Launch(kernels.row_sums, ShapeOf(geometry), stream, parameters);
   }
-  const auto kernel = geometry.form == ReductionForm::kStripSums ? kernels.strip_sums
+  const auto kernel = geometry.form == ReductionForm::kStrips ? kernels.strips
                       : in_pairs                                 ? kernels.group_sums
                                                                  : kernels.tiles;
   absl::Status status = Launch(kernel, ShapeOf(geometry), stream, parameters, tiles);
@@ -222,7 +222,7 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
   switch (geometry.form) {
     case ReductionForm::kTiles:
     case ReductionForm::kGroupSums:
-    case ReductionForm::kStripSums:
+    case ReductionForm::kStrips:
       return LaunchTiles(plan, kernels, geometry, parameters, *space, stream);
     case ReductionForm::kBlocks: return launch_blocks(kernels.blocks);
     case ReductionForm::kBlockSums: return launch_blocks(kernels.block_sums);
@@ -306,7 +306,7 @@ const char* ReductionStrategy(const ReductionPlan& plan, const DeviceProperties&
     case ReductionForm::kWholeColumns: return "reduce/axis-0";
     case ReductionForm::kTiles:
     case ReductionForm::kGroupSums:
-    case ReductionForm::kStripSums: break;
+    case ReductionForm::kStrips: break;
   }
   if (plan.grouping.kind != GroupingKind::kSegments) return "reduce/tile";
   return geometry.queued_segments_max > 0 ? "reduce/segments-queue" : "reduce/segments-tile";

@@ -25,8 +25,10 @@ struct KernelKind {
   uint32_t block_sharers;       // Threads of blocks that share these.
   uint64_t drawn_elements_max;  // Of a thread, on average.
   bool sums_in_pairs;
-  bool has_row_extremes;
   bool takes_column_vectors;
+  bool has_strips;
+  bool has_row_extremes;
+  bool has_fixed_point_tiles;
   ReduceShape shape;        // Of tiles and columns.
   ReduceShape block_shape;  // Of blocks.
 };
@@ -41,8 +43,10 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
                         WordSharersOf<T>(kParts),
                         DrawnAdditionsMax<T>(kParts),
                         SumsInPairs<T>(kParts),
-                        kParts == kExtremesPart,
                         TakesColumnVectors<T>(kParts),
+                        HasIntegerStrips<T>(kParts),
+                        kParts == kExtremesPart,
+                        HasFixedPointTiles<T>(kParts),
                         ReduceShapeOf<T>(kParts),
                         BlockShapeOf<T>(kParts)};
     });
@@ -172,6 +176,28 @@ void PlanQueue(const Request& request, ReductionGeometry& geometry) {
   geometry.queue_grid_blocks = GridStrideBlocks(geometry.partial_count, 1, request.resident_blocks);
 }
 
+// Of groups of integers, as many to a warp as make a strip, but so few that all warps have some.
+void PlanStrips(const Request& request, const Request& blocks, uint64_t longest,
+                uint64_t multiprocessors, ReductionGeometry& geometry) {
+  constexpr uint64_t kLanes = Tuning::kWarpThreads;
+  const uint64_t group_count = request.grouping.group_count;
+  // But for the longest, which may be all there is.
+  const uint64_t other_bytes = request.total_bytes() - longest * request.element_bytes;
+  const uint64_t mean_bytes = group_count == 1 ? 1 : CeilDivide(other_bytes, group_count - 1);
+  const uint64_t warps = multiprocessors * IntegerStripTuning::kResidentBlocks;
+  const uint64_t groups_max =
+      std::clamp<uint64_t>(group_count / warps, 1, IntegerStripTuning::kStripGroupsMax);
+  const uint64_t groups = std::clamp<uint64_t>(
+      IntegerStripTuning::kStripBytes / std::max<uint64_t>(mean_bytes, 1), 1, groups_max);
+  const bool fills_lanes = groups > kLanes;
+  geometry.form = ReductionForm::kStrips;
+  geometry.block_threads = StripTuning::kThreads;
+  geometry.tile_elements_max = request.TileElementsMax(kLanes);
+  geometry.strip_groups = static_cast<uint32_t>(fills_lanes ? groups / kLanes * kLanes : groups);
+  geometry.grid_blocks = static_cast<uint32_t>(CeilDivide(group_count, geometry.strip_groups));
+  if (longest > geometry.tile_elements_max) PlanQueue(blocks, geometry);
+}
+
 void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
                ReductionGeometry& geometry) {
   const uint64_t group_count = request.grouping.group_count;
@@ -202,8 +228,7 @@ void PlanRowExtremes(const Request& request, const Request& blocks,
   const uint64_t mean_bytes =
       std::max<uint64_t>(1, CeilDivide(request.total_bytes(), grouping.group_count));
   const bool are_equal = grouping.kind != GroupingKind::kSegments;
-  const uint64_t lane_bytes =
-      are_equal ? Extremes::kBytesPerLane : Extremes::kSegmentBytesPerLane;
+  const uint64_t lane_bytes = are_equal ? Extremes::kBytesPerLane : Extremes::kSegmentBytesPerLane;
   const uint64_t lanes =
       std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, Tuning::kWarpThreads);
   geometry.form = ReductionForm::kTiles;
@@ -213,15 +238,36 @@ void PlanRowExtremes(const Request& request, const Request& blocks,
   // As many as its lanes take at a time, or a multiple where the window has room for more.
   const uint64_t together = Tuning::kWarpThreads >> geometry.tile_width_log2;
   const uint64_t fitting = Extremes::kTurnBytes / mean_bytes / together * together;
-  geometry.turn_groups = static_cast<uint32_t>(std::clamp<uint64_t>(
-      are_equal ? fitting : 0, together, Extremes::kTurnGroupsMax));
+  geometry.turn_groups = static_cast<uint32_t>(
+      std::clamp<uint64_t>(are_equal ? fitting : 0, together, Extremes::kTurnGroupsMax));
   const uint64_t resident_blocks =
       uint64_t{Extremes::kResidentBlocks} * static_cast<uint64_t>(properties.multiprocessor_count);
-  geometry.grid_blocks =
-      GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
-                       Extremes::kThreads / Tuning::kWarpThreads,
-                       resident_blocks * Extremes::kBlocksPerResident);
+  geometry.grid_blocks = GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
+                                          Extremes::kThreads / Tuning::kWarpThreads,
+                                          resident_blocks * Extremes::kBlocksPerResident);
   if (grouping.group_size > geometry.tile_elements_max) PlanQueue(blocks, geometry);
+}
+
+// Strips of a warp's lanes of groups each, or of fewer where they would be too few for every warp.
+void PlanFixedPointTiles(const Request& request, const DeviceProperties& properties,
+                         ReductionGeometry& geometry) {
+  constexpr uint64_t kLanes = Tuning::kWarpThreads;
+  constexpr uint64_t kWarps = FixedPointTuning::kThreads / kLanes;
+  const uint64_t group_count = request.grouping.group_count;
+  const uint64_t resident_blocks =
+      FixedPointTuning::kResidentBlocks * static_cast<uint64_t>(properties.multiprocessor_count);
+  const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
+  const uint64_t width = std::bit_ceil(
+      std::clamp<uint64_t>(CeilDivide(mean_bytes, FixedPointTuning::kBytesPerLane), 1, kLanes));
+  const uint64_t strips_min = resident_blocks * kWarps * FixedPointTuning::kStripsPerWarpMin;
+  const uint64_t strip_groups =
+      std::clamp(std::bit_floor(group_count / strips_min), kLanes / width, kLanes);
+  geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(width - 1));
+  geometry.strip_groups = static_cast<uint32_t>(strip_groups);
+  geometry.block_threads = FixedPointTuning::kThreads;
+  geometry.word_bytes = 0;
+  geometry.grid_blocks = GridStrideBlocks(group_count, kWarps * strip_groups,
+                                          resident_blocks * Tuning::kTileBlocksPerResident);
 }
 
 uint32_t TileColumnsLog2(const Request& request) {
@@ -371,10 +417,14 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
   const Request blocks = BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
   if (equal_groups && longest > request.TileElementsMax(1)) {
     PlanBlocks(blocks, kind.block_shape, geometry);
+  } else if (kind.has_strips) {
+    PlanStrips(request, blocks, longest, static_cast<uint64_t>(properties.multiprocessor_count),
+               geometry);
   } else if (kind.has_row_extremes) {
     PlanRowExtremes(request, blocks, properties, geometry);
   } else {
     PlanTiles(request, blocks, longest, geometry);
+    if (kind.has_fixed_point_tiles) PlanFixedPointTiles(request, properties, geometry);
   }
   return geometry;
 }
@@ -388,7 +438,7 @@ ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
     SetBlockPartials(kind, geometry);
     PlanBlocks(blocks, kind.block_shape, geometry);
   } else if ((geometry.form == ReductionForm::kGroupSums ||
-              geometry.form == ReductionForm::kStripSums) &&
+              geometry.form == ReductionForm::kStrips) &&
              plan.grouping.group_size > geometry.tile_elements_max) {
     SetBlockPartials(kind, geometry);
     PlanQueue(blocks, geometry);

@@ -237,13 +237,13 @@ TEST(ReduceGeometryTest, ManyShortSegmentsAreStrips) {
     return PlanReductionGeometry(SegmentPlan(ElementType::kFloat32, sizes), Properties(132));
   };
   EXPECT_EQ(geometry(1000, 16, 17).form, ReductionForm::kGroupSums);
-  EXPECT_EQ(geometry(200'000, 16, 16).form, ReductionForm::kStripSums);
+  EXPECT_EQ(geometry(200'000, 16, 16).form, ReductionForm::kStrips);
   EXPECT_EQ(geometry(200'000, 17, 17).form, ReductionForm::kGroupSums);
   EXPECT_EQ(geometry(200'000, 4096, 4097).form, ReductionForm::kGroupSums);
   for (const uint64_t size : {1, 16, 64, 256, 500}) {
     for (const uint64_t longest : {size + 1, uint64_t{10'000'000}}) {
       const ReductionGeometry strips = geometry(200'000, size, longest);
-      EXPECT_EQ(strips.form, ReductionForm::kStripSums) << size;
+      EXPECT_EQ(strips.form, ReductionForm::kStrips) << size;
       EXPECT_EQ(strips.strip_groups % ReduceTuning::kWarpThreads, 0u);
       // Each has a segment that there is.
       const uint64_t of_a_block = uint64_t{WarpsOf(strips)} * strips.strip_groups;
@@ -352,7 +352,7 @@ TEST(ReduceGeometryTest, EveryElementIsInAChunkOrSplit) {
         EXPECT_GE(geometry.column_tile_count << geometry.tile_columns_log2,
                   plan.grouping.group_count);
         break;
-      case ReductionForm::kStripSums:
+      case ReductionForm::kStrips:
         EXPECT_GE(uint64_t{geometry.grid_blocks} * WarpsOf(geometry) * geometry.strip_groups,
                   plan.grouping.group_count);
         [[fallthrough]];

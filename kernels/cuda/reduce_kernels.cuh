@@ -8,8 +8,10 @@
 #include "kernels/cuda/reduce_columns.cuh"
 #include "kernels/cuda/reduce_double_columns.cuh"
 #include "kernels/cuda/reduce_extreme_columns.cuh"
+#include "kernels/cuda/reduce_fixed_point_tiles.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_integer_columns.cuh"
+#include "kernels/cuda/reduce_integer_strips.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_row_extremes.cuh"
 #include "kernels/cuda/reduce_row_sums.cuh"
@@ -27,7 +29,7 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
     kernels.blocks = ReduceBlocks<T, kParts>;
     if constexpr (SumsInPairs<T>(kParts)) {
       kernels.group_sums = ReduceGroupSums<T>;
-      kernels.strip_sums = GetStripSumsKernel<T>();
+      kernels.strips = GetStripSumsKernel<T>();
       kernels.vector_sums = ReduceVectorSums<T>;
       kernels.row_sums = ReduceRowSums<T>;
       kernels.block_sums = ReduceBlockSums<T>;
@@ -35,18 +37,23 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
       kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
       kernels.whole_columns = ReduceWholeColumnSums<T>;
     } else {
-      if constexpr (kParts == kExtremesPart) {
+      if constexpr (HasIntegerStrips<T>(kParts)) {
+        kernels.strips = ReduceIntegerStrips<T, kParts>;
+      } else if constexpr (kParts == kExtremesPart) {
         kernels.tiles = ReduceRowExtremes<T>;
-        kernels.column_items = ReduceColumnItems<ExtremeColumns<T>>;
-        kernels.whole_columns = ReduceWholeColumns<ExtremeColumns<T>>;
+      } else if constexpr (HasFixedPointTiles<T>(kParts)) {
+        kernels.tiles = ReduceFixedPointTiles<T>;
       } else {
         kernels.tiles = ReduceTiles<T, kParts>;
       }
-      if constexpr (!TakesColumnVectors<T>(kParts)) {
-        kernels.columns = ReduceColumns<T, kParts>;
-      } else if constexpr (kParts != kExtremesPart) {
+      if constexpr (kParts == kExtremesPart) {
+        kernels.column_items = ReduceColumnItems<ExtremeColumns<T>>;
+        kernels.whole_columns = ReduceWholeColumns<ExtremeColumns<T>>;
+      } else if constexpr (TakesColumnVectors<T>(kParts)) {
         kernels.column_items = ReduceColumnItems<IntegerColumns<T, kParts>>;
         kernels.whole_columns = ReduceWholeColumns<IntegerColumns<T, kParts>>;
+      } else {
+        kernels.columns = ReduceColumns<T, kParts>;
       }
       if constexpr (HasDoubleColumns<T>(kParts)) {
         kernels.double_columns = ReduceDoubleColumns<T>;

@@ -50,8 +50,10 @@ struct SegmentQueue {
 // Reduce each group by `width` lanes of a warp, or queue it.
 struct TileWork {
   uint32_t width_log2;
-  uint32_t strip_groups;  // Of a warp, one after the other; a multiple of its lanes. Strips only.
-  uint32_t turn_groups;   // Of a warp, together. Extremes only.
+  // Of a warp, one after the other: in strip sums a multiple of its lanes, in fixed point what fits
+  // them. Unused elsewhere.
+  uint32_t strip_groups;
+  uint32_t turn_groups;  // Of a warp, together. Extremes only.
   // Segments of more elements are queued; all others are reduced here.
   uint64_t group_elements_max;
   uint64_t chunk_elements;
@@ -86,10 +88,10 @@ struct ColumnWork {
   uint32_t left_tile_columns_log2;
 };
 
-using StripSumsKernel = void (*)(ReductionParameters, TileWork);
+using StripKernel = void (*)(ReductionParameters, TileWork);
 
 struct ReductionKernels {
-  void (*tiles)(ReductionParameters, TileWork);
+  void (*tiles)(ReductionParameters, TileWork);  // Or `strips`, of integers.
   void (*blocks)(ReductionParameters, BlockWork);
   void (*columns)(ReductionParameters, ColumnWork);
   // Beside `columns`, where nothing but sums of float64 is asked for; else null.
@@ -97,7 +99,7 @@ struct ReductionKernels {
   void (*whole_double_columns)(ReductionParameters, ColumnWork);
   // Where SumsInPairs, instead of `tiles`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
-  StripSumsKernel strip_sums;
+  StripKernel strips;
   void (*vector_sums)(ReductionParameters);
   void (*row_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
@@ -111,10 +113,10 @@ struct ReductionKernels {
 template <class T>
 ReductionKernels ReductionKernelsFor(uint32_t parts);
 
-// Its `strip_sums`. Beside kernels with which it shares functions that are not inlined it has fewer
+// Its `strips` of sums of floats. Beside kernels with which it shares functions that are not inlined it has fewer
 // registers that calls keep, and spills more: it is compiled apart from them.
 template <class T>
-StripSumsKernel GetStripSumsKernel();
+StripKernel GetStripSumsKernel();
 
 }  // namespace gridfold::kernels::cuda
 

@@ -67,7 +67,7 @@ bool PlanStripSums(const Sums& sums, uint64_t mean_bytes, ReductionGeometry& geo
   const uint64_t strip_groups =
       std::clamp<uint64_t>(StripTuning::kStripBytes / std::max<uint64_t>(mean_bytes, 1), 1,
                            group_count / resident_warps);
-  geometry.form = ReductionForm::kStripSums;
+  geometry.form = ReductionForm::kStrips;
   geometry.block_threads = StripTuning::kThreads;
   geometry.strip_groups = static_cast<uint32_t>(RoundUp(strip_groups, kLanes));
   geometry.grid_blocks =

@@ -15,10 +15,10 @@
 namespace gridfold::kernels::cuda {
 
 // Functions that are not const are called by all lanes, with the same arguments.
-template <class T>
+template <class T, uint32_t kTurnCount = StripTuning::kWindowTurns>
 class StripWindow {
  public:
-  static constexpr uint32_t kTurns = StripTuning::kWindowTurns;
+  static constexpr uint32_t kTurns = kTurnCount;
   static constexpr uint32_t kRowBytes = ReduceTuning::kWarpThreads * ReduceTuning::kVectorBytes;
   static constexpr uint32_t kTurnBytes = StripTuning::kLaneVectors * kRowBytes;
   static constexpr uint32_t kElements = kTurnBytes / sizeof(T);  // Of a turn.

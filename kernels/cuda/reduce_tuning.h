@@ -66,6 +66,7 @@ struct ReduceTuning {
   static constexpr uint32_t kBlockThreadsMax = 1024;
   static constexpr uint32_t kBlockThreads = 256;  // Of tiles and columns, without words.
   static constexpr uint32_t kWarpThreads = 32;
+  static constexpr uint32_t kWarpThreadsLog2 = 5;
   static constexpr uint32_t kWarpsMax = kBlockThreadsMax / kWarpThreads;
   static constexpr uint32_t kChunkThreadsMin = 128;
   static constexpr uint32_t kResidentBlocksMax = 4;  // Of a multiprocessor.
@@ -232,24 +233,6 @@ struct StripTuning {
   static constexpr uint64_t kStripBytes = 64 * 1024;
 };
 
-// Extremes of groups by lanes of a warp (reduce_row_extremes.cuh).
-struct ExtremeTuning {
-  static constexpr uint32_t kThreads = 128;
-  static constexpr uint32_t kResidentBlocks = 6;
-  // Of the grid, for the hardware's scheduler to even out.
-  static constexpr uint64_t kBlocksPerResident = 4;
-  // What a warp has of its groups in shared memory, twice, and groups that it takes together.
-  static constexpr uint32_t kTurnBytes = 4096;
-  static constexpr uint32_t kTurnGroupsMax = 256;
-  // A lane is to read about so much of its group, and less of segments, some of which are longer.
-  static constexpr uint64_t kBytesPerLane = kTurnBytes / ReduceTuning::kWarpThreads;
-  static constexpr uint64_t kSegmentBytesPerLane = kBytesPerLane / 2;
-  // Groups of so few elements are looked at one by one.
-  static constexpr uint64_t kBriefElementsMax = 8;
-  // Of groups that are longer than a turn.
-  static constexpr uint32_t kLongVectorsInFlight = 8;
-};
-
 // Columns that are taken in vectors of a word or an element (reduce_column_kernels.cuh).
 struct ColumnVectorTuning {
   static constexpr uint32_t kRowsInFlight = 16;  // Of a lane.
@@ -268,6 +251,60 @@ constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
   return element_bytes < sizeof(uint32_t) ? sizeof(uint32_t) : element_bytes;
 }
 
+// Strips of short groups of integers (reduce_integer_strips.cuh), in windows of the same form.
+struct IntegerStripTuning {
+  // Of a window: more where a turn's sums take more room than its elements.
+  static constexpr uint32_t WindowTurns(uint32_t parts, uint32_t element_bytes) {
+    return parts == kSumPart || element_bytes < 4 ? 2 : 3;
+  }
+  static constexpr uint32_t kResidentBlocks = 20;
+  static constexpr uint32_t kSharedBytesMax = 220 * 1024;  // Of a multiprocessor.
+  static constexpr uint32_t ResidentBlocksOf(uint32_t shared_bytes) {
+    const uint32_t blocks = kSharedBytesMax / (shared_bytes + 1024);
+    return blocks < kResidentBlocks ? blocks : kResidentBlocks;
+  }
+  // A strip is about this long. Of so many groups there are fewer than 2^31 elements.
+  static constexpr uint64_t kStripBytes = 32 * 1024;
+  static constexpr uint64_t kStripGroupsMax = 16 * 1024;
+  static_assert(kStripGroupsMax * ReduceTuning::kTileGroupBytesMaxMany < uint64_t{1} << 31);
+};
+
+// Whether short groups are reduced in strips.
+template <class T>
+constexpr bool HasIntegerStrips(uint32_t parts) {
+  return IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet);
+}
+
+// Extremes of groups by lanes of a warp (reduce_row_extremes.cuh).
+struct ExtremeTuning {
+  static constexpr uint32_t kThreads = 128;
+  static constexpr uint32_t kResidentBlocks = 6;
+  // Of the grid, for the hardware's scheduler to even out.
+  static constexpr uint64_t kBlocksPerResident = 4;
+  // What a warp has of its groups in shared memory, twice, and groups that it takes together.
+  static constexpr uint32_t kTurnBytes = 4096;
+  static constexpr uint32_t kTurnGroupsMax = 256;
+  // A lane is to read about so much of its group, and less of segments, some of which are longer.
+  static constexpr uint64_t kBytesPerLane = kTurnBytes / ReduceTuning::kWarpThreads;
+  static constexpr uint64_t kSegmentBytesPerLane = kBytesPerLane / 2;
+  // Groups of so few elements are looked at one by one.
+  static constexpr uint64_t kBriefElementsMax = 8;
+  // Of groups that are longer than a turn.
+  static constexpr uint32_t kLongVectorsInFlight = 8;
+};
+
+// Several statistics of short groups in fixed point (reduce_fixed_point_tiles.cuh).
+struct FixedPointTuning {
+  static constexpr uint32_t kThreads = 128;
+  static constexpr uint32_t kResidentBlocks = 5;
+  // A lane is to read about this much of its group.
+  static constexpr uint64_t kBytesPerLane = 128;
+  // Strips of a warp, on average, without which there would be fewer groups in each.
+  static constexpr uint64_t kStripsPerWarpMin = 2;
+  // Groups of segments that give a lane more than this are left to a whole warp.
+  static constexpr uint32_t kLaneVectorsMax = 64;
+};
+
 // Whether columns are summed by ReduceDoubleColumns first.
 template <class T>
 constexpr bool HasDoubleColumns(uint32_t parts) {
@@ -278,6 +315,12 @@ constexpr bool HasDoubleColumns(uint32_t parts) {
 template <class T>
 constexpr bool SumsInPairs(uint32_t parts) {
   return FloatingElement<T> && sizeof(T) <= sizeof(float) && parts == kSumPart;
+}
+
+// Whether short groups are reduced in fixed point: several statistics of the same.
+template <class T>
+constexpr bool HasFixedPointTiles(uint32_t parts) {
+  return FloatingElement<T> && sizeof(T) <= sizeof(float) && parts == kCorePartSet;
 }
 
 // Rows that a thread has under way where columns are summed in pairs.
