@@ -370,9 +370,6 @@ ReductionGeometry PlanVectorColumns(const ReductionPlan& plan, const KernelKind&
   const uint64_t element_bytes = ElementSize(plan.array.element_type);
   const uint64_t vector_bytes = ColumnVectorBytes(static_cast<uint32_t>(element_bytes));
   const uint64_t warp_columns = Tuning::kWarpThreads * vector_bytes / element_bytes;
-  const uint64_t warps_max = ReductionParts(plan) == kSumPart
-                                 ? ColumnVectorTuning::kWarpsMaxOfSums
-                                 : ColumnVectorTuning::kWarpsMaxOfSeveral;
   const ColumnGrouping columns{
       plan.grouping.group_count,
       plan.grouping.group_size,
@@ -381,7 +378,7 @@ ReductionGeometry PlanVectorColumns(const ReductionPlan& plan, const KernelKind&
       {.vector_bytes = vector_bytes,
        .rows_in_flight = ColumnVectorTuning::kRowsInFlight,
        .tile_columns_min = warp_columns,
-       .tile_columns_max = warps_max * warp_columns,
+       .tile_columns_max = ColumnVectorTuning::kWarpsMax * warp_columns,
        .partial_bytes = kind.state_bytes,
        .thread_bytes = static_cast<uint32_t>(kind.state_bytes) + Tuning::kStateAlignment}};
   ReductionGeometry geometry;

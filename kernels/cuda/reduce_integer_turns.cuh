@@ -15,7 +15,7 @@
 namespace gridfold::kernels::cuda {
 
 // What the elements of a turn come to, of which a thread has kWordsMax words of 32 bits at most:
-// Add takes a word, or an element of 64 bits.
+// Add takes a word, or an element of 64 bits, and counts those that are not 0 where kCounts.
 template <class T>
 class IntegerTurnSums;
 
@@ -28,6 +28,7 @@ template <IntegerElement T>
 requires(sizeof(T) == 1) class IntegerTurnSums<T> {
  public:
   static constexpr uint32_t kWordsMax = 1024;
+  template <bool kCounts = true>
   __device__ void Add(uint32_t word) {
     constexpr uint32_t kOnes = 0x0101'0101u;
     const Part bytes = static_cast<Part>(word);
@@ -36,7 +37,7 @@ requires(sizeof(T) == 1) class IntegerTurnSums<T> {
     // The upper bit of each byte that is not 0.
     constexpr uint32_t kLower = 0x7F7F'7F7Fu;
     const uint32_t nonzero = (((word & kLower) + kLower) | word) & ~kLower;
-    nonzero_128_ = __dp4a(nonzero, kOnes, nonzero_128_);
+    if constexpr (kCounts) nonzero_128_ = __dp4a(nonzero, kOnes, nonzero_128_);
   }
   __device__ Int128 Sum() const { return sum_; }
   __device__ Uint128 Squares() const { return static_cast<uint32_t>(squares_); }
@@ -57,13 +58,14 @@ template <IntegerElement T>
 requires(sizeof(T) == 2) class IntegerTurnSums<T> {
  public:
   static constexpr uint32_t kWordsMax = 128;
+  template <bool kCounts = true>
   __device__ void Add(uint32_t word) {
     constexpr uint32_t kOnes = 0x0101;
     const uint32_t bytes = __byte_perm(word, 0, 0x3120);  // Lower ones, then upper ones.
     sum_ = AddLowerDot<T>(word, kOnes, sum_);
     by_lower_ = AddLowerDot<T>(word, bytes, by_lower_);
     by_upper_ = AddUpperDot<T>(word, bytes, by_upper_);
-    nonzero_halves_ += __vminu2(word, 0x0001'0001u);
+    if constexpr (kCounts) nonzero_halves_ += __vminu2(word, 0x0001'0001u);
   }
   __device__ Int128 Sum() const { return sum_; }
   __device__ Uint128 Squares() const {
@@ -89,11 +91,12 @@ template <IntegerElement T>
 requires(sizeof(T) == 4) class IntegerTurnSums<T> {
  public:
   static constexpr uint32_t kWordsMax = 1024;
+  template <bool kCounts = true>
   __device__ void Add(uint32_t word) {
     const uint32_t u = word ^ kSign<T>;
     sum_ += u;
     squares_.AddProduct(u, u);
-    nonzero_ += IsNotZero(word);
+    if constexpr (kCounts) nonzero_ += IsNotZero(word);
     count_ += 1;
   }
   __device__ Int128 Sum() const {
@@ -119,6 +122,7 @@ template <IntegerElement T>
 requires(sizeof(T) == 8) class IntegerTurnSums<T> {
  public:
   static constexpr uint32_t kWordsMax = 1024;
+  template <bool kCounts = true>
   __device__ void Add(T x) {
     const uint32_t lower = static_cast<uint32_t>(x);
     const uint32_t upper = static_cast<uint32_t>(static_cast<uint64_t>(x) >> 32);
@@ -127,7 +131,7 @@ requires(sizeof(T) == 8) class IntegerTurnSums<T> {
     lower_squares_.AddProduct(lower, lower);
     products_.AddProduct(lower, u);
     upper_squares_.AddProduct(u, u);
-    nonzero_ += IsNotZero(lower | upper);
+    if constexpr (kCounts) nonzero_ += IsNotZero(lower | upper);
     count_ += 1;
   }
   __device__ Int128 Sum() const {

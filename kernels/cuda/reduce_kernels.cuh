@@ -41,19 +41,18 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
         kernels.strips = ReduceIntegerStrips<T, kParts>;
       } else if constexpr (kParts == kExtremesPart) {
         kernels.tiles = ReduceRowExtremes<T>;
+        kernels.column_items = ReduceColumnItems<ExtremeColumns<T>>;
+        kernels.whole_columns = ReduceWholeColumns<ExtremeColumns<T>>;
       } else if constexpr (HasFixedPointTiles<T>(kParts)) {
         kernels.tiles = ReduceFixedPointTiles<T>;
       } else {
         kernels.tiles = ReduceTiles<T, kParts>;
       }
-      if constexpr (kParts == kExtremesPart) {
-        kernels.column_items = ReduceColumnItems<ExtremeColumns<T>>;
-        kernels.whole_columns = ReduceWholeColumns<ExtremeColumns<T>>;
-      } else if constexpr (TakesColumnVectors<T>(kParts)) {
+      if constexpr (!TakesColumnVectors<T>(kParts)) {
+        kernels.columns = ReduceColumns<T, kParts>;
+      } else if constexpr (kParts != kExtremesPart) {
         kernels.column_items = ReduceColumnItems<IntegerColumns<T, kParts>>;
         kernels.whole_columns = ReduceWholeColumns<IntegerColumns<T, kParts>>;
-      } else {
-        kernels.columns = ReduceColumns<T, kParts>;
       }
       if constexpr (HasDoubleColumns<T>(kParts)) {
         kernels.double_columns = ReduceDoubleColumns<T>;

@@ -238,8 +238,7 @@ struct ColumnVectorTuning {
   static constexpr uint32_t kRowsInFlight = 16;  // Of a lane.
   // Warps side by side: rows that are not aligned to sectors have their ends in both, and the more
   // columns a block has, the more is left to join.
-  static constexpr uint32_t kWarpsMaxOfSums = 4;
-  static constexpr uint32_t kWarpsMaxOfSeveral = 2;
+  static constexpr uint32_t kWarpsMax = 2;
 };
 template <class T>
 constexpr bool TakesColumnVectors(uint32_t parts) {
