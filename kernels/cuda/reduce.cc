@@ -92,13 +92,22 @@ BlockWork BlockWorkOf(const WorkSpace& space) {
   return work;
 }
 
-// Of each group, where all are as long and made of nothing but aligned vectors; else 0.
-uint64_t VectorsOfGroups(const ReductionPlan& plan, const ReductionParameters& parameters) {
-  const uint64_t bytes = parameters.group_size * ElementSize(plan.array.element_type);
+// Whether elements are made of nothing but aligned vectors, of which each group of so many bytes
+// has some, or some groups share one.
+bool AreInVectors(const ReductionParameters& parameters, uint64_t group_bytes) {
   const uintptr_t begin = reinterpret_cast<uintptr_t>(parameters.elements);
-  const bool are_vectors =
-      parameters.offsets == nullptr && (begin | bytes) % ReduceTuning::kVectorBytes == 0;
-  return are_vectors ? bytes / ReduceTuning::kVectorBytes : 0;
+  const uint64_t bytes = parameters.group_count * group_bytes;
+  return parameters.offsets == nullptr && group_bytes > 0 &&
+         (begin | bytes) % ReduceTuning::kVectorBytes == 0 &&
+         (group_bytes % ReduceTuning::kVectorBytes == 0 ||
+          ReduceTuning::kVectorBytes % group_bytes == 0);
+}
+
+// The kernel of groups that are a vector, or half of one; else null.
+auto VectorKernel(const ReductionKernels& kernels, uint64_t group_bytes) {
+  return group_bytes == ReduceTuning::kVectorBytes       ? kernels.vector_sums
+         : group_bytes == ReduceTuning::kVectorBytes / 2 ? kernels.half_vector_sums
+                                                         : nullptr;
 }
 
 // Whether groups of so many vectors, and what is asked for, are what ReduceRowSums requires; and
@@ -108,8 +117,8 @@ bool AreSumsOfRows(const ReductionParameters& parameters, const ReductionGeometr
   constexpr uint64_t kTurnVectors = PairTuning::kRowVectorsInFlight * ReduceTuning::kWarpThreads;
   const uint64_t warps =
       uint64_t{geometry.grid_blocks} * geometry.block_threads / ReduceTuning::kWarpThreads;
-  return std::has_single_bit(vectors) && vectors >= PairTuning::kRowVectorsMin &&
-         vectors <= ReduceTuning::kWarpThreads && parameters.AskForSumsOnly() &&
+  return std::has_single_bit(vectors) && vectors <= ReduceTuning::kWarpThreads &&
+         parameters.states == nullptr &&
          parameters.group_count * vectors >= PairTuning::kRowTurnsMin * kTurnVectors * warps;
 }
 
@@ -126,18 +135,20 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
                        .queue = queues ? space.queue : nullptr,
                        .long_segments = space.long_segments};
   const bool in_pairs = geometry.form == ReductionForm::kGroupSums;
-  const uint64_t vectors = in_pairs && !queues ? VectorsOfGroups(plan, parameters) : 0;
-  if (vectors == 1) {
-    LaunchShape shape = ShapeOf(geometry);
-    shape.shared_bytes = 0;
-    return Launch(kernels.vector_sums, shape, stream, parameters);
-  }
-  if (AreSumsOfRows(parameters, geometry, vectors)) {
-    return Launch(kernels.row_sums, ShapeOf(geometry), stream, parameters);
+  const uint64_t group_bytes = parameters.group_size * ElementSize(plan.array.element_type);
+  if (in_pairs && !queues && AreInVectors(parameters, group_bytes)) {
+    if (const auto vector_sums = VectorKernel(kernels, group_bytes); vector_sums != nullptr) {
+      LaunchShape shape = ShapeOf(geometry);
+      shape.shared_bytes = 0;
+      return Launch(vector_sums, shape, stream, parameters);
+    }
+    if (AreSumsOfRows(parameters, geometry, group_bytes / ReduceTuning::kVectorBytes)) {
+      return Launch(kernels.row_sums, ShapeOf(geometry), stream, parameters);
+    }
   }
   const auto kernel = geometry.form == ReductionForm::kStrips ? kernels.strips
-                      : in_pairs                                 ? kernels.group_sums
-                                                                 : kernels.tiles;
+                      : in_pairs                              ? kernels.group_sums
+                                                              : kernels.tiles;
   absl::Status status = Launch(kernel, ShapeOf(geometry), stream, parameters, tiles);
   if (!status.ok() || !queues) return status;
   BlockWork blocks = BlockWorkOf(space);
@@ -156,7 +167,8 @@ absl::Status LaunchBlocks(BlockKernel kernel, const ReductionGeometry& geometry,
 }
 
 using ColumnKernel = void (*)(ReductionParameters, ColumnWork);
-// Nothing but sums of float64: most tiles by a kernel of their own, what that leaves by the other.
+// What nothing but sums of float64 makes: most tiles by a kernel of their own, what that leaves by
+// the other.
 absl::Status LaunchDoubleColumns(const ReductionKernels& kernels, const ReductionGeometry& geometry,
                                  const ReductionParameters& parameters, const WorkSpace& space,
                                  cudaStream_t stream) {
@@ -172,9 +184,9 @@ absl::Status LaunchDoubleColumns(const ReductionKernels& kernels, const Reductio
                   .tickets = first_tickets,
                   .left_tiles = first_tickets + first.column_tile_count,
                   .left_tile_columns_log2 = first.tile_columns_log2};
-  const ColumnKernel kernel = first.form == ReductionForm::kColumnItems
-                                  ? kernels.double_columns
-                                  : kernels.whole_double_columns;
+  const ColumnKernel kernel = first.form == ReductionForm::kColumnItems ? kernels.double_columns
+                              : parameters.AskForSumsOnly() ? kernels.whole_double_column_sums
+                                                            : kernels.whole_double_columns;
   const LaunchShape shape{
       .grid = dim3(first.grid_blocks), .block = dim3(first.block_threads), .shared_bytes = 0};
   absl::Status status = Launch(kernel, shape, stream, parameters, work);
@@ -227,7 +239,7 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
     case ReductionForm::kBlocks: return launch_blocks(kernels.blocks);
     case ReductionForm::kBlockSums: return launch_blocks(kernels.block_sums);
     case ReductionForm::kColumns:
-      if (geometry.double_columns.grid_blocks > 0 && parameters.AskForSumsOnly()) {
+      if (geometry.double_columns.grid_blocks > 0) {
         return LaunchDoubleColumns(kernels, geometry, parameters, *space, stream);
       }
       return launch_columns(kernels.columns);

@@ -7,6 +7,7 @@
 //   using Element;
 //   using Partial;                     // Of a column: a state with Merge and ForEachPart.
 //   static constexpr uint32_t kRows;   // That a lane takes in a turn, and has under way.
+//   explicit Columns(const ReductionParameters&);
 //   // Adds `count` rows, behind which there are absent ones (ColumnVectors::Load). The r-th has
 //   // the position `position` + r among the lane's rows; positions grow from call to call.
 //   void Add(const ColumnVector<Element> (&rows)[kRows], uint32_t position, uint32_t count);
@@ -149,7 +150,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
     SyncBlock(block);
     const ColumnVectors<Element> vectors(parameters, item.first_column + place.Column(),
                                          item.first_row);
-    Columns columns;
+    Columns columns(parameters);
     DrawTurns<kRows, ColumnVector<Element>>(
         warp, item, place, vectors, place.warp_row, &turns_drawn[place.warp_column],
         [&](const auto& rows, uint32_t turn, uint64_t left) {
@@ -184,7 +185,7 @@ __global__ void __launch_bounds__(PairTuning::kWholeColumnThreads,
   for (uint64_t tile = tiles.first; tile < work.tile_count; tile += tiles.step) {
     const uint64_t column = (tile << work.tile_columns_log2) + place.Column();
     const ColumnVectors<Element> vectors(parameters, column, 0);
-    Columns columns;
+    Columns columns(parameters);
     ColumnVector<Element> ahead[kRows];
     vectors.Load(0, 1, rows, ahead);
 #pragma unroll 1

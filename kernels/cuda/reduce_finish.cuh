@@ -20,10 +20,11 @@ __device__ inline void WriteValues(const ReductionParameters& parameters, uint64
     uint64_t* const slot = &parameters.slots[row * parameters.group_count + group];
     const ValueOutcome outcome =
         StatisticValue(parameters.statistics[i], state, size, parameters.rules, slot);
-    if (outcome != ValueOutcome::kOk) {
-      atomicMin(reinterpret_cast<unsigned long long*>(&parameters.failures[row]),
-                static_cast<unsigned long long>(group));
-    }
+    if (outcome == ValueOutcome::kOk) continue;
+    // Of many that fail, most come after one that has: they need not meet.
+    unsigned long long* const failure =
+        reinterpret_cast<unsigned long long*>(&parameters.failures[row]);
+    if (group < __ldcg(failure)) atomicMin(failure, static_cast<unsigned long long>(group));
   }
 }
 

@@ -127,113 +127,187 @@ __device__ inline uint32_t GreatestOfLanes(const Warp& warp, uint32_t width, uin
   return x;
 }
 
-// Makes zeros of a vector's elements of which a window took all there is; of the others, the bits of
-// the greatest magnitude.
+// A vector with zeros for the elements that a window took.
 template <class T>
-__device__ inline uint32_t KeepBelow(uint4& vector, float smallest) {
-  constexpr T kZero = std::bit_cast<T>(typename std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>{0});
+__device__ inline uint4 WithoutTaken(const uint4& vector, float smallest) {
   struct Elements {
     T values[kVectorSize<T>];
   };
   Elements elements = std::bit_cast<Elements>(vector);
-  float greatest = 0;
 #pragma unroll
   for (T& x : elements.values) {
-    if (fabsf(ToCompute(x)) >= smallest) x = kZero;
-    greatest = fmaxf(greatest, fabsf(ToCompute(x)));
+    if (fabsf(ToCompute(x)) >= smallest) x = T{};
+  }
+  return std::bit_cast<uint4>(elements);
+}
+
+// Makes zeros of a vector's NaNs, and counts them.
+template <class T>
+__device__ inline uint32_t DropNans(uint4& vector) {
+  struct Elements {
+    T values[kVectorSize<T>];
+  };
+  Elements elements = std::bit_cast<Elements>(vector);
+  uint32_t count = 0;
+#pragma unroll
+  for (T& x : elements.values) {
+    if (!IsNan(x)) continue;
+    x = T{};
+    ++count;
   }
   vector = std::bit_cast<uint4>(elements);
-  return __float_as_uint(greatest);
+  return count;
 }
 
-// The lane's first element that equals `value`, which one of them does: its index and itself. The
-// first element of vector k has the index `first` + k * step.
-template <class T, uint32_t kVectors>
-__device__ inline void FindFirst(const uint4 (&raw)[kVectors], uint32_t first, uint32_t step,
-                                 float& value, uint32_t& index) {
-  const float wanted = value;
+// What is known of a lane's vectors of a turn, of which the first `count` are there: all of them,
+// where it says so.
+template <bool kIsFull, class T>
+__device__ inline FixedPointSurvey<T> SurveyOf(const uint4 (&raw)[FixedPointLane<T>::kVectors],
+                                               uint32_t count) {
+  FixedPointSurvey<T> survey;
 #pragma unroll
-  for (uint32_t k = kVectors; k-- > 0;) {
-    const auto batch = BatchOf<T>(raw[k]);
+  for (uint32_t k = 0; k < FixedPointLane<T>::kVectors; ++k) {
+    if (kIsFull || k < count) survey.Add(raw[k]);
+  }
+  return survey;
+}
+template <bool kIsFull, class T>
+__device__ inline FixedPointAdder<T, FixedPointLane<T>::kElements> SumsOf(
+    const uint4 (&raw)[FixedPointLane<T>::kVectors], uint32_t count,
+    const typename FixedPointLane<T>::Window& window) {
+  FixedPointAdder<T, FixedPointLane<T>::kElements> sums(window);
 #pragma unroll
-    for (uint32_t i = kVectorSize<T>; i-- > 0;) {
+  for (uint32_t k = 0; k < FixedPointLane<T>::kVectors; ++k) {
+    if (!kIsFull && k >= count) continue;
+#pragma unroll
+    for (const float x : BatchOf<T>(raw[k]).values) sums.Add(x);
+  }
+  return sums;
+}
+
+// A lane's vectors of a turn in its memory, for what is seldom needed: such code is not inlined, and
+// short, so that the registers and the instruction cache are the other's.
+template <class T>
+struct FixedPointTurn {
+  static constexpr uint32_t kVectors = FixedPointLane<T>::kVectors;
+  uint4 vectors[kVectors];
+  uint32_t count;
+  uint32_t first;  // Index of the first element.
+  uint32_t step;   // From a vector to the next, in elements.
+
+  __device__ FixedPointTurn(const uint4 (&raw)[kVectors], uint32_t count, uint32_t first,
+                            uint32_t step)
+      : count(count), first(first), step(step) {
+#pragma unroll
+    for (uint32_t k = 0; k < kVectors; ++k) vectors[k] = raw[k];
+  }
+};
+
+// The lane's first element that equals `value`: its index and itself.
+template <class T>
+__device__ __noinline__ uint32_t FindFirst(const FixedPointTurn<T>& turn, float* value) {
+  const float wanted = *value;
+#pragma unroll 1
+  for (uint32_t k = 0; k < turn.count; ++k) {
+    const auto batch = BatchOf<T>(turn.vectors[k]);
+#pragma unroll
+    for (uint32_t i = 0; i < kVectorSize<T>; ++i) {
       if (batch.values[i] != wanted) continue;
-      value = batch.values[i];  // Of zeros, this one.
-      index = first + k * step + i;
+      *value = batch.values[i];  // Of zeros, this one.
+      return turn.first + k * turn.step + i;
     }
   }
-}
-
-// Whether the lane has to look for places of a turn's extremes.
-template <class T>
-__device__ inline bool NeedsPlaces(bool asks_places, float least, float greatest,
-                                   const FixedPointLane<T>& lane) {
-  const bool lowers = !(lane.min <= least) && !IsNan(least);
-  const bool raises = !(lane.max >= greatest) && !IsNan(greatest);
-  return (lowers && (asks_places || least == 0)) || (raises && (asks_places || greatest == 0));
+  return FixedPointLane<T>::kNone;
 }
 
 // Takes the extremes of a turn; places where they are asked for, or where an extreme is zero, of
 // which the first says which zero it is.
 template <class T>
-__device__ inline void AddExtremes(const Warp& warp, const uint4 (&raw)[FixedPointLane<T>::kVectors],
+__device__ inline void AddExtremes(const uint4 (&raw)[FixedPointLane<T>::kVectors], uint32_t count,
                                    uint32_t first, uint32_t step, bool asks_places, float least,
                                    float greatest, FixedPointLane<T>& lane) {
   const bool lowers = !(lane.min <= least) && !IsNan(least);
   const bool raises = !(lane.max >= greatest) && !IsNan(greatest);
   if (lowers) lane.min = least;
   if (raises) lane.max = greatest;
-  if (warp.any(lowers && (asks_places || least == 0))) {
-    uint32_t index = 0;
-    FindFirst<T>(raw, first, step, least, index);
-    if (lowers) lane.min = least, lane.min_index = index;
-  }
-  if (warp.any(raises && (asks_places || greatest == 0))) {
-    uint32_t index = 0;
-    FindFirst<T>(raw, first, step, greatest, index);
-    if (raises) lane.max = greatest, lane.max_index = index;
+  const bool finds_min = lowers && (asks_places || least == 0);
+  const bool finds_max = raises && (asks_places || greatest == 0);
+  if (finds_min || finds_max) {
+    const FixedPointTurn<T> turn(raw, count, first, step);
+    if (finds_min) lane.min_index = FindFirst<T>(turn, &least);
+    if (finds_max) lane.max_index = FindFirst<T>(turn, &greatest);
+    if (finds_min) lane.min = least;
+    if (finds_max) lane.max = greatest;
   }
 }
 
-// Adds the elements of a turn that a lane has loaded, of which `valid` are there and the others are
-// NaN, whatever they are. Called by all lanes of a warp.
+// Adds the elements of a turn whatever they are. `magnitude` has the exponent of the group's window.
+// Called by all lanes of a warp.
 template <class T>
-__device__ inline void AddAnyTurn(const Warp& warp, uint32_t width,
-                                  uint4 (&raw)[FixedPointLane<T>::kVectors], uint32_t valid,
-                                  uint32_t magnitude, FixedPointLane<T>& lane) {
+__device__ __noinline__ void AddAnyTurn(uint32_t width, FixedPointTurn<T>& turn,
+                                        uint32_t magnitude, FixedPointLane<T>& lane) {
   using Lane = FixedPointLane<T>;
-  lane.nan += CountNans<T>(raw) - (Lane::kElements - valid);
-#pragma unroll 1
-  for (;;) {
+  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
+  for (bool is_first = true;; is_first = false) {
     const typename Lane::Window window(magnitude >> 23);
     FixedPointAdder<T, Lane::kElements> sums(window);
     const float smallest = window.Smallest();
-    uint32_t below = 0;
+    float below = 0;  // The greatest magnitude that is not taken.
+#pragma unroll 1
+    for (uint32_t k = 0; k < turn.count; ++k) {
 #pragma unroll
-    for (const uint4& vector : raw) {
-#pragma unroll
-      for (const float x : BatchOf<T>(vector).values) {
+      for (const float x : BatchOf<T>(turn.vectors[k]).values) {
         const bool is_taken = fabsf(x) >= smallest;
         lane.nonzero += is_taken ? 1 : 0;
-        below += fabsf(x) < smallest && x != 0 ? 1 : 0;
+        lane.nan += is_first && IsNan(x) ? 1 : 0;
+        if (!is_taken) below = fmaxf(below, fabsf(x));
         sums.Add(is_taken ? x : 0.0f);
       }
+      // What is taken is not there for the next window.
+      turn.vectors[k] = WithoutTaken<T>(turn.vectors[k], smallest);
     }
     if (magnitude != 0) lane.AddSums(sums, window);
-    if (!warp.any(below != 0)) return;
-    magnitude = 0;
-#pragma unroll
-    for (uint4& vector : raw) magnitude = max(magnitude, KeepBelow<T>(vector, smallest));
-    magnitude = GreatestOfLanes(warp, width, magnitude);
+    magnitude = GreatestOfLanes(warp, width, __float_as_uint(below));
+    if (!warp.any(magnitude != 0)) return;
   }
 }
 
+// Loads the first `count` of a lane's vectors, and of those that it has only parts of the group's
+// elements, the others being NaN. Returns how many these are.
+template <class T>
+__device__ inline uint32_t LoadTurn(const CoveringVectors<T>& vectors, uint32_t first,
+                                    uint32_t width_log2, uint32_t count, uint32_t parts,
+                                    uint4 (&raw)[FixedPointLane<T>::kVectors]) {
+#pragma unroll
+  for (uint32_t k = 0; k < FixedPointLane<T>::kVectors; ++k) {
+    if (k < count && (parts >> k & 1) == 0) raw[k] = vectors.first[first + (k << width_log2)];
+  }
+  uint32_t missing = 0;
+  if (parts != 0) {
+#pragma unroll
+    for (uint32_t k = 0; k < FixedPointLane<T>::kVectors; ++k) {
+      if ((parts >> k & 1) == 0) continue;
+      const uint32_t i = first + (k << width_log2);
+      raw[k] = vectors.LoadPart(i);
+      missing += vectors.kSize - vectors.ElementsOf(i);
+    }
+  }
+  return missing;
+}
+
+// Brings a line of memory to the second-level cache; null is none.
+__device__ inline void PrefetchLine(const void* line) {
+#ifndef NOPF
+  if (line != nullptr) asm volatile("prefetch.global.L2 [%0];" : : "l"(line));
+#endif
+}
+
 // The share of lane `rank` of `width` in a group. Called by all lanes of a warp, with groups of their
-// own, or none.
+// own, or none. The lane's line of memory at `ahead` is what comes after.
 template <class T>
 __device__ inline FixedPointLane<T> TakeShare(const Warp& warp, const T* elements, uint32_t size,
                                               uint32_t rank, uint32_t width_log2,
-                                              bool asks_places) {
+                                              const void* ahead, bool asks_places) {
   using Lane = FixedPointLane<T>;
   constexpr uint32_t kSize = kVectorSize<T>;
   const uint32_t width = 1u << width_log2;
@@ -242,30 +316,26 @@ __device__ inline FixedPointLane<T> TakeShare(const Warp& warp, const T* element
   Lane lane;
 #pragma unroll 1
   for (uint32_t turn = 0; warp.any(turn < vector_count); turn += Lane::kVectors << width_log2) {
+    const uint32_t next_line = turn + (width + rank) * Lane::kVectors;
+    PrefetchLine(next_line < vector_count ? static_cast<const void*>(vectors.first + next_line) : ahead);
     const uint32_t first = turn + rank;
     const uint32_t left = first < vector_count ? vector_count - first : 0;
     // The lane's vectors of the turn, and those of them that it has only parts of.
     const uint32_t count = min((left + width - 1) >> width_log2, Lane::kVectors);
     const uint32_t parts = vectors.PartsAmong(first, width_log2, count);
+    const bool is_full = warp.all(count == Lane::kVectors && parts == 0);
     uint4 raw[Lane::kVectors];
-#pragma unroll
-    for (uint32_t k = 0; k < Lane::kVectors; ++k) {
-      if (k < count && (parts >> k & 1) == 0) raw[k] = vectors.first[first + (k << width_log2)];
-    }
-    uint32_t valid = (count - __popc(parts)) * kSize;
-    if (parts != 0) {
+    uint32_t valid = count * kSize;
+    FixedPointSurvey<T> survey;
+    if (is_full) {
 #pragma unroll
       for (uint32_t k = 0; k < Lane::kVectors; ++k) {
-        if ((parts >> k & 1) == 0) continue;
-        const uint32_t i = first + (k << width_log2);
-        raw[k] = vectors.LoadPart(i);
-        valid += vectors.ElementsOf(i);
+        raw[k] = vectors.first[first + (k << width_log2)];
       }
-    }
-    FixedPointSurvey<T> survey;
-#pragma unroll
-    for (uint32_t k = 0; k < Lane::kVectors; ++k) {
-      if (k < count) survey.Add(raw[k]);
+      survey = SurveyOf<true, T>(raw, count);
+    } else {
+      valid -= LoadTurn(vectors, first, width_log2, count, parts, raw);
+      survey = SurveyOf<false, T>(raw, count);
     }
     const float least = survey.Least();
     const float greatest = survey.Greatest();
@@ -273,32 +343,33 @@ __device__ inline FixedPointLane<T> TakeShare(const Warp& warp, const T* element
     lane.largest = max(lane.largest, __float_as_uint(fmaxf(fmaxf(-least, greatest), 0.0f)));
     lane.largest = GreatestOfLanes(warp, width, lane.largest);
     lane.has_other |= least < 0 || __float_as_uint(greatest) < Lane::kInfinity;
-    const typename Lane::Window window(lane.largest >> 23);
-    bool is_taken = false;
-    if (warp.all(parts == 0 && !(survey.Smallest() < window.Smallest()))) {
-      FixedPointAdder<T, Lane::kElements> sums(window);
+    AddExtremes<T>(raw, count, first * kSize - vectors.begin, kSize << width_log2, asks_places,
+                   least, greatest, lane);
+    if (parts != 0) {
+      // What is not the group's is not looked at any more.
+      uint32_t nans = 0;
 #pragma unroll
       for (uint32_t k = 0; k < Lane::kVectors; ++k) {
-        if (k >= count) continue;
-#pragma unroll
-        for (const float x : BatchOf<T>(raw[k]).values) sums.Add(x);
+        if ((parts >> k & 1) != 0) nans += DropNans<T>(raw[k]);
       }
-      is_taken = warp.all(!sums.HasNan());
-      if (is_taken) {
+      nans -= count * kSize - valid;
+      lane.nan += nans;
+      valid -= nans;
+    }
+    const typename Lane::Window window(lane.largest >> 23);
+    if (warp.all(!(survey.Smallest() < window.Smallest()))) {
+      const auto sums =
+          is_full ? SumsOf<true, T>(raw, count, window) : SumsOf<false, T>(raw, count, window);
+      if (warp.all(!sums.HasNan())) {
         lane.nonzero += valid;
         if (lane.largest != 0) lane.AddSums(sums, window);
+        continue;
       }
     }
-    const bool needs_places = NeedsPlaces(asks_places, least, greatest, lane);
-    if (!is_taken || warp.any(needs_places)) {
-#pragma unroll
-      for (uint32_t k = 0; k < Lane::kVectors; ++k) {
-        if (k >= count) raw[k] = vectors.Nans();
-      }
-    }
-    AddExtremes<T>(warp, raw, first * kSize - vectors.begin, kSize << width_log2, asks_places, least,
-                   greatest, lane);
-    if (!is_taken) AddAnyTurn<T>(warp, width, raw, valid, lane.largest, lane);
+    FixedPointTurn<T> any(raw, count, 0, 0);
+    FixedPointLane<T> copy = lane;
+    AddAnyTurn<T>(width, any, lane.largest, copy);
+    lane = copy;
   }
   return lane;
 }
@@ -400,28 +471,44 @@ __device__ __noinline__ void StoreExpanded(void* states, uint64_t group,
   static_cast<ReductionState<T, kCorePartSet>*>(states)[group] = state.Expanded();
 }
 
-// A group whatever its elements are, by a warp, in words of each lane's local memory. Not inlined:
-// it is long and seldom needed.
+// Groups from `first` on whatever their elements are, those whose bits are set in `lanes`, in words
+// of each lane's local memory: as many together as there are lanes for. Not inlined: it is long and
+// seldom needed.
 template <class T>
-__device__ __noinline__ void ReduceGroupInWords(const ReductionParameters& parameters,
-                                                uint64_t group) {
+__device__ __noinline__ void ReduceGroupsInWords(const ReductionParameters& parameters,
+                                                 uint64_t first, uint32_t lanes) {
   constexpr uint32_t kParts = kCorePartSet;
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
-  const uint32_t rank = warp.thread_rank();
+  const uint32_t count = static_cast<uint32_t>(__popc(lanes));
+  const bool has_own = (lanes >> warp.thread_rank() & 1) != 0;
+  const uint64_t own_size = has_own ? RangeOf(parameters, first + warp.thread_rank()).size : 0;
+  const uint32_t size_max = __reduce_max_sync(~0u, static_cast<uint32_t>(own_size));
+  uint32_t width = 1;
+  while (width < warp.size() &&
+         (2 * width * count <= warp.size() ||
+          uint64_t{width} * FixedPointTuning::kBytesPerLane < size_max * sizeof(T))) {
+    width *= 2;
+  }
+  const uint32_t place = warp.thread_rank() / width;
+  const uint32_t rank = warp.thread_rank() % width;
   int64_t storage[MomentWordCount<T>(kParts)];
   const WordColumn words{storage, 1};
   Accumulator<T, kParts> accumulator(words, parameters.rules.ignore_nan);
-  const GroupRange range = RangeOf(parameters, group);
-  accumulator.Reset();
-  AddRange(static_cast<const T*>(parameters.elements) + range.begin, range.size, rank, warp.size(),
-           accumulator, [&](const VectorRange<T>& vectors) {
-             return StridedTurns<ReduceTuning::kTileVectorsInFlight>(vectors, rank, warp.size());
-           });
-  const RegisterState<T, kParts> registers = accumulator.Close();
-  const ReductionState<T, kParts> state =
-      JoinLanes<T, kParts>(warp, warp.size(), words, registers);
-  if (rank == 0) FinishGroup(parameters, group, range.size, state);
-  warp.sync();
+#pragma unroll 1
+  for (uint32_t begin = 0; begin < count; begin += warp.size() / width) {
+    const bool exists = begin + place < count;
+    const uint64_t group = first + __fns(lanes, 0, static_cast<int>(begin + place) + 1);
+    const GroupRange range = exists ? RangeOf(parameters, group) : GroupRange{0, 0};
+    accumulator.Reset();
+    AddRange(static_cast<const T*>(parameters.elements) + range.begin, range.size, rank, width,
+             accumulator, [&](const VectorRange<T>& vectors) {
+               return StridedTurns<ReduceTuning::kTileVectorsInFlight>(vectors, rank, width);
+             });
+    const RegisterState<T, kParts> registers = accumulator.Close();
+    const ReductionState<T, kParts> state = JoinLanes<T, kParts>(warp, width, words, registers);
+    if (exists && rank == 0) FinishGroup(parameters, group, range.size, state);
+    warp.sync();
+  }
 }
 
 // Whether places of extremes matter.
@@ -433,6 +520,18 @@ __device__ inline bool AsksPlaces(const ReductionParameters& parameters) {
     asks = asks || statistic == Statistic::kArgmin || statistic == Statistic::kArgmax;
   }
   return asks;
+}
+
+// Of a group that is read later, the line that lane `rank` reads first; null where it is not known.
+template <class T>
+__device__ inline const T* AheadOf(const ReductionParameters& parameters, uint64_t group,
+                                   uint32_t rank) {
+  const uint32_t place = rank * FixedPointLane<T>::kElements;
+  if (parameters.offsets != nullptr || group >= parameters.group_count ||
+      place >= parameters.group_size) {
+    return nullptr;
+  }
+  return static_cast<const T*>(parameters.elements) + group * parameters.group_size + place;
 }
 
 template <class T>
@@ -475,9 +574,12 @@ __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::
       const bool is_long = range.size > work.group_elements_max;
       const bool is_left = is_long || (width < kLanes && range.size > uint64_t{share_max} << width_log2);
       const uint32_t count = is_left ? 0 : static_cast<uint32_t>(range.size);
+      const uint64_t next = begin < groups ? first + begin : first + step;
+      const T* const ahead =
+          AheadOf<T>(parameters, next + (lane_rank >> work.width_log2), rank);
       FixedPointLane<T> lane =
           TakeShare<T>(warp, static_cast<const T*>(parameters.elements) + range.begin, count, rank,
-                       width_log2, asks_places);
+                       width_log2, ahead, asks_places);
       JoinShares(warp, width, lane);
       if (rank == 0 && place < groups) {
         states.Store(place, EntryOf(lane, count, parameters.rules.ignore_nan));
@@ -499,11 +601,8 @@ __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::
         is_left = true;
       }
     }
-#pragma unroll 1
-    for (uint32_t left = warp.ballot(is_left); left != 0; left &= left - 1) {
-      const uint32_t place = static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1;
-      ReduceGroupInWords<T>(parameters, first + place);
-    }
+    const uint32_t left = warp.ballot(is_left);
+    if (left != 0) ReduceGroupsInWords<T>(parameters, first, left);
     warp.sync();
   }
 }

@@ -176,31 +176,6 @@ class FixedPointAdder {
   double lower_;
 };
 
-// Those of a lane's elements that a window did not take, but for NaN and zeros: how many.
-template <class T, uint32_t kVectors>
-__device__ inline uint32_t CountBelow(const uint4 (&raw)[kVectors], float smallest) {
-  uint32_t count = 0;
-#pragma unroll
-  for (uint32_t k = 0; k < kVectors; ++k) {
-#pragma unroll
-    for (const float x : BatchOf<T>(raw[k]).values) {
-      count += x != 0 && fabsf(x) < smallest ? 1 : 0;
-    }
-  }
-  return count;
-}
-
-template <class T, uint32_t kVectors>
-__device__ inline uint32_t CountNans(const uint4 (&raw)[kVectors]) {
-  uint32_t count = 0;
-#pragma unroll
-  for (uint32_t k = 0; k < kVectors; ++k) {
-#pragma unroll
-    for (const float x : BatchOf<T>(raw[k]).values) count += IsNan(x) ? 1 : 0;
-  }
-  return count;
-}
-
 }  // namespace gridfold::kernels::cuda
 
 #endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_FIXED_POINT_TURN_CUH_

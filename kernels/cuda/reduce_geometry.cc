@@ -25,6 +25,7 @@ struct KernelKind {
   uint32_t block_sharers;       // Threads of blocks that share these.
   uint64_t drawn_elements_max;  // Of a thread, on average.
   bool sums_in_pairs;
+  bool sums_groups_in_pairs;
   bool takes_column_vectors;
   bool has_strips;
   bool has_row_extremes;
@@ -43,6 +44,7 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
                         WordSharersOf<T>(kParts),
                         DrawnAdditionsMax<T>(kParts),
                         SumsInPairs<T>(kParts),
+                        SumsGroupsInPairs<T>(kParts),
                         TakesColumnVectors<T>(kParts),
                         HasIntegerStrips<T>(kParts),
                         kParts == kExtremesPart,
@@ -256,10 +258,17 @@ void PlanFixedPointTiles(const Request& request, const DeviceProperties& propert
   const uint64_t group_count = request.grouping.group_count;
   const uint64_t resident_blocks =
       FixedPointTuning::kResidentBlocks * static_cast<uint64_t>(properties.multiprocessor_count);
-  const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
-  const uint64_t width = std::bit_ceil(
-      std::clamp<uint64_t>(CeilDivide(mean_bytes, FixedPointTuning::kBytesPerLane), 1, kLanes));
   const uint64_t strips_min = resident_blocks * kWarps * FixedPointTuning::kStripsPerWarpMin;
+  const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
+  const auto lanes_of = [&](uint64_t lane_bytes) {
+    return std::bit_ceil(std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, kLanes));
+  };
+  // The fewer lanes, the less there is to join, but where that leaves too few groups to a warp.
+  uint64_t width = lanes_of(FixedPointTuning::kBytesPerLane);
+  while (width < lanes_of(FixedPointTuning::kBytesPerLaneMin) &&
+         group_count * width < strips_min * kLanes) {
+    width *= 2;
+  }
   const uint64_t strip_groups =
       std::clamp(std::bit_floor(group_count / strips_min), kLanes / width, kLanes);
   geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(width - 1));
@@ -313,7 +322,7 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
   }
 }
 
-// Of nothing but float64 sums.
+// Of what nothing but float64 sums makes.
 void PlanDoubleColumns(const ReductionPlan& plan, uint64_t resident_blocks,
                        const DeviceProperties& properties, ReductionGeometry& geometry) {
   const ReductionGeometry columns = PlanPairSums(plan, properties);
@@ -335,8 +344,7 @@ void PlanDoubleColumns(const ReductionPlan& plan, uint64_t resident_blocks,
 }
 
 bool HasDoubleColumnsFirst(const ReductionPlan& plan) {
-  return plan.array.element_type == ElementType::kFloat64 && plan.statistics.size() == 1 &&
-         plan.statistics[0] == Statistic::kSum && plan.nan_policy != NanPolicy::kIgnore &&
+  return plan.array.element_type == ElementType::kFloat64 && ReductionParts(plan) == kSumPart &&
          plan.grouping.group_size >= PairTuning::kDoubleColumnRowsMin &&
          plan.array.size_bytes() >= PairTuning::kDoubleColumnBytesMin;
 }
@@ -370,9 +378,6 @@ ReductionGeometry PlanVectorColumns(const ReductionPlan& plan, const KernelKind&
   const uint64_t element_bytes = ElementSize(plan.array.element_type);
   const uint64_t vector_bytes = ColumnVectorBytes(static_cast<uint32_t>(element_bytes));
   const uint64_t warp_columns = Tuning::kWarpThreads * vector_bytes / element_bytes;
-  const uint64_t warps_max = ReductionParts(plan) == kSumPart
-                                 ? ColumnVectorTuning::kWarpsMaxOfSums
-                                 : ColumnVectorTuning::kWarpsMaxOfSeveral;
   const ColumnGrouping columns{
       plan.grouping.group_count,
       plan.grouping.group_size,
@@ -381,7 +386,7 @@ ReductionGeometry PlanVectorColumns(const ReductionPlan& plan, const KernelKind&
       {.vector_bytes = vector_bytes,
        .rows_in_flight = ColumnVectorTuning::kRowsInFlight,
        .tile_columns_min = warp_columns,
-       .tile_columns_max = warps_max * warp_columns,
+       .tile_columns_max = ColumnVectorTuning::kWarpsMax * warp_columns,
        .partial_bytes = kind.state_bytes,
        .thread_bytes = static_cast<uint32_t>(kind.state_bytes) + Tuning::kStateAlignment}};
   ReductionGeometry geometry;
@@ -460,7 +465,8 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
 ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties) {
   const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
-  return kind.sums_in_pairs ? PlanSums(plan, kind, properties) : PlanStates(plan, kind, properties);
+  const bool in_pairs = AreColumns(plan.grouping) ? kind.sums_in_pairs : kind.sums_groups_in_pairs;
+  return in_pairs ? PlanSums(plan, kind, properties) : PlanStates(plan, kind, properties);
 }
 
 uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {

@@ -214,7 +214,8 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
   EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kSum}));
   EXPECT_FALSE(has_own(7, 1 << 17, {Statistic::kSum}));
   EXPECT_FALSE(has_own(8, (1 << 16) - 1, {Statistic::kSum}));
-  EXPECT_FALSE(has_own(8, 1 << 16, {Statistic::kSum, Statistic::kMean}));
+  EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kMean, Statistic::kCount}));
+  EXPECT_FALSE(has_own(8, 1 << 16, {Statistic::kSum, Statistic::kVariance}));
   const auto form = [&](uint64_t rows, uint64_t count) {
     return geometry(rows, count, {Statistic::kSum}).double_columns.form;
   };
@@ -304,9 +305,35 @@ TEST(ReduceGeometryTest, ColumnSumsKeepAllMultiprocessorsBusy) {
   }
 }
 
+TEST(ReduceGeometryTest, ColumnsOfIntegersAreTakenInWords) {
+  const auto geometry = [](ElementType type, uint64_t columns,
+                           const std::vector<Statistic>& statistics) {
+    return PlanReductionGeometry(
+        Plan(ArrayDescription::Matrix(type, (1 << 30) / columns, columns),
+             {GroupingKind::kAxis0, {}}, statistics),
+        Properties(132));
+  };
+  const std::vector<Statistic> several = {Statistic::kMin, Statistic::kVariance};
+  using enum ElementType;
+  for (const auto& statistics : {std::vector{Statistic::kSum}, several}) {
+    EXPECT_EQ(geometry(kInt8, 1, statistics).form, ReductionForm::kBlocks);
+    for (const ElementType type : {kInt8, kUint16, kInt32, kUint64}) {
+      EXPECT_EQ(geometry(type, 2, statistics).form, ReductionForm::kColumnItems);
+      EXPECT_EQ(geometry(type, 1000, statistics).form, ReductionForm::kColumnItems);
+      EXPECT_EQ(geometry(type, 1 << 20, statistics).form, ReductionForm::kWholeColumns);
+    }
+    // At least a word.
+    EXPECT_EQ(geometry(kInt8, 2, statistics).tile_columns_log2, 2u);
+    EXPECT_EQ(geometry(kInt64, 2, statistics).tile_columns_log2, 1u);
+  }
+  // Warps side by side.
+  EXPECT_EQ(geometry(kInt8, 1 << 15, several).tile_columns_log2, 8u);
+}
+
 TEST(ReduceGeometryTest, FewRowsOfManyColumnsAreNotSharedOut) {
   const ReductionPlan plan =
-      Plan(ArrayDescription::Matrix(ElementType::kInt32, 4, 1'000'000), {GroupingKind::kAxis0, {}});
+      Plan(ArrayDescription::Matrix(ElementType::kInt32, 4, 1'000'000), {GroupingKind::kAxis0, {}},
+           {Statistic::kL1Norm});
   const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
   EXPECT_EQ(1u << geometry.tile_columns_log2, geometry.block_threads);
   EXPECT_EQ(geometry.splits, 1u);
@@ -318,10 +345,11 @@ class RandomPlans {
  public:
   ReductionPlan Next() {
     const ElementType type = static_cast<ElementType>(Pick(kElementTypeCount - 1));
-    const std::vector<Statistic> statistics =
-        Pick(1) == 0 ? std::vector{Statistic::kSum}
-                     : std::vector{Statistic::kSum, Statistic::kProduct, Statistic::kL1Norm,
-                                   Statistic::kNonzeroCount};
+    const std::vector<Statistic> sets[] = {
+        {Statistic::kSum},
+        {Statistic::kSum, Statistic::kL2Norm, Statistic::kNonzeroCount},
+        {Statistic::kSum, Statistic::kProduct, Statistic::kL1Norm, Statistic::kNonzeroCount}};
+    const std::vector<Statistic>& statistics = sets[Pick(2)];
     switch (Pick(3)) {
       case 0: return Plan(ArrayDescription::Vector(type, Size(40)), {}, statistics);
       case 1: {

@@ -94,14 +94,17 @@ struct ReductionKernels {
   void (*tiles)(ReductionParameters, TileWork);  // Or `strips`, of integers.
   void (*blocks)(ReductionParameters, BlockWork);
   void (*columns)(ReductionParameters, ColumnWork);
-  // Beside `columns`, where nothing but sums of float64 is asked for; else null.
+  // Beside `columns`, where nothing but what float64 sums make is asked for; else null.
   void (*double_columns)(ReductionParameters, ColumnWork);
   void (*whole_double_columns)(ReductionParameters, ColumnWork);
-  // Where SumsInPairs, instead of `tiles`; else null.
+  void (*whole_double_column_sums)(ReductionParameters, ColumnWork);  // Nothing but sums.
+  // Where SumsGroupsInPairs, instead of `tiles`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
-  StripKernel strips;
-  void (*vector_sums)(ReductionParameters);
   void (*row_sums)(ReductionParameters);
+  StripKernel strips;  // Where SumsInPairs or HasIntegerStrips; else null.
+  // Where SumsInPairs, the latter instead of `columns`; else null.
+  void (*vector_sums)(ReductionParameters);
+  void (*half_vector_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
   void (*shallow_column_sums)(ReductionParameters, ColumnWork);
   // Where SumsInPairs or TakesColumnVectors, instead of `columns`; else null.

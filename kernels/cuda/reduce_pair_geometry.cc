@@ -60,8 +60,8 @@ bool PlanStripSums(const Sums& sums, uint64_t mean_bytes, ReductionGeometry& geo
       group_count * sums.grouping.group_size * sums.element_bytes == sums.total_bytes;
   const uint64_t mean_bytes_max =
       are_equal ? StripTuning::kEqualSegmentBytesMax : StripTuning::kSegmentBytesMax;
-  if (sums.grouping.kind != GroupingKind::kSegments || mean_bytes > mean_bytes_max ||
-      group_count < kLanes * resident_warps) {
+  if (sums.grouping.kind != GroupingKind::kSegments || sums.element_bytes == sizeof(double) ||
+      mean_bytes > mean_bytes_max || group_count < kLanes * resident_warps) {
     return false;
   }
   const uint64_t strip_groups =
@@ -90,7 +90,8 @@ void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry
       std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, ReduceTuning::kWarpThreads);
   geometry.form = ReductionForm::kGroupSums;
   geometry.block_threads = Tuning::kGroupThreads;
-  geometry.word_bytes = geometry.block_threads * kThreadWordBytes;
+  geometry.word_bytes = GroupWordBytes(static_cast<uint32_t>(sums.element_bytes)) *
+                        (Tuning::kGroupThreads / ReduceTuning::kWarpThreads);
   geometry.tile_width_log2 = Log2OfCeil(lanes);
   const uint64_t groups_per_block = Tuning::kGroupThreads >> geometry.tile_width_log2;
   geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block, sums.blocks_max());
@@ -131,8 +132,10 @@ ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties
   const uint64_t group_count = sums.grouping.group_count;
   const uint64_t longest = sums.grouping.group_size;
   ReductionGeometry geometry;
-  if (sums.grouping.kind == GroupingKind::kAxis0) {
-    if (sums.element_bytes < sizeof(double) && IsShallow(sums)) {
+  const bool is_double = sums.element_bytes == sizeof(double);
+  // A single column of float64 is a group of neighbours.
+  if (sums.grouping.kind == GroupingKind::kAxis0 && (group_count > 1 || !is_double)) {
+    if (!is_double && IsShallow(sums)) {
       PlanWholeColumns(sums.Columns(), ReductionForm::kShallowColumnSums, Tuning::kThreads,
                        sums.blocks_max(), geometry);
     } else {
@@ -143,12 +146,13 @@ ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties
   // Half of the warps keep memory busy.
   const bool has_many = group_count >= sums.resident_threads() / ReduceTuning::kWarpThreads / 2;
   const uint64_t longest_bytes = longest * sums.element_bytes;
-  const bool fits_warps = has_many && longest_bytes <= ReduceTuning::kTileGroupBytesMaxMany;
+  const bool fits_warps = (has_many && longest_bytes <= ReduceTuning::kTileGroupBytesMaxMany) ||
+                          (is_double && longest_bytes <= ReduceTuning::kTileGroupBytesMaxFew);
   if (fits_warps || sums.grouping.kind == GroupingKind::kSegments) {
     const uint64_t queued_bytes =
         has_many ? Tuning::kQueuedGroupBytesMin : ReduceTuning::kTileGroupBytesMaxFew;
     PlanGroupSums(sums, fits_warps ? longest_bytes : queued_bytes, geometry);
-  } else if (longest <= Tuning::kBlockElementsMax) {
+  } else if (!is_double && longest <= Tuning::kBlockElementsMax) {
     PlanBlockSums(sums, geometry);
   } else {
     geometry.form = ReductionForm::kBlocks;

@@ -146,10 +146,9 @@ struct PairTuning {
   static constexpr uint32_t kGroupResidentBlocks = 5;
   static constexpr uint32_t kGroupVectorsInFlight = 8;
   static constexpr uint32_t kVectorResidentBlocks = 8;
-  // Rows of so many vectors and more, up to a warp's lanes, are read by whole warps, where each has
-  // so many turns.
+  // Rows of up to as many vectors as a warp has lanes are read by whole warps, where each has so
+  // many turns.
   static constexpr uint32_t kRowVectorsInFlight = 8;
-  static constexpr uint32_t kRowVectorsMin = 8;
   static constexpr uint64_t kRowTurnsMin = 2;
   // A lane is to read about so much of its group: the fewer lanes, the less there is to join. More
   // of a segment, in whose last vectors there is less for most lanes.
@@ -208,6 +207,8 @@ struct PairTuning {
   static constexpr uint32_t kWordLoadsInFlight = 16;
   static constexpr uint32_t kShallowWordLoadsInFlight = 8;
   static constexpr uint32_t kWordVectorsInFlight = 4;
+  // Columns of words that the lanes of a warp share, of float64.
+  static constexpr uint32_t kDoubleWordColumns = 8;
 };
 
 // Sums of strips of short segments (reduce_strip_sums.cuh).
@@ -233,17 +234,36 @@ struct StripTuning {
   static constexpr uint64_t kStripBytes = 64 * 1024;
 };
 
+// Blocks of kGroupThreads that a multiprocessor has registers for: sums of float64 take more.
+constexpr uint32_t GroupResidentBlocks(uint32_t element_bytes) {
+  return element_bytes == sizeof(double) ? PairTuning::kGroupResidentBlocks - 1
+                                         : PairTuning::kGroupResidentBlocks;
+}
+
+// The same where a thread takes vectors of so many groups each.
+constexpr uint32_t VectorResidentBlocks(uint32_t groups) {
+  return groups == 1 ? PairTuning::kVectorResidentBlocks : PairTuning::kVectorResidentBlocks - 2;
+}
+
+// Words of a warp that sums groups which pairs do not hold.
+constexpr uint32_t GroupWordBytes(uint32_t element_bytes) {
+  const uint32_t words = element_bytes == sizeof(double)
+                             ? kDoubleSumWords * PairTuning::kDoubleWordColumns
+                             : kSingleSumWords * ReduceTuning::kWarpThreads;
+  return words * static_cast<uint32_t>(sizeof(int64_t));
+}
+
 // Columns that are taken in vectors of a word or an element (reduce_column_kernels.cuh).
 struct ColumnVectorTuning {
   static constexpr uint32_t kRowsInFlight = 16;  // Of a lane.
   // Warps side by side: rows that are not aligned to sectors have their ends in both, and the more
   // columns a block has, the more is left to join.
-  static constexpr uint32_t kWarpsMaxOfSums = 4;
-  static constexpr uint32_t kWarpsMaxOfSeveral = 2;
+  static constexpr uint32_t kWarpsMax = 2;
 };
 template <class T>
 constexpr bool TakesColumnVectors(uint32_t parts) {
-  return IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet);
+  return parts == kExtremesPart ||
+         (IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet));
 }
 // Of a row, for a lane.
 constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
@@ -292,9 +312,10 @@ struct ExtremeTuning {
 struct FixedPointTuning {
   static constexpr uint32_t kThreads = 128;
   static constexpr uint32_t kResidentBlocks = 5;
-  // A lane is to read about this much of its group.
-  static constexpr uint64_t kBytesPerLane = 128;
-  // Strips of a warp, on average, without which there would be fewer groups in each.
+  // A lane is to read about this much of its group; or less, where groups are few.
+  static constexpr uint64_t kBytesPerLane = 512;
+  static constexpr uint64_t kBytesPerLaneMin = 64;
+  // Strips that there are to be for each warp; if need be of fewer groups than it has lanes.
   static constexpr uint64_t kStripsPerWarpMin = 2;
   // Groups of segments that give a lane more than this are left to a whole warp.
   static constexpr uint32_t kLaneVectorsMax = 64;
@@ -310,6 +331,12 @@ constexpr bool HasDoubleColumns(uint32_t parts) {
 template <class T>
 constexpr bool SumsInPairs(uint32_t parts) {
   return FloatingElement<T> && sizeof(T) <= sizeof(float) && parts == kSumPart;
+}
+
+// The same of groups of contiguous elements: of float64, those that a warp takes.
+template <class T>
+constexpr bool SumsGroupsInPairs(uint32_t parts) {
+  return FloatingElement<T> && parts == kSumPart;
 }
 
 // Whether short groups are reduced in fixed point: several statistics of the same.

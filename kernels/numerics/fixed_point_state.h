@@ -42,6 +42,7 @@ struct EstimatedQuotient {
   double high;
   double low;
   int exponent;
+  bool is_exact;
 
   // Of x * 2^exponent / divisor. Requires an x other than 0, and a divisor from 1 to 2^53.
   GRIDFOLD_HD static EstimatedQuotient Of(Uint128 x, int exponent, uint64_t divisor) {
@@ -59,7 +60,8 @@ struct EstimatedQuotient {
     const double inverse = 1 / by;
     const double high = leading * inverse;
     const double low = (MultiplyAdd(-high, by, leading) + rest) * inverse;
-    return {high, low, exponent + 2 * kLimbBits - 1 - empty};
+    const bool is_exact = (divisor & (divisor - 1)) == 0 && (static_cast<uint32_t>(x) << 9) == 0;
+    return {high, low, exponent + 2 * kLimbBits - 1 - empty, is_exact};
   }
 
   GRIDFOLD_HD EstimatedQuotient Root() const {
@@ -67,12 +69,12 @@ struct EstimatedQuotient {
     const double square = high * scale;
     const double root = sqrt(square);
     const double error = MultiplyAdd(-root, root, square) + low * scale;
-    return {root, error / (2 * root), (exponent - (exponent % 2 == 0 ? 0 : 1)) / 2};
+    return {root, error / (2 * root), (exponent - (exponent % 2 == 0 ? 0 : 1)) / 2, false};
   }
 
   // Whether it tells; the number is then *rounded. Requires one that is normal.
   GRIDFOLD_HD bool Round(double* rounded) const {
-    const double error = fabs(low) * 0x1p-44;
+    const double error = is_exact ? 0 : fabs(low) * 0x1p-44;
     *rounded = (high + low) * std::bit_cast<double>(static_cast<uint64_t>(exponent + 1023) << 52);
     return high + (low - error) == high + (low + error);
   }
