@@ -112,9 +112,10 @@ TEST(ReduceGeometryTest, ThousandsOfArraysAreReducedByWarps) {
 }
 
 TEST(ReduceGeometryTest, ArraysThatTakeAWarpAreBlocksOfOneWhereThereAreWords) {
+  // L1 norms have no kernel of their own.
   const auto plan = [](ElementType type, uint64_t size) {
     return PlanReductionGeometry(
-        SegmentPlan(type, std::vector<uint64_t>(4096, size), {Statistic::kVariance}),
+        SegmentPlan(type, std::vector<uint64_t>(4096, size), {Statistic::kL1Norm}),
         Properties(132));
   };
   EXPECT_EQ(plan(ElementType::kFloat32, 8'000).block_threads, ReduceTuning::kWarpThreads);
@@ -308,10 +309,9 @@ TEST(ReduceGeometryTest, ColumnSumsKeepAllMultiprocessorsBusy) {
 TEST(ReduceGeometryTest, ColumnsOfIntegersAreTakenInWords) {
   const auto geometry = [](ElementType type, uint64_t columns,
                            const std::vector<Statistic>& statistics) {
-    return PlanReductionGeometry(
-        Plan(ArrayDescription::Matrix(type, (1 << 30) / columns, columns),
-             {GroupingKind::kAxis0, {}}, statistics),
-        Properties(132));
+    return PlanReductionGeometry(Plan(ArrayDescription::Matrix(type, (1 << 30) / columns, columns),
+                                      {GroupingKind::kAxis0, {}}, statistics),
+                                 Properties(132));
   };
   const std::vector<Statistic> several = {Statistic::kMin, Statistic::kVariance};
   using enum ElementType;
@@ -331,9 +331,8 @@ TEST(ReduceGeometryTest, ColumnsOfIntegersAreTakenInWords) {
 }
 
 TEST(ReduceGeometryTest, FewRowsOfManyColumnsAreNotSharedOut) {
-  const ReductionPlan plan =
-      Plan(ArrayDescription::Matrix(ElementType::kInt32, 4, 1'000'000), {GroupingKind::kAxis0, {}},
-           {Statistic::kL1Norm});
+  const ReductionPlan plan = Plan(ArrayDescription::Matrix(ElementType::kInt32, 4, 1'000'000),
+                                  {GroupingKind::kAxis0, {}}, {Statistic::kL1Norm});
   const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
   EXPECT_EQ(1u << geometry.tile_columns_log2, geometry.block_threads);
   EXPECT_EQ(geometry.splits, 1u);
