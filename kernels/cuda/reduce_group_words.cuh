@@ -141,6 +141,24 @@ __device__ inline uint32_t BitsOfLanes(const Warp& warp, uint32_t width, uint32_
   return bits;
 }
 
+// What the elements of groups of `sharers` lanes each say of infinities and NaN, of float64: those
+// that decide the sum, or all. Called by all lanes; `rank` is the lane's in its group.
+__device__ inline uint32_t FlagsOfGroups(const Warp& warp, const double* elements, uint32_t count,
+                                         uint32_t rank, uint32_t sharers) {
+  constexpr uint32_t kTogether = 8;
+  uint32_t flags = 0;
+  uint32_t i = rank;
+#pragma unroll 1
+  while (warp.any(i < count && (flags & kSawNan) != kSawNan)) {
+#pragma unroll
+    for (uint32_t k = 0; k < kTogether; ++k, i += sharers) {
+      if (i < count) flags |= ExactSumFlagsOf(elements[i]);
+    }
+    flags = BitsOfLanes(warp, sharers, flags);
+  }
+  return flags;
+}
+
 // Bits of x without the first `count` that are set.
 __device__ inline uint32_t WithoutFirst(uint32_t x, uint32_t count) {
 #pragma unroll 1
@@ -174,9 +192,7 @@ __device__ __noinline__ void SumGroupsInWords(const ReductionParameters& paramet
     uint32_t flags = 0;
     if constexpr (Words::kIsDouble) {
       // Where there are infinities or NaN, nothing need be added.
-      ForEachOfShare(
-          elements, size, rank, sharers, [&](double x) { flags |= ExactSumFlagsOf(x); }, [] {});
-      flags = BitsOfLanes(warp, sharers, flags);
+      flags = FlagsOfGroups(warp, elements, size, rank, sharers);
     }
     ForEachOfShare(
         elements, (flags & kSawNan) != 0 ? 0 : size, rank, sharers, [&](auto x) { words.Add(x); },

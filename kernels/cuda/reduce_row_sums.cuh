@@ -109,11 +109,20 @@ __device__ inline void DealOut(const Warp& warp, uint32_t distance, Sum (&sums)[
   }
 }
 
-// The rows of a turn whose sums a lane has once they are dealt out.
+// The rows of a turn whose sums a lane has once they are dealt out, of `width` vectors each.
 struct RowsOfLane {
   uint32_t first;
   uint32_t step;
   uint32_t count;
+
+  // The lane that has a row of the turn.
+  template <uint32_t kCount>
+  __device__ static uint32_t LaneOf(uint32_t row, uint32_t width) {
+    const uint32_t step = ReduceTuning::kWarpThreads / width;
+    const uint32_t count = max(kCount / width, 1u);
+    const uint32_t sharers = max(width / kCount, 1u);
+    return row % step * width + row / step / count * sharers;
+  }
 
   template <uint32_t kCount>
   __device__ static RowsOfLane Of(uint32_t lane, uint32_t width) {
@@ -156,10 +165,16 @@ __device__ inline bool TryFinishRows(const ReductionParameters& parameters,
   return is_certain;
 }
 
+// A turn of which something is not certain, and lanes that have the rows concerned.
+struct LeftTurn {
+  uint32_t turn;
+  uint32_t lanes;
+};
+
 // Turns from `turn` on, every step-th, up to the first of which something is not certain, which is
 // returned; else one behind the last.
 template <class T>
-__device__ inline uint32_t SumTurnsOfRows(const Warp& warp, const ReductionParameters& parameters,
+__device__ inline LeftTurn SumTurnsOfRows(const Warp& warp, const ReductionParameters& parameters,
                                           const RowTurns<T>& turns, uint32_t turn, uint32_t step) {
   using Turns = RowTurns<T>;
   constexpr bool kHasRange = std::is_same_v<RowSum<T>, double>;
@@ -185,14 +200,31 @@ __device__ inline uint32_t SumTurnsOfRows(const Warp& warp, const ReductionParam
     }
     if (!next_is_full) turns.Load(turn + step, raw);
     if constexpr (kHasRange) {
-      if (!DoubleHoldsAll(RangeOfWarp(magnitudes.Range()), size)) return turn;
+      if (!DoubleHoldsAll(RangeOfWarp(magnitudes.Range()), size)) return {turn, ~uint32_t{0}};
     }
     DealOut<Turns::kVectors>(warp, turns.row_vectors / 2, sums);
-    if (!warp.all(TryFinishRows(parameters, divisor, uint64_t{turn} * turns.rows, rows, sums))) {
-      return turn;
-    }
+    const bool is_certain =
+        TryFinishRows(parameters, divisor, uint64_t{turn} * turns.rows, rows, sums);
+    if (const uint32_t left = warp.ballot(!is_certain); left != 0) return {turn, left};
   }
-  return turn;
+  return {turn, 0};
+}
+
+// Sums those rows of a turn, whatever their elements are, that some lanes have.
+template <class T>
+__device__ inline void SumRowsInWords(const Warp& warp, const ReductionParameters& parameters,
+                                      const RowTurns<T>& turns, const LeftTurn& left) {
+  const uint64_t first = uint64_t{left.turn} * turns.rows;
+  const uint32_t rows =
+      static_cast<uint32_t>(min(uint64_t{turns.rows}, parameters.group_count - first));
+#pragma unroll 1
+  for (uint32_t begin = 0; begin < rows; begin += ReduceTuning::kWarpThreads) {
+    const uint32_t row = begin + warp.thread_rank();
+    const uint32_t lane = RowsOfLane::LaneOf<RowTurns<T>::kVectors>(row, turns.row_vectors);
+    const uint32_t of_words = warp.ballot(row < rows && (left.lanes >> lane & 1) != 0);
+    if (of_words == 0) continue;
+    SumGroupsInWords<T>(parameters, WarpWords<T>::Of(warp), first + begin, of_words, 0);
+  }
 }
 
 // Requires aligned elements, rows of no more vectors than a warp has lanes, a power of two, and
@@ -207,17 +239,10 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, GroupResidentBlocks
   uint32_t turn = blockIdx.x * warp.meta_group_size() + warp.meta_group_rank();
 #pragma unroll 1
   for (;;) {
-    turn = SumTurnsOfRows(warp, parameters, turns, turn, step);
-    const uint64_t first = uint64_t{turn} * turns.rows;
-    if (first >= parameters.group_count) return;
-    const uint64_t end = min(first + turns.rows, parameters.group_count);
-#pragma unroll 1
-    for (uint64_t row = first; row < end; row += ReduceTuning::kWarpThreads) {
-      const uint64_t rows = min(end - row, uint64_t{ReduceTuning::kWarpThreads});
-      SumGroupsInWords<T>(parameters, WarpWords<T>::Of(warp), row,
-                          ~uint32_t{0} >> (ReduceTuning::kWarpThreads - rows), 0);
-    }
-    turn += step;
+    const LeftTurn left = SumTurnsOfRows(warp, parameters, turns, turn, step);
+    if (left.lanes == 0) return;
+    SumRowsInWords(warp, parameters, turns, left);
+    turn = left.turn + step;
   }
 }
 
