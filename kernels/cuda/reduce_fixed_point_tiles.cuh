@@ -44,7 +44,8 @@ struct CoveringVectors {
   // the last of the group, of which the lane's are `first` and every 2^width_log2-th after it.
   __device__ uint32_t PartsAmong(uint32_t first, uint32_t width_log2, uint32_t count) const {
     const uint32_t last = end / kSize;  // Where it is not whole.
-    const bool has_last = end % kSize != 0 && count > 0 && last == first + ((count - 1) << width_log2);
+    const bool has_last =
+        end % kSize != 0 && count > 0 && last == first + ((count - 1) << width_log2);
     return (begin != 0 && first == 0 && count > 0 ? 1 : 0) | (has_last ? 1u << (count - 1) : 0);
   }
   // Elements of the group in a vector.
@@ -86,16 +87,16 @@ struct FixedPointLane {
 
   Int128 squares = 0;
   int64_t sum = 0;
-  int exponent = 0;           // Of the unit; the same in all lanes of the group.
-  uint32_t largest = 0;       // Bits of a magnitude, of the exponent of the greatest; likewise.
-  float min = kNan;           // Where nothing is; likewise of the others.
+  int exponent = 0;      // Of the unit; the same in all lanes of the group.
+  uint32_t largest = 0;  // Bits of a magnitude, of the exponent of the greatest; likewise.
+  float min = kNan;      // Where nothing is; likewise of the others.
   float max = kNan;
   uint32_t min_index = kNone;
   uint32_t max_index = kNone;
   uint32_t nonzero = 0;
   uint32_t nan = 0;
-  bool has_other = false;     // Whether there is anything but negative zeros.
-  bool has_sum = false;       // Whether anything but zeros was added; likewise.
+  bool has_other = false;  // Whether there is anything but negative zeros.
+  bool has_sum = false;    // Whether anything but zeros was added; likewise.
 
   // Adds what a window took.
   __device__ void AddSums(const FixedPointAdder<T, kElements>& sums, const Window& window) {
@@ -115,7 +116,9 @@ struct FixedPointLane {
     has_sum = true;
   }
   // Of elements in the smallest of the units.
-  __device__ int Bits() const { return Window(largest >> 23).exponent() + Window::kBits - exponent; }
+  __device__ int Bits() const {
+    return Window(largest >> 23).exponent() + Window::kBits - exponent;
+  }
 };
 
 // The greatest of each `width` neighbouring lanes, in all of them.
@@ -186,8 +189,8 @@ __device__ inline FixedPointAdder<T, FixedPointLane<T>::kElements> SumsOf(
   return sums;
 }
 
-// A lane's vectors of a turn in its memory, for what is seldom needed: such code is not inlined, and
-// short, so that the registers and the instruction cache are the other's.
+// A lane's vectors of a turn in its memory, for what is seldom needed: such code is not inlined,
+// and short, so that the registers and the instruction cache are the other's.
 template <class T>
 struct FixedPointTurn {
   static constexpr uint32_t kVectors = FixedPointLane<T>::kVectors;
@@ -242,11 +245,11 @@ __device__ inline void AddExtremes(const uint4 (&raw)[FixedPointLane<T>::kVector
   }
 }
 
-// Adds the elements of a turn whatever they are. `magnitude` has the exponent of the group's window.
-// Called by all lanes of a warp.
+// Adds the elements of a turn whatever they are. `magnitude` has the exponent of the group's
+// window. Called by all lanes of a warp.
 template <class T>
-__device__ __noinline__ void AddAnyTurn(uint32_t width, FixedPointTurn<T>& turn,
-                                        uint32_t magnitude, FixedPointLane<T>& lane) {
+__device__ __noinline__ void AddAnyTurn(uint32_t width, FixedPointTurn<T>& turn, uint32_t magnitude,
+                                        FixedPointLane<T>& lane) {
   using Lane = FixedPointLane<T>;
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   for (bool is_first = true;; is_first = false) {
@@ -296,8 +299,8 @@ __device__ inline uint32_t LoadTurn(const CoveringVectors<T>& vectors, uint32_t 
   return missing;
 }
 
-// The share of lane `rank` of `width` in a group. Called by all lanes of a warp, with groups of their
-// own, or none.
+// The share of lane `rank` of `width` in a group. Called by all lanes of a warp, with groups of
+// their own, or none.
 template <class T>
 __device__ inline FixedPointLane<T> TakeShare(const Warp& warp, const T* elements, uint32_t size,
                                               uint32_t rank, uint32_t width_log2,
@@ -504,8 +507,7 @@ __device__ __noinline__ void ReduceGroupsInWords(const ReductionParameters& para
   int64_t storage[MomentWordCount<T>(kParts)];
   const WordColumn words{storage, 1};
   const uint32_t rank = warp.thread_rank() % width;
-  const RegisterState<T, kParts> registers =
-      AddToWords<T>(parameters, range, rank, width, words);
+  const RegisterState<T, kParts> registers = AddToWords<T>(parameters, range, rank, width, words);
   const ReductionState<T, kParts> state = JoinLanes<T, kParts>(warp, width, words, registers);
   if (exists && rank == 0) FinishGroup(parameters, group, range.size, state);
   warp.sync();
@@ -521,8 +523,7 @@ __device__ __noinline__ void ReduceGroupInWords(const ReductionParameters& param
   const GroupRange range = RangeOf(parameters, group);
   int64_t storage[MomentWordCount<T>(kParts)];
   const WordColumn words{storage, 1};
-  RegisterState<T, kParts> registers =
-      AddToWords<T>(parameters, range, rank, warp.size(), words);
+  RegisterState<T, kParts> registers = AddToWords<T>(parameters, range, rank, warp.size(), words);
   JoinWordsOfWarp<T, kParts>(warp, words, registers);
   MergeStatesOverWarp(warp, registers);
   MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
@@ -560,7 +561,8 @@ __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::
   const bool asks_places = AsksPlaces(parameters);
   const uint64_t warp_index =
       static_cast<uint64_t>(blockIdx.x) * warp.meta_group_size() + warp.meta_group_rank();
-  const uint64_t step = static_cast<uint64_t>(gridDim.x) * warp.meta_group_size() * work.strip_groups;
+  const uint64_t step =
+      static_cast<uint64_t>(gridDim.x) * warp.meta_group_size() * work.strip_groups;
   const uint32_t share_max = FixedPointTuning::kLaneVectorsMax * kVectorSize<T>;
 
 #pragma unroll 1
@@ -587,7 +589,8 @@ __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::
       const GroupRange range =
           place < groups ? RangeOf(parameters, first + place) : GroupRange{0, 0};
       const bool is_long = range.size > work.group_elements_max;
-      const bool is_later = is_long || (width < kLanes && range.size > uint64_t{share_max} << width_log2);
+      const bool is_later =
+          is_long || (width < kLanes && range.size > uint64_t{share_max} << width_log2);
       const uint32_t count = is_later ? 0 : static_cast<uint32_t>(range.size);
       FixedPointLane<T> lane =
           TakeShare<T>(warp, static_cast<const T*>(parameters.elements) + range.begin, count, rank,
