@@ -118,10 +118,26 @@ TEST(ReduceGeometryTest, ArraysThatTakeAWarpAreBlocksOfOneWhereThereAreWords) {
         SegmentPlan(type, std::vector<uint64_t>(4096, size), {Statistic::kL1Norm}),
         Properties(132));
   };
-  EXPECT_EQ(plan(ElementType::kFloat32, 8'000).block_threads, ReduceTuning::kWarpThreads);
-  EXPECT_EQ(plan(ElementType::kFloat32, 8'000).grid_blocks, 4096);
-  EXPECT_GT(plan(ElementType::kFloat32, 64).block_threads, ReduceTuning::kWarpThreads);
+  EXPECT_EQ(plan(ElementType::kFloat64, 8'000).block_threads, ReduceTuning::kWarpThreads);
+  EXPECT_EQ(plan(ElementType::kFloat64, 8'000).grid_blocks, 4096);
+  EXPECT_GT(plan(ElementType::kFloat64, 64).block_threads, ReduceTuning::kWarpThreads);
   EXPECT_GT(plan(ElementType::kInt32, 8'000).block_threads, ReduceTuning::kWarpThreads);
+}
+
+// Fixed point: a lane for what it reads at once, unless that leaves warps without groups.
+TEST(ReduceGeometryTest, GroupsInFixedPointFillWarps) {
+  const auto plan = [](uint64_t count, uint64_t size) {
+    return PlanReductionGeometry(Plan(ArrayDescription::Matrix(ElementType::kFloat32, count, size),
+                                      {GroupingKind::kAxis1, {}}, {Statistic::kVariance}),
+                                 Properties(132));
+  };
+  EXPECT_EQ(plan(1 << 20, 64).tile_width_log2, 0);
+  EXPECT_EQ(plan(1 << 20, 64).strip_groups, 32);
+  EXPECT_EQ(plan(1 << 20, 64).word_bytes, 0);
+  EXPECT_EQ(plan(1 << 20, 1000).tile_width_log2, 3);
+  EXPECT_EQ(plan(4096, 4096).tile_width_log2, 5);
+  EXPECT_EQ(plan(4096, 4096).strip_groups, 1);
+  EXPECT_EQ(plan(4096, 4).tile_width_log2, 0);
 }
 
 // So that L1 has room for loads under way.

@@ -311,12 +311,14 @@ struct ExtremeTuning {
 // Several statistics of short groups in fixed point (reduce_fixed_point_tiles.cuh).
 struct FixedPointTuning {
   static constexpr uint32_t kThreads = 128;
-  static constexpr uint32_t kResidentBlocks = 5;
+  static constexpr uint32_t kResidentBlocks = 4;
   // A lane is to read about this much of its group; or less, where groups are few.
   static constexpr uint64_t kBytesPerLane = 512;
   static constexpr uint64_t kBytesPerLaneMin = 64;
   // Strips that there are to be for each warp; if need be of fewer groups than it has lanes.
   static constexpr uint64_t kStripsPerWarpMin = 2;
+  // Where the first so many groups of a strip do not fit fixed point, no others are tried.
+  static constexpr uint32_t kTriesMin = 4;
   // Groups of segments that give a lane more than this are left to a whole warp.
   static constexpr uint32_t kLaneVectorsMax = 64;
 };
