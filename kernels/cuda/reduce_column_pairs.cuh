@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
+#include "kernels/cuda/reduce_half_pairs.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_pairs.cuh"
 #include "kernels/cuda/reduce_tuning.h"
@@ -16,25 +17,38 @@
 namespace gridfold::kernels::cuda {
 
 // Where a lane stands in its warp: lanes side by side take the columns of a tile, the rest of the
-// lanes the next rows.
+// lanes the next rows. Columns that are fewer than a vector has elements may stand in it several
+// times, row after row.
 template <class T>
 struct ColumnLanes {
   static constexpr uint32_t kSize = kVectorSize<T>;
   uint32_t lanes;
-  uint32_t rows;  // That a warp takes at once.
+  uint32_t groups;  // Of so many lanes.
   uint32_t lane;
+  uint32_t group;
+  bool in_vectors;       // Else columns are not aligned, and loaded one by one.
+  uint32_t vector_rows;  // Rows of a vector.
+  uint32_t rows;         // That a warp takes at once.
   uint32_t row;
-  bool in_vectors;  // Else columns are not aligned, and loaded one by one.
 
   __device__ ColumnLanes(const ReductionParameters& parameters, uint32_t rank,
-                         uint32_t tile_columns_log2)
+                         uint32_t tile_columns_log2, bool has_vectors_of_rows = false)
       : lanes((1u << tile_columns_log2) / kSize),
-        rows(ReduceTuning::kWarpThreads / lanes),
+        groups(ReduceTuning::kWarpThreads / lanes),
         lane(rank & (lanes - 1)),
-        row(rank / lanes),
-        in_vectors(parameters.group_count % kSize == 0 &&
+        group(rank / lanes),
+        in_vectors((parameters.group_count % kSize == 0 ||
+                    (has_vectors_of_rows && kSize % parameters.group_count == 0)) &&
                    reinterpret_cast<uintptr_t>(parameters.elements) % ReduceTuning::kVectorBytes ==
-                       0) {}
+                       0),
+        vector_rows(has_vectors_of_rows && in_vectors && parameters.group_count < kSize
+                        ? kSize / static_cast<uint32_t>(parameters.group_count)
+                        : 1),
+        rows(groups * vector_rows),
+        row(group * vector_rows) {}
+
+  // Of a tile, each once.
+  __device__ uint32_t columns() const { return lanes * kSize / vector_rows; }
 
   // The thread's k-th column of a tile.
   __device__ uint32_t Column(uint32_t k) const {
@@ -52,9 +66,10 @@ class ColumnRows {
                         uint64_t first_column, uint64_t first_row)
       : columns_(parameters.group_count),
         lanes_(lanes.lanes),
+        vector_rows_(lanes.vector_rows),
         first_(static_cast<const T*>(parameters.elements) + first_row * columns_ + first_column +
                (kInVectors ? lanes.lane * kSize : lanes.lane)) {
-    const uint64_t left = columns_ - first_column;
+    const uint64_t left = (columns_ - first_column) * vector_rows_;
     for (uint32_t k = 0; k < kSize; ++k) {
       const uint32_t column = kInVectors ? lanes.lane * kSize + k : k * lanes_ + lanes.lane;
       present_ += column < left ? 1 : 0;
@@ -67,13 +82,13 @@ class ColumnRows {
   __device__ void Load(uint64_t row, uint32_t apart, uint64_t rows, uint4 (&raw)[kRows]) const {
     const T* const at = first_ + row * columns_;
     const uint64_t step = apart * columns_;
-    if (present_ == kSize && rows > uint64_t{kRows - 1} * apart) {
+    if (present_ == kSize && rows >= uint64_t{kRows - 1} * apart + vector_rows_) {
 #pragma unroll
       for (uint32_t r = 0; r < kRows; ++r) raw[r] = LoadRow(at + r * step, kSize);
     } else {
 #pragma unroll
       for (uint32_t r = 0; r < kRows; ++r) {
-        raw[r] = LoadRow(at + r * step, uint64_t{r} * apart < rows ? present_ : 0);
+        raw[r] = LoadRow(at + r * step, PresentOf(rows, uint64_t{r} * apart));
       }
     }
   }
@@ -83,30 +98,33 @@ class ColumnRows {
     T values[kSize];
   };
 
+  // Of a vector whose first row is that of so many.
+  __device__ uint32_t PresentOf(uint64_t rows, uint64_t row) const {
+    if (row >= rows) return 0;
+    if (rows - row >= vector_rows_) return present_;
+    return static_cast<uint32_t>((rows - row) * columns_);
+  }
   __device__ uint4 LoadRow(const T* at, uint32_t present) const {
-    uint4 row = NegativeZeros<T>();
-    if constexpr (kInVectors) {
-      if (present != 0) row = *reinterpret_cast<const uint4*>(at);
-    } else {
-      Elements elements = std::bit_cast<Elements>(row);
+    if (kInVectors && present == kSize) return *reinterpret_cast<const uint4*>(at);
+    Elements elements = std::bit_cast<Elements>(NegativeZeros<T>());
+    const uint32_t apart = kInVectors ? 1 : lanes_;
 #pragma unroll
-      for (uint32_t k = 0; k < kSize; ++k) {
-        if (k < present) elements.values[k] = at[k * lanes_];
-      }
-      row = std::bit_cast<uint4>(elements);
+    for (uint32_t k = 0; k < kSize; ++k) {
+      if (k < present) elements.values[k] = at[k * apart];
     }
-    return row;
+    return std::bit_cast<uint4>(elements);
   }
 
   uint64_t columns_;
   uint32_t lanes_;
+  uint32_t vector_rows_;
   const T* first_;
   uint32_t present_ = 0;  // Of the thread's columns.
 };
 
 // What a thread has of its columns.
 template <class T>
-struct ColumnPairs {
+struct SingleColumnPairs {
   static constexpr uint32_t kSize = kVectorSize<T>;
   PairSum pairs[kSize];
   MagnitudeRange range;  // Of all columns.
@@ -133,10 +151,7 @@ struct ColumnPairs {
       for (uint32_t k = 0; k < kSize; ++k) pairs[k].Add(sums[k]);
       return true;
     }
-    // Nearly all that float16 has, pairs hold.
-    if constexpr (!std::is_same_v<T, Float16>) {
-      if (!PairHolds(SpanBits(range), count, chain)) return false;
-    }
+    if (!PairHolds(SpanBits(range), count, chain)) return false;
 #pragma unroll
     for (uint32_t r = 0; r < kRows; ++r) {
       const auto batch = BatchOf<T>(raw[r]);
@@ -145,7 +160,11 @@ struct ColumnPairs {
     }
     return true;
   }
+  __device__ void Close() {}
 };
+
+template <class T>
+using ColumnPairs = std::conditional_t<HalfElement<T>, HalfColumnPairs<T>, SingleColumnPairs<T>>;
 
 // Writes what is asked for of a vector of columns, whose sums are exact.
 template <class T>

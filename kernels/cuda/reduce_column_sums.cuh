@@ -168,9 +168,9 @@ __device__ inline ColumnPairs<T> SumSplits(const Warp& warp, const ReductionPara
     const uint2 range = __ldcg(&partials.ranges[split * work.tile_count + item.tile]);
     pairs.range.Merge({range.x, range.y});
   }
-  const uint32_t parts = lanes.rows * warp.meta_group_size();
+  const uint32_t parts = lanes.groups * warp.meta_group_size();
 #pragma unroll 2
-  for (uint64_t split = warp.meta_group_rank() * lanes.rows + lanes.row; split < work.splits;
+  for (uint64_t split = warp.meta_group_rank() * lanes.groups + lanes.group; split < work.splits;
        split += parts) {
 #pragma unroll
     for (uint32_t k = 0; k < ColumnPairs<T>::kSize; ++k) {
@@ -193,13 +193,14 @@ __device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& wa
                                    ColumnPairs<T>& pairs, WarpPairs* warp_pairs,
                                    ColumnSumMemory& memory, F take) {
   const uint32_t warps = warp.meta_group_size();
+  pairs.Close();
 #pragma unroll 1
   for (uint32_t distance = lanes.lanes; distance < ReduceTuning::kWarpThreads; distance *= 2) {
 #pragma unroll
     for (PairSum& pair : pairs.pairs) pair.Merge(PairOfLane(warp, pair, distance));
   }
   const MagnitudeRange warp_range = RangeOfWarp(pairs.range);
-  if (lanes.row == 0) {
+  if (lanes.group == 0) {
 #pragma unroll
     for (uint32_t k = 0; k < ColumnPairs<T>::kSize; ++k) {
       warp_pairs[warp.meta_group_rank()][lanes.Column(k)] = {pairs.pairs[k].high,
@@ -212,14 +213,17 @@ __device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& wa
   SyncBlock(block);
   MagnitudeRange range;
   for (uint32_t w = 0; w < warps; ++w) range.Merge({memory.ranges[w].x, memory.ranges[w].y});
-  if (!PairHolds(SpanBits(range), count, chain + ReduceTuning::kWarpThreads + warps)) return false;
-  const uint32_t columns = lanes.lanes * ColumnPairs<T>::kSize;
+  const uint64_t chain_after = chain + ReduceTuning::kWarpThreads + warps * lanes.vector_rows;
+  if (!PairHolds(SpanBits<T>(range), count, chain_after)) return false;
+  const uint32_t columns = lanes.columns();
   for (uint32_t c = block.thread_rank(); c < columns; c += static_cast<uint32_t>(block.size())) {
     PairSum sum;
+    for (uint32_t row = 0; row < lanes.vector_rows; ++row) {
 #pragma unroll 4
-    for (uint32_t w = 0; w < warps; ++w) {
-      const double2 of_warp = warp_pairs[w][c];
-      sum.Merge({of_warp.x, of_warp.y});
+      for (uint32_t w = 0; w < warps; ++w) {
+        const double2 of_warp = warp_pairs[w][row * columns + c];
+        sum.Merge({of_warp.x, of_warp.y});
+      }
     }
     take(c, sum, range);
   }
@@ -233,7 +237,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
   __shared__ ColumnSumMemory memory;
   const cg::thread_block block = cg::this_thread_block();
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
-  const ColumnLanes<T> lanes(parameters, warp.thread_rank(), work.tile_columns_log2);
+  const ColumnLanes<T> lanes(parameters, warp.thread_rank(), work.tile_columns_log2, true);
   const ColumnPartials<T> partials(parameters, work);
   const uint32_t turn_rows = ColumnSumRowsInFlight(sizeof(T)) * lanes.rows;
   WarpPairs* const warp_pairs = reinterpret_cast<WarpPairs*>(BlockWords());
