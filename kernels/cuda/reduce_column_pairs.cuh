@@ -18,38 +18,37 @@ namespace gridfold::kernels::cuda {
 
 // Where a lane stands in its warp: lanes side by side take the columns of a tile, the rest of the
 // lanes the next rows. Columns that are fewer than a vector has elements may stand in it several
-// times, row after row.
+// times, row after row: then a row here is a vector.
 template <class T>
 struct ColumnLanes {
   static constexpr uint32_t kSize = kVectorSize<T>;
   uint32_t lanes;
-  uint32_t groups;  // Of so many lanes.
+  uint32_t rows;  // That a warp takes at once.
   uint32_t lane;
-  uint32_t group;
-  bool in_vectors;       // Else columns are not aligned, and loaded one by one.
-  uint32_t vector_rows;  // Rows of a vector.
-  uint32_t rows;         // That a warp takes at once.
   uint32_t row;
+  bool in_vectors;            // Else columns are not aligned, and loaded one by one.
+  uint32_t vector_rows_log2;  // The array's rows of a vector, if there are several.
 
   __device__ ColumnLanes(const ReductionParameters& parameters, uint32_t rank,
                          uint32_t tile_columns_log2, bool has_vectors_of_rows = false)
       : lanes((1u << tile_columns_log2) / kSize),
-        groups(ReduceTuning::kWarpThreads / lanes),
+        rows(ReduceTuning::kWarpThreads / lanes),
         lane(rank & (lanes - 1)),
-        group(rank / lanes),
-        in_vectors((parameters.group_count % kSize == 0 ||
-                    (has_vectors_of_rows && kSize % parameters.group_count == 0)) &&
-                   reinterpret_cast<uintptr_t>(parameters.elements) % ReduceTuning::kVectorBytes ==
-                       0),
-        vector_rows(has_vectors_of_rows && in_vectors && parameters.group_count < kSize
-                        ? kSize / static_cast<uint32_t>(parameters.group_count)
-                        : 1),
-        rows(groups * vector_rows),
-        row(group * vector_rows) {}
+        row(rank / lanes),
+        vector_rows_log2(0) {
+    const bool are_aligned =
+        reinterpret_cast<uintptr_t>(parameters.elements) % ReduceTuning::kVectorBytes == 0;
+    in_vectors = are_aligned && parameters.group_count % kSize == 0;
+    if (!has_vectors_of_rows || !are_aligned) return;
+    for (uint32_t log2 = 1; kSize >> log2 > 0; ++log2) {
+      if (parameters.group_count != kSize >> log2) continue;
+      vector_rows_log2 = log2;
+      in_vectors = true;
+    }
+  }
 
   // Of a tile, each once.
-  __device__ uint32_t columns() const { return lanes * kSize / vector_rows; }
-
+  __device__ uint32_t columns() const { return lanes * kSize >> vector_rows_log2; }
   // The thread's k-th column of a tile.
   __device__ uint32_t Column(uint32_t k) const {
     return in_vectors ? lane * kSize + k : k * lanes + lane;
@@ -64,12 +63,11 @@ class ColumnRows {
 
   __device__ ColumnRows(const ReductionParameters& parameters, const ColumnLanes<T>& lanes,
                         uint64_t first_column, uint64_t first_row)
-      : columns_(parameters.group_count),
+      : columns_(parameters.group_count << lanes.vector_rows_log2),
         lanes_(lanes.lanes),
-        vector_rows_(lanes.vector_rows),
         first_(static_cast<const T*>(parameters.elements) + first_row * columns_ + first_column +
                (kInVectors ? lanes.lane * kSize : lanes.lane)) {
-    const uint64_t left = (columns_ - first_column) * vector_rows_;
+    const uint64_t left = columns_ - first_column;
     for (uint32_t k = 0; k < kSize; ++k) {
       const uint32_t column = kInVectors ? lanes.lane * kSize + k : k * lanes_ + lanes.lane;
       present_ += column < left ? 1 : 0;
@@ -82,13 +80,13 @@ class ColumnRows {
   __device__ void Load(uint64_t row, uint32_t apart, uint64_t rows, uint4 (&raw)[kRows]) const {
     const T* const at = first_ + row * columns_;
     const uint64_t step = apart * columns_;
-    if (present_ == kSize && rows >= uint64_t{kRows - 1} * apart + vector_rows_) {
+    if (present_ == kSize && rows > uint64_t{kRows - 1} * apart) {
 #pragma unroll
       for (uint32_t r = 0; r < kRows; ++r) raw[r] = LoadRow(at + r * step, kSize);
     } else {
 #pragma unroll
       for (uint32_t r = 0; r < kRows; ++r) {
-        raw[r] = LoadRow(at + r * step, PresentOf(rows, uint64_t{r} * apart));
+        raw[r] = LoadRow(at + r * step, uint64_t{r} * apart < rows ? present_ : 0);
       }
     }
   }
@@ -98,26 +96,23 @@ class ColumnRows {
     T values[kSize];
   };
 
-  // Of a vector whose first row is that of so many.
-  __device__ uint32_t PresentOf(uint64_t rows, uint64_t row) const {
-    if (row >= rows) return 0;
-    if (rows - row >= vector_rows_) return present_;
-    return static_cast<uint32_t>((rows - row) * columns_);
-  }
   __device__ uint4 LoadRow(const T* at, uint32_t present) const {
-    if (kInVectors && present == kSize) return *reinterpret_cast<const uint4*>(at);
-    Elements elements = std::bit_cast<Elements>(NegativeZeros<T>());
-    const uint32_t apart = kInVectors ? 1 : lanes_;
+    uint4 row = NegativeZeros<T>();
+    if constexpr (kInVectors) {
+      if (present != 0) row = *reinterpret_cast<const uint4*>(at);
+    } else {
+      Elements elements = std::bit_cast<Elements>(row);
 #pragma unroll
-    for (uint32_t k = 0; k < kSize; ++k) {
-      if (k < present) elements.values[k] = at[k * apart];
+      for (uint32_t k = 0; k < kSize; ++k) {
+        if (k < present) elements.values[k] = at[k * lanes_];
+      }
+      row = std::bit_cast<uint4>(elements);
     }
-    return std::bit_cast<uint4>(elements);
+    return row;
   }
 
   uint64_t columns_;
   uint32_t lanes_;
-  uint32_t vector_rows_;
   const T* first_;
   uint32_t present_ = 0;  // Of the thread's columns.
 };
@@ -159,6 +154,10 @@ struct SingleColumnPairs {
       for (uint32_t k = 0; k < kSize; ++k) pairs[k].Add(batch.values[k]);
     }
     return true;
+  }
+  __device__ void AddOne(uint32_t k, float x) {
+    range.Add(MagnitudeBits(x));
+    pairs[k].Add(x);
   }
   __device__ void Close() {}
 };

@@ -120,9 +120,10 @@ __device__ inline void AddTurns(const Warp& warp, const ReductionParameters& par
                                 const ColumnSumItem& item, const ColumnLanes<T>& lanes,
                                 uint32_t* turns_drawn, F add) {
   constexpr uint32_t kRows = ColumnSumRowsInFlight(sizeof(T));
-  const ColumnRows<T, kInVectors> rows(parameters, lanes, item.first_column, item.first_row);
-  const uint64_t row_count = item.rows_left;
-  const uint64_t turn_step = item.turn_step;
+  const ColumnRows<T, kInVectors> rows(parameters, lanes, item.first_column,
+                                       item.first_row >> lanes.vector_rows_log2);
+  const uint64_t row_count = item.rows_left >> lanes.vector_rows_log2;
+  const uint64_t turn_step = item.turn_step >> lanes.vector_rows_log2;
   // A count of turns, since rows take longer to compare, and loads wait for that.
   const uint32_t turns = static_cast<uint32_t>((row_count + turn_step - 1) / turn_step);
   const auto load = [&](uint32_t turn, uint4(&raw)[kRows]) {
@@ -145,6 +146,21 @@ __device__ inline void AddTurns(const Warp& warp, const ReductionParameters& par
   }
 }
 
+// Adds the elements behind the last vector of rows, which are fewer than a vector.
+template <class T>
+__device__ inline void AddLastRows(const ReductionParameters& parameters,
+                                   const ColumnLanes<T>& lanes, ColumnPairs<T>& pairs) {
+  const uint64_t rows = parameters.group_size;
+  const uint64_t first = (rows >> lanes.vector_rows_log2 << lanes.vector_rows_log2);
+  const uint64_t count = (rows - first) * parameters.group_count;
+  const T* const elements =
+      static_cast<const T*>(parameters.elements) + first * parameters.group_count;
+#pragma unroll
+  for (uint32_t k = 0; k < ColumnPairs<T>::kSize; ++k) {
+    if (k < count) pairs.AddOne(k, ToCompute(elements[k]));
+  }
+}
+
 // The same in pairs. `chain` as in ColumnPairs::Add.
 template <bool kInVectors, class T>
 __device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParameters& parameters,
@@ -153,6 +169,7 @@ __device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParam
   ColumnPairs<T> pairs;
   AddTurns<kInVectors>(warp, parameters, item, lanes, turns_drawn,
                        [&](const auto& raw) { return pairs.Add(raw, item.rows_max, chain); });
+  if (kInVectors && item.split == 0 && threadIdx.x == 0) AddLastRows(parameters, lanes, pairs);
   return pairs;
 }
 
@@ -168,9 +185,9 @@ __device__ inline ColumnPairs<T> SumSplits(const Warp& warp, const ReductionPara
     const uint2 range = __ldcg(&partials.ranges[split * work.tile_count + item.tile]);
     pairs.range.Merge({range.x, range.y});
   }
-  const uint32_t parts = lanes.groups * warp.meta_group_size();
+  const uint32_t parts = lanes.rows * warp.meta_group_size();
 #pragma unroll 2
-  for (uint64_t split = warp.meta_group_rank() * lanes.groups + lanes.group; split < work.splits;
+  for (uint64_t split = warp.meta_group_rank() * lanes.rows + lanes.row; split < work.splits;
        split += parts) {
 #pragma unroll
     for (uint32_t k = 0; k < ColumnPairs<T>::kSize; ++k) {
@@ -200,7 +217,7 @@ __device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& wa
     for (PairSum& pair : pairs.pairs) pair.Merge(PairOfLane(warp, pair, distance));
   }
   const MagnitudeRange warp_range = RangeOfWarp(pairs.range);
-  if (lanes.group == 0) {
+  if (lanes.row == 0) {
 #pragma unroll
     for (uint32_t k = 0; k < ColumnPairs<T>::kSize; ++k) {
       warp_pairs[warp.meta_group_rank()][lanes.Column(k)] = {pairs.pairs[k].high,
@@ -213,12 +230,12 @@ __device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& wa
   SyncBlock(block);
   MagnitudeRange range;
   for (uint32_t w = 0; w < warps; ++w) range.Merge({memory.ranges[w].x, memory.ranges[w].y});
-  const uint64_t chain_after = chain + ReduceTuning::kWarpThreads + warps * lanes.vector_rows;
+  const uint64_t chain_after = chain + ReduceTuning::kWarpThreads + (warps << lanes.vector_rows_log2);
   if (!PairHolds(SpanBits<T>(range), count, chain_after)) return false;
   const uint32_t columns = lanes.columns();
   for (uint32_t c = block.thread_rank(); c < columns; c += static_cast<uint32_t>(block.size())) {
     PairSum sum;
-    for (uint32_t row = 0; row < lanes.vector_rows; ++row) {
+    for (uint32_t row = 0; row < 1u << lanes.vector_rows_log2; ++row) {
 #pragma unroll 4
       for (uint32_t w = 0; w < warps; ++w) {
         const double2 of_warp = warp_pairs[w][row * columns + c];
@@ -239,7 +256,8 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   const ColumnLanes<T> lanes(parameters, warp.thread_rank(), work.tile_columns_log2, true);
   const ColumnPartials<T> partials(parameters, work);
-  const uint32_t turn_rows = ColumnSumRowsInFlight(sizeof(T)) * lanes.rows;
+  const uint32_t turn_rows = ColumnSumRowsInFlight(sizeof(T)) * lanes.rows
+                             << lanes.vector_rows_log2;
   WarpPairs* const warp_pairs = reinterpret_cast<WarpPairs*>(BlockWords());
   const auto finish = [&](const ColumnSumItem& item) {
     return [&parameters, &item](uint32_t c, const PairSum& sum, const MagnitudeRange&) {

@@ -89,6 +89,10 @@ class HalfColumnPairs {
     ForEach(raw, [&](uint32_t k, double x) { sums_[k] += x; });
     return true;
   }
+  __device__ void AddOne(uint32_t k, float x) {
+    range.Add(MagnitudeBits(x));
+    pairs[k].Add(x);
+  }
   // Brings everything into the pairs.
   __device__ void Close() {
 #pragma unroll
