@@ -155,25 +155,30 @@ absl::Status LaunchBlocks(BlockKernel kernel, const ReductionGeometry& geometry,
 }
 
 using ColumnKernel = void (*)(ReductionParameters, ColumnWork);
-// Nothing but sums of float64: most tiles by a kernel of their own, what that leaves by the other.
-absl::Status LaunchDoubleColumns(const ReductionKernels& kernels, const ReductionGeometry& geometry,
-                                 const ReductionParameters& parameters, const WorkSpace& space,
-                                 cudaStream_t stream) {
-  const DoubleColumnGeometry& first = geometry.double_columns;
+// Most tiles by a kernel that does not take all data, what that leaves by the other.
+absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const ReductionGeometry& geometry,
+                                const ReductionParameters& parameters, const WorkSpace& space,
+                                cudaStream_t stream) {
+  const FirstColumnGeometry& first = geometry.first_columns;
+  const uint64_t tiles = first.column_tile_count;
   uint32_t* const tickets = static_cast<uint32_t*>(space.totals);
-  uint32_t* const first_tickets =
-      tickets + (geometry.total_count - 1 - 2 * first.column_tile_count);
+  uint32_t* const end = tickets + geometry.total_count;
+  uint32_t* const outlier_counts = first.has_outliers ? end - tiles : end;
+  uint32_t* const left_tiles = outlier_counts - tiles - 1;
   ColumnWork work{.tile_columns_log2 = first.tile_columns_log2,
                   .splits = first.splits,
-                  .tile_count = first.column_tile_count,
+                  .tile_count = tiles,
                   .rows_per_split = first.rows_per_split,
                   .partials = space.partials,
-                  .tickets = first_tickets,
-                  .left_tiles = first_tickets + first.column_tile_count,
-                  .left_tile_columns_log2 = first.tile_columns_log2};
+                  .tickets = left_tiles - tiles,
+                  .left_tiles = left_tiles,
+                  .left_tile_columns_log2 = first.tile_columns_log2,
+                  .outlier_counts = outlier_counts,
+                  .outliers = reinterpret_cast<ColumnOutlier*>(
+                      static_cast<std::byte*>(space.partials) + first.outliers_at)};
   const ColumnKernel kernel = first.form == ReductionForm::kColumnSums
-                                  ? kernels.double_columns
-                                  : kernels.whole_double_columns;
+                                  ? kernels.first_columns
+                                  : kernels.whole_first_columns;
   const LaunchShape shape{
       .grid = dim3(first.grid_blocks), .block = dim3(first.block_threads), .shared_bytes = 0};
   absl::Status status = Launch(kernel, shape, stream, parameters, work);
@@ -188,6 +193,12 @@ absl::Status LaunchDoubleColumns(const ReductionKernels& kernels, const Reductio
   return Launch(kernels.columns, left_shape, stream, parameters, work);
 }
 
+// Whether all that is asked for is what the first kernel gives.
+bool HasFirstColumns(const ReductionGeometry& geometry, const ReductionParameters& parameters) {
+  const FirstColumnGeometry& first = geometry.first_columns;
+  return first.grid_blocks > 0 && (first.has_outliers || parameters.AskForSumsOnly());
+}
+
 absl::Status LaunchColumns(ColumnKernel kernel, const ReductionGeometry& geometry,
                            const ReductionParameters& parameters, const WorkSpace& space,
                            cudaStream_t stream) {
@@ -198,7 +209,9 @@ absl::Status LaunchColumns(ColumnKernel kernel, const ReductionGeometry& geometr
                         .partials = space.partials,
                         .tickets = static_cast<uint32_t*>(space.totals),
                         .left_tiles = nullptr,
-                        .left_tile_columns_log2 = 0};
+                        .left_tile_columns_log2 = 0,
+                        .outlier_counts = nullptr,
+                        .outliers = nullptr};
   return Launch(kernel, ShapeOf(geometry), stream, parameters, work);
 }
 
@@ -226,8 +239,8 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
     case ReductionForm::kBlocks: return launch_blocks(kernels.blocks);
     case ReductionForm::kBlockSums: return launch_blocks(kernels.block_sums);
     case ReductionForm::kColumns:
-      if (geometry.double_columns.grid_blocks > 0 && parameters.AskForSumsOnly()) {
-        return LaunchDoubleColumns(kernels, geometry, parameters, *space, stream);
+      if (HasFirstColumns(geometry, parameters)) {
+        return LaunchFirstColumns(kernels, geometry, parameters, *space, stream);
       }
       return launch_columns(kernels.columns);
     case ReductionForm::kColumnSums: return launch_columns(kernels.column_sums);

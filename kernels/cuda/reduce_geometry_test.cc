@@ -209,21 +209,21 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
         Properties(132));
   };
   const auto has_own = [&](uint64_t rows, uint64_t count, std::vector<Statistic> statistics) {
-    return geometry(rows, count, statistics).double_columns.grid_blocks > 0;
+    return geometry(rows, count, statistics).first_columns.grid_blocks > 0;
   };
   EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kSum}));
   EXPECT_FALSE(has_own(7, 1 << 17, {Statistic::kSum}));
   EXPECT_FALSE(has_own(8, (1 << 16) - 1, {Statistic::kSum}));
   EXPECT_FALSE(has_own(8, 1 << 16, {Statistic::kSum, Statistic::kMean}));
   const auto form = [&](uint64_t rows, uint64_t count) {
-    return geometry(rows, count, {Statistic::kSum}).double_columns.form;
+    return geometry(rows, count, {Statistic::kSum}).first_columns.form;
   };
   EXPECT_EQ(form(128, 1 << 20), ReductionForm::kWholeColumnSums);
   EXPECT_EQ(form(8, 1 << 24), ReductionForm::kWholeColumnSums);
   EXPECT_EQ(form(8, 1 << 16), ReductionForm::kColumnSums);
   EXPECT_EQ(form(1 << 25, 4), ReductionForm::kColumnSums);
   // Tiles that lanes take in vectors.
-  EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).double_columns.tile_columns_log2, 6u);
+  EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).first_columns.tile_columns_log2, 6u);
 }
 
 uint32_t WarpsOf(const ReductionGeometry& geometry) {

@@ -8,6 +8,7 @@
 #include "kernels/cuda/reduce_double_columns.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_moment_column_tiles.cuh"
 #include "kernels/cuda/reduce_row_sums.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
 #include "kernels/cuda/reduce_whole_columns.cuh"
@@ -34,8 +35,12 @@ ReductionKernels ReductionKernelsFor(uint32_t parts) {
       kernels.tiles = ReduceTiles<T, kParts>;
       kernels.columns = ReduceColumns<T, kParts>;
       if constexpr (HasDoubleColumns<T>(kParts)) {
-        kernels.double_columns = ReduceDoubleColumns<T>;
-        kernels.whole_double_columns = ReduceWholeDoubleColumns<T>;
+        kernels.first_columns = ReduceDoubleColumns<T>;
+        kernels.whole_first_columns = ReduceWholeDoubleColumns<T>;
+      }
+      if constexpr (HasMomentColumns<T>(kParts)) {
+        kernels.first_columns = ReduceMomentColumns<T>;
+        kernels.whole_first_columns = ReduceWholeMomentColumns<T>;
       }
     }
     return kernels;

@@ -26,10 +26,11 @@ struct Sums {
   uint64_t element_bytes;
   uint64_t total_bytes;
   uint64_t multiprocessors;
+  uint64_t vector_elements;                       // Of columns.
+  uint64_t thread_rows_max = ~uint64_t{0} >> 32;  // Of a block's threads on average.
 
-  uint64_t vector_elements() const { return ReduceTuning::kVectorBytes / element_bytes; }
   // Of which each lane of a warp has a vector.
-  uint64_t warp_columns() const { return ReduceTuning::kWarpThreads * vector_elements(); }
+  uint64_t warp_columns() const { return ReduceTuning::kWarpThreads * vector_elements; }
   uint64_t resident_threads() const {
     return multiprocessors * Tuning::kThreads * Tuning::kResidentBlocks;
   }
@@ -91,7 +92,7 @@ void PlanBlockSums(const Sums& sums, ReductionGeometry& geometry) {
   const bool is_shared =
       sums.grouping.group_count == 1 && group_size > Tuning::kBlockElementsMaxAlone;
   const uint64_t chunks = is_shared ? CeilDivide(group_size, Tuning::kBlockElementsShared) : 1;
-  const uint64_t vectors = CeilDivide(group_size, chunks * sums.vector_elements());
+  const uint64_t vectors = CeilDivide(group_size, chunks * sums.vector_elements);
   geometry.form = ReductionForm::kBlockSums;
   geometry.chunks_per_group = static_cast<uint32_t>(chunks);
   geometry.block_threads = static_cast<uint32_t>(
@@ -120,7 +121,7 @@ void PlanWholeColumns(const Sums& sums, ReductionForm form, uint64_t threads, ui
 }
 
 bool IsShallow(const Sums& sums) {
-  const uint64_t threads = CeilDivide(sums.grouping.group_count, sums.vector_elements());
+  const uint64_t threads = CeilDivide(sums.grouping.group_count, sums.vector_elements);
   const bool has_many = threads >= Tuning::kShallowWavesMin * sums.resident_threads();
   return sums.grouping.group_size <=
          (has_many ? Tuning::kShallowRowsMaxOfMany : Tuning::kShallowRowsMax);
@@ -140,7 +141,7 @@ uint64_t TileColumns(const Sums& sums) {
   const uint64_t tile_columns_max =
       std::min<uint64_t>(Tuning::kTileColumnsMax, sums.warp_columns());
   if (columns <= tile_columns_max) {
-    return std::max(std::bit_ceil(columns), sums.vector_elements());
+    return std::max(std::bit_ceil(columns), sums.vector_elements);
   }
   uint64_t best = tile_columns_max;
   for (uint64_t tile = best / 2; tile >= Tuning::kTileColumnsMin; tile /= 2) {
@@ -182,7 +183,7 @@ void PlanColumnSums(const Sums& sums, ReductionGeometry& geometry) {
   // No smaller than is worth a partial, and than gives every warp two turns.
   const uint64_t rows_of_turns = 2 *
                                  ColumnSumRowsInFlight(static_cast<uint32_t>(sums.element_bytes)) *
-                                 geometry.block_threads * sums.vector_elements() / tile_columns;
+                                 geometry.block_threads * sums.vector_elements / tile_columns;
   const uint64_t rows_min =
       std::max(rows_of_turns,
                CeilDivide(Tuning::kColumnPartialBytes * ReduceTuning::kSplitBytesPerPartialByte,
@@ -190,8 +191,10 @@ void PlanColumnSums(const Sums& sums, ReductionGeometry& geometry) {
   const uint64_t splits_max =
       has_many ? 1 : std::clamp<uint64_t>(rows / rows_min, 1, sums.multiprocessors);
   const uint64_t splits = ColumnSplits(tiles, splits_max, sums.multiprocessors);
-  geometry.rows_per_split =
-      std::min(std::max<uint64_t>(1, CeilDivide(rows, splits)), Tuning::kRowsPerSplitMax);
+  const uint64_t threads_of_column = geometry.block_threads * sums.vector_elements / tile_columns;
+  const uint64_t rows_max =
+      std::min(Tuning::kRowsPerSplitMax, sums.thread_rows_max * threads_of_column);
+  geometry.rows_per_split = std::min(std::max<uint64_t>(1, CeilDivide(rows, splits)), rows_max);
   geometry.splits =
       static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(rows, geometry.rows_per_split)));
   geometry.grid_blocks = GridStrideBlocks(tiles * geometry.splits, 1, kBlocksMax);
@@ -203,11 +206,34 @@ void PlanColumnSums(const Sums& sums, ReductionGeometry& geometry) {
   }
 }
 
+Sums SumsOf(const ReductionPlan& plan, const DeviceProperties& properties) {
+  const uint64_t element_bytes = ElementSize(plan.array.element_type);
+  return {plan.grouping, element_bytes, plan.array.size_bytes(),
+          static_cast<uint64_t>(properties.multiprocessor_count),
+          ReduceTuning::kVectorBytes / element_bytes};
+}
+
 }  // namespace
 
+ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DeviceProperties& properties) {
+  Sums sums = SumsOf(plan, properties);
+  // A warp may draw a turn more than others.
+  sums.vector_elements = MomentTuning::kVectorElements;
+  sums.thread_rows_max =
+      (MomentTuning::kTurnsMax - 1) *
+      uint64_t{MomentColumnRows(static_cast<uint32_t>(sums.element_bytes))};
+  ReductionGeometry geometry;
+  if (sums.grouping.group_size <= sums.thread_rows_max && HasWavesOfWholeColumns(sums)) {
+    PlanWholeColumns(sums, ReductionForm::kWholeColumnSums, Tuning::kWholeColumnThreads, kBlocksMax,
+                     geometry);
+  } else {
+    PlanColumnSums(sums, geometry);
+  }
+  return geometry;
+}
+
 ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties& properties) {
-  const Sums sums{plan.grouping, ElementSize(plan.array.element_type), plan.array.size_bytes(),
-                  static_cast<uint64_t>(properties.multiprocessor_count)};
+  const Sums sums = SumsOf(plan, properties);
   const uint64_t group_count = sums.grouping.group_count;
   const uint64_t longest = sums.grouping.group_size;
   ReductionGeometry geometry;

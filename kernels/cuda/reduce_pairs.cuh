@@ -121,11 +121,15 @@ struct RangedPair {
 };
 
 // A vector of elements that add nothing.
-template <class T>
-__device__ inline uint4 NegativeZeros() {
+template <class T, class Vector = uint4>
+__device__ inline Vector NegativeZeros() {
   constexpr uint32_t kUpper = HalfElement<T> ? 0x8000'8000u : 0x8000'0000u;
   constexpr uint32_t kLower = sizeof(T) == 8 ? 0 : kUpper;
-  return {kLower, kUpper, kLower, kUpper};
+  if constexpr (sizeof(Vector) == sizeof(uint2)) {
+    return {kLower, kUpper};
+  } else {
+    return {kLower, kUpper, kLower, kUpper};
+  }
 }
 
 template <class T>
