@@ -186,7 +186,7 @@ __device__ __noinline__ void FinishMomentItem(const ReductionParameters& paramet
 }
 
 template <class T>
-__global__ void __launch_bounds__(PairTuning::kColumnThreads)
+__global__ void __launch_bounds__(PairTuning::kColumnThreads, 1)
     ReduceMomentColumns(const __grid_constant__ ReductionParameters parameters,
                         const __grid_constant__ ColumnWork work) {
   __shared__ MomentMemory memory;

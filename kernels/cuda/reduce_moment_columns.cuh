@@ -128,6 +128,107 @@ struct alignas(16) ColumnMoments {
 };
 static_assert(sizeof(ColumnMoments) <= MomentTuning::kPartialBytes);
 
+// The elements of a turn: rows of four columns, in the words that they were loaded in.
+template <class T>
+class MomentTurn {
+ public:
+  using Vector = MomentColumnVector<T>;
+  static constexpr uint32_t kSize = MomentTuning::kVectorElements;
+  static constexpr uint32_t kRows = MomentColumnRows(sizeof(T));
+
+  // Rows behind the first `count` are as the first.
+  __device__ MomentTurn(const Vector (&raw)[kRows], uint32_t count) {
+#pragma unroll
+    for (uint32_t r = 0; r < kRows; ++r) rows_[r] = std::bit_cast<Row>(raw[r]);
+    if (count == kRows) return;
+#pragma unroll
+    for (uint32_t r = 1; r < kRows; ++r) {
+#pragma unroll
+      for (uint32_t& word : rows_[r].words) {
+        word = r < count ? word : rows_[0].words[&word - rows_[r].words];
+      }
+    }
+  }
+
+  __device__ float Value(uint32_t r, uint32_t k) const {
+    return ToCompute(std::bit_cast<Elements>(rows_[r]).values[k]);
+  }
+  __device__ void Clear(uint32_t r, uint32_t k) {
+    if constexpr (HalfElement<T>) {
+      rows_[r].words[k / 2] &= k % 2 == 0 ? 0xFFFF'0000u : 0xFFFFu;
+    } else {
+      rows_[r].words[k] = 0;
+    }
+  }
+
+  // The least and the largest of each column; either is NaN where an element is.
+  struct Extremes {
+    float least[kSize];
+    float largest[kSize];
+    float least_magnitude;
+  };
+  __device__ Extremes ExtremesOfRows() const {
+    Extremes extremes;
+    if constexpr (HalfElement<T>) {
+      FindPackedExtremes(extremes);
+    } else {
+      FindExtremes(extremes);
+    }
+    return extremes;
+  }
+
+ private:
+  static constexpr uint32_t kWords = sizeof(Vector) / sizeof(uint32_t);
+  struct Row {
+    uint32_t words[kWords];
+  };
+  struct Elements {
+    T values[kSize];
+  };
+  using Pair = std::conditional_t<std::is_same_v<T, Float16>, __half2, __nv_bfloat162>;
+
+  __device__ void FindExtremes(Extremes& extremes) const {
+    float least_magnitude = std::numeric_limits<float>::infinity();
+#pragma unroll
+    for (uint32_t k = 0; k < kSize; ++k) {
+      extremes.least[k] = extremes.largest[k] = Value(0, k);
+#pragma unroll
+      for (uint32_t r = 0; r < kRows; ++r) {
+        const float x = Value(r, k);
+        extremes.least[k] = ExtremeOrNan<false>(extremes.least[k], x);
+        extremes.largest[k] = fmaxf(extremes.largest[k], x);
+        least_magnitude = fminf(least_magnitude, fabsf(x));
+      }
+    }
+    extremes.least_magnitude = least_magnitude;
+  }
+  __device__ void FindPackedExtremes(Extremes& extremes) const {
+    Pair least_magnitudes = __habs2(PairAt(0, 0));
+#pragma unroll
+    for (uint32_t i = 0; i < kWords; ++i) {
+      Pair least = PairAt(0, i);
+      Pair largest = least;
+#pragma unroll
+      for (uint32_t r = 0; r < kRows; ++r) {
+        least = __hmin2_nan(least, PairAt(r, i));
+        largest = __hmax2(largest, PairAt(r, i));
+        least_magnitudes = __hmin2(least_magnitudes, __habs2(PairAt(r, i)));
+      }
+      extremes.least[2 * i] = __low2float(least);
+      extremes.least[2 * i + 1] = __high2float(least);
+      extremes.largest[2 * i] = __low2float(largest);
+      extremes.largest[2 * i + 1] = __high2float(largest);
+    }
+    extremes.least_magnitude =
+        fminf(__low2float(least_magnitudes), __high2float(least_magnitudes));
+  }
+  __device__ Pair PairAt(uint32_t r, uint32_t i) const {
+    return reinterpret_cast<const Pair&>(rows_[r].words[i]);
+  }
+
+  Row rows_[kRows];
+};
+
 // What a thread has of its columns.
 template <class T>
 class MomentColumns {
@@ -152,22 +253,26 @@ class MomentColumns {
   __device__ bool Add(const Vector (&raw)[kRows], uint32_t turn, uint32_t count,
                       const OutlierList& outliers, ColumnOf column_of) {
     if (count == 0) return true;
-    float values[kRows][kSize];
-#pragma unroll
-    for (uint32_t r = 0; r < kRows; ++r) ToFloats(raw[r], values[r]);
-    if (count < kRows) RepeatFirst(values, count);
-    MagnitudeRange range = AddExtremes(values, turn);
+    MomentTurn<T> elements(raw, count);
+    MagnitudeRange range = AddExtremes(elements.ExtremesOfRows(), turn);
     if (range.smallest_less_one == ~uint32_t{0}) {
-      range.smallest_less_one = AddZeros(values, count);
+      range.smallest_less_one = AddZeros(elements, count);
     } else {
       has_others_ = (1u << kSize) - 1;
     }
     if (count < kRows || !window_.Takes(range)) {
-      if (!TakeOut(values, count, outliers, column_of)) return false;
+      if (!TakeOut(elements, count, outliers, column_of)) return false;
     }
     ++turns_;
 #pragma unroll
-    for (uint32_t k = 0; k < kSize; ++k) AddColumn(values, k);
+    for (uint32_t k = 0; k < kSize; ++k) AddUnits(sum_[k], window_.sum_anchor() + Sum(elements, k));
+    if (HaveExactSquares(range)) {
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) AddSumOfSquares(elements, k);
+    } else {
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) AddSquares(elements, k);
+    }
     return true;
   }
 
@@ -206,51 +311,25 @@ class MomentColumns {
   static constexpr uint32_t kZeroBits = 64 / kSize;
   static_assert(MomentTuning::kTurnsMax * kRows < 1u << kZeroBits);
 
-  __device__ static void ToFloats(const Vector& raw, float (&values)[kSize]) {
-    struct Elements {
-      T values[kSize];
-    };
-    const Elements elements = std::bit_cast<Elements>(raw);
-#pragma unroll
-    for (uint32_t k = 0; k < kSize; ++k) values[k] = ToCompute(elements.values[k]);
-  }
-  // So that rows that are not there have no extremes of their own.
-  __device__ static void RepeatFirst(float (&values)[kRows][kSize], uint32_t count) {
-#pragma unroll
-    for (uint32_t r = 1; r < kRows; ++r) {
-#pragma unroll
-      for (uint32_t k = 0; k < kSize; ++k) values[r][k] = r < count ? values[r][k] : values[0][k];
-    }
-  }
-
   // Returns where the elements lie; of zeros, that nothing does.
-  __device__ MagnitudeRange AddExtremes(const float (&values)[kRows][kSize], uint32_t turn) {
+  __device__ MagnitudeRange AddExtremes(const typename MomentTurn<T>::Extremes& extremes,
+                                        uint32_t turn) {
     float largest = 0;
-    float least = std::numeric_limits<float>::infinity();
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) {
-      float least_of_rows = values[0][k];
-      float largest_of_rows = values[0][k];
-      least = fminf(least, fabsf(values[0][k]));
-#pragma unroll
-      for (uint32_t r = 1; r < kRows; ++r) {
-        least_of_rows = ExtremeOrNan<false>(least_of_rows, values[r][k]);
-        largest_of_rows = fmaxf(largest_of_rows, values[r][k]);
-        least = fminf(least, fabsf(values[r][k]));
-      }
-      min_turns_[k] = least_of_rows < min_[k] ? turn : min_turns_[k];
-      max_turns_[k] = largest_of_rows > max_[k] ? turn : max_turns_[k];
-      min_[k] = fminf(min_[k], least_of_rows);
-      max_[k] = fmaxf(max_[k], largest_of_rows);
-      largest = ExtremeOrNan<true>(largest, fabsf(least_of_rows));
-      largest = ExtremeOrNan<true>(largest, fabsf(largest_of_rows));
+      min_turns_[k] = extremes.least[k] < min_[k] ? turn : min_turns_[k];
+      max_turns_[k] = extremes.largest[k] > max_[k] ? turn : max_turns_[k];
+      min_[k] = fminf(min_[k], extremes.least[k]);
+      max_[k] = fmaxf(max_[k], extremes.largest[k]);
+      largest = ExtremeOrNan<true>(largest, fabsf(extremes.least[k]));
+      largest = ExtremeOrNan<true>(largest, fabsf(extremes.largest[k]));
     }
-    return {__float_as_uint(largest), __float_as_uint(least) - 1};
+    return {__float_as_uint(largest), __float_as_uint(extremes.least_magnitude) - 1};
   }
 
   // Counts the zeros of the first `count` rows, some of which are. Returns the smallest of other
   // magnitudes as MagnitudeRange has it.
-  __device__ uint32_t AddZeros(const float (&values)[kRows][kSize], uint32_t count) {
+  __device__ uint32_t AddZeros(const MomentTurn<T>& elements, uint32_t count) {
     uint32_t smallest_less_one = ~uint32_t{0};
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) {
@@ -258,9 +337,10 @@ class MomentColumns {
       bool has_others = false;
 #pragma unroll
       for (uint32_t r = 0; r < kRows; ++r) {
-        smallest_less_one = min(smallest_less_one, MagnitudeBits(values[r][k]) - 1);
-        zeros += r < count && values[r][k] == 0 ? 1 : 0;
-        has_others = has_others || __float_as_uint(values[r][k]) != 0x8000'0000u;
+        const float x = elements.Value(r, k);
+        smallest_less_one = min(smallest_less_one, MagnitudeBits(x) - 1);
+        zeros += r < count && x == 0 ? 1 : 0;
+        has_others = has_others || __float_as_uint(x) != 0x8000'0000u;
       }
       zeros_ += uint64_t{zeros} << (kZeroBits * k);
       has_others_ |= has_others ? 1u << k : 0;
@@ -272,37 +352,58 @@ class MomentColumns {
   // does not take, for which there is the list. Returns whether that is so: all are finite, and the
   // list had room.
   template <class ColumnOf>
-  __device__ bool TakeOut(float (&values)[kRows][kSize], uint32_t count,
-                          const OutlierList& outliers, ColumnOf column_of) const {
+  __device__ bool TakeOut(MomentTurn<T>& elements, uint32_t count, const OutlierList& outliers,
+                          ColumnOf column_of) const {
     bool is_held = true;
 #pragma unroll
     for (uint32_t r = 0; r < kRows; ++r) {
 #pragma unroll
       for (uint32_t k = 0; k < kSize; ++k) {
-        float& x = values[r][k];
+        const float x = elements.Value(r, k);
         if (r < count && window_.Takes(x)) continue;
         if (r < count) is_held = is_held && IsFinite(x) && outliers.Add(column_of(k), x);
-        x = 0;
+        elements.Clear(r, k);
       }
     }
     return is_held;
   }
 
-  __device__ void AddColumn(const float (&values)[kRows][kSize], uint32_t k) {
-    const double anchor = window_.high_anchor();
+  __device__ static double Sum(const MomentTurn<T>& elements, uint32_t k) {
+    double sum = elements.Value(0, k);
+#pragma unroll
+    for (uint32_t r = 1; r < kRows; ++r) sum += elements.Value(r, k);
+    return sum;
+  }
+
+  // Whether a float64 holds the sum of squares of a turn's column. Of floats it seldom does.
+  __device__ static bool HaveExactSquares(const MagnitudeRange& range) {
+    if constexpr (!HalfElement<T>) return false;
+    return SquaresHaveExactSum<SingleWords<T>::kPrecision, kRows>(range);
+  }
+  __device__ void AddSumOfSquares(const MomentTurn<T>& elements, uint32_t k) {
     double sum = 0;
+#pragma unroll
+    for (uint32_t r = 0; r < kRows; ++r) {
+      const double x = elements.Value(r, k);
+      sum = fma(x, x, sum);
+    }
+    const double anchor = window_.high_anchor();
+    const double high = anchor + sum;
+    AddUnits(high_[k], high);
+    AddUnits(low_[k], window_.low_anchor() + (sum - (high - anchor)));
+  }
+  __device__ void AddSquares(const MomentTurn<T>& elements, uint32_t k) {
+    const double anchor = window_.high_anchor();
     double high = 0;
     double low = 0;
 #pragma unroll
     for (uint32_t r = 0; r < kRows; ++r) {
-      const double x = values[r][k];
+      const double x = elements.Value(r, k);
       const double rounded = anchor - fma(x, x, anchor);
       const double rest = fma(x, x, rounded);
-      sum = r == 0 ? x : sum + x;
       high = r == 0 ? rounded : high + rounded;
       low = r == 0 ? rest : low + rest;
     }
-    AddUnits(sum_[k], window_.sum_anchor() + sum);
     AddUnits(high_[k], anchor - high);
     AddUnits(low_[k], window_.low_anchor() + low);
   }

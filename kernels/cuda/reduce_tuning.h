@@ -249,7 +249,7 @@ constexpr bool HasDoubleColumns(uint32_t parts) {
 // Whether ReduceMomentColumns takes columns first.
 template <class T>
 constexpr bool HasMomentColumns(uint32_t parts) {
-  return std::is_same_v<T, float> && parts == kCorePartSet;
+  return FloatingElement<T> && sizeof(T) < 8 && parts == kCorePartSet;
 }
 // Whether any kernel takes columns before ReduceColumns.
 template <class T>
