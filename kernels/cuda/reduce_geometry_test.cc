@@ -226,6 +226,32 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
   EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).first_columns.tile_columns_log2, 6u);
 }
 
+TEST(ReduceGeometryTest, SeveralStatisticsOfShortFloatingPointColumnsHaveAKernelOfTheirOwn) {
+  const auto geometry = [](ElementType type, uint64_t rows, uint64_t columns,
+                           std::vector<Statistic> statistics) {
+    return PlanReductionGeometry(Plan(ArrayDescription::Matrix(type, rows, columns),
+                                      {GroupingKind::kAxis0, {}}, statistics),
+                                 Properties(132));
+  };
+  const auto has_own = [&](ElementType type, uint64_t rows, uint64_t columns) {
+    return geometry(type, rows, columns, {Statistic::kSum, Statistic::kMin})
+               .first_columns.grid_blocks > 0;
+  };
+  EXPECT_TRUE(has_own(ElementType::kFloat32, 64, 1 << 14));
+  EXPECT_FALSE(has_own(ElementType::kFloat32, 63, 1 << 15));
+  EXPECT_FALSE(has_own(ElementType::kFloat32, 64, (1 << 14) - 1));
+  EXPECT_TRUE(has_own(ElementType::kFloat16, 1 << 27, 1));
+  EXPECT_FALSE(has_own(ElementType::kFloat16, (1 << 27) + 1, 1));
+  EXPECT_FALSE(has_own(ElementType::kFloat64, 1 << 16, 64));
+  const auto first = [&](uint64_t rows, uint64_t columns) {
+    return geometry(ElementType::kFloat32, rows, columns, {Statistic::kVariance}).first_columns;
+  };
+  EXPECT_EQ(first(512, 1 << 20).form, ReductionForm::kWholeColumnSums);
+  EXPECT_EQ(first(1 << 14, 1 << 20).form, ReductionForm::kColumnSums);
+  // No more rows than the threads of a block take.
+  EXPECT_EQ(first(1 << 20, 1 << 15).rows_per_split, 2047u * 4 * 512 / 32);
+}
+
 uint32_t WarpsOf(const ReductionGeometry& geometry) {
   return geometry.block_threads / ReduceTuning::kWarpThreads;
 }
