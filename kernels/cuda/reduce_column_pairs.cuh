@@ -36,8 +36,7 @@ struct ColumnLanes {
         lane(rank & (lanes - 1)),
         row(rank / lanes),
         vector_rows_log2(0) {
-    const bool are_aligned =
-        reinterpret_cast<uintptr_t>(parameters.elements) % sizeof(Vector) == 0;
+    const bool are_aligned = reinterpret_cast<uintptr_t>(parameters.elements) % sizeof(Vector) == 0;
     in_vectors = are_aligned && parameters.group_count % kSize == 0;
     if (!has_vectors_of_rows || !are_aligned) return;
     for (uint32_t log2 = 1; kSize >> log2 > 0; ++log2) {

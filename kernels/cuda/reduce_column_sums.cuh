@@ -249,7 +249,8 @@ __device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& wa
   SyncBlock(block);
   MagnitudeRange range;
   for (uint32_t w = 0; w < warps; ++w) range.Merge({memory.ranges[w].x, memory.ranges[w].y});
-  const uint64_t chain_after = chain + ReduceTuning::kWarpThreads + (warps << lanes.vector_rows_log2);
+  const uint64_t chain_after =
+      chain + ReduceTuning::kWarpThreads + (warps << lanes.vector_rows_log2);
   if (!PairHolds(SpanBits<T>(range), count, chain_after)) return false;
   const uint32_t columns = lanes.columns();
   for (uint32_t c = block.thread_rank(); c < columns; c += static_cast<uint32_t>(block.size())) {

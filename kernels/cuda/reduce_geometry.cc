@@ -247,8 +247,7 @@ FirstColumns FirstColumnsOf(const ReductionPlan& plan, const KernelKind& kind) {
       plan.array.size_bytes() >= PairTuning::kDoubleColumnBytesMin) {
     return FirstColumns::kDoubles;
   }
-  if (kind.has_moment_columns && rows >= MomentTuning::kRowsMin &&
-      rows <= MomentTuning::kRowsMax &&
+  if (kind.has_moment_columns && rows >= MomentTuning::kRowsMin && rows <= MomentTuning::kRowsMax &&
       plan.array.size_bytes() >= MomentTuning::kBytesMin) {
     return FirstColumns::kMoments;
   }
@@ -261,8 +260,8 @@ void PlanFirstColumns(const ReductionPlan& plan, FirstColumns first, uint64_t re
   const ReductionGeometry columns =
       are_moments ? PlanMomentColumns(plan, properties) : PlanPairSums(plan, properties);
   const uint64_t tiles = columns.column_tile_count;
-  const uint64_t partial_bytes = are_moments ? MomentTuning::kPartialBytes
-                                             : PairTuning::kDoubleColumnPartialBytes;
+  const uint64_t partial_bytes =
+      are_moments ? MomentTuning::kPartialBytes : PairTuning::kDoubleColumnPartialBytes;
   uint64_t bytes =
       columns.splits > 1 ? columns.splits * plan.grouping.group_count * partial_bytes : 0;
   geometry.first_columns = {columns.form,

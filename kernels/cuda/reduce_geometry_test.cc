@@ -229,9 +229,9 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
 TEST(ReduceGeometryTest, SeveralStatisticsOfShortFloatingPointColumnsHaveAKernelOfTheirOwn) {
   const auto geometry = [](ElementType type, uint64_t rows, uint64_t columns,
                            std::vector<Statistic> statistics) {
-    return PlanReductionGeometry(Plan(ArrayDescription::Matrix(type, rows, columns),
-                                      {GroupingKind::kAxis0, {}}, statistics),
-                                 Properties(132));
+    return PlanReductionGeometry(
+        Plan(ArrayDescription::Matrix(type, rows, columns), {GroupingKind::kAxis0, {}}, statistics),
+        Properties(132));
   };
   const auto has_own = [&](ElementType type, uint64_t rows, uint64_t columns) {
     return geometry(type, rows, columns, {Statistic::kSum, Statistic::kMin})

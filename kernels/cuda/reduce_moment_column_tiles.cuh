@@ -67,16 +67,17 @@ __device__ inline MomentWindow<T> WindowOfTile(const cg::thread_block& block, co
 template <class T>
 __device__ inline float ElementAt(const ReductionParameters& parameters, uint64_t row,
                                   uint64_t column) {
-  return ToCompute(static_cast<const T*>(parameters.elements)[row * parameters.group_count + column]);
+  return ToCompute(
+      static_cast<const T*>(parameters.elements)[row * parameters.group_count + column]);
 }
 
 // The thread's share of an item's rows.
 template <bool kInVectors, class T>
 __device__ inline void AddItemMoments(const cg::thread_block& block, const Warp& warp,
-                                      const ReductionParameters& parameters,
-                                      const ColumnWork& work, const ColumnSumItem& item,
-                                      const MomentLanes<T>& lanes, MomentMemory& memory,
-                                      MomentWindow<T>& window, LaneMoments<T>& moments) {
+                                      const ReductionParameters& parameters, const ColumnWork& work,
+                                      const ColumnSumItem& item, const MomentLanes<T>& lanes,
+                                      MomentMemory& memory, MomentWindow<T>& window,
+                                      LaneMoments<T>& moments) {
   using Columns = MomentColumns<T>;
   window = WindowOfTile<kInVectors, T>(block, warp, parameters, item, lanes, memory.largest);
   const OutlierList outliers(work, item.tile);
@@ -85,8 +86,8 @@ __device__ inline void AddItemMoments(const cg::thread_block& block, const Warp&
       warp, parameters, item, lanes, &memory.turns_drawn,
       [&](const auto& raw, uint32_t turn, uint64_t rows_left) {
         const uint32_t count = RowsPresent<Columns::kRows>(rows_left, lanes.rows);
-        const bool is_held = columns.Add(raw, turn, count, outliers,
-                                         [&](uint32_t k) { return lanes.Column(k); });
+        const bool is_held =
+            columns.Add(raw, turn, count, outliers, [&](uint32_t k) { return lanes.Column(k); });
         if (!is_held) LeaveTile(work, item.tile);
         return is_held;
       });
@@ -100,9 +101,8 @@ __device__ inline void AddItemMoments(const cg::thread_block& block, const Warp&
     const uint64_t column = item.first_column + lanes.Column(k);
     moments[k] = {};
     if (column >= parameters.group_count) continue;
-    moments[k] = columns.MomentsOf(k, has_places, row_of, [&](uint64_t row) {
-      return ElementAt<T>(parameters, row, column);
-    });
+    moments[k] = columns.MomentsOf(
+        k, has_places, row_of, [&](uint64_t row) { return ElementAt<T>(parameters, row, column); });
   }
 }
 
@@ -255,10 +255,8 @@ __device__ inline void AddWholeMoments(const ReductionParameters& parameters,
   for (uint32_t k = 0; k < Columns::kSize; ++k) {
     const uint64_t column = first_column + lanes.Column(k);
     if (column >= parameters.group_count) continue;
-    const ColumnMoments moments =
-        columns.MomentsOf(k, has_places, row_of, [&](uint64_t row) {
-          return ElementAt<T>(parameters, row, column);
-        });
+    const ColumnMoments moments = columns.MomentsOf(
+        k, has_places, row_of, [&](uint64_t row) { return ElementAt<T>(parameters, row, column); });
     FinishMoments(parameters, column, lanes.Column(k), columns.window(), moments, outliers);
   }
 }

@@ -219,8 +219,7 @@ class MomentTurn {
       extremes.largest[2 * i] = __low2float(largest);
       extremes.largest[2 * i + 1] = __high2float(largest);
     }
-    extremes.least_magnitude =
-        fminf(__low2float(least_magnitudes), __high2float(least_magnitudes));
+    extremes.least_magnitude = fminf(__low2float(least_magnitudes), __high2float(least_magnitudes));
   }
   __device__ Pair PairAt(uint32_t r, uint32_t i) const {
     return reinterpret_cast<const Pair&>(rows_[r].words[i]);
@@ -286,9 +285,9 @@ class MomentColumns {
     ColumnMoments moments;
     if (turns_ == 0) return moments;
     moments.sum = UnitsFrom(sum_[k], window_.sum_anchor());
-    moments.squares = (Int128{UnitsFrom(high_[k], window_.high_anchor())}
-                       << MomentWindow<T>::kDistance) +
-                      UnitsFrom(low_[k], window_.low_anchor());
+    moments.squares =
+        (Int128{UnitsFrom(high_[k], window_.high_anchor())} << MomentWindow<T>::kDistance) +
+        UnitsFrom(low_[k], window_.low_anchor());
     moments.zeros = zeros_ >> (kZeroBits * k) & ((1u << kZeroBits) - 1);
     moments.has_others = (has_others_ >> k & 1) != 0;
     const auto find = [&](float value, uint32_t turn, auto& extreme) {

@@ -17,9 +17,9 @@ namespace gridfold::kernels::cuda {
 namespace {
 
 const std::vector<Statistic> kStatistics = {
-    Statistic::kSum,    Statistic::kMean,         Statistic::kVariance, Statistic::kL2Norm,
-    Statistic::kMin,    Statistic::kMax,          Statistic::kArgmin,   Statistic::kArgmax,
-    Statistic::kAny,    Statistic::kNonzeroCount, Statistic::kNanCount, Statistic::kInfinityCount};
+    Statistic::kSum, Statistic::kMean,         Statistic::kVariance, Statistic::kL2Norm,
+    Statistic::kMin, Statistic::kMax,          Statistic::kArgmin,   Statistic::kArgmax,
+    Statistic::kAny, Statistic::kNonzeroCount, Statistic::kNanCount, Statistic::kInfinityCount};
 
 enum class Data { kNormal, kSteps, kWithZeros, kSomeTiny, kSomeLarge, kWide, kSigned, kNotFinite };
 constexpr int kDataCount = 8;

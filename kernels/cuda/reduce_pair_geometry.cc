@@ -219,9 +219,8 @@ ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DevicePrope
   Sums sums = SumsOf(plan, properties);
   // A warp may draw a turn more than others.
   sums.vector_elements = MomentTuning::kVectorElements;
-  sums.thread_rows_max =
-      (MomentTuning::kTurnsMax - 1) *
-      uint64_t{MomentColumnRows(static_cast<uint32_t>(sums.element_bytes))};
+  sums.thread_rows_max = (MomentTuning::kTurnsMax - 1) *
+                         uint64_t{MomentColumnRows(static_cast<uint32_t>(sums.element_bytes))};
   ReductionGeometry geometry;
   if (sums.grouping.group_size <= sums.thread_rows_max && HasWavesOfWholeColumns(sums)) {
     PlanWholeColumns(sums, ReductionForm::kWholeColumnSums, Tuning::kWholeColumnThreads, kBlocksMax,

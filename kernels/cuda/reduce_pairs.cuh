@@ -24,8 +24,8 @@
 
 namespace gridfold::kernels::cuda {
 
-// Bits from the last of the smallest of a range of elements, as floats, to the first of the largest;
-// more than any sum has room for where one of them is not finite.
+// Bits from the last of the smallest of a range of elements, as floats, to the first of the
+// largest; more than any sum has room for where one of them is not finite.
 template <class T = float>
 __device__ inline int SpanBits(const MagnitudeRange& range) {
   using Format = SingleWords<T>;
@@ -44,8 +44,8 @@ __device__ inline int SpanBits(const MagnitudeRange& range) {
 // finite. The difference of their bits bounds that of their exponents; it is 1 where all are zeros.
 template <uint32_t kCount, class T = float>
 __device__ inline bool DoubleHolds(const MagnitudeRange& range) {
-  constexpr uint32_t kBinades = std::numeric_limits<double>::digits - SingleWords<T>::kPrecision -
-                                std::bit_width(kCount);
+  constexpr uint32_t kBinades =
+      std::numeric_limits<double>::digits - SingleWords<T>::kPrecision - std::bit_width(kCount);
   return range.largest - range.smallest_less_one <= kBinades << 23;
 }
 

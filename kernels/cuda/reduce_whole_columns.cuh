@@ -119,9 +119,9 @@ __device__ inline uint64_t SumTilesInPairs(const ReductionParameters& parameters
 #pragma unroll 1
   for (; tile < work.tile_count; tile += step) {
     const uint64_t first_column = tile << work.tile_columns_log2;
-    ColumnPairs<T> sums =
-        lanes.in_vectors ? sum_rows(ColumnRows<T, true>(parameters, lanes, first_column, 0))
-                         : sum_rows(ColumnRows<T, false>(parameters, lanes, first_column, 0));
+    ColumnPairs<T> sums = lanes.in_vectors
+                              ? sum_rows(ColumnRows<T, true>(parameters, lanes, first_column, 0))
+                              : sum_rows(ColumnRows<T, false>(parameters, lanes, first_column, 0));
     if (!__all_sync(~0u, PairHolds(SpanBits<T>(sums.range), rows, rows))) return tile;
     sums.Close();
     FinishColumns(parameters, lanes, first_column, sums);
