@@ -2,8 +2,9 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_GRID_H_
 #define GRIDFOLD_KERNELS_CUDA_GRID_H_
 
-#include <algorithm>
 #include <cstdint>
+
+#include "kernels/numerics/min_max.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -20,8 +21,8 @@ constexpr uint32_t RoundDown(uint32_t a, uint32_t b) { return a / b * b; }
 // more than `blocks_max`, and never 0, since an empty grid is an error and an empty loop is not.
 constexpr uint32_t GridStrideBlocks(uint64_t items, uint64_t items_per_block, uint64_t blocks_max) {
   const uint64_t wanted = CeilDivide(items, items_per_block);
-  const uint64_t limit = std::clamp<uint64_t>(blocks_max, 1, 0x7FFF'FFFF);
-  return static_cast<uint32_t>(std::clamp<uint64_t>(wanted, 1, limit));
+  const uint64_t limit = Clamp<uint64_t>(blocks_max, 1, 0x7FFF'FFFF);
+  return static_cast<uint32_t>(Clamp<uint64_t>(wanted, 1, limit));
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -92,13 +92,22 @@ BlockWork BlockWorkOf(const WorkSpace& space) {
   return work;
 }
 
-// Of each group, where all are as long and made of nothing but aligned vectors; else 0.
-uint64_t VectorsOfGroups(const ReductionPlan& plan, const ReductionParameters& parameters) {
-  const uint64_t bytes = parameters.group_size * ElementSize(plan.array.element_type);
+// Whether elements are made of nothing but aligned vectors, of which each group of so many bytes
+// has some, or some groups share one.
+bool AreInVectors(const ReductionParameters& parameters, uint64_t group_bytes) {
   const uintptr_t begin = reinterpret_cast<uintptr_t>(parameters.elements);
-  const bool are_vectors =
-      parameters.offsets == nullptr && (begin | bytes) % ReduceTuning::kVectorBytes == 0;
-  return are_vectors ? bytes / ReduceTuning::kVectorBytes : 0;
+  const uint64_t bytes = parameters.group_count * group_bytes;
+  return parameters.offsets == nullptr && group_bytes > 0 &&
+         (begin | bytes) % ReduceTuning::kVectorBytes == 0 &&
+         (group_bytes % ReduceTuning::kVectorBytes == 0 ||
+          ReduceTuning::kVectorBytes % group_bytes == 0);
+}
+
+// The kernel of groups that are a vector, or half of one; else null.
+auto VectorKernel(const ReductionKernels& kernels, uint64_t group_bytes) {
+  return group_bytes == ReduceTuning::kVectorBytes       ? kernels.vector_sums
+         : group_bytes == ReduceTuning::kVectorBytes / 2 ? kernels.half_vector_sums
+                                                         : nullptr;
 }
 
 // Whether groups of so many vectors, and what is asked for, are what ReduceRowSums requires; and
@@ -108,8 +117,8 @@ bool AreSumsOfRows(const ReductionParameters& parameters, const ReductionGeometr
   constexpr uint64_t kTurnVectors = PairTuning::kRowVectorsInFlight * ReduceTuning::kWarpThreads;
   const uint64_t warps =
       uint64_t{geometry.grid_blocks} * geometry.block_threads / ReduceTuning::kWarpThreads;
-  return std::has_single_bit(vectors) && vectors >= PairTuning::kRowVectorsMin &&
-         vectors <= ReduceTuning::kWarpThreads && parameters.AskForSumsOnly() &&
+  return std::has_single_bit(vectors) && vectors <= ReduceTuning::kWarpThreads &&
+         parameters.states == nullptr &&
          parameters.group_count * vectors >= PairTuning::kRowTurnsMin * kTurnVectors * warps;
 }
 
@@ -120,23 +129,26 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
   const bool queues = geometry.queued_segments_max > 0;
   const TileWork tiles{.width_log2 = geometry.tile_width_log2,
                        .strip_groups = geometry.strip_groups,
+                       .turn_groups = geometry.turn_groups,
                        .group_elements_max = geometry.tile_elements_max,
                        .chunk_elements = geometry.chunk_elements,
                        .queue = queues ? space.queue : nullptr,
                        .long_segments = space.long_segments};
   const bool in_pairs = geometry.form == ReductionForm::kGroupSums;
-  const uint64_t vectors = in_pairs && !queues ? VectorsOfGroups(plan, parameters) : 0;
-  if (vectors == 1) {
-    LaunchShape shape = ShapeOf(geometry);
-    shape.shared_bytes = 0;
-    return Launch(kernels.vector_sums, shape, stream, parameters);
+  const uint64_t group_bytes = parameters.group_size * ElementSize(plan.array.element_type);
+  if (in_pairs && !queues && AreInVectors(parameters, group_bytes)) {
+    if (const auto vector_sums = VectorKernel(kernels, group_bytes); vector_sums != nullptr) {
+      LaunchShape shape = ShapeOf(geometry);
+      shape.shared_bytes = 0;
+      return Launch(vector_sums, shape, stream, parameters);
+    }
+    if (AreSumsOfRows(parameters, geometry, group_bytes / ReduceTuning::kVectorBytes)) {
+      return Launch(kernels.row_sums, ShapeOf(geometry), stream, parameters);
+    }
   }
-  if (AreSumsOfRows(parameters, geometry, vectors)) {
-    return Launch(kernels.row_sums, ShapeOf(geometry), stream, parameters);
-  }
-  const auto kernel = geometry.form == ReductionForm::kStripSums ? kernels.strip_sums
-                      : in_pairs                                 ? kernels.group_sums
-                                                                 : kernels.tiles;
+  const auto kernel = geometry.form == ReductionForm::kStrips ? kernels.strips
+                      : in_pairs                              ? kernels.group_sums
+                                                              : kernels.tiles;
   absl::Status status = Launch(kernel, ShapeOf(geometry), stream, parameters, tiles);
   if (!status.ok() || !queues) return status;
   BlockWork blocks = BlockWorkOf(space);
@@ -176,9 +188,10 @@ absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const Reduction
                   .outlier_counts = outlier_counts,
                   .outliers = reinterpret_cast<ColumnOutlier*>(
                       static_cast<std::byte*>(space.partials) + first.outliers_at)};
-  const ColumnKernel kernel = first.form == ReductionForm::kColumnSums
-                                  ? kernels.first_columns
-                                  : kernels.whole_first_columns;
+  const bool are_sums = !first.has_outliers && parameters.AskForSumsOnly();
+  const ColumnKernel kernel = first.form == ReductionForm::kColumnItems ? kernels.first_columns
+                              : are_sums ? kernels.whole_first_column_sums
+                                         : kernels.whole_first_columns;
   const LaunchShape shape{
       .grid = dim3(first.grid_blocks), .block = dim3(first.block_threads), .shared_bytes = 0};
   absl::Status status = Launch(kernel, shape, stream, parameters, work);
@@ -191,12 +204,6 @@ absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const Reduction
   LaunchShape left_shape = ShapeOf(geometry);
   left_shape.grid = dim3(first.left_grid_blocks);
   return Launch(kernels.columns, left_shape, stream, parameters, work);
-}
-
-// Whether all that is asked for is what the first kernel gives.
-bool HasFirstColumns(const ReductionGeometry& geometry, const ReductionParameters& parameters) {
-  const FirstColumnGeometry& first = geometry.first_columns;
-  return first.grid_blocks > 0 && (first.has_outliers || parameters.AskForSumsOnly());
 }
 
 absl::Status LaunchColumns(ColumnKernel kernel, const ReductionGeometry& geometry,
@@ -234,20 +241,20 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
   switch (geometry.form) {
     case ReductionForm::kTiles:
     case ReductionForm::kGroupSums:
-    case ReductionForm::kStripSums:
+    case ReductionForm::kStrips:
       return LaunchTiles(plan, kernels, geometry, parameters, *space, stream);
     case ReductionForm::kBlocks: return launch_blocks(kernels.blocks);
     case ReductionForm::kBlockSums: return launch_blocks(kernels.block_sums);
     case ReductionForm::kColumns:
-      if (HasFirstColumns(geometry, parameters)) {
+      if (geometry.first_columns.grid_blocks > 0) {
         return LaunchFirstColumns(kernels, geometry, parameters, *space, stream);
       }
       return launch_columns(kernels.columns);
-    case ReductionForm::kColumnSums: return launch_columns(kernels.column_sums);
+    case ReductionForm::kColumnItems: return launch_columns(kernels.column_items);
     case ReductionForm::kShallowColumnSums: return launch_columns(kernels.shallow_column_sums);
-    case ReductionForm::kWholeColumnSums: break;
+    case ReductionForm::kWholeColumns: break;
   }
-  return launch_columns(kernels.whole_column_sums);
+  return launch_columns(kernels.whole_columns);
 }
 
 }  // namespace
@@ -313,12 +320,12 @@ const char* ReductionStrategy(const ReductionPlan& plan, const DeviceProperties&
     case ReductionForm::kBlocks: return "reduce/contiguous";
     case ReductionForm::kBlockSums: return "reduce/block";
     case ReductionForm::kColumns:
-    case ReductionForm::kColumnSums:
+    case ReductionForm::kColumnItems:
     case ReductionForm::kShallowColumnSums:
-    case ReductionForm::kWholeColumnSums: return "reduce/axis-0";
+    case ReductionForm::kWholeColumns: return "reduce/axis-0";
     case ReductionForm::kTiles:
     case ReductionForm::kGroupSums:
-    case ReductionForm::kStripSums: break;
+    case ReductionForm::kStrips: break;
   }
   if (plan.grouping.kind != GroupingKind::kSegments) return "reduce/tile";
   return geometry.queued_segments_max > 0 ? "reduce/segments-queue" : "reduce/segments-tile";

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/reduce_column_items.cuh"
 #include "kernels/cuda/reduce_column_pairs.cuh"
 #include "kernels/cuda/reduce_column_words.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
@@ -113,55 +114,19 @@ __device__ __noinline__ void SumItemByStates(const ReductionParameters& paramete
   SyncBlock(block);
 }
 
-// The thread's share of an item: calls add(rows, turn, how many rows are left for it, which are
-// lanes.rows apart) for the turns of kRows rows that its warp draws, kTurnsMax at most: those of an
-// item are no more than all of its warps draw. Where that returns false, nothing is left to draw.
-template <bool kInVectors, uint32_t kRows, uint32_t kTurnsMax, class T, class Vector, class F>
-__device__ inline void DrawTurns(const Warp& warp, const ReductionParameters& parameters,
-                                 const ColumnSumItem& item, const ColumnLanes<T, Vector>& lanes,
-                                 uint32_t* turns_drawn, F add) {
-  const ColumnRows<T, kInVectors, Vector> rows(parameters, lanes, item.first_column,
-                                               item.first_row >> lanes.vector_rows_log2);
-  const uint64_t row_count = item.rows_left >> lanes.vector_rows_log2;
-  const uint64_t turn_step = item.turn_step >> lanes.vector_rows_log2;
-  // A count of turns, since rows take longer to compare, and loads wait for that.
-  const uint32_t turns = static_cast<uint32_t>((row_count + turn_step - 1) / turn_step);
-  const auto rows_left = [&](uint32_t turn) {
-    const uint64_t row = turn * turn_step + lanes.row;
-    return row < row_count ? row_count - row : 0;
-  };
-  const auto load = [&](uint32_t turn, Vector(&raw)[kRows]) {
-    rows.Load(turn * turn_step + lanes.row, lanes.rows, rows_left(turn), raw);
-  };
-  const auto has_turn = [&](uint32_t turn) { return turn < turns; };
-  Vector ahead[kRows];
-  uint32_t turn = warp.meta_group_rank();
-  uint32_t drawn = 1;
-  if (has_turn(turn)) load(turn, ahead);
-#pragma unroll 1
-  while (has_turn(turn)) {
-    Vector raw[kRows];
-#pragma unroll
-    for (uint32_t r = 0; r < kRows; ++r) raw[r] = ahead[r];
-    const uint32_t taken = turn;
-    if (kTurnsMax != 0 && drawn++ == kTurnsMax) {
-      turn = turns;
-    } else {
-      if (warp.thread_rank() == 0) turn = atomicAdd_block(turns_drawn, 1u);
-      turn = warp.shfl(turn, 0);
-    }
-    if (has_turn(turn)) load(turn, ahead);
-    if (!add(raw, taken, rows_left(taken))) atomicMax_block(turns_drawn, turns);
-  }
-}
-
-// The same of vectors of 16 bytes, however many turns a warp draws.
+// The thread's share of an item: calls add(rows) for the turns of rows that its warp draws, as
+// DrawTurns.
 template <bool kInVectors, class T, class F>
 __device__ inline void AddTurns(const Warp& warp, const ReductionParameters& parameters,
                                 const ColumnSumItem& item, const ColumnLanes<T>& lanes,
                                 uint32_t* turns_drawn, F add) {
-  DrawTurns<kInVectors, ColumnSumRowsInFlight(sizeof(T)), 0>(
-      warp, parameters, item, lanes, turns_drawn,
+  const ColumnRows<T, kInVectors> rows(parameters, lanes, item.first_column,
+                                       item.first_row >> lanes.vector_rows_log2);
+  ColumnSumItem in_vectors = item;
+  in_vectors.rows_left >>= lanes.vector_rows_log2;
+  in_vectors.turn_step >>= lanes.vector_rows_log2;
+  DrawTurns<ColumnSumRowsInFlight(sizeof(T)), uint4>(
+      warp, in_vectors, lanes, rows, warp.meta_group_rank(), turns_drawn,
       [&](const auto& raw, uint32_t, uint64_t) { return add(raw); });
 }
 

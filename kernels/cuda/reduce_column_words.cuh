@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/reduce_column_items.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
 #include "kernels/cuda/reduce_join.cuh"
 #include "kernels/cuda/reduce_kernels.h"
@@ -15,27 +16,6 @@
 #include "kernels/cuda/reduce_tuning.h"
 
 namespace gridfold::kernels::cuda {
-
-// Some rows of a tile of columns: every turn of turn_rows whose number is `split` modulo `splits`.
-struct ColumnSumItem {
-  uint64_t tile;
-  uint64_t split;
-  uint64_t first_column;
-  uint64_t first_row;
-  uint64_t rows_left;  // From first_row on, of all splits.
-  uint64_t turn_step;  // Rows from where a turn begins to where the next does.
-  uint64_t rows_max;   // It has no more.
-
-  __device__ ColumnSumItem(const ReductionParameters& parameters, const ColumnWork& work,
-                           uint32_t turn_rows, uint64_t item)
-      : tile(item % work.tile_count),
-        split(item / work.tile_count),
-        first_column(tile << work.tile_columns_log2),
-        first_row(min(split * turn_rows, parameters.group_size)),
-        rows_left(parameters.group_size - first_row),
-        turn_step(uint64_t{work.splits} * turn_rows),
-        rows_max(min(work.rows_per_split + turn_rows, parameters.group_size)) {}
-};
 
 // The rows of an item that the threads of a row of the block's layout take: of each turn every so
 // many-th one. Numbers of rows but those of items are powers of two.

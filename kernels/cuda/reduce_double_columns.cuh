@@ -15,10 +15,14 @@
 #include "kernels/cuda/reduce_column_sums.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
+#include "kernels/cuda/reduce_pairs.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_whole_columns.cuh"
 #include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/cuda/reduce_words.cuh"
+#include "kernels/numerics/exact_quotient.h"
+#include "kernels/numerics/expansion_sum.h"
+#include "kernels/numerics/pair_sum.h"
 #include "kernels/numerics/wide_integer.h"
 
 namespace gridfold::kernels::cuda {
@@ -179,11 +183,84 @@ class DoubleColumns {
   double parts_[kSize][3];
 };
 
-// Writes a column's sum.
+// A column's sum in units of 2^unit, where more than the sum is asked for. Functions that are not
+// inlined are seldom needed.
+class UnitSum {
+ public:
+  __device__ UnitSum(const ColumnUnits& units, int distance, int unit)
+      : sum_(units.Sum(distance)), unit_(unit), has_others_(units.others != 0) {}
+
+  // Not inlined: sums alone are asked for most.
+  __device__ __noinline__ static void Finish(const ReductionParameters& parameters, uint64_t column,
+                                             const ColumnUnits& units, int distance, int unit) {
+    const UnitSum sum(units, distance, unit);
+#pragma unroll 1
+    for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
+      parameters.slots[parameters.rows[i] * parameters.group_count + column] =
+          sum.ValueOf(parameters.statistics[i], parameters.group_size);
+    }
+    if (parameters.states != nullptr) {
+      static_cast<SumOnlyState<double>*>(parameters.states)[column] = sum.State();
+    }
+  }
+
+ private:
+  __device__ uint64_t ValueOf(Statistic statistic, uint64_t size) const {
+    if (statistic == Statistic::kCount) return size;
+    const double value = !has_others_                    ? -0.0
+                         : statistic == Statistic::kMean ? Mean(size)
+                                                         : RoundedUnits(sum_, unit_);
+    return static_cast<uint64_t>(__double_as_longlong(value));
+  }
+
+  // From the sum as pieces of 42 bits, which are numbers.
+  __device__ double Mean(uint64_t size) const {
+    constexpr int kPieceBits = 42;
+    constexpr uint64_t kPiece = (uint64_t{1} << kPieceBits) - 1;
+    const auto number = [&](auto piece, int i) {
+      return static_cast<double>(piece) * PowerOfTwo(unit_ + i * kPieceBits);
+    };
+    PairSum pair{number(static_cast<int64_t>(sum_ >> 2 * kPieceBits), 2), 0};
+    pair.Add(number(static_cast<uint64_t>(sum_ >> kPieceBits) & kPiece, 1));
+    const SumAndError low =
+        SumAndError::Of(pair.low, number(static_cast<uint64_t>(sum_) & kPiece, 0));
+    double mean;
+    if (MeanDivisor(size).Divide({pair.high, low.sum}, mean, fabs(low.error))) return mean;
+    return Quotient(sum_, unit_, size);
+  }
+  __device__ __noinline__ static double Quotient(Int128 sum, int unit, uint64_t size) {
+    const Uint128 magnitude = MagnitudeOfInteger(sum);
+    const uint64_t limbs[2] = {static_cast<uint64_t>(magnitude),
+                               static_cast<uint64_t>(magnitude >> 64)};
+    const double mean =
+        RoundToDouble(LeadingQuotient(LimbMagnitude::OfUnsigned(limbs, 2), unit, size));
+    return sum < 0 ? -mean : mean;
+  }
+
+  __device__ SumOnlyState<double> State() const {
+    SumOnlyState<double> state;
+    auto& exact = state.Part<kSumPart>().sum;
+    exact.AddFlags(has_others_ ? kSawOtherThanNegativeZero : 0);
+    exact.AddInteger(MagnitudeOfInteger(sum_), unit_ - ExactSum<double, 1>::kLowestExponent,
+                     sum_ < 0);
+    return state;
+  }
+
+  Int128 sum_;
+  int unit_;
+  bool has_others_;
+};
+
+// Writes what is asked for of a column.
+template <bool kSumsAlone>
 __device__ inline void FinishUnits(const ReductionParameters& parameters, uint64_t column,
                                    const ColumnSplit& split, const ColumnUnits& units) {
-  OnlySums(parameters)[column] =
-      units.others == 0 ? -0.0 : RoundedUnits(units.Sum(split.distance()), split.unit());
+  if constexpr (kSumsAlone) {
+    OnlySums(parameters)[column] =
+        units.others == 0 ? -0.0 : RoundedUnits(units.Sum(split.distance()), split.unit());
+  } else {
+    UnitSum::Finish(parameters, column, units, split.distance(), split.unit());
+  }
 }
 
 // Leaves a tile to ReduceColumns.
@@ -205,7 +282,7 @@ __device__ inline uint32_t LargestOf(const uint4 (&raw)[kRows]) {
 
 // All rows of a thread's columns, those ahead being loaded while others are added. Returns whether
 // their sums hold.
-template <bool kInVectors>
+template <bool kSumsAlone, bool kInVectors>
 __device__ inline bool SumWholeDoubleColumns(const ReductionParameters& parameters,
                                              const ColumnLanes<double>& lanes,
                                              uint64_t first_column) {
@@ -230,14 +307,14 @@ __device__ inline bool SumWholeDoubleColumns(const ReductionParameters& paramete
   for (uint32_t k = 0; k < DoubleColumns::kSize; ++k) {
     const uint64_t column = first_column + lanes.Column(k);
     if (column < parameters.group_count) {
-      FinishUnits(parameters, column, sums.split(), sums.Units(k));
+      FinishUnits<kSumsAlone>(parameters, column, sums.split(), sums.Units(k));
     }
   }
   return sums.holds();
 }
 
-// A warp for a tile of columns. T: double.
-template <class T>
+// A warp for a tile of columns. T: double. kSumsAlone: nothing but sums is asked for.
+template <class T, bool kSumsAlone>
 __global__ void __launch_bounds__(PairTuning::kWholeColumnThreads,
                                   PairTuning::kWholeColumnResidentBlocks)
     ReduceWholeDoubleColumns(const __grid_constant__ ReductionParameters parameters,
@@ -248,9 +325,10 @@ __global__ void __launch_bounds__(PairTuning::kWholeColumnThreads,
 #pragma unroll 1
   for (uint64_t tile = tiles.first; tile < work.tile_count; tile += tiles.step) {
     const uint64_t first_column = tile << work.tile_columns_log2;
-    const bool holds = lanes.in_vectors
-                           ? SumWholeDoubleColumns<true>(parameters, lanes, first_column)
-                           : SumWholeDoubleColumns<false>(parameters, lanes, first_column);
+    const bool holds =
+        lanes.in_vectors
+            ? SumWholeDoubleColumns<kSumsAlone, true>(parameters, lanes, first_column)
+            : SumWholeDoubleColumns<kSumsAlone, false>(parameters, lanes, first_column);
     if (!holds) LeaveTile(work, tile);
   }
 }
@@ -373,7 +451,12 @@ __device__ __noinline__ void FinishDoubleColumnItem(const ReductionParameters& p
   const ColumnSumItem item(parameters, work, ColumnSumRowsInFlight(sizeof(T)) * lanes.rows, i);
   const auto finish = [&](uint32_t c, const ColumnUnits& sum) {
     const uint64_t column = item.first_column + c;
-    if (column < parameters.group_count) FinishUnits(parameters, column, split, sum);
+    if (column >= parameters.group_count) return;
+    if (parameters.AskForSumsOnly()) {
+      FinishUnits<true>(parameters, column, split, sum);
+    } else {
+      FinishUnits<false>(parameters, column, split, sum);
+    }
   };
   if (work.splits == 1) return JoinUnits(block, warp, lanes, units, memory, finish);
   JoinUnits(block, warp, lanes, units, memory, [&](uint32_t c, const ColumnUnits& sum) {

@@ -1,5 +1,6 @@
 // Sums along axis 0 of float64 elements against exact sums of other making, of every shape that is
 // laid out in its own way, on data that ReduceDoubleColumns takes and on data that it leaves.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -42,15 +43,17 @@ std::vector<double> Values(Data data, uint64_t rows, uint64_t columns) {
 class ReduceDoubleColumnsDeviceTest : public ReduceDeviceTest {
  protected:
   std::vector<uint64_t> Sums(const std::vector<double>& values, uint64_t columns,
-                             uint64_t misalignment, const DeviceProperties& assumed) {
+                             uint64_t misalignment, const DeviceProperties& assumed,
+                             const std::vector<Statistic>& statistics = {Statistic::kSum}) {
     const auto plan = PlanReduction(
         ArrayDescription::Matrix(ElementType::kFloat64, values.size() / columns, columns),
-        {.statistics = {Statistic::kSum}, .grouping = {GroupingKind::kAxis0, {}}});
+        {.statistics = statistics, .grouping = {GroupingKind::kAxis0, {}}});
     EXPECT_TRUE(plan.ok()) << plan.status();
     const DeviceArray<double> elements{std::span(values), misalignment};
     return Slots(*plan, elements.data(), assumed);
   }
 
+  // Sums alone, and means before sums.
   void ExpectExactSums(Data data, uint64_t rows, uint64_t columns) {
     const std::vector<double> values = Values(data, rows, columns);
     std::vector<conformance::ExactSum> sums(columns);
@@ -60,18 +63,40 @@ class ReduceDoubleColumnsDeviceTest : public ReduceDeviceTest {
       const bool is = std::bit_cast<uint64_t>(values[i]) == std::bit_cast<uint64_t>(-0.0);
       if (!is) is_negative_zero[i % columns] = false;
     }
+    std::vector<uint64_t> expected_means;
+    std::vector<uint64_t> expected_sums;
+    for (uint64_t c = 0; c < columns; ++c) {
+      const conformance::Dyadic sum = sums[c].Value();
+      const auto rounded = [&](const conformance::Dyadic& value) {
+        return std::bit_cast<uint64_t>(is_negative_zero[c] ? -0.0 : value.ToDouble());
+      };
+      expected_means.push_back(rounded(sum.DividedBy(rows)));
+      expected_sums.push_back(rounded(sum));
+    }
+    std::vector<uint64_t> expected_of_both = expected_means;
+    expected_of_both.insert(expected_of_both.end(), expected_sums.begin(), expected_sums.end());
     for (const int multiprocessors : {1, 132}) {
       for (const uint64_t misalignment : {0, 1}) {
-        const std::vector<uint64_t> slots =
-            Sums(values, columns, misalignment, WithMultiprocessors(multiprocessors));
-        for (uint64_t c = 0; c < columns && !HasFailure(); ++c) {
-          const double expected = is_negative_zero[c] ? -0.0 : sums[c].Value().ToDouble();
-          EXPECT_EQ(slots[c], std::bit_cast<uint64_t>(expected))
-              << "column " << c << ", data " << static_cast<int>(data) << ", misaligned by "
-              << misalignment << ", " << multiprocessors << " multiprocessors";
-        }
+        SCOPED_TRACE(testing::Message()
+                     << "data " << static_cast<int>(data) << ", misaligned by " << misalignment
+                     << ", " << multiprocessors << " multiprocessors");
+        const DeviceProperties assumed = WithMultiprocessors(multiprocessors);
+        EXPECT_EQ(FirstDifference(Sums(values, columns, misalignment, assumed), expected_sums),
+                  kNone);
+        EXPECT_EQ(FirstDifference(Sums(values, columns, misalignment, assumed,
+                                       {Statistic::kMean, Statistic::kSum}),
+                                  expected_of_both),
+                  kNone);
+        if (HasFailure()) return;
       }
     }
+  }
+
+ private:
+  static constexpr size_t kNone = ~size_t{0};
+  static size_t FirstDifference(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
+    const auto [first, second] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+    return first == a.end() && second == b.end() ? kNone : static_cast<size_t>(first - a.begin());
   }
 };
 

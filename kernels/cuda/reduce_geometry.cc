@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "kernels/cuda/grid.h"
+#include "kernels/cuda/reduce_column_geometry.h"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_pair_geometry.h"
 #include "kernels/cuda/reduce_tuning.h"
@@ -26,6 +27,11 @@ struct KernelKind {
   bool sums_in_pairs;
   bool has_double_columns;
   bool has_moment_columns;
+  bool sums_groups_in_pairs;
+  bool takes_column_vectors;
+  bool has_strips;
+  bool has_row_extremes;
+  bool has_fixed_point_tiles;
   ReduceShape shape;        // Of tiles and columns.
   ReduceShape block_shape;  // Of blocks.
 };
@@ -42,6 +48,11 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
                         SumsInPairs<T>(kParts),
                         HasDoubleColumns<T>(kParts),
                         HasMomentColumns<T>(kParts),
+                        SumsGroupsInPairs<T>(kParts),
+                        TakesColumnVectors<T>(kParts),
+                        HasIntegerStrips<T>(kParts),
+                        kParts == kExtremesPart,
+                        HasFixedPointTiles<T>(kParts),
                         ReduceShapeOf<T>(kParts),
                         BlockShapeOf<T>(kParts)};
     });
@@ -171,6 +182,28 @@ void PlanQueue(const Request& request, ReductionGeometry& geometry) {
   geometry.queue_grid_blocks = GridStrideBlocks(geometry.partial_count, 1, request.resident_blocks);
 }
 
+// Of groups of integers, as many to a warp as make a strip, but so few that all warps have some.
+void PlanStrips(const Request& request, const Request& blocks, uint64_t longest,
+                uint64_t multiprocessors, ReductionGeometry& geometry) {
+  constexpr uint64_t kLanes = Tuning::kWarpThreads;
+  const uint64_t group_count = request.grouping.group_count;
+  // But for the longest, which may be all there is.
+  const uint64_t other_bytes = request.total_bytes() - longest * request.element_bytes;
+  const uint64_t mean_bytes = group_count == 1 ? 1 : CeilDivide(other_bytes, group_count - 1);
+  const uint64_t warps = multiprocessors * IntegerStripTuning::kResidentBlocks;
+  const uint64_t groups_max =
+      std::clamp<uint64_t>(group_count / warps, 1, IntegerStripTuning::kStripGroupsMax);
+  const uint64_t groups = std::clamp<uint64_t>(
+      IntegerStripTuning::kStripBytes / std::max<uint64_t>(mean_bytes, 1), 1, groups_max);
+  const bool fills_lanes = groups > kLanes;
+  geometry.form = ReductionForm::kStrips;
+  geometry.block_threads = StripTuning::kThreads;
+  geometry.tile_elements_max = request.TileElementsMax(kLanes);
+  geometry.strip_groups = static_cast<uint32_t>(fills_lanes ? groups / kLanes * kLanes : groups);
+  geometry.grid_blocks = static_cast<uint32_t>(CeilDivide(group_count, geometry.strip_groups));
+  if (longest > geometry.tile_elements_max) PlanQueue(blocks, geometry);
+}
+
 void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
                ReductionGeometry& geometry) {
   const uint64_t group_count = request.grouping.group_count;
@@ -191,6 +224,63 @@ void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
   geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block,
                                           resident_blocks * Tuning::kTileBlocksPerResident);
   if (longest > geometry.tile_elements_max) PlanQueue(blocks, geometry);
+}
+
+// Of nothing but extremes.
+void PlanRowExtremes(const Request& request, const Request& blocks,
+                     const DeviceProperties& properties, ReductionGeometry& geometry) {
+  using Extremes = ExtremeTuning;
+  const Grouping& grouping = request.grouping;
+  const uint64_t mean_bytes =
+      std::max<uint64_t>(1, CeilDivide(request.total_bytes(), grouping.group_count));
+  const bool are_equal = grouping.kind != GroupingKind::kSegments;
+  const uint64_t lane_bytes = are_equal ? Extremes::kBytesPerLane : Extremes::kSegmentBytesPerLane;
+  const uint64_t lanes =
+      std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, Tuning::kWarpThreads);
+  geometry.form = ReductionForm::kTiles;
+  geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
+  geometry.tile_elements_max = request.TileElementsMax(lanes);
+  geometry.block_threads = Extremes::kThreads;
+  // As many as its lanes take at a time, or a multiple where the window has room for more.
+  const uint64_t together = Tuning::kWarpThreads >> geometry.tile_width_log2;
+  const uint64_t fitting = Extremes::kTurnBytes / mean_bytes / together * together;
+  geometry.turn_groups = static_cast<uint32_t>(
+      std::clamp<uint64_t>(are_equal ? fitting : 0, together, Extremes::kTurnGroupsMax));
+  const uint64_t resident_blocks =
+      uint64_t{Extremes::kResidentBlocks} * static_cast<uint64_t>(properties.multiprocessor_count);
+  geometry.grid_blocks = GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
+                                          Extremes::kThreads / Tuning::kWarpThreads,
+                                          resident_blocks * Extremes::kBlocksPerResident);
+  if (grouping.group_size > geometry.tile_elements_max) PlanQueue(blocks, geometry);
+}
+
+// Strips of a warp's lanes of groups each, or of fewer where they would be too few for every warp.
+void PlanFixedPointTiles(const Request& request, const DeviceProperties& properties,
+                         ReductionGeometry& geometry) {
+  constexpr uint64_t kLanes = Tuning::kWarpThreads;
+  constexpr uint64_t kWarps = FixedPointTuning::kThreads / kLanes;
+  const uint64_t group_count = request.grouping.group_count;
+  const uint64_t resident_blocks =
+      FixedPointTuning::kResidentBlocks * static_cast<uint64_t>(properties.multiprocessor_count);
+  const uint64_t strips_min = resident_blocks * kWarps * FixedPointTuning::kStripsPerWarpMin;
+  const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
+  const auto lanes_of = [&](uint64_t lane_bytes) {
+    return std::bit_ceil(std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, kLanes));
+  };
+  // The fewer lanes, the less there is to join, but where that leaves too few groups to a warp.
+  uint64_t width = lanes_of(FixedPointTuning::kBytesPerLane);
+  while (width < lanes_of(FixedPointTuning::kBytesPerLaneMin) &&
+         group_count * width < strips_min * kLanes) {
+    width *= 2;
+  }
+  const uint64_t strip_groups =
+      std::clamp(std::bit_floor(group_count / strips_min), kLanes / width, kLanes);
+  geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(width - 1));
+  geometry.strip_groups = static_cast<uint32_t>(strip_groups);
+  geometry.block_threads = FixedPointTuning::kThreads;
+  geometry.word_bytes = 0;
+  geometry.grid_blocks = GridStrideBlocks(group_count, kWarps * strip_groups,
+                                          resident_blocks * Tuning::kTileBlocksPerResident);
 }
 
 uint32_t TileColumnsLog2(const Request& request) {
@@ -241,14 +331,14 @@ enum class FirstColumns { kNone, kDoubles, kMoments };
 
 FirstColumns FirstColumnsOf(const ReductionPlan& plan, const KernelKind& kind) {
   const uint64_t rows = plan.grouping.group_size;
-  if (kind.has_double_columns && plan.statistics.size() == 1 &&
-      plan.statistics[0] == Statistic::kSum && plan.nan_policy != NanPolicy::kIgnore &&
-      rows >= PairTuning::kDoubleColumnRowsMin &&
-      plan.array.size_bytes() >= PairTuning::kDoubleColumnBytesMin) {
+  const uint64_t bytes = plan.array.size_bytes();
+  if (kind.has_double_columns && rows >= PairTuning::kDoubleColumnRowsMin &&
+      bytes >= PairTuning::kDoubleColumnBytesMin) {
     return FirstColumns::kDoubles;
   }
-  if (kind.has_moment_columns && rows >= MomentTuning::kRowsMin && rows <= MomentTuning::kRowsMax &&
-      plan.array.size_bytes() >= MomentTuning::kBytesMin) {
+  if (kind.has_moment_columns && rows >= MomentTuning::kRowsMin &&
+      rows <= MomentColumnRowsMax(static_cast<uint32_t>(ElementSize(plan.array.element_type))) &&
+      bytes >= MomentTuning::kBytesMin) {
     return FirstColumns::kMoments;
   }
   return FirstColumns::kNone;
@@ -299,9 +389,37 @@ void SetBlockPartials(const KernelKind& kind, ReductionGeometry& geometry) {
   geometry.total_bytes = GroupTotalBytes(kind.words);
 }
 
+// A single column is a group of neighbours.
+bool AreColumns(const Grouping& grouping) {
+  return grouping.kind == GroupingKind::kAxis0 && grouping.group_count > 1;
+}
+
+ReductionGeometry PlanVectorColumns(const ReductionPlan& plan, const KernelKind& kind,
+                                    const DeviceProperties& properties) {
+  const uint64_t element_bytes = ElementSize(plan.array.element_type);
+  const uint64_t vector_bytes = ColumnVectorBytes(static_cast<uint32_t>(element_bytes));
+  const uint64_t warp_columns = Tuning::kWarpThreads * vector_bytes / element_bytes;
+  const ColumnGrouping columns{
+      plan.grouping.group_count,
+      plan.grouping.group_size,
+      element_bytes,
+      static_cast<uint64_t>(properties.multiprocessor_count),
+      {.vector_bytes = vector_bytes,
+       .rows_in_flight = ColumnVectorTuning::kRowsInFlight,
+       .tile_columns_min = warp_columns,
+       .tile_columns_max = ColumnVectorTuning::kWarpsMax * warp_columns,
+       .partial_bytes = kind.state_bytes,
+       .thread_bytes = static_cast<uint32_t>(kind.state_bytes) + Tuning::kStateAlignment}};
+  ReductionGeometry geometry;
+  PlanColumnVectors(columns, geometry);
+  if (geometry.form == ReductionForm::kWholeColumns) geometry.word_bytes = 0;  // None to join.
+  return geometry;
+}
+
 ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
                              const DeviceProperties& properties) {
-  const bool by_columns = plan.grouping.kind == GroupingKind::kAxis0;
+  const bool by_columns = AreColumns(plan.grouping);
+  if (by_columns && kind.takes_column_vectors) return PlanVectorColumns(plan, kind, properties);
   const uint32_t threads =
       FittingThreads(kind, kind.shape.threads, 1, Tuning::kOtherSharedBytesMax, properties);
   ReductionGeometry geometry;
@@ -326,8 +444,14 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
   const Request blocks = BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
   if (equal_groups && longest > request.TileElementsMax(1)) {
     PlanBlocks(blocks, kind.block_shape, geometry);
+  } else if (kind.has_strips) {
+    PlanStrips(request, blocks, longest, static_cast<uint64_t>(properties.multiprocessor_count),
+               geometry);
+  } else if (kind.has_row_extremes) {
+    PlanRowExtremes(request, blocks, properties, geometry);
   } else {
     PlanTiles(request, blocks, longest, geometry);
+    if (kind.has_fixed_point_tiles) PlanFixedPointTiles(request, properties, geometry);
   }
   return geometry;
 }
@@ -341,7 +465,7 @@ ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
     SetBlockPartials(kind, geometry);
     PlanBlocks(blocks, kind.block_shape, geometry);
   } else if ((geometry.form == ReductionForm::kGroupSums ||
-              geometry.form == ReductionForm::kStripSums) &&
+              geometry.form == ReductionForm::kStrips) &&
              plan.grouping.group_size > geometry.tile_elements_max) {
     SetBlockPartials(kind, geometry);
     PlanQueue(blocks, geometry);
@@ -363,7 +487,8 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
 ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties) {
   const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
-  return kind.sums_in_pairs ? PlanSums(plan, kind, properties) : PlanStates(plan, kind, properties);
+  const bool in_pairs = AreColumns(plan.grouping) ? kind.sums_in_pairs : kind.sums_groups_in_pairs;
+  return in_pairs ? PlanSums(plan, kind, properties) : PlanStates(plan, kind, properties);
 }
 
 uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {

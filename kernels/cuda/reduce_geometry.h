@@ -14,20 +14,21 @@ namespace gridfold::kernels::cuda {
 
 enum class ReductionForm : uint8_t {
   kTiles,    // Groups by lanes of a warp; segments that are too long by blocks, through a queue.
+  kStrips,   // Likewise; of groups that follow one another a warp takes many, lane by lane.
   kBlocks,   // Groups in chunks, a block for each.
   kColumns,  // Axis 0.
+  // Axis 0, vectors of columns:
+  kColumnItems,   // the rows of a tile shared out among warps and blocks,
+  kWholeColumns,  // a thread for all rows of some columns.
   // Sums in pairs.
   kGroupSums,          // As kTiles.
-  kStripSums,          // Likewise; segments of which a warp takes many that follow one another.
   kBlockSums,          // Groups by a block each, or a single one by some blocks.
-  kColumnSums,         // Axis 0.
-  kShallowColumnSums,  // Axis 0, a thread for all rows of some columns: few rows,
-  kWholeColumnSums,    // and many.
+  kShallowColumnSums,  // As kWholeColumns, of few rows.
 };
 
-// The kernel that takes columns first, laid out as kColumnSums or kWholeColumnSums.
+// The kernel that takes columns first: kColumnItems or kWholeColumns.
 struct FirstColumnGeometry {
-  ReductionForm form = ReductionForm::kColumnSums;
+  ReductionForm form = ReductionForm::kColumnItems;
   uint32_t grid_blocks = 0;  // None.
   uint32_t block_threads = 1;
   uint32_t tile_columns_log2 = 0;
@@ -62,7 +63,8 @@ struct ReductionGeometry {
   uint32_t queue_grid_blocks = 1;    // Likewise.
   uint32_t queue_block_threads = 1;  // Likewise.
   uint32_t queue_word_bytes = 0;     // Likewise.
-  uint32_t strip_groups = 0;         // kStripSums: of a warp.
+  uint32_t strip_groups = 0;         // kStrips, and kTiles in fixed point: of a warp.
+  uint32_t turn_groups = 0;          // kTiles of nothing but extremes: of a warp, together.
 
   uint32_t tile_columns_log2 = 0;  // kColumns
   uint32_t splits = 1;             // kColumns: of the rows.

@@ -179,11 +179,11 @@ TEST(ReduceGeometryTest, SumsOfFloatsAreLaidOutByTheirShape) {
   };
   EXPECT_EQ(form(4, 1 << 27, GroupingKind::kAxis0), ReductionForm::kShallowColumnSums);
   EXPECT_EQ(form(128, 1 << 22, GroupingKind::kAxis0), ReductionForm::kShallowColumnSums);
-  EXPECT_EQ(form(129, 1 << 22, GroupingKind::kAxis0), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(65, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(512, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(1024, 1 << 19, GroupingKind::kAxis0), ReductionForm::kColumnSums);
-  EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis0), ReductionForm::kColumnSums);
+  EXPECT_EQ(form(129, 1 << 22, GroupingKind::kAxis0), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(65, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(512, 1 << 20, GroupingKind::kAxis0), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(1024, 1 << 19, GroupingKind::kAxis0), ReductionForm::kColumnItems);
+  EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis0), ReductionForm::kColumnItems);
   EXPECT_EQ(form(1 << 27, 4, GroupingKind::kAxis1), ReductionForm::kGroupSums);
   EXPECT_EQ(form(1 << 15, 1 << 14, GroupingKind::kAxis1), ReductionForm::kGroupSums);
   EXPECT_EQ(form(1000, 1 << 14, GroupingKind::kAxis1), ReductionForm::kBlockSums);
@@ -214,14 +214,15 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
   EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kSum}));
   EXPECT_FALSE(has_own(7, 1 << 17, {Statistic::kSum}));
   EXPECT_FALSE(has_own(8, (1 << 16) - 1, {Statistic::kSum}));
-  EXPECT_FALSE(has_own(8, 1 << 16, {Statistic::kSum, Statistic::kMean}));
+  EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kMean, Statistic::kCount}));
+  EXPECT_FALSE(has_own(8, 1 << 16, {Statistic::kSum, Statistic::kVariance}));
   const auto form = [&](uint64_t rows, uint64_t count) {
     return geometry(rows, count, {Statistic::kSum}).first_columns.form;
   };
-  EXPECT_EQ(form(128, 1 << 20), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(8, 1 << 24), ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(form(8, 1 << 16), ReductionForm::kColumnSums);
-  EXPECT_EQ(form(1 << 25, 4), ReductionForm::kColumnSums);
+  EXPECT_EQ(form(128, 1 << 20), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(8, 1 << 24), ReductionForm::kWholeColumns);
+  EXPECT_EQ(form(8, 1 << 16), ReductionForm::kColumnItems);
+  EXPECT_EQ(form(1 << 25, 4), ReductionForm::kColumnItems);
   // Tiles that lanes take in vectors.
   EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).first_columns.tile_columns_log2, 6u);
 }
@@ -240,14 +241,14 @@ TEST(ReduceGeometryTest, SeveralStatisticsOfShortFloatingPointColumnsHaveAKernel
   EXPECT_TRUE(has_own(ElementType::kFloat32, 64, 1 << 14));
   EXPECT_FALSE(has_own(ElementType::kFloat32, 63, 1 << 15));
   EXPECT_FALSE(has_own(ElementType::kFloat32, 64, (1 << 14) - 1));
-  EXPECT_TRUE(has_own(ElementType::kFloat16, 1 << 27, 1));
-  EXPECT_FALSE(has_own(ElementType::kFloat16, (1 << 27) + 1, 1));
+  EXPECT_TRUE(has_own(ElementType::kFloat16, 1 << 29, 2));
+  EXPECT_FALSE(has_own(ElementType::kFloat16, (1 << 29) + 1, 2));
   EXPECT_FALSE(has_own(ElementType::kFloat64, 1 << 16, 64));
   const auto first = [&](uint64_t rows, uint64_t columns) {
     return geometry(ElementType::kFloat32, rows, columns, {Statistic::kVariance}).first_columns;
   };
-  EXPECT_EQ(first(512, 1 << 20).form, ReductionForm::kWholeColumnSums);
-  EXPECT_EQ(first(1 << 14, 1 << 20).form, ReductionForm::kColumnSums);
+  EXPECT_EQ(first(512, 1 << 20).form, ReductionForm::kWholeColumns);
+  EXPECT_EQ(first(1 << 14, 1 << 20).form, ReductionForm::kColumnItems);
   // No more rows than the threads of a block take.
   EXPECT_EQ(first(1 << 20, 1 << 15).rows_per_split, 2047u * 4 * 512 / 32);
 }
@@ -263,13 +264,13 @@ TEST(ReduceGeometryTest, ManyShortSegmentsAreStrips) {
     return PlanReductionGeometry(SegmentPlan(ElementType::kFloat32, sizes), Properties(132));
   };
   EXPECT_EQ(geometry(1000, 16, 17).form, ReductionForm::kGroupSums);
-  EXPECT_EQ(geometry(200'000, 16, 16).form, ReductionForm::kStripSums);
+  EXPECT_EQ(geometry(200'000, 16, 16).form, ReductionForm::kStrips);
   EXPECT_EQ(geometry(200'000, 17, 17).form, ReductionForm::kGroupSums);
   EXPECT_EQ(geometry(200'000, 4096, 4097).form, ReductionForm::kGroupSums);
   for (const uint64_t size : {1, 16, 64, 256, 500}) {
     for (const uint64_t longest : {size + 1, uint64_t{10'000'000}}) {
       const ReductionGeometry strips = geometry(200'000, size, longest);
-      EXPECT_EQ(strips.form, ReductionForm::kStripSums) << size;
+      EXPECT_EQ(strips.form, ReductionForm::kStrips) << size;
       EXPECT_EQ(strips.strip_groups % ReduceTuning::kWarpThreads, 0u);
       // Each has a segment that there is.
       const uint64_t of_a_block = uint64_t{WarpsOf(strips)} * strips.strip_groups;
@@ -278,6 +279,34 @@ TEST(ReduceGeometryTest, ManyShortSegmentsAreStrips) {
       EXPECT_EQ(strips.queued_segments_max > 0, longest > size + 1);
     }
   }
+}
+
+TEST(ReduceGeometryTest, ShortGroupsOfIntegersAreStrips) {
+  const auto geometry = [](ElementType type, uint64_t rows, uint64_t columns,
+                           std::vector<Statistic> statistics) {
+    return PlanReductionGeometry(
+        Plan(ArrayDescription::Matrix(type, rows, columns), {GroupingKind::kAxis1, {}}, statistics),
+        Properties(132));
+  };
+  for (const ElementType type : {ElementType::kInt8, ElementType::kUint64}) {
+    for (const Statistic statistic : {Statistic::kSum, Statistic::kMean, Statistic::kVariance}) {
+      for (const uint64_t rows : {1, 31, 5000, 100'000, 1 << 28}) {
+        for (const uint64_t columns : {1, 4, 100, 512}) {
+          const ReductionGeometry strips = geometry(type, rows, columns, {statistic});
+          EXPECT_EQ(strips.form, ReductionForm::kStrips);
+          EXPECT_GE(uint64_t{strips.grid_blocks} * strips.strip_groups, rows);
+          EXPECT_LT(uint64_t{strips.grid_blocks - 1} * strips.strip_groups, rows);
+          EXPECT_LE(strips.strip_groups, IntegerStripTuning::kStripGroupsMax);
+        }
+      }
+    }
+  }
+  // A warp for each row, where there are few.
+  EXPECT_EQ(geometry(ElementType::kInt32, 100, 100, {Statistic::kSum}).grid_blocks, 100u);
+  EXPECT_EQ(geometry(ElementType::kInt8, 100'000, 1 << 17, {Statistic::kSum}).form,
+            ReductionForm::kBlocks);
+  EXPECT_EQ(geometry(ElementType::kInt8, 100'000, 100, {Statistic::kMin}).form,
+            ReductionForm::kTiles);
 }
 
 TEST(ReduceGeometryTest, LanesOfAGroupGrowWithIt) {
@@ -302,9 +331,33 @@ TEST(ReduceGeometryTest, ColumnSumsKeepAllMultiprocessorsBusy) {
   }
 }
 
+TEST(ReduceGeometryTest, ColumnsOfIntegersAreTakenInWords) {
+  const auto geometry = [](ElementType type, uint64_t columns,
+                           const std::vector<Statistic>& statistics) {
+    return PlanReductionGeometry(Plan(ArrayDescription::Matrix(type, (1 << 30) / columns, columns),
+                                      {GroupingKind::kAxis0, {}}, statistics),
+                                 Properties(132));
+  };
+  const std::vector<Statistic> several = {Statistic::kMin, Statistic::kVariance};
+  using enum ElementType;
+  for (const auto& statistics : {std::vector{Statistic::kSum}, several}) {
+    EXPECT_EQ(geometry(kInt8, 1, statistics).form, ReductionForm::kBlocks);
+    for (const ElementType type : {kInt8, kUint16, kInt32, kUint64}) {
+      EXPECT_EQ(geometry(type, 2, statistics).form, ReductionForm::kColumnItems);
+      EXPECT_EQ(geometry(type, 1000, statistics).form, ReductionForm::kColumnItems);
+      EXPECT_EQ(geometry(type, 1 << 20, statistics).form, ReductionForm::kWholeColumns);
+    }
+    // At least a word.
+    EXPECT_EQ(geometry(kInt8, 2, statistics).tile_columns_log2, 2u);
+    EXPECT_EQ(geometry(kInt64, 2, statistics).tile_columns_log2, 1u);
+  }
+  // Warps side by side.
+  EXPECT_EQ(geometry(kInt8, 1 << 15, several).tile_columns_log2, 8u);
+}
+
 TEST(ReduceGeometryTest, FewRowsOfManyColumnsAreNotSharedOut) {
-  const ReductionPlan plan =
-      Plan(ArrayDescription::Matrix(ElementType::kInt32, 4, 1'000'000), {GroupingKind::kAxis0, {}});
+  const ReductionPlan plan = Plan(ArrayDescription::Matrix(ElementType::kInt32, 4, 1'000'000),
+                                  {GroupingKind::kAxis0, {}}, {Statistic::kL1Norm});
   const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
   EXPECT_EQ(1u << geometry.tile_columns_log2, geometry.block_threads);
   EXPECT_EQ(geometry.splits, 1u);
@@ -316,10 +369,11 @@ class RandomPlans {
  public:
   ReductionPlan Next() {
     const ElementType type = static_cast<ElementType>(Pick(kElementTypeCount - 1));
-    const std::vector<Statistic> statistics =
-        Pick(1) == 0 ? std::vector{Statistic::kSum}
-                     : std::vector{Statistic::kSum, Statistic::kProduct, Statistic::kL1Norm,
-                                   Statistic::kNonzeroCount};
+    const std::vector<Statistic> sets[] = {
+        {Statistic::kSum},
+        {Statistic::kSum, Statistic::kL2Norm, Statistic::kNonzeroCount},
+        {Statistic::kSum, Statistic::kProduct, Statistic::kL1Norm, Statistic::kNonzeroCount}};
+    const std::vector<Statistic>& statistics = sets[Pick(2)];
     switch (Pick(3)) {
       case 0: return Plan(ArrayDescription::Vector(type, Size(40)), {}, statistics);
       case 1: {
@@ -369,16 +423,16 @@ TEST(ReduceGeometryTest, EveryElementIsInAChunkOrSplit) {
         EXPECT_LT((geometry.chunks_per_group - 1) * geometry.chunk_elements, group_size);
         break;
       case ReductionForm::kColumns:
-      case ReductionForm::kColumnSums:
+      case ReductionForm::kColumnItems:
       case ReductionForm::kShallowColumnSums:
-      case ReductionForm::kWholeColumnSums:
+      case ReductionForm::kWholeColumns:
         EXPECT_GE(geometry.splits * geometry.rows_per_split, group_size);
         EXPECT_TRUE(geometry.splits == 1 ||
                     (geometry.splits - 1) * geometry.rows_per_split < group_size);
         EXPECT_GE(geometry.column_tile_count << geometry.tile_columns_log2,
                   plan.grouping.group_count);
         break;
-      case ReductionForm::kStripSums:
+      case ReductionForm::kStrips:
         EXPECT_GE(uint64_t{geometry.grid_blocks} * WarpsOf(geometry) * geometry.strip_groups,
                   plan.grouping.group_count);
         [[fallthrough]];

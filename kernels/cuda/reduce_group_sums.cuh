@@ -3,6 +3,7 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUP_SUMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUP_SUMS_CUH_
 
+#include <bit>
 #include <cstdint>
 
 #include "kernels/cuda/reduce_batches.cuh"
@@ -18,16 +19,11 @@
 
 namespace gridfold::kernels::cuda {
 
-// What a warp's lanes add up at most times on the way of an element to the sum of a group.
-__device__ inline uint32_t ChainOf(uint32_t count, uint32_t threads) {
-  return count / threads + 64;
-}
-
 // Sums a group with all lanes of a warp, whatever its elements are, or leaves it to blocks where it
 // is long. Called by all lanes.
 template <class T>
 __device__ inline void QueueOrSumByWarp(const ReductionParameters& parameters, const TileWork& work,
-                                        WarpWords words, uint64_t group) {
+                                        WarpWords<T> words, uint64_t group) {
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   const GroupRange range = RangeOf(parameters, group);
   if (range.size > work.group_elements_max) {
@@ -37,12 +33,12 @@ __device__ inline void QueueOrSumByWarp(const ReductionParameters& parameters, c
   const T* const elements = static_cast<const T*>(parameters.elements) + range.begin;
   const uint32_t rank = warp.thread_rank();
   const uint32_t size = static_cast<uint32_t>(range.size);
-  RangedPair sum = SumOfThread<PairTuning::kVectorsInFlight, 2>(elements, size, rank, warp.size());
-  if (sum.JoinLanes(warp, warp.size(), size) || sum.Holds(size, ChainOf(size, warp.size()))) {
-    if (rank == 0) FinishPair<T>(parameters, group, size, sum.pair);
-  } else {
-    SumGroupsInWords<T>(parameters, words, group, 1, 0);
-  }
+  GroupSum<T> sum = SumOfThread<PairTuning::kVectorsInFlight, 2>(elements, size, rank, warp.size());
+  const bool holds = sum.JoinLanes(warp, warp.size(), size);
+  // Of all lanes, which have the same sum, the first is asked.
+  const bool is_finished =
+      rank == 0 && TryFinish<T>(parameters, group, size, sum, holds, ChainOf(size, warp.size()));
+  if (!warp.any(is_finished)) SumGroupsInWords<T>(parameters, words, group, 1, 0);
 }
 
 // Groups by 2^width_log2 lanes each, of which group `first` is the first: sums those of which the
@@ -50,8 +46,8 @@ __device__ inline void QueueOrSumByWarp(const ReductionParameters& parameters, c
 // and pairs do not hold their sums. Not inlined: it is long and seldom needed.
 template <class T>
 __device__ __noinline__ void QueueOrSumByWarp(const ReductionParameters& parameters,
-                                              const TileWork& work, WarpWords words, uint64_t first,
-                                              uint32_t lanes, uint32_t unheld,
+                                              const TileWork& work, WarpWords<T> words,
+                                              uint64_t first, uint32_t lanes, uint32_t unheld,
                                               uint32_t width_log2) {
   const uint32_t lane = threadIdx.x % ReduceTuning::kWarpThreads;
   const bool is_unheld = (unheld >> lane & 1) != 0;
@@ -73,7 +69,7 @@ __device__ __noinline__ void QueueOrSumByWarp(const ReductionParameters& paramet
 // Groups by `width` lanes each. Those that are much longer than others, or that pairs do not hold,
 // are left to the whole warp.
 template <class T>
-__global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupResidentBlocks)
+__global__ void __launch_bounds__(PairTuning::kGroupThreads, GroupResidentBlocks(sizeof(T)))
     ReduceGroupSums(const __grid_constant__ ReductionParameters parameters,
                     const __grid_constant__ TileWork work) {
   using Share = GroupShare<T, PairTuning::kGroupVectorsInFlight>;
@@ -115,7 +111,7 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
     const Share share = share_of(begin, count);
     const uint64_t next_begin = next.begin;
     const uint32_t next_count = count_of(next);
-    RangedPair sum;
+    GroupSum<T> sum;
     auto vectors = share.Vectors(rank, width);
     for (bool is_last = false; !is_last;) {
       const auto rest = vectors.Rest();
@@ -128,14 +124,14 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
     share.AddEdges(rank, width, sum);
     const bool is_plain = sum.JoinLanes(warp, width, share.count);
     const bool is_first = rank == 0 && group < parameters.group_count;
-    const bool holds = count != kLeft && (is_plain || sum.Holds(count, ChainOf(count, width)));
-    if (is_first && holds) FinishPair<T>(parameters, group, count, sum.pair);
+    const bool holds = is_first && count != kLeft &&
+                       TryFinish<T>(parameters, group, count, sum, is_plain, ChainOf(count, width));
     const bool is_unheld = count != kLeft;
     begin = next_begin;
     count = next_count;
     if (const uint32_t rest = warp.ballot(is_first && !holds); rest != 0) {
       const uint32_t unheld = rest & warp.ballot(is_unheld);
-      QueueOrSumByWarp<T>(parameters, work, WarpWords::Of(warp), first, rest, unheld,
+      QueueOrSumByWarp<T>(parameters, work, WarpWords<T>::Of(warp), first, rest, unheld,
                           work.width_log2);
       // Loaded again: registers that calls keep are few.
       const GroupRange range = range_of(group + step);
@@ -147,46 +143,102 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
   }
 }
 
-// Groups of one vector each: a thread takes kTileVectorsInFlight of them at a time. Requires
-// aligned elements.
-template <class T>
-__global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kVectorResidentBlocks)
+// The sum of a few floats where it is certain that it is exact; returns whether it is.
+template <uint32_t kCount>
+__device__ inline bool SumExactly(const float (&values)[kCount], double& sum) {
+  MagnitudeRange range;
+  sum = -0.0;
+#pragma unroll
+  for (const float x : values) {
+    range.Add(MagnitudeBits(x));
+    sum += static_cast<double>(x);
+  }
+  // A double that is not finite is the sum of elements that are not.
+  return DoubleHolds<kCount>(range) && IsFinite(sum);
+}
+
+// Writes what is asked for of the groups of a vector, of kSize elements each, with exact sums.
+template <class T, uint32_t kSize, uint32_t kGroups>
+__device__ inline void FinishVector(const ReductionParameters& parameters, uint64_t vector,
+                                    const double (&sums)[kGroups]) {
+  static_assert(std::has_single_bit(kSize));  // Means are exact, too.
+#pragma unroll 1
+  for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
+    const Statistic statistic = parameters.statistics[i];
+    struct alignas(sizeof(uint64_t) * kGroups) Values {
+      uint64_t values[kGroups];
+    } of_vector;
+#pragma unroll
+    for (uint32_t g = 0; g < kGroups; ++g) {
+      const double value = statistic == Statistic::kMean ? sums[g] * (1.0 / kSize) : sums[g];
+      of_vector.values[g] = statistic == Statistic::kCount
+                                ? kSize
+                                : static_cast<uint64_t>(__double_as_longlong(value));
+    }
+    uint64_t* const slots = &parameters.slots[parameters.rows[i] * parameters.group_count];
+    if (reinterpret_cast<uintptr_t>(slots) % alignof(Values) == 0) {
+      reinterpret_cast<Values*>(slots)[vector] = of_vector;
+    } else {
+#pragma unroll
+      for (uint32_t g = 0; g < kGroups; ++g) slots[vector * kGroups + g] = of_vector.values[g];
+    }
+  }
+  if (parameters.states == nullptr) return;
+#pragma unroll
+  for (uint32_t g = 0; g < kGroups; ++g) {
+    StorePairState<T>(parameters.states, vector * kGroups + g, sums[g], 0);
+  }
+}
+
+// Groups of kSize elements, a vector's or a few that divide it: a thread takes kVectorsInFlight
+// vectors at a time. Requires aligned elements, and vectors that are full.
+template <class T, uint32_t kSize>
+__global__ void __launch_bounds__(PairTuning::kGroupThreads,
+                                  VectorResidentBlocks(kVectorSize<T> / kSize))
     ReduceVectorSums(const __grid_constant__ ReductionParameters parameters) {
-  constexpr uint32_t kGroups = PairTuning::kVectorsInFlight;
-  constexpr uint32_t kSize = kVectorSize<T>;
-  const uint64_t step = uint64_t{gridDim.x} * PairTuning::kGroupThreads * kGroups;
+  constexpr uint32_t kVectors = PairTuning::kVectorsInFlight;
+  constexpr uint32_t kGroups = kVectorSize<T> / kSize;  // Of a vector.
+  const uint64_t vector_count = parameters.group_count / kGroups;
+  const uint64_t step = uint64_t{gridDim.x} * PairTuning::kGroupThreads * kVectors;
   const auto* const vectors = static_cast<const uint4*>(parameters.elements);
   double* const only_sums = OnlySums(parameters);
 #pragma unroll 1
-  for (uint64_t first = uint64_t{blockIdx.x} * PairTuning::kGroupThreads * kGroups + threadIdx.x;
-       first < parameters.group_count; first += step) {
-    uint4 raw[kGroups] = {};
+  for (uint64_t first = uint64_t{blockIdx.x} * PairTuning::kGroupThreads * kVectors + threadIdx.x;
+       first < vector_count; first += step) {
+    uint4 raw[kVectors] = {};
 #pragma unroll
-    for (uint32_t k = 0; k < kGroups; ++k) {
-      const uint64_t group = first + k * PairTuning::kGroupThreads;
-      if (group < parameters.group_count) raw[k] = vectors[group];
+    for (uint32_t k = 0; k < kVectors; ++k) {
+      const uint64_t vector = first + k * PairTuning::kGroupThreads;
+      if (vector < vector_count) raw[k] = vectors[vector];
     }
 #pragma unroll
-    for (uint32_t k = 0; k < kGroups; ++k) {
-      const uint64_t group = first + k * PairTuning::kGroupThreads;
-      if (group >= parameters.group_count) break;
-      const auto batch = BatchOf<T>(raw[k]);
-      MagnitudeRange range;
-      double sum = -0.0;
+    for (uint32_t k = 0; k < kVectors; ++k) {
+      const uint64_t vector = first + k * PairTuning::kGroupThreads;
+      if (vector >= vector_count) break;
+      struct Parts {
+        float values[kGroups][kSize];
+      };
+      const Parts parts = std::bit_cast<Parts>(BatchOf<T>(raw[k]));
+      double sums[kGroups];
+      bool are_exact = true;
 #pragma unroll
-      for (uint32_t i = 0; i < kSize; ++i) {
-        range.Add(MagnitudeBits(batch.values[i]));
-        sum += static_cast<double>(batch.values[i]);
+      for (uint32_t g = 0; g < kGroups; ++g) {
+        are_exact = SumExactly(parts.values[g], sums[g]) && are_exact;
       }
-      // A double that is not finite is the sum of elements that are not.
-      if (DoubleHolds<kSize>(range) && IsFinite(sum)) {
-        FinishPair<T>(parameters, group, kSize, {sum, 0});
-      } else if (only_sums != nullptr) {
-        only_sums[group] = Answered(RoundedSum(batch.values));
-      } else {
-        const SumOnlyState<T> state =
-            SumInWords(static_cast<const T*>(parameters.elements) + group * kSize, 1, kSize);
-        FinishGroup(parameters, group, kSize, state);
+      if (are_exact) {
+        FinishVector<T, kSize>(parameters, vector, sums);
+        continue;
+      }
+#pragma unroll
+      for (uint32_t g = 0; g < kGroups; ++g) {
+        const uint64_t group = vector * kGroups + g;
+        if (only_sums != nullptr) {
+          only_sums[group] = Answered(RoundedSum(parts.values[g]));
+        } else {
+          const SumOnlyState<T> state =
+              SumInWords(static_cast<const T*>(parameters.elements) + group * kSize, 1, kSize);
+          FinishGroup(parameters, group, kSize, state);
+        }
       }
     }
   }

@@ -15,9 +15,19 @@
 namespace gridfold::kernels::cuda {
 
 // What the elements of a turn come to, of which a thread has kWordsMax words of 32 bits at most:
-// Add takes a word, or an element of 64 bits.
+// Add takes a word, or an element of 64 bits, at once or in two parts.
 template <class T>
 class IntegerTurnSums;
+
+// Calls f for each word of a vector, or element of 64 bits.
+template <class T, class F>
+__device__ inline void ForEachWord(const uint4& raw, F f) {
+  if constexpr (sizeof(T) == 8) {
+    for (const T x : BatchOf<T>(raw).values) f(x);
+  } else {
+    for (const uint32_t word : {raw.x, raw.y, raw.z, raw.w}) f(word);
+  }
+}
 
 // Of a signed element's upper word.
 template <class T>
@@ -29,10 +39,15 @@ requires(sizeof(T) == 1) class IntegerTurnSums<T> {
  public:
   static constexpr uint32_t kWordsMax = 1024;
   __device__ void Add(uint32_t word) {
-    constexpr uint32_t kOnes = 0x0101'0101u;
+    AddPowers(word);
+    AddNonzero(word);
+  }
+  __device__ void AddPowers(uint32_t word) {
     const Part bytes = static_cast<Part>(word);
     sum_ = __dp4a(bytes, static_cast<Part>(kOnes), sum_);
     squares_ = __dp4a(bytes, bytes, squares_);
+  }
+  __device__ void AddNonzero(uint32_t word) {
     // The upper bit of each byte that is not 0.
     constexpr uint32_t kLower = 0x7F7F'7F7Fu;
     const uint32_t nonzero = (((word & kLower) + kLower) | word) & ~kLower;
@@ -44,6 +59,7 @@ requires(sizeof(T) == 1) class IntegerTurnSums<T> {
 
  private:
   using Part = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
+  static constexpr uint32_t kOnes = 0x0101'0101u;
   static_assert(uint64_t{kWordsMax} * 4 * 255 * 255 < uint64_t{1} << 32);
   static_assert(uint64_t{kWordsMax} * 4 * 128 * 128 < uint64_t{1} << 31);
 
@@ -58,13 +74,17 @@ requires(sizeof(T) == 2) class IntegerTurnSums<T> {
  public:
   static constexpr uint32_t kWordsMax = 128;
   __device__ void Add(uint32_t word) {
+    AddPowers(word);
+    AddNonzero(word);
+  }
+  __device__ void AddPowers(uint32_t word) {
     constexpr uint32_t kOnes = 0x0101;
     const uint32_t bytes = __byte_perm(word, 0, 0x3120);  // Lower ones, then upper ones.
     sum_ = AddLowerDot<T>(word, kOnes, sum_);
     by_lower_ = AddLowerDot<T>(word, bytes, by_lower_);
     by_upper_ = AddUpperDot<T>(word, bytes, by_upper_);
-    nonzero_halves_ += __vminu2(word, 0x0001'0001u);
   }
+  __device__ void AddNonzero(uint32_t word) { nonzero_halves_ += __vminu2(word, 0x0001'0001u); }
   __device__ Int128 Sum() const { return sum_; }
   __device__ Uint128 Squares() const {
     return static_cast<uint64_t>(int64_t{by_upper_} * 256 + by_lower_);
@@ -90,12 +110,16 @@ requires(sizeof(T) == 4) class IntegerTurnSums<T> {
  public:
   static constexpr uint32_t kWordsMax = 1024;
   __device__ void Add(uint32_t word) {
+    AddPowers(word);
+    AddNonzero(word);
+  }
+  __device__ void AddPowers(uint32_t word) {
     const uint32_t u = word ^ kSign<T>;
     sum_ += u;
     squares_.AddProduct(u, u);
-    nonzero_ += IsNotZero(word);
     count_ += 1;
   }
+  __device__ void AddNonzero(uint32_t word) { nonzero_ += IsNotZero(word); }
   __device__ Int128 Sum() const {
     const Int128 sum = sum_;
     return std::is_signed_v<T> ? sum - (Int128{count_} << 31) : sum;
@@ -120,6 +144,10 @@ requires(sizeof(T) == 8) class IntegerTurnSums<T> {
  public:
   static constexpr uint32_t kWordsMax = 1024;
   __device__ void Add(T x) {
+    AddPowers(x);
+    AddNonzero(x);
+  }
+  __device__ void AddPowers(T x) {
     const uint32_t lower = static_cast<uint32_t>(x);
     const uint32_t upper = static_cast<uint32_t>(static_cast<uint64_t>(x) >> 32);
     const uint32_t u = upper ^ kSign<T>;
@@ -127,8 +155,11 @@ requires(sizeof(T) == 8) class IntegerTurnSums<T> {
     lower_squares_.AddProduct(lower, lower);
     products_.AddProduct(lower, u);
     upper_squares_.AddProduct(u, u);
-    nonzero_ += IsNotZero(lower | upper);
     count_ += 1;
+  }
+  __device__ void AddNonzero(T x) {
+    nonzero_ +=
+        IsNotZero(static_cast<uint32_t>(x) | static_cast<uint32_t>(static_cast<uint64_t>(x) >> 32));
   }
   __device__ Int128 Sum() const {
     const Int128 sum = static_cast<Int128>(sum_.Value());
@@ -160,13 +191,7 @@ class IntegerTurn {
   static constexpr uint32_t kWordsMax = IntegerTurnSums<T>::kWordsMax;
 
   __device__ void Add(const uint4& raw) {
-    if constexpr (sizeof(T) == 8) {
-      for (const T x : BatchOf<T>(raw).values) sums_.Add(x);
-    } else {
-      const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
-#pragma unroll
-      for (const uint32_t word : words) sums_.Add(word);
-    }
+    ForEachWord<T>(raw, [&](auto word) { sums_.Add(word); });
     least_.Add(raw);
     greatest_.Add(raw);
   }

@@ -3,12 +3,18 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_KERNELS_CUH_
 
 #include "kernels/cuda/reduce_blocks.cuh"
+#include "kernels/cuda/reduce_column_kernels.cuh"
 #include "kernels/cuda/reduce_column_sums.cuh"
 #include "kernels/cuda/reduce_columns.cuh"
 #include "kernels/cuda/reduce_double_columns.cuh"
+#include "kernels/cuda/reduce_extreme_columns.cuh"
+#include "kernels/cuda/reduce_fixed_point_tiles.cuh"
 #include "kernels/cuda/reduce_group_sums.cuh"
+#include "kernels/cuda/reduce_integer_columns.cuh"
+#include "kernels/cuda/reduce_integer_strips.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_moment_column_tiles.cuh"
+#include "kernels/cuda/reduce_row_extremes.cuh"
 #include "kernels/cuda/reduce_row_sums.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
 #include "kernels/cuda/reduce_whole_columns.cuh"
@@ -16,33 +22,63 @@
 
 namespace gridfold::kernels::cuda {
 
+// Groups by lanes of a warp.
+template <class T, uint32_t kParts>
+void SetGroupKernels(ReductionKernels& kernels) {
+  if constexpr (SumsGroupsInPairs<T>(kParts)) {
+    kernels.group_sums = ReduceGroupSums<T>;
+    kernels.row_sums = ReduceRowSums<T>;
+  } else if constexpr (HasIntegerStrips<T>(kParts)) {
+    kernels.strips = ReduceIntegerStrips<T, kParts>;
+  } else if constexpr (kParts == kExtremesPart) {
+    kernels.tiles = ReduceRowExtremes<T>;
+  } else if constexpr (HasFixedPointTiles<T>(kParts)) {
+    kernels.tiles = ReduceFixedPointTiles<T>;
+  } else {
+    kernels.tiles = ReduceTiles<T, kParts>;
+  }
+  if constexpr (SumsInPairs<T>(kParts)) {
+    kernels.strips = GetStripSumsKernel<T>();
+    kernels.vector_sums = ReduceVectorSums<T, kVectorSize<T>>;
+    kernels.half_vector_sums = ReduceVectorSums<T, kVectorSize<T> / 2>;
+    kernels.block_sums = ReduceBlockSums<T>;
+  }
+}
+
+template <class T, uint32_t kParts>
+void SetColumnKernels(ReductionKernels& kernels) {
+  if constexpr (SumsInPairs<T>(kParts)) {
+    kernels.column_items = ReduceColumnSums<T>;
+    kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
+    kernels.whole_columns = ReduceWholeColumnSums<T>;
+  } else if constexpr (kParts == kExtremesPart) {
+    kernels.column_items = ReduceColumnItems<ExtremeColumns<T>>;
+    kernels.whole_columns = ReduceWholeColumns<ExtremeColumns<T>>;
+  } else if constexpr (TakesColumnVectors<T>(kParts)) {
+    kernels.column_items = ReduceColumnItems<IntegerColumns<T, kParts>>;
+    kernels.whole_columns = ReduceWholeColumns<IntegerColumns<T, kParts>>;
+  } else {
+    kernels.columns = ReduceColumns<T, kParts>;
+  }
+  if constexpr (HasDoubleColumns<T>(kParts)) {
+    kernels.first_columns = ReduceDoubleColumns<T>;
+    kernels.whole_first_columns = ReduceWholeDoubleColumns<T, false>;
+    kernels.whole_first_column_sums = ReduceWholeDoubleColumns<T, true>;
+  }
+  if constexpr (HasMomentColumns<T>(kParts)) {
+    kernels.first_columns = ReduceMomentColumns<T>;
+    kernels.whole_first_columns = ReduceWholeMomentColumns<T>;
+  }
+}
+
 template <class T>
 ReductionKernels ReductionKernelsFor(uint32_t parts) {
   return VisitPartSet<T>(parts, [](auto set) {
     constexpr uint32_t kParts = decltype(set)::value;
     ReductionKernels kernels = {};
     kernels.blocks = ReduceBlocks<T, kParts>;
-    if constexpr (SumsInPairs<T>(kParts)) {
-      kernels.group_sums = ReduceGroupSums<T>;
-      kernels.strip_sums = GetStripSumsKernel<T>();
-      kernels.vector_sums = ReduceVectorSums<T>;
-      kernels.row_sums = ReduceRowSums<T>;
-      kernels.block_sums = ReduceBlockSums<T>;
-      kernels.column_sums = ReduceColumnSums<T>;
-      kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
-      kernels.whole_column_sums = ReduceWholeColumnSums<T>;
-    } else {
-      kernels.tiles = ReduceTiles<T, kParts>;
-      kernels.columns = ReduceColumns<T, kParts>;
-      if constexpr (HasDoubleColumns<T>(kParts)) {
-        kernels.first_columns = ReduceDoubleColumns<T>;
-        kernels.whole_first_columns = ReduceWholeDoubleColumns<T>;
-      }
-      if constexpr (HasMomentColumns<T>(kParts)) {
-        kernels.first_columns = ReduceMomentColumns<T>;
-        kernels.whole_first_columns = ReduceWholeMomentColumns<T>;
-      }
-    }
+    SetGroupKernels<T, kParts>(kernels);
+    SetColumnKernels<T, kParts>(kernels);
     return kernels;
   });
 }

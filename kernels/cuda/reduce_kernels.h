@@ -50,7 +50,10 @@ struct SegmentQueue {
 // Reduce each group by `width` lanes of a warp, or queue it.
 struct TileWork {
   uint32_t width_log2;
-  uint32_t strip_groups;  // Of a warp, one after the other; a multiple of its lanes. Strips only.
+  // Of a warp, one after the other: in strip sums a multiple of its lanes, in fixed point what fits
+  // them. Unused elsewhere.
+  uint32_t strip_groups;
+  uint32_t turn_groups;  // Of a warp, together. Extremes only.
   // Segments of more elements are queued; all others are reduced here.
   uint64_t group_elements_max;
   uint64_t chunk_elements;
@@ -96,34 +99,38 @@ struct ColumnWork {
   ColumnOutlier* outliers;
 };
 
-using StripSumsKernel = void (*)(ReductionParameters, TileWork);
+using StripKernel = void (*)(ReductionParameters, TileWork);
 
 struct ReductionKernels {
-  void (*tiles)(ReductionParameters, TileWork);
+  void (*tiles)(ReductionParameters, TileWork);  // Or `strips`, of integers.
   void (*blocks)(ReductionParameters, BlockWork);
   void (*columns)(ReductionParameters, ColumnWork);
   // Beside `columns`, where HasFirstColumns, to take most tiles before it; else null.
   void (*first_columns)(ReductionParameters, ColumnWork);
   void (*whole_first_columns)(ReductionParameters, ColumnWork);
-  // Where SumsInPairs, instead of `tiles` and `columns`; else null.
+  void (*whole_first_column_sums)(ReductionParameters, ColumnWork);  // Nothing but sums of float64.
+  // Where SumsGroupsInPairs, instead of `tiles`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
-  StripSumsKernel strip_sums;
-  void (*vector_sums)(ReductionParameters);
   void (*row_sums)(ReductionParameters);
+  StripKernel strips;  // Where SumsInPairs or HasIntegerStrips; else null.
+  // Where SumsInPairs, the latter instead of `columns`; else null.
+  void (*vector_sums)(ReductionParameters);
+  void (*half_vector_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
-  void (*column_sums)(ReductionParameters, ColumnWork);
   void (*shallow_column_sums)(ReductionParameters, ColumnWork);
-  void (*whole_column_sums)(ReductionParameters, ColumnWork);
+  // Where SumsInPairs or TakesColumnVectors, instead of `columns`; else null.
+  void (*column_items)(ReductionParameters, ColumnWork);
+  void (*whole_columns)(ReductionParameters, ColumnWork);
 };
 
 // The kernels for elements of type T and the set of parts that VisitPartSet chooses for `parts`.
 template <class T>
 ReductionKernels ReductionKernelsFor(uint32_t parts);
 
-// Its `strip_sums`. Beside kernels with which it shares functions that are not inlined it has fewer
-// registers that calls keep, and spills more: it is compiled apart from them.
+// Its `strips` of sums of floats. Beside kernels with which it shares functions that are not
+// inlined it has fewer registers that calls keep, and spills more: it is compiled apart from them.
 template <class T>
-StripSumsKernel GetStripSumsKernel();
+StripKernel GetStripSumsKernel();
 
 }  // namespace gridfold::kernels::cuda
 

@@ -38,6 +38,15 @@ __device__ inline void MergeLanes(const Warp& warp, uint32_t width, State& state
   }
 }
 
+// The same of lanes that are multiples of `distance` apart, in all of them.
+template <class State>
+__device__ inline void MergeDistantLanes(const Warp& warp, uint32_t distance, State& state) {
+#pragma unroll 1
+  for (; distance < ReduceTuning::kWarpThreads; distance *= 2) {
+    state.ForEachPart([&](auto& part) { part.Merge(warp.shfl_xor(part, distance)); });
+  }
+}
+
 // Bits that are ordered as the numbers are, with -0.0 before 0.0.
 __device__ inline uint32_t OrderedBits(float x) {
   const uint32_t bits = __float_as_uint(x);

@@ -82,8 +82,10 @@ __device__ inline void AddItemMoments(const cg::thread_block& block, const Warp&
   window = WindowOfTile<kInVectors, T>(block, warp, parameters, item, lanes, memory.largest);
   const OutlierList outliers(work, item.tile);
   Columns columns(window);
-  DrawTurns<kInVectors, Columns::kRows, MomentTuning::kTurnsMax>(
-      warp, parameters, item, lanes, &memory.turns_drawn,
+  const ColumnRows<T, kInVectors, MomentColumnVector<T>> rows(parameters, lanes, item.first_column,
+                                                              item.first_row);
+  DrawTurns<Columns::kRows, MomentColumnVector<T>, MomentTuning::kTurnsMax>(
+      warp, item, lanes, rows, warp.meta_group_rank(), &memory.turns_drawn,
       [&](const auto& raw, uint32_t turn, uint64_t rows_left) {
         const uint32_t count = RowsPresent<Columns::kRows>(rows_left, lanes.rows);
         const bool is_held =

@@ -28,13 +28,6 @@ namespace gridfold::kernels::cuda {
 template <class T>
 using MomentColumnVector = std::conditional_t<sizeof(T) == 2, uint2, uint4>;
 
-// How many of kRows rows, `apart` from each other, there are where `left` are left.
-template <uint32_t kRows>
-__device__ inline uint32_t RowsPresent(uint64_t left, uint32_t apart) {
-  if (left > uint64_t{kRows - 1} * apart) return kRows;
-  return (static_cast<uint32_t>(left) + apart - 1) / apart;
-}
-
 // Where elements may lie, and the units in which they are counted. Elements are below 2^E; those of
 // p bits of which 2^b rows are added together are multiples of 2^(E + b - 51), the unit of sums, if
 // they are not below 2^(E - 1 - S), S = 51 - b - p. Squares are split at multiples of

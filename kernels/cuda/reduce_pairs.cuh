@@ -1,10 +1,11 @@
-// Sums of floats, or smaller floating-point elements, that a thread keeps in registers, for groups
-// of which nothing but the sum is needed.
+// Sums of floating-point elements that a thread keeps in registers, for groups of which nothing but
+// the sum is needed.
 //
-// Elements whose magnitudes lie within some binades of each other, as they nearly always do, are
-// added some at a time in double precision, which then rounds nothing, and such sums are kept as a
-// pair (numerics/pair_sum.h). Whether that was exact is known once the elements are read; where it
-// was not, they are read again and added in words (reduce_words.cuh).
+// Floats, and smaller elements, whose magnitudes lie within some binades of each other, as they
+// nearly always do, are added some at a time in double precision, which then rounds nothing, and
+// such sums are kept as a pair (numerics/pair_sum.h). Whether that was exact is known once the
+// elements are read. Those of float64 are kept as a pair that knows what it lost. Elements of which
+// that does not tell what is asked for are read again and added in words (reduce_words.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_PAIRS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_PAIRS_CUH_
 
@@ -19,6 +20,7 @@
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/cuda/reduce_words.cuh"
+#include "kernels/numerics/expansion_sum.h"
 #include "kernels/numerics/pair_sum.h"
 #include "kernels/numerics/reduction_state.h"
 
@@ -66,6 +68,72 @@ __device__ inline PairSum PairOfLane(const Warp& warp, const PairSum& pair, uint
   return {warp.shfl_xor(pair.high, distance), warp.shfl_xor(pair.low, distance)};
 }
 
+// What threads add up at most times on the way of an element to the sum of a group that so many of
+// them share.
+__device__ inline uint32_t ChainOf(uint32_t count, uint32_t threads) {
+  return count / threads + 64;
+}
+
+// The range of the elements of some vectors.
+template <class T>
+class VectorMagnitudes {
+ public:
+  __device__ void Add(const uint4& raw) {
+#pragma unroll
+    for (const float x : BatchOf<T>(raw).values) range_.Add(MagnitudeBits(x));
+  }
+  __device__ MagnitudeRange Range() const { return range_; }
+
+ private:
+  MagnitudeRange range_;
+};
+// Two at a time, before they are converted.
+template <HalfElement T>
+class VectorMagnitudes<T> {
+ public:
+  __device__ void Add(const uint4& raw) {
+#pragma unroll
+    for (const uint32_t pair : {raw.x, raw.y, raw.z, raw.w}) {
+      const uint32_t magnitudes = pair & 0x7FFF'7FFFu;
+      largest_ = __vmaxu2(largest_, magnitudes);
+      smallest_less_one_ = __viaddmin_u16x2(magnitudes, ~uint32_t{0}, smallest_less_one_);
+    }
+  }
+  __device__ MagnitudeRange Range() const {
+    const uint32_t largest = max(largest_ & kMask, largest_ >> 16);
+    const uint32_t smallest_less_one = min(smallest_less_one_ & kMask, smallest_less_one_ >> 16);
+    MagnitudeRange range{BitsOf(largest), ~uint32_t{0}};
+    if (smallest_less_one != kMask) range.smallest_less_one = BitsOf(smallest_less_one + 1) - 1;
+    return range;
+  }
+
+ private:
+  static constexpr uint32_t kMask = 0xFFFF;
+  // As a float's.
+  __device__ static uint32_t BitsOf(uint32_t magnitude) {
+    return MagnitudeBits(ToCompute(std::bit_cast<T>(static_cast<uint16_t>(magnitude))));
+  }
+
+  uint32_t largest_ = 0;  // Of the elements in either half of what is loaded.
+  uint32_t smallest_less_one_ = ~uint32_t{0};
+};
+
+// The sum of vectors of floats, or smaller elements, in doubles, before a pair takes it.
+template <class T>
+struct PlainSums {
+  VectorMagnitudes<T> magnitudes;
+  double sums[2] = {-0.0, -0.0};
+
+  __device__ void Add(const uint4& raw) {
+    magnitudes.Add(raw);
+    const auto batch = BatchOf<T>(raw);
+#pragma unroll
+    for (uint32_t i = 0; i < kVectorSize<T>; ++i) {
+      sums[i % 2] += static_cast<double>(batch.values[i]);
+    }
+  }
+};
+
 // A sum as a pair, and what tells whether it is exact.
 struct RangedPair {
   PairSum pair;
@@ -75,19 +143,24 @@ struct RangedPair {
   template <uint32_t kCount>
   __device__ void Add(const float (&values)[kCount]) {
     MagnitudeRange of_values;
-    double sums[2] = {-0.0, -0.0};
+    double sum = -0.0;
 #pragma unroll
     for (uint32_t i = 0; i < kCount; ++i) {
       of_values.Add(MagnitudeBits(values[i]));
-      sums[i % 2] += static_cast<double>(values[i]);
+      sum += static_cast<double>(values[i]);
     }
-    range.Merge(of_values);
-    if (DoubleHolds<kCount>(of_values)) {
-      pair.Add(sums[0] + sums[1]);
-    } else {
+    if (Take<kCount>(of_values, sum)) return;
 #pragma unroll
-      for (uint32_t i = 0; i < kCount; ++i) pair.Add(values[i]);
-    }
+    for (uint32_t i = 0; i < kCount; ++i) pair.Add(values[i]);
+  }
+  // Adds the sum of kCount elements if it is exact; returns whether it is. Else they are to be
+  // added to the pair one by one.
+  template <uint32_t kCount>
+  __device__ bool Take(const MagnitudeRange& of_elements, double sum) {
+    range.Merge(of_elements);
+    if (!DoubleHolds<kCount>(of_elements)) return false;
+    pair.Add(sum);
+    return true;
   }
 
   // Joins the sums of each `width` neighbouring lanes, which are of `count` elements together, in
@@ -119,6 +192,32 @@ struct RangedPair {
     return PairHolds(SpanBits(range), count, chain);
   }
 };
+
+// The same of float64 elements.
+struct LanePair : CheckedPair {
+  template <uint32_t kCount>
+  __device__ void Add(const double (&values)[kCount]) {
+#pragma unroll
+    for (const double x : values) CheckedPair::Add(x);
+  }
+  __device__ void MergeLane(const Warp& warp, const LanePair& given, uint32_t distance) {
+    CheckedPair other;
+    other.high = warp.shfl_xor(given.high, distance);
+    other.low = warp.shfl_xor(given.low, distance);
+    other.lost = warp.shfl_xor(given.lost, distance);
+    Merge(other);
+  }
+  __device__ bool JoinLanes(const Warp& warp, uint32_t width, uint32_t) {
+#pragma unroll 1
+    for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
+      MergeLane(warp, *this, distance);
+    }
+    return false;
+  }
+};
+
+template <class T>
+using GroupSum = std::conditional_t<sizeof(T) == sizeof(double), LanePair, RangedPair>;
 
 // A vector of elements that add nothing.
 template <class T, class Vector = uint4>
@@ -181,31 +280,36 @@ __device__ __noinline__ SumOnlyState<T> SumInWords(const T* first, uint64_t stri
   return state;
 }
 
+// sum / size of a sum of T. Not inlined, as what follows: seldom needed.
+template <class T>
 struct PairMean {
-  // sum / size. Not inlined, as what follows: sums are asked for most.
   __device__ __noinline__ static double Of(double high, double low, uint64_t size) {
-    const PairSum rounded = PairSum{high, low}.Rounded();
-    // A sum that is a double, by an exact count: rounded once.
-    if (rounded.low == 0) return __ddiv_rn(rounded.high, static_cast<double>(size));
-    return ExactSumOf({high, low}).Quotient(size);
+    return ExactSumOf<ComputeType<T>>({high, low}).Quotient(size);
   }
 };
 
 template <class T>
 __device__ __noinline__ void StorePairState(void* states, uint64_t group, double high, double low) {
   SumOnlyState<T> state;
-  state.template Part<kSumPart>().sum = ExactSumOf({high, low});
+  state.template Part<kSumPart>().sum = ExactSumOf<ComputeType<T>>({high, low});
   static_cast<SumOnlyState<T>*>(states)[group] = state;
 }
 
-// The value of a statistic that needs nothing but the sum, as it is answered.
-__device__ inline uint64_t ValueOfPair(Statistic statistic, uint64_t size, const PairSum& sum) {
+// The value of a statistic that needs nothing but the sum, as it is answered; no mean.
+__device__ inline uint64_t ValueOfPlainPair(Statistic statistic, uint64_t size,
+                                            const PairSum& sum) {
   if (statistic == Statistic::kCount) return size;
-  const double value = statistic == Statistic::kMean ? PairMean::Of(sum.high, sum.low, size)
-                       : size == 0                   ? 0.0
-                       : sum.low == 0                ? sum.high  // A negative zero, maybe.
-                                                     : sum.high + sum.low;
+  const double value = size == 0      ? 0.0
+                       : sum.low == 0 ? sum.high  // A negative zero, maybe.
+                                      : sum.high + sum.low;
   return static_cast<uint64_t>(__double_as_longlong(value));
+}
+template <class T>
+__device__ inline uint64_t ValueOfPair(Statistic statistic, uint64_t size, const PairSum& sum) {
+  if (statistic != Statistic::kMean) return ValueOfPlainPair(statistic, size, sum);
+  double mean;
+  if (!MeanDivisor(size).Divide(sum, mean)) mean = PairMean<T>::Of(sum.high, sum.low, size);
+  return static_cast<uint64_t>(__double_as_longlong(mean));
 }
 
 // A double as it is answered: all NaNs are the same.
@@ -226,11 +330,52 @@ __device__ inline void FinishPair(const ReductionParameters& parameters, uint64_
 #pragma unroll 1
   for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
     parameters.slots[parameters.rows[i] * parameters.group_count + group] =
-        ValueOfPair(parameters.statistics[i], size, sum);
+        ValueOfPair<T>(parameters.statistics[i], size, sum);
   }
   if (parameters.states != nullptr) {
     StorePairState<T>(parameters.states, group, sum.high, sum.low);
   }
+}
+
+// The same of a sum that may not be exact, if what is asked for is certain; returns whether it is.
+template <class T>
+__device__ inline bool TryFinish(const ReductionParameters& parameters, uint64_t group,
+                                 uint64_t size, const RangedPair& sum, bool holds, uint32_t chain) {
+  if (!holds && !sum.Holds(static_cast<uint32_t>(size), chain)) return false;
+  FinishPair<T>(parameters, group, size, sum.pair);
+  return true;
+}
+
+// Likewise, but for states.
+__device__ inline bool TryFinishValues(const ReductionParameters& parameters, uint64_t group,
+                                       const MeanDivisor& divisor, uint64_t size,
+                                       const CheckedPair& sum) {
+  const double error = sum.Error();
+  bool is_certain = true;
+#pragma unroll 1
+  for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
+    const Statistic statistic = parameters.statistics[i];
+    uint64_t& slot = parameters.slots[parameters.rows[i] * parameters.group_count + group];
+    if (statistic == Statistic::kCount) {
+      slot = size;
+      continue;
+    }
+    double value;
+    is_certain = (statistic == Statistic::kMean ? divisor.Divide(sum.pair(), value, error)
+                                                : sum.Round(error, value)) &&
+                 is_certain;
+    slot = static_cast<uint64_t>(__double_as_longlong(size == 0 ? 0.0 : value));
+  }
+  return is_certain;
+}
+template <class T>
+__device__ inline bool TryFinish(const ReductionParameters& parameters, uint64_t group,
+                                 uint64_t size, const LanePair& sum, bool, uint32_t) {
+  if (!TryFinishValues(parameters, group, MeanDivisor(size), size, sum)) return false;
+  if (parameters.states == nullptr) return true;
+  if (!sum.IsExact()) return false;
+  StorePairState<T>(parameters.states, group, sum.high, sum.low);
+  return true;
 }
 
 }  // namespace gridfold::kernels::cuda

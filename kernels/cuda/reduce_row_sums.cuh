@@ -1,10 +1,12 @@
-// Sums of very many rows of 8, 16 or 32 vectors: a warp's lanes read neighbouring vectors, whole
-// lines of memory in each load, and what each lane has of several rows is dealt out over the lanes
-// of a row while it is joined.
+// Sums of very many rows of 1 to 32 vectors, a power of two: a warp's lanes read neighbouring
+// vectors, whole lines of memory in each load, and what each lane has of several rows is dealt out
+// over the lanes of a row while it is joined.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_ROW_SUMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_ROW_SUMS_CUH_
 
+#include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_group_words.cuh"
@@ -53,47 +55,118 @@ struct RowTurns {
   }
 };
 
-// Of kCount values of each lane, the sum of one over `lanes` neighbours, where doubles do: value k
-// of those from lane k * lanes / kCount on. Lanes exchange halves of what they have.
-template <uint32_t kCount>
-__device__ inline double SumDealtOut(const Warp& warp, uint32_t lanes, double (&values)[kCount]) {
-  uint32_t distance = lanes / 2;
-#pragma unroll
-  for (uint32_t half = kCount / 2; half > 0; half /= 2) {
-    const bool is_upper = (warp.thread_rank() & distance) != 0;
-#pragma unroll
-    for (uint32_t k = 0; k < half; ++k) {
-      const double given = is_upper ? values[k] : values[k + half];
-      const double kept = is_upper ? values[k + half] : values[k];
-      values[k] = kept + warp.shfl_xor(given, distance);
-    }
-    distance /= 2;
-  }
-  double sum = values[0];
-#pragma unroll 1
-  for (; distance > 0; distance /= 2) sum += warp.shfl_xor(sum, distance);
-  return sum;
+// What lanes have of a row: a double of floats and smaller elements, which holds it where
+// DoubleHoldsAll.
+template <class T>
+using RowSum = std::conditional_t<sizeof(T) == sizeof(double), LanePair, double>;
+
+template <uint32_t kSize>
+__device__ inline double RowSumOf(const Batch<float, kSize>& batch) {
+  return SumOfVector(batch.values);
+}
+__device__ inline LanePair RowSumOf(const Batch<double, 2>& batch) {
+  const SumAndError sum = SumAndError::Of(batch.values[0], batch.values[1]);
+  return {{sum.sum, sum.error, 0}};
 }
 
-// Turns from `turn` on, every step-th, up to the first of which some sum may be rounded, which is
+__device__ inline void JoinWithLane(const Warp& warp, double given, uint32_t distance,
+                                    double& sum) {
+  sum += warp.shfl_xor(given, distance);
+}
+__device__ inline void JoinWithLane(const Warp& warp, const LanePair& given, uint32_t distance,
+                                    LanePair& sum) {
+  sum.MergeLane(warp, given, distance);
+}
+
+// By fields: chosen as a whole, they would have to be in memory.
+__device__ inline double Chosen(bool first, double a, double b) { return first ? a : b; }
+__device__ inline LanePair Chosen(bool first, const LanePair& a, const LanePair& b) {
+  return {{first ? a.high : b.high, first ? a.low : b.low, first ? a.lost : b.lost}};
+}
+
+__device__ inline CheckedPair AsChecked(double sum) { return {sum, 0, 0}; }
+__device__ inline CheckedPair AsChecked(const LanePair& sum) { return sum; }
+
+// Joins kCount sums of each lane over each 2 * `distance` neighbours, which then have the joined
+// ones from lane to lane, kCount / (2 * distance) each, or one that several have. Lanes exchange
+// halves of what they have.
+template <uint32_t kCount, class Sum, uint32_t kSize>
+__device__ inline void DealOut(const Warp& warp, uint32_t distance, Sum (&sums)[kSize]) {
+  if (distance == 0) return;
+  if constexpr (kCount == 1) {
+#pragma unroll 1
+    for (; distance > 0; distance /= 2) JoinWithLane(warp, sums[0], distance, sums[0]);
+  } else {
+    constexpr uint32_t kHalf = kCount / 2;
+    const bool is_upper = (warp.thread_rank() & distance) != 0;
+#pragma unroll
+    for (uint32_t k = 0; k < kHalf; ++k) {
+      const Sum given = Chosen(is_upper, sums[k], sums[k + kHalf]);
+      sums[k] = Chosen(is_upper, sums[k + kHalf], sums[k]);
+      JoinWithLane(warp, given, distance, sums[k]);
+    }
+    DealOut<kHalf>(warp, distance / 2, sums);
+  }
+}
+
+// The rows of a turn whose sums a lane has once they are dealt out.
+struct RowsOfLane {
+  uint32_t first;
+  uint32_t step;
+  uint32_t count;
+
+  template <uint32_t kCount>
+  __device__ static RowsOfLane Of(uint32_t lane, uint32_t width) {
+    const uint32_t step = ReduceTuning::kWarpThreads / width;
+    const uint32_t count = max(kCount / width, 1u);
+    const uint32_t sharers = max(width / kCount, 1u);  // Lanes with the same sum.
+    const uint32_t first = lane % width / sharers * count * step + lane / width;
+    return {first, step, lane % sharers == 0 ? count : 0};
+  }
+};
+
+// Writes what is asked for of a lane's rows of a turn that begins with `row`, if it is certain;
+// returns whether it is.
+template <class Sum, uint32_t kCount>
+__device__ inline bool TryFinishRows(const ReductionParameters& parameters,
+                                     const MeanDivisor& divisor, uint64_t row,
+                                     const RowsOfLane& rows, Sum (&sums)[kCount]) {
+  row += rows.first;
+  bool is_certain = true;
+  if (double* const sums_of_rows = OnlySums(parameters); sums_of_rows != nullptr) {
+#pragma unroll
+    for (uint32_t k = 0; k < kCount; ++k, row += rows.step) {
+      if (k >= rows.count || row >= parameters.group_count) break;
+      const CheckedPair sum = AsChecked(sums[k]);
+      double rounded;
+      is_certain = sum.Round(sum.Error(), rounded) && is_certain;
+      sums_of_rows[row] = rounded;
+    }
+    return is_certain;
+  }
+#pragma unroll 1
+  for (uint32_t k = 0; k < rows.count && row < parameters.group_count; ++k, row += rows.step) {
+    is_certain =
+        TryFinishValues(parameters, row, divisor, parameters.group_size, AsChecked(sums[0])) &&
+        is_certain;
+    // Registers have no index.
+#pragma unroll
+    for (uint32_t i = 0; i + 1 < kCount; ++i) sums[i] = sums[i + 1];
+  }
+  return is_certain;
+}
+
+// Turns from `turn` on, every step-th, up to the first of which something is not certain, which is
 // returned; else one behind the last.
 template <class T>
 __device__ inline uint32_t SumTurnsOfRows(const Warp& warp, const ReductionParameters& parameters,
                                           const RowTurns<T>& turns, uint32_t turn, uint32_t step) {
   using Turns = RowTurns<T>;
-  static_assert(PairTuning::kRowVectorsMin == Turns::kVectors);
-  static_assert(Turns::kTurnVectors / PairTuning::kRowVectorsMin <=
-                ReduceTuning::kWarpThreads);  // Rows of a turn.
+  constexpr bool kHasRange = std::is_same_v<RowSum<T>, double>;
   const uint32_t size = static_cast<uint32_t>(parameters.group_size);
+  const MeanDivisor divisor(size);
   const uint32_t full_turns = turns.FullTurns(parameters);
-  // The lanes of a row, and those of them that have the same sum.
-  const uint32_t width = turns.row_vectors;
-  const uint32_t sharers = width / Turns::kVectors;
-  const uint32_t place = warp.thread_rank() % width / sharers;  // Of the loads.
-  const uint32_t row_of_lane =
-      place * (ReduceTuning::kWarpThreads / width) + warp.thread_rank() / width;
-  const bool writes = warp.thread_rank() % sharers == 0;
-  double* const sums_of_rows = OnlySums(parameters);
+  const RowsOfLane rows = RowsOfLane::Of<Turns::kVectors>(warp.thread_rank(), turns.row_vectors);
 
   uint4 raw[Turns::kVectors];
   turns.Load(turn, raw);
@@ -101,30 +174,32 @@ __device__ inline uint32_t SumTurnsOfRows(const Warp& warp, const ReductionParam
   for (; uint64_t{turn} * turns.rows < parameters.group_count; turn += step) {
     const bool next_is_full = turn + step < full_turns;
     const uint4* const next = turns.Of(turn + step);
-    MagnitudeRange range;
-    double sums[Turns::kVectors];
+    [[maybe_unused]] VectorMagnitudes<T> magnitudes;
+    RowSum<T> sums[Turns::kVectors];
 #pragma unroll
     for (uint32_t k = 0; k < Turns::kVectors; ++k) {
       const auto batch = BatchOf<T>(raw[k]);
-#pragma unroll
-      for (const float x : batch.values) range.Add(MagnitudeBits(x));
-      sums[k] = SumOfVector(batch.values);
+      if constexpr (kHasRange) magnitudes.Add(raw[k]);
+      sums[k] = RowSumOf(batch);
       if (next_is_full) raw[k] = next[k * ReduceTuning::kWarpThreads];
     }
     if (!next_is_full) turns.Load(turn + step, raw);
-    if (!DoubleHoldsAll(RangeOfWarp(range), size)) return turn;
-    const double sum = SumDealtOut(warp, width, sums);
-    const uint64_t row = uint64_t{turn} * turns.rows + row_of_lane;
-    if (writes && row < parameters.group_count) sums_of_rows[row] = sum;
+    if constexpr (kHasRange) {
+      if (!DoubleHoldsAll(RangeOfWarp(magnitudes.Range()), size)) return turn;
+    }
+    DealOut<Turns::kVectors>(warp, turns.row_vectors / 2, sums);
+    if (!warp.all(TryFinishRows(parameters, divisor, uint64_t{turn} * turns.rows, rows, sums))) {
+      return turn;
+    }
   }
   return turn;
 }
 
-// Requires aligned elements, rows of kRowVectorsMin to as many vectors as a warp has lanes, a power
-// of two, and that nothing but their sums is asked for. Turns whose sums may be rounded are loaded
-// again, outside of the loop over turns: registers that calls keep are few.
+// Requires aligned elements, rows of no more vectors than a warp has lanes, a power of two, and
+// that no states are asked for. Turns of which something is not certain are loaded again, outside
+// of the loop over turns: registers that calls keep are few.
 template <class T>
-__global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupResidentBlocks)
+__global__ void __launch_bounds__(PairTuning::kGroupThreads, GroupResidentBlocks(sizeof(T)))
     ReduceRowSums(const __grid_constant__ ReductionParameters parameters) {
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   const RowTurns<T> turns(parameters, warp.thread_rank());
@@ -135,9 +210,13 @@ __global__ void __launch_bounds__(PairTuning::kGroupThreads, PairTuning::kGroupR
     turn = SumTurnsOfRows(warp, parameters, turns, turn, step);
     const uint64_t first = uint64_t{turn} * turns.rows;
     if (first >= parameters.group_count) return;
-    const uint64_t rows = min(uint64_t{turns.rows}, parameters.group_count - first);
-    SumGroupsInWords<T>(parameters, WarpWords::Of(warp), first,
-                        ~uint32_t{0} >> (ReduceTuning::kWarpThreads - rows), 0);
+    const uint64_t end = min(first + turns.rows, parameters.group_count);
+#pragma unroll 1
+    for (uint64_t row = first; row < end; row += ReduceTuning::kWarpThreads) {
+      const uint64_t rows = min(end - row, uint64_t{ReduceTuning::kWarpThreads});
+      SumGroupsInWords<T>(parameters, WarpWords<T>::Of(warp), row,
+                          ~uint32_t{0} >> (ReduceTuning::kWarpThreads - rows), 0);
+    }
     turn += step;
   }
 }

@@ -18,7 +18,6 @@ struct VectorShare {
   uint32_t stride;     // The number of threads.
 
   __device__ bool Has(uint32_t k) const { return k * stride < left; }
-  __device__ bool IsFull() const { return Has(kInFlight - 1); }
   // What is left after a batch.
   __device__ VectorShare Rest() const {
     const uint32_t taken = kInFlight * stride;
@@ -27,52 +26,52 @@ struct VectorShare {
   // Loads a batch; what there is not becomes elements that add nothing.
   __device__ void Load(uint4 (&raw)[kInFlight]) const {
 #pragma unroll
-    for (uint32_t k = 0; k < kInFlight; ++k) {
-      raw[k] = NegativeZeros<T>();
-      if (Has(k)) raw[k] = first[k * stride];
-    }
+    for (uint32_t k = 0; k < kInFlight; ++k) Load(k, raw[k]);
   }
   // Adds a batch that is in `raw`; that of `next` takes its place, piece after piece.
-  __device__ void AddTo(RangedPair& sum, uint4 (&raw)[kInFlight], const VectorShare& next) const {
+  __device__ void AddTo(GroupSum<T>& sum, uint4 (&raw)[kInFlight], const VectorShare& next) const {
     constexpr uint32_t kPiece = kInFlight / kPieces;
-    const bool next_is_full = next.IsFull();
-    MagnitudeRange range;
-    double sums[2] = {-0.0, -0.0};
+    [[maybe_unused]] PlainSums<T> plain;
 #pragma unroll
     for (uint32_t begin = 0; begin < kInFlight; begin += kPiece) {
       if (begin == 0 || Has(begin)) {  // Short groups have no second piece.
 #pragma unroll
         for (uint32_t k = begin; k < begin + kPiece; ++k) {
-          const auto batch = BatchOf<T>(raw[k]);
-#pragma unroll
-          for (uint32_t i = 0; i < kVectorSize<T>; ++i) {
-            range.Add(MagnitudeBits(batch.values[i]));
-            sums[i % 2] += static_cast<double>(batch.values[i]);
+          if constexpr (kInPairs) {
+            sum.Add(BatchOf<T>(raw[k]).values);
+          } else {
+            plain.Add(raw[k]);
           }
         }
       }
+      // Whether it is full or not: lanes that are not would load when the others have added.
 #pragma unroll
-      for (uint32_t k = begin; k < begin + kPiece; ++k) {
-        if (next_is_full) raw[k] = next.first[k * next.stride];
-      }
+      for (uint32_t k = begin; k < begin + kPiece; ++k) next.Load(k, raw[k]);
     }
-    if (!next_is_full) next.Load(raw);
-    sum.range.Merge(range);
-    if (DoubleHolds<kInFlight * kVectorSize<T>>(range)) {
-      sum.pair.Add(sums[0] + sums[1]);
-    } else {
-      AddEach(sum.pair);
+    if constexpr (!kInPairs) {
+      constexpr uint32_t kCount = kInFlight * kVectorSize<T>;
+      if (!sum.template Take<kCount>(plain.magnitudes.Range(), plain.sums[0] + plain.sums[1])) {
+        AddEach(sum.pair);
+      }
     }
   }
 
  private:
+  // Whether each element is added to the pair, instead of sums of some.
+  static constexpr bool kInPairs = sizeof(T) == sizeof(double);
+
+  __device__ void Load(uint32_t k, uint4& raw) const {
+    raw = NegativeZeros<T>();
+    if (Has(k)) raw = first[k * stride];
+  }
+
   // The batch again, of elements that a double does not hold the sum of.
   __device__ void AddEach(PairSum& pair) const {
 #pragma unroll 1
     for (uint32_t k = 0; k < kInFlight && Has(k); ++k) {
       const auto batch = BatchOf<T>(first[k * stride]);
 #pragma unroll
-      for (const float x : batch.values) pair.Add(x);
+      for (const auto x : batch.values) pair.Add(x);
     }
   }
 };
@@ -98,17 +97,18 @@ struct GroupShare {
     return {reinterpret_cast<const uint4*>(elements + Head()) + rank,
             vectors > rank ? vectors - rank : 0, threads};
   }
-  __device__ void AddEdges(uint32_t rank, uint32_t threads, RangedPair& sum) const {
+  __device__ void AddEdges(uint32_t rank, uint32_t threads, GroupSum<T>& sum) const {
     constexpr uint32_t kEdges = kSize - 1;  // On either side.
+    constexpr ComputeType<T> kNothing = -0.0f;
     const uint32_t head = Head();
     const uint32_t tail = head + VectorCount() * kSize;
     if (head == 0 && tail == count) return;
-    float edges[2 * kEdges];
+    ComputeType<T> edges[2 * kEdges];
 #pragma unroll
     for (uint32_t i = 0; i < kEdges; ++i) {
       const uint32_t at = rank + i * threads;
-      edges[i] = at < head ? ToCompute(elements[at]) : -0.0f;
-      edges[kEdges + i] = tail + at < count ? ToCompute(elements[tail + at]) : -0.0f;
+      edges[i] = at < head ? ToCompute(elements[at]) : kNothing;
+      edges[kEdges + i] = tail + at < count ? ToCompute(elements[tail + at]) : kNothing;
     }
     sum.Add(edges);
   }
@@ -116,10 +116,10 @@ struct GroupShare {
 
 // The sum of the share of thread `rank` of `threads`.
 template <uint32_t kInFlight, uint32_t kPieces, class T>
-__device__ inline RangedPair SumOfThread(const T* elements, uint32_t count, uint32_t rank,
-                                         uint32_t threads) {
+__device__ inline GroupSum<T> SumOfThread(const T* elements, uint32_t count, uint32_t rank,
+                                          uint32_t threads) {
   const GroupShare<T, kInFlight, kPieces> share{elements, count};
-  RangedPair sum;
+  GroupSum<T> sum;
   VectorShare<T, kInFlight, kPieces> vectors = share.Vectors(rank, threads);
   uint4 raw[kInFlight];
   vectors.Load(raw);

@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
   constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
   constexpr uint32_t kWarps = StripTuning::kThreads / kLanes;
   // Words of what is left take a window's place when none is needed.
-  static_assert(sizeof(typename StripWindow<T>::Memory) >= WarpWords::kBytes);
+  static_assert(sizeof(typename StripWindow<T>::Memory) >= WarpWords<T>::kBytes);
   alignas(ReduceTuning::kVectorBytes) __shared__ typename StripWindow<T>::Memory windows[kWarps];
   __shared__ typename StripPrefixes<T>::Memory prefixes[kWarps];
   const Warp warp = cg::tiled_partition<kLanes>(cg::this_thread_block());
@@ -188,8 +188,8 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripTuning::kResidentB
                                              prefixes[warp.meta_group_rank()]);
     if (left.lanes != 0) {
       StripWindow<T>::Clear(warp);
-      QueueOrSumByWarp<T>(parameters, work, {SharedAddress(window)}, first + base - kLanes,
-                          left.lanes, left.unheld, 0);
+      QueueOrSumByWarp<T>(parameters, work, WarpWords<T>{SharedAddress(window)},
+                          first + base - kLanes, left.lanes, left.unheld, 0);
     }
   }
 }

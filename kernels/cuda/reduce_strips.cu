@@ -3,11 +3,11 @@
 namespace gridfold::kernels::cuda {
 
 template <class T>
-StripSumsKernel GetStripSumsKernel() {
+StripKernel GetStripSumsKernel() {
   return ReduceStripSums<T>;
 }
-template StripSumsKernel GetStripSumsKernel<float>();
-template StripSumsKernel GetStripSumsKernel<Float16>();
-template StripSumsKernel GetStripSumsKernel<Bfloat16>();
+template StripKernel GetStripSumsKernel<float>();
+template StripKernel GetStripSumsKernel<Float16>();
+template StripKernel GetStripSumsKernel<Bfloat16>();
 
 }  // namespace gridfold::kernels::cuda

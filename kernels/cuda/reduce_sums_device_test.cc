@@ -1,6 +1,5 @@
-// Sums of float32 and 16-bit floating-point elements of many groups, of every shape that is laid
-// out in its own way, against exact sums of other making; on data that pairs hold and on data that
-// they do not.
+// Sums of floating-point elements of many groups, of every shape that is laid out in its own way,
+// against exact sums of other making; on data that pairs hold and on data that they do not.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -17,11 +16,11 @@ namespace gridfold::kernels::cuda {
 namespace {
 
 template <class T>
-T ElementOf(float x) {
-  if constexpr (std::is_same_v<T, float>) {
-    return x;
+T ElementOf(double x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(x);
   } else {
-    return T::FromFloat(x);
+    return T::FromFloat(static_cast<float>(x));
   }
 }
 
@@ -33,9 +32,10 @@ constexpr Data kAllData[] = {Data::kUniform, Data::kWithZeros,  Data::kSomeTiny,
 template <class T>
 T AnyFinite(std::mt19937_64& random) {
   for (;;) {
-    using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
+    using Bits = std::conditional_t<sizeof(T) == 2, uint16_t,
+                                    std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
     const T x = std::bit_cast<T>(static_cast<Bits>(random()));
-    if (std::isfinite(static_cast<float>(x))) return x;
+    if (std::isfinite(ToCompute(x))) return x;
   }
 }
 
@@ -50,14 +50,14 @@ std::vector<T> Values(Data data, uint64_t count) {
     if (data == Data::kSomeTiny && random() % 100 == 0) x = std::ldexp(x, -30);
     if (data == Data::kWide) x = std::ldexp(x, static_cast<int>(random() % 130) - 120);
     if (data == Data::kNegativeZeros) x = random() % 1000 == 0 ? 0.0 : -0.0;
-    value = ElementOf<T>(static_cast<float>(x));
+    value = ElementOf<T>(x);
     if (data == Data::kAnyBits) value = AnyFinite<T>(random);
   }
   if (data == Data::kCancelling) {
     // Numbers far apart and their opposites: what is left is 0, or far below what cancels.
     for (uint64_t i = 0; i + 1 < count; i += 2) {
       values[i] = AnyFinite<T>(random);
-      values[i + 1] = ElementOf<T>(-static_cast<float>(values[i]));
+      values[i + 1] = ElementOf<T>(-ToCompute(values[i]));
     }
   }
   return values;
@@ -73,7 +73,7 @@ class ReduceSumsDeviceTest : public ReduceDeviceTest {
     return Slots(plan, elements.data(), assumed);
   }
 
-  // Statistics begin with the sum.
+  // Statistics are sums and means.
   void ExpectExactSums(const ArrayDescription& array, const GroupingSpec& grouping,
                        const std::vector<Statistic>& statistics = {Statistic::kSum}) {
     const auto plan = PlanReduction(array, {.statistics = statistics, .grouping = grouping});
@@ -83,23 +83,29 @@ class ReduceSumsDeviceTest : public ReduceDeviceTest {
       std::vector<conformance::ExactSum> sums(plan->grouping.group_count);
       std::vector<bool> is_negative_zero(sums.size(), true);
       ForEachElement(*plan, [&](uint64_t i, uint64_t group) {
-        const float x = static_cast<float>(values[i]);
+        const double x = ToCompute(values[i]);
         sums[group].Add(x);
-        if (std::bit_cast<uint32_t>(x) != 0x8000'0000u) is_negative_zero[group] = false;
+        if (x != 0 || !std::signbit(x)) is_negative_zero[group] = false;
       });
+      std::vector<uint64_t> expected;
+      for (const Statistic statistic : statistics) {
+        for (size_t g = 0; g < sums.size(); ++g) {
+          const uint64_t size = SizeOf(*plan, g);
+          conformance::Dyadic value = sums[g].Value();
+          if (statistic == Statistic::kMean) value = value.DividedBy(size);
+          expected.push_back(
+              std::bit_cast<uint64_t>(is_negative_zero[g] && size > 0 ? -0.0 : value.ToDouble()));
+        }
+      }
       for (const int multiprocessors : {1, 132}) {
         const DeviceProperties assumed = WithMultiprocessors(multiprocessors);
-        for (const uint64_t misalignment : {uint64_t{0}, 8 / sizeof(T) - 1}) {
+        for (const uint64_t misalignment : {uint64_t{0}, sizeof(T) < 8 ? 8 / sizeof(T) - 1 : 1}) {
           const std::vector<uint64_t> slots = Sums(*plan, values, misalignment, assumed);
-          for (size_t g = 0; g < sums.size() && !testing::Test::HasFailure(); ++g) {
-            const bool is_empty = plan->grouping.kind == GroupingKind::kSegments &&
-                                  grouping.offsets[g] == grouping.offsets[g + 1];
-            const double expected =
-                is_negative_zero[g] && !is_empty ? -0.0 : sums[g].Value().ToDouble();
-            EXPECT_EQ(slots[g], std::bit_cast<uint64_t>(expected))
-                << "group " << g << " of " << sums.size() << ", data " << static_cast<int>(data)
-                << ", misaligned by " << misalignment << ", " << multiprocessors
-                << " multiprocessors";
+          for (size_t i = 0; i < slots.size() && !testing::Test::HasFailure(); ++i) {
+            EXPECT_EQ(slots[i], expected[i])
+                << "slot " << i << " of " << sums.size() << " groups, data "
+                << static_cast<int>(data) << ", misaligned by " << misalignment << ", "
+                << multiprocessors << " multiprocessors";
           }
         }
       }
@@ -107,6 +113,10 @@ class ReduceSumsDeviceTest : public ReduceDeviceTest {
   }
 
  private:
+  static uint64_t SizeOf(const ReductionPlan& plan, size_t group) {
+    if (plan.grouping.kind != GroupingKind::kSegments) return plan.grouping.group_size;
+    return plan.grouping.offsets[group + 1] - plan.grouping.offsets[group];
+  }
   template <class F>
   static void ForEachElement(const ReductionPlan& plan, F f) {
     const Grouping& grouping = plan.grouping;
@@ -122,7 +132,7 @@ class ReduceSumsDeviceTest : public ReduceDeviceTest {
     }
   }
 };
-using Types = ::testing::Types<float, Float16, Bfloat16>;
+using Types = ::testing::Types<float, Float16, Bfloat16, double>;
 TYPED_TEST_SUITE(ReduceSumsDeviceTest, Types);
 
 struct Extents {
@@ -152,9 +162,11 @@ TYPED_TEST(ReduceSumsDeviceTest, ColumnsAreExact) {
 
 TYPED_TEST(ReduceSumsDeviceTest, RowsAreExact) {
   for (const auto& [rows, columns] : {Extents{50'000, 1},
+                                      {40'001, 2},
                                       {40'000, 4},
                                       {40'000, 8},
                                       {30'000, 15},
+                                      {20'001, 16},
                                       {9001, 32},
                                       {9001, 64},
                                       {5001, 128},
@@ -177,7 +189,8 @@ TYPED_TEST(ReduceSumsDeviceTest, RowsAreExact) {
 
 // Where more than sums is asked for they are written in another way.
 TYPED_TEST(ReduceSumsDeviceTest, SumsBesideMeansAreExact) {
-  for (const auto& [rows, columns] : {Extents{4, 50'000}, {73, 13'000}, {3000, 40}, {9001, 64}}) {
+  for (const auto& [rows, columns] :
+       {Extents{4, 50'000}, {73, 13'000}, {3000, 40}, {9001, 64}, {40'001, 4}, {20'001, 16}}) {
     SCOPED_TRACE(testing::Message() << rows << " rows of " << columns);
     for (const GroupingKind kind : {GroupingKind::kAxis0, GroupingKind::kAxis1}) {
       this->ExpectExactSums(ArrayDescription::Matrix(kElementTypeOf<TypeParam>, rows, columns),

@@ -137,10 +137,12 @@ __device__ inline double RoundedInRegisters(const ExactSum<float, 1>& sum) {
 // Writes what is asked for of a group with such a sum.
 template <class T>
 __device__ inline void FinishExactSum(const ReductionParameters& parameters, uint64_t group,
-                                      uint64_t size, const ExactSum<float, 1>& sum) {
-  if (double* const only_sums = OnlySums(parameters); only_sums != nullptr) {
-    only_sums[group] = size == 0 ? 0.0 : RoundedInRegisters(sum);
-    return;
+                                      uint64_t size, const ExactSum<ComputeType<T>, 1>& sum) {
+  if constexpr (sizeof(T) < sizeof(double)) {
+    if (double* const only_sums = OnlySums(parameters); only_sums != nullptr) {
+      only_sums[group] = size == 0 ? 0.0 : RoundedInRegisters(sum);
+      return;
+    }
   }
   SumOnlyState<T> state;
   state.template Part<kSumPart>().sum = sum;

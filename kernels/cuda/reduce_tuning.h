@@ -66,6 +66,7 @@ struct ReduceTuning {
   static constexpr uint32_t kBlockThreadsMax = 1024;
   static constexpr uint32_t kBlockThreads = 256;  // Of tiles and columns, without words.
   static constexpr uint32_t kWarpThreads = 32;
+  static constexpr uint32_t kWarpThreadsLog2 = 5;
   static constexpr uint32_t kWarpsMax = kBlockThreadsMax / kWarpThreads;
   static constexpr uint32_t kChunkThreadsMin = 128;
   static constexpr uint32_t kResidentBlocksMax = 4;  // Of a multiprocessor.
@@ -89,6 +90,8 @@ struct ReduceTuning {
   // Of a multiprocessor, where each has windows of several moments.
   static constexpr uint32_t kWindowThreadsMax = 512;
   static constexpr uint32_t kWindowElementsMax = 32;
+  // States in shared memory are apart by at most this much more than a state.
+  static constexpr uint32_t kStateAlignment = 16;
   // What a thread has in registers takes at most this much more than a state.
   static constexpr uint64_t kRegisterExtraBytes = 48;
 
@@ -143,10 +146,9 @@ struct PairTuning {
   static constexpr uint32_t kGroupResidentBlocks = 5;
   static constexpr uint32_t kGroupVectorsInFlight = 8;
   static constexpr uint32_t kVectorResidentBlocks = 8;
-  // Rows of so many vectors and more, up to a warp's lanes, are read by whole warps, where each has
-  // so many turns.
+  // Rows of up to as many vectors as a warp has lanes are read by whole warps, where each has so
+  // many turns.
   static constexpr uint32_t kRowVectorsInFlight = 8;
-  static constexpr uint32_t kRowVectorsMin = 8;
   static constexpr uint64_t kRowTurnsMin = 2;
   // A lane is to read about so much of its group: the fewer lanes, the less there is to join. More
   // of a segment, in whose last vectors there is less for most lanes.
@@ -205,14 +207,15 @@ struct PairTuning {
   static constexpr uint32_t kWordLoadsInFlight = 16;
   static constexpr uint32_t kShallowWordLoadsInFlight = 8;
   static constexpr uint32_t kWordVectorsInFlight = 4;
+  // Columns of words that the lanes of a warp share, of float64.
+  static constexpr uint32_t kDoubleWordColumns = 8;
 };
 
 // Several statistics of columns (reduce_moment_columns.cuh).
 struct MomentTuning {
-  // Those of fewer bytes or rows, or of more rows, have ReduceColumns alone.
+  // Those of fewer bytes or rows have ReduceColumns alone.
   static constexpr uint64_t kBytesMin = 4 << 20;
   static constexpr uint64_t kRowsMin = 64;
-  static constexpr uint64_t kRowsMax = uint64_t{1} << 27;
   static constexpr uint64_t kPartialBytes = 80;  // What a split leaves for a column.
   static constexpr uint32_t kVectorElements = 4;
   static constexpr uint32_t kTurnsMax = 2048;  // Of a thread.
@@ -241,6 +244,93 @@ struct StripTuning {
   static constexpr uint64_t kStripBytes = 64 * 1024;
 };
 
+// Blocks of kGroupThreads that a multiprocessor has registers for: sums of float64 take more.
+constexpr uint32_t GroupResidentBlocks(uint32_t element_bytes) {
+  return element_bytes == sizeof(double) ? PairTuning::kGroupResidentBlocks - 1
+                                         : PairTuning::kGroupResidentBlocks;
+}
+
+// The same where a thread takes vectors of so many groups each.
+constexpr uint32_t VectorResidentBlocks(uint32_t groups) {
+  return groups == 1 ? PairTuning::kVectorResidentBlocks : PairTuning::kVectorResidentBlocks - 2;
+}
+
+// Words of a warp that sums groups which pairs do not hold.
+constexpr uint32_t GroupWordBytes(uint32_t element_bytes) {
+  const uint32_t words = element_bytes == sizeof(double)
+                             ? kDoubleSumWords * PairTuning::kDoubleWordColumns
+                             : kSingleSumWords * ReduceTuning::kWarpThreads;
+  return words * static_cast<uint32_t>(sizeof(int64_t));
+}
+
+// Columns that are taken in vectors of a word or an element (reduce_column_kernels.cuh).
+struct ColumnVectorTuning {
+  static constexpr uint32_t kRowsInFlight = 16;  // Of a lane.
+  // Warps side by side: rows that are not aligned to sectors have their ends in both, and the more
+  // columns a block has, the more is left to join.
+  static constexpr uint32_t kWarpsMax = 2;
+};
+template <class T>
+constexpr bool TakesColumnVectors(uint32_t parts) {
+  return parts == kExtremesPart ||
+         (IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet));
+}
+// Of a row, for a lane.
+constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
+  return element_bytes < sizeof(uint32_t) ? sizeof(uint32_t) : element_bytes;
+}
+
+// Strips of short groups of integers (reduce_integer_strips.cuh), in windows of the same form.
+struct IntegerStripTuning {
+  static constexpr uint32_t kResidentBlocks = 20;
+  static constexpr uint32_t kSharedBytesMax = 220 * 1024;  // Of a multiprocessor.
+  static constexpr uint32_t ResidentBlocksOf(uint32_t shared_bytes) {
+    const uint32_t blocks = kSharedBytesMax / (shared_bytes + 1024);
+    return blocks < kResidentBlocks ? blocks : kResidentBlocks;
+  }
+  // A strip is about this long. Of so many groups there are fewer than 2^31 elements.
+  static constexpr uint64_t kStripBytes = 32 * 1024;
+  static constexpr uint64_t kStripGroupsMax = 16 * 1024;
+  static_assert(kStripGroupsMax * ReduceTuning::kTileGroupBytesMaxMany < uint64_t{1} << 31);
+};
+
+// Whether short groups are reduced in strips.
+template <class T>
+constexpr bool HasIntegerStrips(uint32_t parts) {
+  return IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet);
+}
+
+// Extremes of groups by lanes of a warp (reduce_row_extremes.cuh).
+struct ExtremeTuning {
+  static constexpr uint32_t kThreads = 128;
+  static constexpr uint32_t kResidentBlocks = 6;
+  // Of the grid, for the hardware's scheduler to even out.
+  static constexpr uint64_t kBlocksPerResident = 4;
+  // What a warp has of its groups in shared memory, twice, and groups that it takes together.
+  static constexpr uint32_t kTurnBytes = 4096;
+  static constexpr uint32_t kTurnGroupsMax = 256;
+  // A lane is to read about so much of its group, and less of segments, some of which are longer.
+  static constexpr uint64_t kBytesPerLane = kTurnBytes / ReduceTuning::kWarpThreads;
+  static constexpr uint64_t kSegmentBytesPerLane = kBytesPerLane / 2;
+  // Groups of so few elements are looked at one by one.
+  static constexpr uint64_t kBriefElementsMax = 8;
+  // Of groups that are longer than a turn.
+  static constexpr uint32_t kLongVectorsInFlight = 8;
+};
+
+// Several statistics of short groups in fixed point (reduce_fixed_point_tiles.cuh).
+struct FixedPointTuning {
+  static constexpr uint32_t kThreads = 128;
+  static constexpr uint32_t kResidentBlocks = 5;
+  // A lane is to read about this much of its group; or less, where groups are few.
+  static constexpr uint64_t kBytesPerLane = 512;
+  static constexpr uint64_t kBytesPerLaneMin = 64;
+  // Strips that there are to be for each warp; if need be of fewer groups than it has lanes.
+  static constexpr uint64_t kStripsPerWarpMin = 2;
+  // Groups of segments that give a lane more than this are left to a whole warp.
+  static constexpr uint32_t kLaneVectorsMax = 64;
+};
+
 // Whether columns are summed by ReduceDoubleColumns first.
 template <class T>
 constexpr bool HasDoubleColumns(uint32_t parts) {
@@ -262,11 +352,29 @@ constexpr bool HasFirstColumns(uint32_t parts) {
 constexpr uint32_t MomentColumnRows(uint32_t element_bytes) {
   return ReduceTuning::kVectorBytes / element_bytes;
 }
+// Columns of more rows have ReduceColumns alone: 127 bits hold the sum of so many squares
+// (MomentWindow).
+constexpr uint64_t MomentColumnRowsMax(uint32_t element_bytes) {
+  const uint32_t rows = MomentColumnRows(element_bytes);
+  return (uint64_t{1} << 23) * rows * rows;
+}
 
 // Whether sums are kept in pairs: of elements that are floats, or smaller, and of nothing else.
 template <class T>
 constexpr bool SumsInPairs(uint32_t parts) {
   return FloatingElement<T> && sizeof(T) <= sizeof(float) && parts == kSumPart;
+}
+
+// The same of groups of contiguous elements: of float64, those that a warp takes.
+template <class T>
+constexpr bool SumsGroupsInPairs(uint32_t parts) {
+  return FloatingElement<T> && parts == kSumPart;
+}
+
+// Whether short groups are reduced in fixed point: several statistics of the same.
+template <class T>
+constexpr bool HasFixedPointTiles(uint32_t parts) {
+  return FloatingElement<T> && sizeof(T) <= sizeof(float) && parts == kCorePartSet;
 }
 
 // Rows that a thread has under way where columns are summed in pairs.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/reduce_column_items.cuh"
 #include "kernels/cuda/reduce_column_pairs.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
 #include "kernels/cuda/reduce_kernels.h"
@@ -98,13 +99,6 @@ __device__ inline void FinishColumns(const ReductionParameters& parameters,
     if (column < parameters.group_count) FinishPair<T>(parameters, column, rows, sums.pairs[k]);
   }
 }
-
-// The tiles of the warps of a grid, of a warp's width each.
-struct WarpTiles {
-  uint64_t first = uint64_t{blockIdx.x} * (blockDim.x / ReduceTuning::kWarpThreads) +
-                   threadIdx.x / ReduceTuning::kWarpThreads;
-  uint64_t step = uint64_t{gridDim.x} * (blockDim.x / ReduceTuning::kWarpThreads);
-};
 
 // Tiles from `tile` on, every step-th, up to the first that pairs do not hold, which is returned;
 // else one behind the last. Each thread takes all rows of its columns: sum_rows(ColumnRows) adds

@@ -12,12 +12,12 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_SHAPE_H_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMN_SHAPE_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <numeric>
 
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/scan_arguments.h"
+#include "kernels/numerics/min_max.h"
 #include "kernels/numerics/scan_tree.h"
 
 namespace gridfold::kernels::cuda {
@@ -63,7 +63,7 @@ constexpr ColumnScanShape ColumnScanShapeOf(uint64_t rows, uint64_t columns,
   shape.strip_columns = static_cast<uint32_t>(CeilDivide(even, unit) * unit);
   shape.tile_rows = static_cast<uint32_t>(ScanColumnTileRows(columns));
   shape.tile_count = static_cast<uint32_t>(CeilDivide(rows, shape.tile_rows));
-  shape.word_columns = std::max(columns, kLookBackBlockPitch);
+  shape.word_columns = Max(columns, kLookBackBlockPitch);
   return shape;
 }
 
@@ -110,13 +110,13 @@ constexpr uint32_t LaneColumns(ColumnLayout layout, uint32_t element_size, uint3
 // Shared memory of a warp's runs where it has one of each column: vectors that cover the rows of a
 // strip of up to `strip_columns_max`, kScanLanes or a multiple.
 constexpr uint32_t WideColumnRowBytes(uint32_t element_size, uint32_t strip_columns_max) {
-  return std::max(strip_columns_max * element_size, uint32_t{64});
+  return Max(strip_columns_max * element_size, uint32_t{64});
 }
 // Columns of a strip whose vectors have room wherever in a vector the strip's rows begin.
 constexpr uint32_t MisalignedStripColumns(uint32_t element_size, uint32_t strip_columns_max) {
   const uint32_t room =
       WideColumnRowBytes(element_size, strip_columns_max) - (kColumnVectorBytes - element_size);
-  return std::min(room / element_size, strip_columns_max);
+  return Min(room / element_size, strip_columns_max);
 }
 constexpr uint32_t WideColumnPanelBytes(uint32_t element_size, uint32_t strip_columns_max) {
   return kScanColumnItems * WideColumnRowBytes(element_size, strip_columns_max);
@@ -124,9 +124,7 @@ constexpr uint32_t WideColumnPanelBytes(uint32_t element_size, uint32_t strip_co
 
 // An element's place in shared memory where a warp has several runs of a column. Its result takes
 // it afterwards, if it is no longer.
-constexpr uint32_t ColumnSlotBytes(uint32_t element_size) {
-  return std::max(uint32_t{4}, element_size);
-}
+constexpr uint32_t ColumnSlotBytes(uint32_t element_size) { return Max(uint32_t{4}, element_size); }
 // Slots between such runs: lanes that take the same row of their runs meet in no bank.
 constexpr uint32_t NarrowColumnGap(uint32_t runs) { return kScanLanes / runs; }
 inline constexpr uint32_t kNarrowColumnPanelSlots = kScanLanes * (kScanColumnItems + 1);
@@ -162,13 +160,13 @@ struct ColumnBlockShape {
 inline constexpr uint32_t kColumnTurnsMax = 12;
 constexpr uint32_t ColumnScanBlocks(uint32_t turn_bytes, uint32_t turns_wanted) {
   const uint32_t fit = kColumnSharedBytes / (turns_wanted * turn_bytes + kColumnSystemBytes);
-  return std::clamp(fit, uint32_t{1}, uint32_t{3});
+  return Clamp(fit, uint32_t{1}, uint32_t{3});
 }
 constexpr uint32_t ColumnBlockBytes(uint32_t blocks) {
   return kColumnSharedBytes / blocks - kColumnSystemBytes;
 }
 constexpr uint32_t ColumnScanTurns(uint32_t turn_bytes, uint32_t block_bytes) {
-  return std::min(block_bytes / turn_bytes, kColumnTurnsMax);
+  return Min(block_bytes / turn_bytes, kColumnTurnsMax);
 }
 // One block, whose turns are near each other, where few columns wait for each other longest, or
 // values take long to scan; long values are bound by instructions and want more scanning warps
@@ -209,7 +207,7 @@ constexpr uint32_t WholeColumnsThreads(uint64_t walk_bytes) { return walk_bytes 
 constexpr uint32_t WholeColumnsBatch(uint64_t row_bytes) { return row_bytes >= 8 ? 4 : 8; }
 // More of them where lanes shift what they read, as far as the code does not become long.
 constexpr uint32_t ShiftedColumnsBatch(uint64_t row_bytes, uint32_t columns) {
-  return std::min(row_bytes >= 16 ? uint32_t{8} : uint32_t{16}, 32 / columns);
+  return Min(row_bytes >= 16 ? uint32_t{8} : uint32_t{16}, 32 / columns);
 }
 
 // Bytes in flight that keep the memory of a multiprocessor busy, with as many again for threads

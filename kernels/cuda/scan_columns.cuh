@@ -6,7 +6,6 @@
 
 #include <cooperative_groups.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <type_traits>
@@ -18,6 +17,7 @@
 #include "kernels/cuda/scan_column_wide_panel.cuh"
 #include "kernels/cuda/scan_output.cuh"
 #include "kernels/cuda/scan_whole_columns.cuh"
+#include "kernels/numerics/min_max.h"
 #include "kernels/numerics/scan_operator.h"
 
 namespace gridfold::kernels::cuda {
@@ -41,7 +41,7 @@ class ColumnScan {
   static constexpr uint32_t kThreads = kBlock.threads() * kBlock.blocks;
   static constexpr uint32_t kWindowWords = kThreads > 512 ? 8 : kThreads > 256 ? 16 : 32;
   static constexpr uint32_t kWindow =
-      std::min(uint32_t{16}, std::bit_floor(kWindowWords / kValueWords<Value>));
+      Min(uint32_t{16}, std::bit_floor(kWindowWords / kValueWords<Value>));
   using Chain = ColumnChain<Operator, kWindow>;
   static constexpr bool kMayKeepCarries =
       kIsNarrow ? kBlock.blocks == 1 : sizeof(T) >= 4 && sizeof(Value) <= 16;

@@ -12,7 +12,6 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_WHOLE_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_WHOLE_COLUMNS_CUH_
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +19,7 @@
 #include "kernels/cuda/scan_column_kernels.h"
 #include "kernels/cuda/scan_column_vector.cuh"
 #include "kernels/cuda/scan_output.cuh"
+#include "kernels/numerics/min_max.h"
 #include "kernels/numerics/scan_operator.h"
 
 namespace gridfold::kernels::cuda {
@@ -81,8 +81,8 @@ class ColumnWalk<Operator, true> {
 // Columns of a thread where rows are read by vectors: 16 bytes of results or elements, or as many
 // as there are registers for.
 template <class Operator, class T, class Out>
-inline constexpr int kColumnVector = static_cast<int>(std::bit_floor(std::min(
-    {16 / std::max(sizeof(T), sizeof(Out)), 160 / sizeof(ColumnWalk<Operator>), size_t{8}})));
+inline constexpr int kColumnVector = static_cast<int>(std::bit_floor(
+    Min(Min(16 / Max(sizeof(T), sizeof(Out)), 160 / sizeof(ColumnWalk<Operator>)), size_t{8})));
 
 // Goes down kCount columns of each lane that has any.
 template <class Operator, class T, class Out, int kCount, bool kIsShifted>

@@ -12,7 +12,6 @@
 #ifndef GRIDFOLD_KERNELS_NUMERICS_BIN_CELLS_H_
 #define GRIDFOLD_KERNELS_NUMERICS_BIN_CELLS_H_
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <concepts>
@@ -23,6 +22,7 @@
 
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/host_device.h"
+#include "kernels/numerics/min_max.h"
 
 namespace gridfold::kernels {
 
@@ -138,8 +138,8 @@ BinCells<W> EvenCells(double lower, double upper, uint32_t cell_count) {
 template <class W>
 BinCells<W> LogarithmicCells(double lower, double upper, uint32_t cell_count) {
   constexpr double kMax = std::numeric_limits<W>::max();
-  const uint32_t low = static_cast<uint32_t>(HighWord(static_cast<W>(std::min(lower, kMax))));
-  const uint32_t high = static_cast<uint32_t>(HighWord(static_cast<W>(std::min(upper, kMax))));
+  const uint32_t low = static_cast<uint32_t>(HighWord(static_cast<W>(Min(lower, kMax))));
+  const uint32_t high = static_cast<uint32_t>(HighWord(static_cast<W>(Min(upper, kMax))));
   BinCells<W> cells{.last = cell_count - 1};
   while (((high - low + 1) >> cells.shift) + 3 > cell_count) ++cells.shift;
   const uint32_t width = uint32_t{1} << cells.shift;
@@ -170,11 +170,11 @@ template <class W>
 BinCells<W> MakeBinCells(std::span<const double> edges, uint32_t cell_count) {
   using namespace bin_cells_internal;
   constexpr double kMax = std::numeric_limits<double>::max();
-  const double lower = std::max(edges.front(), -kMax);
-  const double upper = std::min(edges.back(), kMax);
+  const double lower = Max(edges.front(), -kMax);
+  const double upper = Min(edges.back(), kMax);
   const BinCells<W> even = EvenCells<W>(lower, upper, cell_count);
   // Below the second edge there is but one bin, however far down the first one is.
-  const double second = std::min(edges[1], kMax);
+  const double second = Min(edges[1], kMax);
   if (second <= 0) return even;
   const BinCells<W> logarithmic = LogarithmicCells<W>(second, upper, cell_count);
   return CrowdedEdges(logarithmic, edges) < CrowdedEdges(even, edges) ? logarithmic : even;

@@ -23,7 +23,6 @@
 #ifndef GRIDFOLD_KERNELS_NUMERICS_BIN_GUESS_H_
 #define GRIDFOLD_KERNELS_NUMERICS_BIN_GUESS_H_
 
-#include <algorithm>
 #include <bit>
 #include <cfenv>
 #include <cmath>
@@ -34,6 +33,7 @@
 #include "kernels/numerics/bin_layout.h"
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/host_device.h"
+#include "kernels/numerics/min_max.h"
 
 namespace gridfold::kernels {
 
@@ -131,7 +131,7 @@ inline bool AddsExactly(double a, double b) {
 inline bool EdgesAreOnGrid(const BinLayout& even, int bits) {
   const auto is_whole = [](double x) { return std::floor(x) == x; };
   const double n = static_cast<double>(even.bin_count);
-  const double reach = std::max(std::fabs(even.lower), std::fabs(even.upper)) + n * even.step;
+  const double reach = Max(std::fabs(even.lower), std::fabs(even.upper)) + n * even.step;
   return std::ldexp(reach, bits) <= 0x1p52 && is_whole(std::ldexp(even.lower, bits)) &&
          is_whole(std::ldexp(even.step, bits)) && n * even.step + even.lower == even.upper;
 }
@@ -215,7 +215,7 @@ inline bool IsExact(const BinLayout& even, double scale, int shift) {
 // What the errors of a guess come to, in bin widths.
 inline double GuessError(const BinGuesser& guesser) {
   const BinLayout& even = guesser.bins;
-  const double reach = std::max(std::fabs(even.lower), std::fabs(even.upper)) / even.step;
+  const double reach = Max(std::fabs(even.lower), std::fabs(even.upper)) / even.step;
   return kErrorPerReach * reach + std::ldexp(kErrorMin, static_cast<int>(guesser.shift));
 }
 
@@ -295,7 +295,7 @@ inline std::optional<BinGuesser> MakeBinGuesser(const BinLayout& layout, SampleK
   const std::optional<BinLayout> even = EvenLayoutOf(layout);
   if (!even.has_value()) return std::nullopt;
   const double scale = 1 / even->step;
-  const double reach = std::max(std::fabs(even->lower), std::fabs(even->upper)) / even->step;
+  const double reach = Max(std::fabs(even->lower), std::fabs(even->upper)) / even->step;
   constexpr double kReachMax = 0x1p40;
   constexpr double kScaleMax = 0x1p900;  // Nothing on the way underflows or overflows.
   if (!(reach <= kReachMax) || !(scale <= kScaleMax) || !(scale >= 1 / kScaleMax)) {

@@ -9,6 +9,13 @@
 #define GRIDFOLD_HD
 #endif
 
+// The same of functions that are long and seldom called: those that call them stay short.
+#ifdef __CUDACC__
+#define GRIDFOLD_HD_APART __host__ __device__ __noinline__
+#else
+#define GRIDFOLD_HD_APART
+#endif
+
 // Before a loop that a device runs once, in one thread: its instructions come from memory, so short
 // code is fast code.
 #ifdef __CUDA_ARCH__

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -104,6 +105,68 @@ TEST(PairSumTest, ZeroIsNegativeOnlyOfNegativeZeros) {
   sum.Add(-3);
   EXPECT_FALSE(std::signbit(sum.Rounded().high));
   EXPECT_EQ(ExactSumOf(sum).flags(), kSawOtherThanNegativeZero);
+}
+
+// Numbers whose exponents differ by up to `binades`, some of which are the others' opposites.
+std::vector<double> Doubles(std::mt19937_64& random, size_t count, int binades) {
+  std::vector<double> values(count);
+  for (size_t i = 0; i < count; ++i) {
+    const int exponent = static_cast<int>(random() % static_cast<uint64_t>(binades)) - binades / 2;
+    // Few bits as often as all: then sums are in the middle of two numbers.
+    const int bits = random() % 2 == 0 ? 3 : 53;
+    const double fraction = std::ldexp(static_cast<double>(random() >> (64 - bits)), -bits);
+    values[i] = std::ldexp(random() % 2 == 0 ? fraction : -fraction, exponent);
+    if (i > 0 && random() % 4 == 0) values[i] = -values[i - 1];
+  }
+  return values;
+}
+
+TEST(CheckedPairTest, WhatIsCertainIsTheRoundedSumAndMean) {
+  std::mt19937_64 random(20261123);
+  for (const int binades : {2, 20, 60, 120, 1500}) {
+    int certain = 0;
+    constexpr int kRepeats = 3000;
+    for (int repeat = 0; repeat < kRepeats; ++repeat) {
+      const std::vector<double> values = Doubles(random, 1 + random() % 12, binades);
+      ExactSum<double, 1> expected;
+      CheckedPair halves[2];
+      for (size_t i = 0; i < values.size(); ++i) {
+        expected.Add(values[i]);
+        halves[i % 2].Add(values[i]);
+      }
+      CheckedPair sum = halves[0];
+      sum.Merge(halves[1]);
+      double value;
+      const bool is_certain = sum.Round(sum.Error(), value);
+      if (is_certain) {
+        ASSERT_EQ(value, expected.Rounded()) << binades << " binades";
+      }
+      if (MeanDivisor(values.size()).Divide(sum.pair(), value, sum.Error())) {
+        ASSERT_EQ(value, expected.Quotient(values.size())) << binades << " binades";
+      }
+      if (sum.IsExact()) {
+        ASSERT_TRUE(ExactSumOf<double>(sum.pair()) == expected);
+      }
+      certain += is_certain ? 1 : 0;
+    }
+    EXPECT_GT(certain, kRepeats / 2) << binades << " binades";
+  }
+}
+
+TEST(CheckedPairTest, NothingIsCertainWhereASumIsNotFinite) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const std::vector<double>& values :
+       std::vector<std::vector<double>>{{kInfinity},
+                                        {1, -kInfinity},
+                                        {std::nan(""), 1},
+                                        {0x1.8p1023, 0x1.8p1023, -0x1.8p1023}}) {
+    CheckedPair sum;
+    for (const double x : values) sum.Add(x);
+    double value;
+    EXPECT_FALSE(sum.IsExact());
+    EXPECT_FALSE(sum.Round(sum.Error(), value));
+    EXPECT_FALSE(MeanDivisor(values.size()).Divide(sum.pair(), value, sum.Error()));
+  }
 }
 
 }  // namespace

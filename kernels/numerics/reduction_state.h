@@ -261,6 +261,7 @@ struct ReductionState : reduction_internal::HolderOf<T, kPartSet, kSumPart>,
                         reduction_internal::HolderOf<T, kPartSet, kMagnitudesPart>,
                         reduction_internal::HolderOf<T, kPartSet, kProductPart>,
                         reduction_internal::HolderOf<T, kPartSet, kBitsPart> {
+  using Element = T;
   static constexpr uint32_t kParts = kPartSet;
 
   // The state of one part of the set.

@@ -8,6 +8,8 @@
 #include <limits>
 
 #include "kernels/numerics/exact_quotient.h"
+#include "kernels/numerics/fixed_point_state.h"
+#include "kernels/numerics/integer_quotient.h"
 #include "kernels/numerics/reduction_state.h"
 #include "kernels/policies.h"
 #include "kernels/statistic.h"
@@ -98,16 +100,17 @@ GRIDFOLD_HD inline double Root(const Moment& moment) {
       SquareRoot(LeadingQuotient(moment.Magnitude(room), Moment::kLowestExponent, 1)));
 }
 
-// (count * sum of squares - sum^2) / (count * (count - ddof)): the numerator without rounding.
+// (count * sum of squares - sum^2) / (count * (count - ddof)), or its square root, rounded once:
+// the numerator is not rounded.
 template <class T>
-GRIDFOLD_HD inline LeadingBits Variance(const SumState<T>& sum, const SquaresState<T>& squares,
-                                        uint64_t count, uint64_t ddof) {
+GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>& squares,
+                                   uint64_t count, uint64_t ddof, bool is_root) {
   static_assert(SquaresState<T>::kLowestExponent == 2 * SumState<T>::kLowestExponent);
   uint64_t squares_room[SquaresState<T>::kLimbs];
   uint64_t sum_room[SumState<T>::kLimbs];
   const LimbMagnitude positive = squares.Magnitude(squares_room);
   const LimbMagnitude negative = sum.Magnitude(sum_room);
-  if (positive.end() == 0) return {};
+  if (positive.end() == 0) return 0;
   // Limbs outside [first, end) are 0, and are neither written nor read.
   uint64_t deviations[SquaresState<T>::kLimbs + 1];
   const int end = positive.end() + 1;
@@ -116,19 +119,23 @@ GRIDFOLD_HD inline LeadingBits Variance(const SumState<T>& sum, const SquaresSta
   while (negative.end() > 0 && first > 2 * negative.lowest()) deviations[--first] = 0;
   Multiply(positive, count, deviations);
   SubtractSquare(deviations, end, negative);
-  return LeadingQuotient(LimbMagnitude::OfUnsigned(deviations + first, end - first),
-                         SquaresState<T>::kLowestExponent + first * kLimbBits, count, count - ddof);
+  const LeadingBits variance =
+      LeadingQuotient(LimbMagnitude::OfUnsigned(deviations + first, end - first),
+                      SquaresState<T>::kLowestExponent + first * kLimbBits, count, count - ddof);
+  return RoundToDouble(is_root ? SquareRoot(variance) : variance);
 }
 
 }  // namespace statistic_internal
 
-// The 8 bytes of `statistic` for a group of `group_size` elements with the given state, into *slot.
-// The state must hold PartsOf(statistic); floating-point products are not computed here.
-template <class T, uint32_t kParts>
-GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
-                                               const ReductionState<T, kParts>& state,
+// The 8 bytes of `statistic` for a group of `group_size` elements with the given state, into *slot:
+// a ReductionState, or another that has its parts. It must hold PartsOf(statistic); floating-point
+// products are not computed here.
+template <class State>
+GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State& state,
                                                uint64_t group_size, const ValueRules& rules,
                                                uint64_t* slot) {
+  using T = typename State::Element;
+  constexpr uint32_t kParts = State::kParts;
   using statistic_internal::NotANumber;
   using statistic_internal::Quotient;
   using statistic_internal::Root;
@@ -188,7 +195,7 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
         } else if constexpr (FloatingElement<T>) {
           *slot = Slot(part.sum.Quotient(count));  // Which knows of negative zeros.
         } else {
-          *slot = Slot(Quotient(part, count));
+          *slot = Slot(SignedIntegerQuotient(part.sum, count));
         }
       }
       return ValueOutcome::kOk;
@@ -203,11 +210,17 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic,
           *slot = Slot(NotANumber());
           return ValueOutcome::kOk;
         }
-        const LeadingBits variance =
-            Variance(state.template Part<kSumPart>(), state.template Part<kSquaresPart>(), count,
-                     rules.delta_degrees_of_freedom);
-        *slot = Slot(
-            RoundToDouble(statistic == Statistic::kVariance ? variance : SquareRoot(variance)));
+        if constexpr (IntegerElement<T> && sizeof(T) <= 4) {
+          if (statistic == Statistic::kVariance && (count >> 32) == 0) {
+            *slot = Slot(IntegerVariance(state.template Part<kSumPart>().sum,
+                                         state.template Part<kSquaresPart>().sum, count,
+                                         rules.delta_degrees_of_freedom));
+            return ValueOutcome::kOk;
+          }
+        }
+        *slot = Slot(Variance(state.template Part<kSumPart>(), state.template Part<kSquaresPart>(),
+                              count, rules.delta_degrees_of_freedom,
+                              statistic == Statistic::kStandardDeviation));
       }
       return ValueOutcome::kOk;
 

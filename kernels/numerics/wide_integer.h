@@ -31,6 +31,11 @@ struct Uint192 {
     Add((Uint128{other.limbs[1]} << 64) | other.limbs[0]);
     limbs[2] += other.limbs[2];
   }
+  // Modulo 2^192.
+  GRIDFOLD_HD void Subtract(const Uint192& other) {
+    Merge({{~other.limbs[0], ~other.limbs[1], ~other.limbs[2]}});
+    Add(1);
+  }
 };
 
 // Whether x is a value of the 64-bit type I.
