@@ -226,7 +226,7 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
         Properties(132));
   };
   const auto has_own = [&](uint64_t rows, uint64_t count, std::vector<Statistic> statistics) {
-    return geometry(rows, count, statistics).double_columns.grid_blocks > 0;
+    return geometry(rows, count, statistics).first_columns.grid_blocks > 0;
   };
   EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kSum}));
   EXPECT_FALSE(has_own(7, 1 << 17, {Statistic::kSum}));
@@ -234,14 +234,40 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
   EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kMean, Statistic::kCount}));
   EXPECT_FALSE(has_own(8, 1 << 16, {Statistic::kSum, Statistic::kVariance}));
   const auto form = [&](uint64_t rows, uint64_t count) {
-    return geometry(rows, count, {Statistic::kSum}).double_columns.form;
+    return geometry(rows, count, {Statistic::kSum}).first_columns.form;
   };
   EXPECT_EQ(form(128, 1 << 20), ReductionForm::kWholeColumns);
   EXPECT_EQ(form(8, 1 << 24), ReductionForm::kWholeColumns);
   EXPECT_EQ(form(8, 1 << 16), ReductionForm::kColumnItems);
   EXPECT_EQ(form(1 << 25, 4), ReductionForm::kColumnItems);
   // Tiles that lanes take in vectors.
-  EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).double_columns.tile_columns_log2, 6u);
+  EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).first_columns.tile_columns_log2, 6u);
+}
+
+TEST(ReduceGeometryTest, SeveralStatisticsOfShortFloatingPointColumnsHaveAKernelOfTheirOwn) {
+  const auto geometry = [](ElementType type, uint64_t rows, uint64_t columns,
+                           std::vector<Statistic> statistics) {
+    return PlanReductionGeometry(
+        Plan(ArrayDescription::Matrix(type, rows, columns), {GroupingKind::kAxis0, {}}, statistics),
+        Properties(132));
+  };
+  const auto has_own = [&](ElementType type, uint64_t rows, uint64_t columns) {
+    return geometry(type, rows, columns, {Statistic::kSum, Statistic::kMin})
+               .first_columns.grid_blocks > 0;
+  };
+  EXPECT_TRUE(has_own(ElementType::kFloat32, 64, 1 << 14));
+  EXPECT_FALSE(has_own(ElementType::kFloat32, 63, 1 << 15));
+  EXPECT_FALSE(has_own(ElementType::kFloat32, 64, (1 << 14) - 1));
+  EXPECT_TRUE(has_own(ElementType::kFloat16, 1 << 29, 2));
+  EXPECT_FALSE(has_own(ElementType::kFloat16, (1 << 29) + 1, 2));
+  EXPECT_FALSE(has_own(ElementType::kFloat64, 1 << 16, 64));
+  const auto first = [&](uint64_t rows, uint64_t columns) {
+    return geometry(ElementType::kFloat32, rows, columns, {Statistic::kVariance}).first_columns;
+  };
+  EXPECT_EQ(first(512, 1 << 20).form, ReductionForm::kWholeColumns);
+  EXPECT_EQ(first(1 << 14, 1 << 20).form, ReductionForm::kColumnItems);
+  // No more rows than the threads of a block take.
+  EXPECT_EQ(first(1 << 20, 1 << 15).rows_per_split, 2047u * 4 * 512 / 32);
 }
 
 uint32_t WarpsOf(const ReductionGeometry& geometry) {

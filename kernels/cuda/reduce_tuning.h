@@ -211,6 +211,16 @@ struct PairTuning {
   static constexpr uint32_t kDoubleWordColumns = 8;
 };
 
+// Several statistics of columns (reduce_moment_columns.cuh).
+struct MomentTuning {
+  // Those of fewer bytes or rows have ReduceColumns alone.
+  static constexpr uint64_t kBytesMin = 4 << 20;
+  static constexpr uint64_t kRowsMin = 64;
+  static constexpr uint64_t kPartialBytes = 80;  // What a split leaves for a column.
+  static constexpr uint32_t kVectorElements = 4;
+  static constexpr uint32_t kTurnsMax = 2048;  // Of a thread.
+};
+
 // Sums of strips of short segments (reduce_strip_sums.cuh).
 struct StripTuning {
   // A warp, which makes room for the next as soon as it is done.
@@ -327,6 +337,28 @@ struct FixedPointTuning {
 template <class T>
 constexpr bool HasDoubleColumns(uint32_t parts) {
   return FloatingElement<T> && sizeof(T) == 8 && parts == kSumPart;
+}
+// Whether ReduceMomentColumns takes columns first.
+template <class T>
+constexpr bool HasMomentColumns(uint32_t parts) {
+  return FloatingElement<T> && sizeof(T) < 8 && parts == kCorePartSet;
+}
+// Whether any kernel takes columns before ReduceColumns.
+template <class T>
+constexpr bool HasFirstColumns(uint32_t parts) {
+  return HasDoubleColumns<T>(parts) || HasMomentColumns<T>(parts);
+}
+
+// Rows of a thread's turn, and of what it has under way, where ReduceMomentColumns takes vectors of
+// four elements of each.
+constexpr uint32_t MomentColumnRows(uint32_t element_bytes) {
+  return ReduceTuning::kVectorBytes / element_bytes;
+}
+// Columns of more rows have ReduceColumns alone: 127 bits hold the sum of so many squares
+// (MomentWindow).
+constexpr uint64_t MomentColumnRowsMax(uint32_t element_bytes) {
+  const uint32_t rows = MomentColumnRows(element_bytes);
+  return (uint64_t{1} << 23) * rows * rows;
 }
 
 // Whether sums are kept in pairs: of elements that are floats, or smaller, and of nothing else.
