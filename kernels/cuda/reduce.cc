@@ -167,26 +167,31 @@ absl::Status LaunchBlocks(BlockKernel kernel, const ReductionGeometry& geometry,
 }
 
 using ColumnKernel = void (*)(ReductionParameters, ColumnWork);
-// What nothing but sums of float64 makes: most tiles by a kernel of their own, what that leaves by
-// the other.
-absl::Status LaunchDoubleColumns(const ReductionKernels& kernels, const ReductionGeometry& geometry,
-                                 const ReductionParameters& parameters, const WorkSpace& space,
-                                 cudaStream_t stream) {
-  const DoubleColumnGeometry& first = geometry.double_columns;
+// Most tiles by a kernel that does not take all data, what that leaves by the other.
+absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const ReductionGeometry& geometry,
+                                const ReductionParameters& parameters, const WorkSpace& space,
+                                cudaStream_t stream) {
+  const FirstColumnGeometry& first = geometry.first_columns;
+  const uint64_t tiles = first.column_tile_count;
   uint32_t* const tickets = static_cast<uint32_t*>(space.totals);
-  uint32_t* const first_tickets =
-      tickets + (geometry.total_count - 1 - 2 * first.column_tile_count);
+  uint32_t* const end = tickets + geometry.total_count;
+  uint32_t* const outlier_counts = first.has_outliers ? end - tiles : end;
+  uint32_t* const left_tiles = outlier_counts - tiles - 1;
   ColumnWork work{.tile_columns_log2 = first.tile_columns_log2,
                   .splits = first.splits,
-                  .tile_count = first.column_tile_count,
+                  .tile_count = tiles,
                   .rows_per_split = first.rows_per_split,
                   .partials = space.partials,
-                  .tickets = first_tickets,
-                  .left_tiles = first_tickets + first.column_tile_count,
-                  .left_tile_columns_log2 = first.tile_columns_log2};
-  const ColumnKernel kernel = first.form == ReductionForm::kColumnItems ? kernels.double_columns
-                              : parameters.AskForSumsOnly() ? kernels.whole_double_column_sums
-                                                            : kernels.whole_double_columns;
+                  .tickets = left_tiles - tiles,
+                  .left_tiles = left_tiles,
+                  .left_tile_columns_log2 = first.tile_columns_log2,
+                  .outlier_counts = outlier_counts,
+                  .outliers = reinterpret_cast<ColumnOutlier*>(
+                      static_cast<std::byte*>(space.partials) + first.outliers_at)};
+  const bool are_sums = !first.has_outliers && parameters.AskForSumsOnly();
+  const ColumnKernel kernel = first.form == ReductionForm::kColumnItems ? kernels.first_columns
+                              : are_sums ? kernels.whole_first_column_sums
+                                         : kernels.whole_first_columns;
   const LaunchShape shape{
       .grid = dim3(first.grid_blocks), .block = dim3(first.block_threads), .shared_bytes = 0};
   absl::Status status = Launch(kernel, shape, stream, parameters, work);
@@ -211,7 +216,9 @@ absl::Status LaunchColumns(ColumnKernel kernel, const ReductionGeometry& geometr
                         .partials = space.partials,
                         .tickets = static_cast<uint32_t*>(space.totals),
                         .left_tiles = nullptr,
-                        .left_tile_columns_log2 = 0};
+                        .left_tile_columns_log2 = 0,
+                        .outlier_counts = nullptr,
+                        .outliers = nullptr};
   return Launch(kernel, ShapeOf(geometry), stream, parameters, work);
 }
 
@@ -239,8 +246,8 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
     case ReductionForm::kBlocks: return launch_blocks(kernels.blocks);
     case ReductionForm::kBlockSums: return launch_blocks(kernels.block_sums);
     case ReductionForm::kColumns:
-      if (geometry.double_columns.grid_blocks > 0) {
-        return LaunchDoubleColumns(kernels, geometry, parameters, *space, stream);
+      if (geometry.first_columns.grid_blocks > 0) {
+        return LaunchFirstColumns(kernels, geometry, parameters, *space, stream);
       }
       return launch_columns(kernels.columns);
     case ReductionForm::kColumnItems: return launch_columns(kernels.column_items);

@@ -20,7 +20,7 @@ bool HasWavesOfWholeColumns(const ColumnGrouping& grouping) {
   const uint64_t wave_tiles = grouping.multiprocessors * Tuning::kWholeColumnResidentBlocks *
                               Tuning::kWholeColumnThreads / ReduceTuning::kWarpThreads;
   return grouping.columns >= Tuning::kWholeColumnWavesMin * wave_tiles * grouping.warp_columns() &&
-         grouping.rows <= Tuning::kRowsPerSplitMax;
+         grouping.rows <= grouping.shape.thread_rows_max;
 }
 
 // One tile where columns are few; else the tiles of which the last is fullest, wide ones first.
@@ -78,8 +78,11 @@ void PlanColumnItems(const ColumnGrouping& grouping, ReductionGeometry& geometry
   const uint64_t splits_max =
       has_many ? 1 : std::clamp<uint64_t>(rows / rows_min, 1, grouping.multiprocessors);
   const uint64_t splits = ColumnSplits(tiles, splits_max, grouping.multiprocessors);
-  geometry.rows_per_split =
-      std::min(std::max<uint64_t>(1, CeilDivide(rows, splits)), Tuning::kRowsPerSplitMax);
+  const uint64_t threads_of_column =
+      geometry.block_threads * grouping.vector_elements() / tile_columns;
+  const uint64_t rows_max =
+      std::min(Tuning::kRowsPerSplitMax, grouping.shape.thread_rows_max * threads_of_column);
+  geometry.rows_per_split = std::min(std::max<uint64_t>(1, CeilDivide(rows, splits)), rows_max);
   geometry.splits =
       static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(rows, geometry.rows_per_split)));
   geometry.grid_blocks = GridStrideBlocks(tiles * geometry.splits, 1, kBlocksMax);

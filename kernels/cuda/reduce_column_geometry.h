@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/reduce_geometry.h"
+#include "kernels/cuda/reduce_tuning.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -16,6 +17,8 @@ struct ColumnShape {
   uint64_t tile_columns_max;
   uint64_t partial_bytes;  // What a split leaves for a column.
   uint32_t thread_bytes;   // Of dynamic shared memory.
+  // That a thread takes, on average where it shares out rows with others.
+  uint64_t thread_rows_max = PairTuning::kRowsPerSplitMax;
 };
 
 // The columns of a matrix, as they are taken.

@@ -33,10 +33,18 @@ struct ColumnSumItem {
         rows_max(min(work.rows_per_split + turn_rows, parameters.group_size)) {}
 };
 
+// How many rows, `apart` from each other, there are of kRows where `left` are left.
+template <uint32_t kRows>
+__device__ inline uint32_t RowsPresent(uint64_t left, uint32_t apart) {
+  if (left > uint64_t{kRows - 1} * apart) return kRows;
+  return (static_cast<uint32_t>(left) + apart - 1) / apart;
+}
+
 // The thread's share of an item: calls add(rows, turn, how many rows are left for it, `lanes.rows`
 // apart) for turns of kRows rows a lane that its warp draws, after the one that it begins with.
-// Where that returns false, nothing is left to draw. `rows` loads rows of the item.
-template <uint32_t kRows, class Vector, class Rows, class Lanes, class F>
+// Where that returns false, nothing is left to draw. `rows` loads rows of the item. A warp takes
+// kTurnsMax turns at most, if that is not 0; those of an item are no more than all warps take.
+template <uint32_t kRows, class Vector, uint32_t kTurnsMax = 0, class Rows, class Lanes, class F>
 __device__ inline void DrawTurns(const Warp& warp, const ColumnSumItem& item, const Lanes& lanes,
                                  const Rows& rows, uint32_t turn, uint32_t* turns_drawn, F add) {
   const uint64_t row_count = item.rows_left;
@@ -52,6 +60,7 @@ __device__ inline void DrawTurns(const Warp& warp, const ColumnSumItem& item, co
   };
   const auto has_turn = [&](uint32_t turn) { return turn < turns; };
   Vector ahead[kRows];
+  uint32_t drawn = 1;
   if (has_turn(turn)) load(turn, ahead);
 #pragma unroll 1
   while (has_turn(turn)) {
@@ -59,8 +68,12 @@ __device__ inline void DrawTurns(const Warp& warp, const ColumnSumItem& item, co
 #pragma unroll
     for (uint32_t r = 0; r < kRows; ++r) raw[r] = ahead[r];
     const uint32_t taken = turn;
-    if (warp.thread_rank() == 0) turn = atomicAdd_block(turns_drawn, 1u);
-    turn = warp.shfl(turn, 0);
+    if (kTurnsMax > 0 && drawn++ == kTurnsMax) {
+      turn = turns;
+    } else {
+      if (warp.thread_rank() == 0) turn = atomicAdd_block(turns_drawn, 1u);
+      turn = warp.shfl(turn, 0);
+    }
     if (has_turn(turn)) load(turn, ahead);
     if (!add(raw, taken, rows_left(taken))) atomicMax_block(turns_drawn, turns);
   }

@@ -43,13 +43,6 @@ __device__ inline PlaceOf<Columns> PlaceInBlock(const Warp& warp, const ColumnWo
           work.tile_columns_log2};
 }
 
-// How many rows, `apart` from each other, there are of kRows where `left` are left.
-template <uint32_t kRows>
-__device__ inline uint32_t RowsPresent(uint64_t left, uint32_t apart) {
-  if (left > uint64_t{kRows - 1} * apart) return kRows;
-  return (static_cast<uint32_t>(left) + apart - 1) / apart;
-}
-
 // Joins the columns of a block's lanes, the k-th ones of all of them and then the next, and calls
 // take(column of the tile, partial) for each. Called by all threads; has barriers, and one is
 // needed before the block's dynamic shared memory is used again.

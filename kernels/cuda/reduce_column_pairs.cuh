@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
+#include "kernels/cuda/reduce_half_pairs.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_pairs.cuh"
 #include "kernels/cuda/reduce_tuning.h"
@@ -16,41 +17,54 @@
 namespace gridfold::kernels::cuda {
 
 // Where a lane stands in its warp: lanes side by side take the columns of a tile, the rest of the
-// lanes the next rows.
-template <class T>
+// lanes the next rows. Columns that are fewer than a vector has elements may stand in it several
+// times, row after row: then a row here is a vector.
+template <class T, class Vector = uint4>
 struct ColumnLanes {
-  static constexpr uint32_t kSize = kVectorSize<T>;
+  static constexpr uint32_t kSize = sizeof(Vector) / sizeof(T);
   uint32_t lanes;
   uint32_t rows;  // That a warp takes at once.
   uint32_t lane;
   uint32_t row;
-  bool in_vectors;  // Else columns are not aligned, and loaded one by one.
+  bool in_vectors;            // Else columns are not aligned, and loaded one by one.
+  uint32_t vector_rows_log2;  // The array's rows of a vector, if there are several.
 
   __device__ ColumnLanes(const ReductionParameters& parameters, uint32_t rank,
-                         uint32_t tile_columns_log2)
+                         uint32_t tile_columns_log2, bool has_vectors_of_rows = false)
       : lanes((1u << tile_columns_log2) / kSize),
         rows(ReduceTuning::kWarpThreads / lanes),
         lane(rank & (lanes - 1)),
         row(rank / lanes),
-        in_vectors(parameters.group_count % kSize == 0 &&
-                   reinterpret_cast<uintptr_t>(parameters.elements) % ReduceTuning::kVectorBytes ==
-                       0) {}
+        vector_rows_log2(0) {
+    const bool are_aligned = reinterpret_cast<uintptr_t>(parameters.elements) % sizeof(Vector) == 0;
+    in_vectors = are_aligned && parameters.group_count % kSize == 0;
+    if (!has_vectors_of_rows || !are_aligned) return;
+    for (uint32_t log2 = 1; kSize >> log2 > 0; ++log2) {
+      if (parameters.group_count != kSize >> log2) continue;
+      vector_rows_log2 = log2;
+      in_vectors = true;
+    }
+  }
 
+  // Of a tile, each once.
+  __device__ uint32_t columns() const { return lanes * kSize >> vector_rows_log2; }
   // The thread's k-th column of a tile.
-  __device__ uint32_t Column(uint32_t k) const {
-    return in_vectors ? lane * kSize + k : k * lanes + lane;
+  __device__ uint32_t Column(uint32_t k) const { return ColumnOf(lane, k); }
+  // That of another lane.
+  __device__ uint32_t ColumnOf(uint32_t of_lane, uint32_t k) const {
+    return in_vectors ? of_lane * kSize + k : k * lanes + of_lane;
   }
 };
 
 // The elements of a thread's columns, a vector of a row.
-template <class T, bool kInVectors>
+template <class T, bool kInVectors, class Vector = uint4>
 class ColumnRows {
  public:
-  static constexpr uint32_t kSize = kVectorSize<T>;
+  static constexpr uint32_t kSize = sizeof(Vector) / sizeof(T);
 
-  __device__ ColumnRows(const ReductionParameters& parameters, const ColumnLanes<T>& lanes,
+  __device__ ColumnRows(const ReductionParameters& parameters, const ColumnLanes<T, Vector>& lanes,
                         uint64_t first_column, uint64_t first_row)
-      : columns_(parameters.group_count),
+      : columns_(parameters.group_count << lanes.vector_rows_log2),
         lanes_(lanes.lanes),
         first_(static_cast<const T*>(parameters.elements) + first_row * columns_ + first_column +
                (kInVectors ? lanes.lane * kSize : lanes.lane)) {
@@ -64,7 +78,7 @@ class ColumnRows {
   // Loads `row` and others `apart` rows from each other, of the `rows` that are left; what does not
   // exist is negative zeros, which add nothing.
   template <uint32_t kRows>
-  __device__ void Load(uint64_t row, uint32_t apart, uint64_t rows, uint4 (&raw)[kRows]) const {
+  __device__ void Load(uint64_t row, uint32_t apart, uint64_t rows, Vector (&raw)[kRows]) const {
     const T* const at = first_ + row * columns_;
     const uint64_t step = apart * columns_;
     if (present_ == kSize && rows > uint64_t{kRows - 1} * apart) {
@@ -83,17 +97,17 @@ class ColumnRows {
     T values[kSize];
   };
 
-  __device__ uint4 LoadRow(const T* at, uint32_t present) const {
-    uint4 row = NegativeZeros<T>();
+  __device__ Vector LoadRow(const T* at, uint32_t present) const {
+    Vector row = NegativeZeros<T, Vector>();
     if constexpr (kInVectors) {
-      if (present != 0) row = *reinterpret_cast<const uint4*>(at);
+      if (present != 0) row = *reinterpret_cast<const Vector*>(at);
     } else {
       Elements elements = std::bit_cast<Elements>(row);
 #pragma unroll
       for (uint32_t k = 0; k < kSize; ++k) {
         if (k < present) elements.values[k] = at[k * lanes_];
       }
-      row = std::bit_cast<uint4>(elements);
+      row = std::bit_cast<Vector>(elements);
     }
     return row;
   }
@@ -106,7 +120,7 @@ class ColumnRows {
 
 // What a thread has of its columns.
 template <class T>
-struct ColumnPairs {
+struct SingleColumnPairs {
   static constexpr uint32_t kSize = kVectorSize<T>;
   PairSum pairs[kSize];
   MagnitudeRange range;  // Of all columns.
@@ -133,10 +147,7 @@ struct ColumnPairs {
       for (uint32_t k = 0; k < kSize; ++k) pairs[k].Add(sums[k]);
       return true;
     }
-    // Nearly all that float16 has, pairs hold.
-    if constexpr (!std::is_same_v<T, Float16>) {
-      if (!PairHolds(SpanBits(range), count, chain)) return false;
-    }
+    if (!PairHolds(SpanBits(range), count, chain)) return false;
 #pragma unroll
     for (uint32_t r = 0; r < kRows; ++r) {
       const auto batch = BatchOf<T>(raw[r]);
@@ -145,7 +156,15 @@ struct ColumnPairs {
     }
     return true;
   }
+  __device__ void AddOne(uint32_t k, float x) {
+    range.Add(MagnitudeBits(x));
+    pairs[k].Add(x);
+  }
+  __device__ void Close() {}
 };
+
+template <class T>
+using ColumnPairs = std::conditional_t<HalfElement<T>, HalfColumnPairs<T>, SingleColumnPairs<T>>;
 
 // Writes what is asked for of a vector of columns, whose sums are exact.
 template <class T>

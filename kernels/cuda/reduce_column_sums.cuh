@@ -120,10 +120,29 @@ template <bool kInVectors, class T, class F>
 __device__ inline void AddTurns(const Warp& warp, const ReductionParameters& parameters,
                                 const ColumnSumItem& item, const ColumnLanes<T>& lanes,
                                 uint32_t* turns_drawn, F add) {
-  const ColumnRows<T, kInVectors> rows(parameters, lanes, item.first_column, item.first_row);
+  const ColumnRows<T, kInVectors> rows(parameters, lanes, item.first_column,
+                                       item.first_row >> lanes.vector_rows_log2);
+  ColumnSumItem in_vectors = item;
+  in_vectors.rows_left >>= lanes.vector_rows_log2;
+  in_vectors.turn_step >>= lanes.vector_rows_log2;
   DrawTurns<ColumnSumRowsInFlight(sizeof(T)), uint4>(
-      warp, item, lanes, rows, warp.meta_group_rank(), turns_drawn,
+      warp, in_vectors, lanes, rows, warp.meta_group_rank(), turns_drawn,
       [&](const auto& raw, uint32_t, uint64_t) { return add(raw); });
+}
+
+// Adds the elements behind the last vector of rows, which are fewer than a vector.
+template <class T>
+__device__ inline void AddLastRows(const ReductionParameters& parameters,
+                                   const ColumnLanes<T>& lanes, ColumnPairs<T>& pairs) {
+  const uint64_t rows = parameters.group_size;
+  const uint64_t first = (rows >> lanes.vector_rows_log2 << lanes.vector_rows_log2);
+  const uint64_t count = (rows - first) * parameters.group_count;
+  const T* const elements =
+      static_cast<const T*>(parameters.elements) + first * parameters.group_count;
+#pragma unroll
+  for (uint32_t k = 0; k < ColumnPairs<T>::kSize; ++k) {
+    if (k < count) pairs.AddOne(k, ToCompute(elements[k]));
+  }
 }
 
 // The same in pairs. `chain` as in ColumnPairs::Add.
@@ -134,6 +153,7 @@ __device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParam
   ColumnPairs<T> pairs;
   AddTurns<kInVectors>(warp, parameters, item, lanes, turns_drawn,
                        [&](const auto& raw) { return pairs.Add(raw, item.rows_max, chain); });
+  if (kInVectors && item.split == 0 && threadIdx.x == 0) AddLastRows(parameters, lanes, pairs);
   return pairs;
 }
 
@@ -174,6 +194,7 @@ __device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& wa
                                    ColumnPairs<T>& pairs, WarpPairs* warp_pairs,
                                    ColumnSumMemory& memory, F take) {
   const uint32_t warps = warp.meta_group_size();
+  pairs.Close();
 #pragma unroll 1
   for (uint32_t distance = lanes.lanes; distance < ReduceTuning::kWarpThreads; distance *= 2) {
 #pragma unroll
@@ -193,14 +214,18 @@ __device__ inline bool JoinColumns(const cg::thread_block& block, const Warp& wa
   SyncBlock(block);
   MagnitudeRange range;
   for (uint32_t w = 0; w < warps; ++w) range.Merge({memory.ranges[w].x, memory.ranges[w].y});
-  if (!PairHolds(SpanBits(range), count, chain + ReduceTuning::kWarpThreads + warps)) return false;
-  const uint32_t columns = lanes.lanes * ColumnPairs<T>::kSize;
+  const uint64_t chain_after =
+      chain + ReduceTuning::kWarpThreads + (warps << lanes.vector_rows_log2);
+  if (!PairHolds(SpanBits<T>(range), count, chain_after)) return false;
+  const uint32_t columns = lanes.columns();
   for (uint32_t c = block.thread_rank(); c < columns; c += static_cast<uint32_t>(block.size())) {
     PairSum sum;
+    for (uint32_t row = 0; row < 1u << lanes.vector_rows_log2; ++row) {
 #pragma unroll 4
-    for (uint32_t w = 0; w < warps; ++w) {
-      const double2 of_warp = warp_pairs[w][c];
-      sum.Merge({of_warp.x, of_warp.y});
+      for (uint32_t w = 0; w < warps; ++w) {
+        const double2 of_warp = warp_pairs[w][row * columns + c];
+        sum.Merge({of_warp.x, of_warp.y});
+      }
     }
     take(c, sum, range);
   }
@@ -214,9 +239,10 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
   __shared__ ColumnSumMemory memory;
   const cg::thread_block block = cg::this_thread_block();
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
-  const ColumnLanes<T> lanes(parameters, warp.thread_rank(), work.tile_columns_log2);
+  const ColumnLanes<T> lanes(parameters, warp.thread_rank(), work.tile_columns_log2, true);
   const ColumnPartials<T> partials(parameters, work);
-  const uint32_t turn_rows = ColumnSumRowsInFlight(sizeof(T)) * lanes.rows;
+  const uint32_t turn_rows = ColumnSumRowsInFlight(sizeof(T)) * lanes.rows
+                             << lanes.vector_rows_log2;
   WarpPairs* const warp_pairs = reinterpret_cast<WarpPairs*>(BlockWords());
   const auto finish = [&](const ColumnSumItem& item) {
     return [&parameters, &item](uint32_t c, const PairSum& sum, const MagnitudeRange&) {

@@ -127,13 +127,13 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads)
   const auto sum_of_rows = [&](uint32_t i) { return SumOfRows(layout, words, i); };
   ElementAccumulator<T, kParts> accumulator(words, parameters.rules.ignore_nan);
 
-  if constexpr (HasDoubleColumns<T>(kParts)) {
+  if constexpr (HasFirstColumns<T>(kParts)) {
     if (work.left_tiles != nullptr && work.left_tiles[0] == 0) return;
   }
   for (uint64_t item = blockIdx.x; item < work.tile_count * work.splits; item += gridDim.x) {
     const uint64_t tile = item % work.tile_count;
     const uint64_t split = item / work.tile_count;
-    if constexpr (HasDoubleColumns<T>(kParts)) {
+    if constexpr (HasFirstColumns<T>(kParts)) {
       if (!IsLeft(work, columns, tile)) continue;
     }
     const uint64_t column = (tile << work.tile_columns_log2) + layout.column;

@@ -1,5 +1,5 @@
-// Extremes of groups, and the vectors that they stand in. Which of a vector's elements an extreme is
-// is looked up afterwards.
+// Extremes of groups, and the vectors that they stand in. Which of a vector's elements an extreme
+// is is looked up afterwards.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_EXTREME_KEYS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_EXTREME_KEYS_CUH_
 
@@ -54,6 +54,7 @@ struct PlacedKey<T> {
     Merge({warp.shfl_xor(key, distance)});
   }
 };
+
 // What a lane keeps of one of the extremes of its vectors, which it takes in decreasing order.
 template <class T, bool kIsMax, bool kIgnoresNan>
 class LaneExtreme;
@@ -85,8 +86,7 @@ class LaneExtreme<T, kIsMax, kIgnoresNan> {
 };
 
 template <class T, bool kIsMax, bool kIgnoresNan>
-requires(IntegerElement<T> && sizeof(T) >= 4)
-class LaneExtreme<T, kIsMax, kIgnoresNan> {
+requires(IntegerElement<T> && sizeof(T) >= 4) class LaneExtreme<T, kIsMax, kIgnoresNan> {
  public:
   __device__ void Add(const uint4& raw, uint32_t vector) {
     const T best = BestOf<kIsMax>(BatchOf<T>(raw));
@@ -137,8 +137,7 @@ __device__ inline uint32_t CanonicalHalves(uint32_t word) {
   return sums;
 }
 
-// Keys of floating-point elements, of which `x` is one, or a greater type's. All zeros have the
-// same.
+// The key of a floating-point element. All zeros have the same, and all NaNs the greatest.
 template <bool kIsMax, class S>
 __device__ inline auto FloatKey(S x) {
   using Key = decltype(RankOf(x));
@@ -148,8 +147,7 @@ __device__ inline auto FloatKey(S x) {
 
 // Floats, and the smaller ones as floats.
 template <FloatingElement T, bool kIsMax, bool kIgnoresNan>
-requires(sizeof(T) <= 4)
-class LaneExtreme<T, kIsMax, kIgnoresNan> {
+requires(sizeof(T) <= 4) class LaneExtreme<T, kIsMax, kIgnoresNan> {
  public:
   __device__ void Add(const uint4& raw, uint32_t vector) {
     // All zeros are one when 0 is added.
@@ -178,8 +176,10 @@ class LaneExtreme<T, kIsMax, kIgnoresNan> {
   __device__ static T BestOfWords(const uint4& raw) {
     const uint32_t best =
         ExtremeOfWords(ExtremeOfWords(raw.x, raw.y), ExtremeOfWords(raw.z, raw.w));
-    if constexpr (sizeof(T) == 4) return std::bit_cast<T>(best);
-    else return std::bit_cast<T>(static_cast<uint16_t>(ExtremeOfWords(best, best << 16) >> 16));
+    if constexpr (sizeof(T) == 4)
+      return std::bit_cast<T>(best);
+    else
+      return std::bit_cast<T>(static_cast<uint16_t>(ExtremeOfWords(best, best << 16) >> 16));
   }
 
   float best_ = kIgnoresNan ? std::numeric_limits<float>::quiet_NaN()
@@ -262,8 +262,10 @@ class KeyHolders {
 
  private:
   __device__ bool Has(T x) const requires(sizeof(T) == 8) {
-    if constexpr (IntegerElement<T>) return static_cast<uint64_t>(x) == element_;
-    else return is_nan_ ? IsNan(x) : RankOf(x) == element_;
+    if constexpr (IntegerElement<T>)
+      return static_cast<uint64_t>(x) == element_;
+    else
+      return is_nan_ ? IsNan(x) : RankOf(x) == element_;
   }
   // The elements of a word, with one bit pattern for all zeros and one for all NaNs.
   __device__ static uint32_t Canonical(uint32_t word) {
@@ -285,8 +287,9 @@ class KeyHolders {
     return (signs >> 15 | signs >> 30) & 3;
   }
 
-  std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t> element_;  // Of less than 32 bits, several.
-  bool is_nan_ = false;                                             // Of 64 bits.
+  std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>
+      element_;          // Of less than 32 bits, several.
+  bool is_nan_ = false;  // Of 64 bits.
 };
 
 }  // namespace gridfold::kernels::cuda

@@ -202,9 +202,8 @@ TYPED_TEST(ReduceExtremesDeviceTest, OfColumns) {
   constexpr struct {
     uint64_t rows;
     uint64_t columns;
-  } kExtents[] = {{1, 5},    {2, 4},      {3, 1000},   {15, 64},    {17, 64},   {9001, 2},
-                  {9001, 3}, {9000, 4},   {2001, 8},   {600, 65},   {60, 1001}, {50, 1024},
-                  {5, 13'001}, {33, 6500}};
+  } kExtents[] = {{1, 5},    {2, 4},    {3, 1000}, {15, 64},   {17, 64},   {9001, 2},   {9001, 3},
+                  {9000, 4}, {2001, 8}, {600, 65}, {60, 1001}, {50, 1024}, {5, 13'001}, {33, 6500}};
   for (const auto& [rows, columns] : kExtents) {
     SCOPED_TRACE(testing::Message() << rows << " rows of " << columns);
     this->ForAllData(rows * columns, [&](const auto& values, bool ignore_nan) {

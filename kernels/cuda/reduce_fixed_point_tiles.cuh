@@ -14,6 +14,7 @@
 #include "kernels/cuda/reduce_accumulate.cuh"
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
+#include "kernels/cuda/reduce_finish_joined.cuh"
 #include "kernels/cuda/reduce_fixed_point_turn.cuh"
 #include "kernels/cuda/reduce_join.cuh"
 #include "kernels/cuda/reduce_kernels.h"
@@ -43,7 +44,8 @@ struct CoveringVectors {
   // the last of the group, of which the lane's are `first` and every 2^width_log2-th after it.
   __device__ uint32_t PartsAmong(uint32_t first, uint32_t width_log2, uint32_t count) const {
     const uint32_t last = end / kSize;  // Where it is not whole.
-    const bool has_last = end % kSize != 0 && count > 0 && last == first + ((count - 1) << width_log2);
+    const bool has_last =
+        end % kSize != 0 && count > 0 && last == first + ((count - 1) << width_log2);
     return (begin != 0 && first == 0 && count > 0 ? 1 : 0) | (has_last ? 1u << (count - 1) : 0);
   }
   // Elements of the group in a vector.
@@ -85,16 +87,16 @@ struct FixedPointLane {
 
   Int128 squares = 0;
   int64_t sum = 0;
-  int exponent = 0;           // Of the unit; the same in all lanes of the group.
-  uint32_t largest = 0;       // Bits of a magnitude, of the exponent of the greatest; likewise.
-  float min = kNan;           // Where nothing is; likewise of the others.
+  int exponent = 0;      // Of the unit; the same in all lanes of the group.
+  uint32_t largest = 0;  // Bits of a magnitude, of the exponent of the greatest; likewise.
+  float min = kNan;      // Where nothing is; likewise of the others.
   float max = kNan;
   uint32_t min_index = kNone;
   uint32_t max_index = kNone;
   uint32_t nonzero = 0;
   uint32_t nan = 0;
-  bool has_other = false;     // Whether there is anything but negative zeros.
-  bool has_sum = false;       // Whether anything but zeros was added; likewise.
+  bool has_other = false;  // Whether there is anything but negative zeros.
+  bool has_sum = false;    // Whether anything but zeros was added; likewise.
 
   // Adds what a window took.
   __device__ void AddSums(const FixedPointAdder<T, kElements>& sums, const Window& window) {
@@ -114,7 +116,9 @@ struct FixedPointLane {
     has_sum = true;
   }
   // Of elements in the smallest of the units.
-  __device__ int Bits() const { return Window(largest >> 23).exponent() + Window::kBits - exponent; }
+  __device__ int Bits() const {
+    return Window(largest >> 23).exponent() + Window::kBits - exponent;
+  }
 };
 
 // The greatest of each `width` neighbouring lanes, in all of them.
@@ -185,8 +189,8 @@ __device__ inline FixedPointAdder<T, FixedPointLane<T>::kElements> SumsOf(
   return sums;
 }
 
-// A lane's vectors of a turn in its memory, for what is seldom needed: such code is not inlined, and
-// short, so that the registers and the instruction cache are the other's.
+// A lane's vectors of a turn in its memory, for what is seldom needed: such code is not inlined,
+// and short, so that the registers and the instruction cache are the other's.
 template <class T>
 struct FixedPointTurn {
   static constexpr uint32_t kVectors = FixedPointLane<T>::kVectors;
@@ -241,11 +245,11 @@ __device__ inline void AddExtremes(const uint4 (&raw)[FixedPointLane<T>::kVector
   }
 }
 
-// Adds the elements of a turn whatever they are. `magnitude` has the exponent of the group's window.
-// Called by all lanes of a warp.
+// Adds the elements of a turn whatever they are. `magnitude` has the exponent of the group's
+// window. Called by all lanes of a warp.
 template <class T>
-__device__ __noinline__ void AddAnyTurn(uint32_t width, FixedPointTurn<T>& turn,
-                                        uint32_t magnitude, FixedPointLane<T>& lane) {
+__device__ __noinline__ void AddAnyTurn(uint32_t width, FixedPointTurn<T>& turn, uint32_t magnitude,
+                                        FixedPointLane<T>& lane) {
   using Lane = FixedPointLane<T>;
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   for (bool is_first = true;; is_first = false) {
@@ -295,19 +299,12 @@ __device__ inline uint32_t LoadTurn(const CoveringVectors<T>& vectors, uint32_t 
   return missing;
 }
 
-// Brings a line of memory to the second-level cache; null is none.
-__device__ inline void PrefetchLine(const void* line) {
-#ifndef NOPF
-  if (line != nullptr) asm volatile("prefetch.global.L2 [%0];" : : "l"(line));
-#endif
-}
-
-// The share of lane `rank` of `width` in a group. Called by all lanes of a warp, with groups of their
-// own, or none. The lane's line of memory at `ahead` is what comes after.
+// The share of lane `rank` of `width` in a group. Called by all lanes of a warp, with groups of
+// their own, or none.
 template <class T>
 __device__ inline FixedPointLane<T> TakeShare(const Warp& warp, const T* elements, uint32_t size,
                                               uint32_t rank, uint32_t width_log2,
-                                              const void* ahead, bool asks_places) {
+                                              bool asks_places) {
   using Lane = FixedPointLane<T>;
   constexpr uint32_t kSize = kVectorSize<T>;
   const uint32_t width = 1u << width_log2;
@@ -316,8 +313,6 @@ __device__ inline FixedPointLane<T> TakeShare(const Warp& warp, const T* element
   Lane lane;
 #pragma unroll 1
   for (uint32_t turn = 0; warp.any(turn < vector_count); turn += Lane::kVectors << width_log2) {
-    const uint32_t next_line = turn + (width + rank) * Lane::kVectors;
-    PrefetchLine(next_line < vector_count ? static_cast<const void*>(vectors.first + next_line) : ahead);
     const uint32_t first = turn + rank;
     const uint32_t left = first < vector_count ? vector_count - first : 0;
     // The lane's vectors of the turn, and those of them that it has only parts of.
@@ -417,36 +412,46 @@ __device__ inline void JoinShares(const Warp& warp, uint32_t width, FixedPointLa
 template <class T>
 class FixedPointStates {
  public:
-  struct Entry {
-    FixedPointState<T> state;
-    uint32_t holds;
-  };
-  static constexpr uint32_t kWords = sizeof(Entry) / sizeof(uint32_t);
+  using State = FixedPointState<T>;
+  static constexpr uint32_t kWords = sizeof(State) / sizeof(uint32_t);
   struct Words {
     uint32_t words[kWords];
   };
 
-  __device__ void Store(uint32_t i, const Entry& entry) {
-    const Words words = std::bit_cast<Words>(entry);
+  // The same memory, for what finishes a group.
+  __device__ int64_t* Room() {
+    using Finish = FinishRoom<T, kCorePartSet>;
+    static_assert(sizeof(words_) >=
+                  3 * Finish::kWords * sizeof(int64_t) + sizeof(typename Finish::Group));
+    return reinterpret_cast<int64_t*>(words_);
+  }
+
+  __device__ void Store(uint32_t i, const State& state) {
+    const Words words = std::bit_cast<Words>(state);
 #pragma unroll
     for (uint32_t k = 0; k < kWords; ++k) words_[k][i] = words.words[k];
   }
-  __device__ Entry Load(uint32_t i) const {
+  __device__ State Load(uint32_t i) const {
     Words words;
 #pragma unroll
     for (uint32_t k = 0; k < kWords; ++k) words.words[k] = words_[k][i];
-    return std::bit_cast<Entry>(words);
+    return std::bit_cast<State>(words);
   }
 
  private:
-  uint32_t words_[kWords][ReduceTuning::kWarpThreads];
+  alignas(int64_t) uint32_t words_[kWords][ReduceTuning::kWarpThreads];
 };
 
+// Whether the lanes' sums are those of a group of `count` elements.
 template <class T>
-__device__ inline typename FixedPointStates<T>::Entry EntryOf(const FixedPointLane<T>& lane,
-                                                              uint32_t count, bool ignore_nan) {
-  typename FixedPointStates<T>::Entry entry{};
-  FixedPointState<T>& state = entry.state;
+__device__ inline bool Holds(const FixedPointLane<T>& lane, uint32_t count, bool ignore_nan) {
+  return lane.largest < lane.kInfinity && (lane.nan == 0 || ignore_nan) &&
+         FixedPointState<T>::Holds(lane.Bits(), count);
+}
+
+template <class T>
+__device__ inline FixedPointState<T> StateOf(const FixedPointLane<T>& lane) {
+  FixedPointState<T> state;
   state.squares = static_cast<Uint128>(lane.squares);
   state.sum = lane.sum;
   state.exponent = lane.exponent;
@@ -459,9 +464,7 @@ __device__ inline typename FixedPointStates<T>::Entry EntryOf(const FixedPointLa
   state.nonzero = lane.nonzero;
   state.nan = lane.nan;
   state.sums_negative_zeros = !lane.has_other && lane.nonzero == 0;
-  entry.holds = lane.largest < lane.kInfinity && (lane.nan == 0 || ignore_nan) &&
-                FixedPointState<T>::Holds(lane.Bits(), count);
-  return entry;
+  return state;
 }
 
 // Not inlined: it is long and seldom asked for.
@@ -471,44 +474,68 @@ __device__ __noinline__ void StoreExpanded(void* states, uint64_t group,
   static_cast<ReductionState<T, kCorePartSet>*>(states)[group] = state.Expanded();
 }
 
-// Groups from `first` on whatever their elements are, those whose bits are set in `lanes`, in words
-// of each lane's local memory: as many together as there are lanes for. Not inlined: it is long and
-// seldom needed.
+// A lane's share of a group in words of its local memory.
+template <class T>
+__device__ inline RegisterState<T, kCorePartSet> AddToWords(const ReductionParameters& parameters,
+                                                            const GroupRange& range, uint32_t rank,
+                                                            uint32_t width,
+                                                            const WordColumn& words) {
+  Accumulator<T, kCorePartSet> accumulator(words, parameters.rules.ignore_nan);
+  accumulator.Reset();
+  AddRange(static_cast<const T*>(parameters.elements) + range.begin, range.size, rank, width,
+           accumulator, [&](const VectorRange<T>& vectors) {
+             return StridedTurns<ReduceTuning::kTileVectorsInFlight>(vectors, rank, width);
+           });
+  return accumulator.Close();
+}
+
+// Short groups from `first` on whatever their elements are, those whose bits are set in `lanes`: by
+// a power of two of lanes each, which all have a group. Not inlined, as what follows: it is long
+// and seldom needed.
 template <class T>
 __device__ __noinline__ void ReduceGroupsInWords(const ReductionParameters& parameters,
                                                  uint64_t first, uint32_t lanes) {
   constexpr uint32_t kParts = kCorePartSet;
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   const uint32_t count = static_cast<uint32_t>(__popc(lanes));
-  const bool has_own = (lanes >> warp.thread_rank() & 1) != 0;
-  const uint64_t own_size = has_own ? RangeOf(parameters, first + warp.thread_rank()).size : 0;
-  const uint32_t size_max = __reduce_max_sync(~0u, static_cast<uint32_t>(own_size));
-  uint32_t width = 1;
-  while (width < warp.size() &&
-         (2 * width * count <= warp.size() ||
-          uint64_t{width} * FixedPointTuning::kBytesPerLane < size_max * sizeof(T))) {
-    width *= 2;
-  }
+  uint32_t width = warp.size();
+  while (width * count > warp.size()) width /= 2;
   const uint32_t place = warp.thread_rank() / width;
-  const uint32_t rank = warp.thread_rank() % width;
+  const bool exists = place < count;
+  const uint64_t group = first + __fns(lanes, 0, static_cast<int>(place) + 1);
+  const GroupRange range = exists ? RangeOf(parameters, group) : GroupRange{0, 0};
   int64_t storage[MomentWordCount<T>(kParts)];
   const WordColumn words{storage, 1};
-  Accumulator<T, kParts> accumulator(words, parameters.rules.ignore_nan);
-#pragma unroll 1
-  for (uint32_t begin = 0; begin < count; begin += warp.size() / width) {
-    const bool exists = begin + place < count;
-    const uint64_t group = first + __fns(lanes, 0, static_cast<int>(begin + place) + 1);
-    const GroupRange range = exists ? RangeOf(parameters, group) : GroupRange{0, 0};
-    accumulator.Reset();
-    AddRange(static_cast<const T*>(parameters.elements) + range.begin, range.size, rank, width,
-             accumulator, [&](const VectorRange<T>& vectors) {
-               return StridedTurns<ReduceTuning::kTileVectorsInFlight>(vectors, rank, width);
-             });
-    const RegisterState<T, kParts> registers = accumulator.Close();
-    const ReductionState<T, kParts> state = JoinLanes<T, kParts>(warp, width, words, registers);
-    if (exists && rank == 0) FinishGroup(parameters, group, range.size, state);
-    warp.sync();
-  }
+  const uint32_t rank = warp.thread_rank() % width;
+  const RegisterState<T, kParts> registers = AddToWords<T>(parameters, range, rank, width, words);
+  const ReductionState<T, kParts> state = JoinLanes<T, kParts>(warp, width, words, registers);
+  if (exists && rank == 0) FinishGroup(parameters, group, range.size, state);
+  warp.sync();
+}
+
+// A group by all lanes, which join and round together, in `room`, memory that the warp shares.
+template <class T>
+__device__ __noinline__ void ReduceGroupInWords(const ReductionParameters& parameters,
+                                                uint64_t group, int64_t* room) {
+  constexpr uint32_t kParts = kCorePartSet;
+  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
+  const uint32_t rank = warp.thread_rank();
+  const GroupRange range = RangeOf(parameters, group);
+  int64_t storage[MomentWordCount<T>(kParts)];
+  const WordColumn words{storage, 1};
+  RegisterState<T, kParts> registers = AddToWords<T>(parameters, range, rank, warp.size(), words);
+  JoinWordsOfWarp<T, kParts>(warp, words, registers);
+  MergeStatesOverWarp(warp, registers);
+  MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
+#pragma unroll
+    for (uint32_t row = rank; row < kind.kCount; row += warp.size()) {
+      const uint32_t word = row / warp.size();
+      room[first + row] = word * warp.size() < kind.kUsed ? words[first + word] : 0;
+    }
+  });
+  warp.sync();
+  FinishJoined(warp, parameters, group, range.size, registers, room, false);
+  warp.sync();
 }
 
 // Whether places of extremes matter.
@@ -520,18 +547,6 @@ __device__ inline bool AsksPlaces(const ReductionParameters& parameters) {
     asks = asks || statistic == Statistic::kArgmin || statistic == Statistic::kArgmax;
   }
   return asks;
-}
-
-// Of a group that is read later, the line that lane `rank` reads first; null where it is not known.
-template <class T>
-__device__ inline const T* AheadOf(const ReductionParameters& parameters, uint64_t group,
-                                   uint32_t rank) {
-  const uint32_t place = rank * FixedPointLane<T>::kElements;
-  if (parameters.offsets != nullptr || group >= parameters.group_count ||
-      place >= parameters.group_size) {
-    return nullptr;
-  }
-  return static_cast<const T*>(parameters.elements) + group * parameters.group_size + place;
 }
 
 template <class T>
@@ -546,7 +561,8 @@ __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::
   const bool asks_places = AsksPlaces(parameters);
   const uint64_t warp_index =
       static_cast<uint64_t>(blockIdx.x) * warp.meta_group_size() + warp.meta_group_rank();
-  const uint64_t step = static_cast<uint64_t>(gridDim.x) * warp.meta_group_size() * work.strip_groups;
+  const uint64_t step =
+      static_cast<uint64_t>(gridDim.x) * warp.meta_group_size() * work.strip_groups;
   const uint32_t share_max = FixedPointTuning::kLaneVectorsMax * kVectorSize<T>;
 
 #pragma unroll 1
@@ -554,7 +570,8 @@ __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::
        first += step) {
     const uint32_t groups =
         static_cast<uint32_t>(min(uint64_t{work.strip_groups}, parameters.group_count - first));
-    uint32_t wide = 0;  // Groups that are left to all lanes together.
+    uint32_t wide = 0;  // Groups that are left to all lanes together,
+    uint32_t left = 0;  // and to words.
     uint32_t begin = 0;
     for (;;) {
       uint32_t width_log2 = work.width_log2;
@@ -572,38 +589,54 @@ __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::
       const GroupRange range =
           place < groups ? RangeOf(parameters, first + place) : GroupRange{0, 0};
       const bool is_long = range.size > work.group_elements_max;
-      const bool is_left = is_long || (width < kLanes && range.size > uint64_t{share_max} << width_log2);
-      const uint32_t count = is_left ? 0 : static_cast<uint32_t>(range.size);
-      const uint64_t next = begin < groups ? first + begin : first + step;
-      const T* const ahead =
-          AheadOf<T>(parameters, next + (lane_rank >> work.width_log2), rank);
+      const bool is_later =
+          is_long || (width < kLanes && range.size > uint64_t{share_max} << width_log2);
+      const uint32_t count = is_later ? 0 : static_cast<uint32_t>(range.size);
       FixedPointLane<T> lane =
           TakeShare<T>(warp, static_cast<const T*>(parameters.elements) + range.begin, count, rank,
-                       width_log2, ahead, asks_places);
+                       width_log2, asks_places);
       JoinShares(warp, width, lane);
-      if (rank == 0 && place < groups) {
-        states.Store(place, EntryOf(lane, count, parameters.rules.ignore_nan));
+      const bool holds = Holds(lane, count, parameters.rules.ignore_nan);
+      if (rank == 0 && place < groups && holds) states.Store(place, StateOf(lane));
+      const auto places = [&](bool is_in) {
+        return __reduce_or_sync(~0u, is_in && place < groups ? 1u << place : 0);
+      };
+      if (!is_wide) wide |= places(is_later && !is_long);
+      left |= places(!holds);
+      // Where all are left, the others are not tried.
+      if (!is_wide && begin >= FixedPointTuning::kTriesMin && begin < groups &&
+          static_cast<uint32_t>(__popc(left)) >= begin) {
+        left |= ~uint32_t{0} << begin & ~uint32_t{0} >> (kLanes - groups);
+        begin = groups;
       }
-      if (!is_wide) wide |= __reduce_or_sync(~0u, is_left && !is_long ? 1u << place : 0);
     }
     warp.sync();
-    bool is_left = false;
+    bool is_short = true;
     if (lane_rank < groups) {
       const uint64_t group = first + lane_rank;
-      const auto entry = states.Load(lane_rank);
       const uint64_t size = RangeOf(parameters, group).size;
+      is_short = size * sizeof(T) <= FixedPointTuning::kBytesPerLane;
       if (size > work.group_elements_max) {
         QueueSegment(work, group, size);
-      } else if (entry.holds != 0) {
-        WriteValues(parameters, group, size, entry.state);
-        if (parameters.states != nullptr) StoreExpanded(parameters.states, group, entry.state);
-      } else {
-        is_left = true;
+        left &= ~(1u << lane_rank);
+      } else if ((left >> lane_rank & 1) == 0) {
+        const FixedPointState<T> state = states.Load(lane_rank);
+        WriteValues(parameters, group, size, state);
+        if (parameters.states != nullptr) StoreExpanded(parameters.states, group, state);
       }
     }
-    const uint32_t left = warp.ballot(is_left);
-    if (left != 0) ReduceGroupsInWords<T>(parameters, first, left);
     warp.sync();
+    left = __reduce_and_sync(~0u, left);
+    if (left == 0) continue;
+    if (warp.all(is_short)) {
+      ReduceGroupsInWords<T>(parameters, first, left);
+      continue;
+    }
+#pragma unroll 1
+    for (; left != 0; left &= left - 1) {
+      const uint32_t place = static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1;
+      ReduceGroupInWords<T>(parameters, first + place, states.Room());
+    }
   }
 }
 

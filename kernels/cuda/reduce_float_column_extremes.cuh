@@ -54,9 +54,8 @@ requires(sizeof(T) >= 4) class ColumnExtremes<T> {
   template <class Word, uint32_t kRows>
   __device__ void Add(const Word (&words)[kRows], uint32_t position, uint32_t count) {
     bool has_nan = false;
-    WithoutAbsentRows(words, count, [&](const Word(&present)[kRows]) {
-      has_nan = AddTurn(present, position);
-    });
+    WithoutAbsentRows(words, count,
+                      [&](const Word(&present)[kRows]) { has_nan = AddTurn(present, position); });
     if (!has_nan || rows_.nan != kNoPosition) return;
 #pragma unroll
     for (uint32_t r = kRows; r-- > 0;) {

@@ -25,6 +25,8 @@ struct KernelKind {
   uint32_t block_sharers;       // Threads of blocks that share these.
   uint64_t drawn_elements_max;  // Of a thread, on average.
   bool sums_in_pairs;
+  bool has_double_columns;
+  bool has_moment_columns;
   bool sums_groups_in_pairs;
   bool takes_column_vectors;
   bool has_strips;
@@ -44,6 +46,8 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
                         WordSharersOf<T>(kParts),
                         DrawnAdditionsMax<T>(kParts),
                         SumsInPairs<T>(kParts),
+                        HasDoubleColumns<T>(kParts),
+                        HasMomentColumns<T>(kParts),
                         SumsGroupsInPairs<T>(kParts),
                         TakesColumnVectors<T>(kParts),
                         HasIntegerStrips<T>(kParts),
@@ -322,31 +326,48 @@ void PlanColumns(const Request& request, ReductionGeometry& geometry) {
   }
 }
 
-// Of what nothing but float64 sums makes.
-void PlanDoubleColumns(const ReductionPlan& plan, uint64_t resident_blocks,
-                       const DeviceProperties& properties, ReductionGeometry& geometry) {
-  const ReductionGeometry columns = PlanPairSums(plan, properties);
-  geometry.double_columns = {columns.form,
-                             columns.grid_blocks,
-                             columns.block_threads,
-                             columns.tile_columns_log2,
-                             columns.splits,
-                             columns.rows_per_split,
-                             columns.column_tile_count,
-                             GridStrideBlocks(geometry.grid_blocks, 1, resident_blocks)};
-  const uint64_t partial_bytes =
-      columns.splits * plan.grouping.group_count * PairTuning::kDoubleColumnPartialBytes;
-  if (columns.splits > 1) {
-    geometry.partial_count =
-        std::max(geometry.partial_count, CeilDivide(partial_bytes, geometry.partial_bytes));
+// What takes columns first.
+enum class FirstColumns { kNone, kDoubles, kMoments };
+
+FirstColumns FirstColumnsOf(const ReductionPlan& plan, const KernelKind& kind) {
+  const uint64_t rows = plan.grouping.group_size;
+  const uint64_t bytes = plan.array.size_bytes();
+  if (kind.has_double_columns && rows >= PairTuning::kDoubleColumnRowsMin &&
+      bytes >= PairTuning::kDoubleColumnBytesMin) {
+    return FirstColumns::kDoubles;
   }
-  geometry.total_count += 2 * columns.column_tile_count + 1;
+  if (kind.has_moment_columns && rows >= MomentTuning::kRowsMin &&
+      rows <= MomentColumnRowsMax(static_cast<uint32_t>(ElementSize(plan.array.element_type))) &&
+      bytes >= MomentTuning::kBytesMin) {
+    return FirstColumns::kMoments;
+  }
+  return FirstColumns::kNone;
 }
 
-bool HasDoubleColumnsFirst(const ReductionPlan& plan) {
-  return plan.array.element_type == ElementType::kFloat64 && ReductionParts(plan) == kSumPart &&
-         plan.grouping.group_size >= PairTuning::kDoubleColumnRowsMin &&
-         plan.array.size_bytes() >= PairTuning::kDoubleColumnBytesMin;
+void PlanFirstColumns(const ReductionPlan& plan, FirstColumns first, uint64_t resident_blocks,
+                      const DeviceProperties& properties, ReductionGeometry& geometry) {
+  const bool are_moments = first == FirstColumns::kMoments;
+  const ReductionGeometry columns =
+      are_moments ? PlanMomentColumns(plan, properties) : PlanPairSums(plan, properties);
+  const uint64_t tiles = columns.column_tile_count;
+  const uint64_t partial_bytes =
+      are_moments ? MomentTuning::kPartialBytes : PairTuning::kDoubleColumnPartialBytes;
+  uint64_t bytes =
+      columns.splits > 1 ? columns.splits * plan.grouping.group_count * partial_bytes : 0;
+  geometry.first_columns = {columns.form,
+                            columns.grid_blocks,
+                            columns.block_threads,
+                            columns.tile_columns_log2,
+                            columns.splits,
+                            columns.rows_per_split,
+                            tiles,
+                            GridStrideBlocks(geometry.grid_blocks, 1, resident_blocks),
+                            are_moments,
+                            bytes};
+  if (are_moments) bytes += tiles * kColumnOutliersMax * sizeof(ColumnOutlier);
+  geometry.partial_count =
+      std::max(geometry.partial_count, CeilDivide(bytes, geometry.partial_bytes));
+  geometry.total_count += tiles * (are_moments ? 3 : 2) + 1;
 }
 
 Request RequestOf(const ReductionPlan& plan, const KernelKind& kind, uint32_t threads,
@@ -411,8 +432,9 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
     geometry.partial_bytes = kind.state_bytes;
     geometry.total_bytes = sizeof(uint32_t);
     PlanColumns(request, geometry);
-    if (HasDoubleColumnsFirst(plan)) {
-      PlanDoubleColumns(plan, request.resident_blocks, properties, geometry);
+    const FirstColumns first = FirstColumnsOf(plan, kind);
+    if (first != FirstColumns::kNone) {
+      PlanFirstColumns(plan, first, request.resident_blocks, properties, geometry);
     }
     return geometry;
   }

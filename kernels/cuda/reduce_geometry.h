@@ -26,8 +26,8 @@ enum class ReductionForm : uint8_t {
   kShallowColumnSums,  // As kWholeColumns, of few rows.
 };
 
-// The kernel that takes float64 columns first: kColumnItems or kWholeColumns.
-struct DoubleColumnGeometry {
+// The kernel that takes columns first: kColumnItems or kWholeColumns.
+struct FirstColumnGeometry {
   ReductionForm form = ReductionForm::kColumnItems;
   uint32_t grid_blocks = 0;  // None.
   uint32_t block_threads = 1;
@@ -36,6 +36,10 @@ struct DoubleColumnGeometry {
   uint64_t rows_per_split = 0;
   uint64_t column_tile_count = 0;
   uint32_t left_grid_blocks = 1;  // Of the form's kernel: one wave, which nearly always is idle.
+  // Where it has lists of outliers, one for each tile, these are so many bytes behind the beginning
+  // of partials.
+  bool has_outliers = false;
+  uint64_t outliers_at = 0;
 };
 
 struct ReductionGeometry {
@@ -66,8 +70,8 @@ struct ReductionGeometry {
   uint32_t splits = 1;             // kColumns: of the rows.
   uint64_t rows_per_split = 0;     // kColumns
   uint64_t column_tile_count = 0;  // kColumns
-  // kColumns. Its tickets, and flags of what it leaves, are behind the others.
-  DoubleColumnGeometry double_columns;
+  // kColumns. Its tickets, flags of what it leaves, and numbers of outliers are behind the others.
+  FirstColumnGeometry first_columns;
 };
 
 // Bytes of the total of a single group, whatever its plan.

@@ -112,15 +112,32 @@ TEST(ReduceGeometryTest, ThousandsOfArraysAreReducedByWarps) {
 }
 
 TEST(ReduceGeometryTest, ArraysThatTakeAWarpAreBlocksOfOneWhereThereAreWords) {
+  // L1 norms have no kernel of their own.
   const auto plan = [](ElementType type, uint64_t size) {
     return PlanReductionGeometry(
-        SegmentPlan(type, std::vector<uint64_t>(4096, size), {Statistic::kVariance}),
+        SegmentPlan(type, std::vector<uint64_t>(4096, size), {Statistic::kL1Norm}),
         Properties(132));
   };
-  EXPECT_EQ(plan(ElementType::kFloat32, 8'000).block_threads, ReduceTuning::kWarpThreads);
-  EXPECT_EQ(plan(ElementType::kFloat32, 8'000).grid_blocks, 4096);
-  EXPECT_GT(plan(ElementType::kFloat32, 64).block_threads, ReduceTuning::kWarpThreads);
+  EXPECT_EQ(plan(ElementType::kFloat64, 8'000).block_threads, ReduceTuning::kWarpThreads);
+  EXPECT_EQ(plan(ElementType::kFloat64, 8'000).grid_blocks, 4096);
+  EXPECT_GT(plan(ElementType::kFloat64, 64).block_threads, ReduceTuning::kWarpThreads);
   EXPECT_GT(plan(ElementType::kInt32, 8'000).block_threads, ReduceTuning::kWarpThreads);
+}
+
+// Fixed point: a lane for what it reads at once, unless that leaves warps without groups.
+TEST(ReduceGeometryTest, GroupsInFixedPointFillWarps) {
+  const auto plan = [](uint64_t count, uint64_t size) {
+    return PlanReductionGeometry(Plan(ArrayDescription::Matrix(ElementType::kFloat32, count, size),
+                                      {GroupingKind::kAxis1, {}}, {Statistic::kVariance}),
+                                 Properties(132));
+  };
+  EXPECT_EQ(plan(1 << 20, 64).tile_width_log2, 0);
+  EXPECT_EQ(plan(1 << 20, 64).strip_groups, 32);
+  EXPECT_EQ(plan(1 << 20, 64).word_bytes, 0);
+  EXPECT_EQ(plan(1 << 20, 1000).tile_width_log2, 3);
+  EXPECT_EQ(plan(4096, 4096).tile_width_log2, 5);
+  EXPECT_EQ(plan(4096, 4096).strip_groups, 1);
+  EXPECT_EQ(plan(4096, 4).tile_width_log2, 0);
 }
 
 // So that L1 has room for loads under way.
@@ -209,7 +226,7 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
         Properties(132));
   };
   const auto has_own = [&](uint64_t rows, uint64_t count, std::vector<Statistic> statistics) {
-    return geometry(rows, count, statistics).double_columns.grid_blocks > 0;
+    return geometry(rows, count, statistics).first_columns.grid_blocks > 0;
   };
   EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kSum}));
   EXPECT_FALSE(has_own(7, 1 << 17, {Statistic::kSum}));
@@ -217,14 +234,40 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
   EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kMean, Statistic::kCount}));
   EXPECT_FALSE(has_own(8, 1 << 16, {Statistic::kSum, Statistic::kVariance}));
   const auto form = [&](uint64_t rows, uint64_t count) {
-    return geometry(rows, count, {Statistic::kSum}).double_columns.form;
+    return geometry(rows, count, {Statistic::kSum}).first_columns.form;
   };
   EXPECT_EQ(form(128, 1 << 20), ReductionForm::kWholeColumns);
   EXPECT_EQ(form(8, 1 << 24), ReductionForm::kWholeColumns);
   EXPECT_EQ(form(8, 1 << 16), ReductionForm::kColumnItems);
   EXPECT_EQ(form(1 << 25, 4), ReductionForm::kColumnItems);
   // Tiles that lanes take in vectors.
-  EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).double_columns.tile_columns_log2, 6u);
+  EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).first_columns.tile_columns_log2, 6u);
+}
+
+TEST(ReduceGeometryTest, SeveralStatisticsOfShortFloatingPointColumnsHaveAKernelOfTheirOwn) {
+  const auto geometry = [](ElementType type, uint64_t rows, uint64_t columns,
+                           std::vector<Statistic> statistics) {
+    return PlanReductionGeometry(
+        Plan(ArrayDescription::Matrix(type, rows, columns), {GroupingKind::kAxis0, {}}, statistics),
+        Properties(132));
+  };
+  const auto has_own = [&](ElementType type, uint64_t rows, uint64_t columns) {
+    return geometry(type, rows, columns, {Statistic::kSum, Statistic::kMin})
+               .first_columns.grid_blocks > 0;
+  };
+  EXPECT_TRUE(has_own(ElementType::kFloat32, 64, 1 << 14));
+  EXPECT_FALSE(has_own(ElementType::kFloat32, 63, 1 << 15));
+  EXPECT_FALSE(has_own(ElementType::kFloat32, 64, (1 << 14) - 1));
+  EXPECT_TRUE(has_own(ElementType::kFloat16, 1 << 29, 2));
+  EXPECT_FALSE(has_own(ElementType::kFloat16, (1 << 29) + 1, 2));
+  EXPECT_FALSE(has_own(ElementType::kFloat64, 1 << 16, 64));
+  const auto first = [&](uint64_t rows, uint64_t columns) {
+    return geometry(ElementType::kFloat32, rows, columns, {Statistic::kVariance}).first_columns;
+  };
+  EXPECT_EQ(first(512, 1 << 20).form, ReductionForm::kWholeColumns);
+  EXPECT_EQ(first(1 << 14, 1 << 20).form, ReductionForm::kColumnItems);
+  // No more rows than the threads of a block take.
+  EXPECT_EQ(first(1 << 20, 1 << 15).rows_per_split, 2047u * 4 * 512 / 32);
 }
 
 uint32_t WarpsOf(const ReductionGeometry& geometry) {
@@ -308,10 +351,9 @@ TEST(ReduceGeometryTest, ColumnSumsKeepAllMultiprocessorsBusy) {
 TEST(ReduceGeometryTest, ColumnsOfIntegersAreTakenInWords) {
   const auto geometry = [](ElementType type, uint64_t columns,
                            const std::vector<Statistic>& statistics) {
-    return PlanReductionGeometry(
-        Plan(ArrayDescription::Matrix(type, (1 << 30) / columns, columns),
-             {GroupingKind::kAxis0, {}}, statistics),
-        Properties(132));
+    return PlanReductionGeometry(Plan(ArrayDescription::Matrix(type, (1 << 30) / columns, columns),
+                                      {GroupingKind::kAxis0, {}}, statistics),
+                                 Properties(132));
   };
   const std::vector<Statistic> several = {Statistic::kMin, Statistic::kVariance};
   using enum ElementType;
@@ -331,9 +373,8 @@ TEST(ReduceGeometryTest, ColumnsOfIntegersAreTakenInWords) {
 }
 
 TEST(ReduceGeometryTest, FewRowsOfManyColumnsAreNotSharedOut) {
-  const ReductionPlan plan =
-      Plan(ArrayDescription::Matrix(ElementType::kInt32, 4, 1'000'000), {GroupingKind::kAxis0, {}},
-           {Statistic::kL1Norm});
+  const ReductionPlan plan = Plan(ArrayDescription::Matrix(ElementType::kInt32, 4, 1'000'000),
+                                  {GroupingKind::kAxis0, {}}, {Statistic::kL1Norm});
   const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
   EXPECT_EQ(1u << geometry.tile_columns_log2, geometry.block_threads);
   EXPECT_EQ(geometry.splits, 1u);

@@ -24,13 +24,10 @@ template <IntegerElement T, uint32_t kSize>
 class IntegerColumnSums {
  public:
   // Adds the rows of a turn of the k-th column: words, or elements of 64 bits.
-  template <bool kCounts, class Word, uint32_t kWords>
+  template <class Word, uint32_t kWords>
   __device__ void Add(uint32_t k, const Word (&words)[kWords]) {
 #pragma unroll
-    for (const Word word : words) {
-      sums_[k].AddPowers(word);
-      if constexpr (kCounts) sums_[k].AddNonzero(word);
-    }
+    for (const Word word : words) sums_[k].Add(word);
   }
   // Ends a turn, in which a column had so many words.
   __device__ void EndTurn(uint32_t words) {
@@ -107,15 +104,10 @@ class IntegerColumns {
   using Partial = ReductionState<T, kParts>;
   static constexpr uint32_t kRows = ColumnVectorTuning::kRowsInFlight;
 
-  __device__ explicit IntegerColumns(const ReductionParameters& parameters)
-      : counts_(CountsNonzero(parameters)) {}
+  __device__ explicit IntegerColumns(const ReductionParameters&) {}
 
   __device__ void Add(const ColumnVector<T> (&rows)[kRows], uint32_t position, uint32_t count) {
-    if (counts_) {
-      AddSums<true>(rows);
-    } else {
-      AddSums<false>(rows);
-    }
+    AddSums(rows);
     if constexpr (kHasExtremes) extremes_.Add(rows, position, count);
   }
 
@@ -139,23 +131,10 @@ class IntegerColumns {
   static constexpr bool kHasExtremes = (kParts & kExtremesPart) != 0;
   static_assert(kRows % kSize == 0);
 
-  // Whether what is asked for tells how many elements are 0.
-  __device__ static bool CountsNonzero(const ReductionParameters& parameters) {
-    if constexpr ((kParts & kTallyPart) == 0) return false;
-    bool counts = parameters.states != nullptr;
-    for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
-      const Statistic statistic = parameters.statistics[i];
-      counts = counts || statistic == Statistic::kNonzeroCount || statistic == Statistic::kAll ||
-               statistic == Statistic::kAny;
-    }
-    return counts;
-  }
-
-  template <bool kCounts>
   __device__ void AddSums(const ColumnVector<T> (&rows)[kRows]) {
     constexpr uint32_t kWords = kRows / kSize;  // Of a column.
     if constexpr (kSize == 1) {
-      sums_.template Add<kCounts>(0, rows);
+      sums_.Add(0, rows);
     } else {
       uint32_t of_columns[kSize][kWords];
 #pragma unroll
@@ -169,13 +148,12 @@ class IntegerColumns {
         for (uint32_t k = 0; k < kSize; ++k) of_columns[k][i] = of_some[k];
       }
 #pragma unroll
-      for (uint32_t k = 0; k < kSize; ++k) sums_.template Add<kCounts>(k, of_columns[k]);
+      for (uint32_t k = 0; k < kSize; ++k) sums_.Add(k, of_columns[k]);
     }
     sums_.EndTurn(kWords);
   }
 
   struct NoExtremes {};
-  bool counts_;
   IntegerColumnSums<T, kSize> sums_;
   std::conditional_t<kHasExtremes, ColumnExtremes<T>, NoExtremes> extremes_;
 };

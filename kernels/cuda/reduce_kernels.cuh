@@ -13,6 +13,7 @@
 #include "kernels/cuda/reduce_integer_columns.cuh"
 #include "kernels/cuda/reduce_integer_strips.cuh"
 #include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_moment_column_tiles.cuh"
 #include "kernels/cuda/reduce_row_extremes.cuh"
 #include "kernels/cuda/reduce_row_sums.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
@@ -60,9 +61,13 @@ void SetColumnKernels(ReductionKernels& kernels) {
     kernels.columns = ReduceColumns<T, kParts>;
   }
   if constexpr (HasDoubleColumns<T>(kParts)) {
-    kernels.double_columns = ReduceDoubleColumns<T>;
-    kernels.whole_double_columns = ReduceWholeDoubleColumns<T, false>;
-    kernels.whole_double_column_sums = ReduceWholeDoubleColumns<T, true>;
+    kernels.first_columns = ReduceDoubleColumns<T>;
+    kernels.whole_first_columns = ReduceWholeDoubleColumns<T, false>;
+    kernels.whole_first_column_sums = ReduceWholeDoubleColumns<T, true>;
+  }
+  if constexpr (HasMomentColumns<T>(kParts)) {
+    kernels.first_columns = ReduceMomentColumns<T>;
+    kernels.whole_first_columns = ReduceWholeMomentColumns<T>;
   }
 }
 

@@ -74,6 +74,14 @@ struct BlockWork {
   void* block_registers;
 };
 
+// An element that is added on its own to the sums of a column of a tile.
+struct ColumnOutlier {
+  uint32_t column;
+  float value;
+};
+// Of a tile.
+inline constexpr uint32_t kColumnOutliersMax = 256;
+
 // Reduce columns: tiles of neighbouring columns, the rows in `splits` parts.
 struct ColumnWork {
   uint32_t tile_columns_log2;
@@ -82,10 +90,13 @@ struct ColumnWork {
   uint64_t rows_per_split;
   void* partials;     // [split][column] states, or ColumnPartials. Unused where splits is 1.
   uint32_t* tickets;  // Zeroed; one for each tile of columns. Likewise.
-  // Of float64 sums, what ReduceDoubleColumns leaves to ReduceColumns: whether that is any of its
+  // What a kernel that does not take all data leaves to ReduceColumns: whether that is any of its
   // tiles, and whether it is the i-th at [1 + i]. Zeroed before; null where all are left.
   uint32_t* left_tiles;
   uint32_t left_tile_columns_log2;
+  // Of several statistics: how many there are for each tile, zeroed before, and room for them.
+  uint32_t* outlier_counts;
+  ColumnOutlier* outliers;
 };
 
 using StripKernel = void (*)(ReductionParameters, TileWork);
@@ -94,10 +105,10 @@ struct ReductionKernels {
   void (*tiles)(ReductionParameters, TileWork);  // Or `strips`, of integers.
   void (*blocks)(ReductionParameters, BlockWork);
   void (*columns)(ReductionParameters, ColumnWork);
-  // Beside `columns`, where nothing but what float64 sums make is asked for; else null.
-  void (*double_columns)(ReductionParameters, ColumnWork);
-  void (*whole_double_columns)(ReductionParameters, ColumnWork);
-  void (*whole_double_column_sums)(ReductionParameters, ColumnWork);  // Nothing but sums.
+  // Beside `columns`, where HasFirstColumns, to take most tiles before it; else null.
+  void (*first_columns)(ReductionParameters, ColumnWork);
+  void (*whole_first_columns)(ReductionParameters, ColumnWork);
+  void (*whole_first_column_sums)(ReductionParameters, ColumnWork);  // Nothing but sums of float64.
   // Where SumsGroupsInPairs, instead of `tiles`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
   void (*row_sums)(ReductionParameters);

@@ -126,6 +126,26 @@ bool IsShallow(const Sums& sums) {
 
 }  // namespace
 
+ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DeviceProperties& properties) {
+  const uint64_t element_bytes = ElementSize(plan.array.element_type);
+  const uint32_t rows = MomentColumnRows(static_cast<uint32_t>(element_bytes));
+  ReductionGeometry geometry;
+  PlanColumnVectors({plan.grouping.group_count,
+                     plan.grouping.group_size,
+                     element_bytes,
+                     static_cast<uint64_t>(properties.multiprocessor_count),
+                     {.vector_bytes = MomentTuning::kVectorElements * element_bytes,
+                      .rows_in_flight = rows,
+                      .tile_columns_min = Tuning::kTileColumnsMin,
+                      .tile_columns_max = Tuning::kTileColumnsMax,
+                      .partial_bytes = MomentTuning::kPartialBytes,
+                      .thread_bytes = 0,
+                      // A warp may draw a turn more than others.
+                      .thread_rows_max = (MomentTuning::kTurnsMax - 1) * uint64_t{rows}}},
+                    geometry);
+  return geometry;
+}
+
 ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties& properties) {
   const Sums sums{plan.grouping, ElementSize(plan.array.element_type), plan.array.size_bytes(),
                   static_cast<uint64_t>(properties.multiprocessor_count)};

@@ -16,6 +16,9 @@ namespace gridfold::kernels::cuda {
 // tile_elements_max likewise: they go to blocks, through a queue.
 ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties& properties);
 
+// The layout of several statistics of columns by MomentColumns: kColumnSums or kWholeColumnSums.
+ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DeviceProperties& properties);
+
 }  // namespace gridfold::kernels::cuda
 
 #endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_PAIR_GEOMETRY_H_

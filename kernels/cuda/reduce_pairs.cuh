@@ -26,26 +26,28 @@
 
 namespace gridfold::kernels::cuda {
 
-// Bits from the last of the smallest of a range of floats to the first of the largest; more than
-// any sum has room for where one of them is not finite.
+// Bits from the last of the smallest of a range of elements, as floats, to the first of the
+// largest; more than any sum has room for where one of them is not finite.
+template <class T = float>
 __device__ inline int SpanBits(const MagnitudeRange& range) {
+  using Format = SingleWords<T>;
   constexpr int kBoundless = 1 << 16;
   if (range.largest == 0) return 0;
   if (range.largest >= __float_as_uint(std::numeric_limits<float>::infinity())) return kBoundless;
   // Subnormal numbers have the exponent of the smallest normal ones.
   const auto exponent = [](uint32_t magnitude) {
-    return max(static_cast<int>(magnitude >> 23), 1);
+    return max(static_cast<int>(magnitude >> 23),
+               Format::kLowestExponent + 126 + Format::kPrecision);
   };
-  return exponent(range.largest) - exponent(range.smallest_less_one + 1) +
-         std::numeric_limits<float>::digits;
+  return exponent(range.largest) - exponent(range.smallest_less_one + 1) + Format::kPrecision;
 }
 
-// Whether a double holds every sum of some of `kCount` floats of a range, if all are finite. The
-// difference of their bits bounds that of their exponents; it is 1 where all are zeros.
-template <uint32_t kCount>
+// Whether a double holds every sum of some of `kCount` elements of a range, as floats, if all are
+// finite. The difference of their bits bounds that of their exponents; it is 1 where all are zeros.
+template <uint32_t kCount, class T = float>
 __device__ inline bool DoubleHolds(const MagnitudeRange& range) {
-  constexpr uint32_t kBinades = std::numeric_limits<double>::digits -
-                                std::numeric_limits<float>::digits - std::bit_width(kCount);
+  constexpr uint32_t kBinades =
+      std::numeric_limits<double>::digits - SingleWords<T>::kPrecision - std::bit_width(kCount);
   return range.largest - range.smallest_less_one <= kBinades << 23;
 }
 
@@ -218,11 +220,15 @@ template <class T>
 using GroupSum = std::conditional_t<sizeof(T) == sizeof(double), LanePair, RangedPair>;
 
 // A vector of elements that add nothing.
-template <class T>
-__device__ inline uint4 NegativeZeros() {
+template <class T, class Vector = uint4>
+__device__ inline Vector NegativeZeros() {
   constexpr uint32_t kUpper = HalfElement<T> ? 0x8000'8000u : 0x8000'0000u;
   constexpr uint32_t kLower = sizeof(T) == 8 ? 0 : kUpper;
-  return {kLower, kUpper, kLower, kUpper};
+  if constexpr (sizeof(Vector) == sizeof(uint2)) {
+    return {kLower, kUpper};
+  } else {
+    return {kLower, kUpper, kLower, kUpper};
+  }
 }
 
 template <class T>

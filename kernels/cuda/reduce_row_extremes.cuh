@@ -24,8 +24,7 @@ struct ExtremeSlots {
   uint64_t* indices = nullptr;
   uint64_t* failure = nullptr;  // Of the indices: ReductionParameters.
 
-  __device__ ExtremeSlots(const ReductionParameters& parameters, Statistic value,
-                          Statistic index) {
+  __device__ ExtremeSlots(const ReductionParameters& parameters, Statistic value, Statistic index) {
     for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
       uint64_t* const slots = parameters.slots + parameters.rows[i] * parameters.group_count;
       if (parameters.statistics[i] == value) values = slots;
@@ -324,8 +323,10 @@ class RowExtremes {
     const T element = exists ? elements[i] : T{};
     const bool has = exists && KeyHolders<T>(placed, is_max).Of(VectorOf(element)) != 0;
     const uint32_t lanes = warp_.ballot(has);
-    const uint32_t writer = lanes == 0 ? 0 : static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
-    if (warp_.thread_rank() == writer) Finish(group, is_max, ToCompute(element), has ? i : kNoIndex);
+    const uint32_t writer =
+        lanes == 0 ? 0 : static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
+    if (warp_.thread_rank() == writer)
+      Finish(group, is_max, ToCompute(element), has ? i : kNoIndex);
   }
 
   // Writes what is asked for of an extreme of a group: of an element, or of none at kNoIndex.
@@ -337,9 +338,10 @@ class RowExtremes {
     }
     if (indices != nullptr) indices[group] = index;
     if (index == kNoIndex && indices != nullptr) {
-      uint64_t* const failure = is_max ? max_slots_.failure : min_slots_.failure;
-      atomicMin(reinterpret_cast<unsigned long long*>(failure),
-                static_cast<unsigned long long>(group));
+      auto* const failure =
+          reinterpret_cast<unsigned long long*>(is_max ? max_slots_.failure : min_slots_.failure);
+      // As WriteValues does.
+      if (group < __ldcg(failure)) atomicMin(failure, static_cast<unsigned long long>(group));
     }
     if (parameters_.states == nullptr) return;
     auto& state = static_cast<ReductionState<T, kExtremesPart>*>(parameters_.states)[group];

@@ -211,6 +211,16 @@ struct PairTuning {
   static constexpr uint32_t kDoubleWordColumns = 8;
 };
 
+// Several statistics of columns (reduce_moment_columns.cuh).
+struct MomentTuning {
+  // Those of fewer bytes or rows have ReduceColumns alone.
+  static constexpr uint64_t kBytesMin = 4 << 20;
+  static constexpr uint64_t kRowsMin = 64;
+  static constexpr uint64_t kPartialBytes = 80;  // What a split leaves for a column.
+  static constexpr uint32_t kVectorElements = 4;
+  static constexpr uint32_t kTurnsMax = 2048;  // Of a thread.
+};
+
 // Sums of strips of short segments (reduce_strip_sums.cuh).
 struct StripTuning {
   // A warp, which makes room for the next as soon as it is done.
@@ -311,12 +321,14 @@ struct ExtremeTuning {
 // Several statistics of short groups in fixed point (reduce_fixed_point_tiles.cuh).
 struct FixedPointTuning {
   static constexpr uint32_t kThreads = 128;
-  static constexpr uint32_t kResidentBlocks = 5;
+  static constexpr uint32_t kResidentBlocks = 4;
   // A lane is to read about this much of its group; or less, where groups are few.
   static constexpr uint64_t kBytesPerLane = 512;
   static constexpr uint64_t kBytesPerLaneMin = 64;
   // Strips that there are to be for each warp; if need be of fewer groups than it has lanes.
   static constexpr uint64_t kStripsPerWarpMin = 2;
+  // Where the first so many groups of a strip do not fit fixed point, no others are tried.
+  static constexpr uint32_t kTriesMin = 4;
   // Groups of segments that give a lane more than this are left to a whole warp.
   static constexpr uint32_t kLaneVectorsMax = 64;
 };
@@ -325,6 +337,28 @@ struct FixedPointTuning {
 template <class T>
 constexpr bool HasDoubleColumns(uint32_t parts) {
   return FloatingElement<T> && sizeof(T) == 8 && parts == kSumPart;
+}
+// Whether ReduceMomentColumns takes columns first.
+template <class T>
+constexpr bool HasMomentColumns(uint32_t parts) {
+  return FloatingElement<T> && sizeof(T) < 8 && parts == kCorePartSet;
+}
+// Whether any kernel takes columns before ReduceColumns.
+template <class T>
+constexpr bool HasFirstColumns(uint32_t parts) {
+  return HasDoubleColumns<T>(parts) || HasMomentColumns<T>(parts);
+}
+
+// Rows of a thread's turn, and of what it has under way, where ReduceMomentColumns takes vectors of
+// four elements of each.
+constexpr uint32_t MomentColumnRows(uint32_t element_bytes) {
+  return ReduceTuning::kVectorBytes / element_bytes;
+}
+// Columns of more rows have ReduceColumns alone: 127 bits hold the sum of so many squares
+// (MomentWindow).
+constexpr uint64_t MomentColumnRowsMax(uint32_t element_bytes) {
+  const uint32_t rows = MomentColumnRows(element_bytes);
+  return (uint64_t{1} << 23) * rows * rows;
 }
 
 // Whether sums are kept in pairs: of elements that are floats, or smaller, and of nothing else.

@@ -90,7 +90,7 @@ __device__ inline void FinishColumns(const ReductionParameters& parameters,
   const uint64_t rows = parameters.group_size;
   if (lanes.in_vectors) {
     const uint64_t column = first_column + lanes.Column(0);
-    if (column < parameters.group_count) FinishColumnVector(parameters, column, sums);
+    if (column < parameters.group_count) FinishColumnVector<T>(parameters, column, sums);
     return;
   }
 #pragma unroll
@@ -113,10 +113,11 @@ __device__ inline uint64_t SumTilesInPairs(const ReductionParameters& parameters
 #pragma unroll 1
   for (; tile < work.tile_count; tile += step) {
     const uint64_t first_column = tile << work.tile_columns_log2;
-    const ColumnPairs<T> sums =
-        lanes.in_vectors ? sum_rows(ColumnRows<T, true>(parameters, lanes, first_column, 0))
-                         : sum_rows(ColumnRows<T, false>(parameters, lanes, first_column, 0));
-    if (!__all_sync(~0u, PairHolds(SpanBits(sums.range), rows, rows))) return tile;
+    ColumnPairs<T> sums = lanes.in_vectors
+                              ? sum_rows(ColumnRows<T, true>(parameters, lanes, first_column, 0))
+                              : sum_rows(ColumnRows<T, false>(parameters, lanes, first_column, 0));
+    if (!__all_sync(~0u, PairHolds(SpanBits<T>(sums.range), rows, rows))) return tile;
+    sums.Close();
     FinishColumns(parameters, lanes, first_column, sums);
   }
   return tile;

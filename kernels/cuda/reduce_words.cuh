@@ -60,18 +60,14 @@ template <class T>
 struct PackedHalves {
   static constexpr bool kIsBfloat16 = std::is_same_v<T, Bfloat16>;
   static constexpr int kScale = kIsBfloat16 ? 127 - 1023 : 15 - 1023;
-  // Sign, exponent and fraction of the lower element, from its place to the upper word of a
-  // float64.
-  static constexpr int kShift = kIsBfloat16 ? 13 : 10;
-  static constexpr uint32_t kMagnitude = 0x7FFFu << kShift;
+  // How far exponent and fraction of the upper element, which keeps its sign, are from their place
+  // in the upper word of a float64.
+  static constexpr int kShift = kIsBfloat16 ? 3 : 6;
+  static constexpr int kMask = static_cast<int>(0x8000'0000u | 0x7FFFu << (16 - kShift));
 
-  __device__ static double Lower(uint32_t pair) {
-    const uint32_t upper = ((pair << kShift) & kMagnitude) | ((pair << 16) & 0x8000'0000u);
-    return __hiloint2double(static_cast<int>(upper), 0);
-  }
+  __device__ static double Lower(uint32_t pair) { return Upper(pair << 16); }
   __device__ static double Upper(uint32_t pair) {
-    const uint32_t upper = ((pair >> (16 - kShift)) & kMagnitude) | (pair & 0x8000'0000u);
-    return __hiloint2double(static_cast<int>(upper), 0);
+    return __hiloint2double((static_cast<int>(pair) >> kShift) & kMask, 0);
   }
   // The classes of both elements (SingleWords::WordOf), in bits 12 to 15 of each half.
   __device__ static uint32_t Classes(uint32_t pair) {

@@ -1,0 +1,138 @@
+// Several statistics of short groups of floats and halves, which are summed in fixed point or,
+// where their elements are too far apart or not finite, in words: against exact states.
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/cuda/reduce_device_test.h"
+#include "kernels/numerics/reduction_state.h"
+#include "kernels/numerics/statistic_value.h"
+
+namespace gridfold::kernels::cuda {
+namespace {
+
+const std::vector<Statistic> kStatistics = {Statistic::kSum,      Statistic::kMin,
+                                            Statistic::kMax,      Statistic::kArgmin,
+                                            Statistic::kArgmax,   Statistic::kVariance,
+                                            Statistic::kMean,     Statistic::kStandardDeviation,
+                                            Statistic::kL2Norm,   Statistic::kNonzeroCount,
+                                            Statistic::kNanCount, Statistic::kInfinityCount,
+                                            Statistic::kCount};
+
+enum class Data { kNormal, kIntegers, kZeros, kSpread, kDrifting, kSubnormal, kNotFinite };
+constexpr Data kAllData[] = {Data::kNormal,   Data::kIntegers,  Data::kZeros,    Data::kSpread,
+                             Data::kDrifting, Data::kSubnormal, Data::kNotFinite};
+
+template <class T>
+T FromDouble(double x) {
+  if constexpr (HalfElement<T>) {
+    return T::FromDouble(x);
+  } else {
+    return static_cast<T>(x);
+  }
+}
+
+template <class T>
+std::vector<T> Values(Data data, size_t count) {
+  std::mt19937_64 random(static_cast<uint64_t>(data));
+  std::normal_distribution<double> normal;
+  std::vector<T> values(count);
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t bits = random();
+    double x = normal(random);
+    switch (data) {
+      case Data::kNormal: break;
+      case Data::kIntegers: x = static_cast<double>(bits % 7) - 3; break;
+      case Data::kZeros: x = i / 50 % 3 == 0 || bits % 3 != 0 ? std::copysign(0.0, x) : x; break;
+      case Data::kSpread: x = std::ldexp(x, static_cast<int>(bits % 60) - 30); break;
+      case Data::kDrifting: x = std::ldexp(x, static_cast<int>(i / 700 % 40) - 20); break;
+      case Data::kSubnormal: x = std::ldexp(static_cast<double>(bits % 9), -149); break;
+      case Data::kNotFinite:
+        if (bits % 500 == 0) x = std::numeric_limits<double>::quiet_NaN();
+        if (bits % 700 == 1) x = std::numeric_limits<double>::infinity();
+        break;
+    }
+    values[i] = FromDouble<T>(x);
+  }
+  return values;
+}
+
+template <class T>
+class ReduceFixedPointDeviceTest : public ReduceDeviceTest {
+ protected:
+  // Groups are [offsets[g], offsets[g + 1]).
+  void ExpectExact(const std::vector<T>& values, const std::vector<uint64_t>& offsets,
+                   const ReductionSpec& spec, const DeviceReduction& result) {
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    const size_t groups = offsets.size() - 1;
+    const ValueRules rules{.ignore_nan = spec.nan_policy == NanPolicy::kIgnore};
+    for (size_t group = 0; group < groups; ++group) {
+      ReductionState<T, kCorePartSet> state;
+      const uint64_t size = offsets[group + 1] - offsets[group];
+      for (uint64_t i = 0; i < size; ++i) {
+        state.Add(values[offsets[group] + i], i, rules.ignore_nan);
+      }
+      for (size_t s = 0; s < spec.statistics.size(); ++s) {
+        uint64_t expected = 0;
+        const ValueOutcome outcome =
+            StatisticValue(spec.statistics[s], state, size, rules, &expected);
+        if (outcome == ValueOutcome::kNothing) continue;
+        ASSERT_EQ(result.slots[s * groups + group], expected)
+            << StatisticName(spec.statistics[s]) << " of group " << group << ", " << size
+            << " elements";
+      }
+    }
+  }
+};
+
+using Types = testing::Types<float, Float16, Bfloat16>;
+TYPED_TEST_SUITE(ReduceFixedPointDeviceTest, Types);
+
+TYPED_TEST(ReduceFixedPointDeviceTest, RowsAreExact) {
+  for (const Data data : kAllData) {
+    const std::vector<TypeParam> values = Values<TypeParam>(data, 40'000);
+    for (const uint64_t columns : {1, 3, 4, 7, 8, 31, 64, 65, 255, 1000, 1001, 4096, 20'000}) {
+      for (const uint64_t misalignment : {0, 1, 3}) {
+        SCOPED_TRACE(testing::Message() << "data " << static_cast<int>(data) << ", " << columns
+                                        << " columns, misaligned by " << misalignment);
+        const std::vector<TypeParam> rows(
+            values.begin(),
+            values.begin() + static_cast<std::ptrdiff_t>(values.size() / columns * columns));
+        std::vector<uint64_t> offsets;
+        for (uint64_t begin = 0; begin <= rows.size(); begin += columns) offsets.push_back(begin);
+        ReductionSpec spec = {.statistics = kStatistics, .grouping = {GroupingKind::kAxis1, {}}};
+        if (data == Data::kNotFinite) {
+          spec.nan_policy = misalignment == 0 ? NanPolicy::kPropagate : NanPolicy::kIgnore;
+        }
+        this->ExpectExact(rows, offsets, spec, this->Reduce(rows, spec, misalignment, columns));
+      }
+    }
+  }
+}
+
+TYPED_TEST(ReduceFixedPointDeviceTest, SegmentsAreExact) {
+  std::mt19937 random(5);
+  for (const Data data : kAllData) {
+    for (const uint32_t mean : {3u, 60u, 700u}) {
+      SCOPED_TRACE(testing::Message() << "data " << static_cast<int>(data) << ", about " << mean);
+      std::vector<uint64_t> offsets = {0};
+      for (int group = 0; group < 100; ++group) {
+        // Some that lanes leave to a warp.
+        const uint32_t size = 1 + random() % (2 * mean);
+        offsets.push_back(offsets.back() + (group % 40 == 7 ? 20 * size : size));
+      }
+      const std::vector<TypeParam> values = Values<TypeParam>(data, offsets.back());
+      const ReductionSpec spec = {.statistics = kStatistics,
+                                  .grouping = {GroupingKind::kSegments, offsets}};
+      this->ExpectExact(values, offsets, spec, this->Reduce(values, spec, 1));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gridfold::kernels::cuda
