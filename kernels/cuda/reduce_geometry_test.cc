@@ -112,16 +112,18 @@ TEST(ReduceGeometryTest, ThousandsOfArraysAreReducedByWarps) {
 }
 
 TEST(ReduceGeometryTest, ArraysThatTakeAWarpAreBlocksOfOneWhereThereAreWords) {
-  // L1 norms have no kernel of their own.
-  const auto plan = [](ElementType type, uint64_t size) {
+  // Of integers only L1 norms and the like have no kernel of their own.
+  const auto plan = [](ElementType type, uint64_t size, Statistic statistic) {
     return PlanReductionGeometry(
-        SegmentPlan(type, std::vector<uint64_t>(4096, size), {Statistic::kL1Norm}),
-        Properties(132));
+        SegmentPlan(type, std::vector<uint64_t>(4096, size), {statistic}), Properties(132));
   };
-  EXPECT_EQ(plan(ElementType::kFloat64, 8'000).block_threads, ReduceTuning::kWarpThreads);
-  EXPECT_EQ(plan(ElementType::kFloat64, 8'000).grid_blocks, 4096);
-  EXPECT_GT(plan(ElementType::kFloat64, 64).block_threads, ReduceTuning::kWarpThreads);
-  EXPECT_GT(plan(ElementType::kInt32, 8'000).block_threads, ReduceTuning::kWarpThreads);
+  const ReductionGeometry words = plan(ElementType::kFloat64, 8'000, Statistic::kVariance);
+  EXPECT_EQ(words.block_threads, ReduceTuning::kWarpThreads);
+  EXPECT_EQ(words.grid_blocks, 4096);
+  EXPECT_GT(plan(ElementType::kFloat64, 64, Statistic::kVariance).block_threads,
+            ReduceTuning::kWarpThreads);
+  EXPECT_GT(plan(ElementType::kInt32, 8'000, Statistic::kL1Norm).block_threads,
+            ReduceTuning::kWarpThreads);
 }
 
 // Fixed point: a lane for what it reads at once, unless that leaves warps without groups.
