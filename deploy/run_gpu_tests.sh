@@ -51,7 +51,7 @@ gpu_tests=(
 # type, and strategies that are taken only for large ones.
 sanitizer_tests=(
   "engine_conformance_test:Cuda/SmallJobsTest.*:Cuda/InputSlicesTest.SegmentsAndScans*"
-  "kernels_cuda_device_test:HistogramDeviceTest.EveryStrategyOnFewSamples:HistogramSteadyDeviceTest/3.SpecialSamplesAmongOthers:ReduceDoubleColumnsDeviceTest.InfinitiesAndNansStayInTheirColumns:ReduceSumsDeviceTest/0.InfinitiesAndNansStayInTheirGroups:ScanColumnsDeviceTest.NansAreIgnoredOrStayInTheirColumn"
+  "kernels_cuda_device_test:HistogramDeviceTest.EveryStrategyOnFewSamples:HistogramSteadyDeviceTest/3.SpecialSamplesAmongOthers:ReduceDoubleColumnsDeviceTest.InfinitiesAndNansStayInTheirColumns:ReduceIntegerColumnsDeviceTest/2.OverflowIsReported:ReduceStripsTest/0.EveryAlignment:ReduceSumsDeviceTest/0.InfinitiesAndNansStayInTheirGroups:ReduceSumsDeviceTest/3.InfinitiesAndNansStayInTheirGroups:ScanColumnsDeviceTest.NansAreIgnoredOrStayInTheirColumn"
 )
 
 run_tests() {

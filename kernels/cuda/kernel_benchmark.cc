@@ -79,6 +79,16 @@ absl::Status KernelBenchmark::FillInput(ElementType type, BenchmarkData data) {
   });
 }
 
+absl::StatusOr<void*> KernelBenchmark::Results(uint64_t bytes) {
+  if (results_.size_bytes() < bytes) {
+    results_ = DeviceBuffer();
+    absl::StatusOr<DeviceBuffer> results = DeviceBuffer::Allocate(bytes);
+    if (!results.ok()) return results.status();
+    results_ = *std::move(results);
+  }
+  return results_.data();
+}
+
 absl::StatusOr<double> KernelBenchmark::MedianMicroseconds(
     absl::FunctionRef<absl::Status()> enqueue) {
   std::vector<double> microseconds;

@@ -55,6 +55,9 @@ class KernelBenchmark {
   void* output() const { return output_.data(); }  // As large as the input.
   uint64_t array_bytes() const { return input_.size_bytes(); }
   Scratch NewScratch() const { return Scratch(scratch_.data(), scratch_.size_bytes()); }
+  // At least so many bytes for results. Kept from row to row: memory that is freed takes time from
+  // the row behind it.
+  absl::StatusOr<void*> Results(uint64_t bytes);
   // As a lane has it: ReductionInput::idle_total.
   void* idle_total() const { return idle_total_.data(); }
   const BenchmarkSelection& selection() const { return selection_; }
@@ -92,6 +95,7 @@ class KernelBenchmark {
   DeviceBuffer output_;
   DeviceBuffer scratch_;
   DeviceBuffer idle_total_;
+  DeviceBuffer results_;
   BenchmarkSelection selection_;
   std::vector<BenchmarkRow> rows_;  // The first two are the ceilings.
   bool row_is_selected_ = true;     // The row that was to be measured last.

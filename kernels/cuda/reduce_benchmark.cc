@@ -58,7 +58,7 @@ absl::Status Measure(KernelBenchmark& benchmark, const StatisticSet& set,
   if (!plan.ok()) return plan.status();
   const std::vector<uint64_t>& offsets = plan->grouping.offsets;
   const uint64_t slot_count = plan->result_slot_count() + plan->statistics.size();
-  absl::StatusOr<DeviceBuffer> results = DeviceBuffer::Allocate(slot_count * sizeof(uint64_t));
+  const absl::StatusOr<void*> results = benchmark.Results(slot_count * sizeof(uint64_t));
   if (!results.ok()) return results.status();
   absl::StatusOr<DeviceBuffer> device_offsets =
       DeviceBuffer::Allocate(offsets.size() * sizeof(uint64_t));
@@ -68,7 +68,7 @@ absl::Status Measure(KernelBenchmark& benchmark, const StatisticSet& set,
                                                   device_offsets->size_bytes(),
                                                   cudaMemcpyHostToDevice, benchmark.stream()));
   }
-  uint64_t* const slots = reinterpret_cast<uint64_t*>(results->data());
+  uint64_t* const slots = static_cast<uint64_t*>(*results);
   const ReductionInput input{{benchmark.input(), array.element_count},
                              reinterpret_cast<const uint64_t*>(device_offsets->data()),
                              benchmark.idle_total()};

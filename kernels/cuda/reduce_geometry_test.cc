@@ -114,8 +114,8 @@ TEST(ReduceGeometryTest, ThousandsOfArraysAreReducedByWarps) {
 TEST(ReduceGeometryTest, ArraysThatTakeAWarpAreBlocksOfOneWhereThereAreWords) {
   // Of integers only L1 norms and the like have no kernel of their own.
   const auto plan = [](ElementType type, uint64_t size, Statistic statistic) {
-    return PlanReductionGeometry(
-        SegmentPlan(type, std::vector<uint64_t>(4096, size), {statistic}), Properties(132));
+    return PlanReductionGeometry(SegmentPlan(type, std::vector<uint64_t>(4096, size), {statistic}),
+                                 Properties(132));
   };
   const ReductionGeometry words = plan(ElementType::kFloat64, 8'000, Statistic::kVariance);
   EXPECT_EQ(words.block_threads, ReduceTuning::kWarpThreads);
