@@ -1,22 +1,19 @@
 // Several statistics of short groups of elements of up to 32 bits: each group by 1 to 32 lanes of a
-// warp, which sum in fixed point (reduce_fixed_point_turn.cuh), and the values of the groups of a
+// warp, which sum in fixed point (reduce_fixed_point_lanes.cuh), and the values of the groups of a
 // strip by a lane each.
 //
 // Few groups are of elements that are not finite, or too far apart for fixed point: those are left
-// to the warp in words.
+// to the warp in words (reduce_fixed_point_words.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_FIXED_POINT_TILES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_FIXED_POINT_TILES_CUH_
 
 #include <bit>
 #include <cstdint>
-#include <limits>
 
-#include "kernels/cuda/reduce_accumulate.cuh"
-#include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
 #include "kernels/cuda/reduce_finish_joined.cuh"
-#include "kernels/cuda/reduce_fixed_point_turn.cuh"
-#include "kernels/cuda/reduce_join.cuh"
+#include "kernels/cuda/reduce_fixed_point_lanes.cuh"
+#include "kernels/cuda/reduce_fixed_point_words.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
@@ -24,388 +21,6 @@
 #include "kernels/numerics/fixed_point_state.h"
 
 namespace gridfold::kernels::cuda {
-
-// A group as vectors, of which the first and the last may have elements of its neighbours.
-template <class T>
-struct CoveringVectors {
-  static constexpr uint32_t kSize = kVectorSize<T>;
-  const uint4* first;
-  uint32_t begin;  // Of the group, in elements from there on.
-  uint32_t end;
-
-  __device__ CoveringVectors(const T* elements, uint32_t count) {
-    const uintptr_t address = reinterpret_cast<uintptr_t>(elements);
-    begin = static_cast<uint32_t>(address % ReduceTuning::kVectorBytes / sizeof(T));
-    first = reinterpret_cast<const uint4*>(elements - begin);
-    end = begin + count;
-  }
-  __device__ uint32_t Count() const { return CeilDivide(end, kSize); }
-  // A bit for each of a lane's `count` vectors of a turn that is not whole: at most the first and
-  // the last of the group, of which the lane's are `first` and every 2^width_log2-th after it.
-  __device__ uint32_t PartsAmong(uint32_t first, uint32_t width_log2, uint32_t count) const {
-    const uint32_t last = end / kSize;  // Where it is not whole.
-    const bool has_last =
-        end % kSize != 0 && count > 0 && last == first + ((count - 1) << width_log2);
-    return (begin != 0 && first == 0 && count > 0 ? 1 : 0) | (has_last ? 1u << (count - 1) : 0);
-  }
-  // Elements of the group in a vector.
-  __device__ uint32_t ElementsOf(uint32_t i) const {
-    const uint32_t from = max(i * kSize, begin);
-    const uint32_t to = min((i + 1) * kSize, end);
-    return to > from ? to - from : 0;
-  }
-  __device__ static uint4 Nans() {
-    constexpr uint32_t kOnes = ~uint32_t{0};
-    return {kOnes, kOnes, kOnes, kOnes};
-  }
-  // A vector whose other elements are NaN.
-  __device__ uint4 LoadPart(uint32_t i) const {
-    struct Elements {
-      T values[kSize];
-    };
-    Elements elements = std::bit_cast<Elements>(Nans());
-    const T* const values = reinterpret_cast<const T*>(first + i);
-#pragma unroll
-    for (uint32_t k = 0; k < kSize; ++k) {
-      const uint32_t at = i * kSize + k;
-      if (at >= begin && at < end) elements.values[k] = values[k];
-    }
-    return std::bit_cast<uint4>(elements);
-  }
-};
-
-// What a lane, and then all lanes of a group, know of it.
-template <class T>
-struct FixedPointLane {
-  static constexpr uint32_t kVectors = 8;
-  static constexpr uint32_t kElements = kVectors * kVectorSize<T>;
-  using Window = FixedPointWindow<T, kElements>;
-  using Extreme = ExtremeState<float, false>;
-  static constexpr uint32_t kNone = FixedPointState<T>::kNone;
-  static constexpr uint32_t kInfinity = 0x7F80'0000u;
-  static constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-  Int128 squares = 0;
-  int64_t sum = 0;
-  int exponent = 0;      // Of the unit; the same in all lanes of the group.
-  uint32_t largest = 0;  // Bits of a magnitude, of the exponent of the greatest; likewise.
-  float min = kNan;      // Where nothing is; likewise of the others.
-  float max = kNan;
-  uint32_t min_index = kNone;
-  uint32_t max_index = kNone;
-  uint32_t nonzero = 0;
-  uint32_t nan = 0;
-  bool has_other = false;  // Whether there is anything but negative zeros.
-  bool has_sum = false;    // Whether anything but zeros was added; likewise.
-
-  // Adds what a window took.
-  __device__ void AddSums(const FixedPointAdder<T, kElements>& sums, const Window& window) {
-    Int128 added_squares = sums.Squares();
-    int64_t added_sum = sums.Sum();
-    const int finer = has_sum ? exponent - window.exponent() : 0;
-    if (finer != 0) {
-      const int shift = ::min(abs(finer), 63);
-      Int128& coarse_squares = finer > 0 ? squares : added_squares;
-      int64_t& coarse_sum = finer > 0 ? sum : added_sum;
-      coarse_squares = coarse_squares << shift << shift;
-      coarse_sum <<= shift;
-    }
-    squares += added_squares;
-    sum += added_sum;
-    if (!has_sum || finer > 0) exponent = window.exponent();
-    has_sum = true;
-  }
-  // Of elements in the smallest of the units.
-  __device__ int Bits() const {
-    return Window(largest >> 23).exponent() + Window::kBits - exponent;
-  }
-};
-
-// The greatest of each `width` neighbouring lanes, in all of them.
-__device__ inline uint32_t GreatestOfLanes(const Warp& warp, uint32_t width, uint32_t x) {
-  if (width == ReduceTuning::kWarpThreads) return __reduce_max_sync(~0u, x);
-#pragma unroll 1
-  for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
-    x = max(x, warp.shfl_xor(x, distance));
-  }
-  return x;
-}
-
-// A vector with zeros for the elements that a window took.
-template <class T>
-__device__ inline uint4 WithoutTaken(const uint4& vector, float smallest) {
-  struct Elements {
-    T values[kVectorSize<T>];
-  };
-  Elements elements = std::bit_cast<Elements>(vector);
-#pragma unroll
-  for (T& x : elements.values) {
-    if (fabsf(ToCompute(x)) >= smallest) x = T{};
-  }
-  return std::bit_cast<uint4>(elements);
-}
-
-// Makes zeros of a vector's NaNs, and counts them.
-template <class T>
-__device__ inline uint32_t DropNans(uint4& vector) {
-  struct Elements {
-    T values[kVectorSize<T>];
-  };
-  Elements elements = std::bit_cast<Elements>(vector);
-  uint32_t count = 0;
-#pragma unroll
-  for (T& x : elements.values) {
-    if (!IsNan(x)) continue;
-    x = T{};
-    ++count;
-  }
-  vector = std::bit_cast<uint4>(elements);
-  return count;
-}
-
-// What is known of a lane's vectors of a turn, of which the first `count` are there: all of them,
-// where it says so.
-template <bool kIsFull, class T>
-__device__ inline FixedPointSurvey<T> SurveyOf(const uint4 (&raw)[FixedPointLane<T>::kVectors],
-                                               uint32_t count) {
-  FixedPointSurvey<T> survey;
-#pragma unroll
-  for (uint32_t k = 0; k < FixedPointLane<T>::kVectors; ++k) {
-    if (kIsFull || k < count) survey.Add(raw[k]);
-  }
-  return survey;
-}
-template <bool kIsFull, class T>
-__device__ inline FixedPointAdder<T, FixedPointLane<T>::kElements> SumsOf(
-    const uint4 (&raw)[FixedPointLane<T>::kVectors], uint32_t count,
-    const typename FixedPointLane<T>::Window& window) {
-  FixedPointAdder<T, FixedPointLane<T>::kElements> sums(window);
-#pragma unroll
-  for (uint32_t k = 0; k < FixedPointLane<T>::kVectors; ++k) {
-    if (!kIsFull && k >= count) continue;
-#pragma unroll
-    for (const float x : BatchOf<T>(raw[k]).values) sums.Add(x);
-  }
-  return sums;
-}
-
-// A lane's vectors of a turn in its memory, for what is seldom needed: such code is not inlined,
-// and short, so that the registers and the instruction cache are the other's.
-template <class T>
-struct FixedPointTurn {
-  static constexpr uint32_t kVectors = FixedPointLane<T>::kVectors;
-  uint4 vectors[kVectors];
-  uint32_t count;
-  uint32_t first;  // Index of the first element.
-  uint32_t step;   // From a vector to the next, in elements.
-
-  __device__ FixedPointTurn(const uint4 (&raw)[kVectors], uint32_t count, uint32_t first,
-                            uint32_t step)
-      : count(count), first(first), step(step) {
-#pragma unroll
-    for (uint32_t k = 0; k < kVectors; ++k) vectors[k] = raw[k];
-  }
-};
-
-// The lane's first element that equals `value`: its index and itself.
-template <class T>
-__device__ __noinline__ uint32_t FindFirst(const FixedPointTurn<T>& turn, float* value) {
-  const float wanted = *value;
-#pragma unroll 1
-  for (uint32_t k = 0; k < turn.count; ++k) {
-    const auto batch = BatchOf<T>(turn.vectors[k]);
-#pragma unroll
-    for (uint32_t i = 0; i < kVectorSize<T>; ++i) {
-      if (batch.values[i] != wanted) continue;
-      *value = batch.values[i];  // Of zeros, this one.
-      return turn.first + k * turn.step + i;
-    }
-  }
-  return FixedPointLane<T>::kNone;
-}
-
-// Takes the extremes of a turn; places where they are asked for, or where an extreme is zero, of
-// which the first says which zero it is.
-template <class T>
-__device__ inline void AddExtremes(const uint4 (&raw)[FixedPointLane<T>::kVectors], uint32_t count,
-                                   uint32_t first, uint32_t step, bool asks_places, float least,
-                                   float greatest, FixedPointLane<T>& lane) {
-  const bool lowers = !(lane.min <= least) && !IsNan(least);
-  const bool raises = !(lane.max >= greatest) && !IsNan(greatest);
-  if (lowers) lane.min = least;
-  if (raises) lane.max = greatest;
-  const bool finds_min = lowers && (asks_places || least == 0);
-  const bool finds_max = raises && (asks_places || greatest == 0);
-  if (finds_min || finds_max) {
-    const FixedPointTurn<T> turn(raw, count, first, step);
-    if (finds_min) lane.min_index = FindFirst<T>(turn, &least);
-    if (finds_max) lane.max_index = FindFirst<T>(turn, &greatest);
-    if (finds_min) lane.min = least;
-    if (finds_max) lane.max = greatest;
-  }
-}
-
-// Adds the elements of a turn whatever they are. `magnitude` has the exponent of the group's
-// window. Called by all lanes of a warp.
-template <class T>
-__device__ __noinline__ void AddAnyTurn(uint32_t width, FixedPointTurn<T>& turn, uint32_t magnitude,
-                                        FixedPointLane<T>& lane) {
-  using Lane = FixedPointLane<T>;
-  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
-  for (bool is_first = true;; is_first = false) {
-    const typename Lane::Window window(magnitude >> 23);
-    FixedPointAdder<T, Lane::kElements> sums(window);
-    const float smallest = window.Smallest();
-    float below = 0;  // The greatest magnitude that is not taken.
-#pragma unroll 1
-    for (uint32_t k = 0; k < turn.count; ++k) {
-#pragma unroll
-      for (const float x : BatchOf<T>(turn.vectors[k]).values) {
-        const bool is_taken = fabsf(x) >= smallest;
-        lane.nonzero += is_taken ? 1 : 0;
-        lane.nan += is_first && IsNan(x) ? 1 : 0;
-        if (!is_taken) below = fmaxf(below, fabsf(x));
-        sums.Add(is_taken ? x : 0.0f);
-      }
-      // What is taken is not there for the next window.
-      turn.vectors[k] = WithoutTaken<T>(turn.vectors[k], smallest);
-    }
-    if (magnitude != 0) lane.AddSums(sums, window);
-    magnitude = GreatestOfLanes(warp, width, __float_as_uint(below));
-    if (!warp.any(magnitude != 0)) return;
-  }
-}
-
-// Loads the first `count` of a lane's vectors, and of those that it has only parts of the group's
-// elements, the others being NaN. Returns how many these are.
-template <class T>
-__device__ inline uint32_t LoadTurn(const CoveringVectors<T>& vectors, uint32_t first,
-                                    uint32_t width_log2, uint32_t count, uint32_t parts,
-                                    uint4 (&raw)[FixedPointLane<T>::kVectors]) {
-#pragma unroll
-  for (uint32_t k = 0; k < FixedPointLane<T>::kVectors; ++k) {
-    if (k < count && (parts >> k & 1) == 0) raw[k] = vectors.first[first + (k << width_log2)];
-  }
-  uint32_t missing = 0;
-  if (parts != 0) {
-#pragma unroll
-    for (uint32_t k = 0; k < FixedPointLane<T>::kVectors; ++k) {
-      if ((parts >> k & 1) == 0) continue;
-      const uint32_t i = first + (k << width_log2);
-      raw[k] = vectors.LoadPart(i);
-      missing += vectors.kSize - vectors.ElementsOf(i);
-    }
-  }
-  return missing;
-}
-
-// The share of lane `rank` of `width` in a group. Called by all lanes of a warp, with groups of
-// their own, or none.
-template <class T>
-__device__ inline FixedPointLane<T> TakeShare(const Warp& warp, const T* elements, uint32_t size,
-                                              uint32_t rank, uint32_t width_log2,
-                                              bool asks_places) {
-  using Lane = FixedPointLane<T>;
-  constexpr uint32_t kSize = kVectorSize<T>;
-  const uint32_t width = 1u << width_log2;
-  const CoveringVectors<T> vectors(elements, size);
-  const uint32_t vector_count = size == 0 ? 0 : vectors.Count();
-  Lane lane;
-#pragma unroll 1
-  for (uint32_t turn = 0; warp.any(turn < vector_count); turn += Lane::kVectors << width_log2) {
-    const uint32_t first = turn + rank;
-    const uint32_t left = first < vector_count ? vector_count - first : 0;
-    // The lane's vectors of the turn, and those of them that it has only parts of.
-    const uint32_t count = min((left + width - 1) >> width_log2, Lane::kVectors);
-    const uint32_t parts = vectors.PartsAmong(first, width_log2, count);
-    const bool is_full = warp.all(count == Lane::kVectors && parts == 0);
-    uint4 raw[Lane::kVectors];
-    uint32_t valid = count * kSize;
-    FixedPointSurvey<T> survey;
-    if (is_full) {
-#pragma unroll
-      for (uint32_t k = 0; k < Lane::kVectors; ++k) {
-        raw[k] = vectors.first[first + (k << width_log2)];
-      }
-      survey = SurveyOf<true, T>(raw, count);
-    } else {
-      valid -= LoadTurn(vectors, first, width_log2, count, parts, raw);
-      survey = SurveyOf<false, T>(raw, count);
-    }
-    const float least = survey.Least();
-    const float greatest = survey.Greatest();
-    // Once a window is chosen, it is kept until something larger comes.
-    lane.largest = max(lane.largest, __float_as_uint(fmaxf(fmaxf(-least, greatest), 0.0f)));
-    lane.largest = GreatestOfLanes(warp, width, lane.largest);
-    lane.has_other |= least < 0 || __float_as_uint(greatest) < Lane::kInfinity;
-    AddExtremes<T>(raw, count, first * kSize - vectors.begin, kSize << width_log2, asks_places,
-                   least, greatest, lane);
-    if (parts != 0) {
-      // What is not the group's is not looked at any more.
-      uint32_t nans = 0;
-#pragma unroll
-      for (uint32_t k = 0; k < Lane::kVectors; ++k) {
-        if ((parts >> k & 1) != 0) nans += DropNans<T>(raw[k]);
-      }
-      nans -= count * kSize - valid;
-      lane.nan += nans;
-      valid -= nans;
-    }
-    const typename Lane::Window window(lane.largest >> 23);
-    if (warp.all(!(survey.Smallest() < window.Smallest()))) {
-      const auto sums =
-          is_full ? SumsOf<true, T>(raw, count, window) : SumsOf<false, T>(raw, count, window);
-      if (warp.all(!sums.HasNan())) {
-        lane.nonzero += valid;
-        if (lane.largest != 0) lane.AddSums(sums, window);
-        continue;
-      }
-    }
-    FixedPointTurn<T> any(raw, count, 0, 0);
-    FixedPointLane<T> copy = lane;
-    AddAnyTurn<T>(width, any, lane.largest, copy);
-    lane = copy;
-  }
-  return lane;
-}
-
-// Joins the shares of each `width` neighbouring lanes, in all of them.
-template <class T>
-__device__ inline void JoinShares(const Warp& warp, uint32_t width, FixedPointLane<T>& lane) {
-  const bool has_places = warp.any(lane.min_index != lane.kNone || lane.max_index != lane.kNone);
-#pragma unroll 1
-  for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
-    lane.sum += warp.shfl_xor(lane.sum, distance);
-    const uint64_t low = warp.shfl_xor(static_cast<uint64_t>(lane.squares), distance);
-    const int64_t high = warp.shfl_xor(static_cast<int64_t>(lane.squares >> 64), distance);
-    lane.squares += (Int128{high} << 64) | low;
-    lane.nonzero += warp.shfl_xor(lane.nonzero, distance);
-    const float min = warp.shfl_xor(lane.min, distance);
-    const float max = warp.shfl_xor(lane.max, distance);
-    if (has_places) {
-      const uint32_t min_index = warp.shfl_xor(lane.min_index, distance);
-      const uint32_t max_index = warp.shfl_xor(lane.max_index, distance);
-      if (IsNan(lane.min) || min < lane.min || (min == lane.min && min_index < lane.min_index)) {
-        lane.min = min;
-        lane.min_index = min_index;
-      }
-      if (IsNan(lane.max) || max > lane.max || (max == lane.max && max_index < lane.max_index)) {
-        lane.max = max;
-        lane.max_index = max_index;
-      }
-    } else {
-      lane.min = fminf(lane.min, min);
-      lane.max = fmaxf(lane.max, max);
-    }
-  }
-  if (warp.any(lane.nan != 0 || lane.max == 0)) {
-#pragma unroll 1
-    for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
-      lane.nan += warp.shfl_xor(lane.nan, distance);
-      lane.has_other = (lane.has_other | warp.shfl_xor(lane.has_other, distance)) != 0;
-    }
-  }
-}
 
 // What the lanes of a warp leave for the lanes that finish groups: word i of all of them side by
 // side.
@@ -474,70 +89,6 @@ __device__ __noinline__ void StoreExpanded(void* states, uint64_t group,
   static_cast<ReductionState<T, kCorePartSet>*>(states)[group] = state.Expanded();
 }
 
-// A lane's share of a group in words of its local memory.
-template <class T>
-__device__ inline RegisterState<T, kCorePartSet> AddToWords(const ReductionParameters& parameters,
-                                                            const GroupRange& range, uint32_t rank,
-                                                            uint32_t width,
-                                                            const WordColumn& words) {
-  Accumulator<T, kCorePartSet> accumulator(words, parameters.rules.ignore_nan);
-  accumulator.Reset();
-  AddRange(static_cast<const T*>(parameters.elements) + range.begin, range.size, rank, width,
-           accumulator, [&](const VectorRange<T>& vectors) {
-             return StridedTurns<ReduceTuning::kTileVectorsInFlight>(vectors, rank, width);
-           });
-  return accumulator.Close();
-}
-
-// Short groups from `first` on whatever their elements are, those whose bits are set in `lanes`: by
-// a power of two of lanes each, which all have a group. Not inlined, as what follows: it is long
-// and seldom needed.
-template <class T>
-__device__ __noinline__ void ReduceGroupsInWords(const ReductionParameters& parameters,
-                                                 uint64_t first, uint32_t lanes) {
-  constexpr uint32_t kParts = kCorePartSet;
-  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
-  const uint32_t count = static_cast<uint32_t>(__popc(lanes));
-  uint32_t width = warp.size();
-  while (width * count > warp.size()) width /= 2;
-  const uint32_t place = warp.thread_rank() / width;
-  const bool exists = place < count;
-  const uint64_t group = first + __fns(lanes, 0, static_cast<int>(place) + 1);
-  const GroupRange range = exists ? RangeOf(parameters, group) : GroupRange{0, 0};
-  int64_t storage[MomentWordCount<T>(kParts)];
-  const WordColumn words{storage, 1};
-  const uint32_t rank = warp.thread_rank() % width;
-  const RegisterState<T, kParts> registers = AddToWords<T>(parameters, range, rank, width, words);
-  const ReductionState<T, kParts> state = JoinLanes<T, kParts>(warp, width, words, registers);
-  if (exists && rank == 0) FinishGroup(parameters, group, range.size, state);
-  warp.sync();
-}
-
-// A group by all lanes, which join and round together, in `room`, memory that the warp shares.
-template <class T>
-__device__ __noinline__ void ReduceGroupInWords(const ReductionParameters& parameters,
-                                                uint64_t group, int64_t* room) {
-  constexpr uint32_t kParts = kCorePartSet;
-  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
-  const uint32_t rank = warp.thread_rank();
-  const GroupRange range = RangeOf(parameters, group);
-  int64_t storage[MomentWordCount<T>(kParts)];
-  const WordColumn words{storage, 1};
-  RegisterState<T, kParts> registers = AddToWords<T>(parameters, range, rank, warp.size(), words);
-  JoinWordsOfWarp<T, kParts>(warp, words, registers);
-  MergeStatesOverWarp(warp, registers);
-  MomentWords<T, kParts>::ForEach([&](auto kind, uint32_t first, auto) {
-#pragma unroll
-    for (uint32_t row = rank; row < kind.kCount; row += warp.size()) {
-      const uint32_t word = row / warp.size();
-      room[first + row] = word * warp.size() < kind.kUsed ? words[first + word] : 0;
-    }
-  });
-  warp.sync();
-  FinishJoined(warp, parameters, group, range.size, registers, room, false);
-  warp.sync();
-}
-
 // Whether places of extremes matter.
 __device__ inline bool AsksPlaces(const ReductionParameters& parameters) {
   bool asks = parameters.states != nullptr;
@@ -549,94 +100,132 @@ __device__ inline bool AsksPlaces(const ReductionParameters& parameters) {
   return asks;
 }
 
+// Groups that follow one another, which a warp takes together.
+struct FixedPointStrip {
+  uint64_t first;
+  uint32_t groups;  // As many as the warp has lanes at most, for which masks have a bit each.
+
+  __device__ FixedPointStrip(const ReductionParameters& parameters, const TileWork& work,
+                             uint64_t first)
+      : first(first),
+        groups(static_cast<uint32_t>(
+            min(uint64_t{work.strip_groups}, parameters.group_count - first))) {}
+};
+
+// Leaves the states of the strip's groups. Returns those that fixed point does not hold, or that
+// are for the queue.
+template <class T>
+__device__ inline uint32_t TakeStrip(const Warp& warp, const ReductionParameters& parameters,
+                                     const TileWork& work, const FixedPointStrip& strip,
+                                     bool asks_places, FixedPointStates<T>& states) {
+  constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
+  constexpr uint32_t kShareMax = FixedPointTuning::kLaneVectorsMax * kVectorSize<T>;
+  const uint32_t groups = strip.groups;
+  uint32_t wide = 0;  // Groups that are left to all lanes together,
+  uint32_t left = 0;  // and to words.
+  uint32_t begin = 0;
+  for (;;) {
+    uint32_t width_log2 = work.width_log2;
+    uint32_t place = begin + (warp.thread_rank() >> width_log2);
+    const bool is_wide = begin >= groups;
+    if (is_wide) {
+      if (wide == 0) return left;
+      place = static_cast<uint32_t>(__ffs(static_cast<int>(wide))) - 1;
+      wide &= wide - 1;
+      width_log2 = ReduceTuning::kWarpThreadsLog2;
+    }
+    const uint32_t width = 1u << width_log2;
+    begin += kLanes >> width_log2;
+    const uint32_t rank = warp.thread_rank() & (width - 1);
+    const GroupRange range =
+        place < groups ? RangeOf(parameters, strip.first + place) : GroupRange{0, 0};
+    const bool is_long = range.size > work.group_elements_max;
+    const bool is_later =
+        is_long || (width < kLanes && range.size > uint64_t{kShareMax} << width_log2);
+    const uint32_t count = is_later ? 0 : static_cast<uint32_t>(range.size);
+    FixedPointLane<T> lane =
+        TakeShare<T>(warp, static_cast<const T*>(parameters.elements) + range.begin, count, rank,
+                     width_log2, asks_places);
+    JoinShares(warp, width, lane);
+    const bool holds = Holds(lane, count, parameters.rules.ignore_nan);
+    if (rank == 0 && place < groups && holds) states.Store(place, StateOf(lane));
+    const auto places = [&](bool is_in) {
+      return __reduce_or_sync(~0u, is_in && place < groups ? 1u << place : 0);
+    };
+    if (!is_wide) wide |= places(is_later && !is_long);
+    left |= places(!holds);
+    // Where all are left, the others are not tried.
+    if (!is_wide && begin >= FixedPointTuning::kTriesMin && begin < groups &&
+        static_cast<uint32_t>(__popc(left)) >= begin) {
+      left |= ~uint32_t{0} << begin & ~uint32_t{0} >> (kLanes - groups);
+      begin = groups;
+    }
+  }
+}
+
+// Writes the values of the strip's groups, but for those that are left, of which long ones are
+// queued. Returns the others.
+template <class T>
+__device__ inline uint32_t FinishStrip(const Warp& warp, const ReductionParameters& parameters,
+                                       const TileWork& work, const FixedPointStrip& strip,
+                                       const FixedPointStates<T>& states, uint32_t left) {
+  const uint32_t rank = warp.thread_rank();
+  if (rank < strip.groups) {
+    const uint64_t group = strip.first + rank;
+    const uint64_t size = RangeOf(parameters, group).size;
+    if (size > work.group_elements_max) {
+      QueueSegment(work, group, size);
+      left &= ~(1u << rank);
+    } else if ((left >> rank & 1) == 0) {
+      const FixedPointState<T> state = states.Load(rank);
+      WriteValues(parameters, group, size, state);
+      if (parameters.states != nullptr) StoreExpanded(parameters.states, group, state);
+    }
+  }
+  warp.sync();
+  return __reduce_and_sync(~0u, left);
+}
+
+// Reduces the strip's groups that are left: short ones together, others one by one.
+template <class T>
+__device__ inline void ReduceLeftGroups(const Warp& warp, const ReductionParameters& parameters,
+                                        const FixedPointStrip& strip, FixedPointStates<T>& states,
+                                        uint32_t left) {
+  const uint64_t size = warp.thread_rank() < strip.groups
+                            ? RangeOf(parameters, strip.first + warp.thread_rank()).size
+                            : 0;
+  if (warp.all(size * sizeof(T) <= FixedPointTuning::kBytesPerLane)) {
+    ReduceGroupsInWords<T>(parameters, strip.first, left);
+    return;
+  }
+#pragma unroll 1
+  for (; left != 0; left &= left - 1) {
+    const uint32_t place = static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1;
+    ReduceGroupInWords<T>(parameters, strip.first + place, states.Room());
+  }
+}
+
 template <class T>
 __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::kResidentBlocks)
     ReduceFixedPointTiles(const __grid_constant__ ReductionParameters parameters,
                           const __grid_constant__ TileWork work) {
-  constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
-  __shared__ FixedPointStates<T> states_of_warps[FixedPointTuning::kThreads / kLanes];
-  const Warp warp = cg::tiled_partition<kLanes>(cg::this_thread_block());
-  const uint32_t lane_rank = warp.thread_rank();
+  constexpr uint32_t kWarps = FixedPointTuning::kThreads / ReduceTuning::kWarpThreads;
+  __shared__ FixedPointStates<T> states_of_warps[kWarps];
+  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   FixedPointStates<T>& states = states_of_warps[warp.meta_group_rank()];
   const bool asks_places = AsksPlaces(parameters);
   const uint64_t warp_index =
       static_cast<uint64_t>(blockIdx.x) * warp.meta_group_size() + warp.meta_group_rank();
   const uint64_t step =
       static_cast<uint64_t>(gridDim.x) * warp.meta_group_size() * work.strip_groups;
-  const uint32_t share_max = FixedPointTuning::kLaneVectorsMax * kVectorSize<T>;
-
 #pragma unroll 1
   for (uint64_t first = warp_index * work.strip_groups; first < parameters.group_count;
        first += step) {
-    const uint32_t groups =
-        static_cast<uint32_t>(min(uint64_t{work.strip_groups}, parameters.group_count - first));
-    uint32_t wide = 0;  // Groups that are left to all lanes together,
-    uint32_t left = 0;  // and to words.
-    uint32_t begin = 0;
-    for (;;) {
-      uint32_t width_log2 = work.width_log2;
-      uint32_t place = begin + (lane_rank >> width_log2);
-      const bool is_wide = begin >= groups;
-      if (is_wide) {
-        if (wide == 0) break;
-        place = static_cast<uint32_t>(__ffs(static_cast<int>(wide))) - 1;
-        wide &= wide - 1;
-        width_log2 = ReduceTuning::kWarpThreadsLog2;
-      }
-      const uint32_t width = 1u << width_log2;
-      begin += kLanes >> width_log2;
-      const uint32_t rank = lane_rank & (width - 1);
-      const GroupRange range =
-          place < groups ? RangeOf(parameters, first + place) : GroupRange{0, 0};
-      const bool is_long = range.size > work.group_elements_max;
-      const bool is_later =
-          is_long || (width < kLanes && range.size > uint64_t{share_max} << width_log2);
-      const uint32_t count = is_later ? 0 : static_cast<uint32_t>(range.size);
-      FixedPointLane<T> lane =
-          TakeShare<T>(warp, static_cast<const T*>(parameters.elements) + range.begin, count, rank,
-                       width_log2, asks_places);
-      JoinShares(warp, width, lane);
-      const bool holds = Holds(lane, count, parameters.rules.ignore_nan);
-      if (rank == 0 && place < groups && holds) states.Store(place, StateOf(lane));
-      const auto places = [&](bool is_in) {
-        return __reduce_or_sync(~0u, is_in && place < groups ? 1u << place : 0);
-      };
-      if (!is_wide) wide |= places(is_later && !is_long);
-      left |= places(!holds);
-      // Where all are left, the others are not tried.
-      if (!is_wide && begin >= FixedPointTuning::kTriesMin && begin < groups &&
-          static_cast<uint32_t>(__popc(left)) >= begin) {
-        left |= ~uint32_t{0} << begin & ~uint32_t{0} >> (kLanes - groups);
-        begin = groups;
-      }
-    }
+    const FixedPointStrip strip(parameters, work, first);
+    uint32_t left = TakeStrip<T>(warp, parameters, work, strip, asks_places, states);
     warp.sync();
-    bool is_short = true;
-    if (lane_rank < groups) {
-      const uint64_t group = first + lane_rank;
-      const uint64_t size = RangeOf(parameters, group).size;
-      is_short = size * sizeof(T) <= FixedPointTuning::kBytesPerLane;
-      if (size > work.group_elements_max) {
-        QueueSegment(work, group, size);
-        left &= ~(1u << lane_rank);
-      } else if ((left >> lane_rank & 1) == 0) {
-        const FixedPointState<T> state = states.Load(lane_rank);
-        WriteValues(parameters, group, size, state);
-        if (parameters.states != nullptr) StoreExpanded(parameters.states, group, state);
-      }
-    }
-    warp.sync();
-    left = __reduce_and_sync(~0u, left);
-    if (left == 0) continue;
-    if (warp.all(is_short)) {
-      ReduceGroupsInWords<T>(parameters, first, left);
-      continue;
-    }
-#pragma unroll 1
-    for (; left != 0; left &= left - 1) {
-      const uint32_t place = static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1;
-      ReduceGroupInWords<T>(parameters, first + place, states.Room());
-    }
+    left = FinishStrip<T>(warp, parameters, work, strip, states, left);
+    if (left != 0) ReduceLeftGroups<T>(warp, parameters, strip, states, left);
   }
 }
 
