@@ -9,6 +9,7 @@
 #include "kernels/cuda/reduce_elements.cuh"
 #include "kernels/cuda/reduce_finish.cuh"
 #include "kernels/cuda/reduce_join.cuh"
+#include "kernels/cuda/reduce_kernel_choice.h"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/numerics/reduction_state.h"
 

@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/reduce_column_geometry.h"
+#include "kernels/cuda/reduce_kernel_choice.h"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_pair_geometry.h"
 #include "kernels/cuda/reduce_tuning.h"
@@ -24,14 +25,8 @@ struct KernelKind {
   uint32_t words;               // Of a thread.
   uint32_t block_sharers;       // Threads of blocks that share these.
   uint64_t drawn_elements_max;  // Of a thread, on average.
-  bool sums_in_pairs;
-  bool has_double_columns;
-  bool has_moment_columns;
-  bool sums_groups_in_pairs;
-  bool takes_column_vectors;
-  bool has_strips;
-  bool has_row_extremes;
-  bool has_fixed_point_tiles;
+  GroupKernel group_kernel;
+  ColumnKernel column_kernel;
   ReduceShape shape;        // Of tiles and columns.
   ReduceShape block_shape;  // Of blocks.
 };
@@ -41,20 +36,10 @@ KernelKind KernelKindOf(ElementType type, uint32_t parts) {
     using T = typename decltype(tag)::type;
     return VisitPartSet<T>(parts, [](auto set) {
       constexpr uint32_t kParts = decltype(set)::value;
-      return KernelKind{sizeof(ReductionState<T, kParts>),
-                        MomentWordCount<T>(kParts),
-                        WordSharersOf<T>(kParts),
-                        DrawnAdditionsMax<T>(kParts),
-                        SumsInPairs<T>(kParts),
-                        HasDoubleColumns<T>(kParts),
-                        HasMomentColumns<T>(kParts),
-                        SumsGroupsInPairs<T>(kParts),
-                        TakesColumnVectors<T>(kParts),
-                        HasIntegerStrips<T>(kParts),
-                        kParts == kExtremesPart,
-                        HasFixedPointTiles<T>(kParts),
-                        ReduceShapeOf<T>(kParts),
-                        BlockShapeOf<T>(kParts)};
+      return KernelKind{sizeof(ReductionState<T, kParts>), MomentWordCount<T>(kParts),
+                        WordSharersOf<T>(kParts),          DrawnAdditionsMax<T>(kParts),
+                        GroupKernelOf<T>(kParts),          ColumnKernelOf<T>(kParts),
+                        ReduceShapeOf<T>(kParts),          BlockShapeOf<T>(kParts)};
     });
   });
 }
@@ -332,11 +317,11 @@ enum class FirstColumns { kNone, kDoubles, kMoments };
 FirstColumns FirstColumnsOf(const ReductionPlan& plan, const KernelKind& kind) {
   const uint64_t rows = plan.grouping.group_size;
   const uint64_t bytes = plan.array.size_bytes();
-  if (kind.has_double_columns && rows >= PairTuning::kDoubleColumnRowsMin &&
-      bytes >= PairTuning::kDoubleColumnBytesMin) {
+  if (kind.column_kernel == ColumnKernel::kDoublesFirst &&
+      rows >= PairTuning::kDoubleColumnRowsMin && bytes >= PairTuning::kDoubleColumnBytesMin) {
     return FirstColumns::kDoubles;
   }
-  if (kind.has_moment_columns && rows >= MomentTuning::kRowsMin &&
+  if (kind.column_kernel == ColumnKernel::kMomentsFirst && rows >= MomentTuning::kRowsMin &&
       rows <= MomentColumnRowsMax(static_cast<uint32_t>(ElementSize(plan.array.element_type))) &&
       bytes >= MomentTuning::kBytesMin) {
     return FirstColumns::kMoments;
@@ -419,7 +404,9 @@ ReductionGeometry PlanVectorColumns(const ReductionPlan& plan, const KernelKind&
 ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
                              const DeviceProperties& properties) {
   const bool by_columns = AreColumns(plan.grouping);
-  if (by_columns && kind.takes_column_vectors) return PlanVectorColumns(plan, kind, properties);
+  if (by_columns && kind.column_kernel == ColumnKernel::kVectors) {
+    return PlanVectorColumns(plan, kind, properties);
+  }
   const uint32_t threads =
       FittingThreads(kind, kind.shape.threads, 1, Tuning::kOtherSharedBytesMax, properties);
   ReductionGeometry geometry;
@@ -444,14 +431,16 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
   const Request blocks = BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
   if (equal_groups && longest > request.TileElementsMax(1)) {
     PlanBlocks(blocks, kind.block_shape, geometry);
-  } else if (kind.has_strips) {
+  } else if (kind.group_kernel == GroupKernel::kIntegerStrips) {
     PlanStrips(request, blocks, longest, static_cast<uint64_t>(properties.multiprocessor_count),
                geometry);
-  } else if (kind.has_row_extremes) {
+  } else if (kind.group_kernel == GroupKernel::kExtremes) {
     PlanRowExtremes(request, blocks, properties, geometry);
   } else {
     PlanTiles(request, blocks, longest, geometry);
-    if (kind.has_fixed_point_tiles) PlanFixedPointTiles(request, properties, geometry);
+    if (kind.group_kernel == GroupKernel::kFixedPoint) {
+      PlanFixedPointTiles(request, properties, geometry);
+    }
   }
   return geometry;
 }
@@ -487,7 +476,8 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
 ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties) {
   const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
-  const bool in_pairs = AreColumns(plan.grouping) ? kind.sums_in_pairs : kind.sums_groups_in_pairs;
+  const bool in_pairs = AreColumns(plan.grouping) ? kind.column_kernel == ColumnKernel::kPairs
+                                                  : kind.group_kernel == GroupKernel::kPairs;
   return in_pairs ? PlanSums(plan, kind, properties) : PlanStates(plan, kind, properties);
 }
 

@@ -12,6 +12,7 @@
 #include "kernels/cuda/reduce_group_sums.cuh"
 #include "kernels/cuda/reduce_integer_columns.cuh"
 #include "kernels/cuda/reduce_integer_strips.cuh"
+#include "kernels/cuda/reduce_kernel_choice.h"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_moment_column_tiles.cuh"
 #include "kernels/cuda/reduce_row_extremes.cuh"
@@ -25,14 +26,15 @@ namespace gridfold::kernels::cuda {
 // Groups by lanes of a warp.
 template <class T, uint32_t kParts>
 void SetGroupKernels(ReductionKernels& kernels) {
-  if constexpr (SumsGroupsInPairs<T>(kParts)) {
+  constexpr GroupKernel kKernel = GroupKernelOf<T>(kParts);
+  if constexpr (kKernel == GroupKernel::kPairs) {
     kernels.group_sums = ReduceGroupSums<T>;
     kernels.row_sums = ReduceRowSums<T>;
-  } else if constexpr (HasIntegerStrips<T>(kParts)) {
+  } else if constexpr (kKernel == GroupKernel::kIntegerStrips) {
     kernels.strips = ReduceIntegerStrips<T, kParts>;
-  } else if constexpr (kParts == kExtremesPart) {
+  } else if constexpr (kKernel == GroupKernel::kExtremes) {
     kernels.tiles = ReduceRowExtremes<T>;
-  } else if constexpr (HasFixedPointTiles<T>(kParts)) {
+  } else if constexpr (kKernel == GroupKernel::kFixedPoint) {
     kernels.tiles = ReduceFixedPointTiles<T>;
   } else {
     kernels.tiles = ReduceTiles<T, kParts>;
@@ -47,25 +49,26 @@ void SetGroupKernels(ReductionKernels& kernels) {
 
 template <class T, uint32_t kParts>
 void SetColumnKernels(ReductionKernels& kernels) {
-  if constexpr (SumsInPairs<T>(kParts)) {
+  constexpr ColumnKernel kKernel = ColumnKernelOf<T>(kParts);
+  if constexpr (kKernel == ColumnKernel::kPairs) {
     kernels.column_items = ReduceColumnSums<T>;
     kernels.shallow_column_sums = ReduceShallowColumnSums<T>;
     kernels.whole_columns = ReduceWholeColumnSums<T>;
   } else if constexpr (kParts == kExtremesPart) {
     kernels.column_items = ReduceColumnItems<ExtremeColumns<T>>;
     kernels.whole_columns = ReduceWholeColumns<ExtremeColumns<T>>;
-  } else if constexpr (TakesColumnVectors<T>(kParts)) {
+  } else if constexpr (kKernel == ColumnKernel::kVectors) {
     kernels.column_items = ReduceColumnItems<IntegerColumns<T, kParts>>;
     kernels.whole_columns = ReduceWholeColumns<IntegerColumns<T, kParts>>;
   } else {
     kernels.columns = ReduceColumns<T, kParts>;
   }
-  if constexpr (HasDoubleColumns<T>(kParts)) {
+  if constexpr (kKernel == ColumnKernel::kDoublesFirst) {
     kernels.first_columns = ReduceDoubleColumns<T>;
     kernels.whole_first_columns = ReduceWholeDoubleColumns<T, false>;
     kernels.whole_first_column_sums = ReduceWholeDoubleColumns<T, true>;
   }
-  if constexpr (HasMomentColumns<T>(kParts)) {
+  if constexpr (kKernel == ColumnKernel::kMomentsFirst) {
     kernels.first_columns = ReduceMomentColumns<T>;
     kernels.whole_first_columns = ReduceWholeMomentColumns<T>;
   }

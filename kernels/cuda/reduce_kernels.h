@@ -109,16 +109,16 @@ struct ReductionKernels {
   void (*first_columns)(ReductionParameters, ColumnWork);
   void (*whole_first_columns)(ReductionParameters, ColumnWork);
   void (*whole_first_column_sums)(ReductionParameters, ColumnWork);  // Nothing but sums of float64.
-  // Where SumsGroupsInPairs, instead of `tiles`; else null.
+  // GroupKernel::kPairs, instead of `tiles`; else null.
   void (*group_sums)(ReductionParameters, TileWork);
   void (*row_sums)(ReductionParameters);
-  StripKernel strips;  // Where SumsInPairs or HasIntegerStrips; else null.
+  StripKernel strips;  // Where SumsInPairs, and GroupKernel::kIntegerStrips; else null.
   // Where SumsInPairs, the latter instead of `columns`; else null.
   void (*vector_sums)(ReductionParameters);
   void (*half_vector_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
   void (*shallow_column_sums)(ReductionParameters, ColumnWork);
-  // Where SumsInPairs or TakesColumnVectors, instead of `columns`; else null.
+  // ColumnKernel::kPairs and kVectors, instead of `columns`; else null.
   void (*column_items)(ReductionParameters, ColumnWork);
   void (*whole_columns)(ReductionParameters, ColumnWork);
 };

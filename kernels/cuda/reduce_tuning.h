@@ -270,11 +270,6 @@ struct ColumnVectorTuning {
   // columns a block has, the more is left to join.
   static constexpr uint32_t kWarpsMax = 2;
 };
-template <class T>
-constexpr bool TakesColumnVectors(uint32_t parts) {
-  return parts == kExtremesPart ||
-         (IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet));
-}
 // Of a row, for a lane.
 constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
   return element_bytes < sizeof(uint32_t) ? sizeof(uint32_t) : element_bytes;
@@ -293,12 +288,6 @@ struct IntegerStripTuning {
   static constexpr uint64_t kStripGroupsMax = 16 * 1024;
   static_assert(kStripGroupsMax * ReduceTuning::kTileGroupBytesMaxMany < uint64_t{1} << 31);
 };
-
-// Whether short groups are reduced in strips.
-template <class T>
-constexpr bool HasIntegerStrips(uint32_t parts) {
-  return IntegerElement<T> && (parts == kSumPart || parts == kCorePartSet);
-}
 
 // Extremes of groups by lanes of a warp (reduce_row_extremes.cuh).
 struct ExtremeTuning {
@@ -333,22 +322,6 @@ struct FixedPointTuning {
   static constexpr uint32_t kLaneVectorsMax = 64;
 };
 
-// Whether columns are summed by ReduceDoubleColumns first.
-template <class T>
-constexpr bool HasDoubleColumns(uint32_t parts) {
-  return FloatingElement<T> && sizeof(T) == 8 && parts == kSumPart;
-}
-// Whether ReduceMomentColumns takes columns first.
-template <class T>
-constexpr bool HasMomentColumns(uint32_t parts) {
-  return FloatingElement<T> && sizeof(T) < 8 && parts == kCorePartSet;
-}
-// Whether any kernel takes columns before ReduceColumns.
-template <class T>
-constexpr bool HasFirstColumns(uint32_t parts) {
-  return HasDoubleColumns<T>(parts) || HasMomentColumns<T>(parts);
-}
-
 // Rows of a thread's turn, and of what it has under way, where ReduceMomentColumns takes vectors of
 // four elements of each.
 constexpr uint32_t MomentColumnRows(uint32_t element_bytes) {
@@ -359,24 +332,6 @@ constexpr uint32_t MomentColumnRows(uint32_t element_bytes) {
 constexpr uint64_t MomentColumnRowsMax(uint32_t element_bytes) {
   const uint32_t rows = MomentColumnRows(element_bytes);
   return (uint64_t{1} << 23) * rows * rows;
-}
-
-// Whether sums are kept in pairs: of elements that are floats, or smaller, and of nothing else.
-template <class T>
-constexpr bool SumsInPairs(uint32_t parts) {
-  return FloatingElement<T> && sizeof(T) <= sizeof(float) && parts == kSumPart;
-}
-
-// The same of groups of contiguous elements: of float64, those that a warp takes.
-template <class T>
-constexpr bool SumsGroupsInPairs(uint32_t parts) {
-  return FloatingElement<T> && parts == kSumPart;
-}
-
-// Whether short groups are reduced in fixed point: several statistics of the same.
-template <class T>
-constexpr bool HasFixedPointTiles(uint32_t parts) {
-  return FloatingElement<T> && sizeof(T) <= sizeof(float) && parts == kCorePartSet;
 }
 
 // Rows that a thread has under way where columns are summed in pairs.

@@ -1,0 +1,63 @@
+// Which kernels reduce short groups and columns, for elements of type T and a set of parts as
+// VisitPartSet gives it: here a new kernel takes what it is for from the general ones.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_KERNEL_CHOICE_H_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_KERNEL_CHOICE_H_
+
+#include <cstdint>
+
+#include "kernels/numerics/element.h"
+#include "kernels/numerics/reduction_state.h"
+
+namespace gridfold::kernels::cuda {
+
+// Groups that lanes of a warp take.
+enum class GroupKernel : uint8_t {
+  kStates,         // Whatever is asked for: reduce_tiles.cuh.
+  kPairs,          // Sums of floating-point elements: reduce_group_sums.cuh, reduce_row_sums.cuh.
+  kIntegerStrips,  // Sums and several statistics of integers: reduce_integer_strips.cuh.
+  kFixedPoint,     // Several statistics of floats and smaller: reduce_fixed_point_tiles.cuh.
+  kExtremes,       // Nothing but extremes: reduce_row_extremes.cuh.
+};
+template <class T>
+constexpr GroupKernel GroupKernelOf(uint32_t parts) {
+  if (parts == kExtremesPart) return GroupKernel::kExtremes;
+  if (parts != kSumPart && parts != kCorePartSet) return GroupKernel::kStates;
+  if (IntegerElement<T>) return GroupKernel::kIntegerStrips;
+  if (parts == kSumPart) return GroupKernel::kPairs;
+  return sizeof(T) <= sizeof(float) ? GroupKernel::kFixedPoint : GroupKernel::kStates;
+}
+
+enum class ColumnKernel : uint8_t {
+  kStates,        // Whatever is asked for: reduce_columns.cuh.
+  kPairs,         // Sums of floats and smaller: reduce_column_sums.cuh, reduce_whole_columns.cuh.
+  kVectors,       // Integers, and extremes of all types: reduce_column_kernels.cuh.
+  kDoublesFirst,  // Sums of float64: reduce_double_columns.cuh, and kStates what that leaves.
+  kMomentsFirst,  // Several statistics of floats and smaller: reduce_moment_columns.cuh, likewise.
+};
+template <class T>
+constexpr ColumnKernel ColumnKernelOf(uint32_t parts) {
+  if (parts == kExtremesPart) return ColumnKernel::kVectors;
+  if (parts != kSumPart && parts != kCorePartSet) return ColumnKernel::kStates;
+  if (IntegerElement<T>) return ColumnKernel::kVectors;
+  constexpr bool kIsSmall = sizeof(T) <= sizeof(float);
+  if (parts == kSumPart) return kIsSmall ? ColumnKernel::kPairs : ColumnKernel::kDoublesFirst;
+  return kIsSmall ? ColumnKernel::kMomentsFirst : ColumnKernel::kStates;
+}
+
+// Whether sums are kept in pairs everywhere: of elements that are floats, or smaller, and of
+// nothing else.
+template <class T>
+constexpr bool SumsInPairs(uint32_t parts) {
+  return ColumnKernelOf<T>(parts) == ColumnKernel::kPairs;
+}
+
+// Whether any kernel takes columns before ReduceColumns.
+template <class T>
+constexpr bool HasFirstColumns(uint32_t parts) {
+  const ColumnKernel kernel = ColumnKernelOf<T>(parts);
+  return kernel == ColumnKernel::kDoublesFirst || kernel == ColumnKernel::kMomentsFirst;
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_KERNEL_CHOICE_H_
