@@ -177,7 +177,8 @@ __device__ inline void FinishColumnVector(const ReductionParameters& parameters,
     uint64_t values[kSize];
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) {
-      values[k] = ValueOfPair<T>(parameters.statistics[i], parameters.group_size, sums.pairs[k]);
+      values[k] = ValueOfPair<MeanInlined<T>>(parameters.statistics[i], parameters.group_size,
+                                              sums.pairs[k]);
     }
     const bool is_aligned = reinterpret_cast<uintptr_t>(slots) % sizeof(ulonglong2) == 0;
 #pragma unroll

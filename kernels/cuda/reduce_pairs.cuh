@@ -304,12 +304,28 @@ __device__ inline uint64_t ValueOfPlainPair(Statistic statistic, uint64_t size,
                                       : sum.high + sum.low;
   return static_cast<uint64_t>(__double_as_longlong(value));
 }
+// Means by a function that is not inlined, which leaves more registers to what is around it, or
+// where that has enough, mostly inlined.
 template <class T>
+struct MeanApart {
+  __device__ __noinline__ static double Of(double high, double low, uint64_t size) {
+    double mean;
+    const bool is_divided = MeanDivisor(size).Divide({high, low}, mean);
+    return is_divided ? mean : ExactSumOf<ComputeType<T>>({high, low}).Quotient(size);
+  }
+};
+template <class T>
+struct MeanInlined {
+  __device__ static double Of(double high, double low, uint64_t size) {
+    double mean;
+    if (!MeanDivisor(size).Divide({high, low}, mean)) mean = PairMean<T>::Of(high, low, size);
+    return mean;
+  }
+};
+template <class Mean>
 __device__ inline uint64_t ValueOfPair(Statistic statistic, uint64_t size, const PairSum& sum) {
   if (statistic != Statistic::kMean) return ValueOfPlainPair(statistic, size, sum);
-  double mean;
-  if (!MeanDivisor(size).Divide(sum, mean)) mean = PairMean<T>::Of(sum.high, sum.low, size);
-  return static_cast<uint64_t>(__double_as_longlong(mean));
+  return static_cast<uint64_t>(__double_as_longlong(Mean::Of(sum.high, sum.low, size)));
 }
 
 // A double as it is answered: all NaNs are the same.
@@ -324,13 +340,13 @@ __device__ inline double* OnlySums(const ReductionParameters& parameters) {
 }
 
 // Writes all that is asked for of a group of `size` elements with an exact sum.
-template <class T>
+template <class T, class Mean = MeanInlined<T>>
 __device__ inline void FinishPair(const ReductionParameters& parameters, uint64_t group,
                                   uint64_t size, const PairSum& sum) {
 #pragma unroll 1
   for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
     parameters.slots[parameters.rows[i] * parameters.group_count + group] =
-        ValueOfPair<T>(parameters.statistics[i], size, sum);
+        ValueOfPair<Mean>(parameters.statistics[i], size, sum);
   }
   if (parameters.states != nullptr) {
     StorePairState<T>(parameters.states, group, sum.high, sum.low);

@@ -151,7 +151,7 @@ __device__ inline LeftSegments SumSegments(const Warp& warp, const ReductionPara
       } else if (only_sums != nullptr) {
         only_sums[group] = sum.high + sum.low;
       } else {
-        FinishPair<T>(parameters, group, size, sum);
+        FinishPair<T, MeanApart<T>>(parameters, group, size, sum);
       }
     }
     left.lanes = warp.ballot(is_left);
