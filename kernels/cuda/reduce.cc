@@ -157,8 +157,8 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
   return Launch(kernels.blocks, QueueShapeOf(geometry), stream, parameters, blocks);
 }
 
-using BlockKernel = void (*)(ReductionParameters, BlockWork);
-absl::Status LaunchBlocks(BlockKernel kernel, const ReductionGeometry& geometry,
+using BlockFunction = void (*)(ReductionParameters, BlockWork);
+absl::Status LaunchBlocks(BlockFunction kernel, const ReductionGeometry& geometry,
                           const ReductionParameters& parameters, const WorkSpace& space,
                           cudaStream_t stream) {
   BlockWork work = BlockWorkOf(space);
@@ -166,7 +166,7 @@ absl::Status LaunchBlocks(BlockKernel kernel, const ReductionGeometry& geometry,
   return Launch(kernel, ShapeOf(geometry), stream, parameters, work);
 }
 
-using ColumnKernel = void (*)(ReductionParameters, ColumnWork);
+using ColumnFunction = void (*)(ReductionParameters, ColumnWork);
 // Most tiles by a kernel that does not take all data, what that leaves by the other.
 absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const ReductionGeometry& geometry,
                                 const ReductionParameters& parameters, const WorkSpace& space,
@@ -189,9 +189,9 @@ absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const Reduction
                   .outliers = reinterpret_cast<ColumnOutlier*>(
                       static_cast<std::byte*>(space.partials) + first.outliers_at)};
   const bool are_sums = !first.has_outliers && parameters.AskForSumsOnly();
-  const ColumnKernel kernel = first.form == ReductionForm::kColumnItems ? kernels.first_columns
-                              : are_sums ? kernels.whole_first_column_sums
-                                         : kernels.whole_first_columns;
+  const ColumnFunction kernel = first.form == ReductionForm::kColumnItems ? kernels.first_columns
+                                : are_sums ? kernels.whole_first_column_sums
+                                           : kernels.whole_first_columns;
   const LaunchShape shape{
       .grid = dim3(first.grid_blocks), .block = dim3(first.block_threads), .shared_bytes = 0};
   absl::Status status = Launch(kernel, shape, stream, parameters, work);
@@ -206,7 +206,7 @@ absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const Reduction
   return Launch(kernels.columns, left_shape, stream, parameters, work);
 }
 
-absl::Status LaunchColumns(ColumnKernel kernel, const ReductionGeometry& geometry,
+absl::Status LaunchColumns(ColumnFunction kernel, const ReductionGeometry& geometry,
                            const ReductionParameters& parameters, const WorkSpace& space,
                            cudaStream_t stream) {
   const ColumnWork work{.tile_columns_log2 = geometry.tile_columns_log2,
@@ -232,10 +232,10 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
   const ReductionKernels kernels = VisitElementType(plan.array.element_type, [&](auto tag) {
     return ReductionKernelsFor<typename decltype(tag)::type>(ReductionParts(plan));
   });
-  const auto launch_blocks = [&](BlockKernel kernel) {
+  const auto launch_blocks = [&](BlockFunction kernel) {
     return LaunchBlocks(kernel, geometry, parameters, *space, stream);
   };
-  const auto launch_columns = [&](ColumnKernel kernel) {
+  const auto launch_columns = [&](ColumnFunction kernel) {
     return LaunchColumns(kernel, geometry, parameters, *space, stream);
   };
   switch (geometry.form) {

@@ -113,7 +113,7 @@ struct ReductionKernels {
   void (*group_sums)(ReductionParameters, TileWork);
   void (*row_sums)(ReductionParameters);
   StripKernel strips;  // Where SumsInPairs, and GroupKernel::kIntegerStrips; else null.
-  // Where SumsInPairs, the latter instead of `columns`; else null.
+  // Where SumsInPairs; else null.
   void (*vector_sums)(ReductionParameters);
   void (*half_vector_sums)(ReductionParameters);
   void (*block_sums)(ReductionParameters, BlockWork);
