@@ -10,8 +10,19 @@
 #include "gtest/gtest.h"
 #include "kernels/cuda/device_test.h"
 #include "kernels/cuda/reduce.h"
+#include "kernels/numerics/element.h"
 
 namespace gridfold::kernels::cuda {
+
+// The element nearest to x.
+template <class T>
+T FromDouble(double x) {
+  if constexpr (HalfElement<T>) {
+    return T::FromDouble(x);
+  } else {
+    return static_cast<T>(x);
+  }
+}
 
 struct DeviceReduction {
   absl::Status status;

@@ -18,15 +18,6 @@ enum class Data { kAnyBits, kFewValues, kMostExtreme, kMostlyNan };
 constexpr Data kAllData[] = {Data::kAnyBits, Data::kFewValues, Data::kMostExtreme,
                              Data::kMostlyNan};
 
-template <class T>
-T FromDouble(double x) {
-  if constexpr (HalfElement<T>) {
-    return T::FromDouble(x);
-  } else {
-    return static_cast<T>(x);
-  }
-}
-
 // The largest or the smallest of a type: infinities where it has them.
 template <class T>
 T MostExtreme(bool is_max) {

@@ -29,15 +29,6 @@ constexpr Data kAllData[] = {Data::kNormal,   Data::kIntegers,  Data::kZeros,   
                              Data::kDrifting, Data::kSubnormal, Data::kNotFinite};
 
 template <class T>
-T FromDouble(double x) {
-  if constexpr (HalfElement<T>) {
-    return T::FromDouble(x);
-  } else {
-    return static_cast<T>(x);
-  }
-}
-
-template <class T>
 std::vector<T> Values(Data data, size_t count) {
   std::mt19937_64 random(static_cast<uint64_t>(data));
   std::normal_distribution<double> normal;
