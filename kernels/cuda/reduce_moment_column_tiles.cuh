@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/reduce_column_sums.cuh"
 #include "kernels/cuda/reduce_double_columns.cuh"
+#include "kernels/cuda/reduce_half_moment_columns.cuh"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_moment_columns.cuh"
 #include "kernels/cuda/reduce_whole_columns.cuh"
@@ -15,9 +16,29 @@
 namespace gridfold::kernels::cuda {
 
 template <class T>
+struct MomentColumnsOf {
+  using type = HalfMomentColumns<T>;
+};
+template <>
+struct MomentColumnsOf<float> {
+  using type = FloatMomentColumns;
+};
+template <class T>
+using MomentColumns = typename MomentColumnsOf<T>::type;
+template <class T>
+using MomentWindow = typename MomentColumns<T>::Window;
+template <class T>
 using MomentLanes = ColumnLanes<T, MomentColumnVector<T>>;
 template <class T>
 using LaneMoments = ColumnMoments[MomentColumns<T>::kSize];
+
+// The rows of a turn that count: of columns that do not exist, none.
+template <class T>
+__device__ inline uint32_t RowsThatCount(const MomentLanes<T>& lanes, uint64_t columns_left,
+                                         uint32_t count) {
+  if constexpr (!HalfElement<T>) return count;
+  return lanes.Column(0) < columns_left ? count : 0;
+}
 
 struct MomentMemory {
   SharedStates<ColumnMoments, PairTuning::kColumnThreads> moments;
@@ -81,13 +102,15 @@ __device__ inline void AddItemMoments(const cg::thread_block& block, const Warp&
   using Columns = MomentColumns<T>;
   window = WindowOfTile<kInVectors, T>(block, warp, parameters, item, lanes, memory.largest);
   const OutlierList outliers(work, item.tile);
-  Columns columns(window);
+  typename Columns::Rest rest;
+  Columns columns(window, rest);
   const ColumnRows<T, kInVectors, MomentColumnVector<T>> rows(parameters, lanes, item.first_column,
                                                               item.first_row);
   DrawTurns<Columns::kRows, MomentColumnVector<T>, MomentTuning::kTurnsMax>(
       warp, item, lanes, rows, warp.meta_group_rank(), &memory.turns_drawn,
       [&](const auto& raw, uint32_t turn, uint64_t rows_left) {
-        const uint32_t count = RowsPresent<Columns::kRows>(rows_left, lanes.rows);
+        const uint32_t count = RowsThatCount<T>(lanes, parameters.group_count - item.first_column,
+                                                RowsPresent<Columns::kRows>(rows_left, lanes.rows));
         const bool is_held =
             columns.Add(raw, turn, count, outliers, [&](uint32_t k) { return lanes.Column(k); });
         if (!is_held) LeaveTile(work, item.tile);
@@ -174,7 +197,7 @@ __device__ __noinline__ void FinishMomentItem(const ReductionParameters& paramet
       if (column >= parameters.group_count) return;
       if (is_whole) {
         if (TileIsLeft(work, item.tile)) return;
-        FinishMoments(parameters, column, c, window, sum, outliers);
+        FinishMoments<T>(parameters, column, c, window, sum, outliers);
       } else {
         static_cast<ColumnMoments*>(work.partials)[item.split * parameters.group_count + column] =
             sum;
@@ -228,22 +251,24 @@ __device__ inline void AddWholeMoments(const ReductionParameters& parameters,
   const uint32_t rows = static_cast<uint32_t>(parameters.group_size);
   Vector ahead[Columns::kRows];
   column_rows.Load(0, 1, rows, ahead);
-  Columns columns;
+  uint32_t largest = 0;
+  for (const Vector& vector : ahead) largest = max(largest, LargestFinite<T>(vector));
+  if constexpr (HalfElement<T>) largest = __reduce_max_sync(~0u, largest);
+  const MomentWindow<T> window(largest);
+  typename Columns::Rest rest;
+  Columns columns(window, rest);
   bool is_held = true;
 #pragma unroll 1
-  for (uint32_t row = 0; row < rows && is_held;) {
+  for (uint32_t row = 0; row < rows && __all_sync(~0u, is_held);) {
     Vector raw[Columns::kRows];
 #pragma unroll
     for (uint32_t r = 0; r < Columns::kRows; ++r) raw[r] = ahead[r];
     const uint32_t first = row;
     row += Columns::kRows;
     if (row < rows) column_rows.Load(row, 1, rows - row, ahead);
-    if (first == 0) {
-      uint32_t largest = 0;
-      for (const Vector& vector : raw) largest = max(largest, LargestFinite<T>(vector));
-      columns = Columns(MomentWindow<T>(largest));
-    }
-    is_held = columns.Add(raw, first / Columns::kRows, min(rows - first, Columns::kRows), outliers,
+    const uint32_t count = RowsThatCount<T>(lanes, parameters.group_count - first_column,
+                                            min(rows - first, Columns::kRows));
+    is_held = columns.Add(raw, first / Columns::kRows, count, outliers,
                           [&](uint32_t k) { return lanes.Column(k); });
   }
   if (!is_held) LeaveTile(work, tile);
@@ -259,7 +284,7 @@ __device__ inline void AddWholeMoments(const ReductionParameters& parameters,
     if (column >= parameters.group_count) continue;
     const ColumnMoments moments = columns.MomentsOf(
         k, has_places, row_of, [&](uint64_t row) { return ElementAt<T>(parameters, row, column); });
-    FinishMoments(parameters, column, lanes.Column(k), columns.window(), moments, outliers);
+    FinishMoments<T>(parameters, column, lanes.Column(k), window, moments, outliers);
   }
 }
 

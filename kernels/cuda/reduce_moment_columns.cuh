@@ -1,5 +1,5 @@
-// Several statistics along axis 0 of floating-point elements of up to 32 bits: what a thread keeps
-// of the rows of its columns, in registers.
+// Several statistics along axis 0 of float32 elements: what a thread keeps of the rows of its
+// columns, in registers; and what it has in common with halves (reduce_half_moment_columns.cuh).
 //
 // Elements of a window of binades are summed as multiples of a unit, and so are their squares, in
 // two parts: the sum of a few rows is added to an anchor, from which on a float64's bits count
@@ -32,14 +32,13 @@ using MomentColumnVector = std::conditional_t<sizeof(T) == 2, uint2, uint4>;
 // p bits of which 2^b rows are added together are multiples of 2^(E + b - 51), the unit of sums, if
 // they are not below 2^(E - 1 - S), S = 51 - b - p. Squares are split at multiples of
 // 2^(2 E + b - 51); what is left of 2^b of them is a multiple of 2^(2 E + 2 b - 103).
-template <class T>
-class MomentWindow {
+class FloatMomentWindow {
  public:
-  static constexpr int kRowsLog2 = std::bit_width(MomentColumnRows(sizeof(T))) - 1;
+  static constexpr int kRowsLog2 = std::bit_width(MomentColumnRows(sizeof(float))) - 1;
 
-  MomentWindow() = default;
+  FloatMomentWindow() = default;
   // For elements like those of which the largest magnitude is given, as a float's bits.
-  __device__ explicit MomentWindow(uint32_t largest) {
+  __device__ explicit FloatMomentWindow(uint32_t largest) {
     const int exponent = static_cast<int>(largest >> 23) - 126 + kSlack;
     exponent_ = min(max(exponent, kExponentMin), kExponentMax);
     limit_ = static_cast<uint32_t>(exponent_ + 127) << 23;
@@ -64,16 +63,15 @@ class MomentWindow {
   static constexpr int kDistance = 52 - kRowsLog2;
 
  private:
-  using Format = SingleWords<T>;
+  using Format = SingleWords<float>;
   static constexpr int kSpan = 51 - kRowsLog2 - Format::kPrecision;
   // Biased exponent of the least normal element.
   static constexpr int kLeastBiased = Format::kLowestExponent + 126 + Format::kPrecision;
   // Ordinary data leaves room, half of which is for larger elements.
   static constexpr int kSlack = (kSpan - 21) / 2;
-  // All of float16 fits. Else units are no less than those of states.
-  static constexpr bool kTakesAll = std::is_same_v<T, Float16>;
-  static constexpr int kExponentMax = kTakesAll ? 16 : 128;
-  static constexpr int kExponentMin = kTakesAll ? 16 : -148 + 51 - kRowsLog2;
+  static constexpr int kExponentMax = 128;
+  // Units are no less than those of states.
+  static constexpr int kExponentMin = -148 + 51 - kRowsLog2;
 
   int exponent_ = kExponentMin;
   uint32_t limit_ = 1;
@@ -98,7 +96,7 @@ struct OutlierList {
 
 // What is known of a column, or of some rows of it.
 struct alignas(16) ColumnMoments {
-  Int128 sum = 0;      // In units of MomentWindow.
+  Int128 sum = 0;      // In units of the window.
   Int128 squares = 0;  // Likewise.
   uint64_t zeros = 0;
   ExtremeState<float, false> min;
@@ -121,38 +119,29 @@ struct alignas(16) ColumnMoments {
 };
 static_assert(sizeof(ColumnMoments) <= MomentTuning::kPartialBytes);
 
-// The elements of a turn: rows of four columns, in the words that they were loaded in.
-template <class T>
-class MomentTurn {
+// The elements of a turn: rows of four columns.
+class FloatMomentTurn {
  public:
-  using Vector = MomentColumnVector<T>;
+  using Vector = MomentColumnVector<float>;
   static constexpr uint32_t kSize = MomentTuning::kVectorElements;
-  static constexpr uint32_t kRows = MomentColumnRows(sizeof(T));
+  static constexpr uint32_t kRows = MomentColumnRows(sizeof(float));
 
   // Rows behind the first `count` are as the first.
-  __device__ MomentTurn(const Vector (&raw)[kRows], uint32_t count) {
+  __device__ FloatMomentTurn(const Vector (&raw)[kRows], uint32_t count) {
 #pragma unroll
     for (uint32_t r = 0; r < kRows; ++r) rows_[r] = std::bit_cast<Row>(raw[r]);
     if (count == kRows) return;
 #pragma unroll
     for (uint32_t r = 1; r < kRows; ++r) {
 #pragma unroll
-      for (uint32_t& word : rows_[r].words) {
-        word = r < count ? word : rows_[0].words[&word - rows_[r].words];
+      for (uint32_t k = 0; k < kSize; ++k) {
+        rows_[r].values[k] = r < count ? rows_[r].values[k] : rows_[0].values[k];
       }
     }
   }
 
-  __device__ float Value(uint32_t r, uint32_t k) const {
-    return ToCompute(std::bit_cast<Elements>(rows_[r]).values[k]);
-  }
-  __device__ void Clear(uint32_t r, uint32_t k) {
-    if constexpr (HalfElement<T>) {
-      rows_[r].words[k / 2] &= k % 2 == 0 ? 0xFFFF'0000u : 0xFFFFu;
-    } else {
-      rows_[r].words[k] = 0;
-    }
-  }
+  __device__ float Value(uint32_t r, uint32_t k) const { return rows_[r].values[k]; }
+  __device__ void Clear(uint32_t r, uint32_t k) { rows_[r].values[k] = 0; }
 
   // The least and the largest of each column; either is NaN where an element is.
   struct Extremes {
@@ -162,25 +151,6 @@ class MomentTurn {
   };
   __device__ Extremes ExtremesOfRows() const {
     Extremes extremes;
-    if constexpr (HalfElement<T>) {
-      FindPackedExtremes(extremes);
-    } else {
-      FindExtremes(extremes);
-    }
-    return extremes;
-  }
-
- private:
-  static constexpr uint32_t kWords = sizeof(Vector) / sizeof(uint32_t);
-  struct Row {
-    uint32_t words[kWords];
-  };
-  struct Elements {
-    T values[kSize];
-  };
-  using Pair = std::conditional_t<std::is_same_v<T, Float16>, __half2, __nv_bfloat162>;
-
-  __device__ void FindExtremes(Extremes& extremes) const {
     float least_magnitude = std::numeric_limits<float>::infinity();
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) {
@@ -194,43 +164,46 @@ class MomentTurn {
       }
     }
     extremes.least_magnitude = least_magnitude;
+    return extremes;
   }
-  __device__ void FindPackedExtremes(Extremes& extremes) const {
-    Pair least_magnitudes = __habs2(PairAt(0, 0));
-#pragma unroll
-    for (uint32_t i = 0; i < kWords; ++i) {
-      Pair least = PairAt(0, i);
-      Pair largest = least;
-#pragma unroll
-      for (uint32_t r = 0; r < kRows; ++r) {
-        least = __hmin2_nan(least, PairAt(r, i));
-        largest = __hmax2(largest, PairAt(r, i));
-        least_magnitudes = __hmin2(least_magnitudes, __habs2(PairAt(r, i)));
-      }
-      extremes.least[2 * i] = __low2float(least);
-      extremes.least[2 * i + 1] = __high2float(least);
-      extremes.largest[2 * i] = __low2float(largest);
-      extremes.largest[2 * i + 1] = __high2float(largest);
-    }
-    extremes.least_magnitude = fminf(__low2float(least_magnitudes), __high2float(least_magnitudes));
-  }
-  __device__ Pair PairAt(uint32_t r, uint32_t i) const {
-    return reinterpret_cast<const Pair&>(rows_[r].words[i]);
-  }
+
+ private:
+  struct Row {
+    float values[kSize];
+  };
 
   Row rows_[kRows];
 };
 
-// What a thread has of its columns.
-template <class T>
-class MomentColumns {
- public:
-  using Vector = MomentColumnVector<T>;
-  static constexpr uint32_t kSize = sizeof(Vector) / sizeof(T);
-  static constexpr uint32_t kRows = MomentColumnRows(sizeof(T));
+// The extreme of some rows of a column, which a turn had first. row_of(turn, r) is the r-th row of
+// a turn; element_of(row) an element. Where places are not asked for they are any, but for those of
+// zeros.
+template <bool kIsMax, uint32_t kRows, class RowOf, class ElementOf>
+__device__ inline ExtremeState<float, kIsMax> PlacedExtreme(float value, uint32_t turn,
+                                                            bool has_places, RowOf row_of,
+                                                            ElementOf element_of) {
+  ExtremeState<float, kIsMax> extreme = {value, row_of(turn, 0)};
+  if (!has_places && value != 0) return extreme;
+#pragma unroll 1
+  for (uint32_t r = kRows; r-- > 0;) {
+    const uint64_t row = row_of(turn, r);
+    if (row == kNoIndex) continue;
+    const float x = element_of(row);
+    if (x == value) extreme = {x, row};
+  }
+  return extreme;
+}
 
-  MomentColumns() = default;
-  __device__ explicit MomentColumns(const MomentWindow<T>& window) : window_(window) {
+// What a thread has of its columns.
+class FloatMomentColumns {
+ public:
+  using Vector = MomentColumnVector<float>;
+  using Window = FloatMomentWindow;
+  struct Rest {};
+  static constexpr uint32_t kSize = FloatMomentTurn::kSize;
+  static constexpr uint32_t kRows = FloatMomentTurn::kRows;
+
+  __device__ FloatMomentColumns(const Window& window, Rest& /*rest*/) : window_(window) {
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) {
       min_[k] = std::numeric_limits<float>::infinity();
@@ -245,7 +218,7 @@ class MomentColumns {
   __device__ bool Add(const Vector (&raw)[kRows], uint32_t turn, uint32_t count,
                       const OutlierList& outliers, ColumnOf column_of) {
     if (count == 0) return true;
-    MomentTurn<T> elements(raw, count);
+    FloatMomentTurn elements(raw, count);
     MagnitudeRange range = AddExtremes(elements.ExtremesOfRows(), turn);
     if (range.smallest_less_one == ~uint32_t{0}) {
       range.smallest_less_one = AddZeros(elements, count);
@@ -258,44 +231,26 @@ class MomentColumns {
     ++turns_;
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) AddUnits(sum_[k], window_.sum_anchor() + Sum(elements, k));
-    if (HaveExactSquares(range)) {
 #pragma unroll
-      for (uint32_t k = 0; k < kSize; ++k) AddSumOfSquares(elements, k);
-    } else {
-#pragma unroll
-      for (uint32_t k = 0; k < kSize; ++k) AddSquares(elements, k);
-    }
+    for (uint32_t k = 0; k < kSize; ++k) AddSquares(elements, k);
     return true;
   }
 
-  __device__ const MomentWindow<T>& window() const { return window_; }
-
-  // Of the k-th column. row_of(turn, r) is the r-th row of a turn; element_of(row) an element.
-  // Where they are not asked for, places of extremes are any, but for those of zeros.
+  // Of the k-th column, with the rest of PlacedExtreme's parameters.
   template <class RowOf, class ElementOf>
   __device__ ColumnMoments MomentsOf(uint32_t k, bool has_places, RowOf row_of,
                                      ElementOf element_of) const {
     ColumnMoments moments;
     if (turns_ == 0) return moments;
     moments.sum = UnitsFrom(sum_[k], window_.sum_anchor());
-    moments.squares =
-        (Int128{UnitsFrom(high_[k], window_.high_anchor())} << MomentWindow<T>::kDistance) +
-        UnitsFrom(low_[k], window_.low_anchor());
+    moments.squares = (Int128{UnitsFrom(high_[k], window_.high_anchor())} << Window::kDistance) +
+                      UnitsFrom(low_[k], window_.low_anchor());
     moments.zeros = zeros_ >> (kZeroBits * k) & ((1u << kZeroBits) - 1);
     moments.has_others = (has_others_ >> k & 1) != 0;
-    const auto find = [&](float value, uint32_t turn, auto& extreme) {
-      extreme = {value, row_of(turn, 0)};
-      if (!has_places && value != 0) return;
-#pragma unroll 1
-      for (uint32_t r = kRows; r-- > 0;) {
-        const uint64_t row = row_of(turn, r);
-        if (row == kNoIndex) continue;
-        const float x = element_of(row);
-        if (x == value) extreme = {x, row};
-      }
-    };
-    find(min_[k], min_turns_[k], moments.min);
-    find(max_[k], max_turns_[k], moments.max);
+    moments.min =
+        PlacedExtreme<false, kRows>(min_[k], min_turns_[k], has_places, row_of, element_of);
+    moments.max =
+        PlacedExtreme<true, kRows>(max_[k], max_turns_[k], has_places, row_of, element_of);
     return moments;
   }
 
@@ -304,8 +259,7 @@ class MomentColumns {
   static_assert(MomentTuning::kTurnsMax * kRows < 1u << kZeroBits);
 
   // Returns where the elements lie; of zeros, that nothing does.
-  __device__ MagnitudeRange AddExtremes(const typename MomentTurn<T>::Extremes& extremes,
-                                        uint32_t turn) {
+  __device__ MagnitudeRange AddExtremes(const FloatMomentTurn::Extremes& extremes, uint32_t turn) {
     float largest = 0;
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) {
@@ -321,7 +275,7 @@ class MomentColumns {
 
   // Counts the zeros of the first `count` rows, some of which are. Returns the smallest of other
   // magnitudes as MagnitudeRange has it.
-  __device__ uint32_t AddZeros(const MomentTurn<T>& elements, uint32_t count) {
+  __device__ uint32_t AddZeros(const FloatMomentTurn& elements, uint32_t count) {
     uint32_t smallest_less_one = ~uint32_t{0};
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) {
@@ -344,7 +298,7 @@ class MomentColumns {
   // does not take, for which there is the list. Returns whether that is so: all are finite, and the
   // list had room.
   template <class ColumnOf>
-  __device__ bool TakeOut(MomentTurn<T>& elements, uint32_t count, const OutlierList& outliers,
+  __device__ bool TakeOut(FloatMomentTurn& elements, uint32_t count, const OutlierList& outliers,
                           ColumnOf column_of) const {
     bool is_held = true;
 #pragma unroll
@@ -360,31 +314,14 @@ class MomentColumns {
     return is_held;
   }
 
-  __device__ static double Sum(const MomentTurn<T>& elements, uint32_t k) {
+  __device__ static double Sum(const FloatMomentTurn& elements, uint32_t k) {
     double sum = elements.Value(0, k);
 #pragma unroll
     for (uint32_t r = 1; r < kRows; ++r) sum += elements.Value(r, k);
     return sum;
   }
 
-  // Whether a float64 holds the sum of squares of a turn's column. Of floats it seldom does.
-  __device__ static bool HaveExactSquares(const MagnitudeRange& range) {
-    if constexpr (!HalfElement<T>) return false;
-    return SquaresHaveExactSum<SingleWords<T>::kPrecision, kRows>(range);
-  }
-  __device__ void AddSumOfSquares(const MomentTurn<T>& elements, uint32_t k) {
-    double sum = 0;
-#pragma unroll
-    for (uint32_t r = 0; r < kRows; ++r) {
-      const double x = elements.Value(r, k);
-      sum = fma(x, x, sum);
-    }
-    const double anchor = window_.high_anchor();
-    const double high = anchor + sum;
-    AddUnits(high_[k], high);
-    AddUnits(low_[k], window_.low_anchor() + (sum - (high - anchor)));
-  }
-  __device__ void AddSquares(const MomentTurn<T>& elements, uint32_t k) {
+  __device__ void AddSquares(const FloatMomentTurn& elements, uint32_t k) {
     const double anchor = window_.high_anchor();
     double high = 0;
     double low = 0;
@@ -408,7 +345,7 @@ class MomentColumns {
                                 turns_ * static_cast<uint64_t>(__double_as_longlong(anchor)));
   }
 
-  MomentWindow<T> window_;
+  Window window_;
   uint64_t sum_[kSize] = {};
   uint64_t high_[kSize] = {};
   uint64_t low_[kSize] = {};
@@ -422,9 +359,9 @@ class MomentColumns {
 };
 
 // Writes what is asked for of a column with all of its rows.
-template <class T>
+template <class T, class Window>
 __device__ __noinline__ void FinishMoments(const ReductionParameters& parameters, uint64_t column,
-                                           uint32_t tile_column, const MomentWindow<T>& window,
+                                           uint32_t tile_column, const Window& window,
                                            const ColumnMoments& moments,
                                            const OutlierList& outliers) {
   ReductionState<T, kCorePartSet> state;

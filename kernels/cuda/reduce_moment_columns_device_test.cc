@@ -1,15 +1,18 @@
 // Several statistics along axis 0 of floating-point elements of up to 32 bits against states that
 // take the elements one by one, of every shape that is laid out in its own way, on data that
 // ReduceMomentColumns takes, on data of which it lists some elements, and on data that it leaves.
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "kernels/cuda/reduce_device_test.h"
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/numerics/element.h"
 #include "kernels/numerics/reduction_state.h"
 #include "kernels/numerics/statistic_value.h"
 
@@ -21,8 +24,27 @@ const std::vector<Statistic> kStatistics = {
     Statistic::kMin, Statistic::kMax,          Statistic::kArgmin,   Statistic::kArgmax,
     Statistic::kAny, Statistic::kNonzeroCount, Statistic::kNanCount, Statistic::kInfinityCount};
 
-enum class Data { kNormal, kSteps, kWithZeros, kSomeTiny, kSomeLarge, kWide, kSigned, kNotFinite };
-constexpr int kDataCount = 8;
+enum class Data {
+  kNormal,
+  kSteps,
+  kWithZeros,
+  kSomeTiny,
+  kSomeLarge,
+  kWide,
+  kSigned,
+  kNotFinite,
+  kAnyBits,  // Of finite numbers.
+  kTiny,
+  kHuge
+};
+constexpr int kDataCount = 11;
+
+template <class T>
+T FiniteOfBits(uint64_t bits) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
+  const T x = std::bit_cast<T>(static_cast<Bits>(bits));
+  return IsFinite(ToCompute(x)) ? x : FiniteOfBits<T>(bits >> 16);
+}
 
 template <class T>
 std::vector<T> Values(Data data, uint64_t rows, uint64_t columns) {
@@ -38,6 +60,8 @@ std::vector<T> Values(Data data, uint64_t rows, uint64_t columns) {
     // In some columns, so that others of their tiles are as usual.
     if (data == Data::kWide && column % 50 == 2) x = std::ldexp(x, static_cast<int>(i % 20) - 10);
     if (data == Data::kSigned) x = column % 3 == 0 ? -0.0f : column % 3 == 1 ? -std::fabs(x) : x;
+    if (data == Data::kTiny) x = std::ldexp(x, -100);
+    if (data == Data::kHuge) x = std::ldexp(x, 120);
     if (data == Data::kNotFinite && column % 50 == 2 && random() % 1000 == 0) {
       constexpr float kInfinity = std::numeric_limits<float>::infinity();
       x = random() % 3 == 0 ? std::nanf("") : random() % 2 == 0 ? kInfinity : -kInfinity;
@@ -47,6 +71,7 @@ std::vector<T> Values(Data data, uint64_t rows, uint64_t columns) {
     } else {
       values[i] = T::FromFloat(x);
     }
+    if (data == Data::kAnyBits) values[i] = FiniteOfBits<T>(random());
   }
   return values;
 }
