@@ -4,6 +4,7 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_WINDOW_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_WINDOW_COLUMNS_CUH_
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
