@@ -37,12 +37,12 @@ HistogramKernel FindSplitKernel(ElementType type, GuessKind kind);
 HistogramKernel FindCountPartitionsKernel();
 
 // Dynamic shared memory of a block that splits weighted samples: a counter for each lane of each
-// partition, and of none, and the bins and weights of a tile, with room behind them for those of
+// partition, and of none, and the bins and weights of a tile, with room between them for those of
 // samples in no partition.
 constexpr uint32_t WeightedSplitBytes(uint32_t partition_count, uint32_t weight_bytes) {
   const uint32_t samples = WeightedTileSamples(weight_bytes);
   return (partition_count + 1) * 32 * uint32_t{sizeof(uint32_t)} +
-         (samples + samples / 32) * (uint32_t{sizeof(uint16_t)} + weight_bytes);
+         (samples + samples / 32) * uint32_t{sizeof(uint16_t)} + samples * weight_bytes;
 }
 
 // For what FindWindowWeightsKernel has a kernel for.

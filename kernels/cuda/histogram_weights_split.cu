@@ -91,6 +91,7 @@ __global__ void __launch_bounds__(kHistogramThreads)
     splitter.OrderColumns(tile);
     splitter.Order([&](uint32_t i, uint32_t entry) {
       constexpr uint32_t kBytes = sizeof(W);
+      if (entry >= Splitter::kSamples) return;  // Of no partition.
       reinterpret_cast<W*>(weights)[Splitter::template PlaceOfEntry<kBytes>(entry)] =
           tile_weights.Of(i);
     });
