@@ -1,10 +1,9 @@
 // Extremes of rows of a few elements, a lane each. What bounds them is how many instructions an
 // element takes, since they write as much as they read, or more: so the loop over a row's elements
 // is unrolled, and what is asked for is known before it.
-#include "kernels/cuda/reduce_brief_extremes.h"
-
 #include <cuda_pipeline.h>
 
+#include "kernels/cuda/reduce_brief_extremes.h"
 #include "kernels/cuda/reduce_row_extremes.cuh"
 
 namespace gridfold::kernels::cuda {
@@ -93,6 +92,32 @@ class BriefRows {
   uint64_t* counts_;
 };
 
+// Begins to load [begin, end), which fits a window, and what else of the array, which ends at
+// `array_end`, is in its last vector.
+template <class T>
+__device__ inline void LoadTurn(const Warp& warp, typename RowWindow<T>::Memory& memory,
+                                const T* begin, const T* end, const T* array_end) {
+  constexpr uint32_t kBytes = ReduceTuning::kVectorBytes;
+  const uint32_t lane = warp.thread_rank();
+  const uint32_t shift = RowWindow<T>::ShiftOf(begin);
+  const T* const first = begin - shift / sizeof(T);
+  const uint32_t count = static_cast<uint32_t>(end - first);
+  const uint32_t vectors =
+      static_cast<uint32_t>(min(uint64_t{(count + kVectorSize<T> - 1) / kVectorSize<T>},
+                                static_cast<uint64_t>(array_end - first) / kVectorSize<T>));
+#pragma unroll
+  for (uint32_t k = 0; k <= ExtremeTuning::kTurnBytes / (ReduceTuning::kWarpThreads * kBytes);
+       ++k) {
+    const uint32_t v = k * ReduceTuning::kWarpThreads + lane;
+    if (v < vectors) {
+      __pipeline_memcpy_async(&memory[v], reinterpret_cast<const uint4*>(first) + v, kBytes);
+    }
+  }
+  // The array's last elements, which are fewer than a vector has.
+  const uint32_t i = vectors * kVectorSize<T> + lane;
+  if (i >= shift / sizeof(T) && i < count) reinterpret_cast<T*>(memory)[i] = first[i];
+}
+
 template <class T, bool kIgnoresNan>
 __device__ inline void TakeTurns(const Warp& warp, const ReductionParameters& parameters,
                                  const TileWork& work, typename RowWindow<T>::Memory (&windows)[2],
@@ -112,7 +137,7 @@ __device__ inline void TakeTurns(const Warp& warp, const ReductionParameters& pa
     const uint32_t count = rows_of(first);
     if (count > 0) {
       const T* const begin = begin_of(first);
-      Window::Load(warp, windows[which], begin, begin + count * size);
+      LoadTurn(warp, windows[which], begin, begin + count * size, begin_of(parameters.group_count));
     }
     __pipeline_commit();
   };

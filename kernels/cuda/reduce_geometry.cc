@@ -245,8 +245,8 @@ void PlanRowExtremes(const Request& request, const Request& blocks,
     groups_max = std::clamp(grouping.group_count / warps / together * together, groups_max,
                             BriefExtremeTuning::kTurnRowsMax);
   }
-  geometry.turn_groups = static_cast<uint32_t>(
-      std::clamp<uint64_t>(are_equal ? fitting : 0, together, groups_max));
+  geometry.turn_groups =
+      static_cast<uint32_t>(std::clamp<uint64_t>(are_equal ? fitting : 0, together, groups_max));
   geometry.grid_blocks = GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
                                           Extremes::kThreads / Tuning::kWarpThreads,
                                           resident_blocks * Extremes::kBlocksPerResident);
