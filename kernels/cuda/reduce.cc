@@ -193,14 +193,14 @@ absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const Reduction
                   .left_tiles = left_tiles,
                   .left_tile_columns_log2 = first.tile_columns_log2,
                   .outlier_counts = outlier_counts,
-                  .outliers = reinterpret_cast<ColumnOutlier*>(
-                      static_cast<std::byte*>(space.partials) + first.outliers_at)};
+                  .outliers = static_cast<std::byte*>(space.partials) + first.outliers_at};
   const bool are_sums = !first.has_outliers && parameters.AskForSumsOnly();
   const ColumnFunction kernel = first.form == ReductionForm::kColumnItems ? kernels.first_columns
                                 : are_sums ? kernels.whole_first_column_sums
                                            : kernels.whole_first_columns;
-  const LaunchShape shape{
-      .grid = dim3(first.grid_blocks), .block = dim3(first.block_threads), .shared_bytes = 0};
+  const LaunchShape shape{.grid = dim3(first.grid_blocks),
+                          .block = dim3(first.block_threads),
+                          .shared_bytes = first.word_bytes};
   absl::Status status = Launch(kernel, shape, stream, parameters, work);
   if (!status.ok()) return status;
   work.tile_columns_log2 = geometry.tile_columns_log2;

@@ -79,6 +79,15 @@ __device__ inline void DrawTurns(const Warp& warp, const ColumnSumItem& item, co
   }
 }
 
+// Leaves a tile to ReduceColumns.
+__device__ inline void LeaveTile(const ColumnWork& work, uint64_t tile) {
+  work.left_tiles[0] = 1;
+  work.left_tiles[1 + tile] = 1;
+}
+__device__ inline bool TileIsLeft(const ColumnWork& work, uint64_t tile) {
+  return __ldcg(&work.left_tiles[1 + tile]) != 0;
+}
+
 // The tiles of the warps of a grid, of a warp's width each.
 struct WarpTiles {
   uint64_t first = uint64_t{blockIdx.x} * (blockDim.x / ReduceTuning::kWarpThreads) +

@@ -15,6 +15,9 @@
 //   Partial PartialOf(uint32_t k, RowOf row_of) const;
 //   // Writes what is asked for of a column, from all of its rows.
 //   static void Finish(const ReductionParameters&, uint64_t column, const Partial&);
+//
+// Those that do not take all data, DoubleMomentColumns, leave tiles to ReduceColumns, and differ in
+// what these functions are told (reduce_window_columns.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_KERNELS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_KERNELS_CUH_
 
@@ -26,6 +29,7 @@
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/reduce_window_columns.cuh"
 
 namespace gridfold::kernels::cuda {
 
@@ -113,7 +117,7 @@ __device__ __noinline__ void FinishColumnItem(const ReductionParameters& paramet
       const uint64_t column = item.first_column + c;
       if (column >= parameters.group_count) return;
       if (is_whole) {
-        Columns::Finish(parameters, column, partial);
+        FinishColumn<Columns>(parameters, work, item.tile, c, partial);
       } else {
         static_cast<Partial*>(work.partials)[item.split * parameters.group_count + column] =
             partial;
@@ -126,13 +130,14 @@ __device__ __noinline__ void FinishColumnItem(const ReductionParameters& paramet
 }
 
 template <class Columns>
-__global__ void __launch_bounds__(PairTuning::kColumnThreads)
+__global__ void __launch_bounds__(PairTuning::kColumnThreads, kHasWindows<Columns> ? 1 : 0)
     ReduceColumnItems(const __grid_constant__ ReductionParameters parameters,
                       const __grid_constant__ ColumnWork work) {
   using Element = typename Columns::Element;
   constexpr uint32_t kRows = Columns::kRows;
   __shared__ uint32_t turns_drawn[PairTuning::kColumnWarpsMax];  // Of warps side by side.
   __shared__ bool is_last;
+  __shared__ ColumnSamples samples;  // Where kHasWindows.
   const cg::thread_block block = cg::this_thread_block();
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   const PlaceOf<Columns> place = PlaceInBlock<Columns>(warp, work);
@@ -140,23 +145,28 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
   for (uint64_t i = blockIdx.x; i < work.tile_count * work.splits; i += gridDim.x) {
     const ColumnSumItem item(parameters, work, kRows * place.rows, i);
     if (block.thread_rank() < place.warps) turns_drawn[block.thread_rank()] = place.warp_rows;
+    if constexpr (kHasWindows<Columns>) samples.Clear(block.thread_rank());
     SyncBlock(block);
     const ColumnVectors<Element> vectors(parameters, item.first_column + place.Column(),
                                          item.first_row);
-    Columns columns(parameters);
-    DrawTurns<kRows, ColumnVector<Element>>(
+    Columns columns = ColumnsOfItem<Columns>(block, parameters, work, item, place, samples);
+    DrawTurns<kRows, ColumnVector<Element>, kTurnsMaxOf<Columns>>(
         warp, item, place, vectors, place.warp_row, &turns_drawn[place.warp_column],
         [&](const auto& rows, uint32_t turn, uint64_t left) {
           columns.Add(rows, turn * kRows, RowsPresent<kRows>(left, place.rows));
-          return true;
+          return Hold(columns);
         });
+    if (!Hold(columns)) LeaveTile(work, item.tile);
     const auto row_of = [&](uint32_t position) {
       return item.first_row + position / kRows * item.turn_step + place.row +
              position % kRows * place.rows;
     };
     LanePartials<Columns> partials;
 #pragma unroll
-    for (uint32_t k = 0; k < place.kSize; ++k) partials[k] = columns.PartialOf(k, row_of);
+    for (uint32_t k = 0; k < place.kSize; ++k) {
+      partials[k] =
+          PartialOf(parameters, columns, item.first_column + place.Column() + k, k, row_of);
+    }
     FinishColumnItem<Columns>(parameters, work, i, partials, is_last);
     SyncBlock(block);  // Before shared memory is used again.
   }
@@ -178,11 +188,11 @@ __global__ void __launch_bounds__(PairTuning::kWholeColumnThreads,
   for (uint64_t tile = tiles.first; tile < work.tile_count; tile += tiles.step) {
     const uint64_t column = (tile << work.tile_columns_log2) + place.Column();
     const ColumnVectors<Element> vectors(parameters, column, 0);
-    Columns columns(parameters);
     ColumnVector<Element> ahead[kRows];
     vectors.Load(0, 1, rows, ahead);
+    Columns columns = ColumnsOfTile<Columns>(parameters, work, tile, place.Column(), ahead);
 #pragma unroll 1
-    for (uint32_t row = 0; row < rows;) {
+    for (uint32_t row = 0; row < rows && Hold(columns);) {
       ColumnVector<Element> taken[kRows];
 #pragma unroll
       for (uint32_t r = 0; r < kRows; ++r) taken[r] = ahead[r];
@@ -191,11 +201,13 @@ __global__ void __launch_bounds__(PairTuning::kWholeColumnThreads,
       if (row < rows) vectors.Load(row, 1, rows - row, ahead);
       columns.Add(taken, first, min(rows - first, kRows));
     }
+    if (!Hold(columns)) LeaveTile(work, tile);
 #pragma unroll
     for (uint32_t k = 0; k < place.kSize; ++k) {
       const auto row_of = [](uint32_t position) { return uint64_t{position}; };
       if (column + k >= parameters.group_count) break;
-      Columns::Finish(parameters, column + k, columns.PartialOf(k, row_of));
+      FinishColumn<Columns>(parameters, work, tile, place.Column() + k,
+                            PartialOf(parameters, columns, column + k, k, row_of));
     }
   }
 }

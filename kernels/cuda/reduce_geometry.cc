@@ -349,13 +349,16 @@ void PlanFirstColumns(const ReductionPlan& plan, FirstColumns first, uint64_t re
   const ReductionGeometry columns =
       are_moments ? PlanMomentColumns(plan, properties) : PlanPairSums(plan, properties);
   const uint64_t tiles = columns.column_tile_count;
-  const uint64_t partial_bytes =
-      are_moments ? MomentTuning::kPartialBytes : PairTuning::kDoubleColumnPartialBytes;
+  const bool are_doubles = plan.array.element_type == ElementType::kFloat64;
+  const uint64_t partial_bytes = !are_moments  ? PairTuning::kDoubleColumnPartialBytes
+                                 : are_doubles ? MomentTuning::kDoublePartialBytes
+                                               : MomentTuning::kPartialBytes;
   uint64_t bytes =
       columns.splits > 1 ? columns.splits * plan.grouping.group_count * partial_bytes : 0;
   geometry.first_columns = {columns.form,
                             columns.grid_blocks,
                             columns.block_threads,
+                            columns.form == ReductionForm::kColumnItems ? columns.word_bytes : 0,
                             columns.tile_columns_log2,
                             columns.splits,
                             columns.rows_per_split,
@@ -363,7 +366,12 @@ void PlanFirstColumns(const ReductionPlan& plan, FirstColumns first, uint64_t re
                             GridStrideBlocks(geometry.grid_blocks, 1, resident_blocks),
                             are_moments,
                             bytes};
-  if (are_moments) bytes += tiles * kColumnOutliersMax * sizeof(ColumnOutlier);
+  if (are_moments) {
+    const uint64_t tile_elements = plan.grouping.group_size << columns.tile_columns_log2;
+    bytes += tiles * (are_doubles ? DoubleColumnOutliersMax(tile_elements) *
+                                        MomentTuning::kDoubleOutlierBytes
+                                  : kColumnOutliersMax * sizeof(ColumnOutlier));
+  }
   geometry.partial_count =
       std::max(geometry.partial_count, CeilDivide(bytes, geometry.partial_bytes));
   geometry.total_count += tiles * (are_moments ? 3 : 2) + 1;

@@ -31,6 +31,7 @@ struct FirstColumnGeometry {
   ReductionForm form = ReductionForm::kColumnItems;
   uint32_t grid_blocks = 0;  // None.
   uint32_t block_threads = 1;
+  uint32_t word_bytes = 0;  // Dynamic shared memory of a block.
   uint32_t tile_columns_log2 = 0;
   uint32_t splits = 1;
   uint64_t rows_per_split = 0;

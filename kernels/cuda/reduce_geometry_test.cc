@@ -262,14 +262,21 @@ TEST(ReduceGeometryTest, SeveralStatisticsOfShortFloatingPointColumnsHaveAKernel
   EXPECT_FALSE(has_own(ElementType::kFloat32, 64, (1 << 14) - 1));
   EXPECT_TRUE(has_own(ElementType::kFloat16, 1 << 29, 2));
   EXPECT_FALSE(has_own(ElementType::kFloat16, (1 << 29) + 1, 2));
-  EXPECT_FALSE(has_own(ElementType::kFloat64, 1 << 16, 64));
-  const auto first = [&](uint64_t rows, uint64_t columns) {
-    return geometry(ElementType::kFloat32, rows, columns, {Statistic::kVariance}).first_columns;
+  EXPECT_TRUE(has_own(ElementType::kFloat64, 64, 1 << 13));
+  EXPECT_FALSE(has_own(ElementType::kFloat64, 63, 1 << 14));
+  EXPECT_FALSE(has_own(ElementType::kFloat64, 64, (1 << 13) - 1));
+  EXPECT_TRUE(has_own(ElementType::kFloat64, uint64_t{1} << 32, 2));
+  EXPECT_FALSE(has_own(ElementType::kFloat64, (uint64_t{1} << 32) + 1, 2));
+  const auto first = [&](ElementType type, uint64_t rows, uint64_t columns) {
+    return geometry(type, rows, columns, {Statistic::kVariance}).first_columns;
   };
-  EXPECT_EQ(first(512, 1 << 20).form, ReductionForm::kWholeColumns);
-  EXPECT_EQ(first(1 << 14, 1 << 20).form, ReductionForm::kColumnItems);
+  for (const ElementType type : {ElementType::kFloat32, ElementType::kFloat64}) {
+    EXPECT_EQ(first(type, 512, 1 << 20).form, ReductionForm::kWholeColumns);
+    EXPECT_EQ(first(type, 1 << 14, 1 << 20).form, ReductionForm::kColumnItems);
+  }
   // No more rows than the threads of a block take.
-  EXPECT_EQ(first(1 << 20, 1 << 15).rows_per_split, 2047u * 4 * 512 / 32);
+  EXPECT_EQ(first(ElementType::kFloat32, 1 << 20, 1 << 15).rows_per_split, 2047u * 4 * 512 / 32);
+  EXPECT_EQ(first(ElementType::kFloat64, 1 << 20, 1 << 15).rows_per_split, 1023u * 16 * 512 / 64);
 }
 
 uint32_t WarpsOf(const ReductionGeometry& geometry) {

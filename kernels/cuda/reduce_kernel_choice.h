@@ -32,7 +32,9 @@ enum class ColumnKernel : uint8_t {
   kPairs,         // Sums of floats and smaller: reduce_column_sums.cuh, reduce_whole_columns.cuh.
   kVectors,       // Integers, and extremes of all types: reduce_column_kernels.cuh.
   kDoublesFirst,  // Sums of float64: reduce_double_columns.cuh, and kStates what that leaves.
-  kMomentsFirst,  // Several statistics of floats and smaller: reduce_moment_columns.cuh, likewise.
+  // Several statistics of floating-point elements: reduce_moment_columns.cuh, and of float64
+  // reduce_double_moment_columns.cuh; likewise.
+  kMomentsFirst,
 };
 template <class T>
 constexpr ColumnKernel ColumnKernelOf(uint32_t parts) {
@@ -41,7 +43,7 @@ constexpr ColumnKernel ColumnKernelOf(uint32_t parts) {
   if (IntegerElement<T>) return ColumnKernel::kVectors;
   constexpr bool kIsSmall = sizeof(T) <= sizeof(float);
   if (parts == kSumPart) return kIsSmall ? ColumnKernel::kPairs : ColumnKernel::kDoublesFirst;
-  return kIsSmall ? ColumnKernel::kMomentsFirst : ColumnKernel::kStates;
+  return ColumnKernel::kMomentsFirst;
 }
 
 // Whether sums are kept in pairs everywhere: of elements that are floats, or smaller, and of

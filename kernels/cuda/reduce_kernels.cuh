@@ -68,7 +68,10 @@ void SetColumnKernels(ReductionKernels& kernels) {
     kernels.whole_first_columns = ReduceWholeDoubleColumns<T, false>;
     kernels.whole_first_column_sums = ReduceWholeDoubleColumns<T, true>;
   }
-  if constexpr (kKernel == ColumnKernel::kMomentsFirst) {
+  if constexpr (kKernel == ColumnKernel::kMomentsFirst && sizeof(T) == sizeof(double)) {
+    kernels.first_columns = ReduceColumnItems<DoubleMomentColumns>;
+    kernels.whole_first_columns = ReduceWholeColumns<DoubleMomentColumns>;
+  } else if constexpr (kKernel == ColumnKernel::kMomentsFirst) {
     kernels.first_columns = ReduceMomentColumns<T>;
     kernels.whole_first_columns = ReduceWholeMomentColumns<T>;
   }

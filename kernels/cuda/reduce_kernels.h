@@ -96,7 +96,7 @@ struct ColumnWork {
   uint32_t left_tile_columns_log2;
   // Of several statistics: how many there are for each tile, zeroed before, and room for them.
   uint32_t* outlier_counts;
-  ColumnOutlier* outliers;
+  void* outliers;
 };
 
 using StripKernel = void (*)(ReductionParameters, TileWork);

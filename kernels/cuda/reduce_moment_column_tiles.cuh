@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "kernels/cuda/reduce_column_sums.cuh"
-#include "kernels/cuda/reduce_double_columns.cuh"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_moment_columns.cuh"
 #include "kernels/cuda/reduce_whole_columns.cuh"
@@ -38,10 +37,6 @@ __device__ inline uint32_t LargestFinite(const MomentColumnVector<T>& raw) {
     if (IsFinite(value)) largest = max(largest, MagnitudeBits(value));
   }
   return largest;
-}
-
-__device__ inline bool TileIsLeft(const ColumnWork& work, uint64_t tile) {
-  return __ldcg(&work.left_tiles[1 + tile]) != 0;
 }
 
 // The window for a tile: by some rows of it, the same for all of its blocks.

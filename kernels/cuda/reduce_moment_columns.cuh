@@ -86,7 +86,8 @@ struct OutlierList {
   ColumnOutlier* entries;
 
   __device__ OutlierList(const ColumnWork& work, uint64_t tile)
-      : count(work.outlier_counts + tile), entries(work.outliers + tile * kColumnOutliersMax) {}
+      : count(work.outlier_counts + tile),
+        entries(static_cast<ColumnOutlier*>(work.outliers) + tile * kColumnOutliersMax) {}
 
   // Returns whether there was room.
   __device__ bool Add(uint32_t column, float x) const {
@@ -449,16 +450,6 @@ __device__ __noinline__ void FinishMoments(const ReductionParameters& parameters
   extremes.max = moments.max;
   state.template Part<kTallyPart>().nonzero = parameters.group_size - moments.zeros;
   FinishGroup(parameters, column, parameters.group_size, state);
-}
-
-// Whether it is asked where extremes are.
-__device__ inline bool AsksForPlaces(const ReductionParameters& parameters) {
-  bool asks = parameters.states != nullptr;
-  for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
-    asks = asks || parameters.statistics[i] == Statistic::kArgmin ||
-           parameters.statistics[i] == Statistic::kArgmax;
-  }
-  return asks;
 }
 
 }  // namespace gridfold::kernels::cuda

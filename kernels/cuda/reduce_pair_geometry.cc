@@ -130,6 +130,23 @@ ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DevicePrope
   const uint64_t element_bytes = ElementSize(plan.array.element_type);
   const uint32_t rows = MomentColumnRows(static_cast<uint32_t>(element_bytes));
   ReductionGeometry geometry;
+  if (plan.array.element_type == ElementType::kFloat64) {
+    PlanColumnVectors(
+        {plan.grouping.group_count,
+         plan.grouping.group_size,
+         element_bytes,
+         static_cast<uint64_t>(properties.multiprocessor_count),
+         {.vector_bytes = ColumnVectorBytes(sizeof(double)),
+          .rows_in_flight = ColumnVectorTuning::kRowsInFlight,
+          .tile_columns_min = ReduceTuning::kWarpThreads,
+          .tile_columns_max = ColumnVectorTuning::kWarpsMax * ReduceTuning::kWarpThreads,
+          .partial_bytes = MomentTuning::kDoublePartialBytes,
+          .thread_bytes = MomentTuning::kDoublePartialBytes + ReduceTuning::kStateAlignment,
+          .thread_rows_max =
+              (MomentTuning::kDoubleTurnsMax - 1) * uint64_t{ColumnVectorTuning::kRowsInFlight}}},
+        geometry);
+    return geometry;
+  }
   PlanColumnVectors({plan.grouping.group_count,
                      plan.grouping.group_size,
                      element_bytes,

@@ -219,7 +219,20 @@ struct MomentTuning {
   static constexpr uint64_t kPartialBytes = 80;  // What a split leaves for a column.
   static constexpr uint32_t kVectorElements = 4;
   static constexpr uint32_t kTurnsMax = 2048;  // Of a thread.
+  // Of float64 (reduce_double_moment_columns.cuh). 192 bits hold the sum of the squares of so many
+  // rows.
+  static constexpr uint64_t kDoubleRowsMax = uint64_t{1} << 32;
+  static constexpr uint64_t kDoublePartialBytes = 96;
+  static constexpr uint32_t kDoubleTurnsMax = 1024;
+  static constexpr uint64_t kDoubleOutlierBytes = 16;
 };
+
+// Elements of a tile of so many that are added on their own, at most. Of ordinary ones a few in
+// 2^24 lie outside of the window.
+constexpr uint32_t DoubleColumnOutliersMax(uint64_t tile_elements) {
+  const uint64_t wanted = tile_elements >> 20;
+  return wanted < 32 ? 32 : wanted > 4096 ? 4096 : static_cast<uint32_t>(wanted);
+}
 
 // Sums of strips of short segments (reduce_strip_sums.cuh).
 struct StripTuning {
@@ -330,6 +343,7 @@ constexpr uint32_t MomentColumnRows(uint32_t element_bytes) {
 // Columns of more rows have ReduceColumns alone: 127 bits hold the sum of so many squares
 // (MomentWindow).
 constexpr uint64_t MomentColumnRowsMax(uint32_t element_bytes) {
+  if (element_bytes == sizeof(double)) return MomentTuning::kDoubleRowsMax;
   const uint32_t rows = MomentColumnRows(element_bytes);
   return (uint64_t{1} << 23) * rows * rows;
 }
