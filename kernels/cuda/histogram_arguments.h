@@ -42,10 +42,12 @@ struct WeightLayout {
 
 // Samples of a chunk on their way to the counters of partitions: see histogram_partitions.h.
 struct PartitionQueue {
-  uint16_t* ids = nullptr;      // [tile][entry]: bins, low 16 bits.
-  uint16_t* firsts = nullptr;   // [partition, and behind the last][tile]: its first entry.
-  uint32_t* weights = nullptr;  // [partition][slice]: entries of slice_tiles tiles.
+  uint16_t* ids = nullptr;        // [tile][entry]: bins, low 16 bits.
+  uint16_t* firsts = nullptr;     // [partition, and behind the last][tile]: its first entry.
+  uint32_t* weights = nullptr;    // [partition][slice]: entries of slice_tiles tiles.
+  void* entry_weights = nullptr;  // [tile][entry]: of weighted samples.
   uint32_t partition_count = 0;
+  uint32_t partition_bits = kPartitionBits;  // Of weighted samples; others have kPartitionBits.
   uint32_t tile_samples = 0;
   uint32_t tile_capacity = 0;  // Tiles that there is room for.
   uint32_t tile_count = 0;

@@ -52,6 +52,11 @@ inline constexpr uint64_t kPartitionedBinsMin = 262'144;
 constexpr bool IsForPartitions(uint64_t bin_count) {
   return bin_count > kPartitionedBinsMin && bin_count <= uint64_t{kPartitionsMax} * kPartitionBins;
 }
+// From so many bins on, sums of weights may be those of partitions.
+inline constexpr uint64_t kWeightPartitionedBinsMin = 8'192;
+constexpr bool AreForWeightPartitions(uint64_t bin_count) {
+  return bin_count >= kWeightPartitionedBinsMin;
+}
 // Dynamic shared memory of a block that counts partitions: their bins, and one that is never read.
 inline constexpr uint32_t kPartitionCountersBytes =
     static_cast<uint32_t>(HistogramPartBytes((kPartitionBins + 1) * sizeof(uint32_t)));

@@ -33,19 +33,11 @@ bool AreBesideSamples(const HistogramPlan& plan, const DeviceHistogramInput& inp
   return first % (kVectorBytes / sample_bytes * weight_bytes) == 0;
 }
 
-// Whether the weights can be summed in windows, which do not tell what a state has to say of
-// negative zeros.
-bool HasWindows(const HistogramPlan& plan, const DeviceHistogramInput& input) {
-  return !(plan.return_states && IsFloatingPoint(*plan.weight_type)) && plan.channel_count == 1 &&
-         !plan.two_dimensional &&
-         FindWindowWeightsKernel(plan.array.element_type, *plan.weight_type) != nullptr &&
-         AreBesideSamples(plan, input);
-}
-
 // The kind that the plan's shape and the arrays' places allow.
 GuessKind KindOf(const HistogramPlan& plan, const DeviceHistogramInput& input) {
   if (plan.weight_type.has_value()) {
-    return HasWindows(plan, input) ? GuessKind::kWeighted : GuessKind::kNone;
+    const bool is_weighted = FitsWindows(plan) && AreBesideSamples(plan, input);
+    return is_weighted ? GuessKind::kWeighted : GuessKind::kNone;
   }
   if (plan.two_dimensional) {
     return AreAlike(input.samples, input.y_samples) ? GuessKind::kPlane : GuessKind::kNone;
@@ -60,7 +52,7 @@ GuessKind KindOf(const HistogramPlan& plan, const DeviceHistogramInput& input) {
 // Only kernels for partitions of one channel's bins take so many that they need one.
 uint32_t ShiftOf(GuessKind kind, uint64_t bin_count) {
   uint32_t shift = 0;
-  if (kind != GuessKind::kOneChannel) return shift;
+  if (kind != GuessKind::kOneChannel && kind != GuessKind::kWeighted) return shift;
   while (shift < kGuessShiftMax && bin_count > uint64_t{kGuessedBinsMax} << shift) ++shift;
   return shift;
 }
@@ -81,6 +73,13 @@ SampleKind SampleKindOf(ElementType type) {
 }
 
 }  // namespace
+
+bool FitsWindows(const HistogramPlan& plan) {
+  return plan.weight_type.has_value() &&
+         !(plan.return_states && IsFloatingPoint(*plan.weight_type)) && plan.channel_count == 1 &&
+         !plan.two_dimensional &&
+         FindWindowWeightsKernel(plan.array.element_type, *plan.weight_type) != nullptr;
+}
 
 HistogramGuesses GuessesOf(const HistogramPlan& plan, const DeviceHistogramInput& input,
                            const HistogramTables& tables) {

@@ -13,6 +13,10 @@
 
 namespace gridfold::kernels::cuda {
 
+// Whether the plan's weights can be summed in windows, which do not tell what a state has to say of
+// negative zeros.
+bool FitsWindows(const HistogramPlan& plan);
+
 struct HistogramGuesses {
   GuessKind kind = GuessKind::kNone;
   std::array<ChannelGuess, kFewChannels> guesses = {};  // As HistogramArguments has them.

@@ -66,7 +66,9 @@ HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& s
       if (strategy.cell_count > 0) return FindCellsHistogramKernel(type);
       return FindSharedHistogramKernel(type);
     case HistogramMethod::kCluster: return FindClusterHistogramKernel(type);
-    case HistogramMethod::kPartitions: return FindSplitKernel(type, guess_kind);
+    case HistogramMethod::kPartitions:
+      return weighted ? FindWeightedSplitKernel(type, *plan.weight_type)
+                      : FindSplitKernel(type, guess_kind);
     case HistogramMethod::kGlobal: break;
   }
   return weighted ? FindGlobalWeightsKernel(type) : FindGlobalHistogramKernel(type);
@@ -92,9 +94,10 @@ absl::StatusOr<uint64_t> ResidentBlocks(const HistogramPlan& plan, const Countin
   const uint64_t multiprocessors = static_cast<uint64_t>(properties.multiprocessor_count);
   // A block that counts in shared memory is made to fill its multiprocessor: no need to ask, which
   // takes as long as a launch.
-  if (launch.strategy.method != HistogramMethod::kGlobal && !plan.weight_type.has_value()) {
-    return multiprocessors;
-  }
+  const bool fills =
+      launch.strategy.method == HistogramMethod::kPartitions ||
+      (launch.strategy.method != HistogramMethod::kGlobal && !plan.weight_type.has_value());
+  if (fills) return multiprocessors;
   const absl::StatusOr<int> blocks = ResidentBlocksPerMultiprocessor(
       reinterpret_cast<const void*>(launch.kernel), kHistogramThreads, launch.shape.shared_bytes);
   if (!blocks.ok()) return blocks.status();
@@ -136,6 +139,7 @@ absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uin
       .cell_edge_bytes = CellEdgeBytes(plan.array.element_type),
       .value_count = by_value ? uint64_t{kByteValues} * plan.channel_count : 0,
       .weight_words = weighted ? WeightLayoutOf(*plan.weight_type).words : 0,
+      .weight_bytes = weighted ? static_cast<uint32_t>(ElementSize(*plan.weight_type)) : 0,
       .window_words =
           guess_kind == GuessKind::kWeighted ? WindowWordsOf(*plan.weight_type) : WindowWords{},
       .is_guessed = guess_kind == GuessKind::kOneChannel};

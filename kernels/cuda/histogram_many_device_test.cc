@@ -70,6 +70,33 @@ TYPED_TEST(HistogramPartsTest, AnySizeAndFlush) {
   }
 }
 
+TYPED_TEST(HistogramPartsTest, WeightsInPartitions) {
+  for (const uint64_t bins : {8'192, 70'001, 1'000'003, 1'048'576}) {
+    for (const uint64_t count : {10, 16'384, 300'003}) {
+      Samples<TypeParam> samples{.x = MixedSamples<TypeParam>(count, 0, 30'000, bins, count),
+                                 .misalignment = bins % 4};
+      for (uint64_t i = 0; i < count; ++i) {
+        samples.weights.push_back(static_cast<float>(i % 113) * 0.25F - 7);
+      }
+      for (const OutOfRangePolicy policy : kPolicies) {
+        for (const uint64_t samples_per_launch : {50'000, 1 << 30}) {
+          SCOPED_TRACE(testing::Message() << bins << " bins, " << count << " samples");
+          HistogramSpec spec = SpecOf({EvenBinsSpec{bins, 0, 30'000}});
+          spec.out_of_range_policy = policy;
+          spec.weight_type = ElementType::kFloat32;
+          const auto result = this->Count(
+              spec, samples,
+              {.method = HistogramMethod::kPartitions, .samples_per_launch = samples_per_launch});
+          ASSERT_TRUE(result.ok()) << result.status();
+          ExpectChannel(result->channels[0],
+                        LoopCounts(samples, 0, 1, EdgesOf(result->bins[0]), policy), true);
+          if (this->HasFailure()) return;
+        }
+      }
+    }
+  }
+}
+
 // Most samples in one of the parts, which then has more blocks.
 template <class T>
 class HistogramBusyPartTest : public HistogramDeviceTest {};
@@ -212,14 +239,18 @@ TEST_F(HistogramDeviceTest, PartitionsOfAnyDistribution) {
   constexpr uint64_t kBins = 1'048'576;
   for (const Distribution distribution : kDistributions) {
     SCOPED_TRACE(static_cast<int>(distribution));
-    const Samples<float> samples{.x = MakeSamples<float>(distribution, 5'000'011, 0, 1),
-                                 .misalignment = 1};
-    const auto result = Count(SpecOf({EvenBinsSpec{kBins, 0, 1}}), samples,
-                              {.method = HistogramMethod::kPartitions});
-    ASSERT_TRUE(result.ok()) << result.status();
-    ExpectChannel(result->channels[0],
-                  LoopCounts(samples, 0, 1, EdgesOf(result->bins[0]), OutOfRangePolicy::kDrop),
-                  false);
+    Samples<float> samples{.x = MakeSamples<float>(distribution, 5'000'011, 0, 1),
+                           .misalignment = 1};
+    HistogramSpec spec = SpecOf({EvenBinsSpec{kBins, 0, 1}});
+    for (const bool weighted : {false, true}) {
+      if (weighted) samples.weights.assign(samples.x.size(), 0.75F);
+      if (weighted) spec.weight_type = ElementType::kFloat32;
+      const auto result = Count(spec, samples, {.method = HistogramMethod::kPartitions});
+      ASSERT_TRUE(result.ok()) << result.status();
+      ExpectChannel(result->channels[0],
+                    LoopCounts(samples, 0, 1, EdgesOf(result->bins[0]), OutOfRangePolicy::kDrop),
+                    weighted);
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/cuda/grid.h"
+#include "kernels/cuda/histogram_partition_kernels.h"
 #include "kernels/cuda/multicast_ring.h"
 #include "kernels/numerics/bin_cells.h"
 
@@ -195,6 +196,15 @@ std::optional<HistogramStrategy> Parts(const HistogramShape& shape, const Histog
   return PartsOf(least, without_cells, limits);
 }
 
+// Whether partitions, if there are any, are faster than parts.
+bool PartitionsPay(const HistogramShape& shape, const HistogramLimits& limits) {
+  constexpr uint32_t kWeightPartsMax = 3;
+  if (shape.sample_count < kPartitionedSamplesMin) return false;
+  if (shape.weight_words == 0) return true;
+  const std::optional<HistogramStrategy> parts = Parts(shape, limits);
+  return !parts.has_value() || parts->part_count > kWeightPartsMax;
+}
+
 // In the smallest cluster whose blocks have room for a ring of tiles beside their counters.
 std::optional<HistogramStrategy> Cluster(const HistogramShape& shape,
                                          const HistogramLimits& limits) {
@@ -218,8 +228,31 @@ std::optional<HistogramStrategy> Cluster(const HistogramShape& shape,
   return std::nullopt;
 }
 
+// Partitions as large as sums in the widest window allow, unless there would be too many.
+std::optional<HistogramStrategy> WeightPartitions(const HistogramShape& shape,
+                                                  const HistogramLimits& all_limits) {
+  constexpr uint32_t kOwnBytes = 512;  // Of a block, which finds out its share of the work.
+  const HistogramLimits limits{.shared_bytes_max = all_limits.shared_bytes_max - kOwnBytes};
+  if (!HasWindows(shape) || !AreForWeightPartitions(shape.bin_count)) return std::nullopt;
+  HistogramShape widest = shape;
+  widest.window_words.min = shape.window_words.max;
+  uint32_t bits = kPartitionBits;
+  while (CountersBytes(widest, uint64_t{1} << bits, 1) > limits.shared_bytes_max) --bits;
+  while (CeilDivide(shape.bin_count, uint64_t{1} << bits) > kPartitionsMax) ++bits;
+  const uint32_t part_count =
+      static_cast<uint32_t>(CeilDivide(shape.bin_count, uint64_t{1} << bits));
+  if (bits > kPartitionBits ||
+      CountersBytes(shape, uint64_t{1} << bits, 1) > limits.shared_bytes_max ||
+      WeightedSplitBytes(part_count, shape.weight_bytes) > limits.shared_bytes_max) {
+    return std::nullopt;
+  }
+  return WithCopies({.method = HistogramMethod::kPartitions, .part_count = part_count},
+                    uint64_t{1} << bits, shape, limits);
+}
+
 std::optional<HistogramStrategy> Partitions(const HistogramShape& shape,
                                             const HistogramLimits& limits) {
+  if (shape.weight_words > 0) return WeightPartitions(shape, limits);
   // Of the entries of a tile, and room behind them for those in no partition.
   constexpr uint32_t kTileBytes = 33 * 1024;
   if (!shape.can_split || !IsForPartitions(shape.bin_count)) return std::nullopt;
@@ -283,9 +316,7 @@ absl::StatusOr<HistogramStrategy> ChooseHistogramStrategy(const HistogramShape& 
   if (samples_per_word >= counters) {
     for (const HistogramMethod method : {HistogramMethod::kValues, HistogramMethod::kShared,
                                          HistogramMethod::kPartitions, HistogramMethod::kParts}) {
-      if (method == HistogramMethod::kPartitions && shape.sample_count < kPartitionedSamplesMin) {
-        continue;
-      }
+      if (method == HistogramMethod::kPartitions && !PartitionsPay(shape, limits)) continue;
       std::optional<HistogramStrategy> strategy = Make(method, shape, limits);
       if (!strategy.has_value()) continue;
       // Tables that a block has no room for are better dealt out.

@@ -54,6 +54,7 @@ struct HistogramShape {
   uint32_t cell_edge_bytes = sizeof(double);
   uint64_t value_count = 0;   // Of all channels together, where samples can be counted by value.
   uint32_t weight_words = 0;  // Of 64 bits, for the sum of a bin's weights; 0 without weights.
+  uint32_t weight_bytes = 0;  // Of a weight.
   WindowWords window_words = {};  // Whether weights can be summed in windows, and in which.
   bool is_guessed = false;        // Whether all bins are those of one channel with a BinGuesser.
 };
@@ -67,11 +68,12 @@ struct HistogramStrategy {
   // kParts, kCluster: blocks that read the same samples. kPartitions: of bins.
   uint32_t part_count = 1;
   uint32_t copies = 1;  // kValues, kShared: of each counter; a power of two.
-  // kShared: all bins. kParts, kCluster: those of one block. kValues: values.
+  // kShared: all bins. kParts, kCluster: those of one block. kPartitions: of a partition. kValues:
+  // values.
   uint32_t bins_per_block = 0;
   uint32_t ring_stages = 0;      // kCluster: of the MulticastRing before the counters.
   bool edges_in_shared = false;  // Whether tables of edges are copied to shared memory.
-  uint32_t window_words = 0;     // kShared, kParts with weights: words of a sum in a window.
+  uint32_t window_words = 0;     // With weights, but for kGlobal: words of a sum in a window.
   uint32_t escape_words = 0;     // Before these sums.
   uint32_t queue_entries = 0;    // Of each warp, between both.
   uint32_t cell_count = 0;       // Cells by which bins are found; 0 where they are not.

@@ -211,7 +211,40 @@ TEST(HistogramStrategyTest, WindowsAreDealtOutInParts) {
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kShared);
   EXPECT_EQ(Choose(shape, kHopper).queue_entries, 11);
   EXPECT_EQ(Choose(shape, kHopper).shared_bytes, HistogramPartBytes(4 * 57'377) + 11 * 256);
+}
+
+TEST(HistogramStrategyTest, ManyWindowsAreThoseOfPartitions) {
+  HistogramShape shape = ShapeOf(57'344, 69);
+  const auto expect = [&](uint64_t bins, uint32_t parts, uint32_t bins_per_part, uint32_t words) {
+    shape.bin_count = bins;
+    const HistogramStrategy strategy = Choose(shape, kHopper);
+    EXPECT_EQ(strategy.method, HistogramMethod::kPartitions) << bins;
+    EXPECT_EQ(strategy.part_count, parts) << bins;
+    EXPECT_EQ(strategy.bins_per_block, bins_per_part) << bins;
+    EXPECT_EQ(strategy.window_words, words) << bins;
+    EXPECT_LE(strategy.shared_bytes, kHopper.shared_bytes_max) << bins;
+  };
+  // Float64, float32 and integers of a byte.
+  shape.window_words = {4, 16, 0, 3};
+  shape.weight_bytes = 8;
+  expect(57'344, 28, 2048, 16);
+  expect(1'048'576, 128, 8192, 6);
+  shape.weight_words = 11;
+  shape.window_words = {3, 8, 296, 2};
+  shape.weight_bytes = 4;
+  expect(65'536, 16, 4096, 8);
+  expect(1'048'576, 128, 8192, 6);
+  expect(2'097'152, 128, 16'384, 3);
+  shape.weight_words = 3;
+  shape.window_words = {1, 1, 0, 2};
+  shape.weight_bytes = 1;
+  expect(1'048'576, 32, 32'768, 1);
+  shape.bin_count = 4'194'305;
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
+  shape.bin_count = 114'000;
+  EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kParts);
   shape.bin_count = 1'048'576;
+  shape.sample_count = (uint64_t{1} << 22) - 1;
   EXPECT_EQ(Choose(shape, kHopper).method, HistogramMethod::kGlobal);
 }
 

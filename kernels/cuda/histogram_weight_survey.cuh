@@ -38,29 +38,33 @@ __device__ inline uint32_t LargestOfSome(const HistogramArguments& arguments, ui
 
 inline constexpr uint32_t kNoFrequentSum = ~uint32_t{0};
 
-// Which of the block's sums has the most of some samples, if they are so many that lanes of a warp
-// would wait for each other there; else kNoFrequentSum. All threads of the block, whose shared
-// memory `counts`, of a word for each sum, and `most` are; needs a barrier after.
-template <class T>
-__device__ inline uint32_t FrequentSum(const HistogramArguments& arguments, const BinRange& bins,
-                                       uint32_t* counts, uint32_t* most) {
+// Which of the block's `sum_count` sums most of the threads name, if they are so many that lanes of
+// a warp would wait for each other there; else kNoFrequentSum. Threads may name one that is none.
+// All threads of the block, whose shared memory `counts`, of a word for each sum, and `most` are;
+// needs a barrier after.
+__device__ inline uint32_t FrequentSumOf(uint32_t sum, uint32_t sum_count, uint32_t* counts,
+                                         uint32_t* most) {
   constexpr uint32_t kShareMin = 32;  // One sample of a warp's.
   constexpr uint32_t kSumBits = 16;   // More words than a block has memory for.
-  for (uint32_t i = threadIdx.x; i < bins.count; i += blockDim.x) counts[i] = 0;
+  for (uint32_t i = threadIdx.x; i < sum_count; i += blockDim.x) counts[i] = 0;
   if (threadIdx.x == 0) *most = 0;
   __syncthreads();
-  if (threadIdx.x < arguments.sample_count) {
-    const BinGuesser& guesser = arguments.guesses[0].guesser;
-    const BinGuess guess =
-        GuessBin(guesser, static_cast<const T*>(arguments.samples)[SurveyedSample(arguments)]);
-    const uint32_t sum = guess.bin - bins.first;
-    if (IsSure(guesser, guess) && sum < bins.count) {
-      const uint32_t count = atomicAdd(&counts[sum], 1) + 1;
-      if (count * kShareMin > blockDim.x) atomicMax(most, count << kSumBits | sum);
-    }
+  if (sum < sum_count) {
+    const uint32_t count = atomicAdd(&counts[sum], 1) + 1;
+    if (count * kShareMin > blockDim.x) atomicMax(most, count << kSumBits | sum);
   }
   __syncthreads();
   return *most == 0 ? kNoFrequentSum : *most & ((uint32_t{1} << kSumBits) - 1);
+}
+
+// The sum of the block that a sample of SurveyedSample is in; or none.
+template <class T>
+__device__ inline uint32_t SurveyedSum(const HistogramArguments& arguments, const BinRange& bins) {
+  if (threadIdx.x >= arguments.sample_count) return kNoFrequentSum;
+  const BinGuesser& guesser = arguments.guesses[0].guesser;
+  const BinGuess guess =
+      GuessBin(guesser, static_cast<const T*>(arguments.samples)[SurveyedSample(arguments)]);
+  return IsSure(guesser, guess) ? guess.bin - bins.first : kNoFrequentSum;
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -9,6 +9,7 @@
 
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/grid.h"
+#include "kernels/cuda/histogram_weight_partitions.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/numerics/weight_sum.h"
 
@@ -75,7 +76,9 @@ absl::Status AddSamples(const HistogramPlan& plan, const CountingLaunch& launch,
   while (left > 0) {
     arguments.sample_count = std::min(left, count_max);
     left -= arguments.sample_count;
-    absl::Status status = Launch(launch.kernel, launch.shape, stream, arguments);
+    absl::Status status = launch.strategy.method == HistogramMethod::kPartitions
+                              ? SumByPartitions(plan, launch, arguments, stream)
+                              : Launch(launch.kernel, launch.shape, stream, arguments);
     if (status.ok() && left > 0) status = LaunchOnTable(FindCarryWeightsKernel(), table, stream);
     if (!status.ok()) return status;
     const uint64_t sample_bytes = arguments.sample_count * ElementSize(plan.array.element_type);
@@ -113,11 +116,12 @@ absl::Status FetchStates(const WeightTable& table, uint64_t first_bin, cudaStrea
 
 uint64_t WeightScratchBytes(const HistogramPlan& plan) {
   const WeightPass pass = LargestPassOf(plan);
-  return ScratchBytes(pass.sums_bytes) + ScratchBytes(pass.states_bytes);
+  return ScratchBytes(pass.sums_bytes) + ScratchBytes(pass.states_bytes) + WeightQueueBytes(plan);
 }
 
 uint64_t WeightScratchBytesMax(uint64_t bin_count) {
-  return ScratchBytes(PassBytesMax(bin_count)) + kScratchAlignmentBytes;
+  return ScratchBytes(PassBytesMax(bin_count)) + kScratchAlignmentBytes +
+         WeightQueueBytesMax(bin_count);
 }
 
 uint64_t WeightPassCount(const HistogramPlan& plan) {
@@ -141,6 +145,11 @@ absl::Status SumWeights(const HistogramPlan& plan, const CountingLaunch& launch,
   }
 
   HistogramArguments pass = arguments;
+  if (launch.strategy.method == HistogramMethod::kPartitions) {
+    const auto queue = NewWeightQueue(plan, launch, scratch);
+    if (!queue.ok()) return queue.status();
+    pass.queue = *queue;
+  }
   pass.weight_layout = WeightLayoutOf(*plan.weight_type);
   pass.counters = *words;
   // Only a state tells a sum of negative zeros from an empty one.

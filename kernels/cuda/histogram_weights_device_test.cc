@@ -107,6 +107,7 @@ using WeightTypes = ::testing::Types<int8_t, int16_t, int32_t, int64_t, uint8_t,
 TYPED_TEST_SUITE(HistogramWeightsDeviceTest, WeightTypes);
 
 constexpr HistogramMethod kWeightMethods[] = {HistogramMethod::kShared, HistogramMethod::kParts,
+                                              HistogramMethod::kPartitions,
                                               HistogramMethod::kGlobal};
 
 TYPED_TEST(HistogramWeightsDeviceTest, EveryStrategy) {
@@ -140,6 +141,15 @@ TYPED_TEST(HistogramWeightsDeviceTest, SeveralPasses) {
                     {.method = method, .weight_bytes_max = bytes});
       }
     }
+  }
+}
+
+TYPED_TEST(HistogramWeightsDeviceTest, PassesAndLaunchesOfPartitions) {
+  for (const Distribution distribution : kDistributions) {
+    this->Check(distribution, 9000, 1,
+                {.method = HistogramMethod::kPartitions,
+                 .samples_per_launch = 40'000,
+                 .weight_bytes_max = 1'000'000});
   }
 }
 
@@ -193,7 +203,8 @@ TYPED_TEST(HistogramFloatWeightsDeviceTest, WindowsOfAnyWeights) {
         SCOPED_TRACE(testing::Message()
                      << "weights " << kind << ", " << bins << " bins, distribution "
                      << static_cast<int>(distribution));
-        for (const HistogramMethod method : {HistogramMethod::kShared, HistogramMethod::kParts}) {
+        for (const HistogramMethod method :
+             {HistogramMethod::kShared, HistogramMethod::kParts, HistogramMethod::kPartitions}) {
           this->Check(distribution, bins, 1, {.method = method},
                       WindowWeights<TypeParam>(kind, this->kSampleCount));
           if (this->HasFailure()) return;

@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/cuda/reduce_brief_extremes.h"
 #include "kernels/cuda/reduce_geometry.h"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_product.h"
@@ -236,7 +237,10 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
   const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, idle_total, scratch, stream);
   if (!space.ok()) return space.status();
   const ReductionKernels kernels = VisitElementType(plan.array.element_type, [&](auto tag) {
-    return ReductionKernelsFor<typename decltype(tag)::type>(ReductionParts(plan));
+    using T = typename decltype(tag)::type;
+    ReductionKernels table = ReductionKernelsFor<T>(ReductionParts(plan));
+    if (geometry.has_brief_rows) table.tiles = GetBriefExtremesKernel<T>();
+    return table;
   });
   const auto launch_blocks = [&](BlockFunction kernel) {
     return LaunchBlocks(kernel, geometry, parameters, *space, stream);

@@ -109,9 +109,18 @@ class DoubleOutliers {
   __device__ void ForEachOf(uint32_t column, F f) const {
     const uint32_t count = min(__ldcg(&work_.outlier_counts[tile_]), Max());
     const Entry* const entries = Entries();
+    constexpr uint32_t kTogether = 8;
 #pragma unroll 1
-    for (uint32_t i = 0; i < count; ++i) {
-      if (entries[i].column == column) f(entries[i].value);
+    for (uint32_t first = 0; first < count; first += kTogether) {
+      uint32_t are_of = 0;
+#pragma unroll
+      for (uint32_t i = 0; i < kTogether; ++i) {
+        if (entries[min(first + i, count - 1)].column == column) are_of |= 1u << i;
+      }
+      for (; are_of != 0; are_of &= are_of - 1) {
+        const uint32_t i = first + static_cast<uint32_t>(__ffs(static_cast<int>(are_of))) - 1;
+        if (i < count) f(entries[i].value);
+      }
     }
   }
 
@@ -258,11 +267,13 @@ class DoubleMomentColumns {
     }
     const MagnitudeRange range = AddExtremes(x, position);
     if (range.smallest_less_one == ~uint32_t{0} || count < kTogether || !window_.Takes(range)) {
-      TakeOut(x, count);
+      // Of elements of its own, so that others stay in the registers that they were loaded in.
+      double kept[kTogether];
+      TakeOut(x, count, kept);
+      AddMoments(kept);
+    } else {
+      AddMoments(x);
     }
-    ++batches_;
-    AddSum(x);
-    AddSquares(x);
   }
 
   // Returns where the elements lie; of zeros, that nothing does.
@@ -288,11 +299,12 @@ class DoubleMomentColumns {
 
   // Makes zeros of elements that are none of the first `count` rows, and of those that the window
   // does not take, for which there is the list. Counts zeros.
-  __device__ void TakeOut(double (&x)[kTogether], uint32_t count) {
+  __device__ void TakeOut(const double (&x)[kTogether], uint32_t count, double (&kept)[kTogether]) {
 #pragma unroll
     for (uint32_t r = 0; r < kTogether; ++r) {
       const uint32_t magnitude = MagnitudeBits(x[r]);
       const bool is_there = r < count;
+      kept[r] = x[r];
       zeros_ += is_there && magnitude == 0 ? 1 : 0;
       if (is_there && BitsOtherThanOfNegativeZero(x[r]) != 0) has_others_ = 1;
       if (is_there && window_.Takes({magnitude, magnitude - 1})) continue;
@@ -300,10 +312,15 @@ class DoubleMomentColumns {
         has_failed_ =
             has_failed_ || !window_.TakesOnList(magnitude) || !outliers_.Add(column_, x[r]);
       }
-      x[r] = 0;
+      kept[r] = 0;
     }
   }
 
+  __device__ void AddMoments(const double (&x)[kTogether]) {
+    ++batches_;
+    AddSum(x);
+    AddSquares(x);
+  }
   __device__ void AddSum(const double (&x)[kTogether]) {
     double high = window_.sum_anchor();
 #pragma unroll

@@ -171,6 +171,17 @@ TYPED_TEST(ReduceExtremesDeviceTest, OfRows) {
   }
 }
 
+// So many that a warp takes BriefExtremeTuning::kTurnRowsMax together, of which the last are fewer.
+TYPED_TEST(ReduceExtremesDeviceTest, OfVeryManyBriefRows) {
+  constexpr uint64_t kRows = 30'011;
+  for (const uint64_t columns : {1, 3, 4}) {
+    this->ForAllData(kRows * columns, [&](const auto& values, bool ignore_nan) {
+      this->ExpectRows(values, columns, ignore_nan);
+    });
+    if (this->HasFatalFailure()) return;
+  }
+}
+
 TYPED_TEST(ReduceExtremesDeviceTest, OfSegments) {
   constexpr uint64_t kTurn = ExtremeTuning::kTurnBytes / sizeof(TypeParam);
   for (const uint64_t mean : {3, 20, 200}) {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "kernels/cuda/grid.h"
+#include "kernels/cuda/reduce_brief_extremes.h"
 #include "kernels/cuda/reduce_column_geometry.h"
 #include "kernels/cuda/reduce_kernel_choice.h"
 #include "kernels/cuda/reduce_kernels.h"
@@ -211,6 +212,11 @@ void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
   if (longest > geometry.tile_elements_max) PlanQueue(blocks, geometry);
 }
 
+bool AreBriefRows(const Grouping& grouping) {
+  return grouping.kind != GroupingKind::kSegments && grouping.group_size > 0 &&
+         grouping.group_size <= BriefExtremeTuning::kElementsMax;
+}
+
 // Of nothing but extremes.
 void PlanRowExtremes(const Request& request, const Request& blocks,
                      const DeviceProperties& properties, ReductionGeometry& geometry) {
@@ -229,10 +235,18 @@ void PlanRowExtremes(const Request& request, const Request& blocks,
   // As many as its lanes take at a time, or a multiple where the window has room for more.
   const uint64_t together = Tuning::kWarpThreads >> geometry.tile_width_log2;
   const uint64_t fitting = Extremes::kTurnBytes / mean_bytes / together * together;
-  geometry.turn_groups = static_cast<uint32_t>(
-      std::clamp<uint64_t>(are_equal ? fitting : 0, together, Extremes::kTurnGroupsMax));
   const uint64_t resident_blocks =
       uint64_t{Extremes::kResidentBlocks} * static_cast<uint64_t>(properties.multiprocessor_count);
+  uint64_t groups_max = Extremes::kTurnGroupsMax;
+  geometry.has_brief_rows = AreBriefRows(grouping);
+  if (geometry.has_brief_rows) {
+    // More where every warp has a turn of so many.
+    const uint64_t warps = resident_blocks * (Extremes::kThreads / Tuning::kWarpThreads);
+    groups_max = std::clamp(grouping.group_count / warps / together * together, groups_max,
+                            BriefExtremeTuning::kTurnRowsMax);
+  }
+  geometry.turn_groups =
+      static_cast<uint32_t>(std::clamp<uint64_t>(are_equal ? fitting : 0, together, groups_max));
   geometry.grid_blocks = GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
                                           Extremes::kThreads / Tuning::kWarpThreads,
                                           resident_blocks * Extremes::kBlocksPerResident);
