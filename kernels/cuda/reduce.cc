@@ -8,6 +8,7 @@
 #include "kernels/cuda/reduce_geometry.h"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_product.h"
+#include "kernels/cuda/reduce_row_moments.h"
 #include "kernels/cuda/reduce_tuning.h"
 
 namespace gridfold::kernels::cuda {
@@ -125,7 +126,8 @@ bool AreSumsOfRows(const ReductionParameters& parameters, const ReductionGeometr
 // Groups by lanes of a warp, the longest by blocks.
 absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kernels,
                          const ReductionGeometry& geometry, const ReductionParameters& parameters,
-                         const WorkSpace& space, cudaStream_t stream) {
+                         const WorkSpace& space, const DeviceProperties& properties,
+                         cudaStream_t stream) {
   const bool queues = geometry.queued_segments_max > 0;
   const TileWork tiles{.width_log2 = geometry.tile_width_log2,
                        .strip_groups = geometry.strip_groups,
@@ -145,6 +147,10 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
     if (AreSumsOfRows(parameters, geometry, group_bytes / ReduceTuning::kVectorBytes)) {
       return Launch(kernels.row_sums, ShapeOf(geometry), stream, parameters);
     }
+  }
+  if (geometry.form == ReductionForm::kStrips &&
+      AreMomentsOfRows(parameters, plan.array.element_type)) {
+    return LaunchRowMoments(parameters, plan.array.element_type, properties, stream);
   }
   const auto kernel = geometry.form == ReductionForm::kStrips ? kernels.strips
                       : in_pairs                              ? kernels.group_sums
@@ -242,7 +248,7 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
     case ReductionForm::kTiles:
     case ReductionForm::kGroupSums:
     case ReductionForm::kStrips:
-      return LaunchTiles(plan, kernels, geometry, parameters, *space, stream);
+      return LaunchTiles(plan, kernels, geometry, parameters, *space, properties, stream);
     case ReductionForm::kBlocks: return launch_blocks(kernels.blocks);
     case ReductionForm::kBlockSums: return launch_blocks(kernels.block_sums);
     case ReductionForm::kColumns:

@@ -29,6 +29,11 @@ const std::vector<Statistic> kOfCore = {Statistic::kSum,
                                         Statistic::kAll,
                                         Statistic::kAny,
                                         Statistic::kStandardDeviation};
+// What rows have a kernel of their own for.
+const std::vector<Statistic> kOfRows = {Statistic::kSum, Statistic::kMin, Statistic::kMax,
+                                        Statistic::kVariance};
+const std::vector<Statistic> kOfMoments = {Statistic::kVariance, Statistic::kCount,
+                                           Statistic::kMean, Statistic::kStandardDeviation};
 
 template <class T>
 class ReduceStripsTest : public ReduceDeviceTest {
@@ -73,7 +78,7 @@ class ReduceStripsTest : public ReduceDeviceTest {
     for (uint64_t r = 0; r <= rows; ++r) offsets[r] = r * columns;
     for (const bool few : {false, true}) {
       const std::vector<T> values = Values(rows * columns, few);
-      for (const auto& statistics : {kOnlySum, kOfSums, kOfPowers, kOfCore}) {
+      for (const auto& statistics : {kOnlySum, kOfSums, kOfPowers, kOfCore, kOfRows, kOfMoments}) {
         const ReductionSpec spec{.statistics = statistics,
                                  .grouping = {GroupingKind::kAxis1, {}},
                                  .overflow_policy = OverflowPolicy::kWrap};
@@ -94,9 +99,11 @@ TYPED_TEST_SUITE(ReduceStripsTest, Integers);
 
 // A turn has 3584 bytes, a vector 16; above and below both.
 TYPED_TEST(ReduceStripsTest, RowsOfAllSizes) {
-  for (const uint64_t columns : {1,   2,   3,   4,   7,   15,   16,   17,   31,   33,   64,  111,
-                                 112, 113, 447, 448, 449, 1000, 1001, 3583, 3584, 3585, 4096}) {
+  for (const uint64_t columns :
+       {1,   2,   3,   4,   7,   15,  16,  17,   31,   33,   64,   111,  112,
+        113, 128, 256, 447, 448, 449, 512, 1000, 1001, 3583, 3584, 3585, 4096}) {
     this->ExpectRowsLikeLoops(20'000 / columns + 3, columns, columns % 3);
+    this->ExpectRowsLikeLoops(20'000 / columns + 3, columns, columns % 2, 1);
     if (this->HasFailure()) return;
   }
 }
@@ -113,6 +120,7 @@ TYPED_TEST(ReduceStripsTest, LongRows) {
   const uint64_t columns = 65'536 / sizeof(TypeParam);
   this->ExpectRowsLikeLoops(40, columns, 0, 1);
   this->ExpectRowsLikeLoops(41, columns - 1, 1, 1);
+  this->ExpectRowsLikeLoops(37, columns / 3, 1, 1);
 }
 
 TYPED_TEST(ReduceStripsTest, EveryAlignment) {
@@ -166,11 +174,46 @@ TYPED_TEST(ReduceStripsTest, SeveralStatisticsOfRaggedSegments) {
   }
 }
 
+// Vectors that several rows share, and the last, behind which nothing is read.
+TYPED_TEST(ReduceStripsTest, FewRowsBehindATurn) {
+  for (const uint64_t rows : {31, 32, 33, 1023, 1025, 1030}) {
+    for (const uint64_t columns : {1, 3, 4, 9}) {
+      this->ExpectRowsLikeLoops(rows, columns, 1, 1);
+      if (this->HasFailure()) return;
+    }
+  }
+}
+
+TEST_F(ReduceDeviceTest, VariancesOfRowsHaveDegreesOfFreedom) {
+  constexpr uint64_t kRows = 100;
+  for (const uint64_t columns : {1, 2, 3, 40}) {
+    std::vector<int32_t> values;
+    for (uint64_t i = 0; i < kRows * columns; ++i) values.push_back(static_cast<int32_t>(i * i));
+    for (uint32_t ddof = 0; ddof < std::min<uint64_t>(columns, 3); ++ddof) {
+      const DeviceReduction result =
+          this->Reduce(values,
+                       {.statistics = {Statistic::kVariance, Statistic::kMin},
+                        .grouping = {GroupingKind::kAxis1, {}},
+                        .delta_degrees_of_freedom = ddof},
+                       0, columns);
+      ASSERT_TRUE(result.status.ok()) << result.status;
+      for (uint64_t r = 0; r < kRows; ++r) {
+        ReductionState<int32_t, kCorePartSet> state;
+        for (uint64_t i = 0; i < columns; ++i) state.Add(values[r * columns + i], i, false);
+        uint64_t expected = 0;
+        StatisticValue(Statistic::kVariance, state, columns, {.delta_degrees_of_freedom = ddof},
+                       &expected);
+        ASSERT_EQ(result.slots[r], expected) << "row " << r << " of " << columns << ", " << ddof;
+      }
+    }
+  }
+}
+
 TEST_F(ReduceDeviceTest, TheFirstRowWhoseSumFailsIsReported) {
   constexpr uint64_t kColumns = 5;
   std::vector<int64_t> values(kColumns * 100'000, 1);
   const uint64_t failing[] = {99'999, 70'002, 70'001, 43'210};
-  for (const auto& statistics : {kOnlySum, kOfCore}) {
+  for (const auto& statistics : {kOnlySum, kOfCore, kOfRows}) {
     std::vector<int64_t> some = values;
     for (const uint64_t row : failing) {
       some[row * kColumns] = some[row * kColumns + 4] = std::numeric_limits<int64_t>::min();

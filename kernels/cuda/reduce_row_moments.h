@@ -1,0 +1,94 @@
+// Several statistics of rows of integers: what reduce_row_moments.cuh is told, and its launch.
+// Plain C++.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_ROW_MOMENTS_H_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_ROW_MOMENTS_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "kernels/cuda/device_properties.h"
+#include "kernels/cuda/reduce_kernels.h"
+#include "kernels/element_type.h"
+#include "kernels/numerics/rounded_divisor.h"
+
+namespace gridfold::kernels::cuda {
+
+// Where values go, a slot a row; null where they are not asked for.
+struct RowMomentSlots {
+  uint64_t* count = nullptr;
+  uint64_t* sum = nullptr;
+  uint64_t* mean = nullptr;
+  uint64_t* min = nullptr;
+  uint64_t* max = nullptr;
+  uint64_t* variance = nullptr;
+  uint64_t* standard_deviation = nullptr;
+  uint64_t* sum_failure = nullptr;  // ReductionParameters; null where no sum can fail.
+};
+
+// Rows of one size. A warp takes `unit_rows` of them that follow one another, in turns: rows that
+// are together no longer than a turn, or a part of one that is longer.
+struct RowMomentWork {
+  const void* elements;
+  uint64_t row_count;
+  uint32_t row_size;
+  uint32_t row_bytes;
+
+  uint32_t vector_rows;  // So many are a vector long or longer.
+
+  uint32_t width_log2 = 0;    // Of the lanes that take a row.
+  uint32_t parts = 0;         // Of a row.
+  uint32_t turn_rows = 0;     // A multiple of those that a warp's lanes take at a time.
+  uint32_t unit_rows = 0;     // A multiple of turn_rows.
+  uint32_t batch_passes = 0;  // So many times the lanes take rows until they finish these.
+  // Lanes of neighbouring rows begin at different vectors, the row's number among its warp's
+  // shifted down by this: else they would meet in banks of shared memory.
+  uint32_t rotation_shift = 0;
+
+  bool is_signed;
+  uint32_t sign_word;  // What makes elements unsigned, as many to a word as it has.
+  uint64_t bias;       // And what that adds to each.
+  Int128 sum_bias;     // And to a row's sum.
+
+  RowMomentSlots slots;
+  ValueRules rules;
+  RoundedDivisor mean_divisor;
+  RoundedDivisor variance_divisor;
+};
+
+struct RowMomentTuning {
+  static constexpr uint32_t kThreads = 128;
+  // Of a multiprocessor. Sums of 64-bit elements take more registers.
+  static constexpr uint32_t ResidentBlocks(uint64_t element_bytes) {
+    return element_bytes == 8 ? 5 : 6;
+  }
+  // Of the grid, for the hardware's scheduler to even out.
+  static constexpr uint64_t kBlocksPerResident = 16;
+  // Units that a warp has, for an even end, unless one is no more than its lanes take at a time;
+  // and where a unit is a turn.
+  static constexpr uint64_t kUnitsPerWarpMin = 8;
+  static constexpr uint64_t kTurnsPerWarpMin = 2;
+  // Variances alone of rows of more elements take no less time than as differences of sums
+  // (reduce_integer_strips.cuh), but for 64-bit elements.
+  static constexpr uint64_t kShortRowSizeMax = 128;
+  // A lane is to read about so much of its row.
+  static constexpr uint64_t kBytesPerLane = 128;
+};
+
+// Whether rows are LaunchRowMoments' to take: of integers, of which nothing else is asked for than
+// RowMomentSlots has, and neither their states; and not what other kernels take in less time, sums
+// alone and variances of longer rows.
+bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type);
+
+// Requires AreMomentsOfRows, and rows of 64 KiB at most.
+absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType type,
+                              const DeviceProperties& properties, cudaStream_t stream);
+
+// For elements of an unsigned type.
+template <class U>
+auto GetRowMomentsKernel() -> void (*)(RowMomentWork);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_ROW_MOMENTS_H_
