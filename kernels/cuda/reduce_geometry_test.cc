@@ -119,7 +119,7 @@ TEST(ReduceGeometryTest, ArraysThatTakeAWarpAreBlocksOfOneWhereThereAreWords) {
   };
   const ReductionGeometry words = plan(ElementType::kFloat64, 8'000, Statistic::kL1Norm);
   EXPECT_EQ(words.block_threads, ReduceTuning::kWarpThreads);
-  EXPECT_EQ(words.grid_blocks, 4096);
+  EXPECT_EQ(words.grid_blocks, 132 * 2 * ReduceTuning::kTileBlocksPerResident);
   EXPECT_GT(plan(ElementType::kFloat64, 64, Statistic::kL1Norm).block_threads,
             ReduceTuning::kWarpThreads);
   EXPECT_GT(plan(ElementType::kInt32, 8'000, Statistic::kL1Norm).block_threads,
