@@ -23,9 +23,9 @@ inline GroupingSpec RaggedSegments(uint64_t element_count,
   return grouping;
 }
 
-// Any size up to twice the mean, 0 too.
-inline GroupingSpec SegmentsOfMean(uint64_t element_count, uint64_t mean) {
-  std::uniform_int_distribution<uint64_t> size(0, 2 * mean);
+// Any size up to twice the mean, and from `least` on.
+inline GroupingSpec SegmentsOfMean(uint64_t element_count, uint64_t mean, uint64_t least = 0) {
+  std::uniform_int_distribution<uint64_t> size(least, 2 * mean);
   return RaggedSegments(element_count, [&](std::mt19937_64& random) { return size(random); });
 }
 

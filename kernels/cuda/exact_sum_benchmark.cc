@@ -80,17 +80,37 @@ absl::Status BenchmarkSmall(KernelBenchmark& benchmark) {
   return status;
 }
 
-absl::Status MeasureSegments(KernelBenchmark& benchmark, ElementType type, uint64_t count,
-                             uint64_t mean, const std::string& what) {
-  const GroupingSpec segments = SegmentsOfMean(count, mean);
+absl::Status MeasureSegments(KernelBenchmark& benchmark, const StatisticSet& set, ElementType type,
+                             uint64_t count, uint64_t mean, const std::string& what) {
+  // A variance needs an element.
+  const GroupingSpec segments = SegmentsOfMean(count, mean, &set == &kSum ? 0 : 1);
   const uint64_t bytes = segments.offsets.size() * sizeof(uint64_t);
   absl::StatusOr<DeviceBuffer> offsets = DeviceBuffer::Allocate(bytes);
   if (!offsets.ok()) return offsets.status();
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemcpyAsync(offsets->data(), segments.offsets.data(), bytes,
                                                 cudaMemcpyHostToDevice, benchmark.stream()));
-  return MeasureExact(benchmark, kSum, ArrayDescription::Vector(type, count), segments,
+  return MeasureExact(benchmark, set, ArrayDescription::Vector(type, count), segments,
                       absl::StrCat("segments of mean ", mean, " ", what),
                       reinterpret_cast<const uint64_t*>(offsets->data()));
+}
+
+// Several statistics of groups, of which the moments are made another way where magnitudes are far
+// apart or elements far from 0.
+absl::Status BenchmarkGroupMoments(KernelBenchmark& benchmark, BenchmarkData data) {
+  constexpr ElementType kType = ElementType::kFloat64;
+  const uint64_t count = std::min(kElements, benchmark.array_bytes() / ElementSize(kType));
+  absl::Status status = benchmark.FillInput(kType, data);
+  for (const uint64_t size : {8, 64, 1000}) {
+    if (!status.ok()) return status;
+    const auto rows = ArrayDescription::Matrix(kType, count / size, size);
+    status = MeasureExact(benchmark, kFused, rows, {GroupingKind::kAxis1, {}},
+                          absl::StrCat("rows of ", size, " ", NameOf(data)));
+  }
+  for (const uint64_t mean : {16, 256}) {
+    if (!status.ok()) return status;
+    status = MeasureSegments(benchmark, kFused, kType, count, mean, NameOf(data));
+  }
+  return status;
 }
 
 // Sums of groups, which are made another way where the magnitudes of a group are far apart.
@@ -112,7 +132,7 @@ absl::Status BenchmarkGroups(KernelBenchmark& benchmark) {
       status = MeasureExact(benchmark, kSum, matrix, {GroupingKind::kAxis0, {}},
                             absl::StrCat("axis-0 x", columns, " ", NameOf(data)));
     }
-    if (status.ok()) status = MeasureSegments(benchmark, kType, count, 256, NameOf(data));
+    if (status.ok()) status = MeasureSegments(benchmark, kSum, kType, count, 256, NameOf(data));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -128,7 +148,12 @@ absl::Status BenchmarkExactSums(KernelBenchmark& benchmark) {
     }
   }
   absl::Status status = BenchmarkSmall(benchmark);
-  return status.ok() ? BenchmarkGroups(benchmark) : status;
+  if (status.ok()) status = BenchmarkGroups(benchmark);
+  for (const BenchmarkData data : {BenchmarkData::kNormal, BenchmarkData::kSorted,
+                                   BenchmarkData::kSpread, BenchmarkData::kAnyBits}) {
+    if (status.ok()) status = BenchmarkGroupMoments(benchmark, data);
+  }
+  return status;
 }
 
 }  // namespace gridfold::kernels::cuda

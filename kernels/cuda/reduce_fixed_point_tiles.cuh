@@ -14,6 +14,7 @@
 #include "kernels/cuda/reduce_finish_joined.cuh"
 #include "kernels/cuda/reduce_fixed_point_lanes.cuh"
 #include "kernels/cuda/reduce_fixed_point_words.cuh"
+#include "kernels/cuda/reduce_group_strips.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
@@ -89,34 +90,11 @@ __device__ __noinline__ void StoreExpanded(void* states, uint64_t group,
   static_cast<ReductionState<T, kCorePartSet>*>(states)[group] = state.Expanded();
 }
 
-// Whether places of extremes matter.
-__device__ inline bool AsksPlaces(const ReductionParameters& parameters) {
-  bool asks = parameters.states != nullptr;
-#pragma unroll 1
-  for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
-    const Statistic statistic = parameters.statistics[i];
-    asks = asks || statistic == Statistic::kArgmin || statistic == Statistic::kArgmax;
-  }
-  return asks;
-}
-
-// Groups that follow one another, which a warp takes together.
-struct FixedPointStrip {
-  uint64_t first;
-  uint32_t groups;  // As many as the warp has lanes at most, for which masks have a bit each.
-
-  __device__ FixedPointStrip(const ReductionParameters& parameters, const TileWork& work,
-                             uint64_t first)
-      : first(first),
-        groups(static_cast<uint32_t>(
-            min(uint64_t{work.strip_groups}, parameters.group_count - first))) {}
-};
-
 // Leaves the states of the strip's groups. Returns those that fixed point does not hold, or that
 // are for the queue.
 template <class T>
 __device__ inline uint32_t TakeStrip(const Warp& warp, const ReductionParameters& parameters,
-                                     const TileWork& work, const FixedPointStrip& strip,
+                                     const TileWork& work, const GroupStrip& strip,
                                      bool asks_places, FixedPointStates<T>& states) {
   constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
   constexpr uint32_t kShareMax = FixedPointTuning::kLaneVectorsMax * kVectorSize<T>;
@@ -167,7 +145,7 @@ __device__ inline uint32_t TakeStrip(const Warp& warp, const ReductionParameters
 // queued. Returns the others.
 template <class T>
 __device__ inline uint32_t FinishStrip(const Warp& warp, const ReductionParameters& parameters,
-                                       const TileWork& work, const FixedPointStrip& strip,
+                                       const TileWork& work, const GroupStrip& strip,
                                        const FixedPointStates<T>& states, uint32_t left) {
   const uint32_t rank = warp.thread_rank();
   if (rank < strip.groups) {
@@ -189,7 +167,7 @@ __device__ inline uint32_t FinishStrip(const Warp& warp, const ReductionParamete
 // Reduces the strip's groups that are left: short ones together, others one by one.
 template <class T>
 __device__ inline void ReduceLeftGroups(const Warp& warp, const ReductionParameters& parameters,
-                                        const FixedPointStrip& strip, FixedPointStates<T>& states,
+                                        const GroupStrip& strip, FixedPointStates<T>& states,
                                         uint32_t left) {
   const uint64_t size = warp.thread_rank() < strip.groups
                             ? RangeOf(parameters, strip.first + warp.thread_rank()).size
@@ -221,7 +199,7 @@ __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::
 #pragma unroll 1
   for (uint64_t first = warp_index * work.strip_groups; first < parameters.group_count;
        first += step) {
-    const FixedPointStrip strip(parameters, work, first);
+    const GroupStrip strip(parameters, work, first);
     uint32_t left = TakeStrip<T>(warp, parameters, work, strip, asks_places, states);
     warp.sync();
     left = FinishStrip<T>(warp, parameters, work, strip, states, left);

@@ -254,21 +254,22 @@ void PlanRowExtremes(const Request& request, const Request& blocks,
 }
 
 // Strips of a warp's lanes of groups each, or of fewer where they would be too few for every warp.
-void PlanFixedPointTiles(const Request& request, const DeviceProperties& properties,
-                         ReductionGeometry& geometry) {
+template <class TileTuning>
+void PlanStripsOfTiles(const Request& request, const DeviceProperties& properties,
+                       ReductionGeometry& geometry) {
   constexpr uint64_t kLanes = Tuning::kWarpThreads;
-  constexpr uint64_t kWarps = FixedPointTuning::kThreads / kLanes;
+  constexpr uint64_t kWarps = TileTuning::kThreads / kLanes;
   const uint64_t group_count = request.grouping.group_count;
   const uint64_t resident_blocks =
-      FixedPointTuning::kResidentBlocks * static_cast<uint64_t>(properties.multiprocessor_count);
+      TileTuning::kResidentBlocks * static_cast<uint64_t>(properties.multiprocessor_count);
   const uint64_t strips_min = resident_blocks * kWarps * FixedPointTuning::kStripsPerWarpMin;
   const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
   const auto lanes_of = [&](uint64_t lane_bytes) {
     return std::bit_ceil(std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, kLanes));
   };
   // The fewer lanes, the less there is to join, but where that leaves too few groups to a warp.
-  uint64_t width = lanes_of(FixedPointTuning::kBytesPerLane);
-  while (width < lanes_of(FixedPointTuning::kBytesPerLaneMin) &&
+  uint64_t width = lanes_of(TileTuning::kBytesPerLane);
+  while (width < lanes_of(TileTuning::kBytesPerLaneMin) &&
          group_count * width < strips_min * kLanes) {
     width *= 2;
   }
@@ -276,7 +277,7 @@ void PlanFixedPointTiles(const Request& request, const DeviceProperties& propert
       std::clamp(std::bit_floor(group_count / strips_min), kLanes / width, kLanes);
   geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(width - 1));
   geometry.strip_groups = static_cast<uint32_t>(strip_groups);
-  geometry.block_threads = FixedPointTuning::kThreads;
+  geometry.block_threads = TileTuning::kThreads;
   geometry.word_bytes = 0;
   geometry.grid_blocks = GridStrideBlocks(group_count, kWarps * strip_groups,
                                           resident_blocks * Tuning::kTileBlocksPerResident);
@@ -461,7 +462,9 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
   } else {
     PlanTiles(request, blocks, longest, geometry);
     if (kind.group_kernel == GroupKernel::kFixedPoint) {
-      PlanFixedPointTiles(request, properties, geometry);
+      PlanStripsOfTiles<FixedPointTuning>(request, properties, geometry);
+    } else if (kind.group_kernel == GroupKernel::kMomentPairs) {
+      PlanStripsOfTiles<PairTileTuning>(request, properties, geometry);
     }
   }
   return geometry;

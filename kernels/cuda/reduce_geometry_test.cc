@@ -117,10 +117,10 @@ TEST(ReduceGeometryTest, ArraysThatTakeAWarpAreBlocksOfOneWhereThereAreWords) {
     return PlanReductionGeometry(SegmentPlan(type, std::vector<uint64_t>(4096, size), {statistic}),
                                  Properties(132));
   };
-  const ReductionGeometry words = plan(ElementType::kFloat64, 8'000, Statistic::kVariance);
+  const ReductionGeometry words = plan(ElementType::kFloat64, 8'000, Statistic::kL1Norm);
   EXPECT_EQ(words.block_threads, ReduceTuning::kWarpThreads);
-  EXPECT_EQ(words.grid_blocks, 4096);
-  EXPECT_GT(plan(ElementType::kFloat64, 64, Statistic::kVariance).block_threads,
+  EXPECT_EQ(words.grid_blocks, 132 * 2 * ReduceTuning::kTileBlocksPerResident);
+  EXPECT_GT(plan(ElementType::kFloat64, 64, Statistic::kL1Norm).block_threads,
             ReduceTuning::kWarpThreads);
   EXPECT_GT(plan(ElementType::kInt32, 8'000, Statistic::kL1Norm).block_threads,
             ReduceTuning::kWarpThreads);
@@ -140,6 +140,21 @@ TEST(ReduceGeometryTest, GroupsInFixedPointFillWarps) {
   EXPECT_EQ(plan(4096, 4096).tile_width_log2, 5);
   EXPECT_EQ(plan(4096, 4096).strip_groups, 1);
   EXPECT_EQ(plan(4096, 4).tile_width_log2, 0);
+}
+
+// Pairs: likewise, of fewer bytes.
+TEST(ReduceGeometryTest, GroupsInPairsFillWarps) {
+  const auto plan = [](uint64_t count, uint64_t size) {
+    return PlanReductionGeometry(Plan(ArrayDescription::Matrix(ElementType::kFloat64, count, size),
+                                      {GroupingKind::kAxis1, {}}, {Statistic::kVariance}),
+                                 Properties(132));
+  };
+  EXPECT_EQ(plan(1 << 20, 4).tile_width_log2, 0);
+  EXPECT_EQ(plan(1 << 20, 64).tile_width_log2, 2);
+  EXPECT_EQ(plan(1 << 20, 64).strip_groups, 32);
+  EXPECT_EQ(plan(1 << 20, 64).word_bytes, 0);
+  EXPECT_EQ(plan(1 << 20, 1000).tile_width_log2, 5);
+  EXPECT_EQ(plan(4096, 4096).strip_groups, 1);
 }
 
 // So that L1 has room for loads under way.

@@ -16,6 +16,7 @@ enum class GroupKernel : uint8_t {
   kPairs,          // Sums of floating-point elements: reduce_group_sums.cuh, reduce_row_sums.cuh.
   kIntegerStrips,  // Sums and several statistics of integers: reduce_integer_strips.cuh.
   kFixedPoint,     // Several statistics of floats and smaller: reduce_fixed_point_tiles.cuh.
+  kMomentPairs,    // Several statistics of float64: reduce_pair_tiles.cuh.
   kExtremes,       // Nothing but extremes: reduce_row_extremes.cuh.
 };
 template <class T>
@@ -24,7 +25,7 @@ constexpr GroupKernel GroupKernelOf(uint32_t parts) {
   if (parts != kSumPart && parts != kCorePartSet) return GroupKernel::kStates;
   if (IntegerElement<T>) return GroupKernel::kIntegerStrips;
   if (parts == kSumPart) return GroupKernel::kPairs;
-  return sizeof(T) <= sizeof(float) ? GroupKernel::kFixedPoint : GroupKernel::kStates;
+  return sizeof(T) <= sizeof(float) ? GroupKernel::kFixedPoint : GroupKernel::kMomentPairs;
 }
 
 enum class ColumnKernel : uint8_t {

@@ -15,6 +15,7 @@
 #include "kernels/cuda/reduce_kernel_choice.h"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_moment_column_tiles.cuh"
+#include "kernels/cuda/reduce_pair_tiles.cuh"
 #include "kernels/cuda/reduce_row_extremes.cuh"
 #include "kernels/cuda/reduce_row_sums.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
@@ -36,6 +37,8 @@ void SetGroupKernels(ReductionKernels& kernels) {
     kernels.tiles = ReduceRowExtremes<T>;
   } else if constexpr (kKernel == GroupKernel::kFixedPoint) {
     kernels.tiles = ReduceFixedPointTiles<T>;
+  } else if constexpr (kKernel == GroupKernel::kMomentPairs) {
+    kernels.tiles = ReducePairTiles<T>;
   } else {
     kernels.tiles = ReduceTiles<T, kParts>;
   }

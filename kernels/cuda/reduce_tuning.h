@@ -335,6 +335,16 @@ struct FixedPointTuning {
   static constexpr uint32_t kLaneVectorsMax = 64;
 };
 
+// Several statistics of short groups in pairs (reduce_pair_tiles.cuh).
+struct PairTileTuning {
+  static constexpr uint32_t kThreads = 128;
+  static constexpr uint32_t kResidentBlocks = 4;
+  static constexpr uint32_t kLaneElements = 16;  // Of a lane's turn.
+  // A lane is to read about this much of its group; or less, where groups are few.
+  static constexpr uint64_t kBytesPerLane = 128;
+  static constexpr uint64_t kBytesPerLaneMin = 32;
+};
+
 // Rows of a thread's turn, and of what it has under way, where ReduceMomentColumns takes vectors of
 // four elements of each.
 constexpr uint32_t MomentColumnRows(uint32_t element_bytes) {
