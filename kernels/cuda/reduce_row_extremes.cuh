@@ -124,20 +124,31 @@ class RowWindow {
   static constexpr uint32_t kElementsMax = ExtremeTuning::kTurnBytes / sizeof(T);
   using Memory = uint4[kVectors];
 
-  // Begins to load elements [begin, end), kElementsMax at most.
-  __device__ static void Load(const Warp& warp, Memory& memory, const T* begin, const T* end) {
-    constexpr uint32_t kStep = ReduceTuning::kWarpThreads * ReduceTuning::kVectorBytes;
-    const uint32_t lane_byte = warp.thread_rank() * ReduceTuning::kVectorBytes;
+  // Begins to load elements [begin, end), kElementsMax at most, and what is behind them in their
+  // last vector, but nothing from `limit` on. Called by all lanes.
+  __device__ static void Load(const Warp& warp, Memory& memory, const T* begin, const T* end,
+                              const T* limit) {
     const uint32_t shift = ShiftOf(begin);
-    const char* const source = reinterpret_cast<const char*>(begin) - shift + lane_byte;
+    const uint32_t bytes = static_cast<uint32_t>(end - begin) * sizeof(T) + shift;
+    const uint32_t rest = limit - end >= kVectorSize<T> ? 0 : bytes % ReduceTuning::kVectorBytes;
+    LoadBytes(warp, memory, reinterpret_cast<const char*>(begin) - shift, bytes, rest);
+  }
+  // Begins to load `bytes` bytes from `source` on, where a vector begins: those but the last
+  // `rest`, which are less than a vector, in whole vectors.
+  __device__ static void LoadBytes(const Warp& warp, Memory& memory, const char* source,
+                                   uint32_t bytes, uint32_t rest) {
+    constexpr uint32_t kVectorBytes = ReduceTuning::kVectorBytes;
+    constexpr uint32_t kStep = ReduceTuning::kWarpThreads * kVectorBytes;
+    const uint32_t lane_byte = warp.thread_rank() * kVectorBytes;
     const uint32_t address = SharedAddress(memory) + lane_byte;
-    const uint32_t bytes = static_cast<uint32_t>(reinterpret_cast<const char*>(end) -
-                                                 reinterpret_cast<const char*>(begin)) +
-                           shift;
+    const int left = static_cast<int>(bytes - rest - lane_byte);
 #pragma unroll
-    for (uint32_t k = 0; k <= ExtremeTuning::kTurnBytes / kStep; ++k) {
-      const uint32_t at = k * kStep + lane_byte;
-      if (at < bytes) LoadVector(address + k * kStep, source + k * kStep, bytes - at);
+    for (uint32_t byte = 0; byte <= ExtremeTuning::kTurnBytes; byte += kStep) {
+      if (left > static_cast<int>(byte)) CopyVector(address + byte, source + lane_byte + byte);
+    }
+    if (warp.thread_rank() < rest / sizeof(T)) {
+      const uint32_t i = (bytes - rest) / sizeof(T) + warp.thread_rank();
+      reinterpret_cast<T*>(memory)[i] = reinterpret_cast<const T*>(source)[i];
     }
   }
   // Where the first element stands in the memory.
@@ -146,11 +157,9 @@ class RowWindow {
   }
 
  private:
-  // Nothing behind the elements is read. (__pipeline_memcpy_async with a size that is known at run
-  // time takes twenty instructions.)
-  __device__ static void LoadVector(uint32_t address, const char* source, uint32_t left) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(source),
-                 "r"(min(left, ReduceTuning::kVectorBytes))
+  // (__pipeline_memcpy_async takes twice the instructions.)
+  __device__ static void CopyVector(uint32_t address, const char* source) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(source)
                  : "memory");
   }
 };
@@ -393,6 +402,7 @@ __global__ void __launch_bounds__(ExtremeTuning::kThreads, ExtremeTuning::kResid
     return parameters.offsets == nullptr ? group * parameters.group_size
                                          : parameters.offsets[group];
   };
+  const T* const limit = elements + begin_of(parameters.group_count);
   const auto turn_of = [&](uint64_t group) {
     const uint64_t begin = begin_of(group);
     return RowTurn{begin, begin_of(group + work.turn_groups) - begin};
@@ -400,7 +410,7 @@ __global__ void __launch_bounds__(ExtremeTuning::kThreads, ExtremeTuning::kResid
   const auto load = [&](const RowTurn& turn, uint32_t which) {
     if (turn.size <= Window::kElementsMax) {
       const T* const begin = elements + turn.begin;
-      Window::Load(warp, memory[which], begin, begin + turn.size);
+      Window::Load(warp, memory[which], begin, begin + turn.size, limit);
     }
     __pipeline_commit();
   };

@@ -69,33 +69,18 @@ class RowMomentTurns {
   }
   // Begins to bring them there. Called by all lanes.
   __device__ void Load(const Warp& warp, typename Window::Memory& memory) const {
-    constexpr uint32_t kBytes = ReduceTuning::kVectorBytes;
-    constexpr uint32_t kStep = ReduceTuning::kWarpThreads * kBytes;
     const uint32_t limit = Bytes().end;
     // The last vector may have elements of the next rows, but nothing behind the last is read.
-    const uint32_t rest =
-        row_ + work_->turn_rows + work_->vector_rows <= work_->row_count ? 0 : limit % kBytes;
-    const uint32_t lane_byte = warp.thread_rank() * kBytes;
+    const uint32_t rest = row_ + work_->turn_rows + work_->vector_rows <= work_->row_count
+                              ? 0
+                              : limit % ReduceTuning::kVectorBytes;
     const char* const source = reinterpret_cast<const char*>(Begin()) - Window::ShiftOf(Begin()) +
                                part_ * ExtremeTuning::kTurnBytes;
-    const uint32_t address = SharedAddress(memory) + lane_byte;
-    const int left = static_cast<int>(limit - rest - lane_byte);
-#pragma unroll
-    for (uint32_t byte = 0; byte <= ExtremeTuning::kTurnBytes; byte += kStep) {
-      if (left > static_cast<int>(byte)) CopyVector(address + byte, source + lane_byte + byte);
-    }
-    if (warp.thread_rank() < rest / sizeof(U)) {
-      const uint32_t i = (limit - rest) / sizeof(U) + warp.thread_rank();
-      reinterpret_cast<U*>(memory)[i] = reinterpret_cast<const U*>(source)[i];
-    }
+    Window::LoadBytes(warp, memory, source, limit, rest);
     __pipeline_commit();
   }
 
  private:
-  __device__ static void CopyVector(uint32_t address, const char* source) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(source)
-                 : "memory");
-  }
   __device__ const U* Begin() const {
     return static_cast<const U*>(work_->elements) + row_ * work_->row_size;
   }
