@@ -23,13 +23,14 @@ namespace gridfold::kernels::cuda {
 template <class T>
 class DeviceArray {
  public:
-  // Filled with the byte 0xA5, so that what a kernel leaves out is seen.
+  // Filled with the byte 0xA5, so that what a kernel leaves out is seen, as is what it takes from
+  // before the array.
   explicit DeviceArray(uint64_t count, uint64_t misalignment = 0)
       : buffer_(DeviceBuffer::Allocate((count + misalignment) * sizeof(T)).value()),
         data_(reinterpret_cast<T*>(buffer_.data()) + misalignment),
         count_(count) {
     if (count == 0) return;
-    EXPECT_EQ(cudaMemset(data_, 0xA5, count * sizeof(T)), cudaSuccess);
+    EXPECT_EQ(cudaMemset(buffer_.data(), 0xA5, (count + misalignment) * sizeof(T)), cudaSuccess);
   }
   explicit DeviceArray(std::span<const T> values, uint64_t misalignment = 0)
       : DeviceArray(values.size(), misalignment) {
