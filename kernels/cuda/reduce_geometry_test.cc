@@ -259,6 +259,8 @@ TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
   EXPECT_EQ(form(1 << 25, 4), ReductionForm::kColumnItems);
   // Tiles that lanes take in vectors.
   EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).first_columns.tile_columns_log2, 6u);
+  // What units do not hold is left, not kept in words; L1 has that room for loads under way.
+  EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).first_columns.word_bytes, 0u);
 }
 
 TEST(ReduceGeometryTest, SeveralStatisticsOfShortFloatingPointColumnsHaveAKernelOfTheirOwn) {

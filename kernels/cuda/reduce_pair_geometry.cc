@@ -17,8 +17,11 @@ constexpr uint64_t kBlocksMax = 0x7FFF'FFFF;
 
 uint32_t Log2OfCeil(uint64_t x) { return static_cast<uint32_t>(std::bit_width(x - 1)); }
 
-// For sums that pairs do not hold.
-constexpr uint32_t kThreadWordBytes = kSingleSumWords * static_cast<uint32_t>(sizeof(int64_t));
+// For sums of floats and smaller that pairs do not hold; columns of float64 are left instead.
+constexpr uint32_t ThreadWordBytes(uint64_t element_bytes) {
+  if (element_bytes == sizeof(double)) return 0;
+  return kSingleSumWords * static_cast<uint32_t>(sizeof(int64_t));
+}
 
 struct Sums {
   const Grouping& grouping;
@@ -38,7 +41,7 @@ struct Sums {
              .tile_columns_min = Tuning::kTileColumnsMin,
              .tile_columns_max = std::min<uint64_t>(Tuning::kTileColumnsMax, warp_columns),
              .partial_bytes = Tuning::kColumnPartialBytes,
-             .thread_bytes = kThreadWordBytes}};
+             .thread_bytes = ThreadWordBytes(element_bytes)}};
   }
   uint64_t resident_threads() const {
     return multiprocessors * Tuning::kThreads * Tuning::kResidentBlocks;
