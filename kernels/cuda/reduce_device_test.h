@@ -2,8 +2,10 @@
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_DEVICE_TEST_H_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_DEVICE_TEST_H_
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <span>
 #include <vector>
 
@@ -11,6 +13,8 @@
 #include "kernels/cuda/device_test.h"
 #include "kernels/cuda/reduce.h"
 #include "kernels/numerics/element.h"
+#include "kernels/numerics/reduction_state.h"
+#include "kernels/numerics/statistic_value.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -22,6 +26,30 @@ T FromDouble(double x) {
   } else {
     return static_cast<T>(x);
   }
+}
+
+// As many of the values as make whole rows.
+template <class T>
+std::vector<T> WholeRows(const std::vector<T>& values, uint64_t columns) {
+  return {values.begin(),
+          values.begin() + static_cast<std::ptrdiff_t>(values.size() / columns * columns)};
+}
+
+// Where rows begin, and the last one ends.
+inline std::vector<uint64_t> RowOffsets(uint64_t count, uint64_t columns) {
+  std::vector<uint64_t> offsets;
+  for (uint64_t begin = 0; begin <= count; begin += columns) offsets.push_back(begin);
+  return offsets;
+}
+
+// Offsets of a hundred segments of about `mean` elements, some of which lanes leave to a warp.
+inline std::vector<uint64_t> SegmentOffsets(std::mt19937& random, uint32_t mean) {
+  std::vector<uint64_t> offsets = {0};
+  for (int group = 0; group < 100; ++group) {
+    const uint32_t size = 1 + random() % (2 * mean);
+    offsets.push_back(offsets.back() + (group % 40 == 7 ? 20 * size : size));
+  }
+  return offsets;
 }
 
 struct DeviceReduction {
@@ -82,6 +110,68 @@ class ReduceDeviceTest : public DeviceTest {
     EXPECT_TRUE(plan.ok()) << plan.status();
     const DeviceArray<T> elements{std::span(values), misalignment};
     return Launch(*plan, elements.data());
+  }
+
+  // Of groups [offsets[g], offsets[g + 1]), whose elements are added one by one.
+  template <class T>
+  void ExpectGroupsAreExact(const std::vector<T>& values, const std::vector<uint64_t>& offsets,
+                            const ReductionSpec& spec, const DeviceReduction& result) {
+    ASSERT_TRUE(result.status.ok()) << result.status;
+    const size_t groups = offsets.size() - 1;
+    const ValueRules rules = RulesOf(spec);
+    for (size_t group = 0; group < groups; ++group) {
+      ReductionState<T, kCorePartSet> state;
+      const uint64_t size = offsets[group + 1] - offsets[group];
+      for (uint64_t i = 0; i < size; ++i) {
+        state.Add(values[offsets[group] + i], i, rules.ignore_nan);
+      }
+      for (size_t s = 0; s < spec.statistics.size(); ++s) {
+        uint64_t expected = 0;
+        const ValueOutcome outcome =
+            StatisticValue(spec.statistics[s], state, size, rules, &expected);
+        if (outcome == ValueOutcome::kNothing) continue;
+        ASSERT_EQ(result.slots[s * groups + group], expected)
+            << StatisticName(spec.statistics[s]) << " of group " << group << ", " << size
+            << " elements: " << std::bit_cast<double>(result.slots[s * groups + group])
+            << " instead of " << std::bit_cast<double>(expected);
+      }
+    }
+  }
+
+  // Of columns, likewise, by one multiprocessor, on misaligned elements, and by many.
+  template <class T>
+  void ExpectColumnsAreExact(const std::vector<T>& values, uint64_t columns,
+                             const ReductionSpec& spec) {
+    const uint64_t rows = values.size() / columns;
+    const ValueRules rules = RulesOf(spec);
+    std::vector<ReductionState<T, kCorePartSet>> states(columns);
+    for (uint64_t i = 0; i < values.size(); ++i) {
+      states[i % columns].Add(values[i], i / columns, rules.ignore_nan);
+    }
+    const auto plan =
+        PlanReduction(ArrayDescription::Matrix(kElementTypeOf<T>, rows, columns), spec);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    for (const int multiprocessors : {1, 132}) {
+      const uint64_t misalignment = multiprocessors == 1 ? 1 : 0;
+      const DeviceArray<T> elements{std::span(values), misalignment};
+      const std::vector<uint64_t> slots =
+          Slots(*plan, elements.data(), WithMultiprocessors(multiprocessors));
+      for (uint64_t s = 0; s < spec.statistics.size(); ++s) {
+        for (uint64_t c = 0; c < columns && !HasFailure(); ++c) {
+          uint64_t expected = 0;
+          StatisticValue(spec.statistics[s], states[c], rows, rules, &expected);
+          EXPECT_EQ(slots[s * columns + c], expected)
+              << StatisticName(spec.statistics[s]) << " of column " << c << ", " << multiprocessors
+              << " multiprocessors";
+        }
+      }
+    }
+  }
+
+ private:
+  static ValueRules RulesOf(const ReductionSpec& spec) {
+    return {.ignore_nan = spec.nan_policy == NanPolicy::kIgnore,
+            .delta_degrees_of_freedom = spec.delta_degrees_of_freedom};
   }
 };
 

@@ -11,8 +11,6 @@
 #include "gtest/gtest.h"
 #include "kernels/cuda/reduce_device_test.h"
 #include "kernels/cuda/reduce_tuning.h"
-#include "kernels/numerics/reduction_state.h"
-#include "kernels/numerics/statistic_value.h"
 
 namespace gridfold::kernels::cuda {
 namespace {
@@ -75,47 +73,22 @@ constexpr Extents kExtents[] = {{530'001, 2}, {200'003, 3}, {132'000, 4}, {9001,
 
 class ReduceDoubleMomentColumnsDeviceTest
     : public ReduceDeviceTest,
-      public ::testing::WithParamInterface<std::tuple<Extents, int>> {
- protected:
-  void ExpectStatistics(Data data, uint64_t rows, uint64_t columns, NanPolicy nan_policy) {
-    std::mt19937_64 random(rows);
-    std::normal_distribution<double> normal;
-    std::vector<double> values(rows * columns);
-    std::vector<ReductionState<double, kCorePartSet>> states(columns);
-    const ValueRules rules = {.ignore_nan = nan_policy == NanPolicy::kIgnore,
-                              .delta_degrees_of_freedom = 1};
-    for (uint64_t i = 0; i < values.size(); ++i) {
-      values[i] = Element(data, i % columns, normal(random), random);
-      states[i % columns].Add(values[i], i / columns, rules.ignore_nan);
-    }
-    const auto plan = PlanReduction(ArrayDescription::Matrix(ElementType::kFloat64, rows, columns),
-                                    {.statistics = kStatistics,
-                                     .grouping = {GroupingKind::kAxis0, {}},
-                                     .nan_policy = nan_policy,
-                                     .delta_degrees_of_freedom = 1});
-    ASSERT_TRUE(plan.ok()) << plan.status();
-    for (const int multiprocessors : {1, 132}) {
-      const uint64_t misalignment = multiprocessors == 1 ? 1 : 0;
-      const DeviceArray<double> elements{std::span(values), misalignment};
-      const std::vector<uint64_t> slots =
-          Slots(*plan, elements.data(), WithMultiprocessors(multiprocessors));
-      for (uint64_t s = 0; s < kStatistics.size(); ++s) {
-        for (uint64_t c = 0; c < columns && !HasFailure(); ++c) {
-          uint64_t expected = 0;
-          StatisticValue(kStatistics[s], states[c], rows, rules, &expected);
-          EXPECT_EQ(slots[s * columns + c], expected)
-              << "statistic " << s << ", column " << c << ", data " << static_cast<int>(data)
-              << ", " << multiprocessors << " multiprocessors";
-        }
-      }
-    }
-  }
-};
+      public ::testing::WithParamInterface<std::tuple<Extents, int>> {};
 
 TEST_P(ReduceDoubleMomentColumnsDeviceTest, StatisticsAreExact) {
   const auto& [extents, data] = GetParam();
   const NanPolicy policy = data % 5 == 2 ? NanPolicy::kIgnore : NanPolicy::kPropagate;
-  ExpectStatistics(static_cast<Data>(data), extents.rows, extents.columns, policy);
+  std::mt19937_64 random(extents.rows);
+  std::normal_distribution<double> normal;
+  std::vector<double> values(extents.rows * extents.columns);
+  for (uint64_t i = 0; i < values.size(); ++i) {
+    values[i] = Element(static_cast<Data>(data), i % extents.columns, normal(random), random);
+  }
+  ExpectColumnsAreExact(values, extents.columns,
+                        {.statistics = kStatistics,
+                         .grouping = {GroupingKind::kAxis0, {}},
+                         .nan_policy = policy,
+                         .delta_degrees_of_freedom = 1});
 }
 INSTANTIATE_TEST_SUITE_P(Shapes, ReduceDoubleMomentColumnsDeviceTest,
                          ::testing::Combine(::testing::ValuesIn(kExtents),

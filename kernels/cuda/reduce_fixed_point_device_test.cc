@@ -1,6 +1,5 @@
 // Several statistics of short groups of floats and halves, which are summed in fixed point or,
 // where their elements are too far apart or not finite, in words: against exact states.
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +9,6 @@
 
 #include "gtest/gtest.h"
 #include "kernels/cuda/reduce_device_test.h"
-#include "kernels/numerics/reduction_state.h"
-#include "kernels/numerics/statistic_value.h"
 
 namespace gridfold::kernels::cuda {
 namespace {
@@ -54,32 +51,7 @@ std::vector<T> Values(Data data, size_t count) {
 }
 
 template <class T>
-class ReduceFixedPointDeviceTest : public ReduceDeviceTest {
- protected:
-  // Groups are [offsets[g], offsets[g + 1]).
-  void ExpectExact(const std::vector<T>& values, const std::vector<uint64_t>& offsets,
-                   const ReductionSpec& spec, const DeviceReduction& result) {
-    ASSERT_TRUE(result.status.ok()) << result.status;
-    const size_t groups = offsets.size() - 1;
-    const ValueRules rules{.ignore_nan = spec.nan_policy == NanPolicy::kIgnore};
-    for (size_t group = 0; group < groups; ++group) {
-      ReductionState<T, kCorePartSet> state;
-      const uint64_t size = offsets[group + 1] - offsets[group];
-      for (uint64_t i = 0; i < size; ++i) {
-        state.Add(values[offsets[group] + i], i, rules.ignore_nan);
-      }
-      for (size_t s = 0; s < spec.statistics.size(); ++s) {
-        uint64_t expected = 0;
-        const ValueOutcome outcome =
-            StatisticValue(spec.statistics[s], state, size, rules, &expected);
-        if (outcome == ValueOutcome::kNothing) continue;
-        ASSERT_EQ(result.slots[s * groups + group], expected)
-            << StatisticName(spec.statistics[s]) << " of group " << group << ", " << size
-            << " elements";
-      }
-    }
-  }
-};
+class ReduceFixedPointDeviceTest : public ReduceDeviceTest {};
 
 using Types = testing::Types<float, Float16, Bfloat16>;
 TYPED_TEST_SUITE(ReduceFixedPointDeviceTest, Types);
@@ -91,16 +63,14 @@ TYPED_TEST(ReduceFixedPointDeviceTest, RowsAreExact) {
       for (const uint64_t misalignment : {0, 1, 3}) {
         SCOPED_TRACE(testing::Message() << "data " << static_cast<int>(data) << ", " << columns
                                         << " columns, misaligned by " << misalignment);
-        const std::vector<TypeParam> rows(
-            values.begin(),
-            values.begin() + static_cast<std::ptrdiff_t>(values.size() / columns * columns));
-        std::vector<uint64_t> offsets;
-        for (uint64_t begin = 0; begin <= rows.size(); begin += columns) offsets.push_back(begin);
+        const std::vector<TypeParam> rows = WholeRows(values, columns);
+        const std::vector<uint64_t> offsets = RowOffsets(rows.size(), columns);
         ReductionSpec spec = {.statistics = kStatistics, .grouping = {GroupingKind::kAxis1, {}}};
         if (data == Data::kNotFinite) {
           spec.nan_policy = misalignment == 0 ? NanPolicy::kPropagate : NanPolicy::kIgnore;
         }
-        this->ExpectExact(rows, offsets, spec, this->Reduce(rows, spec, misalignment, columns));
+        this->ExpectGroupsAreExact(rows, offsets, spec,
+                                   this->Reduce(rows, spec, misalignment, columns));
       }
     }
   }
@@ -111,16 +81,11 @@ TYPED_TEST(ReduceFixedPointDeviceTest, SegmentsAreExact) {
   for (const Data data : kAllData) {
     for (const uint32_t mean : {3u, 60u, 700u}) {
       SCOPED_TRACE(testing::Message() << "data " << static_cast<int>(data) << ", about " << mean);
-      std::vector<uint64_t> offsets = {0};
-      for (int group = 0; group < 100; ++group) {
-        // Some that lanes leave to a warp.
-        const uint32_t size = 1 + random() % (2 * mean);
-        offsets.push_back(offsets.back() + (group % 40 == 7 ? 20 * size : size));
-      }
+      const std::vector<uint64_t> offsets = SegmentOffsets(random, mean);
       const std::vector<TypeParam> values = Values<TypeParam>(data, offsets.back());
       const ReductionSpec spec = {.statistics = kStatistics,
                                   .grouping = {GroupingKind::kSegments, offsets}};
-      this->ExpectExact(values, offsets, spec, this->Reduce(values, spec, 1));
+      this->ExpectGroupsAreExact(values, offsets, spec, this->Reduce(values, spec, 1));
     }
   }
 }

@@ -10,8 +10,6 @@
 
 #include "gtest/gtest.h"
 #include "kernels/cuda/reduce_device_test.h"
-#include "kernels/numerics/reduction_state.h"
-#include "kernels/numerics/statistic_value.h"
 
 namespace gridfold::kernels::cuda {
 namespace {
@@ -75,34 +73,7 @@ std::vector<double> Values(Data data, size_t count) {
   return values;
 }
 
-class ReducePairTilesDeviceTest : public ReduceDeviceTest {
- protected:
-  // Groups are [offsets[g], offsets[g + 1]).
-  void ExpectExact(const std::vector<double>& values, const std::vector<uint64_t>& offsets,
-                   const ReductionSpec& spec, const DeviceReduction& result) {
-    ASSERT_TRUE(result.status.ok()) << result.status;
-    const size_t groups = offsets.size() - 1;
-    const ValueRules rules{.ignore_nan = spec.nan_policy == NanPolicy::kIgnore,
-                           .delta_degrees_of_freedom = spec.delta_degrees_of_freedom};
-    for (size_t group = 0; group < groups; ++group) {
-      ReductionState<double, kCorePartSet> state;
-      const uint64_t size = offsets[group + 1] - offsets[group];
-      for (uint64_t i = 0; i < size; ++i) {
-        state.Add(values[offsets[group] + i], i, rules.ignore_nan);
-      }
-      for (size_t s = 0; s < spec.statistics.size(); ++s) {
-        uint64_t expected = 0;
-        const ValueOutcome outcome =
-            StatisticValue(spec.statistics[s], state, size, rules, &expected);
-        if (outcome == ValueOutcome::kNothing) continue;
-        ASSERT_EQ(result.slots[s * groups + group], expected)
-            << StatisticName(spec.statistics[s]) << " of group " << group << ", " << size
-            << " elements: " << std::bit_cast<double>(result.slots[s * groups + group])
-            << " instead of " << std::bit_cast<double>(expected);
-      }
-    }
-  }
-};
+class ReducePairTilesDeviceTest : public ReduceDeviceTest {};
 
 TEST_F(ReducePairTilesDeviceTest, RowsAreExact) {
   for (const Data data : kAllData) {
@@ -111,18 +82,15 @@ TEST_F(ReducePairTilesDeviceTest, RowsAreExact) {
       for (const uint64_t misalignment : {0, 1}) {
         SCOPED_TRACE(testing::Message() << "data " << static_cast<int>(data) << ", " << columns
                                         << " columns, misaligned by " << misalignment);
-        const std::vector<double> rows(
-            values.begin(),
-            values.begin() + static_cast<std::ptrdiff_t>(values.size() / columns * columns));
-        std::vector<uint64_t> offsets;
-        for (uint64_t begin = 0; begin <= rows.size(); begin += columns) offsets.push_back(begin);
+        const std::vector<double> rows = WholeRows(values, columns);
+        const std::vector<uint64_t> offsets = RowOffsets(rows.size(), columns);
         ReductionSpec spec = {.statistics = misalignment == 0 ? kStatistics : kFewStatistics,
                               .grouping = {GroupingKind::kAxis1, {}}};
         spec.delta_degrees_of_freedom = misalignment == 0 ? 0 : 1;
         if (data == Data::kNotFinite) {
           spec.nan_policy = misalignment == 0 ? NanPolicy::kPropagate : NanPolicy::kIgnore;
         }
-        ExpectExact(rows, offsets, spec, Reduce(rows, spec, misalignment, columns));
+        ExpectGroupsAreExact(rows, offsets, spec, Reduce(rows, spec, misalignment, columns));
       }
     }
   }
@@ -134,14 +102,11 @@ TEST_F(ReducePairTilesDeviceTest, ManyRowsAreExact) {
     for (const uint64_t columns : {1, 4, 6, 64, 1000}) {
       SCOPED_TRACE(testing::Message()
                    << "data " << static_cast<int>(data) << ", " << columns << " columns");
-      const std::vector<double> rows(
-          values.begin(),
-          values.begin() + static_cast<std::ptrdiff_t>(values.size() / columns * columns));
-      std::vector<uint64_t> offsets;
-      for (uint64_t begin = 0; begin <= rows.size(); begin += columns) offsets.push_back(begin);
+      const std::vector<double> rows = WholeRows(values, columns);
+      const std::vector<uint64_t> offsets = RowOffsets(rows.size(), columns);
       const ReductionSpec spec = {.statistics = kFewStatistics,
                                   .grouping = {GroupingKind::kAxis1, {}}};
-      ExpectExact(rows, offsets, spec, Reduce(rows, spec, 0, columns));
+      ExpectGroupsAreExact(rows, offsets, spec, Reduce(rows, spec, 0, columns));
     }
   }
 }
@@ -151,16 +116,11 @@ TEST_F(ReducePairTilesDeviceTest, SegmentsAreExact) {
   for (const Data data : kAllData) {
     for (const uint32_t mean : {3u, 60u, 700u}) {
       SCOPED_TRACE(testing::Message() << "data " << static_cast<int>(data) << ", about " << mean);
-      std::vector<uint64_t> offsets = {0};
-      for (int group = 0; group < 100; ++group) {
-        // Some that lanes leave to a warp.
-        const uint32_t size = 1 + random() % (2 * mean);
-        offsets.push_back(offsets.back() + (group % 40 == 7 ? 20 * size : size));
-      }
+      const std::vector<uint64_t> offsets = SegmentOffsets(random, mean);
       const std::vector<double> values = Values(data, offsets.back());
       const ReductionSpec spec = {.statistics = kStatistics,
                                   .grouping = {GroupingKind::kSegments, offsets}};
-      ExpectExact(values, offsets, spec, Reduce(values, spec, 1));
+      ExpectGroupsAreExact(values, offsets, spec, Reduce(values, spec, 1));
     }
   }
 }
