@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "kernels/cuda/grid.h"
-#include "kernels/cuda/reduce_brief_extremes.h"
 #include "kernels/cuda/reduce_column_geometry.h"
+#include "kernels/cuda/reduce_group_geometry.h"
 #include "kernels/cuda/reduce_kernel_choice.h"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_pair_geometry.h"
@@ -19,18 +19,6 @@ namespace gridfold::kernels::cuda {
 namespace {
 
 using Tuning = ReduceTuning;
-
-// What the layout takes from the element type and the set of parts that kernels are built for.
-struct KernelKind {
-  uint64_t state_bytes;         // More than registers, where there are words.
-  uint32_t words;               // Of a thread.
-  uint32_t block_sharers;       // Threads of blocks that share these.
-  uint64_t drawn_elements_max;  // Of a thread, on average.
-  GroupKernel group_kernel;
-  ColumnKernel column_kernel;
-  ReduceShape shape;        // Of tiles and columns.
-  ReduceShape block_shape;  // Of blocks.
-};
 
 KernelKind KernelKindOf(ElementType type, uint32_t parts) {
   return VisitElementType(type, [parts](auto tag) {
@@ -55,73 +43,20 @@ uint32_t FittingThreads(const KernelKind& kind, uint32_t threads_max, uint32_t s
   return std::min(ThreadsOfWordColumns(columns, sharers), threads_max);
 }
 
-// Threads for chunks of this size: as many as one turn of loads occupies.
-uint32_t ChunkThreads(uint64_t chunk_bytes, const ReduceShape& shape, uint32_t threads_max) {
-  const uint64_t busy =
-      CeilDivide(chunk_bytes, uint64_t{Tuning::kVectorBytes} * shape.vectors_in_flight);
-  return static_cast<uint32_t>(std::clamp<uint64_t>(RoundUp(busy, uint64_t{Tuning::kWarpThreads}),
-                                                    std::min(Tuning::kChunkThreadsMin, threads_max),
-                                                    threads_max));
-}
-
-// What the forms' planners share; blocks are those of the form.
-struct Request {
-  const Grouping& grouping;
-  uint64_t element_bytes;
-  uint64_t element_count;
-  uint64_t resident_blocks;
-  uint32_t block_threads;
-  uint32_t words;                // Of a thread.
-  uint32_t word_sharers;         // Threads that share these.
-  uint64_t thread_elements_max;  // On average.
-
-  bool has_words() const { return words > 0; }
-  uint32_t WordBytes(uint32_t threads) const {
-    return WordColumnsOf(threads, word_sharers) * words * sizeof(int64_t);
-  }
-
-  uint64_t BlockElementsMax() const {
-    return has_words() ? thread_elements_max * block_threads : ~uint64_t{0};
-  }
-
-  uint64_t total_bytes() const { return element_count * element_bytes; }
-
-  // Of `chunks` chunks, or a multiple where these would be too large. Whole cache lines, so that
-  // chunks of an aligned array are aligned too.
-  uint64_t ChunkElements(uint64_t chunks) const {
-    constexpr uint64_t kLineBytes = 128;
-    chunks *=
-        std::max<uint64_t>(1, CeilDivide(CeilDivide(element_count, chunks), BlockElementsMax()));
-    const uint64_t bytes = std::max(Tuning::kChunkBytesMin, CeilDivide(total_bytes(), chunks));
-    return std::min(RoundUp(bytes, kLineBytes) / element_bytes, BlockElementsMax());
-  }
-
-  // Of a group that `lanes` lanes of a warp take.
-  uint64_t TileElementsMax(uint64_t lanes) const {
-    const uint64_t warps = block_threads / Tuning::kWarpThreads;
-    const bool many = grouping.group_count >= resident_blocks * warps;
-    const uint64_t bytes = many ? Tuning::kTileGroupBytesMaxMany : Tuning::kTileGroupBytesMaxFew;
-    if (!has_words()) return bytes / element_bytes;
-    // A lane's share may be some vectors more than another's.
-    const uint64_t shares = std::max<uint64_t>(1, lanes / 2);
-    return std::min(bytes / element_bytes, thread_elements_max * shares);
-  }
-};
-
 // Elements of a block whose words, joined, stay within 64 bits: each adds less than 2^32 to a
 // digit. Float64 words bound the elements of a thread by far less.
 constexpr uint64_t kBlockAdditionsMax = uint64_t{1} << 31;
 
 // Blocks for long groups: one that fills a multiprocessor for a single group, several for many,
 // since one of them reads while another joins.
-Request BlockRequest(const Request& request, const KernelKind& kind, bool is_single_group,
-                     const DeviceProperties& properties) {
+LayoutRequest BlockRequest(const LayoutRequest& request, const KernelKind& kind,
+                           bool is_single_group, const DeviceProperties& properties) {
   const uint32_t threads = FittingThreads(kind, kind.block_shape.threads, kind.block_sharers,
                                           Tuning::kOtherSharedBytesOfBlocksMax, properties);
   const uint32_t threads_least = Tuning::kWarpThreads * kind.block_sharers;
   const uint32_t resident =
       is_single_group ? 1 : std::clamp(threads / threads_least, 1u, Tuning::kResidentBlocksMax);
-  Request blocks = request;
+  LayoutRequest blocks = request;
   blocks.word_sharers = kind.block_sharers;
   blocks.resident_blocks =
       uint64_t{resident} * static_cast<uint64_t>(properties.multiprocessor_count);
@@ -134,156 +69,7 @@ Request BlockRequest(const Request& request, const KernelKind& kind, bool is_sin
   return blocks;
 }
 
-void PlanBlocks(const Request& request, const ReduceShape& shape, ReductionGeometry& geometry) {
-  const uint64_t group_size = request.grouping.group_size;
-  const uint64_t group_count = request.grouping.group_count;
-  // A single group is read in one even wave; many groups need more pieces to come out even.
-  const uint64_t chunks_per_block = group_count == 1 ? 1 : Tuning::kChunksPerBlock;
-  geometry.form = ReductionForm::kBlocks;
-  geometry.chunk_elements = request.ChunkElements(request.resident_blocks * chunks_per_block);
-  geometry.chunks_per_group =
-      static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(group_size, geometry.chunk_elements)));
-  const uint64_t items = group_count * geometry.chunks_per_group;
-  geometry.grid_blocks = GridStrideBlocks(items, 1, request.resident_blocks);
-  geometry.block_threads =
-      ChunkThreads(geometry.chunk_elements * request.element_bytes, shape, request.block_threads);
-  geometry.word_bytes = request.WordBytes(geometry.block_threads);
-  if (geometry.chunks_per_group > 1) {
-    geometry.partial_count = items;
-    geometry.total_count = group_count;
-  }
-}
-
-void PlanQueue(const Request& request, ReductionGeometry& geometry) {
-  geometry.queue_block_threads = request.block_threads;
-  geometry.queue_word_bytes = request.WordBytes(request.block_threads);
-  geometry.chunk_elements =
-      request.ChunkElements(request.resident_blocks * Tuning::kQueuedChunksPerBlock);
-  geometry.queued_segments_max = std::min(request.grouping.group_count,
-                                          request.element_count / (geometry.tile_elements_max + 1));
-  // Every segment may end with a chunk that is not full.
-  geometry.partial_count =
-      request.element_count / geometry.chunk_elements + geometry.queued_segments_max;
-  geometry.total_count = geometry.queued_segments_max;
-  geometry.queue_grid_blocks = GridStrideBlocks(geometry.partial_count, 1, request.resident_blocks);
-}
-
-// Of groups of integers, as many to a warp as make a strip, but so few that all warps have some.
-void PlanStrips(const Request& request, const Request& blocks, uint64_t longest,
-                uint64_t multiprocessors, ReductionGeometry& geometry) {
-  constexpr uint64_t kLanes = Tuning::kWarpThreads;
-  const uint64_t group_count = request.grouping.group_count;
-  // But for the longest, which may be all there is.
-  const uint64_t other_bytes = request.total_bytes() - longest * request.element_bytes;
-  const uint64_t mean_bytes = group_count == 1 ? 1 : CeilDivide(other_bytes, group_count - 1);
-  const uint64_t warps = multiprocessors * IntegerStripTuning::kResidentBlocks;
-  const uint64_t groups_max =
-      std::clamp<uint64_t>(group_count / warps, 1, IntegerStripTuning::kStripGroupsMax);
-  const uint64_t groups = std::clamp<uint64_t>(
-      IntegerStripTuning::kStripBytes / std::max<uint64_t>(mean_bytes, 1), 1, groups_max);
-  const bool fills_lanes = groups > kLanes;
-  geometry.form = ReductionForm::kStrips;
-  geometry.block_threads = StripTuning::kThreads;
-  geometry.tile_elements_max = request.TileElementsMax(kLanes);
-  geometry.strip_groups = static_cast<uint32_t>(fills_lanes ? groups / kLanes * kLanes : groups);
-  geometry.grid_blocks = static_cast<uint32_t>(CeilDivide(group_count, geometry.strip_groups));
-  if (longest > geometry.tile_elements_max) PlanQueue(blocks, geometry);
-}
-
-void PlanTiles(const Request& request, const Request& blocks, uint64_t longest,
-               ReductionGeometry& geometry) {
-  const uint64_t group_count = request.grouping.group_count;
-  const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
-  const uint64_t lanes = std::clamp<uint64_t>(CeilDivide(mean_bytes, Tuning::kTileBytesPerLane), 1,
-                                              Tuning::kWarpThreads);
-  geometry.form = ReductionForm::kTiles;
-  geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
-  geometry.tile_elements_max = request.TileElementsMax(uint64_t{1} << geometry.tile_width_log2);
-  uint64_t resident_blocks = request.resident_blocks;
-  if (request.has_words() && lanes == Tuning::kWarpThreads) {
-    // A block is a warp, whose room the next takes as soon as it is done.
-    resident_blocks *= geometry.block_threads / Tuning::kWarpThreads;
-    geometry.block_threads = Tuning::kWarpThreads;
-    geometry.word_bytes = request.WordBytes(geometry.block_threads);
-  }
-  const uint64_t groups_per_block = geometry.block_threads >> geometry.tile_width_log2;
-  geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block,
-                                          resident_blocks * Tuning::kTileBlocksPerResident);
-  if (longest > geometry.tile_elements_max) PlanQueue(blocks, geometry);
-}
-
-bool AreBriefRows(const Grouping& grouping) {
-  return grouping.kind != GroupingKind::kSegments && grouping.group_size > 0 &&
-         grouping.group_size <= BriefExtremeTuning::kElementsMax;
-}
-
-// Of nothing but extremes.
-void PlanRowExtremes(const Request& request, const Request& blocks,
-                     const DeviceProperties& properties, ReductionGeometry& geometry) {
-  using Extremes = ExtremeTuning;
-  const Grouping& grouping = request.grouping;
-  const uint64_t mean_bytes =
-      std::max<uint64_t>(1, CeilDivide(request.total_bytes(), grouping.group_count));
-  const bool are_equal = grouping.kind != GroupingKind::kSegments;
-  const uint64_t lane_bytes = are_equal ? Extremes::kBytesPerLane : Extremes::kSegmentBytesPerLane;
-  const uint64_t lanes =
-      std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, Tuning::kWarpThreads);
-  geometry.form = ReductionForm::kTiles;
-  geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
-  geometry.tile_elements_max = request.TileElementsMax(lanes);
-  geometry.block_threads = Extremes::kThreads;
-  // As many as its lanes take at a time, or a multiple where the window has room for more.
-  const uint64_t together = Tuning::kWarpThreads >> geometry.tile_width_log2;
-  const uint64_t fitting = Extremes::kTurnBytes / mean_bytes / together * together;
-  const uint64_t resident_blocks =
-      uint64_t{Extremes::kResidentBlocks} * static_cast<uint64_t>(properties.multiprocessor_count);
-  uint64_t groups_max = Extremes::kTurnGroupsMax;
-  geometry.has_brief_rows = AreBriefRows(grouping);
-  if (geometry.has_brief_rows) {
-    // More where every warp has a turn of so many.
-    const uint64_t warps = resident_blocks * (Extremes::kThreads / Tuning::kWarpThreads);
-    groups_max = std::clamp(grouping.group_count / warps / together * together, groups_max,
-                            BriefExtremeTuning::kTurnRowsMax);
-  }
-  geometry.turn_groups =
-      static_cast<uint32_t>(std::clamp<uint64_t>(are_equal ? fitting : 0, together, groups_max));
-  geometry.grid_blocks = GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
-                                          Extremes::kThreads / Tuning::kWarpThreads,
-                                          resident_blocks * Extremes::kBlocksPerResident);
-  if (grouping.group_size > geometry.tile_elements_max) PlanQueue(blocks, geometry);
-}
-
-// Strips of a warp's lanes of groups each, or of fewer where they would be too few for every warp.
-template <class TileTuning>
-void PlanStripsOfTiles(const Request& request, const DeviceProperties& properties,
-                       ReductionGeometry& geometry) {
-  constexpr uint64_t kLanes = Tuning::kWarpThreads;
-  constexpr uint64_t kWarps = TileTuning::kThreads / kLanes;
-  const uint64_t group_count = request.grouping.group_count;
-  const uint64_t resident_blocks =
-      TileTuning::kResidentBlocks * static_cast<uint64_t>(properties.multiprocessor_count);
-  const uint64_t strips_min = resident_blocks * kWarps * FixedPointTuning::kStripsPerWarpMin;
-  const uint64_t mean_bytes = CeilDivide(request.total_bytes(), group_count);
-  const auto lanes_of = [&](uint64_t lane_bytes) {
-    return std::bit_ceil(std::clamp<uint64_t>(CeilDivide(mean_bytes, lane_bytes), 1, kLanes));
-  };
-  // The fewer lanes, the less there is to join, but where that leaves too few groups to a warp.
-  uint64_t width = lanes_of(TileTuning::kBytesPerLane);
-  while (width < lanes_of(TileTuning::kBytesPerLaneMin) &&
-         group_count * width < strips_min * kLanes) {
-    width *= 2;
-  }
-  const uint64_t strip_groups =
-      std::clamp(std::bit_floor(group_count / strips_min), kLanes / width, kLanes);
-  geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(width - 1));
-  geometry.strip_groups = static_cast<uint32_t>(strip_groups);
-  geometry.block_threads = TileTuning::kThreads;
-  geometry.word_bytes = 0;
-  geometry.grid_blocks = GridStrideBlocks(group_count, kWarps * strip_groups,
-                                          resident_blocks * Tuning::kTileBlocksPerResident);
-}
-
-uint32_t TileColumnsLog2(const Request& request) {
+uint32_t TileColumnsLog2(const LayoutRequest& request) {
   const uint64_t columns = std::bit_ceil(request.grouping.group_count);
   const uint64_t wide =
       std::max<uint64_t>(Tuning::kWarpThreads, Tuning::kColumnTileBytes / request.element_bytes);
@@ -297,7 +83,7 @@ uint32_t TileColumnsLog2(const Request& request) {
   return static_cast<uint32_t>(std::bit_width(tile) - 1);
 }
 
-void PlanColumns(const Request& request, ReductionGeometry& geometry) {
+void PlanColumns(const LayoutRequest& request, ReductionGeometry& geometry) {
   const uint64_t columns = request.grouping.group_count;
   const uint64_t rows = request.grouping.group_size;
   geometry.form = ReductionForm::kColumns;
@@ -378,8 +164,8 @@ void PlanFirstColumns(const ReductionPlan& plan, FirstColumns first, uint64_t re
   geometry.total_count += tiles * (are_moments ? 3 : 2) + 1;
 }
 
-Request RequestOf(const ReductionPlan& plan, const KernelKind& kind, uint32_t threads,
-                  const DeviceProperties& properties) {
+LayoutRequest RequestOf(const ReductionPlan& plan, const KernelKind& kind, uint32_t threads,
+                        const DeviceProperties& properties) {
   return {
       plan.grouping,
       ElementSize(plan.array.element_type),
@@ -436,7 +222,7 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
   // Columns are laid out by powers of two.
   geometry.block_threads =
       by_columns ? std::bit_floor(std::min(threads, Tuning::kBlockThreads)) : threads;
-  const Request request = RequestOf(plan, kind, geometry.block_threads, properties);
+  const LayoutRequest request = RequestOf(plan, kind, geometry.block_threads, properties);
   geometry.word_bytes = request.WordBytes(geometry.block_threads);
   if (by_columns) {
     geometry.partial_bytes = kind.state_bytes;
@@ -449,32 +235,17 @@ ReductionGeometry PlanStates(const ReductionPlan& plan, const KernelKind& kind,
     return geometry;
   }
   SetBlockPartials(kind, geometry);
-  const uint64_t longest = plan.grouping.group_size;
-  const bool equal_groups = plan.grouping.kind != GroupingKind::kSegments;
-  const Request blocks = BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
-  if (equal_groups && longest > request.TileElementsMax(1)) {
-    PlanBlocks(blocks, kind.block_shape, geometry);
-  } else if (kind.group_kernel == GroupKernel::kIntegerStrips) {
-    PlanStrips(request, blocks, longest, static_cast<uint64_t>(properties.multiprocessor_count),
-               geometry);
-  } else if (kind.group_kernel == GroupKernel::kExtremes) {
-    PlanRowExtremes(request, blocks, properties, geometry);
-  } else {
-    PlanTiles(request, blocks, longest, geometry);
-    if (kind.group_kernel == GroupKernel::kFixedPoint) {
-      PlanStripsOfTiles<FixedPointTuning>(request, properties, geometry);
-    } else if (kind.group_kernel == GroupKernel::kMomentPairs) {
-      PlanStripsOfTiles<PairTileTuning>(request, properties, geometry);
-    }
-  }
+  const LayoutRequest blocks =
+      BlockRequest(request, kind, plan.grouping.group_count == 1, properties);
+  PlanGroups(request, blocks, kind, properties, geometry);
   return geometry;
 }
 
 ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
                            const DeviceProperties& properties) {
   ReductionGeometry geometry = PlanPairSums(plan, properties);
-  const Request blocks = BlockRequest(RequestOf(plan, kind, kind.shape.threads, properties), kind,
-                                      plan.grouping.group_count == 1, properties);
+  const LayoutRequest blocks = BlockRequest(RequestOf(plan, kind, kind.shape.threads, properties),
+                                            kind, plan.grouping.group_count == 1, properties);
   if (geometry.form == ReductionForm::kBlocks) {
     SetBlockPartials(kind, geometry);
     PlanBlocks(blocks, kind.block_shape, geometry);

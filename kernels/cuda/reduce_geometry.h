@@ -64,7 +64,7 @@ struct ReductionGeometry {
   uint32_t queue_grid_blocks = 1;    // Likewise.
   uint32_t queue_block_threads = 1;  // Likewise.
   uint32_t queue_word_bytes = 0;     // Likewise.
-  uint32_t strip_groups = 0;         // kStrips, and kTiles in fixed point: of a warp.
+  uint32_t strip_groups = 0;         // kStrips, and kTiles in fixed point or pairs: of a warp.
   uint32_t turn_groups = 0;          // kTiles of nothing but extremes: of a warp, together.
   bool has_brief_rows = false;       // The same: a lane takes a row (reduce_brief_extremes.h).
 

@@ -16,7 +16,7 @@ namespace gridfold::kernels::cuda {
 // tile_elements_max likewise: they go to blocks, through a queue.
 ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties& properties);
 
-// The layout of several statistics of columns by MomentColumns: kColumnSums or kWholeColumnSums.
+// The layout of several statistics of columns by MomentColumns: kColumnItems or kWholeColumns.
 ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DeviceProperties& properties);
 
 }  // namespace gridfold::kernels::cuda
