@@ -1,6 +1,8 @@
 #include "kernels/cuda/kernel_benchmark.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +18,10 @@ namespace {
 constexpr uint64_t kScratchBytes = 512 << 20;
 constexpr int kWarmUpRuns = 3;
 constexpr int kMeasuredRuns = 21;
+// Before each row. Rows that follow one another at once draw more than the device may for long,
+// which then lowers its clock for those that come after; and in the first tenth of a second it is
+// slower.
+constexpr std::chrono::milliseconds kRest{50};
 
 LaunchShape FullGrid(const DeviceProperties& properties) {
   return {.grid = dim3(static_cast<unsigned>(properties.multiprocessor_count) * 8),
@@ -91,6 +97,7 @@ absl::StatusOr<void*> KernelBenchmark::Results(uint64_t bytes) {
 
 absl::StatusOr<double> KernelBenchmark::MedianMicroseconds(
     absl::FunctionRef<absl::Status()> enqueue) {
+  std::this_thread::sleep_for(kRest);
   std::vector<double> microseconds;
   for (int run = 0; run < kWarmUpRuns + kMeasuredRuns; ++run) {
     if (absl::Status status = start_.Record(stream()); !status.ok()) return status;

@@ -64,8 +64,8 @@ class KernelBenchmark {
   const DeviceProperties& properties() const { return properties_; }
   cudaStream_t stream() const { return stream_.get(); }
 
-  // Runs `enqueue` again and again on the stream and keeps the median time of one run, if the row
-  // is among those selected.
+  // Runs `enqueue` again and again on the stream, after a rest in which the device's power falls,
+  // and keeps the median time of one run, if the row is among those selected.
   absl::Status Measure(const std::string& name, uint64_t bytes, Ceiling ceiling,
                        absl::FunctionRef<absl::Status()> enqueue);
 
