@@ -11,6 +11,7 @@
 #include "kernels/cuda/reduce_product.h"
 #include "kernels/cuda/reduce_row_moments.h"
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/reduce_warp_extremes.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -240,6 +241,9 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
     using T = typename decltype(tag)::type;
     ReductionKernels table = ReductionKernelsFor<T>(ReductionParts(plan));
     if (geometry.has_brief_rows) table.tiles = GetBriefExtremesKernel<T>();
+    if constexpr (sizeof(T) >= 4) {
+      if (geometry.has_warp_rows) table.tiles = GetWarpExtremesKernel<T>();
+    }
     return table;
   });
   const auto launch_blocks = [&](BlockFunction kernel) {

@@ -182,6 +182,20 @@ TYPED_TEST(ReduceExtremesDeviceTest, OfVeryManyBriefRows) {
   }
 }
 
+// So many that warps take them, not blocks.
+TYPED_TEST(ReduceExtremesDeviceTest, OfManyRowsOfWarps) {
+  constexpr uint64_t kRows = 301;
+  constexpr uint64_t kTurn = ExtremeTuning::kTurnBytes / sizeof(TypeParam);
+  for (const uint64_t columns :
+       {kTurn / 2 + 1, kTurn - 3, kTurn + 1, 2 * kTurn - 1, 2 * kTurn, 2 * kTurn + 1}) {
+    SCOPED_TRACE(testing::Message() << "rows of " << columns);
+    this->ForAllData(kRows * columns, [&](const auto& values, bool ignore_nan) {
+      this->ExpectRows(values, columns, ignore_nan);
+    });
+    if (this->HasFatalFailure()) return;
+  }
+}
+
 TYPED_TEST(ReduceExtremesDeviceTest, OfSegments) {
   constexpr uint64_t kTurn = ExtremeTuning::kTurnBytes / sizeof(TypeParam);
   for (const uint64_t mean : {3, 20, 200}) {

@@ -67,6 +67,7 @@ struct ReductionGeometry {
   uint32_t strip_groups = 0;         // kStrips, and kTiles in fixed point or pairs: of a warp.
   uint32_t turn_groups = 0;          // kTiles of nothing but extremes: of a warp, together.
   bool has_brief_rows = false;       // The same: a lane takes a row (reduce_brief_extremes.h).
+  bool has_warp_rows = false;        // The same: a warp takes a row (reduce_warp_extremes.h).
 
   uint32_t tile_columns_log2 = 0;  // kColumns
   uint32_t splits = 1;             // kColumns: of the rows.

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "kernels/cuda/reduce_brief_extremes.h"
+#include "kernels/cuda/reduce_warp_extremes.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -68,6 +69,26 @@ bool AreBriefRows(const Grouping& grouping) {
          grouping.group_size <= BriefExtremeTuning::kElementsMax;
 }
 
+// Rows that are left to blocks are not among them.
+bool AreWarpRows(const LayoutRequest& request, uint64_t elements_max) {
+  const Grouping& grouping = request.grouping;
+  const uint64_t row_bytes = grouping.group_size * request.element_bytes;
+  return grouping.kind != GroupingKind::kSegments && grouping.group_size <= elements_max &&
+         request.element_bytes >= 4 && row_bytes >= WarpExtremeTuning::kRowBytesMin &&
+         row_bytes <= WarpExtremeTuning::kRowBytesMax;
+}
+
+void PlanWarpExtremes(const Grouping& grouping, const DeviceProperties& properties,
+                      ReductionGeometry& geometry) {
+  using Extremes = WarpExtremeTuning;
+  geometry.has_warp_rows = true;
+  geometry.block_threads = Extremes::kThreads;
+  geometry.grid_blocks = GridStrideBlocks(
+      grouping.group_count, Extremes::kThreads / Tuning::kWarpThreads,
+      Extremes::kResidentBlocks * static_cast<uint64_t>(properties.multiprocessor_count) *
+          Extremes::kBlocksPerResident);
+}
+
 // Of nothing but extremes.
 void PlanRowExtremes(const LayoutRequest& request, const LayoutRequest& blocks,
                      const DeviceProperties& properties, ReductionGeometry& geometry) {
@@ -102,6 +123,9 @@ void PlanRowExtremes(const LayoutRequest& request, const LayoutRequest& blocks,
                                           Extremes::kThreads / Tuning::kWarpThreads,
                                           resident_blocks * Extremes::kBlocksPerResident);
   if (grouping.group_size > geometry.tile_elements_max) PlanQueue(blocks, geometry);
+  if (AreWarpRows(request, geometry.tile_elements_max)) {
+    PlanWarpExtremes(grouping, properties, geometry);
+  }
 }
 
 // Strips of a warp's lanes of groups each, or of fewer where they would be too few for every warp.

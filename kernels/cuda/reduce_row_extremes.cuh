@@ -169,6 +169,7 @@ template <class T>
 class RowExtremes {
  public:
   using Window = RowWindow<T>;
+  using S = ComputeType<T>;
 
   __device__ RowExtremes(const Warp& warp, const ReductionParameters& parameters)
       : warp_(warp),
@@ -219,7 +220,7 @@ class RowExtremes {
 #pragma unroll 1
     for (uint32_t side = rank; side < 2; side += width) {
       const bool is_max = side == 1;
-      if (!(is_max ? sides_.max : sides_.min)) continue;
+      if (!AsksFor(is_max)) continue;
       const PlacedKey<T> placed = is_max ? extremes.max : extremes.min;
       const uint32_t place = placed.Place();
       if (place == 0) {
@@ -253,8 +254,33 @@ class RowExtremes {
     if (sides_.max) FinishLong(group, elements, size, shift, true, extremes.max);
   }
 
+  __device__ bool AsksFor(bool is_max) const { return is_max ? sides_.max : sides_.min; }
+
+  // Writes what is asked for of an extreme of a group: of an element, or of none at kNoIndex.
+  __device__ void Finish(uint64_t group, bool is_max, S value, uint64_t index) const {
+    uint64_t* const values = is_max ? max_slots_.values : min_slots_.values;
+    uint64_t* const indices = is_max ? max_slots_.indices : min_slots_.indices;
+    if (values != nullptr) {
+      values[group] = FloatingElement<T> && index == kNoIndex ? kNanSlot : Slot(value);
+    }
+    if (indices != nullptr) indices[group] = index;
+    if (index == kNoIndex && indices != nullptr) {
+      auto* const failure =
+          reinterpret_cast<unsigned long long*>(is_max ? max_slots_.failure : min_slots_.failure);
+      // As WriteValues does.
+      if (group < __ldcg(failure)) atomicMin(failure, static_cast<unsigned long long>(group));
+    }
+    if (parameters_.states == nullptr) return;
+    auto& state = static_cast<ReductionState<T, kExtremesPart>*>(parameters_.states)[group];
+    auto& part = state.template Part<kExtremesPart>();
+    if (is_max) {
+      part.max = {value, index};
+    } else {
+      part.min = {value, index};
+    }
+  }
+
  private:
-  using S = ComputeType<T>;
   static constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
   static constexpr uint32_t kBytes = ReduceTuning::kVectorBytes;
   static constexpr uint32_t kSize = kVectorSize<T>;
@@ -336,30 +362,6 @@ class RowExtremes {
         lanes == 0 ? 0 : static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
     if (warp_.thread_rank() == writer)
       Finish(group, is_max, ToCompute(element), has ? i : kNoIndex);
-  }
-
-  // Writes what is asked for of an extreme of a group: of an element, or of none at kNoIndex.
-  __device__ void Finish(uint64_t group, bool is_max, S value, uint64_t index) const {
-    uint64_t* const values = is_max ? max_slots_.values : min_slots_.values;
-    uint64_t* const indices = is_max ? max_slots_.indices : min_slots_.indices;
-    if (values != nullptr) {
-      values[group] = FloatingElement<T> && index == kNoIndex ? kNanSlot : Slot(value);
-    }
-    if (indices != nullptr) indices[group] = index;
-    if (index == kNoIndex && indices != nullptr) {
-      auto* const failure =
-          reinterpret_cast<unsigned long long*>(is_max ? max_slots_.failure : min_slots_.failure);
-      // As WriteValues does.
-      if (group < __ldcg(failure)) atomicMin(failure, static_cast<unsigned long long>(group));
-    }
-    if (parameters_.states == nullptr) return;
-    auto& state = static_cast<ReductionState<T, kExtremesPart>*>(parameters_.states)[group];
-    auto& part = state.template Part<kExtremesPart>();
-    if (is_max) {
-      part.max = {value, index};
-    } else {
-      part.min = {value, index};
-    }
   }
 
   const Warp& warp_;

@@ -1,0 +1,32 @@
+// The kernel for extremes of rows that a whole warp takes, as host code sees it. Plain C++.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_WARP_EXTREMES_H_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_WARP_EXTREMES_H_
+
+#include <cstdint>
+
+#include "kernels/cuda/reduce_kernels.h"
+
+namespace gridfold::kernels::cuda {
+
+struct WarpExtremeTuning {
+  static constexpr uint32_t kThreads = 128;
+  static constexpr uint32_t kResidentBlocks = 10;
+  // Of the grid, for the hardware's scheduler to even out.
+  static constexpr uint64_t kBlocksPerResident = 4;
+  // Of a row: shorter ones are taken several at a time, longer ones are many times what a warp has
+  // under way.
+  static constexpr uint64_t kRowBytesMin = 2049;
+  static constexpr uint64_t kRowBytesMax = 8192;
+  // A lane has so many under way.
+  static constexpr uint32_t kVectorsInFlight = 8;
+};
+
+// Reduces equal groups of kRowBytesMin to kRowBytesMax bytes, of elements of 32 or 64 bits, where
+// nothing but extremes is asked for.
+using WarpExtremesKernel = void (*)(ReductionParameters, TileWork);
+template <class T>
+requires(sizeof(T) >= 4) WarpExtremesKernel GetWarpExtremesKernel();
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_WARP_EXTREMES_H_
