@@ -74,7 +74,7 @@ bool AreWarpRows(const LayoutRequest& request, uint64_t elements_max) {
   const Grouping& grouping = request.grouping;
   const uint64_t row_bytes = grouping.group_size * request.element_bytes;
   return grouping.kind != GroupingKind::kSegments && grouping.group_size <= elements_max &&
-         request.element_bytes >= 4 && row_bytes >= WarpExtremeTuning::kRowBytesMin &&
+         request.element_bytes == 4 && row_bytes >= WarpExtremeTuning::kRowBytesMin &&
          row_bytes <= WarpExtremeTuning::kRowBytesMax;
 }
 

@@ -15,14 +15,7 @@ constexpr uint32_t kAllLanes = ~0u;
 template <class T>
 __device__ inline PlacedKey<T> BestOfWarp(const PlacedKey<T>& placed) {
   PlacedKey<T> best;
-  if constexpr (sizeof(T) == 8) {
-    const uint32_t own = static_cast<uint32_t>(placed.key >> 32);
-    const uint32_t upper = __reduce_max_sync(kAllLanes, own);
-    const uint32_t lower = own == upper ? static_cast<uint32_t>(placed.key) : 0;
-    best.key = uint64_t{upper} << 32 | __reduce_max_sync(kAllLanes, lower);
-  } else {
-    best.key = __reduce_max_sync(kAllLanes, placed.key);
-  }
+  best.key = __reduce_max_sync(kAllLanes, placed.key);
   best.place = __reduce_max_sync(kAllLanes, placed.key == best.key ? placed.place : 0);
   return best;
 }
@@ -134,15 +127,12 @@ __global__ void __launch_bounds__(WarpExtremeTuning::kThreads, WarpExtremeTuning
 }  // namespace
 
 template <class T>
-requires(sizeof(T) >= 4) WarpExtremesKernel GetWarpExtremesKernel() {
+requires(sizeof(T) == 4) WarpExtremesKernel GetWarpExtremesKernel() {
   return ReduceWarpExtremes<T>;
 }
 
 template WarpExtremesKernel GetWarpExtremesKernel<int32_t>();
 template WarpExtremesKernel GetWarpExtremesKernel<uint32_t>();
-template WarpExtremesKernel GetWarpExtremesKernel<int64_t>();
-template WarpExtremesKernel GetWarpExtremesKernel<uint64_t>();
 template WarpExtremesKernel GetWarpExtremesKernel<float>();
-template WarpExtremesKernel GetWarpExtremesKernel<double>();
 
 }  // namespace gridfold::kernels::cuda

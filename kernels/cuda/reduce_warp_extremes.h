@@ -21,11 +21,12 @@ struct WarpExtremeTuning {
   static constexpr uint32_t kVectorsInFlight = 8;
 };
 
-// Reduces equal groups of kRowBytesMin to kRowBytesMax bytes, of elements of 32 or 64 bits, where
-// nothing but extremes is asked for.
+// Reduces equal groups of kRowBytesMin to kRowBytesMax bytes, of elements of 32 bits, where nothing
+// but extremes is asked for. Keys of 64 bits take twice the registers, and are faster by way of
+// shared memory.
 using WarpExtremesKernel = void (*)(ReductionParameters, TileWork);
 template <class T>
-requires(sizeof(T) >= 4) WarpExtremesKernel GetWarpExtremesKernel();
+requires(sizeof(T) == 4) WarpExtremesKernel GetWarpExtremesKernel();
 
 }  // namespace gridfold::kernels::cuda
 
