@@ -241,7 +241,7 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
     using T = typename decltype(tag)::type;
     ReductionKernels table = ReductionKernelsFor<T>(ReductionParts(plan));
     if (geometry.has_brief_rows) table.tiles = GetBriefExtremesKernel<T>();
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (sizeof(T) <= 4) {
       if (geometry.has_warp_rows) table.tiles = GetWarpExtremesKernel<T>();
     }
     return table;

@@ -196,6 +196,19 @@ TYPED_TEST(ReduceExtremesDeviceTest, OfManyRowsOfWarps) {
   }
 }
 
+// Of almost as many bytes as blocks take, and of as many: by warps where multiprocessors are few.
+TYPED_TEST(ReduceExtremesDeviceTest, OfLongRowsOfWarps) {
+  constexpr uint64_t kRows = 101;
+  constexpr uint64_t kElementsMax = ReduceTuning::kTileGroupBytesMaxMany / sizeof(TypeParam);
+  for (const uint64_t columns : {kElementsMax / 4 + 1, kElementsMax - 3, kElementsMax}) {
+    SCOPED_TRACE(testing::Message() << "rows of " << columns);
+    this->ForAllData(kRows * columns, [&](const auto& values, bool ignore_nan) {
+      this->ExpectRows(values, columns, ignore_nan);
+    });
+    if (this->HasFatalFailure()) return;
+  }
+}
+
 TYPED_TEST(ReduceExtremesDeviceTest, OfSegments) {
   constexpr uint64_t kTurn = ExtremeTuning::kTurnBytes / sizeof(TypeParam);
   for (const uint64_t mean : {3, 20, 200}) {

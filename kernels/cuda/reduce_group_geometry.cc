@@ -73,9 +73,11 @@ bool AreBriefRows(const Grouping& grouping) {
 bool AreWarpRows(const LayoutRequest& request, uint64_t elements_max) {
   const Grouping& grouping = request.grouping;
   const uint64_t row_bytes = grouping.group_size * request.element_bytes;
+  const uint64_t row_bytes_min = request.element_bytes == 4
+                                     ? WarpExtremeTuning::kRowBytesMin
+                                     : WarpExtremeTuning::kNarrowRowBytesMin;
   return grouping.kind != GroupingKind::kSegments && grouping.group_size <= elements_max &&
-         request.element_bytes == 4 && row_bytes >= WarpExtremeTuning::kRowBytesMin &&
-         row_bytes <= WarpExtremeTuning::kRowBytesMax;
+         request.element_bytes <= 4 && row_bytes >= row_bytes_min;
 }
 
 void PlanWarpExtremes(const Grouping& grouping, const DeviceProperties& properties,

@@ -1,4 +1,4 @@
-// Extremes of rows of a few KiB, a warp each. A row passes through registers, without shared
+// Extremes of rows of some KiB, a warp each. A row passes through registers, without shared
 // memory, so that many warps fit a multiprocessor: while some compare, the others' rows are on
 // their way. What a row takes besides its elements is what bounds it, so both extremes are found
 // together, and the hardware reduces keys over a warp.
@@ -16,7 +16,9 @@ template <class T>
 __device__ inline PlacedKey<T> BestOfWarp(const PlacedKey<T>& placed) {
   PlacedKey<T> best;
   best.key = __reduce_max_sync(kAllLanes, placed.key);
-  best.place = __reduce_max_sync(kAllLanes, placed.key == best.key ? placed.place : 0);
+  if constexpr (!kIsShortInteger<T>) {
+    best.place = __reduce_max_sync(kAllLanes, placed.key == best.key ? placed.place : 0);
+  }
   return best;
 }
 
@@ -96,8 +98,8 @@ __device__ inline void TakeRows(const Warp& warp, const ReductionParameters& par
     const PlacedKey<T> max = BestOfWarp<T>(own.max);
     const PlacedKey<T> placed = is_max ? max : min;
     const uint32_t shift = RowWindow<T>::ShiftOf(elements) / sizeof(T);
-    const uint32_t i = (kFirstPlace - placed.place) * kSize + lane % kSize - shift;
-    const bool exists = placed.place != 0 && i < size;
+    const uint32_t i = (kFirstPlace - placed.Place()) * kSize + lane % kSize - shift;
+    const bool exists = placed.Place() != 0 && i < size;
     const T element = exists ? elements[i] : T{};
     const bool has = exists && KeyHolders<T>(placed, is_max).Of(VectorOf(element)) != 0;
     const uint32_t half = is_max ? 0xFFFF'0000u : 0xFFFFu;
@@ -127,12 +129,18 @@ __global__ void __launch_bounds__(WarpExtremeTuning::kThreads, WarpExtremeTuning
 }  // namespace
 
 template <class T>
-requires(sizeof(T) == 4) WarpExtremesKernel GetWarpExtremesKernel() {
+requires(sizeof(T) <= 4) WarpExtremesKernel GetWarpExtremesKernel() {
   return ReduceWarpExtremes<T>;
 }
 
+template WarpExtremesKernel GetWarpExtremesKernel<int8_t>();
+template WarpExtremesKernel GetWarpExtremesKernel<uint8_t>();
+template WarpExtremesKernel GetWarpExtremesKernel<int16_t>();
+template WarpExtremesKernel GetWarpExtremesKernel<uint16_t>();
 template WarpExtremesKernel GetWarpExtremesKernel<int32_t>();
 template WarpExtremesKernel GetWarpExtremesKernel<uint32_t>();
+template WarpExtremesKernel GetWarpExtremesKernel<Float16>();
+template WarpExtremesKernel GetWarpExtremesKernel<Bfloat16>();
 template WarpExtremesKernel GetWarpExtremesKernel<float>();
 
 }  // namespace gridfold::kernels::cuda

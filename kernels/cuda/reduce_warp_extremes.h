@@ -13,20 +13,19 @@ struct WarpExtremeTuning {
   static constexpr uint32_t kResidentBlocks = 10;
   // Of the grid, for the hardware's scheduler to even out.
   static constexpr uint64_t kBlocksPerResident = 4;
-  // Of a row: shorter ones are taken several at a time, longer ones are many times what a warp has
-  // under way.
-  static constexpr uint64_t kRowBytesMin = 2049;
-  static constexpr uint64_t kRowBytesMax = 8192;
+  // Of a row of 32-bit elements, and of narrower ones. Shorter rows are taken several at a time.
+  static constexpr uint64_t kRowBytesMin = 1025;
+  static constexpr uint64_t kNarrowRowBytesMin = 2049;
   // A lane has so many under way.
-  static constexpr uint32_t kVectorsInFlight = 8;
+  static constexpr uint32_t kVectorsInFlight = 4;
 };
 
-// Reduces equal groups of kRowBytesMin to kRowBytesMax bytes, of elements of 32 bits, where nothing
-// but extremes is asked for. Keys of 64 bits take twice the registers, and are faster by way of
-// shared memory.
+// Reduces equal groups of so many bytes or more that are not left to blocks, of elements of up to
+// 32 bits, where nothing but extremes is asked for. Keys of 64 bits take twice the registers, and are
+// faster by way of shared memory.
 using WarpExtremesKernel = void (*)(ReductionParameters, TileWork);
 template <class T>
-requires(sizeof(T) == 4) WarpExtremesKernel GetWarpExtremesKernel();
+requires(sizeof(T) <= 4) WarpExtremesKernel GetWarpExtremesKernel();
 
 }  // namespace gridfold::kernels::cuda
 
