@@ -150,9 +150,14 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
       return Launch(kernels.row_sums, ShapeOf(geometry), stream, parameters);
     }
   }
-  if (geometry.form == ReductionForm::kStrips &&
+  // The form of what would take them else.
+  const ReductionForm moments_form = IsFloatingPoint(plan.array.element_type)
+                                         ? ReductionForm::kTiles
+                                         : ReductionForm::kStrips;
+  if (geometry.form == moments_form && !queues &&
       AreMomentsOfRows(parameters, plan.array.element_type)) {
-    return LaunchRowMoments(parameters, plan.array.element_type, properties, stream);
+    return LaunchRowMoments(parameters, plan.array.element_type,
+                            static_cast<uint32_t*>(space.totals), properties, stream);
   }
   const auto kernel = geometry.form == ReductionForm::kStrips ? kernels.strips
                       : in_pairs                              ? kernels.group_sums

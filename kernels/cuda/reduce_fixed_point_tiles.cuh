@@ -164,25 +164,6 @@ __device__ inline uint32_t FinishStrip(const Warp& warp, const ReductionParamete
   return __reduce_and_sync(~0u, left);
 }
 
-// Reduces the strip's groups that are left: short ones together, others one by one.
-template <class T>
-__device__ inline void ReduceLeftGroups(const Warp& warp, const ReductionParameters& parameters,
-                                        const GroupStrip& strip, FixedPointStates<T>& states,
-                                        uint32_t left) {
-  const uint64_t size = warp.thread_rank() < strip.groups
-                            ? RangeOf(parameters, strip.first + warp.thread_rank()).size
-                            : 0;
-  if (warp.all(size * sizeof(T) <= FixedPointTuning::kBytesPerLane)) {
-    ReduceGroupsInWords<T>(parameters, strip.first, left);
-    return;
-  }
-#pragma unroll 1
-  for (; left != 0; left &= left - 1) {
-    const uint32_t place = static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1;
-    ReduceGroupInWords<T>(parameters, strip.first + place, states.Room());
-  }
-}
-
 template <class T>
 __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::kResidentBlocks)
     ReduceFixedPointTiles(const __grid_constant__ ReductionParameters parameters,
@@ -203,7 +184,10 @@ __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::
     uint32_t left = TakeStrip<T>(warp, parameters, work, strip, asks_places, states);
     warp.sync();
     left = FinishStrip<T>(warp, parameters, work, strip, states, left);
-    if (left != 0) ReduceLeftGroups<T>(warp, parameters, strip, states, left);
+    if (left == 0) continue;
+    const uint32_t rank = warp.thread_rank();
+    const uint64_t size = rank < strip.groups ? RangeOf(parameters, first + rank).size : 0;
+    ReduceLeftGroups<T>(parameters, first, left, warp.all(IsShortGroup<T>(size)), states.Room());
   }
 }
 

@@ -79,6 +79,27 @@ __device__ __noinline__ void ReduceGroupInWords(const ReductionParameters& param
   warp.sync();
 }
 
+template <class T>
+__device__ inline bool IsShortGroup(uint64_t size) {
+  return size * sizeof(T) <= FixedPointTuning::kBytesPerLane;
+}
+
+// Groups from `first` on, those whose bits are set in `left`: short ones together, others one by
+// one. Called by all lanes.
+template <class T>
+__device__ inline void ReduceLeftGroups(const ReductionParameters& parameters, uint64_t first,
+                                        uint32_t left, bool are_short, int64_t* room) {
+  if (are_short) {
+    ReduceGroupsInWords<T>(parameters, first, left);
+    return;
+  }
+#pragma unroll 1
+  for (; left != 0; left &= left - 1) {
+    const uint32_t place = static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1;
+    ReduceGroupInWords<T>(parameters, first + place, room);
+  }
+}
+
 }  // namespace gridfold::kernels::cuda
 
 #endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_FIXED_POINT_WORDS_CUH_

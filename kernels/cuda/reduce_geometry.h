@@ -52,7 +52,8 @@ struct ReductionGeometry {
   // What blocks leave for the last block of their group, each on its own and together.
   uint64_t partial_bytes = 0;  // Of one: registers of a block, or a state of a column.
   uint64_t partial_count = 0;
-  uint64_t total_bytes = 0;  // Of a GroupTotal, or of a ticket where a group has nothing else.
+  // Of a GroupTotal, or of a ticket where a group has nothing else; or of a word of LeftRowWords.
+  uint64_t total_bytes = 0;
   uint64_t total_count = 0;
 
   uint64_t chunk_elements = 0;    // kBlocks, and queued segments.

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "kernels/cuda/reduce_brief_extremes.h"
+#include "kernels/cuda/reduce_row_moments.h"
 #include "kernels/cuda/reduce_warp_extremes.h"
 
 namespace gridfold::kernels::cuda {
@@ -177,6 +178,11 @@ void PlanGroups(const LayoutRequest& request, const LayoutRequest& blocks, const
     PlanTiles(request, blocks, longest, geometry);
     if (kind.group_kernel == GroupKernel::kFixedPoint) {
       PlanStripsOfTiles<FixedPointTuning>(request, properties, geometry);
+      if (equal_groups) {
+        geometry.total_bytes = sizeof(uint32_t);
+        geometry.total_count =
+            LeftRowWords(request.grouping.group_count, longest * request.element_bytes);
+      }
     } else if (kind.group_kernel == GroupKernel::kMomentPairs) {
       PlanStripsOfTiles<PairTileTuning>(request, properties, geometry);
     }

@@ -10,6 +10,7 @@
 #include "kernels/cuda/reduce_extreme_turns.cuh"
 #include "kernels/cuda/reduce_integer_products.cuh"
 #include "kernels/cuda/reduce_merge.cuh"
+#include "kernels/cuda/reduce_row_moment_lanes.cuh"
 #include "kernels/numerics/rounded_divisor.h"
 #include "kernels/numerics/wide_integer.h"
 
@@ -60,16 +61,6 @@ struct Uint160 {
         : "r"(other[0]), "r"(other[1]), "r"(other[2]), "r"(other[3]), "r"(other[4]));
   }
 };
-
-// What a row comes to, or a lane's share. JoinLanes adds those of `width` neighbouring lanes, which
-// all get the result.
-template <class U>
-struct RowTotals;
-
-// What a lane takes of a row, whose elements are U. Add takes elements as vectors, and sums alone
-// zeros in place of some; Close is called before more than kTurnBytes are, and in the end.
-template <class U>
-struct RowMoments;
 
 // Of elements of up to 16 bits, the upper halves of a word of the greatest, inverted, and of the
 // least.
@@ -122,6 +113,8 @@ struct RowTotals<uint8_t> {
 
 template <>
 struct RowMoments<uint8_t> {
+  static constexpr bool kSurveys = false;
+
   uint32_t sum = 0;
   uint32_t squares = 0;
   HalfExtremes<uint8_t> extremes;
@@ -165,6 +158,8 @@ struct RowTotals<uint16_t> {
 
 template <>
 struct RowMoments<uint16_t> {
+  static constexpr bool kSurveys = false;
+
   uint32_t sum = 0;
   uint32_t by_lower = 0;  // Sums of products with elements' lower bytes, and with upper ones.
   uint32_t by_upper = 0;
@@ -217,6 +212,8 @@ struct RowTotals<uint32_t> {
 
 template <>
 struct RowMoments<uint32_t> {
+  static constexpr bool kSurveys = false;
+
   uint64_t sum = 0;
   Uint96 squares;
   uint32_t least = ~uint32_t{0};
@@ -288,6 +285,8 @@ struct RowTotals<uint64_t> {
 
 template <>
 struct RowMoments<uint64_t> {
+  static constexpr bool kSurveys = false;
+
   Uint96 sum;
   Uint96 lower_squares;
   Uint96 products;

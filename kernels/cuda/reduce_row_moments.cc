@@ -77,6 +77,14 @@ void ShareOut(uint64_t warps, RowMomentWork& work) {
           : ReduceTuning::kWarpThreadsLog2;
 }
 
+FloatRowKernels FloatKernelsFor(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat16: return GetFloatRowKernels<Float16>();
+    case ElementType::kBfloat16: return GetFloatRowKernels<Bfloat16>();
+    default: return GetFloatRowKernels<float>();
+  }
+}
+
 auto KernelFor(uint64_t element_bytes) {
   switch (element_bytes) {
     case 1: return GetRowMomentsKernel<uint8_t>();
@@ -86,35 +94,66 @@ auto KernelFor(uint64_t element_bytes) {
   }
 }
 
+absl::Status LaunchFloatRows(const ReductionParameters& parameters, ElementType type,
+                             const LaunchShape& shape, const RowMomentWork& work,
+                             const DeviceProperties& properties, cudaStream_t stream) {
+  constexpr uint64_t kLeftWarps = LeftRowTuning::kThreads / kLanes;
+  const FloatRowKernels kernels = FloatKernelsFor(type);
+  if (absl::Status status = Launch(kernels.rows, shape, stream, work); !status.ok()) return status;
+  const uint64_t resident = uint64_t{LeftRowTuning::kResidentBlocks} *
+                            static_cast<uint64_t>(properties.multiprocessor_count);
+  LeftRowWork left{.left_rows = work.left_rows,
+                   .word_count = LeftRowWords(work.row_count, work.row_bytes)};
+  left.words_together = static_cast<uint32_t>(
+      std::clamp<uint64_t>(left.word_count / (resident * kLeftWarps), 1, kLanes));
+  const uint64_t turns = CeilDivide(left.word_count, uint64_t{left.words_together});
+  const LaunchShape left_shape{.grid = dim3(GridStrideBlocks(turns, kLeftWarps, resident)),
+                               .block = dim3(LeftRowTuning::kThreads)};
+  return Launch(kernels.left_rows, left_shape, stream, parameters, left);
+}
+
 }  // namespace
 
 bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type) {
-  if (IsFloatingPoint(type) || parameters.offsets != nullptr || parameters.states != nullptr ||
+  if (type == ElementType::kFloat64 || parameters.offsets != nullptr || parameters.states != nullptr ||
       parameters.group_size == 0) {
     return false;
   }
   RowMomentSlots slots;
   bool has_extremes = false;
   bool has_variance = false;
+  bool has_sum = false;
   for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
     uint64_t** const place = PlaceOf(parameters.statistics[i], slots);
     if (place == nullptr) return false;
     has_extremes = has_extremes || place == &slots.min || place == &slots.max;
+    has_sum = has_sum || place == &slots.sum || place == &slots.mean;
     has_variance = has_variance || place == &slots.variance || place == &slots.standard_deviation;
   }
   const uint64_t element_bytes = ElementSize(type);
+  if (IsFloatingPoint(type)) {
+    return LeftRowWords(parameters.group_count, parameters.group_size * element_bytes) > 0 &&
+           (has_variance || (has_extremes && has_sum));
+  }
   const bool are_short = element_bytes == 8 || parameters.group_size <= Tuning::kShortRowSizeMax;
   return has_extremes || (has_variance && are_short);
 }
 
+uint64_t LeftRowWords(uint64_t row_count, uint64_t row_bytes) {
+  return row_count < Tuning::kFloatRowsMin || row_bytes < Tuning::kFloatRowBytesMin
+             ? 0
+             : CeilDivide(row_count, uint64_t{kLeftWordRows});
+}
+
 absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType type,
-                              const DeviceProperties& properties, cudaStream_t stream) {
+                              uint32_t* left_rows, const DeviceProperties& properties,
+                              cudaStream_t stream) {
   const uint64_t element_bytes = ElementSize(type);
   const uint64_t size = parameters.group_size;
   const uint64_t ddof = parameters.rules.delta_degrees_of_freedom;
   // No variance is asked for of fewer elements.
   const uint64_t variance_divisor = size > ddof ? size * (size - ddof) : 1;
-  const bool is_signed = IsSigned(type);
+  const bool is_signed = !IsFloatingPoint(type) && IsSigned(type);
   const uint32_t repeat = element_bytes == 1 ? 0x0101'0101u : element_bytes == 2 ? 0x0001'0001u : 1;
   const uint32_t sign = uint32_t{1} << (8 * std::min<uint64_t>(element_bytes, 4) - 1);
   RowMomentWork work{.elements = parameters.elements,
@@ -123,15 +162,21 @@ absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType
                      .row_bytes = static_cast<uint32_t>(size * element_bytes),
                      .vector_rows = static_cast<uint32_t>(
                          CeilDivide(ReduceTuning::kVectorBytes, size * element_bytes)),
+                     .slots = SlotsOf(parameters, element_bytes),
+                     .rules = parameters.rules,
+                     .mean_inverse = 1 / static_cast<double>(size),
+                     .deviation_divisor = static_cast<double>(variance_divisor),
+                     .deviation_inverse = 1 / static_cast<double>(variance_divisor),
+                     .left_rows = left_rows,
                      .is_signed = is_signed,
                      .sign_word = is_signed ? sign * repeat : 0,
                      .bias = is_signed ? uint64_t{1} << (8 * element_bytes - 1) : 0,
                      .sum_bias = is_signed ? Int128{1} << (8 * element_bytes - 1) : 0,
-                     .slots = SlotsOf(parameters, element_bytes),
-                     .rules = parameters.rules,
                      .mean_divisor = RoundedDivisor(size),
                      .variance_divisor = RoundedDivisor(variance_divisor)};
-  const uint64_t resident = uint64_t{Tuning::ResidentBlocks(element_bytes)} *
+  const bool is_float = IsFloatingPoint(type);
+  const uint64_t resident = uint64_t{is_float ? Tuning::kFloatResidentBlocks
+                                              : Tuning::ResidentBlocks(element_bytes)} *
                             static_cast<uint64_t>(properties.multiprocessor_count);
   work.sum_bias *= work.row_size;
   ShareOut(resident * kWarps, work);
@@ -139,6 +184,7 @@ absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType
   const LaunchShape shape{
       .grid = dim3(GridStrideBlocks(units, kWarps, resident * Tuning::kBlocksPerResident)),
       .block = dim3(Tuning::kThreads)};
+  if (is_float) return LaunchFloatRows(parameters, type, shape, work, properties, stream);
   return Launch(KernelFor(element_bytes), shape, stream, work);
 }
 

@@ -1,5 +1,5 @@
-// Several statistics of rows of integers: what reduce_row_moments.cuh is told, and its launch.
-// Plain C++.
+// Several statistics of rows: what reduce_row_moments.cuh and reduce_float_row_moments.cuh are told,
+// and their launch. Plain C++.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_ROW_MOMENTS_H_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_ROW_MOMENTS_H_
 
@@ -46,15 +46,36 @@ struct RowMomentWork {
   // shifted down by this: else they would meet in banks of shared memory.
   uint32_t rotation_shift = 0;
 
+  RowMomentSlots slots;
+  ValueRules rules;
+
+  // Of floats and halves.
+  double mean_inverse;
+  double deviation_divisor;
+  double deviation_inverse;
+  uint32_t* left_rows;  // A bit for each, of words of kLeftWordRows.
+
+  // Of integers.
   bool is_signed;
   uint32_t sign_word;  // What makes elements unsigned, as many to a word as it has.
   uint64_t bias;       // And what that adds to each.
   Int128 sum_bias;     // And to a row's sum.
-
-  RowMomentSlots slots;
-  ValueRules rules;
   RoundedDivisor mean_divisor;
   RoundedDivisor variance_divisor;
+};
+
+inline constexpr uint32_t kLeftWordRows = 32;
+
+// What the rows are that are left.
+struct LeftRowWork {
+  const uint32_t* left_rows;
+  uint64_t word_count;
+  uint32_t words_together = 1;  // Of a warp, at most as many as it has lanes.
+};
+
+struct LeftRowTuning {
+  static constexpr uint32_t kThreads = 128;
+  static constexpr uint32_t kResidentBlocks = 4;
 };
 
 struct RowMomentTuning {
@@ -63,6 +84,10 @@ struct RowMomentTuning {
   static constexpr uint32_t ResidentBlocks(uint64_t element_bytes) {
     return element_bytes == 8 ? 5 : 6;
   }
+  static constexpr uint32_t kFloatResidentBlocks = 6;
+  // Fewer or shorter rows of floats and halves are not worth a second kernel, or the bits.
+  static constexpr uint64_t kFloatRowsMin = 256;
+  static constexpr uint64_t kFloatRowBytesMin = 8;
   // Of the grid, for the hardware's scheduler to even out.
   static constexpr uint64_t kBlocksPerResident = 16;
   // Units that a warp has, for an even end, unless one is no more than its lanes take at a time;
@@ -76,18 +101,31 @@ struct RowMomentTuning {
   static constexpr uint64_t kBytesPerLane = 128;
 };
 
-// Whether rows are LaunchRowMoments' to take: of integers, of which nothing else is asked for than
+// Whether rows are LaunchRowMoments' to take: not of float64, and nothing else is asked for than
 // RowMomentSlots has, and neither their states; and not what other kernels take in less time, sums
-// alone and variances of longer rows.
+// or extremes alone and variances of longer rows of integers.
 bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type);
 
-// Requires AreMomentsOfRows, and rows of 64 KiB at most.
+// Words of `left_rows` that LaunchRowMoments needs for so many rows of floats or halves; 0 where
+// they are not AreMomentsOfRows.
+uint64_t LeftRowWords(uint64_t row_count, uint64_t row_bytes);
+
+// Requires AreMomentsOfRows, and rows of 64 KiB at most; of floats and halves, LeftRowWords of zeros.
 absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType type,
-                              const DeviceProperties& properties, cudaStream_t stream);
+                              uint32_t* left_rows, const DeviceProperties& properties,
+                              cudaStream_t stream);
 
 // For elements of an unsigned type.
 template <class U>
 auto GetRowMomentsKernel() -> void (*)(RowMomentWork);
+
+// For floats and halves: the kernel that takes rows, and that for those which it leaves.
+struct FloatRowKernels {
+  void (*rows)(RowMomentWork);
+  void (*left_rows)(ReductionParameters, LeftRowWork);
+};
+template <class T>
+FloatRowKernels GetFloatRowKernels();
 
 }  // namespace gridfold::kernels::cuda
 

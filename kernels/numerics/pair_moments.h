@@ -37,9 +37,12 @@ struct BoundedNumber {
 
   // Requires an integer from 1 to 2^52.
   GRIDFOLD_HD BoundedNumber DividedBy(double divisor) const {
+    return DividedBy(divisor, 1 / divisor);
+  }
+  // The same with its rounded inverse.
+  GRIDFOLD_HD BoundedNumber DividedBy(double divisor, double inverse) const {
     if (high == 0 && low == 0) return *this;
     if (!IsOrdinary()) return {high, low, kUnknown};
-    const double inverse = 1 / divisor;
     // Wrong by some units of its last bit at most, of which so few go into what is left that this
     // is exact.
     const double quotient = high * inverse;

@@ -1,0 +1,13 @@
+#include "kernels/cuda/reduce_float_row_moments.cuh"
+
+namespace gridfold::kernels::cuda {
+
+template <class T>
+FloatRowKernels GetFloatRowKernels() {
+  return {ReduceFloatRowMoments<T>, ReduceLeftRows<T>};
+}
+template FloatRowKernels GetFloatRowKernels<Float16>();
+template FloatRowKernels GetFloatRowKernels<Bfloat16>();
+template FloatRowKernels GetFloatRowKernels<float>();
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,111 @@
+// Several statistics of rows of floats and halves (reduce_row_moment_lanes.cuh). Values of a few
+// rows are not certain: of elements that are not finite, or too far apart, and of zeros of both
+// signs. Those are left to the kernel that follows, in words (reduce_fixed_point_words.cuh): calls of
+// what words take would cost this one most of its registers.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_FLOAT_ROW_MOMENTS_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_FLOAT_ROW_MOMENTS_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/reduce_fixed_point_words.cuh"
+#include "kernels/cuda/reduce_float_row_sums.cuh"
+#include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_row_moment_lanes.cuh"
+#include "kernels/cuda/reduce_row_moments.h"
+#include "kernels/cuda/reduce_tuning.h"
+#include "kernels/numerics/pair_moments.h"
+#include "kernels/numerics/statistic_value.h"
+
+namespace gridfold::kernels::cuda {
+
+// Values of rows.
+template <class T>
+class FloatRowValues {
+ public:
+  __device__ explicit FloatRowValues(const RowMomentWork& work) : work_(work) {}
+
+  // Of the row `place` after the first, if it exists. Called by all lanes.
+  __device__ void Finish(uint64_t first, uint32_t place, bool exists,
+                         const RowTotals<T>& totals) const {
+    const bool is_left = exists && !Write(first + place, totals);
+    const uint32_t left = __reduce_or_sync(~0u, is_left ? 1u << place : 0);
+    if (left == 0 || threadIdx.x % ReduceTuning::kWarpThreads != 0) return;
+    // A batch is of rows of one word.
+    atomicOr(&work_.left_rows[first / kLeftWordRows],
+             left << static_cast<uint32_t>(first % kLeftWordRows));
+  }
+
+ private:
+  // Writes what is asked for of a row, if it is certain; returns whether it is.
+  __device__ bool Write(uint64_t row, const RowTotals<T>& totals) const {
+    const RowMomentSlots& slots = work_.slots;
+    const FloatRowMoments moments = FloatRowMoments::Of(totals, work_.row_size);
+    if (!moments.is_known || totals.HasOtherZero()) return false;
+    const double size = static_cast<double>(work_.row_size);
+    if (slots.count != nullptr) slots.count[row] = work_.row_size;
+    if (slots.min != nullptr) slots.min[row] = Slot(totals.min);
+    if (slots.max != nullptr) slots.max[row] = Slot(totals.max);
+    bool is_certain = WriteNumber(slots.sum, row, moments.sum);
+    if (slots.mean != nullptr) {
+      is_certain = WriteNumber(slots.mean, row, moments.sum.DividedBy(size, work_.mean_inverse)) && is_certain;
+    }
+    if (slots.variance == nullptr && slots.standard_deviation == nullptr) return is_certain;
+    const BoundedNumber variance =
+        SquareDeviations(moments.sum, moments.squares, size).DividedBy(work_.deviation_divisor, work_.deviation_inverse);
+    is_certain = WriteNumber(slots.variance, row, variance) && is_certain;
+    if (slots.standard_deviation != nullptr) {
+      is_certain = WriteNumber(slots.standard_deviation, row, variance.Root()) && is_certain;
+    }
+    return is_certain;
+  }
+  __device__ static bool WriteNumber(uint64_t* slots, uint64_t row, const BoundedNumber& number) {
+    if (slots == nullptr) return true;
+    double value;
+    const bool is_certain = number.Round(value);
+    slots[row] = Slot(value);
+    return is_certain;
+  }
+
+  const RowMomentWork& work_;
+};
+
+template <class T>
+__global__ void __launch_bounds__(RowMomentTuning::kThreads, RowMomentTuning::kFloatResidentBlocks)
+    ReduceFloatRowMoments(const __grid_constant__ RowMomentWork work) {
+  constexpr uint32_t kWarps = RowMomentTuning::kThreads / ReduceTuning::kWarpThreads;
+  __shared__ typename RowWindow<T>::Memory windows[kWarps][2];
+  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
+  TakeRowMoments<T>(warp, work, FloatRowValues<T>(work), windows[warp.meta_group_rank()]);
+}
+
+// Reduces the rows that it left.
+template <class T>
+__global__ void __launch_bounds__(LeftRowTuning::kThreads)
+    ReduceLeftRows(const __grid_constant__ ReductionParameters parameters,
+                   const __grid_constant__ LeftRowWork work) {
+  using Finish = FinishRoom<T, kCorePartSet>;
+  constexpr uint32_t kWarps = LeftRowTuning::kThreads / ReduceTuning::kWarpThreads;
+  constexpr uint32_t kRoomWords =
+      3 * Finish::kWords + sizeof(typename Finish::Group) / sizeof(int64_t) + 1;
+  __shared__ int64_t rooms[kWarps][kRoomWords];
+  const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
+  const uint32_t lane = warp.thread_rank();
+  const bool are_short = IsShortGroup<T>(parameters.group_size);
+  const uint64_t step = uint64_t{gridDim.x} * kWarps * work.words_together;
+#pragma unroll 1
+  for (uint64_t i = (uint64_t{blockIdx.x} * kWarps + warp.meta_group_rank()) * work.words_together;
+       i < work.word_count; i += step) {
+    const bool exists = lane < work.words_together && i + lane < work.word_count;
+    const uint32_t left = exists ? work.left_rows[i + lane] : 0;
+#pragma unroll 1
+    for (uint32_t lanes = warp.ballot(left != 0); lanes != 0; lanes &= lanes - 1) {
+      const uint32_t word = static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
+      ReduceLeftGroups<T>(parameters, (i + word) * kLeftWordRows, warp.shfl(left, word), are_short,
+                          rooms[warp.meta_group_rank()]);
+    }
+  }
+}
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_FLOAT_ROW_MOMENTS_CUH_
