@@ -151,9 +151,8 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
     }
   }
   // The form of what would take them else.
-  const ReductionForm moments_form = IsFloatingPoint(plan.array.element_type)
-                                         ? ReductionForm::kTiles
-                                         : ReductionForm::kStrips;
+  const ReductionForm moments_form =
+      IsFloatingPoint(plan.array.element_type) ? ReductionForm::kTiles : ReductionForm::kStrips;
   if (geometry.form == moments_form && !queues &&
       AreMomentsOfRows(parameters, plan.array.element_type)) {
     return LaunchRowMoments(parameters, plan.array.element_type,

@@ -1,7 +1,7 @@
 // Several statistics of rows of floats and halves (reduce_row_moment_lanes.cuh). Values of a few
 // rows are not certain: of elements that are not finite, or too far apart, and of zeros of both
-// signs. Those are left to the kernel that follows, in words (reduce_fixed_point_words.cuh): calls of
-// what words take would cost this one most of its registers.
+// signs. Those are left to the kernel that follows, in words (reduce_fixed_point_words.cuh): calls
+// of what words take would cost this one most of its registers.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_FLOAT_ROW_MOMENTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_FLOAT_ROW_MOMENTS_CUH_
 
@@ -47,11 +47,12 @@ class FloatRowValues {
     if (slots.max != nullptr) slots.max[row] = Slot(totals.max);
     bool is_certain = WriteNumber(slots.sum, row, moments.sum);
     if (slots.mean != nullptr) {
-      is_certain = WriteNumber(slots.mean, row, moments.sum.DividedBy(size, work_.mean_inverse)) && is_certain;
+      is_certain = WriteNumber(slots.mean, row, moments.sum.DividedBy(size, work_.mean_inverse)) &&
+                   is_certain;
     }
     if (slots.variance == nullptr && slots.standard_deviation == nullptr) return is_certain;
-    const BoundedNumber variance =
-        SquareDeviations(moments.sum, moments.squares, size).DividedBy(work_.deviation_divisor, work_.deviation_inverse);
+    const BoundedNumber variance = SquareDeviations(moments.sum, moments.squares, size)
+                                       .DividedBy(work_.deviation_divisor, work_.deviation_inverse);
     is_certain = WriteNumber(slots.variance, row, variance) && is_certain;
     if (slots.standard_deviation != nullptr) {
       is_certain = WriteNumber(slots.standard_deviation, row, variance.Root()) && is_certain;

@@ -160,6 +160,12 @@ class FloatSurvey {
   uint32_t smallest_less_one_ = ~uint32_t{0};
 };
 
+// The least power of two that is greater than a float of these bits is 2^this, or a smaller one.
+__device__ inline int LimitExponent(uint32_t magnitude) {
+  constexpr int kBias = 127;
+  return static_cast<int>(magnitude >> 23) + 1 - kBias;
+}
+
 // A lane takes fewer elements of a part of a row than 2^this.
 template <class T>
 inline constexpr int kPartBits = sizeof(T) == sizeof(float) ? 6 : 7;
@@ -172,14 +178,23 @@ struct FloatRowTotals {
   float max;
   uint32_t smallest_less_one;
 
-  __device__ void JoinLanes(const Warp& warp, uint32_t width) {
+  __device__ void JoinLanes(const Warp& warp, uint32_t width, uint32_t row_size) {
+    if (width == 1) return;
 #pragma unroll 1
     for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
-      sum.Merge(PairOfLane(warp, sum, distance));
-      squares.Merge(PairOfLane(warp, squares, distance));
       min = LeastOf(min, warp.shfl_xor(min, distance));
       max = GreatestOf(max, warp.shfl_xor(max, distance));
       smallest_less_one = ::min(smallest_less_one, warp.shfl_xor(smallest_less_one, distance));
+    }
+    // No lane's sum, nor that of all, is larger.
+    const int bits = static_cast<int>(std::bit_width(row_size)) + 1;
+    const int limit = LimitExponent(Range().largest);
+    Anchor(PowerOfTwo(limit + bits), sum);
+    Anchor(PowerOfTwo(2 * limit + bits), squares);
+#pragma unroll 1
+    for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
+      AddPlain(PairOfLane(warp, sum, distance), sum);
+      AddPlain(PairOfLane(warp, squares, distance), squares);
     }
   }
   __device__ MagnitudeRange Range() const {
@@ -187,6 +202,17 @@ struct FloatRowTotals {
   }
   __device__ bool IsFinite() const {
     return Range().largest < __float_as_uint(std::numeric_limits<float>::infinity());
+  }
+  // Moves what is below the last bit of `anchor` from high to low.
+  __device__ static void Anchor(double anchor, PairSum& pair) {
+    const double high = (anchor + pair.high) - anchor;
+    pair.low += pair.high - high;
+    pair.high = high;
+  }
+  // Of two that have the same anchor.
+  __device__ static void AddPlain(const PairSum& other, PairSum& pair) {
+    pair.high += other.high;
+    pair.low += other.low;
   }
   // Whether the first of a row's zeros, one of which is an extreme, may be another than it.
   __device__ bool HasOtherZero() const {
@@ -213,12 +239,19 @@ struct SurveyedRowMoments {
   AnchoredPair squares;
   PairSum sum_of_parts{0, 0};
   PairSum squares_of_parts{0, 0};
+  bool has_parts = false;
 
+  __device__ void Merge(const PairSum& of_part, PairSum& pair) const {
+    if (has_parts) {
+      pair.Merge(of_part);
+    } else {
+      pair = of_part;
+    }
+  }
   __device__ void AddExtremes(const uint4& raw) { survey.Add(raw); }
   __device__ void BeginSums() {
-    constexpr int kBias = 127;
-    const uint32_t largest = ::max(MagnitudeBits(survey.Min()), MagnitudeBits(survey.Max()));
-    const int limit = static_cast<int>(largest >> 23) + 1 - kBias;  // A power that is greater.
+    const int limit =
+        LimitExponent(::max(MagnitudeBits(survey.Min()), MagnitudeBits(survey.Max())));
     if constexpr (!kHasPlainSums) sum = AnchoredPair(PowerOfTwo(limit + kPartBits<T> + 1));
     squares = AnchoredPair(PowerOfTwo(2 * limit + kPartBits<T> + 1));
   }
@@ -229,12 +262,13 @@ struct SurveyedRowMoments {
     }
   }
   __device__ void Close() {
-    if constexpr (!kHasPlainSums) sum_of_parts.Merge(sum.Sum());
-    squares_of_parts.Merge(squares.Sum());
+    if constexpr (!kHasPlainSums) Merge(sum.Sum(), sum_of_parts);
+    Merge(squares.Sum(), squares_of_parts);
+    has_parts = true;
   }
   __device__ RowTotals<T> Totals() const {
-    return {{kHasPlainSums ? sum.Sum() : sum_of_parts, squares_of_parts, survey.Min(),
-             survey.Max(), survey.SmallestLessOne()}};
+    return {{kHasPlainSums ? sum.Sum() : sum_of_parts, squares_of_parts, survey.Min(), survey.Max(),
+             survey.SmallestLessOne()}};
   }
 };
 
@@ -243,12 +277,14 @@ struct RowMoments<float> : SurveyedRowMoments<float> {};
 template <>
 struct RowMoments<Bfloat16> : SurveyedRowMoments<Bfloat16> {};
 
-// All float16 are multiples of 2^-24 below 2^16: a double holds every sum of 2^13 of them, and an
-// anchored one of squares of 2^12, which are more than a lane takes of a row of 64 KiB.
+// All float16 are multiples of 2^-24 below 2^16, so that sums are exact whatever they are of: of a
+// lane's elements, fewer than 2^10 (RowMomentTuning::kFloat16RowSizeMax), a double holds the sum,
+// and that of squares stays in the anchor's binade. What additions of 30'000 squares leave is at
+// most 2^-10 each, and what lanes leave to join 2^-4: together below 2^53 units of 2^-48.
 template <>
 struct RowMoments<Float16> {
   static constexpr bool kSurveys = false;
-  static constexpr double kAnchor = 0x1p45;
+  static constexpr double kAnchor = 0x1p43;
 
   FloatSurvey<Float16> survey;
   PlainSum sum;
@@ -282,8 +318,9 @@ struct FloatRowMoments {
     if constexpr (std::is_same_v<T, Float16>) {
       moments.is_known = totals.IsFinite();
     } else {
-      // An addition to an anchored sum leaves at most 2^(kPartBits + 1) times what PairHolds says.
-      constexpr uint32_t kChain = (2u << kPartBits<T>) + 64;
+      // An addition to an anchored sum leaves at most 2^(kPartBits + 1) times what PairHolds says,
+      // and what lanes anchor to join is 2^7 times that of one addition.
+      constexpr uint32_t kChain = (2u << kPartBits<T>)+128 + 64;
       const MagnitudeRange range = totals.Range();
       const int span_bits = SpanBits<T>(range);
       moments.is_known = RowMoments<T>::kHasPlainSums

@@ -321,11 +321,10 @@ uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& p
       2 * CeilDivide(input_bytes, Tuning::kAdditionsMax) * state_bytes;
   // Two words for each tile of float64 columns that have rows enough.
   const uint64_t tile_bytes = input_bytes / PairTuning::kDoubleColumnRowsMin;
-  const uint64_t left_rows_bytes =
-      LeftRowWords(input_bytes / RowMomentTuning::kFloatRowBytesMin,
-                   RowMomentTuning::kFloatRowBytesMin) * sizeof(uint32_t);
-  return ScratchBytes(sizeof(SegmentQueue) +
-                      std::max({total_bytes, tile_bytes, left_rows_bytes})) +
+  const uint64_t left_rows_bytes = LeftRowWords(input_bytes / RowMomentTuning::kFloatRowBytesMin,
+                                                RowMomentTuning::kFloatRowBytesMin) *
+                                   sizeof(uint32_t);
+  return ScratchBytes(sizeof(SegmentQueue) + std::max({total_bytes, tile_bytes, left_rows_bytes})) +
          ScratchBytes(std::max(chunks * partial_bytes, split_bytes)) +
          ScratchBytes(segments * sizeof(LongSegment));
 }

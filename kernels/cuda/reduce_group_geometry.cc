@@ -74,9 +74,8 @@ bool AreBriefRows(const Grouping& grouping) {
 bool AreWarpRows(const LayoutRequest& request, uint64_t elements_max) {
   const Grouping& grouping = request.grouping;
   const uint64_t row_bytes = grouping.group_size * request.element_bytes;
-  const uint64_t row_bytes_min = request.element_bytes == 4
-                                     ? WarpExtremeTuning::kRowBytesMin
-                                     : WarpExtremeTuning::kNarrowRowBytesMin;
+  const uint64_t row_bytes_min = request.element_bytes == 4 ? WarpExtremeTuning::kRowBytesMin
+                                                            : WarpExtremeTuning::kNarrowRowBytesMin;
   return grouping.kind != GroupingKind::kSegments && grouping.group_size <= elements_max &&
          request.element_bytes <= 4 && row_bytes >= row_bytes_min;
 }
@@ -167,7 +166,10 @@ void PlanGroups(const LayoutRequest& request, const LayoutRequest& blocks, const
                 const DeviceProperties& properties, ReductionGeometry& geometry) {
   const uint64_t longest = request.grouping.group_size;
   const bool equal_groups = request.grouping.kind != GroupingKind::kSegments;
-  if (equal_groups && longest > request.TileElementsMax(1)) {
+  // All lanes take a long row in fixed point, or in double precision.
+  const uint64_t lanes_min =
+      kind.group_kernel == GroupKernel::kFixedPoint ? Tuning::kWarpThreads : 1;
+  if (equal_groups && longest > request.TileElementsMax(lanes_min)) {
     PlanBlocks(blocks, kind.block_shape, geometry);
   } else if (kind.group_kernel == GroupKernel::kIntegerStrips) {
     PlanStrips(request, blocks, longest, static_cast<uint64_t>(properties.multiprocessor_count),

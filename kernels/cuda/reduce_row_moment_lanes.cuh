@@ -1,6 +1,6 @@
 // Several statistics of rows, each by lanes of a warp, which have its vectors in shared memory
-// (RowWindow) and those of the next rows on their way there. What lanes have of a row is joined, and
-// goes to one of them, so that all finish rows together, one each.
+// (RowWindow) and those of the next rows on their way there. What lanes have of a row is joined,
+// and goes to one of them, so that all finish rows together, one each.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_ROW_MOMENT_LANES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_ROW_MOMENT_LANES_CUH_
 
@@ -17,13 +17,13 @@
 namespace gridfold::kernels::cuda {
 
 // What a row comes to, or a lane's share. JoinLanes adds those of `width` neighbouring lanes, which
-// all get the result.
+// all get the result; they are of `row_size` elements together.
 template <class T>
 struct RowTotals;
 
-// What a lane takes of a row. AddSums and AddExtremes take elements as vectors, and sums alone zeros
-// in place of some; Close is called before more than kTurnBytes are, and in the end. Where kSurveys,
-// extremes of all of these are taken before any sums, and BeginSums is called between.
+// What a lane takes of a row. AddSums and AddExtremes take elements as vectors, and sums alone
+// zeros in place of some; Close is called before more than kTurnBytes are, and in the end. Where
+// kSurveys, extremes of all of these are taken before any sums, and BeginSums is called between.
 template <class T>
 struct RowMoments;
 
@@ -102,9 +102,9 @@ class RowMomentTurns {
   uint64_t row_;
 };
 
-// Rows by lanes of a warp: each by 1 to 32 neighbouring ones, whose numbers of vectors differ by two
-// at most. RowMoments<T> is what a lane keeps of its row, and RowTotals<T> what the lanes of a row
-// come to, which values.Finish is given, a row by each lane.
+// Rows by lanes of a warp: each by 1 to 32 neighbouring ones, whose numbers of vectors differ by
+// two at most. RowMoments<T> is what a lane keeps of its row, and RowTotals<T> what the lanes of a
+// row come to, which values.Finish is given, a row by each lane.
 template <class T, class Values>
 class RowMomentLanes {
  public:
@@ -141,7 +141,7 @@ class RowMomentLanes {
   // Of rows from `row` on.
   __device__ void EndRows(uint64_t row) {
     RowTotals<T> totals = moments_.Totals();
-    totals.JoinLanes(warp_, width_);
+    totals.JoinLanes(warp_, width_, work_.row_size);
     if (rank_ == passes_) kept_ = totals;
     if (++passes_ < work_.batch_passes) return;
     const uint32_t passes = passes_;
@@ -156,13 +156,11 @@ class RowMomentLanes {
   __device__ void Take(const typename Window::Memory& memory, const RowBytes& bytes) {
     if (bytes.begin >= bytes.end) return;
     if constexpr (RowMoments<T>::kSurveys) {
-      ForEachVector(memory, bytes, [&](const uint4&, const uint4& elements) {
-        moments_.AddExtremes(elements);
-      });
+      ForEachVector(memory, bytes,
+                    [&](const uint4&, const uint4& elements) { moments_.AddExtremes(elements); });
       moments_.BeginSums();
-      ForEachVector(memory, bytes, [&](const uint4& addends, const uint4&) {
-        moments_.AddSums(addends);
-      });
+      ForEachVector(memory, bytes,
+                    [&](const uint4& addends, const uint4&) { moments_.AddSums(addends); });
     } else {
       ForEachVector(memory, bytes, [&](const uint4& addends, const uint4& elements) {
         moments_.AddSums(addends);
@@ -286,8 +284,8 @@ class RowMomentLanes {
 };
 
 // Takes the rows of a warp. Lanes take a row each, or `width` of them one, several times in a turn.
-// What they have of a row is kept by the lane whose rank among them is the number of that time, until
-// the batch is done. Called by all lanes.
+// What they have of a row is kept by the lane whose rank among them is the number of that time,
+// until the batch is done. Called by all lanes.
 template <class T, class Values>
 __device__ inline void TakeRowMoments(const Warp& warp, const RowMomentWork& work,
                                       const Values& values,

@@ -93,7 +93,7 @@ struct RowTotals<uint8_t> {
   uint32_t squares;
   uint32_t extremes;
 
-  __device__ void JoinLanes(const Warp& warp, uint32_t width) {
+  __device__ void JoinLanes(const Warp& warp, uint32_t width, uint32_t /*row_size*/) {
 #pragma unroll 1
     for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
       sum += warp.shfl_xor(sum, distance);
@@ -136,7 +136,7 @@ struct RowTotals<uint16_t> {
   uint32_t extremes;
   uint64_t squares;
 
-  __device__ void JoinLanes(const Warp& warp, uint32_t width) {
+  __device__ void JoinLanes(const Warp& warp, uint32_t width, uint32_t /*row_size*/) {
 #pragma unroll 1
     for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
       sum += warp.shfl_xor(sum, distance);
@@ -190,7 +190,7 @@ struct RowTotals<uint32_t> {
   uint32_t least;
   uint32_t greatest;
 
-  __device__ void JoinLanes(const Warp& warp, uint32_t width) {
+  __device__ void JoinLanes(const Warp& warp, uint32_t width, uint32_t /*row_size*/) {
 #pragma unroll 1
     for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
       sum += FromLane(warp, sum, distance);
@@ -242,7 +242,7 @@ struct RowTotals<uint64_t> {
   uint64_t least;
   uint64_t greatest;
 
-  __device__ void JoinLanes(const Warp& warp, uint32_t width) {
+  __device__ void JoinLanes(const Warp& warp, uint32_t width, uint32_t /*row_size*/) {
 #pragma unroll 1
     for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
       AddLane(warp, distance, sum);

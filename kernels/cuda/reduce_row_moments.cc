@@ -94,6 +94,15 @@ auto KernelFor(uint64_t element_bytes) {
   }
 }
 
+bool AreFloatRows(ElementType type, uint64_t row_count, uint64_t row_size) {
+  const uint64_t row_bytes = row_size * ElementSize(type);
+  const bool are_of_fixed_point =
+      row_bytes >= Tuning::kFixedPointRowBytesMin && row_bytes <= Tuning::kFixedPointRowBytesMax;
+  return LeftRowWords(row_count, row_bytes) > 0 &&
+         (type == ElementType::kFloat16 ? row_size <= Tuning::kFloat16RowSizeMax
+                                        : !are_of_fixed_point);
+}
+
 absl::Status LaunchFloatRows(const ReductionParameters& parameters, ElementType type,
                              const LaunchShape& shape, const RowMomentWork& work,
                              const DeviceProperties& properties, cudaStream_t stream) {
@@ -115,8 +124,8 @@ absl::Status LaunchFloatRows(const ReductionParameters& parameters, ElementType 
 }  // namespace
 
 bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type) {
-  if (type == ElementType::kFloat64 || parameters.offsets != nullptr || parameters.states != nullptr ||
-      parameters.group_size == 0) {
+  if (type == ElementType::kFloat64 || parameters.offsets != nullptr ||
+      parameters.states != nullptr || parameters.group_size == 0) {
     return false;
   }
   RowMomentSlots slots;
@@ -132,7 +141,7 @@ bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type) {
   }
   const uint64_t element_bytes = ElementSize(type);
   if (IsFloatingPoint(type)) {
-    return LeftRowWords(parameters.group_count, parameters.group_size * element_bytes) > 0 &&
+    return AreFloatRows(type, parameters.group_count, parameters.group_size) &&
            (has_variance || (has_extremes && has_sum));
   }
   const bool are_short = element_bytes == 8 || parameters.group_size <= Tuning::kShortRowSizeMax;
@@ -175,9 +184,9 @@ absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType
                      .mean_divisor = RoundedDivisor(size),
                      .variance_divisor = RoundedDivisor(variance_divisor)};
   const bool is_float = IsFloatingPoint(type);
-  const uint64_t resident = uint64_t{is_float ? Tuning::kFloatResidentBlocks
-                                              : Tuning::ResidentBlocks(element_bytes)} *
-                            static_cast<uint64_t>(properties.multiprocessor_count);
+  const uint64_t resident =
+      uint64_t{is_float ? Tuning::kFloatResidentBlocks : Tuning::ResidentBlocks(element_bytes)} *
+      static_cast<uint64_t>(properties.multiprocessor_count);
   work.sum_bias *= work.row_size;
   ShareOut(resident * kWarps, work);
   const uint64_t units = CeilDivide(work.row_count, uint64_t{work.unit_rows});
