@@ -9,5 +9,6 @@ FloatRowKernels GetFloatRowKernels() {
 template FloatRowKernels GetFloatRowKernels<Float16>();
 template FloatRowKernels GetFloatRowKernels<Bfloat16>();
 template FloatRowKernels GetFloatRowKernels<float>();
+template FloatRowKernels GetFloatRowKernels<double>();
 
 }  // namespace gridfold::kernels::cuda

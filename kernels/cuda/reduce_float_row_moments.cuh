@@ -9,7 +9,9 @@
 
 #include "kernels/cuda/reduce_fixed_point_words.cuh"
 #include "kernels/cuda/reduce_float_row_sums.cuh"
+#include "kernels/cuda/reduce_group_strips.cuh"
 #include "kernels/cuda/reduce_kernels.h"
+#include "kernels/cuda/reduce_pair_strips.cuh"
 #include "kernels/cuda/reduce_row_moment_lanes.cuh"
 #include "kernels/cuda/reduce_row_moments.h"
 #include "kernels/cuda/reduce_tuning.h"
@@ -51,7 +53,10 @@ class FloatRowValues {
                    is_certain;
     }
     if (slots.variance == nullptr && slots.standard_deviation == nullptr) return is_certain;
-    const BoundedNumber variance = SquareDeviations(moments.sum, moments.squares, size)
+    // Of elements that are all the same it is 0, which bounds do not tell.
+    const BoundedNumber variance =
+        totals.min == totals.max ? BoundedNumber{0, 0, 0}
+                                 : SquareDeviations(moments.sum, moments.squares, size)
                                        .DividedBy(work_.deviation_divisor, work_.deviation_inverse);
     is_certain = WriteNumber(slots.variance, row, variance) && is_certain;
     if (slots.standard_deviation != nullptr) {
@@ -71,7 +76,8 @@ class FloatRowValues {
 };
 
 template <class T>
-__global__ void __launch_bounds__(RowMomentTuning::kThreads, RowMomentTuning::kFloatResidentBlocks)
+__global__ void __launch_bounds__(RowMomentTuning::kThreads,
+                                  RowMomentTuning::FloatResidentBlocks(sizeof(T)))
     ReduceFloatRowMoments(const __grid_constant__ RowMomentWork work) {
   constexpr uint32_t kWarps = RowMomentTuning::kThreads / ReduceTuning::kWarpThreads;
   __shared__ typename RowWindow<T>::Memory windows[kWarps][2];
@@ -79,19 +85,42 @@ __global__ void __launch_bounds__(RowMomentTuning::kThreads, RowMomentTuning::kF
   TakeRowMoments<T>(warp, work, FloatRowValues<T>(work), windows[warp.meta_group_rank()]);
 }
 
-// Reduces the rows that it left.
+// What reduces the rows that it left, and the memory that a warp needs for that.
+template <class T>
+struct LeftRows {
+  using Finish = FinishRoom<T, kCorePartSet>;
+  struct Room {
+    int64_t words[3 * Finish::kWords + sizeof(typename Finish::Group) / sizeof(int64_t) + 1];
+  };
+  // Those from `first` on of which bits are set. Called by all lanes.
+  __device__ static void Reduce(const Warp&, const ReductionParameters& parameters,
+                                const LeftRowWork&, uint64_t first, uint32_t left, Room& room) {
+    ReduceLeftGroups<T>(parameters, first, left, IsShortGroup<T>(parameters.group_size),
+                        room.words);
+  }
+};
+template <>
+struct LeftRows<double> {
+  using Room = PairRoom<double>;
+  __device__ static void Reduce(const Warp& warp, const ReductionParameters& parameters,
+                                const LeftRowWork& work, uint64_t first, uint32_t left,
+                                Room& room) {
+    TileWork tile = {};
+    tile.width_log2 = work.width_log2;
+    tile.strip_groups = kLeftWordRows;
+    const GroupStrip strip(parameters, tile, first);
+    ReduceStripInPairs<double>(warp, parameters, tile, strip, left, false, room);
+  }
+};
+
 template <class T>
 __global__ void __launch_bounds__(LeftRowTuning::kThreads)
     ReduceLeftRows(const __grid_constant__ ReductionParameters parameters,
                    const __grid_constant__ LeftRowWork work) {
-  using Finish = FinishRoom<T, kCorePartSet>;
   constexpr uint32_t kWarps = LeftRowTuning::kThreads / ReduceTuning::kWarpThreads;
-  constexpr uint32_t kRoomWords =
-      3 * Finish::kWords + sizeof(typename Finish::Group) / sizeof(int64_t) + 1;
-  __shared__ int64_t rooms[kWarps][kRoomWords];
+  __shared__ typename LeftRows<T>::Room rooms[kWarps];
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   const uint32_t lane = warp.thread_rank();
-  const bool are_short = IsShortGroup<T>(parameters.group_size);
   const uint64_t step = uint64_t{gridDim.x} * kWarps * work.words_together;
 #pragma unroll 1
   for (uint64_t i = (uint64_t{blockIdx.x} * kWarps + warp.meta_group_rank()) * work.words_together;
@@ -101,7 +130,7 @@ __global__ void __launch_bounds__(LeftRowTuning::kThreads)
 #pragma unroll 1
     for (uint32_t lanes = warp.ballot(left != 0); lanes != 0; lanes &= lanes - 1) {
       const uint32_t word = static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
-      ReduceLeftGroups<T>(parameters, (i + word) * kLeftWordRows, warp.shfl(left, word), are_short,
+      LeftRows<T>::Reduce(warp, parameters, work, (i + word) * kLeftWordRows, warp.shfl(left, word),
                           rooms[warp.meta_group_rank()]);
     }
   }

@@ -1,5 +1,5 @@
-// Several statistics of many rows of floats and halves, which are summed in double precision or,
-// where that does not tell their values, in words: against exact states.
+// Several statistics of many rows of floating-point elements, which are summed in double precision
+// or, where that does not tell their values, in words or pairs: against exact states.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -36,7 +36,9 @@ template <class T>
 std::vector<T> Values(Data data, uint64_t rows, uint64_t columns) {
   std::mt19937_64 random(columns);
   std::normal_distribution<double> normal;
-  const double largest = static_cast<double>(std::numeric_limits<float>::max());
+  constexpr bool kIsDouble = std::is_same_v<T, double>;
+  const double largest = kIsDouble ? std::numeric_limits<double>::max()
+                                   : static_cast<double>(std::numeric_limits<float>::max());
   std::vector<T> values(rows * columns);
   for (uint64_t i = 0; i < values.size(); ++i) {
     const uint64_t row = i / columns;
@@ -59,7 +61,9 @@ std::vector<T> Values(Data data, uint64_t rows, uint64_t columns) {
         if (bits % 16 == 5) x = std::ldexp(static_cast<double>(bits / 16 % 2048), -24);
         break;
       case Data::kSubnormal:
-        x = std::ldexp(static_cast<double>(bits % 9), std::is_same_v<T, Float16> ? -24 : -149);
+        x = std::ldexp(static_cast<double>(bits % 9), std::is_same_v<T, Float16> ? -24
+                                                      : kIsDouble                ? -1074
+                                                                                 : -149);
         break;
       case Data::kSomeNotFinite:
         if (bits % 900 == 0) x = std::numeric_limits<double>::quiet_NaN();
@@ -95,7 +99,7 @@ class ReduceFloatRowMomentsDeviceTest : public ReduceDeviceTest {
   }
 };
 
-using Types = testing::Types<float, Float16, Bfloat16>;
+using Types = testing::Types<float, Float16, Bfloat16, double>;
 TYPED_TEST_SUITE(ReduceFloatRowMomentsDeviceTest, Types);
 
 // Around what a vector, a lane, a turn and its parts have.

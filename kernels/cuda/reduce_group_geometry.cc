@@ -180,13 +180,15 @@ void PlanGroups(const LayoutRequest& request, const LayoutRequest& blocks, const
     PlanTiles(request, blocks, longest, geometry);
     if (kind.group_kernel == GroupKernel::kFixedPoint) {
       PlanStripsOfTiles<FixedPointTuning>(request, properties, geometry);
-      if (equal_groups) {
-        geometry.total_bytes = sizeof(uint32_t);
-        geometry.total_count =
-            LeftRowWords(request.grouping.group_count, longest * request.element_bytes);
-      }
     } else if (kind.group_kernel == GroupKernel::kMomentPairs) {
       PlanStripsOfTiles<PairTileTuning>(request, properties, geometry);
+    }
+    const bool has_moments = kind.group_kernel == GroupKernel::kFixedPoint ||
+                             kind.group_kernel == GroupKernel::kMomentPairs;
+    if (equal_groups && has_moments) {
+      geometry.total_bytes = sizeof(uint32_t);
+      geometry.total_count =
+          LeftRowWords(request.grouping.group_count, longest * request.element_bytes);
     }
   }
 }

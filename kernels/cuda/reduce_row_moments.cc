@@ -81,6 +81,7 @@ FloatRowKernels FloatKernelsFor(ElementType type) {
   switch (type) {
     case ElementType::kFloat16: return GetFloatRowKernels<Float16>();
     case ElementType::kBfloat16: return GetFloatRowKernels<Bfloat16>();
+    case ElementType::kFloat64: return GetFloatRowKernels<double>();
     default: return GetFloatRowKernels<float>();
   }
 }
@@ -96,11 +97,11 @@ auto KernelFor(uint64_t element_bytes) {
 
 bool AreFloatRows(ElementType type, uint64_t row_count, uint64_t row_size) {
   const uint64_t row_bytes = row_size * ElementSize(type);
-  const bool are_of_fixed_point =
-      row_bytes >= Tuning::kFixedPointRowBytesMin && row_bytes <= Tuning::kFixedPointRowBytesMax;
-  return LeftRowWords(row_count, row_bytes) > 0 &&
-         (type == ElementType::kFloat16 ? row_size <= Tuning::kFloat16RowSizeMax
-                                        : !are_of_fixed_point);
+  const bool has_fixed_point = type == ElementType::kFloat32 || type == ElementType::kBfloat16;
+  const bool are_of_fixed_point = has_fixed_point && row_bytes >= Tuning::kFixedPointRowBytesMin &&
+                                  row_bytes <= Tuning::kFixedPointRowBytesMax;
+  return LeftRowWords(row_count, row_bytes) > 0 && !are_of_fixed_point &&
+         (type != ElementType::kFloat16 || row_size <= Tuning::kFloat16RowSizeMax);
 }
 
 absl::Status LaunchFloatRows(const ReductionParameters& parameters, ElementType type,
@@ -112,7 +113,8 @@ absl::Status LaunchFloatRows(const ReductionParameters& parameters, ElementType 
   const uint64_t resident = uint64_t{LeftRowTuning::kResidentBlocks} *
                             static_cast<uint64_t>(properties.multiprocessor_count);
   LeftRowWork left{.left_rows = work.left_rows,
-                   .word_count = LeftRowWords(work.row_count, work.row_bytes)};
+                   .word_count = LeftRowWords(work.row_count, work.row_bytes),
+                   .width_log2 = work.width_log2};
   left.words_together = static_cast<uint32_t>(
       std::clamp<uint64_t>(left.word_count / (resident * kLeftWarps), 1, kLanes));
   const uint64_t turns = CeilDivide(left.word_count, uint64_t{left.words_together});
@@ -124,8 +126,7 @@ absl::Status LaunchFloatRows(const ReductionParameters& parameters, ElementType 
 }  // namespace
 
 bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type) {
-  if (type == ElementType::kFloat64 || parameters.offsets != nullptr ||
-      parameters.states != nullptr || parameters.group_size == 0) {
+  if (parameters.offsets != nullptr || parameters.states != nullptr || parameters.group_size == 0) {
     return false;
   }
   RowMomentSlots slots;
@@ -184,9 +185,9 @@ absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType
                      .mean_divisor = RoundedDivisor(size),
                      .variance_divisor = RoundedDivisor(variance_divisor)};
   const bool is_float = IsFloatingPoint(type);
-  const uint64_t resident =
-      uint64_t{is_float ? Tuning::kFloatResidentBlocks : Tuning::ResidentBlocks(element_bytes)} *
-      static_cast<uint64_t>(properties.multiprocessor_count);
+  const uint64_t resident = uint64_t{is_float ? Tuning::FloatResidentBlocks(element_bytes)
+                                              : Tuning::ResidentBlocks(element_bytes)} *
+                            static_cast<uint64_t>(properties.multiprocessor_count);
   work.sum_bias *= work.row_size;
   ShareOut(resident * kWarps, work);
   const uint64_t units = CeilDivide(work.row_count, uint64_t{work.unit_rows});

@@ -49,7 +49,7 @@ struct RowMomentWork {
   RowMomentSlots slots;
   ValueRules rules;
 
-  // Of floats and halves.
+  // Of floating-point elements.
   double mean_inverse;
   double deviation_divisor;
   double deviation_inverse;
@@ -71,6 +71,7 @@ struct LeftRowWork {
   const uint32_t* left_rows;
   uint64_t word_count;
   uint32_t words_together = 1;  // Of a warp, at most as many as it has lanes.
+  uint32_t width_log2 = 0;      // Of the lanes that take a row, where some do.
 };
 
 struct LeftRowTuning {
@@ -84,8 +85,10 @@ struct RowMomentTuning {
   static constexpr uint32_t ResidentBlocks(uint64_t element_bytes) {
     return element_bytes == 8 ? 5 : 6;
   }
-  static constexpr uint32_t kFloatResidentBlocks = 6;
-  // Fewer or shorter rows of floats and halves are not worth a second kernel, or the bits.
+  static constexpr uint32_t FloatResidentBlocks(uint64_t element_bytes) {
+    return element_bytes == 8 ? 5 : 6;
+  }
+  // Fewer or shorter rows of floating-point elements are not worth a second kernel, or the bits.
   static constexpr uint64_t kFloatRowsMin = 256;
   static constexpr uint64_t kFloatRowBytesMin = 8;
   // Longer ones of float16 may have sums that are not exact.
@@ -107,17 +110,17 @@ struct RowMomentTuning {
   static constexpr uint64_t kBytesPerLane = 128;
 };
 
-// Whether rows are LaunchRowMoments' to take: not of float64, and nothing else is asked for than
+// Whether rows are LaunchRowMoments' to take: nothing else is asked for than
 // RowMomentSlots has, and neither their states; and not what other kernels take in less time, sums
 // or extremes alone and variances of longer rows of integers.
 bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type);
 
-// Words of `left_rows` that LaunchRowMoments needs for so many rows of floats or halves; 0 where
-// they are not AreMomentsOfRows.
+// Words of `left_rows` that LaunchRowMoments needs for so many rows of floating-point elements; 0
+// where they are not AreMomentsOfRows.
 uint64_t LeftRowWords(uint64_t row_count, uint64_t row_bytes);
 
-// Requires AreMomentsOfRows, and rows of 64 KiB at most; of floats and halves, LeftRowWords of
-// zeros.
+// Requires AreMomentsOfRows, and rows of 64 KiB at most; of floating-point elements, LeftRowWords
+// of zeros.
 absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType type,
                               uint32_t* left_rows, const DeviceProperties& properties,
                               cudaStream_t stream);
@@ -126,7 +129,7 @@ absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType
 template <class U>
 auto GetRowMomentsKernel() -> void (*)(RowMomentWork);
 
-// For floats and halves: the kernel that takes rows, and that for those which it leaves.
+// For floating-point elements: the kernel that takes rows, and that for those which it leaves.
 struct FloatRowKernels {
   void (*rows)(RowMomentWork);
   void (*left_rows)(ReductionParameters, LeftRowWork);

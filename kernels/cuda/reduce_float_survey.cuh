@@ -1,0 +1,150 @@
+// What is known of floating-point elements besides their sums, for several statistics of rows.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_FLOAT_SURVEY_CUH_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_FLOAT_SURVEY_CUH_
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/cuda/reduce_windows.cuh"
+#include "kernels/numerics/element.h"
+
+namespace gridfold::kernels::cuda {
+
+// Extremes, of which -0.0 is less than 0.0, and NaN where there is one.
+__device__ inline float LeastOf(float x, float y) {
+  float least;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(x), "f"(y));
+  return least;
+}
+__device__ inline float GreatestOf(float x, float y) {
+  float greatest;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(greatest) : "f"(x), "f"(y));
+  return greatest;
+}
+// Of float64, for which there are no such instructions, neither.
+__device__ inline double LeastOf(double x, double y) { return y < x ? y : x; }
+__device__ inline double GreatestOf(double x, double y) { return y > x ? y : x; }
+// Of two pairs of halves.
+template <class T>
+__device__ inline uint32_t LeastOfHalves(uint32_t x, uint32_t y) {
+  uint32_t least;
+  if constexpr (std::is_same_v<T, Float16>) {
+    asm("min.NaN.f16x2 %0, %1, %2;" : "=r"(least) : "r"(x), "r"(y));
+  } else {
+    asm("min.NaN.bf16x2 %0, %1, %2;" : "=r"(least) : "r"(x), "r"(y));
+  }
+  return least;
+}
+template <class T>
+__device__ inline uint32_t GreatestOfHalves(uint32_t x, uint32_t y) {
+  uint32_t greatest;
+  if constexpr (std::is_same_v<T, Float16>) {
+    asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(greatest) : "r"(x), "r"(y));
+  } else {
+    asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(greatest) : "r"(x), "r"(y));
+  }
+  return greatest;
+}
+
+// What is known of elements besides their sums: extremes, the smallest magnitude that is not 0, as
+// MagnitudeRange has it. Of
+// float16 magnitudes are not looked at.
+template <class T>
+class FloatSurvey {
+ public:
+  __device__ void Add(const uint4& raw) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      for (const float x : BatchOf<T>(raw).values) {
+        min_ = LeastOf(min_, x);
+        max_ = GreatestOf(max_, x);
+        smallest_less_one_ = min(smallest_less_one_, MagnitudeBits(x) - 1);
+      }
+    } else {
+      for (const uint32_t pair : {raw.x, raw.y, raw.z, raw.w}) {
+        min_ = LeastOfHalves<T>(min_, pair);
+        max_ = GreatestOfHalves<T>(max_, pair);
+        if constexpr (kHasMagnitudes) {
+          smallest_less_one_ =
+              __viaddmin_u16x2(pair & 0x7FFF'7FFFu, ~uint32_t{0}, smallest_less_one_);
+        }
+      }
+    }
+  }
+
+  __device__ float Min() const {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      return min_;
+    } else {
+      return ToFloat(LeastOfHalves<T>(min_, min_ >> 16));
+    }
+  }
+  __device__ float Max() const {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      return max_;
+    } else {
+      return ToFloat(GreatestOfHalves<T>(max_, max_ >> 16));
+    }
+  }
+  __device__ uint32_t SmallestLessOne() const {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      return smallest_less_one_;
+    } else {
+      constexpr uint32_t kMask = 0xFFFF;
+      const uint32_t least = min(smallest_less_one_ & kMask, smallest_less_one_ >> 16);
+      return least == kMask ? ~uint32_t{0} : MagnitudeBits(ToFloat(least + 1)) - 1;
+    }
+  }
+
+ private:
+  // Sums of float16 are exact whatever they are of.
+  static constexpr bool kHasMagnitudes = !std::is_same_v<T, Float16>;
+  using Extreme = std::conditional_t<sizeof(T) == sizeof(float), float, uint32_t>;
+  __device__ static constexpr Extreme Infinity(bool is_negative) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      constexpr float kInfinity = std::numeric_limits<float>::infinity();
+      return is_negative ? -kInfinity : kInfinity;
+    } else {
+      constexpr uint32_t kInfinity = std::is_same_v<T, Float16> ? 0x7C00'7C00u : 0x7F80'7F80u;
+      return is_negative ? kInfinity | 0x8000'8000u : kInfinity;
+    }
+  }
+  __device__ static float ToFloat(uint32_t half) {
+    return ToCompute(std::bit_cast<T>(static_cast<uint16_t>(half)));
+  }
+
+  Extreme min_ = Infinity(false);
+  Extreme max_ = Infinity(true);
+  uint32_t smallest_less_one_ = ~uint32_t{0};
+};
+
+template <>
+class FloatSurvey<double> {
+ public:
+  __device__ void Add(const uint4& raw) {
+    for (const double x : BatchOf<double>(raw).values) {
+      min_ = LeastOf(min_, x);
+      max_ = GreatestOf(max_, x);
+      smallest_less_one_ = min(smallest_less_one_, MagnitudeBits(x) - 1);
+      least_bits_ = min(least_bits_, __double2hiint(x));
+    }
+  }
+  __device__ double Min() const { return min_; }
+  __device__ double Max() const { return max_; }
+  __device__ uint32_t SmallestLessOne() const { return smallest_less_one_; }
+  __device__ bool HasNegativeZero() const { return least_bits_ == std::numeric_limits<int>::min(); }
+
+ private:
+  double min_ = std::numeric_limits<double>::infinity();
+  double max_ = -std::numeric_limits<double>::infinity();
+  uint32_t smallest_less_one_ = ~uint32_t{0};
+  // Of the upper halves, as integers. No number's is less than that of a negative zero, and only
+  // those of the very smallest are not greater.
+  int least_bits_ = std::numeric_limits<int>::max();
+};
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_FLOAT_SURVEY_CUH_
