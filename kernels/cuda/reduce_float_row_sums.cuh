@@ -35,7 +35,7 @@ class AnchoredPair {
     low_ += x - (next - high_);
     high_ = next;
   }
-  // The square of what a float holds.
+  // The square of what a float holds; of a float64, what is left is rounded.
   __device__ void AddSquare(double x) {
     const double next = fma(x, x, high_);
     low_ += fma(x, x, -(next - high_));
@@ -250,8 +250,10 @@ struct FloatRowMoments {
     moments.is_known = totals.AreInRange();
     if constexpr (!std::is_same_v<T, Float16>) {
       // An addition to an anchored sum leaves at most 2^(kPartBits + 1) times what PairHolds says,
-      // and what lanes anchor to join is 2^7 times that of one addition.
-      constexpr uint32_t kChain = (2u << kPartBits<T>)+128 + 64;
+      // and what lanes anchor to join is 2^7 times that of one addition; parts and rows are joined
+      // by fewer than 2^6.
+      constexpr uint32_t kPartChain = 2u << kPartBits<T>;
+      constexpr uint32_t kChain = kPartChain + 128 + 64;
       const int span_bits = SpanOf<T>(totals.Range());
       const bool holds_sum = RowMoments<T>::kHasPlainSums
                                  ? span_bits + static_cast<int>(std::bit_width(count)) <=

@@ -93,8 +93,8 @@ struct RowMomentTuning {
   static constexpr uint64_t kFloatRowBytesMin = 8;
   // Longer ones of float16 may have sums that are not exact.
   static constexpr uint64_t kFloat16RowSizeMax = 30'000;
-  // Where a turn has a single row of floats, or a part of one and little else, fixed point takes
-  // less time: of 4,000 bytes 0.61 of the read ceiling instead of 0.56.
+  // Where a turn has a single row, or one and a part of little else, of elements that fixed point
+  // takes, that takes less time: rows of 1,000 floats 0.61 of the read ceiling instead of 0.56.
   static constexpr uint64_t kFixedPointRowBytesMin = 2049;
   static constexpr uint64_t kFixedPointRowBytesMax = 6144;
   // Of the grid, for the hardware's scheduler to even out.
@@ -110,9 +110,9 @@ struct RowMomentTuning {
   static constexpr uint64_t kBytesPerLane = 128;
 };
 
-// Whether rows are LaunchRowMoments' to take: nothing else is asked for than
-// RowMomentSlots has, and neither their states; and not what other kernels take in less time, sums
-// or extremes alone and variances of longer rows of integers.
+// Whether rows are LaunchRowMoments' to take: nothing else is asked for than RowMomentSlots has, and
+// neither their states; and not what other kernels take in less time, sums or extremes alone,
+// variances of longer rows of integers, and what RowMomentTuning says of floating-point elements.
 bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type);
 
 // Words of `left_rows` that LaunchRowMoments needs for so many rows of floating-point elements; 0
