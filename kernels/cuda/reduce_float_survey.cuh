@@ -49,8 +49,8 @@ __device__ inline uint32_t GreatestOfHalves(uint32_t x, uint32_t y) {
   return greatest;
 }
 
-// Extremes, and the smallest magnitude that is not 0, as MagnitudeRange has it. Of float16 magnitudes
-// are not looked at.
+// Extremes, and the smallest magnitude that is not 0, as MagnitudeRange has it. Of float16
+// magnitudes are not looked at.
 template <class T>
 class FloatSurvey {
  public:

@@ -110,8 +110,8 @@ struct RowMomentTuning {
   static constexpr uint64_t kBytesPerLane = 128;
 };
 
-// Whether rows are LaunchRowMoments' to take: nothing else is asked for than RowMomentSlots has, and
-// neither their states; and not what other kernels take in less time, sums or extremes alone,
+// Whether rows are LaunchRowMoments' to take: nothing else is asked for than RowMomentSlots has,
+// and neither their states; and not what other kernels take in less time, sums or extremes alone,
 // variances of longer rows of integers, and what RowMomentTuning says of floating-point elements.
 bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type);
 
