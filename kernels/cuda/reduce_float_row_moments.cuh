@@ -31,13 +31,43 @@ class FloatRowValues {
                          const RowTotals<T>& totals) const {
     const bool is_left = exists && !Write(first + place, totals);
     const uint32_t left = __reduce_or_sync(~0u, is_left ? 1u << place : 0);
-    if (left == 0 || threadIdx.x % ReduceTuning::kWarpThreads != 0) return;
+    if (left == 0) return;
+    const bool are_all = __all_sync(~0u, is_left == exists);
+    if (threadIdx.x % ReduceTuning::kWarpThreads != 0) return;
     // A batch is of rows of one word.
-    atomicOr(&work_.left_rows[first / kLeftWordRows],
-             left << static_cast<uint32_t>(first % kLeftWordRows));
+    LeaveRows(first, left);
+    if (are_all) atomicAdd(work_.left_batches, 1u);
+  }
+
+  // Whether it is not worth trying any: of float64, of which all that were tried are left. Words,
+  // which others are left to, take longer than trying.
+  __device__ bool GivesUp() const {
+    return sizeof(T) == sizeof(double) &&
+           __ldcg(work_.left_batches) >= RowMomentTuning::kLeftBatchesMax;
+  }
+  // Leaves all rows of a warp. Called by all lanes.
+  __device__ void LeaveAll(uint64_t warp, uint64_t warps, uint32_t lane) const {
+#pragma unroll 1
+    for (uint64_t unit = warp * work_.unit_rows; unit < work_.row_count;
+         unit += warps * work_.unit_rows) {
+      const uint64_t end = min(unit + work_.unit_rows, work_.row_count);
+      // A unit is a part of a word, or some.
+#pragma unroll 1
+      for (uint64_t row = unit + lane * kLeftWordRows; row < end;
+           row += ReduceTuning::kWarpThreads * kLeftWordRows) {
+        const uint32_t rows = static_cast<uint32_t>(min(end - row, uint64_t{kLeftWordRows}));
+        LeaveRows(row, ~uint32_t{0} >> (kLeftWordRows - rows));
+      }
+    }
   }
 
  private:
+  // Those of a word from `first` on whose bits are set.
+  __device__ void LeaveRows(uint64_t first, uint32_t rows) const {
+    atomicOr(&work_.left_rows[first / kLeftWordRows],
+             rows << static_cast<uint32_t>(first % kLeftWordRows));
+  }
+
   // Writes what is asked for of a row, if it is certain; returns whether it is.
   __device__ bool Write(uint64_t row, const RowTotals<T>& totals) const {
     const RowMomentSlots& slots = work_.slots;
@@ -82,7 +112,13 @@ __global__ void __launch_bounds__(RowMomentTuning::kThreads,
   constexpr uint32_t kWarps = RowMomentTuning::kThreads / ReduceTuning::kWarpThreads;
   __shared__ typename RowWindow<T>::Memory windows[kWarps][2];
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
-  TakeRowMoments<T>(warp, work, FloatRowValues<T>(work), windows[warp.meta_group_rank()]);
+  const FloatRowValues<T> values(work);
+  if (values.GivesUp()) {
+    values.LeaveAll(uint64_t{blockIdx.x} * kWarps + warp.meta_group_rank(),
+                    uint64_t{gridDim.x} * kWarps, warp.thread_rank());
+  } else {
+    TakeRowMoments<T>(warp, work, values, windows[warp.meta_group_rank()]);
+  }
 }
 
 // What reduces the rows that it left, and the memory that a warp needs for that.

@@ -128,6 +128,16 @@ TYPED_TEST(ReduceFloatRowMomentsDeviceTest, LongRowsAreExact) {
   }
 }
 
+// So many that of float64, of which all are left, most are not tried.
+TYPED_TEST(ReduceFloatRowMomentsDeviceTest, ManyRowsAreExact) {
+  for (const Data data : {Data::kNormal, Data::kLargest}) {
+    for (const uint64_t columns : {8, 33}) {
+      this->ExpectRows(data, 300'011, columns, 1, kStatistics);
+      if (this->HasFatalFailure()) return;
+    }
+  }
+}
+
 TYPED_TEST(ReduceFloatRowMomentsDeviceTest, OfWhateverIsAskedFor) {
   const std::vector<Statistic> sets[] = {{Statistic::kVariance},
                                          {Statistic::kStandardDeviation, Statistic::kCount},

@@ -113,10 +113,10 @@ absl::Status LaunchFloatRows(const ReductionParameters& parameters, ElementType 
   const uint64_t resident = uint64_t{LeftRowTuning::kResidentBlocks} *
                             static_cast<uint64_t>(properties.multiprocessor_count);
   LeftRowWork left{.left_rows = work.left_rows,
-                   .word_count = LeftRowWords(work.row_count, work.row_bytes),
+                   .word_count = CeilDivide(work.row_count, uint64_t{kLeftWordRows}),
                    .width_log2 = work.width_log2};
-  left.words_together = static_cast<uint32_t>(
-      std::clamp<uint64_t>(left.word_count / (resident * kLeftWarps), 1, kLanes));
+  left.words_together = static_cast<uint32_t>(std::clamp<uint64_t>(
+      left.word_count / (resident * kLeftWarps * LeftRowTuning::kTurnsPerWarp), 1, kLanes));
   const uint64_t turns = CeilDivide(left.word_count, uint64_t{left.words_together});
   const LaunchShape left_shape{.grid = dim3(GridStrideBlocks(turns, kLeftWarps, resident)),
                                .block = dim3(LeftRowTuning::kThreads)};
@@ -152,11 +152,11 @@ bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type) {
 uint64_t LeftRowWords(uint64_t row_count, uint64_t row_bytes) {
   return row_count < Tuning::kFloatRowsMin || row_bytes < Tuning::kFloatRowBytesMin
              ? 0
-             : CeilDivide(row_count, uint64_t{kLeftWordRows});
+             : CeilDivide(row_count, uint64_t{kLeftWordRows}) + 1;
 }
 
 absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType type,
-                              uint32_t* left_rows, const DeviceProperties& properties,
+                              uint32_t* left_words, const DeviceProperties& properties,
                               cudaStream_t stream) {
   const uint64_t element_bytes = ElementSize(type);
   const uint64_t size = parameters.group_size;
@@ -177,7 +177,8 @@ absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType
                      .mean_inverse = 1 / static_cast<double>(size),
                      .deviation_divisor = static_cast<double>(variance_divisor),
                      .deviation_inverse = 1 / static_cast<double>(variance_divisor),
-                     .left_rows = left_rows,
+                     .left_rows = left_words + 1,
+                     .left_batches = left_words,
                      .is_signed = is_signed,
                      .sign_word = is_signed ? sign * repeat : 0,
                      .bias = is_signed ? uint64_t{1} << (8 * element_bytes - 1) : 0,

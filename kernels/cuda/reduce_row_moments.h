@@ -53,7 +53,8 @@ struct RowMomentWork {
   double mean_inverse;
   double deviation_divisor;
   double deviation_inverse;
-  uint32_t* left_rows;  // A bit for each, of words of kLeftWordRows.
+  uint32_t* left_rows;     // A bit for each, of words of kLeftWordRows.
+  uint32_t* left_batches;  // How many batches had none but such.
 
   // Of integers.
   bool is_signed;
@@ -77,6 +78,8 @@ struct LeftRowWork {
 struct LeftRowTuning {
   static constexpr uint32_t kThreads = 128;
   static constexpr uint32_t kResidentBlocks = 4;
+  // That a warp has where there are so many words, for an even end where all rows are left.
+  static constexpr uint64_t kTurnsPerWarp = 8;
 };
 
 struct RowMomentTuning {
@@ -91,6 +94,9 @@ struct RowMomentTuning {
   // Fewer or shorter rows of floating-point elements are not worth a second kernel, or the bits.
   static constexpr uint64_t kFloatRowsMin = 256;
   static constexpr uint64_t kFloatRowBytesMin = 8;
+  // Once so many batches of float64 are left, the blocks that begin leave all of theirs untried:
+  // the kernel that follows takes little longer for all of them than for those.
+  static constexpr uint32_t kLeftBatchesMax = 256;
   // Longer ones of float16 may have sums that are not exact.
   static constexpr uint64_t kFloat16RowSizeMax = 30'000;
   // Where a turn has a single row, or one and a part of little else, of elements that fixed point
@@ -115,14 +121,14 @@ struct RowMomentTuning {
 // variances of longer rows of integers, and what RowMomentTuning says of floating-point elements.
 bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type);
 
-// Words of `left_rows` that LaunchRowMoments needs for so many rows of floating-point elements; 0
-// where they are not AreMomentsOfRows.
+// Words that LaunchRowMoments needs for so many rows of floating-point elements: RowMomentWork's
+// left_rows and left_batches. 0 where they are not AreMomentsOfRows.
 uint64_t LeftRowWords(uint64_t row_count, uint64_t row_bytes);
 
 // Requires AreMomentsOfRows, and rows of 64 KiB at most; of floating-point elements, LeftRowWords
 // of zeros.
 absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType type,
-                              uint32_t* left_rows, const DeviceProperties& properties,
+                              uint32_t* left_words, const DeviceProperties& properties,
                               cudaStream_t stream);
 
 // For elements of an unsigned type.
