@@ -21,8 +21,8 @@ struct WarpExtremeTuning {
 };
 
 // Reduces equal groups of so many bytes or more that are not left to blocks, of elements of up to
-// 32 bits, where nothing but extremes is asked for. Keys of 64 bits take twice the registers, and are
-// faster by way of shared memory.
+// 32 bits, where nothing but extremes is asked for. Keys of 64 bits take twice the registers, and
+// are faster by way of shared memory.
 using WarpExtremesKernel = void (*)(ReductionParameters, TileWork);
 template <class T>
 requires(sizeof(T) <= 4) WarpExtremesKernel GetWarpExtremesKernel();
