@@ -8,6 +8,7 @@
 #include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/cuda/reduce_words.cuh"
 #include "kernels/numerics/exact_sum.h"
+#include "kernels/numerics/expansion_sum.h"
 #include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {
@@ -27,9 +28,9 @@ struct AnchoredSum {
   AnchoredSum() = default;
 
   __device__ void Add(double x) {
-    const double sum = high + x;
-    low += x - (sum - high);
-    high = sum;
+    const SumAndError next = SumAndError::OfOrdered(high, x);
+    low += next.error;
+    high = next.sum;
   }
   template <class F>
   __device__ void ForEachAddend(int exponent, F f) const {

@@ -1,7 +1,8 @@
-// Several statistics of rows of floats and halves (reduce_row_moment_lanes.cuh). Values of a few
-// rows are not certain: of elements that are not finite, or too far apart, and of zeros of both
-// signs. Those are left to the kernel that follows, in words (reduce_fixed_point_words.cuh): calls
-// of what words take would cost this one most of its registers.
+// Several statistics of rows of floating-point elements (reduce_row_moment_lanes.cuh). Values of a
+// few rows are not certain: of elements that are not finite, or too far apart, and of zeros of both
+// signs. Those are left to the kernel that follows, in words (reduce_fixed_point_words.cuh), or of
+// float64 in pairs that know more (reduce_pair_strips.cuh): calls of what these take would cost
+// this one most of its registers.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_FLOAT_ROW_MOMENTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_FLOAT_ROW_MOMENTS_CUH_
 

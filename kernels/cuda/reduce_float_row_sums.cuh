@@ -20,6 +20,7 @@
 #include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/cuda/reduce_words.cuh"
 #include "kernels/numerics/element.h"
+#include "kernels/numerics/expansion_sum.h"
 #include "kernels/numerics/pair_moments.h"
 #include "kernels/numerics/pair_sum.h"
 
@@ -31,9 +32,9 @@ class AnchoredPair {
   __device__ explicit AnchoredPair(double anchor = 0) : anchor_(anchor), high_(anchor) {}
 
   __device__ void Add(double x) {
-    const double next = high_ + x;
-    low_ += x - (next - high_);
-    high_ = next;
+    const SumAndError next = SumAndError::OfOrdered(high_, x);
+    low_ += next.error;
+    high_ = next.sum;
   }
   // The square of what a float holds; of a float64, what is left is rounded.
   __device__ void AddSquare(double x) {
@@ -58,6 +59,15 @@ class PlainSum {
  private:
   double sum_ = 0;
 };
+
+// Adds a vector's elements and their squares.
+template <class T, class Sum>
+__device__ inline void AddVector(const uint4& raw, Sum& sum, AnchoredPair& squares) {
+  for (const auto x : BatchOf<T>(raw).values) {
+    sum.Add(static_cast<double>(x));
+    squares.AddSquare(static_cast<double>(x));
+  }
+}
 
 // Exponents for which all anchors of float64 are normal numbers.
 inline constexpr int kLimitMin = -300;
@@ -92,8 +102,8 @@ struct FloatRowTotals {
     if (width == 1) return;
 #pragma unroll 1
     for (uint32_t distance = width / 2; distance > 0; distance /= 2) {
-      min = LeastOf(min, warp.shfl_xor(min, distance));
-      max = GreatestOf(max, warp.shfl_xor(max, distance));
+      min = SurveyedExtreme<false>(min, warp.shfl_xor(min, distance));
+      max = SurveyedExtreme<true>(max, warp.shfl_xor(max, distance));
       smallest_less_one = ::min(smallest_less_one, warp.shfl_xor(smallest_less_one, distance));
       if constexpr (kIsDouble) has_negative_zero |= warp.shfl_xor(has_negative_zero, distance);
     }
@@ -183,12 +193,7 @@ struct SurveyedRowMoments {
     if constexpr (!kHasPlainSums) sum = AnchoredPair(PowerOfTwo(limit + kPartBits<T> + 1));
     squares = AnchoredPair(PowerOfTwo(2 * limit + kPartBits<T> + 1));
   }
-  __device__ void AddSums(const uint4& raw) {
-    for (const auto x : BatchOf<T>(raw).values) {
-      sum.Add(static_cast<double>(x));
-      squares.AddSquare(static_cast<double>(x));
-    }
-  }
+  __device__ void AddSums(const uint4& raw) { AddVector<T>(raw, sum, squares); }
   __device__ void Close() {
     if constexpr (!kHasPlainSums) Merge(sum.Sum(), sum_of_parts);
     Merge(squares.Sum(), squares_of_parts);
@@ -223,12 +228,7 @@ struct RowMoments<Float16> {
   AnchoredPair squares{kAnchor};
 
   __device__ void AddExtremes(const uint4& raw) { survey.Add(raw); }
-  __device__ void AddSums(const uint4& raw) {
-    for (const float x : BatchOf<Float16>(raw).values) {
-      sum.Add(static_cast<double>(x));
-      squares.AddSquare(static_cast<double>(x));
-    }
-  }
+  __device__ void AddSums(const uint4& raw) { AddVector<Float16>(raw, sum, squares); }
   __device__ void Close() {}
   __device__ RowTotals<Float16> Totals() const {
     return {{sum.Sum(), squares.Sum(), survey.Min(), survey.Max(), 0, false}};

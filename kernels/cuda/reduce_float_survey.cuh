@@ -8,45 +8,21 @@
 #include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
+#include "kernels/cuda/reduce_extreme_turns.cuh"
 #include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/numerics/element.h"
 
 namespace gridfold::kernels::cuda {
 
-// Extremes, of which -0.0 is less than 0.0, and NaN where there is one.
-__device__ inline float LeastOf(float x, float y) {
-  float least;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(x), "f"(y));
-  return least;
-}
-__device__ inline float GreatestOf(float x, float y) {
-  float greatest;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(greatest) : "f"(x), "f"(y));
-  return greatest;
-}
-// Of float64, for which there are no such instructions, neither.
-__device__ inline double LeastOf(double x, double y) { return y < x ? y : x; }
-__device__ inline double GreatestOf(double x, double y) { return y > x ? y : x; }
-// Of two pairs of halves.
-template <class T>
-__device__ inline uint32_t LeastOfHalves(uint32_t x, uint32_t y) {
-  uint32_t least;
-  if constexpr (std::is_same_v<T, Float16>) {
-    asm("min.NaN.f16x2 %0, %1, %2;" : "=r"(least) : "r"(x), "r"(y));
+// An extreme of two, of which -0.0 is less than 0.0, and NaN where one is; of float64, for which
+// there is no such instruction, neither.
+template <bool kIsMax, class S>
+__device__ inline S SurveyedExtreme(S x, S y) {
+  if constexpr (sizeof(S) == sizeof(float)) {
+    return ExtremeOrNan<kIsMax>(x, y);
   } else {
-    asm("min.NaN.bf16x2 %0, %1, %2;" : "=r"(least) : "r"(x), "r"(y));
+    return (kIsMax ? y > x : y < x) ? y : x;
   }
-  return least;
-}
-template <class T>
-__device__ inline uint32_t GreatestOfHalves(uint32_t x, uint32_t y) {
-  uint32_t greatest;
-  if constexpr (std::is_same_v<T, Float16>) {
-    asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(greatest) : "r"(x), "r"(y));
-  } else {
-    asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(greatest) : "r"(x), "r"(y));
-  }
-  return greatest;
 }
 
 // Extremes, and the smallest magnitude that is not 0, as MagnitudeRange has it. Of float16
@@ -57,14 +33,14 @@ class FloatSurvey {
   __device__ void Add(const uint4& raw) {
     if constexpr (sizeof(T) == sizeof(float)) {
       for (const float x : BatchOf<T>(raw).values) {
-        min_ = LeastOf(min_, x);
-        max_ = GreatestOf(max_, x);
+        min_ = SurveyedExtreme<false>(min_, x);
+        max_ = SurveyedExtreme<true>(max_, x);
         smallest_less_one_ = min(smallest_less_one_, MagnitudeBits(x) - 1);
       }
     } else {
       for (const uint32_t pair : {raw.x, raw.y, raw.z, raw.w}) {
-        min_ = LeastOfHalves<T>(min_, pair);
-        max_ = GreatestOfHalves<T>(max_, pair);
+        min_ = ExtremeOrNanHalves<false, T>(min_, pair);
+        max_ = ExtremeOrNanHalves<true, T>(max_, pair);
         if constexpr (kHasMagnitudes) {
           smallest_less_one_ =
               __viaddmin_u16x2(pair & 0x7FFF'7FFFu, ~uint32_t{0}, smallest_less_one_);
@@ -77,14 +53,14 @@ class FloatSurvey {
     if constexpr (sizeof(T) == sizeof(float)) {
       return min_;
     } else {
-      return ToFloat(LeastOfHalves<T>(min_, min_ >> 16));
+      return ToFloat(ExtremeOrNanHalves<false, T>(min_, min_ >> 16));
     }
   }
   __device__ float Max() const {
     if constexpr (sizeof(T) == sizeof(float)) {
       return max_;
     } else {
-      return ToFloat(GreatestOfHalves<T>(max_, max_ >> 16));
+      return ToFloat(ExtremeOrNanHalves<true, T>(max_, max_ >> 16));
     }
   }
   __device__ uint32_t SmallestLessOne() const {
@@ -124,8 +100,8 @@ class FloatSurvey<double> {
  public:
   __device__ void Add(const uint4& raw) {
     for (const double x : BatchOf<double>(raw).values) {
-      min_ = LeastOf(min_, x);
-      max_ = GreatestOf(max_, x);
+      min_ = SurveyedExtreme<false>(min_, x);
+      max_ = SurveyedExtreme<true>(max_, x);
       smallest_less_one_ = min(smallest_less_one_, MagnitudeBits(x) - 1);
       least_bits_ = min(least_bits_, __double2hiint(x));
     }
