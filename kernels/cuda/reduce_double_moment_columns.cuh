@@ -20,7 +20,6 @@
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/cuda/reduce_words.cuh"
-#include "kernels/numerics/expansion_sum.h"
 #include "kernels/numerics/reduction_state.h"
 #include "kernels/numerics/scaled_state.h"
 #include "kernels/numerics/wide_integer.h"
@@ -326,9 +325,9 @@ class DoubleMomentColumns {
     double high = window_.sum_anchor();
 #pragma unroll
     for (uint32_t r = 0; r < kTogether; ++r) {
-      const SumAndError next = SumAndError::OfOrdered(high, x[r]);
-      low_ += next.error;
-      high = next.sum;
+      const double sum = high + x[r];
+      low_ += x[r] - (sum - high);
+      high = sum;
     }
     sum_ += static_cast<uint64_t>(__double_as_longlong(high));
   }

@@ -8,7 +8,6 @@
 #include "kernels/cuda/reduce_windows.cuh"
 #include "kernels/cuda/reduce_words.cuh"
 #include "kernels/numerics/exact_sum.h"
-#include "kernels/numerics/expansion_sum.h"
 #include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {
@@ -28,9 +27,9 @@ struct AnchoredSum {
   AnchoredSum() = default;
 
   __device__ void Add(double x) {
-    const SumAndError next = SumAndError::OfOrdered(high, x);
-    low += next.error;
-    high = next.sum;
+    const double sum = high + x;
+    low += x - (sum - high);
+    high = sum;
   }
   template <class F>
   __device__ void ForEachAddend(int exponent, F f) const {

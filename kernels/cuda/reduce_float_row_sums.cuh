@@ -32,9 +32,9 @@ class AnchoredPair {
   __device__ explicit AnchoredPair(double anchor = 0) : anchor_(anchor), high_(anchor) {}
 
   __device__ void Add(double x) {
-    const SumAndError next = SumAndError::OfOrdered(high_, x);
-    low_ += next.error;
-    high_ = next.sum;
+    const double next = high_ + x;
+    low_ += x - (next - high_);
+    high_ = next;
   }
   // The square of what a float holds; of a float64, what is left is rounded.
   __device__ void AddSquare(double x) {

@@ -25,11 +25,6 @@ struct SumAndError {
     const double of_b = sum - a;
     return {sum, (a - (sum - of_b)) + (b - of_b)};
   }
-  // Of an `a` that is no smaller in magnitude (Dekker 1971: Fast2Sum).
-  GRIDFOLD_HD static SumAndError OfOrdered(double a, double b) {
-    const double sum = a + b;
-    return {sum, b - (sum - a)};
-  }
 };
 
 // To the nearest, ties to even. Values of any kind: NaNs as they come.
