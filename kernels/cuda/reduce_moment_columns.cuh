@@ -219,21 +219,21 @@ class FloatMomentColumns {
   __device__ bool Add(const Vector (&raw)[kRows], uint32_t turn, uint32_t count,
                       const OutlierList& outliers, ColumnOf column_of) {
     if (count == 0) return true;
-    FloatMomentTurn elements(raw, count);
+    const FloatMomentTurn elements(raw, count);
     MagnitudeRange range = AddExtremes(elements.ExtremesOfRows(), turn);
     if (range.smallest_less_one == ~uint32_t{0}) {
       range.smallest_less_one = AddZeros(elements, count);
     } else {
       has_others_ = (1u << kSize) - 1;
     }
-    if (count < kRows || !window_.Takes(range)) {
-      if (!TakeOut(elements, count, outliers, column_of)) return false;
+    if (count == kRows && window_.Takes(range)) {
+      AddMoments(elements);
+      return true;
     }
-    ++turns_;
-#pragma unroll
-    for (uint32_t k = 0; k < kSize; ++k) AddUnits(sum_[k], window_.sum_anchor() + Sum(elements, k));
-#pragma unroll
-    for (uint32_t k = 0; k < kSize; ++k) AddSquares(elements, k);
+    // Elements of their own, so that others stay in the registers that they were loaded in.
+    FloatMomentTurn kept = elements;
+    if (!TakeOut(kept, count, outliers, column_of)) return false;
+    AddMoments(kept);
     return true;
   }
 
@@ -315,27 +315,26 @@ class FloatMomentColumns {
     return is_held;
   }
 
-  __device__ static double Sum(const FloatMomentTurn& elements, uint32_t k) {
-    double sum = elements.Value(0, k);
+  __device__ void AddMoments(const FloatMomentTurn& elements) {
+    ++turns_;
 #pragma unroll
-    for (uint32_t r = 1; r < kRows; ++r) sum += elements.Value(r, k);
-    return sum;
-  }
-
-  __device__ void AddSquares(const FloatMomentTurn& elements, uint32_t k) {
-    const double anchor = window_.high_anchor();
-    double high = 0;
-    double low = 0;
+    for (uint32_t k = 0; k < kSize; ++k) {
+      double sum = window_.sum_anchor();
+      // Rounded as the anchor is, so that no addition of its own is needed.
+      double high = window_.high_anchor();
+      double low = window_.low_anchor();
 #pragma unroll
-    for (uint32_t r = 0; r < kRows; ++r) {
-      const double x = elements.Value(r, k);
-      const double rounded = anchor - fma(x, x, anchor);
-      const double rest = fma(x, x, rounded);
-      high = r == 0 ? rounded : high + rounded;
-      low = r == 0 ? rest : low + rest;
+      for (uint32_t r = 0; r < kRows; ++r) {
+        const double x = elements.Value(r, k);
+        sum += x;
+        const double next = fma(x, x, high);
+        low += fma(x, x, high - next);
+        high = next;
+      }
+      AddUnits(sum_[k], sum);
+      AddUnits(high_[k], high);
+      AddUnits(low_[k], low);
     }
-    AddUnits(high_[k], anchor - high);
-    AddUnits(low_[k], window_.low_anchor() + low);
   }
   __device__ static void AddUnits(uint64_t& units, double from_anchor) {
     units += static_cast<uint64_t>(__double_as_longlong(from_anchor));
