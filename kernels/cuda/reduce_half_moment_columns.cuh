@@ -56,10 +56,10 @@ class HalfMomentWindow {
 template <HalfElement T>
 class HalfMomentColumns {
  public:
-  using Vector = MomentColumnVector<T>;
+  using Vector = MomentColumnVector;
   using Window = HalfMomentWindow<T>;
-  static constexpr uint32_t kSize = MomentTuning::kVectorElements;
-  static constexpr uint32_t kRows = MomentColumnRows(sizeof(T));
+  static constexpr uint32_t kSize = MomentTuning::kVectorBytes / sizeof(T);
+  static constexpr uint32_t kRows = MomentTuning::kRows;
 
   // Sums of a window's elements, and of their squares.
   struct Sums {

@@ -11,7 +11,6 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_column_pairs.cuh"
@@ -24,9 +23,9 @@
 
 namespace gridfold::kernels::cuda {
 
-// Of four elements.
-template <class T>
-using MomentColumnVector = std::conditional_t<sizeof(T) == 2, uint2, uint4>;
+// What a thread loads of a row.
+using MomentColumnVector = uint2;
+static_assert(sizeof(MomentColumnVector) == MomentTuning::kVectorBytes);
 
 // Where elements may lie, and the units in which they are counted. Elements are below 2^E; those of
 // p bits of which 2^b rows are added together are multiples of 2^(E + b - 51), the unit of sums, if
@@ -34,7 +33,7 @@ using MomentColumnVector = std::conditional_t<sizeof(T) == 2, uint2, uint4>;
 // 2^(2 E + b - 51); what is left of 2^b of them is a multiple of 2^(2 E + 2 b - 103).
 class FloatMomentWindow {
  public:
-  static constexpr int kRowsLog2 = std::bit_width(MomentColumnRows(sizeof(float))) - 1;
+  static constexpr int kRowsLog2 = std::bit_width(MomentTuning::kRows) - 1;
 
   FloatMomentWindow() = default;
   // For elements like those of which the largest magnitude is given, as a float's bits.
@@ -120,12 +119,12 @@ struct alignas(16) ColumnMoments {
 };
 static_assert(sizeof(ColumnMoments) <= MomentTuning::kPartialBytes);
 
-// The elements of a turn: rows of four columns.
+// The elements of a turn: rows of a vector of columns.
 class FloatMomentTurn {
  public:
-  using Vector = MomentColumnVector<float>;
-  static constexpr uint32_t kSize = MomentTuning::kVectorElements;
-  static constexpr uint32_t kRows = MomentColumnRows(sizeof(float));
+  using Vector = MomentColumnVector;
+  static constexpr uint32_t kSize = MomentTuning::kVectorBytes / sizeof(float);
+  static constexpr uint32_t kRows = MomentTuning::kRows;
 
   // Rows behind the first `count` are as the first.
   __device__ FloatMomentTurn(const Vector (&raw)[kRows], uint32_t count) {
@@ -198,7 +197,7 @@ __device__ inline ExtremeState<float, kIsMax> PlacedExtreme(float value, uint32_
 // What a thread has of its columns.
 class FloatMomentColumns {
  public:
-  using Vector = MomentColumnVector<float>;
+  using Vector = MomentColumnVector;
   using Window = FloatMomentWindow;
   struct Rest {};
   static constexpr uint32_t kSize = FloatMomentTurn::kSize;
@@ -246,7 +245,7 @@ class FloatMomentColumns {
     moments.sum = UnitsFrom(sum_[k], window_.sum_anchor());
     moments.squares = (Int128{UnitsFrom(high_[k], window_.high_anchor())} << Window::kDistance) +
                       UnitsFrom(low_[k], window_.low_anchor());
-    moments.zeros = zeros_ >> (kZeroBits * k) & ((1u << kZeroBits) - 1);
+    moments.zeros = zeros_ >> (kZeroBits * k) & ((uint64_t{1} << kZeroBits) - 1);
     moments.has_others = (has_others_ >> k & 1) != 0;
     moments.min =
         PlacedExtreme<false, kRows>(min_[k], min_turns_[k], has_places, row_of, element_of);
@@ -257,7 +256,7 @@ class FloatMomentColumns {
 
  private:
   static constexpr uint32_t kZeroBits = 64 / kSize;
-  static_assert(MomentTuning::kTurnsMax * kRows < 1u << kZeroBits);
+  static_assert(MomentTuning::kTurnsMax * kRows < uint64_t{1} << kZeroBits);
 
   // Returns where the elements lie; of zeros, that nothing does.
   __device__ MagnitudeRange AddExtremes(const FloatMomentTurn::Extremes& extremes, uint32_t turn) {

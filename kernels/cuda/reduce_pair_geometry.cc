@@ -131,7 +131,6 @@ bool IsShallow(const Sums& sums) {
 
 ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DeviceProperties& properties) {
   const uint64_t element_bytes = ElementSize(plan.array.element_type);
-  const uint32_t rows = MomentColumnRows(static_cast<uint32_t>(element_bytes));
   ReductionGeometry geometry;
   if (plan.array.element_type == ElementType::kFloat64) {
     PlanColumnVectors(
@@ -150,19 +149,21 @@ ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DevicePrope
         geometry);
     return geometry;
   }
-  PlanColumnVectors({plan.grouping.group_count,
-                     plan.grouping.group_size,
-                     element_bytes,
-                     static_cast<uint64_t>(properties.multiprocessor_count),
-                     {.vector_bytes = MomentTuning::kVectorElements * element_bytes,
-                      .rows_in_flight = rows,
-                      .tile_columns_min = Tuning::kTileColumnsMin,
-                      .tile_columns_max = Tuning::kTileColumnsMax,
-                      .partial_bytes = MomentTuning::kPartialBytes,
-                      .thread_bytes = 0,
-                      // A warp may draw a turn more than others.
-                      .thread_rows_max = (MomentTuning::kTurnsMax - 1) * uint64_t{rows}}},
-                    geometry);
+  const uint64_t vector_elements = MomentTuning::kVectorBytes / element_bytes;
+  PlanColumnVectors(
+      {plan.grouping.group_count,
+       plan.grouping.group_size,
+       element_bytes,
+       static_cast<uint64_t>(properties.multiprocessor_count),
+       {.vector_bytes = MomentTuning::kVectorBytes,
+        .rows_in_flight = MomentTuning::kRows,
+        .tile_columns_min = Tuning::kTileColumnsMin,
+        .tile_columns_max = ReduceTuning::kWarpThreads * vector_elements,
+        .partial_bytes = MomentTuning::kPartialBytes,
+        .thread_bytes = 0,
+        // A warp may draw a turn more than others.
+        .thread_rows_max = (MomentTuning::kTurnsMax - 1) * uint64_t{MomentTuning::kRows}}},
+      geometry);
   return geometry;
 }
 

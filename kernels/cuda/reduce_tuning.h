@@ -217,7 +217,9 @@ struct MomentTuning {
   static constexpr uint64_t kBytesMin = 4 << 20;
   static constexpr uint64_t kRowsMin = 64;
   static constexpr uint64_t kPartialBytes = 80;  // What a split leaves for a column.
-  static constexpr uint32_t kVectorElements = 4;
+  // Of a row, as few as there are, so that a turn has many rows of a column.
+  static constexpr uint32_t kVectorBytes = 8;
+  static constexpr uint32_t kRows = 8;         // Of a turn.
   static constexpr uint32_t kTurnsMax = 2048;  // Of a thread.
   // Of float64 (reduce_double_moment_columns.cuh). 192 bits hold the sum of the squares of so many
   // rows.
@@ -345,17 +347,11 @@ struct PairTileTuning {
   static constexpr uint64_t kBytesPerLaneMin = 32;
 };
 
-// Rows of a thread's turn, and of what it has under way, where ReduceMomentColumns takes vectors of
-// four elements of each.
-constexpr uint32_t MomentColumnRows(uint32_t element_bytes) {
-  return ReduceTuning::kVectorBytes / element_bytes;
-}
 // Columns of more rows have ReduceColumns alone: 127 bits hold the sum of so many squares
 // (MomentWindow).
 constexpr uint64_t MomentColumnRowsMax(uint32_t element_bytes) {
   if (element_bytes == sizeof(double)) return MomentTuning::kDoubleRowsMax;
-  const uint32_t rows = MomentColumnRows(element_bytes);
-  return (uint64_t{1} << 23) * rows * rows;
+  return (uint64_t{1} << 23) * MomentTuning::kRows * MomentTuning::kRows;
 }
 
 // Rows that a thread has under way where columns are summed in pairs.
