@@ -5,9 +5,11 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_ITEMS_CUH_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
+#include "kernels/cuda/reduce_prefetch.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 
 namespace gridfold::kernels::cuda {
@@ -42,11 +44,14 @@ __device__ inline uint32_t RowsPresent(uint64_t left, uint32_t apart) {
 
 // The thread's share of an item: calls add(rows, turn, how many rows are left for it, `lanes.rows`
 // apart) for turns of kRows rows a lane that its warp draws, after the one that it begins with.
-// Where that returns false, nothing is left to draw. `rows` loads rows of the item. A warp takes
+// Where that returns false, nothing is left to draw. `rows` loads rows of the item; a RowPrefetch
+// brings those of the turn that is drawn as many turns later as a block has warps. A warp takes
 // kTurnsMax turns at most, if that is not 0; those of an item are no more than all warps take.
-template <uint32_t kRows, class Vector, uint32_t kTurnsMax = 0, class Rows, class Lanes, class F>
+template <uint32_t kRows, class Vector, uint32_t kTurnsMax = 0, class Rows, class Lanes,
+          class Prefetch, class F>
 __device__ inline void DrawTurns(const Warp& warp, const ColumnSumItem& item, const Lanes& lanes,
-                                 const Rows& rows, uint32_t turn, uint32_t* turns_drawn, F add) {
+                                 const Rows& rows, const Prefetch& prefetch, uint32_t turn,
+                                 uint32_t* turns_drawn, F add) {
   const uint64_t row_count = item.rows_left;
   const uint64_t turn_step = item.turn_step;
   // A count of turns, since rows take longer to compare, and loads wait for that.
@@ -55,27 +60,36 @@ __device__ inline void DrawTurns(const Warp& warp, const ColumnSumItem& item, co
     const uint64_t row = turn * turn_step + lanes.row;
     return row < row_count ? row_count - row : 0;
   };
-  const auto load = [&](uint32_t turn, Vector(&raw)[kRows]) {
-    rows.Load(turn * turn_step + lanes.row, lanes.rows, rows_left(turn), raw);
+  const auto load = [&](uint32_t turn, uint64_t left, Vector(&raw)[kRows]) {
+    rows.Load(turn * turn_step + lanes.row, lanes.rows, left, raw);
+    if constexpr (std::is_same_v<Prefetch, RowPrefetch>) {
+      const uint64_t row = (turn + warp.meta_group_size()) * turn_step;
+      if (row + kRows * lanes.rows <= row_count) prefetch.Bring(row);
+    }
   };
   const auto has_turn = [&](uint32_t turn) { return turn < turns; };
   Vector ahead[kRows];
+  uint64_t left_ahead = rows_left(turn);
   uint32_t drawn = 1;
-  if (has_turn(turn)) load(turn, ahead);
+  if (has_turn(turn)) load(turn, left_ahead, ahead);
 #pragma unroll 1
   while (has_turn(turn)) {
     Vector raw[kRows];
 #pragma unroll
     for (uint32_t r = 0; r < kRows; ++r) raw[r] = ahead[r];
     const uint32_t taken = turn;
+    const uint64_t left = left_ahead;
     if (kTurnsMax > 0 && drawn++ == kTurnsMax) {
       turn = turns;
     } else {
-      if (warp.thread_rank() == 0) turn = atomicAdd_block(turns_drawn, 1u);
+      if (warp.thread_rank() == 0) turn = DrawNumber(turns_drawn);
       turn = warp.shfl(turn, 0);
     }
-    if (has_turn(turn)) load(turn, ahead);
-    if (!add(raw, taken, rows_left(taken))) atomicMax_block(turns_drawn, turns);
+    if (has_turn(turn)) {
+      left_ahead = rows_left(turn);
+      load(turn, left_ahead, ahead);
+    }
+    if (!add(raw, taken, left)) atomicMax_block(turns_drawn, turns);
   }
 }
 

@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads, kHasWindows<Column
                                          item.first_row);
     Columns columns = ColumnsOfItem<Columns>(block, parameters, work, item, place, samples);
     DrawTurns<kRows, ColumnVector<Element>, kTurnsMaxOf<Columns>>(
-        warp, item, place, vectors, place.warp_row, &turns_drawn[place.warp_column],
+        warp, item, place, vectors, NoPrefetch{}, place.warp_row, &turns_drawn[place.warp_column],
         [&](const auto& rows, uint32_t turn, uint64_t left) {
           columns.Add(rows, turn * kRows, RowsPresent<kRows>(left, place.rows));
           return Hold(columns);

@@ -125,9 +125,20 @@ __device__ inline void AddTurns(const Warp& warp, const ReductionParameters& par
   ColumnSumItem in_vectors = item;
   in_vectors.rows_left >>= lanes.vector_rows_log2;
   in_vectors.turn_step >>= lanes.vector_rows_log2;
-  DrawTurns<ColumnSumRowsInFlight(sizeof(T)), uint4>(
-      warp, in_vectors, lanes, rows, warp.meta_group_rank(), turns_drawn,
-      [&](const auto& raw, uint32_t, uint64_t) { return add(raw); });
+  constexpr uint32_t kRows = ColumnSumRowsInFlight(sizeof(T));
+  const auto draw = [&](const auto& prefetch) {
+    DrawTurns<kRows, uint4>(warp, in_vectors, lanes, rows, prefetch, warp.meta_group_rank(),
+                            turns_drawn,
+                            [&](const auto& raw, uint32_t, uint64_t) { return add(raw); });
+  };
+  if constexpr (HalfElement<T>) {
+    draw(RowPrefetch(parameters.elements, sizeof(T),
+                     parameters.group_count << lanes.vector_rows_log2,
+                     item.first_row >> lanes.vector_rows_log2, item.first_column,
+                     lanes.lanes * lanes.kSize, kRows * lanes.rows));
+  } else {
+    draw(NoPrefetch{});
+  }
 }
 
 // Adds the elements behind the last vector of rows, which are fewer than a vector.

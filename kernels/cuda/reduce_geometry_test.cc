@@ -292,6 +292,7 @@ TEST(ReduceGeometryTest, SeveralStatisticsOfShortFloatingPointColumnsHaveAKernel
     EXPECT_EQ(first(type, 1 << 14, 1 << 20).form, ReductionForm::kColumnItems);
   }
   // No more rows than the threads of a block take.
+  EXPECT_EQ(first(ElementType::kFloat16, 1 << 20, 1 << 15).rows_per_split, 2047u * 16 * 512 / 32);
   EXPECT_EQ(first(ElementType::kFloat32, 1 << 20, 1 << 15).rows_per_split, 2047u * 8 * 512 / 32);
   EXPECT_EQ(first(ElementType::kFloat64, 1 << 20, 1 << 15).rows_per_split, 1023u * 16 * 512 / 64);
 }

@@ -52,14 +52,17 @@ class HalfMomentWindow {
   int unit_ = 0;
 };
 
-// What a thread has of its columns.
+// What a thread has of its two columns, of which a word has a row.
 template <HalfElement T>
 class HalfMomentColumns {
+  using Words = HalfWords<T>;
+
  public:
-  using Vector = MomentColumnVector;
+  using Vector = MomentColumnVector<T>;
   using Window = HalfMomentWindow<T>;
-  static constexpr uint32_t kSize = MomentTuning::kVectorBytes / sizeof(T);
-  static constexpr uint32_t kRows = MomentTuning::kRows;
+  static constexpr uint32_t kSize = 2;
+  static_assert(sizeof(Vector) == kSize * sizeof(T));
+  static constexpr uint32_t kRows = kMomentColumnShape<T>.rows;
 
   // Sums of a window's elements, and of their squares.
   struct Sums {
@@ -89,11 +92,6 @@ class HalfMomentColumns {
     smallest_ = ordinary.Smallest();
     scales_ = ordinary.FirstScales();
     diagonal_ = DiagonalOf(ordinary.SecondScales());
-#pragma unroll
-    for (uint32_t i = 0; i < kWords; ++i) {
-      least_[i] = Words::kInfinities;
-      greatest_[i] = Words::kInfinities | 0x8000'8000u;
-    }
   }
 
   // Adds the first `count` rows, those of a turn; the others are negative zeros, and as if they
@@ -102,14 +100,15 @@ class HalfMomentColumns {
   template <class ColumnOf>
   __device__ bool Add(const Vector (&raw)[kRows], uint32_t turn, uint32_t count,
                       const OutlierList& outliers, ColumnOf column_of) {
-    Turn rows;
+    Vector rows[kRows];
 #pragma unroll
-    for (uint32_t r = 0; r < kRows; ++r) rows.rows[r] = std::bit_cast<Row>(raw[r]);
+    for (uint32_t r = 0; r < kRows; ++r) rows[r] = raw[r];
     bool has_below = false;
     bool has_above = false;
     bool has_rest = false;
     if (count > 0) {
-      if (count < kRows) Fill(rows, count);
+      // Rows that are not there are as the first, and then zeros.
+      SetRowsFrom(count, rows[0], rows);
       const Survey survey = SurveyOf(rows, turn);
       has_above = !Words::BothLess(survey.largest, limits_);
       has_below = !Words::BothAtLeast(survey.smallest, smallest_);
@@ -120,7 +119,7 @@ class HalfMomentColumns {
         has_below = smallest < Words::Half(smallest_, 0);
         has_rest = has_rest || smallest < Words::Half(window_.Below().Smallest(), 0);
       }
-      if (count < kRows) Clear(rows, count);
+      SetRowsFrom(count, 0, rows);
     }
     if (__any_sync(~0u, has_below)) {
       MoveTo(rest_->below, window_.Below(), window_.Below().Smallest(), smallest_, rows);
@@ -138,8 +137,8 @@ class HalfMomentColumns {
   __device__ ColumnMoments MomentsOf(uint32_t k, bool has_places, RowOf row_of,
                                      ElementOf element_of) const {
     ColumnMoments moments;
-    const float min = Words::Value(least_[k / 2], k % 2);
-    const float max = Words::Value(greatest_[k / 2], k % 2);
+    const float min = Words::Value(least_, k);
+    const float max = Words::Value(greatest_, k);
     if (min > max) return moments;
     const auto add = [&](const Sums& sums, const HalfWindow<T>& window) {
       const int shift = window.unit() - window_.sum_unit();
@@ -149,96 +148,63 @@ class HalfMomentColumns {
     add(sums_, window_.Ordinary());
     add(rest_->below, window_.Below());
     add(rest_->above, window_.Above());
-    moments.zeros = Words::Half(zeros_[k / 2], k % 2);
-    moments.has_others = min != 0 || max != 0 || Words::Half(others_[k / 2], k % 2) != 0;
-    moments.min = PlacedExtreme<false, kRows>(min, Words::Half(least_turns_[k / 2], k % 2),
-                                              has_places, row_of, element_of);
-    moments.max = PlacedExtreme<true, kRows>(max, Words::Half(greatest_turns_[k / 2], k % 2),
-                                             has_places, row_of, element_of);
+    moments.zeros = Words::Half(zeros_, k);
+    moments.has_others = min != 0 || max != 0 || Words::Half(others_, k) != 0;
+    moments.min = PlacedExtreme<false, kRows>(min, Words::Half(least_turns_, k), has_places, row_of,
+                                              element_of);
+    moments.max = PlacedExtreme<true, kRows>(max, Words::Half(greatest_turns_, k), has_places,
+                                             row_of, element_of);
     return moments;
   }
 
  private:
-  using Words = HalfWords<T>;
-  static constexpr uint32_t kWords = kSize / 2;
-  struct Row {
-    uint32_t words[kWords];
-  };
-  struct Turn {
-    Row rows[kRows];
-  };
   // Of a turn's magnitudes, two of each, the largest being NaN where an element is.
   struct Survey {
     uint32_t largest;
     uint32_t smallest;
   };
-  static_assert(MomentTuning::kTurnsMax * kRows < 1u << 16);
+  // Rows whose sum has 32 bits; and turns after which squares are flushed.
+  static constexpr uint32_t kSumRows = 1u << (31 - HalfWindow<T>::kBits);
+  static constexpr uint32_t kSquareTurns = (1u << (63 - 2 * HalfWindow<T>::kBits)) / kRows;
+  static_assert(kRows % kSumRows == 0 && kSquareTurns > 0);
+  static_assert(kMomentColumnShape<T>.turns_max * kRows < 1u << 16);
 
-  // Turns after which squares are flushed.
-  static constexpr uint32_t kSquareTurns = 1u << (63 - 2 * HalfWindow<T>::kBits - 3);
+  __device__ static void SetRowsFrom(uint32_t count, Vector row, Vector (&rows)[kRows]) {
+    if (count == kRows) return;
+#pragma unroll
+    for (uint32_t r = 0; r < kRows; ++r) rows[r] = r < count ? rows[r] : row;
+  }
 
-  __device__ static void Fill(Turn& rows, uint32_t count) {
+  __device__ Survey SurveyOf(const Vector (&rows)[kRows], uint32_t turn) {
+    uint32_t least = rows[0];
+    uint32_t greatest = rows[0];
+    uint32_t smallest = rows[0];
 #pragma unroll
     for (uint32_t r = 1; r < kRows; ++r) {
-#pragma unroll
-      for (uint32_t i = 0; i < kWords; ++i) {
-        if (r >= count) rows.rows[r].words[i] = rows.rows[0].words[i];
-      }
+      least = Words::LeastOrNan(least, rows[r]);
+      greatest = Words::Greatest(greatest, rows[r]);
+      smallest = Words::Smaller(smallest, rows[r]);
     }
-  }
-  __device__ static void Clear(Turn& rows, uint32_t count) {
-#pragma unroll
-    for (uint32_t r = 0; r < kRows; ++r) {
-#pragma unroll
-      for (uint32_t i = 0; i < kWords; ++i) {
-        if (r >= count) rows.rows[r].words[i] = 0;
-      }
-    }
-  }
-
-  __device__ Survey SurveyOf(const Turn& rows, uint32_t turn) {
-    Survey survey = {};
     const uint32_t turns = turn * 0x1'0001u;
-#pragma unroll
-    for (uint32_t i = 0; i < kWords; ++i) {
-      uint32_t least = rows.rows[0].words[i];
-      uint32_t greatest = least;
-      uint32_t smallest = least;
-#pragma unroll
-      for (uint32_t r = 1; r < kRows; ++r) {
-        const uint32_t word = rows.rows[r].words[i];
-        least = Words::LeastOrNan(least, word);
-        greatest = Words::Greatest(greatest, word);
-        smallest = Words::Smaller(smallest, word);
-      }
-      const uint32_t are_less = Words::AreLess(least, least_[i]);
-      const uint32_t are_greater = Words::AreLess(greatest_[i], greatest);
-      least_turns_[i] = (turns & are_less) | (least_turns_[i] & ~are_less);
-      greatest_turns_[i] = (turns & are_greater) | (greatest_turns_[i] & ~are_greater);
-      least_[i] = Words::Least(least_[i], least);
-      greatest_[i] = Words::Greatest(greatest_[i], greatest);
-      const uint32_t largest =
-          Words::GreatestOrNan(Words::Magnitudes(least), Words::Magnitudes(greatest));
-      survey.largest = i == 0 ? largest : Words::GreatestOrNan(survey.largest, largest);
-      survey.smallest = i == 0 ? smallest : Words::Smaller(survey.smallest, smallest);
-    }
-    survey.smallest &= 0x7FFF'7FFFu;
-    return survey;
+    const uint32_t are_less = Words::AreLess(least, least_);
+    const uint32_t are_greater = Words::AreLess(greatest_, greatest);
+    least_turns_ = (turns & are_less) | (least_turns_ & ~are_less);
+    greatest_turns_ = (turns & are_greater) | (greatest_turns_ & ~are_greater);
+    least_ = Words::Least(least_, least);
+    greatest_ = Words::Greatest(greatest_, greatest);
+    return {Words::GreatestOrNan(Words::Magnitudes(least), Words::Magnitudes(greatest)),
+            smallest & 0x7FFF'7FFFu};
   }
 
   // Counts the zeros of the first `count` rows. Returns the smallest of other magnitudes, as an
   // element's bits, or more where there are none.
-  __device__ uint32_t AddZeros(const Turn& rows, uint32_t count) {
+  __device__ uint32_t AddZeros(const Vector (&rows)[kRows], uint32_t count) {
     uint32_t smallest_less_one = 0x7FFF'7FFFu;
 #pragma unroll
-    for (uint32_t i = 0; i < kWords; ++i) {
-#pragma unroll
-      for (uint32_t r = 0; r < kRows; ++r) {
-        const uint32_t word = rows.rows[r].words[i];
-        if (r < count) zeros_[i] += Words::AreZero(word) & 0x1'0001u;
-        others_[i] |= word ^ 0x8000'8000u;
-        smallest_less_one = __vmins2(smallest_less_one, OrderedMagnitudes(word) - 0x1'0001u);
-      }
+    for (uint32_t r = 0; r < kRows; ++r) {
+      if (r < count) zeros_ += Words::AreZero(rows[r]) & 0x1'0001u;
+      others_ |= rows[r] ^ 0x8000'8000u;
+      smallest_less_one = __vmins2(smallest_less_one, OrderedMagnitudes(rows[r]) - 0x1'0001u);
     }
     const uint32_t less_one =
         static_cast<uint32_t>(min(static_cast<int>(smallest_less_one) >> 16,
@@ -246,64 +212,59 @@ class HalfMomentColumns {
     return less_one == 0x7FFF ? less_one : (less_one & 0x7FFF) + 1;
   }
 
-  // Adds a row of elements that a window takes, as integers, to sums of a few rows.
-  __device__ static void AddRow(const Row& row, uint32_t diagonal, int32_t (&sums)[kSize],
-                                uint64_t (&squares)[kSize]) {
-    float scaled[kSize];
-    ScaleHalves<T>(row.words[0], row.words[1], diagonal, scaled);
+  // Adds rows of elements that a window takes, as integers. Called by all lanes of a warp.
+  __device__ static void AddRows(const Vector (&rows)[kRows], uint32_t scales, uint32_t diagonal,
+                                 Sums& to) {
 #pragma unroll
-    for (uint32_t k = 0; k < kSize; ++k) {
-      const int32_t units = __float2int_rn(scaled[k]);
-      sums[k] += units;
-      squares[k] += static_cast<uint64_t>(int64_t{units} * units);
+    for (uint32_t first = 0; first < kRows; first += kSumRows) {
+      int32_t of_rows[kSize] = {};
+#pragma unroll
+      for (uint32_t r = first; r < first + kSumRows; r += 2) {
+        float scaled[2 * kSize];
+        ScaleHalves<T>(Scaled(rows[r], scales), Scaled(rows[r + 1], scales), diagonal, scaled);
+#pragma unroll
+        for (uint32_t i = 0; i < 2 * kSize; ++i) {
+          const int32_t units = __float2int_rn(scaled[i]);
+          of_rows[i % kSize] += units;
+          to.squares[i % kSize] += static_cast<uint64_t>(int64_t{units} * units);
+        }
+      }
+#pragma unroll
+      for (uint32_t k = 0; k < kSize; ++k) to.sums[k] += of_rows[k];
     }
   }
-  // What a product with FirstScales leaves of words; those of bfloat16 are 1.
-  __device__ static Row Scaled(const Row& row, uint32_t scales) {
-    if constexpr (!Words::kIsFloat16) return row;
-    return {Words::Product(row.words[0], scales), Words::Product(row.words[1], scales)};
+  // What a product with FirstScales leaves of a word; those of bfloat16 are 1.
+  __device__ static uint32_t Scaled(uint32_t word, uint32_t scales) {
+    if constexpr (!Words::kIsFloat16) return word;
+    return Words::Product(word, scales);
   }
 
   // Of elements that the ordinary window takes.
-  __device__ void AddUnits(const Turn& rows) {
+  __device__ void AddUnits(const Vector (&rows)[kRows]) {
     __syncwarp();
-    int32_t sums[kSize] = {};
+    AddRows(rows, scales_, diagonal_, sums_);
+    if (++turns_ % kSquareTurns != 0) return;
 #pragma unroll
-    for (uint32_t r = 0; r < kRows; ++r) {
-      AddRow(Scaled(rows.rows[r], scales_), diagonal_, sums, sums_.squares);
-    }
-    const bool flushes = ++turns_ % kSquareTurns == 0;
-#pragma unroll
-    for (uint32_t k = 0; k < kSize; ++k) {
-      sums_.sums[k] += sums[k];
-      if (flushes) sums_.Flush(k);
-    }
+    for (uint32_t k = 0; k < kSize; ++k) sums_.Flush(k);
   }
 
   // Adds what a window has beyond the ordinary one, magnitudes from `first` on up to `end`, and
   // makes zeros of it. Called by all lanes of a warp.
   __device__ static void MoveTo(Sums& to, const HalfWindow<T>& window, uint32_t first, uint32_t end,
-                                Turn& rows) {
-    const uint32_t scales = window.FirstScales();
-    const uint32_t diagonal = DiagonalOf(window.SecondScales());
-    int32_t sums[kSize] = {};
-    uint64_t squares[kSize] = {};
-    __syncwarp();
+                                Vector (&rows)[kRows]) {
+    Vector moved[kRows];
 #pragma unroll
     for (uint32_t r = 0; r < kRows; ++r) {
-      Row row;
-#pragma unroll
-      for (uint32_t i = 0; i < kWords; ++i) {
-        uint32_t& word = rows.rows[r].words[i];
-        row.words[i] = word & AreWithin(word, first, end);
-        word ^= row.words[i];
-      }
-      AddRow(Scaled(row, scales), diagonal, sums, squares);
+      moved[r] = rows[r] & AreWithin(rows[r], first, end);
+      rows[r] ^= moved[r];
     }
+    Sums sums;
+    __syncwarp();
+    AddRows(moved, window.FirstScales(), DiagonalOf(window.SecondScales()), sums);
 #pragma unroll
     for (uint32_t k = 0; k < kSize; ++k) {
-      to.sums[k] += sums[k];
-      to.squares[k] += squares[k];
+      to.sums[k] += sums.sums[k];
+      to.squares[k] += sums.squares[k];
       to.Flush(k);
     }
   }
@@ -315,23 +276,29 @@ class HalfMomentColumns {
   // Puts what the ordinary window does not take on the list, and makes zeros of it. Returns whether
   // that is so: all is finite, and the list had room. With code that takes few registers.
   template <class ColumnOf>
-  __device__ bool TakeOut(Turn& rows, const OutlierList& outliers, ColumnOf column_of) const {
-    Turn left = rows;
+  __device__ bool TakeOut(Vector (&rows)[kRows], const OutlierList& outliers,
+                          ColumnOf column_of) const {
+    struct Left {
+      Vector rows[kRows];
+    };
+    Left left;
+#pragma unroll
+    for (uint32_t r = 0; r < kRows; ++r) left.rows[r] = rows[r];
     bool is_held = true;
 #pragma unroll 1
     for (uint32_t r = 0; r < kRows; ++r) {
 #pragma unroll 1
       for (uint32_t k = 0; k < kSize; ++k) {
-        uint32_t& word = left.rows[r].words[k / 2];
-        const uint32_t half = 0xFFFFu << k % 2 * 16;
-        const float x = Words::Value(word, k % 2);
+        uint32_t& word = left.rows[r];
+        const uint32_t half = 0xFFFFu << k * 16;
+        const float x = Words::Value(word, k);
         if (x == 0 || (AreWithin(word, smallest_, limits_) & half) != 0) continue;
         is_held = is_held && IsFinite(x) && outliers.Add(column_of(k), x);
         word &= ~half;
       }
     }
 #pragma unroll
-    for (uint32_t r = 0; r < kRows; ++r) rows.rows[r] = left.rows[r];
+    for (uint32_t r = 0; r < kRows; ++r) rows[r] = left.rows[r];
     return is_held;
   }
 
@@ -343,12 +310,12 @@ class HalfMomentColumns {
   uint32_t diagonal_;
   Sums sums_;
   uint32_t turns_ = 0;
-  uint32_t least_[kWords];
-  uint32_t greatest_[kWords];
-  uint32_t least_turns_[kWords] = {};
-  uint32_t greatest_turns_[kWords] = {};
-  uint32_t zeros_[kWords] = {};
-  uint32_t others_[kWords] = {};
+  uint32_t least_ = Words::kInfinities;
+  uint32_t greatest_ = Words::kInfinities | 0x8000'8000u;
+  uint32_t least_turns_ = 0;
+  uint32_t greatest_turns_ = 0;
+  uint32_t zeros_ = 0;
+  uint32_t others_ = 0;
 };
 
 }  // namespace gridfold::kernels::cuda

@@ -80,7 +80,6 @@ class HalfWindow {
 
  public:
   static constexpr int kBits = 28;
-  static_assert(kBits + 3 <= 31 && MomentTuning::kRows == 8);  // Of a turn's sums.
 
   __device__ explicit HalfWindow(int unit) : unit_(unit) {}
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/shared_address.cuh"
 #include "kernels/numerics/reduction_state.h"
 
 namespace gridfold::kernels::cuda {
@@ -179,6 +180,18 @@ __device__ inline void MergeBlock(const cg::thread_block& block, WarpStates<Stat
 __device__ inline uint32_t DrawTicket(uint32_t* ticket) {
   uint32_t drawn;
   asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], 1;" : "=r"(drawn) : "l"(ticket) : "memory");
+  return drawn;
+}
+
+// What is in a counter in shared memory, to which one is added. By one thread of a warp: an
+// addition would be made for as many as there may be, in three times as many instructions.
+__device__ inline uint32_t DrawNumber(uint32_t* counter) {
+  constexpr uint32_t kNeverReached = ~uint32_t{1};  // After which it would be 0.
+  uint32_t drawn;
+  asm volatile("atom.shared.inc.u32 %0, [%1], %2;"
+               : "=r"(drawn)
+               : "r"(SharedAddress(counter)), "r"(kNeverReached)
+               : "memory");
   return drawn;
 }
 

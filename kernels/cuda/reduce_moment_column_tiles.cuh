@@ -27,7 +27,7 @@ using MomentColumns = typename MomentColumnsOf<T>::type;
 template <class T>
 using MomentWindow = typename MomentColumns<T>::Window;
 template <class T>
-using MomentLanes = ColumnLanes<T, MomentColumnVector>;
+using MomentLanes = ColumnLanes<T, MomentColumnVector<T>>;
 template <class T>
 using LaneMoments = ColumnMoments[MomentColumns<T>::kSize];
 
@@ -48,7 +48,7 @@ struct MomentMemory {
 
 // The largest magnitude of a vector's elements that are finite, as a float's bits.
 template <class T>
-__device__ inline uint32_t LargestFinite(const MomentColumnVector& raw) {
+__device__ inline uint32_t LargestFinite(const MomentColumnVector<T>& raw) {
   struct Elements {
     T values[MomentColumns<T>::kSize];
   };
@@ -67,10 +67,11 @@ __device__ inline MomentWindow<T> WindowOfTile(const cg::thread_block& block, co
                                                const ColumnSumItem& item,
                                                const MomentLanes<T>& lanes,
                                                uint32_t& shared_largest) {
-  const ColumnRows<T, kInVectors, MomentColumnVector> rows(parameters, lanes, item.first_column, 0);
+  const ColumnRows<T, kInVectors, MomentColumnVector<T>> rows(parameters, lanes, item.first_column,
+                                                              0);
   const uint64_t samples = uint64_t{warp.meta_group_size()} * lanes.rows;
   const uint64_t sample = uint64_t{warp.meta_group_rank()} * lanes.rows + lanes.row;
-  MomentColumnVector raw[1];
+  MomentColumnVector<T> raw[1];
   rows.Load(parameters.group_size * sample / samples, 1, 1, raw);
   const uint32_t largest = __reduce_max_sync(~0u, LargestFinite<T>(raw[0]));
   if (warp.thread_rank() == 0) atomicMax_block(&shared_largest, largest);
@@ -98,10 +99,10 @@ __device__ inline void AddItemMoments(const cg::thread_block& block, const Warp&
   const OutlierList outliers(work, item.tile);
   typename Columns::Rest rest;
   Columns columns(window, rest);
-  const ColumnRows<T, kInVectors, MomentColumnVector> rows(parameters, lanes, item.first_column,
-                                                           item.first_row);
-  DrawTurns<Columns::kRows, MomentColumnVector, MomentTuning::kTurnsMax>(
-      warp, item, lanes, rows, warp.meta_group_rank(), &memory.turns_drawn,
+  const ColumnRows<T, kInVectors, MomentColumnVector<T>> rows(parameters, lanes, item.first_column,
+                                                              item.first_row);
+  DrawTurns<Columns::kRows, MomentColumnVector<T>, kMomentColumnShape<T>.turns_max>(
+      warp, item, lanes, rows, NoPrefetch{}, warp.meta_group_rank(), &memory.turns_drawn,
       [&](const auto& raw, uint32_t turn, uint64_t rows_left) {
         const uint32_t count = RowsThatCount<T>(lanes, parameters.group_count - item.first_column,
                                                 RowsPresent<Columns::kRows>(rows_left, lanes.rows));
@@ -238,7 +239,7 @@ __device__ inline void AddWholeMoments(const ReductionParameters& parameters,
                                        const ColumnWork& work, const MomentLanes<T>& lanes,
                                        uint64_t tile) {
   using Columns = MomentColumns<T>;
-  using Vector = MomentColumnVector;
+  using Vector = MomentColumnVector<T>;
   const uint64_t first_column = tile << work.tile_columns_log2;
   const ColumnRows<T, kInVectors, Vector> column_rows(parameters, lanes, first_column, 0);
   const OutlierList outliers(work, tile);

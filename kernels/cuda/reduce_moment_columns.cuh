@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/cuda/reduce_batches.cuh"
 #include "kernels/cuda/reduce_column_pairs.cuh"
@@ -23,9 +24,13 @@
 
 namespace gridfold::kernels::cuda {
 
+template <class T>
+inline constexpr MomentColumnShape kMomentColumnShape = MomentColumnShapeOf(sizeof(T));
+
 // What a thread loads of a row.
-using MomentColumnVector = uint2;
-static_assert(sizeof(MomentColumnVector) == MomentTuning::kVectorBytes);
+template <class T>
+using MomentColumnVector =
+    std::conditional_t<kMomentColumnShape<T>.vector_bytes == sizeof(uint2), uint2, uint32_t>;
 
 // Where elements may lie, and the units in which they are counted. Elements are below 2^E; those of
 // p bits of which 2^b rows are added together are multiples of 2^(E + b - 51), the unit of sums, if
@@ -33,7 +38,8 @@ static_assert(sizeof(MomentColumnVector) == MomentTuning::kVectorBytes);
 // 2^(2 E + b - 51); what is left of 2^b of them is a multiple of 2^(2 E + 2 b - 103).
 class FloatMomentWindow {
  public:
-  static constexpr int kRowsLog2 = std::bit_width(MomentTuning::kRows) - 1;
+  static constexpr int kRowsLog2 = std::bit_width(kMomentColumnShape<float>.rows) - 1;
+  static_assert(MomentTuning::kRowsMax <= uint64_t{1} << (23 + 2 * kRowsLog2));  // 127 bits.
 
   FloatMomentWindow() = default;
   // For elements like those of which the largest magnitude is given, as a float's bits.
@@ -122,9 +128,9 @@ static_assert(sizeof(ColumnMoments) <= MomentTuning::kPartialBytes);
 // The elements of a turn: rows of a vector of columns.
 class FloatMomentTurn {
  public:
-  using Vector = MomentColumnVector;
-  static constexpr uint32_t kSize = MomentTuning::kVectorBytes / sizeof(float);
-  static constexpr uint32_t kRows = MomentTuning::kRows;
+  using Vector = MomentColumnVector<float>;
+  static constexpr uint32_t kSize = sizeof(Vector) / sizeof(float);
+  static constexpr uint32_t kRows = kMomentColumnShape<float>.rows;
 
   // Rows behind the first `count` are as the first.
   __device__ FloatMomentTurn(const Vector (&raw)[kRows], uint32_t count) {
@@ -197,7 +203,7 @@ __device__ inline ExtremeState<float, kIsMax> PlacedExtreme(float value, uint32_
 // What a thread has of its columns.
 class FloatMomentColumns {
  public:
-  using Vector = MomentColumnVector;
+  using Vector = MomentColumnVector<float>;
   using Window = FloatMomentWindow;
   struct Rest {};
   static constexpr uint32_t kSize = FloatMomentTurn::kSize;
@@ -245,7 +251,7 @@ class FloatMomentColumns {
     moments.sum = UnitsFrom(sum_[k], window_.sum_anchor());
     moments.squares = (Int128{UnitsFrom(high_[k], window_.high_anchor())} << Window::kDistance) +
                       UnitsFrom(low_[k], window_.low_anchor());
-    moments.zeros = zeros_ >> (kZeroBits * k) & ((uint64_t{1} << kZeroBits) - 1);
+    moments.zeros = zeros_[k];
     moments.has_others = (has_others_ >> k & 1) != 0;
     moments.min =
         PlacedExtreme<false, kRows>(min_[k], min_turns_[k], has_places, row_of, element_of);
@@ -255,9 +261,6 @@ class FloatMomentColumns {
   }
 
  private:
-  static constexpr uint32_t kZeroBits = 64 / kSize;
-  static_assert(MomentTuning::kTurnsMax * kRows < uint64_t{1} << kZeroBits);
-
   // Returns where the elements lie; of zeros, that nothing does.
   __device__ MagnitudeRange AddExtremes(const FloatMomentTurn::Extremes& extremes, uint32_t turn) {
     float largest = 0;
@@ -288,7 +291,7 @@ class FloatMomentColumns {
         zeros += r < count && x == 0 ? 1 : 0;
         has_others = has_others || __float_as_uint(x) != 0x8000'0000u;
       }
-      zeros_ += uint64_t{zeros} << (kZeroBits * k);
+      zeros_[k] += zeros;
       has_others_ |= has_others ? 1u << k : 0;
     }
     return smallest_less_one;
@@ -354,7 +357,7 @@ class FloatMomentColumns {
   uint32_t max_turns_[kSize] = {};
   uint32_t turns_ = 0;
   uint32_t has_others_ = 0;  // Bit k of the k-th column.
-  uint64_t zeros_ = 0;       // kZeroBits of each.
+  uint32_t zeros_[kSize] = {};
 };
 
 // Writes what is asked for of a column with all of its rows.

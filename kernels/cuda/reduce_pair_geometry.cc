@@ -149,20 +149,21 @@ ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DevicePrope
         geometry);
     return geometry;
   }
-  const uint64_t vector_elements = MomentTuning::kVectorBytes / element_bytes;
+  const MomentColumnShape shape = MomentColumnShapeOf(static_cast<uint32_t>(element_bytes));
+  const uint64_t vector_elements = shape.vector_bytes / element_bytes;
   PlanColumnVectors(
       {plan.grouping.group_count,
        plan.grouping.group_size,
        element_bytes,
        static_cast<uint64_t>(properties.multiprocessor_count),
-       {.vector_bytes = MomentTuning::kVectorBytes,
-        .rows_in_flight = MomentTuning::kRows,
+       {.vector_bytes = shape.vector_bytes,
+        .rows_in_flight = shape.rows,
         .tile_columns_min = Tuning::kTileColumnsMin,
         .tile_columns_max = ReduceTuning::kWarpThreads * vector_elements,
         .partial_bytes = MomentTuning::kPartialBytes,
         .thread_bytes = 0,
         // A warp may draw a turn more than others.
-        .thread_rows_max = (MomentTuning::kTurnsMax - 1) * uint64_t{MomentTuning::kRows}}},
+        .thread_rows_max = (shape.turns_max - 1) * uint64_t{shape.rows}}},
       geometry);
   return geometry;
 }

@@ -224,7 +224,9 @@ template <class T, class Vector = uint4>
 __device__ inline Vector NegativeZeros() {
   constexpr uint32_t kUpper = HalfElement<T> ? 0x8000'8000u : 0x8000'0000u;
   constexpr uint32_t kLower = sizeof(T) == 8 ? 0 : kUpper;
-  if constexpr (sizeof(Vector) == sizeof(uint2)) {
+  if constexpr (sizeof(Vector) == sizeof(uint32_t)) {
+    return kUpper;
+  } else if constexpr (sizeof(Vector) == sizeof(uint2)) {
     return {kLower, kUpper};
   } else {
     return {kLower, kUpper, kLower, kUpper};

@@ -217,10 +217,8 @@ struct MomentTuning {
   static constexpr uint64_t kBytesMin = 4 << 20;
   static constexpr uint64_t kRowsMin = 64;
   static constexpr uint64_t kPartialBytes = 80;  // What a split leaves for a column.
-  // Of a row, as few as there are, so that a turn has many rows of a column.
-  static constexpr uint32_t kVectorBytes = 8;
-  static constexpr uint32_t kRows = 8;         // Of a turn.
-  static constexpr uint32_t kTurnsMax = 2048;  // Of a thread.
+  // 127 bits hold the sum of the squares of so many rows.
+  static constexpr uint64_t kRowsMax = uint64_t{1} << 29;
   // Of float64 (reduce_double_moment_columns.cuh). 192 bits hold the sum of the squares of so many
   // rows.
   static constexpr uint64_t kDoubleRowsMax = uint64_t{1} << 32;
@@ -228,6 +226,20 @@ struct MomentTuning {
   static constexpr uint32_t kDoubleTurnsMax = 1024;
   static constexpr uint64_t kDoubleOutlierBytes = 16;
 };
+
+// What a thread takes of a row, two columns, so that a turn has many rows of each: what a turn costs
+// besides its elements counts, and so do registers for each column. 2 GiB of 64 columns
+// (kernel_benchmark --only matrices): four columns of four float32 rows 0.575 of the read ceiling,
+// two of eight 0.705 (H200); four of eight float16 rows 0.585, two of sixteen 0.79 (H100).
+struct MomentColumnShape {
+  uint32_t vector_bytes;
+  uint32_t rows;       // Of a turn.
+  uint32_t turns_max;  // Of a thread.
+};
+constexpr MomentColumnShape MomentColumnShapeOf(uint32_t element_bytes) {
+  if (element_bytes == sizeof(float)) return {8, 8, 2048};
+  return {4, 16, 2048};
+}
 
 // Elements of a tile of so many that are added on their own, at most. Of ordinary ones a few in
 // 2^24 lie outside of the window.
@@ -347,11 +359,9 @@ struct PairTileTuning {
   static constexpr uint64_t kBytesPerLaneMin = 32;
 };
 
-// Columns of more rows have ReduceColumns alone: 127 bits hold the sum of so many squares
-// (MomentWindow).
+// Columns of more rows have ReduceColumns alone.
 constexpr uint64_t MomentColumnRowsMax(uint32_t element_bytes) {
-  if (element_bytes == sizeof(double)) return MomentTuning::kDoubleRowsMax;
-  return (uint64_t{1} << 23) * MomentTuning::kRows * MomentTuning::kRows;
+  return element_bytes == sizeof(double) ? MomentTuning::kDoubleRowsMax : MomentTuning::kRowsMax;
 }
 
 // Rows that a thread has under way where columns are summed in pairs.

@@ -70,7 +70,7 @@ struct LoadedTurns {
   // all lanes are told.
   __device__ uint32_t Draw(uint32_t turn) const {
     uint32_t drawn = turn + 1;
-    if (IsDrawn() && lane == 0) drawn = atomicAdd_block(counter, 1u);
+    if (IsDrawn() && lane == 0) drawn = DrawNumber(counter);
     return drawn;
   }
   __device__ uint32_t DrawnTurn(uint32_t drawn) const {

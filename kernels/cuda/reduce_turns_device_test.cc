@@ -26,11 +26,13 @@ enum class Data {
   kStretches,  // Of all of these.
   kWithInfinity,
   kWithNan,
+  kManyNotFinite,  // In every turn.
   kNegativeZeros,
 };
-constexpr Data kAllData[] = {
-    Data::kUniform,   Data::kSomeTiny,  Data::kWide,         Data::kAnyBits, Data::kDrifting,
-    Data::kWithZeros, Data::kStretches, Data::kWithInfinity, Data::kWithNan, Data::kNegativeZeros};
+constexpr Data kAllData[] = {Data::kUniform,       Data::kSomeTiny,     Data::kWide,
+                             Data::kAnyBits,       Data::kDrifting,     Data::kWithZeros,
+                             Data::kStretches,     Data::kWithInfinity, Data::kWithNan,
+                             Data::kManyNotFinite, Data::kNegativeZeros};
 constexpr uint64_t kStretch = 5'000;
 
 template <class T>
@@ -69,10 +71,16 @@ class Source {
       case Data::kWithNan:
         if (i % 300'000 == 7) return ElementOf(std::numeric_limits<double>::quiet_NaN());
         break;
+      case Data::kManyNotFinite: return MostlyFinite(x, random_() % 20);
       case Data::kNegativeZeros: return ElementOf(-0.0);
       default: break;
     }
     return ElementOf(x);
+  }
+  static T MostlyFinite(double x, uint64_t kind) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (kind == 0) return ElementOf(std::numeric_limits<double>::quiet_NaN());
+    return ElementOf(kind == 1 ? kInfinity : x);
   }
   T AnyFinite() {
     for (;;) {
@@ -96,6 +104,7 @@ struct Facts {
   uint64_t count = 0;
   uint64_t nonzero = 0;
   uint64_t infinite = 0;
+  double infinities = 0;  // Their sum.
   uint64_t first_nan = ~uint64_t{0};
   uint64_t argmin = ~uint64_t{0};
   uint64_t argmax = ~uint64_t{0};
@@ -115,6 +124,7 @@ struct Facts {
       if (argmax == ~uint64_t{0} || x > static_cast<float>(values[argmax])) argmax = i;
       if (std::isinf(x)) {
         infinite += 1;
+        infinities += x;
       } else {
         sum.Add(x);
         magnitudes.Add(std::fabs(x));
@@ -159,8 +169,7 @@ class ReduceTurnsDeviceTest : public ReduceDeviceTest {
     const bool has_nan = facts.first_nan != ~uint64_t{0} && !ignore_nan;
     const uint64_t argmin = has_nan ? facts.first_nan : facts.argmin;
     const uint64_t argmax = has_nan ? facts.first_nan : facts.argmax;
-    const double infinity = static_cast<double>(static_cast<float>(values[facts.argmin]));
-    const double sum = facts.infinite > 0         ? infinity
+    const double sum = facts.infinite > 0         ? facts.infinities
                        : facts.are_negative_zeros ? -0.0
                                                   : facts.sum.Value().ToDouble();
     ExpectDouble(slots[0], has_nan ? kNan : sum, "sum");
