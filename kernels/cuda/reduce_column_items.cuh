@@ -5,7 +5,6 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_ITEMS_CUH_
 
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
@@ -44,7 +43,7 @@ __device__ inline uint32_t RowsPresent(uint64_t left, uint32_t apart) {
 
 // The thread's share of an item: calls add(rows, turn, how many rows are left for it, `lanes.rows`
 // apart) for turns of kRows rows a lane that its warp draws, after the one that it begins with.
-// Where that returns false, nothing is left to draw. `rows` loads rows of the item; a RowPrefetch
+// Where that returns false, nothing is left to draw. `rows` loads rows of the item, and `prefetch`
 // brings those of the turn that is drawn as many turns later as a block has warps. A warp takes
 // kTurnsMax turns at most, if that is not 0; those of an item are no more than all warps take.
 template <uint32_t kRows, class Vector, uint32_t kTurnsMax = 0, class Rows, class Lanes,
@@ -62,10 +61,8 @@ __device__ inline void DrawTurns(const Warp& warp, const ColumnSumItem& item, co
   };
   const auto load = [&](uint32_t turn, uint64_t left, Vector(&raw)[kRows]) {
     rows.Load(turn * turn_step + lanes.row, lanes.rows, left, raw);
-    if constexpr (std::is_same_v<Prefetch, RowPrefetch>) {
-      const uint64_t row = (turn + warp.meta_group_size()) * turn_step;
-      if (row + kRows * lanes.rows <= row_count) prefetch.Bring(row);
-    }
+    const uint64_t later = (turn + warp.meta_group_size()) * turn_step;
+    if (later + kRows * lanes.rows <= row_count) prefetch.Bring(later);
   };
   const auto has_turn = [&](uint32_t turn) { return turn < turns; };
   Vector ahead[kRows];

@@ -151,20 +151,19 @@ ReductionGeometry PlanMomentColumns(const ReductionPlan& plan, const DevicePrope
   }
   const MomentColumnShape shape = MomentColumnShapeOf(static_cast<uint32_t>(element_bytes));
   const uint64_t vector_elements = shape.vector_bytes / element_bytes;
-  PlanColumnVectors(
-      {plan.grouping.group_count,
-       plan.grouping.group_size,
-       element_bytes,
-       static_cast<uint64_t>(properties.multiprocessor_count),
-       {.vector_bytes = shape.vector_bytes,
-        .rows_in_flight = shape.rows,
-        .tile_columns_min = Tuning::kTileColumnsMin,
-        .tile_columns_max = ReduceTuning::kWarpThreads * vector_elements,
-        .partial_bytes = MomentTuning::kPartialBytes,
-        .thread_bytes = 0,
-        // A warp may draw a turn more than others.
-        .thread_rows_max = (shape.turns_max - 1) * uint64_t{shape.rows}}},
-      geometry);
+  PlanColumnVectors({plan.grouping.group_count,
+                     plan.grouping.group_size,
+                     element_bytes,
+                     static_cast<uint64_t>(properties.multiprocessor_count),
+                     {.vector_bytes = shape.vector_bytes,
+                      .rows_in_flight = shape.rows,
+                      .tile_columns_min = Tuning::kTileColumnsMin,
+                      .tile_columns_max = ReduceTuning::kWarpThreads * vector_elements,
+                      .partial_bytes = MomentTuning::kPartialBytes,
+                      .thread_bytes = 0,
+                      // A warp may draw a turn more than others.
+                      .thread_rows_max = (shape.turns_max - 1) * uint64_t{shape.rows}}},
+                    geometry);
   return geometry;
 }
 

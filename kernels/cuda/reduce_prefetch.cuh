@@ -51,7 +51,9 @@ class RowPrefetch {
 };
 
 // Instead, where loads ahead do.
-struct NoPrefetch {};
+struct NoPrefetch {
+  __device__ void Bring(uint64_t /*row*/) const {}
+};
 
 }  // namespace gridfold::kernels::cuda
 

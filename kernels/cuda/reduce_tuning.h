@@ -227,8 +227,8 @@ struct MomentTuning {
   static constexpr uint64_t kDoubleOutlierBytes = 16;
 };
 
-// What a thread takes of a row, two columns, so that a turn has many rows of each: what a turn costs
-// besides its elements counts, and so do registers for each column. 2 GiB of 64 columns
+// What a thread takes of a row, two columns, so that a turn has many rows of each: what a turn
+// costs besides its elements counts, and so do registers for each column. 2 GiB of 64 columns
 // (kernel_benchmark --only matrices): four columns of four float32 rows 0.575 of the read ceiling,
 // two of eight 0.705 (H200); four of eight float16 rows 0.585, two of sixteen 0.79 (H100).
 struct MomentColumnShape {
