@@ -208,6 +208,8 @@ class FloatMomentColumns {
   struct Rest {};
   static constexpr uint32_t kSize = FloatMomentTurn::kSize;
   static constexpr uint32_t kRows = FloatMomentTurn::kRows;
+  static_assert(uint64_t{kMomentColumnShape<float>.turns_max} * kRows < uint64_t{1}
+                                                                            << 32);  // Zeros.
 
   __device__ FloatMomentColumns(const Window& window, Rest& /*rest*/) : window_(window) {
 #pragma unroll
