@@ -11,10 +11,12 @@ endif()
 
 find_program(GRIDFOLD_CCACHE ccache)
 if(GRIDFOLD_CCACHE)
-  # Without this no file that is compiled with precompiled headers is cached.
+  # Files that are compiled with precompiled headers are cached only with this sloppiness, and copies
+  # of the tree in other folders share what is cached where paths inside it do not count.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${GRIDFOLD_CCACHE})
-  set(CMAKE_CUDA_COMPILER_LAUNCHER ${GRIDFOLD_CCACHE})
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${GRIDFOLD_CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
 # Warnings are for the project's own code: targets link this, generated code does not.
@@ -31,4 +33,6 @@ if(GRIDFOLD_SANITIZER)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${GRIDFOLD_SANITIZER}>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
   add_link_options(-fsanitize=${GRIDFOLD_SANITIZER})
+  # The folder of the tree in what debuggers read would keep copies of the tree from sharing a cache.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fdebug-prefix-map=${PROJECT_SOURCE_DIR}=.>)
 endif()
