@@ -49,13 +49,20 @@ absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set,
   const std::string name = absl::StrCat("exact ", set.name, " ", ElementTypeName(type), " ", what);
   const absl::Status status = benchmark.Measure(name, array.size_bytes(), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
-    const ReductionInput input{{benchmark.input(), count}, offsets, benchmark.idle_total()};
+    const ReductionInput input{
+        {benchmark.NextInput(array.size_bytes()), count}, offsets, benchmark.idle_total()};
     return LaunchReduction(*plan, input, output, scratch, benchmark.properties(),
                            benchmark.stream());
   });
   if (!status.ok() || &set != &kSum || grouping.kind != GroupingKind::kWhole) return status;
-  return benchmark.CompareWithCub(
-      CubReduce(CubReduction::kSum, type, benchmark.input(), count, benchmark.output()));
+  const auto next_call = [&] {
+    return CubReduce(CubReduction::kSum, type, benchmark.NextInput(array.size_bytes()), count,
+                     benchmark.output());
+  };
+  if (next_call() == nullptr) return status;
+  return benchmark.CompareWithCub([&](void* scratch, size_t& scratch_bytes, cudaStream_t stream) {
+    return next_call()(scratch, scratch_bytes, stream);
+  });
 }
 
 absl::Status BenchmarkOneSet(KernelBenchmark& benchmark, ElementType type, BenchmarkData data) {

@@ -52,6 +52,9 @@ class KernelBenchmark {
   absl::Status FillInput(ElementType type, BenchmarkData data = BenchmarkData::kUniform);
 
   void* input() const { return input_.data(); }
+  // Where a run's array of so many bytes is in the input: small ones move on from call to call, so
+  // that no cache has them.
+  const void* NextInput(uint64_t bytes);
   void* output() const { return output_.data(); }  // As large as the input.
   uint64_t array_bytes() const { return input_.size_bytes(); }
   Scratch NewScratch() const { return Scratch(scratch_.data(), scratch_.size_bytes()); }
@@ -65,7 +68,8 @@ class KernelBenchmark {
   cudaStream_t stream() const { return stream_.get(); }
 
   // Runs `enqueue` again and again on the stream, after a rest in which the device's power falls,
-  // and keeps the median time of one run, if the row is among those selected.
+  // and keeps the median time of one run, if the row is among those selected. The device begins a
+  // run when the host has enqueued it.
   absl::Status Measure(const std::string& name, uint64_t bytes, Ceiling ceiling,
                        absl::FunctionRef<absl::Status()> enqueue);
 
@@ -98,6 +102,7 @@ class KernelBenchmark {
   DeviceBuffer results_;
   BenchmarkSelection selection_;
   std::vector<BenchmarkRow> rows_;  // The first two are the ceilings.
+  uint64_t next_input_ = 0;
   bool row_is_selected_ = true;     // The row that was to be measured last.
 };
 

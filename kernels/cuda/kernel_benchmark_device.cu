@@ -42,6 +42,18 @@ __global__ void __launch_bounds__(kBenchmarkThreads)
   if (bits == 0x1234'5678u) *output = bits;
 }
 
+__device__ uint64_t Nanoseconds() {
+  uint64_t time;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+  return time;
+}
+
+__global__ void Hold(uint64_t nanoseconds) {
+  const uint64_t begin = Nanoseconds();
+  while (Nanoseconds() - begin < nanoseconds) {
+  }
+}
+
 __global__ void FillBits(uint32_t* output, uint64_t words) {
   for (uint64_t i = FirstItem(); i < words; i += ItemStep()) {
     output[i] = static_cast<uint32_t>(Hash(i));
@@ -106,7 +118,7 @@ __global__ void Fill(T* output, uint64_t count, BenchmarkData data) {
 
 }  // namespace
 
-BenchmarkKernels GetBenchmarkKernels() { return {Read, FillBits}; }
+BenchmarkKernels GetBenchmarkKernels() { return {Read, Hold, FillBits}; }
 
 template <class T>
 FillKernel<T> GetFillKernel() {

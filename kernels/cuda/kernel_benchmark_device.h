@@ -25,6 +25,8 @@ inline constexpr BenchmarkData kBenchmarkDataSets[] = {
 struct BenchmarkKernels {
   // Reads `words` 16-byte words and writes next to nothing: the rate that no reduction can exceed.
   void (*read)(const void* input, uint64_t words, uint32_t* output);
+  // Takes so long, by one thread, while what comes behind it is enqueued.
+  void (*hold)(uint64_t nanoseconds);
   // Fills with 32-bit words of a hash of their place.
   void (*fill_bits)(uint32_t* output, uint64_t words);
 };

@@ -53,7 +53,7 @@ struct BlockProgress {
   BlockItem item;
   uint32_t turns_drawn;  // Of the item's, by the block's warps: LoadedTurns.
   bool has_item;
-  bool is_last;  // For IsLastBlock.
+  uint32_t drawn;  // For IsLastBlock.
 };
 
 // Moves to the block's next item; returns whether there is one. Called by all threads, thread 0
@@ -114,6 +114,47 @@ __device__ inline TurnsOfGroup<T> TurnsOf(const ReductionParameters& parameters,
   return {elements, group.size, are_drawn ? kTurnElements : 1, parameters.rules.ignore_nan};
 }
 
+// Finishes a block's own part of the only group there is, in its place and for nothing. The code
+// that finishes a large group has long left the caches, or was never there, when the last block,
+// for which all wait, comes to it. So a block that comes earlier brings it to L2: of so many, the
+// one behind a quarter.
+struct Rehearsal {
+  ReductionParameters parameters;
+  uint64_t slots[kStatisticCount];
+
+  // Whether it is for this block, of which there are `count`, the `drawn`-th to come.
+  __device__ static bool IsFor(uint32_t drawn, uint32_t count) {
+    return count == gridDim.x && drawn == count / 4;
+  }
+  // By one thread.
+  __device__ void Begin(const ReductionParameters& of_group) {
+    parameters = of_group;
+    parameters.group_count = 1;
+    parameters.slots = slots;
+    parameters.failures = nullptr;
+    parameters.states = nullptr;
+  }
+};
+
+// Finishes what an item's group, or the block's part of it, was joined to. Called by all threads.
+template <class T, uint32_t kParts>
+__device__ inline void FinishItem(const cg::thread_block& block, const Warp& warp,
+                                  const ReductionParameters& parameters, uint64_t group,
+                                  const TurnsOfGroup<T>& turns, RegisterState<T, kParts>& registers,
+                                  bool has_halves) {
+  int64_t* const joined = JoinedWordsOf(block);
+  if constexpr (RegisterState<T, kParts>::kHasWords && kParts != kSumPart) {
+    FinishJoinedByWarps(block, warp, parameters, group, turns, registers, joined, has_halves);
+  } else if (warp.meta_group_rank() == 0) {
+    if constexpr ((kParts & kExtremesPart) != 0) {
+      auto& extremes = registers.template Part<kExtremesPart>();
+      extremes.min = turns.Locate(warp, extremes.min);
+      extremes.max = turns.Locate(warp, extremes.max);
+    }
+    FinishJoined(warp, parameters, group, turns.count, registers, joined, has_halves);
+  }
+}
+
 template <class T, uint32_t kParts>
 __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
     ReduceBlocks(const __grid_constant__ ReductionParameters parameters,
@@ -122,7 +163,8 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
   constexpr uint32_t kSharers = WordSharersOf<T>(kParts);
   __shared__ WarpStates<RegisterState<T, kParts>> warp_states;
   __shared__ BlockProgress progress;
-  static_assert(sizeof(warp_states) + sizeof(progress) <=
+  __shared__ Rehearsal rehearsal;
+  static_assert(sizeof(warp_states) + sizeof(progress) + sizeof(rehearsal) <=
                 ReduceTuning::kOtherSharedBytesOfBlocksMax);
   const cg::thread_block block = cg::this_thread_block();
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
@@ -135,33 +177,29 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
     AddChunk(warp, parameters, progress, accumulator);
     RegisterState<T, kParts> registers = accumulator.Close();
     JoinBlock(block, warp, warp_states, registers);
-    const bool is_first_warp = warp.meta_group_rank() == 0;
+    bool is_rehearsal = false;
     const bool is_shared = item.chunk_count > 1;
     if (is_shared) {
       GroupTotal<T, kParts>& total = static_cast<GroupTotal<T, kParts>*>(work.totals)[item.ticket];
       RegisterState<T, kParts>* const block_registers =
           static_cast<RegisterState<T, kParts>*>(work.block_registers);
-      if (is_first_warp) {
+      if (warp.meta_group_rank() == 0) {
         AddToTotal(warp, JoinedWordsOf(block), registers, total,
                    block_registers[progress.item_index]);
       }
-      if (!IsLastBlock(block, &total.ticket, item.chunk_count, progress.is_last)) continue;
-      TakeTotal(block, warp, warp_states, total, block_registers + item.first_item,
-                item.chunk_count, registers);
-    }
-    const TurnsOfGroup<T> turns = TurnsOf<T, kParts>(parameters, item);
-    if constexpr (RegisterState<T, kParts>::kHasWords && kParts != kSumPart) {
-      FinishJoinedByWarps(block, warp, parameters, item.group, turns, registers,
-                          JoinedWordsOf(block), is_shared);
-    } else if (is_first_warp) {
-      if constexpr ((kParts & kExtremesPart) != 0) {
-        auto& extremes = registers.template Part<kExtremesPart>();
-        extremes.min = turns.Locate(warp, extremes.min);
-        extremes.max = turns.Locate(warp, extremes.max);
+      if (IsLastBlock(block, &total.ticket, item.chunk_count, progress.drawn)) {
+        TakeTotal(block, warp, warp_states, total, block_registers + item.first_item,
+                  item.chunk_count, registers);
+      } else {
+        is_rehearsal = Rehearsal::IsFor(progress.drawn, item.chunk_count);
+        if (!is_rehearsal) continue;
+        if (block.thread_rank() == 0) rehearsal.Begin(parameters);
+        SyncBlock(block);
       }
-      FinishJoined(warp, parameters, item.group, turns.count, registers, JoinedWordsOf(block),
-                   is_shared);
     }
+    FinishItem<T, kParts>(block, warp, is_rehearsal ? rehearsal.parameters : parameters,
+                          is_rehearsal ? 0 : item.group, TurnsOf<T, kParts>(parameters, item),
+                          registers, is_shared && !is_rehearsal);
   }
 }
 

@@ -104,7 +104,7 @@ __device__ inline void LoadPartials(const ReductionParameters& parameters, const
 template <class Columns>
 __device__ __noinline__ void FinishColumnItem(const ReductionParameters& parameters,
                                               const ColumnWork& work, uint64_t i,
-                                              LanePartials<Columns>& partials, bool& is_last) {
+                                              LanePartials<Columns>& partials, uint32_t& drawn) {
   using Partial = typename Columns::Partial;
   const cg::thread_block block = cg::this_thread_block();
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
@@ -123,7 +123,7 @@ __device__ __noinline__ void FinishColumnItem(const ReductionParameters& paramet
             partial;
       }
     });
-    if (is_whole || !IsLastBlock(block, &work.tickets[item.tile], work.splits, is_last)) return;
+    if (is_whole || !IsLastBlock(block, &work.tickets[item.tile], work.splits, drawn)) return;
     LoadPartials<Columns>(parameters, work, item, place, partials);
     is_whole = true;
   }
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads, kHasWindows<Column
   using Element = typename Columns::Element;
   constexpr uint32_t kRows = Columns::kRows;
   __shared__ uint32_t turns_drawn[PairTuning::kColumnWarpsMax];  // Of warps side by side.
-  __shared__ bool is_last;
+  __shared__ uint32_t drawn;
   __shared__ ColumnSamples samples;  // Where kHasWindows.
   const cg::thread_block block = cg::this_thread_block();
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads, kHasWindows<Column
       partials[k] =
           PartialOf(parameters, columns, item.first_column + place.Column() + k, k, row_of);
     }
-    FinishColumnItem<Columns>(parameters, work, i, partials, is_last);
+    FinishColumnItem<Columns>(parameters, work, i, partials, drawn);
     SyncBlock(block);  // Before shared memory is used again.
   }
 }

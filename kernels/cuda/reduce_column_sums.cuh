@@ -50,7 +50,7 @@ struct ColumnSumMemory {
   uint2 ranges[PairTuning::kColumnWarpsMax];
   uint32_t flags[PairTuning::kColumnThreads];  // Of words.
   uint32_t turns_drawn;
-  bool is_last;
+  uint32_t drawn;  // For IsLastBlock.
 };
 
 // The state of a split's column.
@@ -290,7 +290,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads)
     const bool holds =
         is_split ? join(item.rows_max, chain, leave) : join(item.rows_max, chain, finish(item));
     if (!holds) SumItemByStates<T>(parameters, work, item, turn_rows, memory.flags);
-    if (is_split && IsLastBlock(block, &work.tickets[item.tile], work.splits, memory.is_last)) {
+    if (is_split && IsLastBlock(block, &work.tickets[item.tile], work.splits, memory.drawn)) {
       pairs = SumSplits<T>(warp, parameters, work, item, lanes);
       if (!join(parameters.group_size, chain + work.splits, finish(item))) {
         FinishSplitsByStates<T>(parameters, work, item.tile, memory.flags);

@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads)
   using State = ReductionState<T, kParts>;
   using Registers = RegisterState<T, kParts>;
   __shared__ SharedStates<Registers, ReduceTuning::kBlockThreads> shared;
-  __shared__ bool shared_flag;
+  __shared__ uint32_t drawn;
   const cg::thread_block block = cg::this_thread_block();
   const ColumnLayout layout = ColumnLayout::Of(
       block.thread_rank(), static_cast<uint32_t>(block.size()), work.tile_columns_log2);
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(ReduceShapeOf<T>(kParts).threads)
     if (is_first) state = StateOfWords<T, kParts>(registers, sum_of_rows);
     if (work.splits > 1) {
       if (is_first) partials[split * columns + column] = state;
-      if (!IsLastBlock(block, &work.tickets[tile], work.splits, shared_flag)) continue;
+      if (!IsLastBlock(block, &work.tickets[tile], work.splits, drawn)) continue;
       registers = Registers();
       if (exists) registers = MergeSplits(partials + column, columns, work.splits, layout, words);
       MergeRows(block, layout, shared, registers);

@@ -90,7 +90,7 @@ struct DoubleColumnMemory {
   ColumnUnits units[PairTuning::kColumnWarpsMax][kDoubleTileColumnsMax];
   uint32_t largest;
   uint32_t turns_drawn;
-  bool is_last;
+  uint32_t drawn;  // For IsLastBlock.
 };
 
 // How a tile's elements are split: by some rows of it, the same for all of its blocks.
@@ -214,7 +214,7 @@ __device__ __noinline__ void FinishDoubleColumnItem(const ReductionParameters& p
     if (column >= parameters.group_count) return;
     static_cast<ColumnUnits*>(work.partials)[item.split * parameters.group_count + column] = sum;
   });
-  if (!IsLastBlock(block, &work.tickets[item.tile], work.splits, memory.is_last)) return;
+  if (!IsLastBlock(block, &work.tickets[item.tile], work.splits, memory.drawn)) return;
   LoadUnits(warp, parameters, work, item, lanes, units);
   JoinUnits(block, warp, lanes, units, memory, finish);
 }

@@ -20,7 +20,7 @@ __device__ inline void WriteValues(const ReductionParameters& parameters, uint64
     uint64_t* const slot = &parameters.slots[row * parameters.group_count + group];
     const ValueOutcome outcome =
         StatisticValue(parameters.statistics[i], state, size, parameters.rules, slot);
-    if (outcome == ValueOutcome::kOk) continue;
+    if (outcome == ValueOutcome::kOk || parameters.failures == nullptr) continue;
     // Of many that fail, most come after one that has: they need not meet.
     unsigned long long* const failure =
         reinterpret_cast<unsigned long long*>(&parameters.failures[row]);

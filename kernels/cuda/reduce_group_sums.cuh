@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(PairTuning::kBlockThreads)
     ReduceBlockSums(const __grid_constant__ ReductionParameters parameters,
                     const __grid_constant__ BlockWork work) {
   static_assert(sizeof(RangedPair) == PairTuning::kBlockPartialBytes);
-  __shared__ bool is_last;
+  __shared__ uint32_t drawn;
   __shared__ SharedStates<SumOnlyState<T>, ReduceTuning::kWarpsMax> states;
   __shared__ SharedStates<RangedPair, ReduceTuning::kWarpsMax> sums;
   const cg::thread_block block = cg::this_thread_block();
@@ -277,7 +277,7 @@ __global__ void __launch_bounds__(PairTuning::kBlockThreads)
     if (is_shared) {
       RangedPair* const partials = static_cast<RangedPair*>(work.block_registers);
       if (rank == 0) partials[blockIdx.x] = sum;
-      if (!IsLastBlock(block, static_cast<uint32_t*>(work.totals), chunks, is_last)) return;
+      if (!IsLastBlock(block, static_cast<uint32_t*>(work.totals), chunks, drawn)) return;
       sum = warp.thread_rank() < chunks ? partials[warp.thread_rank()] : RangedPair();
       is_plain = sum.JoinLanes(warp, warp.size(), size);
     }

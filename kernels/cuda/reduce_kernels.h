@@ -24,7 +24,8 @@ struct ReductionParameters {
   Statistic statistics[kStatisticCount];
   uint8_t rows[kStatisticCount];  // Row of `slots` and `failures` for each of the statistics.
   uint64_t* slots;                // [row][group]
-  uint64_t* failures;             // [row]: smallest group whose value failed, or kNoFailure.
+  uint64_t* failures;             // [row]: smallest group whose value failed, or kNoFailure; or
+                                  // null.
   void* states;                   // [group], as VisitPartSet has them; or null.
 
   GRIDFOLD_HD bool AskForSumsOnly() const {

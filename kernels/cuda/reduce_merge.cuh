@@ -197,16 +197,16 @@ __device__ inline uint32_t DrawNumber(uint32_t* counter) {
 
 // Whether this block is the last of `count` that come here with the same ticket. What the others
 // wrote before they came can then be read by every thread of this one. Called by all threads of
-// each block; `shared_flag` is shared memory.
+// each block; `drawn` is shared memory, and then holds how many came before.
 __device__ inline bool IsLastBlock(const cg::thread_block& block, uint32_t* ticket, uint32_t count,
-                                   bool& shared_flag) {
+                                   uint32_t& drawn) {
   SyncBlock(block);
   if (block.thread_rank() == 0) {
-    shared_flag = DrawTicket(ticket) == count - 1;  // For all threads, between the barriers.
-    if (shared_flag) *ticket = 0;                   // For the next launch.
+    drawn = DrawTicket(ticket);           // For all threads, between the barriers.
+    if (drawn == count - 1) *ticket = 0;  // For the next launch.
   }
   SyncBlock(block);
-  return shared_flag;
+  return drawn == count - 1;
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -43,7 +43,7 @@ struct MomentMemory {
   SharedStates<ColumnMoments, PairTuning::kColumnThreads> moments;
   uint32_t largest;
   uint32_t turns_drawn;
-  bool is_last;
+  uint32_t drawn;  // For IsLastBlock.
 };
 
 // The largest magnitude of a vector's elements that are finite, as a float's bits.
@@ -199,7 +199,7 @@ __device__ __noinline__ void FinishMomentItem(const ReductionParameters& paramet
       }
     });
     if (is_whole) return;
-    if (!IsLastBlock(block, &work.tickets[item.tile], work.splits, memory.is_last)) return;
+    if (!IsLastBlock(block, &work.tickets[item.tile], work.splits, memory.drawn)) return;
     LoadMoments<T>(warp, parameters, work, item, lanes, moments);
     is_whole = true;
   }
