@@ -103,7 +103,7 @@ class KernelBenchmark {
   BenchmarkSelection selection_;
   std::vector<BenchmarkRow> rows_;  // The first two are the ceilings.
   uint64_t next_input_ = 0;
-  bool row_is_selected_ = true;     // The row that was to be measured last.
+  bool row_is_selected_ = true;  // The row that was to be measured last.
 };
 
 // One for each operation, in the order of a whole run.

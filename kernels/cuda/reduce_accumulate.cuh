@@ -38,6 +38,12 @@ class Accumulator : public ElementAccumulator<T, kParts> {
   static constexpr bool kSumsTurns = kTakesMany && IntegerElement<T> && kParts == kCorePartSet;
   static constexpr bool kSurveysTurns =
       kTakesMany && kHasWords && (kParts & kSquaresPart) != 0 && (kParts & kExtremesPart) != 0;
+  // Turns that a thread takes at most: a turn less than words take, for the elements that are not
+  // in vectors.
+  template <uint32_t kInFlight>
+  static constexpr uint32_t kTurnsMax = kHasWords ? WordAdditionsMax<T>(kParts) /
+                                                        (kInFlight * kVectorSize<T>)-1
+                                                  : ~uint32_t{0};
 
   // Takes all that a thread loads, but no more than words can take: what a warp leaves for that
   // reason is drawn by others, which have room for it.
@@ -84,12 +90,6 @@ class Accumulator : public ElementAccumulator<T, kParts> {
   }
 
  private:
-  // A turn less, for the elements that are not in vectors.
-  template <uint32_t kInFlight>
-  static constexpr uint32_t kTurnsMax = kHasWords ? WordAdditionsMax<T>(kParts) /
-                                                        (kInFlight * kVectorSize<T>)-1
-                                                  : ~uint32_t{0};
-
   // A turn that is not ordinary.
   template <uint32_t kInFlight>
   __device__ void AddApart(const LoadedTurns<T, kInFlight>& loads, uint4 (&raw)[kInFlight],

@@ -51,13 +51,48 @@ struct BlockProgress {
   uint64_t turn;
   uint64_t item_index;
   BlockItem item;
-  uint32_t turns_drawn;  // Of the item's, by the block's warps: LoadedTurns.
+  TurnDeal deal;  // Of the turns of the item's group.
   bool has_item;
   uint32_t drawn;  // For IsLastBlock.
 };
 
+// Whether the turns of an item's group are drawn by warps: where one turn of all threads does for
+// the group, all threads have a part in it.
+template <uint32_t kInFlight, class T>
+__device__ inline bool HasDrawnTurns(const VectorRange<T>& range, const BlockItem& item) {
+  return range.count > uint64_t{item.chunk_count} * blockDim.x * kInFlight;
+}
+
+template <class T>
+__device__ inline VectorRange<T> VectorsOf(const ReductionParameters& parameters,
+                                           const BlockItem& item) {
+  const GroupRange group = RangeOf(parameters, item.group);
+  return {static_cast<const T*>(parameters.elements) + group.begin, group.size};
+}
+
+template <class T, uint32_t kParts>
+__device__ inline GroupTotal<T, kParts>& TotalOf(const BlockWork& work, const BlockItem& item) {
+  return static_cast<GroupTotal<T, kParts>*>(work.totals)[item.ticket];
+}
+
+// Begins the dealing of an item's turns. Called by one thread.
+template <class T, uint32_t kParts>
+__device__ inline void BeginDeal(const ReductionParameters& parameters, const BlockWork& work,
+                                 BlockProgress& progress) {
+  constexpr uint32_t kInFlight = BlockShapeOf<T>(kParts).vectors_in_flight;
+  constexpr uint32_t kTurnsMax = Accumulator<T, kParts, true>::template kTurnsMax<kInFlight>;
+  const BlockItem& item = progress.item;
+  const uint64_t turns =
+      VectorsOf<T>(parameters, item).count / kDrawnVectors<kInFlight>;  // Those that are full.
+  uint32_t* const counter =
+      item.chunk_count > 1 ? &TotalOf<T, kParts>(work, item).batches_dealt : nullptr;
+  progress.deal.Begin(turns, item.chunk, item.chunk_count, blockDim.x / ReduceTuning::kWarpThreads,
+                      kTurnsMax, counter);
+}
+
 // Moves to the block's next item; returns whether there is one. Called by all threads, thread 0
 // having set `turn` to 0 before the first call. What was known of the item before is overwritten.
+template <class T, uint32_t kParts>
 __device__ inline bool NextItem(const cg::thread_block& block,
                                 const ReductionParameters& parameters, const BlockWork& work,
                                 BlockProgress& progress) {
@@ -66,19 +101,14 @@ __device__ inline bool NextItem(const cg::thread_block& block,
     progress.item_index = work.queue == nullptr ? blockIdx.x + progress.turn * gridDim.x
                                                 : atomicAdd(&work.queue->next_item, 1ull);
     progress.turn += 1;
-    progress.turns_drawn = block.size() / ReduceTuning::kWarpThreads;
     progress.has_item = progress.item_index < ItemCount(parameters, work);
-    if (progress.has_item) progress.item = ItemAt(parameters, work, progress.item_index);
+    if (progress.has_item) {
+      progress.item = ItemAt(parameters, work, progress.item_index);
+      BeginDeal<T, kParts>(parameters, work, progress);
+    }
   }
   SyncBlock(block);
   return progress.has_item;
-}
-
-// Whether the turns of an item's group are drawn by warps: where one turn of all threads does for
-// the group, all threads have a part in it.
-template <uint32_t kInFlight, class T>
-__device__ inline bool HasDrawnTurns(const VectorRange<T>& range, const BlockItem& item) {
-  return range.count > uint64_t{item.chunk_count} * blockDim.x * kInFlight;
 }
 
 // Takes this block's share of an item's group: the blocks of a group read it together from front to
@@ -97,8 +127,7 @@ __device__ inline void AddChunk(const Warp& warp, const ReductionParameters& par
              if (!HasDrawnTurns<kInFlight>(range, item)) {
                return StridedTurns<kInFlight>(range, rank, threads);
              }
-             return DrawnTurns<kInFlight>(range, warp, item.chunk, item.chunk_count,
-                                          &progress.turns_drawn);
+             return DrawnTurns<kInFlight>(range, warp, progress.deal);
            });
 }
 
@@ -107,11 +136,10 @@ template <class T, uint32_t kParts>
 __device__ inline TurnsOfGroup<T> TurnsOf(const ReductionParameters& parameters,
                                           const BlockItem& item) {
   constexpr uint32_t kInFlight = BlockShapeOf<T>(kParts).vectors_in_flight;
-  constexpr uint32_t kTurnElements = kInFlight * ReduceTuning::kWarpThreads * kVectorSize<T>;
   const GroupRange group = RangeOf(parameters, item.group);
-  const T* const elements = static_cast<const T*>(parameters.elements) + group.begin;
-  const bool are_drawn = HasDrawnTurns<kInFlight>(VectorRange<T>(elements, group.size), item);
-  return {elements, group.size, are_drawn ? kTurnElements : 1, parameters.rules.ignore_nan};
+  const bool are_drawn = HasDrawnTurns<kInFlight>(VectorsOf<T>(parameters, item), item);
+  return {static_cast<const T*>(parameters.elements) + group.begin, group.size,
+          are_drawn ? kDrawnVectors<kInFlight> * kVectorSize<T> : 1, parameters.rules.ignore_nan};
 }
 
 // Finishes a block's own part of the only group there is, in its place and for nothing. The code
@@ -170,7 +198,7 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(block);
   if (block.thread_rank() == 0) progress.turn = 0;
 
-  while (NextItem(block, parameters, work, progress)) {
+  while (NextItem<T, kParts>(block, parameters, work, progress)) {
     const BlockItem& item = progress.item;
     Accumulator<T, kParts, true> accumulator(WordsOf<kSharers>(block), parameters.rules.ignore_nan);
     if constexpr (kSharers > 1) SyncBlock(block);  // The others have reset their words too.
@@ -180,7 +208,7 @@ __global__ void __launch_bounds__(BlockShapeOf<T>(kParts).threads)
     bool is_rehearsal = false;
     const bool is_shared = item.chunk_count > 1;
     if (is_shared) {
-      GroupTotal<T, kParts>& total = static_cast<GroupTotal<T, kParts>*>(work.totals)[item.ticket];
+      GroupTotal<T, kParts>& total = TotalOf<T, kParts>(work, item);
       RegisterState<T, kParts>* const block_registers =
           static_cast<RegisterState<T, kParts>*>(work.block_registers);
       if (warp.meta_group_rank() == 0) {

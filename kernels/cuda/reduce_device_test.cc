@@ -410,6 +410,58 @@ TEST_F(ReduceDeviceTest, TooLittleScratchIsResourceExhausted) {
   Synchronize();
 }
 
+// Of which every warp takes so many turns that blocks take batches of them (reduce_turn_deal.cuh).
+template <class T>
+class ReduceLongArrayTest : public ReduceDeviceTest {
+ protected:
+  void ExpectEveryElementOnce(uint64_t count, const DeviceProperties& assumed) {
+    const uint64_t least = count / 2;
+    const uint64_t greatest = count - 2;
+    std::vector<T> values(count);
+    int64_t sum = 0;
+    uint64_t nonzero = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+      const int value = i == least ? -50 : i == greatest ? 50 : static_cast<int>(i % 61) - 30;
+      values[i] = FromDouble<T>(value);
+      sum += value;
+      nonzero += value != 0 ? 1 : 0;
+    }
+    const DeviceArray<T> elements{std::span(values), 1};
+    const auto slot = [](int64_t value) {
+      return FloatingElement<T> ? std::bit_cast<uint64_t>(static_cast<double>(value))
+                                : static_cast<uint64_t>(value);
+    };
+    const struct {
+      std::vector<Statistic> statistics;
+      std::vector<uint64_t> expected;
+    } sets[] = {
+        {{Statistic::kSum}, {slot(sum)}},
+        {{Statistic::kMin, Statistic::kArgmax}, {slot(-50), greatest}},
+        {{Statistic::kSum, Statistic::kArgmin, Statistic::kMax, Statistic::kNonzeroCount},
+         {slot(sum), least, slot(50), nonzero}},
+    };
+    for (const auto& set : sets) {
+      const auto plan = PlanReduction(ArrayDescription::Vector(kElementTypeOf<T>, count),
+                                      {.statistics = set.statistics, .grouping = {}});
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      EXPECT_EQ(Slots(*plan, elements.data(), assumed), set.expected)
+          << set.statistics.size() << " statistics";
+    }
+  }
+};
+using LongArrayTypes = ::testing::Types<int8_t, int32_t, int64_t, Float16, float, double>;
+TYPED_TEST_SUITE(ReduceLongArrayTest, LongArrayTypes);
+
+TYPED_TEST(ReduceLongArrayTest, EveryElementCountsOnce) {
+  this->ExpectEveryElementOnce((uint64_t{200} << 20) / sizeof(TypeParam) + 1'001,
+                               this->properties());
+}
+
+TYPED_TEST(ReduceLongArrayTest, OfTwoBlocks) {
+  this->ExpectEveryElementOnce((uint64_t{3} << 20) / sizeof(TypeParam) + 1'001,
+                               this->WithMultiprocessors(2));
+}
+
 TEST_F(ReduceDeviceTest, ElementsPast2To31Count) {
   constexpr uint64_t kCount = (uint64_t{1} << 31) + (uint64_t{1} << 30) + 12'345;
   constexpr uint64_t kLast = kCount - 1;

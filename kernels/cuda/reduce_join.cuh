@@ -127,12 +127,14 @@ __device__ inline ReductionState<T, kParts> JoinLanes(const Warp& warp, uint32_t
   }
 }
 
-// What the blocks of a group have in common while they work on it: a ticket, and the sums of their
-// words. Zero before the first block comes, and again after the last.
+// What the blocks of a group have in common while they work on it: a ticket, the counter of their
+// TurnDeal, and the sums of their words. Zero before the first block comes, and again after the
+// last.
 template <class T, uint32_t kParts>
 struct GroupTotal {
   static constexpr uint32_t kWords = MomentWordCount<T>(kParts);
   uint32_t ticket;
+  uint32_t batches_dealt;
   MomentFlags flags;
   // Lower and upper halves of words: sums of them do not overflow.
   alignas(16) unsigned long long halves[kWords == 0 ? 1 : kWords][2];
@@ -285,6 +287,7 @@ __device__ inline void TakeTotal(const cg::thread_block& block, const Warp& warp
                                  RegisterState<T, kParts>& registers) {
   using Registers = RegisterState<T, kParts>;
   constexpr bool kHasRegisters = Registers::Base::kParts != 0;
+  if (block.thread_rank() == 0) total.batches_dealt = 0;
   if constexpr (Registers::kHasWords) {
     // The first warps have registers to take.
     const uint32_t taker = kHasRegisters ? warp.meta_group_size() - 1 : 0;

@@ -59,7 +59,7 @@ constexpr uint64_t DrawnAdditionsMax(uint32_t parts) {
 
 // What the blocks of a group have in common, with so many words: reduce_join.cuh.
 constexpr uint64_t GroupTotalBytes(uint64_t words) {
-  return 16 + (words == 0 ? 1 : words) * 2 * sizeof(uint64_t);
+  return 32 + (words == 0 ? 1 : words) * 2 * sizeof(uint64_t);
 }
 
 struct ReduceTuning {

@@ -5,13 +5,10 @@
 #include <cstdint>
 
 #include "kernels/cuda/reduce_batches.cuh"
-#include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/reduce_turn_deal.cuh"
 
 namespace gridfold::kernels::cuda {
-
-// What a thread that may take no more has instead of a turn: behind the end of every array.
-inline constexpr uint32_t kNoTurn = ~uint32_t{0};
 
 // Where the vectors of an array begin, and the elements before and after them that are not a
 // vector.
@@ -35,7 +32,7 @@ struct VectorRange {
 
 // The vectors of an array that a thread loads, turn by turn: kInFlight of them in a turn, `apart`
 // from each other. The last turn may have fewer. A thread takes every turn, or those that its warp
-// draws from a counter of the block, so that warps which the hardware favours take more.
+// draws, so that warps which the hardware favours take more.
 template <class T, uint32_t kInFlight>
 struct LoadedTurns {
   static constexpr uint32_t kSize = kVectorSize<T>;
@@ -48,12 +45,17 @@ struct LoadedTurns {
   uint64_t turn_stride;  // Vectors from a turn to the next.
   uint32_t apart;
   uint32_t first_turn = 0;
-  uint32_t* counter = nullptr;  // In shared memory: turns drawn so far.
-  uint32_t lane = 0;            // With a counter, from which a warp draws as one.
+  TurnDeal* deal = nullptr;    // From which a warp draws as one.
+  bool is_in_batches = false;  // How.
+  uint32_t lane = 0;           // Of such a warp.
 
   // Elements from a vector of a turn to the next.
   __device__ uint64_t step() const { return uint64_t{apart} * kSize; }
-  __device__ const uint4* Of(uint32_t turn) const { return first + turn * turn_stride; }
+  __device__ const uint4* Of(uint32_t turn) const {
+    const uint4* const at = first + turn * turn_stride;
+    __builtin_assume(__isGlobal(at));
+    return at;
+  }
   __device__ uint64_t IndexOf(uint32_t turn) const {
     return first_index + turn * turn_stride * kSize;
   }
@@ -64,17 +66,18 @@ struct LoadedTurns {
   // The same for all lanes of a warp that draws.
   __device__ bool HasTurn(uint32_t turn) const { return Of(turn) - lane < end; }
   // By all lanes of a warp together.
-  __device__ bool IsDrawn() const { return counter != nullptr; }
+  __device__ bool IsDrawn() const { return deal != nullptr; }
   __device__ uint32_t NextTurn(uint32_t turn) const { return DrawnTurn(Draw(turn)); }
   // The same in two steps, between which there is something else to do: what lane 0 draws, and what
   // all lanes are told.
   __device__ uint32_t Draw(uint32_t turn) const {
     uint32_t drawn = turn + 1;
-    if (IsDrawn() && lane == 0) drawn = DrawNumber(counter);
+    if (IsDrawn() && lane == 0) drawn = deal->Draw();
     return drawn;
   }
   __device__ uint32_t DrawnTurn(uint32_t drawn) const {
-    return IsDrawn() ? __shfl_sync(~0u, drawn, 0) : drawn;
+    if (!IsDrawn()) return drawn;
+    return deal->TurnOf(__shfl_sync(~0u, drawn, 0), is_in_batches, lane);
   }
 
   // Whether there is a k-th vector in the turn that begins at `at`.
@@ -198,21 +201,22 @@ __device__ inline LoadedTurns<T, kInFlight> StridedTurns(const VectorRange<T>& r
           .apart = threads};
 }
 
-// Turns that the warps of a block draw, in which neighbouring lanes read neighbouring vectors:
-// every `blocks`-th, of block `block`. The counter holds the number of warps at first.
+// Vectors of a turn that a warp draws.
+template <uint32_t kInFlight>
+inline constexpr uint32_t kDrawnVectors = kInFlight* ReduceTuning::kWarpThreads;
+
+// Turns that warps draw, in which neighbouring lanes read neighbouring vectors.
 template <uint32_t kInFlight, class T>
 __device__ inline LoadedTurns<T, kInFlight> DrawnTurns(const VectorRange<T>& range,
-                                                       const Warp& warp, uint32_t block,
-                                                       uint32_t blocks, uint32_t* counter) {
-  constexpr uint32_t kVectors = kInFlight * ReduceTuning::kWarpThreads;  // Of a turn of a warp.
-  const uint64_t first = uint64_t{block} * kVectors + warp.thread_rank();
-  return {.first = range.vectors + first,
+                                                       const Warp& warp, TurnDeal& deal) {
+  return {.first = range.vectors + warp.thread_rank(),
           .end = range.vectors + range.count,
-          .first_index = range.head + first * kVectorSize<T>,
-          .turn_stride = uint64_t{blocks} * kVectors,
+          .first_index = range.head + uint64_t{warp.thread_rank()} * kVectorSize<T>,
+          .turn_stride = kDrawnVectors<kInFlight>,
           .apart = LoadedTurns<T, kInFlight>::kApartIfDrawn,
-          .first_turn = warp.meta_group_rank(),
-          .counter = counter,
+          .first_turn = deal.FirstOf(warp.meta_group_rank()),
+          .deal = &deal,
+          .is_in_batches = deal.IsInBatches(),
           .lane = warp.thread_rank()};
 }
 
