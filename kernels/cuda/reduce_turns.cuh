@@ -53,7 +53,7 @@ struct LoadedTurns {
   __device__ uint64_t step() const { return uint64_t{apart} * kSize; }
   __device__ const uint4* Of(uint32_t turn) const {
     const uint4* const at = first + turn * turn_stride;
-    __builtin_assume(__isGlobal(at));
+    __builtin_assume(__isGlobal(at));  // Or loads are generic, in more instructions.
     return at;
   }
   __device__ uint64_t IndexOf(uint32_t turn) const {
