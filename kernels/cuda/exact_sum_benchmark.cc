@@ -47,7 +47,7 @@ absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set,
   uint64_t* const slots = static_cast<uint64_t*>(benchmark.output());
   const ReductionOutput output{slots, slots + plan->result_slot_count()};
   const std::string name = absl::StrCat("exact ", set.name, " ", ElementTypeName(type), " ", what);
-  const absl::Status status = benchmark.Measure(name, array.size_bytes(), Ceiling::kRead, [&] {
+  const absl::Status status = benchmark.Measure(name, BytesMoved(*plan), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
     const ReductionInput input{
         {benchmark.NextInput(array.size_bytes()), count}, offsets, benchmark.idle_total()};

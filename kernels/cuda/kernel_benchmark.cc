@@ -37,6 +37,11 @@ LaunchShape FullGrid(const DeviceProperties& properties) {
 
 }  // namespace
 
+uint64_t BytesMoved(const ReductionPlan& plan) {
+  return plan.array.size_bytes() +
+         (plan.grouping.offsets.size() + plan.result_slot_count()) * sizeof(uint64_t);
+}
+
 absl::StatusOr<KernelBenchmark> KernelBenchmark::Create(uint64_t array_bytes,
                                                         BenchmarkSelection selection) {
   int device = 0;

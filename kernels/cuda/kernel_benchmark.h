@@ -20,6 +20,7 @@
 #include "kernels/cuda/scratch.h"
 #include "kernels/cuda/stream.h"
 #include "kernels/element_type.h"
+#include "kernels/reduction.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -41,6 +42,10 @@ struct BenchmarkSelection {
   std::string strategy;  // Of operations with several; empty: what is thought best.
   std::string rows;      // Those whose names contain this.
 };
+
+// What a reduction reads and writes: elements, offsets of segments, and a value of each statistic for
+// each group, which is more than the elements where groups are small.
+uint64_t BytesMoved(const ReductionPlan& plan);
 
 class KernelBenchmark {
  public:

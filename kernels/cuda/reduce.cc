@@ -137,7 +137,9 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
                        .group_elements_max = geometry.tile_elements_max,
                        .chunk_elements = geometry.chunk_elements,
                        .queue = queues ? space.queue : nullptr,
-                       .long_segments = space.long_segments};
+                       .long_segments = space.long_segments,
+                       .group_divisor =
+                           RoundedDivisor(std::max<uint64_t>(1, parameters.group_size))};
   const bool in_pairs = geometry.form == ReductionForm::kGroupSums;
   const uint64_t group_bytes = parameters.group_size * ElementSize(plan.array.element_type);
   if (in_pairs && !queues && AreInVectors(parameters, group_bytes)) {
@@ -195,6 +197,7 @@ absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const Reduction
                   .rows_per_split = first.rows_per_split,
                   .partials = space.partials,
                   .tickets = left_tiles - tiles,
+                  .batches_dealt = nullptr,
                   .left_tiles = left_tiles,
                   .left_tile_columns_log2 = first.tile_columns_log2,
                   .outlier_counts = outlier_counts,
@@ -221,12 +224,14 @@ absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const Reduction
 absl::Status LaunchColumns(ColumnFunction kernel, const ReductionGeometry& geometry,
                            const ReductionParameters& parameters, const WorkSpace& space,
                            cudaStream_t stream) {
+  uint32_t* const tickets = static_cast<uint32_t*>(space.totals);
   const ColumnWork work{.tile_columns_log2 = geometry.tile_columns_log2,
                         .splits = geometry.splits,
                         .tile_count = geometry.column_tile_count,
                         .rows_per_split = geometry.rows_per_split,
                         .partials = space.partials,
-                        .tickets = static_cast<uint32_t*>(space.totals),
+                        .tickets = tickets,
+                        .batches_dealt = tickets + geometry.column_tile_count,
                         .left_tiles = nullptr,
                         .left_tile_columns_log2 = 0,
                         .outlier_counts = nullptr,

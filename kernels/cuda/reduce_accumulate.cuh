@@ -134,10 +134,10 @@ class Accumulator : public ElementAccumulator<T, kParts> {
       typename LoadedTurns<T, kInFlight>::Batches batches;
       loads.Convert(raw, batches);
       if (loads.HasTurn(next)) loads.Load(loads.Of(next), Padding(), raw);
-      const uint32_t drawn = taken + 1 < kTurnsMax<kInFlight> ? loads.Draw(next) : kNoTurn;
+      const uint32_t after = taken + 1 < kTurnsMax<kInFlight> ? loads.NextTurn(next) : kNoTurn;
       AddTurn(loads, turn, batches, extremes);
       turn = next;
-      next = loads.DrawnTurn(drawn);
+      next = after;
     }
   }
 

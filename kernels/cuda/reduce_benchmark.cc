@@ -75,7 +75,7 @@ absl::Status Measure(KernelBenchmark& benchmark, const StatisticSet& set,
   const std::string name =
       absl::StrCat(ReductionStrategy(*plan, benchmark.properties()), " ", set.name, " ",
                    ElementTypeName(array.element_type), " x", plan->grouping.group_count);
-  const absl::Status status = benchmark.Measure(name, array.size_bytes(), Ceiling::kRead, [&] {
+  const absl::Status status = benchmark.Measure(name, BytesMoved(*plan), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
     return LaunchReduction(*plan, input, {slots, slots + plan->result_slot_count()}, scratch,
                            benchmark.properties(), benchmark.stream());

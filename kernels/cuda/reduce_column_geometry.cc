@@ -89,7 +89,8 @@ void PlanColumnItems(const ColumnGrouping& grouping, ReductionGeometry& geometry
   if (geometry.splits > 1) {
     geometry.partial_bytes = grouping.shape.partial_bytes;
     geometry.partial_count = geometry.splits * columns;
-    geometry.total_bytes = sizeof(uint32_t);
+    // A ticket, and counters.
+    geometry.total_bytes = (1 + ColumnVectorTuning::kWarpsMax) * sizeof(uint32_t);
     geometry.total_count = tiles;
   }
 }

@@ -1,6 +1,6 @@
 // The rows of a tile of columns along axis 0: a block takes an item, some rows of the tile, of
-// which its warps draw turns. Turns are dealt out to the items of a tile one by one, so that blocks
-// read what is near at the same time.
+// which its warps draw turns. Turns are dealt out to the items of a tile one by one, or in batches,
+// so that blocks read what is near at the same time.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_ITEMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_ITEMS_CUH_
 
@@ -9,6 +9,7 @@
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_prefetch.cuh"
+#include "kernels/cuda/reduce_turn_deal.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 
 namespace gridfold::kernels::cuda {
@@ -34,6 +35,79 @@ struct ColumnSumItem {
         rows_max(min(work.rows_per_split + turn_rows, parameters.group_size)) {}
 };
 
+// The rows of which warps draw turns: `count` rows from the array's `first` on, of which turns begin
+// every `turn_step`.
+struct DrawnRows {
+  uint64_t first;
+  uint64_t count;
+  uint64_t turn_step;
+
+  // A count of turns, since rows take longer to compare, and loads wait for that.
+  __device__ uint32_t TurnCount() const {
+    return static_cast<uint32_t>((count + turn_step - 1) / turn_step);
+  }
+};
+
+// How the warps of an item that take the same columns draw its turns, which are numbered over the
+// item: in shared memory there is the next after those that they begin with.
+class ItemDraws {
+ public:
+  using Shared = uint32_t;
+
+  __device__ static DrawnRows RowsOf(const ReductionParameters&, const ColumnSumItem& item,
+                                     uint32_t /*turn_rows*/) {
+    return {item.first_row, item.rows_left, item.turn_step};
+  }
+
+  // Of warp `warp` of those that draw together, lane `lane`.
+  __device__ ItemDraws(Shared& drawn, uint32_t warp, uint32_t lane)
+      : drawn_(&drawn), warp_(warp), lane_(lane) {}
+
+  __device__ uint32_t First() const { return warp_; }
+  // By all lanes of a warp.
+  __device__ uint32_t Next() const {
+    uint32_t turn = 0;
+    if (lane_ == 0) turn = DrawNumber(drawn_);
+    return __shfl_sync(~0u, turn, 0);
+  }
+  // Leaves nothing to draw of `turns`.
+  __device__ void Stop(uint32_t turns) const { atomicMax_block(drawn_, turns); }
+
+ private:
+  uint32_t* drawn_;
+  uint32_t warp_;
+  uint32_t lane_;
+};
+
+// The same of turns that are numbered over the tile, and dealt out to all of its items.
+class DealtDraws {
+ public:
+  using Shared = TurnDeal;
+
+  __device__ static DrawnRows RowsOf(const ReductionParameters& parameters, const ColumnSumItem&,
+                                     uint32_t turn_rows) {
+    return {0, parameters.group_size, turn_rows};
+  }
+
+  __device__ DealtDraws(Shared& deal, uint32_t warp, uint32_t lane)
+      : deal_(deal), warp_(warp), lane_(lane), is_in_batches_(deal.IsInBatches()) {}
+
+  __device__ uint32_t First() const { return deal_.FirstOf(warp_); }
+  __device__ uint32_t Next() const {
+    uint32_t drawn = 0;
+    if (lane_ == 0) drawn = deal_.Draw();
+    return deal_.TurnOf(__shfl_sync(~0u, drawn, 0), is_in_batches_, lane_);
+  }
+  // Never called: whoever stops does not hold all data, and leaves the tile.
+  __device__ void Stop(uint32_t /*turns*/) const {}
+
+ private:
+  TurnDeal& deal_;
+  uint32_t warp_;
+  uint32_t lane_;
+  bool is_in_batches_;
+};
+
 // How many rows, `apart` from each other, there are of kRows where `left` are left.
 template <uint32_t kRows>
 __device__ inline uint32_t RowsPresent(uint64_t left, uint32_t apart) {
@@ -41,20 +115,19 @@ __device__ inline uint32_t RowsPresent(uint64_t left, uint32_t apart) {
   return (static_cast<uint32_t>(left) + apart - 1) / apart;
 }
 
-// The thread's share of an item: calls add(rows, turn, how many rows are left for it, `lanes.rows`
-// apart) for turns of kRows rows a lane that its warp draws, after the one that it begins with.
-// Where that returns false, nothing is left to draw. `rows` loads rows of the item, and `prefetch`
-// brings those of the turn that is drawn as many turns later as a block has warps. A warp takes
-// kTurnsMax turns at most, if that is not 0; those of an item are no more than all warps take.
-template <uint32_t kRows, class Vector, uint32_t kTurnsMax = 0, class Rows, class Lanes,
-          class Prefetch, class F>
-__device__ inline void DrawTurns(const Warp& warp, const ColumnSumItem& item, const Lanes& lanes,
-                                 const Rows& rows, const Prefetch& prefetch, uint32_t turn,
-                                 uint32_t* turns_drawn, F add) {
-  const uint64_t row_count = item.rows_left;
-  const uint64_t turn_step = item.turn_step;
-  // A count of turns, since rows take longer to compare, and loads wait for that.
-  const uint32_t turns = static_cast<uint32_t>((row_count + turn_step - 1) / turn_step);
+// The thread's share of rows: calls add(rows, turn, how many rows are left for it, `lanes.rows`
+// apart) for turns of kRows rows a lane that its warp draws. Where that returns false, nothing is
+// left to draw. `rows` loads rows, counted as `drawn_rows` are, and `prefetch` brings those of the
+// turn that is drawn as many turns later as a block has warps. A warp takes kTurnsMax turns at most,
+// if that is not 0; those that there are to draw are no more than all warps take.
+template <uint32_t kRows, class Vector, uint32_t kTurnsMax = 0, class Draws, class Rows,
+          class Lanes, class Prefetch, class F>
+__device__ inline void DrawTurns(const Warp& warp, const DrawnRows& drawn_rows, const Draws& draws,
+                                 const Lanes& lanes, const Rows& rows, const Prefetch& prefetch,
+                                 F add) {
+  const uint64_t row_count = drawn_rows.count;
+  const uint64_t turn_step = drawn_rows.turn_step;
+  const uint32_t turns = drawn_rows.TurnCount();
   const auto rows_left = [&](uint32_t turn) {
     const uint64_t row = turn * turn_step + lanes.row;
     return row < row_count ? row_count - row : 0;
@@ -66,6 +139,7 @@ __device__ inline void DrawTurns(const Warp& warp, const ColumnSumItem& item, co
   };
   const auto has_turn = [&](uint32_t turn) { return turn < turns; };
   Vector ahead[kRows];
+  uint32_t turn = draws.First();
   uint64_t left_ahead = rows_left(turn);
   uint32_t drawn = 1;
   if (has_turn(turn)) load(turn, left_ahead, ahead);
@@ -76,17 +150,12 @@ __device__ inline void DrawTurns(const Warp& warp, const ColumnSumItem& item, co
     for (uint32_t r = 0; r < kRows; ++r) raw[r] = ahead[r];
     const uint32_t taken = turn;
     const uint64_t left = left_ahead;
-    if (kTurnsMax > 0 && drawn++ == kTurnsMax) {
-      turn = turns;
-    } else {
-      if (warp.thread_rank() == 0) turn = DrawNumber(turns_drawn);
-      turn = warp.shfl(turn, 0);
-    }
+    turn = kTurnsMax > 0 && drawn++ == kTurnsMax ? turns : draws.Next();
     if (has_turn(turn)) {
       left_ahead = rows_left(turn);
       load(turn, left_ahead, ahead);
     }
-    if (!add(raw, taken, left)) atomicMax_block(turns_drawn, turns);
+    if (!add(raw, taken, left)) draws.Stop(turns);
   }
 }
 

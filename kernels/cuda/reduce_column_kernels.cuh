@@ -22,12 +22,14 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMN_KERNELS_CUH_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/reduce_column_items.cuh"
 #include "kernels/cuda/reduce_column_vectors.cuh"
 #include "kernels/cuda/reduce_join.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
+#include "kernels/cuda/reduce_turn_deal.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/cuda/reduce_window_columns.cuh"
 
@@ -99,6 +101,36 @@ __device__ inline void LoadPartials(const ReductionParameters& parameters, const
   }
 }
 
+// The counters of a tile's dealt batches, one for each of the warps side by side.
+__device__ inline uint32_t* BatchesDealt(const ColumnWork& work, uint64_t tile) {
+  return work.batches_dealt + tile * ColumnVectorTuning::kWarpsMax;
+}
+
+// Those that take all data can be dealt turns of the whole tile. The others have no registers for
+// that to spare.
+template <class Columns>
+using DrawsOf = std::conditional_t<kHasWindows<Columns>, ItemDraws, DealtDraws>;
+
+// Begins the draws of an item, those of each of the warps side by side. By all threads of a block,
+// before a barrier.
+template <class Columns>
+__device__ inline void BeginDraws(const cg::thread_block& block, const ColumnWork& work,
+                                  const ColumnSumItem& item, const PlaceOf<Columns>& place,
+                                  const DrawnRows& rows,
+                                  typename DrawsOf<Columns>::Shared* shared) {
+  const uint32_t side = block.thread_rank();
+  if (side >= place.warps) return;
+  if constexpr (kHasWindows<Columns>) {
+    shared[side] = place.warp_rows;
+  } else {
+    // One warp may take all.
+    const uint32_t turns_max = static_cast<uint32_t>(PairTuning::kRowsPerSplitMax / Columns::kRows);
+    shared[side].Begin(rows.TurnCount(), static_cast<uint32_t>(item.split), work.splits,
+                       place.warp_rows, turns_max / place.warp_rows,
+                       work.splits > 1 ? &BatchesDealt(work, item.tile)[side] : nullptr);
+  }
+}
+
 // Joins the i-th item's columns, and those of its tile in the last block. Not inlined, so that
 // registers that it needs are not kept while rows are added. Called by all threads.
 template <class Columns>
@@ -124,6 +156,9 @@ __device__ __noinline__ void FinishColumnItem(const ReductionParameters& paramet
       }
     });
     if (is_whole || !IsLastBlock(block, &work.tickets[item.tile], work.splits, drawn)) return;
+    if (!kHasWindows<Columns> && block.thread_rank() < ColumnVectorTuning::kWarpsMax) {
+      BatchesDealt(work, item.tile)[block.thread_rank()] = 0;  // For the next launch.
+    }
     LoadPartials<Columns>(parameters, work, item, place, partials);
     is_whole = true;
   }
@@ -135,7 +170,8 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads, kHasWindows<Column
                       const __grid_constant__ ColumnWork work) {
   using Element = typename Columns::Element;
   constexpr uint32_t kRows = Columns::kRows;
-  __shared__ uint32_t turns_drawn[PairTuning::kColumnWarpsMax];  // Of warps side by side.
+  using Draws = DrawsOf<Columns>;
+  __shared__ typename Draws::Shared draws[ColumnVectorTuning::kWarpsMax];  // Of warps side by side.
   __shared__ uint32_t drawn;
   __shared__ ColumnSamples samples;  // Where kHasWindows.
   const cg::thread_block block = cg::this_thread_block();
@@ -144,21 +180,23 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads, kHasWindows<Column
 #pragma unroll 1
   for (uint64_t i = blockIdx.x; i < work.tile_count * work.splits; i += gridDim.x) {
     const ColumnSumItem item(parameters, work, kRows * place.rows, i);
-    if (block.thread_rank() < place.warps) turns_drawn[block.thread_rank()] = place.warp_rows;
+    const DrawnRows drawn_rows = Draws::RowsOf(parameters, item, kRows * place.rows);
+    BeginDraws<Columns>(block, work, item, place, drawn_rows, draws);
     if constexpr (kHasWindows<Columns>) samples.Clear(block.thread_rank());
     SyncBlock(block);
     const ColumnVectors<Element> vectors(parameters, item.first_column + place.Column(),
-                                         item.first_row);
+                                         drawn_rows.first);
     Columns columns = ColumnsOfItem<Columns>(block, parameters, work, item, place, samples);
     DrawTurns<kRows, ColumnVector<Element>, kTurnsMaxOf<Columns>>(
-        warp, item, place, vectors, NoPrefetch{}, place.warp_row, &turns_drawn[place.warp_column],
+        warp, drawn_rows, Draws(draws[place.warp_column], place.warp_row, warp.thread_rank()),
+        place, vectors, NoPrefetch{},
         [&](const auto& rows, uint32_t turn, uint64_t left) {
           columns.Add(rows, turn * kRows, RowsPresent<kRows>(left, place.rows));
           return Hold(columns);
         });
     if (!Hold(columns)) LeaveTile(work, item.tile);
     const auto row_of = [&](uint32_t position) {
-      return item.first_row + position / kRows * item.turn_step + place.row +
+      return drawn_rows.first + position / kRows * drawn_rows.turn_step + place.row +
              position % kRows * place.rows;
     };
     LanePartials<Columns> partials;

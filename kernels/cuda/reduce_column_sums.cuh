@@ -120,21 +120,20 @@ template <bool kInVectors, class T, class F>
 __device__ inline void AddTurns(const Warp& warp, const ReductionParameters& parameters,
                                 const ColumnSumItem& item, const ColumnLanes<T>& lanes,
                                 uint32_t* turns_drawn, F add) {
-  const ColumnRows<T, kInVectors> rows(parameters, lanes, item.first_column,
-                                       item.first_row >> lanes.vector_rows_log2);
-  ColumnSumItem in_vectors = item;
-  in_vectors.rows_left >>= lanes.vector_rows_log2;
-  in_vectors.turn_step >>= lanes.vector_rows_log2;
+  const DrawnRows drawn_rows{item.first_row >> lanes.vector_rows_log2,
+                             item.rows_left >> lanes.vector_rows_log2,
+                             item.turn_step >> lanes.vector_rows_log2};
+  const ColumnRows<T, kInVectors> rows(parameters, lanes, item.first_column, drawn_rows.first);
+  const ItemDraws draws(*turns_drawn, warp.meta_group_rank(), warp.thread_rank());
   constexpr uint32_t kRows = ColumnSumRowsInFlight(sizeof(T));
   const auto draw = [&](const auto& prefetch) {
-    DrawTurns<kRows, uint4>(warp, in_vectors, lanes, rows, prefetch, warp.meta_group_rank(),
-                            turns_drawn,
+    DrawTurns<kRows, uint4>(warp, drawn_rows, draws, lanes, rows, prefetch,
                             [&](const auto& raw, uint32_t, uint64_t) { return add(raw); });
   };
   if constexpr (HalfElement<T>) {
     draw(RowPrefetch(parameters.elements, sizeof(T),
                      parameters.group_count << lanes.vector_rows_log2,
-                     item.first_row >> lanes.vector_rows_log2, item.first_column,
+                     drawn_rows.first, item.first_column,
                      lanes.lanes * lanes.kSize, kRows * lanes.rows));
   } else {
     draw(NoPrefetch{});

@@ -123,7 +123,8 @@ void PlanRowExtremes(const LayoutRequest& request, const LayoutRequest& blocks,
       static_cast<uint32_t>(std::clamp<uint64_t>(are_equal ? fitting : 0, together, groups_max));
   geometry.grid_blocks = GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
                                           Extremes::kThreads / Tuning::kWarpThreads,
-                                          resident_blocks * Extremes::kBlocksPerResident);
+                                          TurnBlocksMax(resident_blocks, Extremes::kThreads,
+                                                        request.total_bytes()));
   if (grouping.group_size > geometry.tile_elements_max) PlanQueue(blocks, geometry);
   if (AreWarpRows(request, geometry.tile_elements_max)) {
     PlanWarpExtremes(grouping, properties, geometry);

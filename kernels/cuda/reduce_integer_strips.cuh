@@ -17,6 +17,7 @@
 #include "kernels/cuda/reduce_tiles.cuh"
 #include "kernels/cuda/reduce_tuning.h"
 #include "kernels/numerics/integer_quotient.h"
+#include "kernels/numerics/rounded_divisor.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -38,6 +39,16 @@ __device__ inline uint64_t MeanSlot(Wide sum, uint32_t size) {
     return Slot(static_cast<double>(static_cast<int64_t>(sum)) / static_cast<double>(size));
   } else {
     return Slot(SignedIntegerQuotient(sum, size));
+  }
+}
+
+// The same of one of equal groups.
+template <IntegerElement T, class Wide>
+__device__ inline uint64_t MeanSlot(Wide sum, const RoundedDivisor& size) {
+  if constexpr (sizeof(T) <= 4) {
+    return Slot(size.QuotientOfDouble(static_cast<double>(static_cast<int64_t>(sum))));
+  } else {
+    return Slot(size.Quotient(Int128{sum}));
   }
 }
 
@@ -73,8 +84,10 @@ class SumAnswers {
   using Wide = typename IntegerSums<T>::Wide;
 
  public:
-  __device__ SumAnswers(const ReductionParameters& parameters, uint64_t /*origin*/)
+  __device__ SumAnswers(const ReductionParameters& parameters, const TileWork& work,
+                        uint64_t /*origin*/)
       : parameters_(parameters),
+        work_(work),
         only_sums_(parameters.AskForSumsOnly()
                        ? parameters.slots + parameters.rows[0] * parameters.group_count
                        : nullptr) {}
@@ -101,15 +114,18 @@ class SumAnswers {
   }
 
  private:
-  __device__ static uint64_t Value(Statistic statistic, Wide sum, uint32_t size) {
+  __device__ uint64_t Value(Statistic statistic, Wide sum, uint32_t size) const {
     switch (statistic) {
       case Statistic::kSum: return static_cast<uint64_t>(sum);
-      case Statistic::kMean: return MeanSlot<T>(sum, size);
+      case Statistic::kMean:
+        return parameters_.offsets == nullptr && size > 0 ? MeanSlot<T>(sum, work_.group_divisor)
+                                                          : MeanSlot<T>(sum, size);
       default: return size;
     }
   }
 
   const ReductionParameters& parameters_;
+  const TileWork& work_;
   uint64_t* only_sums_;  // Null where something else is asked for.
   SumFailures<T> failures_;
 };
@@ -202,7 +218,8 @@ template <IntegerElement T>
 class MomentAnswers {
  public:
   // `origin` is the index of what stands at place 0, modulo 2^64.
-  __device__ MomentAnswers(const ReductionParameters& parameters, uint64_t origin)
+  __device__ MomentAnswers(const ReductionParameters& parameters, const TileWork& /*work*/,
+                           uint64_t origin)
       : parameters_(parameters), origin_(origin), needs_(parameters) {}
 
   __device__ void Write(const Warp& warp, const GroupOfLane& group,
@@ -361,7 +378,7 @@ class StripTurn<T, kCorePartSet> : public IntegerPrefixes<T, IntegerMoments<T>> 
 // Reduces groups none of which is too long for a warp. Called by all lanes.
 template <IntegerElement T, uint32_t kParts>
 __device__ inline void ReduceStrip(const Warp& warp, const ReductionParameters& parameters,
-                                   const StripOfGroups& strip,
+                                   const TileWork& work, const StripOfGroups& strip,
                                    typename StripWindow<T>::Memory& window_memory,
                                    typename StripTurn<T, kParts>::Memory& turn_memory) {
   using Turn = StripTurn<T, kParts>;
@@ -377,7 +394,7 @@ __device__ inline void ReduceStrip(const Warp& warp, const ReductionParameters& 
   // Of the first lane's group.
   uint32_t first_begin = window.Place(static_cast<uint32_t>(ends.StripBegin()));
   Sums to_first = turn.To(first_begin - turn.first());
-  typename Turn::Answers answers(parameters, ends.StripBegin() - first_begin);
+  typename Turn::Answers answers(parameters, work, ends.StripBegin() - first_begin);
 #pragma unroll 1
   for (uint32_t base = 0; base < strip.count; base += kLanes) {
     const uint32_t end = window.Place(next_end);
@@ -442,7 +459,7 @@ __global__ void __launch_bounds__(StripTuning::kThreads, StripBlocks<T, kParts>)
   for (uint32_t i = 0; i < strip.count;) {
     const uint32_t next_long = FindLong(warp, parameters, work, strip, i);
     if (next_long > i) {
-      ReduceStrip<T, kParts>(warp, parameters, {first + i, next_long - i}, window, turn);
+      ReduceStrip<T, kParts>(warp, parameters, work, {first + i, next_long - i}, window, turn);
     }
     if (next_long < strip.count && warp.thread_rank() == 0) {
       QueueSegment(work, first + next_long, RangeOf(parameters, first + next_long).size);

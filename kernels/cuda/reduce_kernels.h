@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "kernels/numerics/host_device.h"
+#include "kernels/numerics/rounded_divisor.h"
 #include "kernels/numerics/statistic_value.h"
 #include "kernels/statistic.h"
 
@@ -60,6 +61,7 @@ struct TileWork {
   uint64_t chunk_elements;
   SegmentQueue* queue;  // Null where no group is too long.
   LongSegment* long_segments;
+  RoundedDivisor group_divisor{1};  // Where groups are equal and have elements: how many.
 };
 
 // Reduce each group in chunks, a block for each. `block_sums` has no queue, and several chunks for
@@ -91,6 +93,9 @@ struct ColumnWork {
   uint64_t rows_per_split;
   void* partials;     // [split][column] states, or ColumnPartials. Unused where splits is 1.
   uint32_t* tickets;  // Zeroed; one for each tile of columns. Likewise.
+  // Where items draw turns of a tile together: counters, as many for each tile as warps may stand
+  // side by side, zeroed, and left so; else null, and unused where splits is 1.
+  uint32_t* batches_dealt;
   // What a kernel that does not take all data leaves to ReduceColumns: whether that is any of its
   // tiles, and whether it is the i-th at [1 + i]. Zeroed before; null where all are left.
   uint32_t* left_tiles;

@@ -102,7 +102,9 @@ __device__ inline void AddItemMoments(const cg::thread_block& block, const Warp&
   const ColumnRows<T, kInVectors, MomentColumnVector<T>> rows(parameters, lanes, item.first_column,
                                                               item.first_row);
   DrawTurns<Columns::kRows, MomentColumnVector<T>, kMomentColumnShape<T>.turns_max>(
-      warp, item, lanes, rows, NoPrefetch{}, warp.meta_group_rank(), &memory.turns_drawn,
+      warp, {item.first_row, item.rows_left, item.turn_step},
+      ItemDraws(memory.turns_drawn, warp.meta_group_rank(), warp.thread_rank()), lanes, rows,
+      NoPrefetch{},
       [&](const auto& raw, uint32_t turn, uint64_t rows_left) {
         const uint32_t count = RowsThatCount<T>(lanes, parameters.group_count - item.first_column,
                                                 RowsPresent<Columns::kRows>(rows_left, lanes.rows));

@@ -46,10 +46,9 @@ struct Sums {
   uint64_t resident_threads() const {
     return multiprocessors * Tuning::kThreads * Tuning::kResidentBlocks;
   }
-  // Blocks of a grid-stride kernel: several for each resident one, which the hardware's scheduler
-  // evens out.
-  uint64_t blocks_max() const {
-    return multiprocessors * Tuning::kResidentBlocks * ReduceTuning::kTileBlocksPerResident;
+  // Blocks of so many threads of a grid-stride kernel.
+  uint64_t BlocksMax(uint64_t threads) const {
+    return TurnBlocksMax(multiprocessors * Tuning::kResidentBlocks, threads, total_bytes);
   }
 };
 
@@ -97,7 +96,8 @@ void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry
                         (Tuning::kGroupThreads / ReduceTuning::kWarpThreads);
   geometry.tile_width_log2 = Log2OfCeil(lanes);
   const uint64_t groups_per_block = Tuning::kGroupThreads >> geometry.tile_width_log2;
-  geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block, sums.blocks_max());
+  geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block,
+                                          sums.BlocksMax(Tuning::kGroupThreads));
 }
 
 void PlanBlockSums(const Sums& sums, ReductionGeometry& geometry) {
@@ -178,7 +178,7 @@ ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties
   if (sums.grouping.kind == GroupingKind::kAxis0 && (group_count > 1 || !is_double)) {
     if (!is_double && IsShallow(sums)) {
       PlanWholeColumns(sums.Columns(), ReductionForm::kShallowColumnSums, Tuning::kThreads,
-                       sums.blocks_max(), geometry);
+                       sums.BlocksMax(Tuning::kThreads), geometry);
     } else {
       PlanColumnVectors(sums.Columns(), geometry);
     }

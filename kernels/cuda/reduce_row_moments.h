@@ -104,7 +104,7 @@ struct RowMomentTuning {
   static constexpr uint64_t kFixedPointRowBytesMin = 2049;
   static constexpr uint64_t kFixedPointRowBytesMax = 6144;
   // Of the grid, for the hardware's scheduler to even out.
-  static constexpr uint64_t kBlocksPerResident = 16;
+  static constexpr uint64_t kBlocksPerResident = 32;
   // Units that a warp has, for an even end, unless one is no more than its lanes take at a time;
   // and where a unit is a turn.
   static constexpr uint64_t kUnitsPerWarpMin = 8;

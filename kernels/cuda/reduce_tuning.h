@@ -110,6 +110,12 @@ struct ReduceTuning {
   // Grid of the tile kernel, for each resident block: more than one, so that the hardware's
   // scheduler evens out groups of different lengths.
   static constexpr uint64_t kTileBlocksPerResident = 8;
+  // The same where warps load groups turn by turn, of long arrays: a warp is to take about this
+  // much. Multiprocessors do not read equally fast, and of few turns the first loads, for which a
+  // block has nothing to do meanwhile, are too many. Rows of 2 GiB on an H100
+  // (kernel_benchmark --only matrices --rows tile): sums and extremes had 0.86 to 0.97 of the read
+  // ceiling with 8 and 4 blocks for each resident one, 0.92 to 1.01 so.
+  static constexpr uint64_t kTurnWarpBytes = 12 * 1024;
 
   // Axis 0: neighbouring threads read neighbouring columns, at least this many bytes of a row and
   // no fewer columns than a warp has lanes.
@@ -122,6 +128,14 @@ struct ReduceTuning {
   static constexpr uint64_t kColumnItemsPerBlock = 2;
   static constexpr uint64_t kSplitBytesPerPartialByte = 16;
 };
+
+// The most blocks of so many threads where warps load groups of so many bytes turn by turn.
+constexpr uint64_t TurnBlocksMax(uint64_t resident_blocks, uint64_t block_threads, uint64_t bytes) {
+  const uint64_t warps = block_threads / ReduceTuning::kWarpThreads;
+  const uint64_t by_bytes = bytes / (warps * ReduceTuning::kTurnWarpBytes);
+  const uint64_t blocks_min = resident_blocks * ReduceTuning::kTileBlocksPerResident;
+  return by_bytes > blocks_min ? by_bytes : blocks_min;
+}
 
 // Columns of words of so many threads, of which `sharers` or fewer share one: those of whole warps,
 // which join them.
@@ -320,8 +334,6 @@ struct IntegerStripTuning {
 struct ExtremeTuning {
   static constexpr uint32_t kThreads = 128;
   static constexpr uint32_t kResidentBlocks = 6;
-  // Of the grid, for the hardware's scheduler to even out.
-  static constexpr uint64_t kBlocksPerResident = 4;
   // What a warp has of its groups in shared memory, twice, and groups that it takes together.
   static constexpr uint32_t kTurnBytes = 4096;
   static constexpr uint32_t kTurnGroupsMax = 256;

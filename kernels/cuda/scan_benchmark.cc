@@ -43,7 +43,8 @@ absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
       ScanStrategy(*plan), " ", ScanOperationName(plan->operation), " ",
       ElementTypeName(array.element_type), " to ", ElementTypeName(plan->output_type), remark,
       plan->grouping.group_count > 1 ? absl::StrCat(" x", plan->grouping.group_count) : "");
-  const uint64_t bytes = array.size_bytes() + plan->output_size_bytes();
+  const uint64_t bytes =
+      array.size_bytes() + offsets.size() * sizeof(uint64_t) + plan->output_size_bytes();
   const absl::Status status = benchmark.Measure(name, bytes, Ceiling::kCopy, [&] {
     Scratch scratch = benchmark.NewScratch();
     return LaunchScan(*plan, input, output, DeviceScanCarry{}, scratch, benchmark.properties(),
