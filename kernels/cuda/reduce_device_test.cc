@@ -462,6 +462,63 @@ TYPED_TEST(ReduceLongArrayTest, OfTwoBlocks) {
                                this->WithMultiprocessors(2));
 }
 
+// The same along axis 0, of columns that one warp takes, and of two tiles of warps side by side.
+template <class T>
+class ReduceLongColumnsTest : public ReduceDeviceTest {
+ protected:
+  void ExpectEveryElementOnce(uint64_t bytes, uint64_t columns, const DeviceProperties& assumed) {
+    const uint64_t rows = bytes / sizeof(T) / columns + 13;
+    std::vector<T> values(rows * columns);
+    std::vector<Expected> of_columns(columns);
+    for (uint64_t i = 0; i < values.size(); ++i) {
+      const int value = static_cast<int>(i % 61) - 30 + (i % 60'013 == 0 ? 30 : 0);
+      values[i] = FromDouble<T>(value);
+      of_columns[i % columns].Add(value, i / columns);
+    }
+    const DeviceArray<T> elements{std::span(values), 1};
+    const auto slot = [](int64_t value) {
+      return FloatingElement<T> ? std::bit_cast<uint64_t>(static_cast<double>(value))
+                                : static_cast<uint64_t>(value);
+    };
+    const std::vector<Statistic> sets[] = {
+        {Statistic::kSum},
+        {Statistic::kMin, Statistic::kArgmax},
+        {Statistic::kSum, Statistic::kArgmin, Statistic::kMax, Statistic::kNonzeroCount}};
+    for (const std::vector<Statistic>& statistics : sets) {
+      const auto plan =
+          PlanReduction(ArrayDescription::Matrix(kElementTypeOf<T>, rows, columns),
+                        {.statistics = statistics, .grouping = {GroupingKind::kAxis0, {}}});
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      std::vector<uint64_t> expected;
+      for (const Statistic statistic : statistics) {
+        for (const Expected& column : of_columns) {
+          switch (statistic) {
+            case Statistic::kSum: expected.push_back(slot(column.sum)); break;
+            case Statistic::kMin: expected.push_back(slot(column.min)); break;
+            case Statistic::kMax: expected.push_back(slot(column.max)); break;
+            case Statistic::kArgmin: expected.push_back(column.argmin); break;
+            case Statistic::kArgmax: expected.push_back(column.argmax); break;
+            default: expected.push_back(column.nonzero); break;
+          }
+        }
+      }
+      EXPECT_EQ(Slots(*plan, elements.data(), assumed), expected)
+          << statistics.size() << " statistics of " << columns << " columns";
+    }
+  }
+};
+TYPED_TEST_SUITE(ReduceLongColumnsTest, LongArrayTypes);
+
+TYPED_TEST(ReduceLongColumnsTest, EveryElementCountsOnce) {
+  this->ExpectEveryElementOnce(uint64_t{200} << 20, 4, this->properties());
+  this->ExpectEveryElementOnce(uint64_t{200} << 20, 100, this->properties());
+}
+
+TYPED_TEST(ReduceLongColumnsTest, OfThreeBlocks) {
+  this->ExpectEveryElementOnce(uint64_t{6} << 20, 4, this->WithMultiprocessors(3));
+  this->ExpectEveryElementOnce(uint64_t{6} << 20, 100, this->WithMultiprocessors(3));
+}
+
 TEST_F(ReduceDeviceTest, ElementsPast2To31Count) {
   constexpr uint64_t kCount = (uint64_t{1} << 31) + (uint64_t{1} << 30) + 12'345;
   constexpr uint64_t kLast = kCount - 1;

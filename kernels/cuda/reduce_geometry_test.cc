@@ -157,6 +157,27 @@ TEST(ReduceGeometryTest, GroupsInPairsFillWarps) {
   EXPECT_EQ(plan(4096, 4096).strip_groups, 1);
 }
 
+// Many blocks even out multiprocessors that are not equally fast, as long as each has some turns.
+TEST(ReduceGeometryTest, WarpsOfLongArraysTakeAFewTurnsEach) {
+  const auto blocks = [](uint64_t bytes, Statistic statistic, GroupingKind kind, uint64_t columns) {
+    const uint64_t rows = bytes / sizeof(float) / columns;
+    return PlanReductionGeometry(
+               Plan(ArrayDescription::Matrix(ElementType::kFloat32, rows, columns), {kind, {}},
+                    {statistic}),
+               Properties(132))
+        .grid_blocks;
+  };
+  constexpr uint64_t kBlockBytes = 4 * ReduceTuning::kTurnWarpBytes;
+  constexpr uint64_t kLong = uint64_t{2} << 30;
+  constexpr uint64_t kShort = uint64_t{128} << 20;
+  EXPECT_EQ(blocks(kLong, Statistic::kSum, GroupingKind::kAxis1, 64), kLong / kBlockBytes);
+  EXPECT_EQ(blocks(kLong, Statistic::kMin, GroupingKind::kAxis1, 64), kLong / kBlockBytes);
+  EXPECT_EQ(blocks(kLong, Statistic::kSum, GroupingKind::kAxis0, 1 << 27),
+            kLong / (2 * kBlockBytes));
+  EXPECT_EQ(blocks(kShort, Statistic::kSum, GroupingKind::kAxis1, 64),
+            132 * PairTuning::kResidentBlocks * ReduceTuning::kTileBlocksPerResident);
+}
+
 // So that L1 has room for loads under way.
 TEST(ReduceGeometryTest, WordsOfBlocksLeaveSharedMemory) {
   const ReductionGeometry geometry = PlanReductionGeometry(

@@ -42,16 +42,6 @@ __device__ inline uint64_t MeanSlot(Wide sum, uint32_t size) {
   }
 }
 
-// The same of one of equal groups.
-template <IntegerElement T, class Wide>
-__device__ inline uint64_t MeanSlot(Wide sum, const RoundedDivisor& size) {
-  if constexpr (sizeof(T) <= 4) {
-    return Slot(size.QuotientOfDouble(static_cast<double>(static_cast<int64_t>(sum))));
-  } else {
-    return Slot(size.Quotient(Int128{sum}));
-  }
-}
-
 // Of groups of 64-bit elements, which a warp takes in increasing order, the first whose sum fails
 // is all that matters.
 template <IntegerElement T>
@@ -118,8 +108,11 @@ class SumAnswers {
     switch (statistic) {
       case Statistic::kSum: return static_cast<uint64_t>(sum);
       case Statistic::kMean:
-        return parameters_.offsets == nullptr && size > 0 ? MeanSlot<T>(sum, work_.group_divisor)
-                                                          : MeanSlot<T>(sum, size);
+        // Sums of 128 bits, in the same steps for all lanes.
+        if (sizeof(T) == 8 && parameters_.offsets == nullptr && size > 0) {
+          return Slot(work_.group_divisor.Quotient(Int128{sum}));
+        }
+        return MeanSlot<T>(sum, size);
       default: return size;
     }
   }

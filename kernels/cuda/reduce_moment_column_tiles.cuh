@@ -10,6 +10,7 @@
 #include "kernels/cuda/reduce_half_moment_columns.cuh"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_moment_columns.cuh"
+#include "kernels/cuda/reduce_prefetch.cuh"
 #include "kernels/cuda/reduce_whole_columns.cuh"
 
 namespace gridfold::kernels::cuda {
@@ -246,6 +247,8 @@ __device__ inline void AddWholeMoments(const ReductionParameters& parameters,
   const ColumnRows<T, kInVectors, Vector> column_rows(parameters, lanes, first_column, 0);
   const OutlierList outliers(work, tile);
   const uint32_t rows = static_cast<uint32_t>(parameters.group_size);
+  const RowPrefetch prefetch(parameters.elements, sizeof(T), parameters.group_count, 0,
+                             first_column, lanes.lanes * Columns::kSize, Columns::kRows);
   Vector ahead[Columns::kRows];
   column_rows.Load(0, 1, rows, ahead);
   uint32_t largest = 0;
@@ -263,6 +266,7 @@ __device__ inline void AddWholeMoments(const ReductionParameters& parameters,
     const uint32_t first = row;
     row += Columns::kRows;
     if (row < rows) column_rows.Load(row, 1, rows - row, ahead);
+    if (row + 2 * Columns::kRows <= rows) prefetch.Bring(row + Columns::kRows);
     const uint32_t count = RowsThatCount<T>(lanes, parameters.group_count - first_column,
                                             min(rows - first, Columns::kRows));
     is_held = columns.Add(raw, first / Columns::kRows, count, outliers,

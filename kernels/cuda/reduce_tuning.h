@@ -412,7 +412,7 @@ constexpr ReduceShape ReduceShapeOf(uint32_t parts) {
 // instructions than their places (reduce_extreme_turns.cuh).
 template <class T>
 constexpr bool HasExtremeTurns(uint32_t parts) {
-  return parts == kExtremesPart && (FloatingElement<T> || sizeof(T) < 4);
+  return parts == kExtremesPart && (FloatingElement<T> || sizeof(T) != 4);
 }
 
 // Long groups: one block fills a multiprocessor, since the hardware favours the older of several,
