@@ -43,8 +43,8 @@ struct BenchmarkSelection {
   std::string rows;      // Those whose names contain this.
 };
 
-// What a reduction reads and writes: elements, offsets of segments, and a value of each statistic for
-// each group, which is more than the elements where groups are small.
+// What a reduction reads and writes: elements, offsets of segments, and a value of each statistic
+// for each group, which is more than the elements where groups are small.
 uint64_t BytesMoved(const ReductionPlan& plan);
 
 class KernelBenchmark {

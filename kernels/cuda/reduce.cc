@@ -131,15 +131,15 @@ absl::Status LaunchTiles(const ReductionPlan& plan, const ReductionKernels& kern
                          const WorkSpace& space, const DeviceProperties& properties,
                          cudaStream_t stream) {
   const bool queues = geometry.queued_segments_max > 0;
-  const TileWork tiles{.width_log2 = geometry.tile_width_log2,
-                       .strip_groups = geometry.strip_groups,
-                       .turn_groups = geometry.turn_groups,
-                       .group_elements_max = geometry.tile_elements_max,
-                       .chunk_elements = geometry.chunk_elements,
-                       .queue = queues ? space.queue : nullptr,
-                       .long_segments = space.long_segments,
-                       .group_divisor =
-                           RoundedDivisor(std::max<uint64_t>(1, parameters.group_size))};
+  const TileWork tiles{
+      .width_log2 = geometry.tile_width_log2,
+      .strip_groups = geometry.strip_groups,
+      .turn_groups = geometry.turn_groups,
+      .group_elements_max = geometry.tile_elements_max,
+      .chunk_elements = geometry.chunk_elements,
+      .queue = queues ? space.queue : nullptr,
+      .long_segments = space.long_segments,
+      .group_divisor = RoundedDivisor(std::max<uint64_t>(1, parameters.group_size))};
   const bool in_pairs = geometry.form == ReductionForm::kGroupSums;
   const uint64_t group_bytes = parameters.group_size * ElementSize(plan.array.element_type);
   if (in_pairs && !queues && AreInVectors(parameters, group_bytes)) {

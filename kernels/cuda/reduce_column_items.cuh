@@ -9,8 +9,8 @@
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
 #include "kernels/cuda/reduce_prefetch.cuh"
-#include "kernels/cuda/reduce_turn_deal.cuh"
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/reduce_turn_deal.cuh"
 
 namespace gridfold::kernels::cuda {
 
@@ -35,8 +35,8 @@ struct ColumnSumItem {
         rows_max(min(work.rows_per_split + turn_rows, parameters.group_size)) {}
 };
 
-// The rows of which warps draw turns: `count` rows from the array's `first` on, of which turns begin
-// every `turn_step`.
+// The rows of which warps draw turns: `count` rows from the array's `first` on, of which turns
+// begin every `turn_step`.
 struct DrawnRows {
   uint64_t first;
   uint64_t count;
@@ -118,8 +118,8 @@ __device__ inline uint32_t RowsPresent(uint64_t left, uint32_t apart) {
 // The thread's share of rows: calls add(rows, turn, how many rows are left for it, `lanes.rows`
 // apart) for turns of kRows rows a lane that its warp draws. Where that returns false, nothing is
 // left to draw. `rows` loads rows, counted as `drawn_rows` are, and `prefetch` brings those of the
-// turn that is drawn as many turns later as a block has warps. A warp takes kTurnsMax turns at most,
-// if that is not 0; those that there are to draw are no more than all warps take.
+// turn that is drawn as many turns later as a block has warps. A warp takes kTurnsMax turns at
+// most, if that is not 0; those that there are to draw are no more than all warps take.
 template <uint32_t kRows, class Vector, uint32_t kTurnsMax = 0, class Draws, class Rows,
           class Lanes, class Prefetch, class F>
 __device__ inline void DrawTurns(const Warp& warp, const DrawnRows& drawn_rows, const Draws& draws,

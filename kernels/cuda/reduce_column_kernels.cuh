@@ -29,8 +29,8 @@
 #include "kernels/cuda/reduce_join.cuh"
 #include "kernels/cuda/reduce_kernels.h"
 #include "kernels/cuda/reduce_merge.cuh"
-#include "kernels/cuda/reduce_turn_deal.cuh"
 #include "kernels/cuda/reduce_tuning.h"
+#include "kernels/cuda/reduce_turn_deal.cuh"
 #include "kernels/cuda/reduce_window_columns.cuh"
 
 namespace gridfold::kernels::cuda {
@@ -189,8 +189,7 @@ __global__ void __launch_bounds__(PairTuning::kColumnThreads, kHasWindows<Column
     Columns columns = ColumnsOfItem<Columns>(block, parameters, work, item, place, samples);
     DrawTurns<kRows, ColumnVector<Element>, kTurnsMaxOf<Columns>>(
         warp, drawn_rows, Draws(draws[place.warp_column], place.warp_row, warp.thread_rank()),
-        place, vectors, NoPrefetch{},
-        [&](const auto& rows, uint32_t turn, uint64_t left) {
+        place, vectors, NoPrefetch{}, [&](const auto& rows, uint32_t turn, uint64_t left) {
           columns.Add(rows, turn * kRows, RowsPresent<kRows>(left, place.rows));
           return Hold(columns);
         });

@@ -132,9 +132,8 @@ __device__ inline void AddTurns(const Warp& warp, const ReductionParameters& par
   };
   if constexpr (HalfElement<T>) {
     draw(RowPrefetch(parameters.elements, sizeof(T),
-                     parameters.group_count << lanes.vector_rows_log2,
-                     drawn_rows.first, item.first_column,
-                     lanes.lanes * lanes.kSize, kRows * lanes.rows));
+                     parameters.group_count << lanes.vector_rows_log2, drawn_rows.first,
+                     item.first_column, lanes.lanes * lanes.kSize, kRows * lanes.rows));
   } else {
     draw(NoPrefetch{});
   }

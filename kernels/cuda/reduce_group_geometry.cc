@@ -121,10 +121,10 @@ void PlanRowExtremes(const LayoutRequest& request, const LayoutRequest& blocks,
   }
   geometry.turn_groups =
       static_cast<uint32_t>(std::clamp<uint64_t>(are_equal ? fitting : 0, together, groups_max));
-  geometry.grid_blocks = GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
-                                          Extremes::kThreads / Tuning::kWarpThreads,
-                                          TurnBlocksMax(resident_blocks, Extremes::kThreads,
-                                                        request.total_bytes()));
+  geometry.grid_blocks =
+      GridStrideBlocks(CeilDivide(grouping.group_count, geometry.turn_groups),
+                       Extremes::kThreads / Tuning::kWarpThreads,
+                       TurnBlocksMax(resident_blocks, Extremes::kThreads, request.total_bytes()));
   if (grouping.group_size > geometry.tile_elements_max) PlanQueue(blocks, geometry);
   if (AreWarpRows(request, geometry.tile_elements_max)) {
     PlanWarpExtremes(grouping, properties, geometry);
@@ -205,7 +205,9 @@ void PlanBlocks(const LayoutRequest& request, const ReduceShape& shape,
   geometry.chunks_per_group =
       static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(group_size, geometry.chunk_elements)));
   const uint64_t items = group_count * geometry.chunks_per_group;
-  geometry.grid_blocks = GridStrideBlocks(items, 1, request.resident_blocks);
+  // Those of many groups are for the hardware's scheduler to even out.
+  geometry.grid_blocks =
+      GridStrideBlocks(items, 1, group_count == 1 ? request.resident_blocks : items);
   geometry.block_threads =
       ChunkThreads(geometry.chunk_elements * request.element_bytes, shape, request.block_threads);
   geometry.word_bytes = request.WordBytes(geometry.block_threads);

@@ -77,10 +77,12 @@ class SumAnswers {
   __device__ SumAnswers(const ReductionParameters& parameters, const TileWork& work,
                         uint64_t /*origin*/)
       : parameters_(parameters),
-        work_(work),
-        only_sums_(parameters.AskForSumsOnly()
-                       ? parameters.slots + parameters.rows[0] * parameters.group_count
-                       : nullptr) {}
+        has_divisor_(parameters.offsets == nullptr && parameters.group_size > 0),
+        divisor_(work.group_divisor),
+        are_means_(parameters.statistics[0] == Statistic::kMean),
+        only_values_(AreAllOfOneKind(parameters)
+                         ? parameters.slots + parameters.rows[0] * parameters.group_count
+                         : nullptr) {}
 
   // Called by all lanes, for a group each, in increasing order.
   __device__ void Write(const Warp& warp, const GroupOfLane& group, const IntegerSums<T>& sums,
@@ -88,8 +90,8 @@ class SumAnswers {
     const Wide sum = sums.Value();
     failures_.Note(warp, parameters_, group, sum);
     if (!group.exists) return;
-    if (only_sums_ != nullptr) {
-      only_sums_[group.group] = static_cast<uint64_t>(sum);
+    if (only_values_ != nullptr) {
+      only_values_[group.group] = are_means_ ? Mean(sum, group.size) : static_cast<uint64_t>(sum);
       return;
     }
 #pragma unroll 1
@@ -104,22 +106,33 @@ class SumAnswers {
   }
 
  private:
+  // Nothing but sums, or means.
+  __device__ static bool AreAllOfOneKind(const ReductionParameters& parameters) {
+    return parameters.AskForSumsOnly() ||
+           (parameters.statistic_count == 1 && parameters.statistics[0] == Statistic::kMean &&
+            parameters.states == nullptr);
+  }
+  __device__ uint64_t Mean(Wide sum, uint32_t size) const {
+    if (!has_divisor_) return MeanSlot<T>(sum, size);
+    if constexpr (sizeof(T) == 8) {
+      return Slot(divisor_.Quotient(Int128{sum}));
+    } else {
+      return Slot(divisor_.QuotientOfDouble(static_cast<double>(static_cast<int64_t>(sum))));
+    }
+  }
   __device__ uint64_t Value(Statistic statistic, Wide sum, uint32_t size) const {
     switch (statistic) {
       case Statistic::kSum: return static_cast<uint64_t>(sum);
-      case Statistic::kMean:
-        // Sums of 128 bits, in the same steps for all lanes.
-        if (sizeof(T) == 8 && parameters_.offsets == nullptr && size > 0) {
-          return Slot(work_.group_divisor.Quotient(Int128{sum}));
-        }
-        return MeanSlot<T>(sum, size);
+      case Statistic::kMean: return Mean(sum, size);
       default: return size;
     }
   }
 
   const ReductionParameters& parameters_;
-  const TileWork& work_;
-  uint64_t* only_sums_;  // Null where something else is asked for.
+  bool has_divisor_;  // Groups are equal, and have elements.
+  RoundedDivisor divisor_;
+  bool are_means_;
+  uint64_t* only_values_;  // Sums, or means; null where something else is asked for.
   SumFailures<T> failures_;
 };
 

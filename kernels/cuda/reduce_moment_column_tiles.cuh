@@ -105,8 +105,7 @@ __device__ inline void AddItemMoments(const cg::thread_block& block, const Warp&
   DrawTurns<Columns::kRows, MomentColumnVector<T>, kMomentColumnShape<T>.turns_max>(
       warp, {item.first_row, item.rows_left, item.turn_step},
       ItemDraws(memory.turns_drawn, warp.meta_group_rank(), warp.thread_rank()), lanes, rows,
-      NoPrefetch{},
-      [&](const auto& raw, uint32_t turn, uint64_t rows_left) {
+      NoPrefetch{}, [&](const auto& raw, uint32_t turn, uint64_t rows_left) {
         const uint32_t count = RowsThatCount<T>(lanes, parameters.group_count - item.first_column,
                                                 RowsPresent<Columns::kRows>(rows_left, lanes.rows));
         const bool is_held =

@@ -96,8 +96,8 @@ void PlanGroupSums(const Sums& sums, uint64_t group_bytes_max, ReductionGeometry
                         (Tuning::kGroupThreads / ReduceTuning::kWarpThreads);
   geometry.tile_width_log2 = Log2OfCeil(lanes);
   const uint64_t groups_per_block = Tuning::kGroupThreads >> geometry.tile_width_log2;
-  geometry.grid_blocks = GridStrideBlocks(group_count, groups_per_block,
-                                          sums.BlocksMax(Tuning::kGroupThreads));
+  geometry.grid_blocks =
+      GridStrideBlocks(group_count, groups_per_block, sums.BlocksMax(Tuning::kGroupThreads));
 }
 
 void PlanBlockSums(const Sums& sums, ReductionGeometry& geometry) {
