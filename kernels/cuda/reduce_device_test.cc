@@ -20,23 +20,6 @@ const std::vector<Statistic> kManyStatistics = {Statistic::kSum,    Statistic::k
                                                 Statistic::kArgmin, Statistic::kMax,
                                                 Statistic::kArgmax, Statistic::kNonzeroCount};
 
-// kManyStatistics of some elements, by a loop.
-struct Expected {
-  int64_t sum = 0;
-  int64_t min = std::numeric_limits<int64_t>::max();
-  uint64_t argmin = 0;
-  int64_t max = std::numeric_limits<int64_t>::min();
-  uint64_t argmax = 0;
-  uint64_t nonzero = 0;
-
-  void Add(int64_t x, uint64_t index) {
-    sum += x;
-    nonzero += x != 0 ? 1 : 0;
-    if (x < min) min = x, argmin = index;
-    if (x > max) max = x, argmax = index;
-  }
-};
-
 // Compares the slots of group `group` of `groups`.
 void ExpectGroup(const DeviceReduction& result, uint64_t group, uint64_t groups,
                  const Expected& expected) {
@@ -408,115 +391,6 @@ TEST_F(ReduceDeviceTest, TooLittleScratchIsResourceExhausted) {
         << available;
   }
   Synchronize();
-}
-
-// Of which every warp takes so many turns that blocks take batches of them (reduce_turn_deal.cuh).
-template <class T>
-class ReduceLongArrayTest : public ReduceDeviceTest {
- protected:
-  void ExpectEveryElementOnce(uint64_t count, const DeviceProperties& assumed) {
-    const uint64_t least = count / 2;
-    const uint64_t greatest = count - 2;
-    std::vector<T> values(count);
-    int64_t sum = 0;
-    uint64_t nonzero = 0;
-    for (uint64_t i = 0; i < count; ++i) {
-      const int value = i == least ? -50 : i == greatest ? 50 : static_cast<int>(i % 61) - 30;
-      values[i] = FromDouble<T>(value);
-      sum += value;
-      nonzero += value != 0 ? 1 : 0;
-    }
-    const DeviceArray<T> elements{std::span(values), 1};
-    const auto slot = [](int64_t value) {
-      return FloatingElement<T> ? std::bit_cast<uint64_t>(static_cast<double>(value))
-                                : static_cast<uint64_t>(value);
-    };
-    const struct {
-      std::vector<Statistic> statistics;
-      std::vector<uint64_t> expected;
-    } sets[] = {
-        {{Statistic::kSum}, {slot(sum)}},
-        {{Statistic::kMin, Statistic::kArgmax}, {slot(-50), greatest}},
-        {{Statistic::kSum, Statistic::kArgmin, Statistic::kMax, Statistic::kNonzeroCount},
-         {slot(sum), least, slot(50), nonzero}},
-    };
-    for (const auto& set : sets) {
-      const auto plan = PlanReduction(ArrayDescription::Vector(kElementTypeOf<T>, count),
-                                      {.statistics = set.statistics, .grouping = {}});
-      ASSERT_TRUE(plan.ok()) << plan.status();
-      EXPECT_EQ(Slots(*plan, elements.data(), assumed), set.expected)
-          << set.statistics.size() << " statistics";
-    }
-  }
-};
-using LongArrayTypes = ::testing::Types<int8_t, int32_t, int64_t, Float16, float, double>;
-TYPED_TEST_SUITE(ReduceLongArrayTest, LongArrayTypes);
-
-TYPED_TEST(ReduceLongArrayTest, EveryElementCountsOnce) {
-  this->ExpectEveryElementOnce((uint64_t{200} << 20) / sizeof(TypeParam) + 1'001,
-                               this->properties());
-}
-
-TYPED_TEST(ReduceLongArrayTest, OfTwoBlocks) {
-  this->ExpectEveryElementOnce((uint64_t{3} << 20) / sizeof(TypeParam) + 1'001,
-                               this->WithMultiprocessors(2));
-}
-
-// The same along axis 0, of columns that one warp takes, and of two tiles of warps side by side.
-template <class T>
-class ReduceLongColumnsTest : public ReduceDeviceTest {
- protected:
-  void ExpectEveryElementOnce(uint64_t bytes, uint64_t columns, const DeviceProperties& assumed) {
-    const uint64_t rows = bytes / sizeof(T) / columns + 13;
-    std::vector<T> values(rows * columns);
-    std::vector<Expected> of_columns(columns);
-    for (uint64_t i = 0; i < values.size(); ++i) {
-      const int value = static_cast<int>(i % 61) - 30 + (i % 60'013 == 0 ? 30 : 0);
-      values[i] = FromDouble<T>(value);
-      of_columns[i % columns].Add(value, i / columns);
-    }
-    const DeviceArray<T> elements{std::span(values), 1};
-    const auto slot = [](int64_t value) {
-      return FloatingElement<T> ? std::bit_cast<uint64_t>(static_cast<double>(value))
-                                : static_cast<uint64_t>(value);
-    };
-    const std::vector<Statistic> sets[] = {
-        {Statistic::kSum},
-        {Statistic::kMin, Statistic::kArgmax},
-        {Statistic::kSum, Statistic::kArgmin, Statistic::kMax, Statistic::kNonzeroCount}};
-    for (const std::vector<Statistic>& statistics : sets) {
-      const auto plan =
-          PlanReduction(ArrayDescription::Matrix(kElementTypeOf<T>, rows, columns),
-                        {.statistics = statistics, .grouping = {GroupingKind::kAxis0, {}}});
-      ASSERT_TRUE(plan.ok()) << plan.status();
-      std::vector<uint64_t> expected;
-      for (const Statistic statistic : statistics) {
-        for (const Expected& column : of_columns) {
-          switch (statistic) {
-            case Statistic::kSum: expected.push_back(slot(column.sum)); break;
-            case Statistic::kMin: expected.push_back(slot(column.min)); break;
-            case Statistic::kMax: expected.push_back(slot(column.max)); break;
-            case Statistic::kArgmin: expected.push_back(column.argmin); break;
-            case Statistic::kArgmax: expected.push_back(column.argmax); break;
-            default: expected.push_back(column.nonzero); break;
-          }
-        }
-      }
-      EXPECT_EQ(Slots(*plan, elements.data(), assumed), expected)
-          << statistics.size() << " statistics of " << columns << " columns";
-    }
-  }
-};
-TYPED_TEST_SUITE(ReduceLongColumnsTest, LongArrayTypes);
-
-TYPED_TEST(ReduceLongColumnsTest, EveryElementCountsOnce) {
-  this->ExpectEveryElementOnce(uint64_t{200} << 20, 4, this->properties());
-  this->ExpectEveryElementOnce(uint64_t{200} << 20, 100, this->properties());
-}
-
-TYPED_TEST(ReduceLongColumnsTest, OfThreeBlocks) {
-  this->ExpectEveryElementOnce(uint64_t{6} << 20, 4, this->WithMultiprocessors(3));
-  this->ExpectEveryElementOnce(uint64_t{6} << 20, 100, this->WithMultiprocessors(3));
 }
 
 TEST_F(ReduceDeviceTest, ElementsPast2To31Count) {

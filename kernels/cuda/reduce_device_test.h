@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <span>
 #include <vector>
@@ -51,6 +52,23 @@ inline std::vector<uint64_t> SegmentOffsets(std::mt19937& random, uint32_t mean)
   }
   return offsets;
 }
+
+// Statistics of some elements, by a loop.
+struct Expected {
+  int64_t sum = 0;
+  int64_t min = std::numeric_limits<int64_t>::max();
+  uint64_t argmin = 0;
+  int64_t max = std::numeric_limits<int64_t>::min();
+  uint64_t argmax = 0;
+  uint64_t nonzero = 0;
+
+  void Add(int64_t x, uint64_t index) {
+    sum += x;
+    nonzero += x != 0 ? 1 : 0;
+    if (x < min) min = x, argmin = index;
+    if (x > max) max = x, argmax = index;
+  }
+};
 
 struct DeviceReduction {
   absl::Status status;
