@@ -21,6 +21,22 @@ namespace gridfold::server {
 namespace {
 
 constexpr char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+// An empty frame of settings, which ends the handshake.
+const std::string kSettings("\0\0\0\4\0\0\0\0\0", 9);
+
+// A header as HPACK (RFC 7541) writes one that is to be remembered by nobody.
+std::string Header(const std::string& name, const std::string& value) {
+  return absl::StrCat(std::string(1, '\0'), std::string(1, static_cast<char>(name.size())), name,
+                      std::string(1, static_cast<char>(value.size())), value);
+}
+
+// Of the first call of a connection, and not its headers' last.
+std::string HeadersFrame(char type, const std::string& headers) {
+  const size_t size = headers.size();
+  return std::string({static_cast<char>(size >> 16), static_cast<char>(size >> 8),
+                      static_cast<char>(size), type, 0, 0, 0, 0, 1}) +
+         headers;
+}
 
 class Socket {
  public:
@@ -37,9 +53,11 @@ class Socket {
     if (descriptor_ >= 0) close(descriptor_);
   }
 
-  void Send(const std::string& bytes) const {
-    EXPECT_EQ(send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(bytes.size()));
+  void Send(const std::string& bytes) const { EXPECT_TRUE(TrySend(bytes)); }
+  // Whether all of it was taken.
+  bool TrySend(const std::string& bytes) const {
+    return send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(bytes.size());
   }
   // Whether the server closes the connection before the timeout, whatever it sends first.
   bool IsClosedWithin(std::chrono::milliseconds timeout) const {
@@ -96,8 +114,8 @@ TEST_F(HostileClientTest, ConnectionsThatNeverSayWhatTheyWantAreClosed) {
 
 TEST_F(HostileClientTest, ManyIdleConnections) {
   const uint64_t before = ProcessResidentBytes();
-  // An empty frame of settings ends the handshake; then nothing more comes.
-  const std::string greeting = std::string(kPreface) + std::string("\0\0\0\4\0\0\0\0\0", 9);
+  // Then nothing more comes.
+  const std::string greeting = kPreface + kSettings;
   const size_t count = ManyConnections();
   const std::vector<Socket> idle = ConnectMany(count, greeting);
   EXPECT_TRUE(Reduce(channel_).ok());
@@ -112,6 +130,42 @@ TEST_F(HostileClientTest, HeadersThatAreTooLarge) {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << status.error_message();
   }
   EXPECT_TRUE(Reduce(channel_).ok());
+}
+
+// Each is allowed, but not all of them together.
+TEST_F(HostileClientTest, HeadersThatNeverEnd) {
+  constexpr uint64_t kGrowthMax = 64 * kMiB;
+  constexpr uint64_t kSentMax = 512 * kMiB;
+  StartServer({}, {.memory_bytes_max = ProcessPrivateBytes() + kGrowthMax});
+  const std::shared_ptr<grpc::Channel> other = ConnectInTheClear();
+  const Socket hostile(server_->port());
+  hostile.Send(kPreface + kSettings +
+               HeadersFrame(1, Header(":method", "POST") + Header(":scheme", "http") +
+                                   Header(":path", "/gridfold.v1.ComputeService/ReduceArray") +
+                                   Header(":authority", "localhost") + Header("te", "trailers") +
+                                   Header("content-type", "application/grpc")));
+  std::string headers;
+  while (headers.size() < kMetadataBytesMax / 2) headers += Header("name", std::string(100, 'x'));
+  const std::string more = HeadersFrame(9, headers);
+  uint64_t sent = 0;
+  while (sent < kSentMax && hostile.TrySend(more)) sent += more.size();
+  EXPECT_GT(sent, kGrowthMax / 64);
+  EXPECT_LT(sent, kSentMax);
+  EXPECT_TRUE(Reduce(other).ok());
+  EXPECT_TRUE(Reduce(ConnectInTheClear()).ok());
+}
+
+// What they send is no reason for the shortage.
+TEST_F(HostileClientTest, SmallCallsGoOnInAShortageOfMemory) {
+  StartServer({}, {.memory_bytes_max = kMemoryBytesFloor});
+  std::vector<char> held(size_t{2} * kMemoryBytesFloor, 'x');
+  const std::shared_ptr<grpc::Channel> other = ConnectInTheClear();
+  const auto end = std::chrono::steady_clock::now() + 20 * kMemoryCheckInterval;
+  while (std::chrono::steady_clock::now() < end) {
+    held.resize(held.size() + kMemoryBytesFloor / kMemoryGrowthPart, 'x');
+    EXPECT_TRUE(Reduce(other).ok());
+  }
+  EXPECT_GT(ProcessPrivateBytes(), 2 * kMemoryBytesFloor);
 }
 
 TEST_F(HostileClientTest, CompressedMessagesAreNotUnpacked) {

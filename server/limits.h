@@ -41,6 +41,8 @@
 //                        first taken here                                         =   16 GiB
 //   connections          connection_count_max * 20 KiB; calls that have begun and sent no message
 //                        take 13 KiB each, where callers mean ill               =  320 MiB
+//   headers              of callers who mean ill, without end: server/memory_guard.h ends them
+//                        where the process has more than memory_bytes_max
 //   tokens               kTokenFileBytesMax, decoded: 4 MiB; and the same of the file before, as
 //                        long as calls use it                                     =    8 MiB
 //   metrics              1 MiB of counters; 2 scrapes at a time, each some 250 KiB of text that
@@ -52,6 +54,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -115,6 +118,8 @@ inline constexpr uint64_t kStreamBatchesPerCounters = 2;
 // which a scan can continue (kernels::kScanCarryElements).
 inline constexpr uint64_t kStreamScanBatchBytes = 4 * kMiB;
 inline constexpr uint64_t kStreamCountCeiling = uint64_t{1} << 16;
+inline constexpr uint64_t kMemoryBytesFloor = 64 * kMiB;
+inline constexpr uint64_t kMemoryBytesCeiling = uint64_t{1} << 50;
 inline constexpr uint32_t kConnectionCountCeiling = uint32_t{1} << 20;
 
 inline constexpr uint32_t kLaneCountCeiling = 256;
@@ -152,6 +157,16 @@ inline constexpr std::chrono::milliseconds kHandshakeTimeout = std::chrono::seco
 // File descriptors that connections leave to everything else: metrics, regions, files that are read
 // again. A connection beyond that is closed at once.
 inline constexpr int kDescriptorsReserved = 64;
+// How often the memory of the process is compared with memory_bytes_max.
+inline constexpr std::chrono::milliseconds kMemoryCheckInterval{20};
+// memory_bytes_max where nobody sets it, in tenths of what the process may have
+// (server/allowed_memory.h); and growth beyond it that calls for something to be done, as a part of
+// it.
+inline constexpr uint64_t kMemoryTenths = 9;
+inline constexpr uint64_t kMemoryGrowthPart = 64;
+// What a byte of headers takes at most: gRPC makes 64 bytes of a header of 4, and 96 more for the
+// call's handler when the connection ends.
+inline constexpr uint64_t kMemoryPerHeaderByte = (64 + 96) / 4;
 // How long new connections wait where the system has no descriptor or memory for one.
 inline constexpr std::chrono::milliseconds kAcceptPause{100};
 
@@ -244,6 +259,8 @@ struct Limits {
   uint64_t stream_count_max = 256;               // --max-streams
   uint32_t connection_count_max = 16384;         // --max-connections
   uint64_t batch_operations_max = 4096;          // --max-batch-operations
+  // --max-memory-bytes; kMemoryTenths of what the process may have unless an operator says less.
+  uint64_t memory_bytes_max = std::numeric_limits<uint64_t>::max();
   // Engines that are used, each with so many lanes and so many resident bytes: what --cuda-devices
   // comes to. Known when the engines are.
   uint32_t engine_count = 1;

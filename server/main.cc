@@ -91,7 +91,8 @@ void LogStart(const ServerOptions& options, const std::vector<kernels::Engine*>&
             {"stream_count_max", limits.stream_count_max},
             {"region_count_max", limits.regions_allowed ? limits.region_count_max : 0},
             {"region_bytes_max", limits.regions_allowed ? limits.region_bytes_max : 0},
-            {"batch_operations_max", limits.batch_operations_max}});
+            {"batch_operations_max", limits.batch_operations_max},
+            {"memory_bytes_max", limits.memory_bytes_max}});
   LogSecurity(options);
   if (options.metrics_address) {
     LogEvent(LogLevel::kInfo, "metrics",

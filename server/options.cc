@@ -16,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "server/allowed_memory.h"
 #include "server/identifier.h"
 #include "server/listen_address.h"
 #include "server/version.h"
@@ -333,6 +334,10 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
                       kConnectionCountCeiling,
                       "Connections open at the same time, as far as the process may have so many "
                       "files; those beyond are closed");
+  AddSize(
+      app, "--max-memory-bytes", limits.memory_bytes_max, kMemoryBytesFloor, kMemoryBytesCeiling,
+      "Memory of the process beyond which connections that make it grow are closed; nine tenths "
+      "of what the machine, or the control group around the server, has, unless said");
   AddNumber<uint64_t>(app, "--max-streams", limits.stream_count_max, 1, kStreamCountCeiling,
                       "Streams open at the same time that compute as their data arrives");
   AddNumber<uint64_t>(app, "--max-batch-operations", limits.batch_operations_max, 1,
@@ -385,6 +390,7 @@ EarlyExit ExitWith(const CLI::App& app, const CLI::ParseError& error) {
 
 std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const* argv) {
   ServerOptions options;
+  options.limits.memory_bytes_max = AllowedMemoryBytes() / 10 * kMemoryTenths;
   CLI::App app(
       "Reduces, scans and histograms large arrays for remote callers, on a GPU or without.",
       "gridfold_server");

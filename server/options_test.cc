@@ -94,6 +94,7 @@ TEST(OptionsTest, EveryOptionIsRead) {
                                            "--max-region-bytes=2GiB",
                                            "--max-streams=12",
                                            "--max-connections=77",
+                                           "--max-memory-bytes=3GiB",
                                            "--max-batch-operations=60",
                                            "--grace-period=1500ms",
                                            "--lame-duck=5s",
@@ -125,6 +126,7 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.limits.region_bytes_max, 2 * kGiB);
   EXPECT_EQ(options.limits.stream_count_max, 12u);
   EXPECT_EQ(options.limits.connection_count_max, 77u);
+  EXPECT_EQ(options.limits.memory_bytes_max, 3 * kGiB);
   EXPECT_EQ(options.limits.batch_operations_max, 60u);
   EXPECT_EQ(options.grace_period, milliseconds(1500));
   EXPECT_EQ(options.lame_duck, std::chrono::seconds(5));
@@ -253,6 +255,7 @@ TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
                                                                 {"--max-arrays", "0"},
                                                                 {"--max-streams", "0"},
                                                                 {"--max-connections", "0"},
+                                                                {"--max-memory-bytes", "0"},
                                                                 {"--max-streams", "65537"},
                                                                 {"--resident-bytes", "-1"},
                                                                 {"--max-regions", "0"},

@@ -11,6 +11,20 @@ namespace gridfold::server {
 
 namespace {
 
+struct Pages {
+  uint64_t all = 0;
+  uint64_t resident = 0;
+  uint64_t shared = 0;
+};
+
+Pages MemoryPages() {
+  Pages pages;
+  std::ifstream("/proc/self/statm") >> pages.all >> pages.resident >> pages.shared;
+  return pages;
+}
+
+uint64_t PageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
+
 // When the machine started, in seconds since 1970.
 double BootTimeSeconds() {
   std::ifstream file("/proc/stat");
@@ -25,12 +39,11 @@ double BootTimeSeconds() {
 
 }  // namespace
 
-uint64_t ProcessResidentBytes() {
-  std::ifstream file("/proc/self/statm");
-  uint64_t all_pages = 0;
-  uint64_t resident_pages = 0;
-  file >> all_pages >> resident_pages;
-  return resident_pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+uint64_t ProcessResidentBytes() { return MemoryPages().resident * PageBytes(); }
+
+uint64_t ProcessPrivateBytes() {
+  const Pages pages = MemoryPages();
+  return (pages.resident - pages.shared) * PageBytes();
 }
 
 double ProcessStartTimeSeconds() {

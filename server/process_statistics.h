@@ -9,6 +9,9 @@ namespace gridfold::server {
 // Memory of the process that is in RAM now; 0 where the system does not tell.
 uint64_t ProcessResidentBytes();
 
+// What of that is no file's and no shared memory's.
+uint64_t ProcessPrivateBytes();
+
 // When the process started, in seconds since 1970, to a hundredth; 0 where the system does not
 // tell.
 double ProcessStartTimeSeconds();

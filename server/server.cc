@@ -153,6 +153,7 @@ absl::Status Server::Listen(const std::string& listen, const SecurityOptions& se
     parameters.fd = connection;
     acceptor->HandleNewConnection(&parameters);
   });
+  memory_guard_ = std::make_unique<MemoryGuard>(limits_.memory_bytes_max, listener_->port());
   serving_state_.BeginServing(*server_->GetHealthCheckService());
   return absl::OkStatus();
 }

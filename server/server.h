@@ -25,6 +25,7 @@
 #include "server/compute_service.h"
 #include "server/limits.h"
 #include "server/listener.h"
+#include "server/memory_guard.h"
 #include "server/metrics_endpoint.h"
 #include "server/region_service.h"
 #include "server/region_store.h"
@@ -92,6 +93,7 @@ class Server {
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<Listener> listener_;  // Hands connections to `server_`.
+  std::unique_ptr<MemoryGuard> memory_guard_;
   std::mutex drain_mutex_;
   bool drained_ = false;  // Guarded by drain_mutex_.
 };

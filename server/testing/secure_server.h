@@ -31,9 +31,9 @@ inline grpc::Status Reduce(const std::shared_ptr<grpc::Channel>& channel,
 
 class SecureServerTest : public testing::Test {
  protected:
-  void StartServer(const SecurityOptions& security) {
+  void StartServer(const SecurityOptions& security, const Limits& limits = {}) {
     absl::StatusOr<std::unique_ptr<Server>> server =
-        Server::Start({&engine_}, "127.0.0.1:0", Limits{}, std::nullopt, {}, security);
+        Server::Start({&engine_}, "127.0.0.1:0", limits, std::nullopt, {}, security);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
