@@ -127,23 +127,21 @@ void MemoryGuard::ObserveConnections() {
 }
 
 // Those that received most and have half of all together: however many there are, few looks are
-// needed. Not those with so little that, if all had as much, memory would but double.
+// needed. Not those with so little that, if all who sent had as much, memory would but double.
 std::vector<MemoryGuard::Silence> MemoryGuard::MostSuspect() const {
   std::vector<Silence> suspects;
   uint64_t all_bytes = 0;
   for (const auto& [cookie, silence] : silences_) {
-    if (silence.received_bytes < memory_bytes_max_ / kMemoryPerHeaderByte / silences_.size()) {
-      continue;
-    }
-    suspects.push_back(silence);
+    if (silence.received_bytes > 0) suspects.push_back(silence);
     all_bytes += silence.received_bytes;
   }
   std::ranges::sort(suspects, std::ranges::greater(), &Silence::received_bytes);
+  const uint64_t little = memory_bytes_max_ / kMemoryPerHeaderByte / (suspects.size() + 1);
   uint64_t bytes = 0;
   const auto end = std::ranges::find_if(suspects, [&](const Silence& suspect) {
-    const bool is_half = bytes >= all_bytes / 2;
+    const bool is_enough = bytes >= all_bytes / 2 || suspect.received_bytes <= little;
     bytes += suspect.received_bytes;
-    return is_half;
+    return is_enough;
   });
   suspects.erase(end, suspects.end());
   return suspects;

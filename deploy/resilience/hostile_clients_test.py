@@ -163,9 +163,12 @@ class HostileClientsTest(unittest.TestCase):
         connections where they take more memory than it may have."""
         for value in (b"", b"y" * 120):
             self.server = self.ends.enter_context(replica.Replica("--max-memory-bytes=256MiB"))
+            hostile = [self.connect() for _ in range(2)]
+            for _ in range(1000):  # Idle: gRPC would close them first for want of memory.
+                self.connect()
             name = f"2 calls whose headers, with values of {len(value)} bytes, never end"
             with self.others(name, 1280 * MIB) as figures:
-                calls = [EndlessHeaders(self.connect(), value) for _ in range(2)]
+                calls = [EndlessHeaders(connection, value) for connection in hostile]
                 sent = 0
                 while any(call.is_open for call in calls):
                     sent += sum(call.send_more() for call in calls if call.is_open)
