@@ -202,7 +202,7 @@ absl::Status LaunchFirstColumns(const ReductionKernels& kernels, const Reduction
                   .left_tile_columns_log2 = first.tile_columns_log2,
                   .outlier_counts = outlier_counts,
                   .outliers = static_cast<std::byte*>(space.partials) + first.outliers_at};
-  const bool are_sums = !first.has_outliers && parameters.AskForSumsOnly();
+  const bool are_sums = !first.has_outliers && parameters.AskForOnly(Statistic::kSum);
   const ColumnFunction kernel = first.form == ReductionForm::kColumnItems ? kernels.first_columns
                                 : are_sums ? kernels.whole_first_column_sums
                                            : kernels.whole_first_columns;

@@ -48,6 +48,11 @@ struct DrawnRows {
   }
 };
 
+// The counters of a tile's dealt batches, one for each of the warps side by side.
+__device__ inline uint32_t* BatchesDealt(const ColumnWork& work, uint64_t tile) {
+  return work.batches_dealt + tile * ColumnVectorTuning::kWarpsMax;
+}
+
 // How the warps of an item that take the same columns draw its turns, which are numbered over the
 // item: in shared memory there is the next after those that they begin with.
 class ItemDraws {
@@ -57,6 +62,14 @@ class ItemDraws {
   __device__ static DrawnRows RowsOf(const ReductionParameters&, const ColumnSumItem& item,
                                      uint32_t /*turn_rows*/) {
     return {item.first_row, item.rows_left, item.turn_step};
+  }
+
+  // By one thread, before a barrier: the draws of `warps` warps, those at `side` of them side by
+  // side, which take turns_max turns together at most.
+  __device__ static void Begin(Shared& drawn, const ColumnWork&, const ColumnSumItem&,
+                               const DrawnRows&, uint32_t /*side*/, uint32_t warps,
+                               uint32_t /*turns_max*/) {
+    drawn = warps;
   }
 
   // Of warp `warp` of those that draw together, lane `lane`.
@@ -87,6 +100,13 @@ class DealtDraws {
   __device__ static DrawnRows RowsOf(const ReductionParameters& parameters, const ColumnSumItem&,
                                      uint32_t turn_rows) {
     return {0, parameters.group_size, turn_rows};
+  }
+
+  __device__ static void Begin(Shared& deal, const ColumnWork& work, const ColumnSumItem& item,
+                               const DrawnRows& rows, uint32_t side, uint32_t warps,
+                               uint32_t turns_max) {
+    deal.Begin(rows.TurnCount(), static_cast<uint32_t>(item.split), work.splits, warps,
+               turns_max / warps, work.splits > 1 ? &BatchesDealt(work, item.tile)[side] : nullptr);
   }
 
   __device__ DealtDraws(Shared& deal, uint32_t warp, uint32_t lane)

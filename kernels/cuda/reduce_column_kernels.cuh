@@ -101,11 +101,6 @@ __device__ inline void LoadPartials(const ReductionParameters& parameters, const
   }
 }
 
-// The counters of a tile's dealt batches, one for each of the warps side by side.
-__device__ inline uint32_t* BatchesDealt(const ColumnWork& work, uint64_t tile) {
-  return work.batches_dealt + tile * ColumnVectorTuning::kWarpsMax;
-}
-
 // Those that take all data can be dealt turns of the whole tile. The others have no registers for
 // that to spare.
 template <class Columns>
@@ -120,15 +115,9 @@ __device__ inline void BeginDraws(const cg::thread_block& block, const ColumnWor
                                   typename DrawsOf<Columns>::Shared* shared) {
   const uint32_t side = block.thread_rank();
   if (side >= place.warps) return;
-  if constexpr (kHasWindows<Columns>) {
-    shared[side] = place.warp_rows;
-  } else {
-    // One warp may take all.
-    const uint32_t turns_max = static_cast<uint32_t>(PairTuning::kRowsPerSplitMax / Columns::kRows);
-    shared[side].Begin(rows.TurnCount(), static_cast<uint32_t>(item.split), work.splits,
-                       place.warp_rows, turns_max / place.warp_rows,
-                       work.splits > 1 ? &BatchesDealt(work, item.tile)[side] : nullptr);
-  }
+  // One warp may take all.
+  const uint32_t turns_max = static_cast<uint32_t>(PairTuning::kRowsPerSplitMax / Columns::kRows);
+  DrawsOf<Columns>::Begin(shared[side], work, item, rows, side, place.warp_rows, turns_max);
 }
 
 // Joins the i-th item's columns, and those of its tile in the last block. Not inlined, so that

@@ -202,7 +202,7 @@ __device__ __noinline__ void FinishDoubleColumnItem(const ReductionParameters& p
   const auto finish = [&](uint32_t c, const ColumnUnits& sum) {
     const uint64_t column = item.first_column + c;
     if (column >= parameters.group_count) return;
-    if (parameters.AskForSumsOnly()) {
+    if (parameters.AskForOnly(Statistic::kSum)) {
       FinishUnits<true>(parameters, column, split, sum);
     } else {
       FinishUnits<false>(parameters, column, split, sum);

@@ -50,7 +50,7 @@ template <class T>
 __device__ inline bool FinishCloseSum(const Warp& warp, const ReductionParameters& parameters,
                                       uint64_t group, uint64_t size, uint32_t flags,
                                       const UsedWords& used) {
-  if (!parameters.AskForSumsOnly() || size == 0) return false;
+  if (!parameters.AskForOnly(Statistic::kSum) || size == 0) return false;
   Int128 sum;
   int unit;
   if (!SumCloseWords<typename MomentWords<T, kSumPart>::SumWords>(warp, used, sum, unit)) {

@@ -80,7 +80,8 @@ class SumAnswers {
         has_divisor_(parameters.offsets == nullptr && parameters.group_size > 0),
         divisor_(work.group_divisor),
         are_means_(parameters.statistics[0] == Statistic::kMean),
-        only_values_(AreAllOfOneKind(parameters)
+        only_values_(parameters.AskForOnly(Statistic::kSum) ||
+                             parameters.AskForOnly(Statistic::kMean)
                          ? parameters.slots + parameters.rows[0] * parameters.group_count
                          : nullptr) {}
 
@@ -106,12 +107,6 @@ class SumAnswers {
   }
 
  private:
-  // Nothing but sums, or means.
-  __device__ static bool AreAllOfOneKind(const ReductionParameters& parameters) {
-    return parameters.AskForSumsOnly() ||
-           (parameters.statistic_count == 1 && parameters.statistics[0] == Statistic::kMean &&
-            parameters.states == nullptr);
-  }
   __device__ uint64_t Mean(Wide sum, uint32_t size) const {
     if (!has_divisor_) return MeanSlot<T>(sum, size);
     if constexpr (sizeof(T) == 8) {

@@ -29,8 +29,8 @@ struct ReductionParameters {
                                   // null.
   void* states;                   // [group], as VisitPartSet has them; or null.
 
-  GRIDFOLD_HD bool AskForSumsOnly() const {
-    return statistic_count == 1 && statistics[0] == Statistic::kSum && states == nullptr;
+  GRIDFOLD_HD bool AskForOnly(Statistic statistic) const {
+    return statistic_count == 1 && statistics[0] == statistic && states == nullptr;
   }
 };
 

@@ -337,7 +337,7 @@ __device__ inline double Answered(double x) {
 
 // Where sums of groups are written if nothing else is asked for; else null.
 __device__ inline double* OnlySums(const ReductionParameters& parameters) {
-  if (!parameters.AskForSumsOnly()) return nullptr;
+  if (!parameters.AskForOnly(Statistic::kSum)) return nullptr;
   return reinterpret_cast<double*>(parameters.slots) + parameters.rows[0] * parameters.group_count;
 }
 

@@ -1,0 +1,28 @@
+// What the system knows of the connections of this process. Linux 4.19 or later only; there are
+// none before. Thread-safe.
+#ifndef GRIDFOLD_SERVER_OPEN_CONNECTIONS_H_
+#define GRIDFOLD_SERVER_OPEN_CONNECTIONS_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace gridfold::server {
+
+struct OpenConnection {
+  int descriptor;
+  uint64_t cookie;  // Tells it from another that has the descriptor later.
+  // Since it was opened, as TCP's payload.
+  uint64_t sent_bytes;
+  uint64_t received_bytes;
+};
+
+// Those by TCP that came to `port` and have not ended on either side.
+std::vector<OpenConnection> OpenConnections(int port);
+
+// Ends a connection whose descriptor stays its owner's, who finds it ended. Unlike after shutdown,
+// bytes that have arrived are not read any more.
+void AbortConnection(int descriptor);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_OPEN_CONNECTIONS_H_
