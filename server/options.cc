@@ -334,10 +334,10 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
                       kConnectionCountCeiling,
                       "Connections open at the same time, as far as the process may have so many "
                       "files; those beyond are closed");
-  AddSize(
-      app, "--max-memory-bytes", limits.memory_bytes_max, kMemoryBytesFloor, kMemoryBytesCeiling,
-      "Memory of the process beyond which connections that make it grow are closed; nine tenths "
-      "of what the machine, or the control group around the server, has, unless said");
+  AddSize(app, "--max-memory-bytes", limits.memory_bytes_max, kMemoryBytesFloor,
+          kMemoryBytesCeiling,
+          "Memory of the process beyond which connections that make it grow are closed. By default "
+          "nine tenths of what the machine, or the control group around the server, has");
   AddNumber<uint64_t>(app, "--max-streams", limits.stream_count_max, 1, kStreamCountCeiling,
                       "Streams open at the same time that compute as their data arrives");
   AddNumber<uint64_t>(app, "--max-batch-operations", limits.batch_operations_max, 1,
