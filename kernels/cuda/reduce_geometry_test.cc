@@ -7,33 +7,11 @@
 #include "gtest/gtest.h"
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/reduce.h"
+#include "kernels/cuda/reduce_geometry_test.h"
 #include "kernels/cuda/reduce_tuning.h"
 
 namespace gridfold::kernels::cuda {
 namespace {
-
-DeviceProperties Properties(int multiprocessors) {
-  DeviceProperties properties;
-  properties.multiprocessor_count = multiprocessors;
-  properties.shared_bytes_per_block_max = 227 * 1024;
-  return properties;
-}
-
-ReductionPlan Plan(const ArrayDescription& array, GroupingSpec grouping,
-                   std::vector<Statistic> statistics = {Statistic::kSum}) {
-  absl::StatusOr<ReductionPlan> plan =
-      PlanReduction(array, {.statistics = std::move(statistics), .grouping = std::move(grouping)});
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  return *std::move(plan);
-}
-
-ReductionPlan SegmentPlan(ElementType type, const std::vector<uint64_t>& sizes,
-                          std::vector<Statistic> statistics = {Statistic::kSum}) {
-  std::vector<uint64_t> offsets = {0};
-  for (const uint64_t size : sizes) offsets.push_back(offsets.back() + size);
-  const ArrayDescription array = ArrayDescription::Vector(type, offsets.back());
-  return Plan(array, {GroupingKind::kSegments, std::move(offsets)}, std::move(statistics));
-}
 
 std::string Strategy(const ReductionPlan& plan) { return ReductionStrategy(plan, Properties(132)); }
 
@@ -211,23 +189,6 @@ TEST(ReduceGeometryTest, BlocksShrinkWithTheDevicesSharedMemory) {
   }
 }
 
-TEST(ReduceGeometryTest, RowsOfFewColumnsAreSplit) {
-  for (const ElementType type : {ElementType::kFloat32, ElementType::kInt32}) {
-    const ReductionPlan plan =
-        Plan(ArrayDescription::Matrix(type, 100'000'000, 3), {GroupingKind::kAxis0, {}});
-    const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
-    EXPECT_EQ(geometry.tile_columns_log2, 2u);
-    EXPECT_EQ(geometry.column_tile_count, 1u);
-    EXPECT_GE(geometry.splits, 132u);
-  }
-}
-
-ReductionGeometry SumsOfMatrix(uint64_t rows, uint64_t columns, GroupingKind kind) {
-  return PlanReductionGeometry(
-      Plan(ArrayDescription::Matrix(ElementType::kFloat32, rows, columns), {kind, {}}),
-      Properties(132));
-}
-
 TEST(ReduceGeometryTest, SumsOfFloatsAreLaidOutByTheirShape) {
   const auto form = [](uint64_t rows, uint64_t columns, GroupingKind kind) {
     return SumsOfMatrix(rows, columns, kind).form;
@@ -254,68 +215,6 @@ TEST(ReduceGeometryTest, SingleGroupsOfMiddleLengthAreSharedBySomeBlocks) {
   EXPECT_EQ(blocks(1, (1 << 14) + 1), 5u);
   EXPECT_EQ(blocks(1, 1 << 16), 16u);
   EXPECT_EQ(blocks(3, 1 << 16), 3u);
-}
-
-TEST(ReduceGeometryTest, SumsOfFloat64ColumnsHaveAKernelOfTheirOwn) {
-  const auto geometry = [](uint64_t rows, uint64_t columns, std::vector<Statistic> statistics) {
-    return PlanReductionGeometry(
-        Plan(ArrayDescription::Matrix(ElementType::kFloat64, rows, columns),
-             {GroupingKind::kAxis0, {}}, statistics),
-        Properties(132));
-  };
-  const auto has_own = [&](uint64_t rows, uint64_t count, std::vector<Statistic> statistics) {
-    return geometry(rows, count, statistics).first_columns.grid_blocks > 0;
-  };
-  EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kSum}));
-  EXPECT_FALSE(has_own(7, 1 << 17, {Statistic::kSum}));
-  EXPECT_FALSE(has_own(8, (1 << 16) - 1, {Statistic::kSum}));
-  EXPECT_TRUE(has_own(8, 1 << 16, {Statistic::kMean, Statistic::kCount}));
-  EXPECT_FALSE(has_own(8, 1 << 16, {Statistic::kSum, Statistic::kVariance}));
-  const auto form = [&](uint64_t rows, uint64_t count) {
-    return geometry(rows, count, {Statistic::kSum}).first_columns.form;
-  };
-  EXPECT_EQ(form(128, 1 << 20), ReductionForm::kWholeColumns);
-  EXPECT_EQ(form(8, 1 << 24), ReductionForm::kWholeColumns);
-  EXPECT_EQ(form(8, 1 << 16), ReductionForm::kColumnItems);
-  EXPECT_EQ(form(1 << 25, 4), ReductionForm::kColumnItems);
-  // Tiles that lanes take in vectors.
-  EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).first_columns.tile_columns_log2, 6u);
-  // What units do not hold is left, not kept in words; L1 has that room for loads under way.
-  EXPECT_EQ(geometry(1 << 17, 1024, {Statistic::kSum}).first_columns.word_bytes, 0u);
-}
-
-TEST(ReduceGeometryTest, SeveralStatisticsOfShortFloatingPointColumnsHaveAKernelOfTheirOwn) {
-  const auto geometry = [](ElementType type, uint64_t rows, uint64_t columns,
-                           std::vector<Statistic> statistics) {
-    return PlanReductionGeometry(
-        Plan(ArrayDescription::Matrix(type, rows, columns), {GroupingKind::kAxis0, {}}, statistics),
-        Properties(132));
-  };
-  const auto has_own = [&](ElementType type, uint64_t rows, uint64_t columns) {
-    return geometry(type, rows, columns, {Statistic::kSum, Statistic::kMin})
-               .first_columns.grid_blocks > 0;
-  };
-  EXPECT_TRUE(has_own(ElementType::kFloat32, 64, 1 << 14));
-  EXPECT_FALSE(has_own(ElementType::kFloat32, 63, 1 << 15));
-  EXPECT_FALSE(has_own(ElementType::kFloat32, 64, (1 << 14) - 1));
-  EXPECT_TRUE(has_own(ElementType::kFloat16, 1 << 29, 2));
-  EXPECT_FALSE(has_own(ElementType::kFloat16, (1 << 29) + 1, 2));
-  EXPECT_TRUE(has_own(ElementType::kFloat64, 64, 1 << 13));
-  EXPECT_FALSE(has_own(ElementType::kFloat64, 63, 1 << 14));
-  EXPECT_FALSE(has_own(ElementType::kFloat64, 64, (1 << 13) - 1));
-  EXPECT_TRUE(has_own(ElementType::kFloat64, uint64_t{1} << 32, 2));
-  EXPECT_FALSE(has_own(ElementType::kFloat64, (uint64_t{1} << 32) + 1, 2));
-  const auto first = [&](ElementType type, uint64_t rows, uint64_t columns) {
-    return geometry(type, rows, columns, {Statistic::kVariance}).first_columns;
-  };
-  for (const ElementType type : {ElementType::kFloat32, ElementType::kFloat64}) {
-    EXPECT_EQ(first(type, 512, 1 << 20).form, ReductionForm::kWholeColumns);
-    EXPECT_EQ(first(type, 1 << 14, 1 << 20).form, ReductionForm::kColumnItems);
-  }
-  // No more rows than the threads of a block take.
-  EXPECT_EQ(first(ElementType::kFloat16, 1 << 20, 1 << 15).rows_per_split, 2047u * 16 * 512 / 32);
-  EXPECT_EQ(first(ElementType::kFloat32, 1 << 20, 1 << 15).rows_per_split, 2047u * 8 * 512 / 32);
-  EXPECT_EQ(first(ElementType::kFloat64, 1 << 20, 1 << 15).rows_per_split, 1023u * 16 * 512 / 64);
 }
 
 uint32_t WarpsOf(const ReductionGeometry& geometry) {
@@ -383,50 +282,6 @@ TEST(ReduceGeometryTest, LanesOfAGroupGrowWithIt) {
     before = log2;
   }
   EXPECT_EQ(before, 5u);
-}
-
-TEST(ReduceGeometryTest, ColumnSumsKeepAllMultiprocessorsBusy) {
-  for (const uint64_t columns : {4, 64, 129, 1000, 1024, 9000, 16'384, 20'000, 70'000}) {
-    const ReductionGeometry geometry =
-        SumsOfMatrix((1 << 29) / columns, columns, GroupingKind::kAxis0);
-    const uint64_t items = geometry.column_tile_count * geometry.splits;
-    EXPECT_GE(static_cast<double>(items) / static_cast<double>(RoundUp(items, uint64_t{132})), 0.85)
-        << columns << " columns in " << items << " items";
-    EXPECT_EQ(geometry.grid_blocks, items);
-  }
-}
-
-TEST(ReduceGeometryTest, ColumnsOfIntegersAreTakenInWords) {
-  const auto geometry = [](ElementType type, uint64_t columns,
-                           const std::vector<Statistic>& statistics) {
-    return PlanReductionGeometry(Plan(ArrayDescription::Matrix(type, (1 << 30) / columns, columns),
-                                      {GroupingKind::kAxis0, {}}, statistics),
-                                 Properties(132));
-  };
-  const std::vector<Statistic> several = {Statistic::kMin, Statistic::kVariance};
-  using enum ElementType;
-  for (const auto& statistics : {std::vector{Statistic::kSum}, several}) {
-    EXPECT_EQ(geometry(kInt8, 1, statistics).form, ReductionForm::kBlocks);
-    for (const ElementType type : {kInt8, kUint16, kInt32, kUint64}) {
-      EXPECT_EQ(geometry(type, 2, statistics).form, ReductionForm::kColumnItems);
-      EXPECT_EQ(geometry(type, 1000, statistics).form, ReductionForm::kColumnItems);
-      EXPECT_EQ(geometry(type, 1 << 20, statistics).form, ReductionForm::kWholeColumns);
-    }
-    // At least a word.
-    EXPECT_EQ(geometry(kInt8, 2, statistics).tile_columns_log2, 2u);
-    EXPECT_EQ(geometry(kInt64, 2, statistics).tile_columns_log2, 1u);
-  }
-  // Warps side by side.
-  EXPECT_EQ(geometry(kInt8, 1 << 15, several).tile_columns_log2, 8u);
-}
-
-TEST(ReduceGeometryTest, FewRowsOfManyColumnsAreNotSharedOut) {
-  const ReductionPlan plan = Plan(ArrayDescription::Matrix(ElementType::kInt32, 4, 1'000'000),
-                                  {GroupingKind::kAxis0, {}}, {Statistic::kL1Norm});
-  const ReductionGeometry geometry = PlanReductionGeometry(plan, Properties(132));
-  EXPECT_EQ(1u << geometry.tile_columns_log2, geometry.block_threads);
-  EXPECT_EQ(geometry.splits, 1u);
-  EXPECT_EQ(geometry.partial_count, 0u);
 }
 
 // Random plans of all forms.
