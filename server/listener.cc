@@ -20,6 +20,7 @@
 #include "server/event_log.h"
 #include "server/limits.h"
 #include "server/listen_address.h"
+#include "server/open_connections.h"
 
 namespace gridfold::server {
 
@@ -109,12 +110,6 @@ Descriptor ListenOn(const SocketAddress& address) {
     if (both.get() >= 0 || errno == EADDRINUSE) return both;
   }
   return TryListen(address);
-}
-
-int PortOf(int socket) {
-  SocketAddress address{.size = sizeof(sockaddr_storage)};
-  if (getsockname(socket, address.get(), &address.size) != 0) return 0;
-  return ntohs(address.port());
 }
 
 // For so many connections beside the descriptors that are open now, of which the lowest that is

@@ -61,21 +61,21 @@ void MemoryGuard::ObserveConnections() {
 // Those that received most and have half of all together: however many there are, few looks are
 // needed. Not those with so little that, if all who sent had as much, memory would but double.
 std::vector<MemoryGuard::Silence> MemoryGuard::MostSuspect() const {
-  std::vector<Silence> suspects;
+  std::vector<Silence> senders;
   uint64_t all_bytes = 0;
   for (const auto& [cookie, silence] : silences_) {
-    if (silence.received_bytes > 0) suspects.push_back(silence);
+    if (silence.received_bytes > 0) senders.push_back(silence);
     all_bytes += silence.received_bytes;
   }
-  std::ranges::sort(suspects, std::ranges::greater(), &Silence::received_bytes);
-  const uint64_t little = memory_bytes_max_ / kMemoryPerHeaderByte / (suspects.size() + 1);
+  std::ranges::sort(senders, std::ranges::greater(), &Silence::received_bytes);
+  const uint64_t little = memory_bytes_max_ / kMemoryPerHeaderByte / (senders.size() + 1);
+  std::vector<Silence> suspects;
   uint64_t bytes = 0;
-  const auto end = std::ranges::find_if(suspects, [&](const Silence& suspect) {
-    const bool is_enough = bytes >= all_bytes / 2 || suspect.received_bytes <= little;
-    bytes += suspect.received_bytes;
-    return is_enough;
-  });
-  suspects.erase(end, suspects.end());
+  for (const Silence& sender : senders) {
+    if (bytes >= all_bytes / 2 || sender.received_bytes <= little) break;
+    bytes += sender.received_bytes;
+    suspects.push_back(sender);
+  }
   return suspects;
 }
 

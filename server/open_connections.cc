@@ -50,24 +50,23 @@ std::optional<tcp_info> TcpInfoOf(int descriptor) {
   return info;
 }
 
-bool CameTo(int descriptor, int port) {
+}  // namespace
+
+int PortOf(int socket) {
   sockaddr_storage address = {};
   socklen_t size = sizeof(address);
-  if (getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return false;
-  const in_port_t own = address.ss_family == AF_INET6
-                            ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
-                            : reinterpret_cast<const sockaddr_in&>(address).sin_port;
-  return ntohs(own) == port;
+  if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  return ntohs(address.ss_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                   : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
-
-}  // namespace
 
 std::vector<OpenConnection> OpenConnections(int port) {
   std::vector<OpenConnection> connections;
   for (const int descriptor : OpenDescriptors()) {
     const uint64_t cookie = CookieOf(descriptor);
     const std::optional<tcp_info> info = cookie == 0 ? std::nullopt : TcpInfoOf(descriptor);
-    if (!info || !CameTo(descriptor, port)) continue;
+    if (!info || PortOf(descriptor) != port) continue;
     connections.push_back({.descriptor = descriptor,
                            .cookie = cookie,
                            .sent_bytes = info->tcpi_bytes_sent,

@@ -16,6 +16,9 @@ struct OpenConnection {
   uint64_t received_bytes;
 };
 
+// Of a socket by TCP, on this side; 0 where the system does not tell.
+int PortOf(int socket);
+
 // Those by TCP that came to `port` and have not ended on either side.
 std::vector<OpenConnection> OpenConnections(int port);
 
