@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Says how many small faults the tests notice: puts mutants into product code one at a time, builds
+and runs the nearest tests, and prints the score of each area and every mutant that survived.
+
+    deploy/mutation/mutation_score.py                       the fixed sample, all areas
+    deploy/mutation/mutation_score.py --count 20 --seed 7   another sample
+    deploy/mutation/mutation_score.py --changed main        in files that differ from a commit
+    deploy/mutation/mutation_score.py server/scheduler.cc   in these files
+
+Works on copies of the tracked files in build/mutation, one for each of --jobs, which stay and make
+the next run start sooner. A mutant is noticed when a test fails or takes three times as long as
+usual; one that does not compile is replaced by another. Needs what deploy/run_tests.sh needs.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import queue
+import random
+import shutil
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from mutants import Mutant, mutants_of  # noqa: E402
+from nearest_tests import AREAS, RegisteredTests, area_of, is_product  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FIXED_SAMPLE_COUNT = 42
+FIXED_SAMPLE_SEED = 1
+
+
+class Candidate(NamedTuple):
+    path: str
+    mutant: Mutant
+
+
+class Verdict(NamedTuple):
+    candidate: Candidate
+    noticed_by: str | None  # None: it survived.
+    seconds: float
+
+
+class Copy:
+    """A copy of the tree with a build folder of its own, in which one mutant lives at a time."""
+
+    def __init__(self, root: pathlib.Path, folder: pathlib.Path, seconds_max: float):
+        self.tree = folder
+        self.build = folder / 'build' / 'release'
+        self._seconds_max = seconds_max
+        self._usual: dict[str, float] = {}
+        self._synchronise(root)
+        self._run(['cmake', '--preset', 'release', '-DGRIDFOLD_CUDA=OFF', '-DGRIDFOLD_BUILD_TESTS=ON'])
+        self.tests = RegisteredTests(self.build)
+
+    def _synchronise(self, root: pathlib.Path) -> None:
+        names = subprocess.run(['git', 'ls-files', '-z'], cwd=root, check=True,
+                               capture_output=True).stdout.decode().split('\0')
+        for name in filter(None, names):
+            source, target = root / name, self.tree / name
+            if not source.is_file():
+                continue
+            if not target.exists() or target.read_bytes() != source.read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, target)
+                os.utime(target)
+
+    def _run(self, command: list[str], seconds: float | None = None) -> bool:
+        environment = {**os.environ, 'GTEST_FAIL_FAST': '1', 'GTEST_BRIEF': '1'}
+        try:
+            done = subprocess.run(command, cwd=self.tree, env=environment, timeout=seconds,
+                                  stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        except subprocess.TimeoutExpired:
+            return False
+        return done.returncode == 0
+
+    def _builds(self, targets: tuple[str, ...]) -> bool:
+        return self._run(['ninja', '-C', str(self.build), '-j1', *targets])
+
+    def _passes(self, test: str, seconds: float) -> bool:
+        return self._run(['ctest', '--test-dir', str(self.build), '-R', f'^{test}$', '--timeout',
+                          str(int(seconds) + 1)], seconds + 30)
+
+    def _usual_seconds(self, test: str) -> float:
+        """How long a test takes on the code as it is, where it has to pass."""
+        if test not in self._usual:
+            begin = time.monotonic()
+            if not self._builds(self.tests.targets(test)) or not self._passes(test, self._seconds_max):
+                raise RuntimeError(f'{test} fails without any mutant')
+            self._usual[test] = time.monotonic() - begin
+        return self._usual[test]
+
+    def judge(self, candidate: Candidate) -> Verdict | None:
+        """Puts the mutant in and out again. None where it does not compile."""
+        begin = time.monotonic()
+        nearest = self.tests.nearest(candidate.path)
+        usual = {test: self._usual_seconds(test) for test in nearest}
+        path = self.tree / candidate.path
+        text = path.read_text(encoding='utf-8')
+        noticed_by = None
+        try:
+            path.write_text(candidate.mutant.apply(text), encoding='utf-8')
+            for test in nearest:
+                if not self._builds(self.tests.targets(test)):
+                    return None
+                if not self._passes(test, min(self._seconds_max, 3 * usual[test] + 10)):
+                    noticed_by = test
+                    break
+        finally:
+            path.write_text(text, encoding='utf-8')
+        return Verdict(candidate, noticed_by, time.monotonic() - begin)
+
+
+def product_files(root: pathlib.Path) -> list[str]:
+    names = subprocess.run(['git', 'ls-files'], cwd=root, check=True, capture_output=True,
+                           text=True).stdout.split()
+    return [name for name in names if is_product(name)]
+
+
+def changed_files(root: pathlib.Path, base: str) -> list[str]:
+    names = subprocess.run(['git', 'diff', '--name-only', '--diff-filter=d', base], cwd=root,
+                           check=True, capture_output=True, text=True).stdout.split()
+    return [name for name in names if is_product(name)]
+
+
+def draw(root: pathlib.Path, paths: list[str], seed: int) -> dict[str, list[Candidate]]:
+    """Every mutant of these files in a random order, by area; the same for a seed and a tree."""
+    drawn: dict[str, list[Candidate]] = {}
+    for path in sorted(paths):
+        area = area_of(path)
+        assert area is not None
+        text = (root / path).read_text(encoding='utf-8')
+        drawn.setdefault(area.name, []).extend(Candidate(path, m) for m in mutants_of(text))
+    for name, candidates in drawn.items():
+        random.Random(f'{seed} {name}').shuffle(candidates)
+    return drawn
+
+
+def judge_all(copies: list[Copy], drawn: dict[str, list[Candidate]], count: int) -> list[Verdict]:
+    """Verdicts on `count` mutants that compile, as many of each area as its share is."""
+    free: queue.Queue[Copy] = queue.Queue()
+    for copy in copies:
+        free.put(copy)
+
+    def next_verdict(candidates: list[Candidate]) -> Verdict | None:
+        copy = free.get()
+        try:
+            while candidates:
+                verdict = copy.judge(candidates.pop())
+                if verdict is not None:
+                    return verdict
+            return None
+        finally:
+            free.put(copy)
+
+    areas = [area for area in AREAS if drawn.get(area.name)]
+    turns = [areas[i % len(areas)].name for i in range(count)] if areas else []
+    verdicts = []
+    with concurrent.futures.ThreadPoolExecutor(len(copies)) as pool:
+        futures = [pool.submit(next_verdict, drawn[name]) for name in turns]
+        for future in concurrent.futures.as_completed(futures):
+            verdict = future.result()
+            if verdict is None:
+                continue
+            verdicts.append(verdict)
+            print(f'{len(verdicts):4d} of {count}: {describe(verdict, ROOT)}', file=sys.stderr)
+    return verdicts
+
+
+def describe(verdict: Verdict, root: pathlib.Path) -> str:
+    path, mutant = verdict.candidate
+    text = (root / path).read_text(encoding='utf-8')
+    line = text.splitlines()[mutant.line(text) - 1].strip()
+    fate = f'noticed by {verdict.noticed_by}' if verdict.noticed_by else 'SURVIVED'
+    return (f'{path}:{mutant.line(text)} {mutant.kind}: "{text[mutant.begin:mutant.end]}" -> '
+            f'"{mutant.replacement}" in "{line}": {fate} ({verdict.seconds:.0f} s)')
+
+
+def report(verdicts: list[Verdict], root: pathlib.Path) -> str:
+    lines = [f'{"area":18} {"mutants":>8} {"noticed":>8} {"score":>7}']
+    for name in [area.name for area in AREAS] + ['all']:
+        judged = [v for v in verdicts if name in ('all', area_of(v.candidate.path).name)]
+        if judged:
+            noticed = sum(v.noticed_by is not None for v in judged)
+            lines.append(f'{name:18} {len(judged):8d} {noticed:8d} {noticed / len(judged):7.0%}')
+    survivors = [v for v in verdicts if v.noticed_by is None]
+    lines += [''] + [describe(v, root) for v in survivors] if survivors else []
+    return '\n'.join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('files', nargs='*', help='product files; all of them if none is given')
+    parser.add_argument('--changed', metavar='COMMIT', help='only files that differ from a commit')
+    parser.add_argument('--area', action='append', choices=[area.name for area in AREAS])
+    parser.add_argument('--count', type=int, default=FIXED_SAMPLE_COUNT, help='mutants to try')
+    parser.add_argument('--seed', type=int, default=FIXED_SAMPLE_SEED)
+    parser.add_argument('--jobs', type=int, default=2, help='copies of the tree that work at once')
+    parser.add_argument('--test-seconds', type=float, default=300, help='longest run of one test')
+    parser.add_argument('--json', type=pathlib.Path, help='write the verdicts to this file too')
+    parser.add_argument('--list', action='store_true', help='only print the mutants there are')
+    options = parser.parse_args()
+
+    paths = changed_files(ROOT, options.changed) if options.changed else product_files(ROOT)
+    if options.files:
+        unknown = set(options.files) - set(paths)
+        if unknown:
+            parser.error(f'no product files, or not in any area: {" ".join(sorted(unknown))}')
+        paths = options.files
+    if options.area:
+        paths = [path for path in paths if area_of(path).name in options.area]
+    drawn = draw(ROOT, paths, options.seed)
+    if options.list:
+        for name, candidates in drawn.items():
+            print(f'{name}: {len(candidates)} mutants')
+        return 0
+    copies = [Copy(ROOT, ROOT / 'build' / 'mutation' / str(number), options.test_seconds)
+              for number in range(options.jobs)]
+    verdicts = judge_all(copies, drawn, options.count)
+    print(report(verdicts, ROOT))
+    if options.json:
+        options.json.write_text(json.dumps([{
+            'file': v.candidate.path, **v.candidate.mutant._asdict(), 'noticed_by': v.noticed_by,
+            'seconds': v.seconds} for v in verdicts], indent=1), encoding='utf-8')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
