@@ -66,6 +66,8 @@ struct ClientOptions {
   // serialise; concurrent calls and large arrays gain from more.
   int channel_count = 1;
   // How long Connect waits for the connections; zero does not wait, and the first call connects.
+  // Lost connections are tried again, after waits as `retry` has them (of at least 100 ms), by
+  // attempts of at most this long (of 20 seconds where this is zero or more than that).
   absl::Duration connect_timeout = absl::Seconds(5);
   // A connection whose peer accepts no bytes for this long is closed, and its calls fail with
   // UNAVAILABLE. This is how a network failure in the middle of an array is noticed.

@@ -24,6 +24,25 @@ std::optional<absl::Duration> RetryDelay(const absl::Status& status);
 // the error gives none.
 std::optional<std::string> ErrorReason(const absl::Status& status);
 
+// What is wrong with the connection to a server.
+enum class ConnectionFault : char {
+  kRefused,            // Nobody listens there.
+  kUnknownHost,        // The host's name is unknown.
+  kSilent,             // Nobody answers.
+  kClosed,             // The server hangs up, and does not say why.
+  kTlsOnly,            // The client uses no TLS, the server does.
+  kNoTls,              // The client uses TLS, the server does not.
+  kUntrusted,          // The server's certificate is none of a trusted authority's, or has expired.
+  kOtherName,          // The server's certificate is for another name.
+  kCertificateWanted,  // The server hangs up, as one does that asks for a client's certificate.
+  kNotGrpc,            // Something else listens there.
+  kProxy,              // The proxy that the environment names.
+  kOther,
+};
+
+// The fault of an UNAVAILABLE that tells of a connection; nothing of other errors.
+std::optional<ConnectionFault> ConnectionFaultOf(const absl::Status& status);
+
 }  // namespace gridfold::client
 
 #endif  // GRIDFOLD_CLIENT_GRIDFOLD_ERROR_DETAILS_H_

@@ -97,7 +97,9 @@ class ScanStream {
  public:
   ~ScanStream();
 
-  // Writing thread. An error only means that the server has ended the stream; Read says why.
+  // Writing thread. Where the stream has ended, the error that it has ended with, which Read
+  // returns too, after the results that came before it; INTERNAL where it has ended early without
+  // an error.
   absl::Status Write(std::span<const std::byte> data);
   // There is nothing more to write.
   void WritesDone();

@@ -4,13 +4,21 @@
 #include <cstdint>
 #include <limits>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "client/library/connection_error.h"
+#include "client/library/grpc_lifetime.h"
+#include "client/library/target.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/support/channel_arguments.h"
 
 namespace gridfold::client {
 namespace {
+
+// How long a call works on a connection that has failed, where it would fail at once: enough for
+// one answer of the server.
+constexpr absl::Duration kConnectionWork = absl::Milliseconds(20);
+// gRPC's own.
+constexpr absl::Duration kAttemptTimeMax = absl::Seconds(20);
 
 int Saturated(int64_t value) {
   return static_cast<int>(std::min<int64_t>(value, std::numeric_limits<int>::max()));
@@ -32,6 +40,11 @@ grpc::ChannelArguments MakeArguments(const ClientOptions& options) {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
                    ToMilliseconds(options.retry.initial_backoff));
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, ToMilliseconds(options.retry.backoff_max));
+  if (options.connect_timeout > absl::ZeroDuration()) {
+    // The name is misleading: how long one attempt may take, of which gRPC makes none meanwhile.
+    arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS,
+                     ToMilliseconds(std::min(options.connect_timeout, kAttemptTimeMax)));
+  }
   // Makes the kernel give up a peer that takes no bytes. Servers refuse pings that come more often
   // than every five minutes; what matters here is the timeout.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, ToMilliseconds(absl::Minutes(5)));
@@ -44,15 +57,16 @@ grpc::ChannelArguments MakeArguments(const ClientOptions& options) {
     if (!options.tls->server_name.empty()) {
       arguments.SetSslTargetNameOverride(options.tls->server_name);
     }
-  } else if (!options.token.empty()) {
-    // It is for this machine only, whatever the environment has a proxy for.
-    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   }
+  // Whatever the environment has a proxy for: it could not reach this machine, and would see a
+  // token that must not leave it.
+  if (IsLocalTarget(options.target)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return arguments;
 }
 
 std::vector<std::shared_ptr<grpc::Channel>> OpenChannels(
     const ClientOptions& options, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
+  KeepGrpcRunning();
   std::vector<std::shared_ptr<grpc::Channel>> channels;
   for (int i = 0; i < options.channel_count; ++i) {
     channels.push_back(
@@ -65,7 +79,7 @@ std::vector<std::shared_ptr<grpc::Channel>> OpenChannels(
 
 ChannelPool::ChannelPool(const ClientOptions& options,
                          const std::shared_ptr<grpc::ChannelCredentials>& credentials)
-    : target_(options.target), channels_(OpenChannels(options, credentials)) {}
+    : options_(options), channels_(OpenChannels(options, credentials)) {}
 
 absl::Status ChannelPool::WaitUntilConnected(absl::Duration timeout) const {
   const auto deadline = absl::ToChronoTime(absl::Now() + timeout);
@@ -75,19 +89,31 @@ absl::Status ChannelPool::WaitUntilConnected(absl::Duration timeout) const {
     for (auto state = channel->GetState(true); state != GRPC_CHANNEL_READY;
          state = channel->GetState(true)) {
       if (state == GRPC_CHANNEL_TRANSIENT_FAILURE) {
-        return absl::UnavailableError(absl::StrCat("cannot connect to ", target_));
+        absl::Status status = WhyNotConnected(channel, options_);
+        if (!status.ok()) return status;
       }
-      if (!channel->WaitForStateChange(state, deadline)) {
-        return absl::UnavailableError(
-            absl::StrCat("no connection to ", target_, " within ", absl::FormatDuration(timeout)));
-      }
+      if (!channel->WaitForStateChange(state, deadline)) return NobodyAnswers(options_, timeout);
     }
   }
   return absl::OkStatus();
 }
 
 const std::shared_ptr<grpc::Channel>& ChannelPool::Next() {
-  return channels_[next_.fetch_add(1, std::memory_order_relaxed) % channels_.size()];
+  const auto& channel = channels_[next_.fetch_add(1, std::memory_order_relaxed) % channels_.size()];
+  if (channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE) {
+    Connect(*channel, kConnectionWork);
+  }
+  return channel;
+}
+
+void ChannelPool::Wait(absl::Duration duration) const {
+  Connect(*channels_[next_.load(std::memory_order_relaxed) % channels_.size()], duration);
+}
+
+void ChannelPool::Connect(grpc::Channel& channel, absl::Duration duration) {
+  const auto end = absl::ToChronoTime(absl::Now() + duration);
+  while (channel.WaitForStateChange(channel.GetState(/*try_to_connect=*/true), end)) {
+  }
 }
 
 }  // namespace gridfold::client

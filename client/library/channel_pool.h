@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -23,14 +22,23 @@ class ChannelPool {
   ChannelPool(const ClientOptions& options,
               const std::shared_ptr<grpc::ChannelCredentials>& credentials);
 
-  // Waits until every channel is connected. UNAVAILABLE where one fails to, or after `timeout`.
+  // Waits until every channel is connected. UNAVAILABLE says why one fails to, or that it has taken
+  // longer than `timeout`.
   absl::Status WaitUntilConnected(absl::Duration timeout) const;
 
-  // The channels in turn.
+  // The channels in turn. One that has failed to connect is worked on for a moment.
   const std::shared_ptr<grpc::Channel>& Next();
 
+  // Waits for `duration`, and works on the connection of the next channel meanwhile.
+  void Wait(absl::Duration duration) const;
+
  private:
-  const std::string target_;
+  // gRPC works on a connection in the threads of those who wait for something of it. Where all
+  // calls fail at once nobody does, but for a poll every five seconds: each step of a new
+  // connection would take as long.
+  static void Connect(grpc::Channel& channel, absl::Duration duration);
+
+  const ClientOptions options_;
   const std::vector<std::shared_ptr<grpc::Channel>> channels_;
   std::atomic<size_t> next_ = 0;
 };

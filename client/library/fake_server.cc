@@ -10,12 +10,12 @@ namespace gridfold::client {
 
 namespace {
 
-// All messages of a stream.
+// The messages of a stream, up to `count_max`.
 template <typename Message, typename Reader>
-std::vector<Message> ReadAll(Reader& reader) {
-  std::vector<Message> messages(1);
-  while (reader.Read(&messages.back())) messages.emplace_back();
-  messages.pop_back();
+std::vector<Message> ReadMessages(Reader& reader, size_t count_max) {
+  std::vector<Message> messages;
+  Message message;
+  while (messages.size() < count_max && reader.Read(&message)) messages.push_back(message);
   return messages;
 }
 
@@ -50,20 +50,24 @@ class FakeServer::Compute : public v1::ComputeService::Service {
   grpc::Status ReduceStream(grpc::ServerContext* context,
                             grpc::ServerReader<v1::ReduceStreamRequest>* reader,
                             v1::ReduceStreamResponse* response) override {
-    return fake_.on_reduce_stream(*context, ReadAll<v1::ReduceStreamRequest>(*reader), *response);
+    return fake_.on_reduce_stream(
+        *context, ReadMessages<v1::ReduceStreamRequest>(*reader, fake_.stream_messages_max),
+        *response);
   }
   grpc::Status HistogramStream(grpc::ServerContext* context,
                                grpc::ServerReader<v1::HistogramStreamRequest>* reader,
                                v1::HistogramStreamResponse* response) override {
-    return fake_.on_histogram_stream(*context, ReadAll<v1::HistogramStreamRequest>(*reader),
-                                     *response);
+    return fake_.on_histogram_stream(
+        *context, ReadMessages<v1::HistogramStreamRequest>(*reader, fake_.stream_messages_max),
+        *response);
   }
   grpc::Status ScanStream(
       grpc::ServerContext* context,
       grpc::ServerReaderWriter<v1::ScanStreamResponse, v1::ScanStreamRequest>* stream) override {
     std::vector<v1::ScanStreamResponse> messages;
-    const grpc::Status status =
-        fake_.on_scan_stream(*context, ReadAll<v1::ScanStreamRequest>(*stream), messages);
+    const grpc::Status status = fake_.on_scan_stream(
+        *context, ReadMessages<v1::ScanStreamRequest>(*stream, fake_.stream_messages_max),
+        messages);
     for (const v1::ScanStreamResponse& message : messages) stream->Write(message);
     return status;
   }
@@ -89,7 +93,9 @@ class FakeServer::Arrays : public v1::ArrayService::Service {
   grpc::Status WriteArray(grpc::ServerContext* context,
                           grpc::ServerReader<v1::WriteArrayRequest>* reader,
                           v1::WriteArrayResponse* response) override {
-    return fake_.on_write_array(*context, ReadAll<v1::WriteArrayRequest>(*reader), *response);
+    return fake_.on_write_array(
+        *context, ReadMessages<v1::WriteArrayRequest>(*reader, fake_.stream_messages_max),
+        *response);
   }
   grpc::Status ReadArray(grpc::ServerContext* context, const v1::ReadArrayRequest* request,
                          grpc::ServerWriter<v1::ReadArrayResponse>* writer) override {

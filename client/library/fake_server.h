@@ -3,6 +3,8 @@
 #ifndef GRIDFOLD_CLIENT_LIBRARY_FAKE_SERVER_H_
 #define GRIDFOLD_CLIENT_LIBRARY_FAKE_SERVER_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <set>
@@ -53,6 +55,9 @@ class FakeServer {
 
   // "127.0.0.1:port".
   const std::string& target() const { return target_; }
+
+  // How many messages of a stream are read before its handler is asked; the rest is never read.
+  size_t stream_messages_max = SIZE_MAX;
 
   // The standard health service of this server.
   grpc::HealthCheckServiceInterface& health() { return *server_->GetHealthCheckService(); }

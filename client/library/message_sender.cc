@@ -46,6 +46,11 @@ void MessageSender::SendEnd() {
   stream_->WritesDone();
 }
 
+absl::Status MessageSender::ErrorOfEnded() {
+  absl::Status status = stream_->StatusOfEnded();
+  return status.ok() ? absl::InternalError("the server has ended the stream early") : status;
+}
+
 absl::Status MessageSender::ReceiveOnly(google::protobuf::MessageLite& response) {
   std::optional<grpc::ByteBuffer> message = stream_->Read();
   absl::Status status = message ? Parse(*message, response) : absl::OkStatus();

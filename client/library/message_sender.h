@@ -31,6 +31,10 @@ class MessageSender {
   // Sends the header if nothing else did, and says that nothing follows.
   void SendEnd();
 
+  // Behind a Send that returned false: the error that the call has ended with. INTERNAL where the
+  // server has ended it as if all was well.
+  absl::Status ErrorOfEnded();
+
   // Behind SendEnd: the one message of the answer. Errors: those of the call; INTERNAL.
   absl::Status ReceiveOnly(google::protobuf::MessageLite& response);
 

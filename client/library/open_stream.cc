@@ -46,7 +46,10 @@ OpenStream::OpenStream(const std::shared_ptr<grpc::Channel>& channel, std::strin
 }
 
 OpenStream::~OpenStream() {
-  if (is_finished_) return;
+  {
+    const absl::MutexLock lock(&reading_);
+    if (is_finished_) return;
+  }
   context_.TryCancel();
   (void)Finish();
 }
@@ -60,12 +63,31 @@ void OpenStream::WritesDone() {
 }
 
 std::optional<grpc::ByteBuffer> OpenStream::Read() {
+  const absl::MutexLock lock(&reading_);
+  if (kept_.empty()) return Receive();
+  std::optional<grpc::ByteBuffer> message(std::move(kept_.front()));
+  kept_.pop_front();
+  return message;
+}
+
+absl::Status OpenStream::Finish() {
+  const absl::MutexLock lock(&reading_);
+  return WaitForEnd();
+}
+
+absl::Status OpenStream::StatusOfEnded() {
+  const absl::MutexLock lock(&reading_);
+  while (std::optional<grpc::ByteBuffer> message = Receive()) kept_.push_back(*std::move(message));
+  return WaitForEnd();
+}
+
+std::optional<grpc::ByteBuffer> OpenStream::Receive() {
   grpc::ByteBuffer message;
   if (!reactor_.RunRead([&] { reactor_.StartRead(&message); })) return std::nullopt;
   return message;
 }
 
-absl::Status OpenStream::Finish() {
+absl::Status OpenStream::WaitForEnd() {
   if (!is_finished_) {
     is_finished_ = true;
     // The server has ended the call, or it is cancelled: nothing takes long now.

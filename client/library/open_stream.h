@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_CLIENT_LIBRARY_OPEN_STREAM_H_
 #define GRIDFOLD_CLIENT_LIBRARY_OPEN_STREAM_H_
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +32,7 @@ class OpenStream {
   // Any thread: the call ends as soon as may be.
   void Cancel() { context_.TryCancel(); }
 
-  // False where the server has ended the call.
+  // False where the call has ended; StatusOfEnded says why.
   bool Write(const grpc::ByteBuffer& message);
 
   // Says that there is nothing more to write. Once.
@@ -42,6 +43,11 @@ class OpenStream {
 
   // Waits for the end of the call, after the last message. Write and Read fail from then on.
   absl::Status Finish();
+
+  // Of a call that has ended, which a failed Write says: the call's own status, with which gRPC
+  // waits until the messages before it are taken. These are kept for Read: no more than were on
+  // their way. Any thread.
+  absl::Status StatusOfEnded();
 
  private:
   class Reactor final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
@@ -94,11 +100,17 @@ class OpenStream {
     std::optional<grpc::Status> status_;
   };
 
+  // The next message as gRPC brings it.
+  std::optional<grpc::ByteBuffer> Receive() ABSL_EXCLUSIVE_LOCKS_REQUIRED(reading_);
+  absl::Status WaitForEnd() ABSL_EXCLUSIVE_LOCKS_REQUIRED(reading_);
+
   const std::string method_;
   grpc::GenericStub stub_;
   grpc::ClientContext context_;
   Reactor reactor_;
-  bool is_finished_ = false;
+  absl::Mutex reading_;  // Held by the one thread that reads or finishes.
+  std::deque<grpc::ByteBuffer> kept_ ABSL_GUARDED_BY(reading_);
+  bool is_finished_ ABSL_GUARDED_BY(reading_) = false;
 };
 
 }  // namespace gridfold::client

@@ -3,21 +3,10 @@
 #include <algorithm>
 
 #include "absl/random/random.h"
-#include "absl/time/clock.h"
 #include "gridfold/error_details.h"
 
 namespace gridfold::client {
 namespace {
-
-class SystemEnvironment : public RetryEnvironment {
- public:
-  absl::Time Now() override { return absl::Now(); }
-  void Sleep(absl::Duration duration) override { absl::SleepFor(duration); }
-  double RandomFraction() override {
-    thread_local absl::InsecureBitGen generator;
-    return absl::Uniform(generator, 0.0, 1.0);
-  }
-};
 
 absl::Duration Jittered(absl::Duration backoff, double jitter, double fraction) {
   return backoff * (1 + jitter * (2 * fraction - 1));
@@ -25,9 +14,9 @@ absl::Duration Jittered(absl::Duration backoff, double jitter, double fraction) 
 
 }  // namespace
 
-RetryEnvironment& SystemRetryEnvironment() {
-  static SystemEnvironment environment;
-  return environment;
+double SystemRandomFraction() {
+  thread_local absl::InsecureBitGen generator;
+  return absl::Uniform(generator, 0.0, 1.0);
 }
 
 absl::Status RetryWhileUnavailable(const RetryPolicy& policy, absl::Time deadline,

@@ -18,8 +18,8 @@ class RetryEnvironment {
   virtual double RandomFraction() = 0;  // In [0, 1).
 };
 
-// The system's clock and a generator seeded by it. Thread-safe.
-RetryEnvironment& SystemRetryEnvironment();
+// A number in [0, 1) of a generator that is seeded for each thread. Thread-safe.
+double SystemRandomFraction();
 
 // Runs `attempt` as RetryPolicy says and returns the last attempt's status. A retry delay that the
 // server asks for is waited for, where it is longer than the policy's.

@@ -105,9 +105,9 @@ TEST_F(RetryTest, ServersRetryDelayIsHonoured) {
   EXPECT_THAT(environment_.sleeps, ElementsAre(absl::Seconds(3)));
 }
 
-TEST(SystemRetryEnvironmentTest, FractionsAreInRangeAndDiffer) {
-  const double first = SystemRetryEnvironment().RandomFraction();
-  const double second = SystemRetryEnvironment().RandomFraction();
+TEST(SystemRandomFractionTest, FractionsAreInRangeAndDiffer) {
+  const double first = SystemRandomFraction();
+  const double second = SystemRandomFraction();
   EXPECT_NE(first, second);
   EXPECT_GE(first, 0);
   EXPECT_LT(first, 1);

@@ -1,40 +1,14 @@
 #include "client/library/security.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <fstream>
 #include <sstream>
-#include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
+#include "client/library/target.h"
 
 namespace gridfold::client {
 namespace {
-
-// "127.0.0.1" and its like, and nothing that only begins so, such as "127.0.0.1.example.org".
-bool IsLoopbackNumber(absl::string_view host) {
-  const std::vector<absl::string_view> parts = absl::StrSplit(host, '.');
-  return parts.size() == 4 && parts[0] == "127" &&
-         std::all_of(parts.begin(), parts.end(), [](absl::string_view part) {
-           uint32_t number = 0;
-           return absl::SimpleAtoi(part, &number) && number <= 255;
-         });
-}
-
-bool IsLocalHost(absl::string_view host) {
-  return host == "localhost" || host == "::1" || IsLoopbackNumber(host);
-}
-
-// Of "host:port", "[host]:port" or "host".
-absl::string_view HostOf(absl::string_view address) {
-  if (absl::ConsumePrefix(&address, "[")) return address.substr(0, address.find(']'));
-  return address.substr(0, address.find(':'));
-}
 
 absl::Status ReadFile(const std::string& path, const char* field, std::string& content) {
   if (path.empty()) return absl::OkStatus();
@@ -48,20 +22,6 @@ absl::Status ReadFile(const std::string& path, const char* field, std::string& c
 }
 
 }  // namespace
-
-bool IsLocalTarget(const std::string& target) {
-  absl::string_view address = target;
-  if (absl::StartsWith(address, "unix:") || absl::StartsWith(address, "unix-abstract:"))
-    return true;
-  if (absl::ConsumePrefix(&address, "ipv6:") || absl::ConsumePrefix(&address, "ipv4:")) {
-    const std::vector<absl::string_view> addresses = absl::StrSplit(address, ',');
-    return std::all_of(addresses.begin(), addresses.end(),
-                       [](absl::string_view one) { return IsLocalHost(HostOf(one)); });
-  }
-  // With an authority between the slashes somebody else says which address it is.
-  if (!absl::ConsumePrefix(&address, "dns:///")) absl::ConsumePrefix(&address, "dns:");
-  return IsLocalHost(HostOf(address));
-}
 
 bool IsHeaderText(const std::string& text) {
   return std::all_of(text.begin(), text.end(),

@@ -12,9 +12,6 @@
 
 namespace gridfold::client {
 
-// Whether what is sent to a gRPC target stays on this machine.
-bool IsLocalTarget(const std::string& target);
-
 // Whether a header's value may be this: printable characters of ASCII without spaces.
 bool IsHeaderText(const std::string& text);
 

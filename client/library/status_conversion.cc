@@ -3,7 +3,9 @@
 #include <string>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "client/library/connection_error.h"
 
 namespace gridfold::client {
 
@@ -15,10 +17,21 @@ void AddDetails(const v1::RpcStatus& details, absl::Status& status) {
   }
 }
 
+// Whether the call has found no connection, of which gRPC writes so.
+bool IsWithoutConnection(const grpc::Status& status) {
+  return status.error_details().empty() &&
+         (absl::StartsWith(status.error_message(), "failed to connect to all addresses") ||
+          absl::StartsWith(status.error_message(), "DNS resolution failed"));
+}
+
 }  // namespace
 
 absl::Status ToAbslStatus(const grpc::Status& status) {
   if (status.ok()) return absl::OkStatus();
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE && IsWithoutConnection(status)) {
+    return ConnectionError("no connection to the server",
+                           ParseConnectionCause(status.error_message()));
+  }
   absl::Status converted(static_cast<absl::StatusCode>(status.error_code()),
                          status.error_message());
   v1::RpcStatus details;

@@ -9,17 +9,6 @@
 #include "client/library/shared_conversion.h"
 
 namespace gridfold::client {
-namespace {
-
-// The error that a call has ended with which takes no more messages.
-template <class Response>
-absl::Status ErrorOfEnded(MessageSender& sender) {
-  Response response;
-  absl::Status status = sender.ReceiveOnly(response);
-  return status.ok() ? absl::InternalError("the server has ended the stream early") : status;
-}
-
-}  // namespace
 
 ReductionStream::ReductionStream(std::unique_ptr<MessageSender> sender)
     : sender_(std::move(sender)) {}
@@ -27,7 +16,7 @@ ReductionStream::~ReductionStream() = default;
 
 absl::Status ReductionStream::Write(std::span<const std::byte> data) {
   if (!error_.ok()) return error_;
-  if (!sender_->Send({data, {}, {}})) error_ = ErrorOfEnded<v1::ReduceStreamResponse>(*sender_);
+  if (!sender_->Send({data, {}, {}})) error_ = sender_->ErrorOfEnded();
   return error_;
 }
 
@@ -48,9 +37,7 @@ absl::Status HistogramStream::Write(std::span<const std::byte> samples,
                                     std::span<const std::byte> y_samples,
                                     std::span<const std::byte> weights) {
   if (!error_.ok()) return error_;
-  if (!sender_->Send({samples, y_samples, weights})) {
-    error_ = ErrorOfEnded<v1::HistogramStreamResponse>(*sender_);
-  }
+  if (!sender_->Send({samples, y_samples, weights})) error_ = sender_->ErrorOfEnded();
   return error_;
 }
 
@@ -68,7 +55,7 @@ ScanStream::~ScanStream() = default;
 
 absl::Status ScanStream::Write(std::span<const std::byte> data) {
   if (sender_->Send({data, {}, {}})) return absl::OkStatus();
-  return absl::CancelledError("the server has ended the stream");
+  return sender_->ErrorOfEnded();
 }
 
 void ScanStream::WritesDone() { sender_->SendEnd(); }

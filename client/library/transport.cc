@@ -5,12 +5,13 @@
 #include "absl/time/clock.h"
 #include "client/library/retry.h"
 #include "client/library/security.h"
+#include "client/library/target.h"
 
 namespace gridfold::client {
 namespace {
 
 absl::Status Validate(const ClientOptions& options) {
-  if (options.target.empty()) return absl::InvalidArgumentError("target: must not be empty");
+  if (absl::Status status = CheckTarget(options.target); !status.ok()) return status;
   if (options.channel_count < 1) {
     return absl::InvalidArgumentError("channel_count: must be at least 1");
   }
@@ -43,6 +44,19 @@ absl::Status Validate(const ClientOptions& options) {
   }
   return absl::OkStatus();
 }
+
+// Works on the connection while it waits for a retry.
+class ConnectingEnvironment : public RetryEnvironment {
+ public:
+  explicit ConnectingEnvironment(const ChannelPool& channels) : channels_(channels) {}
+
+  absl::Time Now() override { return absl::Now(); }
+  void Sleep(absl::Duration duration) override { channels_.Wait(duration); }
+  double RandomFraction() override { return SystemRandomFraction(); }
+
+ private:
+  const ChannelPool& channels_;
+};
 
 }  // namespace
 
@@ -84,7 +98,8 @@ absl::Status Transport::Try(
     absl::FunctionRef<absl::Status(const std::shared_ptr<grpc::Channel>&, const CallHead&)>
         attempt) {
   const CallHead head = MakeHead(options);
-  return RetryWhileUnavailable(options_.retry, head.deadline, SystemRetryEnvironment(),
+  ConnectingEnvironment environment(channels_);
+  return RetryWhileUnavailable(options_.retry, head.deadline, environment,
                                [&] { return attempt(channels_.Next(), head); });
 }
 
