@@ -44,9 +44,10 @@
 //                 (1 byte, 0 where not weighted); channels (integer); number of quantiles (integer)
 //                 and quantiles (float64 each); number of layouts (integer: 1 where all channels or
 //                 axes have the same, else one for each); layouts
-//   layout        kind (1 byte: 0 even, 1 table, 2 integer); number of bins b (integer); then of
-//                 even bins lower and upper bound (float64), of a table b + 1 edges (float64), of
-//                 integer bins the integer of bin 0 (8 bytes, two's complement)
+//   layout        kind (1 byte: 0 even, 1 table, 2 integer, 3 integer from 2^63 on); number of bins
+//                 b (integer); then of even bins lower and upper bound (float64), of a table b + 1
+//                 edges (float64), of integer bins the integer of bin 0 (8 bytes, two's complement;
+//                 unsigned where the kind is 3)
 //   samples       number of samples, all channels together (integer, below 2^63)
 //   each channel  underflow, overflow and NaN count (integers)
 //   bins          of all channels, one after the other, in row-major order in two dimensions: the

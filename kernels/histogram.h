@@ -37,6 +37,8 @@ struct LogarithmicBinsSpec {
 struct IntegerBinsSpec {
   int64_t first_value = 0;
   uint64_t bin_count = 0;
+  // Instead of first_value, for unsigned samples; 0: not used.
+  uint64_t first_unsigned_value = 0;
 };
 using BinSpec = std::variant<EvenBinsSpec, EdgeBinsSpec, LogarithmicBinsSpec, IntegerBinsSpec>;
 
@@ -59,6 +61,8 @@ struct PlannedBins {
   double lower_bound = 0;        // kEven
   double upper_bound = 0;        // kEven
   int64_t first_value = 0;       // kInteger
+  // kInteger: the integer of bin 0 instead of first_value, where it is 2^63 or more; else 0.
+  uint64_t first_unsigned_value = 0;
   std::vector<double> edges{};  // kTable: explicit and logarithmic bins; bin_count + 1, increasing.
 };
 
@@ -81,16 +85,19 @@ struct HistogramPlan {
 // Errors (INVALID_ARGUMENT, field in the payload): no bins or a wrong number of them; bin_count 0
 // or more than bin_count_max in all; bounds that are not finite, out of order, or only one of them;
 // an even or logarithmic layout with two equal edges; edges not increasing or NaN; integer bins for
-// floating-point samples or past the 64-bit range; an element count that is not a multiple of the
-// channels; several channels in two dimensions; a quantile outside [0, 1], or with weights, in two
-// dimensions or with integer bins.
+// floating-point samples or past the samples' 64-bit range; an element count that is not a multiple
+// of the channels; several channels in two dimensions; a quantile outside [0, 1], or with weights,
+// in two dimensions or with integer bins.
 absl::StatusOr<HistogramPlan> PlanHistogram(const ArrayDescription& array, HistogramSpec spec,
                                             uint64_t bin_count_max);
 
 // Bounds for bins with an automatic range, from the extremes of the finite samples, as
-// LowerBoundFor and UpperBoundFor of numerics/bin_layout.h round them; NumPy's rule: widened by 0.5
-// each way where they are equal, [0, 1] where there are none. Errors: too many bins for the range
-// (two edges would be equal), or a range that is not finite.
+// LowerBoundFor and UpperBoundFor of numerics/bin_layout.h round them; [0, 1] where there are none.
+//
+// Where they are equal, or too near for the edges of so many bins to differ, they are widened each
+// way by the least power of two with which all edges differ: at least 0.5 where they are equal,
+// which is NumPy's rule where it has one. They go no further than the largest finite number.
+// Errors: more bins than there are numbers.
 absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional<double> largest,
                                    PlannedBins& bins);
 

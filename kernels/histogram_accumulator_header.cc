@@ -12,6 +12,8 @@ namespace {
 // The numbers that the bytes give policies and kinds are those of the enumerations.
 static_assert(static_cast<int>(OutOfRangePolicy::kClamp) == 1);
 static_assert(static_cast<int>(BinKind::kInteger) == 2);
+// The kind of integer bins of which the first integer is 2^63 or more.
+constexpr uint8_t kUnsignedIntegers = 3;
 
 // Equal by their bits: a bound of -0.0 is another one than 0.0 in the answer's edges.
 bool SameBits(double a, double b) {
@@ -21,11 +23,13 @@ bool SameBits(double a, double b) {
 bool SameLayout(const PlannedBins& a, const PlannedBins& b) {
   return a.kind == b.kind && a.bin_count == b.bin_count && SameBits(a.lower_bound, b.lower_bound) &&
          SameBits(a.upper_bound, b.upper_bound) && a.first_value == b.first_value &&
+         a.first_unsigned_value == b.first_unsigned_value &&
          std::equal(a.edges.begin(), a.edges.end(), b.edges.begin(), b.edges.end(), SameBits);
 }
 
 void WriteLayout(const PlannedBins& bins, AccumulatorWriter& writer) {
-  writer.Byte(static_cast<uint8_t>(bins.kind));
+  const bool is_unsigned = bins.first_unsigned_value != 0;
+  writer.Byte(is_unsigned ? kUnsignedIntegers : static_cast<uint8_t>(bins.kind));
   writer.Integer(bins.bin_count);
   switch (bins.kind) {
     case BinKind::kEven:
@@ -35,14 +39,22 @@ void WriteLayout(const PlannedBins& bins, AccumulatorWriter& writer) {
     case BinKind::kTable:
       for (const double edge : bins.edges) writer.Double(edge);
       return;
-    case BinKind::kInteger: writer.Fixed(static_cast<uint64_t>(bins.first_value), 8); return;
+    case BinKind::kInteger:
+      writer.Fixed(
+          is_unsigned ? bins.first_unsigned_value : static_cast<uint64_t>(bins.first_value), 8);
+      return;
   }
 }
 
 BinSpec ReadLayout(AccumulatorReader& reader) {
   const uint8_t kind = reader.Byte();
-  reader.Require(kind <= static_cast<uint8_t>(BinKind::kInteger));
+  reader.Require(kind <= kUnsignedIntegers);
   const uint64_t bin_count = reader.Integer();
+  if (kind == kUnsignedIntegers) {
+    const uint64_t first = reader.Fixed(8);
+    reader.Require((first >> 63) != 0);
+    return IntegerBinsSpec{.bin_count = bin_count, .first_unsigned_value = first};
+  }
   switch (static_cast<BinKind>(kind)) {
     case BinKind::kEven: {
       const double lower_bound = reader.Double();

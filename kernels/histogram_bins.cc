@@ -51,9 +51,6 @@ absl::StatusOr<PlannedBins> PlanEven(const EvenBinsSpec& spec, size_t i) {
       !status.ok()) {
     return status;
   }
-  if (!std::isfinite(bins.upper_bound - bins.lower_bound)) {
-    return InvalidField(FieldPath(i, "even.upper_bound"), "too far from lower_bound");
-  }
   if (!EvenEdgesIncrease(bins)) {
     return InvalidField(FieldPath(i, "even.bin_count"), kEdgesMeet);
   }
@@ -112,15 +109,33 @@ absl::StatusOr<PlannedBins> PlanInteger(const IntegerBinsSpec& spec, size_t i, E
     return InvalidField(FieldPath(i, "integer"),
                         absl::StrCat("not for ", ElementTypeName(type), " samples"));
   }
-  // Unsigned arithmetic: the distance to the last int64 is right for negative values too.
-  const uint64_t values_left = static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) -
-                               static_cast<uint64_t>(spec.first_value);
-  if (spec.bin_count - 1 > values_left) {
-    return InvalidField(FieldPath(i, "integer.bin_count"),
-                        "the last bin's integer does not fit in 64 bits");
+  const bool is_unsigned = IsUnsigned(type);
+  if (spec.first_unsigned_value != 0 && (!is_unsigned || spec.first_value != 0)) {
+    return InvalidField(FieldPath(i, "integer.first_unsigned_value"),
+                        is_unsigned ? "not together with first_value"
+                                    : absl::StrCat("not for ", ElementTypeName(type), " samples"));
   }
-  return PlannedBins{
-      .kind = BinKind::kInteger, .bin_count = spec.bin_count, .first_value = spec.first_value};
+  constexpr uint64_t kInt64Max = std::numeric_limits<int64_t>::max();
+  const uint64_t most = is_unsigned ? std::numeric_limits<uint64_t>::max() : kInt64Max;
+  const uint64_t first = spec.first_unsigned_value != 0 ? spec.first_unsigned_value
+                                                        : static_cast<uint64_t>(spec.first_value);
+  // Unsigned arithmetic: the distance is right for a negative first value too, but for one to the
+  // last uint64, which is more than any number of bins.
+  const bool goes_past =
+      !(is_unsigned && spec.first_value < 0) && spec.bin_count - 1 > most - first;
+  if (goes_past) {
+    return InvalidField(
+        FieldPath(i, "integer.bin_count"),
+        absl::StrCat("the last bin's integer is no ", is_unsigned ? "uint64" : "int64"));
+  }
+  PlannedBins bins{.kind = BinKind::kInteger, .bin_count = spec.bin_count};
+  // The integer of bin 0 has one form.
+  if (first > kInt64Max && spec.first_value >= 0) {
+    bins.first_unsigned_value = first;
+  } else {
+    bins.first_value = static_cast<int64_t>(first);
+  }
+  return bins;
 }
 
 }  // namespace

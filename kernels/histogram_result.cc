@@ -14,6 +14,16 @@ namespace gridfold::kernels {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLargest = std::numeric_limits<double>::max();
+
+// The least margin to try for a range that is too narrow. One of less than half the distance of
+// two numbers, which below a power of two is half of that above, changes no bound.
+double LeastMargin(double lower, double upper) {
+  if (lower == upper) return 0.5;
+  constexpr int kLowestExponent = -1074;
+  const double reach = std::max(std::fabs(lower), std::fabs(upper));
+  return std::ldexp(1.0, std::max(std::ilogb(reach) - 54, kLowestExponent));
+}
 
 // The value at `fraction` of the way through a bin. A bin that is open to infinity has no middle:
 // its finite edge is the nearest that can be said.
@@ -38,21 +48,20 @@ void KeepNonZero(std::vector<T>& values, std::vector<uint64_t>& bin_indices) {
 
 absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional<double> largest,
                                    PlannedBins& bins) {
-  bins.lower_bound = smallest.value_or(0);
-  bins.upper_bound = largest.value_or(1);
-  if (bins.lower_bound == bins.upper_bound) {
-    bins.lower_bound -= 0.5;
-    bins.upper_bound += 0.5;
-  }
+  // Of zeros of both signs whichever comes first is the smallest: the bound is the positive one.
+  const double lower = smallest.value_or(0) + 0.0;
+  const double upper = largest.value_or(1) + 0.0;
   bins.automatic_range = false;
-  if (!std::isfinite(bins.upper_bound - bins.lower_bound)) {
-    return InvalidField("bins", absl::StrCat("the samples range from ", bins.lower_bound, " to ",
-                                             bins.upper_bound, ", too far for even bins"));
-  }
-  if (!EvenEdgesIncrease(bins)) {
-    return InvalidField(
-        "bins", absl::StrCat("too many bins for the range of the samples, ", bins.lower_bound,
-                             " to ", bins.upper_bound, ": two edges would be equal"));
+  bins.lower_bound = lower;
+  bins.upper_bound = upper;
+  double margin = LeastMargin(lower, upper);
+  while (!(bins.lower_bound < bins.upper_bound && EvenEdgesIncrease(bins))) {
+    if (!std::isfinite(margin)) {
+      return InvalidField("bins", "more bins than there are numbers for their edges");
+    }
+    bins.lower_bound = std::max(lower - margin, -kLargest);
+    bins.upper_bound = std::min(upper + margin, kLargest);
+    margin *= 2;
   }
   return absl::OkStatus();
 }
@@ -60,7 +69,8 @@ absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional
 BinLayout LayoutOf(const PlannedBins& bins, const double* edges) {
   switch (bins.kind) {
     case BinKind::kTable: return BinLayout::Table(edges, bins.bin_count);
-    case BinKind::kInteger: return BinLayout::Integer(bins.first_value, bins.bin_count);
+    case BinKind::kInteger:
+      return BinLayout::Integer(bins.first_value, bins.bin_count, bins.first_unsigned_value);
     case BinKind::kEven: break;
   }
   return BinLayout::Even(bins.lower_bound, bins.upper_bound, bins.bin_count);

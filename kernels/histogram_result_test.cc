@@ -1,9 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "kernels/histogram.h"
@@ -73,12 +77,95 @@ TEST(AutomaticRangeTest, WidensAPointAndInventsTheRangeOfNothing) {
   EXPECT_EQ(bins.upper_bound, 1);
 }
 
-TEST(AutomaticRangeTest, RefusesRangesThatCannotBeCutEvenly) {
-  const double next = std::nextafter(1.0, 2.0);
-  for (const auto& [smallest, largest] : {std::pair{1.0, next}, std::pair{-kLargest, kLargest},
-                                          std::pair{1e300, 1e300}, std::pair{0.0, 5e-324}}) {
-    PlannedBins bins = Automatic(2);
-    ExpectInvalid(ResolveAutomaticRange(smallest, largest, bins), "bins");
+bool Increase(const std::vector<double>& edges) {
+  return std::adjacent_find(edges.begin(), edges.end(), std::greater_equal<>()) == edges.end();
+}
+
+// Whatever the samples, there are bounds around them, edges that differ, and nothing infinite.
+TEST(AutomaticRangeTest, AnyRangeHasEdges) {
+  std::mt19937_64 random(3);
+  std::vector<double> samples = {
+      0.0,  5e-324, 1e-320, 0x1p-1022, 1.0,   0x1p53,   1e15,
+      1e16, 1.7e18, 0x1p63, 0x1p64,    1e300, kLargest, 3.4028234663852886e38};
+  for (int i = 0; i < 40; ++i) {
+    const double x = std::bit_cast<double>(random());
+    if (std::isfinite(x)) samples.push_back(std::fabs(x));
+  }
+  for (const double magnitude : samples) {
+    for (const double x : {magnitude, -magnitude}) {
+      for (const int steps : {0, 1, 2, 7, 1000}) {
+        double y = x;
+        for (int i = 0; i < steps; ++i) y = std::nextafter(y, kLargest);
+        for (const uint64_t count : {1, 2, 3, 10, 1000, 65'537}) {
+          PlannedBins bins = Automatic(count);
+          ASSERT_TRUE(ResolveAutomaticRange(x, y, bins).ok()) << x << " to " << y;
+          const std::vector<double> edges = EdgesOf(bins);
+          ASSERT_TRUE(Increase(edges)) << x << " to " << y << ", " << count << " bins";
+          ASSERT_LE(edges.front(), x);
+          ASSERT_GE(edges.back(), y);
+          ASSERT_TRUE(std::isfinite(edges.front()) && std::isfinite(edges.back()));
+        }
+      }
+    }
+  }
+}
+
+TEST(AutomaticRangeTest, IsWidenedByTheLeastPowerOfTwoThatWillDo) {
+  struct Case {
+    double smallest;
+    double largest;
+    uint64_t count;
+    double lower;
+    double upper;
+  };
+  for (const Case& c :
+       {// NumPy's rule where it has one.
+        Case{1e15, 1e15, 3, 1e15 - 0.5, 1e15 + 0.5}, Case{1e15, 1e15, 10, 1e15 - 1, 1e15 + 1},
+        // One bin from a double to the next, or of two where they are nearer below.
+        Case{0x1p53, 0x1p53, 1, 0x1p53 - 1, 0x1p53},
+        Case{0x1p53, 0x1p53, 2, 0x1p53 - 2, 0x1p53 + 2},
+        Case{1.0, std::nextafter(1.0, 2.0), 1, 1.0, std::nextafter(1.0, 2.0)},
+        // No further than the largest number.
+        Case{kLargest, kLargest, 1, std::nextafter(kLargest, 0), kLargest},
+        Case{-kLargest, -kLargest, 2, -kLargest, -kLargest + 0x1p972},
+        Case{-kLargest, kLargest, 4, -kLargest, kLargest}}) {
+    PlannedBins bins = Automatic(c.count);
+    ASSERT_TRUE(ResolveAutomaticRange(c.smallest, c.largest, bins).ok());
+    EXPECT_EQ(bins.lower_bound, c.lower) << c.smallest << ", " << c.count;
+    EXPECT_EQ(bins.upper_bound, c.upper) << c.smallest << ", " << c.count;
+    EXPECT_TRUE(Increase(EdgesOf(bins)));
+  }
+}
+
+TEST(AutomaticRangeTest, OfZerosOfEitherSignIsTheSame) {
+  PlannedBins bins = Automatic(4);
+  ASSERT_TRUE(ResolveAutomaticRange(-0.0, 1, bins).ok());
+  EXPECT_FALSE(std::signbit(bins.lower_bound));
+}
+
+TEST(AutomaticRangeTest, AsManyBinsAsThereMayBe) {
+  for (const double x : {1.7e18, -kLargest, 5e-324}) {
+    PlannedBins bins = Automatic(uint64_t{1} << 24);
+    ASSERT_TRUE(ResolveAutomaticRange(x, x, bins).ok());
+    EXPECT_TRUE(Increase(EdgesOf(bins)));
+  }
+}
+
+// Edges of a range that float64 does not hold are twice those of the halves, by definition; long
+// double has room for the exact ones.
+TEST(EdgesTest, OfARangeThatOverflows) {
+  for (const double bound : {1e308, kLargest}) {
+    for (const uint64_t count : {1, 2, 3, 7, 1000}) {
+      const std::vector<double> edges = EdgesOf(Even(-bound, bound, count));
+      ASSERT_TRUE(Increase(edges));
+      EXPECT_EQ(edges.front(), -bound);
+      EXPECT_EQ(edges.back(), bound);
+      for (uint64_t i = 0; i <= count; ++i) {
+        const long double part = static_cast<long double>(i) / static_cast<long double>(count);
+        const long double exact = static_cast<long double>(bound) * (2 * part - 1);
+        EXPECT_LE(std::fabs(edges[i] - exact), bound * 0x1p-51L);
+      }
+    }
   }
 }
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <variant>
 
 #include "kernels/conformance/histogram_oracle.h"
@@ -23,8 +25,8 @@ struct Range {
   double upper;
 };
 
-// NumPy's rule, with bounds that no sample is outside of.
-Range AutomaticRange(const TestArray& samples, uint64_t first, uint64_t stride) {
+// The samples' range, with bounds that no sample is outside of.
+Range SamplesRange(const TestArray& samples, uint64_t first, uint64_t stride) {
   long double smallest = HUGE_VALL;
   long double largest = -HUGE_VALL;
   for (uint64_t i = first; i < samples.size(); i += stride) {
@@ -34,13 +36,16 @@ Range AutomaticRange(const TestArray& samples, uint64_t first, uint64_t stride) 
     largest = std::max(largest, x);
   }
   if (smallest > largest) return {0, 1};
-  const Range range{RoundedDown(smallest), RoundedUp(largest)};
-  if (range.lower < range.upper) return range;
-  return {range.lower - 0.5, range.upper + 0.5};
+  return {RoundedDown(smallest) + 0.0, RoundedUp(largest) + 0.0};
 }
 
-// NumPy's linspace.
+// NumPy's linspace; of halves where the range would overflow.
 std::vector<double> EvenEdges(Range range, uint64_t count) {
+  if (std::isinf(range.upper - range.lower)) {
+    std::vector<double> halves = EvenEdges({range.lower / 2, range.upper / 2}, count);
+    for (double& edge : halves) edge *= 2;
+    return halves;
+  }
   const double step = (range.upper - range.lower) / static_cast<double>(count);
   std::vector<double> edges;
   for (uint64_t i = 0; i < count; ++i) {
@@ -49,6 +54,25 @@ std::vector<double> EvenEdges(Range range, uint64_t count) {
     edges.push_back(offset + range.lower);
   }
   edges.push_back(range.upper);
+  return edges;
+}
+
+bool AreBins(const std::vector<double>& edges) {
+  const bool increase =
+      std::adjacent_find(edges.begin(), edges.end(), std::greater_equal<>()) == edges.end();
+  return increase && std::isfinite(static_cast<double>(edges.size() - 1) /
+                                   (edges.back() / 2 - edges.front() / 2) / 2);
+}
+
+// Every power of two is tried, from the smallest on, until all edges differ.
+std::vector<double> AutomaticEdges(Range range, uint64_t count) {
+  std::vector<double> edges = EvenEdges(range, count);
+  constexpr double kMost = std::numeric_limits<double>::max();
+  double margin = range.lower == range.upper ? 0.5 : std::numeric_limits<double>::denorm_min();
+  for (; !AreBins(edges) && std::isfinite(margin); margin *= 2) {
+    edges = EvenEdges(
+        {std::max(range.lower - margin, -kMost), std::min(range.upper + margin, kMost)}, count);
+  }
   return edges;
 }
 
@@ -71,10 +95,9 @@ ExpectedBins ExpectBins(const BinSpec& spec, const TestArray& samples, uint64_t 
                         uint64_t stride) {
   ExpectedBins bins;
   if (const auto* even = std::get_if<EvenBinsSpec>(&spec)) {
-    const Range range = even->lower_bound.has_value()
-                            ? Range{*even->lower_bound, *even->upper_bound}
-                            : AutomaticRange(samples, first, stride);
-    bins.edges = EvenEdges(range, even->bin_count);
+    bins.edges = even->lower_bound.has_value()
+                     ? EvenEdges({*even->lower_bound, *even->upper_bound}, even->bin_count)
+                     : AutomaticEdges(SamplesRange(samples, first, stride), even->bin_count);
   } else if (const auto* given = std::get_if<EdgeBinsSpec>(&spec)) {
     bins.edges = given->edges;
   } else if (const auto* logarithmic = std::get_if<LogarithmicBinsSpec>(&spec)) {
@@ -83,6 +106,7 @@ ExpectedBins ExpectBins(const BinSpec& spec, const TestArray& samples, uint64_t 
     const auto& integer = std::get<IntegerBinsSpec>(spec);
     bins.is_integer = true;
     bins.first_value = integer.first_value;
+    if (integer.first_unsigned_value != 0) bins.first_value = integer.first_unsigned_value;
     bins.count = integer.bin_count;
     return bins;
   }

@@ -20,7 +20,7 @@ struct HistogramArrays {
 // The bins of one channel or axis, worked out here and not by the plan.
 struct ExpectedBins {
   bool is_integer = false;
-  int64_t first_value = 0;
+  __int128 first_value = 0;
   uint64_t count = 0;
   std::vector<double> edges;  // Not of integer bins.
 };

@@ -1,5 +1,6 @@
 // Reductions of numbers that are not like the others: NaN, infinities, zeros of both signs,
 // denormals, and integers at the ends of their ranges.
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "kernels/conformance/reduction_oracle.h"
 #include "kernels/conformance/reduction_specs.h"
 #include "kernels/conformance/test_data.h"
+#include "kernels/plan_test_util.h"
 
 namespace gridfold::kernels::conformance {
 namespace {
@@ -49,6 +51,42 @@ TEST_P(ReductionSpecialTest, NanAndInfinities) {
     CheckAmongOthers(type, {-HUGE_VALL, -HUGE_VALL});
     CheckAmongOthers(type, {HUGE_VALL, -HUGE_VALL});
     CheckAmongOthers(type, {HUGE_VALL, NAN, -HUGE_VALL});
+  }
+}
+
+// NumPy's rule: what has no NaN of its own, an index, is an error; all else is NaN or of no
+// elements.
+TEST_P(ReductionSpecialTest, NothingButIgnoredNans) {
+  for (const ElementType type : kFloatTypes) {
+    const TestArray nans = TestArray::Vector(type, {NAN, NAN});
+    ReductionSpec spec;
+    spec.nan_policy = NanPolicy::kIgnore;
+    const auto value_of = [&](Statistic statistic) {
+      spec.statistics = {statistic};
+      const auto result = engine().Reduce(nans, spec);
+      EXPECT_TRUE(result.ok()) << result.status();
+      return result.ok() ? result->columns[0].slots[0] : 0;
+    };
+    for (const Statistic statistic : {Statistic::kMin, Statistic::kMax, Statistic::kMean,
+                                      Statistic::kVariance, Statistic::kStandardDeviation}) {
+      EXPECT_TRUE(std::isnan(std::bit_cast<double>(value_of(statistic))));
+    }
+    for (const Statistic statistic : {Statistic::kCount, Statistic::kSum, Statistic::kL1Norm,
+                                      Statistic::kL2Norm, Statistic::kNonzeroCount}) {
+      EXPECT_EQ(value_of(statistic), 0u);
+    }
+    EXPECT_EQ(std::bit_cast<double>(value_of(Statistic::kProduct)), 1);
+    for (const Statistic statistic : {Statistic::kArgmin, Statistic::kArgmax}) {
+      spec.statistics = {statistic};
+      ExpectInvalid(engine().Reduce(nans, spec).status(), "statistics[0]");
+    }
+    // No more numbers than degrees of freedom, although there are enough elements.
+    const TestArray one = TestArray::Vector(type, {NAN, 3});
+    spec.statistics = {Statistic::kVariance};
+    spec.delta_degrees_of_freedom = 1;
+    const auto result = engine().Reduce(one, spec);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_TRUE(std::isnan(std::bit_cast<double>(result->columns[0].slots[0])));
   }
 }
 

@@ -142,7 +142,7 @@ inline std::optional<BinLayout> EvenLayoutOf(const BinLayout& layout) {
   if (layout.kind == BinKind::kEven) return layout;
   constexpr double kExactMax = 0x1p52;
   const double first = static_cast<double>(layout.first_value);
-  if (std::fabs(first) > kExactMax) return std::nullopt;
+  if (std::fabs(first) > kExactMax || layout.first_unsigned_value != 0) return std::nullopt;
   BinLayout even = layout;
   even.kind = BinKind::kEven;
   even.lower = first;

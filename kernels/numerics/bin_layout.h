@@ -26,11 +26,15 @@ enum class BinKind : uint8_t {
 struct BinLayout {
   BinKind kind = BinKind::kEven;
   uint64_t bin_count = 0;
-  double lower = 0;               // kEven
-  double upper = 0;               // kEven
-  double step = 0;                // kEven
-  double bins_per_unit = 0;       // kEven: only for guessing.
-  int64_t first_value = 0;        // kInteger
+  double lower = 0;          // kEven
+  double upper = 0;          // kEven
+  double step = 0;           // kEven: in units of `unit`.
+  double unit = 1;           // kEven: 2 where upper - lower is no finite double, else 1.
+  double per_unit = 1;       // kEven: 1 / unit.
+  double bins_per_unit = 0;  // kEven: only for guessing.
+  int64_t first_value = 0;   // kInteger
+  // kInteger: the integer of bin 0 instead of first_value; 2^63 or more, or 0 where it is not used.
+  uint64_t first_unsigned_value = 0;
   const double* edges = nullptr;  // kTable: bin_count + 1 values, in the engine's memory.
 
   static BinLayout Even(double lower, double upper, uint64_t bin_count) {
@@ -39,8 +43,12 @@ struct BinLayout {
     b.bin_count = bin_count;
     b.lower = lower;
     b.upper = upper;
-    b.step = (upper - lower) / static_cast<double>(bin_count);
-    b.bins_per_unit = static_cast<double>(bin_count) / (upper - lower);
+    // Bounds so far apart are large, and their halves exact.
+    b.unit = std::isfinite(upper - lower) ? 1 : 2;
+    b.per_unit = 1 / b.unit;
+    const double range = upper * b.per_unit - lower * b.per_unit;
+    b.step = range / static_cast<double>(bin_count);
+    b.bins_per_unit = static_cast<double>(bin_count) / range;
     return b;
   }
   GRIDFOLD_HD static BinLayout Table(const double* edges, uint64_t bin_count) {
@@ -50,23 +58,28 @@ struct BinLayout {
     b.edges = edges;
     return b;
   }
-  static BinLayout Integer(int64_t first_value, uint64_t bin_count) {
+  static BinLayout Integer(int64_t first_value, uint64_t bin_count,
+                           uint64_t first_unsigned_value = 0) {
     BinLayout b;
     b.kind = BinKind::kInteger;
     b.bin_count = bin_count;
     b.first_value = first_value;
+    b.first_unsigned_value = first_unsigned_value;
     return b;
   }
 };
 
 // Edge i of even bins: NumPy's linspace, product and sum rounded separately, the last edge exact.
+// Multiplying by a unit, a power of two, rounds nothing: it only keeps what is on the way finite.
 GRIDFOLD_HD inline double EvenEdge(const BinLayout& bins, uint64_t i) {
   if (i >= bins.bin_count) return bins.upper;
 #ifdef __CUDA_ARCH__
-  return __dadd_rn(__dmul_rn(static_cast<double>(i), bins.step), bins.lower);
+  const double lower = __dmul_rn(bins.lower, bins.per_unit);
+  return __dmul_rn(__dadd_rn(__dmul_rn(static_cast<double>(i), bins.step), lower), bins.unit);
 #else
+  const double lower = bins.lower * bins.per_unit;
   const double offset = static_cast<double>(i) * bins.step;
-  return offset + bins.lower;
+  return (offset + lower) * bins.unit;
 #endif
 }
 
@@ -130,7 +143,8 @@ GRIDFOLD_HD inline int64_t LocateEven(const BinLayout& bins, T x) {
   if (!IsAtLeast(x, bins.lower)) return kUnderflowBin;
   if (IsGreater(x, bins.upper)) return kOverflowBin;
   const int64_t last = static_cast<int64_t>(bins.bin_count) - 1;
-  const double guess = (static_cast<double>(x) - bins.lower) * bins.bins_per_unit;
+  const double distance = static_cast<double>(x) * bins.per_unit - bins.lower * bins.per_unit;
+  const double guess = distance * bins.bins_per_unit;
   int64_t bin = guess < static_cast<double>(last) ? static_cast<int64_t>(guess) : last;
   while (bin > 0 && !IsAtLeast(x, EvenEdge(bins, bin))) --bin;
   while (bin < last && IsAtLeast(x, EvenEdge(bins, bin + 1))) ++bin;
@@ -160,7 +174,8 @@ GRIDFOLD_HD inline int64_t LocateInteger(const BinLayout& bins, T x) {
     offset =
         static_cast<uint64_t>(static_cast<int64_t>(x)) - static_cast<uint64_t>(bins.first_value);
   } else {
-    const uint64_t first = static_cast<uint64_t>(bins.first_value);
+    const uint64_t first = bins.first_unsigned_value != 0 ? bins.first_unsigned_value
+                                                          : static_cast<uint64_t>(bins.first_value);
     if (bins.first_value >= 0 && x < first) return kUnderflowBin;
     offset = uint64_t{x} - first;
     // With a negative first value the distance may pass 2^64.
