@@ -197,6 +197,7 @@ class ConsecutiveGroupsFold final : public FoldBase {
     if (available_bytes < batch_bytes_min()) return std::nullopt;
     const uint64_t available = std::min(available_bytes / element_bytes_, elements_max_);
     if (absl::Status status = CheckRoom(); !status.ok()) return status;
+    if (absl::Status status = CheckRowSize(); !status.ok()) return status;
     if (open_elements_ == 0 && RestOfGroup() <= available) return Checked(PlanGroups(available));
     ReductionPlan batch = part_;
     batch.array = Vector(std::min(available, RestOfGroup()));
@@ -258,6 +259,18 @@ class ConsecutiveGroupsFold final : public FoldBase {
     if (group_ < group_count_max_) return absl::OkStatus();
     return InvalidField("grouping.axis", absl::StrCat("more rows than the ", group_count_max_,
                                                       " groups that an answer may have"));
+  }
+
+  // Whether rows are too small for a statistic, which is an error from the first row on: an array
+  // without rows has an answer.
+  absl::Status CheckRowSize() const {
+    if (is_segments_ || plan_.return_states) return absl::OkStatus();
+    ReductionPlan row = PlanOfBatches(plan_);
+    row.grouping = {.kind = GroupingKind::kAxis1,
+                    .group_count = 1,
+                    .group_size = plan_.array.columns,
+                    .offsets = {}};
+    return CheckGroupSizes(row);
   }
 
   // A batch of the groups that lie in the next `available` elements whole: at least one.
@@ -366,16 +379,15 @@ absl::StatusOr<std::unique_ptr<ReductionFold>> ReductionFold::Make(ReductionFold
   const GroupingKind kind = spec.plan.grouping.kind;
   absl::Status status;
   if (kind == GroupingKind::kAxis0) status = CheckRow(spec);
-  // Of rows there are none yet, but all have the same size.
-  ReductionPlan sized = spec.plan;
-  if (kind == GroupingKind::kAxis1) sized.grouping.group_count = 1;
-  const bool has_sizes = kind == GroupingKind::kAxis1 || kind == GroupingKind::kSegments;
-  if (status.ok() && has_sizes && !spec.plan.return_states) status = CheckGroupSizes(sized);
+  if (status.ok() && kind == GroupingKind::kSegments && !spec.plan.return_states) {
+    status = CheckGroupSizes(spec.plan);
+  }
   if (!status.ok()) return status;
+  const bool is_consecutive = kind == GroupingKind::kAxis1 || kind == GroupingKind::kSegments;
   return VisitElementType(spec.plan.array.element_type,
                           [&](auto tag) -> std::unique_ptr<ReductionFold> {
                             using S = ComputeType<typename decltype(tag)::type>;
-                            if (has_sizes)
+                            if (is_consecutive)
                               return std::make_unique<ConsecutiveGroupsFold<S>>(std::move(spec));
                             return std::make_unique<CommonGroupsFold<S>>(std::move(spec));
                           });

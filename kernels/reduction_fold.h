@@ -52,7 +52,7 @@ class ReductionFold {
 
   // What to run of the `available_bytes` that are there; nothing where more are needed. Errors
   // (INVALID_ARGUMENT, field in the payload): more elements than the segments have, more groups
-  // than allowed, indices past 64 bits.
+  // than allowed, rows too small for a statistic, indices past 64 bits.
   virtual absl::StatusOr<std::optional<ReductionPlan>> NextBatch(uint64_t available_bytes) = 0;
 
   // Takes the result of the last batch; returns how many bytes it has used, which is none where

@@ -174,6 +174,12 @@ TEST_F(ReductionFoldTest, NothingAtAll) {
       question.columns = 3;
       ExpectFoldsAsOneRun(question, "");
     }
+    // Rows that would be too small for a statistic, if there were one.
+    Question rows = SumOf(type, {GroupingKind::kAxis1, {}});
+    rows.columns = 1;
+    rows.spec.statistics = {Statistic::kVariance};
+    rows.spec.delta_degrees_of_freedom = 1;
+    ExpectFoldsAsOneRun(rows, "");
     Question extreme = SumOf(type);
     extreme.spec.statistics = {Statistic::kMin};
     ExpectFoldsAsOneRun(extreme, "");  // The same error.
