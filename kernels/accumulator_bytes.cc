@@ -172,7 +172,8 @@ absl::StatusOr<AccumulatorBody> OpenAccumulator(absl::string_view accumulator) {
 }
 
 absl::Status DamagedAccumulator() {
-  return absl::InvalidArgumentError("its bytes do not follow the format");
+  return absl::InvalidArgumentError(
+      "its bytes do not follow the format, or no data have led to what they say");
 }
 
 absl::Status AccumulatorError(size_t i, const absl::Status& status) {

@@ -2,7 +2,7 @@
 // (accumulator_bytes.h says how), and their merging. For *_accumulator.cc only.
 //
 // Readers check what they read against the number of elements that it stands for, so that merging
-// cannot leave the range of any state.
+// cannot leave the range of any state, and the parts of a state against each other.
 #ifndef GRIDFOLD_KERNELS_ACCUMULATOR_STATE_H_
 #define GRIDFOLD_KERNELS_ACCUMULATOR_STATE_H_
 
@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "kernels/accumulator_bytes.h"
+#include "kernels/accumulator_contradictions.h"
 #include "kernels/numerics/limbs.h"
 #include "kernels/numerics/reduction_state.h"
 
@@ -102,12 +103,6 @@ inline void ReadSum(AccumulatorReader& reader, int addend_bits, bool, uint64_t a
 }
 
 // --- The parts of a state. T is the element type; states are of its compute type.
-
-// What a reader knows of the group.
-struct GroupFacts {
-  uint64_t element_count = 0;  // Not 0.
-  bool ignore_nan = false;
-};
 
 template <class S>
 void WritePart(AccumulatorWriter& writer, const SumState<S>& part) {
@@ -308,6 +303,7 @@ void ReadParts(AccumulatorReader& reader, uint32_t parts, const GroupFacts& grou
                FullState<ComputeType<T>>& state) {
   ForEachPartOf<ComputeType<T>>(
       parts, [&](auto part) { ReadPart<T>(reader, group, state.template Part<part>()); });
+  if (reader.ok()) reader.Require(ContradictionFinder<T>(parts, group, state).IsConsistent());
 }
 
 template <class S>

@@ -68,7 +68,7 @@ std::string HistogramBytes(
     HistogramCounts& channel = result.channels[c];
     channel.counts.resize(plan->two_dimensional ? plan->total_bin_count()
                                                 : plan->bins[c].bin_count);
-    channel.counts[3] = 300;
+    channel.counts[3] = 1000 / plan->channel_count - 6;
     channel.counts[4] = 1;
     channel.overflow_count = 5;
   }
@@ -339,7 +339,7 @@ TEST(AccumulatorMergeTest, SumsAreNoLargerThanTheirElementsAllow) {
   // Two parts have as many elements as there may be; with the sum at its most, and beyond.
   const uint64_t half = uint64_t{1} << 62;
   const auto whole =
-      MergeAll({SumBytes(half, kMost, half - 1), SumBytes(half - 1, kMost, half - 2)}, true);
+      MergeAll({SumBytes(half, 0 - half, half - 1), SumBytes(half - 1, 1 - half, half - 2)}, true);
   ASSERT_TRUE(whole.ok()) << whole.status();
   EXPECT_TRUE(MergeAll({BytesOf(*whole)}, /*partial=*/true).ok());
   const std::vector<uint64_t>& means = std::get<ReductionMerge>(*whole).result.columns[1].slots;

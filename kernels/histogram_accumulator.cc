@@ -94,12 +94,16 @@ struct OutcomeCounts {
   uint64_t nan = 0;
 };
 
-uint64_t ReadCount(AccumulatorReader& reader, uint64_t sample_count) {
-  const uint64_t count = reader.Integer();
-  reader.Require(count <= sample_count);
-  return count;
+OutcomeCounts ReadOutcomeCounts(AccumulatorReader& reader) {
+  OutcomeCounts counts;
+  counts.underflow = reader.Integer();
+  counts.overflow = reader.Integer();
+  counts.nan = reader.Integer();
+  return counts;
 }
 
+// What is read is checked against what else the accumulator says: every sample of a channel is in
+// one of its bins or counted as outside.
 template <class Value>
 class Part {
  public:
@@ -107,19 +111,27 @@ class Part {
       : plan_(plan), bin_count_(bin_count), reader_(body) {
     ReadHistogramHeader(reader_);
     sample_count_ = reader_.Integer();
-    reader_.Require(sample_count_ <= kAccumulatedElementsMax);
-    not_in_bins_ = sample_count_;
+    reader_.Require(sample_count_ <= kAccumulatedElementsMax &&
+                    sample_count_ % plan.channel_count == 0);
+    outcomes_ = reader_;
   }
 
   bool ok() const { return reader_.ok(); }
   uint64_t sample_count() const { return sample_count_; }
 
+  // Those of the next channel.
   OutcomeCounts ReadOutcomes() {
-    OutcomeCounts counts;
-    counts.underflow = ReadCount(reader_, sample_count_);
-    counts.overflow = ReadCount(reader_, sample_count_);
-    counts.nan = ReadCount(reader_, sample_count_);
+    const OutcomeCounts counts = ReadOutcomeCounts(reader_);
+    const uint64_t samples = ChannelSamples();
+    const bool fit = counts.underflow <= samples && counts.overflow <= samples - counts.underflow &&
+                     counts.nan <= samples - counts.underflow - counts.overflow;
+    reader_.Require(fit && (counts.nan == 0 || IsFloatingPoint(plan_.array.element_type)));
     return counts;
+  }
+
+  // To be called behind the outcomes of all channels.
+  void BeginBins() {
+    if (reader_.ok()) OpenChannel();
   }
 
   // The next bin that is not 0, or the number of bins.
@@ -136,26 +148,76 @@ class Part {
   }
 
   void Read(Value& value) {
-    ReadValue(reader_, plan_.weight_type.value_or(ElementType{}), sample_count_, value);
+    GoTo(bin_);
+    reader_.Require(in_bins_ > 0);
+    ReadValue(reader_, plan_.weight_type.value_or(ElementType{}), in_bins_, value);
     // A value that is 0, like a run after a run, has another form.
     reader_.Require(!(value == Value{}));
     if constexpr (std::is_same_v<Value, uint64_t>) {
-      reader_.Require(value <= not_in_bins_);
-      not_in_bins_ -= value;
+      const uint64_t clamped = ClampedInto(bin_);
+      reader_.Require(value >= clamped);
+      if (!reader_.ok()) return;
+      in_bins_ -= value;
+      not_found_ -= clamped;
     }
     ++bin_;
   }
 
-  // Whether all bytes were read.
-  bool Finished() const { return reader_.ok() && reader_.rest_size() == 0; }
+  // Whether all bytes were read, and nothing is missing.
+  bool Finished() {
+    if (reader_.ok()) GoTo(bin_count_);
+    return reader_.ok() && reader_.rest_size() == 0;
+  }
 
  private:
+  uint64_t ChannelSamples() const { return sample_count_ / plan_.channel_count; }
+
+  uint64_t ChannelBins() const {
+    return plan_.two_dimensional ? bin_count_ : plan_.bins[channel_].bin_count;
+  }
+
+  void OpenChannel() {
+    channel_end_ += ChannelBins();
+    const OutcomeCounts counts = ReadOutcomeCounts(outcomes_);
+    const bool clamps = plan_.out_of_range_policy == OutOfRangePolicy::kClamp;
+    const uint64_t outside = counts.underflow + counts.overflow;
+    in_bins_ = ChannelSamples() - counts.nan - (clamps ? 0 : outside);
+    // In two dimensions samples are clamped into the bins of all four sides.
+    clamped_ = clamps && !plan_.two_dimensional ? counts : OutcomeCounts{};
+    not_found_ = clamped_.underflow + clamped_.overflow;
+  }
+
+  // Samples outside that are counted in this bin of the channel.
+  uint64_t ClampedInto(uint64_t bin) const {
+    return (bin == channel_end_ - ChannelBins() ? clamped_.underflow : 0) +
+           (bin + 1 == channel_end_ ? clamped_.overflow : 0);
+  }
+
+  // Leaves the channels whose bins are all below this one.
+  void GoTo(uint64_t bin) {
+    while (bin >= channel_end_) {
+      if constexpr (std::is_same_v<Value, uint64_t>) {
+        reader_.Require(in_bins_ == 0 && not_found_ == 0);
+      }
+      if (channel_end_ == bin_count_ || !reader_.ok()) return;
+      ++channel_;
+      OpenChannel();
+    }
+  }
+
   const HistogramPlan& plan_;
   const uint64_t bin_count_;
   AccumulatorReader reader_;
   uint64_t sample_count_ = 0;
-  uint64_t not_in_bins_ = 0;  // Samples that no bin read so far holds.
   uint64_t bin_ = 0;
+  // Of the channel that `bin_` belongs to. Of all channels together they would take more memory
+  // than the bytes do: they are read again, from `outcomes_`.
+  AccumulatorReader outcomes_{absl::string_view()};
+  size_t channel_ = 0;
+  uint64_t channel_end_ = 0;  // The first bin behind it.
+  uint64_t in_bins_ = 0;      // Samples that its bins hold; of counts, that no bin so far holds.
+  OutcomeCounts clamped_;
+  uint64_t not_found_ = 0;  // Clamped samples whose bins have not been read.
 };
 
 // Writes what stands before the bins.
@@ -233,6 +295,7 @@ class Merger {
   absl::Status MergeBins(const std::stop_token& stop) {
     Turns turns;
     for (size_t i = 0; i < parts_.size(); ++i) {
+      parts_[i].BeginBins();
       if (absl::Status status = Enqueue(i, turns); !status.ok()) return status;
     }
     BinWriter<Value> bins(writer_);
