@@ -3,15 +3,27 @@
 # A GoogleTest program, registered with CTest as one test. RUN_SERIAL: it uses a GPU, or judges how
 # long things took, and so runs beside no other test.
 include(GoogleTest)
+
+# Ends a test that does not end by itself, and names it. Objects: from a library the linker would
+# take none.
+add_library(gridfold_test_watchdog OBJECT ${CMAKE_CURRENT_LIST_DIR}/test_watchdog.cc)
+target_link_libraries(gridfold_test_watchdog PRIVATE GTest::gtest gridfold_warnings)
+
 function(gridfold_add_test)
   cmake_parse_arguments(ARG "RUN_SERIAL" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;ARGS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
-  add_executable(${ARG_NAME} ${ARG_SOURCES})
+  add_executable(${ARG_NAME} ${ARG_SOURCES} $<TARGET_OBJECTS:gridfold_test_watchdog>)
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_LIBRARIES} GTest::gmock GTest::gtest_main
                                             gridfold_warnings)
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_NAME} ${ARG_ARGS})
   set_tests_properties(${ARG_NAME} PROPERTIES
     LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} RUN_SERIAL ${ARG_RUN_SERIAL})
 endfunction()
+
+add_executable(hanging_test ${CMAKE_CURRENT_LIST_DIR}/test_watchdog_test.cc
+                            $<TARGET_OBJECTS:gridfold_test_watchdog>)
+target_link_libraries(hanging_test PRIVATE GTest::gtest_main gridfold_warnings)
+add_test(NAME test_watchdog_test COMMAND sh -c
+  "GRIDFOLD_TEST_SECONDS=1 $<TARGET_FILE:hanging_test> 2>&1 | grep -F 'Hanging.ForEver has run for 1 s'")

@@ -184,7 +184,9 @@ TEST_F(AccessTest, ATenantSendsNoMoreBytesASecondThanItMay) {
   EXPECT_TRUE(Call(*compute, &v1::ComputeService::Stub::ReduceArray, "token-b", request).ok());
   const grpc::Status refused = Reduce(channel_, "token-b");
   ExpectError(refused, grpc::StatusCode::RESOURCE_EXHAUSTED, kReasonTenantQuota);
-  EXPECT_GE(DecodeDetails(refused).retry_info->retry_delay().seconds(), 1);
+  const ErrorDetails details = DecodeDetails(refused);
+  ASSERT_TRUE(details.retry_info.has_value());
+  EXPECT_GE(details.retry_info->retry_delay().seconds(), 1);
   EXPECT_TRUE(Reduce(channel_, "token-a").ok());
 }
 
