@@ -298,12 +298,16 @@ void WriteParts(AccumulatorWriter& writer, uint32_t parts, const FullState<S>& s
   ForEachPartOf<S>(parts, [&](auto part) { WritePart(writer, state.template Part<part>()); });
 }
 
+// Whether parts are checked against each other: not those that this server has just written.
+enum class PartsFrom : uint8_t { kAnybody, kHere };
+
 template <class T>
-void ReadParts(AccumulatorReader& reader, uint32_t parts, const GroupFacts& group,
+void ReadParts(AccumulatorReader& reader, uint32_t parts, const GroupFacts& group, PartsFrom from,
                FullState<ComputeType<T>>& state) {
   ForEachPartOf<ComputeType<T>>(
       parts, [&](auto part) { ReadPart<T>(reader, group, state.template Part<part>()); });
-  if (reader.ok()) reader.Require(ContradictionFinder<T>(parts, group, state).IsConsistent());
+  if (from == PartsFrom::kHere || !reader.ok()) return;
+  reader.Require(ContradictionFinder<T>(parts, group, state).IsConsistent());
 }
 
 template <class S>

@@ -63,8 +63,10 @@ uint64_t GroupSize(const Grouping& grouping, uint64_t group) {
 template <class T>
 class Merger {
  public:
-  Merger(const ReductionPlan& plan, std::span<const absl::string_view> bodies, bool partial)
+  Merger(const ReductionPlan& plan, std::span<const absl::string_view> bodies, PartsFrom from,
+         bool partial)
       : plan_(plan),
+        from_(from),
         parts_(PartsOf(plan)),
         values_(plan, partial ? AnswerOf::kPartialMerge : AnswerOf::kMerge) {
     WriteReductionHeader(plan, writer_);
@@ -102,7 +104,7 @@ class Merger {
   absl::Status AddPart(AccumulatorReader& reader, uint64_t& element_count) {
     const GroupFacts part{.element_count = reader.Integer(),
                           .ignore_nan = plan_.nan_policy == NanPolicy::kIgnore};
-    if (part.element_count > 0) ReadParts<T>(reader, parts_, part, part_);
+    if (part.element_count > 0) ReadParts<T>(reader, parts_, part, from_, part_);
     if (!reader.ok()) return DamagedAccumulator();
     if (part.element_count > kAccumulatedElementsMax - element_count) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -114,6 +116,7 @@ class Merger {
   }
 
   const ReductionPlan& plan_;
+  const PartsFrom from_;
   const uint32_t parts_;
   std::vector<AccumulatorReader> readers_;
   AccumulatorWriter writer_{AccumulatorKind::kReduction};
@@ -122,6 +125,15 @@ class Merger {
   FullState<S> part_;
   uint64_t element_count_ = 0;
 };
+
+absl::StatusOr<ReductionMerge> MergeBodies(const ReductionPlan& plan,
+                                           std::span<const absl::string_view> bodies,
+                                           PartsFrom from, bool partial,
+                                           const std::stop_token& stop) {
+  return VisitElementType(plan.array.element_type, [&](auto tag) {
+    return Merger<typename decltype(tag)::type>(plan, bodies, from, partial).Run(stop);
+  });
+}
 
 const char* DifferenceOf(const Header& a, const Header& b) {
   if (a.element_type != b.element_type) return "element type";
@@ -220,9 +232,7 @@ absl::Status CheckReductionBodiesAgree(absl::string_view first, absl::string_vie
 absl::StatusOr<ReductionMerge> MergeReductions(const ReductionPlan& plan,
                                                std::span<const absl::string_view> bodies,
                                                bool partial, const std::stop_token& stop) {
-  return VisitElementType(plan.array.element_type, [&](auto tag) {
-    return Merger<typename decltype(tag)::type>(plan, bodies, partial).Run(stop);
-  });
+  return MergeBodies(plan, bodies, PartsFrom::kAnybody, partial, stop);
 }
 
 absl::StatusOr<ReductionMerge> MakeReductionPart(const ReductionPlan& plan,
@@ -232,7 +242,7 @@ absl::StatusOr<ReductionMerge> MakeReductionPart(const ReductionPlan& plan,
   if (!accumulator.ok()) return accumulator.status();
   const absl::StatusOr<AccumulatorBody> body = OpenAccumulator(*accumulator);
   if (!body.ok()) return body.status();
-  return MergeReductions(plan, {&body->bytes, 1}, /*partial=*/true, stop);
+  return MergeBodies(plan, {&body->bytes, 1}, PartsFrom::kHere, /*partial=*/true, stop);
 }
 
 }  // namespace gridfold::kernels

@@ -18,6 +18,17 @@ template <int kLimbs>
 class WideNumber {
  public:
   WideNumber() = default;  // 0.
+  WideNumber(const WideNumber& other)
+      : begin_(other.begin_), end_(other.end_), negative_(other.negative_) {
+    std::copy(other.limbs_ + begin_, other.limbs_ + end_, limbs_ + begin_);
+  }
+  WideNumber& operator=(const WideNumber& other) {
+    begin_ = other.begin_;
+    end_ = other.end_;
+    negative_ = other.negative_;
+    std::copy(other.limbs_ + begin_, other.limbs_ + end_, limbs_ + begin_);
+    return *this;
+  }
 
   // +-magnitude * 2^position.
   static WideNumber Of(Uint128 magnitude, bool negative = false, uint32_t position = 0) {
