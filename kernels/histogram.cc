@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/histogram_bins.h"
+#include "kernels/histogram_outline.h"
 #include "kernels/invalid_field.h"
 
 namespace gridfold::kernels {
@@ -84,24 +85,35 @@ absl::Status ValidateQuantiles(const HistogramSpec& spec) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<PlannedBins>> PlanAllBins(const HistogramSpec& spec, ElementType type) {
+absl::StatusOr<std::vector<PlannedBins>> OutlineAllBins(const HistogramSpec& spec,
+                                                        ElementType type) {
   std::vector<PlannedBins> planned;
-  planned.reserve(PlannedBinsCount(spec));
+  planned.reserve(spec.bins.size());
   for (size_t i = 0; i < spec.bins.size(); ++i) {
-    absl::StatusOr<PlannedBins> bins = PlanBins(spec.bins[i], i, type);
+    absl::StatusOr<PlannedBins> bins = OutlineBins(spec.bins[i], i, type);
     if (!bins.ok()) return bins.status();
     planned.push_back(*std::move(bins));
   }
-  if (planned.size() == 1) planned.resize(PlannedBinsCount(spec), PlannedBins(planned.front()));
   return planned;
 }
 
 }  // namespace
 
+uint64_t UsesOfBins(const HistogramPlan& plan) {
+  const uint64_t needed = plan.two_dimensional ? 2 : plan.channel_count;
+  return plan.bins.size() == 1 ? needed : 1;
+}
+
+// Of outlines too.
 uint64_t HistogramPlan::total_bin_count() const {
   uint64_t total = two_dimensional ? 1 : 0;
+  const uint64_t uses = UsesOfBins(*this);
   for (const PlannedBins& b : bins) {
-    total = two_dimensional ? total * b.bin_count : total + b.bin_count;
+    if (two_dimensional) {
+      for (uint64_t use = 0; use < uses; ++use) total *= b.bin_count;
+    } else {
+      total += b.bin_count * uses;
+    }
   }
   return total;
 }
@@ -113,13 +125,13 @@ bool HistogramPlan::needs_range() const {
   return false;
 }
 
-absl::StatusOr<HistogramPlan> PlanHistogram(const ArrayDescription& array, HistogramSpec spec,
-                                            uint64_t bin_count_max) {
+absl::StatusOr<HistogramPlan> OutlineHistogram(const ArrayDescription& array, HistogramSpec spec,
+                                               uint64_t bin_count_max) {
   for (const absl::Status& status : {ValidateShape(array, spec), ValidateQuantiles(spec)}) {
     if (!status.ok()) return status;
   }
   if (absl::Status status = ValidateTotalBinCount(spec, bin_count_max); !status.ok()) return status;
-  absl::StatusOr<std::vector<PlannedBins>> bins = PlanAllBins(spec, array.element_type);
+  absl::StatusOr<std::vector<PlannedBins>> bins = OutlineAllBins(spec, array.element_type);
   if (!bins.ok()) return bins.status();
   return HistogramPlan{.array = array,
                        .bins = *std::move(bins),
@@ -130,6 +142,22 @@ absl::StatusOr<HistogramPlan> PlanHistogram(const ArrayDescription& array, Histo
                        .sparse = spec.sparse,
                        .quantiles = std::move(spec.quantiles),
                        .return_states = spec.return_states};
+}
+
+absl::Status CompletePlan(const std::stop_token& stop, HistogramPlan& plan) {
+  for (size_t i = 0; i < plan.bins.size(); ++i) {
+    if (absl::Status status = CompleteBins(i, stop, plan.bins[i]); !status.ok()) return status;
+  }
+  if (plan.bins.size() == 1) plan.bins.resize(UsesOfBins(plan), PlannedBins(plan.bins.front()));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<HistogramPlan> PlanHistogram(const ArrayDescription& array, HistogramSpec spec,
+                                            uint64_t bin_count_max) {
+  absl::StatusOr<HistogramPlan> plan = OutlineHistogram(array, std::move(spec), bin_count_max);
+  if (!plan.ok()) return plan;
+  if (absl::Status status = CompletePlan(std::stop_token(), *plan); !status.ok()) return status;
+  return plan;
 }
 
 }  // namespace gridfold::kernels

@@ -14,6 +14,7 @@
 #include "kernels/accumulator_bytes.h"
 #include "kernels/accumulator_state.h"
 #include "kernels/histogram_accumulator_header.h"
+#include "kernels/histogram_outline.h"
 #include "kernels/numerics/weight_sum.h"
 
 namespace gridfold::kernels {
@@ -399,7 +400,10 @@ uint64_t HistogramAccumulatorBytesMax(const HistogramPlan& plan) {
       VisitValue(plan, [](const auto& value) -> uint64_t { return sizeof(value); });
   uint64_t bytes = kHeaderBytesMax + plan.channel_count * kChannelBytesMax;
   bytes += plan.quantiles.size() * sizeof(double);
-  for (const PlannedBins& bins : plan.bins) bytes += bins.edges.size() * sizeof(double);
+  for (const PlannedBins& bins : plan.bins) {
+    if (bins.kind != BinKind::kTable) continue;
+    bytes += (bins.bin_count + 1) * sizeof(double) * UsesOfBins(plan);
+  }
   // Weights have a state for each bin; of counts only those that are not 0 take room.
   const uint64_t bins = plan.weight_type.has_value()
                             ? plan.total_bin_count()

@@ -1,10 +1,12 @@
 #include "kernels/histogram_bins.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/histogram_outline.h"
 #include "kernels/invalid_field.h"
 #include "kernels/numerics/bin_layout.h"
 
@@ -51,39 +53,21 @@ absl::StatusOr<PlannedBins> PlanEven(const EvenBinsSpec& spec, size_t i) {
       !status.ok()) {
     return status;
   }
-  if (!EvenEdgesIncrease(bins)) {
-    return InvalidField(FieldPath(i, "even.bin_count"), kEdgesMeet);
-  }
   return bins;
 }
 
 absl::StatusOr<PlannedBins> PlanEdges(const EdgeBinsSpec& spec, size_t i) {
+  const auto invalid = [i](size_t e, const char* description) {
+    return InvalidField(FieldPath(i, absl::StrCat("edges.edges[", e, "]")), description);
+  };
   for (size_t e = 0; e < spec.edges.size(); ++e) {
-    const std::string field = FieldPath(i, absl::StrCat("edges.edges[", e, "]"));
-    if (std::isnan(spec.edges[e])) return InvalidField(field, "is NaN");
+    if (std::isnan(spec.edges[e])) return invalid(e, "is NaN");
     if (e > 0 && spec.edges[e] <= spec.edges[e - 1]) {
-      return InvalidField(field, "not greater than the edge before it");
+      return invalid(e, "not greater than the edge before it");
     }
   }
   return PlannedBins{
       .kind = BinKind::kTable, .bin_count = spec.edges.size() - 1, .edges = spec.edges};
-}
-
-// The geometric progression. Long double where the machine has a wider one, so that almost every
-// edge is the nearest double; the end points are exact in any case.
-std::vector<double> LogarithmicEdges(const LogarithmicBinsSpec& spec) {
-  std::vector<double> edges(spec.bin_count + 1);
-  const long double lower = spec.lower_bound;
-  const long double log_ratio =
-      std::log2(static_cast<long double>(spec.upper_bound)) - std::log2(lower);
-  const long double bin_count = static_cast<long double>(spec.bin_count);
-  for (uint64_t e = 1; e < spec.bin_count; ++e) {
-    const long double power = std::exp2(log_ratio * static_cast<long double>(e) / bin_count);
-    edges[e] = static_cast<double>(lower * power);
-  }
-  edges.front() = spec.lower_bound;
-  edges.back() = spec.upper_bound;
-  return edges;
 }
 
 absl::StatusOr<PlannedBins> PlanLogarithmic(const LogarithmicBinsSpec& spec, size_t i) {
@@ -94,14 +78,59 @@ absl::StatusOr<PlannedBins> PlanLogarithmic(const LogarithmicBinsSpec& spec, siz
   if (spec.lower_bound <= 0) {
     return InvalidField(FieldPath(i, "logarithmic.lower_bound"), "must be greater than 0");
   }
-  PlannedBins bins{.kind = BinKind::kTable, .bin_count = spec.bin_count};
-  bins.edges = LogarithmicEdges(spec);
-  for (size_t e = 1; e < bins.edges.size(); ++e) {
-    if (!(bins.edges[e - 1] < bins.edges[e])) {
-      return InvalidField(FieldPath(i, "logarithmic.bin_count"), kEdgesMeet);
+  return PlannedBins{.kind = BinKind::kTable,
+                     .bin_count = spec.bin_count,
+                     .lower_bound = spec.lower_bound,
+                     .upper_bound = spec.upper_bound};
+}
+
+// Edges between which the job is looked at: a fraction of a millisecond's.
+constexpr uint64_t kEdgesPerLook = 4096;
+
+// Calls visit(e) for the edges from `first` on and before `end`. CANCELLED; the first error.
+template <class Visit>
+absl::Status ForEdges(uint64_t first, uint64_t end, const std::stop_token& stop, Visit visit) {
+  for (uint64_t e = first; e < end; ++e) {
+    if (e % kEdgesPerLook == 0 && stop.stop_requested()) {
+      return absl::CancelledError("the job was cancelled");
     }
+    if (!visit(e)) return absl::InvalidArgumentError(kEdgesMeet);
   }
-  return bins;
+  return absl::OkStatus();
+}
+
+// The geometric progression. Long double where the machine has a wider one, so that almost every
+// edge is the nearest double; the end points are exact in any case.
+absl::Status ComputeLogarithmicEdges(const std::stop_token& stop, PlannedBins& bins) {
+  std::vector<double> edges(bins.bin_count + 1);
+  const long double lower = bins.lower_bound;
+  const long double log_ratio =
+      std::log2(static_cast<long double>(bins.upper_bound)) - std::log2(lower);
+  const long double bin_count = static_cast<long double>(bins.bin_count);
+  edges.front() = bins.lower_bound;
+  edges.back() = bins.upper_bound;
+  absl::Status status = ForEdges(1, bins.bin_count, stop, [&](uint64_t e) {
+    const long double power = std::exp2(log_ratio * static_cast<long double>(e) / bin_count);
+    edges[e] = static_cast<double>(lower * power);
+    return edges[e - 1] < edges[e];
+  });
+  if (!status.ok()) return status;
+  if (!(edges[bins.bin_count - 1] < edges.back())) return absl::InvalidArgumentError(kEdgesMeet);
+  bins.edges = std::move(edges);
+  bins.lower_bound = 0;
+  bins.upper_bound = 0;
+  return absl::OkStatus();
+}
+
+// Whether steps are so wide that no rounding makes two edges meet. In units of the larger bound's
+// last place: an edge is off by less than two of them, as its product is by one and its sum by half
+// of one; and the last edge, which is exact, is off by less than four from the end of the last
+// step, as twice the larger bound is rounded twice. So two edges are a step apart but for eight
+// units.
+bool EvenEdgesSurelyIncrease(const BinLayout& layout) {
+  const double largest = std::max(std::abs(layout.lower), std::abs(layout.upper)) * layout.per_unit;
+  const double last_place = std::nextafter(largest, HUGE_VAL) - largest;
+  return std::isfinite(last_place) && layout.step > 8 * last_place;
 }
 
 absl::StatusOr<PlannedBins> PlanInteger(const IntegerBinsSpec& spec, size_t i, ElementType type) {
@@ -140,17 +169,30 @@ absl::StatusOr<PlannedBins> PlanInteger(const IntegerBinsSpec& spec, size_t i, E
 
 }  // namespace
 
-bool EvenEdgesIncrease(const PlannedBins& bins) {
+absl::Status CheckEvenEdges(const PlannedBins& bins, const std::stop_token& stop) {
   const BinLayout layout = LayoutOf(bins, nullptr);
   // Steps so small that their inverse is infinite would make a sample's bin a long search.
-  if (!std::isfinite(layout.bins_per_unit)) return false;
+  if (!std::isfinite(layout.bins_per_unit)) return absl::InvalidArgumentError(kEdgesMeet);
+  if (EvenEdgesSurelyIncrease(layout)) return absl::OkStatus();
   double previous = EvenEdge(layout, 0);
-  for (uint64_t i = 1; i <= layout.bin_count; ++i) {
-    const double edge = EvenEdge(layout, i);
-    if (!(previous < edge)) return false;
-    previous = edge;
-  }
-  return true;
+  return ForEdges(1, layout.bin_count + 1, stop, [&](uint64_t e) {
+    const double edge = EvenEdge(layout, e);
+    return std::exchange(previous, edge) < edge;
+  });
+}
+
+bool LacksEdges(const PlannedBins& bins) {
+  return bins.kind == BinKind::kTable && bins.edges.empty();
+}
+
+absl::Status CompleteBins(size_t i, const std::stop_token& stop, PlannedBins& bins) {
+  const bool is_even = bins.kind == BinKind::kEven && !bins.automatic_range;
+  absl::Status status;
+  if (is_even) status = CheckEvenEdges(bins, stop);
+  if (LacksEdges(bins)) status = ComputeLogarithmicEdges(stop, bins);
+  if (!absl::IsInvalidArgument(status)) return status;
+  return InvalidField(FieldPath(i, is_even ? "even.bin_count" : "logarithmic.bin_count"),
+                      status.message());
 }
 
 std::string BinCountField(const BinSpec& spec, size_t i) {
@@ -176,7 +218,7 @@ absl::StatusOr<uint64_t> BinCountOf(const BinSpec& spec, size_t i) {
   return bin_count;
 }
 
-absl::StatusOr<PlannedBins> PlanBins(const BinSpec& spec, size_t i, ElementType sample_type) {
+absl::StatusOr<PlannedBins> OutlineBins(const BinSpec& spec, size_t i, ElementType sample_type) {
   if (const auto* even = std::get_if<EvenBinsSpec>(&spec)) return PlanEven(*even, i);
   if (const auto* edges = std::get_if<EdgeBinsSpec>(&spec)) return PlanEdges(*edges, i);
   if (const auto* integer = std::get_if<IntegerBinsSpec>(&spec)) {

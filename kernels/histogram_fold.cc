@@ -75,14 +75,19 @@ uint64_t CounterBytes(const HistogramPlan& plan) {
   });
 }
 
-absl::StatusOr<std::unique_ptr<HistogramFold>> HistogramFold::Make(HistogramPlan plan,
-                                                                   const LaneOptions& lane) {
+absl::Status HistogramFold::Check(const HistogramPlan& plan) {
   for (size_t i = 0; i < plan.bins.size(); ++i) {
     if (plan.bins[i].automatic_range) {
       return InvalidField(absl::StrCat("bins[", i, "]"),
                           "the range follows from all samples, so a stream needs its bounds");
     }
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<HistogramFold>> HistogramFold::Make(HistogramPlan plan,
+                                                                   const LaneOptions& lane) {
+  if (absl::Status status = Check(plan); !status.ok()) return status;
   return absl::WrapUnique(new HistogramFold(std::move(plan), lane));
 }
 

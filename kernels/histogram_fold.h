@@ -22,9 +22,12 @@ uint64_t CounterBytes(const HistogramPlan& plan);
 
 class HistogramFold {
  public:
+  // Whether samples can come in pieces at all: INVALID_ARGUMENT that names bins[i] with an
+  // automatic range, which only all samples together tell. `plan` may be an outline.
+  static absl::Status Check(const HistogramPlan& plan);
+
   // `plan` is for no samples; its return_states says whether the answer comes with an accumulator.
-  // Takes memory for the counters. Errors: INVALID_ARGUMENT that names bins[i] with an automatic
-  // range, which only all samples together tell.
+  // Takes memory for the counters. Errors: those of Check.
   static absl::StatusOr<std::unique_ptr<HistogramFold>> Make(HistogramPlan plan,
                                                              const LaneOptions& lane);
 

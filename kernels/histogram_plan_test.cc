@@ -1,12 +1,18 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <random>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "kernels/histogram.h"
+#include "kernels/histogram_outline.h"
 #include "kernels/plan_test_util.h"
 
 namespace gridfold::kernels {
@@ -199,6 +205,63 @@ TEST(HistogramPlanTest, LogarithmicBoundsMayBeTheExtremesOfTheType) {
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(plan->bins[0].edges.front(), smallest);
   EXPECT_EQ(plan->bins[0].edges.back(), kLargest);
+}
+
+// Threads that nobody is to hold make outlines: whatever is asked for, they cost the same.
+TEST(HistogramOutlineTest, TakesNeitherTimeNorMemoryForBinsAndChannels) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 1000; ++i) {
+    for (const BinSpec& bins :
+         {Even(kHuge / 2, 0, 1), Automatic(kHuge / 2), Logarithmic(kHuge / 2, 1, 2)}) {
+      const auto outline = OutlineHistogram(kFloats, Of({bins}), kHuge);
+      ASSERT_TRUE(outline.ok()) << outline.status();
+      EXPECT_EQ(outline->total_bin_count(), kHuge / 2);
+      EXPECT_TRUE(outline->bins[0].edges.empty());
+      const ArrayDescription none = ArrayDescription::Vector(ElementType::kFloat32, 0);
+      const auto channels = OutlineHistogram(none, Of({Even(7, 0, 1)}, 1 << 31), kHuge);
+      ASSERT_TRUE(channels.ok()) << channels.status();
+      EXPECT_EQ(channels->bins.size(), 1u);
+      EXPECT_EQ(channels->total_bin_count(), uint64_t{7} << 31);
+    }
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+}
+
+TEST(HistogramOutlineTest, CompletingItStops) {
+  std::stop_source source;
+  source.request_stop();
+  for (const BinSpec& bins : {Logarithmic(kHuge / 1024 / 1024 / 1024 / 1024, 1, 2),
+                              Even(kHuge / 1024 / 1024 / 1024 / 1024, 1, 1 + 0x1p-29)}) {
+    auto outline = OutlineHistogram(kFloats, Of({bins}), kHuge);
+    ASSERT_TRUE(outline.ok()) << outline.status();
+    EXPECT_TRUE(absl::IsCancelled(CompletePlan(source.get_token(), *outline)));
+  }
+}
+
+// What is decided without looking at edges agrees with what they are.
+TEST(HistogramOutlineTest, EvenBinsAreTakenWhereTheirEdgesIncrease) {
+  std::mt19937_64 random(3);
+  int accepted = 0;
+  constexpr int kRounds = 20'000;
+  for (int i = 0; i < kRounds; ++i) {
+    const double lower = std::ldexp(static_cast<double>(random() % 4096) - 2048, random() % 20);
+    const uint64_t bin_count = 1 + random() % 200;
+    // Of a step of a few units in the last place.
+    const double unit = std::nextafter(std::abs(lower) + 1, HUGE_VAL) - (std::abs(lower) + 1);
+    const double step = unit * std::ldexp(1 + static_cast<double>(random() % 1000) / 1000,
+                                          static_cast<int>(random() % 8) - 3);
+    const double upper = lower + step * static_cast<double>(bin_count);
+    if (!(lower < upper)) continue;
+    const PlannedBins bins{
+        .kind = BinKind::kEven, .bin_count = bin_count, .lower_bound = lower, .upper_bound = upper};
+    const std::vector<double> edges = EdgesOf(bins);
+    const bool increase = std::ranges::adjacent_find(edges, std::greater_equal()) == edges.end();
+    const auto plan = PlanHistogram(kFloats, Of({Even(bin_count, lower, upper)}), kBinCountMax);
+    ASSERT_EQ(plan.ok(), increase) << lower << " " << upper << " " << bin_count;
+    accepted += increase ? 1 : 0;
+  }
+  EXPECT_GT(accepted, kRounds / 10);
+  EXPECT_LT(accepted, kRounds * 9 / 10);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional
   bins.lower_bound = lower;
   bins.upper_bound = upper;
   double margin = LeastMargin(lower, upper);
-  while (!(bins.lower_bound < bins.upper_bound && EvenEdgesIncrease(bins))) {
+  while (!(bins.lower_bound < bins.upper_bound && CheckEvenEdges(bins, std::stop_token()).ok())) {
     if (!std::isfinite(margin)) {
       return InvalidField("bins", "more bins than there are numbers for their edges");
     }

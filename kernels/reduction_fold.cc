@@ -123,8 +123,7 @@ class CommonGroupsFold final : public FoldBase {
   explicit CommonGroupsFold(ReductionFoldSpec spec)
       : FoldBase(std::move(spec)),
         by_columns_(plan_.grouping.kind == GroupingKind::kAxis0),
-        unit_elements_(by_columns_ ? plan_.array.columns : 1),
-        states_(plan_.grouping.group_count) {}
+        unit_elements_(by_columns_ ? plan_.array.columns : 1) {}
 
   uint64_t batch_bytes_min() const override { return unit_elements_ * element_bytes_; }
 
@@ -148,6 +147,7 @@ class CommonGroupsFold final : public FoldBase {
     if (!result.ok()) return result.status();
     ShiftIndices(first_index_ + element_count_ / unit_elements_, *result);
     const auto& added = std::get<GroupStates<S>>(result->states);
+    MakeStates();
     for (size_t g = 0; g < states_.size(); ++g) MergeParts(parts_, added[g], states_[g]);
     element_count_ += batch.array.element_count;
     return batch.array.size_bytes();
@@ -159,6 +159,7 @@ class CommonGroupsFold final : public FoldBase {
     if (!plan_.return_states) {
       if (absl::Status status = CheckGroupSizes(plan_); !status.ok()) return status;
     }
+    MakeStates();
     for (size_t g = 0; g < states_.size(); ++g) {
       absl::Status status = Close(g, plan_.grouping.group_size, states_[g]);
       if (!status.ok()) return status;
@@ -169,6 +170,9 @@ class CommonGroupsFold final : public FoldBase {
   }
 
  private:
+  // States take memory when the first part comes: whoever makes a fold may not be one to wait.
+  void MakeStates() { states_.resize(plan_.grouping.group_count); }
+
   const bool by_columns_;
   const uint64_t unit_elements_;  // That a batch has a multiple of.
   GroupStates<S> states_;

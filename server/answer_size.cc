@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "kernels/histogram_accumulator.h"
+#include "kernels/histogram_outline.h"
 #include "kernels/invalid_field.h"
 #include "kernels/reduction_accumulator.h"
 
@@ -44,7 +45,8 @@ uint64_t CountBytes(const kernels::HistogramPlan& plan) {
 uint64_t EdgeBytes(const kernels::HistogramPlan& plan) {
   uint64_t bytes = 0;
   for (const kernels::PlannedBins& bins : plan.bins) {
-    if (bins.kind != kernels::BinKind::kInteger) bytes += (bins.bin_count + 1) * kValueBytes;
+    if (bins.kind == kernels::BinKind::kInteger) continue;
+    bytes += (bins.bin_count + 1) * kValueBytes * kernels::UsesOfBins(plan);
   }
   return bytes;
 }

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "kernels/accumulator.h"
+#include "kernels/histogram_outline.h"
 #include "kernels/invalid_field.h"
 #include "server/answer_size.h"
 #include "server/proto_conversion.h"
@@ -31,15 +32,15 @@ absl::StatusOr<v1::ReduceArrayResponse> RunPart(const PlannedReduction& planned,
   return response;
 }
 
-absl::StatusOr<v1::ComputeHistogramResponse> RunPart(const PlannedHistogram& planned,
+absl::StatusOr<v1::ComputeHistogramResponse> RunPart(const kernels::HistogramPlan& plan,
+                                                     const kernels::HistogramInput& input,
                                                      kernels::Lane& lane,
                                                      const std::stop_token& stop,
                                                      kernels::RunStatistics& statistics) {
   const absl::StatusOr<kernels::HistogramResult> result =
-      lane.RunHistogram(kernels::PlanStates(planned.plan), planned.input, stop, statistics);
+      lane.RunHistogram(kernels::PlanStates(plan), input, stop, statistics);
   if (!result.ok()) return result.status();
-  absl::StatusOr<kernels::HistogramMerge> part =
-      kernels::MakeHistogramPart(planned.plan, *result, stop);
+  absl::StatusOr<kernels::HistogramMerge> part = kernels::MakeHistogramPart(plan, *result, stop);
   if (!part.ok()) return part.status();
   v1::ComputeHistogramResponse response;
   FillResponse(part->result, response);
@@ -132,9 +133,11 @@ absl::StatusOr<v1::ScanArrayResponse> Run(const PlannedScan& planned, kernels::M
 absl::StatusOr<v1::ComputeHistogramResponse> Run(const PlannedHistogram& planned,
                                                  kernels::Lane& lane, std::stop_token stop,
                                                  kernels::RunStatistics& statistics) {
-  if (planned.plan.return_states) return RunPart(planned, lane, stop, statistics);
+  kernels::HistogramPlan plan = planned.plan;
+  if (absl::Status status = kernels::CompletePlan(stop, plan); !status.ok()) return status;
+  if (plan.return_states) return RunPart(plan, planned.input, lane, stop, statistics);
   const absl::StatusOr<kernels::HistogramResult> result =
-      lane.RunHistogram(planned.plan, planned.input, std::move(stop), statistics);
+      lane.RunHistogram(plan, planned.input, std::move(stop), statistics);
   if (!result.ok()) return result.status();
   v1::ComputeHistogramResponse response;
   FillResponse(*result, response);

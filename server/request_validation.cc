@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/histogram_accumulator.h"
+#include "kernels/histogram_fold.h"
+#include "kernels/histogram_outline.h"
 #include "kernels/invalid_field.h"
 #include "server/answer_size.h"
 #include "server/array_request_validation.h"
@@ -232,6 +234,7 @@ absl::Status ConvertStreamedCompanions(const v1::ComputeHistogramRequest& reques
 // Whether the answer fits in a message, however many samples come, and the sums of weights, which
 // are exact until then, take no more than one.
 absl::Status CheckStreamedHistogram(kernels::HistogramPlan plan, const Limits& limits) {
+  if (absl::Status status = kernels::HistogramFold::Check(plan); !status.ok()) return status;
   plan.array.element_count = std::numeric_limits<uint64_t>::max();
   if (absl::Status status = CheckAnswerSize(plan, limits); !status.ok()) return status;
   if (!plan.weight_type.has_value()) return absl::OkStatus();
@@ -389,7 +392,7 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
   const absl::Status converted = FirstError(ConvertSpec(request, spec), held);
   if (!converted.ok()) return converted;
   absl::StatusOr<kernels::HistogramPlan> plan =
-      kernels::PlanHistogram(array->description, std::move(spec), limits.bin_count_max);
+      kernels::OutlineHistogram(array->description, std::move(spec), limits.bin_count_max);
   if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
   return PlannedHistogram{*std::move(plan), arrays.input, std::move(arrays.leases),
                           std::move(arrays.regions), arrays.engine};
@@ -425,7 +428,7 @@ absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequ
   const absl::Status converted =
       FirstError(ConvertSpec(request, spec), ConvertStreamedCompanions(request, *type, spec));
   if (!converted.ok()) return converted;
-  absl::StatusOr<kernels::HistogramPlan> plan = kernels::PlanHistogram(
+  absl::StatusOr<kernels::HistogramPlan> plan = kernels::OutlineHistogram(
       kernels::ArrayDescription::Vector(*type, 0), std::move(spec), limits.bin_count_max);
   if (!plan.ok()) return plan.status();
   if (absl::Status status = CheckStreamedHistogram(*plan, limits); !status.ok()) return status;

@@ -4,8 +4,8 @@
 //
 // Errors: INVALID_ARGUMENT that names the field at fault by its path in the request, for example
 // "array.inline_array.data" (kernels/invalid_field.h); those of ArrayStore and RegionStore. Takes
-// time and memory in proportion to the request and to the limits, whatever sizes and counts the
-// request claims.
+// time and memory in proportion to the request, whatever sizes and counts it claims: threads of
+// gRPC plan, which nobody is to hold. What takes longer, as edges of bins do, is left to lanes.
 #ifndef GRIDFOLD_SERVER_REQUEST_VALIDATION_H_
 #define GRIDFOLD_SERVER_REQUEST_VALIDATION_H_
 
@@ -59,7 +59,7 @@ struct PlannedScan {
 };
 
 struct PlannedHistogram {
-  kernels::HistogramPlan plan;
+  kernels::HistogramPlan plan;  // An outline: a lane completes it.
   kernels::HistogramInput input;
   std::vector<ArrayLease> leases;
   std::vector<RegionLease> regions;
@@ -93,6 +93,7 @@ absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> need
 // Further error: an array that is not streamed.
 absl::StatusOr<kernels::ReductionFoldSpec> PlanStream(const v1::ReduceArrayRequest& request,
                                                       const Limits& limits);
+// An outline.
 absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequest& request,
                                                   const Limits& limits);
 absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request,

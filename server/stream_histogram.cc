@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/histogram_fold.h"
+#include "kernels/histogram_outline.h"
 #include "kernels/invalid_field.h"
 #include "server/limits.h"
 #include "server/message_codec.h"
@@ -25,16 +26,17 @@ constexpr std::array<const char*, kStreamArrayCountMax> kFieldNames = {"data", "
 
 class StreamHistogram final : public StreamFold {
  public:
-  explicit StreamHistogram(std::unique_ptr<kernels::HistogramFold> fold) : fold_(std::move(fold)) {
-    const kernels::HistogramPlan& plan = fold_->plan();
-    element_bytes_[kSamples] = kernels::ElementSize(plan.array.element_type);
-    if (plan.two_dimensional) element_bytes_[kYSamples] = element_bytes_[kSamples];
-    if (plan.weight_type) element_bytes_[kWeights] = kernels::ElementSize(*plan.weight_type);
+  StreamHistogram(kernels::HistogramPlan outline, const kernels::LaneOptions& lane)
+      : outline_(std::move(outline)), lane_(lane) {
+    element_bytes_[kSamples] = kernels::ElementSize(outline_.array.element_type);
+    if (outline_.two_dimensional) element_bytes_[kYSamples] = element_bytes_[kSamples];
+    if (outline_.weight_type)
+      element_bytes_[kWeights] = kernels::ElementSize(*outline_.weight_type);
   }
 
-  kernels::ElementType element_type() const override { return fold_->plan().array.element_type; }
+  kernels::ElementType element_type() const override { return outline_.array.element_type; }
 
-  uint64_t state_bytes() const override { return fold_->counter_bytes(); }
+  uint64_t state_bytes() const override { return kernels::CounterBytes(outline_); }
 
   absl::Status CheckExpected(size_t array) const override {
     if (element_bytes_[array] != 0) return absl::OkStatus();
@@ -42,15 +44,16 @@ class StreamHistogram final : public StreamFold {
   }
 
   bool CanRun(const StreamSizes& sizes) const override {
-    return SampleCount(sizes) >= fold_->plan().channel_count;
+    return SampleCount(sizes) >= outline_.channel_count;
   }
 
   uint64_t batch_bytes_wanted() const override {
-    return std::min(kStreamBatchesPerCounters * fold_->counter_bytes(), kStreamPendingBytes / 2);
+    return std::min(kStreamBatchesPerCounters * state_bytes(), kStreamPendingBytes / 2);
   }
 
   absl::Status Run(StreamArrays& arrays, kernels::Lane& lane, std::stop_token stop,
                    kernels::RunStatistics& statistics) override {
+    if (absl::Status status = MakeFold(stop); !status.ok()) return status;
     while (const kernels::HistogramPlan* const batch =
                fold_->NextBatch(SampleCount(SizesOf(arrays)))) {
       absl::Status status = RunBatch(*batch, arrays, lane, stop, statistics);
@@ -62,6 +65,7 @@ class StreamHistogram final : public StreamFold {
   absl::StatusOr<StreamAnswer> Finish(const StreamArrays& rest,
                                       const std::stop_token& stop) override {
     const StreamSizes sizes = SizesOf(rest);
+    if (absl::Status status = MakeFold(stop); !status.ok()) return status;
     if (absl::Status status = CheckSizes(sizes); !status.ok()) return status;
     absl::StatusOr<kernels::HistogramMerge> merged = fold_->Finish(SampleCount(sizes), stop);
     if (!merged.ok()) return InHeader(merged.status());
@@ -74,6 +78,21 @@ class StreamHistogram final : public StreamFold {
   }
 
  private:
+  // Edges and counters are made by the first job: the header comes to a thread that nobody is to
+  // hold.
+  absl::Status MakeFold(const std::stop_token& stop) {
+    if (fold_ != nullptr) return absl::OkStatus();
+    kernels::HistogramPlan plan = outline_;
+    if (absl::Status status = kernels::CompletePlan(stop, plan); !status.ok()) {
+      return InHeader(status);
+    }
+    absl::StatusOr<std::unique_ptr<kernels::HistogramFold>> fold =
+        kernels::HistogramFold::Make(std::move(plan), lane_);
+    if (!fold.ok()) return InHeader(fold.status());
+    fold_ = *std::move(fold);
+    return absl::OkStatus();
+  }
+
   // Samples of which every array is there.
   uint64_t SampleCount(const StreamSizes& sizes) const {
     uint64_t count = std::numeric_limits<uint64_t>::max();
@@ -124,8 +143,10 @@ class StreamHistogram final : public StreamFold {
     return absl::OkStatus();
   }
 
-  const std::unique_ptr<kernels::HistogramFold> fold_;
-  StreamSizes element_bytes_{};  // 0 of arrays that the request does not have.
+  const kernels::HistogramPlan outline_;
+  const kernels::LaneOptions lane_;
+  std::unique_ptr<kernels::HistogramFold> fold_;  // Once a job has run.
+  StreamSizes element_bytes_{};                   // 0 of arrays that the request does not have.
 };
 
 }  // namespace
@@ -136,10 +157,7 @@ absl::StatusOr<std::unique_ptr<StreamFold>> MakeStreamHistogram(const std::strin
   if (absl::Status status = DecodeRequest(header, limits, request); !status.ok()) return status;
   absl::StatusOr<kernels::HistogramPlan> plan = PlanStream(request, limits);
   if (!plan.ok()) return InHeader(plan.status());
-  absl::StatusOr<std::unique_ptr<kernels::HistogramFold>> fold =
-      kernels::HistogramFold::Make(*std::move(plan), limits.lane());
-  if (!fold.ok()) return InHeader(fold.status());
-  return std::make_unique<StreamHistogram>(*std::move(fold));
+  return std::make_unique<StreamHistogram>(*std::move(plan), limits.lane());
 }
 
 }  // namespace gridfold::server
