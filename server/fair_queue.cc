@@ -108,7 +108,7 @@ void FairQueue::Serve(Job& job, uint32_t engine, JobList& to) {
 void FairQueue::Settle(const Job& job, std::chrono::nanoseconds used) {
   Tenant& tenant = *job.tenant_;
   EngineTurns& turns = engines_[job.engine_];
-  AddToTag(tenant, job.engine_, std::max(used, kJobCostMin) - std::max(job.cost_, kJobCostMin));
+  AddToTag(tenant, job.engine_, used - std::max(job.cost_, kJobCostMin));
   --tenant.running;
   --turns.running;
   // Who has the engine to themselves owes nobody anything.

@@ -36,7 +36,7 @@ inline constexpr size_t kPriorityCount = 3;
 struct JobWork {
   // Input that the job holds in memory while it waits.
   uint64_t payload_bytes = 0;
-  // The job does not start after this.
+  // The job does not start after this, nor where its end would come after it.
   JobClock::time_point deadline = JobClock::time_point::max();
   // Whose job it is: tenants share the lanes. Empty where nobody is named, a tenant like others.
   std::string tenant = {};

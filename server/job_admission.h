@@ -20,14 +20,17 @@ struct AdmissionFacts {
   bool is_draining = false;
   uint32_t lane_count = 0;    // That may run the job now or later; 0 where their engines are lost.
   bool lane_is_idle = false;  // One of those: the job need not wait.
+  double pace = 1;            // Time that lanes take for one of estimated cost.
+  double wait_part = 1;       // Of the time until its deadline, what a job may wait.
 };
 
 // Why the job is not taken; none where it is. Pure, and as thread-safe as `queue`.
 //
-// A job is refused whose deadline is nearer than the estimated time to its end, divided by
-// kDeadlineOptimism: a wrong refusal is worse than a late end. Of the queue, all but the last
-// kQueueReservePart is open to everybody. That part is shared by weight, so that a tenant with
-// little in it finds room whatever the others send.
+// A job is refused that would wait for longer than `wait_part` of the time until its deadline, with
+// its own cost, divided by kDeadlineOptimism, beside: what waits for nothing, and is late, keeps
+// lanes from what could be in time. The wait is a sum over many jobs and can be told; what one job
+// takes cannot, and there a wrong refusal is worse than a late end. The places and the bytes of the
+// queue are shared by tenants as server/shared_room.h says.
 std::optional<JobRefusal> FindRefusal(const JobWork& work, const AdmissionFacts& facts,
                                       const FairQueue& queue, const Limits& limits);
 

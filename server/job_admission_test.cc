@@ -63,8 +63,8 @@ class Oracle {
       return Cause::kQueueBytes;
     }
     const bool has_room =
-        own_.jobs == 0 ||
-        (HasRoom(limits_.queued_jobs_max, all_.jobs, own_.jobs, 1) &&
+        (own_.jobs == 0 || HasRoom(limits_.queued_jobs_max, all_.jobs, own_.jobs, 1)) &&
+        (own_.bytes == 0 ||
          HasRoom(limits_.queued_bytes_max, all_.bytes, own_.bytes, work_.payload_bytes));
     if (!has_room) return Cause::kTenantShare;
     return std::nullopt;
@@ -94,15 +94,18 @@ class Oracle {
     backlog.cost += job.cost;
   }
 
-  // Whether half of the time until the job's end would be too long: the tenant's jobs before it
-  // have its share of the lanes, and are never slower than all that wait.
+  // Whether the wait, at the lanes' pace, and half of the job's own cost are too long, where only a
+  // part of the time is for waiting: the tenant's jobs before it have its share of the lanes, and
+  // are never slower than all that wait. Pace and part are whole numbers of quarters.
   bool IsUnmeetable() const {
+    const auto pace = static_cast<Integer>(4 * facts_.pace);
+    const auto part = static_cast<Integer>(4 * facts_.wait_part);
     const Integer left = (work_.deadline - facts_.now).count();
-    Integer needed_times_lanes = Integer{facts_.cost.count()} * facts_.lane_count;
+    Integer needed = Integer{facts_.cost.count()} * part * facts_.lane_count;
     if (!facts_.lane_is_idle) {
-      needed_times_lanes += std::min(ahead_ * weights_ / weight_, cost_of_same_);
+      needed += 2 * pace * std::min(ahead_ * weights_ / weight_, cost_of_same_);
     }
-    return 2 * left * facts_.lane_count < needed_times_lanes;
+    return 2 * left * part * facts_.lane_count < needed;
   }
 
   // Three quarters for all; of the rest a tenant's share, where one more than those who wait share.
@@ -169,7 +172,9 @@ void CheckOne(uint64_t seed, std::map<std::optional<Cause>, int>& seen) {
                        .cost = microseconds(draw.UpTo(5000)),
                        .is_draining = draw.OneIn(50),
                        .lane_count = static_cast<uint32_t>(draw.OneIn(50) ? 0 : 1 + draw.UpTo(7)),
-                       .lane_is_idle = draw.OneIn(10)};
+                       .lane_is_idle = draw.OneIn(10),
+                       .pace = 0.25 * static_cast<double>(1 + draw.UpTo(15)),
+                       .wait_part = 0.25 * static_cast<double>(1 + draw.UpTo(3))};
   // Off whole microseconds, so that no time is just enough.
   if (draw.OneIn(2)) work.deadline = facts.now + nanoseconds(1000 * draw.UpTo(50'000) + 500);
   if (draw.OneIn(50)) work.deadline = facts.now;

@@ -23,6 +23,15 @@ absl::Status DeadlinePassed() {
   return absl::DeadlineExceededError("the deadline passed before the job was complete");
 }
 
+absl::Status DeadlineUnmeetable(std::chrono::nanoseconds time_needed) {
+  return WithReason(
+      absl::DeadlineExceededError(absl::StrCat(
+          "the deadline cannot be met: by what jobs have taken of late, this one needs at least ",
+          std::chrono::duration_cast<std::chrono::microseconds>(time_needed).count(),
+          " microseconds from now")),
+      kReasonDeadlineUnmeetable);
+}
+
 std::chrono::milliseconds RetryDelay(const Backlog& backlog, double speed) {
   if (backlog.cost == std::chrono::nanoseconds(0)) return kRetryDelay;
   const double part = std::max(1.0 / kRetryQueuePart,
@@ -42,14 +51,7 @@ absl::Status JobRefusal::ToStatus(const Limits& limits) const {
     case Cause::kDraining: return Draining();
     case Cause::kEngineLost: return EngineLost();
     case Cause::kDeadlinePassed: return DeadlinePassed();
-    case Cause::kDeadlineUnmeetable:
-      return WithReason(
-          absl::DeadlineExceededError(absl::StrCat(
-              "the deadline cannot be met: by what jobs have taken of late, this one needs at "
-              "least ",
-              std::chrono::duration_cast<std::chrono::microseconds>(time_needed).count(),
-              " microseconds from now")),
-          kReasonDeadlineUnmeetable);
+    case Cause::kDeadlineUnmeetable: return server::DeadlineUnmeetable(time_needed);
     case Cause::kQueueJobs:
       return queue_full(absl::StrCat(limits.queued_jobs_max, " jobs are waiting"));
     case Cause::kQueueBytes:

@@ -38,6 +38,8 @@ std::chrono::milliseconds RetryDelay(const Backlog& backlog, double speed);
 absl::Status Draining();        // UNAVAILABLE
 absl::Status EngineLost();      // UNAVAILABLE
 absl::Status DeadlinePassed();  // DEADLINE_EXCEEDED
+// DEADLINE_EXCEEDED, kReasonDeadlineUnmeetable: `time_needed` from now on is more than there is.
+absl::Status DeadlineUnmeetable(std::chrono::nanoseconds time_needed);
 
 }  // namespace gridfold::server
 

@@ -1,6 +1,7 @@
 #include "server/metrics_collector.h"
 
 #include <string>
+#include <chrono>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -25,6 +26,11 @@ MetricFamily Gauge(std::string name, std::string help, double value) {
 MetricFamily Counter(std::string name, std::string help, uint64_t value) {
   MetricFamily family = CounterFamily(std::move(name), std::move(help));
   AddValue(family, {}, static_cast<double>(value));
+  return family;
+}
+MetricFamily SecondsCounter(std::string name, std::string help, std::chrono::nanoseconds time) {
+  MetricFamily family = CounterFamily(std::move(name), std::move(help));
+  AddValue(family, {}, static_cast<double>(time.count()) / 1e9);
   return family;
 }
 
@@ -106,6 +112,8 @@ void AddScheduler(const SchedulerStatistics& jobs, Families& families) {
   families.push_back(Gauge("gridfold_jobs_running",
                            "Jobs on lanes; small ones may share a lane and a launch.",
                            static_cast<double>(jobs.running)));
+  families.push_back(SecondsCounter("gridfold_lane_seconds_total",
+                                    "Time of lanes that jobs were charged for.", jobs.lane_time));
   families.push_back(
       Counter("gridfold_batches_total", "Launches that several jobs shared.", jobs.batches));
   families.push_back(
@@ -160,11 +168,13 @@ void AddStreams(const StreamStatistics& streams, Families& families) {
   families.push_back(Gauge("gridfold_stream_bytes",
                            "Bytes that streams hold: what has arrived and waits, and states.",
                            static_cast<double>(streams.held_bytes)));
-  families.push_back(WithValues(
-      CounterFamily("gridfold_streams_refused_total",
-                    "Streams that computed nothing for want of room, by reason."),
-      "reason",
-      {{"streams", streams.refused_by_count}, {"stream_bytes", streams.refused_by_bytes}}));
+  families.push_back(
+      WithValues(CounterFamily("gridfold_streams_refused_total",
+                               "Streams that computed nothing for want of room, by reason."),
+                 "reason",
+                 {{"streams", streams.refused_by_count},
+                  {"tenant_share", streams.refused_by_share},
+                  {"stream_bytes", streams.refused_by_bytes}}));
 }
 
 void AddRegions(const RegionStoreStatistics& regions, Families& families) {

@@ -117,7 +117,9 @@ std::optional<JobRefusal> Scheduler::CheckAdmission(const JobWork& work, nanosec
                              .cost = cost,
                              .is_draining = draining_,
                              .lane_count = LanesFor(work),
-                             .lane_is_idle = IdleEngineFor(work) != nullptr};
+                             .lane_is_idle = IdleEngineFor(work) != nullptr,
+                             .pace = deadlines_.pace(),
+                             .wait_part = deadlines_.wait_part()};
   std::optional<JobRefusal> refusal = FindRefusal(work, facts, queue_, options_.limits);
   if (refusal) statistics_.refused.Count(refusal->cause);
   return refusal;
@@ -242,6 +244,7 @@ void Scheduler::RunLane(LaneThread& lane) {
 
 // False when there will be no more.
 bool Scheduler::WaitForJob(LaneThread& lane) {
+  lane.busy_since.reset();
   std::unique_lock lock(mutex_);
   lane.ready = true;
   lane.looks = options_.lane_spin > nanoseconds(0);
@@ -285,10 +288,20 @@ void Scheduler::StartJobs(LaneThread& lane) {
     job->started_at_ = now;
     lane.started.push_back(job.get());
   }
+  LearnPace(lane, now);
   if (lane.started.size() > 1) {
     ++statistics_.batches;
     statistics_.batched_jobs += lane.started.size();
   }
+}
+
+// From one start to the next: jobs that were dropped in between count with those before them.
+void Scheduler::LearnPace(LaneThread& lane, JobClock::time_point now) {
+  if (lane.started.empty()) return;
+  if (lane.busy_since) deadlines_.LearnLane(lane.cost, now - *lane.busy_since);
+  lane.busy_since = now;
+  lane.cost = nanoseconds(0);
+  for (const Job* const job : lane.started) lane.cost += job->cost_;
 }
 
 void Scheduler::RunJobs(LaneThread& lane) {
@@ -312,8 +325,14 @@ void Scheduler::RunJobs(LaneThread& lane) {
 absl::Status Scheduler::ReasonNotToRun(const Job& job, JobClock::time_point now) const {
   if (job.stop_cause_ != Job::StopCause::kNone) return absl::CancelledError();
   if (engines_[job.engine_].statistics.lost) return EngineLost();
+  if (job.work_.deadline == JobClock::time_point::max()) return absl::OkStatus();
   if (job.work_.deadline <= now) return DeadlinePassed();
-  return absl::OkStatus();
+  // Where others wait, one that would probably be late costs one that could be in time.
+  const nanoseconds cost = EstimateCost(job.work_, now);
+  const nanoseconds time_needed =
+      queue_.backlog().jobs > 0 ? cost : nanoseconds(cost / kDeadlineOptimism);
+  return job.work_.deadline - now < time_needed ? DeadlineUnmeetable(time_needed)
+                                                : absl::OkStatus();
 }
 
 // Jobs that may run elsewhere stay in the queue while there is an elsewhere.
@@ -352,8 +371,7 @@ bool Scheduler::CompleteAndTakeNext(LaneThread& lane) {
   {
     const std::lock_guard lock(mutex_);
     completed.splice(completed.end(), lane.jobs);
-    const JobClock::time_point now = options_.now();
-    for (const std::shared_ptr<Job>& job : completed) Complete(*job, lane.started.size(), now);
+    CompleteAll(lane, completed);
     --statistics_.lanes_busy;
     --engines_[lane.engine].statistics.lanes_busy;
     if (completed.size() == 1) has_next = GoOn(lane);
@@ -367,18 +385,52 @@ bool Scheduler::CompleteAndTakeNext(LaneThread& lane) {
   return has_next;
 }
 
-// A job that has run, with so many that shared the launch, ends.
-void Scheduler::Complete(Job& job, uint64_t sharers, JobClock::time_point now) {
-  const nanoseconds used = job.started_at_ < now
-                               ? (now - job.started_at_) / static_cast<int64_t>(sharers)
-                               : nanoseconds(0);
+// The jobs that shared a launch are charged for its time in equal parts, to the nanosecond: what
+// does not divide is the first ones'. A job that was dropped used no
+// lane, and pays no more than every job does.
+void Scheduler::CompleteAll(const LaneThread& lane, const JobList& jobs) {
+  const JobClock::time_point now = options_.now();
+  const auto sharers = static_cast<int64_t>(lane.started.size());
+  nanoseconds part(0);
+  nanoseconds rest(0);
+  if (sharers > 0) {
+    const nanoseconds taken =
+        std::max<nanoseconds>(now - lane.started[0]->started_at_, kJobCostMin);
+    part = taken / sharers;
+    rest = taken % sharers;
+  }
+  for (const std::shared_ptr<Job>& job : jobs) {
+    if (job->started_at_ == JobClock::time_point::max()) {
+      Complete(*job, kJobCostMin, now);
+      continue;
+    }
+    const nanoseconds extra = std::min(rest, nanoseconds(1));
+    rest -= extra;
+    statistics_.lane_time += part + extra;
+    Complete(*job, part + extra, now);
+  }
+}
+
+// A job whose turn came ends, and has used so much of its lane's time.
+void Scheduler::Complete(Job& job, nanoseconds used, JobClock::time_point now) {
   if (job.outcome_.ok()) {
     costs_.Learn(job.work_.rpc, job.work_.payload_bytes + job.work_.resident_bytes, used, now);
   }
   queue_.Settle(job, used);
+  if (job.started_at_ < now) LearnEnd(job, now);
   job.outcome_ = FinalStatus(job, std::move(job.outcome_));
   --statistics_.running;
   End(job, job.outcome_);
+}
+
+// Of a job that waited for a good part of its time: whether it was worth running.
+void Scheduler::LearnEnd(const Job& job, JobClock::time_point now) {
+  if (job.work_.deadline == JobClock::time_point::max()) return;
+  const nanoseconds time = job.work_.deadline - job.accepted_at_;
+  if (job.started_at_ - job.accepted_at_ < time / kDeadlineWaitPart) return;
+  // A caller gives up a little before the deadline that the server knows of.
+  const bool gave_up = job.stop_cause_ == Job::StopCause::kCaller;
+  deadlines_.LearnEnd(job.work_.deadline > now && !gave_up);
 }
 
 // Takes the lane's next job. False where the lane has none.

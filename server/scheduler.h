@@ -5,8 +5,8 @@
 // finds no idle lane that may run it waits in a FairQueue, which says whose turn it is when a lane
 // is free. What waits is bounded by the number of jobs and by their bytes, both checked in one step
 // (job_admission.h). A job whose deadline cannot be met, as estimated from recent jobs, is refused.
-// A waiting job that is cancelled leaves at once and gives back its place; one whose deadline
-// passes is dropped before it starts; a running one is asked to stop. Every accepted job is
+// A waiting job that is cancelled leaves at once and gives back its place; one that cannot be in
+// time any more is dropped before it starts; a running one is asked to stop. Every accepted job is
 // finished exactly once. When an engine is lost, its lanes stop, the jobs that only it could run
 // fail, and the others go on. Knows neither gRPC nor CUDA.
 //
@@ -32,6 +32,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/engine.h"
 #include "server/cost_model.h"
+#include "server/deadline_model.h"
 #include "server/fair_queue.h"
 #include "server/job.h"
 #include "server/job_refusal.h"
@@ -102,7 +103,11 @@ class Scheduler {
     std::condition_variable wake;
     // Whether it has been given a job, for a thread that looks without the mutex.
     std::atomic<bool> called = false;
-    // Its own thread's alone, with room for the largest batch from the start.
+    // Its own thread's alone. While it has been at work without a break: since when, and what the
+    // jobs that it runs were estimated to cost.
+    std::optional<JobClock::time_point> busy_since;
+    std::chrono::nanoseconds cost{0};
+    // With room for the largest batch from the start.
     std::vector<Job*> started;  // Of `jobs`, those that there is no reason not to run.
     std::vector<BatchedJob> batch;
   };
@@ -135,7 +140,10 @@ class Scheduler {
   LaneThread& LeaveIdle(EngineLanes& engine);
   bool TakeNext(LaneThread& lane);
   void TakeAlike(LaneThread& lane);
-  void Complete(Job& job, uint64_t sharers, JobClock::time_point now);
+  void LearnPace(LaneThread& lane, JobClock::time_point now);
+  void CompleteAll(const LaneThread& lane, const JobList& jobs);
+  void Complete(Job& job, std::chrono::nanoseconds used, JobClock::time_point now);
+  void LearnEnd(const Job& job, JobClock::time_point now);
   bool GoOn(LaneThread& lane);
   absl::Status ReasonNotToRun(const Job& job, JobClock::time_point now) const;
   absl::Status FinalStatus(const Job& job, absl::Status status) const;
@@ -151,6 +159,7 @@ class Scheduler {
   std::vector<EngineLanes> engines_;
   FairQueue queue_;
   CostModel costs_;
+  DeadlineModel deadlines_;
   SchedulerStatistics statistics_;  // But for what `engines_` and `queue_` have.
   uint64_t unfinished_ = 0;         // Accepted jobs whose finish has not returned.
   bool draining_ = false;

@@ -306,5 +306,39 @@ TEST(SchedulerBatchRaceTest, EachEndsOnceWithItsOwnAnswer) {
   EXPECT_EQ(statistics.lanes_busy, 0u);
 }
 
+// Whoever shares a launch pays for a part of it, and all of them for all of it.
+TEST_F(SchedulerBatchTest, WhatJobsAreChargedAddsUpToTheTimeUsed) {
+  for (const int count : {1, 2, 3, 7, 100, 256}) {
+    for (const std::chrono::nanoseconds time :
+         {std::chrono::nanoseconds(1'000'003), std::chrono::nanoseconds(50'000)}) {
+      FakeClock clock;
+      FakeEngine engine;
+      Gate gate;
+      TestJob blocker(WaitAt(gate));
+      jobs_.clear();
+      const auto scheduler =
+          Scheduler::Create({&engine}, {.limits = SmallLimits(1, 1000, kMiB * 100),
+                                        .now = [&clock] { return clock.Now(); }})
+              .value();
+      ASSERT_TRUE(scheduler->Submit(blocker.job()).ok());
+      gate.WaitForArrivals(1);
+      for (int i = 0; i < count; ++i) {
+        jobs_.push_back(std::make_unique<SumJob>(std::vector<int64_t>{1, 2}));
+        ASSERT_TRUE(scheduler->Submit(jobs_.back()->job()).ok());
+      }
+      engine.on_run = [&](const std::stop_token&) {
+        clock.Advance(time);
+        return absl::OkStatus();
+      };
+      clock.Advance(milliseconds(7));
+      gate.Open();
+      ASSERT_TRUE(scheduler->WaitUntilIdle(std::chrono::seconds(10)));
+      const SchedulerStatistics statistics = scheduler->GetStatistics();
+      EXPECT_EQ(statistics.batched_jobs, count > 1 ? static_cast<uint64_t>(count) : 0u);
+      EXPECT_EQ(statistics.lane_time, milliseconds(7) + time) << count;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace gridfold::server

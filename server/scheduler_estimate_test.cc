@@ -1,4 +1,6 @@
 // What the scheduler makes of how long jobs take: deadlines that cannot be met, and retry delays.
+#include <algorithm>
+
 #include "server/error_reason.h"
 #include "server/testing/scheduler_fixture.h"
 
@@ -54,8 +56,8 @@ TEST_F(SchedulerEstimateTest, CountsTheTenantsOwnJobsThatComeFirst) {
   Teach(milliseconds(100));
   OccupyLane();
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(Submit({.tenant = "a"}, "a").ok());
-  ExpectUnmeetable(scheduler_->CheckAdmission(Due(milliseconds(540), "a")));
-  EXPECT_TRUE(scheduler_->CheckAdmission(Due(milliseconds(560), "a")).ok());
+  ExpectUnmeetable(scheduler_->CheckAdmission(Due(milliseconds(1180), "a")));
+  EXPECT_TRUE(scheduler_->CheckAdmission(Due(milliseconds(1200), "a")).ok());
   EXPECT_TRUE(scheduler_->CheckAdmission(Due(milliseconds(60), "a", Priority::kHigh)).ok());
   EXPECT_TRUE(scheduler_->CheckAdmission(Due(milliseconds(60), "b")).ok());
   RunAll();
@@ -67,13 +69,40 @@ TEST_F(SchedulerEstimateTest, OthersTakeTheirShareOfTheLanesMeanwhile) {
   OccupyLane();
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(Submit({.tenant = "a"}, "a").ok());
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(Submit({.tenant = "b"}, "b").ok());
-  // Behind 5 of its own and all 3 others, and then itself; half of that.
-  ExpectUnmeetable(scheduler_->CheckAdmission(Due(milliseconds(440), "a")));
-  EXPECT_TRUE(scheduler_->CheckAdmission(Due(milliseconds(460), "a")).ok());
+  // Behind 5 of its own and all 3 others, in seven eighths of the time; and then half of itself.
+  ExpectUnmeetable(scheduler_->CheckAdmission(Due(milliseconds(955), "a")));
+  EXPECT_TRUE(scheduler_->CheckAdmission(Due(milliseconds(975), "a")).ok());
   // Behind 3 of its own and as many of the others.
-  ExpectUnmeetable(scheduler_->CheckAdmission(Due(milliseconds(340), "b")));
-  EXPECT_TRUE(scheduler_->CheckAdmission(Due(milliseconds(360), "b")).ok());
+  ExpectUnmeetable(scheduler_->CheckAdmission(Due(milliseconds(725), "b")));
+  EXPECT_TRUE(scheduler_->CheckAdmission(Due(milliseconds(745), "b")).ok());
   RunAll();
+}
+
+TEST_F(SchedulerEstimateTest, AJobThatCannotBeInTimeAnyMoreIsDroppedBeforeItRuns) {
+  Make(SmallLimits(1, /*jobs_max=*/100));
+  Teach(milliseconds(100));
+  OccupyLane();
+  ASSERT_TRUE(Submit(Due(milliseconds(1000)), "in doubt").ok());
+  ASSERT_TRUE(Submit(Due(milliseconds(1000)), "the last one").ok());
+  // Less than a job takes; more than half of it.
+  clock_.Advance(milliseconds(930));
+  RunAll();
+  // Nobody waited behind the last one, for whose sake it would be dropped.
+  EXPECT_EQ(order_.back(), "the last one");
+  EXPECT_EQ(std::count(order_.begin(), order_.end(), "in doubt"), 0);
+  ExpectUnmeetable(jobs_[kCostJobsMin + 1].status());
+  EXPECT_EQ(scheduler_->GetStatistics().cancelled.deadline, 1u);
+}
+
+TEST_F(SchedulerEstimateTest, AJobThatIsSurelyTooLongIsDroppedThoughNobodyWaits) {
+  Make(SmallLimits(1, /*jobs_max=*/100));
+  Teach(milliseconds(100));
+  OccupyLane();
+  ASSERT_TRUE(Submit(Due(milliseconds(1000)), "too late").ok());
+  clock_.Advance(milliseconds(960));
+  RunAll();
+  EXPECT_EQ(order_.back(), "taught");
+  ExpectUnmeetable(jobs_.back().status());
 }
 
 TEST_F(SchedulerEstimateTest, TheRetryDelayIsTheTimeForAQuarterOfTheQueue) {

@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_SERVER_SCHEDULER_STATISTICS_H_
 #define GRIDFOLD_SERVER_SCHEDULER_STATISTICS_H_
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -61,6 +62,8 @@ struct SchedulerStatistics {
   uint64_t queued = 0;
   uint64_t queued_bytes = 0;
   uint64_t running = 0;  // More than lanes_busy where jobs share a launch.
+  // What jobs were charged of the lanes' time, all tenants together.
+  std::chrono::nanoseconds lane_time{0};
   // Launches that several jobs shared, and those jobs.
   uint64_t batches = 0;
   uint64_t batched_jobs = 0;
