@@ -280,7 +280,8 @@ TEST_F(ArrayStreamTest, WhatReadersAreSentIsBounded) {
   const grpc::Status refused = caller.Read(request);
   ExpectError(refused, grpc::StatusCode::RESOURCE_EXHAUSTED, kReasonQueueFull);
   EXPECT_TRUE(DecodeDetails(refused).retry_info.has_value());
-  EXPECT_TRUE(caller.Read(Resident("x", 0, 100)).ok()) << "there is room for what is small";
+  ExpectError(caller.Read(Resident("x", 0, 100)), grpc::StatusCode::RESOURCE_EXHAUSTED,
+              kReasonQueueFull);
   while (slow->Read(&message)) {
   }
   EXPECT_TRUE(slow->Finish().ok());

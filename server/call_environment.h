@@ -10,34 +10,38 @@
 #include "absl/status/status.h"
 #include "server/access_tokens.h"
 #include "server/array_store.h"
-#include "server/byte_budget.h"
 #include "server/call_counter.h"
 #include "server/call_metrics.h"
 #include "server/call_report.h"
+#include "server/idle_watch.h"
 #include "server/limits.h"
 #include "server/region_store.h"
 #include "server/scheduler.h"
+#include "server/shared_room.h"
 #include "server/stream_admission.h"
 
 namespace gridfold::server {
 
 struct CallEnvironment {
   CallEnvironment(Scheduler& a_scheduler, ArrayStore& a_store, CallCounter& a_counter,
-                  const Limits& the_limits, std::string name_of_engine)
+                  const Limits& the_limits, const TenantWeights& weights,
+                  std::string name_of_engine)
       : scheduler(a_scheduler),
         arrays(a_store),
         calls(a_counter),
         limits(the_limits),
-        read_chunks(the_limits.queued_bytes_max),
-        streams(the_limits.stream_count_max, the_limits.queued_bytes_max),
+        read_chunks(the_limits.queued_bytes_max, weights),
+        streams(the_limits.stream_count_max, the_limits.queued_bytes_max, weights),
+        idle_streams(the_limits.stream_idle_timeout),
         engine_name(std::move(name_of_engine)) {}
 
   Scheduler& scheduler;
   ArrayStore& arrays;
   CallCounter& calls;
   const Limits& limits;
-  ByteBudget read_chunks;  // Chunks of ReadArray that the transport has yet to send.
+  SharedRoom read_chunks;  // Bytes of chunks of ReadArray that the transport has yet to send.
   StreamAdmission streams;
+  IdleWatch idle_streams;
   std::string engine_name;
   RegionStore* regions = nullptr;        // None where they are off.
   const AccessTokens* tokens = nullptr;  // None where callers are taken at their word.

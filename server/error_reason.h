@@ -34,6 +34,7 @@ inline constexpr char kReasonRegionBroken[] = "REGION_BROKEN";
 inline constexpr char kReasonJobTooLarge[] = "JOB_TOO_LARGE";
 inline constexpr char kReasonDeadlineExceeded[] = "DEADLINE_EXCEEDED";
 inline constexpr char kReasonDeadlineUnmeetable[] = "DEADLINE_UNMEETABLE";
+inline constexpr char kReasonStreamIdle[] = "STREAM_IDLE";
 inline constexpr char kReasonCancelled[] = "CANCELLED";
 inline constexpr char kReasonDraining[] = "DRAINING";
 inline constexpr char kReasonEngineLost[] = "ENGINE_LOST";

@@ -35,7 +35,7 @@ absl::StatusOr<bool> FoldStreamCall::HasBatch() const {
   const uint64_t waiting_bytes = TotalBytes(sizes);
   if (computation_->CanRun(sizes)) {
     return waiting_bytes >= std::min(computation_->batch_bytes_wanted(), kStreamPendingBytes) ||
-           !environment_.streams.HasRoom();
+           !intake_.TenantHasRoom();
   }
   // Bytes of which nothing can be computed wait for others, which may never come.
   if (waiting_bytes <= environment_.limits.message_bytes_max) return false;

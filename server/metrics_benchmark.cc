@@ -40,7 +40,7 @@ void CollectAndWrite(benchmark::State& state) {
   const ServingState serving_state;
   const Limits limits;
   const ArrayStore arrays(engine.CreateResidentPool(limits.resident_bytes_max).value(), limits);
-  const StreamAdmission streams(limits.stream_count_max, limits.queued_bytes_max);
+  const StreamAdmission streams(limits.stream_count_max, limits.queued_bytes_max, {});
   SharedMetrics().Record(SmallReduction(), absl::StatusCode::kOk, 74);
   const MetricsCollector collector({.calls = SharedMetrics(),
                                     .scheduler = *scheduler,

@@ -348,6 +348,33 @@ TEST_F(MetricsTest, StreamsShow) {
   EXPECT_EQ(metrics.Value("gridfold_streams_refused_total{reason=\"stream_bytes\"}"), 0);
 }
 
+// Each call of them once, however many jobs it takes; and none that was refused.
+TEST_F(MetricsTest, AcceptedStreamsCountAsAdmitted) {
+  ArrayCaller caller(server_);
+  ASSERT_TRUE(caller.Create("a", v1::ELEMENT_TYPE_UINT8, {100}).ok());
+  ASSERT_TRUE(caller.Write("a", {Chunk(0, "ab"), Chunk(2, "cd")}).ok());
+  EXPECT_FALSE(caller.Write("unknown", {Chunk(0, "ab")}).ok());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(caller.Read(Resident("a"), 10).ok());
+  EXPECT_FALSE(caller.Read(Resident("unknown")).ok());
+  v1::ReduceArrayRequest header = SmallReduction();
+  *header.mutable_array() = Streamed(v1::ELEMENT_TYPE_INT32);
+  v1::ReduceStreamResponse response;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(Send(server_, Messages(header, {"1234", "5678"}), response).ok());
+  }
+  header.clear_statistics();
+  EXPECT_FALSE(Send(server_, Messages(header, {"1234"}), response).ok());
+  const MetricsText metrics = Scrape(server_);
+  const auto admitted = [&](const std::string& rpc) {
+    return metrics.Value("gridfold_request_stage_duration_seconds_count{rpc=\"" + rpc +
+                         "\",stage=\"admission\"}");
+  };
+  EXPECT_EQ(admitted("CreateArray"), 1);
+  EXPECT_EQ(admitted("WriteArray"), 1);
+  EXPECT_EQ(admitted("ReadArray"), 2);
+  EXPECT_EQ(admitted("ReduceStream"), 3);
+}
+
 TEST_F(MetricsTest, RegionsShowWhereTheyAreAllowed) {
   EXPECT_TRUE(Scrape(server_).Series("gridfold_regions").empty());
   Limits limits;

@@ -52,8 +52,12 @@ absl::Status ReadArrayCall::Begin() {
   const uint64_t chunk_bytes =
       planned_->chunk_element_count * kernels::ElementSize(slice.description.element_type);
   const uint64_t wanted_bytes = std::min(chunk_bytes, slice.description.size_bytes());
-  if (!environment_.read_chunks.Take(wanted_bytes)) {
-    return QueueFull("too many chunks are on their way to readers", kRetryDelay);
+  if (const auto refusal = environment_.read_chunks.Take(caller_.tenant, wanted_bytes)) {
+    return QueueFull(*refusal == RoomRefusal::kFull
+                         ? "too many chunks are on their way to readers"
+                         : "what is left of the room for chunks on their way is for other "
+                           "tenants; this one has its share",
+                     kRetryDelay);
   }
   held_bytes_ = wanted_bytes;
   work_.engine = slice.lease->engine();
@@ -62,7 +66,7 @@ absl::Status ReadArrayCall::Begin() {
 }
 
 void ReadArrayCall::OnDone() {
-  environment_.read_chunks.GiveBack(held_bytes_);
+  environment_.read_chunks.GiveBack(caller_.tenant, held_bytes_);
   delete this;
 }
 
@@ -70,7 +74,7 @@ absl::Status ReadArrayCall::SubmitChunk() {
   JobWork work = work_;  // Without payload: the chunk takes memory when a lane fetches it.
   work.run = [this](const JobContext& job_context) { return FetchChunk(job_context); };
   work.finish = [this](const absl::Status& status) { OnChunkFetched(status); };
-  return jobs_.Submit(std::move(work));
+  return jobs_.Submit(std::move(work), report_);
 }
 
 absl::Status ReadArrayCall::FetchChunk(const JobContext& job_context) {

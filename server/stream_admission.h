@@ -1,70 +1,72 @@
 // Bounds on all streams that compute, together: their number, and the memory of data that has
-// arrived and waits. Counts what is in use, and what was refused. Thread-safe.
+// arrived and waits; both are shared by tenants as server/shared_room.h says. Counts what is in
+// use, and what was refused. Thread-safe.
 #ifndef GRIDFOLD_SERVER_STREAM_ADMISSION_H_
 #define GRIDFOLD_SERVER_STREAM_ADMISSION_H_
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
-#include "server/byte_budget.h"
+#include "server/limits.h"
+#include "server/shared_room.h"
 
 namespace gridfold::server {
 
 struct StreamStatistics {
   uint64_t open = 0;
   uint64_t held_bytes = 0;
-  // Streams that were refused: as many as may be were open, or the others' bytes left no room.
+  // Streams that were refused: as many as may be were open, the places left were for other tenants,
+  // or the others' bytes left no room.
   uint64_t refused_by_count = 0;
+  uint64_t refused_by_share = 0;
   uint64_t refused_by_bytes = 0;
 };
 
 class StreamAdmission {
  public:
-  StreamAdmission(uint64_t stream_count_max, uint64_t bytes_max)
-      : stream_count_max_(stream_count_max),
-        streams_left_(stream_count_max),
-        bytes_max_(bytes_max) {}
+  StreamAdmission(uint64_t stream_count_max, uint64_t bytes_max, const TenantWeights& weights)
+      : places_(stream_count_max, weights), bytes_(bytes_max, weights) {}
 
-  // Whether one more stream may be open; if so, it must Leave.
-  bool Enter() {
-    const bool entered = streams_left_.Take(1);
-    if (!entered) ++refused_by_count_;
-    return entered;
+  // Takes a place for one more stream of the tenant, which must Leave. Why not, where there is none
+  // for it.
+  std::optional<RoomRefusal> Enter(std::string_view tenant) {
+    const std::optional<RoomRefusal> refusal = places_.Take(tenant, 1);
+    if (refusal) ++(*refusal == RoomRefusal::kFull ? refused_by_count_ : refused_by_share_);
+    return refusal;
   }
-  void Leave() { streams_left_.GiveBack(1); }
+  void Leave(std::string_view tenant) { places_.GiveBack(tenant, 1); }
 
   // Bytes that have arrived. A message is there before anybody knows how long it is, so it counts
   // even where there is no room for it.
-  void Hold(uint64_t bytes) { held_bytes_ += bytes; }
-  void Release(uint64_t bytes) { held_bytes_ -= bytes; }
+  void Hold(std::string_view tenant, uint64_t bytes) { bytes_.TakeAnyway(tenant, bytes); }
+  void Release(std::string_view tenant, uint64_t bytes) { bytes_.GiveBack(tenant, bytes); }
 
   // Whether a stream that already holds bytes may read on. One that could do nothing else may
   // always read one more message, so that no stream waits for another.
-  bool HasRoom() const { return held_bytes_.load() < bytes_max_; }
+  bool HasRoom(std::string_view tenant) const { return !bytes_.Check(tenant, 1); }
   // Reserves so many bytes if there is room for them, and returns whether there was. If not, the
   // stream is refused.
-  bool HoldWhereThereIsRoom(uint64_t bytes) {
-    uint64_t held = held_bytes_.load();
-    while (held <= bytes_max_ && bytes <= bytes_max_ - held) {
-      if (held_bytes_.compare_exchange_weak(held, held + bytes)) return true;
-    }
-    ++refused_by_bytes_;
-    return false;
+  bool HoldWhereThereIsRoom(std::string_view tenant, uint64_t bytes) {
+    const bool has_room = !bytes_.Take(tenant, bytes);
+    if (!has_room) ++refused_by_bytes_;
+    return has_room;
   }
 
   StreamStatistics GetStatistics() const {
-    return {.open = stream_count_max_ - streams_left_.left_bytes(),
-            .held_bytes = held_bytes_.load(),
+    return {.open = places_.taken(),
+            .held_bytes = bytes_.taken(),
             .refused_by_count = refused_by_count_.load(),
+            .refused_by_share = refused_by_share_.load(),
             .refused_by_bytes = refused_by_bytes_.load()};
   }
 
  private:
-  const uint64_t stream_count_max_;
-  ByteBudget streams_left_;
-  const uint64_t bytes_max_;
-  std::atomic<uint64_t> held_bytes_ = 0;
+  SharedRoom places_;
+  SharedRoom bytes_;
   std::atomic<uint64_t> refused_by_count_ = 0;
+  std::atomic<uint64_t> refused_by_share_ = 0;
   std::atomic<uint64_t> refused_by_bytes_ = 0;
 };
 

@@ -38,13 +38,16 @@
 namespace gridfold::server {
 
 template <class Reactor, class Computation>
-class StreamCall : public Reactor {
+class StreamCall : public Reactor, private IdleWatch::Waiter {
  public:
   Reactor* Start();
 
   void OnReadDone(bool ok) override;
   void OnCancel() override;
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    environment_.idle_streams.Forget(*this);
+    delete this;
+  }
 
  protected:
   // Messages have `array_count` fields of bulk data.
@@ -108,6 +111,7 @@ class StreamCall : public Reactor {
   absl::Status TakeHeader(const std::string& header);
   absl::Status SubmitBatch();
   void OnBatchDone(const absl::Status& status);
+  void OnIdle() override;
   void Proceed(std::unique_lock<std::mutex> lock, const absl::Status& status);
   void Take(const Step& step);
 
@@ -115,6 +119,7 @@ class StreamCall : public Reactor {
   Step NextStep();
   Step EndStep();
   bool HasEnough();
+  void WatchCaller();
 
   grpc::CallbackServerContext& context_;
   Caller caller_;
@@ -128,6 +133,7 @@ class StreamCall : public Reactor {
   bool running_ = false;
   bool has_ended_ = false;  // The caller sends nothing more.
   bool is_finished_ = false;
+  bool waits_for_caller_ = false;  // And could do nothing else.
 };
 
 template <class Reactor, class Computation>
@@ -136,7 +142,7 @@ Reactor* StreamCall<Reactor, Computation>::Start() {
     absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
     if (!caller.ok()) return caller.status();
     caller_ = *std::move(caller);
-    return intake_.Enter();
+    return intake_.Enter(caller_.tenant);
   }));
   return this;
 }
@@ -151,6 +157,7 @@ void StreamCall<Reactor, Computation>::OnReadDone(bool ok) {
   }
   std::unique_lock lock(mutex_);
   reading_ = false;
+  WatchCaller();
   has_ended_ |= !ok;
   Proceed(std::move(lock), status);
 }
@@ -204,12 +211,32 @@ void StreamCall<Reactor, Computation>::Proceed(std::unique_lock<std::mutex> lock
   proceeding_ = true;
   while (std::exchange(has_news_, false)) {
     const Step step = NextStep();
+    WatchCaller();
     lock.unlock();
     Take(step);
     if (step.finish) return;
     lock.lock();
   }
   proceeding_ = false;
+}
+
+// Each message begins the time anew.
+template <class Reactor, class Computation>
+void StreamCall<Reactor, Computation>::WatchCaller() {
+  const bool waits = reading_ && !running_ && !is_finished_ && !IsSending();
+  if (waits == waits_for_caller_) return;
+  waits_for_caller_ = waits;
+  if (waits) {
+    environment_.idle_streams.Begin(*this);
+  } else {
+    environment_.idle_streams.End(*this);
+  }
+}
+
+template <class Reactor, class Computation>
+void StreamCall<Reactor, Computation>::OnIdle() {
+  std::unique_lock lock(mutex_);
+  if (waits_for_caller_) Proceed(std::move(lock), environment_.idle_streams.Error());
 }
 
 // After a finish gRPC may delete the call at any moment.
@@ -274,7 +301,7 @@ absl::Status StreamCall<Reactor, Computation>::SubmitBatch() {
     return RunBatch(job_context);
   };
   work.finish = [this](const absl::Status& status) { OnBatchDone(status); };
-  return jobs_.Submit(std::move(work));
+  return jobs_.Submit(std::move(work), report_);
 }
 
 template <class Reactor, class Computation>

@@ -16,10 +16,16 @@ uint64_t TotalBytes(const StreamSizes& sizes) {
 
 StreamIntake::~StreamIntake() { ReleaseAll(); }
 
-absl::Status StreamIntake::Enter() {
-  is_admitted_ = environment_.streams.Enter();
+absl::Status StreamIntake::Enter(const std::string& tenant) {
+  tenant_ = tenant;
+  const std::optional<RoomRefusal> refusal = environment_.streams.Enter(tenant_);
+  is_admitted_ = !refusal;
   if (is_admitted_) return absl::OkStatus();
-  return QueueFull(absl::StrCat(environment_.limits.stream_count_max, " streams are open already"),
+  const uint64_t most = environment_.limits.stream_count_max;
+  return QueueFull(*refusal == RoomRefusal::kFull
+                       ? absl::StrCat(most, " streams are open already")
+                       : absl::StrCat("what is left of ", most,
+                                      " streams is for other tenants; this one has its share open"),
                    kRetryDelay);
 }
 
@@ -42,7 +48,7 @@ absl::Status StreamIntake::CheckBegun() const {
 }
 
 absl::Status StreamIntake::HoldState(uint64_t bytes) {
-  if (!environment_.streams.HoldWhereThereIsRoom(bytes)) {
+  if (!environment_.streams.HoldWhereThereIsRoom(tenant_, bytes)) {
     return QueueFull(absl::StrCat("other streams leave no room for the ", bytes,
                                   " bytes that this one would hold"),
                      kRetryDelay);
@@ -71,7 +77,7 @@ StreamSizes StreamIntake::sizes() const {
 }
 
 bool StreamIntake::HasRoom() const {
-  return TotalBytes(SizesOf(pending_)) < kStreamPendingBytes && environment_.streams.HasRoom();
+  return TotalBytes(SizesOf(pending_)) < kStreamPendingBytes && TenantHasRoom();
 }
 
 void StreamIntake::BeginBatch() {
@@ -87,12 +93,12 @@ void StreamIntake::ReleaseAll() {
   pending_ = {};
   state_bytes_ = 0;
   SetHeldBytes(0);
-  if (std::exchange(is_admitted_, false)) environment_.streams.Leave();
+  if (std::exchange(is_admitted_, false)) environment_.streams.Leave(tenant_);
 }
 
 void StreamIntake::SetHeldBytes(uint64_t bytes) {
-  environment_.streams.Hold(bytes);
-  environment_.streams.Release(held_bytes_);
+  environment_.streams.Hold(tenant_, bytes);
+  environment_.streams.Release(tenant_, held_bytes_);
   held_bytes_ = bytes;
 }
 

@@ -9,6 +9,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,8 +26,9 @@ class StreamIntake {
       : environment_(environment), array_count_(array_count) {}
   ~StreamIntake();
 
-  // Takes a place among the open streams. Errors: RESOURCE_EXHAUSTED with a retry delay.
-  absl::Status Enter();
+  // Takes a place among the open streams for a call of the tenant. Errors: RESOURCE_EXHAUSTED with
+  // a retry delay.
+  absl::Status Enter(const std::string& tenant);
 
   // Parses a message and releases it. Errors: those of SplitMessage; INVALID_ARGUMENT that names
   // "request" where the first message has no header, or a later one has.
@@ -47,6 +49,8 @@ class StreamIntake {
 
   // Whether to read on while a batch runs, or its results wait.
   bool HasRoom() const;
+  // Whether what the tenant's streams hold lets this one read on.
+  bool TenantHasRoom() const { return environment_.streams.HasRoom(tenant_); }
 
   // All that has arrived becomes the next batch, which a job uses without the call's lock.
   void BeginBatch();
@@ -64,6 +68,7 @@ class StreamIntake {
 
   CallEnvironment& environment_;
   const size_t array_count_;
+  std::string tenant_;
   bool is_admitted_ = false;
   bool has_begun_ = false;  // Whether the header has come.
   StreamArrays batch_;

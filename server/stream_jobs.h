@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "server/call_counter.h"
 #include "server/call_environment.h"
+#include "server/call_report.h"
 #include "server/error_reason.h"
 #include "server/job.h"
 #include "server/scheduler.h"
@@ -23,8 +24,29 @@ class StreamJobs {
   explicit StreamJobs(CallEnvironment& environment)
       : scheduler_(environment.scheduler), calls_(environment.calls) {}
 
-  // Requires that the previous job, if any, is finished. Errors: those of Scheduler::Submit, after
-  // which the job's `finish` is not called; CANCELLED after Cancel.
+  // Requires that the previous job, if any, is finished. Notes in `report`, which nobody else may
+  // use meanwhile, how long it took until the first one was taken. Errors: those of
+  // Scheduler::Submit, after which the job's `finish` is not called; CANCELLED after Cancel.
+  absl::Status Submit(JobWork work, CallReport& report) {
+    const bool is_first = !report.admission_time.has_value();
+    // Before: the job may end, and the stream with it, while it is submitted.
+    if (is_first) report.admission_time = report.Elapsed();
+    absl::Status status = Submit(std::move(work));
+    if (!status.ok() && is_first) report.admission_time.reset();
+    return status;
+  }
+
+  void Cancel() {
+    std::shared_ptr<Job> job;
+    {
+      const std::lock_guard lock(mutex_);
+      cancelled_ = true;
+      job = current_;
+    }
+    if (job != nullptr) scheduler_.Cancel(job);
+  }
+
+ private:
   absl::Status Submit(JobWork work) {
     CallCounter& calls = calls_;
     // The stream, and this with it, may be gone when it has finished.
@@ -46,17 +68,6 @@ class StreamJobs {
     return status;
   }
 
-  void Cancel() {
-    std::shared_ptr<Job> job;
-    {
-      const std::lock_guard lock(mutex_);
-      cancelled_ = true;
-      job = current_;
-    }
-    if (job != nullptr) scheduler_.Cancel(job);
-  }
-
- private:
   Scheduler& scheduler_;
   CallCounter& calls_;
   std::mutex mutex_;

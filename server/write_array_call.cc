@@ -32,14 +32,32 @@ grpc::ServerReadReactor<grpc::ByteBuffer>* WriteArrayCall::Start() {
     return absl::OkStatus();
   });
   if (status.ok()) {
-    StartRead(&message_);
+    ReadNext();
   } else {
     FinishWith(status);
   }
   return this;
 }
 
+void WriteArrayCall::OnDone() {
+  environment_.idle_streams.Forget(*this);
+  delete this;
+}
+
+// From here on the next message may come at any moment.
+void WriteArrayCall::ReadNext() {
+  waits_for_caller_ = true;
+  environment_.idle_streams.Begin(*this);
+  StartRead(&message_);
+}
+
+void WriteArrayCall::OnIdle() {
+  if (waits_for_caller_.exchange(false)) FinishWith(environment_.idle_streams.Error());
+}
+
 void WriteArrayCall::OnReadDone(bool ok) {
+  if (!waits_for_caller_.exchange(false)) return;
+  environment_.idle_streams.End(*this);
   if (!ok) {
     FinishWith(context_.IsCancelled() ? CancelledByCaller()
                                       : CatchExceptions([this] { return Answer(); }));
@@ -98,7 +116,7 @@ absl::Status WriteArrayCall::SubmitChunk(kernels::MutableResidentSpan place) {
     return job_context.lane.Copy(data, place, job_context.stop);
   };
   work.finish = [this](const absl::Status& status) { OnChunkWritten(status); };
-  return jobs_.Submit(std::move(work));
+  return jobs_.Submit(std::move(work), report_);
 }
 
 void WriteArrayCall::OnChunkWritten(const absl::Status& status) {
@@ -110,8 +128,7 @@ void WriteArrayCall::OnChunkWritten(const absl::Status& status) {
   }
   written_bytes_ += chunk_->data().size();
   chunk_.reset();
-  // From here on the next message may come at any moment.
-  StartRead(&message_);
+  ReadNext();
 }
 
 absl::Status WriteArrayCall::Answer() {

@@ -9,6 +9,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,7 +27,8 @@
 
 namespace gridfold::server {
 
-class WriteArrayCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
+class WriteArrayCall final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
+                             private IdleWatch::Waiter {
  public:
   WriteArrayCall(CallEnvironment& environment, grpc::CallbackServerContext& context,
                  grpc::ByteBuffer& response);
@@ -35,9 +37,11 @@ class WriteArrayCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
 
   void OnReadDone(bool ok) override;
   void OnCancel() override { jobs_.Cancel(); }
-  void OnDone() override { delete this; }
+  void OnDone() override;
 
  private:
+  void ReadNext();
+  void OnIdle() override;
   absl::Status TakeMessage();
   absl::Status TakeLease();
   absl::Status SubmitChunk(kernels::MutableResidentSpan place);
@@ -53,7 +57,8 @@ class WriteArrayCall final : public grpc::ServerReadReactor<grpc::ByteBuffer> {
   JobWork work_;  // What the jobs of the stream have in common.
   StreamJobs jobs_;
   grpc::ByteBuffer message_;
-  bool has_begun_ = false;  // Whether the header has come.
+  std::atomic<bool> waits_for_caller_ = false;  // Whoever ends the wait goes on with the call.
+  bool has_begun_ = false;                      // Whether the header has come.
   std::weak_ptr<const StoredArray> array_;
   // While a chunk is written.
   std::optional<v1::WriteArrayRequest> chunk_;
