@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,8 @@ namespace {
 constexpr char kPreface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 // An empty frame of settings, which ends the handshake.
 const std::string kSettings("\0\0\0\4\0\0\0\0\0", 9);
+// In which a connection that is refused is closed.
+constexpr std::chrono::milliseconds kShort{20};
 
 // A header as HPACK (RFC 7541) writes one that is to be remembered by nobody.
 std::string Header(const std::string& name, const std::string& value) {
@@ -121,6 +124,33 @@ TEST_F(HostileClientTest, ManyIdleConnections) {
   EXPECT_TRUE(Reduce(channel_).ok());
   EXPECT_TRUE(Reduce(ConnectInTheClear()).ok());
   EXPECT_LT(ProcessResidentBytes(), before + count * 64 * kKiB + 64 * kMiB);
+}
+
+// As many as are allowed, to the last one; and then whoever comes, while the others are idle.
+TEST_F(HostileClientTest, IdleConnectionsMakeRoomForOthers) {
+  for (const uint32_t count : {1, 5, 20}) {
+    StartServer({}, {.connection_count_max = count});
+    const std::vector<Socket> idle = ConnectMany(count, kPreface + kSettings);
+    for (const Socket& socket : idle) EXPECT_FALSE(socket.IsClosedWithin(kShort)) << count;
+    std::this_thread::sleep_for(2 * kConnectionSilenceMin);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(Reduce(ConnectInTheClear()).ok()) << count;
+  }
+}
+
+TEST_F(HostileClientTest, AConnectionWithoutCallsIsClosedAfterATime) {
+  Limits limits;
+  limits.connection_idle_timeout = std::chrono::seconds(1);
+  StartServer({}, limits);
+  const Socket idle(server_->port());
+  idle.Send(kPreface + kSettings);
+  const std::shared_ptr<grpc::Channel> channel = ConnectInTheClear();
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_TRUE(Reduce(channel).ok());
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  }
+  EXPECT_TRUE(idle.IsClosedWithin(std::chrono::seconds(30)));
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  EXPECT_TRUE(Reduce(channel).ok()) << "a client opens another one when it needs it";
 }
 
 TEST_F(HostileClientTest, HeadersThatAreTooLarge) {

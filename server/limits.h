@@ -157,6 +157,19 @@ inline constexpr std::chrono::milliseconds kHandshakeTimeout = std::chrono::seco
 // File descriptors that connections leave to everything else: metrics, regions, files that are read
 // again. A connection beyond that is closed at once.
 inline constexpr int kDescriptorsReserved = 64;
+// Where there is no place for another connection, one gives way on which nothing has moved for this
+// long; or for the second time where fewer bytes have come than any call has, beside the greeting.
+inline constexpr std::chrono::milliseconds kConnectionIdleMin = std::chrono::seconds(10);
+inline constexpr std::chrono::milliseconds kConnectionSilenceMin{100};
+inline constexpr uint64_t kCallBytesMin = 160;
+// Default times after which connections without calls (--connection-idle-timeout), and streams
+// whose callers send nothing (--stream-idle-timeout), end; and how often one of the latter is
+// looked at.
+inline constexpr std::chrono::milliseconds kConnectionIdleTimeout = std::chrono::minutes(5);
+inline constexpr std::chrono::milliseconds kStreamIdleTimeout = std::chrono::minutes(2);
+inline constexpr std::chrono::milliseconds kIdleTimeoutCeiling = std::chrono::hours(24);
+inline constexpr int kIdleLooks = 8;
+inline constexpr std::chrono::milliseconds kIdleLookMin{10};
 // How often the memory of the process is compared with memory_bytes_max.
 inline constexpr std::chrono::milliseconds kMemoryCheckInterval{20};
 // memory_bytes_max where nobody sets it, in tenths of what the process may have
@@ -215,9 +228,12 @@ inline constexpr uint64_t kJobBatchJobsMax = 256;
 inline constexpr uint64_t kJobBatchBytesMax = 4 * kMiB;
 // Jobs of a tenant that are looked at for one that may share the launch.
 inline constexpr uint64_t kJobBatchSearchMax = 64;
-// A job is refused for its deadline when even this part of what it and its share of the wait are
-// estimated to take is too long.
+// A job is not run when even this part of what it is estimated to take is too long for its
+// deadline.
 inline constexpr int kDeadlineOptimism = 2;
+// A job that has waited for less than this part of the time until its deadline says nothing of how
+// long others may wait.
+inline constexpr int kDeadlineWaitPart = 8;
 // Default time that a stopping server lets jobs finish in (--grace-period).
 inline constexpr std::chrono::milliseconds kGracePeriod = std::chrono::seconds(30);
 inline constexpr std::chrono::milliseconds kGracePeriodCeiling = std::chrono::hours(24);
@@ -258,7 +274,10 @@ struct Limits {
   uint64_t region_bytes_max = 16 * kGiB;         // --max-region-bytes
   uint64_t stream_count_max = 256;               // --max-streams
   uint32_t connection_count_max = 16384;         // --max-connections
-  uint64_t batch_operations_max = 4096;          // --max-batch-operations
+  // --stream-idle-timeout, --connection-idle-timeout; 0: as long as they like.
+  std::chrono::milliseconds stream_idle_timeout = kStreamIdleTimeout;
+  std::chrono::milliseconds connection_idle_timeout = kConnectionIdleTimeout;
+  uint64_t batch_operations_max = 4096;  // --max-batch-operations
   // --max-memory-bytes; kMemoryTenths of what the process may have unless an operator says less.
   uint64_t memory_bytes_max = std::numeric_limits<uint64_t>::max();
   // Engines that are used, each with so many lanes and so many resident bytes: what --cuda-devices

@@ -112,14 +112,12 @@ Descriptor ListenOn(const SocketAddress& address) {
   return TryListen(address);
 }
 
-// For so many connections beside the descriptors that are open now, of which the lowest that is
-// free tells how many there are; fewer where the process may not have as many.
-int DescriptorEnd(int lowest_free, uint32_t connection_count_max) {
+// Descriptors from here on are not for connections.
+int DescriptorEnd() {
   rlimit limit = {};
   getrlimit(RLIMIT_NOFILE, &limit);
   const auto count = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1 << 30));
-  return std::min(lowest_free + static_cast<int>(connection_count_max),
-                  std::max(count - kDescriptorsReserved, count / 2));
+  return std::max(count - kDescriptorsReserved, count / 2);
 }
 
 // Connections that are taken before the other sockets, and the end, are looked at.
@@ -172,15 +170,14 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::string& addr
 Listener::Listener(std::vector<Descriptor> sockets, Descriptor stop, int port,
                    uint32_t connection_count_max)
     : port_(port),
-      connection_count_max_(connection_count_max),
+      connections_(connection_count_max),
       sockets_(std::move(sockets)),
       stop_(std::move(stop)) {}
 
 Listener::~Listener() { Stop(); }
 
 void Listener::Start(Take take) {
-  const Descriptor lowest_free(eventfd(0, EFD_CLOEXEC));
-  descriptor_end_ = DescriptorEnd(lowest_free.get(), connection_count_max_);
+  descriptor_end_ = DescriptorEnd();
   thread_ = std::thread([this, take = std::move(take)] { Run(take); });
 }
 
@@ -216,7 +213,7 @@ bool Listener::AcceptAll(int socket, const Take& take) {
       return is_shortage;
     }
     // Descriptors are given out from the lowest on: there are as many as this one says.
-    if (connection.get() >= descriptor_end_) {
+    if (connection.get() >= descriptor_end_ || !connections_.Admit(connection.get())) {
       SayFull();
       continue;
     }

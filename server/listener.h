@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/connection_table.h"
 
 namespace gridfold::server {
 
@@ -43,8 +44,8 @@ class Listener {
   // Listens on every address that the host of `address` ("host:port") has, on the same port; on a
   // host of 0.0.0.0 by IPv6 too, where the machine has it. UNAVAILABLE where no address can be
   // listened on.
-  // `connection_count_max` bounds the connections that are open at the same time; where the process
-  // may have fewer files, so do they. One beyond that is closed at once.
+  // `connection_count_max` bounds the connections that are open at the same time, by the rules of
+  // connection_table.h; where the process may have fewer files, one beyond those is closed at once.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(const std::string& address,
                                                         uint32_t connection_count_max);
   // Stops.
@@ -68,7 +69,7 @@ class Listener {
   void SayFull();
 
   const int port_;
-  const uint32_t connection_count_max_;
+  ConnectionTable connections_;  // Of the thread.
   // Connections whose descriptors are not below this are too many. Set by Start.
   int descriptor_end_ = 0;
   std::vector<Descriptor> sockets_;

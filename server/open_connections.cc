@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <optional>
@@ -29,13 +30,6 @@ std::vector<int> OpenDescriptors() {
   return descriptors;
 }
 
-// 0 where the descriptor is no socket's.
-uint64_t CookieOf(int descriptor) {
-  uint64_t cookie = 0;
-  socklen_t size = sizeof(cookie);
-  return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
-}
-
 // TCP_ESTABLISHED of <netinet/tcp.h>, whose tcp_info says less than that of Linux.
 constexpr uint8_t kEstablished = 1;
 
@@ -51,6 +45,20 @@ std::optional<tcp_info> TcpInfoOf(int descriptor) {
 }
 
 }  // namespace
+
+uint64_t CookieOf(int descriptor) {
+  uint64_t cookie = 0;
+  socklen_t size = sizeof(cookie);
+  return getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &size) == 0 ? cookie : 0;
+}
+
+std::optional<ConnectionActivity> ActivityOf(int descriptor) {
+  const std::optional<tcp_info> info = TcpInfoOf(descriptor);
+  if (!info) return std::nullopt;
+  return ConnectionActivity{.received_bytes = info->tcpi_bytes_received,
+                            .idle = std::chrono::milliseconds(
+                                std::min(info->tcpi_last_data_recv, info->tcpi_last_data_sent))};
+}
 
 int PortOf(int socket) {
   sockaddr_storage address = {};

@@ -3,7 +3,9 @@
 #ifndef GRIDFOLD_SERVER_OPEN_CONNECTIONS_H_
 #define GRIDFOLD_SERVER_OPEN_CONNECTIONS_H_
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gridfold::server {
@@ -21,6 +23,16 @@ int PortOf(int socket);
 
 // Those by TCP that came to `port` and have not ended on either side.
 std::vector<OpenConnection> OpenConnections(int port);
+
+struct ConnectionActivity {
+  uint64_t received_bytes = 0;        // Since it was opened.
+  std::chrono::milliseconds idle{0};  // Since bytes last came or went.
+};
+// None of a descriptor that is no connection's by TCP, or of one that has ended.
+std::optional<ConnectionActivity> ActivityOf(int descriptor);
+
+// Tells a socket from another that has its descriptor later; 0 where the descriptor is no socket's.
+uint64_t CookieOf(int descriptor);
 
 // Ends a connection whose descriptor stays its owner's, who finds it ended. Unlike after shutdown,
 // bytes that have arrived are not read any more.

@@ -340,6 +340,12 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
           "nine tenths of what the machine, or the control group around the server, has");
   AddNumber<uint64_t>(app, "--max-streams", limits.stream_count_max, 1, kStreamCountCeiling,
                       "Streams open at the same time that compute as their data arrives");
+  AddDuration(
+      app, "--stream-idle-timeout", limits.stream_idle_timeout, kIdleTimeoutCeiling,
+      "Time after which a stream ends whose caller sends nothing while the server waits for "
+      "it; 0 lets it wait for ever");
+  AddDuration(app, "--connection-idle-timeout", limits.connection_idle_timeout, kIdleTimeoutCeiling,
+              "Time after which a connection without calls is closed; 0 keeps it open");
   AddNumber<uint64_t>(app, "--max-batch-operations", limits.batch_operations_max, 1,
                       kBatchOperationsCeiling, "Operations of one BatchCompute call");
   AddDuration(app, "--grace-period", options.grace_period, kGracePeriodCeiling,

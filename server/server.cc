@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
   if (limits.regions_allowed) server->regions_ = std::make_unique<RegionStore>(engines, all_limits);
   server->environment_ =
       std::make_unique<CallEnvironment>(*server->scheduler_, *server->arrays_, server->calls_,
-                                        server->limits_, engines.front()->name());
+                                        server->limits_, tenant_weights, engines.front()->name());
   server->environment_->regions = server->regions_.get();
   server->environment_->tokens = server->tokens_.get();
   server->compute_service_ = std::make_unique<ComputeService>(*server->environment_);
@@ -171,6 +171,10 @@ void Server::ConfigureTransport(grpc::ServerBuilder& builder) const {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(kKeepaliveInterval));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(kKeepaliveTimeout));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  if (limits_.connection_idle_timeout.count() > 0) {
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
+                               Milliseconds(limits_.connection_idle_timeout));
+  }
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, Milliseconds(kHandshakeTimeout));
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              Milliseconds(kClientPingIntervalMin));
