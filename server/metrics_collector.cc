@@ -1,7 +1,7 @@
 #include "server/metrics_collector.h"
 
-#include <string>
 #include <chrono>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
