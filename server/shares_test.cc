@@ -87,6 +87,7 @@ class IdleStreamTest : public StreamSharesTest {
   static Limits Impatient() {
     Limits limits = TestLimits();
     limits.stream_idle_timeout = kTimeout;
+    limits.message_bytes_max = 4 * kMiB;  // A batch of a scan takes one.
     limits.resident_bytes_max = 1 * kMiB;
     return limits;
   }

@@ -49,7 +49,8 @@ TEST_F(StreamCallerTest, StreamsThatAreCancelledAnywhereLeaveNothingBehind) {
     const v1::GetStatisticsResponse statistics = server_.GetStatistics();
     return statistics.lanes_busy() == 0 && statistics.jobs_queued() == 0;
   });
-  // All places for streams are free, once the last of them have given theirs back.
+  // All places for streams are free, once the last of them have given theirs back. No tenant may have
+  // all of them.
   std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
   std::vector<std::unique_ptr<grpc::ClientWriter<v1::ReduceStreamRequest>>> writers;
   v1::ReduceStreamResponse response;
@@ -62,6 +63,7 @@ TEST_F(StreamCallerTest, StreamsThatAreCancelledAnywhereLeaveNothingBehind) {
     });
     const uint64_t jobs = server_.GetStatistics().jobs_accepted();
     contexts.push_back(std::make_unique<grpc::ClientContext>());
+    contexts.back()->AddMetadata("gridfold-tenant", std::to_string(i));
     writers.push_back(server_.compute().ReduceStream(contexts.back().get(), &response));
     ASSERT_TRUE(writers.back()->Write(first));
     // It has its place when its first batch runs.
