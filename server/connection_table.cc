@@ -16,6 +16,8 @@ namespace gridfold::server {
 
 namespace {
 
+using std::chrono::milliseconds;
+
 // What its own callers do not notice: nothing has moved for long, or nothing ever has.
 bool IsIdle(const ConnectionState& connection) {
   return connection.idle >= (connection.is_silent ? kConnectionSilenceMin : kConnectionIdleMin);
@@ -87,7 +89,7 @@ bool ConnectionTable::MakeRoom(const std::string& address) {
     const std::optional<ConnectionActivity> activity = ActivityOf(descriptor);
     open.push_back({.descriptor = descriptor, .address = entry.address});
     if (!activity) continue;
-    open.back().idle = activity->idle;
+    open.back().idle = activity->has_ended ? milliseconds::max() : activity->idle;
     open.back().is_silent = activity->received_bytes < kCallBytesMin;
   }
   const std::optional<int> closed = FindConnectionToClose(open, address);

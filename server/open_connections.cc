@@ -33,14 +33,14 @@ std::vector<int> OpenDescriptors() {
 // TCP_ESTABLISHED of <netinet/tcp.h>, whose tcp_info says less than that of Linux.
 constexpr uint8_t kEstablished = 1;
 
-// None of a descriptor that is no connection's, or of one that has ended.
+// None of a descriptor that is no connection's by TCP.
 std::optional<tcp_info> TcpInfoOf(int descriptor) {
   tcp_info info = {};
   socklen_t size = sizeof(info);
   if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
   // Linux before 4.19 does not say what was sent.
   const bool is_whole = size >= offsetof(tcp_info, tcpi_bytes_sent) + sizeof(info.tcpi_bytes_sent);
-  if (!is_whole || info.tcpi_state != kEstablished) return std::nullopt;
+  if (!is_whole) return std::nullopt;
   return info;
 }
 
@@ -55,7 +55,8 @@ uint64_t CookieOf(int descriptor) {
 std::optional<ConnectionActivity> ActivityOf(int descriptor) {
   const std::optional<tcp_info> info = TcpInfoOf(descriptor);
   if (!info) return std::nullopt;
-  return ConnectionActivity{.received_bytes = info->tcpi_bytes_received,
+  return ConnectionActivity{.has_ended = info->tcpi_state != kEstablished,
+                            .received_bytes = info->tcpi_bytes_received,
                             .idle = std::chrono::milliseconds(
                                 std::min(info->tcpi_last_data_recv, info->tcpi_last_data_sent))};
 }
@@ -74,7 +75,7 @@ std::vector<OpenConnection> OpenConnections(int port) {
   for (const int descriptor : OpenDescriptors()) {
     const uint64_t cookie = CookieOf(descriptor);
     const std::optional<tcp_info> info = cookie == 0 ? std::nullopt : TcpInfoOf(descriptor);
-    if (!info || PortOf(descriptor) != port) continue;
+    if (!info || info->tcpi_state != kEstablished || PortOf(descriptor) != port) continue;
     connections.push_back({.descriptor = descriptor,
                            .cookie = cookie,
                            .sent_bytes = info->tcpi_bytes_sent,

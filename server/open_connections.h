@@ -25,10 +25,11 @@ int PortOf(int socket);
 std::vector<OpenConnection> OpenConnections(int port);
 
 struct ConnectionActivity {
+  bool has_ended = false;             // On either side.
   uint64_t received_bytes = 0;        // Since it was opened.
   std::chrono::milliseconds idle{0};  // Since bytes last came or went.
 };
-// None of a descriptor that is no connection's by TCP, or of one that has ended.
+// None of a descriptor that is no connection's by TCP.
 std::optional<ConnectionActivity> ActivityOf(int descriptor);
 
 // Tells a socket from another that has its descriptor later; 0 where the descriptor is no socket's.
