@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <ostream>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -62,7 +61,6 @@ struct Operation {
   // CANCELLED, or OK where it came to its end.
   std::function<absl::Status(Lane&, std::stop_token)> run;
 };
-void PrintTo(const Operation& operation, std::ostream* out) { *out << operation.name; }
 
 Operation Reduction(const std::string& name, std::vector<Statistic> statistics,
                     GroupingSpec grouping = {}, bool return_states = false) {
