@@ -49,8 +49,8 @@ TEST_F(StreamCallerTest, StreamsThatAreCancelledAnywhereLeaveNothingBehind) {
     const v1::GetStatisticsResponse statistics = server_.GetStatistics();
     return statistics.lanes_busy() == 0 && statistics.jobs_queued() == 0;
   });
-  // All places for streams are free, once the last of them have given theirs back. No tenant may have
-  // all of them.
+  // All places for streams are free, once the last of them have given theirs back. No tenant may
+  // have all of them.
   std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
   std::vector<std::unique_ptr<grpc::ClientWriter<v1::ReduceStreamRequest>>> writers;
   v1::ReduceStreamResponse response;
