@@ -54,9 +54,6 @@ class StreamTest(CommandLineTest):
         self.expect_failure(2, "--output is needed", "scan", path, "--stream")
         self.expect_failure(2, "--stream", "reduce", path, "--chunk-bytes", "100")
         self.expect_failure(2, "--array", "reduce", "--array", "x", "--stream")
-        csv = self.folder / "few.csv"
-        csv.write_text("1\n2\n")
-        self.expect_failure(4, "CSV cannot be streamed", "reduce", csv, "--stream")
         self.expect_failure(4, "number of elements", "scan", "-", "--type", "int8", "--stream",
                             "--output", "-", stdin=b"abc")
         cut = self.folder / "cut.npy"

@@ -1,6 +1,7 @@
 #include "client/command_line/program.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,10 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "client/command_line/arguments/number_option.h"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/input/number_parsing.h"
 #include "client/command_line/output/number_format.h"
 #include "client/command_line/output/standard_output.h"
 #include "client/command_line/report/json_report.h"
@@ -40,8 +42,8 @@ Examples:
 
 // What is wrong with it, or nothing. CLI11's own checks of ranges take NaN.
 std::string CheckSeconds(const std::string& text) {
-  double seconds = 0;
-  return absl::SimpleAtod(text, &seconds) && seconds >= 0 ? "" : "must be 0 or more";
+  const std::optional<double> seconds = ParseNumber<double>(text);
+  return seconds && *seconds >= 0 ? "" : "must be a number of seconds, 0 or more";
 }
 
 void AddSessionOptions(CLI::App& program, SessionOptions& options) {
@@ -103,13 +105,16 @@ ExitCode Run(int argc, const char* const* argv, const TextStyle& out_style,
   commands.push_back(MakeArrayCommand(program));
   commands.push_back(MakeRegionCommand(program));
 
+  // A tenant and a column may have no name.
+  RefuseEmptyValues(program, {"--tenant", "--column", "--y-column", "--weights-column"});
+
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& parse_error) {
     // Help and the version come this way too.
     return program.exit(parse_error, out, error) == 0 ? ExitCode::kSuccess : ExitCode::kUsage;
   }
-  const Session session(options, out_style, out);
+  const Session session(options, out_style, out, error);
   for (const std::unique_ptr<Command>& command : commands) {
     if (!command->IsChosen()) continue;
     const absl::Status status = command->Run(session);

@@ -12,9 +12,20 @@
 #include "client/command_line/output/number_format.h"
 
 namespace gridfold::client {
+namespace {
 
-Session::Session(const SessionOptions& options, const TextStyle& style, std::ostream& out)
-    : options_(options), style_(style), out_(out) {}
+InputDescription DescribeFile(const InputOptions& options, const HostArray& array) {
+  return {.source = options.path,
+          .element_type = array.element_type,
+          .shape = array.shape,
+          .missing_count = array.missing_count};
+}
+
+}  // namespace
+
+Session::Session(const SessionOptions& options, const TextStyle& style, std::ostream& out,
+                 std::ostream& error)
+    : options_(options), style_(style), out_(out), error_(error) {}
 
 absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
   const absl::Duration timeout =
@@ -33,22 +44,34 @@ absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
 }
 
 absl::StatusOr<HostArray> Session::Load(const InputOptions& options) const {
-  const std::unique_ptr<Progress> progress = ShowProgress();
+  std::unique_ptr<Progress> progress = ShowProgress();
   progress->Begin(absl::StrCat("reading ", options.path == "-" ? "standard input" : options.path));
   absl::StatusOr<HostArray> array =
       LoadArray(options, [&](uint64_t read_bytes, std::optional<uint64_t> total_bytes) {
         progress->Update(read_bytes, total_bytes);
       });
   if (!array.ok()) return WithExitCode(array.status(), ExitCode::kInputOutput);
+  progress.reset();  // Its line would stand before the notes.
+  TellAbout(options, DescribeFile(options, *array));
   return array;
+}
+
+void Session::TellAbout(const InputOptions& options, const InputDescription& input) const {
+  uint64_t count = 1;
+  for (const uint64_t extent : input.shape) count *= extent;
+  const std::string source = options.path == "-" ? "standard input" : options.path;
+  if (count == 0) error_ << "gridfold: note: " << source << " has no elements\n";
+  if (input.missing_count == 0) return;
+  error_ << "gridfold: note: " << source << ": " << FormatInteger(input.missing_count) << " of "
+         << FormatInteger(count) << (count == 1 ? " value" : " values") << " missing, taken as NaN"
+         << (options.can_ignore_nan ? "; --ignore-nan leaves them out" : "") << "\n";
 }
 
 absl::StatusOr<InputArray> Session::Open(const InputOptions& options) const {
   if (!options.resident) {
     absl::StatusOr<HostArray> array = Load(options);
     if (!array.ok()) return array.status();
-    InputDescription description{
-        .source = options.path, .element_type = array->element_type, .shape = array->shape};
+    InputDescription description = DescribeFile(options, *array);
     return InputArray{std::move(description), *std::move(array), options.shared};
   }
   const absl::StatusOr<std::unique_ptr<Client>> client = Connect();

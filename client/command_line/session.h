@@ -34,7 +34,9 @@ struct SessionOptions {
 // One run of the program. Not thread-safe.
 class Session {
  public:
-  Session(const SessionOptions& options, const TextStyle& style, std::ostream& out);
+  // Results go to `out`, notes beside them to `error`.
+  Session(const SessionOptions& options, const TextStyle& style, std::ostream& out,
+          std::ostream& error);
 
   const SessionOptions& options() const { return options_; }
   const TextStyle& style() const { return style_; }
@@ -50,6 +52,10 @@ class Session {
   // The array that a command is about: reads the file, or asks the server what it has. Errors of a
   // file end the program with kInputOutput.
   absl::StatusOr<InputArray> Open(const InputOptions& options) const;
+
+  // Says how many values of an input are missing, and where there are no elements at all: neither
+  // is an error, and either may be a surprise.
+  void TellAbout(const InputOptions& options, const InputDescription& input) const;
 
   // Reads a file whole, of no more bytes than a request carries. Errors end the program with
   // kInputOutput.
@@ -74,6 +80,7 @@ class Session {
   const SessionOptions options_;
   const TextStyle style_;
   std::ostream& out_;
+  std::ostream& error_;
 };
 
 template <typename Call>

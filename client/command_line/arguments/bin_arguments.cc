@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/command_line/arguments/number_list.h"
+#include "client/command_line/arguments/number_option.h"
 
 namespace gridfold::client {
 namespace {
@@ -95,8 +96,7 @@ absl::StatusOr<BinSpecification> ToOneLayout(const BinArguments& arguments) {
 
 void AddBinArguments(CLI::App& command, BinArguments& arguments) {
   const char* const group = "Bins";
-  command.add_option("--bins", arguments.bin_count, "Number of bins; default 10")
-      ->type_name("N")
+  AddNumberOption<uint64_t>(command, "--bins", arguments.bin_count, "Number of bins; default 10", 1)
       ->group(group);
   command.add_option("--range", arguments.range, "From where to where; default: the data's range")
       ->type_name("LO,HI")
@@ -107,7 +107,8 @@ void AddBinArguments(CLI::App& command, BinArguments& arguments) {
       .add_option("--edges", arguments.edges, "Bins between these edges; -inf and inf may end them")
       ->type_name("A,B,...")
       ->group(group);
-  command.add_option("--integer", arguments.first_value, "One bin for each integer from FIRST on")
+  AddNumberOption<int64_t>(command, "--integer", arguments.first_value,
+                           "One bin for each integer from FIRST on")
       ->type_name("FIRST")
       ->group(group);
   command

@@ -7,6 +7,7 @@
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
 #include "client/command_line/arguments/number_list.h"
+#include "client/command_line/arguments/number_option.h"
 #include "client/command_line/exit_code.h"
 #include "client/command_line/input/load_array.h"
 
@@ -20,7 +21,7 @@ absl::StatusOr<std::vector<uint64_t>> LoadOffsets(const std::string& argument) {
     return *offsets;
   }
   // Without a type, text is CSV here: offsets one on each line.
-  const InputOptions options = {.path = argument, .column = "1"};
+  const InputOptions options = {.path = argument, .csv = {.column = "1"}, .is_second = true};
   const absl::StatusOr<HostArray> array = LoadArray(options, nullptr);
   if (!array.ok()) return WithExitCode(array.status(), ExitCode::kInputOutput);
   absl::StatusOr<std::vector<uint64_t>> offsets = ToOffsets(*array);
@@ -35,8 +36,8 @@ absl::StatusOr<std::vector<uint64_t>> LoadOffsets(const std::string& argument) {
 GroupingArguments::GroupingArguments(CLI::App& command) {
   const char* const group = "Groups and numbers";
   axis_option_ =
-      command
-          .add_option("--axis", axis_, "Of a matrix: 0 makes a group of each column, 1 of each row")
+      AddNumberOption<uint32_t>(command, "--axis", axis_,
+                                "Of a matrix: 0 makes a group of each column, 1 of each row", 0, 1)
           ->type_name("0|1")
           ->group(group);
   command

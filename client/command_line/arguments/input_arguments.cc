@@ -24,14 +24,62 @@ const std::map<std::string, FileFormat>& FormatNames() {
   return *names;
 }
 
+const std::map<std::string, Heading>& HeadingNames() {
+  static const auto* const names = new std::map<std::string, Heading>{
+      {"auto", Heading::kAuto}, {"yes", Heading::kYes}, {"no", Heading::kNo}};
+  return *names;
+}
+
+void AddCsvArguments(CLI::App& command, CsvOptions& csv, std::string& delimiter,
+                     std::string& comment) {
+  const char* const group = "CSV input";
+  command
+      .add_option("--column", csv.column,
+                  "A number from 1, or a name from the first row, which is then a heading")
+      ->type_name("COLUMN")
+      ->group(group);
+  command
+      .add_option("--header", csv.heading,
+                  "Whether the first row is a heading: yes, no or auto (the default), which is an "
+                  "error where the fields do not tell")
+      ->transform(CLI::CheckedTransformer(HeadingNames()).description(""))
+      ->type_name("WHETHER")
+      ->group(group);
+  command
+      .add_option("--missing", csv.missing,
+                  "Fields that stand for no value, as empty ones do: such elements are NaN")
+      ->type_name("NA,null,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(group);
+  command
+      .add_option("--delimiter,--separator", delimiter,
+                  "Between the columns: a character, or \\t for a tab; default: a comma, a tab in "
+                  ".tsv")
+      ->type_name("CHARACTER")
+      ->group(group);
+  command.add_option("--comment", comment, "Pass over lines that begin with this, for example #")
+      ->type_name("CHARACTER")
+      ->group(group);
+}
+
+// The one character that `text` is, which is neither a quote nor a line's end; "\\t" is a tab.
+absl::StatusOr<char> ParseCharacter(absl::string_view flag, const std::string& text) {
+  if (text == "\\t") return '\t';
+  if (text.size() == 1 && text != "\"" && text != "\n" && text != "\r") return text[0];
+  return absl::InvalidArgumentError(absl::StrCat(
+      flag, ": '", text, "' is not one character, or is one that has a meaning in CSV"));
+}
+
 }  // namespace
 
-InputArguments::InputArguments(CLI::App& command, InputPlaces places) {
+InputArguments::InputArguments(CLI::App& command, InputPlaces places) : command_(command) {
   const char* const group = "Input";
   CLI::Option* const file =
       command
           .add_option("FILE", options_.path,
-                      "The array: a .npy, raw or CSV file; - is standard input")
+                      "The array: a .npy, .npz, CSV or raw file, also one compressed by gzip or "
+                      "zstd; - is standard input")
           ->group(group);
   if (places == InputPlaces::kFile) {
     file->required();
@@ -49,22 +97,22 @@ InputArguments::InputArguments(CLI::App& command, InputPlaces places) {
         ->excludes("--array")
         ->group(group);
   }
-  command.add_option("--format", options_.format, "auto (the default), npy, raw or csv")
+  command
+      .add_option("--format", options_.format,
+                  "npy, csv, raw, which takes the bytes as they are, or auto (the default)")
       ->transform(CLI::CheckedTransformer(FormatNames()).description(""))
       ->type_name("FORMAT")
       ->group(group);
   command.add_option("--type", type_, "Element type of raw or CSV input, for example float32")
       ->type_name("TYPE")
       ->group(group);
+  command.add_option("--member", options_.member, "Which array of an archive (.npz)")
+      ->type_name("NAME")
+      ->group(group);
   command.add_option("--shape", shape_, "Take the input as a matrix")
       ->type_name("ROWS,COLUMNS")
       ->group(group);
-  command.add_option("--column", column_, "Column of CSV input: a number from 1, or a name")
-      ->type_name("COLUMN")
-      ->group(group);
-  command.add_option("--delimiter", delimiter_, "Between the columns of CSV input; default comma")
-      ->type_name("CHARACTER")
-      ->group(group);
+  AddCsvArguments(command, options_.csv, delimiter_, comment_);
 }
 
 absl::StatusOr<InputOptions> InputArguments::ToOptions() const {
@@ -89,15 +137,27 @@ absl::StatusOr<InputOptions> InputArguments::ToOptions() const {
     }
     options.shape = *shape;
   }
-  if (!column_.empty()) options.column = column_;
-  if (!delimiter_.empty()) {
-    const std::string delimiter = delimiter_ == "\\t" ? "\t" : delimiter_;
-    if (delimiter.size() != 1 || delimiter == "\"" || delimiter == "\n") {
-      return absl::InvalidArgumentError("--delimiter: one character is needed");
-    }
-    options.delimiter = delimiter[0];
-  }
+  if (absl::Status status = ApplyCsvArguments(options.csv); !status.ok()) return status;
+  const CLI::Option* const ignore_nan = command_.get_option_no_throw("--ignore-nan");
+  options.can_ignore_nan = ignore_nan != nullptr && ignore_nan->count() == 0;
   return options;
+}
+
+absl::Status InputArguments::ApplyCsvArguments(CsvOptions& csv) const {
+  if (!delimiter_.empty()) {
+    const absl::StatusOr<char> delimiter = ParseCharacter("--delimiter", delimiter_);
+    if (!delimiter.ok()) return delimiter.status();
+    csv.delimiter = *delimiter;
+  }
+  if (!comment_.empty()) {
+    const absl::StatusOr<char> comment = ParseCharacter("--comment", comment_);
+    if (!comment.ok()) return comment.status();
+    csv.comment = *comment;
+  }
+  if (csv.comment && csv.comment == csv.delimiter) {
+    return absl::InvalidArgumentError("--comment: is the character of --delimiter");
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ElementType> ParseTypeArgument(absl::string_view flag, const std::string& name) {

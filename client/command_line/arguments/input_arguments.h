@@ -5,8 +5,9 @@
 #include <string>
 
 #include "CLI/App.hpp"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/command_line/input/load_array.h"
+#include "client/command_line/input/input_options.h"
 
 namespace gridfold::client {
 
@@ -26,11 +27,14 @@ class InputArguments {
 
  private:
   InputOptions options_;
+  absl::Status ApplyCsvArguments(CsvOptions& csv) const;
+
+  const CLI::App& command_;
   std::string reference_;
   std::string type_;
   std::string shape_;
-  std::string column_;
   std::string delimiter_;
+  std::string comment_;
 };
 
 // The element type called `name`; INVALID_ARGUMENT names `flag` and lists the types.

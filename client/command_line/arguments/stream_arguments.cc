@@ -2,7 +2,7 @@
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "CLI/Validators.hpp"
+#include "client/command_line/arguments/number_option.h"
 
 namespace gridfold::client {
 namespace {
@@ -23,11 +23,9 @@ StreamArguments::StreamArguments(CLI::App& command) {
           ->excludes(command.get_option("--array"))
           ->excludes(command.get_option("--shared"))
           ->group(group);
-  command
-      .add_option("--chunk-bytes", chunk_bytes_,
-                  "With --stream: bytes that are read and sent at a time; default 2 MiB")
-      ->check(CLI::Range(kChunkBytesMin, kChunkBytesMax).description(""))
-      ->type_name("N")
+  AddNumberOption(command, "--chunk-bytes", chunk_bytes_,
+                  "With --stream: bytes that are read and sent at a time; default 2 MiB",
+                  kChunkBytesMin, kChunkBytesMax)
       ->needs(stream)
       ->group(group);
 }

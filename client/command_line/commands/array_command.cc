@@ -12,6 +12,7 @@
 #include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_list.h"
+#include "client/command_line/arguments/number_option.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/command_group.h"
 #include "client/command_line/output/array_file.h"
@@ -63,11 +64,10 @@ class ExpiryArgument {
 class DeviceArgument {
  public:
   explicit DeviceArgument(CLI::App& command) {
-    command
-        .add_option("--device", number_,
-                    "The device to hold the array, as 'gridfold info' numbers them; default: the "
-                    "one with the most room")
-        ->type_name("N");
+    AddNumberOption<uint32_t>(
+        command, "--device", number_,
+        "The device to hold the array, as 'gridfold info' numbers them; default: the one with the "
+        "most room");
   }
 
   std::optional<uint32_t> number() const { return number_; }
@@ -192,11 +192,9 @@ class WriteArrayCommand : public Command {
       : command_(*parent.add_subcommand("write", "Write a file's elements into an array")),
         name_(command_),
         input_(command_, InputPlaces::kFile) {
-    command_
-        .add_option("--first", first_element_,
-                    "Where they go: number of an element, counted row by row")
-        ->type_name("N")
-        ->capture_default_str();
+    AddNumberOption<uint64_t>(command_, "--first", first_element_,
+                              "Where they go: number of an element, counted row by row")
+        ->default_str(absl::StrCat(first_element_));
   }
 
   bool IsChosen() const override { return command_.parsed(); }

@@ -9,14 +9,17 @@
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "absl/strings/str_cat.h"
 #include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/arguments/bin_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_list.h"
+#include "client/command_line/arguments/number_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/outgoing_array.h"
+#include "client/command_line/input/element_conversion.h"
 #include "client/command_line/input/shared_input.h"
 #include "client/command_line/report/histogram_report.h"
 #include "client/command_line/report/json_report.h"
@@ -47,10 +50,13 @@ struct SecondArray {
   const char* reference_flag;
   std::string path = "";
   std::string column = "";
+  std::optional<std::string> member = std::nullopt;
   std::string type = "";
   std::string reference = "";
 
-  bool IsGiven() const { return !path.empty() || !column.empty() || !reference.empty(); }
+  bool IsGiven() const {
+    return !path.empty() || !column.empty() || member.has_value() || !reference.empty();
+  }
 };
 
 class HistogramCommand : public Command {
@@ -67,9 +73,8 @@ class HistogramCommand : public Command {
         ->group(group);
     command_.add_flag("--sparse", sparse_, "Ask for the bins that are not empty only")
         ->group(group);
-    command_
-        .add_option("--channels", channel_count_, "Interleaved channels, each counted by itself")
-        ->type_name("N")
+    AddNumberOption<uint32_t>(command_, "--channels", channel_count_,
+                              "Interleaved channels, each counted by itself", 1)
         ->group(group);
     command_.add_option("--quantiles", quantiles_, "Quantiles to read off the counts, in [0, 1]")
         ->type_name("P,Q,...")
@@ -79,11 +84,10 @@ class HistogramCommand : public Command {
         "Take the samples as a part of a whole and write its accumulator, for gridfold "
         "merge",
         group);
-    command_
-        .add_option("--rows", rows_max_,
-                    "Draw at most so many rows, by adding up neighbouring bins; 0 draws all")
-        ->type_name("N")
-        ->capture_default_str();
+    AddNumberOption<uint64_t>(
+        command_, "--rows", rows_max_,
+        "Draw at most so many rows, by adding up neighbouring bins; 0 draws all")
+        ->default_str(absl::StrCat(rows_max_));
   }
 
   bool IsChosen() const override { return command_.parsed(); }
@@ -129,13 +133,16 @@ class HistogramCommand : public Command {
   // Sets the second arrays of `options`, by which the answer is printed; they are empty afterwards.
   HistogramAnswer Ask(const Session& session, const InputOptions& input,
                       HistogramOptions& options) const {
-    const absl::StatusOr<InputArray> array = session.Open(input);
+    absl::StatusOr<InputArray> array = session.Open(input);
     if (!array.ok()) return array.status();
     absl::StatusOr<std::optional<InputArray>> y = OpenSecond(session, input, y_);
     if (!y.ok()) return y.status();
     absl::StatusOr<std::optional<InputArray>> weights = OpenSecond(session, input, weights_);
     if (!weights.ok()) return weights.status();
-    if (y->has_value()) options.y_array = (*y)->input();
+    if (y->has_value()) {
+      if (absl::Status status = MakeAlike(*array, **y); !status.ok()) return status;
+      options.y_array = (*y)->input();
+    }
     if (weights->has_value()) options.weights = (*weights)->input();
     auto answer = session.Ask(*array, [&](Client& client) {
       return WithInput(client, *array, [&](const ArrayInput& input_array) {
@@ -156,6 +163,12 @@ class HistogramCommand : public Command {
     if (!y.ok()) return y.status();
     absl::StatusOr<std::optional<OutgoingArray>> weights = OpenSecondPart(input, weights_);
     if (!weights.ok()) return weights.status();
+    if (y->has_value()) {
+      const ElementType type =
+          CommonType(array->stream().element_type(), (*y)->stream().element_type());
+      array->stream().ConvertTo(type);
+      (*y)->stream().ConvertTo(type);
+    }
     StreamedCompanions companions{.y_array = y->has_value()};
     if (weights->has_value()) companions.weights = (*weights)->stream().element_type();
     if (y->has_value()) options.y_array = kGivenArray;
@@ -181,6 +194,32 @@ class HistogramCommand : public Command {
         if (!status.ok()) return status;
       }
     });
+  }
+
+  // Gives both coordinates one element type, as the server wants it: a common one, or that of the
+  // array on the server if one of them is there. Two that are there are left to the server.
+  static absl::Status MakeAlike(InputArray& x, InputArray& y) {
+    auto* const x_elements = std::get_if<HostArray>(&x.array);
+    auto* const y_elements = std::get_if<HostArray>(&y.array);
+    ElementType type = x.description.element_type;
+    if (x_elements != nullptr) type = y.description.element_type;
+    if (x_elements != nullptr && y_elements != nullptr) {
+      type = CommonType(x_elements->element_type, y_elements->element_type);
+    }
+    for (InputArray* const array : {&x, &y}) {
+      auto* const elements = std::get_if<HostArray>(&array->array);
+      if (elements == nullptr) continue;
+      const absl::Status status = ConvertElements(type, *elements);
+      if (status.ok()) continue;
+      return WithExitCode(
+          absl::InvalidArgumentError(
+              absl::StrCat(NamingFile(array->description.source, status).message(),
+                           ", and both coordinates must have one type: ", x.description.source,
+                           " has ", ElementTypeName(x.description.element_type), ", ",
+                           y.description.source, " ", ElementTypeName(y.description.element_type))),
+          ExitCode::kInputOutput);
+    }
+    return absl::OkStatus();
   }
 
   // Pieces of all arrays have as many elements, so that they can be computed on as they come.
@@ -212,6 +251,9 @@ class HistogramCommand : public Command {
     command_.add_option("--y-column", y_.column, "Its column; of FILE where --y is not given")
         ->type_name("COLUMN")
         ->group(group);
+    command_.add_option("--y-member", y_.member, "Its array in an archive (.npz), likewise")
+        ->type_name("NAME")
+        ->group(group);
     command_.add_option(y_.reference_flag, y_.reference, "In place of --y: an array on the server")
         ->type_name("NAME[FIRST:COUNT]")
         ->group(group);
@@ -222,6 +264,11 @@ class HistogramCommand : public Command {
         .add_option("--weights-column", weights_.column,
                     "Their column; of FILE where --weights is not given")
         ->type_name("COLUMN")
+        ->group(group);
+    command_
+        .add_option("--weights-member", weights_.member,
+                    "Their array in an archive (.npz), likewise")
+        ->type_name("NAME")
         ->group(group);
     command_
         .add_option(weights_.reference_flag, weights_.reference,
@@ -263,7 +310,9 @@ class HistogramCommand : public Command {
       options.resident = *std::move(resident);
     }
     if (!second.path.empty()) options.path = second.path;
-    if (!second.column.empty()) options.column = second.column;
+    if (!second.column.empty()) options.csv.column = second.column;
+    if (second.member) options.member = second.member;
+    options.is_second = second.column.empty() && !second.member;
     if (!second.type.empty()) {
       const absl::StatusOr<ElementType> type = ParseTypeArgument("--weights-type", second.type);
       if (!type.ok()) return WithExitCode(type.status(), ExitCode::kUsage);

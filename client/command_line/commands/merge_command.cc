@@ -7,6 +7,7 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
+#include "client/command_line/arguments/number_option.h"
 #include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/report/histogram_report.h"
@@ -39,9 +40,9 @@ class MergeCommand : public Command {
         .add_flag("--partial", options_.partial,
                   "More parts will follow: leave out statistics that have no value yet")
         ->group(group);
-    command_.add_option("--rows", rows_max_, "Show at most so many groups or bins; 0 shows all")
-        ->type_name("N")
-        ->capture_default_str();
+    AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
+                              "Show at most so many groups or bins; 0 shows all")
+        ->default_str(absl::StrCat(rows_max_));
   }
 
   bool IsChosen() const override { return command_.parsed(); }

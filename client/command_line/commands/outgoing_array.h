@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -24,7 +23,7 @@ class OutgoingArray {
   static absl::StatusOr<OutgoingArray> Open(const InputOptions& options, size_t chunk_bytes) {
     absl::StatusOr<std::unique_ptr<ArrayStream>> stream = ArrayStream::Open(options);
     if (!stream.ok()) return WithExitCode(stream.status(), ExitCode::kInputOutput);
-    return OutgoingArray(options.path, *std::move(stream), chunk_bytes);
+    return OutgoingArray(options, *std::move(stream), chunk_bytes);
   }
 
   // In place of `chunk_bytes`.
@@ -33,10 +32,14 @@ class OutgoingArray {
   }
 
   const ArrayStream& stream() const { return *stream_; }
+  ArrayStream& stream() { return *stream_; }
 
   // Of what was read so far.
   InputDescription Describe() const {
-    return {.source = path_, .element_type = stream_->element_type(), .shape = stream_->shape()};
+    return {.source = options_.path,
+            .element_type = stream_->file_element_type(),
+            .shape = stream_->shape(),
+            .missing_count = stream_->missing_count()};
   }
 
   // The next piece, which is overwritten by the one after it; empty at the end.
@@ -61,15 +64,20 @@ class OutgoingArray {
   template <typename Call>
   auto Ask(const Session& session, Call call) {
     auto answer = session.Ask(Describe(), stream_->size_bytes().value_or(0), std::move(call));
-    if (answer.ok()) answer->input = Describe();
+    if (!answer.ok()) return answer;
+    answer->input = Describe();
+    TellAbout(session);
     return answer;
   }
 
- private:
-  OutgoingArray(std::string path, std::unique_ptr<ArrayStream> stream, size_t chunk_bytes)
-      : path_(std::move(path)), stream_(std::move(stream)), buffer_(chunk_bytes) {}
+  // Session::TellAbout what was read.
+  void TellAbout(const Session& session) const { session.TellAbout(options_, Describe()); }
 
-  std::string path_;
+ private:
+  OutgoingArray(InputOptions options, std::unique_ptr<ArrayStream> stream, size_t chunk_bytes)
+      : options_(std::move(options)), stream_(std::move(stream)), buffer_(chunk_bytes) {}
+
+  InputOptions options_;
   std::unique_ptr<ArrayStream> stream_;
   std::vector<char> buffer_;
 };

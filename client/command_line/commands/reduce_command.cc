@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/arguments/number_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
@@ -28,6 +29,8 @@ Examples:
   gridfold reduce delay.npy --stat sum,argmax --json
   gridfold reduce matrix.npy --axis 0 --stat mean    of each column
   gridfold reduce flights.csv --column delay --ignore-nan
+  gridfold reduce flights.csv.gz --column delay --missing NA --ignore-nan
+  gridfold reduce results.npz --member scores        one array of an archive
   gridfold reduce samples.bin --type float32 --segments 0,1000,5000
   gridfold reduce january.npy --accumulator january.acc
   gridfold reduce --array samples --stat sum         an array on the server; see gridfold array
@@ -60,24 +63,21 @@ class ReduceCommand : public Command {
         ->delimiter(',')
         ->allow_extra_args(false)
         ->group(group);
-    command_
-        .add_option("--ddof", delta_degrees_of_freedom_,
-                    "Divide the variance by the count less this; 1 for a sample")
-        ->type_name("N")
+    AddNumberOption<uint32_t>(command_, "--ddof", delta_degrees_of_freedom_,
+                              "Divide the variance by the count less this; 1 for a sample")
         ->group(group);
     accumulator_.AddTo(
         command_, "--accumulator",
         "Take the array as a part of a whole and write its accumulator, for gridfold "
         "merge",
         group);
-    command_
-        .add_option("--first-index", first_index_,
-                    "Index in that whole of the first element of each group, for argmin and argmax")
-        ->type_name("N")
+    AddNumberOption<uint64_t>(
+        command_, "--first-index", first_index_,
+        "Index in that whole of the first element of each group, for argmin and argmax")
         ->group(group);
-    command_.add_option("--rows", rows_max_, "Show at most so many groups; 0 shows all")
-        ->type_name("N")
-        ->capture_default_str();
+    AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
+                              "Show at most so many groups; 0 shows all")
+        ->default_str(absl::StrCat(rows_max_));
   }
 
   bool IsChosen() const override { return command_.parsed(); }

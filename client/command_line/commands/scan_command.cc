@@ -9,8 +9,10 @@
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "absl/strings/str_cat.h"
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/arguments/number_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/outgoing_array.h"
@@ -88,9 +90,9 @@ class ScanCommand : public Command {
         ->excludes(output)
         ->excludes(to_array)
         ->group(group);
-    command_.add_option("--rows", rows_max_, "Show at most so many results; 0 shows all")
-        ->type_name("N")
-        ->capture_default_str();
+    AddNumberOption<uint64_t>(command_, "--rows", rows_max_,
+                              "Show at most so many results; 0 shows all")
+        ->default_str(absl::StrCat(rows_max_));
   }
 
   bool IsChosen() const override { return command_.parsed(); }

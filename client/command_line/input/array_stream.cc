@@ -1,129 +1,127 @@
 #include "client/command_line/input/array_stream.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/memory/memory.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/command_line/input/binary_elements.h"
+#include "client/command_line/input/csv_elements.h"
+#include "client/command_line/input/element_conversion.h"
+#include "client/command_line/input/open_input.h"
 
 namespace gridfold::client {
 namespace {
 
-// More than any header that NumPy writes.
-constexpr size_t kPreambleBytesMax = size_t{64} << 10;
+// What is held in memory at most, where elements cannot be handed on as they are read.
+constexpr uint64_t kHeldBytesMax = uint64_t{512} << 20;
+constexpr uint64_t kColumnMajorBytesMax = uint64_t{2} << 30;
 
-bool IsCsv(const InputOptions& options) {
-  return options.format == FileFormat::kCsv || options.column.has_value() ||
-         absl::EndsWithIgnoreCase(options.path, ".csv") ||
-         absl::EndsWithIgnoreCase(options.path, ".tsv");
+absl::StatusOr<std::unique_ptr<CsvColumn>> OpenColumn(OpenedInput input,
+                                                      const InputOptions& options) {
+  return CsvColumn::Open(std::move(input.content), options.csv, input.delimiter);
+}
+
+absl::StatusOr<std::unique_ptr<ElementSource>> OpenCsv(OpenedInput input,
+                                                       const InputOptions& options) {
+  const bool can_reopen = input.can_reopen;
+  absl::StatusOr<std::unique_ptr<CsvColumn>> column = OpenColumn(std::move(input), options);
+  if (!column.ok()) return column.status();
+  if (options.element_type) return ReadCsvAs(*options.element_type, *std::move(column));
+  ReopenColumn reopen = nullptr;
+  if (can_reopen) {
+    reopen = [options]() -> absl::StatusOr<std::unique_ptr<CsvColumn>> {
+      absl::StatusOr<OpenedInput> again = OpenInput(options, nullptr);
+      if (!again.ok()) return again.status();
+      return OpenColumn(*std::move(again), options);
+    };
+  }
+  return ReadCsv(*std::move(column), reopen, kHeldBytesMax);
+}
+
+absl::StatusOr<std::unique_ptr<ElementSource>> OpenElements(OpenedInput input,
+                                                            const InputOptions& options) {
+  switch (input.format) {
+    case FileFormat::kCsv: return OpenCsv(std::move(input), options);
+    case FileFormat::kNpy:
+      return ReadNpy(std::move(input.content), options.element_type, kColumnMajorBytesMax);
+    default: break;
+  }
+  if (options.element_type) return ReadRaw(std::move(input.content), *options.element_type);
+  return absl::InvalidArgumentError("--type is needed for raw elements");
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ArrayStream>> ArrayStream::Open(const InputOptions& options) {
-  if (IsCsv(options)) {
-    return NamingFile(options.path, absl::InvalidArgumentError("CSV cannot be streamed"));
-  }
-  absl::StatusOr<File> file = File::OpenToRead(options.path);
-  if (!file.ok()) return file.status();
-  auto stream = absl::WrapUnique(new ArrayStream(*std::move(file), options));
-  if (absl::Status status = stream->ReadBeginning(); !status.ok()) return status;
+absl::StatusOr<std::unique_ptr<ArrayStream>> ArrayStream::Open(const InputOptions& options,
+                                                               const ReadProgress& progress) {
+  absl::StatusOr<OpenedInput> input = OpenInput(options, progress);
+  if (!input.ok()) return NamingFile(options.path, input.status());
+  absl::StatusOr<std::unique_ptr<ElementSource>> elements =
+      OpenElements(*std::move(input), options);
+  if (!elements.ok()) return NamingFile(options.path, elements.status());
+  auto stream = absl::WrapUnique(new ArrayStream(options, *std::move(elements)));
   if (absl::Status status = stream->Begin(); !status.ok()) {
     return NamingFile(options.path, status);
   }
   return stream;
 }
 
-absl::Status ArrayStream::ReadBeginning() {
-  size_bytes_ = file_.size_bytes();
-  begun_.resize(kPreambleBytesMax);
-  const absl::StatusOr<size_t> begun_bytes = file_.Read({begun_.data(), begun_.size()});
-  if (!begun_bytes.ok()) return begun_bytes.status();
-  begun_.resize(*begun_bytes);
-  return absl::OkStatus();
-}
-
 absl::Status ArrayStream::Begin() {
-  const bool is_npy = options_.format == FileFormat::kNpy ||
-                      (options_.format == FileFormat::kAuto &&
-                       (IsNpy(begun_) || absl::EndsWithIgnoreCase(options_.path, ".npy")));
-  return is_npy ? BeginNpy() : BeginRaw();
-}
-
-absl::Status ArrayStream::BeginNpy() {
-  absl::StatusOr<NpyPreamble> preamble = ParseNpyPreamble(begun_);
-  if (!preamble.ok()) return preamble.status();
-  if (options_.element_type && *options_.element_type != preamble->element_type) {
+  matrix_shape_ = options_.shape;
+  const std::optional<std::vector<uint64_t>> shape = elements_->shape();
+  if (!shape) return absl::OkStatus();
+  if (shape->size() > 2 && options_.shape.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the file holds ", ElementTypeName(preamble->element_type), ", not ",
-                     ElementTypeName(*options_.element_type)));
+        absl::StrCat("the array has ", shape->size(), " dimensions, ", absl::StrJoin(*shape, " x "),
+                     ", and gridfold takes one or two: say with --shape how to take it"));
   }
-  begun_.erase(0, preamble->size_bytes);
-  element_type_ = preamble->element_type;
-  uint64_t size_bytes = ElementSizeBytes(element_type_);
-  for (const uint64_t extent : preamble->shape) {
-    if (__builtin_mul_overflow(size_bytes, extent, &size_bytes)) size_bytes = ~uint64_t{0};
-  }
-  size_bytes_ = size_bytes;
-  if (preamble->shape.size() == 2) column_count_ = preamble->shape[1];
-  if (!options_.shape.empty()) column_count_ = options_.shape[1];
-  preamble_ = *std::move(preamble);
-  return absl::OkStatus();
+  uint64_t count = 1;  // Fits: the elements are there.
+  for (const uint64_t extent : *shape) count *= extent;
+  size_bytes_ = count * ElementSizeBytes(element_type());
+  if (matrix_shape_.empty() && shape->size() == 2) matrix_shape_ = *shape;
+  return CheckShape(count);
 }
 
-absl::Status ArrayStream::BeginRaw() {
-  if (!options_.element_type) {
-    return absl::InvalidArgumentError("--type is needed for raw elements");
+void ArrayStream::ConvertTo(ElementType type) {
+  if (size_bytes_) {
+    size_bytes_ = *size_bytes_ / ElementSizeBytes(element_type()) * ElementSizeBytes(type);
   }
-  element_type_ = *options_.element_type;
-  if (!options_.shape.empty()) column_count_ = options_.shape[1];
-  return absl::OkStatus();
+  elements_ = ConvertedTo(type, std::move(elements_));
 }
 
 std::vector<uint64_t> ArrayStream::ShapeOf(uint64_t size_bytes) const {
-  const uint64_t count = size_bytes / ElementSizeBytes(element_type_);
-  if (column_count_ == 0) return {count};
-  return {count / column_count_, column_count_};
+  const uint64_t count = size_bytes / ElementSizeBytes(element_type());
+  if (matrix_shape_.empty()) return {count};
+  if (count == 0) return matrix_shape_;
+  return {count / column_count(), column_count()};
 }
 
 std::vector<uint64_t> ArrayStream::shape() const { return ShapeOf(read_bytes_); }
 
 absl::StatusOr<std::span<const std::byte>> ArrayStream::Next(std::span<char> buffer) {
-  const size_t begun_bytes = std::min(begun_.size(), buffer.size());
-  std::copy_n(begun_.begin(), begun_bytes, buffer.begin());
-  begun_.erase(0, begun_bytes);
-  const absl::StatusOr<size_t> more_bytes = file_.Read(buffer.subspan(begun_bytes));
-  if (!more_bytes.ok()) return more_bytes.status();
-  const size_t next_bytes = begun_bytes + *more_bytes;
-  read_bytes_ += next_bytes;
-  if (next_bytes < buffer.size()) {
-    if (absl::Status status = CheckEnd(); !status.ok()) return NamingFile(options_.path, status);
-  }
-  return std::as_bytes(buffer.first(next_bytes));
-}
-
-absl::Status ArrayStream::CheckEnd() const {
-  if (preamble_) {
-    if (absl::Status status = CheckNpyElements(*preamble_, read_bytes_); !status.ok()) {
-      return status;
+  const absl::StatusOr<size_t> size = elements_->Read(buffer);
+  if (!size.ok()) return NamingFile(options_.path, size.status());
+  read_bytes_ += *size;
+  const size_t element_bytes = ElementSizeBytes(element_type());
+  if (buffer.size() - *size >= element_bytes) {
+    if (absl::Status status = CheckShape(read_bytes_ / element_bytes); !status.ok()) {
+      return NamingFile(options_.path, status);
     }
   }
-  const size_t element_bytes = ElementSizeBytes(element_type_);
-  if (read_bytes_ % element_bytes != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(read_bytes_, " bytes are not a whole number of ",
-                                                   ElementTypeName(element_type_), " elements"));
-  }
-  const uint64_t count = read_bytes_ / element_bytes;
+  return std::as_bytes(buffer.first(*size));
+}
+
+absl::Status ArrayStream::CheckShape(uint64_t element_count) const {
   uint64_t expected = 0;
   if (options_.shape.empty() ||
       (!__builtin_mul_overflow(options_.shape[0], options_.shape[1], &expected) &&
-       expected == count)) {
+       expected == element_count)) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat("--shape ", absl::StrJoin(options_.shape, ","),
-                                                 " does not hold the file's ", count, " elements"));
+                                                 " does not hold the file's ", element_count,
+                                                 " elements"));
 }
 
 }  // namespace gridfold::client

@@ -1,4 +1,4 @@
-// An array in a file or on standard input, of any size, read piece by piece.
+// An array in a file or on standard input, of any format and size, read piece by piece.
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_ARRAY_STREAM_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_ARRAY_STREAM_H_
 
@@ -6,26 +6,39 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/command_line/input/element_source.h"
 #include "client/command_line/input/file.h"
-#include "client/command_line/input/load_array.h"
-#include "client/command_line/input/npy_format.h"
+#include "client/command_line/input/input_options.h"
 
 namespace gridfold::client {
 
-// .npy, or raw elements of a type that the options give; the columns are those of the file, or of
-// the options' shape. Errors name the file, as those of LoadArray.
+// Every input of the command line comes this way: compressed files, archives, .npy, raw elements
+// and CSV. Memory is bounded, whatever the file holds: elements that have to be held (a matrix in
+// Fortran order, CSV values whose type is not given) are refused beyond a bound. Not thread-safe.
+//
+//   auto stream = ArrayStream::Open({.path = "delay.npy"});
+//   for (auto piece = (*stream)->Next(buffer); piece.ok() && !piece->empty(); ...) Use(*piece);
 class ArrayStream {
  public:
-  // INVALID_ARGUMENT also for CSV, which cannot be cut anywhere.
-  static absl::StatusOr<std::unique_ptr<ArrayStream>> Open(const InputOptions& options);
+  // Opens the file, recognises what it is and reads as much as its element type takes to know.
+  // Errors name the file: those of the system, and INVALID_ARGUMENT for one that makes no sense.
+  static absl::StatusOr<std::unique_ptr<ArrayStream>> Open(const InputOptions& options,
+                                                           const ReadProgress& progress = nullptr);
 
-  ElementType element_type() const { return element_type_; }
-  uint64_t column_count() const { return column_count_; }  // 0: one dimension.
+  // Of the elements that Next gives, and of those in the file: they differ after ConvertTo.
+  ElementType element_type() const { return elements_->element_type(); }
+  ElementType file_element_type() const { return file_element_type_; }
+
+  // Has Next give the same numbers as elements of `type`; INVALID_ARGUMENT there for the first one
+  // that is not exact. Before anything is read.
+  void ConvertTo(ElementType type);
+
+  // 0: one dimension.
+  uint64_t column_count() const { return matrix_shape_.empty() ? 0 : matrix_shape_[1]; }
 
   // Bytes of all elements, where that is known before they are read.
   std::optional<uint64_t> size_bytes() const { return size_bytes_; }
@@ -34,26 +47,28 @@ class ArrayStream {
   std::vector<uint64_t> ShapeOf(uint64_t size_bytes) const;
   std::vector<uint64_t> shape() const;
 
-  // The next bytes, as many as there is room for but at the end; none after it. Errors: also a
-  // file that does not hold what its header, or the options' shape, says.
+  // The next elements, as many whole ones as there is room for, which must be one at least; fewer
+  // only at the end, and none after it. Errors name the file: also one that does not hold what its
+  // header, or the options' shape, says.
   absl::StatusOr<std::span<const std::byte>> Next(std::span<char> buffer);
 
+  // Of the elements that were read so far: how many stand for missing values, and are NaN.
+  uint64_t missing_count() const { return elements_->missing_count(); }
+
  private:
-  ArrayStream(File file, const InputOptions& options) : file_(std::move(file)), options_(options) {}
+  ArrayStream(const InputOptions& options, std::unique_ptr<ElementSource> elements)
+      : options_(options),
+        elements_(std::move(elements)),
+        file_element_type_(elements_->element_type()) {}
 
-  absl::Status ReadBeginning();
   absl::Status Begin();
-  absl::Status BeginRaw();
-  absl::Status BeginNpy();
-  absl::Status CheckEnd() const;
+  absl::Status CheckShape(uint64_t element_count) const;
 
-  File file_;
   const InputOptions options_;
-  ElementType element_type_ = ElementType::kFloat64;
-  uint64_t column_count_ = 0;
+  std::unique_ptr<ElementSource> elements_;
+  const ElementType file_element_type_;
+  std::vector<uint64_t> matrix_shape_;  // Of the options or the file; empty: one dimension.
   std::optional<uint64_t> size_bytes_;
-  std::optional<NpyPreamble> preamble_;
-  std::string begun_;  // Elements that were read with what precedes them.
   uint64_t read_bytes_ = 0;
 };
 

@@ -1,104 +1,97 @@
 #include "client/command_line/input/csv_column.h"
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <type_traits>
-#include <utility>
-#include <vector>
+#include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "client/command_line/input/csv_rows.h"
-#include "client/command_line/input/element_dispatch.h"
-#include "client/command_line/input/number_parsing.h"
 
 namespace gridfold::client {
 namespace {
 
-// The index of the column. `first_row` is where it may be named.
-absl::StatusOr<size_t> FindColumn(const std::vector<std::string>& first_row,
-                                  const std::string& column) {
-  if (const std::optional<size_t> number = ParseNumber<size_t>(column)) {
-    if (*number > 0) return *number - 1;
-    return absl::InvalidArgumentError("columns are counted from 1");
-  }
-  for (size_t i = 0; i < first_row.size(); ++i) {
-    if (absl::StripAsciiWhitespace(first_row[i]) == column) return i;
-  }
-  return absl::InvalidArgumentError(absl::StrCat("no column is named '", column, "'"));
+// Of a field that an error quotes.
+constexpr size_t kQuotedCharactersMax = 60;
+
+std::string Quote(absl::string_view field) {
+  if (field.size() <= kQuotedCharactersMax) return absl::StrCat("'", field, "'");
+  return absl::StrCat("'", field.substr(0, kQuotedCharactersMax), "...'");
 }
 
-// A field's value; nothing where it is no T. An empty field is NaN, which integers do not have.
-template <typename T>
-std::optional<T> ParseField(absl::string_view field) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (absl::StripAsciiWhitespace(field).empty()) return std::numeric_limits<T>::quiet_NaN();
-  }
-  return ParseNumber<T>(field);
-}
-
-// Whether the first row is a heading: its field is text, and not a missing value.
-bool IsHeading(const std::vector<std::string>& first_row, size_t column) {
-  return column < first_row.size() && !ParseField<double>(first_row[column]).has_value();
-}
-
-template <typename T>
-HostArray ToArray(const std::vector<T>& values) {
-  HostArray array{ElementTypeOf<T>(), {values.size()}, std::string(values.size() * sizeof(T), 0)};
-  if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
-  return array;
-}
-
-template <typename T>
-absl::StatusOr<HostArray> ParseColumn(absl::string_view text, const CsvOptions& options) {
-  CsvRows rows(text, options.delimiter);
-  std::vector<std::string> fields;
-  std::vector<T> values;
-  size_t column = 0;
-  bool first = true;
-  while (true) {
-    const absl::StatusOr<bool> more = rows.Next(fields);
-    if (!more.ok()) return more.status();
-    if (!*more) return ToArray(values);
-    if (std::exchange(first, false)) {
-      const absl::StatusOr<size_t> found = FindColumn(fields, options.column);
-      if (!found.ok()) return found.status();
-      column = *found;
-      if (IsHeading(fields, column)) continue;
-    }
-    if (column >= fields.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("line ", rows.line(), " has ", fields.size(), " columns, not ", column + 1));
-    }
-    const std::optional<T> value = ParseField<T>(fields[column]);
-    if (!value) {
-      return absl::InvalidArgumentError(absl::StrCat("line ", rows.line(), ": '", fields[column],
-                                                     "' is not of type ",
-                                                     ElementTypeName(ElementTypeOf<T>())));
-    }
-    values.push_back(*value);
-  }
+CsvRow ToRow(const std::vector<absl::string_view>& fields) {
+  return CsvRow(fields.begin(), fields.end());
 }
 
 }  // namespace
 
-absl::StatusOr<HostArray> ParseCsvColumn(absl::string_view text, const CsvOptions& options) {
-  if (!options.element_type) {
-    absl::StatusOr<HostArray> integers = ParseColumn<int64_t>(text, options);
-    if (integers.ok()) return integers;
-    return ParseColumn<double>(text, options);
+absl::StatusOr<std::unique_ptr<CsvColumn>> CsvColumn::Open(std::unique_ptr<ByteSource> source,
+                                                           const CsvOptions& options,
+                                                           char delimiter) {
+  std::unique_ptr<CsvColumn> column(new CsvColumn(std::move(source), options, delimiter));
+  if (absl::Status status = column->Begin(); !status.ok()) return status;
+  return column;
+}
+
+absl::Status CsvColumn::Begin() {
+  const absl::StatusOr<bool> has_first = rows_.Next(fields_);
+  if (!has_first.ok()) return has_first.status();
+  if (!*has_first) return absl::InvalidArgumentError("there is no row in it");
+  const CsvRow first = ToRow(fields_);
+  field_count_ = first.size();
+  first_line_ = rows_.line();
+  const absl::StatusOr<bool> has_second = rows_.Next(fields_);
+  if (!has_second.ok()) return has_second.status();
+  const CsvRow second = *has_second ? ToRow(fields_) : CsvRow();
+  const absl::StatusOr<CsvLayout> layout = FindLayout(first, second, options_);
+  if (!layout.ok()) return layout.status();
+  layout_ = *layout;
+  if (!layout_.has_heading) held_.push_back({first[layout_.column], first_line_});
+  if (!*has_second) return absl::OkStatus();
+  if (absl::Status status = CheckFieldCount(); !status.ok()) return status;
+  held_.push_back({second[layout_.column], rows_.line()});
+  return absl::OkStatus();
+}
+
+absl::Status CsvColumn::CheckFieldCount() {
+  if (fields_.size() == field_count_) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "line ", rows_.line(), " has ", fields_.size(), fields_.size() == 1 ? " field" : " fields",
+      ", and line ", first_line_, " ", field_count_,
+      field_count_ < fields_.size() ? "; a field that holds the delimiter "
+                                      "must stand in quotes"
+                                    : ""));
+}
+
+absl::StatusOr<std::optional<absl::string_view>> CsvColumn::Next() {
+  if (!held_.empty()) {
+    current_ = std::move(held_.front().text);
+    line_ = held_.front().line;
+    held_.pop_front();
+    return absl::StripAsciiWhitespace(current_);
   }
-  return DispatchElementType(*options.element_type, [&](auto tag) -> absl::StatusOr<HostArray> {
-    using T = typename decltype(tag)::Type;
-    if constexpr (std::is_arithmetic_v<T>) {
-      return ParseColumn<T>(text, options);
-    } else {
-      return absl::InvalidArgumentError(
-          absl::StrCat("CSV cannot be read as ", ElementTypeName(ElementTypeOf<T>())));
-    }
-  });
+  const absl::StatusOr<bool> more = rows_.Next(fields_);
+  if (!more.ok()) return more.status();
+  if (!*more) return std::nullopt;
+  line_ = rows_.line();
+  if (absl::Status status = CheckFieldCount(); !status.ok()) return status;
+  return absl::StripAsciiWhitespace(fields_[layout_.column]);
+}
+
+bool CsvColumn::IsMissing(absl::string_view field) const {
+  return field.empty() || std::find(options_.missing.begin(), options_.missing.end(), field) !=
+                              options_.missing.end();
+}
+
+absl::Status CsvColumn::Wrong(absl::string_view what) const {
+  return absl::InvalidArgumentError(absl::StrCat("line ", line_, ": ", what));
+}
+
+absl::Status CsvColumn::NotANumber(absl::string_view field) const {
+  if (field_count_ == 1 && field.find_first_of(";\t|") != absl::string_view::npos) {
+    return Wrong(absl::StrCat(Quote(field),
+                              " is not a number; if it is several fields, --delimiter says what "
+                              "stands between them"));
+  }
+  return Wrong(absl::StrCat(Quote(field),
+                            " is not a number; --missing takes such fields as missing values"));
 }
 
 }  // namespace gridfold::client

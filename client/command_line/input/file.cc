@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace gridfold::client {
@@ -76,8 +78,9 @@ absl::Status WriteAll(int file, const std::string& name, absl::string_view bytes
 }  // namespace
 
 absl::Status NamingFile(const std::string& path, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      absl::StrCat(DisplayName(path, "standard input"), ": ", status.message()));
+  const std::string prefix = absl::StrCat(DisplayName(path, "standard input"), ": ");
+  if (absl::StartsWith(status.message(), prefix)) return status;
+  return absl::Status(status.code(), absl::StrCat(prefix, status.message()));
 }
 
 absl::StatusOr<File> File::OpenToRead(const std::string& path) {
@@ -94,6 +97,16 @@ absl::StatusOr<File> File::OpenToWrite(const std::string& path) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) return SystemError(name);
   return File(descriptor, false, name);
+}
+
+absl::StatusOr<File> File::OpenTemporary() {
+  const char* const folder = std::getenv("TMPDIR");
+  std::string path =
+      absl::StrCat(folder == nullptr || *folder == '\0' ? "/tmp" : folder, "/gridfold-XXXXXX");
+  const int descriptor = mkostemp(path.data(), O_CLOEXEC);
+  if (descriptor < 0) return SystemError(path);
+  unlink(path.c_str());
+  return File(descriptor, false, "temporary file");
 }
 
 File::~File() {
@@ -117,6 +130,24 @@ absl::StatusOr<size_t> File::Read(std::span<char> buffer) {
     used += static_cast<size_t>(count);
   }
   return used;
+}
+
+absl::StatusOr<size_t> File::ReadAt(uint64_t offset, std::span<char> buffer) const {
+  size_t used = 0;
+  while (used < buffer.size()) {
+    const ssize_t count = pread(descriptor_, buffer.data() + used, buffer.size() - used,
+                                static_cast<off_t>(offset + used));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return SystemError(name_);
+    if (count == 0) break;
+    used += static_cast<size_t>(count);
+  }
+  return used;
+}
+
+std::optional<uint64_t> File::position() const {
+  if (!SizeOf(descriptor_)) return std::nullopt;
+  return static_cast<uint64_t>(lseek(descriptor_, 0, SEEK_CUR));
 }
 
 absl::Status File::Write(absl::string_view bytes) { return WriteAll(descriptor_, name_, bytes); }

@@ -27,6 +27,9 @@ class File {
   static absl::StatusOr<File> OpenToRead(const std::string& path);
   // For writing, from the beginning; "-" is standard output.
   static absl::StatusOr<File> OpenToWrite(const std::string& path);
+  // An empty file without a name, for reading and writing, which goes with its last descriptor. It
+  // lies where TMPDIR says, or in /tmp. ReadAt reads what was written.
+  static absl::StatusOr<File> OpenTemporary();
   ~File();
   File(File&& other) noexcept;
   File& operator=(File&&) = delete;
@@ -36,6 +39,10 @@ class File {
 
   // Reads until the buffer is full or the file ends; returns how many bytes that are.
   absl::StatusOr<size_t> Read(std::span<char> buffer);
+  // The same from `offset` of a regular file on, and without moving on what Read reads next.
+  absl::StatusOr<size_t> ReadAt(uint64_t offset, std::span<char> buffer) const;
+  // How far a regular file has been read; nothing for a pipe and the like.
+  std::optional<uint64_t> position() const;
   absl::Status Write(absl::string_view bytes);
   // A full disk may show only now.
   absl::Status Close();
@@ -53,7 +60,7 @@ class File {
 // and standard output for `written_path`.
 bool AreSameFile(const std::string& read_path, const std::string& written_path);
 
-// `status` with the file's name before its message.
+// `status` with the file's name before its message, where it is not there already.
 absl::Status NamingFile(const std::string& path, const absl::Status& status);
 
 // Everything in the file at `path`, or "-" for standard input. NOT_FOUND, PERMISSION_DENIED or

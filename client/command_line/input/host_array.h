@@ -11,20 +11,17 @@
 
 namespace gridfold::client {
 
-// Owns its bytes. `shape` has one or two entries, whose product is the number of elements; these
-// start `offset` bytes into `bytes` and end with it.
+// Owns its bytes. `shape` has one or two entries, whose product is the number of elements.
 struct HostArray {
   ElementType element_type = ElementType::kFloat64;
-  std::vector<uint64_t> shape;
-  std::string bytes;
-  size_t offset = 0;
+  std::vector<uint64_t> shape = {};
+  std::string bytes = {};
+  uint64_t missing_count = 0;  // Elements that are NaN because the file has no value for them.
 
-  uint64_t element_count() const {
-    return (bytes.size() - offset) / ElementSizeBytes(element_type);
-  }
+  uint64_t element_count() const { return bytes.size() / ElementSizeBytes(element_type); }
 
   ArrayView view() const {
-    const ArrayView elements(element_type, bytes.data() + offset, element_count());
+    const ArrayView elements(element_type, bytes.data(), element_count());
     return shape.size() == 2 ? elements.WithShape(shape[0], shape[1]) : elements;
   }
 };

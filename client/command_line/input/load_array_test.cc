@@ -62,9 +62,10 @@ TEST_F(LoadArrayTest, FormatsAreDetected) {
             ElementType::kUint8);
   EXPECT_EQ(LoadArray({.path = Write("a.csv", "x\n1\n")}, nullptr)->element_type,
             ElementType::kInt64);
-  EXPECT_EQ(LoadArray({.path = Write("a.txt", "x\n1\n"), .column = "x"}, nullptr)->element_type,
-            ElementType::kInt64);
-  EXPECT_THAT(LoadArray({.path = Write("a.tsv", "1\t2\n"), .column = "2"}, nullptr)->shape,
+  EXPECT_EQ(
+      LoadArray({.path = Write("a.txt", "x\n1\n"), .csv = {.column = "x"}}, nullptr)->element_type,
+      ElementType::kInt64);
+  EXPECT_THAT(LoadArray({.path = Write("a.tsv", "1\t2\n"), .csv = {.column = "2"}}, nullptr)->shape,
               ElementsAre(1));
   EXPECT_THAT(
       LoadArray({.path = Write("a.raw", "abcd"), .element_type = ElementType::kUint16}, nullptr)
@@ -72,6 +73,49 @@ TEST_F(LoadArrayTest, FormatsAreDetected) {
       ElementsAre(2));
   ExpectError({.path = Write("a.dat", "abcd")}, "give --type");
   ExpectError({.path = Write("b.npy", "abcd")}, "does not begin as .npy");
+  ExpectError({.path = Write("empty.csv", "")}, "the file is empty");
+  ExpectError({.path = Write("empty.npy", "")}, "the file is empty");
+  EXPECT_EQ(
+      LoadArray({.path = Write("empty.raw", ""), .element_type = ElementType::kUint8}, nullptr)
+          ->element_count(),
+      0u);
+}
+
+TEST_F(LoadArrayTest, ForeignFormatsAreNamed) {
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {std::string("PAR1\x15\0\x15", 7), "a Parquet file"},
+      {std::string("ARROW1\0\0", 8), "an Arrow file"},
+      {"\x89HDF\r\n\x1a\n", "an HDF5 file"},
+      {std::string("\xFD"
+                   "7zXZ\0",
+                   6),
+       "an xz file"},
+      {"BZh91AY&SYxxx", "a bzip2 file"},
+      {std::string("\x80\x04\x95\0", 4), "a Python pickle"},
+      {"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an Excel file"},
+      {"\xFF\xFE"
+       "1",
+       "text in UTF-16"},
+  };
+  for (const auto& [content, name] : files) {
+    for (const std::string path : {"f.csv", "f.npy", "f"}) {
+      ExpectError({.path = Write(path, content)}, name);
+    }
+  }
+  // A heading is text.
+  EXPECT_TRUE(LoadArray({.path = Write("f.csv", "PAR1\n1\n")}, nullptr).ok());
+  ExpectError({.path = Write("f.csv", std::string("\1\2\0\3", 4))}, "binary data");
+  // Raw elements may begin like a pickle, but hardly like HDF5.
+  EXPECT_TRUE(
+      LoadArray({.path = Write("f.raw", "\x80\x04\x95"), .element_type = ElementType::kUint8},
+                nullptr)
+          .ok());
+  const std::string hdf = Write("h.raw", "\x89HDF\r\n\x1a\n");
+  ExpectError({.path = hdf, .element_type = ElementType::kUint8}, "--format raw");
+  EXPECT_TRUE(
+      LoadArray({.path = hdf, .format = FileFormat::kRaw, .element_type = ElementType::kUint8},
+                nullptr)
+          .ok());
 }
 
 TEST_F(LoadArrayTest, FormatCanBeGiven) {
@@ -99,6 +143,9 @@ TEST_F(LoadArrayTest, ShapesMustHoldTheElements) {
   EXPECT_THAT(LoadArray({.path = path, .shape = {2, 3}}, nullptr)->shape, ElementsAre(2, 3));
   ExpectError({.path = path, .shape = {2, 4}}, "--shape 2,4 does not hold the file's 6 elements");
   ExpectError({.path = path, .shape = {uint64_t{1} << 63, 2}}, "does not hold");
+  const std::string cube = Write("c.npy", Npy({1, 2, 3}, "abcdef"));
+  ExpectError({.path = cube}, "3 dimensions, 1 x 2 x 3");
+  EXPECT_THAT(LoadArray({.path = cube, .shape = {2, 3}}, nullptr)->shape, ElementsAre(2, 3));
 }
 
 TEST_F(LoadArrayTest, MissingFilesAreNamed) {
@@ -118,6 +165,11 @@ TEST_F(LoadArrayTest, ProgressReachesTheSize) {
   ASSERT_TRUE(array.ok()) << array.status();
   EXPECT_EQ(array->bytes, std::string(10'000'000, 'x'));
   EXPECT_EQ(last, 10'000'000u);
+}
+
+// A header costs nobody memory for elements that are not there.
+TEST_F(LoadArrayTest, PromisesOfElementsAreCheckedFirst) {
+  ExpectError({.path = Write("a.npy", Npy({uint64_t{1} << 40}, "abc"))}, "3 bytes follow");
 }
 
 TEST_F(LoadArrayTest, FilesThatNoRequestCarriesAreRefused) {

@@ -1,5 +1,6 @@
 #include "client/command_line/input/npy_format.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr absl::string_view kMagic("\x93NUMPY", 6);
 constexpr size_t kVersionBytes = 2;
+constexpr size_t kHeaderBytesMax = size_t{1} << 20;
 
 // NumPy pads the header so that the elements start at a multiple of this.
 constexpr size_t kAlignmentBytes = 64;
@@ -42,23 +44,69 @@ absl::Status Malformed(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(".npy: ", what));
 }
 
-absl::StatusOr<ElementType> ToElementType(absl::string_view descr) {
-  if (descr == "|b1") return Malformed("bool arrays are not supported; save it .astype('u1')");
-  const absl::string_view code = descr.substr(descr.empty() ? 0 : 1);
-  for (const TypeCode& known : kTypeCodes) {
-    if (known.code != code) continue;
-    if (descr[0] == '<' || descr[0] == '|' || descr[0] == '=') return known.type;
-    if (descr[0] == '>') {
-      if (ElementSizeBytes(known.type) == 1) return known.type;
-      return Malformed(
-          absl::StrCat("big-endian arrays are not supported; save it .astype('<", code, "')"));
+// What to do about elements of a kind, by NumPy's letter for it, that gridfold does not have.
+struct ForeignElements {
+  char kind;
+  absl::string_view advice;
+};
+constexpr std::array<ForeignElements, 7> kForeignElements = {{
+    {'c', "complex elements; save their parts, .real and .imag"},
+    {'O', "Python objects; save it .astype('f8')"},
+    {'M', "dates; save it .astype('i8')"},
+    {'m', "times; save it .astype('i8')"},
+    {'U', "text; save it .astype('f8')"},
+    {'S', "text; save it .astype('f8')"},
+    {'f', "floating-point numbers of a size that gridfold does not have; save it .astype('f8')"},
+}};
+
+absl::Status ForeignType(absl::string_view descr) {
+  const char kind = descr.size() > 1 ? descr[1] : '\0';
+  if (descr == "<V2" || descr == "|V2" || descr == ">V2") {
+    return Malformed(
+        "the elements have two bytes, and the file does not say of what type: if it was saved from "
+        "bfloat16, give --type bfloat16");
+  }
+  for (const ForeignElements& foreign : kForeignElements) {
+    if (foreign.kind == kind) {
+      return Malformed(absl::StrCat("element type '", descr, "': ", foreign.advice));
     }
   }
   return Malformed(absl::StrCat("element type '", descr, "' is not supported"));
 }
 
-// The length of the header, little-endian, two bytes in version 1 and four since.
-absl::StatusOr<absl::string_view> HeaderText(absl::string_view file) {
+struct ElementLayout {
+  ElementType type;
+  bool is_big_endian;
+};
+
+absl::StatusOr<ElementLayout> ToElementLayout(absl::string_view descr,
+                                              std::optional<ElementType> wanted_type) {
+  if (descr == "|b1") return ElementLayout{ElementType::kUint8, false};
+  // ml_dtypes has no letter of its own.
+  const bool is_bfloat16 = wanted_type == ElementType::kBfloat16;
+  if (is_bfloat16 && (descr == "<V2" || descr == "|V2")) {
+    return ElementLayout{ElementType::kBfloat16, false};
+  }
+  const absl::string_view code = descr.substr(descr.empty() ? 0 : 1);
+  for (const TypeCode& known : kTypeCodes) {
+    if (known.code != code) continue;
+    const bool is_big_endian = descr[0] == '>' && ElementSizeBytes(known.type) > 1;
+    if (absl::StrContains("<|=>", descr.substr(0, 1))) {
+      return ElementLayout{known.type, is_big_endian};
+    }
+  }
+  return ForeignType(descr);
+}
+
+// How long magic, version and length of the header are, and the header.
+struct HeaderPlace {
+  size_t offset = 0;
+  size_t size_bytes = 0;
+};
+
+// The length of the header is little-endian, of two bytes in version 1 and four since.
+absl::StatusOr<HeaderPlace> FindHeader(absl::string_view file) {
+  if (!IsNpy(file)) return Malformed("the file does not begin as .npy files do");
   const size_t prefix = kMagic.size() + kVersionBytes;
   if (file.size() < prefix) return Malformed("the file ends inside its header");
   const int version = static_cast<unsigned char>(file[kMagic.size()]);
@@ -66,63 +114,66 @@ absl::StatusOr<absl::string_view> HeaderText(absl::string_view file) {
     return Malformed(absl::StrCat("version ", version, " of the format is not known"));
   }
   const size_t length_bytes = version == 1 ? 2 : 4;
-  size_t length = 0;
   if (file.size() < prefix + length_bytes) return Malformed("the file ends inside its header");
+  size_t length = 0;
   for (size_t i = 0; i < length_bytes; ++i) {
     length |= size_t{static_cast<unsigned char>(file[prefix + i])} << (8 * i);
   }
-  file.remove_prefix(prefix + length_bytes);
-  if (file.size() < length) return Malformed("the file ends inside its header");
-  return file.substr(0, length);
+  if (length > kHeaderBytesMax) {
+    return Malformed(absl::StrCat("a header of ", length, " bytes is longer than any"));
+  }
+  return HeaderPlace{prefix + length_bytes, length};
 }
 
-// Whether `bytes` are exactly the elements of `shape`, without overflow on the way.
-bool HoldsExactly(uint64_t bytes, const std::vector<uint64_t>& shape, ElementType type) {
-  uint64_t expected = ElementSizeBytes(type);
-  for (uint64_t extent : shape) {
-    if (__builtin_mul_overflow(expected, extent, &expected)) return false;
-  }
-  return bytes == expected;
+// Whether the order of the elements depends on the order of the dimensions.
+bool HasOrder(const std::vector<uint64_t>& shape) {
+  return std::count_if(shape.begin(), shape.end(), [](uint64_t extent) { return extent != 1; }) > 1;
 }
 
 }  // namespace
 
 bool IsNpy(absl::string_view bytes) { return absl::StartsWith(bytes, kMagic); }
 
-absl::StatusOr<NpyPreamble> ParseNpyPreamble(absl::string_view bytes) {
-  if (!IsNpy(bytes)) return Malformed("the file does not begin as .npy files do");
-  const absl::StatusOr<absl::string_view> text = HeaderText(bytes);
-  if (!text.ok()) return text.status();
-  absl::StatusOr<NpyDictionary> header = ParseNpyDictionary(*text);
+absl::StatusOr<size_t> NpyPreambleBytes(absl::string_view bytes) {
+  const absl::StatusOr<HeaderPlace> header = FindHeader(bytes);
   if (!header.ok()) return header.status();
-  const absl::StatusOr<ElementType> type = ToElementType(header->descr);
-  if (!type.ok()) return type.status();
-  if (header->shape.size() > 2) {
-    return Malformed(absl::StrCat("the array has ", header->shape.size(),
-                                  " dimensions; gridfold takes one or two (numpy.ravel flattens)"));
-  }
-  if (header->fortran_order && header->shape.size() == 2) {
-    return Malformed("Fortran order is not supported; save numpy.ascontiguousarray of it");
-  }
-  if (header->shape.empty()) header->shape = {1};
-  const size_t size_bytes = static_cast<size_t>(text->data() - bytes.data()) + text->size();
-  return NpyPreamble{*type, std::move(header->shape), size_bytes};
+  return header->offset + header->size_bytes;
 }
 
-absl::Status CheckNpyElements(const NpyPreamble& preamble, uint64_t element_bytes) {
-  if (HoldsExactly(element_bytes, preamble.shape, preamble.element_type)) return absl::OkStatus();
-  return Malformed(absl::StrCat("the header promises ", absl::StrJoin(preamble.shape, " x "), " ",
-                                ElementTypeName(preamble.element_type), " elements, but ",
-                                element_bytes, " bytes follow"));
+absl::StatusOr<NpyPreamble> ParseNpyPreamble(absl::string_view bytes,
+                                             std::optional<ElementType> wanted_type) {
+  const absl::StatusOr<HeaderPlace> place = FindHeader(bytes);
+  if (!place.ok()) return place.status();
+  const size_t size_bytes = place->offset + place->size_bytes;
+  if (bytes.size() < size_bytes) return Malformed("the file ends inside its header");
+  absl::StatusOr<NpyDictionary> header =
+      ParseNpyDictionary(bytes.substr(place->offset, place->size_bytes));
+  if (!header.ok()) return header.status();
+  const absl::StatusOr<ElementLayout> layout = ToElementLayout(header->descr, wanted_type);
+  if (!layout.ok()) return layout.status();
+  const bool is_column_major = header->fortran_order && HasOrder(header->shape);
+  return NpyPreamble{.element_type = layout->type,
+                     .shape = std::move(header->shape),
+                     .is_big_endian = layout->is_big_endian,
+                     .is_column_major = is_column_major,
+                     .size_bytes = size_bytes};
 }
 
-absl::StatusOr<HostArray> ParseNpy(std::string file) {
-  absl::StatusOr<NpyPreamble> preamble = ParseNpyPreamble(file);
-  if (!preamble.ok()) return preamble.status();
-  const size_t offset = preamble->size_bytes;
-  absl::Status status = CheckNpyElements(*preamble, file.size() - offset);
-  if (!status.ok()) return status;
-  return HostArray{preamble->element_type, std::move(preamble->shape), std::move(file), offset};
+absl::Status WrongNpyElements(const NpyPreamble& preamble, absl::string_view what) {
+  return Malformed(absl::StrCat("the header promises ", absl::StrJoin(preamble.shape, " x "),
+                                preamble.shape.empty() ? "one " : " ",
+                                ElementTypeName(preamble.element_type), " elements, but ", what));
+}
+
+std::optional<uint64_t> NpyElementBytes(const NpyPreamble& preamble) {
+  uint64_t size_bytes = ElementSizeBytes(preamble.element_type);
+  for (const uint64_t extent : preamble.shape) {
+    if (extent == 0) return 0;
+  }
+  for (const uint64_t extent : preamble.shape) {
+    if (__builtin_mul_overflow(size_bytes, extent, &size_bytes)) return std::nullopt;
+  }
+  return size_bytes;
 }
 
 absl::StatusOr<std::string> NpyHeader(ElementType element_type, std::span<const uint64_t> shape) {

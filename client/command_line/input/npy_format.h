@@ -5,6 +5,7 @@
 #define GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_NPY_FORMAT_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,30 +13,38 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "client/command_line/input/host_array.h"
+#include "gridfold/element_type.h"
 
 namespace gridfold::client {
 
 // Whether a file that begins with `bytes` claims to be .npy.
 bool IsNpy(absl::string_view bytes);
 
-// What precedes the elements of a file.
+// What precedes the elements of a file, and how they lie.
 struct NpyPreamble {
   ElementType element_type = ElementType::kFloat64;
-  std::vector<uint64_t> shape;  // One or two entries.
-  size_t size_bytes = 0;        // Of the preamble: the elements follow.
+  std::vector<uint64_t> shape;   // Of any number of dimensions; none is one element.
+  bool is_big_endian = false;    // Never of elements of one byte.
+  bool is_column_major = false;  // Fortran order, where it differs from C order.
+  size_t size_bytes = 0;         // Of the preamble: the elements follow.
 };
 
-// Of the file that begins with `bytes`. Errors: as ParseNpy, but for the number of elements.
-absl::StatusOr<NpyPreamble> ParseNpyPreamble(absl::string_view bytes);
+// How long the preamble of the file is that begins with `bytes`, 16 of them or all that there are.
+// INVALID_ARGUMENT for what is no .npy, and for more than 1 MiB.
+absl::StatusOr<size_t> NpyPreambleBytes(absl::string_view bytes);
 
-// Whether so many bytes of elements are what the preamble promises; INVALID_ARGUMENT.
-absl::Status CheckNpyElements(const NpyPreamble& preamble, uint64_t element_bytes);
+// Of the file that begins with `bytes`, NpyPreambleBytes of them. bool elements are taken as uint8;
+// those of two bytes of which the file says nothing else, as bfloat16 where `wanted_type` says so.
+// INVALID_ARGUMENT says what is wrong: a malformed or cut off header, or elements that gridfold
+// does not have, with what to do about them.
+absl::StatusOr<NpyPreamble> ParseNpyPreamble(absl::string_view bytes,
+                                             std::optional<ElementType> wanted_type);
 
-// The array of a whole file. INVALID_ARGUMENT says what is wrong: a malformed or cut off file, an
-// element type that gridfold does not have, Fortran order, big-endian elements, or more than two
-// dimensions. A zero-dimensional array becomes one element.
-absl::StatusOr<HostArray> ParseNpy(std::string file);
+// INVALID_ARGUMENT: not the bytes of elements that the preamble promises follow it, but `what`.
+absl::Status WrongNpyElements(const NpyPreamble& preamble, absl::string_view what);
+
+// The elements' bytes; nothing where they are more than 2^64.
+std::optional<uint64_t> NpyElementBytes(const NpyPreamble& preamble);
 
 // What precedes the elements in a file of this type and shape. INVALID_ARGUMENT for bfloat16, which
 // the format does not have.

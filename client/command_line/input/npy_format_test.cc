@@ -1,10 +1,14 @@
 #include "client/command_line/input/npy_format.h"
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/command_line/input/binary_elements.h"
+#include "client/command_line/input/string_source.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -13,6 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 // A file of version `version` with this header dictionary and these elements' bytes.
 std::string File(int version, const std::string& dictionary, const std::string& data) {
@@ -31,6 +36,17 @@ std::string Dictionary(const std::string& descr, const std::string& order,
                       ", }          \n");
 }
 
+// The elements of a whole file.
+absl::StatusOr<HostArray> ParseNpy(const std::string& file,
+                                   std::optional<ElementType> wanted_type = std::nullopt,
+                                   uint64_t held_bytes_max = 1000) {
+  const auto elements =
+      ReadNpy(std::make_unique<PeekedSource>(std::make_unique<StringSource>(file)), wanted_type,
+              held_bytes_max);
+  if (!elements.ok()) return elements.status();
+  return ReadElements(**elements);
+}
+
 void ExpectError(const std::string& file, const std::string& message) {
   const auto array = ParseNpy(file);
   ASSERT_FALSE(array.ok()) << message;
@@ -45,7 +61,7 @@ TEST(NpyFormatTest, EveryVersionIsRead) {
     EXPECT_EQ(array->element_type, ElementType::kInt16);
     EXPECT_THAT(array->shape, ElementsAre(3));
     EXPECT_EQ(array->element_count(), 3u);
-    EXPECT_EQ(array->bytes.substr(array->offset), "aabbcc");
+    EXPECT_EQ(array->bytes, "aabbcc");
     EXPECT_TRUE(array->view().shape().empty());
   }
 }
@@ -65,7 +81,7 @@ TEST(NpyFormatTest, EveryElementTypeIsRead) {
 }
 
 TEST(NpyFormatTest, ShapesOfNoneToTwoDimensionsAreRead) {
-  EXPECT_THAT(ParseNpy(File(1, Dictionary("|u1", "False", "()"), "a"))->shape, ElementsAre(1));
+  EXPECT_THAT(ParseNpy(File(1, Dictionary("|u1", "False", "()"), "a"))->shape, IsEmpty());
   EXPECT_THAT(ParseNpy(File(1, Dictionary("|u1", "False", "(0,)"), ""))->shape, ElementsAre(0));
   const auto matrix = ParseNpy(File(1, Dictionary("|u1", "False", "(2, 3)"), "abcdef"));
   EXPECT_THAT(matrix->shape, ElementsAre(2, 3));
@@ -76,14 +92,45 @@ TEST(NpyFormatTest, ShapesOfNoneToTwoDimensionsAreRead) {
   EXPECT_TRUE(ParseNpy(File(1, Dictionary("|u1", "True", "(2,)"), "ab")).ok());
 }
 
+TEST(NpyFormatTest, EveryLayoutBecomesRowsOfLittleEndianElements) {
+  EXPECT_EQ(ParseNpy(File(1, Dictionary("|b1", "False", "(2,)"), std::string("\0\1", 2)))->bytes,
+            std::string("\0\1", 2));
+  EXPECT_EQ(ParseNpy(File(1, Dictionary(">i4", "False", "(2,)"), "abcdefgh"))->bytes, "dcbahgfe");
+  EXPECT_EQ(ParseNpy(File(1, Dictionary("<i2", "True", "(2, 3)"), "aabbccddeeff"))->bytes,
+            "aacceebbddff");
+  EXPECT_EQ(ParseNpy(File(1, Dictionary(">i2", "True", "(2, 2)"), "abcdefgh"))->bytes, "bafedchg");
+  EXPECT_EQ(ParseNpy(File(1, Dictionary("|u1", "True", "(3, 1)"), "abc"))->bytes, "abc");
+  EXPECT_EQ(ParseNpy(File(1, Dictionary("|u1", "True", "(0, 3)"), ""))->bytes, "");
+  EXPECT_THAT(ParseNpy(File(1, Dictionary("|u1", "False", "(1, 2, 1)"), "ab"))->shape,
+              ElementsAre(1, 2, 1));
+  std::string many;
+  for (int i = 0; i < 999; ++i) many += static_cast<char>(i % 3);
+  const auto turned = ParseNpy(File(1, Dictionary("|u1", "True", "(3, 333)"), many));
+  EXPECT_EQ(turned->bytes, std::string(333, 0) + std::string(333, 1) + std::string(333, 2));
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      ParseNpy(File(1, Dictionary("|u1", "True", "(3, 333)"), many), std::nullopt, 998).status()));
+}
+
+// ml_dtypes saves bfloat16 as elements of two bytes without a type.
+TEST(NpyFormatTest, Bfloat16IsReadWhereItIsAskedFor) {
+  const std::string file = File(1, Dictionary("<V2", "False", "(2,)"), "abcd");
+  const auto array = ParseNpy(file, ElementType::kBfloat16);
+  ASSERT_TRUE(array.ok()) << array.status();
+  EXPECT_EQ(array->element_type, ElementType::kBfloat16);
+  EXPECT_EQ(array->bytes, "abcd");
+  ExpectError(file, "give --type bfloat16");
+  EXPECT_FALSE(ParseNpy(file, ElementType::kFloat16).ok());
+}
+
 TEST(NpyFormatTest, WhatGridfoldDoesNotHaveIsRefusedWithAHint) {
-  ExpectError(File(1, Dictionary("|b1", "False", "(1,)"), "a"), "bool arrays are not supported");
-  ExpectError(File(1, Dictionary(">i4", "False", "(1,)"), "aaaa"), "big-endian");
-  ExpectError(File(1, Dictionary("<c8", "False", "(1,)"), "aaaaaaaa"), "'<c8' is not supported");
-  ExpectError(File(1, Dictionary("|O", "False", "(1,)"), "a"), "'|O' is not supported");
+  ExpectError(File(1, Dictionary("<c8", "False", "(1,)"), "aaaaaaaa"), "'<c8': complex elements");
+  ExpectError(File(1, Dictionary("|O", "False", "(1,)"), "a"), "'|O': Python objects");
+  ExpectError(File(1, Dictionary("<M8[ns]", "False", "(1,)"), "aaaaaaaa"), "dates");
+  ExpectError(File(1, Dictionary("<U3", "False", "(1,)"), "a"), "text");
+  ExpectError(File(1, Dictionary("<f16", "False", "(1,)"), "a"), ".astype('f8')");
+  ExpectError(File(1, Dictionary("|V8", "False", "(1,)"), "a"), "'|V8' is not supported");
   ExpectError(File(1, Dictionary("", "False", "(1,)"), "a"), "'' is not supported");
-  ExpectError(File(1, Dictionary("<i4", "True", "(1, 1)"), "aaaa"), "Fortran order");
-  ExpectError(File(1, Dictionary("|u1", "False", "(1, 1, 1)"), "a"), "3 dimensions");
+  ExpectError(File(1, Dictionary("|u1", "True", "(2, 2, 2)"), "abcdefgh"), "Fortran order");
   ExpectError(File(1, "{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (1,), }", "aaaa"),
               "structured");
 }
@@ -94,7 +141,8 @@ TEST(NpyFormatTest, MalformedFilesAreRefused) {
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_TRUE(absl::IsInvalidArgument(ParseNpy(whole.substr(0, size)).status())) << size;
   }
-  ExpectError(whole + "d", "7 bytes follow");
+  ExpectError(whole + "d", "more bytes follow");
+  ExpectError(whole.substr(0, whole.size() - 1), "5 bytes follow");
   ExpectError(File(0, Dictionary("|u1", "False", "(1,)"), "a"), "version 0");
   ExpectError(File(4, Dictionary("|u1", "False", "(1,)"), "a"), "version 4");
   ExpectError("not numpy", "does not begin");
@@ -125,8 +173,10 @@ TEST(NpyFormatTest, MalformedHeadersAreRefused) {
 }
 
 TEST(NpyFormatTest, SizesThatOverflowAreRefused) {
-  ExpectError(File(1, Dictionary("<i8", "False", "(2305843009213693952,)"), ""), "bytes follow");
-  ExpectError(File(1, Dictionary("|u1", "False", "(4294967296, 4294967296)"), ""), "bytes follow");
+  ExpectError(File(1, Dictionary("<i8", "False", "(2305843009213693952,)"), ""),
+              "no file has so many");
+  ExpectError(File(1, Dictionary("|u1", "False", "(4294967296, 4294967296)"), ""),
+              "no file has so many");
 }
 
 TEST(NpyFormatTest, HeadersAreNumPysOwn) {

@@ -18,6 +18,7 @@ struct InputDescription {
   std::string source;
   ElementType element_type = ElementType::kFloat64;
   std::vector<uint64_t> shape;
+  uint64_t missing_count = 0;  // Elements that are NaN because the file has no value for them.
 };
 
 // A result of the server, with what the client knows about it.

@@ -58,10 +58,12 @@ Json ToList(const ScanResult& scan) {
 Json ToObject(const InputDescription& input) {
   uint64_t count = 1;
   for (uint64_t extent : input.shape) count *= extent;
-  return {{"source", input.source},
-          {"element_type", std::string(ElementTypeName(input.element_type))},
-          {"shape", input.shape},
-          {"element_count", count}};
+  Json object = {{"source", input.source},
+                 {"element_type", std::string(ElementTypeName(input.element_type))},
+                 {"shape", input.shape},
+                 {"element_count", count}};
+  if (input.missing_count > 0) object["missing_count"] = input.missing_count;
+  return object;
 }
 
 double ToMicroseconds(absl::Duration duration) { return absl::ToDoubleMicroseconds(duration); }

@@ -1,0 +1,29 @@
+// Elements of one type as the same numbers of another.
+#ifndef GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_ELEMENT_CONVERSION_H_
+#define GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_ELEMENT_CONVERSION_H_
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "absl/status/status.h"
+#include "client/command_line/input/element_source.h"
+#include "client/command_line/input/host_array.h"
+
+namespace gridfold::client {
+
+// The smallest type that holds all numbers of both; where there is none, as for float64 and int64
+// or for int64 and uint64, the one that holds most of them.
+ElementType CommonType(ElementType first, ElementType second);
+
+// Makes an array's elements the same numbers of `type`. INVALID_ARGUMENT names the first element
+// that is not exact in it; the array is unchanged then.
+absl::Status ConvertElements(ElementType type, HostArray& array);
+
+// `elements` as the same numbers of `type`. Reading: INVALID_ARGUMENT as ConvertElements.
+std::unique_ptr<ElementSource> ConvertedTo(ElementType type,
+                                           std::unique_ptr<ElementSource> elements);
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_ELEMENT_CONVERSION_H_
