@@ -3,16 +3,22 @@
 // The result has the input's shape and order. Every engine gives the same bits in every run,
 // however the work was cut.
 //
-// Floating-point sums and products accumulate in float64 along the fixed tree of
-// numerics/scan_tree.h, and are rounded once to the output type. A running sum that ends at the
-// position p of its group (0 is where the scan starts) is off by at most
+// Floating-point sums and products accumulate along the fixed tree of numerics/scan_tree.h, and are
+// rounded once to the output type: sums in float64, products with an exponent that has no bounds
+// (numerics/scaled_product.h). A running sum that ends at the position p of its group (0 is where
+// the scan starts) is off by at most
 //
 //     d * 2^-53 * (|x_0| + ... + |x_p|) / (1 - d * 2^-53),
 //     d = min(p, 35 + p / 131072); along axis 0: min(p, 105 + p / 8192)
 //
 // before that last rounding, d being the most additions that an element passes through;
 // scan_tree.h proves it. Adding in float64 one element after the other has the bound with d = p,
-// which is never smaller. No bound holds where a partial sum passes the largest float64.
+// which is never smaller. A running sum is infinite only where its elements, or its own rounded
+// value, are: parts of the tree that pass the largest float64 do no harm
+// (numerics/unbounded_sum.h).
+//
+// A running minimum or maximum that ignores NaN is NaN until its group's first number. Only the
+// first result of an exclusive scan stands for no elements at all: it is the identity.
 //
 // Exact sums: every result is the exact sum of the elements up to there, rounded once, to the
 // nearest, ties to even, whatever the order of additions. A result that is not finite stands for an

@@ -6,7 +6,16 @@
 
 namespace gridfold::kernels {
 
-enum class ScanOperation : uint8_t { kSum, kProduct, kMin, kMax };
+enum class ScanOperation : uint8_t {
+  kSum,
+  kProduct,
+  kMin,
+  kMax,
+  // No plan has these; kernels do (scan_operator.h). Extremes of floating-point elements whose NaNs
+  // are ignored, and sums of float64 elements that are so large that parts of the tree overflow.
+  kMaxOfNumbers,
+  kUnboundedSum
+};
 
 // Sums of 32-bit integers accumulate in 64 bits, which 2^32 of them cannot overflow.
 inline constexpr uint64_t kScanElementsMax = uint64_t{1} << 32;

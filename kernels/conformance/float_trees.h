@@ -5,9 +5,27 @@
 #define GRIDFOLD_KERNELS_CONFORMANCE_FLOAT_TREES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace gridfold::kernels::conformance {
+
+// A float64 number whose exponent has no bounds: fraction * 2^exponent, with any fraction.
+struct UnboundedFloat {
+  double fraction;
+  int64_t exponent;
+
+  static UnboundedFloat Of(double x) { return {x, 0}; }
+  // Rounded to 53 bits; sums to what float64 has below the normal range.
+  UnboundedFloat Times(UnboundedFloat other) const;
+  UnboundedFloat Plus(UnboundedFloat other) const;
+  // To the nearest float64, ties to even.
+  double Rounded() const;
+
+ private:
+  // A fraction from a half to below 1, unless it is 0 or not finite, which the exponent goes with.
+  UnboundedFloat Normalised() const;
+};
 
 double ProductByTree(const std::vector<double>& factors);
 
@@ -15,9 +33,9 @@ double ProductByTree(const std::vector<double>& factors);
 struct FloatOperation {
   bool is_product;
 
-  double Identity() const { return is_product ? 1.0 : -0.0; }
+  UnboundedFloat Identity() const { return UnboundedFloat::Of(is_product ? 1.0 : -0.0); }
   double EmptyResult() const { return is_product ? 1.0 : 0.0; }
-  double Join(double a, double b) const { return is_product ? a * b : a + b; }
+  UnboundedFloat Join(UnboundedFloat a, UnboundedFloat b) const;
 };
 
 // Running values at logical positions; starts_group[p] says whether a group starts at p.

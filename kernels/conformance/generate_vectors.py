@@ -217,9 +217,8 @@ def running(x, kind, operation, ignore_nan):
     """The inclusive, forward scan of one group, in the widest type."""
     if operation in ("min", "max"):
         if ignore_nan:
-            accumulate = np.fmin.accumulate if operation == "min" else np.fmax.accumulate
-            result = accumulate(x)
-            return np.where(np.isnan(result), identity(kind, operation), result)
+            # NaN until the first number.
+            return (np.fmin if operation == "min" else np.fmax).accumulate(x)
         return (np.minimum if operation == "min" else np.maximum).accumulate(x)
     function = np.cumsum if operation == "sum" else np.cumprod
     if not is_float(kind):
@@ -281,8 +280,8 @@ def scans(random):
                 data = as_kind(random.choice([1, 2] if kind.startswith("uint") else [1, 2, -1], 37),
                                kind)
             ignore_nan = is_float(kind) and turn >= 4
-            if ignore_nan and not extreme:
-                data[[0, 11]] = math.nan
+            if ignore_nan:
+                data[[0, 1, 36] if extreme else [0, 11]] = math.nan
             own_type = extreme or turn >= 4
             yield scan(kind, data, operation, exclusive, reverse, own_type, ignore_nan=ignore_nan)
             matrix = small_data(kind, 4 * 9, random).reshape(4, 9)

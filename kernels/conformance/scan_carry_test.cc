@@ -1,5 +1,6 @@
 // Scans of an array part by part: the same bits as one scan of it, however many parts.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <stop_token>
 #include <vector>
@@ -76,6 +77,68 @@ TEST_P(ScanCarryTest, AllTypesOperationsAndModes) {
         spec.overflow_policy = OverflowPolicy::kWrap;
         ExpectSameInParts(MakeVector(type, 3 * kUnit + 4097, DataKind::kWide, ++seed), spec,
                           {1, 2});
+      }
+    }
+  }
+}
+
+// Products that have left the range of float64 where a part ends, and come back in the next one.
+TEST_P(ScanCarryTest, ProductsOutOfRangeBetweenParts) {
+  for (const ElementType type : {ElementType::kFloat32, ElementType::kFloat64}) {
+    TestArray array(ArrayDescription::Vector(type, 2 * kUnit + 5000));
+    for (uint64_t i = 0; i < array.size(); ++i) {
+      const long double factor = 1 + std::ldexp(static_cast<long double>(i % 1000), -10);
+      // Growing up to the cut, and shrinking after it.
+      array.Set(i, i < kUnit ? factor : 1 / array[2 * kUnit - 1 - i]);
+      if (i >= 2 * kUnit) array.Set(i, factor - 0.25L);
+    }
+    for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
+      ScanSpec spec;
+      spec.operation = ScanOperation::kProduct;
+      spec.mode = mode;
+      spec.output_type = ElementType::kFloat64;
+      ExpectSameInParts(array, spec, {1});
+      const auto results = ScanParts(array, spec, {1});
+      ASSERT_TRUE(results.ok()) << results.status();
+      EXPECT_EQ((*results)[kUnit], HUGE_VALL);
+      EXPECT_NEAR(static_cast<double>((*results)[2 * kUnit - 1]), 1, 1);
+    }
+  }
+}
+
+// Sums that are past the largest number where a part ends, and come back, and parts of ordinary
+// numbers between such parts and after an infinity.
+TEST_P(ScanCarryTest, SumsPastTheLargestNumberBetweenParts) {
+  for (const bool has_infinity : {false, true}) {
+    TestArray array = MakeVector(ElementType::kFloat64, 4 * kUnit, DataKind::kWide, 506);
+    for (uint64_t i = 0; i < 8; ++i) {
+      array.Set(kUnit - 1 - i, 1.7e308L);
+      array.Set(kUnit + 100 + i, -1.7e308L);
+    }
+    array.Set(2 * kUnit + 8, -1.7e308L);
+    array.Set(2 * kUnit + 19, 1.7e308L);
+    array.Set(2 * kUnit + 22, 1.7e308L);
+    if (has_infinity) array.Set(2 * kUnit + 5000, -HUGE_VALL);
+    for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
+      ScanSpec spec;
+      spec.mode = mode;
+      ExpectSameInParts(array, spec, {1, 1, 1});
+      ExpectSameInParts(array, spec, {2});
+    }
+  }
+}
+
+TEST_P(ScanCarryTest, NoNumberBeforeALaterPart) {
+  for (const ElementType type : {ElementType::kFloat16, ElementType::kFloat64}) {
+    TestArray array = MakeVector(type, 3 * kUnit, DataKind::kSmall, 505);
+    for (uint64_t i = 0; i < kUnit + 77; ++i) array.Set(i, NAN);
+    for (const ScanOperation operation : {ScanOperation::kMin, ScanOperation::kMax}) {
+      for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
+        ScanSpec spec;
+        spec.operation = operation;
+        spec.mode = mode;
+        spec.nan_policy = NanPolicy::kIgnore;
+        ExpectSameInParts(array, spec, {1, 1});
       }
     }
   }

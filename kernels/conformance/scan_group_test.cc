@@ -91,6 +91,32 @@ TEST_P(ScanGroupTest, NansStayInTheirGroup) {
   }
 }
 
+TEST_P(ScanGroupTest, ExtremesBeforeTheFirstNumberOfEachGroup) {
+  for (const ElementType type :
+       {ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
+    const auto check = [&](const ArrayDescription& description, const GroupingSpec& grouping) {
+      TestArray array = MakeData(description, DataKind::kWide, 97);
+      // Groups whose first numbers come late or never, and others that start with one.
+      for (uint64_t i = 0; i < array.size(); ++i) {
+        if (i * 0x9E37'79B9 % 11 < 9) array.Set(i, NAN);
+      }
+      for (ScanSpec spec : ScansOf(type)) {
+        if (spec.operation == ScanOperation::kSum) continue;
+        spec.grouping = grouping;
+        spec.nan_policy = NanPolicy::kIgnore;
+        Check(array, spec);
+      }
+    };
+    for (const Shape& shape : std::vector<Shape>{{300, 2}, {40, 33}, {3, 900}, {1000, 70}}) {
+      for (const int axis : {0, 1}) {
+        check(ArrayDescription::Matrix(type, shape.rows, shape.columns), Axis(axis));
+      }
+    }
+    const std::vector<uint64_t> offsets = OffsetsOf({0, 1, 2, 700, 0, 3, 3, 3, 17, 5000, 1});
+    check(ArrayDescription::Vector(type, offsets.back()), conformance::Segments(offsets));
+  }
+}
+
 TEST_P(ScanGroupTest, OverflowOfOneGroupIsAnError) {
   TestArray array(ArrayDescription::Matrix(ElementType::kInt8, 300, 20));
   array.Set(250 * 20 + 4, 100);

@@ -97,14 +97,18 @@ void ScanExtremes(const TestArray& array, const GroupElements& group, const Scan
   const bool is_float = IsFloatingPoint(array.type());
   long double running = is_max ? SmallestElement(array.type()) : LargestElement(array.type());
   if (is_float) running = is_max ? -HUGE_VALL : HUGE_VALL;
+  // Where NaNs are ignored, what comes before the first number is NaN.
+  bool is_nothing_but_ignored = false;
   for (uint64_t i = 0; i < group.count; ++i) {
     const uint64_t place = Place(group, spec, i);
-    if (spec.mode == ScanMode::kExclusive) answer.output.Set(place, running);
+    const auto store = [&] { answer.output.Set(place, is_nothing_but_ignored ? NAN : running); };
+    if (spec.mode == ScanMode::kExclusive) store();
     const long double x = array[place];
     const bool ignored = std::isnan(x) && spec.nan_policy == NanPolicy::kIgnore;
+    is_nothing_but_ignored = ignored && (i == 0 || is_nothing_but_ignored);
     const bool better = is_max ? x > running : x < running;
     if (!ignored && !std::isnan(running) && (better || std::isnan(x))) running = x;
-    if (spec.mode == ScanMode::kInclusive) answer.output.Set(place, running);
+    if (spec.mode == ScanMode::kInclusive) store();
   }
 }
 

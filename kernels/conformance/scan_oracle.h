@@ -15,7 +15,7 @@ void CheckScan(const TestArray& array, const ScanSpec& spec,
                const absl::StatusOr<TestArray>& result);
 
 // Expects every element of a floating-point running sum to lie within the bound of kernels/scan.h,
-// and one rounding to the output's type, of the exact one. No sum may pass the largest number.
+// and one rounding to the output's type, of the exact one. No prefix may pass the largest number.
 void CheckSumsAgainstExactOnes(const TestArray& array, const ScanSpec& spec,
                                const TestArray& result);
 

@@ -58,6 +58,35 @@ TEST_P(ScanTest, NothingButIgnoredNans) {
   }
 }
 
+// NaN until the first number, as of a reduction; infinities are numbers.
+TEST_P(ScanTest, ExtremesBeforeTheFirstNumber) {
+  for (const ElementType type : kAllTypes) {
+    if (!IsFloatingPoint(type)) continue;
+    for (const uint64_t nans : {uint64_t{1}, uint64_t{15}, uint64_t{16}, uint64_t{700},
+                                uint64_t{4096}, uint64_t{140'000}}) {
+      for (const ScanOperation operation : {ScanOperation::kMin, ScanOperation::kMax}) {
+        TestArray array = MakeVector(type, nans + 5000, DataKind::kWide, nans + 68);
+        for (uint64_t i = 0; i < nans; ++i) {
+          array.Set(i, NAN);
+          array.Set(array.size() - 1 - i % 2000, NAN);
+        }
+        array.Set(nans, operation == ScanOperation::kMax ? -HUGE_VALL : HUGE_VALL);
+        array.Set(nans + 3, NAN);
+        ScanSpec spec;
+        spec.operation = operation;
+        spec.nan_policy = NanPolicy::kIgnore;
+        for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
+          for (const ScanDirection direction : {ScanDirection::kForward, ScanDirection::kReverse}) {
+            spec.mode = mode;
+            spec.direction = direction;
+            Check(array, spec);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_P(ScanTest, LateNanInALongArray) {
   for (const ElementType type : {ElementType::kFloat16, ElementType::kFloat32}) {
     TestArray array = MakeVector(type, 150'000, DataKind::kSmall, 63);
@@ -137,6 +166,56 @@ TEST_P(ScanTest, FloatSumsKeepTheirErrorBoundWhereAllErrorsHaveOneSign) {
   check(ArrayDescription::Vector(ElementType::kFloat64, 300'000), GroupingKind::kWhole);
   check(ArrayDescription::Matrix(ElementType::kFloat64, 20'000, 3), GroupingKind::kAxis0);
   check(ArrayDescription::Matrix(ElementType::kFloat64, 1, 5000), GroupingKind::kAxis1);
+}
+
+// Parts of the tree pass the largest float64, and no prefix does: results are as near as ever.
+TEST_P(ScanTest, FloatSumsOfWhichPartsOverflow) {
+  TestArray array(ArrayDescription::Vector(ElementType::kFloat64, 24));
+  array.Set(8, -1.7e308L);
+  array.Set(19, 1.7e308L);
+  array.Set(22, 1.7e308L);
+  for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
+    ScanSpec spec;
+    spec.mode = mode;
+    const auto plain = engine().Scan(array, spec);
+    spec.exact = true;
+    const auto exact = engine().Scan(array, spec);
+    ASSERT_TRUE(plain.ok() && exact.ok()) << plain.status() << exact.status();
+    EXPECT_EQ(FirstDifference(*plain, *exact), array.size());
+    EXPECT_TRUE(std::isfinite(static_cast<double>((*plain)[23])));
+  }
+}
+
+// Numbers near the largest, of either sign, so that many prefixes are in range and some are not.
+TEST_P(ScanTest, FloatSumsOfTheLargestNumbers) {
+  const auto check = [&](const ArrayDescription& description, const GroupingSpec& grouping,
+                         const std::vector<long double>& specials) {
+    TestArray array = MakeData(description, DataKind::kWide, 69);
+    for (uint64_t i = 0; i < array.size(); ++i) {
+      if (i % 7 < 5) array.Set(i, std::ldexp(array[i], 1022 - std::ilogb(array[i])));
+    }
+    for (size_t i = 0; i < specials.size(); ++i) {
+      array.Set((i + 1) * array.size() / 3, specials[i]);
+    }
+    for (ScanSpec spec : ScansOf(description.element_type)) {
+      if (spec.operation != ScanOperation::kSum) continue;
+      spec.grouping = grouping;
+      Check(array, spec);
+      spec.nan_policy = NanPolicy::kIgnore;
+      Check(array, spec);
+    }
+  };
+  const GroupingSpec columns{GroupingKind::kAxis0, {}};
+  const GroupingSpec rows{GroupingKind::kAxis1, {}};
+  for (const std::vector<long double>& specials :
+       std::vector<std::vector<long double>>{{}, {NAN}, {HUGE_VALL, -HUGE_VALL}}) {
+    for (const uint64_t size : {24, 5000, 140'000}) {
+      check(ArrayDescription::Vector(ElementType::kFloat64, size), {}, specials);
+    }
+    check(ArrayDescription::Matrix(ElementType::kFloat64, 5000, 3), columns, specials);
+    check(ArrayDescription::Matrix(ElementType::kFloat64, 300, 90), columns, specials);
+    check(ArrayDescription::Matrix(ElementType::kFloat64, 90, 300), rows, specials);
+  }
 }
 
 TEST_P(ScanTest, FloatSumsOfExactDataAreExact) {

@@ -32,7 +32,7 @@ struct Strip {
 template <class F>
 std::vector<FullState<F>> Reduce(const Strip<F>& strip) {
   std::vector<FullState<F>> states(strip.columns);
-  std::vector<double> products(strip.columns);
+  std::vector<ScaledProduct> products(strip.columns);
   const StripShape shape{(strip.columns + strip.gap) * sizeof(F), strip.rows(), strip.columns, 0};
   ReduceStrip<F>(reinterpret_cast<const std::byte*>(strip.elements.data()), shape,
                  {.parts = kSumPart | kSquaresPart | kMagnitudesPart, .ignore_nan = true},

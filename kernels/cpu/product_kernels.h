@@ -1,68 +1,131 @@
 // Floating-point products along the fixed tree of numerics/product_tree.h, for one thread.
+//
+// Lanes are multiplied side by side, as plain float64 numbers where none of their products leaves
+// the window of numerics/scaled_product.h, and with their exponents apart where one does.
 #ifndef GRIDFOLD_KERNELS_CPU_PRODUCT_KERNELS_H_
 #define GRIDFOLD_KERNELS_CPU_PRODUCT_KERNELS_H_
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/product_tree.h"
+#include "kernels/numerics/scaled_product.h"
 
 namespace gridfold::kernels {
 
-// Multiplies neighbouring lanes, five times: lanes[l * columns + c] for l in [0, kProductLanes).
-// The products are left in lanes[c].
-inline void FoldProductLanes(double* lanes, uint32_t columns) {
+// Columns whose lanes are multiplied together; the fractions of their lanes take 16 KiB.
+inline constexpr uint32_t kProductColumns = 64;
+
+namespace product_internal {
+
+// Lane l of column c is at l * columns + c.
+template <uint32_t kColumnsMax>
+struct Lanes {
+  double fractions[kProductLanes * kColumnsMax];
+  int64_t exponents[kProductLanes * kColumnsMax];
+};
+
+// Multiplies `count` lanes by the elements of a row. Returns bits for IsOutsideWindow() where
+// exponents are not kept apart.
+template <bool kApart, FloatingElement T>
+inline uint64_t MultiplyRow(const std::byte* row, uint64_t count, bool ignore_nan,
+                            double* fractions, int64_t* exponents) {
+  uint64_t window_bits = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const double factor = ProductFactor(LoadUnaligned<T>(row, i), ignore_nan);
+    if constexpr (kApart) {
+      // A lane has kProductTile / kProductLanes of these fractions, which do not leave the range.
+      const ScaledProduct scaled = ScaledProduct::Of(factor).Normalised();
+      fractions[i] *= scaled.fraction;
+      exponents[i] += scaled.exponent;
+    } else {
+      fractions[i] *= factor;
+      window_bits |= WindowBits(fractions[i]);
+    }
+  }
+  return window_bits;
+}
+
+// Fills `lanes` with the products of a tile. multiply(apart) multiplies them by all rows and
+// returns bits for IsOutsideWindow(); `apart` is std::true_type where exponents are kept apart.
+template <uint32_t kColumnsMax, class Multiply>
+inline void FillLanes(uint64_t lane_count, Lanes<kColumnsMax>& lanes, Multiply multiply) {
+  std::fill_n(lanes.fractions, lane_count, 1.0);
+  std::fill_n(lanes.exponents, lane_count, 0);
+  if (!IsOutsideWindow(multiply(std::false_type()))) return;
+  std::fill_n(lanes.fractions, lane_count, 1.0);
+  multiply(std::true_type());
+}
+
+// Multiplies neighbouring lanes, five times. The products are left in the columns' first lanes.
+template <uint32_t kColumnsMax>
+inline void FoldLanes(uint32_t columns, Lanes<kColumnsMax>& lanes) {
+  double* const fractions = lanes.fractions;
+  int64_t* const exponents = lanes.exponents;
+  for (uint64_t i = 0; i < kProductLanes * columns; ++i) {
+    const ScaledProduct lane = ScaledProduct{fractions[i], exponents[i]}.Normalised();
+    fractions[i] = lane.fraction;  // kProductLanes of these stay within the range.
+    exponents[i] = lane.exponent;
+  }
   for (uint64_t count = kProductLanes / 2; count >= 1; count /= 2) {
     for (uint64_t lane = 0; lane < count; ++lane) {
+      const uint64_t to = lane * columns;
       for (uint32_t c = 0; c < columns; ++c) {
-        lanes[lane * columns + c] =
-            lanes[2 * lane * columns + c] * lanes[(2 * lane + 1) * columns + c];
+        fractions[to + c] = fractions[2 * to + c] * fractions[2 * to + columns + c];
+        exponents[to + c] = exponents[2 * to + c] + exponents[2 * to + columns + c];
       }
     }
   }
 }
+
+}  // namespace product_internal
 
 // The node of the tree over `element_count` consecutive elements that start at a tile.
 template <FloatingElement T>
-inline double ProductOfPiece(const std::byte* data, uint64_t element_count, bool ignore_nan) {
+inline ScaledProduct ProductOfPiece(const std::byte* data, uint64_t element_count,
+                                    bool ignore_nan) {
+  using namespace product_internal;  // NOLINT
   PairwiseProduct product;
+  Lanes<1> lanes;
   for (uint64_t begin = 0; begin < element_count; begin += kProductTile) {
     const uint64_t end = std::min(begin + kProductTile, element_count);
-    double lanes[kProductLanes];
-    std::fill_n(lanes, kProductLanes, 1.0);
-    for (uint64_t i = begin; i < end; i += kProductLanes) {
-      const uint64_t width = std::min(kProductLanes, end - i);
-      for (uint64_t lane = 0; lane < width; ++lane) {
-        lanes[lane] *= ProductFactor(LoadUnaligned<T>(data, i + lane), ignore_nan);
+    FillLanes(kProductLanes, lanes, [&](auto apart) {
+      uint64_t window_bits = 0;
+      uint64_t i = begin;
+      for (; i + kProductLanes <= end; i += kProductLanes) {
+        window_bits |= MultiplyRow<apart(), T>(data + i * sizeof(T), kProductLanes, ignore_nan,
+                                               lanes.fractions, lanes.exponents);
       }
-    }
-    FoldProductLanes(lanes, 1);
-    product.Push(lanes[0]);
+      return window_bits | MultiplyRow<apart(), T>(data + i * sizeof(T), end - i, ignore_nan,
+                                                   lanes.fractions, lanes.exponents);
+    });
+    FoldLanes(1, lanes);
+    product.Push({lanes.fractions[0], lanes.exponents[0]});
   }
   return product.Result();
 }
-
-// Columns whose lanes are multiplied together; their lanes take 16 KiB.
-inline constexpr uint32_t kProductColumns = 64;
 
 // The product of one tile of each of `columns` columns, at most kProductColumns: up to kProductTile
 // rows.
 template <FloatingElement T>
 inline void ProductOfTileColumns(const std::byte* data, size_t stride_bytes, uint64_t rows,
-                                 uint32_t columns, bool ignore_nan, double* products) {
-  double lanes[kProductLanes * kProductColumns];
-  std::fill_n(lanes, kProductLanes * columns, 1.0);
-  for (uint64_t r = 0; r < rows; ++r) {
-    const std::byte* row = data + r * stride_bytes;
-    double* row_lanes = lanes + r % kProductLanes * columns;
-    for (uint32_t c = 0; c < columns; ++c) {
-      row_lanes[c] *= ProductFactor(LoadUnaligned<T>(row, c), ignore_nan);
+                                 uint32_t columns, bool ignore_nan, ScaledProduct* products) {
+  using namespace product_internal;  // NOLINT
+  Lanes<kProductColumns> lanes;
+  FillLanes(kProductLanes * columns, lanes, [&](auto apart) {
+    uint64_t window_bits = 0;
+    for (uint64_t r = 0; r < rows; ++r) {
+      const uint64_t first = r % kProductLanes * columns;
+      window_bits |= MultiplyRow<apart(), T>(data + r * stride_bytes, columns, ignore_nan,
+                                             lanes.fractions + first, lanes.exponents + first);
     }
-  }
-  FoldProductLanes(lanes, columns);
-  std::copy_n(lanes, columns, products);
+    return window_bits;
+  });
+  FoldLanes(columns, lanes);
+  for (uint32_t c = 0; c < columns; ++c) products[c] = {lanes.fractions[c], lanes.exponents[c]};
 }
 
 }  // namespace gridfold::kernels

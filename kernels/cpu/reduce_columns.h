@@ -36,7 +36,7 @@ class ColumnReduction {
     const bool keep_parts = blocks_ > 1;
     if (keep_parts) {
       states_.resize(blocks_ * columns_);
-      products_.resize(blocks_ * columns_, 1.0);
+      products_.resize(blocks_ * columns_);
     }
     absl::Status status = job.workers.ForEach(strips_ * blocks_, job.stop, [&](uint64_t i) {
       const uint64_t strip = i % strips_;
@@ -71,7 +71,7 @@ class ColumnReduction {
     return static_cast<uint32_t>(std::min(kStripColumns, columns_ - strip * kStripColumns));
   }
 
-  void Reduce(uint64_t strip, uint64_t block, GroupStateOf<T>* states, double* products) {
+  void Reduce(uint64_t strip, uint64_t block, GroupStateOf<T>* states, ScaledProduct* products) {
     const uint64_t first_row = block * block_rows_;
     const StripShape shape{columns_ * sizeof(T), std::min(block_rows_, rows_ - first_row),
                            StripColumns(strip), first_row};
@@ -81,7 +81,7 @@ class ColumnReduction {
 
   void ReduceWholeStrip(uint64_t strip) {
     std::vector<GroupStateOf<T>> states(StripColumns(strip));
-    std::vector<double> products(states.size(), 1.0);
+    std::vector<ScaledProduct> products(states.size());
     Reduce(strip, 0, states.data(), products.data());
     for (size_t c = 0; c < states.size(); ++c) {
       writer_.Write(strip * kStripColumns + c, rows_, states[c], products[c]);
@@ -111,7 +111,7 @@ class ColumnReduction {
   const uint64_t block_rows_;
   const uint64_t blocks_;
   std::vector<GroupStateOf<T>> states_;  // Of block b and column c at b * columns + c.
-  std::vector<double> products_;
+  std::vector<ScaledProduct> products_;
 };
 
 }  // namespace gridfold::kernels

@@ -41,7 +41,7 @@ class ContiguousReduction {
   // What one piece of a long group came to.
   struct Part {
     GroupStateOf<T> state;
-    double product = 1.0;
+    ScaledProduct product;
   };
 
   void NumberParts() {

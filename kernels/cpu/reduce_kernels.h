@@ -10,6 +10,7 @@
 
 #include "kernels/cpu/reduce_lanes.h"
 #include "kernels/numerics/product_tree.h"
+#include "kernels/numerics/scaled_product.h"
 
 namespace gridfold::kernels {
 
@@ -47,7 +48,7 @@ struct StripShape {
 // then where such a node begins.
 template <class T>
 void ReduceStrip(const std::byte* data, const StripShape& shape, const ReduceRequest& request,
-                 GroupStateOf<T>* states, double* products);
+                 GroupStateOf<T>* states, ScaledProduct* products);
 
 }  // namespace gridfold::kernels
 

@@ -90,7 +90,7 @@ template <class T>
 struct TileProductsKernel {
   static void Run(const std::byte* data, const StripShape& shape, uint64_t begin, uint64_t end,
                   bool ignore_nan, PairwiseProduct* trees) {
-    double tile_products[kProductColumns];
+    ScaledProduct tile_products[kProductColumns];
     const std::byte* tile = data + begin * shape.stride_bytes;
     for (uint32_t c = 0; c < shape.columns; c += kProductColumns) {
       const uint32_t width = std::min(kProductColumns, shape.columns - c);
@@ -103,7 +103,8 @@ struct TileProductsKernel {
 
 template <class T>
 struct PieceProductKernel {
-  static void Run(const std::byte* data, uint64_t element_count, bool ignore_nan, double* product) {
+  static void Run(const std::byte* data, uint64_t element_count, bool ignore_nan,
+                  ScaledProduct* product) {
     *product = ProductOfPiece<T>(data, element_count, ignore_nan);
   }
 };
@@ -136,7 +137,7 @@ inline void AddRows(const std::byte* data, const StripShape& shape, uint32_t fol
 
 template <class T>
 void ReduceStrip(const std::byte* data, const StripShape& shape, const ReduceRequest& request,
-                 GroupStateOf<T>* states, double* products) {
+                 GroupStateOf<T>* states, ScaledProduct* products) {
   using namespace reduce_internal;  // NOLINT
   using S = ComputeType<T>;
   const bool contiguous = IsContiguous(shape, sizeof(T));

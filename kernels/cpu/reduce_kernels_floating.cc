@@ -3,12 +3,12 @@
 namespace gridfold::kernels {
 
 template void ReduceStrip<Float16>(const std::byte*, const StripShape&, const ReduceRequest&,
-                                   GroupStateOf<Float16>*, double*);
+                                   GroupStateOf<Float16>*, ScaledProduct*);
 template void ReduceStrip<Bfloat16>(const std::byte*, const StripShape&, const ReduceRequest&,
-                                    GroupStateOf<Bfloat16>*, double*);
+                                    GroupStateOf<Bfloat16>*, ScaledProduct*);
 template void ReduceStrip<float>(const std::byte*, const StripShape&, const ReduceRequest&,
-                                 GroupStateOf<float>*, double*);
+                                 GroupStateOf<float>*, ScaledProduct*);
 template void ReduceStrip<double>(const std::byte*, const StripShape&, const ReduceRequest&,
-                                  GroupStateOf<double>*, double*);
+                                  GroupStateOf<double>*, ScaledProduct*);
 
 }  // namespace gridfold::kernels

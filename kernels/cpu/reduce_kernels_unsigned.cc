@@ -3,12 +3,12 @@
 namespace gridfold::kernels {
 
 template void ReduceStrip<uint8_t>(const std::byte*, const StripShape&, const ReduceRequest&,
-                                   GroupStateOf<uint8_t>*, double*);
+                                   GroupStateOf<uint8_t>*, ScaledProduct*);
 template void ReduceStrip<uint16_t>(const std::byte*, const StripShape&, const ReduceRequest&,
-                                    GroupStateOf<uint16_t>*, double*);
+                                    GroupStateOf<uint16_t>*, ScaledProduct*);
 template void ReduceStrip<uint32_t>(const std::byte*, const StripShape&, const ReduceRequest&,
-                                    GroupStateOf<uint32_t>*, double*);
+                                    GroupStateOf<uint32_t>*, ScaledProduct*);
 template void ReduceStrip<uint64_t>(const std::byte*, const StripShape&, const ReduceRequest&,
-                                    GroupStateOf<uint64_t>*, double*);
+                                    GroupStateOf<uint64_t>*, ScaledProduct*);
 
 }  // namespace gridfold::kernels

@@ -1,5 +1,6 @@
 #include "kernels/cpu/operations.h"
 #include "kernels/cpu/scan_operation.h"
+#include "kernels/numerics/scan_operator.h"
 
 namespace gridfold::kernels {
 
@@ -11,11 +12,15 @@ absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan out
   }
   job.statistics.strategy =
       plan.grouping.kind == GroupingKind::kAxis0 ? "scan/axis-0" : "scan/blocks";
-  switch (plan.operation) {
+  switch (
+      OperatorOf(plan.operation, plan.array.element_type, plan.nan_policy == NanPolicy::kIgnore)) {
+    case ScanOperation::kUnboundedSum:  // What RunDoubleSum makes of a sum.
     case ScanOperation::kSum:
       return RunScanOperation<ScanOperation::kSum>(plan, input, output, carry, job);
     case ScanOperation::kProduct:
       return RunScanOperation<ScanOperation::kProduct>(plan, input, output, carry, job);
+    case ScanOperation::kMaxOfNumbers:
+      return RunScanOperation<ScanOperation::kMaxOfNumbers>(plan, input, output, carry, job);
     case ScanOperation::kMin:
     case ScanOperation::kMax:
       return RunScanOperation<ScanOperation::kMax>(plan, input, output, carry, job);

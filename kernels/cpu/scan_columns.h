@@ -37,14 +37,16 @@ class ColumnScan {
         input_(input.data),
         output_(output.data) {}
 
+  // Writes the results.
   absl::Status Run(JobContext& job) {
     const uint64_t threads = static_cast<uint64_t>(job.workers.thread_count());
     const bool one_look = threads == 1 || tiles_ <= 1 || strips_ >= 4 * threads;
     job.statistics.bytes_read = (one_look ? 1 : 2) * plan_.array.size_bytes();
-    const absl::Status status = one_look ? RunInOneLook(job) : RunInTwoLooks(job);
-    if (!status.ok()) return status;
-    return fits_.load() ? absl::OkStatus() : ScanOverflowError(plan_);
+    return one_look ? RunInOneLook(job) : RunInTwoLooks(job);
   }
+  // As ContiguousScan. Matrices are not scanned in parts.
+  bool fits() const { return fits_.load(); }
+  void LeaveCarry() const {}
 
  private:
   using T = typename BlockScan::Element;

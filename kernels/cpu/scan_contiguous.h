@@ -19,6 +19,7 @@
 #include "kernels/cpu/scan_tile.h"
 #include "kernels/cpu/streaming_store.h"
 #include "kernels/cpu/turns.h"
+#include "kernels/numerics/scan_operator.h"
 #include "kernels/scan_error.h"
 
 namespace gridfold::kernels {
@@ -46,6 +47,7 @@ class ContiguousScan {
         output_(output.data),
         output_bytes_(output.size_bytes) {}
 
+  // Writes the results.
   absl::Status Run(JobContext& job) {
     const int threads = job.workers.thread_count();
     const bool one_look = threads == 1 || tiles_ <= kPieceTiles;
@@ -53,9 +55,23 @@ class ContiguousScan {
     job.statistics.bytes_read = (one_look ? 1 : 2) * plan_.array.size_bytes();
     Chain chain = continues_ ? Chain(LoadCarry()) : Chain();
     const absl::Status status = one_look ? RunInOneLook(chain, job) : RunInTurns(chain, job);
-    if (!status.ok()) return status;
-    if (carry_ != nullptr) StoreCarry(chain.Next());
-    return fits_.load() ? absl::OkStatus() : ScanOverflowError(plan_);
+    next_carry_ = chain.Next();
+    return status;
+  }
+  // After that: whether all results fit, and, of sums of float64 elements, what a next part
+  // continues from (numerics/scan_operator.h).
+  bool fits() const {
+    if constexpr (std::is_same_v<Operator, ScanOperator<double, ScanOperation::kSum>>) {
+      return fits_.load() && (carry_ == nullptr || IsFinite(Carry::ValueOf(next_carry_)));
+    } else {
+      return fits_.load();
+    }
+  }
+  // Leaves what a next part continues from.
+  void LeaveCarry() const {
+    if (carry_ == nullptr || count_ == 0) return;
+    std::memcpy(carry_->value.data(), &next_carry_, sizeof(next_carry_));
+    carry_->element_count += count_;
   }
 
  private:
@@ -89,11 +105,6 @@ class ContiguousScan {
     CarryType value;
     std::memcpy(&value, carry_->value.data(), sizeof(value));
     return value;
-  }
-  void StoreCarry(const CarryType& value) {
-    if (count_ == 0) return;
-    std::memcpy(carry_->value.data(), &value, sizeof(value));
-    carry_->element_count += count_;
   }
 
   // Where the tile's elements stand in the array.
@@ -192,8 +203,19 @@ class ContiguousScan {
   const std::byte* const input_;
   std::byte* const output_;
   const uint64_t output_bytes_;
+  CarryType next_carry_ = Carry::Identity();
   std::atomic<bool> fits_ = true;
 };
+
+// Runs a scan whose results must fit.
+template <class Scan>
+absl::Status RunToEnd(const ScanPlan& plan, Scan&& scan, JobContext& job) {
+  const absl::Status status = scan.Run(job);
+  if (!status.ok()) return status;
+  if (!scan.fits()) return ScanOverflowError(plan);
+  scan.LeaveCarry();
+  return absl::OkStatus();
+}
 
 }  // namespace gridfold::kernels
 

@@ -11,12 +11,14 @@ template <class T, class Out>
 absl::Status RunTyped(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                       ScanCarry* carry, JobContext& job) {
   if (plan.grouping.kind == GroupingKind::kAxis0) {
-    return ColumnScan<ExactSumColumnBlockScan<T>, Out>(plan, input, output).Run(job);
+    return RunToEnd(plan, ColumnScan<ExactSumColumnBlockScan<T>, Out>(plan, input, output), job);
   }
   if (plan.grouping.group_count > 1) {
-    return ContiguousScan<ExactSumTileScan<T, true>, Out>(plan, input, output, carry).Run(job);
+    return RunToEnd(
+        plan, ContiguousScan<ExactSumTileScan<T, true>, Out>(plan, input, output, carry), job);
   }
-  return ContiguousScan<ExactSumTileScan<T, false>, Out>(plan, input, output, carry).Run(job);
+  return RunToEnd(plan, ContiguousScan<ExactSumTileScan<T, false>, Out>(plan, input, output, carry),
+                  job);
 }
 
 }  // namespace

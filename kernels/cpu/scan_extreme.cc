@@ -5,5 +5,8 @@ namespace gridfold::kernels {
 template absl::Status RunScanOperation<ScanOperation::kMax>(const ScanPlan&, HostSpan,
                                                             MutableHostSpan, ScanCarry*,
                                                             JobContext&);
+template absl::Status RunScanOperation<ScanOperation::kMaxOfNumbers>(const ScanPlan&, HostSpan,
+                                                                     MutableHostSpan, ScanCarry*,
+                                                                     JobContext&);
 
 }  // namespace gridfold::kernels

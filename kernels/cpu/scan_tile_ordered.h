@@ -44,11 +44,12 @@ class OrderedTileScan {
     for (int q = 0; q < kRuns; ++q) runs[q] = RunningValues(tile, q, rules, running);
     const CarryType tile_total = ScanRuns(runs);
     if (total != nullptr) *total = tile_total;
+    bool fits = true;
     for (int q = 0; q * kScanItems < tile.count; ++q) {
       const CarryType base = Carry::Join(carry, q == 0 ? Carry::Identity() : runs[q - 1]);
-      WriteRun(tile, q, base, rules, running, results);
+      fits &= WriteRun(tile, q, base, rules, running, results);
     }
-    return true;  // Rounding never fails to fit.
+    return fits;
   }
 
  private:
@@ -100,13 +101,15 @@ class OrderedTileScan {
     return warp;
   }
 
+  // Returns whether all results fit.
   template <class Out>
-  static void WriteRun(const LogicalTile<T>& tile, int q, const CarryType& base,
+  static bool WriteRun(const LogicalTile<T>& tile, int q, const CarryType& base,
                        const ScanRules& rules, const Value* running, Out* results) {
     const int begin = q * kScanItems;
     const int end = std::min(begin + kScanItems, tile.count);
+    bool fits = true;
     const auto store = [&](int i, const Value& value) {
-      StoreResult<Operator>(value, rules.wrap, rules.mirror_bits, &results[i]);
+      fits &= StoreResult<Operator>(value, rules.wrap, rules.mirror_bits, &results[i]);
     };
     bool group_starts_here = false;  // At or before i, in this run.
     for (int i = begin; i < end; ++i) {
@@ -121,6 +124,7 @@ class OrderedTileScan {
         store(i, group_starts_here ? value : Operator::Combine(Carry::ValueOf(base), value));
       }
     }
+    return fits;
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/instruction_set.h"
 #include "kernels/cpu/scan_tile.h"
+#include "kernels/cpu/scan_whole_product.h"
 #include "kernels/cpu/streaming_store.h"
 #include "kernels/cpu/transpose.h"
 #include "kernels/numerics/element.h"
@@ -82,9 +83,9 @@ inline bool WriteWarp(const T* elements, const typename Operator::Value& carry,
   before = Operator::Combine(before, scanned[kScanLanes - 1]);
 
   alignas(64) Out items[kWarpItems];
-  bool fits = true;
+  uint64_t misfits = 0;  // As wide as a result, for vectors' sake.
   const auto store = [&](const Value& value, Out& result) {
-    fits &= StoreResult<Operator>(value, rules.wrap, rules.mirror_bits, &result);
+    misfits |= StoreResult<Operator>(value, rules.wrap, rules.mirror_bits, &result) ? 0 : 1;
   };
   // Exclusive results are those of the item before.
   const int first = rules.exclusive ? 1 : 0;
@@ -102,7 +103,7 @@ inline bool WriteWarp(const T* elements, const typename Operator::Value& carry,
   } else {
     Transpose<kScanItems, kScanLanes>(items, results);
   }
-  return fits;
+  return misfits == 0;
 }
 
 // Kernels (instruction_set.h): the total of a tile,
@@ -149,14 +150,17 @@ template <class Operator, class T>
 class WholeTileScan {
  public:
   using Value = typename Operator::Value;
+  static constexpr bool kIsScaled = std::is_same_v<Value, ScaledProduct>;
 
   // Whether there are vectors of the values that are carried. What halves take is their conversion.
   static constexpr bool kInVectors =
-      std::is_arithmetic_v<Value> && sizeof(Value) <= 8 && !HalfElement<T>;
+      (kIsScaled || (std::is_arithmetic_v<Value> && sizeof(Value) <= 8)) && !HalfElement<T>;
 
   static Value Total(const LogicalTile<T>& tile, const ScanRules& rules) {
     Value total;
-    Run<whole_tile_internal::TotalKernel<Operator, T>>(tile.elements, rules, &total);
+    using Kernel = std::conditional_t<kIsScaled, whole_product_internal::TotalKernel<T>,
+                                      whole_tile_internal::TotalKernel<Operator, T>>;
+    Run<Kernel>(tile.elements, rules, &total);
     return total;
   }
 
@@ -166,8 +170,9 @@ class WholeTileScan {
                     const ScanRules& rules, Out* results, typename Carry::Type* total) {
     Value tile_total;
     bool fits;
-    Run<whole_tile_internal::ResultsKernel<Operator, T, Out>>(tile.elements, Carry::ValueOf(carry),
-                                                              rules, results, &tile_total, &fits);
+    using Kernel = std::conditional_t<kIsScaled, whole_product_internal::ResultsKernel<T, Out>,
+                                      whole_tile_internal::ResultsKernel<Operator, T, Out>>;
+    Run<Kernel>(tile.elements, Carry::ValueOf(carry), rules, results, &tile_total, &fits);
     if (rules.stream) FinishStreaming();
     if (total != nullptr) *total = Carry::Of(tile_total, false);
     return fits;

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "kernels/cpu/reduce_kernels.h"
+#include "kernels/numerics/scaled_product.h"
 #include "kernels/numerics/statistic_value.h"
 #include "kernels/reduction.h"
 #include "kernels/statistic_error.h"
@@ -48,13 +49,14 @@ class StatisticWriter {
 
   // `product` is used for floating-point products only.
   template <class S>
-  void Write(uint64_t group, uint64_t group_size, const GroupState<S>& state, double product) {
+  void Write(uint64_t group, uint64_t group_size, const GroupState<S>& state,
+             const ScaledProduct& product) {
     if (plan_.return_states) std::get<GroupStates<S>>(result_.states)[group] = state;
     for (size_t i = 0; i < result_.columns.size(); ++i) {
       StatisticColumn& column = result_.columns[i];
       uint64_t& slot = column.slots[group];
       if (FloatingElement<S> && column.statistic == Statistic::kProduct) {
-        slot = Slot(product);
+        slot = Slot(product.Rounded());
         continue;
       }
       const ValueOutcome outcome =

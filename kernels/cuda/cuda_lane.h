@@ -18,6 +18,7 @@
 #include "kernels/cuda/lane_layout.h"
 #include "kernels/cuda/part_copier.h"
 #include "kernels/cuda/pinned_buffer.h"
+#include "kernels/cuda/scan.h"
 #include "kernels/cuda/staging_ring.h"
 #include "kernels/cuda/stream.h"
 #include "kernels/engine.h"
@@ -72,6 +73,19 @@ class CudaLane final : public Lane {
   absl::Status Histogram(const HistogramPlan& plan, const HistogramInput& input,
                          const std::stop_token& stop, RunStatistics& statistics,
                          HistogramResult& result);
+
+  // A scan between device memory, from and to the carry's value, if there is one. Returns whether
+  // all results fit.
+  absl::StatusOr<bool> ScanStaged(const ScanPlan& plan, const ScanInput& input,
+                                  const ScanOutput& output, ScanCarry* carry,
+                                  const std::stop_token& stop);
+  // The same of sums of float64 elements, which all fit: once more as kUnboundedSum where numbers
+  // are so large that parts of the tree may overflow (numerics/scan_operator.h).
+  absl::StatusOr<bool> ScanDoubleSum(const ScanPlan& plan, const ScanInput& input,
+                                     const ScanOutput& output, ScanCarry* carry,
+                                     const std::stop_token& stop);
+  // The largest finite magnitude of float64 elements.
+  absl::StatusOr<double> LargestMagnitude(const DeviceSpan& elements, const std::stop_token& stop);
 
   // The operations on such inputs in parts, which are copied to the device one ahead of the
   // kernels: whether that can be done and is worth while, and doing it. Answers are the same.

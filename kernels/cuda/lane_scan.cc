@@ -1,26 +1,38 @@
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
 
 #include "kernels/cuda/cuda_lane.h"
+#include "kernels/cuda/double_sum_carry.h"
 #include "kernels/cuda/scan.h"
+#include "kernels/numerics/unbounded_sum.h"
 #include "kernels/scan_error.h"
 
 namespace gridfold::kernels::cuda {
+
+namespace {
+
+bool IsDoubleSum(const ScanPlan& plan) {
+  return plan.operation == ScanOperation::kSum && !plan.exact &&
+         plan.array.element_type == ElementType::kFloat64;
+}
+
+ScanPlan Unbounded(ScanPlan plan) {
+  plan.operation = ScanOperation::kUnboundedSum;
+  return plan;
+}
+
+}  // namespace
 
 absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
                             ScanCarry* carry, const std::stop_token& stop,
                             RunStatistics& statistics) {
   std::byte* const head = memory_.output.data();
-  DeviceScanCarry device_carry;
-  if (carry != nullptr) {
-    device_carry = {head + kScanCarryOffset, carry->element_count > 0};
-    const HostSpan value{carry->value.data(), carry->value.size()};
-    absl::Status status = CopyIn(std::span(&value, 1), device_carry.value, stop);
-    if (!status.ok()) return status;
-  }
-
   statistics.strategy = ScanStrategy(plan);
   statistics.bytes_read = ScanBytesRead(plan);
   const auto* const resident = std::get_if<MutableResidentSpan>(&output);
@@ -35,9 +47,31 @@ absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const 
                                reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
   const ScanOutput device_output{{results, plan.array.element_count},
                                  reinterpret_cast<uint32_t*>(head)};
+  const absl::StatusOr<bool> fits =
+      IsDoubleSum(plan) ? ScanDoubleSum(plan, device_input, device_output, carry, stop)
+                        : ScanStaged(plan, device_input, device_output, carry, stop);
+  if (!fits.ok()) return fits.status();
+  if (!*fits) return ScanOverflowError(plan);
+  if (carry != nullptr) carry->element_count += plan.array.element_count;
+  if (resident != nullptr) return absl::OkStatus();
+  const auto& host = std::get<MutableHostSpan>(output);
+  return staging_.CopyOut(results, std::span(&host, 1), stop, stream_.get());
+}
+
+absl::StatusOr<bool> CudaLane::ScanStaged(const ScanPlan& plan, const ScanInput& input,
+                                          const ScanOutput& output, ScanCarry* carry,
+                                          const std::stop_token& stop) {
+  std::byte* const head = memory_.output.data();
+  DeviceScanCarry device_carry;
+  if (carry != nullptr) {
+    device_carry = {head + kScanCarryOffset, carry->element_count > 0};
+    const HostSpan value{carry->value.data(), carry->value.size()};
+    absl::Status status = CopyIn(std::span(&value, 1), device_carry.value, stop);
+    if (!status.ok()) return status;
+  }
   Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
-  absl::Status status = LaunchScan(plan, device_input, device_output, device_carry, scratch,
-                                   properties_, stream_.get());
+  absl::Status status =
+      LaunchScan(plan, input, output, device_carry, scratch, properties_, stream_.get());
   if (status.ok()) status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   if (!status.ok()) return status;
 
@@ -48,13 +82,43 @@ absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const 
   if (carry != nullptr) spans.push_back({carry->value.data(), carry->value.size()});
   status = staging_.CopyOut(head, spans, stop, stream_.get());
   if (!status.ok()) return status;
-  if (overflow[0] != 0) return ScanOverflowError(plan);
-  if (carry != nullptr) carry->element_count += plan.array.element_count;
-  if (resident == nullptr) {
-    const auto& host = std::get<MutableHostSpan>(output);
-    status = staging_.CopyOut(results, std::span(&host, 1), stop, stream_.get());
+  return overflow[0] == 0;
+}
+
+absl::StatusOr<bool> CudaLane::ScanDoubleSum(const ScanPlan& plan, const ScanInput& input,
+                                             const ScanOutput& output, ScanCarry* carry,
+                                             const std::stop_token& stop) {
+  std::optional<DoubleSumCarry> before;
+  if (carry != nullptr) before.emplace(*carry);
+  if (!before.has_value() || !before->IsLarge()) {
+    if (before.has_value()) before->Store(false, *carry);
+    const absl::StatusOr<bool> fits = ScanStaged(plan, input, output, carry, stop);
+    if (!fits.ok()) return fits;
+    const bool is_finite = carry == nullptr || DoubleSumCarry(*carry).IsFinite();
+    if (*fits && is_finite) return true;
+    const double carried = before.has_value() && before->IsFinite() ? before->Magnitude() : 0;
+    const absl::StatusOr<double> largest = LargestMagnitude(input.elements, stop);
+    if (!largest.ok()) return largest.status();
+    // Else what is not finite comes of an element that is not.
+    if (!SumsMayPassTheLargest(std::max(*largest, carried), plan.array.element_count)) return true;
   }
-  return status;
+  if (before.has_value()) before->Store(true, *carry);
+  return ScanStaged(Unbounded(plan), input, output, carry, stop);
+}
+
+absl::StatusOr<double> CudaLane::LargestMagnitude(const DeviceSpan& elements,
+                                                  const std::stop_token& stop) {
+  // Behind the flag.
+  static_assert(2 * sizeof(uint64_t) <= kScanCarryOffset);
+  std::byte* const place = memory_.output.data() + sizeof(uint64_t);
+  const absl::Status status = LaunchLargestMagnitude(elements, reinterpret_cast<uint64_t*>(place),
+                                                     properties_, stream_.get());
+  if (!status.ok()) return status;
+  uint64_t bits = 0;
+  const MutableHostSpan span{reinterpret_cast<std::byte*>(&bits), sizeof(bits)};
+  const absl::Status copied = staging_.CopyOut(place, std::span(&span, 1), stop, stream_.get());
+  if (!copied.ok()) return copied;
+  return std::bit_cast<double>(bits);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -309,25 +309,29 @@ double TreeProduct(const std::vector<float>& values, uint64_t begin, uint64_t si
                    uint64_t stride) {
   PairwiseProduct product;
   for (uint64_t tile = 0; tile < size; tile += kProductTile) {
-    double lanes[kProductLanes];
+    ScaledProduct lanes[kProductLanes];
     for (uint64_t lane = 0; lane < kProductLanes; ++lane) {
       lanes[lane] = ProductOfLane(tile, size, lane, [&](uint64_t i) {
         return static_cast<double>(values[begin + i * stride]);
       });
     }
     for (uint64_t width = kProductLanes / 2; width > 0; width /= 2) {
-      for (uint64_t i = 0; i < width; ++i) lanes[i] = lanes[2 * i] * lanes[2 * i + 1];
+      for (uint64_t i = 0; i < width; ++i) lanes[i] = lanes[2 * i].Times(lanes[2 * i + 1]);
     }
     product.Push(lanes[0]);
   }
-  return product.Result();
+  return product.Result().Rounded();
 }
 
 TEST_F(ReduceDeviceTest, FloatingProductsFollowTheTree) {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<float> near_one(0.99f, 1.0101f);
   std::vector<float> values(1'200'000);
-  for (float& value : values) value = near_one(random);
+  // Stretches far below 1 and others as far above: partial products leave the range of float64, and
+  // the product of all comes back.
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = std::ldexp(near_one(random), static_cast<int>(i / 40'000 % 2 * 240) - 120);
+  }
   const auto slot = [](double product) { return std::bit_cast<uint64_t>(product); };
 
   const DeviceReduction whole =

@@ -66,7 +66,7 @@ uint64_t ProductScratchBytes(const ReductionPlan& plan) {
   ProductLevel level = TileLevel(plan, plan.grouping.offsets.data());
   uint64_t bytes = 0;
   for (uint32_t joins = JoinCount(plan); joins > 0; --joins, level = Above(level)) {
-    bytes += ScratchBytes(level.PlaceCount() * sizeof(double));
+    bytes += ScratchBytes(level.PlaceCount() * sizeof(ScaledProduct));
   }
   return bytes;
 }
@@ -75,7 +75,7 @@ uint64_t ProductScratchBytesMax(uint64_t input_bytes, uint64_t group_count) {
   const uint64_t element_count = input_bytes / sizeof(Float16);
   uint64_t bytes = 0;
   for (uint64_t size = kProductTile; size / kProductRadix < element_count; size *= kProductRadix) {
-    bytes += ScratchBytes((element_count / size + group_count) * sizeof(double));
+    bytes += ScratchBytes((element_count / size + group_count) * sizeof(ScaledProduct));
   }
   return bytes;
 }
@@ -92,7 +92,8 @@ absl::Status LaunchProduct(const ReductionPlan& plan, const ReductionInput& inpu
 
   const auto output_of = [&]() -> absl::StatusOr<ProductOutput> {
     if (joins_left == 0) return ProductOutput{nullptr, products};
-    const absl::StatusOr<double*> nodes = scratch.Allocate<double>(level.PlaceCount());
+    const absl::StatusOr<ScaledProduct*> nodes =
+        scratch.Allocate<ScaledProduct>(level.PlaceCount());
     if (!nodes.ok()) return nodes.status();
     return ProductOutput{*nodes, nullptr};
   };
@@ -105,7 +106,7 @@ absl::Status LaunchProduct(const ReductionPlan& plan, const ReductionInput& inpu
                               .output = *output};
   absl::Status status = LaunchTileLevel(tiles, kernels, blocks_max, stream);
   while (status.ok() && joins_left > 0) {
-    const double* const nodes = output->nodes;
+    const ScaledProduct* const nodes = output->nodes;
     const ProductLevel below = level;
     level = Above(level);
     --joins_left;

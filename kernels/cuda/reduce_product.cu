@@ -6,6 +6,7 @@
 #include "kernels/cuda/reduce_product_kernels.h"
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/product_tree.h"
+#include "kernels/numerics/scaled_product.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -38,24 +39,25 @@ __device__ Node NodeAt(const ProductLevel& level, uint64_t place) {
 }
 
 __device__ void WriteNode(const ProductLevel& level, const ProductOutput& output, uint64_t group,
-                          uint64_t index, double product) {
+                          uint64_t index, const ScaledProduct& product) {
   if (output.slots != nullptr) {
-    output.slots[group] = product;
+    output.slots[group] = product.Rounded();
   } else {
     output.nodes[level.Place(group, index)] = product;
   }
 }
 
-// Neighbours multiplied, and their products again, five times. `factors` has 32 values.
-__device__ double PairwiseProductOf32(double (&factors)[32]) {
+// Neighbours multiplied, and their products again, five times. 32 normalised fractions do not leave
+// the range of float64.
+__device__ double PairwiseProductOf32(double (&fractions)[32]) {
 #pragma unroll
   for (uint32_t count = 16; count > 0; count /= 2) {
 #pragma unroll
     for (uint32_t i = 0; i < 16; ++i) {
-      if (i < count) factors[i] = factors[2 * i] * factors[2 * i + 1];
+      if (i < count) fractions[i] = fractions[2 * i] * fractions[2 * i + 1];
     }
   }
-  return factors[0];
+  return fractions[0];
 }
 
 template <class T>
@@ -71,11 +73,13 @@ __global__ void __launch_bounds__(kProductBlockThreads)
     const Node node = NodeAt(work.level, place);
     if (!node.exists) continue;  // All lanes of the warp alike.
     const T* const group = elements + work.level.GroupBegin(node.group);
-    double product = ProductOfLane(
+    const ScaledProduct lane = ProductOfLane(
         node.index * kProductTile, work.level.GroupSize(node.group), warp.thread_rank(),
         [&](uint64_t i) { return ProductFactor(group[i], work.ignore_nan); });
+    ScaledProduct product = lane.Normalised();  // As in PairwiseProductOf32.
     for (uint32_t distance = 1; distance < kProductLanes; distance *= 2) {
-      product *= warp.shfl_xor(product, distance);
+      product.fraction *= warp.shfl_xor(product.fraction, distance);
+      product.exponent += warp.shfl_xor(product.exponent, distance);
     }
     if (warp.thread_rank() == 0) {
       WriteNode(work.level, work.output, node.group, node.index, product);
@@ -90,7 +94,8 @@ __global__ void __launch_bounds__(kProductBlockThreads)
     ProductColumnTiles(const __grid_constant__ ProductTileWork work) {
   constexpr uint32_t kColumns = 32;
   constexpr uint32_t kThreadRows = kProductBlockThreads / kColumns;
-  __shared__ double lanes[kProductLanes][kColumns];
+  __shared__ double fractions[kProductLanes][kColumns];
+  __shared__ int64_t exponents[kThreadRows][kColumns];  // Sums of those that a thread has.
   const cg::thread_block block = cg::this_thread_block();
   const T* const elements = static_cast<const T*>(work.elements);
   const uint32_t x = block.thread_rank() % kColumns;
@@ -102,19 +107,26 @@ __global__ void __launch_bounds__(kProductBlockThreads)
     const uint64_t column = item % column_tiles * kColumns + x;
     const uint64_t node = item / column_tiles;
     if (column < columns) {
+      int64_t exponent = 0;
       for (uint32_t lane = y; lane < kProductLanes; lane += kThreadRows) {
-        lanes[lane][x] =
+        const ScaledProduct product =
             ProductOfLane(node * kProductTile, work.level.group_size, lane, [&](uint64_t row) {
               return ProductFactor(elements[row * columns + column], work.ignore_nan);
             });
+        const ScaledProduct normalised = product.Normalised();
+        fractions[lane][x] = normalised.fraction;
+        exponent += normalised.exponent;
       }
+      exponents[y][x] = exponent;
     }
     block.sync();
     if (column < columns && y == 0) {
       double factors[32];
 #pragma unroll
-      for (uint32_t lane = 0; lane < kProductLanes; ++lane) factors[lane] = lanes[lane][x];
-      WriteNode(work.level, work.output, column, node, PairwiseProductOf32(factors));
+      for (uint32_t lane = 0; lane < kProductLanes; ++lane) factors[lane] = fractions[lane][x];
+      int64_t exponent = 0;
+      for (uint32_t row = 0; row < kThreadRows; ++row) exponent += exponents[row][x];
+      WriteNode(work.level, work.output, column, node, {PairwiseProductOf32(factors), exponent});
     }
     block.sync();
   }
@@ -131,12 +143,18 @@ __global__ void __launch_bounds__(kProductBlockThreads)
     const uint64_t below_count = work.below.NodeCount(node.group);
     const uint64_t first = node.index * kProductRadix;
     double factors[32];
+    int64_t exponent = 0;
 #pragma unroll
     for (uint32_t i = 0; i < kProductRadix; ++i) {
-      factors[i] =
-          first + i < below_count ? work.nodes[work.below.Place(node.group, first + i)] : 1.0;
+      ScaledProduct factor;
+      if (first + i < below_count) {
+        factor = work.nodes[work.below.Place(node.group, first + i)].Normalised();
+      }
+      factors[i] = factor.fraction;
+      exponent += factor.exponent;
     }
-    WriteNode(work.level, work.output, node.group, node.index, PairwiseProductOf32(factors));
+    WriteNode(work.level, work.output, node.group, node.index,
+              {PairwiseProductOf32(factors), exponent});
   }
 }
 

@@ -13,6 +13,7 @@
 #include "kernels/element_type.h"
 #include "kernels/numerics/host_device.h"
 #include "kernels/numerics/product_tree.h"
+#include "kernels/numerics/scaled_product.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -59,7 +60,7 @@ struct ProductLevel {
 
 // A level's nodes are written to `nodes`, or, at the last level, to the groups' slots.
 struct ProductOutput {
-  double* nodes;
+  ScaledProduct* nodes;
   double* slots;  // Null but for the last level.
 };
 
@@ -71,7 +72,7 @@ struct ProductTileWork {
 };
 
 struct ProductJoinWork {
-  const double* nodes;  // Of the level below.
+  const ScaledProduct* nodes;  // Of the level below.
   ProductLevel below;
   ProductLevel level;
   ProductOutput output;

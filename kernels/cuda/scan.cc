@@ -5,6 +5,7 @@
 #include "kernels/cuda/cuda_status.h"
 #include "kernels/cuda/grid.h"
 #include "kernels/cuda/scan_arguments.h"
+#include "kernels/cuda/scan_magnitude_kernel.h"
 #include "kernels/cuda/scan_strategies.h"
 #include "kernels/numerics/scan_operator.h"
 
@@ -72,6 +73,15 @@ absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const Scan
   return IsByColumns(plan) ? LaunchColumnScan(plan, arguments, scratch, properties, stream)
                            : LaunchLookBackScan(plan, arguments, input.offsets, carry, scratch,
                                                 properties, stream);
+}
+
+absl::Status LaunchLargestMagnitude(const DeviceSpan& elements, uint64_t* bits,
+                                    const DeviceProperties& properties, cudaStream_t stream) {
+  constexpr uint32_t kBlockThreads = 256;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(bits, 0, sizeof(*bits), stream));
+  return Launch(FindLargestMagnitudeKernel(),
+                GridStrideShape(elements.element_count, kBlockThreads, properties), stream,
+                static_cast<const double*>(elements.data), elements.element_count, bits);
 }
 
 const char* ScanStrategy(const ScanPlan& plan) {

@@ -22,7 +22,9 @@ struct ScanInput {
 };
 struct ScanOutput {
   MutableDeviceSpan results;  // plan.array.element_count of plan.output_type; not over the input.
-  uint32_t* overflow_flag;    // Set to 1 where a result does not fit and that is an error, else 0.
+  // Set to 1 where a result does not fit and that is an error, or is not finite in a sum of float64
+  // elements (numerics/scan_operator.h says what that means), else 0.
+  uint32_t* overflow_flag;
 };
 
 // Of Lane::ContinueScan. `value` is device memory of ScanCarry::kValueBytesMax bytes: what precedes
@@ -41,10 +43,15 @@ uint64_t ScanScratchBytesMax(uint64_t input_bytes);
 
 // Enqueues the scan on `stream`, a stream of the current device, which has `properties`. Results
 // have the same bits in every run and on every device. Errors: RESOURCE_EXHAUSTED where `scratch`
-// is too small; INTERNAL from CUDA.
+// is too small; INTERNAL from CUDA. The plan's operation may be kUnboundedSum, of float64 elements.
 absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output,
                         const DeviceScanCarry& carry, Scratch& scratch,
                         const DeviceProperties& properties, cudaStream_t stream);
+
+// Enqueues that `bits` becomes those of the largest finite magnitude among some float64 elements.
+// Errors: INTERNAL from CUDA.
+absl::Status LaunchLargestMagnitude(const DeviceSpan& elements, uint64_t* bits,
+                                    const DeviceProperties& properties, cudaStream_t stream);
 
 // The kernel family that LaunchScan takes: "scan/look-back", "scan/axis-0" or "scan/exact".
 const char* ScanStrategy(const ScanPlan& plan);

@@ -79,14 +79,16 @@ struct ScanTurnShape {
 // What a block can have on every device. Two turns at least find room in that.
 inline constexpr uint32_t kSharedBytesEverywhere = 99 * 1024;
 
-// Of tiles of so many elements. By measurement: see BENCHMARKS.md.
+// Of tiles of so many elements, whose runs have values of so many bytes. By measurement: see
+// BENCHMARKS.md; but four small tiles with long values find no room.
 constexpr ScanTurnShape ScanTurnShapeOf(uint64_t element_size, uint64_t output_size,
-                                        uint64_t tile_size) {
+                                        uint64_t tile_size, uint64_t value_bytes) {
   if (output_size > element_size)
     return element_size == 4 ? ScanTurnShape{1, 1} : ScanTurnShape{2, 2};
   if (element_size == 8) return {1, 1};
   const bool has_small_tiles = element_size < 4 && tile_size == kScanTileSize;
-  return has_small_tiles ? ScanTurnShape{4, 2} : ScanTurnShape{2, 2};
+  if (!has_small_tiles) return {2, 2};
+  return value_bytes <= sizeof(double) ? ScanTurnShape{4, 2} : ScanTurnShape{2, 1};
 }
 
 // Elements of a lane: a run of the tree where results take more registers than elements; 64 bytes
@@ -124,13 +126,17 @@ struct LookBackScanKernel {
 template <ScanOperation kOperation>
 LookBackScanKernel FindLookBackScanKernel(ElementType type, bool accumulator_output);
 
-// Calls f(std::integral_constant<ScanOperation, o>{}) with o = OperatorOf(operation).
+// Calls f(std::integral_constant<ScanOperation, o>{}) with an operation o that OperatorOf gives.
 template <class F>
-decltype(auto) VisitScanOperation(ScanOperation operation, F&& f) {
+decltype(auto) VisitScanOperator(ScanOperation operation, F&& f) {
   using enum ScanOperation;
   switch (operation) {
     case kSum: return std::forward<F>(f)(std::integral_constant<ScanOperation, kSum>{});
     case kProduct: return std::forward<F>(f)(std::integral_constant<ScanOperation, kProduct>{});
+    case kMaxOfNumbers:
+      return std::forward<F>(f)(std::integral_constant<ScanOperation, kMaxOfNumbers>{});
+    case kUnboundedSum:
+      return std::forward<F>(f)(std::integral_constant<ScanOperation, kUnboundedSum>{});
     case kMin:
     case kMax: break;
   }

@@ -17,10 +17,13 @@ ColumnScanShape ShapeOf(const ScanPlan& plan, uint32_t strip_columns_max = kScan
 
 uint64_t ValueBytes(const ScanPlan& plan) {
   return VisitElementType(plan.array.element_type, [&](auto tag) {
-    return VisitScanOperation(plan.operation, [&](auto operation) {
+    return VisitScanOperator(OperatorOf(plan), [&](auto operation) {
       using T = ScannedElement<typename decltype(tag)::type, operation()>;
-      using Operator = ScanOperator<T, operation()>;
-      return uint64_t{sizeof(typename Operator::Value)};
+      if constexpr (kHasOperator<T, operation()>) {
+        return uint64_t{sizeof(typename ScanOperator<T, operation()>::Value)};
+      } else {
+        return uint64_t{0};  // OperatorOf gives no such operation.
+      }
     });
   });
 }
@@ -167,7 +170,7 @@ uint64_t ColumnScratchBytesMax(uint64_t element_count) {
 absl::Status LaunchColumnScan(const ScanPlan& plan, const ScanArguments& arguments,
                               Scratch& scratch, const DeviceProperties& properties,
                               cudaStream_t stream) {
-  const ColumnScanKernels kernels = VisitScanOperation(plan.operation, [&](auto operation) {
+  const ColumnScanKernels kernels = VisitScanOperator(OperatorOf(plan), [&](auto operation) {
     return FindColumnScanKernels<operation()>(plan.array.element_type,
                                               arguments.accumulator_output);
   });

@@ -8,6 +8,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
 #include <type_traits>
 
 #include "kernels/cuda/scan_column_chain.cuh"
@@ -392,30 +393,39 @@ WholeColumnsKernel WholeKernelOf() {
           Walker::kThreads / kScanLanes * Walker::kWarpColumns};
 }
 
+// Those of one element type and output type.
+template <class T, ScanOperation kOperation, class Out>
+ColumnScanKernels ColumnScanKernelsOf() {
+  using Operator = ScanOperator<T, kOperation>;
+  constexpr int kVector = kColumnVector<Operator, T, Out>;
+  using Wide = ColumnScan<T, kOperation, Out, ColumnLayout::kWide>;
+  using Narrow = ColumnScan<T, kOperation, Out, ColumnLayout::kNarrow>;
+  constexpr bool kHasLongRows =
+      HasLongRowsKernel(sizeof(T), sizeof(Out), sizeof(typename Operator::Value));
+  using LongRows =
+      std::conditional_t<kHasLongRows, ColumnScan<T, kOperation, Out, ColumnLayout::kLongRows>,
+                         Wide>;
+  return {.wide = KernelOf<Wide>(),
+          .narrow = KernelOf<Narrow>(),
+          .long_rows = KernelOf<LongRows>(),
+          .long_row_columns = LongRowColumns(Operator::kIsAssociative),
+          .whole_vectors = WholeKernelOf<ColumnsWalker<Operator, T, Out, kVector, false>>(),
+          .whole_columns = WholeKernelOf<ColumnsWalker<Operator, T, Out, kVector, true>>(),
+          .thread_columns = kVector,
+          .value_bytes = sizeof(typename Operator::Value)};
+}
+
 template <ScanOperation kOperation>
 ColumnScanKernels FindColumnScanKernels(ElementType type, bool accumulator_output) {
-  return VisitElementType(type, [&](auto type_tag) {
+  return VisitElementType(type, [&](auto type_tag) -> ColumnScanKernels {
     using T = ScannedElement<typename decltype(type_tag)::type, kOperation>;
-    return VisitOutput<T, kOperation>(accumulator_output, [](auto out_tag) -> ColumnScanKernels {
-      using Out = typename decltype(out_tag)::type;
-      using Operator = ScanOperator<T, kOperation>;
-      constexpr int kVector = kColumnVector<Operator, T, Out>;
-      using Wide = ColumnScan<T, kOperation, Out, ColumnLayout::kWide>;
-      using Narrow = ColumnScan<T, kOperation, Out, ColumnLayout::kNarrow>;
-      constexpr bool kHasLongRows =
-          HasLongRowsKernel(sizeof(T), sizeof(Out), sizeof(typename Operator::Value));
-      using LongRows =
-          std::conditional_t<kHasLongRows, ColumnScan<T, kOperation, Out, ColumnLayout::kLongRows>,
-                             Wide>;
-      return {.wide = KernelOf<Wide>(),
-              .narrow = KernelOf<Narrow>(),
-              .long_rows = KernelOf<LongRows>(),
-              .long_row_columns = LongRowColumns(Operator::kIsAssociative),
-              .whole_vectors = WholeKernelOf<ColumnsWalker<Operator, T, Out, kVector, false>>(),
-              .whole_columns = WholeKernelOf<ColumnsWalker<Operator, T, Out, kVector, true>>(),
-              .thread_columns = kVector,
-              .value_bytes = sizeof(typename Operator::Value)};
-    });
+    if constexpr (!kHasOperator<T, kOperation>) {
+      std::abort();  // OperatorOf gives none: a bug of the caller.
+    } else {
+      return VisitOutput<T, kOperation>(accumulator_output, [](auto out_tag) {
+        return ColumnScanKernelsOf<T, kOperation, typename decltype(out_tag)::type>();
+      });
+    }
   });
 }
 

@@ -3,5 +3,6 @@
 namespace gridfold::kernels::cuda {
 
 template ColumnScanKernels FindColumnScanKernels<ScanOperation::kSum>(ElementType, bool);
+template ColumnScanKernels FindColumnScanKernels<ScanOperation::kUnboundedSum>(ElementType, bool);
 
 }  // namespace gridfold::kernels::cuda

@@ -53,6 +53,17 @@ T WorstElement(bool is_max) {
   }
 }
 
+// What the extreme of ignored NaNs alone is.
+template <class T>
+T NoNumber(bool is_max) {
+  if constexpr (HalfElement<T>) {
+    return T{0x7FFF};
+  } else {
+    const T nan = std::numeric_limits<T>::quiet_NaN();
+    return is_max ? nan : -nan;
+  }
+}
+
 // What stays of a and b, a first.
 template <class T>
 T ExtremeOf(T a, T b, bool is_max) {
@@ -71,13 +82,19 @@ std::vector<T> LoopExtremes(const std::vector<T>& values, uint64_t columns, cons
   std::vector<T> results(values.size());
   for (uint64_t column = 0; column < columns; ++column) {
     T extreme = WorstElement<T>(is_max);
+    bool is_left_out_so_far = true;
     for (uint64_t p = 0; p < rows; ++p) {
       const uint64_t row = spec.direction == ScanDirection::kReverse ? rows - 1 - p : p;
       const uint64_t i = row * columns + column;
       const T before = extreme;
       const bool is_left_out = spec.nan_policy == NanPolicy::kIgnore && IsNanElement(values[i]);
       // The first element's zero is its own, and so is its NaN.
-      if (!is_left_out) extreme = p == 0 ? values[i] : ExtremeOf(extreme, values[i], is_max);
+      if (!is_left_out) {
+        extreme = is_left_out_so_far ? values[i] : ExtremeOf(extreme, values[i], is_max);
+        is_left_out_so_far = false;
+      } else if (is_left_out_so_far) {
+        extreme = NoNumber<T>(is_max);
+      }
       results[i] = spec.mode == ScanMode::kExclusive ? before : extreme;
     }
   }

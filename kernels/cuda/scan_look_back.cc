@@ -58,7 +58,7 @@ absl::Status LaunchLookBackScan(const ScanPlan& plan, const ScanArguments& argum
                                 const uint64_t* offsets, const DeviceScanCarry& carry,
                                 Scratch& scratch, const DeviceProperties& properties,
                                 cudaStream_t stream) {
-  const LookBackScanKernel kernel = VisitScanOperation(plan.operation, [&](auto operation) {
+  const LookBackScanKernel kernel = VisitScanOperator(OperatorOf(plan), [&](auto operation) {
     return FindLookBackScanKernel<operation()>(plan.array.element_type,
                                                arguments.accumulator_output);
   });

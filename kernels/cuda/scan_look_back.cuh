@@ -8,6 +8,7 @@
 #include <cooperative_groups.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <type_traits>
 
 #include "kernels/cuda/scan_look_back_chain.cuh"
@@ -30,7 +31,8 @@ class LookBackScan {
   static constexpr int kTileWarps =
       Operator::kIsAssociative ? kScanWarps : kScanTileSize / (kItems * kScanLanes);
   static constexpr int kTileSize = kItems * kScanLanes * kTileWarps;
-  static constexpr ScanTurnShape kShape = ScanTurnShapeOf(sizeof(T), sizeof(Out), kTileSize);
+  static constexpr ScanTurnShape kShape =
+      ScanTurnShapeOf(sizeof(T), sizeof(Out), kTileSize, sizeof(Value));
   using TurnOfT = Turn<Operator, T, kItems, kRuns, kTileWarps, kShape>;
   // Results of the elements' type take their places; wider ones have room for so many lanes' of
   // each warp.
@@ -258,19 +260,23 @@ __global__ void __launch_bounds__(LookBackScan<T, kOperation, Out>::kShape.threa
 
 template <ScanOperation kOperation>
 LookBackScanKernel FindLookBackScanKernel(ElementType type, bool accumulator_output) {
-  return VisitElementType(type, [&](auto type_tag) {
+  return VisitElementType(type, [&](auto type_tag) -> LookBackScanKernel {
     using T = ScannedElement<typename decltype(type_tag)::type, kOperation>;
-    return VisitOutput<T, kOperation>(accumulator_output, [](auto out_tag) -> LookBackScanKernel {
-      using Out = typename decltype(out_tag)::type;
-      using Scan = LookBackScan<T, kOperation, Out>;
-      return {.launch = ScanByLookBack<T, kOperation, Out>,
-              .turn = Scan::kShape,
-              .tile_size = Scan::kTileSize,
-              .result_bytes = Scan::kResultBytes,
-              .turn_bytes = sizeof(typename Scan::TurnOfT),
-              .value_bytes = sizeof(typename Scan::Value),
-              .grouped_bytes = sizeof(typename Scan::Grouped)};
-    });
+    if constexpr (!kHasOperator<T, kOperation>) {
+      std::abort();  // OperatorOf gives none: a bug of the caller.
+    } else {
+      return VisitOutput<T, kOperation>(accumulator_output, [](auto out_tag) -> LookBackScanKernel {
+        using Out = typename decltype(out_tag)::type;
+        using Scan = LookBackScan<T, kOperation, Out>;
+        return {.launch = ScanByLookBack<T, kOperation, Out>,
+                .turn = Scan::kShape,
+                .tile_size = Scan::kTileSize,
+                .result_bytes = Scan::kResultBytes,
+                .turn_bytes = sizeof(typename Scan::TurnOfT),
+                .value_bytes = sizeof(typename Scan::Value),
+                .grouped_bytes = sizeof(typename Scan::Grouped)};
+      });
+    }
   });
 }
 

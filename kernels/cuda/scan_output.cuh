@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/scan_arguments.h"
 #include "kernels/numerics/element.h"
+#include "kernels/numerics/scan_operator.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -17,7 +18,7 @@ using Accumulator = std::conditional_t<FloatingElement<T>, double,
 
 // The largest type that results may have; those of extremes have the array's own.
 template <class T, ScanOperation kOperation>
-using WidestOutput = std::conditional_t<kOperation == ScanOperation::kMax, T, Accumulator<T>>;
+using WidestOutput = std::conditional_t<IsExtreme(kOperation), T, Accumulator<T>>;
 
 // Calls f(TypeTag<Out>) with the type of the results: T's accumulator type or T itself.
 template <class T, ScanOperation kOperation, class F>

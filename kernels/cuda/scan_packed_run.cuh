@@ -277,6 +277,11 @@ struct PackedRun<ScanOperator<T, ScanOperation::kMax>, T, kItems> {
   }
 };
 
+// The same where there is no NaN: neither among the elements nor before the first number.
+template <HalfElement T, int kItems>
+struct PackedRun<ScanOperator<T, ScanOperation::kMaxOfNumbers>, T, kItems>
+    : PackedRun<ScanOperator<T, ScanOperation::kMax>, T, kItems> {};
+
 // Sums of halves. Conversions are slow, so totals do without: an element's fields are put where
 // those of a double are, which makes a number too small by a power of two, and the addition
 // multiplies it by that. The product is exact, so it is rounded once. Those of float16 are joined

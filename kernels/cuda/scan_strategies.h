@@ -12,9 +12,15 @@
 #include "kernels/cuda/scan.h"
 #include "kernels/cuda/scan_arguments.h"
 #include "kernels/cuda/scratch.h"
+#include "kernels/numerics/scan_operator.h"
 #include "kernels/scan.h"
 
 namespace gridfold::kernels::cuda {
+
+inline ScanOperation OperatorOf(const ScanPlan& plan) {
+  return kernels::OperatorOf(plan.operation, plan.array.element_type,
+                             plan.nan_policy == NanPolicy::kIgnore);
+}
 
 // Whole arrays, rows and segments of at least one element. `offsets` of segments are in device
 // memory.

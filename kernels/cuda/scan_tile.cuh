@@ -197,6 +197,9 @@ __device__ Value MoveValue(const Value& v, Move&& move) {
     return static_cast<Int128>(Uint128{high} << 64 | low);
   } else if constexpr (std::is_same_v<Value, EstimatedProduct>) {
     return {move(v.wrapped), move(v.estimate)};  // Not its padding.
+  } else if constexpr (std::is_same_v<Value, ScaledProduct> ||
+                       std::is_same_v<Value, UnboundedSum>) {
+    return {move(v.fraction), move(v.exponent)};
   } else {
     return move(v);
   }

@@ -13,14 +13,14 @@ namespace gridfold::kernels {
 namespace {
 
 // The tiles' products multiplied level by level, as the header tells it.
-double LevelByLevel(std::vector<double> level) {
+ScaledProduct LevelByLevel(std::vector<ScaledProduct> level) {
   while (level.size() > 1) {
-    std::vector<double> next;
-    for (size_t i = 0; i + 1 < level.size(); i += 2) next.push_back(level[i] * level[i + 1]);
+    std::vector<ScaledProduct> next;
+    for (size_t i = 0; i + 1 < level.size(); i += 2) next.push_back(level[i].Times(level[i + 1]));
     if (level.size() % 2 != 0) next.push_back(level.back());
     level = next;
   }
-  return level.empty() ? 1.0 : level.front();
+  return level.empty() ? ScaledProduct() : level.front();
 }
 
 std::vector<double> RandomFactors(size_t count, uint64_t seed) {
@@ -33,33 +33,44 @@ std::vector<double> RandomFactors(size_t count, uint64_t seed) {
 
 TEST(PairwiseProductTest, IsTheTreeMultipliedLevelByLevel) {
   for (size_t count = 0; count <= 300; ++count) {
-    const std::vector<double> tiles = RandomFactors(count, 100 + count);
+    std::vector<ScaledProduct> tiles;
+    for (const double tile : RandomFactors(count, 100 + count)) {
+      tiles.push_back(ScaledProduct::Of(tile));
+    }
     PairwiseProduct product;
-    for (const double tile : tiles) product.Push(tile);
-    ASSERT_EQ(std::bit_cast<uint64_t>(product.Result()),
-              std::bit_cast<uint64_t>(LevelByLevel(tiles)))
+    for (const ScaledProduct& tile : tiles) product.Push(tile);
+    ASSERT_EQ(std::bit_cast<uint64_t>(product.Result().Rounded()),
+              std::bit_cast<uint64_t>(LevelByLevel(tiles).Rounded()))
         << count << " tiles";
   }
 }
 
-TEST(PairwiseProductTest, OrderOfTheFactorsIsKept) {
-  // 2^600 * 2^600 overflows; neighbours of opposite size do not.
+TEST(PairwiseProductTest, PartsMayLeaveTheRange) {
   PairwiseProduct product;
-  for (const double tile : {0x1p600, 0x1p-600, 0x1p600, 0x1p-600}) product.Push(tile);
-  EXPECT_EQ(product.Result(), 1.0);
+  for (const double tile : {0x1p600, 0x1p600, 0x1p-600, 0x1p-600, 0x1p-1074}) {
+    product.Push(ScaledProduct::Of(tile));
+  }
+  EXPECT_EQ(product.Result().Rounded(), 0x1p-1074);
 }
 
 TEST(ProductOfLaneTest, TakesEveryThirtySecondElementOfTheTile) {
   for (const uint64_t size : {uint64_t{1}, uint64_t{31}, uint64_t{512}, uint64_t{700}}) {
-    const std::vector<double> factors = RandomFactors(size, 200 + size);
-    for (uint64_t tile = 0; tile < size; tile += kProductTile) {
-      for (uint64_t lane = 0; lane < kProductLanes; ++lane) {
-        double expected = 1;
-        for (uint64_t i = tile; i < size && i < tile + kProductTile; ++i) {
-          if (i % kProductLanes == lane) expected *= factors[i];
+    for (const double scale : {1.0, 0x1p100, 0x1p-200}) {
+      const std::vector<double> factors = RandomFactors(size, 200 + size);
+      for (uint64_t tile = 0; tile < size; tile += kProductTile) {
+        for (uint64_t lane = 0; lane < kProductLanes; ++lane) {
+          double expected = 1;
+          int64_t count = 0;
+          for (uint64_t i = tile; i < size && i < tile + kProductTile; ++i) {
+            if (i % kProductLanes != lane) continue;
+            expected *= factors[i];
+            ++count;
+          }
+          ScaledProduct product =
+              ProductOfLane(tile, size, lane, [&](uint64_t i) { return scale * factors[i]; });
+          product.exponent -= count * std::ilogb(scale);
+          EXPECT_EQ(product.Rounded(), expected);
         }
-        EXPECT_EQ(ProductOfLane(tile, size, lane, [&](uint64_t i) { return factors[i]; }),
-                  expected);
       }
     }
   }

@@ -5,18 +5,22 @@
 //   Value                       what is carried
 //   Identity()                  Combine(Identity(), v) == v, bit for bit
 //   EmptyResult()               what an exclusive scan gives where nothing came before
-//   Lift(x, ignore_nan)         the value of one element; an ignored NaN
-//                               counts as EmptyResult(), so a sum takes it
-//                               as +0.0 (NumPy's nancumsum)
+//   Lift(x, ignore_nan)         the value of one element; a sum takes an ignored NaN as +0.0
+//                               (NumPy's nancumsum), a product as 1
 //   Combine(a, b)               a's elements come before b's
 //   kIsAssociative              whether the order of joins changes no bits
 //   Store<Out>(v, wrap, &out)   the result of type Out (T, or T's accumulator type); false where it
 //                               does not fit and wrap is false
-// Integer values are exact, so their order does not matter. Floating-point sums and products are
-// float64, rounded once on Store; their order is fixed by scan_tree.h.
+// Integer values are exact, so their order does not matter. Floating-point sums are float64, and
+// products are float64 with an exponent that has no bounds (scaled_product.h); both are rounded
+// once on Store, and their order is fixed by scan_tree.h. Sums of float64 elements may leave the
+// range in a part of the tree although they do not: where Store says that one does not fit, that is
+// not finite, and numbers are large enough for that (SumsMayPassTheLargest), the answer is that of
+// kUnboundedSum, which has the same bits wherever nothing overflows.
 //
 // Minima, and extremes of unsigned elements, are scanned as the maxima of signed ones that stand
-// for them: `MirrorBits` of elements and results are flipped by `Mirrored`.
+// for them: `MirrorBits` of elements and results are flipped by `Mirrored`. Extremes that ignore
+// NaNs have an operator of their own, kMaxOfNumbers, whose value is NaN until the first number.
 #ifndef GRIDFOLD_KERNELS_NUMERICS_SCAN_OPERATOR_H_
 #define GRIDFOLD_KERNELS_NUMERICS_SCAN_OPERATOR_H_
 
@@ -29,6 +33,8 @@
 #include "kernels/numerics/element.h"
 #include "kernels/numerics/estimated_product.h"
 #include "kernels/numerics/host_device.h"
+#include "kernels/numerics/scaled_product.h"
+#include "kernels/numerics/unbounded_sum.h"
 #include "kernels/numerics/wide_integer.h"
 #include "kernels/scan_operation.h"
 
@@ -99,24 +105,43 @@ struct ScanOperator<T, ScanOperation::kSum> {
   template <class Out>
   GRIDFOLD_HD static bool Store(Value v, bool, Out* out) {
     *out = RoundTo<Out>(v);
+    // float64 holds any sum of the other types.
+    return !std::is_same_v<T, double> || IsFinite(v);
+  }
+};
+
+// What is taken where sums of float64 elements, or parts of them, do not fit in float64.
+template <>
+struct ScanOperator<double, ScanOperation::kUnboundedSum> {
+  using Value = UnboundedSum;
+  static constexpr bool kIsAssociative = false;
+  GRIDFOLD_HD static Value Identity() { return {}; }
+  GRIDFOLD_HD static Value EmptyResult() { return UnboundedSum::Of(0.0); }
+  GRIDFOLD_HD static Value Lift(double x, bool ignore_nan) {
+    return ignore_nan && IsNan(x) ? EmptyResult() : UnboundedSum::Of(x);
+  }
+  GRIDFOLD_HD static Value Combine(const Value& a, const Value& b) { return a.Plus(b); }
+  template <class Out>
+  GRIDFOLD_HD static bool Store(const Value& v, bool, Out* out) {
+    *out = v.Rounded();
     return true;
   }
 };
 
 template <FloatingElement T>
 struct ScanOperator<T, ScanOperation::kProduct> {
-  using Value = double;
+  using Value = ScaledProduct;
   static constexpr bool kIsAssociative = false;
-  GRIDFOLD_HD static Value Identity() { return 1.0; }
-  GRIDFOLD_HD static Value EmptyResult() { return 1.0; }
+  GRIDFOLD_HD static Value Identity() { return {}; }
+  GRIDFOLD_HD static Value EmptyResult() { return {}; }
   GRIDFOLD_HD static Value Lift(T x, bool ignore_nan) {
     const double value = static_cast<double>(x);
-    return ignore_nan && IsNan(value) ? EmptyResult() : value;
+    return ignore_nan && IsNan(value) ? EmptyResult() : ScaledProduct::Of(value);
   }
-  GRIDFOLD_HD static Value Combine(Value a, Value b) { return a * b; }
+  GRIDFOLD_HD static Value Combine(const Value& a, const Value& b) { return a.Times(b); }
   template <class Out>
-  GRIDFOLD_HD static bool Store(Value v, bool, Out* out) {
-    *out = RoundTo<Out>(v);
+  GRIDFOLD_HD static bool Store(const Value& v, bool, Out* out) {
+    *out = RoundTo<Out>(v.Rounded());
     return true;
   }
 };
@@ -132,9 +157,7 @@ requires(FloatingElement<T> || std::is_signed_v<T>) struct ScanOperator<T, ScanO
     return FloatingElement<T> ? -Limits::infinity() : Limits::lowest();
   }
   GRIDFOLD_HD static Value EmptyResult() { return Identity(); }
-  GRIDFOLD_HD static Value Lift(T x, bool ignore_nan) {
-    return ignore_nan && IsNan(x) ? Identity() : ToCompute(x);
-  }
+  GRIDFOLD_HD static Value Lift(T x, bool) { return ToCompute(x); }
   GRIDFOLD_HD static Value Combine(Value a, Value b) {
     if constexpr (FloatingElement<T>) {
       // A comparison with NaN is false: b is taken where it is NaN, unless a is.
@@ -155,20 +178,50 @@ requires(FloatingElement<T> || std::is_signed_v<T>) struct ScanOperator<T, ScanO
   }
 };
 
-// The operation whose operator a scan takes.
-constexpr ScanOperation OperatorOf(ScanOperation operation) {
-  return operation == ScanOperation::kMin ? ScanOperation::kMax : operation;
+// Maxima of numbers. A NaN is no number, and stands for there having been none. Of equal values
+// (0.0 and -0.0) the earlier one stays.
+template <FloatingElement T>
+struct ScanOperator<T, ScanOperation::kMaxOfNumbers> : ScanOperator<T, ScanOperation::kMax> {
+  using Value = ComputeType<T>;
+  GRIDFOLD_HD static Value Identity() { return std::numeric_limits<Value>::quiet_NaN(); }
+  // That of other maxima: there has been no element at all.
+  GRIDFOLD_HD static Value EmptyResult() { return -std::numeric_limits<Value>::infinity(); }
+  // One NaN for all, so that the order of joins does not show.
+  GRIDFOLD_HD static Value Lift(T x, bool) { return IsNan(x) ? Identity() : ToCompute(x); }
+  GRIDFOLD_HD static Value Combine(Value a, Value b) {
+    // A comparison with NaN is false: a is kept where b is NaN.
+    return b > a || IsNan(a) ? b : a;
+  }
+};
+
+constexpr bool IsExtreme(ScanOperation operation) {
+  using enum ScanOperation;
+  return operation == kMin || operation == kMax || operation == kMaxOfNumbers;
 }
+
+// The operation whose operator a scan of elements of type `type` takes.
+constexpr ScanOperation OperatorOf(ScanOperation operation, ElementType type, bool ignore_nan) {
+  if (!IsExtreme(operation)) return operation;
+  const bool is_of_numbers = ignore_nan && IsFloatingPoint(type);
+  return is_of_numbers ? ScanOperation::kMaxOfNumbers : ScanOperation::kMax;
+}
+// Whether elements of type T have an operator.
+template <class T, ScanOperation kOperation>
+inline constexpr bool kHasOperator =
+    kOperation == ScanOperation::kMaxOfNumbers   ? FloatingElement<T>
+    : kOperation == ScanOperation::kUnboundedSum ? std::is_same_v<T, double>
+                                                 : true;
+
 // The elements that stand for an array's of type T.
 template <class T, ScanOperation kOperation>
 using ScannedElement =
-    typename std::conditional_t<kOperation == ScanOperation::kMax && IntegerElement<T>,
-                                std::make_signed<T>, std::type_identity<T>>::type;
+    typename std::conditional_t<IsExtreme(kOperation) && IntegerElement<T>, std::make_signed<T>,
+                                std::type_identity<T>>::type;
 
 // Which bits of elements are flipped in a scan's operator: of integers, those of the lower end; of
 // floating-point numbers the sign, or none.
 inline uint64_t MirrorBits(ScanOperation operation, ElementType type) {
-  if (OperatorOf(operation) != ScanOperation::kMax) return 0;
+  if (!IsExtreme(operation)) return 0;
   const uint64_t reversed = operation == ScanOperation::kMin ? ~uint64_t{0} : 0;
   const uint64_t sign = uint64_t{1} << (8 * ElementSize(type) - 1);
   return IsUnsigned(type) ? reversed ^ sign : reversed;
@@ -178,6 +231,8 @@ template <class Operator>
 inline constexpr bool kIsMirrored = false;
 template <class T>
 inline constexpr bool kIsMirrored<ScanOperator<T, ScanOperation::kMax>> = true;
+template <class T>
+inline constexpr bool kIsMirrored<ScanOperator<T, ScanOperation::kMaxOfNumbers>> = true;
 
 // An element, a result or a Value with those bits flipped, which changes extremes only. The inverse
 // of itself.

@@ -200,17 +200,37 @@ TEST(ScanStoreTest, FloatsAreRoundedOnce) {
   EXPECT_EQ(static_cast<double>(out), HUGE_VAL);
 }
 
-TEST(ScanNanTest, IgnoredNanCountsAsTheEmptyResult) {
+TEST(ScanNanTest, IgnoredNanCountsAsZeroInSumsAndOneInProducts) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ((ScanOperator<float, ScanOperation::kSum>::Lift(nan, true)), 0);
   EXPECT_FALSE(std::signbit(ScanOperator<float, ScanOperation::kSum>::Lift(nan, true)));
-  EXPECT_EQ((ScanOperator<float, ScanOperation::kProduct>::Lift(nan, true)), 1);
-  for (const ScanOperation operation : {ScanOperation::kMin, ScanOperation::kMax}) {
-    const Extremes<float> extremes(operation);
-    EXPECT_EQ(extremes.Result(extremes.Lift(nan, true)),
-              operation == ScanOperation::kMin ? HUGE_VALF : -HUGE_VALF);
-  }
+  EXPECT_EQ((ScanOperator<float, ScanOperation::kProduct>::Lift(nan, true)).Rounded(), 1);
   EXPECT_TRUE(std::isnan(ScanOperator<float, ScanOperation::kSum>::Lift(nan, false)));
+}
+
+TEST(ScanNanTest, ExtremesOfNumbersAreNanUntilTheFirstOne) {
+  using Numbers = ScanOperator<double, ScanOperation::kMaxOfNumbers>;
+  const double nan = Numbers::Lift(std::numeric_limits<double>::quiet_NaN(), true);
+  EXPECT_TRUE(std::isnan(Numbers::Identity()));
+  EXPECT_TRUE(std::isnan(Numbers::Combine(nan, nan)));
+  for (const double x : {-HUGE_VAL, -1.0, -0.0, HUGE_VAL}) {
+    EXPECT_EQ(std::bit_cast<uint64_t>(Numbers::Combine(nan, x)), std::bit_cast<uint64_t>(x));
+    EXPECT_EQ(std::bit_cast<uint64_t>(Numbers::Combine(x, nan)), std::bit_cast<uint64_t>(x));
+  }
+  EXPECT_EQ(Numbers::Combine(-1.0, 3.0), 3.0);
+  EXPECT_EQ(Numbers::Combine(3.0, -1.0), 3.0);
+  EXPECT_TRUE(std::signbit(Numbers::Combine(-0.0, 0.0)));
+  EXPECT_EQ(Numbers::EmptyResult(), -HUGE_VAL);
+}
+
+TEST(ScanNanTest, OnlyFloatingPointExtremesThatIgnoreNanAreOfNumbers) {
+  using enum ScanOperation;
+  for (const ScanOperation extreme : {kMin, kMax}) {
+    EXPECT_EQ(OperatorOf(extreme, ElementType::kBfloat16, true), kMaxOfNumbers);
+    EXPECT_EQ(OperatorOf(extreme, ElementType::kFloat64, false), kMax);
+    EXPECT_EQ(OperatorOf(extreme, ElementType::kInt32, true), kMax);
+  }
+  EXPECT_EQ(OperatorOf(kProduct, ElementType::kFloat64, true), kProduct);
 }
 
 TEST(ScanNanTest, NanWinsOverEveryNumber) {

@@ -37,7 +37,8 @@
 // The error of floating-point sums. Each result is a tree of rounded additions over the elements
 // x_0 ... x_p of its group, so it is the sum of x_i * (1 + e_1) ... (1 + e_k) with one |e| <= 2^-53
 // for each addition on the way from x_i to the result (Higham 2002, "Accuracy and Stability of
-// Numerical Algorithms", 4.2). With at most d additions on any way the result is off by at most
+// Numerical Algorithms", 4.2); those that overflow are made without an upper bound
+// (unbounded_sum.h). With at most d additions on any way the result is off by at most
 // ((1 + 2^-53)^d - 1) * sum|x_i| <= d * 2^-53 / (1 - d * 2^-53) * sum|x_i|. It remains to count
 // them; joining the identity rounds nothing and does not count.
 //   - d <= p: each addition on a way joins elements that the way has not met, of which there are p.
