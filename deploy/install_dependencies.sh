@@ -11,7 +11,7 @@ set -euo pipefail
 build_packages=(
   ca-certificates ccache cmake g++ git ninja-build pkg-config
   libgrpc++-dev protobuf-compiler-grpc libprotobuf-dev protobuf-compiler libabsl-dev
-  libtbb-dev libcli11-dev libspdlog-dev nlohmann-json3-dev prometheus-cpp-dev libmimalloc-dev
+  libtbb-dev libcli11-dev nlohmann-json3-dev prometheus-cpp-dev libmimalloc-dev
   libyaml-cpp-dev libssl-dev zlib1g-dev libzstd-dev python3)
 test_packages=(
   libgtest-dev libgmock-dev openssl python3-grpcio python3-protobuf python3-numpy python3-yaml

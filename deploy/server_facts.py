@@ -27,10 +27,10 @@ class ServerFacts(NamedTuple):
 
 
 def stop_seconds_beyond_grace() -> float:
-    """How long a stop may take beyond its grace period, with metrics: by server/limits.h."""
+    """How long a stop may take beyond its grace period, with an audit log: by server/limits.h."""
     text = (ROOT / "server" / "limits.h").read_text(encoding="utf-8")
     return sum(int(re.search(rf"\b{name} = std::chrono::seconds\((\d+)\)", text)[1])
-               for name in ("kStopTimeout", "kCloseTimeout", "kScrapeTimeout"))
+               for name in ("kStopTimeout", "kCloseTimeout", "kLogFlushTimeout", "kLogFlushTimeout"))
 
 
 def server_facts(config: str) -> ServerFacts:

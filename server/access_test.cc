@@ -2,13 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gridfold/v1/server_service.grpc.pb.h"
 #include "server/access_tokens.h"
 #include "server/error_reason.h"
+#include "server/testing/http_exchange.h"
 #include "server/testing/secure_server.h"
 
 namespace gridfold::server {
@@ -222,6 +226,29 @@ TEST_F(AccessTest, AChangedFileIsUsedAndABadOneIsNot) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   ExpectUnauthenticated(Reduce(channel_, "token-a"));
+}
+
+TEST_F(AccessTest, WhoeverIsTurnedAwayIsCountedByTheReason) {
+  const std::vector<std::pair<std::string, std::string>> lines = {
+      {"no_token", "1"},     {"malformed_token", "2"}, {"unknown_token", "3"},
+      {"wrong_tenant", "4"}, {"not_admin", "5"},       {"quota", "0"}};
+  (void)Reduce(channel_);
+  for (const char* const value : {"token-a", "Basic token-a"}) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", value);
+    v1::GetServerInfoResponse info;
+    ExpectUnauthenticated(server_service_->GetServerInfo(&context, {}, &info));
+  }
+  for (int i = 0; i < 3; ++i) (void)Reduce(channel_, "token-x");
+  for (int i = 0; i < 4; ++i) (void)Reduce(channel_, "token-b", "a");
+  for (int i = 0; i < 5; ++i) {
+    (void)Call(*server_service_, &v1::ServerService::Stub::GetStatistics, "token-a");
+  }
+  const std::string page = HttpGet(server_->metrics_port().value(), "/metrics").body;
+  for (const auto& [reason, count] : lines) {
+    EXPECT_THAT(page, testing::HasSubstr(absl::StrCat("gridfold_callers_refused_total{reason=\"",
+                                                      reason, "\"} ", count, "\n")));
+  }
 }
 
 TEST_F(AccessTest, AFileThatIsNotThereIsAnError) {

@@ -2,46 +2,48 @@
 
 #include <openssl/crypto.h>
 
-#include <exception>
-#include <fstream>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/event_log.h"
-#include "server/limits.h"
 
 namespace gridfold::server {
 
 namespace {
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", path));
-  std::string bytes(kTokenFileBytesMax + 1, '\0');
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (file.bad()) return absl::NotFoundError(absl::StrCat("cannot read ", path));
-  bytes.resize(static_cast<size_t>(file.gcount()));
-  if (bytes.size() > kTokenFileBytesMax) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, " has more than ", kTokenFileBytesMax, " bytes"));
-  }
-  return bytes;
+constexpr size_t kTokenIdBytes = 4;
+constexpr absl::string_view kScheme = "Bearer ";
+
+std::string IdOf(const TokenHash& hash) {
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(hash.data()), kTokenIdBytes));
 }
 
 }  // namespace
+
+bool IsBearer(absl::string_view authorization) {
+  return absl::StartsWithIgnoreCase(authorization, kScheme);
+}
 
 absl::StatusOr<std::unique_ptr<AccessTokens>> AccessTokens::Load(const std::string& path) {
   std::unique_ptr<AccessTokens> tokens(new AccessTokens(path));
   const absl::StatusOr<bool> changed = tokens->Reload();
   if (!changed.ok()) return changed.status();
-  tokens->sweeper_.emplace([self = tokens.get()] { self->Check(); }, kFileCheckInterval);
+  tokens->sweeper_.emplace(
+      [self = tokens.get()] {
+        if (self->report_.Try([self] { return self->Reload(); })) {
+          LogEvent(LogLevel::kInfo, "tokens", {{"tokens", self->token_count()}});
+        }
+        self->refused_.TellSuppressed();
+      },
+      kFileCheckInterval);
   return tokens;
 }
 
 absl::StatusOr<Access> AccessTokens::Authenticate(absl::string_view authorization) const {
-  constexpr absl::string_view kScheme = "Bearer ";
-  if (!absl::StartsWithIgnoreCase(authorization, kScheme)) {
+  if (!IsBearer(authorization)) {
     return absl::UnauthenticatedError("authorization: is not Bearer and a token");
   }
   const TokenHash hash = HashOfToken(authorization.substr(kScheme.size()));
@@ -63,32 +65,17 @@ std::shared_ptr<const AccessTokens::Entries> AccessTokens::entries() const {
 }
 
 absl::StatusOr<bool> AccessTokens::Reload() {
-  absl::StatusOr<std::string> file = ReadFile(path_);
+  absl::StatusOr<std::string> file = watched_.Get(kFileReadTimeout);
   if (!file.ok()) return file.status();
   if (file_ == *file) return false;
-  file_ = *std::move(file);
-  const absl::StatusOr<TokenTable> table = ParseTokenTable(*file_);
+  const absl::StatusOr<TokenTable> table = ParseTokenTable(*file);
   if (!table.ok()) {
-    return absl::Status(table.status().code(), absl::StrCat(path_, ": ", table.status().message()));
+    return absl::Status(table.status().code(),
+                        absl::StrCat(watched_.path(), ": ", table.status().message()));
   }
+  file_ = *std::move(file);
   Use(*table);
   return true;
-}
-
-void AccessTokens::Check() {
-  absl::StatusOr<bool> changed = false;
-  try {
-    changed = Reload();
-  } catch (const std::exception& exception) {
-    changed = absl::InternalError(exception.what());
-  }
-  if (changed.ok()) {
-    if (*changed) LogEvent(LogLevel::kInfo, "tokens", {{"tokens", token_count()}});
-    last_error_ = absl::OkStatus();
-  } else if (changed.status() != last_error_) {
-    last_error_ = changed.status();
-    LogEvent(LogLevel::kError, "tokens_not_reloaded", {{"message", last_error_.message()}});
-  }
 }
 
 // Tenants that are still there keep what they have under way and have sent.
@@ -104,7 +91,7 @@ void AccessTokens::Use(const TokenTable& table) {
       const auto limits = table.limits.find(tenant);
       quota->SetLimits(limits != table.limits.end() ? limits->second : TenantLimits{});
     }
-    entries->push_back({token.hash, {token.grant, quota}});
+    entries->push_back({token.hash, {token.grant, IdOf(token.hash), quota}});
   }
   quotas_ = std::move(quotas);
   const std::lock_guard lock(mutex_);

@@ -15,22 +15,30 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "server/limits.h"
+#include "server/refused_callers.h"
+#include "server/reload_report.h"
 #include "server/sweeper.h"
 #include "server/tenant_quota.h"
 #include "server/token_table.h"
+#include "server/watched_file.h"
 
 namespace gridfold::server {
+
+// Whether the value of the metadata key "authorization" is of the scheme Bearer.
+bool IsBearer(absl::string_view authorization);
 
 // What a call with a token may do.
 struct Access {
   AccessGrant grant;
+  std::string token_id;                // The first digits of its hash, which identify it in logs.
   std::shared_ptr<TenantQuota> quota;  // The tenant's, whatever the token.
 };
 
 class AccessTokens {
  public:
   // Reads the file, and again within kFileCheckInterval of a change; one that makes no sense leaves
-  // things as they were, and the log says so. Errors: NOT_FOUND, those of ParseTokenTable.
+  // things as they were, and the log says so. Errors: those of WatchedFile and ParseTokenTable.
   static absl::StatusOr<std::unique_ptr<AccessTokens>> Load(const std::string& path);
 
   // What the value of the metadata key "authorization", "Bearer TOKEN", allows. UNAUTHENTICATED
@@ -38,6 +46,14 @@ class AccessTokens {
   absl::StatusOr<Access> Authenticate(absl::string_view authorization) const;
 
   size_t token_count() const;
+
+  // Reads the file now, in a thread of its own. Callable from any thread; does not block.
+  void Wake() { sweeper_->Wake(); }
+
+  const ReloadReport& report() const { return report_; }
+
+  // Where callers that are turned away are counted and logged.
+  RefusedCallers& refused() const { return refused_; }
 
  private:
   struct Entry {
@@ -47,18 +63,18 @@ class AccessTokens {
   using Entries = std::vector<Entry>;
   using Quotas = std::map<std::string, std::shared_ptr<TenantQuota>>;
 
-  explicit AccessTokens(std::string path) : path_(std::move(path)) {}
+  explicit AccessTokens(std::string path) : watched_(std::move(path), kTokenFileBytesMax) {}
 
   std::shared_ptr<const Entries> entries() const;
-  void Check();
   // Whether the file had changed.
   absl::StatusOr<bool> Reload();
   void Use(const TokenTable& table);
 
-  const std::string path_;
+  mutable RefusedCallers refused_;
   // Touched by one thread at a time: that of Load, then the sweeper's.
-  std::optional<std::string> file_;  // As it was read last.
-  absl::Status last_error_;
+  WatchedFile watched_;
+  std::optional<std::string> file_;  // As it was used last.
+  ReloadReport report_{"tokens_not_reloaded"};
   Quotas quotas_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Entries> entries_;  // Guarded by mutex_.

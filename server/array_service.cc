@@ -58,10 +58,8 @@ grpc::ServerUnaryReactor* ArrayService::GetArray(grpc::CallbackServerContext* co
                                                  grpc::ByteBuffer* response) {
   return AnswerAtOnce<v1::GetArrayRequest, v1::GetArrayResponse>(
       environment_, Rpc::kGetArray, *context, *request, *response,
-      [this](const v1::GetArrayRequest& message, const std::string& tenant,
-             v1::GetArrayResponse& answer) {
-        return FillArray(message, TenantArrays(environment_.arrays, tenant), answer);
-      });
+      [](const v1::GetArrayRequest& message, const TenantStores& stores,
+         v1::GetArrayResponse& answer) { return FillArray(message, stores.arrays, answer); });
 }
 
 grpc::ServerUnaryReactor* ArrayService::ListArrays(grpc::CallbackServerContext* context,
@@ -69,11 +67,11 @@ grpc::ServerUnaryReactor* ArrayService::ListArrays(grpc::CallbackServerContext* 
                                                    grpc::ByteBuffer* response) {
   return AnswerAtOnce<v1::ListArraysRequest, v1::ListArraysResponse>(
       environment_, Rpc::kListArrays, *context, *request, *response,
-      [this](const v1::ListArraysRequest& message, const std::string& tenant,
+      [this](const v1::ListArraysRequest& message, const TenantStores& stores,
              v1::ListArraysResponse& answer) -> absl::Status {
         const absl::StatusOr<PlannedPage> planned = PlanRequest(message, environment_.limits);
         if (!planned.ok()) return planned.status();
-        return FillPage(*planned, TenantArrays(environment_.arrays, tenant), answer);
+        return FillPage(*planned, stores.arrays, answer);
       });
 }
 
@@ -82,11 +80,11 @@ grpc::ServerUnaryReactor* ArrayService::DeleteArray(grpc::CallbackServerContext*
                                                     grpc::ByteBuffer* response) {
   return AnswerAtOnce<v1::DeleteArrayRequest, v1::DeleteArrayResponse>(
       environment_, Rpc::kDeleteArray, *context, *request, *response,
-      [this](const v1::DeleteArrayRequest& message, const std::string& tenant,
-             v1::DeleteArrayResponse&) -> absl::Status {
+      [](const v1::DeleteArrayRequest& message, const TenantStores& stores,
+         v1::DeleteArrayResponse&) -> absl::Status {
         absl::Status status = ValidateArrayName(message.name(), "name");
         if (!status.ok()) return status;
-        return TenantArrays(environment_.arrays, tenant).Remove(message.name());
+        return stores.arrays.Remove(message.name());
       });
 }
 

@@ -32,6 +32,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/array.h"
 #include "kernels/resident_memory.h"
+#include "server/audit_log.h"
 #include "server/job.h"
 #include "server/limits.h"
 
@@ -203,9 +204,14 @@ class ArrayStore {
 // The store as one tenant sees it. Cheap to copy.
 class TenantArrays {
  public:
-  // `bytes_max` as for ArrayStore::Allocate.
-  TenantArrays(ArrayStore& store, std::string tenant, uint64_t bytes_max = 0)
-      : store_(&store), tenant_(std::move(tenant)), bytes_max_(bytes_max) {}
+  // `bytes_max` as for ArrayStore::Allocate. `notes`, where there are some, are told the arrays
+  // that are asked for by name.
+  TenantArrays(ArrayStore& store, std::string tenant, uint64_t bytes_max = 0,
+               std::shared_ptr<AuditNotes> notes = nullptr)
+      : store_(&store),
+        tenant_(std::move(tenant)),
+        bytes_max_(bytes_max),
+        notes_(std::move(notes)) {}
 
   absl::StatusOr<ArrayLease> Allocate(const kernels::ArrayDescription& description,
                                       std::optional<uint32_t> engine = std::nullopt) const {
@@ -214,26 +220,38 @@ class TenantArrays {
   uint32_t EngineWithMostRoom() const { return store_->EngineWithMostRoom(); }
   absl::StatusOr<ArrayInfo> Insert(std::string name, std::chrono::nanoseconds idle_expiry,
                                    ArrayLease array) const {
+    Note(name);
     return store_->Insert(tenant_, std::move(name), idle_expiry, std::move(array));
   }
   absl::Status CheckVacant(const std::string& name) const {
+    Note(name);
     return store_->CheckVacant(tenant_, name);
   }
   absl::StatusOr<FoundArray> Find(const std::string& name) const {
+    Note(name);
     return store_->Find(tenant_, name);
   }
   absl::StatusOr<ArrayInfo> Get(const std::string& name) const {
+    Note(name);
     return store_->Get(tenant_, name);
   }
   ArrayPage List(const std::string& after, uint64_t count_max) const {
     return store_->List(tenant_, after, count_max);
   }
-  absl::Status Remove(const std::string& name) const { return store_->Remove(tenant_, name); }
+  absl::Status Remove(const std::string& name) const {
+    Note(name);
+    return store_->Remove(tenant_, name);
+  }
 
  private:
+  void Note(const std::string& name) const {
+    if (notes_ != nullptr) notes_->AddObject("array", name);
+  }
+
   ArrayStore* store_;
   std::string tenant_;
   uint64_t bytes_max_;
+  std::shared_ptr<AuditNotes> notes_;
 };
 
 }  // namespace gridfold::server

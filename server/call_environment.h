@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "server/access_tokens.h"
 #include "server/array_store.h"
+#include "server/audit_log.h"
 #include "server/call_counter.h"
 #include "server/call_metrics.h"
 #include "server/call_report.h"
@@ -46,11 +47,21 @@ struct CallEnvironment {
   RegionStore* regions = nullptr;        // None where they are off.
   const AccessTokens* tokens = nullptr;  // None where callers are taken at their word.
   CallMetrics* metrics = nullptr;        // None where they are off.
+  AuditLog* audit = nullptr;             // None where it is off.
   std::atomic<uint64_t> next_call_id = 1;
 
   // Logs and counts a call that ends now.
   void Report(const CallReport& report, const absl::Status& status, uint64_t response_bytes) const {
     report.Log(status, response_bytes);
+    if (report.audit != nullptr) {
+      audit->Record(*report.audit,
+                    {.rpc = RpcName(report.rpc),
+                     .id = report.id,
+                     .request_bytes = report.request_bytes,
+                     .response_bytes = response_bytes,
+                     .duration = report.Elapsed()},
+                    status);
+    }
     if (metrics != nullptr) metrics->Record(report, status.code(), response_bytes);
   }
 };

@@ -5,11 +5,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "absl/status/status.h"
 #include "kernels/element_type.h"
 #include "kernels/engine.h"
+#include "server/audit_log.h"
 #include "server/rpc.h"
 #include "server/trace_context.h"
 
@@ -31,7 +33,8 @@ struct CallReport {
 
   Rpc rpc;
   uint64_t id;
-  TraceContext trace = {};  // The caller's own.
+  TraceContext trace = {};            // The caller's own.
+  std::shared_ptr<AuditNotes> audit;  // None without an audit log.
   std::chrono::steady_clock::time_point arrived_at = std::chrono::steady_clock::now();
   uint64_t request_bytes = 0;
   std::optional<kernels::ElementType> element_type;        // Of the array, once it is validated.

@@ -1,8 +1,10 @@
 // Structured log: each line is an event with named fields, as text or as one JSON object, on
-// standard error. Thread-safe.
+// standard error. Nobody waits for whoever reads it: lines that come faster than they are read are
+// dropped, and a line "log_lines_dropped" says how many (line_writer.h). Thread-safe.
 #ifndef GRIDFOLD_SERVER_EVENT_LOG_H_
 #define GRIDFOLD_SERVER_EVENT_LOG_H_
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -38,6 +40,24 @@ void ConfigureLog(LogLevel level, LogFormat format);
 bool LogIsEnabled(LogLevel level);
 
 void LogEvent(LogLevel level, absl::string_view event, std::initializer_list<LogField> fields);
+
+// The text "2026-11-26T16:20:00.123+00:00" of now.
+std::string LogTime();
+
+// A text as JSON has it: quoted and escaped; bytes that are not UTF-8 are replaced.
+std::string JsonText(absl::string_view text);
+
+// One JSON object with these members, in their order, whatever the form of the log.
+std::string JsonLine(std::initializer_list<LogField> fields);
+
+// Writes a line between those of the log, whatever its level and its form.
+void WriteLogLine(absl::string_view line);
+
+// Waits for what was logged before to be written, for `limit` at most: before the program ends.
+void FlushLog(std::chrono::milliseconds limit);
+
+// Lines that were dropped since the program started.
+uint64_t DroppedLogLines();
 
 }  // namespace gridfold::server
 

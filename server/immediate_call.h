@@ -10,26 +10,35 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/array_store.h"
 #include "server/call_environment.h"
 #include "server/call_report.h"
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
+#include "server/region_store.h"
 #include "server/rpc_report.h"
 #include "server/rpc_status.h"
 #include "server/tenant.h"
 
 namespace gridfold::server {
 
-// Answers with what `body` makes of the request and its tenant.
+// What the tenant of a call has on the server.
+struct TenantStores {
+  TenantArrays arrays;
+  TenantRegions regions;
+};
+
+// Answers with what `body` makes of the request, for its tenant.
 template <class Request, class Response>
 grpc::ServerUnaryReactor* AnswerAtOnce(
     CallEnvironment& environment, Rpc rpc, grpc::CallbackServerContext& context,
     const grpc::ByteBuffer& request_bytes, grpc::ByteBuffer& response_bytes,
-    absl::FunctionRef<absl::Status(const Request&, const std::string&, Response&)> body) {
+    absl::FunctionRef<absl::Status(const Request&, const TenantStores&, Response&)> body) {
   CallReport report = NewReport(rpc, environment, context);
   report.request_bytes = request_bytes.Length();
   const absl::Status status = CatchExceptions([&]() -> absl::Status {
-    const absl::StatusOr<Caller> caller = ReadCaller(context, environment.tokens);
+    const absl::StatusOr<Caller> caller =
+        ReadCaller(context, environment.tokens, RpcName(rpc), report.audit.get());
     if (!caller.ok()) return caller.status();
     caller->Charge(report.request_bytes);
     Request request;
@@ -38,8 +47,9 @@ grpc::ServerUnaryReactor* AnswerAtOnce(
         DecodeRequest(const_cast<grpc::ByteBuffer&>(request_bytes), environment.limits, request);
     if (!decoded.ok()) return decoded;
     Response response;
-    if (absl::Status answered = body(request, caller->tenant, response); !answered.ok())
-      return answered;
+    const TenantStores stores{TenantArrays(environment.arrays, caller->tenant, 0, report.audit),
+                              TenantRegions(environment.regions, caller->tenant, report.audit)};
+    if (absl::Status answered = body(request, stores, response); !answered.ok()) return answered;
     return EncodeResponse(response, response_bytes);
   });
   environment.Report(report, status, response_bytes.Length());

@@ -37,16 +37,18 @@
 //   transport            transport_bytes_max: messages not yet complete, and what requests that
 //                        wait and run, and streams, have left in its buffers      =    5 GiB
 //   regions              memory of callers, where they are allowed: up to region_bytes_max of it
-//                        mapped and, on a GPU, locked; pages that its owner never touched are
-//                        first taken here                                         =   16 GiB
+//                        mapped and, on a GPU, locked; all of it has its owner's memory, or it is
+//                        refused (server/shared_mapping.h)                        =   16 GiB
 //   connections          connection_count_max * 20 KiB; calls that have begun and sent no message
 //                        take 13 KiB each, where callers mean ill               =  320 MiB
 //   headers              of callers who mean ill, without end: server/memory_guard.h ends them
 //                        where the process has more than memory_bytes_max
 //   tokens               kTokenFileBytesMax, decoded: 4 MiB; and the same of the file before, as
 //                        long as calls use it                                     =    8 MiB
-//   metrics              1 MiB of counters; 2 scrapes at a time, each some 250 KiB of text that
-//                        is held three times while it is made                     =    3 MiB
+//   metrics              1 MiB of counters; one scrape is made at a time, some 250 KiB of text that
+//                        is held three times, and kept for up to 32 slow readers  =   10 MiB
+//   logs                 kLogBufferBytes that wait and as many that are being written; the same of
+//                        the audit log                                            =   10 MiB
 #ifndef GRIDFOLD_SERVER_LIMITS_H_
 #define GRIDFOLD_SERVER_LIMITS_H_
 
@@ -183,8 +185,11 @@ inline constexpr uint64_t kMemoryPerHeaderByte = (64 + 96) / 4;
 // How long new connections wait where the system has no descriptor or memory for one.
 inline constexpr std::chrono::milliseconds kAcceptPause{100};
 
-// How often certificates and the file of tokens are looked at for changes.
+// How often certificates and the file of tokens are looked at for changes; how long reading one may
+// take, from a disk of another machine; and the most bytes of a file of certificates or a key.
 inline constexpr std::chrono::seconds kFileCheckInterval{1};
+inline constexpr std::chrono::milliseconds kFileReadTimeout = std::chrono::seconds(5);
+inline constexpr uint64_t kCertificateFileBytesMax = 1 * kMiB;
 // The file of tokens (--token-file), and what is in it. Every token is compared with that of a
 // call, so that the time says nothing.
 inline constexpr uint64_t kTokenFileBytesMax = 1 * kMiB;
@@ -195,6 +200,27 @@ inline constexpr uint64_t kTenantLimitCeiling = uint64_t{1} << 50;
 // what it has sent beyond that keeps it out.
 inline constexpr std::chrono::nanoseconds kTenantBurst = std::chrono::seconds(1);
 inline constexpr std::chrono::nanoseconds kTenantDebtMax = std::chrono::hours(1);
+
+// Lines of the log, and of the audit log, that wait to be written; further ones are dropped and
+// counted. How often they are looked for while they come, and after they could not be written; and
+// how long the end of the program waits for the last ones.
+inline constexpr size_t kLogBufferBytes = 1 * kMiB;
+inline constexpr size_t kAuditBufferBytes = 4 * kMiB;
+inline constexpr std::chrono::milliseconds kLogInterval{5};
+inline constexpr std::chrono::milliseconds kLogRetryInterval = std::chrono::seconds(1);
+inline constexpr std::chrono::milliseconds kLogFlushTimeout = std::chrono::seconds(1);
+// Names of arrays and regions that the audit log tells of one call.
+inline constexpr size_t kAuditedObjectsMax = 32;
+// Log lines of callers that were refused: of one address and of all of them, at once and then each
+// second; addresses that are told apart; and how often it is said how many calls went without a
+// line, of how many addresses by themselves.
+inline constexpr double kRefusedLinesOfPeer = 5;
+inline constexpr double kRefusedLinesOfPeerEachSecond = 0.1;
+inline constexpr double kRefusedLines = 50;
+inline constexpr double kRefusedLinesEachSecond = 5;
+inline constexpr size_t kRefusedPeersMax = 1024;
+inline constexpr std::chrono::seconds kRefusedSummaryInterval{10};
+inline constexpr size_t kRefusedSummaryLinesMax = 8;
 
 // What a refused caller is told to wait where nothing is known of how long jobs take: a few jobs'
 // time; and the bounds of it where something is.
@@ -241,6 +267,8 @@ inline constexpr std::chrono::milliseconds kLameDuckCeiling = std::chrono::hours
 // How long lanes may take to notice that they were told to stop, before the program ends without
 // them: many chunks' time.
 inline constexpr std::chrono::milliseconds kStopTimeout = std::chrono::seconds(5);
+// How long the program may take after a second signal, before it ends whatever it does.
+inline constexpr std::chrono::milliseconds kStopAtOnceTimeout{500};
 // How long clients may take to acknowledge that the server is leaving. An answer that has left the
 // program may still be on its way; closing the connection before it has arrived could destroy it.
 inline constexpr std::chrono::milliseconds kCloseTimeout = std::chrono::seconds(2);
@@ -248,13 +276,13 @@ inline constexpr std::chrono::milliseconds kCloseTimeout = std::chrono::seconds(
 // Strategies that the metrics tell apart; engines have no more than ten each. What comes after is
 // counted together.
 inline constexpr uint32_t kMetricStrategyCountMax = 32;
-// Scrapes at the same time; of further ones, this many wait for their turn and the rest are left to
-// the system's backlog. One whose request is not there after the timeout, or which takes no bytes
-// for so long, is given up.
-inline constexpr int kScrapeThreadCount = 2;
-inline constexpr int kScrapeQueueLength = 8;
-inline constexpr int kScrapeRequestBytesMax = 8 * 1024;
-inline constexpr std::chrono::milliseconds kScrapeTimeout = std::chrono::seconds(2);
+// Connections of scrapes at the same time; of the address that has most of them the oldest makes
+// room for a new one. How long a request, and how long taking the answer, may take; and the bytes
+// of a request.
+inline constexpr size_t kScrapeConnectionsMax = 32;
+inline constexpr std::chrono::milliseconds kScrapeRequestTimeout = std::chrono::seconds(2);
+inline constexpr std::chrono::milliseconds kScrapeAnswerTimeout = std::chrono::seconds(10);
+inline constexpr size_t kScrapeRequestBytesMax = 8 * kKiB;
 
 // By name; the others have kTenantWeightDefault.
 using TenantWeights = std::map<std::string, uint64_t>;

@@ -112,6 +112,29 @@ Descriptor ListenOn(const SocketAddress& address) {
   return TryListen(address);
 }
 
+}  // namespace
+
+absl::StatusOr<std::vector<Descriptor>> ListenOnHost(const std::string& listen) {
+  const absl::StatusOr<AddressList> addresses = Resolve(listen);
+  if (!addresses.ok()) return addresses.status();
+  std::vector<Descriptor> sockets;
+  int error = 0;
+  for (const addrinfo* info = addresses->get(); info != nullptr; info = info->ai_next) {
+    SocketAddress one = AddressOf(*info);
+    if (!sockets.empty()) one.port() = htons(static_cast<uint16_t>(PortOf(sockets[0].get())));
+    Descriptor listening = ListenOn(one);
+    if (listening.get() >= 0) {
+      sockets.push_back(std::move(listening));
+    } else {
+      error = errno;
+    }
+  }
+  if (sockets.empty()) return CannotListen(listen, strerror(error));
+  return sockets;
+}
+
+namespace {
+
 // Descriptors from here on are not for connections.
 int DescriptorEnd() {
   rlimit limit = {};
@@ -145,26 +168,13 @@ int Descriptor::release() { return std::exchange(value_, -1); }
 
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::string& address,
                                                          uint32_t connection_count_max) {
-  const absl::StatusOr<AddressList> addresses = Resolve(address);
-  if (!addresses.ok()) return addresses.status();
-  std::vector<Descriptor> sockets;
-  int error = 0;
-  for (const addrinfo* info = addresses->get(); info != nullptr; info = info->ai_next) {
-    SocketAddress one = AddressOf(*info);
-    if (!sockets.empty()) one.port() = htons(static_cast<uint16_t>(PortOf(sockets[0].get())));
-    Descriptor listening = ListenOn(one);
-    if (listening.get() >= 0) {
-      sockets.push_back(std::move(listening));
-    } else {
-      error = errno;
-    }
-  }
-  if (sockets.empty()) return CannotListen(address, strerror(error));
-  const int port = PortOf(sockets[0].get());
+  absl::StatusOr<std::vector<Descriptor>> sockets = ListenOnHost(address);
+  if (!sockets.ok()) return sockets.status();
+  const int port = PortOf((*sockets)[0].get());
   Descriptor stop(eventfd(0, EFD_CLOEXEC));
   if (stop.get() < 0) return CannotListen(address, strerror(errno));
   return absl::WrapUnique(
-      new Listener(std::move(sockets), std::move(stop), port, connection_count_max));
+      new Listener(*std::move(sockets), std::move(stop), port, connection_count_max));
 }
 
 Listener::Listener(std::vector<Descriptor> sockets, Descriptor stop, int port,

@@ -34,6 +34,11 @@ class Descriptor {
   int value_;
 };
 
+// Sockets that listen on every address that the host of `listen` ("host:port") has, on the same
+// port; on a host of 0.0.0.0 by IPv6 too, where the machine has it. They do not block. UNAVAILABLE
+// where no address can be listened on.
+absl::StatusOr<std::vector<Descriptor>> ListenOnHost(const std::string& listen);
+
 // Not thread-safe.
 class Listener {
  public:

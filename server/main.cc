@@ -1,7 +1,7 @@
 // gridfold_server: reads its options, starts an engine and a server, and waits for a signal.
 //
 // Exit codes: 0 after a signal, 1 when the server could not start or stop, 2 for unusable options.
-#include <signal.h>
+// A program that has served ends without destroying what it used, so that nothing can keep it.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -16,9 +16,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "google/protobuf/stubs/common.h"
 #include "kernels/engine.h"
 #include "server/event_log.h"
+#include "server/library_logs.h"
+#include "server/limits.h"
 #include "server/listen_address.h"
 #include "server/options.h"
 #include "server/server.h"
@@ -107,17 +108,6 @@ int Fail(const absl::Status& status) {
   return EXIT_FAILURE;
 }
 
-// Protobuf complains of some bad messages, such as text that is not UTF-8, on standard error. Their
-// senders are told, and nobody is to fill the log with them.
-void QuietProtobuf() {
-#if GOOGLE_PROTOBUF_VERSION < 4022000
-  google::protobuf::SetLogHandler(
-      [](google::protobuf::LogLevel, const char*, int, const std::string& message) {
-        LogEvent(LogLevel::kDebug, "protobuf", {{"message", message}});
-      });
-#endif
-}
-
 // Every connection is a descriptor, and shells and systemd allow 1,024 unless they are asked for
 // more, as whoever needs no select() may.
 void RaiseDescriptorLimit() {
@@ -127,7 +117,7 @@ void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int Serve(const ServerOptions& options) {
+int Serve(const ServerOptions& options, SignalWatcher& signals) {
   const absl::StatusOr<std::vector<std::unique_ptr<kernels::Engine>>> owned =
       kernels::CreateEngines(options.engine);
   if (!owned.ok()) return Fail(owned.status());
@@ -138,14 +128,16 @@ int Serve(const ServerOptions& options) {
                     options.tenant_weights, options.security);
   if (!server.ok()) return Fail(server.status());
 
-  SignalWatcher signals([&] {
-    LogEvent(LogLevel::kWarning, "stopping_at_once", {});
-    (*server)->StopJobs();
-  });
+  // From here on nothing is destroyed: what hangs must not keep the program from ending.
+  Server& serving = **server;
+  signals.BeginServing({.stop_at_once = [&serving] { serving.StopJobs(); },
+                        .reload = [&serving] { serving.Reload(); }});
   LogStart(options, engines, **server);
   if (!options.port_file.empty()) {
+    // Whoever finds the port finds the lines that tell of the start, too.
+    FlushLog(kLogFlushTimeout);
     absl::Status status = WritePortFile(options.port_file, (*server)->port());
-    if (!status.ok()) return Fail(status);
+    if (!status.ok()) EndProgram(Fail(status));
   }
 
   const int signal = signals.WaitForFirst();
@@ -154,12 +146,9 @@ int Serve(const ServerOptions& options) {
             {"lame_duck_ms", options.lame_duck.count()},
             {"grace_period_ms", options.grace_period.count()}});
   absl::Status status = (*server)->Drain(options.grace_period, options.lame_duck);
-  if (!status.ok()) {
-    // A lane hangs in the driver: nothing that waits for it can end.
-    _Exit(Fail(status));
-  }
+  if (!status.ok()) EndProgram(Fail(status));
   LogEvent(LogLevel::kInfo, "stopped", {});
-  return EXIT_SUCCESS;
+  EndProgram(EXIT_SUCCESS);
 }
 
 int Main(int argc, const char* const* argv) {
@@ -170,12 +159,13 @@ int Main(int argc, const char* const* argv) {
   }
   const auto& options = std::get<ServerOptions>(parsed);
   SignalWatcher::BlockSignals();
-  // Whoever reads the log may go away; the server stays.
-  ::signal(SIGPIPE, SIG_IGN);
   ConfigureLog(options.log_level, options.log_format);
-  QuietProtobuf();
+  RedirectLibraryLogs();
   RaiseDescriptorLimit();
-  return Serve(options);
+  SignalWatcher signals;
+  const int exit_code = Serve(options, signals);
+  FlushLog(kLogFlushTimeout);
+  return exit_code;
 }
 
 }  // namespace

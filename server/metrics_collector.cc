@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "server/event_log.h"
 #include "server/metrics_family.h"
+#include "server/metrics_parts.h"
 #include "server/process_statistics.h"
 #include "server/version.h"
 
@@ -14,7 +17,6 @@ namespace gridfold::server {
 namespace {
 
 using prometheus::MetricFamily;
-using Families = std::vector<MetricFamily>;
 
 // A family of one value without labels.
 MetricFamily Gauge(std::string name, std::string help, double value) {
@@ -48,7 +50,7 @@ MetricFamily WithValues(MetricFamily family, const char* label,
   return family;
 }
 
-void AddServer(const MetricsSources& sources, Families& families) {
+void AddServer(const MetricsSources& sources, MetricFamilies& families) {
   const kernels::Engine& engine = *sources.engines.front();
   MetricFamily& build = families.emplace_back(
       GaugeFamily("gridfold_build_info", "Always 1; the labels say what is running."));
@@ -62,7 +64,9 @@ void AddServer(const MetricsSources& sources, Families& families) {
                            sources.serving_state.serving() ? 1 : 0));
 }
 
-void AddCalls(const CallMetrics& calls, Families& families) {
+}  // namespace
+
+void AddCalls(const CallMetrics& calls, MetricFamilies& families) {
   MetricFamily& requests = families.emplace_back(CounterFamily(
       "gridfold_requests_total", "Calls that ended, by gRPC code, element type and strategy."));
   for (const CallMetrics::CallCount& count : calls.CountCalls()) {
@@ -102,7 +106,7 @@ void AddCalls(const CallMetrics& calls, Families& families) {
   }
 }
 
-void AddScheduler(const SchedulerStatistics& jobs, Families& families) {
+void AddScheduler(const SchedulerStatistics& jobs, MetricFamilies& families) {
   families.push_back(Gauge("gridfold_lanes", "Lanes of all devices.", jobs.lane_count));
   families.push_back(
       Gauge("gridfold_lanes_busy", "Lanes that run something now.", jobs.lanes_busy));
@@ -153,7 +157,7 @@ void AddScheduler(const SchedulerStatistics& jobs, Families& families) {
                   {"shutdown", jobs.cancelled.shutdown}}));
 }
 
-void AddArrays(const ArrayStoreStatistics& arrays, Families& families) {
+void AddArrays(const ArrayStoreStatistics& arrays, MetricFamilies& families) {
   families.push_back(Gauge("gridfold_resident_arrays", "Arrays that have a name.",
                            static_cast<double>(arrays.array_count)));
   families.push_back(
@@ -162,7 +166,7 @@ void AddArrays(const ArrayStoreStatistics& arrays, Families& families) {
             static_cast<double>(arrays.taken_bytes)));
 }
 
-void AddStreams(const StreamStatistics& streams, Families& families) {
+void AddStreams(const StreamStatistics& streams, MetricFamilies& families) {
   families.push_back(Gauge("gridfold_streams_open", "Streams that compute, open now.",
                            static_cast<double>(streams.open)));
   families.push_back(Gauge("gridfold_stream_bytes",
@@ -177,7 +181,7 @@ void AddStreams(const StreamStatistics& streams, Families& families) {
                   {"stream_bytes", streams.refused_by_bytes}}));
 }
 
-void AddRegions(const RegionStoreStatistics& regions, Families& families) {
+void AddRegions(const RegionStoreStatistics& regions, MetricFamilies& families) {
   families.push_back(Gauge("gridfold_regions", "Shared-memory regions that have a name.",
                            static_cast<double>(regions.region_count)));
   families.push_back(
@@ -186,9 +190,11 @@ void AddRegions(const RegionStoreStatistics& regions, Families& families) {
             static_cast<double>(regions.taken_bytes)));
 }
 
+namespace {
+
 // What is told of each device, which the label `device` names by its number.
 void AddDevices(const MetricsSources& sources, const SchedulerStatistics& jobs,
-                const ArrayStoreStatistics& arrays, Families& families) {
+                const ArrayStoreStatistics& arrays, MetricFamilies& families) {
   MetricFamily memory = GaugeFamily("gridfold_device_memory_bytes",
                                     "Memory of the device; of the machine on the CPU engine.");
   MetricFamily usable =
@@ -209,7 +215,9 @@ void AddDevices(const MetricsSources& sources, const SchedulerStatistics& jobs,
   }
 }
 
-void AddEngine(const kernels::EngineResources& resources, Families& families) {
+}  // namespace
+
+void AddEngine(const kernels::EngineResources& resources, MetricFamilies& families) {
   families.push_back(WithValues(
       GaugeFamily("gridfold_engine_memory_bytes", "Memory that the engine holds, by kind."), "kind",
       {{"device", resources.device_bytes},
@@ -226,7 +234,49 @@ void AddEngine(const kernels::EngineResources& resources, Families& families) {
        {"registration", resources.registrations}}));
 }
 
-void AddProcess(Families& families) {
+namespace {
+
+// What of callers was refused, and of files read again; and what of the logs was lost.
+void AddSecurity(const MetricsSources& sources, MetricFamilies& families) {
+  if (sources.tokens != nullptr) {
+    MetricFamily& refused = families.emplace_back(CounterFamily(
+        "gridfold_callers_refused_total", "Calls whose caller was turned away, by reason."));
+    for (size_t i = 0; i < RefusedCallers::kReasonNames.size(); ++i) {
+      AddValue(refused, {{"reason", RefusedCallers::kReasonNames[i]}},
+               static_cast<double>(sources.tokens->refused().count(static_cast<RefusalReason>(i))));
+    }
+  }
+  MetricFamily reloads = CounterFamily("gridfold_reloads_total",
+                                       "Times that changed files were taken into use, by what.");
+  MetricFamily failures =
+      CounterFamily("gridfold_reload_failures_total",
+                    "Times that files were looked at and could not be used, by what.");
+  const auto add = [&](const char* what, const ReloadReport& report) {
+    AddValue(reloads, {{"what", what}}, static_cast<double>(report.reloads()));
+    AddValue(failures, {{"what", what}}, static_cast<double>(report.failures()));
+  };
+  if (sources.certificates != nullptr) add("certificates", sources.certificates->report());
+  if (sources.tokens != nullptr) add("tokens", sources.tokens->report());
+  if (!reloads.metric.empty()) {
+    families.push_back(std::move(reloads));
+    families.push_back(std::move(failures));
+  }
+  if (sources.certificates != nullptr) {
+    families.push_back(
+        Gauge("gridfold_certificate_expiry_time_seconds",
+              "When the server's certificate, or an intermediate, expires, since unix epoch.",
+              static_cast<double>(absl::ToUnixSeconds(sources.certificates->current()->expiry))));
+  }
+  MetricFamily& dropped = families.emplace_back(
+      CounterFamily("gridfold_log_dropped_lines_total",
+                    "Lines that came faster than they could be written, by log."));
+  AddValue(dropped, {{"log", "events"}}, static_cast<double>(DroppedLogLines()));
+  if (sources.audit != nullptr) {
+    AddValue(dropped, {{"log", "audit"}}, static_cast<double>(sources.audit->dropped_lines()));
+  }
+}
+
+void AddProcess(MetricFamilies& families) {
   families.push_back(Gauge("process_resident_memory_bytes", "Resident memory size in bytes.",
                            static_cast<double>(ProcessResidentBytes())));
   families.push_back(Gauge("process_start_time_seconds",
@@ -236,8 +286,8 @@ void AddProcess(Families& families) {
 
 }  // namespace
 
-Families MetricsCollector::Collect() const {
-  Families families;
+MetricFamilies MetricsCollector::Collect() const {
+  MetricFamilies families;
   AddServer(sources_, families);
   AddCalls(sources_.calls, families);
   const SchedulerStatistics jobs = sources_.scheduler.GetStatistics();
@@ -249,6 +299,7 @@ Families MetricsCollector::Collect() const {
   if (sources_.regions != nullptr) AddRegions(sources_.regions->GetStatistics(), families);
   // Those of all engines of the program together.
   AddEngine(sources_.engines.front()->resources(), families);
+  AddSecurity(sources_, families);
   AddProcess(families);
   return families;
 }

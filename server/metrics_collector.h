@@ -3,7 +3,6 @@
 #ifndef GRIDFOLD_SERVER_METRICS_COLLECTOR_H_
 #define GRIDFOLD_SERVER_METRICS_COLLECTOR_H_
 
-#include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
 
 #include <vector>
@@ -13,11 +12,11 @@
 namespace gridfold::server {
 
 // Thread-safe.
-class MetricsCollector final : public prometheus::Collectable {
+class MetricsCollector {
  public:
   explicit MetricsCollector(const MetricsSources& sources) : sources_(sources) {}
 
-  std::vector<prometheus::MetricFamily> Collect() const override;
+  std::vector<prometheus::MetricFamily> Collect() const;
 
  private:
   const MetricsSources sources_;

@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "kernels/engine.h"
+#include "server/access_tokens.h"
 #include "server/array_store.h"
+#include "server/audit_log.h"
 #include "server/call_metrics.h"
+#include "server/certificate_store.h"
 #include "server/region_store.h"
 #include "server/scheduler.h"
 #include "server/serving_state.h"
@@ -21,7 +24,10 @@ struct MetricsSources {
   const StreamAdmission& streams;
   std::vector<const kernels::Engine*> engines;
   const ServingState& serving_state;
-  const RegionStore* regions = nullptr;  // None where they are off.
+  const RegionStore* regions = nullptr;  // None where they are off, as the next three.
+  const AccessTokens* tokens = nullptr;
+  const CertificateStore* certificates = nullptr;
+  const AuditLog* audit = nullptr;
 };
 
 }  // namespace gridfold::server

@@ -266,6 +266,10 @@ void AddSecurity(CLI::App& app, ServerOptions& options) {
   AddPath(app, "--token-file", options.security.token_file,
           "Only callers with one of the tokens whose hashes this file has can call, as the tenant "
           "that it names, within the limits that it sets");
+  AddPath(
+      app, "--audit-log", options.security.audit_log,
+      "Note who called what, with which arrays and outcome, in this file, or between the lines of "
+      "the log where it is stderr: a JSON object for each call");
   AddFlag(
       app, "--insecure", options.insecure,
       "Let other machines connect without encryption, where --listen is not a loopback address");

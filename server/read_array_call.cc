@@ -35,7 +35,7 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ReadArrayCall::Start() {
 
 absl::Status ReadArrayCall::Begin() {
   report_.request_bytes = request_.Length();
-  absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
+  absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, report_, work_);
   if (!caller.ok()) return caller.status();
   caller_ = *std::move(caller);
   caller_.Charge(report_.request_bytes);
@@ -43,8 +43,8 @@ absl::Status ReadArrayCall::Begin() {
   absl::Status status = DecodeRequest(request_, environment_.limits, request);
   if (!status.ok()) return status;
   absl::StatusOr<PlannedRead> planned = PlanRequest(
-      request,
-      PlanningContext{environment_.limits, TenantArrays(environment_.arrays, work_.tenant)});
+      request, PlanningContext{environment_.limits,
+                               TenantArrays(environment_.arrays, work_.tenant, 0, report_.audit)});
   if (!planned.ok()) return planned.status();
   planned_ = *std::move(planned);
   const ResidentSlice& slice = planned_->slice;

@@ -72,6 +72,26 @@ TEST_F(RegionFaultTest, MemoryThatIsGoneBeforeTheJobTouchesIt) {
   }
 }
 
+// Pages that nobody has written would get memory when the server reads them, and the server would
+// have to answer for it.
+TEST_F(RegionFaultTest, PagesWithoutMemoryAreNeverTouched) {
+  SharedObject object(kBytes);
+  object.Punch(0, kBytes);
+  ExpectInvalidField(Register("x", object), "posix_shared_memory.object_name");
+  object.Fill();
+  ASSERT_TRUE(Register("x", object).ok());
+  ASSERT_TRUE(caller_.Compute(Sum(InRegion("x", v1::ELEMENT_TYPE_INT8, 0, {kBytes}))).ok());
+  object.Punch(kBytes / 2, kBytes / 2);
+  ExpectBroken(caller_.Compute(Sum(InRegion("x", v1::ELEMENT_TYPE_INT8, 0, {kBytes}))));
+  v1::ScanArrayRequest scan;
+  *scan.mutable_array() = ArrayOf<int32_t>(v1::ELEMENT_TYPE_INT32, {1, 2, 3});
+  scan.set_operation(v1::SCAN_OPERATION_SUM);
+  scan.mutable_destination()->mutable_region()->set_name("x");
+  scan.mutable_destination()->mutable_region()->set_offset_bytes(kBytes / 2);
+  ExpectBroken(caller_.Compute(scan));
+  EXPECT_EQ(object.MemoryBytes(), kBytes / 2);
+}
+
 TEST(MappingGuardTest, OnlyTheGuardedMappingIsReplaced) {
   SharedObject guarded(3 * 4096);
   SharedObject other(std::vector<int32_t>{7, 8});

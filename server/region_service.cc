@@ -40,12 +40,11 @@ grpc::ServerUnaryReactor* RegionService::UnregisterRegion(grpc::CallbackServerCo
                                                           grpc::ByteBuffer* response) {
   return AnswerAtOnce<v1::UnregisterRegionRequest, v1::UnregisterRegionResponse>(
       environment_, Rpc::kUnregisterRegion, *context, *request, *response,
-      [this](const v1::UnregisterRegionRequest& message, const std::string& tenant,
-             v1::UnregisterRegionResponse&) -> absl::Status {
-        const TenantRegions regions(environment_.regions, tenant);
-        if (absl::Status status = regions.CheckAllowed(); !status.ok()) return status;
+      [](const v1::UnregisterRegionRequest& message, const TenantStores& stores,
+         v1::UnregisterRegionResponse&) -> absl::Status {
+        if (absl::Status status = stores.regions.CheckAllowed(); !status.ok()) return status;
         absl::Status status = ValidateArrayName(message.name(), "name");
-        return status.ok() ? regions.Remove(message.name()) : status;
+        return status.ok() ? stores.regions.Remove(message.name()) : status;
       });
 }
 
@@ -54,13 +53,12 @@ grpc::ServerUnaryReactor* RegionService::ListRegions(grpc::CallbackServerContext
                                                      grpc::ByteBuffer* response) {
   return AnswerAtOnce<v1::ListRegionsRequest, v1::ListRegionsResponse>(
       environment_, Rpc::kListRegions, *context, *request, *response,
-      [this](const v1::ListRegionsRequest& message, const std::string& tenant,
+      [this](const v1::ListRegionsRequest& message, const TenantStores& stores,
              v1::ListRegionsResponse& answer) -> absl::Status {
-        const TenantRegions regions(environment_.regions, tenant);
-        if (absl::Status status = regions.CheckAllowed(); !status.ok()) return status;
+        if (absl::Status status = stores.regions.CheckAllowed(); !status.ok()) return status;
         const absl::StatusOr<PlannedPage> planned = PlanRequest(message, environment_.limits);
         if (!planned.ok()) return planned.status();
-        return FillPage(*planned, regions, answer);
+        return FillPage(*planned, stores.regions, answer);
       });
 }
 

@@ -79,7 +79,8 @@ absl::Status StoredRegion::Open(const std::vector<kernels::Engine*>& engines,
 absl::Status StoredRegion::Check() const {
   if (mapping_ == nullptr || mapping_->IsIntact()) return absl::OkStatus();
   return WithReason(
-      absl::FailedPreconditionError("a region has lost memory: its object was made smaller"),
+      absl::FailedPreconditionError(
+          "a region has lost memory: its object was made smaller, or pages were taken out of it"),
       kReasonRegionBroken);
 }
 
@@ -281,15 +282,19 @@ absl::Status TenantRegions::CheckAllowed() const {
 
 absl::StatusOr<RegionInfo> TenantRegions::Register(NewRegion region) const {
   if (absl::Status status = CheckAllowed(); !status.ok()) return status;
-  return store_->Register(tenant_, std::move(region));
+  absl::StatusOr<RegionInfo> info = store_->Register(tenant_, std::move(region));
+  if (info.ok()) Note(info->name);
+  return info;
 }
 
 absl::Status TenantRegions::CheckVacant(const std::string& name) const {
+  if (!name.empty()) Note(name);
   absl::Status status = CheckAllowed();
   return status.ok() ? store_->CheckVacant(tenant_, name) : status;
 }
 
 absl::StatusOr<RegionLease> TenantRegions::Find(const std::string& name) const {
+  Note(name);
   if (absl::Status status = CheckAllowed(); !status.ok()) return status;
   return store_->Find(tenant_, name);
 }
@@ -300,6 +305,7 @@ absl::StatusOr<RegionPage> TenantRegions::List(const std::string& after, uint64_
 }
 
 absl::Status TenantRegions::Remove(const std::string& name) const {
+  Note(name);
   absl::Status status = CheckAllowed();
   return status.ok() ? store_->Remove(tenant_, name) : status;
 }

@@ -32,6 +32,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/engine.h"
+#include "server/audit_log.h"
 #include "server/job.h"
 #include "server/limits.h"
 #include "server/owner_process.h"
@@ -196,8 +197,9 @@ class RegionStore {
 class TenantRegions {
  public:
   TenantRegions() = default;
-  TenantRegions(RegionStore* store, std::string tenant)
-      : store_(store), tenant_(std::move(tenant)) {}
+  // `notes`, where there are some, are told the regions that are asked for by name.
+  TenantRegions(RegionStore* store, std::string tenant, std::shared_ptr<AuditNotes> notes = nullptr)
+      : store_(store), tenant_(std::move(tenant)), notes_(std::move(notes)) {}
 
   // FAILED_PRECONDITION where regions are off.
   absl::Status CheckAllowed() const;
@@ -209,8 +211,13 @@ class TenantRegions {
   absl::Status Remove(const std::string& name) const;
 
  private:
+  void Note(const std::string& name) const {
+    if (notes_ != nullptr) notes_->AddObject("region", name);
+  }
+
   RegionStore* store_ = nullptr;
   std::string tenant_;
+  std::shared_ptr<AuditNotes> notes_;
 };
 
 }  // namespace gridfold::server

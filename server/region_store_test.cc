@@ -176,6 +176,22 @@ TEST_F(RegionStoreTest, ARegionInUseDoesNotExpire) {
   ExpectNotFound("", "x");
 }
 
+TEST_F(RegionStoreTest, ARegionIsInUseUntilTheLastLookAtIt) {
+  ASSERT_TRUE(store_.Register("", Region("x", object_)).ok());
+  {
+    const RegionLease lease = *store_.Find("", "x");
+    now_ = now_.load() + seconds(100);
+    store_.Sweep();
+  }
+  now_ = now_.load() + seconds(9);
+  store_.Sweep();
+  EXPECT_EQ(store_.List("", "", 10).regions.size(), 1u) << "it was in use until the last look";
+  now_ = now_.load() + seconds(1);
+  store_.Sweep();
+  EXPECT_TRUE(store_.List("", "", 10).regions.empty());
+  EXPECT_EQ(store_.GetStatistics().taken_bytes, 0u);
+}
+
 TEST_F(RegionStoreTest, ARegionGoesWithItsOwner) {
   ChildProcess child;
   NewRegion region = Region("x", object_);
@@ -245,6 +261,38 @@ TEST_F(RegionStoreTest, AnObjectThatWasMadeSmaller) {
   object_.Resize(kBytes);
   ExpectReason(lease->Check(), absl::StatusCode::kFailedPrecondition, kReasonRegionBroken);
   EXPECT_TRUE(store_.Remove("", "x").ok());
+}
+
+TEST_F(RegionStoreTest, MemoryThatWasLostStaysLost) {
+  ASSERT_TRUE(store_.Register("", Region("x", object_)).ok());
+  object_.Resize(4096);
+  ExpectReason(store_.Find("", "x").status(), absl::StatusCode::kFailedPrecondition,
+               kReasonRegionBroken);
+  object_.Resize(kBytes);
+  object_.Fill();
+  ExpectReason(store_.Find("", "x").status(), absl::StatusCode::kFailedPrecondition,
+               kReasonRegionBroken);
+  // Under another name it is a region like any other.
+  EXPECT_TRUE(store_.Register("", Region("y", object_)).ok());
+  EXPECT_TRUE(store_.Find("", "y").ok());
+}
+
+// Reading them would give them memory, at the server's expense.
+TEST_F(RegionStoreTest, PagesWithoutMemoryAreRefused) {
+  ASSERT_TRUE(store_.Register("", Region("x", object_)).ok());
+  object_.Punch(kBytes - 4096, 4096);
+  ExpectReason(store_.Find("", "x").status(), absl::StatusCode::kFailedPrecondition,
+               kReasonRegionBroken);
+  const auto registered = store_.Register("", Region("y", object_));
+  EXPECT_EQ(registered.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(kernels::FieldOf(registered.status()), "posix_shared_memory.object_name");
+  EXPECT_EQ(object_.MemoryBytes(), kBytes - 4096) << "the server has written, or read, the hole";
+  NewRegion beginning = Region("y", object_);
+  beginning.size_bytes = kBytes - 4096;
+  EXPECT_TRUE(store_.Register("", beginning).ok()) << "its own pages have memory";
+  EXPECT_TRUE(store_.Find("", "y").ok());
+  object_.Fill();
+  EXPECT_TRUE(store_.Register("", Region("z", object_)).ok());
 }
 
 TEST_F(RegionStoreTest, TheSameMemoryUnderTwoNames) {

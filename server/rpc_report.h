@@ -1,13 +1,16 @@
-// The report of a call as it begins: its number, and its trace (trace_context.h) by the metadata
-// key "traceparent".
+// The report of a call as it begins: its number, its trace (trace_context.h) by the metadata key
+// "traceparent", and who calls, where there is an audit log.
 #ifndef GRIDFOLD_SERVER_RPC_REPORT_H_
 #define GRIDFOLD_SERVER_RPC_REPORT_H_
 
 #include <grpcpp/grpcpp.h>
 
 #include <iterator>
+#include <memory>
+#include <vector>
 
 #include "absl/strings/string_view.h"
+#include "server/audit_log.h"
 #include "server/call_environment.h"
 #include "server/call_report.h"
 #include "server/rpc.h"
@@ -22,10 +25,19 @@ inline TraceContext TraceOf(const grpc::CallbackServerContext& context) {
   return ParseTraceparent(absl::string_view(first->second.data(), first->second.size()));
 }
 
+inline std::shared_ptr<AuditNotes> NewAuditNotes(const grpc::CallbackServerContext& context) {
+  auto notes = std::make_shared<AuditNotes>();
+  notes->peer = context.peer();
+  const std::vector<grpc::string_ref> names = context.auth_context()->GetPeerIdentity();
+  if (!names.empty()) notes->certificate.assign(names[0].data(), names[0].size());
+  return notes;
+}
+
 inline CallReport NewReport(Rpc rpc, CallEnvironment& environment,
                             const grpc::CallbackServerContext& context) {
   CallReport report(rpc, environment.next_call_id++);
   report.trace = TraceOf(context);
+  if (environment.audit != nullptr) report.audit = NewAuditNotes(context);
   return report;
 }
 

@@ -18,7 +18,9 @@ struct TlsFiles {
 struct SecurityOptions {
   TlsFiles tls = {};
   std::string token_file = "";  // token_table.h; empty: callers are taken at their word.
-  bool reflection = true;       // Whether the server tells its services to whoever asks.
+  // Where calls are noted (audit_log.h): a file, or "stderr"; empty: nowhere.
+  std::string audit_log = "";
+  bool reflection = true;  // Whether the server tells its services to whoever asks.
 };
 
 }  // namespace gridfold::server

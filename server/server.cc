@@ -39,11 +39,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
   Limits all_limits = limits;
   all_limits.engine_count = static_cast<uint32_t>(engines.size());
   std::unique_ptr<Server> server(new Server(all_limits));
-  if (!security.token_file.empty()) {
-    absl::StatusOr<std::unique_ptr<AccessTokens>> tokens = AccessTokens::Load(security.token_file);
-    if (!tokens.ok()) return tokens.status();
-    server->tokens_ = *std::move(tokens);
-  }
+  if (absl::Status status = server->OpenFiles(security); !status.ok()) return status;
   if (absl::Status status = server->MakeArrays(engines); !status.ok()) return status;
   SchedulerOptions options{.limits = all_limits, .tenant_weights = tenant_weights};
   if (std::thread::hardware_concurrency() >=
@@ -63,19 +59,39 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
                                         server->limits_, tenant_weights, engines.front()->name());
   server->environment_->regions = server->regions_.get();
   server->environment_->tokens = server->tokens_.get();
+  server->environment_->audit = server->audit_.get();
   server->compute_service_ = std::make_unique<ComputeService>(*server->environment_);
   server->array_service_ = std::make_unique<ArrayService>(*server->environment_);
   server->region_service_ = std::make_unique<RegionService>(*server->environment_);
-  server->server_service_ = std::make_unique<ServerService>(
-      engines, server->limits_, *server->scheduler_, *server->arrays_, server->regions_.get(),
-      server->tokens_.get());
+  server->server_service_ = std::make_unique<ServerService>(engines, *server->environment_);
   if (metrics_address) {
     if (absl::Status status = server->ServeMetrics(engines, *metrics_address); !status.ok()) {
       return status;
     }
   }
-  if (absl::Status status = server->Listen(listen, security); !status.ok()) return status;
+  if (absl::Status status = server->Listen(listen, security.reflection); !status.ok())
+    return status;
   return server;
+}
+
+absl::Status Server::OpenFiles(const SecurityOptions& security) {
+  if (!security.audit_log.empty()) {
+    absl::StatusOr<std::unique_ptr<AuditLog>> audit = AuditLog::Open(security.audit_log);
+    if (!audit.ok()) return audit.status();
+    audit_ = *std::move(audit);
+  }
+  if (security.tls.is_used()) {
+    absl::StatusOr<std::unique_ptr<CertificateStore>> certificates =
+        CertificateStore::Load(security.tls);
+    if (!certificates.ok()) return certificates.status();
+    certificates_ = *std::move(certificates);
+  }
+  if (!security.token_file.empty()) {
+    absl::StatusOr<std::unique_ptr<AccessTokens>> tokens = AccessTokens::Load(security.token_file);
+    if (!tokens.ok()) return tokens.status();
+    tokens_ = *std::move(tokens);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Server::MakeArrays(const std::vector<kernels::Engine*>& engines) {
@@ -118,17 +134,18 @@ absl::Status Server::ServeMetrics(const std::vector<kernels::Engine*>& engines,
                                        .streams = environment_->streams,
                                        .engines = {engines.begin(), engines.end()},
                                        .serving_state = serving_state_,
-                                       .regions = regions_.get()});
+                                       .regions = regions_.get(),
+                                       .tokens = tokens_.get(),
+                                       .certificates = certificates_.get(),
+                                       .audit = audit_.get()});
   if (!endpoint.ok()) return endpoint.status();
   metrics_endpoint_ = *std::move(endpoint);
   environment_->metrics = &call_metrics_;
   return absl::OkStatus();
 }
 
-absl::Status Server::Listen(const std::string& listen, const SecurityOptions& security) {
-  const absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> credentials =
-      MakeServerCredentials(security.tls);
-  if (!credentials.ok()) return credentials.status();
+absl::Status Server::Listen(const std::string& listen, bool reflection) {
+  credentials_ = MakeServerCredentials(certificates_.get());
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   absl::StatusOr<std::unique_ptr<Listener>> listener =
@@ -137,8 +154,8 @@ absl::Status Server::Listen(const std::string& listen, const SecurityOptions& se
   grpc::ServerBuilder builder;
   std::shared_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor =
       builder.experimental().AddExternalConnectionAcceptor(
-          grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, *credentials);
-  if (!security.reflection) builder.SetOption(std::make_unique<WithoutReflection>());
+          grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, credentials_);
+  if (!reflection) builder.SetOption(std::make_unique<WithoutReflection>());
   builder.RegisterService(compute_service_.get());
   builder.RegisterService(array_service_.get());
   builder.RegisterService(region_service_.get());
@@ -199,8 +216,16 @@ absl::Status Server::Drain(std::chrono::nanoseconds grace_period,
     // Cancels what is left then: answers that nobody reads, watchers of health.
     server_->Shutdown(std::chrono::system_clock::now() + close_timeout);
   }
+  if (tokens_ != nullptr) tokens_->refused().TellSuppressedNow();
+  if (audit_ != nullptr) audit_->Flush(kLogFlushTimeout);
   drained_ = true;
   return absl::OkStatus();
+}
+
+void Server::Reload() {
+  if (certificates_ != nullptr) certificates_->Reload();
+  if (tokens_ != nullptr) tokens_->Wake();
+  if (audit_ != nullptr) audit_->Reopen();
 }
 
 void Server::StopJobs() {

@@ -19,9 +19,11 @@
 #include "server/access_tokens.h"
 #include "server/array_service.h"
 #include "server/array_store.h"
+#include "server/audit_log.h"
 #include "server/call_counter.h"
 #include "server/call_environment.h"
 #include "server/call_metrics.h"
+#include "server/certificate_store.h"
 #include "server/compute_service.h"
 #include "server/limits.h"
 #include "server/listener.h"
@@ -42,8 +44,8 @@ class Server {
   // Listens on `listen` ("host:port") and answers from then on; counts calls and serves metrics
   // where an address for them is given. Uses all of `engines`, at least one and all of one kind,
   // which must outlive the server; Limits::engine_count follows from them. Errors: those of
-  // Engine::CreateLane and Engine::CreateResidentPool, of MakeServerCredentials and of
-  // AccessTokens::Load; UNAVAILABLE where an address cannot be listened on.
+  // Engine::CreateLane and Engine::CreateResidentPool, of CertificateStore::Load,
+  // AccessTokens::Load and AuditLog::Open; UNAVAILABLE where an address cannot be listened on.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
       const std::vector<kernels::Engine*>& engines, const std::string& listen, const Limits& limits,
       const std::optional<std::string>& metrics_address = std::nullopt,
@@ -66,22 +68,29 @@ class Server {
   // Ends the waiting of a Drain in another thread.
   void StopJobs();
 
+  // Has certificates and tokens read again, and the audit log opened again, in threads that do so
+  // anyway. Does not block.
+  void Reload();
+
  private:
   explicit Server(const Limits& limits) : limits_(limits) {}
 
   void OnEngineLost(uint32_t engine, bool none_is_left);
+  absl::Status OpenFiles(const SecurityOptions& security);
   absl::Status MakeArrays(const std::vector<kernels::Engine*>& engines);
   absl::Status ServeMetrics(const std::vector<kernels::Engine*>& engines,
                             const std::string& address);
-  absl::Status Listen(const std::string& listen, const SecurityOptions& security);
+  absl::Status Listen(const std::string& listen, bool reflection);
   void ConfigureTransport(grpc::ServerBuilder& builder) const;
 
   const Limits limits_;
   ServingState serving_state_;
   CallCounter calls_;
   CallMetrics call_metrics_;
-  std::unique_ptr<AccessTokens> tokens_;  // None where callers are taken at their word.
-  std::unique_ptr<ArrayStore> arrays_;    // Outlives the jobs and calls, which hold leases.
+  std::unique_ptr<AuditLog> audit_;                 // None where it is off.
+  std::unique_ptr<CertificateStore> certificates_;  // None without TLS.
+  std::unique_ptr<AccessTokens> tokens_;            // None where callers are taken at their word.
+  std::unique_ptr<ArrayStore> arrays_;  // Outlives the jobs and calls, which hold leases.
   std::unique_ptr<Sweeper> array_sweeper_;
   std::unique_ptr<RegionStore> regions_;  // None where they are off. Outlives the same.
   std::unique_ptr<Scheduler> scheduler_;
@@ -91,6 +100,7 @@ class Server {
   std::unique_ptr<RegionService> region_service_;
   std::unique_ptr<ServerService> server_service_;
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
+  std::shared_ptr<grpc::ServerCredentials> credentials_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<Listener> listener_;  // Hands connections to `server_`.
   std::unique_ptr<MemoryGuard> memory_guard_;

@@ -3,6 +3,7 @@
 GRIDFOLD_SERVER_BINARY names the program.
 """
 
+import hashlib
 import json
 import os
 import signal
@@ -13,10 +14,11 @@ import time
 import unittest
 import urllib.request
 
-from testing.minimal_grpc import Connection, field, number_field, read_fields
+from testing.minimal_grpc import Connection, field, number_field, read_fields, varint
 
 BINARY = os.environ["GRIDFOLD_SERVER_BINARY"]
 SCAN = "/gridfold.v1.ComputeService/ScanArray"
+CREATE = "/gridfold.v1.ArrayService/CreateArray"
 INFO = "/gridfold.v1.ServerService/GetServerInfo"
 HEALTH = "/grpc.health.v1.Health/Check"
 SERVING = 1
@@ -26,6 +28,11 @@ JOBS_SUCCEEDED = 4  # Field of GetStatisticsResponse.
 ELEMENTS = 50000
 
 
+def create_request(name):
+    """An array of ten bytes."""
+    return field(1, name.encode()) + number_field(2, ELEMENT_TYPE_INT8) + field(3, varint(10))
+
+
 def scan_request(elements=ELEMENTS):
     """A scan whose answer, 400,000 bytes by default, is larger than a window that was not opened."""
     array = number_field(1, ELEMENT_TYPE_INT8) + field(15, b"\1" * elements)
@@ -33,7 +40,7 @@ def scan_request(elements=ELEMENTS):
 
 
 class ServerProcess:
-    def __init__(self, *options, environment=None, files_max=None):
+    def __init__(self, *options, environment=None, files_max=None, stderr=None):
         self.folder = tempfile.TemporaryDirectory()
         self.port_file = os.path.join(self.folder.name, "port")
         # Appending: reading must not move the place where the server writes.
@@ -47,7 +54,7 @@ class ServerProcess:
         if files_max is not None:
             command = ["prlimit", f"--nofile={files_max}", *command]
         self.process = subprocess.Popen(
-            command, stderr=self.log, env={**os.environ, **(environment or {})}
+            command, stderr=stderr or self.log, env={**os.environ, **(environment or {})}
         )
         self.port = self._wait_for_port()
 
@@ -246,6 +253,157 @@ class ServerProcessTest(unittest.TestCase):
         server.signal()
         self.assertEqual(server.wait(), 0)
         self.assertIn("stopping_at_once", server.events())
+
+    def test_a_second_signal_ends_it_whatever_hangs(self):
+        """A log that nobody reads, and a call whose answer nobody takes."""
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        server = self.start("--grace-period=24h", "--log-level=debug", stderr=writer)
+        os.close(writer)
+        self.start_unread_call(server)
+        self.fill_the_log(server)
+        server.signal()
+        time.sleep(0.2)
+        self.assertIsNone(server.process.poll())
+        server.signal()
+        begin = time.monotonic()
+        server.wait()
+        self.assertLess(time.monotonic() - begin, 5)
+
+    def fill_the_log(self, server):
+        """Calls whose lines are more than a pipe takes; they are answered all the same."""
+        for _ in range(3):
+            connection = self.connect(server)  # Each has a window for some hundred answers.
+            connection.socket.settimeout(20)
+            for _ in range(200):
+                self.assertIsNotNone(connection.call(SCAN, scan_request(10)))
+            connection.close()
+
+    def test_a_log_that_nobody_reads_stops_no_call(self):
+        reader, writer = os.pipe()
+        server = self.start("--log-level=debug", stderr=writer)
+        os.close(writer)
+        self.fill_the_log(server)
+        server.signal()
+        with os.fdopen(reader) as log:
+            events = [json.loads(line)["event"] for line in log]
+        self.assertEqual(server.wait(), 0)
+        self.assertEqual(events.count("call"), 600)
+        self.assertEqual(events[-1], "stopped")
+
+    def test_signals_without_meaning_do_nothing(self):
+        server = self.start()
+        for name in ("USR1", "USR2", "USR1", "ALRM", "VTALRM", "PROF", "IO", "PWR", "STKFLT",
+                     "TTIN", "TTOU", "PIPE", "XFSZ", "RTMIN", "RTMAX", "HUP"):
+            server.signal(getattr(signal, "SIG" + name))
+        server.wait_for_event("reloading")
+        server.wait_for_event("signal_ignored")
+        time.sleep(0.1)
+        self.assertEqual(read_fields(self.connect(server).call(HEALTH, b"")), {1: SERVING})
+        self.assertEqual(server.read_log().count("signal_ignored"), 1)
+        server.signal()
+        self.assertEqual(server.wait(), 0)
+
+    def test_sigquit_leaves_a_core(self):
+        server = self.start()
+        pid = str(server.process.pid)
+        subprocess.run(["prlimit", "--core=0", "--pid", pid], check=True)  # Not here.
+        server.signal(signal.SIGQUIT)
+        self.assertEqual(server.wait(), -signal.SIGQUIT)
+
+    def test_files_that_are_none_are_errors_and_keep_nobody_waiting(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fifo = os.path.join(folder, "fifo")
+            os.mkfifo(fifo)
+            for options in (["--token-file", fifo], ["--audit-log", fifo],
+                            ["--tls-certificate", fifo, "--tls-key", fifo]):
+                result = subprocess.run(
+                    [BINARY, "--engine=cpu", "--listen=127.0.0.1:0", "--metrics-address=off",
+                     *options], capture_output=True, text=True, timeout=20)
+                self.assertEqual(result.returncode, 1, result)
+                self.assertIn("is not a regular file", result.stderr)
+                self.assertIn(fifo, result.stderr)
+
+    def test_sighup_reads_tokens_again_at_once(self):
+        token = {"sha256": hashlib.sha256(b"one").hexdigest(), "tenant": "a"}
+        with tempfile.NamedTemporaryFile("w") as file:
+            json.dump({"tokens": [token]}, file)
+            file.flush()
+            server = self.start("--token-file", file.name)
+            os.truncate(file.name, 0)
+            server.signal(signal.SIGHUP)
+            server.wait_for_event("tokens_not_reloaded")
+            metadata = [(b"authorization", b"Bearer one")]
+            self.assertIsNotNone(self.connect(server).call(INFO, b"", metadata))
+
+    def test_refused_callers_are_logged(self):
+        token = {"sha256": hashlib.sha256(b"one").hexdigest(), "tenant": "a"}
+        with tempfile.NamedTemporaryFile("w") as file:
+            json.dump({"tokens": [token]}, file)
+            file.flush()
+            server = self.start("--token-file", file.name)
+            connection = self.connect(server)
+            for guess in range(500):
+                metadata = [(b"authorization", b"Bearer guess-%d" % guess)]
+                self.assertIsNone(connection.call(SCAN, scan_request(10), metadata))
+            server.signal()
+            self.assertEqual(server.wait(), 0)
+        lines = [json.loads(line) for line in server.read_log().splitlines()]
+        refused = [line for line in lines if line["event"] == "caller_refused"]
+        told = sum(line["calls"] for line in lines if line["event"] == "callers_refused")
+        suppressed = sum(line["suppressed"] for line in refused)
+        self.assertEqual(len(refused) + told + suppressed, 500, server.read_log())
+        self.assertLess(len(refused), 20)
+        for line in refused:
+            self.assertEqual(line["reason"], "unknown_token")
+            self.assertEqual(line["rpc"], "ScanArray")
+            self.assertRegex(line["peer"], r"^ipv4:127\.0\.0\.1:\d+$")
+        self.assertNotIn("guess", server.read_log())
+
+    def read_lines(self, path):
+        with open(path) as file:
+            return list(map(json.loads, file))
+
+    def test_the_audit_log_says_who_did_what(self):
+        token = {"sha256": hashlib.sha256(b"one").hexdigest(), "tenant": "a"}
+        with tempfile.TemporaryDirectory() as folder:
+            tokens, audit = os.path.join(folder, "tokens"), os.path.join(folder, "audit")
+            with open(tokens, "w") as file:
+                json.dump({"tokens": [token]}, file)
+            server = self.start("--token-file", tokens, "--audit-log", audit)
+            connection = self.connect(server)
+            metadata = [(b"authorization", b"Bearer one")]
+            connection.call(CREATE, create_request("x"), metadata)
+            connection.call(CREATE, create_request("x"), metadata)
+            os.rename(audit, audit + ".1")
+            server.signal(signal.SIGHUP)
+            server.wait_for_event("audit_log_reopened")
+            connection.call(SCAN, scan_request(10), metadata)
+            connection.call(INFO, b"", [(b"authorization", b"Bearer two")])
+            server.signal()
+            self.assertEqual(server.wait(), 0)
+            first, second = self.read_lines(audit + ".1"), self.read_lines(audit)
+            self.assertEqual(os.stat(audit).st_mode & 0o777, 0o600)
+        outcome = [(line["rpc"], line["tenant"], line["objects"], line["code"], line["reason"])
+                   for line in first + second]
+        self.assertEqual(outcome, [
+            ("CreateArray", "a", ["array:x"], "OK", ""),
+            ("CreateArray", "a", ["array:x"], "ALREADY_EXISTS", "ARRAY_ALREADY_EXISTS"),
+            ("ScanArray", "a", [], "OK", ""),
+            ("GetServerInfo", "", [], "UNAUTHENTICATED", "UNAUTHENTICATED")])
+        for line in first + second:
+            self.assertRegex(line["peer"], r"^ipv4:127\.0\.0\.1:\d+$")
+            self.assertGreaterEqual(line["duration_us"], 0)
+        self.assertEqual(second[0]["token"], token["sha256"][:8])
+        self.assertGreater(second[0]["request_bytes"], 0)
+        self.assertGreater(second[0]["response_bytes"], 0)
+
+    def test_the_audit_log_can_stand_in_the_log(self):
+        server = self.start("--audit-log=stderr", "--log-level=off")
+        self.connect(server).call(SCAN, scan_request(10))
+        server.signal()
+        self.assertEqual(server.wait(), 0)
+        self.assertEqual(json.loads(server.read_log())["rpc"], "ScanArray")
 
     def test_environment_variables_and_configuration_file(self):
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as config:

@@ -1,8 +1,12 @@
 #include "server/server_service.h"
 
+#include <memory>
+
 #include "absl/status/status.h"
+#include "server/audit_log.h"
 #include "server/exception_guard.h"
 #include "server/proto_conversion.h"
+#include "server/rpc_report.h"
 #include "server/rpc_status.h"
 #include "server/tenant.h"
 #include "server/version.h"
@@ -11,8 +15,21 @@ namespace gridfold::server {
 
 namespace {
 
-grpc::ServerUnaryReactor* FinishWith(const absl::Status& status,
-                                     grpc::CallbackServerContext& context) {
+// Answers a call with what `check` says, and notes it in the audit log.
+template <class Check>
+grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext& context, CallEnvironment& environment,
+                                 const char* rpc, const Check& check) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::shared_ptr<AuditNotes> notes =
+      environment.audit == nullptr ? nullptr : NewAuditNotes(context);
+  const absl::Status status = CatchExceptions([&] { return check(notes.get()); });
+  if (notes != nullptr) {
+    environment.audit->Record(*notes,
+                              {.rpc = rpc,
+                               .id = environment.next_call_id++,
+                               .duration = std::chrono::steady_clock::now() - begin},
+                              status);
+  }
   grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
   reactor->Finish(ToGrpcStatus(status));
   return reactor;
@@ -20,37 +37,41 @@ grpc::ServerUnaryReactor* FinishWith(const absl::Status& status,
 
 }  // namespace
 
-ServerService::ServerService(const std::vector<kernels::Engine*>& engines, const Limits& limits,
-                             const Scheduler& scheduler, const ArrayStore& arrays,
-                             const RegionStore* regions, const AccessTokens* tokens)
-    : scheduler_(scheduler), arrays_(arrays), regions_(regions), tokens_(tokens) {
+ServerService::ServerService(const std::vector<kernels::Engine*>& engines,
+                             CallEnvironment& environment)
+    : environment_(environment) {
   info_.set_version(Version());
   info_.set_engine(engines.front()->name());
   for (const kernels::Engine* const engine : engines) {
     *info_.add_devices() = ToWire(engine->device());
   }
-  *info_.mutable_limits() = ToWire(limits);
+  *info_.mutable_limits() = ToWire(environment.limits);
 }
 
 grpc::ServerUnaryReactor* ServerService::GetServerInfo(grpc::CallbackServerContext* context,
                                                        const v1::GetServerInfoRequest*,
                                                        v1::GetServerInfoResponse* response) {
-  const absl::Status status =
-      CatchExceptions([&] { return ReadCaller(*context, tokens_).status(); });
-  if (status.ok()) *response = info_;
-  return FinishWith(status, *context);
+  constexpr char kName[] = "GetServerInfo";
+  return Answer(*context, environment_, kName, [&](AuditNotes* notes) {
+    absl::Status status = ReadCaller(*context, environment_.tokens, kName, notes).status();
+    if (status.ok()) *response = info_;
+    return status;
+  });
 }
 
 grpc::ServerUnaryReactor* ServerService::GetStatistics(grpc::CallbackServerContext* context,
                                                        const v1::GetStatisticsRequest*,
                                                        v1::GetStatisticsResponse* response) {
-  const absl::Status status = CatchExceptions([&] { return CheckAdmin(*context, tokens_); });
-  if (status.ok()) FillStatistics(*response);
-  return FinishWith(status, *context);
+  constexpr char kName[] = "GetStatistics";
+  return Answer(*context, environment_, kName, [&](AuditNotes* notes) {
+    absl::Status status = CheckAdmin(*context, environment_.tokens, kName, notes);
+    if (status.ok()) FillStatistics(*response);
+    return status;
+  });
 }
 
 void ServerService::FillStatistics(v1::GetStatisticsResponse& response) const {
-  const SchedulerStatistics statistics = scheduler_.GetStatistics();
+  const SchedulerStatistics statistics = environment_.scheduler.GetStatistics();
   *response.mutable_uptime() = ToWire(std::chrono::steady_clock::now() - started_at_);
   response.set_jobs_accepted(statistics.accepted);
   response.set_jobs_refused(statistics.refused.by_queue());
@@ -62,11 +83,11 @@ void ServerService::FillStatistics(v1::GetStatisticsResponse& response) const {
   response.set_bytes_queued(statistics.queued_bytes);
   response.set_lanes_busy(statistics.lanes_busy);
   response.set_lane_count(statistics.lane_count);
-  const ArrayStoreStatistics arrays = arrays_.GetStatistics();
+  const ArrayStoreStatistics arrays = environment_.arrays.GetStatistics();
   response.set_resident_array_count(arrays.array_count);
   response.set_resident_bytes(arrays.taken_bytes);
-  if (regions_ != nullptr) {
-    const RegionStoreStatistics regions = regions_->GetStatistics();
+  if (environment_.regions != nullptr) {
+    const RegionStoreStatistics regions = environment_.regions->GetStatistics();
     response.set_region_count(regions.region_count);
     response.set_region_bytes(regions.taken_bytes);
   }

@@ -9,22 +9,14 @@
 
 #include "gridfold/v1/server_service.grpc.pb.h"
 #include "kernels/engine.h"
-#include "server/access_tokens.h"
-#include "server/array_store.h"
-#include "server/limits.h"
-#include "server/region_store.h"
-#include "server/scheduler.h"
+#include "server/call_environment.h"
 
 namespace gridfold::server {
 
 class ServerService final : public v1::ServerService::CallbackService {
  public:
-  // `scheduler`, `arrays`, `regions` (null where they are off) and `tokens` (null where callers are
-  // taken at their word) must outlive the service. With tokens, statistics are for administrators
-  // only.
-  ServerService(const std::vector<kernels::Engine*>& engines, const Limits& limits,
-                const Scheduler& scheduler, const ArrayStore& arrays, const RegionStore* regions,
-                const AccessTokens* tokens);
+  // `environment` must outlive the service. With tokens, statistics are for administrators only.
+  ServerService(const std::vector<kernels::Engine*>& engines, CallEnvironment& environment);
 
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
                                           const v1::GetServerInfoRequest* request,
@@ -37,10 +29,7 @@ class ServerService final : public v1::ServerService::CallbackService {
   void FillStatistics(v1::GetStatisticsResponse& response) const;
 
   v1::GetServerInfoResponse info_;
-  const Scheduler& scheduler_;
-  const ArrayStore& arrays_;
-  const RegionStore* const regions_;
-  const AccessTokens* const tokens_;
+  CallEnvironment& environment_;
   const std::chrono::steady_clock::time_point started_at_ = std::chrono::steady_clock::now();
 };
 

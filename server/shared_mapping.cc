@@ -38,6 +38,16 @@ absl::Status OpenError(int error) {
   return kernels::InvalidField(kNameField, message);
 }
 
+// Whether one of the first `size_bytes` of the object is in a hole. Where there is memory for all
+// of the object, as for most, its state says so; else the system looks for the first hole, which
+// takes time in proportion to what comes before it.
+bool HasHoles(int file, const struct stat& status, uint64_t size_bytes) {
+  constexpr int64_t kBlockBytes = 512;  // Whatever the file system's are.
+  if (int64_t{status.st_blocks} * kBlockBytes >= int64_t{status.st_size}) return false;
+  const off_t hole = lseek(file, 0, SEEK_HOLE);
+  return hole >= 0 && static_cast<uint64_t>(hole) < size_bytes;
+}
+
 }  // namespace
 
 absl::Status ValidateObjectName(absl::string_view name, absl::string_view field) {
@@ -64,6 +74,12 @@ absl::StatusOr<std::unique_ptr<SharedMapping>> SharedMapping::Open(const std::st
         "size_bytes", absl::StrCat(size_bytes, " bytes are more than the ", status.st_size,
                                    " of the shared-memory object"));
   }
+  if (HasHoles(file, status, size_bytes)) {
+    return kernels::InvalidField(
+        kNameField,
+        "the object has pages without memory: write all of it, or call posix_fallocate, before it "
+        "is registered");
+  }
   void* const data = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (data == MAP_FAILED) return OpenError(errno);
   std::move(close_file).Cancel();
@@ -89,8 +105,11 @@ SharedMapping::~SharedMapping() {
 
 bool SharedMapping::IsIntact() const {
   struct stat status = {};
-  return !guard_->HasFaulted() && fstat(file_, &status) == 0 &&
-         static_cast<uint64_t>(status.st_size) >= size_bytes_;
+  if (has_lost_memory_ || guard_->HasFaulted() || fstat(file_, &status) != 0 ||
+      static_cast<uint64_t>(status.st_size) < size_bytes_ || HasHoles(file_, status, size_bytes_)) {
+    has_lost_memory_ = true;
+  }
+  return !has_lost_memory_;
 }
 
 }  // namespace gridfold::server

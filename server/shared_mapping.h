@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,8 +28,12 @@ class SharedMapping {
  public:
   // Maps the first `size_bytes`, at least one, of the object for reading and writing. Requires a
   // name that is valid. Errors: INVALID_ARGUMENT, the field of RegisterRegionRequest named, where
-  // there is no such object, it may not be opened or is smaller; RESOURCE_EXHAUSTED where the
-  // system has no room for the mapping.
+  // there is no such object, it may not be opened, is smaller or has holes; RESOURCE_EXHAUSTED
+  // where the system has no room for the mapping.
+  //
+  // A hole is a page that has no memory yet, because nobody has written it. The first access gives
+  // it some, at the expense of whoever makes that access, for as long as the object exists: where
+  // that is the server, callers could use up its memory without using theirs.
   static absl::StatusOr<std::unique_ptr<SharedMapping>> Open(const std::string& object_name,
                                                              uint64_t size_bytes);
   ~SharedMapping();
@@ -37,7 +42,7 @@ class SharedMapping {
 
   kernels::MutableHostSpan span() const { return {data_, size_bytes_}; }
 
-  // False once memory was found missing, or if the object is too small now.
+  // False where the object is too small now, or has holes, and ever after that was found once.
   bool IsIntact() const;
 
   // Whether both map one object.
@@ -54,6 +59,7 @@ class SharedMapping {
   std::byte* const data_;
   const uint64_t size_bytes_;
   std::unique_ptr<MappingGuard> guard_;
+  mutable std::atomic<bool> has_lost_memory_ = false;
 };
 
 }  // namespace gridfold::server

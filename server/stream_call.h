@@ -139,7 +139,7 @@ class StreamCall : public Reactor, private IdleWatch::Waiter {
 template <class Reactor, class Computation>
 Reactor* StreamCall<Reactor, Computation>::Start() {
   Proceed(CatchExceptions([this] {
-    absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
+    absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, report_, work_);
     if (!caller.ok()) return caller.status();
     caller_ = *std::move(caller);
     return intake_.Enter(caller_.tenant);

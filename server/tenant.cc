@@ -46,24 +46,43 @@ absl::StatusOr<Priority> PriorityOf(const grpc::CallbackServerContext& context) 
   return InvalidField(kKey, "is not low, normal or high");
 }
 
-absl::StatusOr<Access> AccessOf(const grpc::CallbackServerContext& context,
-                                const AccessTokens& tokens) {
-  const absl::StatusOr<std::optional<std::string>> authorization =
-      ValueOf(context, "authorization");
-  if (!authorization.ok()) return authorization.status();
-  if (!authorization->has_value()) {
-    return absl::UnauthenticatedError("authorization: the call brings no token");
-  }
-  return tokens.Authenticate(**authorization);
+// Turns a caller away: counts it, and says so in the log, at a bounded rate.
+absl::Status Refuse(const grpc::CallbackServerContext& context, const AccessTokens& tokens,
+                    const char* rpc, RefusalReason reason, absl::Status status) {
+  tokens.refused().Record(reason, context.peer(), rpc);
+  return status;
 }
 
-absl::Status ApplyAccess(const Access& access, Caller& caller) {
+absl::StatusOr<Access> AccessOf(const grpc::CallbackServerContext& context,
+                                const AccessTokens& tokens, const char* rpc) {
+  const auto refuse = [&](RefusalReason reason, absl::Status status) {
+    return Refuse(context, tokens, rpc, reason, std::move(status));
+  };
+  const absl::StatusOr<std::optional<std::string>> authorization =
+      ValueOf(context, "authorization");
+  if (!authorization.ok()) return refuse(RefusalReason::kMalformedToken, authorization.status());
+  if (!authorization->has_value()) {
+    return refuse(RefusalReason::kNoToken,
+                  absl::UnauthenticatedError("authorization: the call brings no token"));
+  }
+  absl::StatusOr<Access> access = tokens.Authenticate(**authorization);
+  if (access.ok()) return access;
+  return refuse(
+      IsBearer(**authorization) ? RefusalReason::kUnknownToken : RefusalReason::kMalformedToken,
+      access.status());
+}
+
+absl::Status ApplyAccess(const grpc::CallbackServerContext& context, const AccessTokens& tokens,
+                         const char* rpc, const Access& access, Caller& caller) {
   if (!caller.tenant.empty() && caller.tenant != access.grant.tenant) {
-    return absl::PermissionDeniedError(
-        absl::StrCat(kTenantKey, ": is not the tenant of the token"));
+    return Refuse(
+        context, tokens, rpc, RefusalReason::kWrongTenant,
+        absl::PermissionDeniedError(absl::StrCat(kTenantKey, ": is not the tenant of the token")));
   }
   absl::StatusOr<CallPermit> permit = access.quota->Admit();
-  if (!permit.ok()) return permit.status();
+  if (!permit.ok()) {
+    return Refuse(context, tokens, rpc, RefusalReason::kQuota, permit.status());
+  }
   caller.tenant = access.grant.tenant;
   caller.priority = std::max(caller.priority, access.grant.priority_max);
   caller.is_admin = access.grant.is_admin;
@@ -74,11 +93,15 @@ absl::Status ApplyAccess(const Access& access, Caller& caller) {
 }  // namespace
 
 absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
-                                  const AccessTokens* tokens) {
+                                  const AccessTokens* tokens, const char* rpc, AuditNotes* notes) {
   // First: who may not call is told nothing else.
   absl::StatusOr<Access> access;
-  if (tokens != nullptr) access = AccessOf(context, *tokens);
+  if (tokens != nullptr) access = AccessOf(context, *tokens, rpc);
   if (tokens != nullptr && !access.ok()) return access.status();
+  if (tokens != nullptr && notes != nullptr) {
+    notes->tenant = access->grant.tenant;
+    notes->token_id = access->token_id;
+  }
   absl::StatusOr<std::string> tenant = TenantOf(context);
   if (!tenant.ok()) return tenant.status();
   const absl::StatusOr<Priority> priority = PriorityOf(context);
@@ -88,14 +111,19 @@ absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
                 .is_admin = tokens == nullptr,
                 .permit = nullptr};
   if (tokens != nullptr) {
-    if (absl::Status status = ApplyAccess(*access, caller); !status.ok()) return status;
+    absl::Status status = ApplyAccess(context, *tokens, rpc, *access, caller);
+    if (!status.ok()) return status;
+  } else if (notes != nullptr) {
+    notes->tenant = caller.tenant;
   }
   return caller;
 }
 
 absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
-                                  const AccessTokens* tokens, JobWork& work) {
-  absl::StatusOr<Caller> caller = ReadCaller(context, tokens);
+                                  const AccessTokens* tokens, const CallReport& report,
+                                  JobWork& work) {
+  absl::StatusOr<Caller> caller =
+      ReadCaller(context, tokens, RpcName(report.rpc), report.audit.get());
   if (caller.ok()) {
     work.tenant = caller->tenant;
     work.priority = caller->priority;
@@ -103,11 +131,14 @@ absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
   return caller;
 }
 
-absl::Status CheckAdmin(const grpc::CallbackServerContext& context, const AccessTokens* tokens) {
-  const absl::StatusOr<Caller> caller = ReadCaller(context, tokens);
+absl::Status CheckAdmin(const grpc::CallbackServerContext& context, const AccessTokens* tokens,
+                        const char* rpc, AuditNotes* notes) {
+  const absl::StatusOr<Caller> caller = ReadCaller(context, tokens, rpc, notes);
   if (!caller.ok()) return caller.status();
   if (!caller->is_admin) {
-    return absl::PermissionDeniedError("authorization: the token is not an administrator's");
+    return Refuse(
+        context, *tokens, rpc, RefusalReason::kNotAdmin,
+        absl::PermissionDeniedError("authorization: the token is not an administrator's"));
   }
   return absl::OkStatus();
 }

@@ -11,6 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/access_tokens.h"
+#include "server/audit_log.h"
+#include "server/call_report.h"
 #include "server/job.h"
 #include "server/tenant_quota.h"
 
@@ -34,19 +36,22 @@ struct Caller {
 
 // Reads "gridfold-tenant" (by default empty), "gridfold-priority" (by default normal, and never
 // above what the token allows) and, unless `tokens` is null, "authorization", which then determines
-// the tenant. Errors: INVALID_ARGUMENT for a value that is invalid or given twice; UNAUTHENTICATED
-// without a known token; PERMISSION_DENIED where the call names a tenant that is not the token's;
-// RESOURCE_EXHAUSTED where the tenant's quota is used up.
+// the tenant. `rpc` is what is called, for the log where the caller is refused; `notes`, which may
+// be null, are told who it is. Errors: INVALID_ARGUMENT for a value that is invalid or given twice;
+// UNAUTHENTICATED without a known token; PERMISSION_DENIED where the call names a tenant that is
+// not the token's; RESOURCE_EXHAUSTED where the tenant's quota is used up.
 absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
-                                  const AccessTokens* tokens);
+                                  const AccessTokens* tokens, const char* rpc, AuditNotes* notes);
 
 // The same, for a call whose job, or jobs, begin with `work`.
 absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
-                                  const AccessTokens* tokens, JobWork& work);
+                                  const AccessTokens* tokens, const CallReport& report,
+                                  JobWork& work);
 
 // PERMISSION_DENIED where there are tokens and the call's is not an administrator's; the errors of
 // ReadCaller.
-absl::Status CheckAdmin(const grpc::CallbackServerContext& context, const AccessTokens* tokens);
+absl::Status CheckAdmin(const grpc::CallbackServerContext& context, const AccessTokens* tokens,
+                        const char* rpc, AuditNotes* notes);
 
 }  // namespace gridfold::server
 

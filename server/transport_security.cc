@@ -1,68 +1,75 @@
 #include "server/transport_security.h"
 
-#include <grpcpp/security/tls_certificate_provider.h>
-#include <grpcpp/security/tls_credentials_options.h>
-#include <openssl/err.h>
-#include <openssl/ssl.h>
+#include <grpc/grpc.h>
+#include <grpc/grpc_security.h>
 
-#include <cstring>
-
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "server/limits.h"
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace gridfold::server {
 
 namespace {
 
-absl::Status Unusable(absl::string_view option, absl::string_view path) {
-  // The first error is the cause, those after it say what it led to.
-  const auto error = ERR_peek_error();
-  ERR_clear_error();
-  const char* const reason =
-      ERR_SYSTEM_ERROR(error) ? strerror(ERR_GET_REASON(error)) : ERR_reason_error_string(error);
-  return absl::InvalidArgumentError(absl::StrCat(
-      option, " ", path, " cannot be used: ", reason == nullptr ? "it makes no sense" : reason));
-}
+// What the handshakes of a port ask for their certificates, one at a time.
+class CertificateFetcher {
+ public:
+  explicit CertificateFetcher(const CertificateStore& store) : store_(store) {}
 
-// gRPC would start with files that make no sense, and then refuse every connection.
-absl::Status CheckFiles(const TlsFiles& files) {
-  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context(SSL_CTX_new(TLS_server_method()),
-                                                                  SSL_CTX_free);
-  if (context == nullptr) return absl::InternalError("OpenSSL does not start");
-  // Asked for a passphrase, it would wait at the terminal.
-  SSL_CTX_set_default_passwd_cb(context.get(), [](char*, int, int, void*) { return -1; });
-  if (SSL_CTX_use_certificate_chain_file(context.get(), files.certificate.c_str()) != 1) {
-    return Unusable("--tls-certificate", files.certificate);
+  static grpc_ssl_certificate_config_reload_status Fetch(
+      void* self, grpc_ssl_server_certificate_config** config) {
+    return static_cast<CertificateFetcher*>(self)->Fetch(*config);
   }
-  if (SSL_CTX_use_PrivateKey_file(context.get(), files.key.c_str(), SSL_FILETYPE_PEM) != 1 ||
-      SSL_CTX_check_private_key(context.get()) != 1) {
-    return Unusable("--tls-key", files.key);
+
+ private:
+  grpc_ssl_certificate_config_reload_status Fetch(grpc_ssl_server_certificate_config*& config) {
+    const std::shared_ptr<const CertificateStore::Current> current = store_.current();
+    if (fetched_.exchange(current->number + 1) == current->number + 1) {
+      return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+    }
+    const CertificateTexts& texts = current->texts;
+    const grpc_ssl_pem_key_cert_pair pair{texts.key.c_str(), texts.certificate.c_str()};
+    // gRPC wants authorities also where it asks no client for a certificate.
+    const std::string& authorities = texts.client_ca.empty() ? texts.certificate : texts.client_ca;
+    config = grpc_ssl_server_certificate_config_create(authorities.c_str(), &pair, 1);
+    return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
   }
-  if (!files.client_ca.empty() &&
-      SSL_CTX_load_verify_locations(context.get(), files.client_ca.c_str(), nullptr) != 1) {
-    return Unusable("--tls-client-ca", files.client_ca);
+
+  const CertificateStore& store_;
+  std::atomic<uint64_t> fetched_ = 0;  // One more than the number of those that gRPC has; 0: none.
+};
+
+// gRPC's C interface lets handshakes ask for certificates; its C++ interface does not.
+class ReloadedCredentials final : public grpc::ServerCredentials {
+ public:
+  explicit ReloadedCredentials(const CertificateStore& store) : store_(store) {}
+
+  void SetAuthMetadataProcessor(const std::shared_ptr<grpc::AuthMetadataProcessor>&) override {}
+
+ private:
+  int AddPortToServer(const std::string& address, grpc_server* server) override {
+    fetchers_.push_back(std::make_unique<CertificateFetcher>(store_));
+    const bool asks_clients = !store_.current()->texts.client_ca.empty();
+    grpc_server_credentials* const credentials = grpc_ssl_server_credentials_create_with_options(
+        grpc_ssl_server_credentials_create_options_using_config_fetcher(
+            asks_clients ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                         : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE,
+            &CertificateFetcher::Fetch, fetchers_.back().get()));
+    const int port = grpc_server_add_http2_port(server, address.c_str(), credentials);
+    grpc_server_credentials_release(credentials);
+    return port;
   }
-  return absl::OkStatus();
-}
+
+  const CertificateStore& store_;
+  std::vector<std::unique_ptr<CertificateFetcher>> fetchers_;
+};
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
-    const TlsFiles& files) {
-  if (!files.is_used()) return grpc::InsecureServerCredentials();
-  if (absl::Status status = CheckFiles(files); !status.ok()) return status;
-  namespace tls = grpc::experimental;
-  tls::TlsServerCredentialsOptions options(std::make_shared<tls::FileWatcherCertificateProvider>(
-      files.key, files.certificate, files.client_ca,
-      static_cast<unsigned>(kFileCheckInterval.count())));
-  options.watch_identity_key_cert_pairs();
-  if (!files.client_ca.empty()) {
-    options.watch_root_certs();
-    options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  }
-  return tls::TlsServerCredentials(options);
+std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const CertificateStore* store) {
+  if (store == nullptr) return grpc::InsecureServerCredentials();
+  return std::make_shared<ReloadedCredentials>(*store);
 }
 
 }  // namespace gridfold::server

@@ -1,4 +1,4 @@
-// TLS between the server and its callers, from files that are reloaded when they change.
+// TLS between the server and its callers.
 #ifndef GRIDFOLD_SERVER_TRANSPORT_SECURITY_H_
 #define GRIDFOLD_SERVER_TRANSPORT_SECURITY_H_
 
@@ -6,17 +6,18 @@
 
 #include <memory>
 
-#include "absl/status/statusor.h"
-#include "server/security_options.h"
+#include "server/certificate_store.h"
 
 namespace gridfold::server {
 
-// Checks the files and keeps watching them: connections made kFileCheckInterval after a change use
-// the new files, open ones are not affected. While certificate and key do not match, as when they
-// are replaced one after the other, no new connection is accepted. Errors: INVALID_ARGUMENT where
-// the files are unusable now.
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(
-    const TlsFiles& files);
+// Credentials with which every handshake uses the certificates that `store` has then; connections
+// that are open are not affected by a change. Clients need a certificate of an authority where the
+// store has authorities. Null for connections in the clear. Store and credentials must outlive the
+// gRPC server.
+//
+// gRPC 1.51's own watcher of files ends the program when it finds one empty; so the server has a
+// reader of its own, and gRPC gets nothing but what was checked.
+std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const CertificateStore* store);
 
 }  // namespace gridfold::server
 

@@ -100,7 +100,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     JobWork work{.payload_bytes = report_.request_bytes,
                  .deadline = DeadlineOf(context_),
                  .rpc = report_.rpc};
-    absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work);
+    absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, report_, work);
     if (!caller.ok()) return caller.status();
     caller_ = *std::move(caller);
     caller_.Charge(report_.request_bytes);
@@ -127,10 +127,11 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     request_bytes_.Clear();
     if (!status.ok()) return status;
     absl::StatusOr<Planned> planned = PlanRequest(
-        *request_, PlanningContext{
-                       environment_.limits,
-                       TenantArrays(environment_.arrays, work.tenant, caller_.resident_bytes_max()),
-                       TenantRegions(environment_.regions, work.tenant), &detached_});
+        *request_, PlanningContext{environment_.limits,
+                                   TenantArrays(environment_.arrays, work.tenant,
+                                                caller_.resident_bytes_max(), report_.audit),
+                                   TenantRegions(environment_.regions, work.tenant, report_.audit),
+                                   &detached_});
     if (!planned.ok()) return planned.status();
     planned_ = *std::move(planned);
     report_.element_type = ElementTypeOf(*planned_);

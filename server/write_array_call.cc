@@ -26,7 +26,7 @@ WriteArrayCall::WriteArrayCall(CallEnvironment& environment, grpc::CallbackServe
 
 grpc::ServerReadReactor<grpc::ByteBuffer>* WriteArrayCall::Start() {
   const absl::Status status = CatchExceptions([this] {
-    absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, work_);
+    absl::StatusOr<Caller> caller = ReadCaller(context_, environment_.tokens, report_, work_);
     if (!caller.ok()) return caller.status();
     caller_ = *std::move(caller);
     return absl::OkStatus();
@@ -96,8 +96,8 @@ absl::Status WriteArrayCall::TakeLease() {
     lease_ = array_.lock();
     return lease_ == nullptr ? ArrayDeleted() : absl::OkStatus();
   }
-  absl::StatusOr<ArrayLease> array =
-      PlanWrite(chunk_->header(), TenantArrays(environment_.arrays, work_.tenant));
+  absl::StatusOr<ArrayLease> array = PlanWrite(
+      chunk_->header(), TenantArrays(environment_.arrays, work_.tenant, 0, report_.audit));
   if (!array.ok()) return array.status();
   has_begun_ = true;
   array_ = *array;

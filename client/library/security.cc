@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/library/target.h"
+#include "client/library/tls_files.h"
 
 namespace gridfold::client {
 namespace {
@@ -56,6 +57,10 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(
     status = ReadFile(options.tls->certificate_file, "certificate_file", files.pem_cert_chain);
   }
   if (status.ok()) status = ReadFile(options.tls->key_file, "key_file", files.pem_private_key);
+  if (status.ok()) {
+    status = CheckTlsTexts(*options.tls,
+                           {files.pem_root_certs, files.pem_cert_chain, files.pem_private_key});
+  }
   if (!status.ok()) return status;
   return grpc::SslCredentials(files);
 }

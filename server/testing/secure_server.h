@@ -33,7 +33,7 @@ class SecureServerTest : public testing::Test {
  protected:
   void StartServer(const SecurityOptions& security, const Limits& limits = {}) {
     absl::StatusOr<std::unique_ptr<Server>> server =
-        Server::Start({&engine_}, "127.0.0.1:0", limits, std::nullopt, {}, security);
+        Server::Start({&engine_}, "127.0.0.1:0", limits, "127.0.0.1:0", {}, security);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }

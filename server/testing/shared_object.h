@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -26,6 +27,7 @@ class SharedObject {
         file_(shm_open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600)) {
     EXPECT_GE(file_, 0) << strerror(errno);
     Resize(size_bytes);
+    Fill();
     void* const data = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
     EXPECT_NE(data, MAP_FAILED);
     data_ = static_cast<char*>(data);
@@ -52,6 +54,22 @@ class SharedObject {
   }
   std::string Bytes(uint64_t offset_bytes, uint64_t size_bytes) const {
     return {data_ + offset_bytes, size_bytes};
+  }
+
+  // Gives every page memory.
+  void Fill() { EXPECT_EQ(posix_fallocate(file_, 0, static_cast<off_t>(size_bytes_)), 0); }
+  // Takes the memory of pages.
+  void Punch(uint64_t offset_bytes, uint64_t size_bytes) {
+    EXPECT_EQ(fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                        static_cast<off_t>(offset_bytes), static_cast<off_t>(size_bytes)),
+              0)
+        << strerror(errno);
+  }
+  // Of the pages that have some.
+  uint64_t MemoryBytes() const {
+    struct stat status = {};
+    EXPECT_EQ(fstat(file_, &status), 0);
+    return static_cast<uint64_t>(status.st_blocks) * 512;
   }
 
   // What is beyond the new end is gone for whoever has mapped it.
