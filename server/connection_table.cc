@@ -97,9 +97,20 @@ bool ConnectionTable::MakeRoom(const std::string& address) {
   const Entry& entry = entries_[*closed];
   // Between the look and this it may have been closed, and its descriptor be another one's.
   if (CookieOf(*closed) == entry.cookie) AbortConnection(*closed);
-  LogEvent(LogLevel::kDebug, "connection_gave_way", {{"address", entry.address}});
   entries_.erase(*closed);
+  SayThatOneGaveWay();
   return true;
+}
+
+// A flood of connections is not to become one of lines.
+void ConnectionTable::SayThatOneGaveWay() {
+  ++unsaid_count_;
+  const auto now = std::chrono::steady_clock::now();
+  if (last_said_at_ && now - *last_said_at_ < kConnectionLogInterval) return;
+  last_said_at_ = now;
+  LogEvent(LogLevel::kWarning, "connections_gave_way",
+           {{"count", std::exchange(unsaid_count_, 0)},
+            {"note", "as many are open as --max-connections allows"}});
 }
 
 }  // namespace gridfold::server

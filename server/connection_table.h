@@ -52,10 +52,14 @@ class ConnectionTable {
 
   void RemoveClosed();
   bool MakeRoom(const std::string& address);
+  void SayThatOneGaveWay();
 
   const uint32_t count_max_;
   // By descriptor; those that were closed since the last look too.
   std::unordered_map<int, Entry> entries_;
+  // Connections that gave way since that was last logged.
+  uint64_t unsaid_count_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> last_said_at_;
 };
 
 }  // namespace gridfold::server

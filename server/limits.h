@@ -164,6 +164,8 @@ inline constexpr int kDescriptorsReserved = 64;
 inline constexpr std::chrono::milliseconds kConnectionIdleMin = std::chrono::seconds(10);
 inline constexpr std::chrono::milliseconds kConnectionSilenceMin{100};
 inline constexpr uint64_t kCallBytesMin = 160;
+// How often it is logged at most that connections give way.
+inline constexpr std::chrono::seconds kConnectionLogInterval{10};
 // Default times after which connections without calls (--connection-idle-timeout), and streams
 // whose callers send nothing (--stream-idle-timeout), end; and how often one of the latter is
 // looked at.

@@ -135,7 +135,7 @@ absl::StatusOr<std::vector<Descriptor>> ListenOnHost(const std::string& listen) 
 
 namespace {
 
-// Descriptors from here on are not for connections.
+// Descriptors from here on are not for connections, of those that the process may have.
 int DescriptorEnd() {
   rlimit limit = {};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -180,14 +180,20 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::string& addr
 Listener::Listener(std::vector<Descriptor> sockets, Descriptor stop, int port,
                    uint32_t connection_count_max)
     : port_(port),
-      connections_(connection_count_max),
+      connection_count_max_(connection_count_max),
       sockets_(std::move(sockets)),
       stop_(std::move(stop)) {}
 
 Listener::~Listener() { Stop(); }
 
 void Listener::Start(Take take) {
-  descriptor_end_ = DescriptorEnd();
+  // Descriptors are given out from the lowest on: there are as many as the first that is free says.
+  const Descriptor lowest_free(eventfd(0, EFD_CLOEXEC));
+  const int end = DescriptorEnd();
+  connections_.emplace(
+      std::min(connection_count_max_, static_cast<uint32_t>(std::max(end - lowest_free.get(), 1))));
+  // A connection that gives way has its descriptor for a little longer.
+  descriptor_end_ = end + kDescriptorsReserved / 2;
   thread_ = std::thread([this, take = std::move(take)] { Run(take); });
 }
 
@@ -222,8 +228,7 @@ bool Listener::AcceptAll(int socket, const Take& take) {
       if (is_shortage) SayFull();
       return is_shortage;
     }
-    // Descriptors are given out from the lowest on: there are as many as this one says.
-    if (connection.get() >= descriptor_end_ || !connections_.Admit(connection.get())) {
+    if (connection.get() >= descriptor_end_ || !connections_->Admit(connection.get())) {
       SayFull();
       continue;
     }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -50,7 +51,7 @@ class Listener {
   // host of 0.0.0.0 by IPv6 too, where the machine has it. UNAVAILABLE where no address can be
   // listened on.
   // `connection_count_max` bounds the connections that are open at the same time, by the rules of
-  // connection_table.h; where the process may have fewer files, one beyond those is closed at once.
+  // connection_table.h; where the process may have fewer files, so do they.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(const std::string& address,
                                                         uint32_t connection_count_max);
   // Stops.
@@ -74,7 +75,8 @@ class Listener {
   void SayFull();
 
   const int port_;
-  ConnectionTable connections_;  // Of the thread.
+  const uint32_t connection_count_max_;
+  std::optional<ConnectionTable> connections_;  // Of the thread. Set by Start.
   // Connections whose descriptors are not below this are too many. Set by Start.
   int descriptor_end_ = 0;
   std::vector<Descriptor> sockets_;
