@@ -9,6 +9,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
@@ -279,6 +280,7 @@ TEST_F(RegionStoreTest, MemoryThatWasLostStaysLost) {
 
 // Reading them would give them memory, at the server's expense.
 TEST_F(RegionStoreTest, PagesWithoutMemoryAreRefused) {
+  object_.Put(0, std::vector<char>(kBytes, 'x'));
   ASSERT_TRUE(store_.Register("", Region("x", object_)).ok());
   object_.Punch(kBytes - 4096, 4096);
   ExpectReason(store_.Find("", "x").status(), absl::StatusCode::kFailedPrecondition,

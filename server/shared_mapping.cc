@@ -40,7 +40,8 @@ absl::Status OpenError(int error) {
 
 // Whether one of the first `size_bytes` of the object is in a hole. Where there is memory for all
 // of the object, as for most, its state says so; else the system looks for the first hole, which
-// takes time in proportion to what comes before it.
+// takes time in proportion to what comes before it. It takes for one also a page that has memory
+// by posix_fallocate only: where an object has holes elsewhere, what is registered was written.
 bool HasHoles(int file, const struct stat& status, uint64_t size_bytes) {
   constexpr int64_t kBlockBytes = 512;  // Whatever the file system's are.
   if (int64_t{status.st_blocks} * kBlockBytes >= int64_t{status.st_size}) return false;

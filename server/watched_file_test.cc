@@ -36,14 +36,16 @@ TEST(WatchedFileTest, ReadsAFileAgainAndAgain) {
 }
 
 TEST(WatchedFileTest, WhatIsNoFileIsAnErrorAtOnce) {
-  const std::string fifo = std::tmpnam(nullptr);
+  std::string folder = std::filesystem::temp_directory_path() / "gridfold-test-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::string fifo = folder + "/fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   for (const std::string& path : {fifo, std::string("/dev/zero"), std::string("/tmp")}) {
     const absl::Status status = ReadRegularFile(path, 100).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << path;
     EXPECT_THAT(std::string(status.message()), HasSubstr("is not a regular file"));
   }
-  std::filesystem::remove(fifo);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(WatchedFileTest, ADiskThatHangsIsWaitedForByNobody) {
