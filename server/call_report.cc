@@ -18,6 +18,8 @@ void CallReport::Log(const absl::Status& status, uint64_t response_bytes) const 
   LogEvent(level, "call",
            {{"id", id},
             {"rpc", RpcName(rpc)},
+            {"peer", caller.peer},
+            {"certificate", caller.certificate},
             {"trace_id", trace.trace_id},
             {"parent_id", trace.parent_id},
             {"code", absl::StatusCodeToString(status.code())},

@@ -12,6 +12,7 @@
 #include "kernels/element_type.h"
 #include "kernels/engine.h"
 #include "server/audit_log.h"
+#include "server/caller_address.h"
 #include "server/rpc.h"
 #include "server/trace_context.h"
 
@@ -35,6 +36,7 @@ struct CallReport {
   uint64_t id;
   TraceContext trace = {};            // The caller's own.
   std::shared_ptr<AuditNotes> audit;  // None without an audit log.
+  CallerAddress caller = {};
   std::chrono::steady_clock::time_point arrived_at = std::chrono::steady_clock::now();
   uint64_t request_bytes = 0;
   std::optional<kernels::ElementType> element_type;        // Of the array, once it is validated.

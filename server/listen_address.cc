@@ -2,6 +2,9 @@
 
 #include <arpa/inet.h>
 
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+
 namespace gridfold::server {
 
 HostAndPort SplitListen(absl::string_view listen) {
@@ -10,7 +13,14 @@ HostAndPort SplitListen(absl::string_view listen) {
   return {listen.substr(0, colon), listen.substr(colon + 1)};
 }
 
+std::optional<std::string> UnixPath(absl::string_view listen) {
+  if (!absl::ConsumePrefix(&listen, "unix:")) return std::nullopt;
+  if (absl::StartsWith(listen, "///")) listen.remove_prefix(2);
+  return std::string(listen);
+}
+
 bool IsLoopback(absl::string_view listen) {
+  if (UnixPath(listen)) return true;
   const std::string host(SplitListen(listen).host);
   // A name may begin with the digits of a loopback address and mean another one.
   in_addr address = {};

@@ -153,35 +153,32 @@ bool IsShortage(int error) {
 
 }  // namespace
 
-Descriptor::Descriptor(Descriptor&& other) noexcept : value_(other.release()) {}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(value_, other.value_);
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  if (value_ >= 0) close(value_);
-}
-
-int Descriptor::release() { return std::exchange(value_, -1); }
-
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::string& address,
                                                          uint32_t connection_count_max) {
-  absl::StatusOr<std::vector<Descriptor>> sockets = ListenOnHost(address);
-  if (!sockets.ok()) return sockets.status();
-  const int port = PortOf((*sockets)[0].get());
+  std::vector<Descriptor> sockets;
+  UnixSocketFile file;
+  if (const std::optional<std::string> path = UnixPath(address)) {
+    absl::StatusOr<UnixListener> listening = ListenOnUnixSocket(*path);
+    if (!listening.ok()) return listening.status();
+    sockets.push_back(std::move(listening->socket));
+    file = std::move(listening->file);
+  } else {
+    absl::StatusOr<std::vector<Descriptor>> listening = ListenOnHost(address);
+    if (!listening.ok()) return listening.status();
+    sockets = *std::move(listening);
+  }
   Descriptor stop(eventfd(0, EFD_CLOEXEC));
   if (stop.get() < 0) return CannotListen(address, strerror(errno));
   return absl::WrapUnique(
-      new Listener(*std::move(sockets), std::move(stop), port, connection_count_max));
+      new Listener(std::move(sockets), std::move(file), std::move(stop), connection_count_max));
 }
 
-Listener::Listener(std::vector<Descriptor> sockets, Descriptor stop, int port,
+Listener::Listener(std::vector<Descriptor> sockets, UnixSocketFile file, Descriptor stop,
                    uint32_t connection_count_max)
-    : port_(port),
+    : port_(PortOf(sockets[0].get())),
       connection_count_max_(connection_count_max),
       sockets_(std::move(sockets)),
+      file_(std::move(file)),
       stop_(std::move(stop)) {}
 
 Listener::~Listener() { Stop(); }
@@ -202,6 +199,7 @@ void Listener::Stop() {
     eventfd_write(stop_.get(), 1);
     thread_.join();
   }
+  file_ = UnixSocketFile();
   sockets_.clear();
 }
 

@@ -17,23 +17,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/connection_table.h"
+#include "server/descriptor.h"
+#include "server/unix_socket.h"
 
 namespace gridfold::server {
-
-// A descriptor that is closed with the object.
-class Descriptor {
- public:
-  explicit Descriptor(int value = -1) : value_(value) {}
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor();
-
-  int get() const { return value_; }
-  int release();
-
- private:
-  int value_;
-};
 
 // Sockets that listen on every address that the host of `listen` ("host:port") has, on the same
 // port; on a host of 0.0.0.0 by IPv6 too, where the machine has it. They do not block. UNAVAILABLE
@@ -48,8 +35,8 @@ class Listener {
   using Take = std::function<void(int listening, int connection)>;
 
   // Listens on every address that the host of `address` ("host:port") has, on the same port; on a
-  // host of 0.0.0.0 by IPv6 too, where the machine has it. UNAVAILABLE where no address can be
-  // listened on.
+  // host of 0.0.0.0 by IPv6 too, where the machine has it; or on the Unix socket of "unix:path",
+  // whose file goes with Stop. UNAVAILABLE where no address can be listened on.
   // `connection_count_max` bounds the connections that are open at the same time, by the rules of
   // connection_table.h; where the process may have fewer files, so do they.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(const std::string& address,
@@ -57,6 +44,7 @@ class Listener {
   // Stops.
   ~Listener();
 
+  // 0 of a Unix socket.
   int port() const { return port_; }
 
   // Calls `take`, in a thread of the listener's. Connections wait until then. Once only.
@@ -66,7 +54,7 @@ class Listener {
   void Stop();
 
  private:
-  Listener(std::vector<Descriptor> sockets, Descriptor stop, int port,
+  Listener(std::vector<Descriptor> sockets, UnixSocketFile file, Descriptor stop,
            uint32_t connection_count_max);
 
   void Run(const Take& take);
@@ -80,6 +68,7 @@ class Listener {
   // Connections whose descriptors are not below this are too many. Set by Start.
   int descriptor_end_ = 0;
   std::vector<Descriptor> sockets_;
+  UnixSocketFile file_;         // Of a Unix socket.
   Descriptor stop_;             // Readable when the thread is to end.
   bool has_said_full_ = false;  // Of the thread.
   std::thread thread_;

@@ -58,6 +58,9 @@ void LogSecurity(const ServerOptions& options) {
     LogEvent(LogLevel::kInfo, "encrypted",
              {{"certificate", tls.certificate},
               {"client_certificates", tls.client_ca.empty() ? "not asked for" : "required"}});
+  } else if (UnixPath(options.listen)) {
+    LogEvent(LogLevel::kInfo, "not_encrypted",
+             {{"note", "only this machine can connect, as the server's user or group"}});
   } else if (IsLoopback(options.listen)) {
     LogEvent(LogLevel::kInfo, "not_encrypted",
              {{"note",
@@ -72,6 +75,18 @@ void LogSecurity(const ServerOptions& options) {
   if (!options.security.token_file.empty()) {
     LogEvent(LogLevel::kInfo, "tokens_required", {{"file", options.security.token_file}});
   }
+}
+
+// gRPC 1.51 bounds neither what headers cost (CVE-2023-33953) nor how fast calls are made and
+// cancelled (CVE-2023-44487); a client certificate is checked before either.
+void LogExposure(const ServerOptions& options) {
+  if (IsLoopback(options.listen) || !options.security.tls.client_ca.empty()) return;
+  LogEvent(LogLevel::kWarning, "exposed",
+           {{"note",
+             "anyone who reaches this address can keep the processors busy with headers and "
+             "cancelled calls, tokens or not: listen on unix:path behind an edge, as "
+             "deploy/README.md describes under \"Edge\", or require client certificates by "
+             "--tls-client-ca"}});
 }
 
 void LogStart(const ServerOptions& options, const std::vector<kernels::Engine*>& engines,
@@ -95,6 +110,7 @@ void LogStart(const ServerOptions& options, const std::vector<kernels::Engine*>&
             {"batch_operations_max", limits.batch_operations_max},
             {"memory_bytes_max", limits.memory_bytes_max}});
   LogSecurity(options);
+  LogExposure(options);
   if (options.metrics_address) {
     LogEvent(LogLevel::kInfo, "metrics",
              {{"address", *options.metrics_address}, {"port", *server.metrics_port()}});

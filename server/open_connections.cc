@@ -64,7 +64,10 @@ std::optional<ConnectionActivity> ActivityOf(int descriptor) {
 int PortOf(int socket) {
   sockaddr_storage address = {};
   socklen_t size = sizeof(address);
-  if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
+  if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
+      address.ss_family == AF_UNIX) {
+    return 0;
+  }
   return ntohs(address.ss_family == AF_INET6
                    ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <istream>
 #include <map>
+#include <memory>
+#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -47,6 +50,20 @@ std::string EnvironmentName(absl::string_view option) {
   return absl::StrCat("GRIDFOLD_",
                       absl::AsciiStrToUpper(absl::StrReplaceAll(option.substr(2), {{"-", "_"}})));
 }
+
+// The configuration file without the options that are given by the environment.
+class ConfigBelowEnvironment : public CLI::ConfigBase {
+ public:
+  std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
+    std::vector<CLI::ConfigItem> options = CLI::ConfigBase::from_config(input);
+    std::erase_if(options, [](const CLI::ConfigItem& item) {
+      // CLI11 takes an empty variable for none.
+      const char* const variable = std::getenv(EnvironmentName("--" + item.name).c_str());
+      return item.parents.empty() && variable != nullptr && *variable != '\0';
+    });
+    return options;
+  }
+};
 
 template <class T>
 CLI::Option* AddOption(CLI::App& app, const std::string& name, T& target,
@@ -150,7 +167,7 @@ void AddDuration(CLI::App& app, const std::string& name, std::chrono::millisecon
 }
 
 // Empty, or what is wrong with it.
-std::string CheckListen(const std::string& listen) {
+std::string CheckHostAndPort(const std::string& listen) {
   const auto [host, port] = SplitListen(listen);
   uint32_t number = 0;
   const bool port_is_good = absl::SimpleAtoi(port, &number) && number <= 65535;
@@ -159,6 +176,18 @@ std::string CheckListen(const std::string& listen) {
       (!absl::StrContains(host, ":") || (absl::StartsWith(host, "[") && absl::EndsWith(host, "]")));
   if (port_is_good && host_is_good) return "";
   return absl::StrCat("\"", listen, "\" is not host:port, for example 127.0.0.1:50051 or [::1]:0");
+}
+
+// Empty, or what is wrong with it.
+std::string CheckListen(const std::string& listen) {
+  const std::optional<std::string> path = UnixPath(listen);
+  if (!path) return CheckHostAndPort(listen);
+  if (path->empty() || path->back() == '/' || absl::StartsWith(*path, "//")) {
+    return absl::StrCat("\"", listen, "\" names no file, as unix:/run/gridfold/socket does");
+  }
+  if (path->size() <= kUnixPathBytesMax) return "";
+  return absl::StrCat("the path of \"", listen, "\" has ", path->size(),
+                      " bytes; the system takes ", kUnixPathBytesMax, " for a Unix socket");
 }
 
 constexpr char kOff[] = "off";
@@ -176,7 +205,7 @@ void AddMetricsAddress(CLI::App& app, std::optional<std::string>& target) {
       ->envname(EnvironmentName(kName))
       ->type_name("HOST:PORT")
       ->default_str(target.value_or(kOff))
-      ->check([](const std::string& text) { return text == kOff ? "" : CheckListen(text); });
+      ->check([](const std::string& text) { return text == kOff ? "" : CheckHostAndPort(text); });
 }
 
 constexpr char kAll[] = "all";
@@ -280,26 +309,29 @@ void AddSecurity(CLI::App& app, ServerOptions& options) {
 void AddAllOptions(CLI::App& app, ServerOptions& options) {
   Limits& limits = options.limits;
   app.set_version_flag("--version", absl::StrCat("gridfold_server ", Version()));
-  // CLI11 looks for the file before it looks at the environment; so here it is given as a default.
+  // CLI11 looks for the file before it looks at the environment; so here it is given as a default,
+  // and the file's options that the environment has too are left out.
   const char* const variable = std::getenv("GRIDFOLD_CONFIG");
   const std::string config = variable == nullptr ? "" : variable;
   app.set_config("--config", config,
                  "Read options from this file, in TOML or INI form (Env:GRIDFOLD_CONFIG)",
                  /*config_required=*/!config.empty())
       ->type_name("PATH");
+  app.config_formatter(std::make_shared<ConfigBelowEnvironment>());
   // A misspelt name in the file is an error, as it is on the command line.
   app.allow_config_extras(CLI::config_extras_mode::error);
 
   AddChoice(app, "--engine", options.engine.kind, kEngineKinds,
             "Engine that runs the jobs; auto takes a GPU where there is one");
-  AddOption(
-      app, "--listen", options.listen,
-      "Address to listen on, host:port; port 0 takes any that is free. Other machines can reach "
-      "it only with TLS, or --insecure")
-      ->type_name("HOST:PORT")
+  AddOption(app, "--listen", options.listen,
+            "Address to listen on, host:port, where port 0 takes any that is free, or unix:path, "
+            "where the "
+            "server's user and group may connect. Other machines can reach it only with TLS, or "
+            "--insecure")
+      ->type_name("ADDRESS")
       ->check(CheckListen);
   AddOption(app, "--port-file", options.port_file,
-            "Write the port to this file once requests are accepted")
+            "Write the port, 0 of a Unix socket, to this file once requests are accepted")
       ->type_name("PATH");
   AddSecurity(app, options);
   AddMetricsAddress(app, options.metrics_address);

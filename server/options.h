@@ -1,6 +1,7 @@
 // The command line of gridfold_server. Every option may also be given by an environment variable,
 // GRIDFOLD_ and its name in capitals, or in the file that --config names. The command line takes
-// precedence over the file, and the file over the environment.
+// precedence over the environment, and the environment over the file: whoever starts a ready-made
+// set-up changes an option without touching its file.
 #ifndef GRIDFOLD_SERVER_OPTIONS_H_
 #define GRIDFOLD_SERVER_OPTIONS_H_
 
@@ -18,9 +19,10 @@ namespace gridfold::server {
 
 struct ServerOptions {
   kernels::EngineOptions engine;
-  std::string listen = "127.0.0.1:50051";  // host:port; port 0 takes any that is free.
-  std::string port_file;                   // Where the port is written; empty: nowhere.
-  // As `listen`; none: metrics are off.
+  // host:port, where port 0 takes any that is free, or unix:path.
+  std::string listen = "127.0.0.1:50051";
+  std::string port_file;  // Where the port is written; empty: nowhere.
+  // host:port; none: metrics are off.
   std::optional<std::string> metrics_address = "127.0.0.1:9464";
   Limits limits;
   TenantWeights tenant_weights;

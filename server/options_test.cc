@@ -177,9 +177,12 @@ TEST(OptionsTest, TenantWeightsComeFromEverySource) {
   EXPECT_EQ(ParseGood({}).tenant_weights, (TenantWeights{{"a", 2}, {"", 3}}));
   const std::string path = WriteFile("tenant-weight = [\"b=4\", \"c=5\"]\n");
   EXPECT_EQ(ParseGood({"--config", path.c_str()}).tenant_weights,
-            (TenantWeights{{"b", 4}, {"c", 5}}));
+            (TenantWeights{{"a", 2}, {"", 3}}));
   EXPECT_EQ(ParseGood({"--config", path.c_str(), "--tenant-weight", "d=6"}).tenant_weights,
             (TenantWeights{{"d", 6}}));
+  const ScopedVariable none("GRIDFOLD_TENANT_WEIGHT", "");
+  EXPECT_EQ(ParseGood({"--config", path.c_str()}).tenant_weights,
+            (TenantWeights{{"b", 4}, {"c", 5}}));
 }
 
 TEST(OptionsTest, ATenantMayHaveAllResidentBytesUnlessToldOtherwise) {
@@ -204,19 +207,40 @@ TEST(OptionsTest, SizesAndTimesHaveUnits) {
   EXPECT_EQ(ParseGood({"--grace-period", "0"}).grace_period, milliseconds(0));
 }
 
-TEST(OptionsTest, CommandLineWinsOverFileWinsOverEnvironment) {
-  const std::string path =
-      WriteFile("lanes = 2\nmax-bins = 20\nmax-message-bytes = \"1MiB\"\nengine = \"cpu\"\n");
+TEST(OptionsTest, CommandLineWinsOverEnvironmentWinsOverFile) {
+  const std::string path = WriteFile(
+      "lanes = 2\nmax-bins = 20\nmax-message-bytes = \"1MiB\"\nengine = \"cpu\"\n"
+      "allow-regions = true\nmetrics-address = \"off\"\nlame-duck = \"3s\"\n");
   const ScopedVariable lanes("GRIDFOLD_LANES", "3");
   const ScopedVariable bins("GRIDFOLD_MAX_BINS", "30");
   const ScopedVariable groups("GRIDFOLD_MAX_GROUPS", "40");
+  const ScopedVariable regions("GRIDFOLD_ALLOW_REGIONS", "false");
+  const ScopedVariable metrics("GRIDFOLD_METRICS_ADDRESS", "127.0.0.1:7");
+  // An empty variable is none.
+  const ScopedVariable lame_duck("GRIDFOLD_LAME_DUCK", "");
   const ScopedVariable config("GRIDFOLD_CONFIG", path.c_str());
   const ServerOptions options = ParseGood({"--lanes", "4"});
   EXPECT_EQ(options.limits.lane_count, 4u);
-  EXPECT_EQ(options.limits.bin_count_max, 20u);
+  EXPECT_EQ(options.limits.bin_count_max, 30u);
   EXPECT_EQ(options.limits.group_count_max, 40u);
   EXPECT_EQ(options.limits.message_bytes_max, kMiB);
   EXPECT_EQ(options.engine.kind, kernels::EngineKind::kCpu);
+  EXPECT_FALSE(options.limits.regions_allowed);
+  EXPECT_EQ(options.metrics_address, "127.0.0.1:7");
+  EXPECT_EQ(options.lame_duck, std::chrono::seconds(3));
+}
+
+TEST(OptionsTest, UnixSocketsNeedNoEncryption) {
+  EXPECT_EQ(ParseGood({"--listen=unix:/run/gridfold/socket"}).listen, "unix:/run/gridfold/socket");
+  EXPECT_EQ(ParseGood({"--listen=unix:///run/socket"}).listen, "unix:///run/socket");
+  const std::string longest = "unix:" + std::string(107, 'x');
+  EXPECT_EQ(ParseGood({"--listen", longest.c_str()}).listen, longest);
+  const std::string too_long = longest + "x";
+  EXPECT_THAT(ParseBad({"--listen", too_long.c_str()}).text, HasSubstr("107"));
+  for (const char* const bad : {"unix:", "unix:/run/", "unix://host/socket", "unix-abstract:a"}) {
+    EXPECT_THAT(ParseBad({"--listen", bad}).text, HasSubstr("--listen")) << bad;
+  }
+  EXPECT_EQ(ParseBad({"--metrics-address=unix:/run/metrics"}).exit_code, 2);
 }
 
 TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {

@@ -1,5 +1,5 @@
-// The report of a call as it begins: its number, its trace (trace_context.h) by the metadata key
-// "traceparent", and who calls, where there is an audit log.
+// The report of a call as it begins: its number, who calls, also for an audit log, and its trace
+// (trace_context.h) by the metadata key "traceparent".
 #ifndef GRIDFOLD_SERVER_RPC_REPORT_H_
 #define GRIDFOLD_SERVER_RPC_REPORT_H_
 
@@ -13,6 +13,8 @@
 #include "server/audit_log.h"
 #include "server/call_environment.h"
 #include "server/call_report.h"
+#include "server/caller_address.h"
+#include "server/event_log.h"
 #include "server/rpc.h"
 #include "server/trace_context.h"
 
@@ -38,6 +40,8 @@ inline CallReport NewReport(Rpc rpc, CallEnvironment& environment,
   CallReport report(rpc, environment.next_call_id++);
   report.trace = TraceOf(context);
   if (environment.audit != nullptr) report.audit = NewAuditNotes(context);
+  // Every call may turn out to be one that is logged: a defect is, at the level that is always on.
+  if (LogIsEnabled(LogLevel::kError)) report.caller = AddressOfCaller(context);
   return report;
 }
 

@@ -41,10 +41,10 @@ namespace gridfold::server {
 
 class Server {
  public:
-  // Listens on `listen` ("host:port") and answers from then on; counts calls and serves metrics
-  // where an address for them is given. Uses all of `engines`, at least one and all of one kind,
-  // which must outlive the server; Limits::engine_count follows from them. Errors: those of
-  // Engine::CreateLane and Engine::CreateResidentPool, of CertificateStore::Load,
+  // Listens on `listen` ("host:port" or "unix:path") and answers from then on; counts calls and
+  // serves metrics where an address for them is given. Uses all of `engines`, at least one and all
+  // of one kind, which must outlive the server; Limits::engine_count follows from them. Errors:
+  // those of Engine::CreateLane and Engine::CreateResidentPool, of CertificateStore::Load,
   // AccessTokens::Load and AuditLog::Open; UNAVAILABLE where an address cannot be listened on.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
       const std::vector<kernels::Engine*>& engines, const std::string& listen, const Limits& limits,
@@ -53,6 +53,7 @@ class Server {
   // Drains without grace.
   ~Server();
 
+  // 0 of a Unix socket.
   int port() const { return listener_->port(); }
   // None where metrics are off.
   std::optional<int> metrics_port() const;

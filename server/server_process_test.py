@@ -150,6 +150,69 @@ class ServerProcessTest(unittest.TestCase):
             "warning",
         )
 
+    def start_on_socket(self, *options):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "socket")
+        return self.start(f"--listen=unix:{path}", *options), path
+
+    def call_at(self, path):
+        connection = Connection(path)
+        self.addCleanup(connection.close)
+        return connection.call(SCAN, scan_request(10))
+
+    def test_a_unix_socket_answers_and_goes_with_the_server(self):
+        server, path = self.start_on_socket()
+        self.assertEqual(server.port, 0)
+        self.assertIsNotNone(self.call_at(path))
+        self.assertEqual(os.stat(path).st_mode & 0o7777, 0o660)
+        events = server.events()
+        self.assertEqual(events["serving"]["listen"], f"unix:{path}")
+        self.assertEqual(events["not_encrypted"]["level"], "info")
+        self.assertNotIn("exposed", events)
+        server.signal()
+        self.assertEqual(server.wait(), 0)
+        self.assertFalse(os.path.exists(path))
+
+    def test_a_unix_socket_of_a_server_that_was_killed_is_taken_over(self):
+        server, path = self.start_on_socket()
+        server.signal(signal.SIGKILL)
+        server.wait()
+        self.assertTrue(os.path.exists(path))
+        self.start(f"--listen=unix:{path}")
+        self.assertIsNotNone(self.call_at(path))
+
+    def test_a_unix_socket_in_use_is_not_taken(self):
+        _, path = self.start_on_socket()
+        with self.assertRaisesRegex(RuntimeError, "another server listens there"):
+            self.start(f"--listen=unix:{path}")
+        self.assertIsNotNone(self.call_at(path))
+
+    def test_the_log_says_what_an_open_address_is_exposed_to(self):
+        event = self.start("--listen=0.0.0.0:0", "--insecure").events()["exposed"]
+        self.assertEqual(event["level"], "warning")
+        self.assertIn("deploy/README.md", event["note"])
+        self.assertNotIn("exposed", self.start("--listen=127.0.0.1:0").events())
+
+    def test_the_log_names_the_caller(self):
+        """Who it says it is counts behind a Unix socket only, where an edge says it."""
+        said = [(b"x-forwarded-for", b"203.0.113.9, 10.0.0.7:4321"),
+                (b"x-client-certificate", b"CN=reports")]
+        by_tcp = self.start("--log-level=debug")
+        connection = self.connect(by_tcp)
+        self.assertIsNotNone(connection.call(SCAN, scan_request(10), said))
+        by_tcp.wait_for_event('"call"')
+        event = by_tcp.events()["call"]
+        port = connection.socket.getsockname()[1]
+        self.assertEqual((event["peer"], event["certificate"]), (f"ipv4:127.0.0.1:{port}", ""))
+        by_socket, path = self.start_on_socket("--log-level=debug")
+        connection = Connection(path)
+        self.addCleanup(connection.close)
+        self.assertIsNotNone(connection.call(SCAN, scan_request(10), said))
+        by_socket.wait_for_event('"call"')
+        event = by_socket.events()["call"]
+        self.assertEqual((event["peer"], event["certificate"]), ("10.0.0.7:4321", "CN=reports"))
+
     def test_the_log_names_the_callers_trace(self):
         server = self.start("--log-level=debug")
         traces = (b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", b"00-no-trace")

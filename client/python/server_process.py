@@ -12,14 +12,15 @@ START_SECONDS_MAX = 60
 
 
 class ServerProcess:
-    """A server on a free loopback port, from `with` to its end.
+    """A server on a free loopback port, or at `listen`, from `with` to its end.
 
     The program is GRIDFOLD_SERVER_BINARY; its engine is GRIDFOLD_TEST_ENGINE, "cpu" by default.
     `options` are further ones of its command line. Metrics are served at `metrics_address`.
     """
 
-    def __init__(self, *options, metrics_address="off"):
+    def __init__(self, *options, metrics_address="off", listen=None):
         self._options = ["--metrics-address", metrics_address, *options]
+        self._listen = listen
         self._port = 0
         self.engine = os.environ.get("GRIDFOLD_TEST_ENGINE", "cpu")
 
@@ -34,7 +35,8 @@ class ServerProcess:
         port_file.unlink(missing_ok=True)
         self._process = subprocess.Popen(
             [os.environ["GRIDFOLD_SERVER_BINARY"], "--engine", self.engine,
-             "--listen", f"127.0.0.1:{self._port}", "--port-file", str(port_file), *self._options],
+             "--listen", self._listen or f"127.0.0.1:{self._port}", "--port-file", str(port_file),
+             *self._options],
             stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + START_SECONDS_MAX
         while not (port_file.exists() and port_file.read_text().strip()):
@@ -45,7 +47,7 @@ class ServerProcess:
                 raise RuntimeError("the server did not start")
             time.sleep(0.02)
         self._port = int(port_file.read_text())
-        self.target = f"127.0.0.1:{self._port}"
+        self.target = self._listen or f"127.0.0.1:{self._port}"
 
     @property
     def process_id(self):

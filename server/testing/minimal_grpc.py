@@ -23,9 +23,17 @@ def header(name, value):
 
 
 class Connection:
-    def __init__(self, port, answer_window=1 << 20):
-        """Answers flow until `answer_window` bytes have come, then wait for open_window."""
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+    def __init__(self, address, answer_window=1 << 20):
+        """To a port of the loopback address, or the path of a Unix socket.
+
+        Answers flow until `answer_window` bytes have come, then wait for open_window.
+        """
+        if isinstance(address, int):
+            self.socket = socket.create_connection(("127.0.0.1", address), timeout=60)
+        else:
+            self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self.socket.settimeout(60)
+            self.socket.connect(address)
         self.stream = -1
         settings = struct.pack(">HI", INITIAL_WINDOW_SIZE, answer_window)
         self.socket.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(SETTINGS, 0, 0, settings))
