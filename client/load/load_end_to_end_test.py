@@ -105,6 +105,50 @@ class LoadTest(unittest.TestCase):
             request["name"] = str(i)
         self.expect_all_right(self.run_requests(requests, "--count", 400, "--concurrency", 7))
 
+    def test_results_of_cancelled_calls_expire(self):
+        """A caller that has given up is not told where its result is; the server removes it."""
+        server = self.enterContext(server_process.ServerProcess())
+        requests = [{"name": destination, "operation": "scan", "elements": 200_000,
+                     "destination": destination, "cancel": 0.5, "cancel_within": "3ms"}
+                    for destination in ("resident", "inline")]
+        process = self.start(*self.scenario(requests), *SHORT, "--count", 600, "--concurrency", 8,
+                             "--json", "-", server=server)
+        level, = json.loads(process.communicate(timeout=120)[0])["levels"]
+        calls = level["calls"]
+        self.assertGreater(calls["cancelled"], 100)
+        self.assertGreater(calls["answered"], 100)
+        self.assertEqual((calls["wrong"], calls["failed"]), (0, 0), level["errors"])
+        self.assertEqual(calls["answered"] + calls["cancelled"] + calls["unanswered"], 600)
+        listed = subprocess.run([os.environ["GRIDFOLD_CLI_BINARY"], "array", "list", "--server",
+                                 server.target, "--json"],
+                                check=True, capture_output=True, text=True).stdout
+        left = json.loads(listed)["arrays"]
+        # Those of answered calls are deleted.
+        self.assertLessEqual(len(left), calls["cancelled"])
+        self.assertLessEqual({array["idle_expiry_us"] for array in left}, {60e6})
+
+    def test_the_report_has_the_verdict_and_every_option(self):
+        page = self.folder / "report.html"
+        report = self.json(*SHORT, "--count", 50, "--elements", 77, "--fail-if", "p50>1h", "--fail-if",
+                           "rate<1e9", "--html", page, code=1)
+        self.assertEqual(report["verdict"]["is_passed"], False)
+        self.assertEqual([(limit["text"], limit["is_kept"])
+                          for limit in report["verdict"]["thresholds"]],
+                         [("p50>1h", True), ("rate<1e9", False)])
+        self.assertEqual(report["options"]["fail-if"], "p50>1h, rate<1e9")
+        self.assertEqual(report["options"]["elements"], "77")
+        self.assertEqual(report["options"]["count"], "50")
+        self.assertEqual(report["options"]["server"], self.server.target)
+        self.assertEqual(report["options"]["connections"], "4")
+        self.assertIn("<title>gridfold load: reduce float32 inline</title>", page.read_text())
+        self.assertIn("Failed: rate&lt;1e9", page.read_text())
+
+    def test_a_count_of_elements_that_makes_no_sense_is_quoted(self):
+        for text in ("-1", "0", "1e3", "18446744073709551616"):
+            error = self.run_load("--elements", text, code=2)[1]
+            self.assertIn(f'"{text}" is no whole number', error)
+            self.assertLess(len(error), 300)
+
     def test_segments_products_bins_weights_and_batches(self):
         for transport in ["inline", "stream", "resident", "shared"]:
             base = {"elements": 3000, "transport": transport}
@@ -122,11 +166,16 @@ class LoadTest(unittest.TestCase):
                  "element_type": "float64", "values": [-50, 50]},
                 {**base, "operation": "scan", "scan": "product", "element_type": "int8",
                  "values": [-1, 1]},
+                {**base, "operation": "scan", "scan": "product", "values": [-1, 1]},
+                {**base, "operation": "scan", "scan": "product", "mode": "exclusive",
+                 "element_type": "bfloat16", "values": [-1, 1]},
                 {**base, "operation": "scan", "scan": "product", "mode": "exclusive",
                  "elements": 50, "values": [1, 2]},
             ]
             if transport != "stream":
                 requests += [
+                    {**base, "statistics": ["product"], "element_type": "float64",
+                     "values": [-1, 1]},
                     {**base, **ragged, "operation": "scan", "element_type": "int32"},
                     {**base, "elements": [10, 300], "batch": 40, "statistics": ["sum", "argmax"]},
                     {**base, "elements": 100, "batch": 3, "operation": "scan"},

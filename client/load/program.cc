@@ -1,13 +1,16 @@
 #include "client/load/program.h"
 
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/command_line/connection_options.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/output/standard_output.h"
@@ -67,6 +70,7 @@ struct Options {
   std::string html_path;
   std::vector<std::string> fail_if;
   std::vector<std::string> compared_paths;
+  std::vector<NamedText> given;  // All of these, as text, for the report.
 };
 
 void AddSingleRequestOptions(CLI::App& program, SingleRequest& single) {
@@ -79,7 +83,11 @@ void AddSingleRequestOptions(CLI::App& program, SingleRequest& single) {
       ->group(group);
   program.add_option("--elements", single.elements, "Of each array (1024)")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check([](const std::string& text) {
+        uint64_t count = 0;
+        if (absl::SimpleAtoi(text, &count) && count > 0) return std::string();
+        return absl::StrCat("\"", text, "\" is no whole number above 0");
+      })
       ->group(group);
   program
       .add_option("--transport", single.transport,
@@ -205,13 +213,8 @@ absl::Status WriteReports(const LoadResult& result, const Options& options) {
   return absl::OkStatus();
 }
 
-// The first thing that makes a run that has taken place no success.
-absl::Status Judge(const LoadResult& result, const std::vector<Threshold>& thresholds,
-                   const TextStyle& style, std::ostream& error) {
-  const std::vector<std::string> violations = Violations(thresholds, result);
-  for (const std::string& violation : violations) {
-    error << style.Error("failed: ") << violation << "\n";
-  }
+// What makes a run that has taken place no success: the first of its kinds is the exit code.
+absl::Status ToStatus(const LoadResult& result) {
   for (const LevelResult& level : result.levels) {
     if (level.end_reason == EndReason::kSilent) {
       return client::WithExitCode(
@@ -225,9 +228,23 @@ absl::Status Judge(const LoadResult& result, const std::vector<Threshold>& thres
                                   ExitCode::kRequestFailed);
     }
   }
-  if (violations.empty()) return absl::OkStatus();
+  if (result.verdict.is_passed()) return absl::OkStatus();
   return client::WithExitCode(absl::FailedPreconditionError("a threshold was not kept"),
                               ExitCode::kRequestFailed);
+}
+
+// Options that were given, on the command line or by the environment, but for settings of the load,
+// which the plan tells together with its defaults.
+std::vector<NamedText> GivenOptions(const CLI::App& program) {
+  std::set<std::string> settings;
+  for (const LoadSettingDescription& setting : AllLoadSettings()) settings.insert(setting.name);
+  std::vector<NamedText> given;
+  for (const CLI::Option* const option : program.get_options()) {
+    const std::vector<std::string>& names = option->get_lnames();
+    if (option->count() == 0 || names.empty() || settings.contains(names.front())) continue;
+    given.emplace_back(names.front(), absl::StrJoin(option->results(), ", "));
+  }
+  return given;
 }
 
 absl::StatusOr<std::vector<Threshold>> ParseThresholds(const std::vector<std::string>& texts) {
@@ -268,12 +285,17 @@ absl::Status RunLoad(const Options& options, const std::atomic<bool>& is_interru
         [&](const LoadResult& so_far, const LevelResult& level) { view.Update(so_far, level); });
   }
   if (!result.ok()) return result.status();
+  result->options.insert(result->options.begin(), options.given.begin(), options.given.end());
+  result->verdict = Judge(*thresholds, *result);
   // Standard output belongs to a report that is written there.
   if (options.json_path != "-" && options.csv_path != "-") {
     PrintReport(*result, outputs.style, outputs.out);
   }
   const absl::Status written = WriteReports(*result, options);
-  const absl::Status judged = Judge(*result, *thresholds, outputs.error_style, outputs.error);
+  for (const std::string& failure : result->verdict.failures()) {
+    outputs.error << outputs.error_style.Error("failed: ") << failure << "\n";
+  }
+  const absl::Status judged = ToStatus(*result);
   return written.ok() ? judged : written;
 }
 
@@ -302,6 +324,7 @@ ExitCode Run(int argc, const char* const* argv, const std::atomic<bool>& is_inte
     return program.exit(parse_error, outputs.out, outputs.error) == 0 ? ExitCode::kSuccess
                                                                       : ExitCode::kUsage;
   }
+  options.given = GivenOptions(program);
   const absl::Status status =
       compare->parsed() ? Compare(options, outputs) : RunLoad(options, is_interrupted, outputs);
   if (!status.ok()) {

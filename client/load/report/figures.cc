@@ -36,6 +36,20 @@ std::string FormatByteRate(double bytes_per_second) {
                          kUnits[unit]);
 }
 
+std::string DescribeSureness(const FoundRate& found) {
+  const auto share = [](const RateRuns& runs) {
+    return absl::StrCat(runs.kept, " of ", runs.count(), runs.count() == 1 ? " run" : " runs");
+  };
+  std::string text = absl::StrCat("it kept to it in ", share(found.runs));
+  if (found.next_rate) {
+    absl::StrAppend(&text, "; ", FormatCallRate(*found.next_rate), " in ", share(found.next_runs));
+  }
+  if (!found.doubtful) return text + "; no run contradicts another";
+  const auto [low, high] = *found.doubtful;
+  return absl::StrCat(text, "; not sure: ", FormatCallRate(low), " broke it in a run, ",
+                      FormatCallRate(high), " kept to it in one");
+}
+
 std::string FormatPercentage(double fraction) { return absl::StrFormat("%.3g %%", fraction * 100); }
 
 }  // namespace gridfold::load

@@ -276,7 +276,7 @@ std::string ScenarioTable(const Recording& recording, const Scenario& scenario) 
 
 std::string SettingsTable(const LoadResult& result) {
   std::string html = "<h2>Settings</h2>\n<table class=\"text\">\n";
-  for (const auto& [name, text] : result.settings) html += Row({name, text});
+  for (const auto& [name, text] : result.options) html += Row({name, text});
   const LevelResult& last = result.levels.back();
   html += Row({"threads that took answers", absl::StrCat(last.generator.thread_count)});
   html += Row({"processors that the generator kept busy",
@@ -307,6 +307,41 @@ std::string Headline(const Recording& all, const LoadResult& result) {
   return html + "</div>\n";
 }
 
+std::string VerdictList(const LoadResult& result) {
+  std::string html;
+  const auto line = [&html](const char* style, const std::string& text) {
+    absl::StrAppend(&html, "<p class=\"", style, "\">", EscapeHtml(text), ".</p>\n");
+  };
+  if (result.found_rate) {
+    line("dim", absl::StrCat("Of ", FormatCallRate(result.found_rate->rate), ": ",
+                             DescribeSureness(*result.found_rate)));
+  }
+  for (const std::string& failure : result.verdict.failures())
+    line("warning", "Failed: " + failure);
+  for (const JudgedThreshold& threshold : result.verdict.thresholds) {
+    if (threshold.violations.empty()) line("dim", "Kept: not " + threshold.text);
+  }
+  for (const std::string& note : result.notes) line("dim", note);
+  return html;
+}
+
+std::string CallTable(const LoadResult& result) {
+  std::string html = "<h2>Calls</h2>\n<div class=\"wide\"><table>\n" +
+                     Row({"level", "answered", "failed", "unanswered", "never sent",
+                          "cancelled on purpose", "verified", "wrong"},
+                         "th");
+  for (const LevelResult& level : result.levels) {
+    const Recording& calls = level.recording;
+    std::vector<std::string> row = {DescribeLevel(level.level, result.plan.is_open_loop)};
+    for (const uint64_t count : {calls.answered, calls.failed, calls.unanswered, calls.unsent,
+                                 calls.cancelled, calls.verified, calls.wrong}) {
+      row.push_back(FormatInteger(count));
+    }
+    html += Row(row);
+  }
+  return html + "</table></div>\n";
+}
+
 std::string WarningList(const LoadResult& result) {
   std::string html;
   for (const LevelResult& level : result.levels) {
@@ -324,7 +359,6 @@ std::string WarningList(const LoadResult& result) {
 }
 
 std::string Heading(const LoadResult& result) {
-  const std::string name = result.scenario.name.empty() ? "Load" : result.scenario.name;
   std::string server = absl::StrCat(result.target, " · gridfold ", result.server.version, " · ",
                                     result.server.engine);
   for (const client::Device& device : result.server.devices) {
@@ -332,8 +366,9 @@ std::string Heading(const LoadResult& result) {
   }
   const std::string time =
       absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", result.start_time, absl::UTCTimeZone());
-  return absl::StrCat("<h1>", EscapeHtml(name), "</h1>\n<p class=\"dim\">", EscapeHtml(server),
-                      " · ", time, "</p>\n<p>", EscapeHtml(result.scenario.description), "</p>\n");
+  return absl::StrCat("<h1>", EscapeHtml(result.title()), "</h1>\n<p class=\"dim\">",
+                      EscapeHtml(server), " · ", time, "</p>\n<p>",
+                      EscapeHtml(result.scenario.description), "</p>\n");
 }
 
 }  // namespace
@@ -344,11 +379,11 @@ std::string ToHtml(const LoadResult& result) {
   return absl::StrCat(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
       "name=\"viewport\" content=\"width=device-width\">\n<title>gridfold load: ",
-      EscapeHtml(result.scenario.name), "</title>\n<style>", kStyle, ColourStyle(),
-      "</style>\n</head>\n<body>\n", Heading(result), Headline(all, result), WarningList(result),
-      LevelTable(result), "<div class=\"charts\">\n", QuantileChart(result),
-      DistributionChart(all.latency), TimeCharts(result), StageChart(all), "</div>\n",
-      ErrorTable(all), ScenarioTable(all, result.scenario), SettingsTable(result),
+      EscapeHtml(result.title()), "</title>\n<style>", kStyle, ColourStyle(),
+      "</style>\n</head>\n<body>\n", Heading(result), Headline(all, result), VerdictList(result),
+      WarningList(result), LevelTable(result), CallTable(result), "<div class=\"charts\">\n",
+      QuantileChart(result), DistributionChart(all.latency), TimeCharts(result), StageChart(all),
+      "</div>\n", ErrorTable(all), ScenarioTable(all, result.scenario), SettingsTable(result),
       "</body>\n</html>\n");
 }
 

@@ -117,6 +117,36 @@ Json ToJsonObject(const LevelResult& level, const LoadResult& result) {
           {"latency_buckets_us", Buckets(level.recording.latency)}};
 }
 
+Json ToJsonObject(const Verdict& verdict) {
+  Json thresholds = Json::array();
+  for (const JudgedThreshold& threshold : verdict.thresholds) {
+    thresholds.push_back({{"text", threshold.text},
+                          {"is_kept", threshold.violations.empty()},
+                          {"violations", threshold.violations}});
+  }
+  return {{"is_passed", verdict.is_passed()},
+          {"failures", verdict.failures()},
+          {"thresholds", thresholds}};
+}
+
+Json ToJsonObject(const FoundRate& found) {
+  Json object = {{"rate", found.rate}, {"kept", found.runs.kept}, {"broken", found.runs.broken}};
+  if (found.next_rate) {
+    object["next_rate"] = *found.next_rate;
+    object["next_kept"] = found.next_runs.kept;
+    object["next_broken"] = found.next_runs.broken;
+  }
+  object["is_sure"] = !found.doubtful.has_value();
+  if (found.doubtful) object["doubtful"] = {found.doubtful->first, found.doubtful->second};
+  return object;
+}
+
+Json Options(const LoadResult& result) {
+  Json options = Json::object();
+  for (const auto& [name, text] : result.options) options[name] = text;
+  return options;
+}
+
 Json Server(const LoadResult& result) {
   Json devices = Json::array();
   for (const client::Device& device : result.server.devices) devices.push_back(device.name);
@@ -134,13 +164,18 @@ std::string ToJson(const LoadResult& result) {
   const Json settings = result.settings;
   Json report = {
       {"scenario", result.scenario.name},
+      {"title", result.title()},
       {"start_time", absl::FormatTime(absl::RFC3339_sec, result.start_time, absl::UTCTimeZone())},
       {"generator_version", GRIDFOLD_VERSION},
       {"server", Server(result)},
       {"is_open_loop", result.plan.is_open_loop},
       {"settings", settings},
-      {"levels", levels}};
+      {"options", Options(result)},
+      {"notes", result.notes},
+      {"levels", levels},
+      {"verdict", ToJsonObject(result.verdict)}};
   if (result.found_level) report["found_level"] = *result.found_level;
+  if (result.found_rate) report["found_rate"] = ToJsonObject(*result.found_rate);
   // Messages of a server need not be UTF-8.
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -62,8 +62,7 @@ std::vector<std::string> LiveLines(const LoadResult& so_far, const LevelResult& 
                                  ? absl::StrCat("level ", so_far.levels.size() + 1, separator)
                                  : "";
   std::vector<std::string> lines = {
-      absl::StrCat(style.Bold(so_far.scenario.name.empty() ? "load" : so_far.scenario.name),
-                   separator, so_far.target, separator, number,
+      absl::StrCat(style.Bold(so_far.title()), separator, so_far.target, separator, number,
                    DescribeLevel(running_level.level, so_far.plan.is_open_loop)),
       Progress(so_far.plan, running_level, style)};
   if (running_level.seconds.empty()) return lines;

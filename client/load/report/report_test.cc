@@ -60,7 +60,7 @@ std::vector<std::string> Failing(const std::vector<std::string>& texts, const Lo
   for (const std::string& text : texts) {
     const absl::StatusOr<Threshold> threshold = ParseThreshold(text);
     EXPECT_TRUE(threshold.ok()) << threshold.status();
-    if (!Violations({*threshold}, result).empty()) failing.push_back(text);
+    if (!Judge({*threshold}, result).is_passed()) failing.push_back(text);
   }
   return failing;
 }
@@ -101,6 +101,165 @@ TEST(ReportTest, JsonHasTheFigures) {
   EXPECT_EQ(level["stages_us"]["server_total"]["count"], 1000);
   EXPECT_EQ(level["seconds"].size(), 2u);
   EXPECT_EQ(level["latency_buckets_us"].size(), 2u);
+}
+
+void AddOutcomes(int count, Outcome::Ending ending, LevelResult& level) {
+  Outcome outcome;
+  outcome.ending = ending;
+  outcome.ended_ns = kMs;
+  if (ending == Outcome::Ending::kFailed) outcome.error = absl::UnavailableError("gone");
+  for (int i = 0; i < count; ++i) level.recording.Add(outcome);
+}
+
+// Each ending has a count of its own, so that none can stand for another.
+LoadResult MakeResultOfAllEndings() {
+  LoadResult result = MakeResult();
+  LevelResult level(1);
+  level.level = {100, 100};
+  level.window_s = 10;
+  AddOutcomes(1001, Outcome::Ending::kAnswered, level);
+  AddOutcomes(202, Outcome::Ending::kFailed, level);
+  AddOutcomes(33, Outcome::Ending::kCancelled, level);
+  AddOutcomes(404, Outcome::Ending::kUnanswered, level);
+  level.recording.unsent = 505;
+  level.recording.verified = 606;
+  level.recording.wrong = 7;
+  level.recording.first_difference = "sum is wrong";
+  level.recording.completed = 808;
+  level.recording.completed_bytes = 909'000'000;
+  level.generator = {
+      .processors = 1.5, .busiest_thread = 0.25, .thread_count = 3, .held_back_count = 111};
+  result.levels.assign(1, level);
+  return result;
+}
+
+TEST(ReportTest, EveryEndingHasItsCountInEveryReport) {
+  const LoadResult result = MakeResultOfAllEndings();
+  const nlohmann::json level = nlohmann::json::parse(ToJson(result))["levels"][0];
+  EXPECT_EQ(level["calls"]["answered"], 1001);
+  EXPECT_EQ(level["calls"]["failed"], 202);
+  EXPECT_EQ(level["calls"]["cancelled"], 33);
+  EXPECT_EQ(level["calls"]["unanswered"], 404);
+  EXPECT_EQ(level["calls"]["unsent"], 505);
+  EXPECT_EQ(level["calls"]["verified"], 606);
+  EXPECT_EQ(level["calls"]["wrong"], 7);
+  EXPECT_EQ(level["calls"]["first_difference"], "sum is wrong");
+  // Calls that were never sent are errors; those that were cancelled on purpose are not.
+  EXPECT_DOUBLE_EQ(level["calls"]["error_fraction"].get<double>(), 1111.0 / 2112.0);
+  EXPECT_EQ(level["rate"], 80.8);
+  EXPECT_EQ(level["bytes_per_second"], 90'900'000);
+  EXPECT_EQ(level["latency_us"]["count"], 1001);
+  EXPECT_EQ(level["lateness_us"]["count"], 1640);
+  EXPECT_EQ(level["errors"].size(), 1u);
+  EXPECT_EQ(level["errors"]["UNAVAILABLE"]["count"], 202);
+  EXPECT_EQ(level["errors"]["UNAVAILABLE"]["first_message"], "gone");
+  EXPECT_EQ(level["kinds"][0]["answered"], 1001);
+  EXPECT_EQ(level["kinds"][0]["failed"], 202);
+  EXPECT_EQ(level["kinds"][0]["wrong"], 0);
+  EXPECT_EQ(level["generator"]["processors"], 1.5);
+  EXPECT_EQ(level["generator"]["busiest_thread"], 0.25);
+  EXPECT_EQ(level["generator"]["thread_count"], 3);
+  EXPECT_EQ(level["generator"]["held_back_count"], 111);
+
+  std::ostringstream out;
+  PrintReport(result, {}, out);
+  for (const char* const part :
+       {"80.8/s", "90.9 MB/s", "1,001 answered in 10 s", "202 failed", "404 unanswered",
+        "505 never sent", "33 cancelled on purpose", "606 verified", "7 wrong answers",
+        "505 calls were due and never sent", "111 calls waited"}) {
+    EXPECT_THAT(out.str(), HasSubstr(part));
+  }
+  EXPECT_THAT(ToHtml(result),
+              HasSubstr("<tr><td>100 calls/s</td><td>1,001</td><td>202</td><td>404</td><td>505</td>"
+                        "<td>33</td><td>606</td><td>7</td></tr>"));
+  EXPECT_THAT(Failing({"errors>52%", "errors>53%"}, result),
+              ElementsAre("errors>52%", "errors>53%"));  // Wrong answers fail any run.
+}
+
+TEST(ReportTest, MergedRecordingsAddUpByEnding) {
+  const Recording one = MakeResultOfAllEndings().levels[0].recording;
+  Recording both = one;
+  both.Merge(one);
+  EXPECT_EQ(both.answered, 2002u);
+  EXPECT_EQ(both.failed, 404u);
+  EXPECT_EQ(both.cancelled, 66u);
+  EXPECT_EQ(both.unanswered, 808u);
+  EXPECT_EQ(both.unsent, 1010u);
+  EXPECT_EQ(both.verified, 1212u);
+  EXPECT_EQ(both.wrong, 14u);
+  EXPECT_EQ(both.completed, 1616u);
+  EXPECT_EQ(both.completed_bytes, 1'818'000'000u);
+  EXPECT_EQ(both.call_count(), 3280u);
+  EXPECT_EQ(both.errors.at(absl::StatusCode::kUnavailable).count, 404u);
+}
+
+TEST(ReportTest, TheVerdictIsInEveryReport) {
+  LoadResult result = MakeResult();
+  const std::vector<Threshold> thresholds = {*ParseThreshold("p99>5ms"),
+                                             *ParseThreshold("p99.9>5ms")};
+  result.verdict = Judge(thresholds, result);
+  const nlohmann::json verdict = nlohmann::json::parse(ToJson(result))["verdict"];
+  EXPECT_EQ(verdict["is_passed"], false);
+  EXPECT_EQ(verdict["thresholds"].size(), 2u);
+  EXPECT_EQ(verdict["thresholds"][0]["text"], "p99>5ms");
+  EXPECT_EQ(verdict["thresholds"][0]["is_kept"], true);
+  EXPECT_EQ(verdict["thresholds"][1]["is_kept"], false);
+  EXPECT_EQ(verdict["failures"].size(), 1u);
+  EXPECT_THAT(verdict["failures"][0].get<std::string>(), HasSubstr("p99.9>5ms: 20"));
+  EXPECT_THAT(ToHtml(result), HasSubstr("Failed: p99.9&gt;5ms: 20"));
+  EXPECT_THAT(ToHtml(result), HasSubstr("Kept: not p99&gt;5ms"));
+
+  result.verdict = Judge({thresholds[0]}, result);
+  EXPECT_EQ(nlohmann::json::parse(ToJson(result))["verdict"]["is_passed"], true);
+  EXPECT_THAT(ToHtml(result), Not(HasSubstr("Failed")));
+
+  result.levels[0].end_reason = EndReason::kSilent;
+  result.levels[0].recording.wrong = 3;
+  result.verdict = Judge({}, result);
+  EXPECT_THAT(result.verdict.failures(), ElementsAre("3 wrong answers at 100 calls/s",
+                                                     "the server fell silent at 100 calls/s"));
+}
+
+TEST(ReportTest, OptionsNotesAndSurenessAreInEveryReport) {
+  LoadResult result = MakeResult();
+  result.options = {{"server", "host:1"}, {"fail-if", "p99>5ms, errors>1%"}, {"rate", "100"}};
+  result.notes = {"requests[0]: 8 arrays take 120 MiB"};
+  result.plan.search.emplace();
+  result.found_level = 0;
+  result.found_rate = FoundRate{.rate = 100,
+                                .runs = {2, 1},
+                                .next_rate = 104,
+                                .next_runs = {0, 2},
+                                .doubtful = std::pair(95.0, 100.0)};
+  const nlohmann::json report = nlohmann::json::parse(ToJson(result));
+  EXPECT_EQ(report["options"]["fail-if"], "p99>5ms, errors>1%");
+  EXPECT_EQ(report["options"]["rate"], "100");
+  EXPECT_EQ(report["notes"][0], result.notes[0]);
+  EXPECT_EQ(report["found_rate"]["kept"], 2);
+  EXPECT_EQ(report["found_rate"]["broken"], 1);
+  EXPECT_EQ(report["found_rate"]["next_kept"], 0);
+  EXPECT_EQ(report["found_rate"]["next_broken"], 2);
+  EXPECT_EQ(report["found_rate"]["is_sure"], false);
+  EXPECT_EQ(report["found_rate"]["doubtful"][0], 95);
+  const std::string page = ToHtml(result);
+  EXPECT_THAT(page, HasSubstr("<td>fail-if</td><td>p99&gt;5ms, errors&gt;1%</td>"));
+  EXPECT_THAT(page, HasSubstr("8 arrays take 120 MiB"));
+  EXPECT_THAT(page, HasSubstr("2 of 3 runs; 104/s in 0 of 2 runs; not sure: 95/s broke it"));
+  std::ostringstream out;
+  PrintReport(result, {}, out);
+  EXPECT_THAT(out.str(), HasSubstr("2 of 3 runs"));
+  EXPECT_THAT(out.str(), HasSubstr("120 MiB"));
+}
+
+TEST(ReportTest, ARunWithoutANameIsCalledByWhatItAsksFor) {
+  LoadResult result = MakeResult();
+  EXPECT_THAT(ToHtml(result), HasSubstr("<title>gridfold load: a &lt;mix&gt;</title>"));
+  result.scenario.name = "";
+  EXPECT_THAT(ToHtml(result), HasSubstr("<title>gridfold load: reduce float32 inline</title>"));
+  EXPECT_THAT(ToHtml(result), HasSubstr("<h1>reduce float32 inline</h1>"));
+  EXPECT_EQ(nlohmann::json::parse(ToJson(result))["title"], "reduce float32 inline");
+  result.scenario.requests.resize(3);
+  EXPECT_EQ(result.title(), "reduce float32 inline and 2 more");
 }
 
 TEST(ReportTest, HtmlIsOnePageAndEscapesWhatItShows) {

@@ -68,6 +68,9 @@ void PrintCalls(const LevelResult& level, const TextStyle& style, std::ostream& 
   if (recording.unanswered > 0) {
     out << separator << FormatInteger(recording.unanswered) << " unanswered";
   }
+  if (recording.unsent > 0) {
+    out << separator << FormatInteger(recording.unsent) << " never sent";
+  }
   if (recording.cancelled > 0) {
     out << separator << FormatInteger(recording.cancelled) << " cancelled on purpose";
   }
@@ -147,9 +150,8 @@ void PrintOverview(const LoadResult& result, const TextStyle& style, std::ostrea
 }  // namespace
 
 void PrintReport(const LoadResult& result, const TextStyle& style, std::ostream& out) {
-  const std::string name = result.scenario.name.empty() ? "load" : result.scenario.name;
-  out << style.Bold(name) << " on " << result.target << ": gridfold " << result.server.version
-      << ", " << result.server.engine;
+  out << style.Bold(result.title()) << " on " << result.target << ": gridfold "
+      << result.server.version << ", " << result.server.engine;
   for (const client::Device& device : result.server.devices) out << ", " << device.name;
   out << "\n";
   PrintOverview(result, style, out);
@@ -160,7 +162,9 @@ void PrintReport(const LoadResult& result, const TextStyle& style, std::ostream&
                                          FormatCallRate(result.levels[*result.found_level].rate()))
                           : "no rate kept to the objective")
         << "\n";
+    if (result.found_rate) out << DescribeSureness(*result.found_rate) << "\n";
   }
+  for (const std::string& note : result.notes) out << style.Dim("note: ") << note << "\n";
   const std::vector<const LevelResult*> judged = result.JudgedLevels();
   for (const LevelResult* const level : judged) PrintLevel(*level, result, style, out);
 }

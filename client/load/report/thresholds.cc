@@ -86,26 +86,47 @@ absl::StatusOr<Threshold> ParseThreshold(absl::string_view text) {
   return threshold;
 }
 
-std::vector<std::string> Violations(const std::vector<Threshold>& thresholds,
-                                    const LoadResult& result) {
-  const std::vector<const LevelResult*> judged = result.JudgedLevels();
-  if (judged.empty()) return {"no level of load kept to the objective"};
-  std::vector<std::string> violations;
-  for (const Threshold& threshold : thresholds) {
-    for (const LevelResult* const level : judged) {
-      if (level->recording.answered == 0 && TimeNs(threshold.figure, level->recording)) {
-        violations.push_back(absl::StrCat(threshold.text, ": nothing was answered"));
-        continue;
-      }
-      const double value = ValueOf(threshold.figure, *level);
-      const bool fails = threshold.fails_above ? value > threshold.limit : value < threshold.limit;
-      if (!fails) continue;
-      violations.push_back(absl::StrCat(threshold.text, ": ", FormatValue(threshold.figure, value),
-                                        " at ",
-                                        DescribeLevel(level->level, result.plan.is_open_loop)));
+namespace {
+
+// One sentence for each judged level that does not keep to it.
+JudgedThreshold JudgeOne(const Threshold& threshold, const LoadResult& result) {
+  JudgedThreshold judged{.text = threshold.text};
+  for (const LevelResult* const level : result.JudgedLevels()) {
+    if (level->recording.answered == 0 && TimeNs(threshold.figure, level->recording)) {
+      judged.violations.push_back(absl::StrCat(threshold.text, ": nothing was answered"));
+      continue;
+    }
+    const double value = ValueOf(threshold.figure, *level);
+    const bool fails = threshold.fails_above ? value > threshold.limit : value < threshold.limit;
+    if (!fails) continue;
+    judged.violations.push_back(
+        absl::StrCat(threshold.text, ": ", FormatValue(threshold.figure, value), " at ",
+                     DescribeLevel(level->level, result.plan.is_open_loop)));
+  }
+  return judged;
+}
+
+}  // namespace
+
+Verdict Judge(const std::vector<Threshold>& thresholds, const LoadResult& result) {
+  Verdict verdict;
+  for (const LevelResult& level : result.levels) {
+    const std::string at =
+        absl::StrCat(" at ", DescribeLevel(level.level, result.plan.is_open_loop));
+    if (level.recording.wrong > 0) {
+      verdict.faults.push_back(absl::StrCat(level.recording.wrong, " wrong answers", at));
+    }
+    if (level.end_reason == EndReason::kSilent) {
+      verdict.faults.push_back(absl::StrCat("the server fell silent", at));
     }
   }
-  return violations;
+  if (result.JudgedLevels().empty()) {
+    verdict.faults.push_back("no level of load kept to the objective");
+  }
+  for (const Threshold& threshold : thresholds) {
+    verdict.thresholds.push_back(JudgeOne(threshold, result));
+  }
+  return verdict;
 }
 
 }  // namespace gridfold::load

@@ -22,10 +22,9 @@ struct Threshold {
 // INVALID_ARGUMENT says what is wrong with the text.
 absl::StatusOr<Threshold> ParseThreshold(absl::string_view text);
 
-// One sentence for each threshold that a judged level does not keep to, and one where no level is
-// judged.
-std::vector<std::string> Violations(const std::vector<Threshold>& thresholds,
-                                    const LoadResult& result);
+// What the run is to be called: each threshold by each of the judged levels, wrong answers, a
+// server that fell silent, and a search that found no rate.
+Verdict Judge(const std::vector<Threshold>& thresholds, const LoadResult& result);
 
 }  // namespace gridfold::load
 

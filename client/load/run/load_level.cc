@@ -5,6 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
 namespace gridfold::load {
@@ -37,6 +38,13 @@ absl::StatusOr<std::vector<LoadLevel>> ParseLoadLevels(absl::string_view text) {
     levels.push_back({*first, *last});
   }
   return levels;
+}
+
+std::string FormatLoadLevels(const std::vector<LoadLevel>& levels) {
+  return absl::StrJoin(levels, ",", [](std::string* text, const LoadLevel& level) {
+    absl::StrAppend(text, level.first);
+    if (level.last != level.first) absl::StrAppend(text, ":", level.last);
+  });
 }
 
 LoadProfile::LoadProfile(LoadLevel level, absl::Duration warm_up, absl::Duration duration)

@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_CLIENT_LOAD_RUN_LOAD_LEVEL_H_
 #define GRIDFOLD_CLIENT_LOAD_RUN_LOAD_LEVEL_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,6 +22,9 @@ struct LoadLevel {
 // "100", "100:2000" (a ramp), or "100,200,400" (steps, one after the other; each may be a ramp).
 // Values are positive. INVALID_ARGUMENT says what is wrong with the text.
 absl::StatusOr<std::vector<LoadLevel>> ParseLoadLevels(absl::string_view text);
+
+// As ParseLoadLevels reads them.
+std::string FormatLoadLevels(const std::vector<LoadLevel>& levels);
 
 // The level of a run over time: `first` during the warm-up, then from `first` to `last` over
 // `duration`, then `last`.

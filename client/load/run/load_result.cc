@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace gridfold::load {
@@ -25,6 +26,26 @@ const char* EndReasonName(EndReason reason) {
     case EndReason::kSilent: return "silent";
   }
   return "unknown";
+}
+
+std::vector<std::string> Verdict::failures() const {
+  std::vector<std::string> failures = faults;
+  for (const JudgedThreshold& threshold : thresholds) {
+    failures.insert(failures.end(), threshold.violations.begin(), threshold.violations.end());
+  }
+  return failures;
+}
+
+std::string LoadResult::title() const {
+  if (!scenario.name.empty()) return scenario.name;
+  if (scenario.requests.empty()) return "load";
+  const RequestKind& first = scenario.requests.front();
+  const std::string others = scenario.requests.size() == 1
+                                 ? ""
+                                 : absl::StrCat(" and ", scenario.requests.size() - 1, " more");
+  return absl::StrCat(OperationName(first.operation), " ",
+                      std::string(client::ElementTypeName(first.element_type)), " ",
+                      TransportName(first.transport), others);
 }
 
 std::vector<const LevelResult*> LoadResult::JudgedLevels() const {

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "client/load/measure/recording.h"
 #include "client/load/run/load_settings.h"
+#include "client/load/run/rate_search.h"
 #include "client/load/work/scenario.h"
 #include "gridfold/server_info.h"
 
@@ -65,17 +67,44 @@ struct LevelResult {
   }
 };
 
+// What became of a limit that the run was to keep to (--fail-if).
+struct JudgedThreshold {
+  std::string text = "";                     // As it was given.
+  std::vector<std::string> violations = {};  // One sentence for each level that did not keep to it.
+};
+
+// Whether the run was a success, as the program's exit code says it.
+struct Verdict {
+  std::vector<JudgedThreshold> thresholds = {};
+  std::vector<std::string> faults = {};  // Other reasons why not: wrong answers, a silent server.
+
+  // Everything that made the run none.
+  std::vector<std::string> failures() const;
+  bool is_passed() const { return failures().empty(); }
+};
+
+// An option of the command line, or a setting, and its value as text.
+using NamedText = std::pair<std::string, std::string>;
+
 struct LoadResult {
   std::string target;
   absl::Time start_time;
   Scenario scenario;
   LoadSettings settings;  // As they were given.
+  // What the run went by: options that were given, and the settings that followed, defaults too.
+  std::vector<NamedText> options;
   LoadPlan plan;
   client::ServerInfo server;
+  std::vector<std::string> notes;   // What is to be known of how the run was prepared.
   std::vector<LevelResult> levels;  // In the order they were run.
-  // Of a search: the place in `levels` of the highest rate that kept to the objective; nothing
-  // where none did.
+  // Of a search: the highest rate that kept to the objective, and the place in `levels` of the last
+  // of its runs that did; nothing where none did.
+  std::optional<FoundRate> found_rate;
   std::optional<size_t> found_level;
+  Verdict verdict;  // Of the whole, once it is over.
+
+  // What the run is called where it has no name of its own: what it asked for.
+  std::string title() const;
 
   // What figures of the whole test are about: of a search the rate that was found, otherwise every
   // level.

@@ -91,10 +91,20 @@ class LoadTest {
     while (const std::optional<double> rate = search.NextRate()) {
       const LevelResult& level = RunLevelOf({*rate, *rate});
       if (IsEnd(level.end_reason)) return;
-      const bool is_kept = KeepsTo(goal, level);
-      search.Report(is_kept);
-      if (is_kept && search.best_rate() == *rate) result_.found_level = result_.levels.size() - 1;
+      search.Report(KeepsTo(goal, level));
+      result_.found_rate = search.found();
+      result_.found_level = LastKeptAt(goal, result_.found_rate);
     }
+  }
+
+  // The place of the last run at the rate that was found which kept to the objective.
+  std::optional<size_t> LastKeptAt(const RateSearchGoal& goal,
+                                   const std::optional<FoundRate>& found) const {
+    for (size_t i = result_.levels.size(); found && i-- > 0;) {
+      const LevelResult& level = result_.levels[i];
+      if (level.level.first == found->rate && KeepsTo(goal, level)) return i;
+    }
+    return std::nullopt;
   }
 
   LoadResult result_;
@@ -131,10 +141,14 @@ absl::StatusOr<LoadResult> RunLoadTest(const client::ClientOptions& server,
                     .start_time = absl::Now(),
                     .scenario = scenario,
                     .settings = settings,
+                    .options = DescribeSettings(*plan),
                     .plan = *plan,
                     .server = *std::move(info),
+                    .notes = (*workload)->notes(),
                     .levels = {},
-                    .found_level = std::nullopt};
+                    .found_rate = std::nullopt,
+                    .found_level = std::nullopt,
+                    .verdict = {}};
   return LoadTest(std::move(result), **workload, channels, server.token, is_interrupted, observer)
       .Run();
 }

@@ -137,6 +137,31 @@ const std::vector<LoadSettingDescription>& AllLoadSettings() {
   return settings;
 }
 
+std::vector<std::pair<std::string, std::string>> DescribeSettings(const LoadPlan& plan) {
+  const auto time = [](absl::Duration duration) { return absl::FormatDuration(duration); };
+  std::vector<std::pair<std::string, std::string>> settings = {
+      {plan.is_open_loop ? "rate" : "concurrency", FormatLoadLevels(plan.levels)}};
+  if (plan.is_open_loop) {
+    settings.emplace_back("arrivals",
+                          plan.arrivals == Arrivals::kConstant ? "constant" : "poisson");
+  }
+  settings.emplace_back("duration", time(plan.duration));
+  settings.emplace_back("warm-up", time(plan.warm_up));
+  if (plan.call_count) settings.emplace_back("count", absl::StrCat(*plan.call_count));
+  if (plan.stability) settings.emplace_back("until-stable", absl::StrCat(*plan.stability));
+  if (plan.search) settings.emplace_back("find-rate", time(plan.search->p99_max));
+  settings.emplace_back("connections", absl::StrCat(plan.connection_count));
+  if (plan.thread_count > 0) settings.emplace_back("threads", absl::StrCat(plan.thread_count));
+  settings.emplace_back("in-flight-max", absl::StrCat(plan.in_flight_max));
+  settings.emplace_back("timeout", time(plan.timeout));
+  settings.emplace_back("give-up-after", time(plan.give_up_after));
+  settings.emplace_back("verify", plan.verify == Verify::kAll      ? "all"
+                                  : plan.verify == Verify::kSample ? "sample"
+                                                                   : "none");
+  settings.emplace_back("seed", absl::StrCat(plan.seed));
+  return settings;
+}
+
 absl::StatusOr<LoadPlan> MakeLoadPlan(const LoadSettings& settings) {
   LoadPlan plan;
   for (const auto& [name, text] : settings) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -57,6 +58,10 @@ struct LoadSettingDescription {
   const char* help;
 };
 const std::vector<LoadSettingDescription>& AllLoadSettings();
+
+// Every setting that has an effect on the plan, by name and in the order of AllLoadSettings, as the
+// command line would say it: defaults too.
+std::vector<std::pair<std::string, std::string>> DescribeSettings(const LoadPlan& plan);
 
 // INVALID_ARGUMENT names the setting.
 absl::StatusOr<LoadPlan> MakeLoadPlan(const LoadSettings& settings);

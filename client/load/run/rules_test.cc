@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <random>
+
 #include "client/load/run/load_settings.h"
 #include "client/load/run/rate_search.h"
 #include "client/load/run/stability.h"
@@ -28,14 +31,23 @@ TEST(StabilityDetectorTest, TellsSettledFiguresFromDriftingOnes) {
   for (int i = 0; i < 30; ++i) EXPECT_FALSE(silent.Add({0, 0, 0})) << i;
 }
 
-std::optional<double> Search(double first_rate, double capacity, int* tries) {
+// Searches a server that keeps to the objective up to `capacity`, but for what `lies` says of the
+// so-many-th run.
+std::optional<FoundRate> SearchWith(double first_rate, double capacity,
+                                    const std::function<bool(int)>& lies, int* tries) {
   RateSearch search(first_rate);
   *tries = 0;
   while (const std::optional<double> rate = search.NextRate()) {
-    search.Report(*rate <= capacity);
-    if (++*tries > 100) break;
+    search.Report((*rate <= capacity) != lies(*tries));
+    if (++*tries > 200) break;
   }
-  return search.best_rate();
+  return search.found();
+}
+
+std::optional<double> Search(double first_rate, double capacity, int* tries) {
+  const std::optional<FoundRate> found = SearchWith(
+      first_rate, capacity, [](int) { return false; }, tries);
+  return found ? std::optional(found->rate) : std::nullopt;
 }
 
 TEST(RateSearchTest, FindsTheCapacityFromAboveAndBelow) {
@@ -55,6 +67,84 @@ TEST(RateSearchTest, EndsWhereNothingOrEverythingIsKept) {
   EXPECT_LT(tries, 20);
   EXPECT_GT(*Search(100, 1e30, &tries), 1e6);
   EXPECT_LT(tries, 30);
+}
+
+TEST(RateSearchTest, EitherEndIsRunTwice) {
+  int tries = 0;
+  const std::optional<FoundRate> found = SearchWith(
+      100, 4321, [](int) { return false; }, &tries);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->runs.kept, 2);
+  EXPECT_EQ(found->runs.broken, 0);
+  ASSERT_TRUE(found->next_rate.has_value());
+  EXPECT_GT(*found->next_rate, 4321);
+  EXPECT_EQ(found->next_runs.kept, 0);
+  EXPECT_EQ(found->next_runs.broken, 2);
+  EXPECT_FALSE(found->doubtful.has_value());
+}
+
+// Whichever single run says the opposite of what is so, the search finds the same.
+TEST(RateSearchTest, NoSingleRunHasTheLastWord) {
+  int tries = 0;
+  for (int liar = 0; liar < 15; ++liar) {
+    const std::optional<FoundRate> found = SearchWith(
+        100, 4321, [liar](int run) { return run == liar; }, &tries);
+    ASSERT_TRUE(found.has_value()) << liar;
+    EXPECT_LE(found->rate, 4321) << liar;
+    EXPECT_GE(found->rate * 1.05, 4321) << liar;
+    EXPECT_LT(tries, 25) << liar;
+    if (liar < tries - 1) EXPECT_TRUE(found->doubtful.has_value()) << liar;
+  }
+}
+
+TEST(RateSearchTest, ContradictionsAreTold) {
+  int tries = 0;
+  // The first run, at 100, is said to break the objective.
+  const std::optional<FoundRate> found = SearchWith(
+      100, 1000, [](int run) { return run == 0; }, &tries);
+  ASSERT_TRUE(found && found->doubtful);
+  EXPECT_EQ(found->doubtful->first, 100);
+  EXPECT_EQ(found->doubtful->second, found->rate);
+}
+
+TEST(RateSearchTest, EndsOnAMachineWhereEveryRunIsNoise) {
+  int tries = 0;
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    std::mt19937 random(seed);
+    SearchWith(
+        100, 1000, [&](int) { return random() % 2 == 0; }, &tries);
+    EXPECT_LE(tries, 100);
+  }
+}
+
+TEST(LoadSettingsTest, DescriptionsAreReadAsTheSamePlan) {
+  for (const LoadSettings& given : std::vector<LoadSettings>{
+           {},
+           {{"rate", "100:200,300"}, {"arrivals", "constant"}, {"until-stable", "3%"}},
+           {{"find-rate", "5ms"}, {"rate", "50"}},
+           {{"concurrency", "3,17"},
+            {"count", "99"},
+            {"threads", "2"},
+            {"warm-up", "0"},
+            {"duration", "1500ms"},
+            {"connections", "5"},
+            {"in-flight-max", "77"},
+            {"timeout", "3s"},
+            {"give-up-after", "7s"},
+            {"verify", "all"},
+            {"seed", "12345678901"}}}) {
+    const auto plan = MakeLoadPlan(given);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    LoadSettings described;
+    for (const auto& [name, text] : DescribeSettings(*plan)) described[name] = text;
+    for (const auto& [name, text] : given) EXPECT_TRUE(described.contains(name)) << name;
+    const auto again = MakeLoadPlan(described);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(DescribeSettings(*again), DescribeSettings(*plan));
+    EXPECT_EQ(again->call_count, plan->call_count);
+    EXPECT_EQ(again->verify, plan->verify);
+    EXPECT_EQ(again->levels.size(), plan->levels.size());
+  }
 }
 
 TEST(LoadSettingsTest, AreReadAndChecked) {

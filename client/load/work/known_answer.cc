@@ -44,6 +44,34 @@ int64_t Identity(ScanOperation operation) {
   return 0;
 }
 
+// Makes the numbers negative zeros that are zero where `is_negative` says so.
+void SignZeros(ElementType type, const std::vector<int64_t>& numbers,
+               const std::vector<bool>& is_negative, std::string& data) {
+  const uint64_t element_bytes = client::ElementSizeBytes(type);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    // The sign is the highest bit of the last byte.
+    if (numbers[i] == 0 && is_negative[i]) data[(i + 1) * element_bytes - 1] |= '\x80';
+  }
+}
+
+// The sign of a floating-point product is that of its factors, also where it is zero.
+void SignZeroProducts(const RequestKind& kind, const OperationValues& values,
+                      const std::vector<int64_t>& results, KnownScan& known) {
+  if (kind.scan_operation != ScanOperation::kProduct || kind.element_type < ElementType::kFloat16) {
+    return;
+  }
+  GroupWalk walk(kind, values);
+  std::vector<bool> running(walk.group_count());
+  std::vector<bool> is_negative(results.size());
+  for (uint64_t i = 0; i < results.size(); ++i) {
+    const uint64_t group = walk.GroupOf(i);
+    const bool before = running[group];
+    running[group] = before != (values.elements[i] < 0);
+    is_negative[i] = kind.scan_mode == ScanMode::kExclusive ? before : running[group];
+  }
+  SignZeros(known.element_type, results, is_negative, known.data);
+}
+
 KnownScan ComputeKnownScan(const RequestKind& kind, const OperationValues& values) {
   GroupWalk walk(kind, values);
   std::vector<int64_t> running(walk.group_count(), Identity(kind.scan_operation));
@@ -55,7 +83,10 @@ KnownScan ComputeKnownScan(const RequestKind& kind, const OperationValues& value
     results[i] = kind.scan_mode == ScanMode::kExclusive ? before : group;
   }
   const ElementType type = ScanTypeOf(kind);
-  return {.element_type = type, .data = EncodeElements(type, std::span<const int64_t>(results))};
+  KnownScan known{.element_type = type,
+                  .data = EncodeElements(type, std::span<const int64_t>(results))};
+  SignZeroProducts(kind, values, results, known);
+  return known;
 }
 
 }  // namespace

@@ -164,7 +164,8 @@ uint64_t GroupElementsMax(const RequestKind& kind) {
   return count;
 }
 
-// So are products, whatever the order in which they are made; and zeros must not have a sign.
+// Products are known as long as float64 holds them exactly, whatever the order in which they are
+// made.
 absl::Status ValidateProducts(const RequestKind& kind, const std::string& path) {
   const bool is_statistic =
       kind.operation == OperationKind::kReduce &&
@@ -179,10 +180,6 @@ absl::Status ValidateProducts(const RequestKind& kind, const std::string& path) 
       static_cast<double>(GroupElementsMax(kind)) * std::log2(std::max(1.0, MagnitudeMax(kind)));
   if (bits >= kExactBits) {
     return Wrong(path + ".values", "products of so many must stay below 2^53: take -1 to 1, say");
-  }
-  if (!IsInteger(kind.element_type) && kind.value_min < 0 && kind.value_max >= 0) {
-    return Wrong(path + ".values",
-                 "of floating-point products must not be negative and zero: zeros get a sign");
   }
   return absl::OkStatus();
 }

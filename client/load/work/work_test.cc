@@ -11,10 +11,12 @@
 #include "client/load/work/element_encoding.h"
 #include "client/load/work/known_answer.h"
 #include "client/load/work/scenario_file.h"
+#include "client/load/work/workload.h"
 
 namespace gridfold::load {
 namespace {
 
+using client::ScanMode;
 using client::Statistic;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -64,7 +66,7 @@ TEST(ScenarioFileTest, ErrorsNameTheField) {
       {R"({"requests": [{}, {"weight": "1"}]})", "requests[1].weight"},
       {R"({"requests": [{"operation": "median"}]})", "requests[0].operation"},
       {R"({"requests": [{"statistics": ["product"]}]})", "requests[0].values"},
-      {R"({"requests": [{"statistics": ["product"], "values": [-1, 1]}]})", "requests[0].values"},
+      {R"({"requests": [{"statistics": ["product"], "values": [-2, 1]}]})", "requests[0].values"},
       {R"({"requests": [{"statistics": ["product"], "values": [1, 1], "transport": "stream"}]})",
        "requests[0].statistics"},
       {R"({"requests": [{"destination": "resident"}]})", "requests[0].destination"},
@@ -224,6 +226,42 @@ TEST(KnownAnswerTest, ScansAndTheirDifferences) {
   EXPECT_NE(Difference(known, client::ElementType::kUint64, 0, all), "");
   data[17] = 1;
   EXPECT_EQ(Difference(known, known.element_type, 0, all), "result 2 is wrong");
+}
+
+// As IEEE 754 has it: the sign of a product is that of its factors.
+TEST(KnownAnswerTest, ZerosOfFloatingPointProductsHaveASign) {
+  for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
+    RequestKind kind{.operation = OperationKind::kScan,
+                     .scan_operation = client::ScanOperation::kProduct,
+                     .scan_mode = mode,
+                     .value_min = -1,
+                     .value_max = 1};
+    const std::vector<int32_t> elements = {1, -1, 0, -1, 1, 0, -1, -1};
+    std::vector<float> products;
+    float product = 1;
+    for (const int32_t element : elements) {
+      if (mode == ScanMode::kExclusive) products.push_back(product);
+      product *= static_cast<float>(element);
+      if (mode == ScanMode::kInclusive) products.push_back(product);
+    }
+    const auto known = std::get<KnownScan>(ComputeKnownAnswer(kind, {.elements = elements}));
+    const auto* const bytes = reinterpret_cast<const char*>(products.data());
+    EXPECT_EQ(WholeDifference(known, client::ElementType::kFloat32,
+                              std::span(bytes, products.size() * sizeof(float))),
+              "");
+  }
+}
+
+TEST(WorkloadTest, ArraysBeyond64MibAreToldOf) {
+  Scenario scenario;
+  scenario.requests = {{.elements = {.choices = {1 << 22}}},  // 16 MiB: four of these are there.
+                       {.elements = {.choices = {}, .log_uniform = {{1 << 22, 1 << 22}}}},
+                       {.elements = {.choices = {12 << 20, 6 << 20}}}};
+  const auto workload =
+      Workload::Prepare(scenario, {}, {.chunk_bytes = 1 << 20, .call_count_max = 1, .seed = 1});
+  ASSERT_TRUE(workload.ok()) << workload.status();
+  EXPECT_THAT((*workload)->notes(), ElementsAre(HasSubstr("requests[1]: 8 arrays take 128 MiB"),
+                                                HasSubstr("requests[2]: 2 arrays take 72 MiB")));
 }
 
 TEST(KnownAnswerTest, HistogramsCloseTheirLastBin) {

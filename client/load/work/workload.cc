@@ -121,6 +121,9 @@ absl::Status Workload::PrepareKind(size_t kind_index, const Options& options,
   for (const uint64_t element_count : SpreadElementCounts(kind, ArrayCountOf(kind))) {
     operations.push_back(Generate(kind, element_count, random));
   }
+  uint64_t array_bytes = 0;
+  for (const GeneratedOperation& operation : operations) array_bytes += operation.size_bytes();
+  NoteSize(kind_index, operations.size(), array_bytes);
   std::vector<OperationInput> inputs;
   if (kind.transport != ArrayTransport::kStream) {
     const auto arrays = PlaceArrays(kind, ArraysOf(operations));
@@ -164,6 +167,14 @@ absl::StatusOr<std::vector<client::ArrayInput>> Workload::PlaceArrays(
   std::vector<client::ArrayInput> views;
   for (const std::string* const bytes : arrays) views.emplace_back(ViewOf(kind, *bytes));
   return views;
+}
+
+void Workload::NoteSize(size_t kind_index, size_t array_count, uint64_t array_bytes) {
+  if (array_bytes <= kArrayBytesOfKindMax) return;
+  notes_.push_back(absl::StrCat("requests[", kind_index, "]: ", array_count, " arrays take ",
+                                array_bytes >> 20,
+                                " MiB, since each size that is listed, or eight of a range, is "
+                                "there; of smaller arrays 64 MiB would be"));
 }
 
 absl::StatusOr<ResultPlaces*> Workload::MakeResultPlaces(size_t kind_index, uint64_t result_bytes,

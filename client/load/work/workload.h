@@ -16,9 +16,10 @@
 
 namespace gridfold::load {
 
-// The requests of a run. Each kind has up to 16 arrays, of 64 MiB together, in turn: enough that
-// no two calls in a row need be the same, few enough that making them takes no time to speak of.
-// Immutable; thread-safe.
+// The requests of a run. Each kind has up to 16 arrays in turn, as many as take 64 MiB together,
+// but one of each size that it lists, and eight of a range of sizes: enough that no two calls in a
+// row need be the same, few enough that making them takes no time to speak of. Immutable;
+// thread-safe.
 class Workload {
  public:
   struct Options {
@@ -38,6 +39,9 @@ class Workload {
   const PreparedRequest& Draw(std::mt19937_64& random) const;
 
   const Scenario& scenario() const { return scenario_; }
+
+  // One sentence for each kind whose arrays take more than 64 MiB.
+  const std::vector<std::string>& notes() const { return notes_; }
   size_t kind_count() const { return requests_.size(); }
 
  private:
@@ -46,6 +50,7 @@ class Workload {
   absl::Status PrepareKind(size_t kind_index, const Options& options, std::mt19937_64& random);
   absl::StatusOr<std::vector<client::ArrayInput>> PlaceArrays(
       const RequestKind& kind, const std::vector<const std::string*>& arrays);
+  void NoteSize(size_t kind_index, size_t array_count, uint64_t array_bytes);
   absl::StatusOr<ResultPlaces*> MakeResultPlaces(size_t kind_index, uint64_t result_bytes,
                                                  uint64_t call_count_max);
 
@@ -53,6 +58,7 @@ class Workload {
   ServerArrays server_arrays_;
   std::vector<std::vector<PreparedRequest>> requests_;  // By kind.
   std::vector<double> cumulative_weights_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace gridfold::load
