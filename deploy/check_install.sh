@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks that the installed tree stands on its own: it is installed with the shared libraries, moved
+# Checks that what deploy/quickstart.sh builds can be installed, and that the installed tree stands on
+# its own: it is installed with the shared libraries, moved
 # elsewhere, every library it loads comes from inside it or from the C library, its programs answer
 # each other, and a program outside the project builds against its CMake package.
 #
@@ -7,7 +8,19 @@
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
-build="$1" prefix="$2" moved="$3"
+build="$(cd "$1" && pwd)" prefix="$2" moved="$3"
+
+# What an install copies out of the build folder is made by the target that the quickstart builds.
+grep -q -- '--target gridfold_installed' "$root/deploy/quickstart.sh"
+made="$(ninja -C "$build" -t query gridfold_installed | sed 's/^[ |]*//')"
+while read -r file; do
+  if ! grep -qxF "$file" <<<"$made"; then
+    echo "cmake --install copies $file, which the target gridfold_installed does not build" >&2
+    exit 1
+  fi
+done < <(find "$build" -name cmake_install.cmake -exec grep -h 'file(INSTALL' {} + |
+           grep -oE "\"$build/[^\"]+\"" | tr -d '"' | sed "s|^$build/||" | sort -u |
+           grep -vE '(^|/)CMakeFiles/|\.cmake$')
 
 cmake -S "$root" -B "$build" -DGRIDFOLD_BUNDLE_LIBRARIES=ON >/dev/null
 cmake --build "$build" >/dev/null
@@ -19,6 +32,10 @@ mkdir -p "$prefix"
 
 # From the C library, the dynamic linker or the tree itself; nothing from the machine's packages.
 belongs_to_machine='linux-vdso|ld-linux|/lib(c|m|dl|rt|pthread|resolv)\.so'
+for program in gridfold gridfold_server gridfold_load; do
+  PATH="$tree/bin" "$program" --version
+done
+"$tree/libexec/restart_delay.sh" "$moved/restarts"
 for program in "$tree"/bin/*; do
   strangers="$(ldd "$program" | grep -vE "$belongs_to_machine" | grep -vF "$tree/" || true)"
   if [[ -n "$strangers" ]]; then

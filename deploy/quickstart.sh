@@ -42,14 +42,14 @@ if [[ $cuda == ON ]]; then
 fi
 if ! { cmake -S "$root" --preset release -DGRIDFOLD_CUDA="$cuda" -DGRIDFOLD_BUILD_TESTS=OFF \
          "${architectures[@]}" &&
-       cmake --build "$build" --target gridfold_server gridfold; } >"$log" 2>&1; then
+       cmake --build "$build" --target gridfold_installed; } >"$log" 2>&1; then
   tail -n 40 "$log" >&2
   echo "The build failed; all of its output is in $log" >&2
   exit 1
 fi
 server_binary="$build/server/gridfold_server"
 client_binary="$build/client/command_line/gridfold"
-echo "built $server_binary and $client_binary"
+echo "built gridfold_server, gridfold and gridfold_load in $build"
 
 heading "3/4  Starting a server"
 state="$(mktemp -d)"
@@ -107,4 +107,5 @@ cat <<NEXT
   $server_binary &
   $client_binary reduce --help
   $client_binary histogram $sample/flight_distance_miles.npy --bins 16
+  sudo cmake --install $build     # so that they are found as gridfold_server, gridfold, gridfold_load
 NEXT
