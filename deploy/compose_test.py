@@ -45,10 +45,17 @@ def mounts(service):
     return found
 
 
+def edge_socket_path():
+    """Where the edge finds the server."""
+    text = (FOLDER / "edge" / "nginx.conf").read_text(encoding="utf-8")
+    return re.search(r"server unix:(\S+);", text)[1]
+
+
 class ComposeTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.services = yaml.safe_load(FILE.read_text(encoding="utf-8"))["services"]
+        whole = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+        cls.services, cls.volumes = whole["services"], whole["volumes"]
         cls.facts = server_facts.server_facts((FOLDER / "compose.toml").read_text())
 
     def servers(self):
@@ -67,11 +74,11 @@ class ComposeTest(unittest.TestCase):
         for profile, name in SERVERS.items():
             started = [service for service, body in self.services.items()
                        if profile in body.get("profiles", [profile])]
-            self.assertEqual(sorted(started), sorted([name, "prometheus", "grafana"]))
+            self.assertEqual(sorted(started), sorted([name, "edge", "prometheus", "grafana"]))
 
     def test_only_this_machine_reaches_it(self):
         for service in self.services.values():
-            for port in service["ports"]:
+            for port in service.get("ports", []):
                 self.assertTrue(port.startswith("127.0.0.1:"), port)
 
     def test_mounted_files_are_there(self):
@@ -88,8 +95,11 @@ class ComposeTest(unittest.TestCase):
     def test_servers_are_checked_as_the_image_is_and_have_its_ports(self):
         for server in self.servers():
             self.assertEqual(server["healthcheck"]["test"], ["CMD", *image_facts.health_check()])
-            for port in server["ports"]:
-                self.assertIn(int(port.split(":")[-1]), image_facts.ports())
+            self.assertEqual(server["environment"]["GRIDFOLD_SERVER"],
+                             server["environment"]["GRIDFOLD_LISTEN"])
+            self.assertNotIn("ports", server)
+        for port in self.services["edge"]["ports"]:
+            self.assertIn(int(port.split(":")[-1]), image_facts.ports())
         listens = re.findall(r'^(?:listen|metrics-address) = ".*:(\d+)"$',
                              (FOLDER / "compose.toml").read_text(), flags=re.MULTILINE)
         self.assertEqual({int(port) for port in listens}, image_facts.ports())
@@ -116,6 +126,28 @@ class ComposeTest(unittest.TestCase):
             self.assertTrue(server["mem_limit"].endswith("g"))
             self.assertGreaterEqual(int(server["mem_limit"][:-1]) << 30,
                                     self.facts.host_bytes_max(resident_on_host=True))
+
+    def test_the_edge_and_the_servers_share_the_socket_and_nothing_else(self):
+        edge = self.services["edge"]
+        files = mounts(edge)
+        self.assertEqual(files["/etc/gridfold/edge/nginx.conf"], FOLDER / "edge/nginx.conf")
+        self.assertIn("/etc/gridfold/edge/listen.conf", files)
+        self.assertIn("/etc/gridfold/edge/nginx.conf", edge["command"])
+        self.assertEqual(tuple(map(int, edge["user"].split(":"))), image_facts.user())
+        self.assertIn("uid={},gid={}".format(*image_facts.user()),
+                      self.volumes["socket"]["driver_opts"]["o"])
+        path = edge_socket_path()
+        for service in (edge, *self.servers()):
+            folder, = [volume.split(":")[1] for volume in service["volumes"]
+                       if volume.startswith("socket:")]
+            self.assertEqual(pathlib.Path(path).parent, pathlib.Path(folder))
+            self.assertIs(service["read_only"], True)
+            self.assertEqual(service["cap_drop"], ["ALL"])
+            self.assertEqual(service["security_opt"], ["no-new-privileges:true"])
+        for server in self.servers():
+            self.assertEqual(server["environment"]["GRIDFOLD_LISTEN"], f"unix:{path}")
+            self.assertGreater(seconds(edge["stop_grace_period"]),
+                               seconds(server["stop_grace_period"]))
 
     def test_prometheus_knows_the_servers_and_the_rules(self):
         files = mounts(self.services["prometheus"])

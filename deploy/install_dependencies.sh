@@ -15,7 +15,7 @@ build_packages=(
   libyaml-cpp-dev libssl-dev zlib1g-dev libzstd-dev python3)
 test_packages=(
   libgtest-dev libgmock-dev openssl python3-grpcio python3-protobuf python3-numpy python3-yaml
-  prometheus clang-format npm)
+  prometheus nginx-light clang-format npm)
 
 packages=("${build_packages[@]}")
 if [[ "${1:-}" == "--tests" ]]; then

@@ -10,20 +10,29 @@ import re
 import subprocess
 import tempfile
 import time
+import tomllib
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 class ServerFacts(NamedTuple):
-    limits: dict  # The event "limits" of the log.
+    limits: dict  # The event "limits" of the log: of the CPU engine, which is one device.
     grace_period_seconds: float
+    gpu_count_max: int  # As many as the file allows the server to use; 64 where it does not say.
 
-    def host_bytes_max(self, resident_on_host: bool) -> int:
+    def host_bytes_max(self, resident_on_host: bool, gpu_count: int | None = None) -> int:
         """What the server holds of the host's memory at most: the sum of README.md, "Sizing"."""
         queued, message = self.limits["queued_bytes_max"], self.limits["message_bytes_max"]
-        total = 6 * queued + 7 * self.limits["lanes"] * message
+        lanes = self.limits["lanes"] * (gpu_count or self.gpu_count_max)
+        total = 6 * queued + 7 * lanes * message
         return total + (self.limits["resident_bytes_max"] if resident_on_host else 0)
+
+
+def gpu_count_max(config: str) -> int:
+    """How many GPUs a configuration file allows at most (kEngineCountMax, where it names none)."""
+    devices = tomllib.loads(config).get("cuda-devices", "all")
+    return 64 if devices == "all" else len(devices.split(","))
 
 
 def stop_seconds_beyond_grace() -> float:
@@ -50,4 +59,5 @@ def server_facts(config: str) -> ServerFacts:
         if server.returncode != 0:
             raise RuntimeError(log)
     events = {event["event"]: event for event in map(json.loads, log.splitlines())}
-    return ServerFacts(events["limits"], events["draining"]["grace_period_ms"] / 1000)
+    return ServerFacts(events["limits"], events["draining"]["grace_period_ms"] / 1000,
+                       gpu_count_max(config))

@@ -8,6 +8,7 @@ GRIDFOLD_SERVER_BINARY is the server.
 
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -44,9 +45,9 @@ def quantity(text):
     return int(text[:-2]) * UNITS[text[-2:]] if text[-2:] in UNITS else int(text)
 
 
-def port_number(container, port):
+def port_number(overlay, port):
     """The number of a port that may stand by its name."""
-    numbers = {entry["name"]: entry["containerPort"] for entry in container["ports"]}
+    numbers = {entry["name"]: entry["containerPort"] for entry in overlay.container_ports}
     return numbers[port] if isinstance(port, str) else port
 
 
@@ -62,13 +63,28 @@ class Overlay:
         self.template = self.deployment["spec"]["template"]
         self.pod = self.template["spec"]
         self.container, = self.pod["containers"]
-        self.config_text = self.of_kind("ConfigMap")["data"]["gridfold.toml"]
+        # Behind an edge it is the edge that has the port.
+        self.edge, = self.pod.get("initContainers", [None])
+        self.container_ports = [port for container in (self.container, self.edge) if container
+                                for port in container["ports"]]
+        self.config_text = self.config_map("gridfold.toml")["data"]["gridfold.toml"]
         self.config = tomllib.loads(self.config_text)
         self.facts = server_facts.server_facts(self.config_text)
 
     def of_kind(self, kind):
         found, = [item for (item_kind, _), item in self.objects.items() if item_kind == kind]
         return found
+
+    def config_map(self, file):
+        found, = [item for (kind, _), item in self.objects.items()
+                  if kind == "ConfigMap" and file in item["data"]]
+        return found
+
+    def mounted(self, container, path):
+        """The volume that a container finds at a path."""
+        name, = [mount["name"] for mount in container["volumeMounts"] if mount["mountPath"] == path]
+        volume, = [volume for volume in self.pod["volumes"] if volume["name"] == name]
+        return volume
 
     def services(self):
         return [item for (kind, _), item in self.objects.items() if kind == "Service"]
@@ -84,7 +100,7 @@ class OverlayChecks:
     def test_objects_are_complete(self):
         overlay = self.overlay
         self.assertEqual(sorted(overlay.objects), [
-            ("ConfigMap", overlay.of_kind("ConfigMap")["metadata"]["name"]),
+            *sorted((kind, name) for kind, name in overlay.objects if kind == "ConfigMap"),
             ("Deployment", "gridfold"), ("HorizontalPodAutoscaler", "gridfold"),
             ("NetworkPolicy", "gridfold"), ("PodDisruptionBudget", "gridfold"),
             ("Service", "gridfold"), ("Service", "gridfold-headless"),
@@ -113,7 +129,7 @@ class OverlayChecks:
         callers, prometheus = policy["ingress"]
         self.assertEqual(callers["from"],
                          [{"podSelector": {"matchLabels": {"gridfold-client": "true"}}}])
-        self.assertEqual([port_number(overlay.container, port["port"])
+        self.assertEqual([port_number(overlay, port["port"])
                           for rule in (callers, prometheus) for port in rule["ports"]],
                          [50051, 9464])
         self.assertIn("Egress", policy["policyTypes"])
@@ -122,7 +138,7 @@ class OverlayChecks:
     def test_ports_are_those_that_the_server_listens_on(self):
         overlay = self.overlay
         ports = {entry["name"]: str(entry["containerPort"])
-                 for entry in overlay.container["ports"]}
+                 for entry in overlay.container_ports}
         self.assertEqual(overlay.config["listen"], "0.0.0.0:" + ports["grpc"])
         self.assertEqual(overlay.config["metrics-address"], "0.0.0.0:" + ports["metrics"])
         for service in overlay.services():
@@ -135,7 +151,7 @@ class OverlayChecks:
         for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
             port = overlay.container[probe]["grpc"]["port"]
             self.assertIsInstance(port, int)  # gRPC probes take no names.
-            self.assertEqual(port, port_number(overlay.container, "grpc"))
+            self.assertEqual(port, port_number(overlay, "grpc"))
         # A pod is taken out of use sooner than it is restarted.
         patience = {name: probe["periodSeconds"] * probe["failureThreshold"] for name, probe in
                     overlay.container.items() if name.endswith("Probe")}
@@ -153,18 +169,17 @@ class OverlayChecks:
 
     def test_config_is_mounted_where_the_server_looks(self):
         overlay = self.overlay
-        volume, = overlay.pod["volumes"]
-        mount, = overlay.container["volumeMounts"]
-        self.assertEqual(volume["name"], mount["name"])
+        volume = overlay.mounted(overlay.container, "/etc/gridfold")
         self.assertIn(("ConfigMap", volume["configMap"]["name"]), overlay.objects)
         self.assertNotEqual(volume["configMap"]["name"], "gridfold")  # A hash rolls pods.
-        self.assertEqual(overlay.container["args"],
-                         ["--config", mount["mountPath"] + "/gridfold.toml"])
+        self.assertEqual(overlay.container["args"], ["--config", "/etc/gridfold/gridfold.toml"])
 
     def test_memory_holds_what_the_limits_allow(self):
         overlay = self.overlay
         resources = overlay.container["resources"]
-        needed = overlay.facts.host_bytes_max(resident_on_host=overlay.name == "cpu")
+        is_cpu = overlay.config["engine"] == "cpu"
+        gpus = 1 if is_cpu else resources["limits"]["nvidia.com/gpu"]
+        needed = overlay.facts.host_bytes_max(resident_on_host=is_cpu, gpu_count=gpus)
         self.assertGreaterEqual(quantity(resources["limits"]["memory"]), needed)
         self.assertEqual(resources["limits"]["memory"], resources["requests"]["memory"])
 
@@ -189,7 +204,7 @@ class OverlayChecks:
         self.assertEqual(scraped[0]["metadata"]["labels"][monitor["jobLabel"]], "gridfold")
 
     def test_pods_have_the_images_ports(self):
-        ports = {port["containerPort"] for port in self.overlay.container["ports"]}
+        ports = {port["containerPort"] for port in self.overlay.container_ports}
         self.assertEqual(ports, image_facts.ports())
 
     def test_pods_have_no_rights(self):
@@ -201,10 +216,11 @@ class OverlayChecks:
                          "RuntimeDefault")
         self.assertFalse(overlay.pod["automountServiceAccountToken"])
         self.assertFalse(overlay.pod["enableServiceLinks"])
-        security = overlay.container["securityContext"]
-        self.assertFalse(security["allowPrivilegeEscalation"])
-        self.assertTrue(security["readOnlyRootFilesystem"])
-        self.assertEqual(security["capabilities"], {"drop": ["ALL"]})
+        for container in filter(None, (overlay.container, overlay.edge)):
+            security = container["securityContext"]
+            self.assertFalse(security["allowPrivilegeEscalation"])
+            self.assertTrue(security["readOnlyRootFilesystem"])
+            self.assertEqual(security["capabilities"], {"drop": ["ALL"]})
 
 
 class CpuOverlayTest(OverlayChecks, unittest.TestCase):
@@ -224,6 +240,44 @@ class GpuOverlayTest(OverlayChecks, unittest.TestCase):
         self.assertEqual(self.overlay.config["engine"], "cuda")
         self.assertEqual(self.overlay.container["resources"]["limits"]["nvidia.com/gpu"], 1)
         self.assertIn("nvidia.com/gpu", [entry["key"] for entry in self.overlay.pod["tolerations"]])
+
+
+class EdgeChecks:
+    """What holds behind an edge besides."""
+
+    def test_the_server_listens_where_the_edge_looks(self):
+        overlay = self.overlay
+        text = overlay.config_map("nginx.conf")["data"]["nginx.conf"]
+        path = re.search(r"server unix:(\S+);", text)[1]
+        # Goes before the file's address.
+        variables = {entry["name"]: entry["value"] for entry in overlay.container["env"]}
+        self.assertEqual(variables, {"GRIDFOLD_LISTEN": f"unix:{path}"})
+        folder = str(pathlib.PurePosixPath(path).parent)
+        self.assertEqual(overlay.mounted(overlay.container, folder),
+                         overlay.mounted(overlay.edge, folder))
+        self.assertEqual((overlay.pod["securityContext"]["runAsUser"],
+                          overlay.pod["securityContext"]["fsGroup"]), image_facts.user())
+
+    def test_the_edge_is_that_of_every_set_up(self):
+        overlay = self.overlay
+        data = overlay.config_map("nginx.conf")["data"]
+        edge = FOLDER.parent / "edge"
+        self.assertEqual(data["nginx.conf"], (edge / "nginx.conf").read_text())
+        self.assertEqual(data["listen.conf"], (edge / "listen_plain.conf").read_text())
+        volume = overlay.mounted(overlay.edge, "/etc/gridfold/edge")
+        self.assertIn(("ConfigMap", volume["configMap"]["name"]), overlay.objects)
+        self.assertIn("/etc/gridfold/edge/nginx.conf", overlay.edge["command"])
+
+    def test_the_edge_outlives_the_server_in_its_pod(self):
+        self.assertEqual(self.overlay.edge["restartPolicy"], "Always")
+
+
+class CpuEdgeOverlayTest(EdgeChecks, CpuOverlayTest):
+    name = "cpu_edge"
+
+
+class GpuEdgeOverlayTest(EdgeChecks, GpuOverlayTest):
+    name = "gpu_edge"
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ SMALL = ["--cpu-threads=1", "--lanes=2", "--log-level=warning"]
 class Replica(server_process.ServerProcess):
     """Runs from `with` to its end, with the CPU engine."""
 
-    def __init__(self, *options):
-        super().__init__(*SMALL, *options)
+    def __init__(self, *options, listen=None):
+        super().__init__(*SMALL, *options, listen=listen)
         self.engine = "cpu"
 
     def __exit__(self, *exception):
