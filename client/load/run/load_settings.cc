@@ -140,7 +140,8 @@ const std::vector<LoadSettingDescription>& AllLoadSettings() {
 std::vector<std::pair<std::string, std::string>> DescribeSettings(const LoadPlan& plan) {
   const auto time = [](absl::Duration duration) { return absl::FormatDuration(duration); };
   std::vector<std::pair<std::string, std::string>> settings = {
-      {plan.is_open_loop ? "rate" : "concurrency", FormatLoadLevels(plan.levels)}};
+      {plan.is_open_loop ? "rate" : "concurrency",
+       plan.search ? absl::StrCat(plan.search->rate_min) : FormatLoadLevels(plan.levels)}};
   if (plan.is_open_loop) {
     settings.emplace_back("arrivals",
                           plan.arrivals == Arrivals::kConstant ? "constant" : "poisson");

