@@ -29,7 +29,9 @@ inline TraceContext TraceOf(const grpc::CallbackServerContext& context) {
 
 inline std::shared_ptr<AuditNotes> NewAuditNotes(const grpc::CallbackServerContext& context) {
   auto notes = std::make_shared<AuditNotes>();
-  notes->peer = context.peer();
+  const CallerAddress caller = AddressOfCaller(context);
+  notes->peer = caller.peer;
+  notes->certificate = caller.certificate;
   const std::vector<grpc::string_ref> names = context.auth_context()->GetPeerIdentity();
   if (!names.empty()) notes->certificate.assign(names[0].data(), names[0].size());
   return notes;

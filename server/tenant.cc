@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
+#include "server/caller_address.h"
 #include "server/identifier.h"
 #include "server/limits.h"
 
@@ -49,7 +50,7 @@ absl::StatusOr<Priority> PriorityOf(const grpc::CallbackServerContext& context) 
 // Turns a caller away: counts it, and says so in the log, at a bounded rate.
 absl::Status Refuse(const grpc::CallbackServerContext& context, const AccessTokens& tokens,
                     const char* rpc, RefusalReason reason, absl::Status status) {
-  tokens.refused().Record(reason, context.peer(), rpc);
+  tokens.refused().Record(reason, AddressOfCaller(context).peer, rpc);
   return status;
 }
 
