@@ -51,34 +51,58 @@ inline uint64_t MultiplyRow(const std::byte* row, uint64_t count, bool ignore_na
 
 // Fills `lanes` with the products of a tile. multiply(apart) multiplies them by all rows and
 // returns bits for IsOutsideWindow(); `apart` is std::true_type where exponents are kept apart.
+// Returns whether they are; else they are 0.
 template <uint32_t kColumnsMax, class Multiply>
-inline void FillLanes(uint64_t lane_count, Lanes<kColumnsMax>& lanes, Multiply multiply) {
+inline bool FillLanes(uint64_t lane_count, Lanes<kColumnsMax>& lanes, Multiply multiply) {
+  std::fill_n(lanes.fractions, lane_count, 1.0);
+  if (!IsOutsideWindow(multiply(std::false_type()))) return false;
   std::fill_n(lanes.fractions, lane_count, 1.0);
   std::fill_n(lanes.exponents, lane_count, 0);
-  if (!IsOutsideWindow(multiply(std::false_type()))) return;
-  std::fill_n(lanes.fractions, lane_count, 1.0);
   multiply(std::true_type());
+  return true;
 }
 
-// Multiplies neighbouring lanes, five times. The products are left in the columns' first lanes.
-template <uint32_t kColumnsMax>
-inline void FoldLanes(uint32_t columns, Lanes<kColumnsMax>& lanes) {
-  double* const fractions = lanes.fractions;
-  int64_t* const exponents = lanes.exponents;
-  for (uint64_t i = 0; i < kProductLanes * columns; ++i) {
-    const ScaledProduct lane = ScaledProduct{fractions[i], exponents[i]}.Normalised();
-    fractions[i] = lane.fraction;  // kProductLanes of these stay within the range.
-    exponents[i] = lane.exponent;
-  }
-  for (uint64_t count = kProductLanes / 2; count >= 1; count /= 2) {
+// Multiplies neighbouring lanes, five times, from `from` to `to`; may be the same. The products are
+// left in the columns' first lanes. Returns bits for IsOutsideWindow().
+inline uint64_t FoldFractions(uint32_t columns, const double* from, double* to) {
+  uint64_t window_bits = 0;
+  for (uint64_t count = kProductLanes / 2; count >= 1; count /= 2, from = to) {
     for (uint64_t lane = 0; lane < count; ++lane) {
-      const uint64_t to = lane * columns;
+      const double* const pair = from + 2 * lane * columns;
       for (uint32_t c = 0; c < columns; ++c) {
-        fractions[to + c] = fractions[2 * to + c] * fractions[2 * to + columns + c];
-        exponents[to + c] = exponents[2 * to + c] + exponents[2 * to + columns + c];
+        const double product = pair[c] * pair[columns + c];
+        to[lane * columns + c] = product;
+        window_bits |= WindowBits(product);
       }
     }
   }
+  return window_bits;
+}
+
+// Sets products[c] to that of the column's lanes, neighbours first.
+template <uint32_t kColumnsMax>
+inline void FoldLanes(bool is_apart, uint32_t columns, Lanes<kColumnsMax>& lanes,
+                      ScaledProduct* products) {
+  if (!is_apart) {
+    double folded[kProductLanes / 2 * kColumnsMax];
+    if (!IsOutsideWindow(FoldFractions(columns, lanes.fractions, folded))) {
+      for (uint32_t c = 0; c < columns; ++c) products[c] = ScaledProduct::Of(folded[c]);
+      return;
+    }
+    std::fill_n(lanes.exponents, kProductLanes * columns, 0);
+  }
+  for (uint32_t c = 0; c < columns; ++c) products[c].exponent = 0;
+  for (uint64_t lane = 0; lane < kProductLanes; ++lane) {
+    double* const fractions = lanes.fractions + lane * columns;
+    for (uint32_t c = 0; c < columns; ++c) {
+      const ScaledProduct normalised =
+          ScaledProduct{fractions[c], lanes.exponents[lane * columns + c]}.Normalised();
+      fractions[c] = normalised.fraction;  // kProductLanes of these stay within the range.
+      products[c].exponent += normalised.exponent;
+    }
+  }
+  FoldFractions(columns, lanes.fractions, lanes.fractions);
+  for (uint32_t c = 0; c < columns; ++c) products[c].fraction = lanes.fractions[c];
 }
 
 }  // namespace product_internal
@@ -92,7 +116,7 @@ inline ScaledProduct ProductOfPiece(const std::byte* data, uint64_t element_coun
   Lanes<1> lanes;
   for (uint64_t begin = 0; begin < element_count; begin += kProductTile) {
     const uint64_t end = std::min(begin + kProductTile, element_count);
-    FillLanes(kProductLanes, lanes, [&](auto apart) {
+    const bool is_apart = FillLanes(kProductLanes, lanes, [&](auto apart) {
       uint64_t window_bits = 0;
       uint64_t i = begin;
       for (; i + kProductLanes <= end; i += kProductLanes) {
@@ -102,8 +126,9 @@ inline ScaledProduct ProductOfPiece(const std::byte* data, uint64_t element_coun
       return window_bits | MultiplyRow<apart(), T>(data + i * sizeof(T), end - i, ignore_nan,
                                                    lanes.fractions, lanes.exponents);
     });
-    FoldLanes(1, lanes);
-    product.Push({lanes.fractions[0], lanes.exponents[0]});
+    ScaledProduct of_tile;
+    FoldLanes(is_apart, 1, lanes, &of_tile);
+    product.Push(of_tile);
   }
   return product.Result();
 }
@@ -115,7 +140,7 @@ inline void ProductOfTileColumns(const std::byte* data, size_t stride_bytes, uin
                                  uint32_t columns, bool ignore_nan, ScaledProduct* products) {
   using namespace product_internal;  // NOLINT
   Lanes<kProductColumns> lanes;
-  FillLanes(kProductLanes * columns, lanes, [&](auto apart) {
+  const bool is_apart = FillLanes(kProductLanes * columns, lanes, [&](auto apart) {
     uint64_t window_bits = 0;
     for (uint64_t r = 0; r < rows; ++r) {
       const uint64_t first = r % kProductLanes * columns;
@@ -124,8 +149,7 @@ inline void ProductOfTileColumns(const std::byte* data, size_t stride_bytes, uin
     }
     return window_bits;
   });
-  FoldLanes(columns, lanes);
-  for (uint32_t c = 0; c < columns; ++c) products[c] = {lanes.fractions[c], lanes.exponents[c]};
+  FoldLanes(is_apart, columns, lanes, products);
 }
 
 }  // namespace gridfold::kernels
