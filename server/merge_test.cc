@@ -268,6 +268,24 @@ TEST_F(MergeTest, SumsOfWeights) {
             part(second_, 0, 20'000).channels(0).SerializeAsString());
 }
 
+TEST_F(MergeTest, FirstValuesBeyondInt64) {
+  const uint64_t first = (uint64_t{1} << 63) + 1;
+  v1::ComputeHistogramRequest request;
+  *request.mutable_array() =
+      ArrayOf<uint64_t>(v1::ELEMENT_TYPE_UINT64, {first, first + 2, first + 2, first + 3, 7});
+  request.add_bins()->mutable_integer()->set_first_unsigned_value(first);
+  request.mutable_bins(0)->mutable_integer()->set_bin_count(3);
+  request.set_return_accumulator(true);
+  const v1::ComputeHistogramResponse part = Histogram(first_, request);
+  EXPECT_THAT(part.channels(0).counts(), ElementsAre(1, 0, 2));
+  EXPECT_EQ(part.channels(0).underflow_count(), 1u);
+  EXPECT_EQ(part.channels(0).overflow_count(), 1u);
+  const v1::MergeAccumulatorsResponse merged = Merge({part.accumulator(), part.accumulator()});
+  EXPECT_THAT(merged.histogram().channels(0).counts(), ElementsAre(2, 0, 4));
+  EXPECT_THAT(merged.histogram_description().first_unsigned_values(), ElementsAre(first));
+  EXPECT_THAT(merged.histogram_description().first_values(), ElementsAre(0));
+}
+
 TEST_F(MergeTest, FirstValuesOfIntegerBins) {
   v1::ComputeHistogramRequest request;
   *request.mutable_array() = ArrayOf<int8_t>(v1::ELEMENT_TYPE_INT8, {-7, -5, -5});

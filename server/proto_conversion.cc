@@ -1,5 +1,6 @@
 #include "server/proto_conversion.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -170,8 +171,12 @@ v1::HistogramDescription Describe(const kernels::HistogramPlan& plan) {
   description.set_weighted(plan.weight_type.has_value());
   description.set_format(plan.sparse ? v1::HISTOGRAM_FORMAT_SPARSE : v1::HISTOGRAM_FORMAT_DENSE);
   Append(plan.quantiles, *description.mutable_quantiles());
+  const bool some_are_unsigned =
+      std::any_of(plan.bins.begin(), plan.bins.end(),
+                  [](const kernels::PlannedBins& bins) { return bins.first_unsigned_value != 0; });
   for (const kernels::PlannedBins& bins : plan.bins) {
     description.add_first_values(bins.first_value);
+    if (some_are_unsigned) description.add_first_unsigned_values(bins.first_unsigned_value);
   }
   return description;
 }
@@ -226,8 +231,10 @@ std::optional<kernels::BinSpec> FromWire(const v1::BinSpecification& bins) {
                                           .lower_bound = bins.logarithmic().lower_bound(),
                                           .upper_bound = bins.logarithmic().upper_bound()};
     case v1::BinSpecification::kInteger:
-      return kernels::IntegerBinsSpec{.first_value = bins.integer().first_value(),
-                                      .bin_count = bins.integer().bin_count()};
+      return kernels::IntegerBinsSpec{
+          .first_value = bins.integer().first_value(),
+          .bin_count = bins.integer().bin_count(),
+          .first_unsigned_value = bins.integer().first_unsigned_value()};
     case v1::BinSpecification::KIND_NOT_SET: break;
   }
   return std::nullopt;

@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "kernels/element_type.h"
 #include "server/call_environment.h"
 #include "server/call_report.h"
 #include "server/error_reason.h"
@@ -159,6 +160,7 @@ void StreamCall<Reactor, Computation>::OnReadDone(bool ok) {
   reading_ = false;
   WatchCaller();
   has_ended_ |= !ok;
+  if (!ok && status.ok()) status = intake_.CheckEnd();
   Proceed(std::move(lock), status);
 }
 
@@ -184,8 +186,7 @@ absl::Status StreamCall<Reactor, Computation>::TakeMessage() {
   if (is_finished_) return absl::OkStatus();
   report_.request_bytes += size_bytes;
   if (absl::Status status = CheckArrays(*message); !status.ok()) return status;
-  intake_.Add(*message);
-  return absl::OkStatus();
+  return intake_.Add(*message);
 }
 
 template <class Reactor, class Computation>
@@ -196,6 +197,7 @@ absl::Status StreamCall<Reactor, Computation>::TakeHeader(const std::string& hea
   if (is_finished_) return absl::OkStatus();
   computation_ = *std::move(computation);
   report_.element_type = computation_->element_type();
+  intake_.SetElementSize(kernels::ElementSize(computation_->element_type()));
   return intake_.HoldState(computation_->state_bytes());
 }
 

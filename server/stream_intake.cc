@@ -58,17 +58,24 @@ absl::Status StreamIntake::HoldState(uint64_t bytes) {
   return absl::OkStatus();
 }
 
-void StreamIntake::Add(const StreamMessage& message) {
+absl::Status StreamIntake::Add(const StreamMessage& message) {
+  StreamSizes added{};
   for (size_t i = 0; i < array_count_; ++i) {
-    for (const grpc::Slice& piece : message.arrays[i]) pending_[i].Append(piece);
+    for (const grpc::Slice& piece : message.arrays[i]) {
+      pending_[i].Append(piece);
+      added[i] += piece.size();
+    }
   }
   // What a running job has used still counts.
-  uint64_t added_bytes = 0;
-  for (const auto& pieces : message.arrays) {
-    for (const grpc::Slice& piece : pieces) added_bytes += piece.size();
+  SetHeldBytes(held_bytes_ + TotalBytes(added));
+  if (message.element_count) {
+    absl::Status status = announced_.Announce(*message.element_count);
+    if (!status.ok()) return status;
   }
-  SetHeldBytes(held_bytes_ + added_bytes);
+  return announced_.Add(added[0], element_bytes_);
 }
+
+absl::Status StreamIntake::CheckEnd() const { return announced_.CheckEnd(element_bytes_); }
 
 StreamSizes StreamIntake::sizes() const {
   StreamSizes sizes = SizesOf(batch_);

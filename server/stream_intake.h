@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/announced_count.h"
 #include "server/call_environment.h"
 #include "server/stream_fold.h"
 #include "server/stream_message.h"
@@ -37,12 +38,20 @@ class StreamIntake {
   // There will be no other message. INVALID_ARGUMENT that names "request" where there was none.
   absl::Status CheckBegun() const;
 
+  // There will be no other element. INVALID_ARGUMENT that names "element_count" where the caller
+  // has announced more.
+  absl::Status CheckEnd() const;
+
+  // The first array, whose elements are the ones that callers count, has elements of this size.
+  void SetElementSize(uint64_t bytes) { element_bytes_ = bytes; }
+
   // Memory for as long as the call lasts. RESOURCE_EXHAUSTED with a retry delay where there is
   // none.
   absl::Status HoldState(uint64_t bytes);
 
-  // Keeps the message's data.
-  void Add(const StreamMessage& message);
+  // Keeps the message's data. Errors: INVALID_ARGUMENT that names "element_count", where there is
+  // more of it than the caller has announced, or another number is announced than before.
+  absl::Status Add(const StreamMessage& message);
 
   // What has arrived and not been computed on, with what is left of the last batch.
   StreamSizes sizes() const;
@@ -71,6 +80,8 @@ class StreamIntake {
   std::string tenant_;
   bool is_admitted_ = false;
   bool has_begun_ = false;  // Whether the header has come.
+  uint64_t element_bytes_ = 1;
+  AnnouncedCount announced_;
   StreamArrays batch_;
   StreamArrays pending_;  // What has come since.
   uint64_t state_bytes_ = 0;

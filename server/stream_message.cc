@@ -17,6 +17,7 @@ using google::protobuf::internal::WireFormatLite;
 
 constexpr int kHeaderField = 1;
 constexpr int kFirstArrayField = 2;
+constexpr int kElementCountField = 15;
 
 struct Range {
   size_t begin = 0;
@@ -39,10 +40,15 @@ class FieldFinder {
 
   std::optional<std::string> header;
   std::array<Range, kStreamArrayCountMax> arrays;
+  std::optional<uint64_t> element_count;
 
  private:
   bool TakeField(uint32_t tag) {
     const int field = WireFormatLite::GetTagFieldNumber(tag);
+    if (field == kElementCountField &&
+        WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_VARINT) {
+      return input_.ReadVarint64(&element_count.emplace());
+    }
     const bool is_known =
         field >= kHeaderField && field < kFirstArrayField + static_cast<int>(array_count_) &&
         WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
@@ -94,6 +100,7 @@ absl::StatusOr<StreamMessage> SplitMessage(grpc::ByteBuffer& bytes, size_t array
     return absl::InvalidArgumentError("the bytes are not a message of the stream");
   }
   message.header = std::move(fields.header);
+  message.element_count = fields.element_count;
   for (size_t i = 0; i < array_count; ++i) message.arrays[i] = Cut(slices, fields.arrays[i]);
   return message;
 }

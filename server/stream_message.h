@@ -1,5 +1,6 @@
 // The messages of streams that carry bulk data: field 1 is a header, fields from 2 on are byte
-// fields, whose bytes stay in the transport's buffers. Pure; thread-safe.
+// fields, whose bytes stay in the transport's buffers; field 15 may say how many elements the whole
+// array has. Pure; thread-safe.
 #ifndef GRIDFOLD_SERVER_STREAM_MESSAGE_H_
 #define GRIDFOLD_SERVER_STREAM_MESSAGE_H_
 
@@ -8,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +25,7 @@ struct StreamMessage {
   std::optional<std::string> header;  // The encoded header; a copy. Nothing where there is none.
   // The bytes of fields 2, 3, ..., in pieces as they have arrived.
   std::array<std::vector<grpc::Slice>, kStreamArrayCountMax> arrays;
+  std::optional<uint64_t> element_count;  // Nothing where the message does not say.
 };
 
 // Finds the fields of `bytes` as Protobuf does: unknown fields are skipped, of a repeated byte

@@ -45,6 +45,7 @@ v1::HistogramStreamRequest RandomMessage(std::mt19937_64& random) {
   if (random() % 2 == 0) message.set_data(bytes());
   if (random() % 2 == 0) message.set_y_data(bytes());
   if (random() % 2 == 0) message.set_weights(bytes());
+  if (random() % 4 == 0) message.set_element_count(random() >> (random() % 64));
   return message;
 }
 
@@ -88,6 +89,8 @@ TEST(StreamMessageTest, FindsWhatProtobufFinds) {
     if (!is_message) continue;
     ASSERT_EQ(has_header, expected.has_request());
     ASSERT_EQ(header.SerializeAsString(), expected.request().SerializeAsString());
+    ASSERT_EQ(message->element_count.has_value(), expected.has_element_count());
+    ASSERT_EQ(message->element_count.value_or(0), expected.element_count());
     ASSERT_EQ(Join(message->arrays[0]), expected.data());
     ASSERT_EQ(Join(message->arrays[1]), expected.y_data());
     ASSERT_EQ(Join(message->arrays[2]), expected.weights());

@@ -81,6 +81,10 @@ absl::Status WriteArrayCall::TakeMessage() {
   absl::Status status = environment_.scheduler.CheckAdmission(work_);
   if (status.ok()) status = DecodeRequest(message_, limits, chunk_.emplace());
   if (status.ok()) status = TakeLease();
+  if (status.ok() && chunk_->has_element_count()) {
+    status = announced_.Announce(chunk_->element_count());
+  }
+  if (status.ok()) status = announced_.Add(chunk_->data().size(), element_bytes_);
   if (!status.ok()) return status;
   const absl::StatusOr<kernels::MutableResidentSpan> place = PlaceOfChunk(*chunk_, *lease_, limits);
   if (!place.ok()) return place.status();
@@ -102,6 +106,7 @@ absl::Status WriteArrayCall::TakeLease() {
   has_begun_ = true;
   array_ = *array;
   lease_ = *std::move(array);
+  element_bytes_ = kernels::ElementSize(lease_->description().element_type);
   return absl::OkStatus();
 }
 
@@ -133,6 +138,7 @@ void WriteArrayCall::OnChunkWritten(const absl::Status& status) {
 
 absl::Status WriteArrayCall::Answer() {
   if (!has_begun_) return kernels::InvalidField("header", "the stream has no message");
+  if (absl::Status status = announced_.CheckEnd(element_bytes_); !status.ok()) return status;
   v1::WriteArrayResponse response;
   response.set_written_bytes(written_bytes_);
   return EncodeResponse(response, response_);

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "gridfold/v1/array_service.pb.h"
 #include "kernels/resident_memory.h"
+#include "server/announced_count.h"
 #include "server/array_store.h"
 #include "server/call_environment.h"
 #include "server/call_report.h"
@@ -64,6 +65,8 @@ class WriteArrayCall final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
   std::optional<v1::WriteArrayRequest> chunk_;
   ArrayLease lease_;
   uint64_t written_bytes_ = 0;
+  uint64_t element_bytes_ = 1;
+  AnnouncedCount announced_;  // Of all chunks.
 };
 
 }  // namespace gridfold::server

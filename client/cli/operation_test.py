@@ -100,6 +100,24 @@ class OperationTest(CommandLineTest):
             self.assertEqual(answer["channels"][channel]["counts"],
                              np.bincount(pixels[channel::3], minlength=256).tolist())
 
+    def test_integer_bins_beyond_int64(self):
+        first = 2**64 - 6
+        samples = self.save("large.npy", np.array([first, first + 5, first + 5, 3], np.uint64))
+        for bins in (["--integer", first, "--bins", 6], ["--layout", f"integer:{first}:6"]):
+            channel = self.json("histogram", samples, *bins)["channels"][0]
+            self.assertEqual(channel["counts"], [1, 0, 0, 0, 0, 2])
+            self.assertEqual(channel["underflow_count"], 1)
+        self.assertIn(b"18,446,744,073,709,551,615",
+                      self.succeed("histogram", samples, "--integer", first, "--bins", 6))
+
+    def test_equal_samples_of_any_size(self):
+        for x in (2.0**53, 1e16, 1.7e18, np.finfo(np.float64).max, -np.finfo(np.float32).max):
+            answer = self.json("histogram", self.save("equal.npy", np.full(7, x)), "--bins", 10)
+            edges = answer["bins"][0]["edges"]
+            self.assertEqual(sum(answer["channels"][0]["counts"]), 7)
+            self.assertTrue(all(a < b for a, b in zip(edges, edges[1:])))
+            self.assertTrue(np.isfinite(edges).all() and edges[0] <= x <= edges[-1])
+
     def test_two_dimensions_sparse(self):
         answer = self.json("histogram", HOUR, "--y", HOUR, "--layout", "even:24:0:24", "--layout",
                            "even:12:0:24", "--sparse")

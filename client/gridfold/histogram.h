@@ -37,10 +37,14 @@ struct LogarithmicBins {
   double upper_bound = 0;
 };
 
-// Bin i counts the elements equal to first_value + i. Integer elements only.
+// Bin i counts the elements equal to first_value + i. Integer elements only. The integers are those
+// of int64 for signed elements, and of uint64 for unsigned ones.
 struct IntegerBins {
   int64_t first_value = 0;
   uint64_t bin_count = 0;
+  // The integer of bin 0 where it is 2^63 or more, which first_value cannot hold: for unsigned
+  // elements only, and in place of first_value. 0: not used.
+  uint64_t first_unsigned_value = 0;
 };
 
 using BinSpecification = std::variant<EvenBins, EdgeBins, LogarithmicBins, IntegerBins>;

@@ -47,7 +47,10 @@ std::optional<WireMessage> WriteMessage(const std::string& name, uint64_t first_
   const uint64_t count = std::min(chunk_elements, elements.element_count() - begin);
   const size_t element_bytes = ElementSizeBytes(elements.element_type());
   v1::WriteArrayRequest fields;
-  if (index == 0) fields.mutable_header()->set_name(name);
+  if (index == 0) {
+    fields.mutable_header()->set_name(name);
+    fields.set_element_count(elements.element_count());
+  }
   fields.set_first_element(first_element + begin);
   WireMessage message;
   message.AppendFields(fields);

@@ -87,7 +87,7 @@ absl::StatusOr<std::unique_ptr<ReductionStream>> Client::OpenReductionStream(
   *header.mutable_array() = ToProto(array);
   return absl::WrapUnique(new ReductionStream(std::make_unique<MessageSender>(
       transport_->Open("/gridfold.v1.ComputeService/ReduceStream", call_options), header,
-      *message_bytes)));
+      *message_bytes, ElementSizeBytes(array.element_type))));
 }
 
 absl::StatusOr<std::unique_ptr<HistogramStream>> Client::OpenHistogramStream(
@@ -112,7 +112,7 @@ absl::StatusOr<std::unique_ptr<HistogramStream>> Client::OpenHistogramStream(
   return absl::WrapUnique(new HistogramStream(
       std::make_unique<MessageSender>(
           transport_->Open("/gridfold.v1.ComputeService/HistogramStream", call_options), header,
-          *message_bytes),
+          *message_bytes, ElementSizeBytes(sample_type)),
       std::move(asked)));
 }
 
@@ -124,7 +124,7 @@ absl::StatusOr<std::unique_ptr<ScanStream>> Client::OpenScanStream(
   *header.mutable_array() = ToProto(StreamedArray{element_type});
   return absl::WrapUnique(new ScanStream(std::make_unique<MessageSender>(
       transport_->Open("/gridfold.v1.ComputeService/ScanStream", call_options), header,
-      *message_bytes)));
+      *message_bytes, ElementSizeBytes(element_type))));
 }
 
 absl::StatusOr<BatchResult> Client::BatchCompute(const Batch& batch,

@@ -286,6 +286,18 @@ TEST_F(ClientTest, MergedHistogramsReachTheCallerWithTheirOptions) {
   EXPECT_EQ(std::get<IntegerBins>(histogram.options.bins[1]).bin_count, 3u);
 }
 
+TEST_F(ClientTest, MergedIntegerBinsMayBeginBeyondInt64) {
+  Parse(R"(histogram { channels { counts: 1 counts: 2 } bins { bin_count: 2 } }
+           element_type: ELEMENT_TYPE_UINT64 element_count: 3
+           histogram_description { format: HISTOGRAM_FORMAT_DENSE first_values: 0
+                                   first_unsigned_values: 9223372036854775809 })",
+        merge_response_);
+  const auto merged = client_->MergeAccumulators(std::vector<std::string>{"a"});
+  ASSERT_TRUE(merged.ok()) << merged.status();
+  const auto& options = std::get<MergedHistogram>(merged->answer).options;
+  EXPECT_EQ(std::get<IntegerBins>(options.bins[0]).first_unsigned_value, (uint64_t{1} << 63) + 1);
+}
+
 TEST_F(ClientTest, MergesThatMakeNoSenseAreInternalErrors) {
   const std::vector<std::string> accumulators = {"a"};
   EXPECT_TRUE(absl::IsInternal(client_->MergeAccumulators(accumulators).status()));

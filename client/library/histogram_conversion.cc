@@ -33,6 +33,7 @@ struct LayoutWriter {
   void operator()(const IntegerBins& bins) const {
     proto.mutable_integer()->set_first_value(bins.first_value);
     proto.mutable_integer()->set_bin_count(bins.bin_count);
+    proto.mutable_integer()->set_first_unsigned_value(bins.first_unsigned_value);
   }
 };
 

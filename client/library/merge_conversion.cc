@@ -9,9 +9,14 @@
 namespace gridfold::client {
 namespace {
 
-BinSpecification ToSpecification(const v1::ResolvedBins& bins, int64_t first_value) {
-  if (bins.edges().empty()) return IntegerBins{first_value, bins.bin_count()};
-  return EdgeBins{ToVector<double>(bins.edges())};
+// The layout of channel or axis `i`.
+BinSpecification ToSpecification(const v1::ResolvedBins& bins,
+                                 const v1::HistogramDescription& description, int i) {
+  if (!bins.edges().empty()) return EdgeBins{ToVector<double>(bins.edges())};
+  const auto entry = [i](const auto& list) { return i < list.size() ? list[i] : 0; };
+  return IntegerBins{.first_value = entry(description.first_values()),
+                     .bin_count = bins.bin_count(),
+                     .first_unsigned_value = entry(description.first_unsigned_values())};
 }
 
 HistogramOptions ToOptions(const v1::MergeAccumulatorsResponse& response) {
@@ -19,9 +24,7 @@ HistogramOptions ToOptions(const v1::MergeAccumulatorsResponse& response) {
   const ArrayView no_elements(static_cast<ElementType>(response.element_type()), nullptr, 0);
   HistogramOptions options;
   for (int i = 0; i < response.histogram().bins_size(); ++i) {
-    options.bins.push_back(
-        ToSpecification(response.histogram().bins(i),
-                        i < description.first_values_size() ? description.first_values(i) : 0));
+    options.bins.push_back(ToSpecification(response.histogram().bins(i), description, i));
   }
   options.channel_count = static_cast<uint32_t>(response.histogram().channels_size());
   if (description.two_dimensional()) options.y_array = no_elements;

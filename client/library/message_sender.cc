@@ -6,6 +6,7 @@
 
 #include "client/library/unary_call.h"
 #include "client/library/wire_message.h"
+#include "gridfold/v1/compute_service.pb.h"
 #include "grpcpp/support/slice.h"
 
 namespace gridfold::client {
@@ -14,12 +15,24 @@ namespace {
 constexpr uint32_t kHeaderField = 1;
 constexpr uint32_t kFirstDataField = 2;
 
+// The field has one number in the messages of all streams.
+std::string ElementCountField(uint64_t element_count) {
+  constexpr int kField = v1::ReduceStreamRequest::kElementCountFieldNumber;
+  static_assert(kField == v1::HistogramStreamRequest::kElementCountFieldNumber &&
+                kField == v1::ScanStreamRequest::kElementCountFieldNumber);
+  v1::ReduceStreamRequest message;
+  message.set_element_count(element_count);
+  return message.SerializeAsString();
+}
+
 }  // namespace
 
 MessageSender::MessageSender(std::unique_ptr<OpenStream> stream,
                              const google::protobuf::MessageLite& header,
-                             uint64_t message_bytes_max)
-    : stream_(std::move(stream)), message_bytes_max_(message_bytes_max) {
+                             uint64_t message_bytes_max, uint64_t element_bytes)
+    : stream_(std::move(stream)),
+      message_bytes_max_(message_bytes_max),
+      element_bytes_(element_bytes) {
   const std::string bytes = header.SerializeAsString();
   header_ = FieldHeader(kHeaderField, bytes.size()) + bytes;
 }
@@ -42,7 +55,10 @@ bool MessageSender::Send(
 }
 
 void MessageSender::SendEnd() {
-  if (!header_.empty() && !SendMessage({})) return;
+  // Of a part of an element the server says what is wrong.
+  const bool are_whole = element_bytes_ != 0 && sent_bytes_ % element_bytes_ == 0;
+  const std::string count = are_whole ? ElementCountField(sent_bytes_ / element_bytes_) : "";
+  if ((!header_.empty() || are_whole) && !SendMessage({}, count)) return;
   stream_->WritesDone();
 }
 
@@ -63,7 +79,8 @@ absl::Status MessageSender::ReceiveOnly(google::protobuf::MessageLite& response)
 }
 
 bool MessageSender::SendMessage(
-    const std::array<std::span<const std::byte>, kStreamFieldCountMax>& fields) {
+    const std::array<std::span<const std::byte>, kStreamFieldCountMax>& fields,
+    const std::string& suffix) {
   std::vector<grpc::Slice> slices;
   if (!header_.empty()) slices.emplace_back(std::exchange(header_, {}));
   for (uint32_t i = 0; i < fields.size(); ++i) {
@@ -72,6 +89,8 @@ bool MessageSender::SendMessage(
     // The one copy: the transport may keep the bytes longer than the call of Write lasts.
     slices.emplace_back(fields[i].data(), fields[i].size());
   }
+  if (!suffix.empty()) slices.emplace_back(suffix);
+  sent_bytes_ += fields[0].size();
   return stream_->Write(grpc::ByteBuffer(slices.data(), slices.size()));
 }
 

@@ -20,15 +20,17 @@ inline constexpr size_t kStreamFieldCountMax = 3;
 
 class MessageSender {
  public:
-  // `header` is field 1 of the first message; bytes become the fields 2, 3 and 4.
+  // `header` is field 1 of the first message; bytes become the fields 2, 3 and 4, of which the
+  // first has elements of `element_bytes`.
   MessageSender(std::unique_ptr<OpenStream> stream, const google::protobuf::MessageLite& header,
-                uint64_t message_bytes_max);
+                uint64_t message_bytes_max, uint64_t element_bytes);
 
   // Sends bytes of each field. The arrays advance together, in proportion to their sizes. False
   // where the server has ended the call.
   bool Send(const std::array<std::span<const std::byte>, kStreamFieldCountMax>& fields);
 
-  // Sends the header if nothing else did, and says that nothing follows.
+  // Sends how many elements there were, so that the server knows of any that it has not got, with
+  // the header if nothing else did; and says that nothing follows.
   void SendEnd();
 
   // Behind a Send that returned false: the error that the call has ended with. INTERNAL where the
@@ -41,11 +43,15 @@ class MessageSender {
   OpenStream& stream() { return *stream_; }
 
  private:
-  bool SendMessage(const std::array<std::span<const std::byte>, kStreamFieldCountMax>& fields);
+  // `suffix` holds further fields, encoded.
+  bool SendMessage(const std::array<std::span<const std::byte>, kStreamFieldCountMax>& fields,
+                   const std::string& suffix = {});
 
   const std::unique_ptr<OpenStream> stream_;
   std::string header_;  // Encoded, with its tag; empty once it is sent.
   const uint64_t message_bytes_max_;
+  const uint64_t element_bytes_;
+  uint64_t sent_bytes_ = 0;  // Of field 2.
 };
 
 }  // namespace gridfold::client

@@ -79,6 +79,8 @@ TEST_F(StreamClientTest, ReductionsGoInMessagesBehindOneRequest) {
     data += sent[i].data();
   }
   EXPECT_EQ(data, letters + "a");
+  // Of a part of an element the server says what is wrong.
+  EXPECT_FALSE(sent.back().has_element_count());
   ExpectMessage(sent[0].request(),
                 "array { streamed_array { element_type: ELEMENT_TYPE_INT16 column_count: 3 } } "
                 "statistics: STATISTIC_SUM grouping { axis: 1 } nan_policy: NAN_POLICY_PROPAGATE "
@@ -91,6 +93,8 @@ TEST_F(StreamClientTest, AStreamOfNothingSendsItsRequest) {
                                 v1::ReduceStreamResponse&) {
     EXPECT_EQ(messages.size(), 1u);
     EXPECT_TRUE(messages[0].has_request());
+    EXPECT_TRUE(messages[0].has_element_count());
+    EXPECT_EQ(messages[0].element_count(), 0u);
     return grpc::Status::OK;
   };
   const auto stream = client_->OpenReductionStream({}, {.statistics = {Statistic::kSum}});
@@ -121,6 +125,7 @@ TEST_F(StreamClientTest, HistogramsSendTheirArraysInStep) {
       data[1] += message.y_data();
       data[2] += message.weights();
     }
+    EXPECT_EQ(messages.back().element_count(), 1000u);
     EXPECT_TRUE(messages[0].request().y_array().has_streamed_array());
     EXPECT_EQ(messages[0].request().weights().streamed_array().element_type(),
               v1::ELEMENT_TYPE_FLOAT64);
@@ -150,7 +155,9 @@ TEST_F(StreamClientTest, ScansAreReadWhileTheyAreWritten) {
                               const std::vector<v1::ScanStreamRequest>& messages,
                               std::vector<v1::ScanStreamResponse>& answers) {
     EXPECT_EQ(messages[0].request().operation(), v1::SCAN_OPERATION_MAX);
+    EXPECT_EQ(messages.back().element_count(), 2000u);
     for (const v1::ScanStreamRequest& message : messages) {
+      if (message.data().empty()) continue;
       v1::ScanStreamResponse& answer = answers.emplace_back();
       answer.set_element_type(v1::ELEMENT_TYPE_INT8);
       answer.set_first_element(answers.size() == 1 ? 0 : 1000);

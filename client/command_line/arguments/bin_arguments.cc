@@ -1,5 +1,6 @@
 #include "client/command_line/arguments/bin_arguments.h"
 
+#include <limits>
 #include <utility>
 
 #include "CLI/Config.hpp"
@@ -28,6 +29,17 @@ absl::StatusOr<Range> ParseRange(const std::string& text) {
   return Range{(*bounds)[0], (*bounds)[1]};
 }
 
+// Bins from the integer `first` on, which is an int64 or a uint64; nothing where it is neither.
+std::optional<IntegerBins> ParseIntegerBins(absl::string_view first, uint64_t bin_count) {
+  if (const std::optional<int64_t> value = ParseNumber<int64_t>(first)) {
+    return IntegerBins{.first_value = *value, .bin_count = bin_count};
+  }
+  if (const std::optional<uint64_t> value = ParseNumber<uint64_t>(first)) {
+    return IntegerBins{.bin_count = bin_count, .first_unsigned_value = *value};
+  }
+  return std::nullopt;
+}
+
 absl::Status LayoutError(const std::string& layout) {
   return absl::InvalidArgumentError(
       absl::StrCat("--layout: '", layout,
@@ -37,15 +49,18 @@ absl::Status LayoutError(const std::string& layout) {
 
 absl::StatusOr<BinSpecification> ParseLayout(const std::string& layout) {
   const std::pair<std::string, std::string> parts = absl::StrSplit(layout, absl::MaxSplits(':', 1));
+  if (parts.first == "integer") {
+    const std::pair<std::string, std::string> ends =
+        absl::StrSplit(parts.second, absl::MaxSplits(':', 1));
+    const std::optional<uint64_t> bin_count = ParseNumber<uint64_t>(ends.second);
+    const std::optional<IntegerBins> bins = ParseIntegerBins(ends.first, bin_count.value_or(0));
+    if (!bin_count || !bins) return LayoutError(layout);
+    return *bins;
+  }
   const auto numbers = ParseNumberList<double>("--layout", parts.second, ':');
   if (!numbers.ok()) return LayoutError(layout);
   const std::vector<double>& values = *numbers;
   if (parts.first == "edges") return EdgeBins{values};
-  if (parts.first == "integer") {
-    const auto integers = ParseNumberList<int64_t>("--layout", parts.second, ':');
-    if (!integers.ok() || integers->size() != 2 || (*integers)[1] < 0) return LayoutError(layout);
-    return IntegerBins{(*integers)[0], static_cast<uint64_t>((*integers)[1])};
-  }
   const std::string count_text = std::string(parts.second.substr(0, parts.second.find(':')));
   const std::optional<uint64_t> count = ParseNumber<uint64_t>(count_text);
   if (!count) return LayoutError(layout);
@@ -59,7 +74,7 @@ absl::StatusOr<BinSpecification> ParseLayout(const std::string& layout) {
 // How many of the flags that exclude one another were given.
 int KindCount(const BinArguments& arguments) {
   return (arguments.edges.empty() ? 0 : 1) + (arguments.logarithmic ? 1 : 0) +
-         (arguments.first_value ? 1 : 0) + (arguments.layouts.empty() ? 0 : 1);
+         (arguments.first_value.empty() ? 0 : 1) + (arguments.layouts.empty() ? 0 : 1);
 }
 
 absl::StatusOr<BinSpecification> ToRangeBins(const BinArguments& arguments) {
@@ -83,11 +98,18 @@ absl::StatusOr<BinSpecification> ToOneLayout(const BinArguments& arguments) {
     if (!edges.ok()) return edges.status();
     return EdgeBins{*std::move(edges)};
   }
-  if (arguments.first_value) {
+  if (!arguments.first_value.empty()) {
     if (!arguments.bin_count || !arguments.range.empty()) {
       return absl::InvalidArgumentError("--integer needs --bins and goes without --range");
     }
-    return IntegerBins{*arguments.first_value, *arguments.bin_count};
+    const std::optional<IntegerBins> bins =
+        ParseIntegerBins(arguments.first_value, *arguments.bin_count);
+    if (!bins) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--integer: '", arguments.first_value, "' is not a whole number from ",
+          std::numeric_limits<int64_t>::min(), " to ", std::numeric_limits<uint64_t>::max()));
+    }
+    return *bins;
   }
   return ToRangeBins(arguments);
 }
@@ -107,8 +129,7 @@ void AddBinArguments(CLI::App& command, BinArguments& arguments) {
       .add_option("--edges", arguments.edges, "Bins between these edges; -inf and inf may end them")
       ->type_name("A,B,...")
       ->group(group);
-  AddNumberOption<int64_t>(command, "--integer", arguments.first_value,
-                           "One bin for each integer from FIRST on")
+  command.add_option("--integer", arguments.first_value, "One bin for each integer from FIRST on")
       ->type_name("FIRST")
       ->group(group);
   command

@@ -19,8 +19,8 @@ struct BinArguments {
   std::string range = {};  // "LO,HI".
   std::string edges = {};  // "A,B,C".
   bool logarithmic = false;
-  std::optional<int64_t> first_value = std::nullopt;  // Of integer bins.
-  std::vector<std::string> layouts = {};              // "even:10", one for each channel or axis.
+  std::string first_value = {};           // Of integer bins; an int64 or a uint64.
+  std::vector<std::string> layouts = {};  // "even:10", one for each channel or axis.
 };
 
 // Adds the flags to `command`, to be written to `arguments`, which must outlive it.

@@ -49,9 +49,13 @@ TEST(BinArgumentsTest, EveryKindHasItsFlags) {
   EXPECT_EQ(log.bin_count, 3u);
   EXPECT_EQ(log.lower_bound, 1);
   EXPECT_EQ(log.upper_bound, 1000);
-  const IntegerBins integer = OnlyBins<IntegerBins>({.bin_count = 256, .first_value = -128});
+  const IntegerBins integer = OnlyBins<IntegerBins>({.bin_count = 256, .first_value = "-128"});
   EXPECT_EQ(integer.first_value, -128);
   EXPECT_EQ(integer.bin_count, 256u);
+  const IntegerBins large =
+      OnlyBins<IntegerBins>({.bin_count = 2, .first_value = "18446744073709551614"});
+  EXPECT_EQ(large.first_unsigned_value, ~uint64_t{0} - 1);
+  EXPECT_EQ(large.first_value, 0);
 }
 
 TEST(BinArgumentsTest, LayoutsAreOneForEach) {
@@ -65,22 +69,27 @@ TEST(BinArgumentsTest, LayoutsAreOneForEach) {
   EXPECT_EQ(std::get<LogarithmicBins>((*bins)[3]).upper_bound, 1000);
   EXPECT_EQ(std::get<IntegerBins>((*bins)[4]).first_value, -128);
   EXPECT_EQ(std::get<IntegerBins>((*bins)[4]).bin_count, 256u);
+  const auto large = ToBins({.layouts = {"integer:9223372036854775808:3"}});
+  ASSERT_TRUE(large.ok()) << large.status();
+  EXPECT_EQ(std::get<IntegerBins>((*large)[0]).first_unsigned_value, uint64_t{1} << 63);
 }
 
 TEST(BinArgumentsTest, LayoutsThatMakeNoSenseAreNamed) {
   for (const char* layout : {"", "even", "even:", "even:x", "even:1:2", "even:1:2:3:4", "even:1.5",
-                             "log:3", "round:3", "integer:1", "integer:1:-1", "edges:a"}) {
+                             "log:3", "round:3", "integer:1", "integer:1:-1", "integer:1:2:3",
+                             "integer:18446744073709551616:1", "edges:a"}) {
     ExpectError({.layouts = {layout}}, "--layout: '" + std::string(layout) + "'");
   }
 }
 
 TEST(BinArgumentsTest, FlagsThatDoNotGoTogetherAreRefused) {
   ExpectError({.edges = "0,1", .logarithmic = true}, "do not go together");
-  ExpectError({.edges = "0,1", .first_value = 1}, "do not go together");
+  ExpectError({.edges = "0,1", .first_value = "1"}, "do not go together");
   ExpectError({.logarithmic = true, .layouts = {"even:1"}}, "do not go together");
   ExpectError({.bin_count = 1, .edges = "0,1"}, "--edges goes without");
   ExpectError({.bin_count = 1, .layouts = {"even:1"}}, "--layout goes without");
-  ExpectError({.first_value = 1}, "--integer needs --bins");
+  ExpectError({.first_value = "1"}, "--integer needs --bins");
+  ExpectError({.bin_count = 2, .first_value = "1.5"}, "--integer: '1.5' is not a whole number");
   ExpectError({.logarithmic = true}, "--log needs --range");
   ExpectError({.range = "1"}, "two numbers");
   ExpectError({.range = "1,2,3"}, "two numbers");

@@ -24,10 +24,12 @@ uint64_t BinAt(const HistogramCounts& counts, size_t position) {
   return counts.bin_indices.empty() ? position : counts.bin_indices[position];
 }
 
-std::string IntegerLabel(int64_t first_value, uint64_t begin, uint64_t end) {
-  // Unsigned, so that the ends of the 64-bit range wrap around as intended.
+std::string IntegerLabel(absl::int128 first_value, uint64_t begin, uint64_t end) {
+  // An int64, or where it is too large for that a uint64.
   const auto value = [&](uint64_t bin) {
-    return FormatInteger(static_cast<int64_t>(static_cast<uint64_t>(first_value) + bin));
+    const absl::int128 integer = first_value + bin;
+    return integer < 0 ? FormatInteger(static_cast<int64_t>(integer))
+                       : FormatInteger(static_cast<uint64_t>(integer));
   };
   return end - begin == 1 ? value(begin) : absl::StrCat(value(begin), " to ", value(end - 1));
 }
@@ -39,7 +41,8 @@ uint64_t StepFor(uint64_t bin_count, uint64_t places_max) {
 
 // The lower edge of each place of `step` bins, and the upper edge of the last one; of integer bins
 // the lowest integer of each, and the last integer.
-std::vector<std::string> PlaceLabels(const ResolvedBins& bins, int64_t first_value, uint64_t step) {
+std::vector<std::string> PlaceLabels(const ResolvedBins& bins, absl::int128 first_value,
+                                     uint64_t step) {
   std::vector<double> edges;
   std::vector<std::string> integers;
   for (uint64_t bin = 0; bin < bins.bin_count; bin += step) {
@@ -69,8 +72,8 @@ std::vector<double> RowEdges(const ResolvedBins& bins, const std::map<uint64_t, 
 
 }  // namespace
 
-BinRows MakeBinRows(const HistogramCounts& counts, const ResolvedBins& bins, int64_t first_value,
-                    uint64_t rows_max) {
+BinRows MakeBinRows(const HistogramCounts& counts, const ResolvedBins& bins,
+                    absl::int128 first_value, uint64_t rows_max) {
   BinRows result;
   const size_t listed = ListedCount(counts);
   if (listed > rows_max) result.bins_per_row = StepFor(bins.bin_count, rows_max);
@@ -94,7 +97,7 @@ BinRows MakeBinRows(const HistogramCounts& counts, const ResolvedBins& bins, int
 }
 
 HeatMap MakeBinMap(const HistogramCounts& counts, const std::vector<ResolvedBins>& bins,
-                   const std::vector<int64_t>& first_values, uint64_t columns_max,
+                   const std::vector<absl::int128>& first_values, uint64_t columns_max,
                    uint64_t rows_max) {
   const uint64_t y_bin_count = bins[1].bin_count;
   const uint64_t x_step = StepFor(bins[0].bin_count, columns_max);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include "client/command_line/output/heat_map.h"
 #include "gridfold/histogram.h"
 
@@ -23,14 +24,14 @@ struct BinRows {
 
 // At most `rows_max` rows (0: any number) of equally many neighbouring bins each. Of a sparse
 // histogram only the rows with a listed bin. `first_value` is the integer of bin 0 where the bins
-// are integers.
-BinRows MakeBinRows(const HistogramCounts& counts, const ResolvedBins& bins, int64_t first_value,
-                    uint64_t rows_max);
+// are integers: an int64 or a uint64.
+BinRows MakeBinRows(const HistogramCounts& counts, const ResolvedBins& bins,
+                    absl::int128 first_value, uint64_t rows_max);
 
 // The bins of two dimensions as a map of at most `columns_max` by `rows_max` places (0: any number)
 // of equally many neighbouring bins each, a row named by its lower edge.
 HeatMap MakeBinMap(const HistogramCounts& counts, const std::vector<ResolvedBins>& bins,
-                   const std::vector<int64_t>& first_values, uint64_t columns_max,
+                   const std::vector<absl::int128>& first_values, uint64_t columns_max,
                    uint64_t rows_max);
 
 }  // namespace gridfold::client

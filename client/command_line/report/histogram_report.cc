@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 #include "client/command_line/output/bar_chart.h"
 #include "client/command_line/output/heat_map.h"
@@ -16,18 +17,20 @@ namespace gridfold::client {
 namespace {
 
 // The integer of bin 0 in the layout of channel or axis `index`, where it has integer bins.
-int64_t FirstValue(const HistogramOptions& options, size_t index) {
+absl::int128 FirstValue(const HistogramOptions& options, size_t index) {
   if (options.bins.empty()) return 0;
   const BinSpecification& bins = options.bins[index < options.bins.size() ? index : 0];
   const IntegerBins* const integer = std::get_if<IntegerBins>(&bins);
-  return integer == nullptr ? 0 : integer->first_value;
+  if (integer == nullptr) return 0;
+  if (integer->first_unsigned_value != 0) return integer->first_unsigned_value;
+  return integer->first_value;
 }
 
 std::string FormatSum(double sum, bool weighted) {
   return weighted ? FormatReal(sum) : FormatInteger(static_cast<uint64_t>(sum));
 }
 
-void PrintChannel(const HistogramCounts& counts, const ResolvedBins& bins, int64_t first_value,
+void PrintChannel(const HistogramCounts& counts, const ResolvedBins& bins, absl::int128 first_value,
                   uint64_t rows_max, const TextStyle& style, std::ostream& out) {
   const BinRows rows = MakeBinRows(counts, bins, first_value, rows_max);
   const bool weighted = !counts.weight_sums.empty();

@@ -194,6 +194,9 @@ TEST(HistogramReportTest, TwoDimensionsAreAMap) {
 TEST(BinRowsTest, IntegersAreNamedByTheirValues) {
   HistogramCounts counts;
   counts.counts = {1, 2, 3};
+  const BinRows large = MakeBinRows(counts, {3, {}}, absl::int128(INT64_MAX), 0);
+  EXPECT_EQ(large.rows[0].label, "9,223,372,036,854,775,807");
+  EXPECT_EQ(large.rows[2].label, "9,223,372,036,854,775,809");
   const BinRows rows = MakeBinRows(counts, {3, {}}, -1, 0);
   ASSERT_EQ(rows.rows.size(), 3u);
   EXPECT_EQ(rows.rows[0].label, "-1");
