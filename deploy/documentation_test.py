@@ -30,6 +30,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 FOREIGN_OPTIONS = {
     "--build", "--contract", "--fix", "--fmad", "--gtest_filter", "--install", "--preset", "--prefix",
     "--target", "--workflow", "--gtest-filter", "--user", "--rm", "--gpus", "--help", "--version",
+    "--now", "--previous", "--metrics", "--page", "--section",
 }
 TIMEOUT_SECONDS = 60
 
@@ -118,10 +119,11 @@ class OptionsTest(unittest.TestCase):
         if not (CLI and LOAD):
             self.skipTest("needs all programs")
         exist = set(OPTION.findall("\n".join(all_help_texts()))) | FOREIGN_OPTIONS
-        # Of scripts of the tree, which say themselves what they take.
-        for script in list(ROOT.glob("deploy/**/*.sh")) + list(ROOT.glob("**/*.py")):
-            if "build" not in script.relative_to(ROOT).parts:
-                exist |= set(OPTION.findall(script.read_text()))
+        # Of scripts and benchmarks of the tree, which are not asked: their sources tell.
+        for pattern in ("deploy/**/*.sh", "**/*.py", "**/*benchmark*/*.cc", "**/*benchmark*.cc"):
+            for source in ROOT.glob(pattern):
+                if "build" not in source.relative_to(ROOT).parts:
+                    exist |= set(OPTION.findall(source.read_text()))
         for document in DOCUMENTS:
             for option in sorted(set(OPTION.findall(document.read_text()))):
                 with self.subTest(option, document=str(document.relative_to(ROOT))):
