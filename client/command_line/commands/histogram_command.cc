@@ -245,7 +245,9 @@ class HistogramCommand : public Command {
   }
 
   void AddSecondArrays(const char* group) {
-    command_.add_option("--y", y_.path, "Second coordinate: makes the histogram two-dimensional")
+    command_
+        .add_option("--y", y_.path,
+                    "Second coordinate, of any type: makes the histogram two-dimensional")
         ->type_name("FILE")
         ->group(group);
     command_.add_option("--y-column", y_.column, "Its column; of FILE where --y is not given")

@@ -22,8 +22,8 @@ constexpr uint64_t kArrayBytesMax = (uint64_t{1} << 31) - 1;
 constexpr uint64_t kTrustedBytesMax = uint64_t{256} << 20;
 
 // How much an array of unknown size grows by at first.
-constexpr size_t kStepBytes = size_t{4} << 20;
-constexpr size_t kElementBytesMax = 8;
+constexpr size_t kGrowthStepBytes = size_t{4} << 20;
+constexpr size_t kSpareBytes = 8;
 
 absl::Status TooLarge(const InputOptions& options) {
   return NamingFile(options.path,
@@ -40,8 +40,8 @@ absl::StatusOr<std::string> ReadAll(const InputOptions& options, ArrayStream& st
   while (true) {
     // One element more than there should be, to meet the end.
     const size_t step = size_bytes && *size_bytes - used <= kTrustedBytesMax
-                            ? static_cast<size_t>(*size_bytes) - used + kElementBytesMax
-                            : std::max(used, kStepBytes);
+                            ? static_cast<size_t>(*size_bytes) - used + kSpareBytes
+                            : std::max(used, kGrowthStepBytes);
     bytes.resize(used + step);
     const absl::StatusOr<std::span<const std::byte>> piece =
         stream.Next({bytes.data() + used, step});
