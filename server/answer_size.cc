@@ -29,10 +29,11 @@ uint64_t SaturatingAdd(uint64_t a, uint64_t b) {
 }
 
 absl::Status CheckBytes(absl::string_view field, uint64_t bytes, const Limits& limits) {
-  if (bytes <= limits.message_bytes_max - kAnswerOverheadBytes) return absl::OkStatus();
+  const uint64_t room = limits.message_bytes_max - kAnswerOverheadBytes;
+  if (bytes <= room) return absl::OkStatus();
   return kernels::InvalidField(
-      field, absl::StrCat("the answer would take ", bytes, " bytes, more than the ",
-                          limits.message_bytes_max, " bytes of the largest message"));
+      field, absl::StrCat("the answer would take ", bytes, " bytes, more than the ", room,
+                          " that a message has room for"));
 }
 
 // Sparse answers list at most one bin for each sample, with its index.

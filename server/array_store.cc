@@ -90,9 +90,10 @@ absl::StatusOr<ArrayLease> ArrayStore::Allocate(const std::string& tenant,
   const uint64_t size_bytes = description.size_bytes();
   const uint64_t bytes_max =
       tenant_bytes_max == 0 ? tenant_bytes_max_ : std::min(tenant_bytes_max, tenant_bytes_max_);
-  if (kernels::ResidentBytesTaken(size_bytes) > std::min(resident_bytes_max_, bytes_max)) {
-    return NoRoom(absl::StrCat("an array of ", size_bytes, " bytes is more than the ",
-                               std::min(resident_bytes_max_, bytes_max),
+  const uint64_t taken_bytes = kernels::ResidentBytesTaken(size_bytes);
+  if (taken_bytes > std::min(resident_bytes_max_, bytes_max)) {
+    return NoRoom(absl::StrCat("an array of ", size_bytes, " bytes takes ", taken_bytes,
+                               ", more than the ", std::min(resident_bytes_max_, bytes_max),
                                " that a tenant may have on this server"));
   }
   absl::StatusOr<ArrayLease> array =

@@ -58,5 +58,5 @@ class AccumulatorTest(CommandLineTest):
         part, = self.parts(np.arange(10), (), lambda path, _: ("reduce", path))
         bad = self.folder / "bad.acc"
         bad.write_bytes(part.read_bytes()[:-1])
-        self.expect_failure(1, "accumulators[1]", "merge", part, bad)
+        self.expect_failure(1, "bad.acc: ", "merge", part, bad)
         self.expect_failure(1, "accumulators[0]: not an accumulator", "merge", DELAY)

@@ -88,6 +88,6 @@ class SecurityTest(CommandLineTest):
         self.assertIsNone(shown["statistics"])
 
     def test_a_token_is_not_sent_in_the_clear(self):
-        result = self.expect_failure(1, "without encryption", "info", *self.token,
+        result = self.expect_failure(2, "without encryption", "info", *self.token,
                                      "--server", "192.0.2.1:50051")
         self.assertNotIn(TOKEN, result.stderr.decode())

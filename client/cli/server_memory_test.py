@@ -56,7 +56,7 @@ class ResidentArrayTest(CommandLineTest):
         self.succeed("array", "write", "m", self.save("part.npy", matrix[2:]), "--first", 6)
         np.testing.assert_array_equal(self.get("m[2:2]"), matrix[2:])
         np.testing.assert_array_equal(self.get("m[0:2]"), np.zeros((2, 3), np.int32))
-        self.expect_failure(1, "first_element", "array", "write", "m",
+        self.expect_failure(1, "--first: ", "array", "write", "m",
                             self.save("part.npy", matrix), "--first", 1)
         self.expect_failure(1, "int64", "array", "write", "m",
                             self.save("part.npy", matrix.astype(np.int64)))

@@ -63,4 +63,4 @@ class StreamTest(CommandLineTest):
                             "--stream", stdin=b"abc")
         result = self.run_cli("histogram", path, "--bins", "3", "--stream")
         self.assertNotEqual(result.returncode, 0)
-        self.assertIn("request.bins[0]", result.stderr.decode())
+        self.assertIn("--bins: ", result.stderr.decode())

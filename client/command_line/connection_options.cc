@@ -8,12 +8,14 @@
 #include "CLI/Formatter.hpp"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "client/command_line/arguments/choice.h"
 #include "client/command_line/exit_code.h"
 #include "client/command_line/input/file.h"
 
 namespace gridfold::client {
 namespace {
 
+constexpr uint64_t kPemFileBytesMax = uint64_t{16} << 20;
 constexpr uint64_t kTokenFileBytesMax = uint64_t{16} << 10;
 
 void AddPath(CLI::App& program, const std::string& name, const std::string& variable,
@@ -57,6 +59,29 @@ absl::StatusOr<std::string> ReadToken(const std::string& path) {
   return token;
 }
 
+// The files are read by the library, which knows no exit codes: so that each error of a file ends a
+// program in the same way, they are tried before.
+absl::Status CheckReadable(const char* flag, const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  const absl::StatusOr<std::string> content = ReadFile(path, kPemFileBytesMax, nullptr);
+  absl::Status status = content.status();
+  if (content.ok() && content->empty()) {
+    status = absl::InvalidArgumentError(absl::StrCat(path, ": is empty"));
+  }
+  if (status.ok()) return status;
+  return WithExitCode(absl::Status(status.code(), absl::StrCat(flag, ": ", status.message())),
+                      ExitCode::kInputOutput);
+}
+
+absl::Status CheckTlsFiles(const TlsOptions& tls) {
+  for (const auto& [flag, path] :
+       {std::pair("--tls-ca", &tls.ca_file), std::pair("--tls-certificate", &tls.certificate_file),
+        std::pair("--tls-key", &tls.key_file)}) {
+    if (absl::Status status = CheckReadable(flag, *path); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddConnectionOptions(CLI::App& program, ConnectionOptions& options) {
@@ -65,17 +90,13 @@ void AddConnectionOptions(CLI::App& program, ConnectionOptions& options) {
       ->type_name("HOST:PORT")
       ->take_last()
       ->capture_default_str();
-  program
-      .add_option_function<std::string>(
-          "--balance",
-          [&options](const std::string& name) {
-            options.balancing = name == "round-robin" ? Balancing::kRoundRobin : Balancing::kFirst;
-          },
-          "Which of the servers behind --server calls go to: the first that is there, or every one "
-          "that serves in turn")
+  AddChoice<Balancing>(program, "--balance", options.balancing,
+                       {{"first", Balancing::kFirst}, {"round-robin", Balancing::kRoundRobin}},
+                       "Which of the servers behind --server calls go to: the first that is there, "
+                       "or every one that "
+                       "serves in turn")
       ->envname("GRIDFOLD_CLIENT_BALANCE")
       ->type_name("first or round-robin")
-      ->check(CLI::IsMember({"first", "round-robin"}).description(""))
       ->default_str("first")
       ->take_last();
   AddTlsOptions(program, options);
@@ -86,6 +107,7 @@ void AddConnectionOptions(CLI::App& program, ConnectionOptions& options) {
 absl::StatusOr<ClientOptions> ToClientOptions(const ConnectionOptions& options) {
   ClientOptions client{
       .target = options.target, .balancing = options.balancing, .tls = TlsOf(options)};
+  if (absl::Status status = CheckTlsFiles(options.tls); !status.ok()) return status;
   if (options.token_file.empty()) return client;
   absl::StatusOr<std::string> token = ReadToken(options.token_file);
   if (!token.ok()) return token.status();

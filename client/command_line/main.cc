@@ -11,5 +11,5 @@ int main(int argc, char** argv) {
   const gridfold::client::ExitCode code = gridfold::client::RunProgram(
       argc, argv, gridfold::client::DetectStyle(STDOUT_FILENO),
       gridfold::client::DetectStyle(STDERR_FILENO), std::cout, std::cerr);
-  return static_cast<int>(code);
+  gridfold::client::ExitWith(code);
 }

@@ -10,7 +10,10 @@
 #include "CLI/Formatter.hpp"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "client/command_line/arguments/choice.h"
+#include "client/command_line/arguments/field_option.h"
 #include "client/command_line/arguments/number_option.h"
+#include "client/command_line/arguments/usage.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/input/number_parsing.h"
 #include "client/command_line/output/number_format.h"
@@ -29,6 +32,7 @@ Exit codes:
   2  the command line makes no sense
   3  no server was reached, or it did not answer in time
   4  a file could not be read, makes no sense, or could not be written
+  141  whoever read the output has closed the pipe, such as head
 
 Examples:
   gridfold info
@@ -52,18 +56,12 @@ void AddSessionOptions(CLI::App& program, SessionOptions& options) {
       ->envname("GRIDFOLD_TENANT")
       ->type_name("NAME")
       ->take_last();
-  program
-      .add_option_function<std::string>(
-          "--priority",
-          [&options](const std::string& name) {
-            options.priority = name == "low"    ? Priority::kLow
-                               : name == "high" ? Priority::kHigh
-                                                : Priority::kNormal;
-          },
-          "How urgent this is among the tenant's own calls that wait")
+  AddChoice<Priority>(
+      program, "--priority", options.priority,
+      {{"low", Priority::kLow}, {"normal", Priority::kNormal}, {"high", Priority::kHigh}},
+      "How urgent this is among the tenant's own calls that wait")
       ->envname("GRIDFOLD_PRIORITY")
       ->type_name("low, normal or high")
-      ->check(CLI::IsMember({"low", "normal", "high"}).description(""))
       ->default_str("normal")
       ->take_last();
   program.add_option("--timeout", options.timeout_s, "Give up after so long; 0 waits for ever")
@@ -73,10 +71,11 @@ void AddSessionOptions(CLI::App& program, SessionOptions& options) {
   program.add_flag("--json", options.json, "Print one JSON object, also of an error");
 }
 
-void PrintError(const absl::Status& status, const SessionOptions& options, const TextStyle& style,
-                std::ostream& out, std::ostream& error) {
+void PrintError(const absl::Status& status, const CLI::App& command, const SessionOptions& options,
+                const TextStyle& style, std::ostream& out, std::ostream& error) {
+  if (ExitCodeOf(status) == ExitCode::kReaderGone) return;
   if (options.json) out << ToJson(status);
-  error << style.Error("gridfold: ") << status.message() << "\n";
+  error << style.Error("gridfold: ") << MessageWithOption(command, status) << "\n";
   const std::optional<std::string> field = ViolatedField(status);
   if (field && !absl::StrContains(std::string(status.message()), *field)) {
     error << "  field: " << *field << "\n";
@@ -90,6 +89,7 @@ ExitCode Run(int argc, const char* const* argv, const TextStyle& out_style,
              const TextStyle& error_style, std::ostream& out, std::ostream& error) {
   CLI::App program("Reduces, scans and histograms arrays on a gridfold server.", "gridfold");
   program.set_version_flag("--version", std::string("gridfold " GRIDFOLD_VERSION));
+  UseHelpFormatter(program);
   program.get_formatter()->column_width(34);
   program.footer(kFooter);
   program.require_subcommand(1);
@@ -112,13 +112,18 @@ ExitCode Run(int argc, const char* const* argv, const TextStyle& out_style,
     program.parse(argc, argv);
   } catch (const CLI::ParseError& parse_error) {
     // Help and the version come this way too.
-    return program.exit(parse_error, out, error) == 0 ? ExitCode::kSuccess : ExitCode::kUsage;
+    if (parse_error.get_exit_code() == 0) {
+      program.exit(parse_error, out, error);
+      return ExitCode::kSuccess;
+    }
+    error << error_style.Error("gridfold: ") << DescribeUsageError(program, parse_error);
+    return ExitCode::kUsage;
   }
   const Session session(options, out_style, out, error);
   for (const std::unique_ptr<Command>& command : commands) {
     if (!command->IsChosen()) continue;
     const absl::Status status = command->Run(session);
-    if (!status.ok()) PrintError(status, options, error_style, out, error);
+    if (!status.ok()) PrintError(status, ChosenCommand(program), options, error_style, out, error);
     return ExitCodeOf(status);
   }
   return ExitCode::kUsage;

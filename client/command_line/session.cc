@@ -7,21 +7,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/command_line/arguments/array_reference.h"
+#include "client/command_line/connection_hint.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/output/number_format.h"
 
 namespace gridfold::client {
-namespace {
-
-InputDescription DescribeFile(const InputOptions& options, const HostArray& array) {
-  return {.source = options.path,
-          .element_type = array.element_type,
-          .shape = array.shape,
-          .missing_count = array.missing_count};
-}
-
-}  // namespace
 
 Session::Session(const SessionOptions& options, const TextStyle& style, std::ostream& out,
                  std::ostream& error)
@@ -37,23 +27,11 @@ absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
   options->connect_timeout = std::min(options->connect_timeout, timeout);
   options->default_timeout = timeout;
   absl::StatusOr<std::unique_ptr<Client>> client = Client::Connect(*options);
-  if (client.ok() || !absl::IsUnavailable(client.status())) return client;
-  return absl::UnavailableError(
-      absl::StrCat(client.status().message(),
-                   "; start a server with gridfold_server, or name one with --server HOST:PORT"));
-}
-
-absl::StatusOr<HostArray> Session::Load(const InputOptions& options) const {
-  std::unique_ptr<Progress> progress = ShowProgress();
-  progress->Begin(absl::StrCat("reading ", options.path == "-" ? "standard input" : options.path));
-  absl::StatusOr<HostArray> array =
-      LoadArray(options, [&](uint64_t read_bytes, std::optional<uint64_t> total_bytes) {
-        progress->Update(read_bytes, total_bytes);
-      });
-  if (!array.ok()) return WithExitCode(array.status(), ExitCode::kInputOutput);
-  progress.reset();  // Its line would stand before the notes.
-  TellAbout(options, DescribeFile(options, *array));
-  return array;
+  if (client.ok()) return client;
+  if (absl::IsInvalidArgument(client.status())) {
+    return WithExitCode(client.status(), ExitCode::kUsage);
+  }
+  return WithConnectionHint(client.status());
 }
 
 void Session::TellAbout(const InputOptions& options, const InputDescription& input) const {
@@ -67,22 +45,13 @@ void Session::TellAbout(const InputOptions& options, const InputDescription& inp
          << (options.can_ignore_nan ? "; --ignore-nan leaves them out" : "") << "\n";
 }
 
-absl::StatusOr<InputArray> Session::Open(const InputOptions& options) const {
-  if (!options.resident) {
-    absl::StatusOr<HostArray> array = Load(options);
-    if (!array.ok()) return array.status();
-    InputDescription description = DescribeFile(options, *array);
-    return InputArray{std::move(description), *std::move(array), options.shared};
-  }
+absl::StatusOr<uint64_t> Session::MessageBytesMax() const {
   const absl::StatusOr<std::unique_ptr<Client>> client = Connect();
   if (!client.ok()) return client.status();
-  absl::StatusOr<ArrayDescription> array = (*client)->GetArray(options.resident->name);
-  if (!array.ok()) return array.status();
-  if (options.resident->slice) array->shape[0] = options.resident->slice->count;
-  InputDescription description{.source = FormatReference(*options.resident),
-                               .element_type = array->element_type,
-                               .shape = array->shape};
-  return InputArray{std::move(description), *options.resident};
+  const absl::StatusOr<ServerInfo> info = (*client)->GetServerInfo();
+  if (!info.ok()) return info.status();
+  return std::min(info->limits.message_bytes_max,
+                  static_cast<uint64_t>(ClientOptions().message_bytes_max));
 }
 
 absl::StatusOr<std::string> Session::Read(const std::string& path) const {

@@ -46,12 +46,8 @@ class Session {
   // with kInputOutput.
   absl::StatusOr<std::unique_ptr<Client>> Connect() const;
 
-  // Reads an array, and shows how far that is. Errors end the program with kInputOutput.
-  absl::StatusOr<HostArray> Load(const InputOptions& options) const;
-
-  // The array that a command is about: reads the file, or asks the server what it has. Errors of a
-  // file end the program with kInputOutput.
-  absl::StatusOr<InputArray> Open(const InputOptions& options) const;
+  // The largest message that both the server, which is asked, and the client take.
+  absl::StatusOr<uint64_t> MessageBytesMax() const;
 
   // Says how many values of an input are missing, and where there are no elements at all: neither
   // is an error, and either may be a surprise.
@@ -60,6 +56,9 @@ class Session {
   // Reads a file whole, of no more bytes than a request carries. Errors end the program with
   // kInputOutput.
   absl::StatusOr<std::string> Read(const std::string& path) const;
+
+  // Shows what goes on, where somebody watches.
+  std::unique_ptr<Progress> ShowProgress() const;
 
   // Runs `call` of a connected client, which sends so many bytes of `input`, and measures it, and
   // shows that it runs.
@@ -74,7 +73,6 @@ class Session {
   }
 
  private:
-  std::unique_ptr<Progress> ShowProgress() const;
   std::string RequestLabel(uint64_t size_bytes) const;
 
   const SessionOptions options_;

@@ -122,9 +122,11 @@ std::optional<Proxy> ProxyOf(const std::string& target) {
       if (absl::EndsWithIgnoreCase(host, absl::StripAsciiWhitespace(name))) return std::nullopt;
     }
   }
-  // A URL may hold a password.
-  const size_t at = proxy->address.rfind('@');
-  if (at != std::string::npos) proxy->address.erase(0, at + 1);
+  // A URL may hold a password, before its last @.
+  for (const absl::string_view end : {"://", "@"}) {
+    const size_t begin = absl::string_view(proxy->address).rfind(end);
+    if (begin != absl::string_view::npos) proxy->address.erase(0, begin + end.size());
+  }
   return proxy;
 }
 

@@ -31,5 +31,5 @@ int main(int argc, char** argv) {
   const gridfold::client::ExitCode code = gridfold::load::RunProgram(
       argc, argv, is_interrupted, show, gridfold::client::DetectStyle(STDOUT_FILENO),
       gridfold::client::DetectStyle(STDERR_FILENO), std::cout, std::cerr);
-  return static_cast<int>(code);
+  gridfold::client::ExitWith(code);
 }

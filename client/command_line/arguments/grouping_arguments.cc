@@ -1,6 +1,7 @@
 #include "client/command_line/arguments/grouping_arguments.h"
 
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "CLI/Config.hpp"
@@ -32,6 +33,12 @@ absl::StatusOr<std::vector<uint64_t>> LoadOffsets(const std::string& argument) {
 }
 
 }  // namespace
+
+uint64_t OffsetBytes(const Grouping& grouping) {
+  constexpr uint64_t kOffsetBytesMax = 10;
+  const auto* const segments = std::get_if<Segments>(&grouping);
+  return segments == nullptr ? 0 : segments->offsets.size() * kOffsetBytesMax;
+}
 
 GroupingArguments::GroupingArguments(CLI::App& command) {
   const char* const group = "Groups and numbers";

@@ -11,6 +11,9 @@
 
 namespace gridfold::client {
 
+// What the offsets of segments take in a request, at most.
+uint64_t OffsetBytes(const Grouping& grouping);
+
 // --axis and --segments, and what goes with them: --ignore-nan and --wrap.
 class GroupingArguments {
  public:

@@ -1,7 +1,6 @@
 #include "client/command_line/arguments/input_arguments.h"
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -9,25 +8,21 @@
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
 #include "client/command_line/arguments/array_reference.h"
+#include "client/command_line/arguments/choice.h"
 #include "client/command_line/arguments/number_list.h"
 
 namespace gridfold::client {
 namespace {
 
-const std::map<std::string, FileFormat>& FormatNames() {
-  static const auto* const names = new std::map<std::string, FileFormat>{
-      {"auto", FileFormat::kAuto},
-      {"npy", FileFormat::kNpy},
-      {"raw", FileFormat::kRaw},
-      {"csv", FileFormat::kCsv},
-  };
-  return *names;
+Choices<FileFormat> Formats() {
+  return {{"auto", FileFormat::kAuto},
+          {"npy", FileFormat::kNpy},
+          {"raw", FileFormat::kRaw},
+          {"csv", FileFormat::kCsv}};
 }
 
-const std::map<std::string, Heading>& HeadingNames() {
-  static const auto* const names = new std::map<std::string, Heading>{
-      {"auto", Heading::kAuto}, {"yes", Heading::kYes}, {"no", Heading::kNo}};
-  return *names;
+Choices<Heading> Headings() {
+  return {{"auto", Heading::kAuto}, {"yes", Heading::kYes}, {"no", Heading::kNo}};
 }
 
 void AddCsvArguments(CLI::App& command, CsvOptions& csv, std::string& delimiter,
@@ -38,11 +33,9 @@ void AddCsvArguments(CLI::App& command, CsvOptions& csv, std::string& delimiter,
                   "A number from 1, or a name from the first row, which is then a heading")
       ->type_name("COLUMN")
       ->group(group);
-  command
-      .add_option("--header", csv.heading,
-                  "Whether the first row is a heading: yes, no or auto (the default), which is an "
-                  "error where the fields do not tell")
-      ->transform(CLI::CheckedTransformer(HeadingNames()).description(""))
+  AddChoice(command, "--header", csv.heading, Headings(),
+            "Whether the first row is a heading: yes, no or auto (the default), which is an error "
+            "where the fields do not tell")
       ->type_name("WHETHER")
       ->group(group);
   command
@@ -97,10 +90,8 @@ InputArguments::InputArguments(CLI::App& command, InputPlaces places) : command_
         ->excludes("--array")
         ->group(group);
   }
-  command
-      .add_option("--format", options_.format,
-                  "npy, csv, raw, which takes the bytes as they are, or auto (the default)")
-      ->transform(CLI::CheckedTransformer(FormatNames()).description(""))
+  AddChoice(command, "--format", options_.format, Formats(),
+            "npy, csv, raw, which takes the bytes as they are, or auto (the default)")
       ->type_name("FORMAT")
       ->group(group);
   command.add_option("--type", type_, "Element type of raw or CSV input, for example float32")

@@ -18,8 +18,8 @@ StreamArguments::StreamArguments(CLI::App& command) {
   CLI::Option* const stream =
       command
           .add_flag("--stream", is_given_,
-                    "Send the array as it is read: of any size, in little memory (.npy and raw "
-                    "input)")
+                    "Send the array as it is read, of any size, in little memory; as arrays are "
+                    "sent that are too large for a request, where the question allows it")
           ->excludes(command.get_option("--array"))
           ->excludes(command.get_option("--shared"))
           ->group(group);

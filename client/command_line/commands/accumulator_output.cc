@@ -3,17 +3,21 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "client/command_line/exit_code.h"
-#include "client/command_line/input/file.h"
+#include "client/command_line/output/output_file.h"
+#include "client/command_line/output/standard_output.h"
 
 namespace gridfold::client {
 
 void AccumulatorOutput::AddTo(CLI::App& command, const char* flag, const std::string& what,
                               const char* group) {
+  flag_ = flag;
   command
       .add_option(flag, path_, what + "; - writes it to standard output, and nothing else there")
       ->type_name("FILE")
       ->group(group);
 }
+
+absl::Status AccumulatorOutput::Check() const { return CheckBinaryOutput(flag_, path_); }
 
 absl::StatusOr<bool> AccumulatorOutput::Store(const std::string& accumulator) const {
   if (!is_wanted()) return true;

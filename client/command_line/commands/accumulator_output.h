@@ -5,6 +5,7 @@
 #include <string>
 
 #include "CLI/App.hpp"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace gridfold::client {
@@ -14,6 +15,9 @@ class AccumulatorOutput {
   // Adds `flag` to a command's group of flags; `what` begins its description.
   void AddTo(CLI::App& command, const char* flag, const std::string& what, const char* group);
 
+  // Before anything is asked for: whether the place for it makes sense.
+  absl::Status Check() const;
+
   bool is_wanted() const { return !path_.empty(); }
 
   // Writes the accumulator if it is wanted. Gives whether there is more to print, which there is
@@ -21,6 +25,7 @@ class AccumulatorOutput {
   absl::StatusOr<bool> Store(const std::string& accumulator) const;
 
  private:
+  std::string flag_;
   std::string path_;
 };
 

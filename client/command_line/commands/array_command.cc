@@ -15,7 +15,10 @@
 #include "client/command_line/arguments/number_option.h"
 #include "client/command_line/commands/command.h"
 #include "client/command_line/commands/command_group.h"
+#include "client/command_line/commands/input_passage.h"
+#include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/output/array_file.h"
+#include "client/command_line/output/standard_output.h"
 #include "client/command_line/report/array_report.h"
 #include "client/command_line/report/json_report.h"
 
@@ -33,6 +36,9 @@ Examples:
   gridfold array list
   gridfold array delete delay
 )";
+
+// What is read at a time before it is known how much is written.
+constexpr size_t kChunkBytes = size_t{1} << 20;
 
 // The part of a command line that says when nobody needs an array any more.
 class ExpiryArgument {
@@ -157,19 +163,21 @@ class PutArrayCommand : public Command {
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
     const absl::StatusOr<std::optional<absl::Duration>> expiry = expiry_.ToDuration();
     if (!expiry.ok()) return expiry.status();
-    const absl::StatusOr<HostArray> elements = session.Load(*input);
+    absl::StatusOr<OutgoingArray> elements = OutgoingArray::Open(*input, kChunkBytes);
     if (!elements.ok()) return elements.status();
+    if (absl::Status status = elements->LearnSize(session); !status.ok()) return status;
     const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
     if (!client.ok()) return client.status();
     const absl::StatusOr<ArrayDescription> array =
         (*client)->CreateArray({.name = name_.text(),
-                                .element_type = elements->element_type,
-                                .shape = elements->shape,
+                                .element_type = elements->stream().element_type(),
+                                .shape = elements->stream().ShapeOf(*elements->size_bytes()),
                                 .idle_expiry = *expiry,
                                 .device = device_.number()});
     if (!array.ok()) return array.status();
-    absl::Status status = (*client)->WriteArray(name_.text(), 0, elements->view());
+    absl::Status status = WriteElements(session, **client, name_.text(), 0, *elements);
     if (status.ok()) {
+      elements->TellAbout(session);
       Report(session, *array);
     } else {
       // Half an array is of no use, and its name would be in the way of another try.
@@ -202,23 +210,38 @@ class WriteArrayCommand : public Command {
   absl::Status Run(const Session& session) override {
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
-    const absl::StatusOr<HostArray> elements = session.Load(*input);
+    absl::StatusOr<OutgoingArray> elements = OutgoingArray::Open(*input, kChunkBytes);
     if (!elements.ok()) return elements.status();
     const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
     if (!client.ok()) return client.status();
     const absl::StatusOr<ArrayDescription> array = (*client)->GetArray(name_.text());
     if (!array.ok()) return array.status();
-    if (array->element_type != elements->element_type) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          input->path, " has elements of type ", ElementTypeName(elements->element_type),
-          ", and array ", name_.text(), " of type ", ElementTypeName(array->element_type)));
+    const ElementType type = elements->stream().element_type();
+    if (array->element_type != type) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(input->path, " has elements of type ", ElementTypeName(type), ", and array ",
+                       name_.text(), " of type ", ElementTypeName(array->element_type)));
     }
-    absl::Status status = (*client)->WriteArray(name_.text(), first_element_, elements->view());
-    if (status.ok()) Report(session, *array);
+    if (absl::Status status = CheckRoom(*array, *elements); !status.ok()) return status;
+    absl::Status status = WriteElements(session, **client, name_.text(), first_element_, *elements);
+    if (!status.ok()) return status;
+    elements->TellAbout(session);
+    Report(session, *array);
     return status;
   }
 
  private:
+  // Before a part of them is written: whether they fit.
+  absl::Status CheckRoom(const ArrayDescription& array, const OutgoingArray& elements) const {
+    const uint64_t element_bytes = ElementSizeBytes(array.element_type);
+    const uint64_t room = array.size_bytes / element_bytes;
+    const uint64_t count = elements.size_bytes().value_or(0) / element_bytes;
+    if (first_element_ <= room && count <= room - first_element_) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("--first: ", count, " elements from ",
+                                                   first_element_, " on are more than the array's ",
+                                                   room));
+  }
+
   CLI::App& command_;
   NameArgument name_;  // Before FILE.
   InputArguments input_;
@@ -242,6 +265,7 @@ class GetArrayCommand : public Command {
   bool IsChosen() const override { return command_.parsed(); }
 
   absl::Status Run(const Session& session) override {
+    if (absl::Status status = CheckBinaryOutput("--output", output_); !status.ok()) return status;
     const absl::StatusOr<ResidentArray> array = ParseReference("NAME", reference_);
     if (!array.ok()) return WithExitCode(array.status(), ExitCode::kUsage);
     const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();

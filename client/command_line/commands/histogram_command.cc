@@ -1,10 +1,13 @@
 // gridfold histogram: counts of an array's elements by bins.
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "CLI/Config.hpp"
@@ -18,9 +21,9 @@
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/commands/input_passage.h"
 #include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/input/element_conversion.h"
-#include "client/command_line/input/shared_input.h"
 #include "client/command_line/report/histogram_report.h"
 #include "client/command_line/report/json_report.h"
 
@@ -41,6 +44,15 @@ Examples:
 )";
 
 constexpr size_t kElementBytesMax = 8;
+
+// What the edges of bins take in a request.
+uint64_t EdgeBytes(const HistogramOptions& options) {
+  uint64_t count = 0;
+  for (const BinSpecification& bins : options.bins) {
+    if (const auto* const edges = std::get_if<EdgeBins>(&bins)) count += edges->edges.size();
+  }
+  return count * sizeof(double);
+}
 
 // Stands for an array that was given, where its elements do not matter any more.
 const ArrayView kGivenArray(ElementType::kInt8, nullptr, 0);
@@ -95,12 +107,13 @@ class HistogramCommand : public Command {
   absl::Status Run(const Session& session) override {
     absl::StatusOr<HistogramOptions> options = ToOptions();
     if (!options.ok()) return WithExitCode(options.status(), ExitCode::kUsage);
+    if (absl::Status status = accumulator_.Check(); !status.ok()) return status;
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
     if (absl::Status status = CheckStandardInput(*input); !status.ok()) {
       return WithExitCode(status, ExitCode::kUsage);
     }
-    const auto answer =
+    const HistogramAnswer answer =
         stream_.is_given() ? AskStream(session, *input, *options) : Ask(session, *input, *options);
     if (!answer.ok()) return answer.status();
     const absl::StatusOr<bool> prints = accumulator_.Store(answer->result.accumulator);
@@ -133,22 +146,93 @@ class HistogramCommand : public Command {
   // Sets the second arrays of `options`, by which the answer is printed; they are empty afterwards.
   HistogramAnswer Ask(const Session& session, const InputOptions& input,
                       HistogramOptions& options) const {
-    absl::StatusOr<InputArray> array = session.Open(input);
-    if (!array.ok()) return array.status();
-    absl::StatusOr<std::optional<InputArray>> y = OpenSecond(session, input, y_);
+    const RequestShare share = {
+        .array_count = 1 + uint64_t{y_.IsGiven()} + uint64_t{weights_.IsGiven()},
+        .other_bytes = EdgeBytes(options)};
+    absl::StatusOr<InputPassage> x = OpenPassage(session, input, stream_.chunk_bytes(), share);
+    if (!x.ok()) return x.status();
+    absl::StatusOr<std::optional<InputPassage>> y = OpenSecond(session, input, y_, share);
     if (!y.ok()) return y.status();
-    absl::StatusOr<std::optional<InputArray>> weights = OpenSecond(session, input, weights_);
+    absl::StatusOr<std::optional<InputPassage>> weights =
+        OpenSecond(session, input, weights_, share);
+    if (!weights.ok()) return weights.status();
+    if ((IsLarge(*x) || IsLarge(*y) || IsLarge(*weights)) && CanStream(options)) {
+      if (share.array_count == 1) {
+        return Send(session, std::get<OutgoingArray>(*x), nullptr, nullptr, options);
+      }
+      // They are opened again, to be sent in step from the beginning.
+      if (CanBeReopened(input)) return AskStream(session, input, options);
+    }
+    return AskForKept(session, *std::move(x), *std::move(y), *std::move(weights), options);
+  }
+
+  static bool IsLarge(const InputPassage& input) {
+    return std::holds_alternative<OutgoingArray>(input);
+  }
+  static bool IsLarge(const std::optional<InputPassage>& input) { return input && IsLarge(*input); }
+
+  // A stream has gone by before the range of its samples is known.
+  static bool CanStream(const HistogramOptions& options) {
+    return std::none_of(options.bins.begin(), options.bins.end(), [](const BinSpecification& bins) {
+      const auto* const even = std::get_if<EvenBins>(&bins);
+      return even != nullptr && !even->lower_bound;
+    });
+  }
+
+  bool CanBeReopened(const InputOptions& input) const {
+    return !input.resident && input.path != "-" && y_.reference.empty() && y_.path != "-" &&
+           weights_.reference.empty() && weights_.path != "-";
+  }
+
+  // Gives the array as a request names it: where no request carries it, it is kept on the server,
+  // on `device`, which all arrays of a request share and which is set by the first that lies on
+  // one.
+  static absl::StatusOr<InputArray> Settle(const Session& session, InputPassage input,
+                                           std::optional<uint32_t>& device) {
+    absl::StatusOr<InputArray> array;
+    if (auto* const large = std::get_if<OutgoingArray>(&input)) {
+      array = KeepOnServer(session, std::move(*large), device);
+    } else {
+      array = std::get<InputArray>(std::move(input));
+    }
+    if (array.ok() && array->device) device = array->device;
+    return array;
+  }
+
+  static absl::StatusOr<std::optional<InputArray>> Settle(const Session& session,
+                                                          std::optional<InputPassage> input,
+                                                          std::optional<uint32_t>& device) {
+    if (!input) return std::nullopt;
+    absl::StatusOr<InputArray> array = Settle(session, *std::move(input), device);
+    if (!array.ok()) return array.status();
+    return std::optional<InputArray>(*std::move(array));
+  }
+
+  static std::optional<uint32_t> DeviceOf(const std::optional<InputPassage>& input) {
+    const auto* const array = input ? std::get_if<InputArray>(&*input) : nullptr;
+    return array == nullptr ? std::nullopt : array->device;
+  }
+
+  static HistogramAnswer AskForKept(const Session& session, InputPassage opened_x,
+                                    std::optional<InputPassage> opened_y,
+                                    std::optional<InputPassage> opened_weights,
+                                    HistogramOptions& options) {
+    std::optional<uint32_t> device = DeviceOf(opened_y);
+    if (!device) device = DeviceOf(opened_weights);
+    absl::StatusOr<InputArray> x = Settle(session, std::move(opened_x), device);
+    if (!x.ok()) return x.status();
+    absl::StatusOr<std::optional<InputArray>> y = Settle(session, std::move(opened_y), device);
+    if (!y.ok()) return y.status();
+    absl::StatusOr<std::optional<InputArray>> weights =
+        Settle(session, std::move(opened_weights), device);
     if (!weights.ok()) return weights.status();
     if (y->has_value()) {
-      if (absl::Status status = MakeAlike(*array, **y); !status.ok()) return status;
+      if (absl::Status status = MakeAlike(*x, **y); !status.ok()) return status;
       options.y_array = (*y)->input();
     }
     if (weights->has_value()) options.weights = (*weights)->input();
-    auto answer = session.Ask(*array, [&](Client& client) {
-      return WithInput(client, *array, [&](const ArrayInput& input_array) {
-        return client.ComputeHistogram(input_array, options);
-      });
-    });
+    auto answer = session.Ask(
+        *x, [&](Client& client) { return client.ComputeHistogram(x->input(), options); });
     // What they view ends here.
     if (options.y_array) options.y_array = kGivenArray;
     if (options.weights) options.weights = kGivenArray;
@@ -169,18 +253,24 @@ class HistogramCommand : public Command {
       array->stream().ConvertTo(type);
       (*y)->stream().ConvertTo(type);
     }
-    StreamedCompanions companions{.y_array = y->has_value()};
-    if (weights->has_value()) companions.weights = (*weights)->stream().element_type();
-    if (y->has_value()) options.y_array = kGivenArray;
-    if (weights->has_value()) options.weights = kGivenArray;
-    return array->Ask(session, [&](Client& client) -> absl::StatusOr<HistogramResult> {
+    return Send(session, *array, y->has_value() ? &**y : nullptr,
+                weights->has_value() ? &**weights : nullptr, options);
+  }
+
+  // Sends all arrays in step; `y` and `weights` may be nullptr.
+  static HistogramAnswer Send(const Session& session, OutgoingArray& array, OutgoingArray* y,
+                              OutgoingArray* weights, HistogramOptions& options) {
+    StreamedCompanions companions{.y_array = y != nullptr};
+    if (weights != nullptr) companions.weights = weights->stream().element_type();
+    if (y != nullptr) options.y_array = kGivenArray;
+    if (weights != nullptr) options.weights = kGivenArray;
+    return array.Ask(session, [&](Client& client) -> absl::StatusOr<HistogramResult> {
       const absl::StatusOr<std::unique_ptr<HistogramStream>> stream =
-          client.OpenHistogramStream(array->stream().element_type(), options, companions);
+          client.OpenHistogramStream(array.stream().element_type(), options, companions);
       if (!stream.ok()) return stream.status();
       while (true) {
         std::span<const std::byte> pieces[3];
-        OutgoingArray* const arrays[] = {&*array, y->has_value() ? &**y : nullptr,
-                                         weights->has_value() ? &**weights : nullptr};
+        OutgoingArray* const arrays[] = {&array, y, weights};
         bool is_end = true;
         for (size_t i = 0; i < std::size(arrays); ++i) {
           if (arrays[i] == nullptr) continue;
@@ -232,9 +322,9 @@ class HistogramCommand : public Command {
   absl::StatusOr<std::optional<OutgoingArray>> OpenSecondPart(const InputOptions& first,
                                                               const SecondArray& second) const {
     if (!second.IsGiven()) return std::nullopt;
-    if (second.path.empty()) {
+    if (!second.reference.empty()) {
       return WithExitCode(
-          absl::InvalidArgumentError("--stream: second arrays must be files of their own"),
+          absl::InvalidArgumentError("--stream: second arrays must be in files, not on the server"),
           ExitCode::kUsage);
     }
     const absl::StatusOr<InputOptions> options = SecondOptions(first, second);
@@ -323,15 +413,18 @@ class HistogramCommand : public Command {
     return options;
   }
 
-  static absl::StatusOr<std::optional<InputArray>> OpenSecond(const Session& session,
-                                                              const InputOptions& first,
-                                                              const SecondArray& second) {
+  absl::StatusOr<std::optional<InputPassage>> OpenSecond(const Session& session,
+                                                         const InputOptions& first,
+                                                         const SecondArray& second,
+                                                         const RequestShare& share) const {
     if (!second.IsGiven()) return std::nullopt;
-    const absl::StatusOr<InputOptions> options = SecondOptions(first, second);
+    absl::StatusOr<InputOptions> options = SecondOptions(first, second);
     if (!options.ok()) return options.status();
-    absl::StatusOr<InputArray> array = session.Open(*options);
+    options->shared = false;
+    absl::StatusOr<InputPassage> array =
+        OpenPassage(session, *options, stream_.chunk_bytes(), share);
     if (!array.ok()) return array.status();
-    return std::optional<InputArray>(*std::move(array));
+    return std::optional<InputPassage>(*std::move(array));
   }
 
   CLI::App& command_;

@@ -48,6 +48,7 @@ class MergeCommand : public Command {
   bool IsChosen() const override { return command_.parsed(); }
 
   absl::Status Run(const Session& session) override {
+    if (absl::Status status = output_.Check(); !status.ok()) return status;
     std::vector<std::string> accumulators;
     uint64_t size_bytes = 0;
     for (const std::string& path : paths_) {

@@ -3,28 +3,27 @@
 #define GRIDFOLD_CLIENT_COMMAND_LINE_COMMANDS_OUTGOING_ARRAY_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/command_line/exit_code.h"
 #include "client/command_line/input/array_stream.h"
 #include "client/command_line/session.h"
 
 namespace gridfold::client {
 
 // An array on its way from a file to a server. Errors of the file end the program with
-// kInputOutput.
+// kInputOutput. Move-only; not thread-safe.
 class OutgoingArray {
  public:
   // Reads and sends `chunk_bytes` at a time.
-  static absl::StatusOr<OutgoingArray> Open(const InputOptions& options, size_t chunk_bytes) {
-    absl::StatusOr<std::unique_ptr<ArrayStream>> stream = ArrayStream::Open(options);
-    if (!stream.ok()) return WithExitCode(stream.status(), ExitCode::kInputOutput);
-    return OutgoingArray(options, *std::move(stream), chunk_bytes);
-  }
+  static absl::StatusOr<OutgoingArray> Open(const InputOptions& options, size_t chunk_bytes);
 
   // In place of `chunk_bytes`.
   void SetChunkElements(size_t count) {
@@ -35,19 +34,30 @@ class OutgoingArray {
   ArrayStream& stream() { return *stream_; }
 
   // Of what was read so far.
-  InputDescription Describe() const {
-    return {.source = options_.path,
-            .element_type = stream_->file_element_type(),
-            .shape = stream_->shape(),
-            .missing_count = stream_->missing_count()};
+  InputDescription Describe() const;
+
+  // Reads, before the first Next, until the array has ended or more than `bytes_max` of it are held
+  // in memory, from where Next takes them.
+  absl::Status ReadAhead(const Session& session, uint64_t bytes_max);
+  // The same until the number of elements is known. RESOURCE_EXHAUSTED where it is in no header and
+  // they are more than can be held.
+  absl::Status LearnSize(const Session& session);
+
+  // Whether all that there is has been read ahead.
+  bool is_whole() const { return is_whole_; }
+  // Bytes of all elements, where they are known.
+  std::optional<uint64_t> size_bytes() const {
+    return is_whole_ ? held_.size() : stream_->size_bytes();
   }
+  // Requires is_whole() and no Next. Tells about it, as TellAbout.
+  HostArray TakeWhole(const Session& session);
 
   // The next piece, which is overwritten by the one after it; empty at the end.
   absl::StatusOr<std::span<const std::byte>> Next() {
-    auto piece = stream_->Next({buffer_.data(), buffer_.size()});
-    if (!piece.ok()) return WithExitCode(piece.status(), ExitCode::kInputOutput);
-    return piece;
+    return NextInto({buffer_.data(), buffer_.size()});
   }
+  // The next piece in `buffer`, which has room for an element at least. Full but for the last one.
+  absl::StatusOr<std::span<const std::byte>> NextInto(std::span<char> buffer);
 
   // Gives all pieces to `write`, until it returns an error.
   template <typename Write>
@@ -63,7 +73,7 @@ class OutgoingArray {
   // Runs `call` as Session::Ask does, and describes the array as it was when the call had ended.
   template <typename Call>
   auto Ask(const Session& session, Call call) {
-    auto answer = session.Ask(Describe(), stream_->size_bytes().value_or(0), std::move(call));
+    auto answer = session.Ask(Describe(), size_bytes().value_or(0), std::move(call));
     if (!answer.ok()) return answer;
     answer->input = Describe();
     TellAbout(session);
@@ -80,6 +90,9 @@ class OutgoingArray {
   InputOptions options_;
   std::unique_ptr<ArrayStream> stream_;
   std::vector<char> buffer_;
+  std::string held_;         // Read ahead.
+  size_t handed_bytes_ = 0;  // Of `held_`.
+  bool is_whole_ = false;
 };
 
 }  // namespace gridfold::client

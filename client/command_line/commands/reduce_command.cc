@@ -1,5 +1,8 @@
 // gridfold reduce: statistics of an array or of its groups.
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -13,10 +16,11 @@
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
+#include "client/command_line/arguments/suggestion.h"
 #include "client/command_line/commands/accumulator_output.h"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/commands/input_passage.h"
 #include "client/command_line/commands/outgoing_array.h"
-#include "client/command_line/input/shared_input.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/reduction_report.h"
 
@@ -40,10 +44,31 @@ Examples:
   producer | gridfold reduce - --type uint16 --stream         of any length, in little memory
 )";
 
-std::string StatisticNames() {
-  return absl::StrJoin(AllStatistics(), ", ", [](std::string* out, Statistic statistic) {
-    absl::StrAppend(out, StatisticName(statistic));
-  });
+std::vector<std::string> StatisticNames() {
+  std::vector<std::string> names;
+  for (const Statistic statistic : AllStatistics()) names.emplace_back(StatisticName(statistic));
+  return names;
+}
+
+// Also by the names that NumPy, pandas and SQL have for them.
+std::optional<Statistic> ParseAnyName(const std::string& name) {
+  static const auto* const aliases = new std::map<std::string, Statistic>{
+      {"average", Statistic::kMean},
+      {"avg", Statistic::kMean},
+      {"maximum", Statistic::kMax},
+      {"minimum", Statistic::kMin},
+      {"prod", Statistic::kProduct},
+      {"std", Statistic::kStandardDeviation},
+      {"stddev", Statistic::kStandardDeviation},
+      {"var", Statistic::kVariance},
+  };
+  if (const auto alias = aliases->find(name); alias != aliases->end()) return alias->second;
+  return ParseStatistic(name);
+}
+
+bool IsFloatingPoint(ElementType type) {
+  return type == ElementType::kFloat16 || type == ElementType::kBfloat16 ||
+         type == ElementType::kFloat32 || type == ElementType::kFloat64;
 }
 
 class ReduceCommand : public Command {
@@ -57,8 +82,9 @@ class ReduceCommand : public Command {
     const char* const group = "Statistics";
     command_
         .add_option("--stat", statistics_,
-                    "Which, of: " + StatisticNames() +
-                        ". Default: count,sum,min,max,mean,standard_deviation")
+                    "Which, of: " + absl::StrJoin(StatisticNames(), ", ") +
+                        " (std, var, avg and prod are taken too). Default: "
+                        "count,sum,min,max,mean,standard_deviation")
         ->type_name("A,B,...")
         ->delimiter(',')
         ->allow_extra_args(false)
@@ -85,9 +111,10 @@ class ReduceCommand : public Command {
   absl::Status Run(const Session& session) override {
     absl::StatusOr<ReductionOptions> options = ToOptions();
     if (!options.ok()) return options.status();
+    if (absl::Status status = accumulator_.Check(); !status.ok()) return status;
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
-    const auto answer =
+    const ReductionAnswer answer =
         stream_.is_given() ? AskStream(session, *input, *options) : Ask(session, *input, *options);
     if (!answer.ok()) return answer.status();
     const absl::StatusOr<bool> prints = accumulator_.Store(answer->result.accumulator);
@@ -105,29 +132,59 @@ class ReduceCommand : public Command {
  private:
   using ReductionAnswer = absl::StatusOr<Answer<ReductionResult>>;
 
-  static ReductionAnswer Ask(const Session& session, const InputOptions& input,
+  ReductionAnswer Ask(const Session& session, const InputOptions& input,
+                      const ReductionOptions& options) const {
+    absl::StatusOr<InputPassage> opened = OpenPassage(
+        session, input, stream_.chunk_bytes(), {.other_bytes = OffsetBytes(options.grouping)});
+    if (!opened.ok()) return opened.status();
+    if (auto* const array = std::get_if<InputArray>(&*opened)) {
+      return Ask(session, *array, options);
+    }
+    auto& large = std::get<OutgoingArray>(*opened);
+    const absl::StatusOr<bool> can_stream =
+        CanStream(session, large.stream().element_type(), options);
+    if (!can_stream.ok()) return can_stream.status();
+    if (*can_stream) return Send(session, large, options);
+    const absl::StatusOr<InputArray> kept = KeepOnServer(session, std::move(large));
+    if (!kept.ok()) return kept.status();
+    return Ask(session, *kept, options);
+  }
+
+  static ReductionAnswer Ask(const Session& session, const InputArray& array,
                              const ReductionOptions& options) {
-    const absl::StatusOr<InputArray> array = session.Open(input);
-    if (!array.ok()) return array.status();
-    return session.Ask(*array, [&](Client& client) {
-      return WithInput(client, *array, [&](const ArrayInput& input_array) {
-        return client.ReduceArray(input_array, options);
-      });
-    });
+    return session.Ask(array,
+                       [&](Client& client) { return client.ReduceArray(array.input(), options); });
   }
 
   ReductionAnswer AskStream(const Session& session, const InputOptions& input,
                             const ReductionOptions& options) const {
     absl::StatusOr<OutgoingArray> array = OutgoingArray::Open(input, stream_.chunk_bytes());
     if (!array.ok()) return array.status();
-    return array->Ask(session, [&](Client& client) -> absl::StatusOr<ReductionResult> {
+    return Send(session, *array, options);
+  }
+
+  static absl::StatusOr<bool> CanStream(const Session& session, ElementType type,
+                                        const ReductionOptions& options) {
+    const std::vector<Statistic>& statistics = options.statistics;
+    // A product of floating-point elements depends on where in the array they stand.
+    if (IsFloatingPoint(type) &&
+        std::find(statistics.begin(), statistics.end(), Statistic::kProduct) != statistics.end()) {
+      return false;
+    }
+    if (!std::holds_alternative<Segments>(options.grouping)) return true;
+    return TakesAnyStream(session);
+  }
+
+  static ReductionAnswer Send(const Session& session, OutgoingArray& array,
+                              const ReductionOptions& options) {
+    return array.Ask(session, [&](Client& client) -> absl::StatusOr<ReductionResult> {
       const absl::StatusOr<std::unique_ptr<ReductionStream>> stream =
-          client.OpenReductionStream({.element_type = array->stream().element_type(),
-                                      .column_count = array->stream().column_count()},
+          client.OpenReductionStream({.element_type = array.stream().element_type(),
+                                      .column_count = array.stream().column_count()},
                                      options);
       if (!stream.ok()) return stream.status();
       const absl::Status sent =
-          array->SendAll([&](std::span<const std::byte> piece) { return (*stream)->Write(piece); });
+          array.SendAll([&](std::span<const std::byte> piece) { return (*stream)->Write(piece); });
       if (!sent.ok()) return sent;
       return (*stream)->Finish();
     });
@@ -136,11 +193,11 @@ class ReduceCommand : public Command {
   absl::StatusOr<ReductionOptions> ToOptions() const {
     ReductionOptions options;
     for (const std::string& name : statistics_) {
-      const std::optional<Statistic> statistic = ParseStatistic(name);
+      const std::optional<Statistic> statistic = ParseAnyName(name);
       if (!statistic) {
-        return WithExitCode(absl::InvalidArgumentError(
-                                absl::StrCat("--stat: '", name, "' is none of ", StatisticNames())),
-                            ExitCode::kUsage);
+        return WithExitCode(
+            absl::InvalidArgumentError(absl::StrCat("--stat: ", NoneOf(name, StatisticNames()))),
+            ExitCode::kUsage);
       }
       options.statistics.push_back(*statistic);
     }

@@ -1,24 +1,28 @@
 // gridfold scan: running aggregates of an array or of its groups.
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "client/command_line/arguments/choice.h"
 #include "client/command_line/arguments/grouping_arguments.h"
 #include "client/command_line/arguments/input_arguments.h"
 #include "client/command_line/arguments/number_option.h"
 #include "client/command_line/arguments/stream_arguments.h"
 #include "client/command_line/commands/command.h"
+#include "client/command_line/commands/input_passage.h"
 #include "client/command_line/commands/outgoing_array.h"
 #include "client/command_line/input/file.h"
-#include "client/command_line/input/shared_input.h"
 #include "client/command_line/output/array_file.h"
+#include "client/command_line/output/standard_output.h"
 #include "client/command_line/report/json_report.h"
 #include "client/command_line/report/scan_report.h"
 
@@ -35,15 +39,23 @@ Examples:
   gridfold scan huge.npy --stream --output sums.npy      of any length, in little memory
 )";
 
-const std::map<std::string, ScanOperation>& OperationNames() {
-  static const auto* const names = new std::map<std::string, ScanOperation>{
-      {"sum", ScanOperation::kSum},
-      {"product", ScanOperation::kProduct},
-      {"min", ScanOperation::kMin},
-      {"max", ScanOperation::kMax},
-  };
-  return *names;
+Choices<ScanOperation> Operations() {
+  return {{"sum", ScanOperation::kSum},
+          {"product", ScanOperation::kProduct},
+          {"min", ScanOperation::kMin},
+          {"max", ScanOperation::kMax}};
 }
+
+Choices<ScanOperation> OperationAliases() {
+  return {{"prod", ScanOperation::kProduct},
+          {"minimum", ScanOperation::kMin},
+          {"maximum", ScanOperation::kMax}};
+}
+
+// The largest result: sums of integers have 64 bits.
+constexpr uint64_t kResultBytesMax = 8;
+// How long the server keeps results of a program that was killed.
+constexpr absl::Duration kKeptTime = absl::Minutes(10);
 
 class ScanCommand : public Command {
  public:
@@ -54,8 +66,8 @@ class ScanCommand : public Command {
         grouping_(command_) {
     command_.footer(kFooter);
     const char* const group = "Scan";
-    command_.add_option("--op", options_.operation, "sum (the default), product, min or max")
-        ->transform(CLI::CheckedTransformer(OperationNames()).description(""))
+    AddChoice(command_, "--op", options_.operation, Operations(),
+              "sum (the default), product, min or max", OperationAliases())
         ->type_name("OPERATION")
         ->group(group);
     command_.add_flag("--exclusive", exclusive_, "Leave each element out of its own result")
@@ -73,7 +85,8 @@ class ScanCommand : public Command {
     command_
         .add_option("--output", output_,
                     "Write the results: .npy where the name ends so, else bare elements; - writes "
-                    ".npy to standard output, and nothing else there")
+                    ".npy to standard output, and nothing else there. The file appears when it is "
+                    "complete")
         ->type_name("FILE")
         ->group(group);
     CLI::Option* const output = command_.get_option("--output");
@@ -100,9 +113,10 @@ class ScanCommand : public Command {
   absl::Status Run(const Session& session) override {
     const absl::StatusOr<ScanOptions> options = ToOptions();
     if (!options.ok()) return options.status();
+    if (absl::Status status = CheckBinaryOutput("--output", output_); !status.ok()) return status;
     const absl::StatusOr<InputOptions> input = input_.ToOptions();
     if (!input.ok()) return WithExitCode(input.status(), ExitCode::kUsage);
-    const auto answer =
+    const ScanAnswer answer =
         stream_.is_given() ? AskStream(session, *input, *options) : Ask(session, *input, *options);
     if (!answer.ok()) return answer.status();
     if (output_ == "-") return absl::OkStatus();
@@ -119,13 +133,64 @@ class ScanCommand : public Command {
 
   ScanAnswer Ask(const Session& session, const InputOptions& input,
                  const ScanOptions& options) const {
-    const absl::StatusOr<InputArray> array = session.Open(input);
-    if (!array.ok()) return array.status();
-    auto answer = session.Ask(*array, [&](Client& client) {
-      return WithInput(client, *array, [&](const ArrayInput& input_array) {
-        return client.ScanArray(input_array, options);
-      });
-    });
+    absl::StatusOr<InputPassage> opened =
+        OpenPassage(session, input, stream_.chunk_bytes(),
+                    {.other_bytes = OffsetBytes(options.grouping),
+                     .result_bytes_per_element = IsInline(options) ? kResultBytesMax : 0});
+    if (!opened.ok()) return opened.status();
+    if (auto* const array = std::get_if<InputArray>(&*opened)) {
+      return Store(session.Ask(
+          *array, [&](Client& client) { return client.ScanArray(array->input(), options); }));
+    }
+    auto& large = std::get<OutgoingArray>(*opened);
+    const absl::StatusOr<bool> can_stream = CanStream(session, options);
+    if (!can_stream.ok()) return can_stream.status();
+    if (*can_stream) {
+      // A header begins with the number of elements.
+      absl::Status status = HasHeader(output_) ? large.LearnSize(session) : absl::OkStatus();
+      if (!status.ok()) return status;
+      return Send(session, large, options);
+    }
+    const absl::StatusOr<InputArray> kept = KeepOnServer(session, std::move(large));
+    if (!kept.ok()) return kept.status();
+    return Store(session.Ask(*kept, [&](Client& client) {
+      return IsInline(options) ? ScanKept(client, kept->input(), options)
+                               : client.ScanArray(kept->input(), options);
+    }));
+  }
+
+  static bool IsInline(const ScanOptions& options) {
+    return std::holds_alternative<InlineDestination>(options.destination);
+  }
+
+  static absl::StatusOr<bool> CanStream(const Session& session, const ScanOptions& options) {
+    if (!IsInline(options) || !std::holds_alternative<WholeArray>(options.grouping) ||
+        options.direction != ScanDirection::kForward) {
+      return false;
+    }
+    return TakesAnyStream(session);
+  }
+
+  // Of an array on the server, by way of another one there, since no answer carries the results.
+  static absl::StatusOr<ScanResult> ScanKept(Client& client, const ArrayInput& input,
+                                             ScanOptions options) {
+    options.destination = ResidentDestination{.idle_expiry = kKeptTime};
+    absl::StatusOr<ScanResult> result = client.ScanArray(input, options);
+    if (!result.ok()) return result;
+    if (!result->resident_array) return absl::InternalError("the server has kept no results");
+    const std::string name = result->resident_array->name;
+    absl::StatusOr<ArrayData> elements = client.ReadArray(ResidentArray{name});
+    (void)client.DeleteArray(name);
+    if (!elements.ok()) return elements.status();
+    result->element_type = elements->element_type;
+    result->shape = std::move(elements->shape);
+    result->data = std::move(elements->data);
+    result->resident_array.reset();
+    return result;
+  }
+
+  // Writes the results where they are wanted in a file.
+  ScanAnswer Store(ScanAnswer answer) const {
     if (!answer.ok() || output_.empty()) return answer;
     const absl::Status status = WriteArrayFile(output_, answer->result.element_type,
                                                answer->result.shape, answer->result.data);
@@ -147,21 +212,29 @@ class ScanCommand : public Command {
     }
     absl::StatusOr<OutgoingArray> array = OutgoingArray::Open(input, stream_.chunk_bytes());
     if (!array.ok()) return array.status();
-    ArrayFileWriter file(output_);
-    return array->Ask(session, [&](Client& client) -> absl::StatusOr<ScanResult> {
+    return Send(session, *array, options);
+  }
+
+  ScanAnswer Send(const Session& session, OutgoingArray& array, const ScanOptions& options) const {
+    std::optional<ArrayFileWriter> file;
+    if (!output_.empty()) file.emplace(output_);
+    return array.Ask(session, [&](Client& client) -> absl::StatusOr<ScanResult> {
       const absl::StatusOr<std::unique_ptr<ScanStream>> stream =
-          client.OpenScanStream(array->stream().element_type(), options);
+          client.OpenScanStream(array.stream().element_type(), options);
       if (!stream.ok()) return stream.status();
-      absl::StatusOr<ScanResult> result = Exchange(*array, **stream, file);
-      if (result.ok()) result->shape = array->stream().shape();
+      absl::StatusOr<ScanResult> result = Exchange(array, **stream, file ? &*file : nullptr);
+      if (!result.ok()) return result;
+      const absl::Status status = file ? file->Commit() : absl::OkStatus();
+      if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
+      result->shape = array.stream().shape();
       return result;
     });
   }
 
-  // Sends all elements while it takes the results.
+  // Sends all elements while it takes the results, into `file` or, without one, into memory.
   static absl::StatusOr<ScanResult> Exchange(OutgoingArray& array, ScanStream& stream,
-                                             ArrayFileWriter& file) {
-    const std::optional<uint64_t> size_bytes = array.stream().size_bytes();
+                                             ArrayFileWriter* file) {
+    const std::optional<uint64_t> size_bytes = array.size_bytes();
     absl::Status sent;
     std::thread sender([&] {
       sent = array.SendAll([&](std::span<const std::byte> piece) { return stream.Write(piece); });
@@ -177,26 +250,28 @@ class ScanCommand : public Command {
                    stream, file);
     if (!result.ok()) stream.Cancel();
     sender.join();
-    // A server that has ended the stream says why; then it is no fault of the sender's.
+    // Where the sender has cancelled, it says why; otherwise both have the stream's own error, or
+    // the receiver has another one.
     if (!sent.ok() && (result.ok() || absl::IsCancelled(result.status()))) return sent;
     return result;
   }
 
   static absl::StatusOr<ScanResult> ReceiveAll(const std::optional<std::vector<uint64_t>>& shape,
-                                               ScanStream& stream, ArrayFileWriter& file) {
+                                               ScanStream& stream, ArrayFileWriter* file) {
     ScanResult result;
     while (true) {
       const absl::StatusOr<std::optional<ScanPiece>> piece = stream.Read();
       if (!piece.ok()) return piece.status();
       if (!piece->has_value()) break;
       result.element_type = (*piece)->element_type;
-      const absl::Status status = file.Write((*piece)->element_type, shape, (*piece)->data);
+      if (file == nullptr) {
+        result.data += (*piece)->data;
+        continue;
+      }
+      const absl::Status status = file->Write((*piece)->element_type, shape, (*piece)->data);
       if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
     }
     result.execution = stream.execution();
-    if (absl::Status status = file.Close(); !status.ok()) {
-      return WithExitCode(status, ExitCode::kInputOutput);
-    }
     return result;
   }
 

@@ -65,16 +65,6 @@ absl::StatusOr<std::string> ReadAll(int file, const std::string& name, uint64_t 
   return bytes;
 }
 
-absl::Status WriteAll(int file, const std::string& name, absl::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return SystemError(name);
-    bytes.remove_prefix(static_cast<size_t>(count));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Status NamingFile(const std::string& path, const absl::Status& status) {
@@ -87,14 +77,6 @@ absl::StatusOr<File> File::OpenToRead(const std::string& path) {
   const std::string name = DisplayName(path, "standard input");
   if (path == "-") return File(STDIN_FILENO, true, name);
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return SystemError(name);
-  return File(descriptor, false, name);
-}
-
-absl::StatusOr<File> File::OpenToWrite(const std::string& path) {
-  const std::string name = DisplayName(path, "standard output");
-  if (path == "-") return File(STDOUT_FILENO, true, name);
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) return SystemError(name);
   return File(descriptor, false, name);
 }
@@ -150,11 +132,14 @@ std::optional<uint64_t> File::position() const {
   return static_cast<uint64_t>(lseek(descriptor_, 0, SEEK_CUR));
 }
 
-absl::Status File::Write(absl::string_view bytes) { return WriteAll(descriptor_, name_, bytes); }
-
-absl::Status File::Close() {
-  if (is_standard_) return absl::OkStatus();
-  return close(std::exchange(descriptor_, -1)) == 0 ? absl::OkStatus() : SystemError(name_);
+absl::Status File::Write(absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(descriptor_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return SystemError(name_);
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return absl::OkStatus();
 }
 
 bool AreSameFile(const std::string& read_path, const std::string& written_path) {
@@ -173,15 +158,6 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t bytes_max
   if (file < 0) return SystemError(name);
   const absl::Cleanup closer = [file] { close(file); };
   return ReadAll(file, name, bytes_max, progress);
-}
-
-absl::Status WriteFile(const std::string& path, std::initializer_list<absl::string_view> parts) {
-  absl::StatusOr<File> file = File::OpenToWrite(path);
-  if (!file.ok()) return file.status();
-  for (absl::string_view part : parts) {
-    if (absl::Status status = file->Write(part); !status.ok()) return status;
-  }
-  return file->Close();
 }
 
 }  // namespace gridfold::client

@@ -1,11 +1,10 @@
-// Whole files, read and written.
+// Files that are read.
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_FILE_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_FILE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,13 +19,11 @@ namespace gridfold::client {
 // Told after each read: how many bytes are here, and of how many where that is known.
 using ReadProgress = std::function<void(uint64_t read_bytes, std::optional<uint64_t> total_bytes)>;
 
-// A file that is read or written piece by piece. Move-only.
+// A file that is read piece by piece. Move-only.
 class File {
  public:
   // For reading; "-" is standard input. Errors: those of ReadFile.
   static absl::StatusOr<File> OpenToRead(const std::string& path);
-  // For writing, from the beginning; "-" is standard output.
-  static absl::StatusOr<File> OpenToWrite(const std::string& path);
   // An empty file without a name, for reading and writing, which goes with its last descriptor. It
   // lies where TMPDIR says, or in /tmp. ReadAt reads what was written.
   static absl::StatusOr<File> OpenTemporary();
@@ -44,8 +41,6 @@ class File {
   // How far a regular file has been read; nothing for a pipe and the like.
   std::optional<uint64_t> position() const;
   absl::Status Write(absl::string_view bytes);
-  // A full disk may show only now.
-  absl::Status Close();
 
  private:
   File(int descriptor, bool is_standard, std::string name)
@@ -67,9 +62,6 @@ absl::Status NamingFile(const std::string& path, const absl::Status& status);
 // another error of the system, which names the path; RESOURCE_EXHAUSTED beyond `bytes_max`.
 absl::StatusOr<std::string> ReadFile(const std::string& path, uint64_t bytes_max,
                                      const ReadProgress& progress);
-
-// Writes `parts` one after the other to the file at `path`, or "-" for standard output.
-absl::Status WriteFile(const std::string& path, std::initializer_list<absl::string_view> parts);
 
 }  // namespace gridfold::client
 

@@ -1,8 +1,10 @@
-// The array that a command is about: read from a file, or on the server.
+// The array that a command is about: read from a file, on the server, or in memory that both share.
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_INPUT_ARRAY_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_INPUT_ARRAY_H_
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <variant>
 
 #include "client/command_line/input/host_array.h"
@@ -13,19 +15,21 @@ namespace gridfold::client {
 
 struct InputArray {
   InputDescription description;
-  std::variant<HostArray, ResidentArray> array;
-  bool shared = false;  // A HostArray that the server is to read in shared memory.
+  std::variant<HostArray, ResidentArray, RegionSlice> array;
+  std::optional<uint32_t> device = std::nullopt;  // Where it lies on the server.
+  std::shared_ptr<const void> owner = nullptr;    // Of what the server is to read, until it has.
 
   // Views a HostArray's elements, which must outlive it.
   ArrayInput input() const {
     if (const auto* const host = std::get_if<HostArray>(&array)) return host->view();
+    if (const auto* const slice = std::get_if<RegionSlice>(&array)) return *slice;
     return std::get<ResidentArray>(array);
   }
 
   // What a request that takes the array carries of it.
   uint64_t sent_bytes() const {
     const auto* const host = std::get_if<HostArray>(&array);
-    return host == nullptr || shared ? 0 : host->view().bytes().size();
+    return host == nullptr ? 0 : host->view().bytes().size();
   }
 };
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "client/command_line/input/file.h"
 #include "client/command_line/input/npy_format.h"
+#include "client/command_line/output/output_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

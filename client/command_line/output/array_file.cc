@@ -7,7 +7,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "client/command_line/input/file.h"
 #include "client/command_line/input/npy_format.h"
 
 namespace gridfold::client {
@@ -17,11 +16,13 @@ namespace {
 // What stands before the elements: nothing where the path asks for these alone.
 absl::StatusOr<std::string> HeaderFor(const std::string& path, ElementType element_type,
                                       std::span<const uint64_t> shape) {
-  if (path != "-" && !absl::EndsWith(path, ".npy")) return "";
+  if (!HasHeader(path)) return "";
   return NpyHeader(element_type, shape);
 }
 
 }  // namespace
+
+bool HasHeader(absl::string_view path) { return path == "-" || absl::EndsWith(path, ".npy"); }
 
 absl::Status WriteArrayFile(const std::string& path, ElementType element_type,
                             std::span<const uint64_t> shape, absl::string_view data) {
@@ -50,7 +51,7 @@ absl::Status ArrayFileWriter::Open(ElementType element_type,
         ".npy begins with the number of elements, which is not known before a pipe ends: give "
         "--output a name without .npy");
   }
-  absl::StatusOr<File> file = File::OpenToWrite(path_);
+  absl::StatusOr<OutputFile> file = OutputFile::Open(path_);
   if (!file.ok()) return file.status();
   file_.emplace(*std::move(file));
   if (!header->empty()) {
@@ -61,10 +62,9 @@ absl::Status ArrayFileWriter::Open(ElementType element_type,
   return file_->Write(*header);
 }
 
-absl::Status ArrayFileWriter::Close() {
+absl::Status ArrayFileWriter::Commit() {
   if (!file_) return absl::OkStatus();
-  if (absl::Status status = file_->Close(); !status.ok()) return status;
-  if (written_bytes_ == promised_bytes_.value_or(written_bytes_)) return absl::OkStatus();
+  if (written_bytes_ == promised_bytes_.value_or(written_bytes_)) return file_->Commit();
   return absl::InvalidArgumentError(
       absl::StrCat(path_, ": its header promises ", *promised_bytes_, " bytes of elements, and ",
                    written_bytes_, " follow: the input has changed while it was read"));

@@ -28,7 +28,7 @@ class ArrayFileTest : public testing::Test {
     for (const std::string& piece : pieces) {
       EXPECT_TRUE(writer.Write(ElementType::kUint8, shape, piece).ok());
     }
-    return writer.Close();
+    return writer.Commit();
   }
 
   std::string Content() const { return ReadFile(path_, 1000, nullptr).value_or("unreadable"); }

@@ -1,0 +1,196 @@
+#include "client/command_line/commands/input_passage.h"
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "client/command_line/arguments/array_reference.h"
+#include "gridfold/shared_region.h"
+
+namespace gridfold::client {
+namespace {
+
+// No server's largest message is smaller.
+constexpr uint64_t kSmallestMessageBytes = uint64_t{64} << 10;
+// Of a request, beside arrays and what grows with the question.
+constexpr uint64_t kFrameBytes = uint64_t{16} << 10;
+// Twice what a stream may have waiting, where messages are not smaller.
+constexpr uint64_t kAnyStreamMessageBytes = uint64_t{32} << 20;
+// What is written to an array by one call.
+constexpr size_t kWriteBytes = size_t{32} << 20;
+// How long the server keeps an array of a program that was killed.
+constexpr absl::Duration kKeptTime = absl::Minutes(10);
+
+uint64_t RoomIn(uint64_t message_bytes, ElementType type, const RequestShare& share) {
+  const uint64_t other_bytes = kFrameBytes + share.other_bytes;
+  if (other_bytes >= message_bytes) return 0;
+  const uint64_t room = (message_bytes - other_bytes) / share.array_count;
+  const uint64_t element_bytes = ElementSizeBytes(type);
+  return room / std::max(share.result_bytes_per_element, element_bytes) * element_bytes;
+}
+
+// Reads the array where it has no more than `room` bytes: whether it is whole.
+absl::StatusOr<bool> ReadWhole(const Session& session, uint64_t room, OutgoingArray& array) {
+  if (array.size_bytes() && *array.size_bytes() > room) return false;
+  if (absl::Status status = array.ReadAhead(session, room); !status.ok()) return status;
+  return array.is_whole() && *array.size_bytes() <= room;
+}
+
+InputArray InRequest(const Session& session, OutgoingArray array) {
+  HostArray elements = array.TakeWhole(session);
+  return {.description = array.Describe(), .array = std::move(elements)};
+}
+
+absl::Status ReadInto(std::span<std::byte> bytes, OutgoingArray& array) {
+  char* const begin = reinterpret_cast<char*>(bytes.data());
+  const auto filled = array.NextInto({begin, bytes.size()});
+  if (!filled.ok()) return filled.status();
+  // Meets the end, where the file says what is wrong with it.
+  return array.Next().status();
+}
+
+struct SharedMemory {
+  std::unique_ptr<Client> client;
+  std::optional<SharedRegion> region;
+};
+
+absl::StatusOr<InputArray> Share(const Session& session, OutgoingArray array) {
+  if (absl::Status status = array.LearnSize(session); !status.ok()) return status;
+  const uint64_t size_bytes = *array.size_bytes();
+  // There are no regions without bytes, and nothing to gain from one.
+  if (size_bytes == 0) {
+    if (absl::Status status = array.ReadAhead(session, 0); !status.ok()) return status;
+    return InRequest(session, std::move(array));
+  }
+  absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
+  if (!client.ok()) return client.status();
+  auto memory = std::make_shared<SharedMemory>();
+  memory->client = *std::move(client);
+  absl::StatusOr<SharedRegion> region =
+      SharedRegion::Create(*memory->client, {.size_bytes = size_bytes});
+  if (!region.ok()) return region.status();
+  memory->region.emplace(*std::move(region));
+  if (absl::Status status = ReadInto(memory->region->bytes().first(size_bytes), array);
+      !status.ok()) {
+    return status;
+  }
+  array.TellAbout(session);
+  return InputArray{
+      .description = array.Describe(),
+      .array = memory->region->Slice(array.stream().element_type(), array.stream().shape()),
+      .owner = memory};
+}
+
+absl::StatusOr<InputArray> FindOnServer(const Session& session, const ResidentArray& resident) {
+  const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
+  if (!client.ok()) return client.status();
+  absl::StatusOr<ArrayDescription> array = (*client)->GetArray(resident.name);
+  if (!array.ok()) return array.status();
+  if (resident.slice) array->shape[0] = resident.slice->count;
+  return InputArray{.description = {.source = FormatReference(resident),
+                                    .element_type = array->element_type,
+                                    .shape = array->shape},
+                    .array = resident,
+                    .device = array->device};
+}
+
+struct KeptArray {
+  std::unique_ptr<Client> client;
+  std::string name;
+
+  ~KeptArray() { (void)client->DeleteArray(name); }
+};
+
+}  // namespace
+
+absl::StatusOr<InputPassage> OpenPassage(const Session& session, const InputOptions& options,
+                                         size_t chunk_bytes, const RequestShare& share) {
+  if (options.resident) {
+    absl::StatusOr<InputArray> found = FindOnServer(session, *options.resident);
+    if (!found.ok()) return found.status();
+    return InputPassage(*std::move(found));
+  }
+  absl::StatusOr<OutgoingArray> array = OutgoingArray::Open(options, chunk_bytes);
+  if (!array.ok()) return array.status();
+  if (options.shared) {
+    absl::StatusOr<InputArray> shared = Share(session, *std::move(array));
+    if (!shared.ok()) return shared.status();
+    return InputPassage(*std::move(shared));
+  }
+  const ElementType type = array->stream().element_type();
+  absl::StatusOr<bool> is_whole =
+      ReadWhole(session, RoomIn(kSmallestMessageBytes, type, share), *array);
+  if (is_whole.ok() && !*is_whole) {
+    const absl::StatusOr<uint64_t> message_bytes = session.MessageBytesMax();
+    if (!message_bytes.ok()) return message_bytes.status();
+    is_whole = ReadWhole(session, RoomIn(*message_bytes, type, share), *array);
+  }
+  if (!is_whole.ok()) return is_whole.status();
+  if (*is_whole) return InputPassage(InRequest(session, *std::move(array)));
+  return InputPassage(*std::move(array));
+}
+
+absl::StatusOr<bool> TakesAnyStream(const Session& session) {
+  const absl::StatusOr<uint64_t> message_bytes = session.MessageBytesMax();
+  if (!message_bytes.ok()) return message_bytes.status();
+  return *message_bytes >= kAnyStreamMessageBytes;
+}
+
+absl::StatusOr<InputArray> KeepOnServer(const Session& session, OutgoingArray array,
+                                        std::optional<uint32_t> device) {
+  if (absl::Status status = array.LearnSize(session); !status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
+  if (!client.ok()) return client.status();
+  const absl::StatusOr<ArrayDescription> created =
+      (*client)->CreateArray({.element_type = array.stream().element_type(),
+                              .shape = array.stream().ShapeOf(*array.size_bytes()),
+                              .idle_expiry = kKeptTime,
+                              .device = device});
+  if (!created.ok()) {
+    absl::Status status(
+        created.status().code(),
+        absl::StrCat(array.Describe().source,
+                     ": is larger than a request, and what is asked takes all of it at once, so it "
+                     "would be kept on the server for the while: ",
+                     created.status().message()));
+    created.status().ForEachPayload(
+        [&](absl::string_view url, const absl::Cord& payload) { status.SetPayload(url, payload); });
+    return status;
+  }
+  auto kept = std::make_shared<KeptArray>();
+  kept->client = *std::move(client);
+  kept->name = created->name;
+  if (absl::Status status = WriteElements(session, *kept->client, kept->name, 0, array);
+      !status.ok()) {
+    return status;
+  }
+  array.TellAbout(session);
+  return InputArray{.description = array.Describe(),
+                    .array = ResidentArray{kept->name},
+                    .device = created->device,
+                    .owner = kept};
+}
+
+absl::Status WriteElements(const Session& session, Client& client, const std::string& name,
+                           uint64_t first_element, OutgoingArray& array) {
+  const ElementType type = array.stream().element_type();
+  const size_t element_bytes = ElementSizeBytes(type);
+  array.SetChunkElements(kWriteBytes / element_bytes);
+  const std::unique_ptr<Progress> progress = session.ShowProgress();
+  progress->Begin(absl::StrCat("sending ", array.Describe().source));
+  uint64_t sent_bytes = 0;
+  return array.SendAll([&](std::span<const std::byte> piece) {
+    const ArrayView elements(type, piece.data(), piece.size() / element_bytes);
+    absl::Status status =
+        client.WriteArray(name, first_element + sent_bytes / element_bytes, elements);
+    sent_bytes += piece.size();
+    progress->Update(sent_bytes, array.size_bytes());
+    return status;
+  });
+}
+
+}  // namespace gridfold::client

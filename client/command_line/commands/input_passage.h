@@ -1,0 +1,52 @@
+// How an input gets to the server: in the request, in pieces, by way of an array that is kept there
+// for the while, or in memory that both share.
+#ifndef GRIDFOLD_CLIENT_COMMAND_LINE_COMMANDS_INPUT_PASSAGE_H_
+#define GRIDFOLD_CLIENT_COMMAND_LINE_COMMANDS_INPUT_PASSAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/command_line/commands/outgoing_array.h"
+#include "client/command_line/input/input_array.h"
+#include "client/command_line/session.h"
+
+namespace gridfold::client {
+
+// What else a request and its answer carry.
+struct RequestShare {
+  uint64_t array_count = 1;  // Among which a message is divided.
+  uint64_t other_bytes = 0;  // Of the request.
+  // Of the answer, for each element; 0: it does not grow with them.
+  uint64_t result_bytes_per_element = 0;
+};
+
+// An input that a request can carry, or that is there already; or one that it cannot.
+using InputPassage = std::variant<InputArray, OutgoingArray>;
+
+// Opens the array that the options mean. Reads a file as far as a request of this server carries,
+// which it asks the server only where every server's does not suffice. What the server is to read
+// in shared memory is put there, whatever its size.
+absl::StatusOr<InputPassage> OpenPassage(const Session& session, const InputOptions& options,
+                                         size_t chunk_bytes, const RequestShare& share);
+
+// Whether the server holds enough of a stream for questions whose parts do not end where messages
+// do: segments, and scans. One with small messages may not.
+absl::StatusOr<bool> TakesAnyStream(const Session& session);
+
+// Keeps an array that is too large for a request on the server, under a name of its own, until what
+// is returned is destroyed. What it was kept for is to be asked of `device`, where that is given.
+absl::StatusOr<InputArray> KeepOnServer(const Session& session, OutgoingArray array,
+                                        std::optional<uint32_t> device = std::nullopt);
+
+// Writes all elements to an array on the server, from `first_element` on, as they are read.
+absl::Status WriteElements(const Session& session, Client& client, const std::string& name,
+                           uint64_t first_element, OutgoingArray& array);
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_COMMAND_LINE_COMMANDS_INPUT_PASSAGE_H_
