@@ -59,4 +59,4 @@ class AccumulatorTest(CommandLineTest):
         bad = self.folder / "bad.acc"
         bad.write_bytes(part.read_bytes()[:-1])
         self.expect_failure(1, "bad.acc: ", "merge", part, bad)
-        self.expect_failure(1, "accumulators[0]: not an accumulator", "merge", DELAY)
+        self.expect_failure(1, f"{DELAY}: not an accumulator", "merge", DELAY)

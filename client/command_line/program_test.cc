@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/command_line/input/file.h"
 #include "client/command_line/output/output_file.h"
 #include "client/library/fake_server.h"
 #include "gmock/gmock.h"

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/command_line/connection_options.h"
+#include "client/command_line/input/file.h"
 #include "client/command_line/output/output_file.h"
 #include "client/command_line/output/standard_output.h"
 #include "client/load/report/compare.h"
