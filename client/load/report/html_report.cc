@@ -327,7 +327,7 @@ std::string VerdictList(const LoadResult& result) {
 
 std::string CallTable(const LoadResult& result) {
   std::string html = "<h2>Calls</h2>\n<div class=\"wide\"><table>\n" +
-                     Row({"level", "answered", "failed", "unanswered", "never sent",
+                     Row({"level", "answered", "failed", "given up at the end", "never sent",
                           "cancelled on purpose", "verified", "wrong"},
                          "th");
   for (const LevelResult& level : result.levels) {
