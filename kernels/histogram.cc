@@ -39,7 +39,9 @@ absl::Status ValidateShape(const ArrayDescription& array, const HistogramSpec& s
   const size_t planned = PlannedBinsCount(spec);
   if (spec.bins.size() != 1 && spec.bins.size() != planned) {
     return InvalidField(
-        "bins", absl::StrCat(spec.bins.size(), " entries, where 1 or ", planned, " are needed"));
+        "bins",
+        absl::StrCat(spec.bins.size(), " entries, where ",
+                     planned == 1 ? "one is" : absl::StrCat("1 or ", planned, " are"), " needed"));
   }
   return absl::OkStatus();
 }

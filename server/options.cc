@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <istream>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -98,11 +100,23 @@ void AddChoice(CLI::App& app, const std::string& name, T& target,
       ->default_str(default_name);
 }
 
+// The whole number that all of `text` is: digits, and a minus sign where T has one. CLI11's own
+// parser and absl::SimpleAtoi also take blanks and plus signs, and CLI11's lets numbers wrap
+// around.
+template <class T>
+std::optional<T> ParseStrictly(absl::string_view text) {
+  T number = 0;
+  const char* const end = text.data() + text.size();
+  const std::from_chars_result result = std::from_chars(text.data(), end, number);
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return number;
+}
+
 // Empty, or why `text` is not a number between the two. Says more than CLI::Range does.
 template <class T>
 std::string CheckRange(const std::string& text, T smallest, T largest) {
-  T number = 0;
-  if (absl::SimpleAtoi(text, &number) && number >= smallest && number <= largest) return "";
+  const std::optional<T> number = ParseStrictly<T>(text);
+  if (number && *number >= smallest && *number <= largest) return "";
   return absl::StrCat("\"", text, "\" is not a number from ", smallest, " to ", largest);
 }
 
@@ -122,7 +136,16 @@ void AddSize(CLI::App& app, const std::string& name, uint64_t& target, uint64_t 
       ->check([smallest, largest](const std::string& text) {
         return CheckRange(text, smallest, largest);
       })
-      ->transform(as_size);
+      ->transform(as_size)
+      // Runs before as_size, which would let negative sizes wrap around.
+      ->transform(CLI::Validator(
+          [](std::string& text) {
+            const bool begins_well =
+                !text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(text[0]));
+            return begins_well ? std::string()
+                               : absl::StrCat("\"", text, "\" is not a size such as 256MiB");
+          },
+          ""));
 }
 
 template <class T>
@@ -169,8 +192,7 @@ void AddDuration(CLI::App& app, const std::string& name, std::chrono::millisecon
 // Empty, or what is wrong with it.
 std::string CheckHostAndPort(const std::string& listen) {
   const auto [host, port] = SplitListen(listen);
-  uint32_t number = 0;
-  const bool port_is_good = absl::SimpleAtoi(port, &number) && number <= 65535;
+  const bool port_is_good = ParseStrictly<uint16_t>(port).has_value();
   const bool host_is_good =
       !host.empty() && !absl::StrContains(host, ",") &&
       (!absl::StrContains(host, ":") || (absl::StartsWith(host, "[") && absl::EndsWith(host, "]")));
@@ -215,11 +237,12 @@ std::vector<int> ParseDevices(const std::string& name, const std::string& text) 
   std::vector<int> devices;
   if (text == kAll) return devices;
   for (const absl::string_view part : absl::StrSplit(text, ',')) {
-    int device = 0;
-    if (!absl::SimpleAtoi(part, &device) || device < 0 || device >= 1024) {
+    const std::optional<int> number = ParseStrictly<int>(part);
+    if (!number || *number < 0 || *number >= 1024) {
       throw CLI::ValidationError(
           name, absl::StrCat("\"", text, "\" is not all, or numbers from 0 to 1023 such as 0,1"));
     }
+    const int device = *number;
     if (std::find(devices.begin(), devices.end(), device) != devices.end()) {
       throw CLI::ValidationError(name, absl::StrCat("\"", text, "\" names ", device, " twice"));
     }
@@ -245,9 +268,9 @@ void AddCudaDevices(CLI::App& app, std::vector<int>& target) {
 // Adds "NAME=W" to the weights; an empty name means those who name no tenant.
 void ParseTenantWeight(const std::string& name, const std::string& text, TenantWeights& weights) {
   const size_t equals = text.rfind('=');
-  uint64_t weight = 0;
-  if (equals == std::string::npos || !absl::SimpleAtoi(text.substr(equals + 1), &weight) ||
-      weight < 1 || weight > kTenantWeightMax) {
+  const std::optional<uint64_t> weight =
+      equals == std::string::npos ? std::nullopt : ParseStrictly<uint64_t>(text.substr(equals + 1));
+  if (!weight || *weight < 1 || *weight > kTenantWeightMax) {
     throw CLI::ValidationError(
         name, absl::StrCat("\"", text, "\" is not NAME=W, W from 1 to ", kTenantWeightMax));
   }
@@ -258,7 +281,7 @@ void ParseTenantWeight(const std::string& name, const std::string& text, TenantW
       throw CLI::ValidationError(name, absl::StrCat("\"", text, "\": ", status.message()));
     }
   }
-  if (!weights.emplace(tenant, weight).second) {
+  if (!weights.emplace(tenant, *weight).second) {
     throw CLI::ValidationError(name, absl::StrCat("\"", tenant, "\" has two weights"));
   }
 }
@@ -281,7 +304,9 @@ void AddTenantWeights(CLI::App& app, TenantWeights& target) {
 
 void AddPath(CLI::App& app, const std::string& name, std::string& target,
              const std::string& description) {
-  AddOption(app, name, target, description)->type_name("PATH");
+  AddOption(app, name, target, description)->type_name("PATH")->check([](const std::string& path) {
+    return std::string(path.empty() ? "is given without a path" : "");
+  });
 }
 
 void AddSecurity(CLI::App& app, ServerOptions& options) {
@@ -330,9 +355,8 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
             "--insecure")
       ->type_name("ADDRESS")
       ->check(CheckListen);
-  AddOption(app, "--port-file", options.port_file,
-            "Write the port, 0 of a Unix socket, to this file once requests are accepted")
-      ->type_name("PATH");
+  AddPath(app, "--port-file", options.port_file,
+          "Write the port, 0 of a Unix socket, to this file once requests are accepted");
   AddSecurity(app, options);
   AddMetricsAddress(app, options.metrics_address);
   AddNumber<uint32_t>(app, "--lanes", limits.lane_count, 1, kLaneCountCeiling,

@@ -146,7 +146,7 @@ class LoadTest(unittest.TestCase):
     def test_a_count_of_elements_that_makes_no_sense_is_quoted(self):
         for text in ("-1", "0", "1e3", "18446744073709551616"):
             error = self.run_load("--elements", text, code=2)[1]
-            self.assertIn(f'"{text}" is no whole number', error)
+            self.assertIn(f"'{text}' is not a whole number", error)
             self.assertLess(len(error), 300)
 
     def test_segments_products_bins_weights_and_batches(self):

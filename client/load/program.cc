@@ -8,9 +8,9 @@
 #include "CLI/App.hpp"
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/command_line/arguments/number_option.h"
 #include "client/command_line/connection_options.h"
 #include "client/command_line/input/file.h"
 #include "client/command_line/output/output_file.h"
@@ -82,13 +82,8 @@ void AddSingleRequestOptions(CLI::App& program, SingleRequest& single) {
   program.add_option("--type", single.element_type, "Of the elements (float32)")
       ->type_name("TYPE")
       ->group(group);
-  program.add_option("--elements", single.elements, "Of each array (1024)")
-      ->type_name("N")
-      ->check([](const std::string& text) {
-        uint64_t count = 0;
-        if (absl::SimpleAtoi(text, &count) && count > 0) return std::string();
-        return absl::StrCat("\"", text, "\" is no whole number above 0");
-      })
+  client::AddNumberOption<uint64_t>(program, "--elements", single.elements, "Of each array (1024)",
+                                    1)
       ->group(group);
   program
       .add_option("--transport", single.transport,
@@ -319,6 +314,7 @@ ExitCode Run(int argc, const char* const* argv, const std::atomic<bool>& is_inte
   AddOptions(program, options);
   const CLI::App* const compare = AddCompareCommand(program, options);
   try {
+    client::RefuseEmptyValues(program, {});
     program.parse(argc, argv);
   } catch (const CLI::ParseError& parse_error) {
     // Help and the version come this way too.

@@ -1,10 +1,12 @@
 #include "client/load/run/load_settings.h"
 
 #include <cmath>
+#include <optional>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "client/command_line/input/number_parsing.h"
 #include "client/load/work/named_value.h"
 
 namespace gridfold::load {
@@ -17,7 +19,11 @@ absl::Status Wrong(const std::string& name, absl::string_view what) {
 template <typename Integer>
 absl::Status Parse(const std::string& name, const std::string& text, Integer low, Integer high,
                    Integer& value) {
-  if (absl::SimpleAtoi(text, &value) && value >= low && value <= high) return absl::OkStatus();
+  const std::optional<Integer> parsed = client::ParseStrictly<Integer>(text);
+  if (parsed && *parsed >= low && *parsed <= high) {
+    value = *parsed;
+    return absl::OkStatus();
+  }
   return Wrong(name, absl::StrCat("must be a whole number from ", low, " to ", high));
 }
 

@@ -1,5 +1,6 @@
 #include "client/load/work/scenario_file.h"
 
+#include <cstdint>
 #include <set>
 #include <tuple>
 #include <type_traits>
@@ -67,7 +68,9 @@ class ObjectReader {
                             : std::is_same_v<T, double>    ? field.is_number()
                             : std::is_unsigned_v<T>        ? field.is_number_unsigned()
                                                            : field.is_number_integer();
-    if (is_of_type) {
+    if (is_of_type && !IsInRange<T>(field)) {
+      Fail(key, "is a larger number than there may be");
+    } else if (is_of_type) {
       value = field.get<T>();
     } else {
       Fail(key, std::is_same_v<T, std::string> ? "must be text"
@@ -75,6 +78,17 @@ class ObjectReader {
                 : std::is_same_v<T, double>    ? "must be a number"
                 : std::is_unsigned_v<T>        ? "must be a whole number that is not negative"
                                                : "must be a whole number");
+    }
+  }
+
+  // Whether T holds a number of its kind, which would wrap around otherwise.
+  template <typename T>
+  static bool IsInRange(const json& field) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      return field.is_number_unsigned() ? std::in_range<T>(field.get<uint64_t>())
+                                        : std::in_range<T>(field.get<int64_t>());
+    } else {
+      return true;
     }
   }
 
