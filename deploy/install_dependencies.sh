@@ -14,8 +14,8 @@ build_packages=(
   libtbb-dev libcli11-dev nlohmann-json3-dev prometheus-cpp-dev libmimalloc-dev
   libyaml-cpp-dev libssl-dev zlib1g-dev libzstd-dev python3)
 test_packages=(
-  libgtest-dev libgmock-dev openssl python3-grpcio python3-protobuf python3-numpy python3-yaml
-  prometheus nginx-light clang-format npm)
+  curl iproute2 libgtest-dev libgmock-dev openssl python3-grpcio python3-protobuf python3-numpy
+  python3-yaml prometheus nginx-light clang-format npm)
 
 packages=("${build_packages[@]}")
 if [[ "${1:-}" == "--tests" ]]; then

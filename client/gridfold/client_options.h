@@ -54,6 +54,7 @@ struct TlsOptions {
 
 struct ClientOptions {
   // Where the server is: any gRPC target, such as "host:port", "dns:///name:port" or "unix:path".
+  // An address without a port is asked at 50051.
   std::string target = "localhost:50051";
   Balancing balancing = Balancing::kFirst;
   // The tenant to whom arrays, regions and calls belong: up to 64 letters, digits and "._-/"; empty

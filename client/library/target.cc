@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -16,6 +17,7 @@
 namespace gridfold::client {
 namespace {
 
+constexpr char kDefaultPort[] = ":50051";
 constexpr const char* kSchemes[] = {"dns", "ipv4", "ipv6", "unix", "unix-abstract", "xds"};
 
 // "127.0.0.1" and its like, and nothing that only begins so, such as "127.0.0.1.example.org".
@@ -50,6 +52,17 @@ std::optional<absl::string_view> PortOf(absl::string_view address) {
 
 bool IsUnixSocket(absl::string_view target) {
   return absl::StartsWith(target, "unix:") || absl::StartsWith(target, "unix-abstract:");
+}
+
+// Whether it is no address, or not this machine's resolver says which.
+bool IsResolvedElsewhere(absl::string_view target) {
+  return IsUnixSocket(target) || absl::StartsWith(target, "xds:") ||
+         (absl::StartsWith(target, "dns://") && !absl::StartsWith(target, "dns:///"));
+}
+
+// Whether a port may follow: behind an IPv6 address without brackets it would be a part of it.
+bool CanTakePort(absl::string_view address) {
+  return absl::EndsWith(address, "]") || !absl::StrContains(address, ":");
 }
 
 // The addresses behind a scheme that names some, without it and its authority.
@@ -94,14 +107,23 @@ absl::Status CheckTarget(const std::string& target) {
         absl::StrCat("target: '", target, "' is a URL; HOST:PORT is needed, without ",
                      absl::string_view(target).substr(0, slashes + 3)));
   }
-  if (IsUnixSocket(target) || absl::StartsWith(target, "xds:")) return absl::OkStatus();
-  if (absl::StartsWith(target, "dns://") && !absl::StartsWith(target, "dns:///")) {
-    return absl::OkStatus();
-  }
+  if (IsResolvedElsewhere(target)) return absl::OkStatus();
   for (const absl::string_view address : AddressesOf(target)) {
     if (absl::Status status = CheckPort(target, address); !status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+std::string WithDefaultPort(const std::string& target) {
+  if (IsResolvedElsewhere(target)) return target;
+  const std::vector<absl::string_view> addresses = AddressesOf(target);
+  const size_t scheme_size = addresses.front().data() - target.data();
+  return absl::StrCat(
+      target.substr(0, scheme_size),
+      absl::StrJoin(addresses, ",", [](std::string* out, absl::string_view address) {
+        const bool takes_port = !PortOf(address) && CanTakePort(address);
+        absl::StrAppend(out, address, takes_port ? kDefaultPort : "");
+      }));
 }
 
 bool IsLocalTarget(const std::string& target) {

@@ -13,6 +13,11 @@ namespace gridfold::client {
 // is none: gRPC takes such a text for the name of a host, and such a port modulo 65,536.
 absl::Status CheckTarget(const std::string& target);
 
+// The target with gridfold's own port, 50051, wherever an address names none: gRPC would take 443.
+// "::1" without brackets, and what another scheme or another name server resolves, stay as they
+// are.
+std::string WithDefaultPort(const std::string& target);
+
 // Whether what is sent to a target stays on this machine.
 bool IsLocalTarget(const std::string& target);
 

@@ -1,6 +1,8 @@
 #include "client/library/target.h"
 
 #include <cstdlib>
+#include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -34,6 +36,23 @@ TEST(TargetTest, WhatGrpcUnderstands) {
         "dns:///name:50051", "dns://8.8.8.8/name:1", "dns:name:1", "ipv4:10.0.0.1:1,10.0.0.2:2",
         "ipv6:[::1]:1", "unix:path", "unix:///path", "unix-abstract:name", "xds:///name"}) {
     EXPECT_EQ(CheckTarget(target), absl::OkStatus()) << target;
+  }
+}
+
+TEST(TargetTest, APortThatIsNotNamedIsTheServersOwn) {
+  const std::pair<const char*, const char*> whole[] = {
+      {"host", "host:50051"},
+      {"10.0.0.1", "10.0.0.1:50051"},
+      {"[::1]", "[::1]:50051"},
+      {"dns:///name", "dns:///name:50051"},
+      {"dns:name", "dns:name:50051"},
+      {"ipv4:10.0.0.1,10.0.0.2:7", "ipv4:10.0.0.1:50051,10.0.0.2:7"},
+      {"ipv6:[::1],[::2]:7", "ipv6:[::1]:50051,[::2]:7"},
+  };
+  for (const auto& [target, expected] : whole) EXPECT_EQ(WithDefaultPort(target), expected);
+  for (const char* target : {"host:7", "host:https", "[::1]:7", "::1", "unix:path", "unix:///path",
+                             "unix-abstract:name", "xds:///name", "dns://8.8.8.8/name"}) {
+    EXPECT_EQ(WithDefaultPort(target), target);
   }
 }
 

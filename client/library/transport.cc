@@ -60,8 +60,10 @@ class ConnectingEnvironment : public RetryEnvironment {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Transport>> Transport::Connect(const ClientOptions& options) {
-  if (absl::Status status = Validate(options); !status.ok()) return status;
+absl::StatusOr<std::unique_ptr<Transport>> Transport::Connect(const ClientOptions& given) {
+  if (absl::Status status = Validate(given); !status.ok()) return status;
+  ClientOptions options = given;
+  options.target = WithDefaultPort(given.target);
   absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> credentials = MakeCredentials(options);
   if (!credentials.ok()) return credentials.status();
   auto transport = absl::WrapUnique(new Transport(options, *std::move(credentials)));
