@@ -25,7 +25,7 @@ class ServerFacts(NamedTuple):
         """What the server holds of the host's memory at most: the sum of README.md, "Sizing"."""
         queued, message = self.limits["queued_bytes_max"], self.limits["message_bytes_max"]
         lanes = self.limits["lanes"] * (gpu_count or self.gpu_count_max)
-        total = 6 * queued + 7 * lanes * message
+        total = 6 * queued + 7 * lanes * message + self.limits["answer_bytes_max"]
         return total + (self.limits["resident_bytes_max"] if resident_on_host else 0)
 
 

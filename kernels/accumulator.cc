@@ -71,6 +71,15 @@ absl::StatusOr<MergePlan> PlanMerge(std::span<const absl::string_view> accumulat
   return plan;
 }
 
+absl::StatusOr<std::variant<ReductionPlan, HistogramPlan>> MergedOperation(
+    absl::string_view accumulator, const AccumulatorLimits& limits) {
+  const absl::StatusOr<AccumulatorBody> body = OpenAccumulator(accumulator);
+  if (!body.ok()) return body.status();
+  MergePlan plan;
+  if (absl::Status status = SetOperation(*body, limits, plan); !status.ok()) return status;
+  return std::move(plan.operation);
+}
+
 absl::StatusOr<MergedAnswer> RunMerge(const MergePlan& plan, bool partial,
                                       const std::stop_token& stop) {
   if (const auto* reduction = std::get_if<ReductionPlan>(&plan.operation)) {

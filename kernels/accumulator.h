@@ -39,6 +39,11 @@ struct MergePlan {
 absl::StatusOr<MergePlan> PlanMerge(std::span<const absl::string_view> accumulators,
                                     const AccumulatorLimits& limits, const std::stop_token& stop);
 
+// The operation that an accumulator, and those which agree with it, answer, with return_states; a
+// histogram's has the samples of this part only. Errors: as PlanMerge, without the index.
+absl::StatusOr<std::variant<ReductionPlan, HistogramPlan>> MergedOperation(
+    absl::string_view accumulator, const AccumulatorLimits& limits);
+
 using MergedAnswer = std::variant<ReductionMerge, HistogramMerge>;
 
 // Folds them. `partial` concerns reductions only. Errors: those of MergeReductions and

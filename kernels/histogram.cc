@@ -61,7 +61,7 @@ absl::Status ValidateTotalBinCount(const HistogramSpec& spec, uint64_t bin_count
       total = SaturatingAdd(total, SaturatingMultiply(*bin_count, uses_of_each));
     }
     if (total > bin_count_max) {
-      return InvalidField(
+      return AboveLimit(
           BinCountField(spec.bins[i], i),
           absl::StrCat("more than the ", bin_count_max, " bins that a histogram may have in all"));
     }

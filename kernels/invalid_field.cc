@@ -11,6 +11,16 @@ absl::Status InvalidField(absl::string_view field, absl::string_view description
   return status;
 }
 
+absl::Status AboveLimit(absl::string_view field, absl::string_view description) {
+  absl::Status status = InvalidField(field, description);
+  status.SetPayload(kLimitPayloadUrl, absl::Cord());
+  return status;
+}
+
+bool IsAboveLimit(const absl::Status& status) {
+  return status.GetPayload(kLimitPayloadUrl).has_value();
+}
+
 std::string FieldOf(const absl::Status& status) {
   const auto payload = status.GetPayload(kFieldPayloadUrl);
   return payload.has_value() ? std::string(*payload) : std::string();

@@ -261,8 +261,8 @@ class ConsecutiveGroupsFold final : public FoldBase {
       return WrongElementCount(absl::StrCat("of which there are more than ", LastOffset()));
     }
     if (group_ < group_count_max_) return absl::OkStatus();
-    return InvalidField("grouping.axis", absl::StrCat("more rows than the ", group_count_max_,
-                                                      " groups that an answer may have"));
+    return AboveLimit("grouping.axis", absl::StrCat("more rows than the ", group_count_max_,
+                                                    " groups that an answer may have"));
   }
 
   // Whether rows are too small for a statistic, which is an error from the first row on: an array
@@ -365,16 +365,16 @@ class ConsecutiveGroupsFold final : public FoldBase {
 absl::Status CheckRow(const ReductionFoldSpec& spec) {
   const uint64_t row_bytes = spec.plan.array.columns * ElementSize(spec.plan.array.element_type);
   if (row_bytes > spec.lane.input_bytes_max) {
-    return InvalidField("array.streamed_array.column_count",
-                        absl::StrCat("a row of ", row_bytes, " bytes is more than the ",
-                                     spec.lane.input_bytes_max, " that a job may have"));
+    return AboveLimit("array.streamed_array.column_count",
+                      absl::StrCat("a row of ", row_bytes, " bytes is more than the ",
+                                   spec.lane.input_bytes_max, " that a job may have"));
   }
   const uint64_t state_bytes_max =
       spec.lane.output_bytes_max / OutputBytesPerGroup(PlanOfParts(spec.plan));
   if (spec.plan.grouping.group_count <= state_bytes_max) return absl::OkStatus();
-  return InvalidField("grouping.axis",
-                      absl::StrCat(spec.plan.grouping.group_count, " columns are more than the ",
-                                   state_bytes_max, " that can be reduced in a stream"));
+  return AboveLimit("grouping.axis",
+                    absl::StrCat(spec.plan.grouping.group_count, " columns are more than the ",
+                                 state_bytes_max, " that can be reduced in a stream"));
 }
 
 }  // namespace

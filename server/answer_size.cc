@@ -31,7 +31,7 @@ uint64_t SaturatingAdd(uint64_t a, uint64_t b) {
 absl::Status CheckBytes(absl::string_view field, uint64_t bytes, const Limits& limits) {
   const uint64_t room = limits.message_bytes_max - kAnswerOverheadBytes;
   if (bytes <= room) return absl::OkStatus();
-  return kernels::InvalidField(
+  return kernels::AboveLimit(
       field, absl::StrCat("the answer would take ", bytes, " bytes, more than the ", room,
                           " that a message has room for"));
 }

@@ -49,8 +49,9 @@ absl::StatusOr<ArrayDescription> DescribeShape(const v1::InlineArray& array,
 absl::Status ValidateGroupCount(absl::string_view field, uint64_t group_count,
                                 const Limits& limits) {
   if (group_count <= limits.group_count_max) return absl::OkStatus();
-  return InvalidField(field, absl::StrCat(group_count, " groups are more than the ",
-                                          limits.group_count_max, " that this server allows"));
+  return kernels::AboveLimit(
+      field, absl::StrCat(group_count, " groups are more than the ", limits.group_count_max,
+                          " that this server allows"));
 }
 
 absl::StatusOr<kernels::GroupingSpec> ValidateAxis(uint32_t axis, const ArrayDescription& array,

@@ -60,13 +60,13 @@ class BatchTotals {
         std::visit([](const auto& planned) { return ValueBytes(planned); }, operation);
     if (answer_bytes_left_ < kBatchResultBytes ||
         value_bytes > answer_bytes_left_ - kBatchResultBytes) {
-      return kernels::InvalidField(
+      return kernels::AboveLimit(
           kField, "the answers together would take more bytes than the largest message");
     }
     answer_bytes_left_ -= kBatchResultBytes + value_bytes;
     const uint64_t channels = ChannelsOf(operation);
     if (channels > channels_left_) {
-      return kernels::InvalidField(
+      return kernels::AboveLimit(
           kField, absl::StrCat("the histograms together have more than the ", kChannelCountMax,
                                " channels that are allowed"));
     }
@@ -114,7 +114,7 @@ absl::StatusOr<PlannedBatch> PlanRequest(const v1::BatchComputeRequest& request,
                                          const PlanningContext& context) {
   const auto count = static_cast<uint64_t>(request.operations_size());
   if (count > context.limits.batch_operations_max) {
-    return kernels::InvalidField(
+    return kernels::AboveLimit(
         kField, absl::StrCat(count, " operations are more than the ",
                              context.limits.batch_operations_max, " that this server allows"));
   }

@@ -18,6 +18,7 @@
 #include "server/limits.h"
 #include "server/region_store.h"
 #include "server/scheduler.h"
+#include "server/send_watch.h"
 #include "server/shared_room.h"
 #include "server/stream_admission.h"
 
@@ -34,6 +35,7 @@ struct CallEnvironment {
         read_chunks(the_limits.queued_bytes_max, weights),
         streams(the_limits.stream_count_max, the_limits.queued_bytes_max, weights),
         idle_streams(the_limits.stream_idle_timeout),
+        sends(the_limits.send_timeout),
         engine_name(std::move(name_of_engine)) {}
 
   Scheduler& scheduler;
@@ -43,6 +45,7 @@ struct CallEnvironment {
   SharedRoom read_chunks;  // Bytes of chunks of ReadArray that the transport has yet to send.
   StreamAdmission streams;
   IdleWatch idle_streams;
+  SendWatch sends;
   std::string engine_name;
   RegionStore* regions = nullptr;        // None where they are off.
   const AccessTokens* tokens = nullptr;  // None where callers are taken at their word.

@@ -21,6 +21,7 @@ const char* DefaultReason(absl::StatusCode code) {
     case absl::StatusCode::kInvalidArgument: return kReasonInvalidRequest;
     case absl::StatusCode::kOutOfRange: return kReasonIntegerOverflow;
     case absl::StatusCode::kResourceExhausted: return kReasonJobTooLarge;
+    case absl::StatusCode::kUnimplemented: return kReasonUnknownMethod;
     case absl::StatusCode::kDeadlineExceeded: return kReasonDeadlineExceeded;
     case absl::StatusCode::kCancelled: return kReasonCancelled;
     case absl::StatusCode::kUnavailable: return kReasonDraining;
@@ -55,6 +56,7 @@ std::string ReasonOf(const absl::Status& status) {
   if (const absl::optional<absl::Cord> reason = status.GetPayload(kReasonPayloadUrl)) {
     return std::string(*reason);
   }
+  if (kernels::IsAboveLimit(status)) return kReasonJobTooLarge;
   if (!kernels::FieldOf(status).empty()) return kReasonInvalidField;
   return DefaultReason(status.code());
 }

@@ -32,6 +32,7 @@ inline constexpr char kReasonRegionsDisabled[] = "REGIONS_DISABLED";
 inline constexpr char kReasonRegionUnsupported[] = "REGION_UNSUPPORTED";
 inline constexpr char kReasonRegionBroken[] = "REGION_BROKEN";
 inline constexpr char kReasonJobTooLarge[] = "JOB_TOO_LARGE";
+inline constexpr char kReasonUnknownMethod[] = "UNKNOWN_METHOD";
 inline constexpr char kReasonDeadlineExceeded[] = "DEADLINE_EXCEEDED";
 inline constexpr char kReasonDeadlineUnmeetable[] = "DEADLINE_UNMEETABLE";
 inline constexpr char kReasonStreamIdle[] = "STREAM_IDLE";
@@ -53,7 +54,8 @@ absl::Status QueueFull(absl::string_view message, std::chrono::milliseconds retr
 // The error of a call whose caller has gone.
 absl::Status CancelledByCaller();
 
-// The reason that was set, else INVALID_FIELD where a field is named, else the default for the
+// The reason that was set, else JOB_TOO_LARGE where a field asks for more than a limit allows, else
+// INVALID_FIELD where a field is named, else the default for the
 // code. `status` is not OK.
 std::string ReasonOf(const absl::Status& status);
 

@@ -45,8 +45,11 @@ struct WaitingTenant {
   std::list<WaitingTenant>::iterator self;
 };
 
-FairQueue::FairQueue(uint32_t engine_count, TenantWeights weights)
-    : weights_(std::move(weights)), engines_(engine_count), slot_costs_(size_t{engine_count} + 1) {}
+FairQueue::FairQueue(uint32_t engine_count, TenantWeights weights, uint64_t answer_bytes_max)
+    : weights_(std::move(weights)),
+      answers_(answer_bytes_max, weights_),
+      engines_(engine_count),
+      slot_costs_(size_t{engine_count} + 1) {}
 
 FairQueue::~FairQueue() = default;
 
@@ -66,11 +69,69 @@ void FairQueue::Push(JobList& entry) {
 }
 
 bool FairQueue::Take(uint32_t engine, JobList& to) {
-  EngineTurns& turns = engines_[engine];
-  if (turns.waiting.empty()) return false;
-  Tenant& tenant = *turns.waiting.begin()->second;
-  Serve(*FirstJobs(tenant, engine).front(), engine, to);
+  const Turns& waiting = engines_[engine].waiting;
+  while (!waiting.empty()) {
+    Job& job = *FirstJobs(*waiting.begin()->second, engine).front();
+    if (answers_.Grant(job)) {
+      Serve(job, engine, to);
+      return true;
+    }
+    Hold(job);
+  }
+  return false;
+}
+
+void FairQueue::Hold(Job& job) {
+  Tenant& tenant = *job.tenant_;
+  answers_.Hold(job, ListOf(job));
+  StopWaitingWithout(tenant, SlotOf(job.work_));
+}
+
+// Where they were before those that came later. False where there are none.
+bool FairQueue::Resume(JobList& jobs) {
+  if (jobs.empty()) return false;
+  while (!jobs.empty()) {
+    Job& job = *jobs.front();
+    JobList& list = ListOf(job);
+    const auto later = std::find_if(list.begin(), list.end(), [&job](const auto& other) {
+      return other->sequence_ > job.sequence_;
+    });
+    list.splice(later, jobs, jobs.begin());
+    ForEnginesOf(SlotOf(job.work_), [&](uint32_t engine) { StartWaiting(*job.tenant_, engine); });
+  }
   return true;
+}
+
+void FairQueue::ResumeAll() {
+  JobList held;
+  answers_.ReleaseAll(held);
+  Resume(held);
+}
+
+bool FairQueue::HasAnswerRoom(const JobWork& work) const {
+  return work.answer_bytes == 0 ||
+         answers_.HasRoom({.tenant = work.tenant, .connection = work.connection},
+                          work.answer_bytes);
+}
+
+std::optional<AnswerGrant> FairQueue::TakeAnswerRoom(const AnswerSource& source, uint64_t bytes) {
+  return answers_.Take(source, bytes);
+}
+
+void FairQueue::ShrinkAnswer(Job& job, uint64_t bytes) { answers_.Shrink(job.answer_, bytes); }
+
+bool FairQueue::GiveBackAnswerRoom(Job& job) { return GiveBackAnswerRoom(job.answer_); }
+
+bool FairQueue::GiveBackAnswerRoom(AnswerGrant& grant) {
+  answers_.GiveBack(grant);
+  return ResumeReady();
+}
+
+bool FairQueue::ResumeReady() {
+  if (answers_.waiting_jobs() == 0) return false;
+  JobList ready;
+  answers_.TakeReady(ready);
+  return Resume(ready);
 }
 
 bool FairQueue::TakeAlike(const Job& taken, uint64_t bytes_max, JobList& to) {
@@ -85,6 +146,7 @@ bool FairQueue::TakeAlike(const Job& taken, uint64_t bytes_max, JobList& to) {
   uint64_t looked_at = 0;
   for (const std::shared_ptr<Job>& job : jobs) {
     if (is_alike(job->work_)) {
+      if (!answers_.Grant(*job)) return false;
       Serve(*job, engine, to);
       return true;
     }
@@ -122,6 +184,7 @@ void FairQueue::Remove(const Job& job, JobList& to) {
 }
 
 void FairQueue::RemoveNeeding(uint32_t engine, JobList& to) {
+  ResumeAll();
   for (auto next = active_.begin(); next != active_.end();) {
     Tenant& tenant = *next++;
     for (JobList& jobs : tenant.slots[engine].jobs) {
@@ -132,6 +195,7 @@ void FairQueue::RemoveNeeding(uint32_t engine, JobList& to) {
 }
 
 void FairQueue::RemoveAll(JobList& to) {
+  ResumeAll();
   for (auto next = active_.begin(); next != active_.end();) {
     Tenant& tenant = *next++;
     for (Tenant::Slot& slot : tenant.slots) {
@@ -213,13 +277,24 @@ JobList& FairQueue::FirstJobs(Tenant& tenant, uint32_t engine) {
   }
 }
 
+JobList& FairQueue::ListOf(const Job& job) {
+  return job.tenant_->slots[SlotOf(job.work_)].jobs[static_cast<size_t>(job.work_.priority)];
+}
+
 void FairQueue::Detach(const Job& job, JobList& to) {
   Tenant& tenant = *job.tenant_;
-  const size_t slot = SlotOf(job.work_);
-  to.splice(to.end(), tenant.slots[slot].jobs[static_cast<size_t>(job.work_.priority)],
-            job.position_);
+  if (job.held_by_ != nullptr) {
+    answers_.Release(job, to);
+  } else {
+    to.splice(to.end(), ListOf(job), job.position_);
+    StopWaitingWithout(tenant, SlotOf(job.work_));
+  }
   Count(job, -1);
   if (tenant.backlog.jobs == 0) waiting_weights_ -= tenant.weight;
+}
+
+// The tenant has one job less in a slot.
+void FairQueue::StopWaitingWithout(Tenant& tenant, size_t slot) {
   if (!tenant.slots[slot].empty()) return;
   ForEnginesOf(slot, [&](uint32_t engine) {
     if (!tenant.HasJobsFor(engine)) StopWaiting(tenant.turns[engine], engine);

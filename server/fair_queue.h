@@ -15,6 +15,9 @@
 // first: jobs without a deadline could wait for ever, and under overload the jobs that are about to
 // be late would be served for nothing before those that could still be in time.
 //
+// A job whose answer finds no room (answer_room.h) waits for that first, while those behind it go
+// on; then it comes before them again.
+//
 // Pushing and taking a job costs O(engines * log(tenants)) and, once a tenant is known, no memory:
 // jobs move from list to list with their nodes. At most kIdleTenantsMax tenants are remembered that
 // have neither waiting nor running jobs. Not thread-safe.
@@ -26,11 +29,13 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "server/answer_room.h"
 #include "server/job.h"
 #include "server/limits.h"
 
@@ -58,7 +63,9 @@ class FairQueue {
     std::chrono::nanoseconds cost_of_all{0};
   };
 
-  FairQueue(uint32_t engine_count, TenantWeights weights);
+  // `answer_bytes_max` bounds the room for answers.
+  FairQueue(uint32_t engine_count, TenantWeights weights,
+            uint64_t answer_bytes_max = Limits{}.answer_bytes_max);
   // All jobs have ended.
   ~FairQueue();
   FairQueue(const FairQueue&) = delete;
@@ -68,8 +75,8 @@ class FairQueue {
   // where it throws.
   void Push(JobList& entry);
 
-  // Moves the job whose turn it is on `engine` to the end of `to`. False where no job waits that
-  // this engine may run.
+  // Moves the job whose turn it is on `engine`, with room for its answer, to the end of `to`. False
+  // where no job waits that this engine may run, and whose answer has room.
   bool Take(uint32_t engine, JobList& to);
 
   // Moves a further job to the end of `to` that may share the launch of `taken`, the last that was
@@ -79,6 +86,19 @@ class FairQueue {
 
   // A job that was taken has ended, and used so much of the engine's time.
   void Settle(const Job& job, std::chrono::nanoseconds used);
+
+  // Whether the answer to a job with this work would have room now.
+  bool HasAnswerRoom(const JobWork& work) const;
+  // Room for an answer that is made without a job; none where there is not as much.
+  std::optional<AnswerGrant> TakeAnswerRoom(const AnswerSource& source, uint64_t bytes);
+  // The answer takes only so much.
+  void ShrinkAnswer(Job& job, uint64_t bytes);
+  // The answer has gone, or there will be none. Whether a job that waited for the room may run now.
+  bool GiveBackAnswerRoom(Job& job);
+  bool GiveBackAnswerRoom(AnswerGrant& grant);
+  // A job that waited for room has left: whether another one may run now.
+  bool ResumeReady();
+  const AnswerRoom& answers() const { return answers_; }
 
   // Move waiting jobs to the end of `to`: one; all that need `engine`; all.
   void Remove(const Job& job, JobList& to);
@@ -119,6 +139,11 @@ class FairQueue {
   JobList& FirstJobs(Tenant& tenant, uint32_t engine);
   void Serve(Job& job, uint32_t engine, JobList& to);
   void Detach(const Job& job, JobList& to);
+  void Hold(Job& job);
+  bool Resume(JobList& jobs);
+  void ResumeAll();
+  void StopWaitingWithout(Tenant& tenant, size_t slot);
+  JobList& ListOf(const Job& job);
   void StartWaiting(Tenant& tenant, uint32_t engine);
   void Wait(Turn& turn, uint32_t engine);
   void StopWaiting(Turn& turn, uint32_t engine);
@@ -127,6 +152,7 @@ class FairQueue {
   void Count(const Job& job, int sign);
 
   const TenantWeights weights_;
+  AnswerRoom answers_;
   std::vector<EngineTurns> engines_;
   // As estimated, of the waiting jobs by needed engine; the last ones need none.
   std::vector<std::chrono::nanoseconds> slot_costs_;

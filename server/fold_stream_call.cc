@@ -51,6 +51,14 @@ absl::Status FoldStreamCall::RunBatch(const JobContext& job_context) {
   return Answer(job_context);
 }
 
+// None is made before the last batch.
+uint64_t FoldStreamCall::AnswerBytesMax() const {
+  if (!is_last_batch_ || computation_ == nullptr) return 0;
+  return std::min(computation_->AnswerBytesMax(report_.request_bytes),
+                  environment_.limits.message_bytes_max) +
+         kAnswerOverheadBytes;
+}
+
 absl::Status FoldStreamCall::Answer(const JobContext& job_context) {
   absl::StatusOr<StreamAnswer> answer = computation_->Finish(intake_.batch(), job_context.stop);
   if (!answer.ok()) return answer.status();

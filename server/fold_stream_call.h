@@ -31,6 +31,7 @@ class FoldStreamCall final
   absl::StatusOr<std::unique_ptr<StreamFold>> MakeComputation(
       const std::string& header) const override;
   absl::Status RunBatch(const JobContext& job_context) override;
+  uint64_t AnswerBytesMax() const override;
   absl::Status CheckArrays(const StreamMessage& message) const override;
   absl::StatusOr<bool> HasBatch() const override;
 

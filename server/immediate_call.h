@@ -5,6 +5,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/functional/function_ref.h"
@@ -13,11 +15,13 @@
 #include "server/array_store.h"
 #include "server/call_environment.h"
 #include "server/call_report.h"
+#include "server/error_reason.h"
 #include "server/exception_guard.h"
 #include "server/message_codec.h"
 #include "server/region_store.h"
 #include "server/rpc_report.h"
 #include "server/rpc_status.h"
+#include "server/send_watch.h"
 #include "server/tenant.h"
 
 namespace gridfold::server {
@@ -28,6 +32,41 @@ struct TenantStores {
   TenantRegions regions;
 };
 
+// Has room for the answer until it has gone. Deletes itself then.
+class ImmediateReactor final : public grpc::ServerUnaryReactor {
+ public:
+  ImmediateReactor(CallEnvironment& environment, grpc::CallbackServerContext& context)
+      : scheduler_(environment.scheduler),
+        connection_(ConnectionOf(context)),
+        unsent_(environment.sends, context) {}
+
+  // RESOURCE_EXHAUSTED with a retry delay where there is not as much.
+  absl::Status TakeRoom(const std::string& tenant, uint64_t bytes) {
+    const std::optional<AnswerGrant> grant = scheduler_.TakeAnswerRoom(
+        {.tenant = tenant, .connection = connection_}, bytes + kAnswerOverheadBytes);
+    if (!grant)
+      return QueueFull("answers that nobody takes leave no room for another", kRetryDelay);
+    grant_ = *grant;
+    return absl::OkStatus();
+  }
+
+  void FinishWith(const absl::Status& status) {
+    unsent_.Begin(grant_.bytes);
+    Finish(ToGrpcStatus(status));
+  }
+
+  void OnDone() override {
+    if (grant_.bytes > 0) scheduler_.GiveBackAnswerRoom(grant_);
+    delete this;
+  }
+
+ private:
+  Scheduler& scheduler_;
+  const uint64_t connection_;
+  AnswerGrant grant_;
+  UnsentAnswer unsent_;
+};
+
 // Answers with what `body` makes of the request, for its tenant.
 template <class Request, class Response>
 grpc::ServerUnaryReactor* AnswerAtOnce(
@@ -36,11 +75,16 @@ grpc::ServerUnaryReactor* AnswerAtOnce(
     absl::FunctionRef<absl::Status(const Request&, const TenantStores&, Response&)> body) {
   CallReport report = NewReport(rpc, environment, context);
   report.request_bytes = request_bytes.Length();
+  auto* const reactor = new ImmediateReactor(environment, context);
   const absl::Status status = CatchExceptions([&]() -> absl::Status {
     const absl::StatusOr<Caller> caller =
         ReadCaller(context, environment.tokens, RpcName(rpc), report.audit.get());
     if (!caller.ok()) return caller.status();
     caller->Charge(report.request_bytes);
+    if (absl::Status size = CheckMessageSize(report.request_bytes, environment.limits);
+        !size.ok()) {
+      return size;
+    }
     Request request;
     // The buffer belongs to this call.
     absl::Status decoded =
@@ -50,11 +94,15 @@ grpc::ServerUnaryReactor* AnswerAtOnce(
     const TenantStores stores{TenantArrays(environment.arrays, caller->tenant, 0, report.audit),
                               TenantRegions(environment.regions, caller->tenant, report.audit)};
     if (absl::Status answered = body(request, stores, response); !answered.ok()) return answered;
-    return EncodeResponse(response, response_bytes);
+    if (absl::Status encoded = EncodeResponse(response, response_bytes); !encoded.ok()) {
+      return encoded;
+    }
+    absl::Status room = reactor->TakeRoom(caller->tenant, response_bytes.Length());
+    if (!room.ok()) response_bytes.Clear();
+    return room;
   });
   environment.Report(report, status, response_bytes.Length());
-  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
-  reactor->Finish(ToGrpcStatus(status));
+  reactor->FinishWith(status);
   return reactor;
 }
 

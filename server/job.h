@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "kernels/engine.h"
+#include "server/answer_grant.h"
 #include "server/job_batch.h"
 #include "server/rpc.h"
 
@@ -45,6 +46,10 @@ struct JobWork {
   // an engine's memory.
   Rpc rpc = Rpc::kReduceArray;
   uint64_t resident_bytes = 0;
+  // The most that its answer takes until the caller has taken it; 0 for one that takes no room. And
+  // the connection that the answer goes to, by any number of its own.
+  uint64_t answer_bytes = 0;
+  uint64_t connection = 0;
   // The engine that must run it, as an index of the scheduler's list; none: any of them.
   std::optional<uint32_t> engine = std::nullopt;
   // Where the job may share a launch with others that wait: how, in place of `run`.
@@ -68,6 +73,7 @@ class Job {
   Job& operator=(const Job&) = delete;
 
  private:
+  friend class AnswerRoom;
   friend class FairQueue;
   friend class Scheduler;
 
@@ -86,7 +92,9 @@ class Job {
   WaitingTenant* tenant_ = nullptr;
   uint64_t sequence_ = 0;
   std::list<std::shared_ptr<Job>>::iterator position_;
-  uint32_t engine_ = 0;  // That runs it.
+  uint32_t engine_ = 0;                  // That runs it.
+  AnswerGrant answer_;                   // Its room, from before it runs until its answer has gone.
+  AnswerConnection* held_by_ = nullptr;  // Whose answers it waits behind.
   // The lane's own, while it runs the job: what the job ends with.
   absl::Status outcome_;
 };

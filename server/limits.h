@@ -23,6 +23,9 @@
 //   running requests     4 lanes * (request, or what the CPU engine joins of it, 256 MiB + answer
 //                        256 MiB). The request is released before the answer is encoded, which
 //                        takes it once more unless it is a scan's                 =    2 GiB
+//   answers              answer_bytes_max of those that have yet to be taken. One that is larger
+//   than
+//                        the part that is open to all has that to itself          =    1 GiB
 //   plans                of what waits and runs; the largest batch's: batch_operations_max * 1 KiB
 //                                                                                 =    4 MiB each
 //   accumulators         4 lanes * (states, their bytes, the same once more while the answer
@@ -41,8 +44,8 @@
 //                        refused (server/shared_mapping.h)                        =   16 GiB
 //   connections          connection_count_max * 20 KiB; calls that have begun and sent no message
 //                        take 13 KiB each, where callers mean ill               =  320 MiB
-//   headers              of callers who mean ill, without end: server/memory_guard.h ends them
-//                        where the process has more than memory_bytes_max
+//   headers, calls       of callers who mean ill: server/connection_watch.h ends them where a
+//                        connection has too many, or the process more than memory_bytes_max
 //   tokens               kTokenFileBytesMax, decoded: 4 MiB; and the same of the file before, as
 //                        long as calls use it                                     =    8 MiB
 //   metrics              1 MiB of counters; one scrape is made at a time, some 250 KiB of text that
@@ -141,10 +144,30 @@ inline constexpr uint64_t kGroupCountCeiling = uint64_t{1} << 32;
 inline constexpr uint64_t kQueuedJobsCeiling = uint64_t{1} << 20;
 inline constexpr uint64_t kBatchOperationsCeiling = uint64_t{1} << 16;
 
-// Calls at the same time on one connection; a client that wants more waits.
+// Calls at the same time on one connection; a client that wants more waits. One that has begun more
+// before it has acknowledged that bound is closed.
 inline constexpr int kConcurrentStreamsMax = 1024;
-// Metadata of one request: enough for a token and a trace context.
+// What a call takes at most that has begun and sent no message.
+inline constexpr uint64_t kIdleCallBytes = 13 * kKiB;
+// Metadata of one request: enough for a token and a trace context. What is larger is refused; what
+// is larger than the second ends in gRPC's hands, which closes the connection.
 inline constexpr int kMetadataBytesMax = 16 * 1024;
+inline constexpr int kMetadataBytesCeiling = 256 * 1024;
+
+// Answers that are made or on their way (server/answer_room.h): these parts of the room are kept
+// for tenants and for connections with little of it. A small answer may pass larger ones that wait.
+inline constexpr uint64_t kAnswerTenantsPart = 4;
+inline constexpr uint64_t kAnswerConnectionsPart = 8;
+inline constexpr uint64_t kSmallAnswerBytes = 64 * kKiB;
+inline constexpr uint64_t kAnswerBytesFloor = 1 * kMiB;
+inline constexpr uint64_t kAnswerBytesCeiling = uint64_t{1} << 50;
+// A call whose answer is not taken within the time of --send-timeout, and the time that it takes at
+// this rate, is ended.
+inline constexpr std::chrono::milliseconds kSendTimeout = std::chrono::seconds(60);
+inline constexpr std::chrono::milliseconds kSendTimeoutCeiling = std::chrono::hours(24);
+inline constexpr uint64_t kAnswerBytesPerSecondMin = 1 * kMiB;
+// How often it is looked for answers that are not taken.
+inline constexpr std::chrono::milliseconds kSendCheckInterval{250};
 
 // A connection that has been silent this long is asked whether it is still there, and closed when
 // it does not answer within the timeout: callers behind a dead network hold no memory.
@@ -181,6 +204,14 @@ inline constexpr std::chrono::milliseconds kMemoryCheckInterval{20};
 // it.
 inline constexpr uint64_t kMemoryTenths = 9;
 inline constexpr uint64_t kMemoryGrowthPart = 64;
+// Looks at a shortage that does not grow, and does not end, before something is done. And what the
+// server sends on a connection at most before it answers anything: its settings, and what it
+// grants.
+inline constexpr uint64_t kMemoryPatienceLooks = 50;
+inline constexpr uint64_t kGreetingBytesMax = 512;
+// What a connection may hold in a shortage and not be suspect, whatever the machine has: a quarter
+// of the calls that it may have.
+inline constexpr uint64_t kHeldBytesSuspect = kConcurrentStreamsMax / 4 * kIdleCallBytes;
 // What a byte of headers takes at most: gRPC makes 64 bytes of a header of 4, and 96 more for the
 // call's handler when the connection ends.
 inline constexpr uint64_t kMemoryPerHeaderByte = (64 + 96) / 4;
@@ -290,20 +321,22 @@ inline constexpr size_t kScrapeRequestBytesMax = 8 * kKiB;
 using TenantWeights = std::map<std::string, uint64_t>;
 
 struct Limits {
-  uint64_t message_bytes_max = 256 * kMiB;       // --max-message-bytes
-  uint64_t bin_count_max = uint64_t{1} << 24;    // --max-bins
-  uint64_t group_count_max = uint64_t{1} << 24;  // --max-groups
-  uint32_t lane_count = 4;                       // --lanes
-  uint64_t queued_jobs_max = 1024;               // --max-queued-jobs
-  uint64_t queued_bytes_max = 1 * kGiB;          // --max-queued-bytes
-  uint64_t resident_bytes_max = 1 * kGiB;        // --resident-bytes
-  uint64_t tenant_resident_bytes_max = 0;        // --tenant-resident-bytes; 0: all of them
-  uint64_t array_count_max = uint64_t{1} << 14;  // --max-arrays
-  bool regions_allowed = false;                  // --allow-regions
-  uint64_t region_count_max = 64;                // --max-regions
-  uint64_t region_bytes_max = 16 * kGiB;         // --max-region-bytes
-  uint64_t stream_count_max = 256;               // --max-streams
-  uint32_t connection_count_max = 16384;         // --max-connections
+  uint64_t message_bytes_max = 256 * kMiB;                // --max-message-bytes
+  uint64_t bin_count_max = uint64_t{1} << 24;             // --max-bins
+  uint64_t group_count_max = uint64_t{1} << 24;           // --max-groups
+  uint32_t lane_count = 4;                                // --lanes
+  uint64_t queued_jobs_max = 1024;                        // --max-queued-jobs
+  uint64_t queued_bytes_max = 1 * kGiB;                   // --max-queued-bytes
+  uint64_t answer_bytes_max = 1 * kGiB;                   // --max-answer-bytes
+  uint64_t resident_bytes_max = 1 * kGiB;                 // --resident-bytes
+  uint64_t tenant_resident_bytes_max = 0;                 // --tenant-resident-bytes; 0: all of them
+  uint64_t array_count_max = uint64_t{1} << 14;           // --max-arrays
+  bool regions_allowed = false;                           // --allow-regions
+  uint64_t region_count_max = 64;                         // --max-regions
+  uint64_t region_bytes_max = 16 * kGiB;                  // --max-region-bytes
+  uint64_t stream_count_max = 256;                        // --max-streams
+  uint32_t connection_count_max = 16384;                  // --max-connections
+  std::chrono::milliseconds send_timeout = kSendTimeout;  // --send-timeout
   // --stream-idle-timeout, --connection-idle-timeout; 0: as long as they like.
   std::chrono::milliseconds stream_idle_timeout = kStreamIdleTimeout;
   std::chrono::milliseconds connection_idle_timeout = kConnectionIdleTimeout;
@@ -342,6 +375,12 @@ struct Limits {
                          kResidentInputBytesMax)};
   }
 
+  // What the transport takes of a message, to be refused with the reason; it ends what is larger
+  // without one.
+  constexpr uint64_t received_bytes_max() const {
+    return std::min(2 * message_bytes_max, kMessageBytesCeiling);
+  }
+
   // Requests that the transport is still receiving, as much as the queue and the lanes could take;
   // as much again of those that wait and run, whose arrays stay in its buffers; and what has come
   // in streams. Short of this it would slow down, or end, calls that the other bounds admit.
@@ -357,6 +396,9 @@ struct Limits {
 static_assert(Limits{}.message_bytes_max <= kMessageBytesCeiling);
 static_assert(Limits{}.message_bytes_max <= Limits{}.queued_bytes_max,
               "every request that may be sent may also wait");
+static_assert(Limits{}.message_bytes_max <= Limits{}.answer_bytes_max / 8 * 5,
+              "two of the largest answers may be on their way, and others");
+static_assert(kAnswerBytesFloor / kAnswerConnectionsPart / 2 >= kSmallAnswerBytes);
 static_assert(Limits{}.bin_count_max * sizeof(uint64_t) + kAnswerOverheadBytes <=
                   Limits{}.message_bytes_max,
               "the counts of the largest histogram fit in an answer");

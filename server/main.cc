@@ -99,6 +99,7 @@ void LogStart(const ServerOptions& options, const std::vector<kernels::Engine*>&
             {"message_bytes_max", limits.message_bytes_max},
             {"queued_jobs_max", limits.queued_jobs_max},
             {"queued_bytes_max", limits.queued_bytes_max},
+            {"answer_bytes_max", limits.answer_bytes_max},
             {"bin_count_max", limits.bin_count_max},
             {"group_count_max", limits.group_count_max},
             {"resident_bytes_max", limits.resident_bytes_of_all()},

@@ -14,6 +14,7 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/wire_format_lite.h"
+#include "server/error_reason.h"
 
 namespace gridfold::server {
 
@@ -74,6 +75,14 @@ grpc::ByteBuffer Join(const std::string& head, ChunkData data) {
 }
 
 }  // namespace
+
+absl::Status CheckMessageSize(uint64_t size_bytes, const Limits& limits) {
+  if (size_bytes <= limits.message_bytes_max) return absl::OkStatus();
+  return WithReason(absl::ResourceExhaustedError(
+                        absl::StrCat("the message has ", size_bytes, " bytes, more than the ",
+                                     limits.message_bytes_max, " of the largest message")),
+                    kReasonJobTooLarge);
+}
 
 absl::Status DecodeRequest(grpc::ByteBuffer& bytes, const Limits& limits,
                            google::protobuf::Message& request, DetachedData& detached,

@@ -18,6 +18,10 @@
 
 namespace gridfold::server {
 
+// RESOURCE_EXHAUSTED for a message above the limit. The transport takes some that are, so that they
+// are refused with the reason.
+absl::Status CheckMessageSize(uint64_t size_bytes, const Limits& limits);
+
 // Decodes `bytes` and releases them. Errors: INVALID_ARGUMENT for bytes that are no such message,
 // or one that would take more memory than the limit.
 absl::Status DecodeRequest(grpc::ByteBuffer& bytes, const Limits& limits,

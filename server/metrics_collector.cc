@@ -132,6 +132,18 @@ void AddScheduler(const SchedulerStatistics& jobs, MetricFamilies& families) {
                            "The most request bytes of jobs that waited at a time.",
                            static_cast<double>(jobs.queued_bytes_high_water)));
 
+  families.push_back(Gauge("gridfold_queue_answer_jobs",
+                           "Jobs that wait for room for their answers, not for a lane.",
+                           static_cast<double>(jobs.queued_for_answers)));
+  families.push_back(Gauge("gridfold_answer_bytes",
+                           "Bytes of answers that are being made or have yet to be taken.",
+                           static_cast<double>(jobs.answer_bytes)));
+  families.push_back(Gauge("gridfold_answer_high_water_bytes",
+                           "The most bytes of such answers at a time.",
+                           static_cast<double>(jobs.answer_bytes_high_water)));
+  families.push_back(Counter("gridfold_answers_refused_total",
+                             "Answers made without a job that found no room.",
+                             jobs.answers_refused));
   families.push_back(
       Counter("gridfold_jobs_accepted_total", "Jobs that the scheduler took.", jobs.accepted));
   families.push_back(
@@ -295,6 +307,11 @@ MetricFamilies MetricsCollector::Collect() const {
   AddScheduler(jobs, families);
   AddArrays(arrays, families);
   AddStreams(sources_.streams.GetStatistics(), families);
+  if (sources_.sends != nullptr) {
+    families.push_back(Counter("gridfold_answers_timed_out_total",
+                               "Calls that were ended because their answers were not taken.",
+                               sources_.sends->ended_calls()));
+  }
   AddDevices(sources_, jobs, arrays, families);
   if (sources_.regions != nullptr) AddRegions(sources_.regions->GetStatistics(), families);
   // Those of all engines of the program together.

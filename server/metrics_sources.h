@@ -12,6 +12,7 @@
 #include "server/certificate_store.h"
 #include "server/region_store.h"
 #include "server/scheduler.h"
+#include "server/send_watch.h"
 #include "server/serving_state.h"
 #include "server/stream_admission.h"
 
@@ -28,6 +29,7 @@ struct MetricsSources {
   const AccessTokens* tokens = nullptr;
   const CertificateStore* certificates = nullptr;
   const AuditLog* audit = nullptr;
+  const SendWatch* sends = nullptr;  // None where no calls are served.
 };
 
 }  // namespace gridfold::server

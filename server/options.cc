@@ -372,6 +372,13 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
   AddSize(app, "--max-queued-bytes", limits.queued_bytes_max, 1, uint64_t{1} << 50,
           "Bytes of requests that may wait for a lane, kept in the same way; no less than the "
           "largest request");
+  AddSize(app, "--max-answer-bytes", limits.answer_bytes_max, kAnswerBytesFloor,
+          kAnswerBytesCeiling,
+          "Bytes of answers that are being made or have yet to be taken by their callers; parts of "
+          "it are kept for tenants and connections with little of it. Beyond it jobs wait");
+  AddDuration(app, "--send-timeout", limits.send_timeout, kSendTimeoutCeiling,
+              "Time after which a call ends whose answer its caller does not take, beside the time "
+              "that the answer takes at 1 MiB a second; 0 sets no bound");
   AddTenantWeights(app, options.tenant_weights);
   AddNumber<uint64_t>(app, "--max-bins", limits.bin_count_max, 1, kBinCountCeiling,
                       "Bins of one histogram, all channels together");

@@ -84,6 +84,8 @@ TEST(OptionsTest, EveryOptionIsRead) {
                                            "--max-message-bytes=1MiB",
                                            "--max-queued-jobs=9",
                                            "--max-queued-bytes=2GiB",
+                                           "--max-answer-bytes=3MiB",
+                                           "--send-timeout=7s",
                                            "--max-bins=1000",
                                            "--max-groups=2000",
                                            "--resident-bytes=8GiB",
@@ -118,6 +120,8 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.limits.message_bytes_max, kMiB);
   EXPECT_EQ(options.limits.queued_jobs_max, 9u);
   EXPECT_EQ(options.limits.queued_bytes_max, 2 * kGiB);
+  EXPECT_EQ(options.limits.answer_bytes_max, 3 * kMiB);
+  EXPECT_EQ(options.limits.send_timeout, std::chrono::seconds(7));
   EXPECT_EQ(options.limits.bin_count_max, 1000u);
   EXPECT_EQ(options.limits.group_count_max, 2000u);
   EXPECT_EQ(options.limits.resident_bytes_max, 8 * kGiB);
@@ -296,6 +300,8 @@ TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {
       {"--max-message-bytes", "x"},
       {"--max-queued-jobs", "0"},
       {"--max-queued-bytes", "-1"},
+      {"--max-answer-bytes", "1048575"},
+      {"--send-timeout", "-1s"},
       {"--max-bins", "0"},
       {"--max-bins", "1e6"},
       {"--max-groups", "0"},

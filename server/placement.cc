@@ -1,13 +1,23 @@
 #include "server/placement.h"
 
+#include <algorithm>
 #include <variant>
+
+#include "kernels/accumulator.h"
+#include "server/answer_size.h"
+#include "server/planned_run.h"
 
 namespace gridfold::server {
 
 namespace {
 
 // An operation of a batch that has no plan.
-void Place(const absl::Status&, JobWork&) {}
+void Place(const absl::Status&, JobWork& work) { work.answer_bytes += kBatchResultBytes; }
+
+// No more than a message, which is checked elsewhere.
+void AddAnswer(uint64_t bytes, JobWork& work) {
+  work.answer_bytes += std::min(bytes, kMessageBytesCeiling) + kAnswerOverheadBytes;
+}
 
 uint64_t ResidentBytes(const kernels::InputSpan& input) {
   return std::holds_alternative<kernels::ResidentSpan>(input) ? kernels::SizeBytes(input) : 0;
@@ -32,6 +42,7 @@ std::optional<uint32_t> EngineOf(const PlannedHistogram& planned) { return plann
 void Place(const PlannedReduction& planned, JobWork& work) {
   Require(EngineOf(planned), work);
   work.resident_bytes += ResidentBytes(planned.input.data);
+  AddAnswer(AnswerBytes(planned.plan), work);
 }
 
 void Place(const PlannedScan& planned, JobWork& work) {
@@ -39,19 +50,34 @@ void Place(const PlannedScan& planned, JobWork& work) {
   const auto* const made = std::get_if<NewArrayResult>(&planned.result);
   if (made != nullptr) work.engine = made->engine;
   work.resident_bytes += ResidentBytes(planned.input.data);
+  AddAnswer(InlineResultBytes(planned), work);
 }
 
 void Place(const PlannedHistogram& planned, JobWork& work) {
   Require(EngineOf(planned), work);
   work.resident_bytes += ResidentBytes(planned.input.array) + ResidentBytes(planned.input.y_array) +
                          ResidentBytes(planned.input.weights);
+  AddAnswer(AnswerBytes(planned.plan), work);
 }
 
-void Place(const PlannedMerge&, JobWork&) {}
+// Where the first accumulator is none, the answer is an error.
+void Place(const PlannedMerge& planned, JobWork& work) {
+  uint64_t bytes = 0;
+  if (!planned.accumulators.empty()) {
+    const auto operation = kernels::MergedOperation(
+        planned.accumulators.front(),
+        {planned.limits.group_count_max, planned.limits.bin_count_max, kChannelCountMax});
+    if (operation.ok()) {
+      bytes = std::visit([](const auto& plan) { return AnswerBytes(plan); }, *operation);
+    }
+  }
+  AddAnswer(std::min(bytes, planned.limits.message_bytes_max), work);
+}
 
 void Place(const PlannedCreation& planned, JobWork& work) {
   work.engine = planned.engine;
   work.resident_bytes += planned.description.size_bytes();
+  AddAnswer(0, work);
 }
 
 void Place(const PlannedBatch& batch, JobWork& work) {
@@ -63,6 +89,7 @@ void Place(const PlannedBatch& batch, JobWork& work) {
 // Any lane's thread will do: the engine is chosen where the memory is opened.
 void Place(const PlannedRegistration& planned, JobWork& work) {
   work.resident_bytes += planned.region.size_bytes;
+  AddAnswer(0, work);
 }
 
 }  // namespace gridfold::server

@@ -1,5 +1,6 @@
 // What planned requests tell the scheduler: which engine must run them, because their resident
-// arrays or device memory of regions are there, and how many resident bytes they work on.
+// arrays or device memory of regions are there, how many resident bytes they work on, and how much
+// room their answers need.
 #ifndef GRIDFOLD_SERVER_PLACEMENT_H_
 #define GRIDFOLD_SERVER_PLACEMENT_H_
 
@@ -19,7 +20,8 @@ std::optional<uint32_t> EngineOf(const PlannedReduction& planned);
 std::optional<uint32_t> EngineOf(const PlannedScan& planned);
 std::optional<uint32_t> EngineOf(const PlannedHistogram& planned);
 
-// Each sets JobWork::resident_bytes and, unless any engine will do, JobWork::engine.
+// Each adds to JobWork::resident_bytes and JobWork::answer_bytes and, unless any engine will do,
+// sets JobWork::engine.
 void Place(const PlannedReduction& planned, JobWork& work);
 void Place(const PlannedScan& planned, JobWork& work);
 void Place(const PlannedHistogram& planned, JobWork& work);

@@ -155,7 +155,7 @@ absl::Status CheckMergedSize(const kernels::MergePlan& plan, const Limits& limit
   const absl::Status status = std::visit(
       [&](const auto& operation) { return CheckAnswerSize(operation, limits); }, plan.operation);
   if (status.ok()) return status;
-  return kernels::InvalidField("accumulators", status.message());
+  return kernels::AboveLimit("accumulators", status.message());
 }
 
 }  // namespace

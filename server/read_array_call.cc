@@ -25,7 +25,8 @@ ReadArrayCall::ReadArrayCall(CallEnvironment& environment, grpc::CallbackServerC
       // The buffer belongs to this call, which releases it as soon as it is decoded.
       request_(const_cast<grpc::ByteBuffer&>(request)),
       work_{.deadline = DeadlineOf(context), .rpc = Rpc::kReadArray},
-      jobs_(environment) {}
+      jobs_(environment),
+      unsent_(environment.sends, context) {}
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* ReadArrayCall::Start() {
   const absl::Status status = CatchExceptions([this] { return Begin(); });
@@ -105,12 +106,14 @@ void ReadArrayCall::OnChunkFetched(const absl::Status& status) {
     return;
   }
   response_bytes_ += message_.Length();
+  unsent_.Begin(message_.Length());
   // From here on the transport may ask for the next chunk at any moment.
   StartWrite(&message_);
 }
 
 void ReadArrayCall::OnWriteDone(bool ok) {
   message_.Clear();
+  unsent_.End();
   if (!ok) {
     FinishWith(CancelledByCaller());
     return;
@@ -129,6 +132,7 @@ void ReadArrayCall::FinishWith(const absl::Status& status) {
   // The caller may be slow to take the answer.
   planned_.reset();
   environment_.Report(report_, status, response_bytes_);
+  unsent_.Begin(0);
   // From here on gRPC may delete this call at any moment.
   Finish(ToGrpcStatus(status));
 }

@@ -18,6 +18,7 @@
 #include "server/call_environment.h"
 #include "server/call_report.h"
 #include "server/job.h"
+#include "server/send_watch.h"
 #include "server/stream_jobs.h"
 #include "server/tenant.h"
 
@@ -54,6 +55,7 @@ class ReadArrayCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   grpc::ByteBuffer message_;
   uint64_t read_element_count_ = 0;  // Of the slice, so far.
   uint64_t response_bytes_ = 0;
+  UnsentAnswer unsent_;
 };
 
 }  // namespace gridfold::server

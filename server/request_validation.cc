@@ -104,16 +104,18 @@ absl::Status CheckStreamedScan(const v1::ScanArrayRequest& request,
 absl::Status CheckScanBatch(const kernels::ScanPlan& plan, const Limits& limits) {
   const uint64_t batch_bytes = ScanBatchBytesMin(plan);
   if (batch_bytes + kAnswerOverheadBytes <= limits.message_bytes_max) return absl::OkStatus();
-  return InvalidField("array.streamed_array",
-                      absl::StrCat("a batch takes ", batch_bytes,
-                                   " bytes, and messages have at most ", limits.message_bytes_max));
+  return kernels::AboveLimit(
+      "array.streamed_array",
+      absl::StrCat("a batch takes ", batch_bytes, " bytes, and messages have at most ",
+                   limits.message_bytes_max));
 }
 
 absl::Status ConvertBins(const v1::ComputeHistogramRequest& request,
                          std::vector<kernels::BinSpec>& bins) {
   if (static_cast<uint64_t>(request.bins_size()) > kChannelCountMax) {
-    return InvalidField("bins", absl::StrCat(request.bins_size(), " entries are more than the ",
-                                             kChannelCountMax, " channels that are allowed"));
+    return kernels::AboveLimit(
+        "bins", absl::StrCat(request.bins_size(), " entries are more than the ", kChannelCountMax,
+                             " channels that are allowed"));
   }
   for (int i = 0; i < request.bins_size(); ++i) {
     std::optional<kernels::BinSpec> spec = FromWire(request.bins(i));
@@ -189,8 +191,8 @@ absl::Status ConvertChannelCount(const v1::ComputeHistogramRequest& request,
                                  kernels::HistogramSpec& spec) {
   spec.channel_count = request.channel_count() == 0 ? 1 : request.channel_count();
   if (spec.channel_count <= kChannelCountMax) return absl::OkStatus();
-  return InvalidField("channel_count", absl::StrCat(spec.channel_count, " is more than the ",
-                                                    kChannelCountMax, " that are allowed"));
+  return kernels::AboveLimit("channel_count", absl::StrCat(spec.channel_count, " is more than the ",
+                                                           kChannelCountMax, " that are allowed"));
 }
 
 // Everything that the request says of the operation but for its further arrays.
@@ -240,9 +242,10 @@ absl::Status CheckStreamedHistogram(kernels::HistogramPlan plan, const Limits& l
   if (!plan.weight_type.has_value()) return absl::OkStatus();
   const uint64_t sum_bytes = kernels::HistogramAccumulatorBytesMax(plan);
   if (sum_bytes <= limits.message_bytes_max) return absl::OkStatus();
-  return InvalidField("weights", absl::StrCat("the exact sums of the bins take ", sum_bytes,
-                                              " bytes, more than the ", limits.message_bytes_max,
-                                              " that a stream may hold"));
+  return kernels::AboveLimit(
+      "weights",
+      absl::StrCat("the exact sums of the bins take ", sum_bytes, " bytes, more than the ",
+                   limits.message_bytes_max, " that a stream may hold"));
 }
 
 // The last element's index must be one.

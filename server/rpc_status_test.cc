@@ -47,6 +47,7 @@ TEST(RpcStatusTest, EveryErrorHasAReason) {
   const std::pair<absl::Status, const char*> cases[] = {
       {absl::InvalidArgumentError(""), "INVALID_REQUEST"},
       {kernels::InvalidField("bins", "none"), "INVALID_FIELD"},
+      {kernels::AboveLimit("bins", "too many"), "JOB_TOO_LARGE"},
       {absl::OutOfRangeError(""), "INTEGER_OVERFLOW"},
       {absl::ResourceExhaustedError(""), "JOB_TOO_LARGE"},
       {absl::DeadlineExceededError(""), "DEADLINE_EXCEEDED"},

@@ -1,5 +1,6 @@
 #include "server/scan_stream_call.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "server/error_reason.h"
@@ -33,6 +34,11 @@ absl::Status ScanStreamCall::RunBatch(const JobContext& job_context) {
   return absl::OkStatus();
 }
 
+uint64_t ScanStreamCall::AnswerBytesMax() const {
+  const uint64_t input_bytes = std::min(intake_.batch_bytes(), computation_->batch_bytes_max());
+  return computation_->ResultBytes(input_bytes) + kAnswerOverheadBytes;
+}
+
 void ScanStreamCall::SendResults() {
   bool write = false;
   {
@@ -40,19 +46,25 @@ void ScanStreamCall::SendResults() {
     ready_.emplace().Swap(&computed_);
     write = !writing_ && BeginWrite();
   }
-  if (write) StartWrite(&results_);
+  if (write) Write();
 }
 
 void ScanStreamCall::OnWriteDone(bool ok) {
   results_.Clear();
+  EndSend();
   bool write = false;
   {
     const std::lock_guard lock(mutex_);
     if (!ok) ready_.reset();
     write = BeginWrite();
   }
-  if (write) StartWrite(&results_);
+  if (write) Write();
   Proceed(ok ? absl::OkStatus() : CancelledByCaller());
+}
+
+void ScanStreamCall::Write() {
+  BeginSend(results_.Length());
+  StartWrite(&results_);
 }
 
 // What waits is not sent any more after an error.

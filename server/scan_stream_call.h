@@ -31,12 +31,14 @@ class ScanStreamCall final
   absl::StatusOr<std::unique_ptr<StreamScan>> MakeComputation(
       const std::string& header) const override;
   absl::Status RunBatch(const JobContext& job_context) override;
+  uint64_t AnswerBytesMax() const override;
   void SendResults() override;
   absl::StatusOr<bool> HasBatch() const override;
   bool TakesWholeBatch() const override;
   bool HasPlaceForResults() const override { return !ready_; }
   bool IsSending() const override { return writing_; }
 
+  void Write();
   // Requires `mutex_`.
   bool BeginWrite();
 

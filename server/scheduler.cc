@@ -44,7 +44,8 @@ absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Create(
 
 Scheduler::Scheduler(const std::vector<kernels::Engine*>& engines, SchedulerOptions options)
     : options_(std::move(options)),
-      queue_(static_cast<uint32_t>(engines.size()), options_.tenant_weights) {
+      queue_(static_cast<uint32_t>(engines.size()), options_.tenant_weights,
+             options_.limits.answer_bytes_max) {
   const uint32_t lane_count = options_.limits.lane_count;
   for (kernels::Engine* const engine : engines) {
     engines_.push_back({.engine = engine, .statistics = {.lane_count = lane_count}, .idle = {}});
@@ -85,10 +86,9 @@ absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
       ++statistics_.accepted;
       ++unfinished_;
       if (engine != nullptr) {
-        lane = &LeaveIdle(*engine);
-        TakeNext(*lane);
-        lane->called.store(true, std::memory_order_relaxed);
-      } else {
+        lane = StartOn(*engine);
+      }
+      if (lane == nullptr) {
         const Backlog& backlog = queue_.backlog();
         statistics_.queued_high_water = std::max(statistics_.queued_high_water, backlog.jobs);
         statistics_.queued_bytes_high_water =
@@ -99,6 +99,51 @@ absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
   if (refusal) return refusal->ToStatus(options_.limits);
   if (lane != nullptr) lane->wake.notify_one();
   return absl::OkStatus();
+}
+
+// Gives a lane of the engine its next job; null where no job may run there now.
+Scheduler::LaneThread* Scheduler::StartOn(EngineLanes& engine) {
+  LaneThread& lane = LeaveIdle(engine);
+  if (!TakeNext(lane)) {
+    engine.idle.push_back(&lane);
+    return nullptr;
+  }
+  lane.called.store(true, std::memory_order_relaxed);
+  return &lane;
+}
+
+// Jobs that waited for room, not for a lane, find the lanes asleep.
+void Scheduler::StartResumed() {
+  for (EngineLanes& engine : engines_) {
+    while (!engine.idle.empty()) {
+      LaneThread* const lane = StartOn(engine);
+      if (lane == nullptr) break;
+      lane->wake.notify_one();
+    }
+  }
+}
+
+std::optional<AnswerGrant> Scheduler::TakeAnswerRoom(const AnswerSource& source, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  std::optional<AnswerGrant> grant = queue_.TakeAnswerRoom(source, bytes);
+  if (!grant) ++statistics_.answers_refused;
+  return grant;
+}
+
+void Scheduler::GiveBackAnswerRoom(AnswerGrant& grant) {
+  const std::lock_guard lock(mutex_);
+  if (queue_.GiveBackAnswerRoom(grant)) StartResumed();
+}
+
+void Scheduler::ShrinkAnswer(Job& job, uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  queue_.ShrinkAnswer(job, bytes);
+  if (queue_.ResumeReady()) StartResumed();
+}
+
+void Scheduler::GiveBackAnswerRoom(Job& job) {
+  const std::lock_guard lock(mutex_);
+  if (queue_.GiveBackAnswerRoom(job)) StartResumed();
 }
 
 absl::Status Scheduler::CheckAdmission(const JobWork& work) {
@@ -113,13 +158,14 @@ absl::Status Scheduler::CheckAdmission(const JobWork& work) {
 
 std::optional<JobRefusal> Scheduler::CheckAdmission(const JobWork& work, nanoseconds cost,
                                                     JobClock::time_point now) {
-  const AdmissionFacts facts{.now = now,
-                             .cost = cost,
-                             .is_draining = draining_,
-                             .lane_count = LanesFor(work),
-                             .lane_is_idle = IdleEngineFor(work) != nullptr,
-                             .pace = deadlines_.pace(),
-                             .wait_part = deadlines_.wait_part()};
+  const AdmissionFacts facts{
+      .now = now,
+      .cost = cost,
+      .is_draining = draining_,
+      .lane_count = LanesFor(work),
+      .lane_is_idle = IdleEngineFor(work) != nullptr && queue_.HasAnswerRoom(work),
+      .pace = deadlines_.pace(),
+      .wait_part = deadlines_.wait_part()};
   std::optional<JobRefusal> refusal = FindRefusal(work, facts, queue_, options_.limits);
   if (refusal) statistics_.refused.Count(refusal->cause);
   return refusal;
@@ -178,6 +224,8 @@ void Scheduler::Cancel(const std::shared_ptr<Job>& job) {
       queue_.Remove(*job, removed);
       status = FinalStatus(*job, absl::CancelledError());
       End(*job, status);
+      const bool has_resumed = std::exchange(has_resumed_, false);
+      if (queue_.ResumeReady() || has_resumed) StartResumed();
     }
   }
   if (status.ok()) {
@@ -227,6 +275,9 @@ SchedulerStatistics Scheduler::GetStatistics() const {
   statistics.engines = std::move(engines);
   statistics.queued = queue_.backlog().jobs;
   statistics.queued_bytes = queue_.backlog().bytes;
+  statistics.answer_bytes = queue_.answers().taken_bytes();
+  statistics.answer_bytes_high_water = queue_.answers().taken_bytes_high_water();
+  statistics.queued_for_answers = queue_.answers().waiting_jobs();
   return statistics;
 }
 
@@ -353,6 +404,8 @@ void Scheduler::CheckEngine(uint32_t index) {
       queue_.RemoveNeeding(index, dropped);
     }
     EndAll(dropped, EngineLost());
+    has_resumed_ = false;
+    StartResumed();
   }
   options_.on_engine_lost(index, none_is_left);
   for (const std::shared_ptr<Job>& job : dropped) Finish(*job, EngineLost());
@@ -375,6 +428,7 @@ bool Scheduler::CompleteAndTakeNext(LaneThread& lane) {
     --statistics_.lanes_busy;
     --engines_[lane.engine].statistics.lanes_busy;
     if (completed.size() == 1) has_next = GoOn(lane);
+    if (std::exchange(has_resumed_, false)) StartResumed();
   }
   for (const std::shared_ptr<Job>& job : completed) Finish(*job, job->outcome_);
   if (completed.size() > 1) {
@@ -494,6 +548,7 @@ void Scheduler::End(Job& job, const absl::Status& status) {
   } else {
     ++statistics_.failed;
   }
+  if (!status.ok()) has_resumed_ |= queue_.GiveBackAnswerRoom(job);
 }
 
 void Scheduler::Finish(Job& job, const absl::Status& status) {

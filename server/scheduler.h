@@ -5,10 +5,11 @@
 // finds no idle lane that may run it waits in a FairQueue, which says whose turn it is when a lane
 // is free. What waits is bounded by the number of jobs and by their bytes, both checked in one step
 // (job_admission.h). A job whose deadline cannot be met, as estimated from recent jobs, is refused.
-// A waiting job that is cancelled leaves at once and gives back its place; one that cannot be in
-// time any more is dropped before it starts; a running one is asked to stop. Every accepted job is
-// finished exactly once. When an engine is lost, its lanes stop, the jobs that only it could run
-// fail, and the others go on. Knows neither gRPC nor CUDA.
+// A job whose answer finds no room among those that have yet to be taken (answer_room.h) waits for
+// that, on no lane. A waiting job that is cancelled leaves at once and gives back its place; one
+// that cannot be in time any more is dropped before it starts; a running one is asked to stop.
+// Every accepted job is finished exactly once. When an engine is lost, its lanes stop, the jobs
+// that only it could run fail, and the others go on. Knows neither gRPC nor CUDA.
 //
 // One mutex guards everything and is held for about a microsecond, or half of one for each job of a
 // batch: jobs are run and finished, and refusals put into words, without it.
@@ -31,6 +32,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/engine.h"
+#include "server/answer_grant.h"
 #include "server/cost_model.h"
 #include "server/deadline_model.h"
 #include "server/fair_queue.h"
@@ -71,6 +73,15 @@ class Scheduler {
   // What Submit would return now for a job with this work, whose `run` and `finish` may be missing:
   // spares preparing a job that would be refused.
   absl::Status CheckAdmission(const JobWork& work);
+
+  // Room for an answer that is made without a job, as server/answer_room.h shares it; none where
+  // there is not as much.
+  std::optional<AnswerGrant> TakeAnswerRoom(const AnswerSource& source, uint64_t bytes);
+  void GiveBackAnswerRoom(AnswerGrant& grant);
+  // The answer to a job that has run takes only so much of its room.
+  void ShrinkAnswer(Job& job, uint64_t bytes);
+  // The answer to the job has gone. Does nothing where the job has failed: there is none.
+  void GiveBackAnswerRoom(Job& job);
 
   // Nobody waits for the job any longer. Does nothing to a job that is finished.
   void Cancel(const std::shared_ptr<Job>& job);
@@ -145,6 +156,8 @@ class Scheduler {
   void Complete(Job& job, std::chrono::nanoseconds used, JobClock::time_point now);
   void LearnEnd(const Job& job, JobClock::time_point now);
   bool GoOn(LaneThread& lane);
+  LaneThread* StartOn(EngineLanes& engine);
+  void StartResumed();
   absl::Status ReasonNotToRun(const Job& job, JobClock::time_point now) const;
   absl::Status FinalStatus(const Job& job, absl::Status status) const;
   void EndAll(const JobList& jobs, const absl::Status& status);
@@ -162,6 +175,7 @@ class Scheduler {
   DeadlineModel deadlines_;
   SchedulerStatistics statistics_;  // But for what `engines_` and `queue_` have.
   uint64_t unfinished_ = 0;         // Accepted jobs whose finish has not returned.
+  bool has_resumed_ = false;        // Jobs got room by the end of others.
   bool draining_ = false;
   bool shutting_down_ = false;
 };

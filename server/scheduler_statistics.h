@@ -61,6 +61,11 @@ struct SchedulerStatistics {
   uint64_t bytes_processed = 0;
   uint64_t queued = 0;
   uint64_t queued_bytes = 0;
+  uint64_t queued_for_answers = 0;  // Of those that are queued: they wait for room, not for a lane.
+  // Answers that are being made or have yet to be taken, and those without a job that found no
+  // room.
+  uint64_t answer_bytes = 0;
+  uint64_t answers_refused = 0;
   uint64_t running = 0;  // More than lanes_busy where jobs share a launch.
   // What jobs were charged of the lanes' time, all tenants together.
   std::chrono::nanoseconds lane_time{0};
@@ -72,6 +77,7 @@ struct SchedulerStatistics {
   // The most that there have been at a time.
   uint64_t queued_high_water = 0;
   uint64_t queued_bytes_high_water = 0;
+  uint64_t answer_bytes_high_water = 0;
   uint32_t lanes_busy_high_water = 0;
   std::vector<EngineStatistics> engines;
 };

@@ -6,6 +6,7 @@
 #include <grpcpp/impl/server_builder_plugin.h>
 #include <grpcpp/resource_quota.h>
 
+#include <algorithm>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -137,7 +138,8 @@ absl::Status Server::ServeMetrics(const std::vector<kernels::Engine*>& engines,
                                        .regions = regions_.get(),
                                        .tokens = tokens_.get(),
                                        .certificates = certificates_.get(),
-                                       .audit = audit_.get()});
+                                       .audit = audit_.get(),
+                                       .sends = &environment_->sends});
   if (!endpoint.ok()) return endpoint.status();
   metrics_endpoint_ = *std::move(endpoint);
   environment_->metrics = &call_metrics_;
@@ -160,6 +162,7 @@ absl::Status Server::Listen(const std::string& listen, bool reflection) {
   builder.RegisterService(array_service_.get());
   builder.RegisterService(region_service_.get());
   builder.RegisterService(server_service_.get());
+  builder.RegisterCallbackGenericService(&unknown_methods_);
   ConfigureTransport(builder);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC does not start");
@@ -170,21 +173,22 @@ absl::Status Server::Listen(const std::string& listen, bool reflection) {
     parameters.fd = connection;
     acceptor->HandleNewConnection(&parameters);
   });
-  memory_guard_ = std::make_unique<MemoryGuard>(limits_.memory_bytes_max, listener_->port());
+  connection_watch_ = std::make_unique<ConnectionWatch>(limits_.memory_bytes_max, listener_->port(),
+                                                        environment_->sends);
   serving_state_.BeginServing(*server_->GetHealthCheckService());
   return absl::OkStatus();
 }
 
 void Server::ConfigureTransport(grpc::ServerBuilder& builder) const {
-  builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.message_bytes_max));
+  builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.received_bytes_max()));
   grpc::ResourceQuota quota("gridfold");
-  quota.Resize(limits_.transport_bytes_max());
+  quota.Resize(std::min(limits_.transport_bytes_max(), limits_.memory_bytes_max / 2));
   builder.SetResourceQuota(quota);
   // A few compressed bytes could stand for gigabytes, and numbers hardly compress.
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kConcurrentStreamsMax);
-  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMetadataBytesMax);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMetadataBytesCeiling);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(kKeepaliveInterval));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(kKeepaliveTimeout));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);

@@ -25,9 +25,9 @@
 #include "server/call_metrics.h"
 #include "server/certificate_store.h"
 #include "server/compute_service.h"
+#include "server/connection_watch.h"
 #include "server/limits.h"
 #include "server/listener.h"
-#include "server/memory_guard.h"
 #include "server/metrics_endpoint.h"
 #include "server/region_service.h"
 #include "server/region_store.h"
@@ -36,6 +36,7 @@
 #include "server/server_service.h"
 #include "server/serving_state.h"
 #include "server/sweeper.h"
+#include "server/unknown_method_service.h"
 
 namespace gridfold::server {
 
@@ -102,9 +103,10 @@ class Server {
   std::unique_ptr<ServerService> server_service_;
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::shared_ptr<grpc::ServerCredentials> credentials_;
+  UnknownMethodService unknown_methods_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<Listener> listener_;  // Hands connections to `server_`.
-  std::unique_ptr<MemoryGuard> memory_guard_;
+  std::unique_ptr<ConnectionWatch> connection_watch_;
   std::mutex drain_mutex_;
   bool drained_ = false;  // Guarded by drain_mutex_.
 };

@@ -32,6 +32,7 @@
 #include "server/rpc_deadline.h"
 #include "server/rpc_report.h"
 #include "server/rpc_status.h"
+#include "server/send_watch.h"
 #include "server/stream_intake.h"
 #include "server/stream_jobs.h"
 #include "server/tenant.h"
@@ -59,11 +60,19 @@ class StreamCall : public Reactor, private IdleWatch::Waiter {
         intake_(environment, array_count),
         context_(context),
         work_{.deadline = DeadlineOf(context), .rpc = rpc},
-        jobs_(environment) {}
+        jobs_(environment),
+        unsent_(environment.sends, context) {}
 
   // Something has happened, with or without an error: does what is to be done next. The call may be
   // gone afterwards, but for a method that gRPC has called.
   void Proceed(const absl::Status& status) { Proceed(std::unique_lock(mutex_), status); }
+
+  // A part of the answer is handed to the transport; it was taken.
+  void BeginSend(uint64_t bytes) { unsent_.Begin(bytes); }
+  void EndSend() {
+    unsent_.End();
+    jobs_.AnswerGone();
+  }
 
   CallEnvironment& environment_;
   std::mutex mutex_;
@@ -90,6 +99,9 @@ class StreamCall : public Reactor, private IdleWatch::Waiter {
 
   // As a job: computes on StreamIntake::batch() and takes away what it has used.
   virtual absl::Status RunBatch(const JobContext& job_context) = 0;
+
+  // The most that the answer to the batch takes, which the next job makes; 0 where it makes none.
+  virtual uint64_t AnswerBytesMax() const = 0;
 
   // After a job that has succeeded, as part of it.
   virtual void SendResults() {}
@@ -126,6 +138,7 @@ class StreamCall : public Reactor, private IdleWatch::Waiter {
   Caller caller_;
   JobWork work_;  // What the jobs of all batches have in common.
   StreamJobs jobs_;
+  UnsentAnswer unsent_;
   grpc::ByteBuffer message_;  // Of the read under way.
   // Guarded by `mutex_`.
   bool proceeding_ = false;  // A thread goes through Proceed.
@@ -252,6 +265,7 @@ void StreamCall<Reactor, Computation>::Take(const Step& step) {
   }
   if (step.finish) {
     environment_.Report(report_, error_, response_bytes_);
+    unsent_.Begin(response_bytes_);
     this->Finish(ToGrpcStatus(error_));
   }
 }
@@ -298,6 +312,7 @@ template <class Reactor, class Computation>
 absl::Status StreamCall<Reactor, Computation>::SubmitBatch() {
   JobWork work = work_;
   work.payload_bytes = intake_.batch_bytes();
+  work.answer_bytes = AnswerBytesMax();
   work.run = [this](const JobContext& job_context) {
     report_.AddQueueTime(job_context.queue_time);
     return RunBatch(job_context);

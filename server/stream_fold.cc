@@ -17,6 +17,7 @@ absl::Status InHeader(const absl::Status& status) {
   if (field.empty() || field == "data") return status;
   absl::Status prefixed(status.code(), absl::StrCat("request.", status.message()));
   prefixed.SetPayload(kernels::kFieldPayloadUrl, absl::Cord(absl::StrCat("request.", field)));
+  if (kernels::IsAboveLimit(status)) prefixed.SetPayload(kernels::kLimitPayloadUrl, absl::Cord());
   return prefixed;
 }
 

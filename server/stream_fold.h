@@ -43,6 +43,9 @@ class StreamFold {
   // Memory that it holds, without the data that has arrived.
   virtual uint64_t state_bytes() const = 0;
 
+  // The most that the answer takes to a stream of so many bytes in all.
+  virtual uint64_t AnswerBytesMax(uint64_t stream_bytes) const = 0;
+
   // The array is none of the request's: the caller is told which field that is.
   virtual absl::Status CheckExpected(size_t array) const = 0;
 

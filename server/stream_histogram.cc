@@ -9,6 +9,7 @@
 #include "kernels/histogram_fold.h"
 #include "kernels/histogram_outline.h"
 #include "kernels/invalid_field.h"
+#include "server/answer_size.h"
 #include "server/limits.h"
 #include "server/message_codec.h"
 #include "server/proto_conversion.h"
@@ -37,6 +38,8 @@ class StreamHistogram final : public StreamFold {
   kernels::ElementType element_type() const override { return outline_.array.element_type; }
 
   uint64_t state_bytes() const override { return kernels::CounterBytes(outline_); }
+
+  uint64_t AnswerBytesMax(uint64_t) const override { return AnswerBytes(fold_->plan()); }
 
   absl::Status CheckExpected(size_t array) const override {
     if (element_bytes_[array] != 0) return absl::OkStatus();

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
 #include "server/error_reason.h"
+#include "server/message_codec.h"
 
 namespace gridfold::server {
 
@@ -30,6 +31,9 @@ absl::Status StreamIntake::Enter(const std::string& tenant) {
 }
 
 absl::StatusOr<StreamMessage> StreamIntake::Open(grpc::ByteBuffer& message) {
+  if (absl::Status size = CheckMessageSize(message.Length(), environment_.limits); !size.ok()) {
+    return size;
+  }
   absl::StatusOr<StreamMessage> opened = SplitMessage(message, array_count_);
   message.Clear();
   if (!opened.ok()) return opened.status();

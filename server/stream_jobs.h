@@ -4,6 +4,7 @@
 #ifndef GRIDFOLD_SERVER_STREAM_JOBS_H_
 #define GRIDFOLD_SERVER_STREAM_JOBS_H_
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -23,6 +24,9 @@ class StreamJobs {
  public:
   explicit StreamJobs(CallEnvironment& environment)
       : scheduler_(environment.scheduler), calls_(environment.calls) {}
+  ~StreamJobs() {
+    for (const std::shared_ptr<Job>& job : unsent_) scheduler_.GiveBackAnswerRoom(*job);
+  }
 
   // Requires that the previous job, if any, is finished. Notes in `report`, which nobody else may
   // use meanwhile, how long it took until the first one was taken. Errors: those of
@@ -34,6 +38,18 @@ class StreamJobs {
     absl::Status status = Submit(std::move(work));
     if (!status.ok() && is_first) report.admission_time.reset();
     return status;
+  }
+
+  // The answer to the oldest job that has one has gone: its room is given back.
+  void AnswerGone() {
+    std::shared_ptr<Job> job;
+    {
+      const std::lock_guard lock(mutex_);
+      if (unsent_.empty()) return;
+      job = std::move(unsent_.front());
+      unsent_.pop_front();
+    }
+    scheduler_.GiveBackAnswerRoom(*job);
   }
 
   void Cancel() {
@@ -54,11 +70,13 @@ class StreamJobs {
       finish(status);
       calls.Leave();
     };
+    const bool has_answer = work.answer_bytes > 0;
     auto job = std::make_shared<Job>(std::move(work));
     {
       const std::lock_guard lock(mutex_);
       if (cancelled_) return CancelledByCaller();
       current_ = job;
+      if (has_answer) unsent_.push_back(job);
     }
     // A Cancel that comes in between lets this one job run, which is short.
     calls.Enter();
@@ -73,6 +91,7 @@ class StreamJobs {
   std::mutex mutex_;
   // Guarded by mutex_.
   std::shared_ptr<Job> current_;
+  std::deque<std::shared_ptr<Job>> unsent_;  // Those whose answers have room, the oldest first.
   bool cancelled_ = false;
 };
 

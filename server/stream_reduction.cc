@@ -1,4 +1,5 @@
 // Reductions of streams: server/stream_fold.h over kernels/reduction_fold.h.
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "kernels/invalid_field.h"
 #include "kernels/lane_limits.h"
 #include "kernels/reduction_fold.h"
+#include "server/answer_size.h"
 #include "server/message_codec.h"
 #include "server/proto_conversion.h"
 #include "server/stream_fold.h"
@@ -24,6 +26,16 @@ class StreamReduction final : public StreamFold {
   uint64_t state_bytes() const override {
     const kernels::ReductionPlan& plan = fold_->plan();
     return plan.grouping.group_count * kernels::OutputBytesPerGroup(plan);
+  }
+
+  // As many rows as the bytes can have.
+  uint64_t AnswerBytesMax(uint64_t stream_bytes) const override {
+    kernels::ReductionPlan plan = fold_->plan();
+    if (plan.grouping.kind == kernels::GroupingKind::kAxis1) {
+      const uint64_t row_bytes = plan.array.columns * kernels::ElementSize(plan.array.element_type);
+      plan.grouping.group_count = stream_bytes / std::max<uint64_t>(row_bytes, 1);
+    }
+    return AnswerBytes(plan);
   }
 
   absl::Status CheckExpected(size_t) const override { return absl::OkStatus(); }

@@ -33,6 +33,11 @@ class StreamScan {
   // The most bytes that a batch takes.
   uint64_t batch_bytes_max() const { return batch_elements_max_ * element_bytes_; }
 
+  // Bytes of the results of so many bytes of input.
+  uint64_t ResultBytes(uint64_t input_bytes) const {
+    return input_bytes / element_bytes_ * kernels::ElementSize(plan_.output_type);
+  }
+
   // Memory that it holds, without the data that has arrived: results that are being sent or wait.
   uint64_t state_bytes() const {
     return 2 * batch_elements_max_ * kernels::ElementSize(plan_.output_type);

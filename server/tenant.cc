@@ -1,12 +1,14 @@
 #include "server/tenant.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/invalid_field.h"
 #include "server/caller_address.h"
+#include "server/error_reason.h"
 #include "server/identifier.h"
 #include "server/limits.h"
 
@@ -54,6 +56,22 @@ absl::Status Refuse(const grpc::CallbackServerContext& context, const AccessToke
   return status;
 }
 
+// The transport takes more than is allowed, so that a call with too much is refused by itself, with
+// the reason, and not with its connection.
+absl::Status CheckMetadataSize(const grpc::CallbackServerContext& context) {
+  // As HTTP/2 counts (RFC 9113, 6.5.2).
+  constexpr size_t kOverheadBytes = 32;
+  size_t bytes = 0;
+  for (const auto& [key, value] : context.client_metadata()) {
+    bytes += key.size() + value.size() + kOverheadBytes;
+  }
+  if (bytes <= kMetadataBytesMax) return absl::OkStatus();
+  return WithReason(absl::ResourceExhaustedError(
+                        absl::StrCat("the call's metadata takes ", bytes, " bytes, more than the ",
+                                     kMetadataBytesMax, " that are allowed")),
+                    kReasonJobTooLarge);
+}
+
 absl::StatusOr<Access> AccessOf(const grpc::CallbackServerContext& context,
                                 const AccessTokens& tokens, const char* rpc) {
   const auto refuse = [&](RefusalReason reason, absl::Status status) {
@@ -95,7 +113,8 @@ absl::Status ApplyAccess(const grpc::CallbackServerContext& context, const Acces
 
 absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
                                   const AccessTokens* tokens, const char* rpc, AuditNotes* notes) {
-  // First: who may not call is told nothing else.
+  if (absl::Status status = CheckMetadataSize(context); !status.ok()) return status;
+  // First of what is read: who may not call is told nothing else.
   absl::StatusOr<Access> access;
   if (tokens != nullptr) access = AccessOf(context, *tokens, rpc);
   if (tokens != nullptr && !access.ok()) return access.status();
@@ -128,8 +147,13 @@ absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
   if (caller.ok()) {
     work.tenant = caller->tenant;
     work.priority = caller->priority;
+    work.connection = ConnectionOf(context);
   }
   return caller;
+}
+
+uint64_t ConnectionOf(const grpc::CallbackServerContext& context) {
+  return std::hash<std::string>()(context.peer());
 }
 
 absl::Status CheckAdmin(const grpc::CallbackServerContext& context, const AccessTokens* tokens,

@@ -39,7 +39,8 @@ struct Caller {
 // the tenant. `rpc` is what is called, for the log where the caller is refused; `notes`, which may
 // be null, are told who it is. Errors: INVALID_ARGUMENT for a value that is invalid or given twice;
 // UNAUTHENTICATED without a known token; PERMISSION_DENIED where the call names a tenant that is
-// not the token's; RESOURCE_EXHAUSTED where the tenant's quota is used up.
+// not the token's; RESOURCE_EXHAUSTED where the tenant's quota is used up, or the metadata
+// takes more than kMetadataBytesMax.
 absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
                                   const AccessTokens* tokens, const char* rpc, AuditNotes* notes);
 
@@ -47,6 +48,9 @@ absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
 absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
                                   const AccessTokens* tokens, const CallReport& report,
                                   JobWork& work);
+
+// A number for the connection that the call came by, as JobWork::connection.
+uint64_t ConnectionOf(const grpc::CallbackServerContext& context);
 
 // PERMISSION_DENIED where there are tokens and the call's is not an administrator's; the errors of
 // ReadCaller.

@@ -33,6 +33,7 @@
 #include "server/rpc_report.h"
 #include "server/rpc_status.h"
 #include "server/scan_answer.h"
+#include "server/send_watch.h"
 #include "server/tenant.h"
 
 namespace gridfold::server {
@@ -75,7 +76,8 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
         context_(context),
         // The buffer belongs to this call, which releases it as soon as it is decoded.
         request_bytes_(const_cast<grpc::ByteBuffer&>(request)),
-        response_bytes_(response) {}
+        response_bytes_(response),
+        unsent_(environment.sends, context) {}
 
   grpc::ServerUnaryReactor* Start() {
     // gRPC would swallow an exception, and the call with it.
@@ -90,6 +92,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 
   void OnDone() override {
     CallCounter* const calls = counted_ ? &environment_.calls : nullptr;
+    if (job_ != nullptr) environment_.scheduler.GiveBackAnswerRoom(*job_);
     delete this;
     if (calls != nullptr) calls->Leave();
   }
@@ -104,10 +107,15 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     if (!caller.ok()) return caller.status();
     caller_ = *std::move(caller);
     caller_.Charge(report_.request_bytes);
+    if (absl::Status status = CheckMessageSize(report_.request_bytes, environment_.limits);
+        !status.ok()) {
+      return status;
+    }
     if (absl::Status status = environment_.scheduler.CheckAdmission(work); !status.ok()) {
       return status;
     }
     if (absl::Status status = Prepare(work); !status.ok()) return status;
+    answer_bytes_max_ = work.answer_bytes;
     work.run = [this](const JobContext& job_context) { return Run(job_context); };
     work.finish = [this](const absl::Status& status) { FinishWith(status); };
     job_ = std::make_shared<Job>(std::move(work));
@@ -186,7 +194,12 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   void FinishWith(const absl::Status& status) {
     // Its caller may be slow to take the answer.
     ReleaseRequest();
-    environment_.Report(report_, status, response_bytes_.Length());
+    const uint64_t answer_bytes = response_bytes_.Length();
+    environment_.Report(report_, status, answer_bytes);
+    if (status.ok() && answer_bytes + kSmallAnswerBytes < answer_bytes_max_) {
+      environment_.scheduler.ShrinkAnswer(*job_, answer_bytes + kAnswerOverheadBytes);
+    }
+    unsent_.Begin(answer_bytes);
     // From here on gRPC may delete this call at any moment.
     Finish(ToGrpcStatus(status));
   }
@@ -201,6 +214,8 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   DetachedData detached_;           // From `request_`.
   std::optional<Planned> planned_;  // Points into both.
   std::shared_ptr<Job> job_;
+  uint64_t answer_bytes_max_ = 0;
+  UnsentAnswer unsent_;
   bool counted_ = false;
 };
 

@@ -72,8 +72,9 @@ absl::Status WriteArrayCall::TakeMessage() {
   report_.request_bytes += size_bytes;
   caller_.Charge(size_bytes);
   const Limits& limits = environment_.limits;
+  if (absl::Status size = CheckMessageSize(size_bytes, limits); !size.ok()) return size;
   if (size_bytes > limits.array_chunk_bytes_max() + kAnswerOverheadBytes) {
-    return kernels::InvalidField(
+    return kernels::AboveLimit(
         "data", absl::StrCat("a message of ", size_bytes, " bytes has more than the ",
                              limits.array_chunk_bytes_max(), " of a chunk"));
   }

@@ -1,0 +1,252 @@
+// Bounds on what one caller makes the server hold, seen through real sockets: answers that nobody
+// takes, calls without messages, metadata, messages. Other callers are answered meanwhile.
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gridfold/v1/array_service.grpc.pb.h"
+#include "server/process_statistics.h"
+#include "server/testing/secure_server.h"
+
+namespace gridfold::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Clock = std::chrono::steady_clock;
+
+// A client of HTTP/2 that says what it likes, and reads nothing unless it is told.
+class RawClient {
+ public:
+  // `window_bytes` of every answer may be sent to it.
+  RawClient(int port, uint32_t window_bytes) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<uint16_t>(port));
+    EXPECT_EQ(connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    // SETTINGS_INITIAL_WINDOW_SIZE.
+    const std::string setting = {0,
+                                 4,
+                                 static_cast<char>(window_bytes >> 24),
+                                 static_cast<char>(window_bytes >> 16),
+                                 static_cast<char>(window_bytes >> 8),
+                                 static_cast<char>(window_bytes)};
+    Send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + Frame(4, 0, 0, setting));
+  }
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+  ~RawClient() { close(socket_); }
+
+  // Whether all of it was taken.
+  bool Send(const std::string& bytes) const {
+    return send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(bytes.size());
+  }
+  // A call of which there is no more than this.
+  std::string Headers(const std::string& method) {
+    stream_ += 2;
+    return Frame(1, 4, stream_,
+                 Header(":method", "POST") + Header(":scheme", "http") +
+                     Header(":path", "/gridfold.v1." + method) + Header(":authority", "localhost") +
+                     Header("te", "trailers") + Header("content-type", "application/grpc"));
+  }
+  std::string Call(const std::string& method, const google::protobuf::Message& request) {
+    const std::string message = request.SerializeAsString();
+    return Headers(method) +
+           Frame(0, 1, stream_, std::string(4, '\0') + static_cast<char>(message.size()) + message);
+  }
+  bool IsClosedWithin(milliseconds timeout) const {
+    const auto end = Clock::now() + timeout;
+    char bytes[4096];
+    while (true) {
+      const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now());
+      pollfd wanted{socket_, POLLIN, 0};
+      if (left.count() <= 0 || poll(&wanted, 1, static_cast<int>(left.count())) <= 0) return false;
+      if (recv(socket_, bytes, sizeof(bytes), 0) <= 0) return true;
+    }
+  }
+
+ private:
+  static std::string Frame(char type, char flags, uint32_t stream, const std::string& payload) {
+    const size_t size = payload.size();
+    return std::string({static_cast<char>(size >> 16), static_cast<char>(size >> 8),
+                        static_cast<char>(size), type, flags, static_cast<char>(stream >> 24),
+                        static_cast<char>(stream >> 16), static_cast<char>(stream >> 8),
+                        static_cast<char>(stream)}) +
+           payload;
+  }
+  // As HPACK (RFC 7541) writes one that is to be remembered by nobody.
+  static std::string Header(const std::string& name, const std::string& value) {
+    return std::string(1, '\0') + static_cast<char>(name.size()) + name +
+           static_cast<char>(value.size()) + value;
+  }
+
+  const int socket_;
+  uint32_t stream_ = static_cast<uint32_t>(-1);
+};
+
+class CallerBoundsTest : public SecureServerTest {
+ protected:
+  static constexpr uint64_t kArrayBytes = 4 * kMiB;
+
+  void StartSmallServer(milliseconds send_timeout) {
+    StartServer({}, {.lane_count = 2,
+                     .answer_bytes_max = 16 * kMiB,
+                     .resident_bytes_max = 32 * kMiB,
+                     .send_timeout = send_timeout});
+    channel_ = ConnectInTheClear();
+    v1::CreateArrayRequest request;
+    request.set_name("array");
+    request.set_element_type(v1::ELEMENT_TYPE_INT64);
+    request.add_shape(kArrayBytes / sizeof(int64_t));
+    v1::CreateArrayResponse response;
+    grpc::ClientContext context;
+    const grpc::Status status =
+        v1::ArrayService::NewStub(channel_)->CreateArray(&context, request, &response);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+  }
+  // A few bytes, which ask for kArrayBytes.
+  static v1::ScanArrayRequest ScanOfArray() {
+    v1::ScanArrayRequest request;
+    request.mutable_array()->mutable_resident_array()->set_name("array");
+    request.set_operation(v1::SCAN_OPERATION_SUM);
+    return request;
+  }
+  grpc::Status Scan(milliseconds timeout) const {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + timeout);
+    v1::ScanArrayResponse response;
+    return v1::ComputeService::NewStub(channel_)->ScanArray(&context, ScanOfArray(), &response);
+  }
+  void AskMuchAndTakeNothing(uint32_t window_bytes) {
+    StartSmallServer(seconds(60));
+    const uint64_t before = ProcessPrivateBytes();
+    RawClient greedy(server_->port(), window_bytes);
+    for (int i = 0; i < 100; ++i) {
+      ASSERT_TRUE(greedy.Send(greedy.Call("ComputeService/ScanArray", ScanOfArray())));
+    }
+    uint64_t most = 0;
+    const auto end = Clock::now() + seconds(1);
+    while (Clock::now() < end) {
+      most = std::max(most, ProcessPrivateBytes());
+      // Nobody is named in either.
+      const auto start = Clock::now();
+      EXPECT_TRUE(Reduce(channel_).ok());
+      EXPECT_TRUE(Reduce(channel_, "", "other").ok());
+      EXPECT_LT(Clock::now() - start, seconds(5));
+    }
+    // The room, and what the socket takes; all answers together would be 400 MiB.
+    EXPECT_LT(most, before + 128 * kMiB);
+  }
+
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+TEST_F(CallerBoundsTest, AnswersWithoutAWindow) { AskMuchAndTakeNothing(0); }
+
+TEST_F(CallerBoundsTest, AnswersThatAreNotRead) { AskMuchAndTakeNothing(0x7fff'ffff); }
+
+TEST_F(CallerBoundsTest, CallsWhoseAnswersAreNotTakenEnd) {
+  // 4 MiB take 4 seconds at the least rate, which is waited for once.
+  StartSmallServer(milliseconds(1));
+  RawClient greedy(server_->port(), 0);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(greedy.Send(greedy.Call("ComputeService/ReduceArray", SmallReduction())));
+  }
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(greedy.Send(greedy.Call("ComputeService/ScanArray", ScanOfArray())));
+  }
+  EXPECT_TRUE(Scan(seconds(60)).ok());
+}
+
+TEST_F(CallerBoundsTest, CallsBeforeTheirBoundIsAcknowledged) {
+  StartServer({});
+  const std::shared_ptr<grpc::Channel> other = ConnectInTheClear();
+  ASSERT_TRUE(Reduce(other).ok());
+  RawClient flood(server_->port(), 65535);
+  const uint64_t before = ProcessPrivateBytes();
+  uint64_t most = 0;
+  bool is_open = true;
+  for (int i = 0; i < 1000 && is_open; ++i) {
+    std::string calls;
+    for (int j = 0; j < 100; ++j) calls += flood.Headers("ComputeService/ReduceArray");
+    is_open = flood.Send(calls);
+    most = std::max(most, ProcessPrivateBytes());
+  }
+  EXPECT_TRUE(!is_open || flood.IsClosedWithin(seconds(20)));
+  // All 100,000 would take 1.3 GiB.
+  EXPECT_LT(most, before + 512 * kMiB);
+  EXPECT_TRUE(Reduce(other).ok());
+}
+
+TEST_F(CallerBoundsTest, AFewMoreCallsThanAreAllowedAreTooMany) {
+  StartServer({});
+  RawClient honest(server_->port(), 65535);
+  for (int i = 0; i < kConcurrentStreamsMax; ++i) {
+    ASSERT_TRUE(honest.Send(honest.Headers("ComputeService/ReduceArray")));
+  }
+  EXPECT_FALSE(honest.IsClosedWithin(seconds(1)));
+  ASSERT_TRUE(honest.Send(honest.Headers("ComputeService/ReduceArray")));
+  EXPECT_TRUE(honest.IsClosedWithin(seconds(20)));
+}
+
+TEST_F(CallerBoundsTest, TooMuchMetadataFailsOneCallOnly) {
+  StartServer({});
+  const std::shared_ptr<grpc::Channel> channel = ConnectInTheClear();
+  grpc::ClientContext context;
+  v1::WriteArrayResponse unused;
+  const auto stream = v1::ArrayService::NewStub(channel)->WriteArray(&context, &unused);
+  for (const size_t size : {20'000, 100'000}) {
+    const grpc::Status status = Reduce(channel, std::string(size, 'x'));
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_EQ(DecodeDetails(status).reason(), "JOB_TOO_LARGE") << status.error_message();
+  }
+  EXPECT_TRUE(Reduce(channel, std::string(15'000, 'x')).ok());
+  // The first call goes on: its own error is what ends it.
+  stream->WritesDone();
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(CallerBoundsTest, MessagesAreTakenUpToTheirBoundExactly) {
+  StartServer({}, {.message_bytes_max = kMessageBytesFloor});
+  const std::shared_ptr<grpc::Channel> channel = ConnectInTheClear();
+  // Field 15, of bytes, which nobody knows.
+  const auto message = [](size_t bytes) {
+    const size_t payload = bytes - 4;
+    return std::string({0x7a, static_cast<char>(0x80 | (payload & 0x7f)),
+                        static_cast<char>(0x80 | (payload >> 7 & 0x7f)),
+                        static_cast<char>(payload >> 14)}) +
+           std::string(payload, 'x');
+  };
+  for (const char* method : {"ComputeService/ReduceArray", "ArrayService/ListArrays",
+                             "ComputeService/ReduceStream", "ArrayService/WriteArray"}) {
+    const std::string path = absl::StrCat("/gridfold.v1.", method);
+    const RawAnswer fits = CallRaw(channel, path, message(kMessageBytesFloor));
+    EXPECT_NE(DecodeDetails(fits.status).reason(), "JOB_TOO_LARGE") << method;
+    const RawAnswer large = CallRaw(channel, path, message(kMessageBytesFloor + 1));
+    EXPECT_EQ(large.status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << method;
+    EXPECT_EQ(DecodeDetails(large.status).reason(), "JOB_TOO_LARGE")
+        << method << ": " << large.status.error_message();
+  }
+}
+
+TEST_F(CallerBoundsTest, UnknownMethodsAreToldSo) {
+  StartServer({});
+  const RawAnswer answer = CallRaw(ConnectInTheClear(), "/gridfold.v1.ComputeService/Guess", "");
+  EXPECT_EQ(answer.status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(DecodeDetails(answer.status).reason(), "UNKNOWN_METHOD");
+}
+
+}  // namespace
+}  // namespace gridfold::server
