@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -137,14 +138,16 @@ TEST_F(AnswerRoomSchedulerTest, ALargeAnswerIsNotOvertakenForEver) {
 }
 
 TEST_F(AnswerRoomSchedulerTest, TenantsTakeTurnsAtWhatBecomesFree) {
-  ASSERT_TRUE(SubmitAnswer("0", 5 * kMiB, "a").ok());
+  const std::vector<std::string> marks = {"0", "a1", "a2", "a3", "b1"};
+  ASSERT_TRUE(SubmitAnswer(marks[0], 5 * kMiB, "a").ok());
   WaitForOrder(1);
-  for (const char* mark : {"a1", "a2", "a3"}) ASSERT_TRUE(SubmitAnswer(mark, 5 * kMiB, "a").ok());
-  ASSERT_TRUE(SubmitAnswer("b1", 5 * kMiB, "b").ok());
+  for (size_t job = 1; job < 5; ++job) {
+    ASSERT_TRUE(SubmitAnswer(marks[job], 5 * kMiB, job < 4 ? "a" : "b").ok());
+  }
   for (size_t job = 0; job < 5; ++job) {
     WaitForOrder(job + 1);
-    // That which ran last.
-    for (size_t ran = 0; ran < 5; ++ran) AnswerGone(ran);
+    // Of the one that ran last; the others have none, or none any more.
+    AnswerGone(std::find(marks.begin(), marks.end(), order_.back()) - marks.begin());
   }
   EXPECT_THAT(order_, ElementsAre("0", "a1", "b1", "a2", "a3"));
 }

@@ -52,16 +52,23 @@ class ComputeStreamTest : public ComputeStreamFixture {
     }
   }
 
-  void ExpectFieldError(const v1::ReduceArrayRequest& request, const std::string& field,
+  grpc::Status StatusOf(const v1::ReduceArrayRequest& request,
                         const std::vector<std::string>& pieces = {}) {
     v1::ReduceStreamResponse response;
-    ExpectInvalidField(Send(server_, Messages(request, pieces), response), field);
+    return Send(server_, Messages(request, pieces), response);
   }
-  void ExpectFieldError(const v1::ComputeHistogramRequest& request, const std::string& field) {
+  grpc::Status StatusOf(const v1::ComputeHistogramRequest& request) {
     v1::HistogramStreamRequest message;
     *message.mutable_request() = request;
     v1::HistogramStreamResponse response;
-    ExpectInvalidField(Send(server_, {message}, response), field);
+    return Send(server_, {message}, response);
+  }
+  void ExpectFieldError(const v1::ReduceArrayRequest& request, const std::string& field,
+                        const std::vector<std::string>& pieces = {}) {
+    ExpectInvalidField(StatusOf(request, pieces), field);
+  }
+  void ExpectFieldError(const v1::ComputeHistogramRequest& request, const std::string& field) {
+    ExpectInvalidField(StatusOf(request), field);
   }
 
   static v1::ComputeHistogramRequest Counts() {
@@ -197,9 +204,9 @@ TEST_F(ComputeStreamTest, WhatStreamsRefuse) {
   reduction.mutable_grouping()->set_axis(0);
   ExpectFieldError(reduction, "request.grouping.axis");
   *reduction.mutable_array() = Streamed(v1::ELEMENT_TYPE_INT32, 10'001);
-  ExpectFieldError(reduction, "request.grouping.axis");
+  ExpectAboveLimit(StatusOf(reduction), "request.grouping.axis");
   *reduction.mutable_array() = Streamed(v1::ELEMENT_TYPE_INT32, kMax);
-  ExpectFieldError(reduction, "request.grouping.axis");
+  ExpectAboveLimit(StatusOf(reduction), "request.grouping.axis");
   reduction.mutable_grouping()->set_axis(1);
   ExpectFieldError(reduction, "data", {"abcd"});
   *reduction.mutable_array() = Streamed(v1::ELEMENT_TYPE_INT32, 2);
@@ -231,7 +238,7 @@ TEST_F(ComputeStreamTest, WhatStreamsRefuse) {
   ExpectFieldError(histogram, "request.weights");
   *histogram.mutable_weights() = Streamed(v1::ELEMENT_TYPE_FLOAT64);
   histogram.mutable_bins(0)->mutable_even()->set_bin_count(5000);
-  ExpectFieldError(histogram, "request.weights");
+  ExpectAboveLimit(StatusOf(histogram), "request.weights");
 }
 
 TEST_F(ComputeStreamTest, ArraysOfAHistogramThatDoNotFitTogether) {

@@ -58,6 +58,10 @@ TEST(MetricsPartsTest, Scheduler) {
   jobs.queued_bytes_high_water = 122;
   jobs.lanes_busy_high_water = 123;
   jobs.lane_time = std::chrono::seconds(124);
+  jobs.queued_for_answers = 125;
+  jobs.answer_bytes = 126;
+  jobs.answer_bytes_high_water = 127;
+  jobs.answers_refused = 128;
   MetricFamilies families;
   AddScheduler(jobs, families);
   EXPECT_THAT(ValuesOf(families),
@@ -86,6 +90,10 @@ TEST(MetricsPartsTest, Scheduler) {
                   {"gridfold_queue_high_water_bytes", 122},
                   {"gridfold_lanes_busy_high_water", 123},
                   {"gridfold_lane_seconds_total", 124},
+                  {"gridfold_queue_answer_jobs", 125},
+                  {"gridfold_answer_bytes", 126},
+                  {"gridfold_answer_high_water_bytes", 127},
+                  {"gridfold_answers_refused_total", 128},
               }));
 }
 

@@ -39,7 +39,12 @@ class StreamHistogram final : public StreamFold {
 
   uint64_t state_bytes() const override { return kernels::CounterBytes(outline_); }
 
-  uint64_t AnswerBytesMax(uint64_t) const override { return AnswerBytes(fold_->plan()); }
+  // Of as many samples as bytes, since each takes at least one.
+  uint64_t AnswerBytesMax(uint64_t stream_bytes) const override {
+    kernels::HistogramPlan plan = outline_;
+    plan.array.element_count = stream_bytes;
+    return AnswerBytes(plan);
+  }
 
   absl::Status CheckExpected(size_t array) const override {
     if (element_bytes_[array] != 0) return absl::OkStatus();

@@ -21,7 +21,7 @@ class OptionTest(CommandLineTest):
                               ("--chunk-bytes", "18446744073709551624")):
             self.expect_failure(2, option, "reduce", DELAY, "--stream", option, value)
         self.expect_failure(2, "--integer", "histogram", DELAY, "--bins", 3, "--integer",
-                            "9223372036854775808")
+                            "18446744073709551616")
         self.expect_failure(2, "--device", "array", "put", "a", DELAY, "--device", "4294967296")
         self.expect_failure(2, "--first", "array", "write", "a", DELAY, "--first", "-1")
         for value in ("-1", "nan", "", "3x"):

@@ -37,7 +37,7 @@ NOT_RUN = {
     r'\bcmake\b|\bctest\b': 'builds; continuous integration does so',
     r'^(sudo )?(docker|kubectl|systemctl|install|apt)\b|\bsudo\b':
         'changes the machine; the tests of compose, kubernetes and systemd read the same files',
-    r'_benchmark\b|stall_picture\.py|run_scenarios\.py|--cpu-threads 1 ': 'measures for minutes',
+    r'_benchmark\b|stall_picture\.py|run_scenarios\.py|edge_cost\.py|overload_goodput\.py|--cpu-threads 1 ': 'measures for minutes',
     r'/opt/gridfold/': 'runs what is installed; check_install.sh does so',
     r'^export GRIDFOLD_SERVER_BINARY|deploy/resilience/': 'is a test of its own',
 }

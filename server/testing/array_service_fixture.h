@@ -28,6 +28,9 @@ inline void ExpectError(const grpc::Status& status, grpc::StatusCode code,
 inline void ExpectInvalidField(const grpc::Status& status, const std::string& field) {
   ExpectError(status, grpc::StatusCode::INVALID_ARGUMENT, kReasonInvalidField, field);
 }
+inline void ExpectAboveLimit(const grpc::Status& status, const std::string& field) {
+  ExpectError(status, grpc::StatusCode::INVALID_ARGUMENT, kReasonJobTooLarge, field);
+}
 inline void ExpectNotFound(const grpc::Status& status) {
   ExpectError(status, grpc::StatusCode::NOT_FOUND, kReasonArrayNotFound);
 }

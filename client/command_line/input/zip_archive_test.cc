@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/command_line/input/array_stream.h"
 #include "client/command_line/input/npy_format.h"
+#include "client/command_line/output/output_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
