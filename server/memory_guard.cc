@@ -69,17 +69,19 @@ void MemoryGuard::ObserveConnections() {
 }
 
 // Those that hold most and have half of all together: however many there are, few looks are needed.
-// Of headers, which are a guess, not those with so little that, if all had as much, memory would
-// but double.
+// Of headers, which are a guess, not those with so little that, if all who sent any had as much,
+// memory would but double.
 std::vector<MemoryGuard::Holder> MemoryGuard::MostSuspect(uint64_t held_bytes_min) const {
   std::vector<Holder> holders;
+  uint64_t senders = 0;  // Of more than whoever connects says.
   uint64_t all_bytes = 0;
   for (const auto& [cookie, holder] : holders_) {
     if (holder.bytes() > 0) holders.push_back(holder);
+    if (holder.header_bytes > kGreetingBytesMax * kMemoryPerHeaderByte) ++senders;
     all_bytes += holder.bytes();
   }
   std::ranges::sort(holders, std::ranges::greater(), &Holder::bytes);
-  const uint64_t header_bytes_min = memory_bytes_max_ / (holders.size() + 1);
+  const uint64_t header_bytes_min = memory_bytes_max_ / (senders + 1);
   std::vector<Holder> suspects;
   uint64_t bytes = 0;
   for (const Holder& holder : holders) {

@@ -107,6 +107,22 @@ TEST_F(MemoryGuardTest, WhoHoldsLittleDoesNotPayForOthers) {
   EXPECT_THAT(closed_, IsEmpty());
 }
 
+TEST_F(MemoryGuardTest, ThousandsWhoOnlyConnectedMakeNobodyElseASuspect) {
+  for (int i = 0; i < 10'000; ++i) {
+    connections_.push_back({.descriptor = 10 + i,
+                            .cookie = static_cast<uint64_t>(200 + i),
+                            .sent_bytes = 60,
+                            .received_bytes = 64});
+  }
+  LookAt(kMost + 1);
+  for (uint64_t look = 1; look <= 3; ++look) {
+    // Requests that wait to be answered.
+    connections_[0].received_bytes += 4'000;
+    LookAt(kMost + 1 + look * 2 * kGrowth);
+  }
+  EXPECT_THAT(closed_, IsEmpty());
+}
+
 TEST_F(MemoryGuardTest, HeadersWithoutEndAreSeenFromTheirBeginning) {
   // Before the shortage; the server has sent its settings, and nothing since.
   connections_[1].sent_bytes = 100;

@@ -9,7 +9,7 @@ namespace gridfold::server {
 
 namespace {
 
-using google::protobuf::Descriptor;
+using MessageType = google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::internal::WireFormatLite;
 
@@ -58,7 +58,7 @@ class Walker {
       : input_(&bytes), give_up_above_(give_up_above), bulk_(bulk) {}
 
   // False where the bytes are no message.
-  bool WalkMessage(const Descriptor& type) {
+  bool WalkMessage(const MessageType& type) {
     while (survey_.decoded_bytes <= give_up_above_) {
       const uint32_t tag = input_.ReadTag();
       if (tag == 0) return input_.ConsumedEntireMessage();
@@ -110,7 +110,7 @@ class Walker {
   }
 
   // A message becomes shorter by what is left out of it.
-  bool WalkInnerMessage(const Descriptor& type, const Length& length) {
+  bool WalkInnerMessage(const MessageType& type, const Length& length) {
     survey_.decoded_bytes += kMessageBytes;
     const size_t edit = survey_.edits.size();
     const size_t left_out_before = bytes_left_out_;

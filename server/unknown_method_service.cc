@@ -11,9 +11,9 @@ namespace {
 // A caller's own text, of which no more is said back than this.
 constexpr size_t kMethodBytesMax = 200;
 
-class Refusal final : public grpc::ServerGenericBidiReactor {
+class UnknownMethodCall final : public grpc::ServerGenericBidiReactor {
  public:
-  explicit Refusal(const std::string& method) {
+  explicit UnknownMethodCall(const std::string& method) {
     Finish(ToGrpcStatus(absl::UnimplementedError(
         absl::StrCat("there is no method ", method.substr(0, kMethodBytesMax)))));
   }
@@ -24,7 +24,7 @@ class Refusal final : public grpc::ServerGenericBidiReactor {
 
 grpc::ServerGenericBidiReactor* UnknownMethodService::CreateReactor(
     grpc::GenericCallbackServerContext* context) {
-  return new Refusal(context->method());
+  return new UnknownMethodCall(context->method());
 }
 
 }  // namespace gridfold::server

@@ -1,5 +1,6 @@
 #include "client/library/connection_error.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "absl/strings/ascii.h"
@@ -143,6 +144,9 @@ absl::Status WhyNotConnected(const std::shared_ptr<grpc::Channel>& channel,
   const std::optional<std::string> message = AskWhatIsWrong(channel);
   if (!message) return absl::OkStatus();
   ConnectionCause cause = ParseConnectionCause(*message);
+  if (cause.fault == ConnectionFault::kSilent) {
+    return NobodyAnswers(options, std::min(options.connect_timeout, kAttemptTimeMax));
+  }
   if (cause.fault == ConnectionFault::kClosed) cause = WhyClosed(options);
   // What is wrong with the proxy says nothing of a server.
   if (ProxyOf(options.target) &&

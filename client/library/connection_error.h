@@ -13,6 +13,9 @@
 
 namespace gridfold::client {
 
+// The longest that gRPC tries to connect before it tries again.
+inline constexpr absl::Duration kAttemptTimeMax = absl::Seconds(20);
+
 struct ConnectionCause {
   ConnectionFault fault = ConnectionFault::kOther;
   std::string text;  // A clause without a full stop.
