@@ -6,7 +6,6 @@
 #include <grpcpp/impl/server_builder_plugin.h>
 #include <grpcpp/resource_quota.h>
 
-#include <algorithm>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -182,7 +181,7 @@ absl::Status Server::Listen(const std::string& listen, bool reflection) {
 void Server::ConfigureTransport(grpc::ServerBuilder& builder) const {
   builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.received_bytes_max()));
   grpc::ResourceQuota quota("gridfold");
-  quota.Resize(std::min(limits_.transport_bytes_max(), limits_.memory_bytes_max / 2));
+  quota.Resize(limits_.transport_bytes_max());
   builder.SetResourceQuota(quota);
   // A few compressed bytes could stand for gigabytes, and numbers hardly compress.
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);

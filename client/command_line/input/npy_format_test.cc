@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 // A file of version `version` with this header dictionary and these elements' bytes.
-std::string File(int version, const std::string& dictionary, const std::string& data) {
+std::string NpyFile(int version, const std::string& dictionary, const std::string& data) {
   std::string file = "\x93NUMPY";
   file += static_cast<char>(version);
   file += '\0';
@@ -56,7 +56,7 @@ void ExpectError(const std::string& file, const std::string& message) {
 
 TEST(NpyFormatTest, EveryVersionIsRead) {
   for (int version : {1, 2, 3}) {
-    const auto array = ParseNpy(File(version, Dictionary("<i2", "False", "(3,)"), "aabbcc"));
+    const auto array = ParseNpy(NpyFile(version, Dictionary("<i2", "False", "(3,)"), "aabbcc"));
     ASSERT_TRUE(array.ok()) << array.status();
     EXPECT_EQ(array->element_type, ElementType::kInt16);
     EXPECT_THAT(array->shape, ElementsAre(3));
@@ -74,46 +74,49 @@ TEST(NpyFormatTest, EveryElementTypeIsRead) {
       {"<f4", ElementType::kFloat32}, {"<f8", ElementType::kFloat64}};
   for (const auto& [descr, type] : types) {
     const std::string data(2 * ElementSizeBytes(type), 'x');
-    const auto array = ParseNpy(File(1, Dictionary(descr, "False", "(2,)"), data));
+    const auto array = ParseNpy(NpyFile(1, Dictionary(descr, "False", "(2,)"), data));
     ASSERT_TRUE(array.ok()) << descr << array.status();
     EXPECT_EQ(array->element_type, type);
   }
 }
 
 TEST(NpyFormatTest, ShapesOfNoneToTwoDimensionsAreRead) {
-  EXPECT_THAT(ParseNpy(File(1, Dictionary("|u1", "False", "()"), "a"))->shape, IsEmpty());
-  EXPECT_THAT(ParseNpy(File(1, Dictionary("|u1", "False", "(0,)"), ""))->shape, ElementsAre(0));
-  const auto matrix = ParseNpy(File(1, Dictionary("|u1", "False", "(2, 3)"), "abcdef"));
+  EXPECT_THAT(ParseNpy(NpyFile(1, Dictionary("|u1", "False", "()"), "a"))->shape, IsEmpty());
+  EXPECT_THAT(ParseNpy(NpyFile(1, Dictionary("|u1", "False", "(0,)"), ""))->shape, ElementsAre(0));
+  const auto matrix = ParseNpy(NpyFile(1, Dictionary("|u1", "False", "(2, 3)"), "abcdef"));
   EXPECT_THAT(matrix->shape, ElementsAre(2, 3));
   EXPECT_THAT(matrix->view().shape(), ElementsAre(2, 3));
-  EXPECT_THAT(ParseNpy(File(1, Dictionary("|u1", "False", "(2L, 1L)"), "ab"))->shape,
+  EXPECT_THAT(ParseNpy(NpyFile(1, Dictionary("|u1", "False", "(2L, 1L)"), "ab"))->shape,
               ElementsAre(2, 1));
   // One dimension has one order.
-  EXPECT_TRUE(ParseNpy(File(1, Dictionary("|u1", "True", "(2,)"), "ab")).ok());
+  EXPECT_TRUE(ParseNpy(NpyFile(1, Dictionary("|u1", "True", "(2,)"), "ab")).ok());
 }
 
 TEST(NpyFormatTest, EveryLayoutBecomesRowsOfLittleEndianElements) {
-  EXPECT_EQ(ParseNpy(File(1, Dictionary("|b1", "False", "(2,)"), std::string("\0\1", 2)))->bytes,
+  EXPECT_EQ(ParseNpy(NpyFile(1, Dictionary("|b1", "False", "(2,)"), std::string("\0\1", 2)))->bytes,
             std::string("\0\1", 2));
-  EXPECT_EQ(ParseNpy(File(1, Dictionary(">i4", "False", "(2,)"), "abcdefgh"))->bytes, "dcbahgfe");
-  EXPECT_EQ(ParseNpy(File(1, Dictionary("<i2", "True", "(2, 3)"), "aabbccddeeff"))->bytes,
+  EXPECT_EQ(ParseNpy(NpyFile(1, Dictionary(">i4", "False", "(2,)"), "abcdefgh"))->bytes,
+            "dcbahgfe");
+  EXPECT_EQ(ParseNpy(NpyFile(1, Dictionary("<i2", "True", "(2, 3)"), "aabbccddeeff"))->bytes,
             "aacceebbddff");
-  EXPECT_EQ(ParseNpy(File(1, Dictionary(">i2", "True", "(2, 2)"), "abcdefgh"))->bytes, "bafedchg");
-  EXPECT_EQ(ParseNpy(File(1, Dictionary("|u1", "True", "(3, 1)"), "abc"))->bytes, "abc");
-  EXPECT_EQ(ParseNpy(File(1, Dictionary("|u1", "True", "(0, 3)"), ""))->bytes, "");
-  EXPECT_THAT(ParseNpy(File(1, Dictionary("|u1", "False", "(1, 2, 1)"), "ab"))->shape,
+  EXPECT_EQ(ParseNpy(NpyFile(1, Dictionary(">i2", "True", "(2, 2)"), "abcdefgh"))->bytes,
+            "bafedchg");
+  EXPECT_EQ(ParseNpy(NpyFile(1, Dictionary("|u1", "True", "(3, 1)"), "abc"))->bytes, "abc");
+  EXPECT_EQ(ParseNpy(NpyFile(1, Dictionary("|u1", "True", "(0, 3)"), ""))->bytes, "");
+  EXPECT_THAT(ParseNpy(NpyFile(1, Dictionary("|u1", "False", "(1, 2, 1)"), "ab"))->shape,
               ElementsAre(1, 2, 1));
   std::string many;
   for (int i = 0; i < 999; ++i) many += static_cast<char>(i % 3);
-  const auto turned = ParseNpy(File(1, Dictionary("|u1", "True", "(3, 333)"), many));
+  const auto turned = ParseNpy(NpyFile(1, Dictionary("|u1", "True", "(3, 333)"), many));
   EXPECT_EQ(turned->bytes, std::string(333, 0) + std::string(333, 1) + std::string(333, 2));
   EXPECT_TRUE(absl::IsResourceExhausted(
-      ParseNpy(File(1, Dictionary("|u1", "True", "(3, 333)"), many), std::nullopt, 998).status()));
+      ParseNpy(NpyFile(1, Dictionary("|u1", "True", "(3, 333)"), many), std::nullopt, 998)
+          .status()));
 }
 
 // ml_dtypes saves bfloat16 as elements of two bytes without a type.
 TEST(NpyFormatTest, Bfloat16IsReadWhereItIsAskedFor) {
-  const std::string file = File(1, Dictionary("<V2", "False", "(2,)"), "abcd");
+  const std::string file = NpyFile(1, Dictionary("<V2", "False", "(2,)"), "abcd");
   const auto array = ParseNpy(file, ElementType::kBfloat16);
   ASSERT_TRUE(array.ok()) << array.status();
   EXPECT_EQ(array->element_type, ElementType::kBfloat16);
@@ -123,28 +126,30 @@ TEST(NpyFormatTest, Bfloat16IsReadWhereItIsAskedFor) {
 }
 
 TEST(NpyFormatTest, WhatGridfoldDoesNotHaveIsRefusedWithAHint) {
-  ExpectError(File(1, Dictionary("<c8", "False", "(1,)"), "aaaaaaaa"), "'<c8': complex elements");
-  ExpectError(File(1, Dictionary("|O", "False", "(1,)"), "a"), "'|O': Python objects");
-  ExpectError(File(1, Dictionary("<M8[ns]", "False", "(1,)"), "aaaaaaaa"), "dates");
-  ExpectError(File(1, Dictionary("<U3", "False", "(1,)"), "a"), "text");
-  ExpectError(File(1, Dictionary("<f16", "False", "(1,)"), "a"), ".astype('f8')");
-  ExpectError(File(1, Dictionary("|V8", "False", "(1,)"), "a"), "'|V8' is not supported");
-  ExpectError(File(1, Dictionary("", "False", "(1,)"), "a"), "'' is not supported");
-  ExpectError(File(1, Dictionary("|u1", "True", "(2, 2, 2)"), "abcdefgh"), "Fortran order");
-  ExpectError(File(1, "{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (1,), }", "aaaa"),
-              "structured");
+  ExpectError(NpyFile(1, Dictionary("<c8", "False", "(1,)"), "aaaaaaaa"),
+              "'<c8': complex elements");
+  ExpectError(NpyFile(1, Dictionary("|O", "False", "(1,)"), "a"), "'|O': Python objects");
+  ExpectError(NpyFile(1, Dictionary("<M8[ns]", "False", "(1,)"), "aaaaaaaa"), "dates");
+  ExpectError(NpyFile(1, Dictionary("<U3", "False", "(1,)"), "a"), "text");
+  ExpectError(NpyFile(1, Dictionary("<f16", "False", "(1,)"), "a"), ".astype('f8')");
+  ExpectError(NpyFile(1, Dictionary("|V8", "False", "(1,)"), "a"), "'|V8' is not supported");
+  ExpectError(NpyFile(1, Dictionary("", "False", "(1,)"), "a"), "'' is not supported");
+  ExpectError(NpyFile(1, Dictionary("|u1", "True", "(2, 2, 2)"), "abcdefgh"), "Fortran order");
+  ExpectError(
+      NpyFile(1, "{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (1,), }", "aaaa"),
+      "structured");
 }
 
 TEST(NpyFormatTest, MalformedFilesAreRefused) {
-  const std::string whole = File(1, Dictionary("<i2", "False", "(3,)"), "aabbcc");
+  const std::string whole = NpyFile(1, Dictionary("<i2", "False", "(3,)"), "aabbcc");
   ASSERT_TRUE(ParseNpy(whole).ok());
   for (size_t size = 0; size < whole.size(); ++size) {
     EXPECT_TRUE(absl::IsInvalidArgument(ParseNpy(whole.substr(0, size)).status())) << size;
   }
   ExpectError(whole + "d", "more bytes follow");
   ExpectError(whole.substr(0, whole.size() - 1), "5 bytes follow");
-  ExpectError(File(0, Dictionary("|u1", "False", "(1,)"), "a"), "version 0");
-  ExpectError(File(4, Dictionary("|u1", "False", "(1,)"), "a"), "version 4");
+  ExpectError(NpyFile(0, Dictionary("|u1", "False", "(1,)"), "a"), "version 0");
+  ExpectError(NpyFile(4, Dictionary("|u1", "False", "(1,)"), "a"), "version 4");
   ExpectError("not numpy", "does not begin");
 }
 
@@ -167,15 +172,15 @@ TEST(NpyFormatTest, MalformedHeadersAreRefused) {
       "{'descr' '<i2'}",
   };
   for (const std::string& dictionary : dictionaries) {
-    EXPECT_TRUE(absl::IsInvalidArgument(ParseNpy(File(1, dictionary, "aa")).status()))
+    EXPECT_TRUE(absl::IsInvalidArgument(ParseNpy(NpyFile(1, dictionary, "aa")).status()))
         << dictionary;
   }
 }
 
 TEST(NpyFormatTest, SizesThatOverflowAreRefused) {
-  ExpectError(File(1, Dictionary("<i8", "False", "(2305843009213693952,)"), ""),
+  ExpectError(NpyFile(1, Dictionary("<i8", "False", "(2305843009213693952,)"), ""),
               "no file has so many");
-  ExpectError(File(1, Dictionary("|u1", "False", "(4294967296, 4294967296)"), ""),
+  ExpectError(NpyFile(1, Dictionary("|u1", "False", "(4294967296, 4294967296)"), ""),
               "no file has so many");
 }
 
