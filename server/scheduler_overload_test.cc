@@ -48,8 +48,8 @@ class SchedulerOverloadTest : public SchedulerFixture {
     end_ = clock_.Now() + time;
     for (Source& source : sources_) source.next = clock_.Now() + Gap(source);
     while (Next().next < end_) {
-      // The lane's thread sleeps: the time is this one's.
-      Pass(Next().next - clock_.Now());
+      // The lane's thread sleeps: the time is this one's, until the job has been taken.
+      ArriveNext();
       ASSERT_TRUE(scheduler_->WaitUntilIdle(seconds(60)));
     }
   }
@@ -86,13 +86,15 @@ class SchedulerOverloadTest : public SchedulerFixture {
   // Time goes by, in which jobs arrive.
   void Pass(nanoseconds time) {
     const JobClock::time_point until = clock_.Now() + time;
-    while (Next().next <= until && Next().next < end_) {
-      Source& source = Next();
-      clock_.Advance(source.next - clock_.Now());
-      source.next += Gap(source);
-      Arrive(source);
-    }
+    while (Next().next <= until && Next().next < end_) ArriveNext();
     clock_.Advance(until - clock_.Now());
+  }
+
+  void ArriveNext() {
+    Source& source = Next();
+    clock_.Advance(source.next - clock_.Now());
+    source.next += Gap(source);
+    Arrive(source);
   }
 
   void Arrive(const Source& source) {

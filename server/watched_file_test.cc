@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 
 #include "server/reload_report.h"
@@ -49,7 +50,7 @@ TEST(WatchedFileTest, WhatIsNoFileIsAnErrorAtOnce) {
 }
 
 TEST(WatchedFileTest, ADiskThatHangsIsWaitedForByNobody) {
-  auto* const gate = new Gate;  // For as long as the thread that reads.
+  const auto gate = std::make_shared<Gate>();
   std::atomic<int> begun = 0;
   WatchedFile file("file", [gate, &begun]() -> absl::StatusOr<std::string> {
     ++begun;
