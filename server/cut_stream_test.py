@@ -10,13 +10,10 @@ import unittest
 
 from server_process_test import ServerProcess
 from testing.minimal_grpc import (
-    ACK,
     DATA,
     END_HEADERS,
     END_STREAM,
     HEADERS,
-    PING,
-    SETTINGS,
     Connection,
     field,
     frame,
@@ -68,20 +65,6 @@ class StreamConnection(Connection):
             is_last = end and body is bodies[-1]
             frames += frame(DATA, END_STREAM if is_last else 0, self.stream, body)
         self.socket.sendall(frames)
-
-    def read_end(self):
-        """Body and trailers, undecoded: gRPC writes texts of errors as they are."""
-        body = b""
-        while True:
-            kind, flags, stream, payload = self._read_frame()
-            if kind == SETTINGS and not flags & ACK:
-                self.socket.sendall(frame(SETTINGS, ACK, 0, b""))
-            elif kind == PING and not flags & ACK:
-                self.socket.sendall(frame(PING, ACK, 0, payload))
-            elif stream == self.stream and kind == DATA:
-                body += payload
-            elif stream == self.stream and kind == HEADERS and flags & END_STREAM:
-                return body, payload
 
 
 class CutStreamTest(unittest.TestCase):

@@ -51,7 +51,7 @@ absl::Status FoldStreamCall::RunBatch(const JobContext& job_context) {
   return Answer(job_context);
 }
 
-// None is made before the last batch.
+// The answer is made of the last batch only.
 uint64_t FoldStreamCall::AnswerBytesMax() const {
   if (!is_last_batch_ || computation_ == nullptr) return 0;
   return std::min(computation_->AnswerBytesMax(report_.request_bytes),

@@ -346,7 +346,7 @@ void Scheduler::StartJobs(LaneThread& lane) {
   }
 }
 
-// From one start to the next: jobs that were dropped in between count with those before them.
+// A lane's pace is learnt from one start to the next: what was dropped between counts before it.
 void Scheduler::LearnPace(LaneThread& lane, JobClock::time_point now) {
   if (lane.started.empty()) return;
   if (lane.busy_since) deadlines_.LearnLane(lane.cost, now - *lane.busy_since);
@@ -440,8 +440,8 @@ bool Scheduler::CompleteAndTakeNext(LaneThread& lane) {
 }
 
 // The jobs that shared a launch are charged for its time in equal parts, to the nanosecond: what
-// does not divide is the first ones'. A job that was dropped used no
-// lane, and pays no more than every job does.
+// does not divide is the first ones'. A job that was dropped used no lane, and pays no more than
+// every job does.
 void Scheduler::CompleteAll(const LaneThread& lane, const JobList& jobs) {
   const JobClock::time_point now = options_.now();
   const auto sharers = static_cast<int64_t>(lane.started.size());

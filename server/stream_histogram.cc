@@ -39,7 +39,7 @@ class StreamHistogram final : public StreamFold {
 
   uint64_t state_bytes() const override { return kernels::CounterBytes(outline_); }
 
-  // Of as many samples as bytes, since each takes at least one.
+  // Each byte is taken for a sample, since a sample has at least one.
   uint64_t AnswerBytesMax(uint64_t stream_bytes) const override {
     kernels::HistogramPlan plan = outline_;
     plan.array.element_count = stream_bytes;

@@ -70,6 +70,11 @@ class Connection:
 
     def read_answer(self):
         """The message of the answer; None where there is none, that is, for an error."""
+        body, _ = self.read_end()
+        return body[5:] if body else None
+
+    def read_end(self):
+        """The answer's body, and the trailers undecoded: gRPC writes texts of errors as they are."""
         body = b""
         while True:
             kind, flags, stream, payload = self._read_frame()
@@ -80,7 +85,7 @@ class Connection:
             elif stream == self.stream and kind == DATA:
                 body += payload
             if stream == self.stream and kind in (DATA, HEADERS) and flags & END_STREAM:
-                return body[5:] if body else None
+                return body, payload if kind == HEADERS else b""
 
     def call(self, path, message, metadata=()):
         self.send_call(path, message, metadata)
