@@ -49,11 +49,11 @@ class Copy:
 
     def __init__(self, root: pathlib.Path, folder: pathlib.Path, seconds_max: float):
         self.tree = folder
-        self.build = folder / 'build' / 'release'
+        self.build = folder / 'build' / 'mutation'
         self._seconds_max = seconds_max
         self._usual: dict[str, float] = {}
         self._synchronise(root)
-        self._run(['cmake', '--preset', 'release', '-DGRIDFOLD_CUDA=OFF', '-DGRIDFOLD_BUILD_TESTS=ON'])
+        self._run(['cmake', '--preset', 'mutation', '-DGRIDFOLD_BUILD_TESTS=ON'])
         self.tests = RegisteredTests(self.build)
 
     def _synchronise(self, root: pathlib.Path) -> None:

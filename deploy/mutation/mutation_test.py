@@ -84,8 +84,8 @@ add_executable(scheduler_test server/scheduler_test.cc)
 target_include_directories(scheduler_test PRIVATE ${PROJECT_SOURCE_DIR})
 add_test(NAME scheduler_test COMMAND scheduler_test)
 ''',
-    'CMakePresets.json': '''{"version": 6, "configurePresets": [{"name": "release",
-  "generator": "Ninja", "binaryDir": "${sourceDir}/build/release",
+    'CMakePresets.json': '''{"version": 6, "configurePresets": [{"name": "mutation",
+  "generator": "Ninja", "binaryDir": "${sourceDir}/build/mutation",
   "cacheVariables": {"CMAKE_EXPORT_COMPILE_COMMANDS": "ON"}}]}''',
     'server/scheduler.h': '''inline int Clamp(int value, int limit) {
   if (value > limit) return limit;
