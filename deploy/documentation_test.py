@@ -152,7 +152,7 @@ class LimitsTest(unittest.TestCase):
 
     def test_every_limit_that_an_operator_may_move_is_in_the_table(self):
         listed = set().union(*(OPTION.findall(row[2]) for row in self.rows))
-        source = read("server/limits.h")
+        source = read("server/base/limits.h")
         limits = source[source.index("struct Limits {"):]
         names = re.findall(r"//\s*(--[a-z-]+)", limits[:limits.index("\n};")])
         self.assertTrue(names)
@@ -163,7 +163,7 @@ class LimitsTest(unittest.TestCase):
 
 class ErrorReasonsTest(unittest.TestCase):
     def test_reasons_are_those_of_the_table(self):
-        exist = set(re.findall(r'kReason\w+\[\]\s*=\s*"(\w+)"', read("server/error_reason.h")))
+        exist = set(re.findall(r'kReason\w+\[\]\s*=\s*"(\w+)"', read("server/base/error_reason.h")))
         rows = table_rows(read("ARCHITECTURE.md"), "| cause | code | reason |")
         documented = set().union(*(re.findall(r"`(\w+)`", row[2]) for row in rows))
         self.assertTrue(exist)

@@ -1,8 +1,8 @@
-#include "kernels/cpu/cpu_engine.h"
-#include "kernels/engine.h"
+#include "kernels/contract/engine.h"
+#include "kernels/cpu/lane/engine.h"
 
 #ifdef GRIDFOLD_WITH_CUDA
-#include "kernels/cuda/cuda_engine.h"
+#include "kernels/cuda/lane/engine.h"
 #endif
 
 namespace gridfold::kernels {

@@ -10,8 +10,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gridfold/v1/server_service.grpc.pb.h"
-#include "server/access_tokens.h"
-#include "server/error_reason.h"
+#include "server/base/error_reason.h"
+#include "server/tenants/access_tokens.h"
 #include "server/testing/http_exchange.h"
 #include "server/testing/secure_server.h"
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "gridfold/v1/array_service.grpc.pb.h"
-#include "server/process_statistics.h"
+#include "server/process/process_statistics.h"
 #include "server/testing/secure_server.h"
 
 namespace gridfold::server {

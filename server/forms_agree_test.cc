@@ -18,9 +18,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "server/proto_conversion.h"
 #include "server/testing/region_service_fixture.h"
 #include "server/testing/stream_caller.h"
+#include "server/wire/proto_conversion.h"
 
 namespace gridfold::server {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/process_statistics.h"
+#include "server/process/process_statistics.h"
 #include "server/testing/secure_server.h"
 #include "server/testing/waiting.h"
 

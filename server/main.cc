@@ -16,15 +16,15 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "kernels/engine.h"
-#include "server/event_log.h"
-#include "server/library_logs.h"
-#include "server/limits.h"
-#include "server/listen_address.h"
+#include "kernels/contract/engine.h"
+#include "server/base/limits.h"
+#include "server/base/version.h"
 #include "server/options.h"
+#include "server/process/event_log.h"
+#include "server/process/signal_watcher.h"
 #include "server/server.h"
-#include "server/signal_watcher.h"
-#include "server/version.h"
+#include "server/transport/library_logs.h"
+#include "server/transport/listen_address.h"
 
 namespace gridfold::server {
 

@@ -21,10 +21,10 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "server/allowed_memory.h"
-#include "server/identifier.h"
-#include "server/listen_address.h"
-#include "server/version.h"
+#include "server/base/identifier.h"
+#include "server/base/version.h"
+#include "server/process/allowed_memory.h"
+#include "server/transport/listen_address.h"
 
 namespace gridfold::server {
 

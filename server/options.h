@@ -10,10 +10,10 @@
 #include <string>
 #include <variant>
 
-#include "kernels/engine.h"
-#include "server/event_log.h"
-#include "server/limits.h"
-#include "server/security_options.h"
+#include "kernels/contract/engine.h"
+#include "server/base/limits.h"
+#include "server/process/event_log.h"
+#include "server/transport/security_options.h"
 
 namespace gridfold::server {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "server/listen_address.h"
-#include "server/version.h"
+#include "server/base/version.h"
+#include "server/transport/listen_address.h"
 
 namespace gridfold::server {
 namespace {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "server/event_log.h"
-#include "server/transport_security.h"
+#include "server/process/event_log.h"
+#include "server/transport/transport_security.h"
 
 namespace gridfold::server {
 

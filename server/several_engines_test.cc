@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-#include "server/error_reason.h"
+#include "server/base/error_reason.h"
 #include "server/testing/array_caller.h"
 #include "server/testing/array_service_fixture.h"
 #include "server/testing/fake_engine.h"

@@ -5,7 +5,7 @@ and runs the nearest tests, and prints the score of each area and every mutant t
     deploy/mutation/mutation_score.py                       the fixed sample, all areas
     deploy/mutation/mutation_score.py --count 20 --seed 7   another sample
     deploy/mutation/mutation_score.py --changed main        in files that differ from a commit
-    deploy/mutation/mutation_score.py server/scheduler.cc   in these files
+    deploy/mutation/mutation_score.py server/scheduling/scheduler.cc   in these files
 
 Works on copies of the tracked files in build/mutation, one for each of --jobs, which stay and make
 the next run start sooner. A mutant is noticed when a test fails or takes three times as long as

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "kernels/element_type.h"
+#include "kernels/types/element_type.h"
 
 namespace gridfold::kernels::conformance {
 

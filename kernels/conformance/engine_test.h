@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "kernels/conformance/test_array.h"
-#include "kernels/engine.h"
+#include "kernels/contract/engine.h"
 
 namespace gridfold::kernels::conformance {
 

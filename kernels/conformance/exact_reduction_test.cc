@@ -15,7 +15,7 @@
 #include "kernels/conformance/groupings.h"
 #include "kernels/conformance/reduction_oracle.h"
 #include "kernels/conformance/reduction_specs.h"
-#include "kernels/numerics/statistic_value.h"
+#include "kernels/numerics/statistics/statistic_value.h"
 
 namespace gridfold::kernels::conformance {
 namespace {

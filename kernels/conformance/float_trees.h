@@ -1,6 +1,6 @@
-// The trees of floating-point products and scans, built as numerics/product_tree.h and
-// numerics/scan_tree.h describe them in words, sharing none of their code or constants: the answers
-// of every engine must have these bits.
+// The trees of floating-point products and scans, built as numerics/arithmetic/product_tree.h and
+// numerics/scans/tree.h describe them in words, sharing none of their code or constants: the
+// answers of every engine must have these bits.
 #ifndef GRIDFOLD_KERNELS_CONFORMANCE_FLOAT_TREES_H_
 #define GRIDFOLD_KERNELS_CONFORMANCE_FLOAT_TREES_H_
 

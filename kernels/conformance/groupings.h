@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/array.h"
+#include "kernels/contract/array.h"
 
 namespace gridfold::kernels::conformance {
 

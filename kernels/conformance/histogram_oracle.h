@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/conformance/test_array.h"
-#include "kernels/histogram.h"
+#include "kernels/contract/histogram.h"
 
 namespace gridfold::kernels::conformance {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/histogram.h"
+#include "kernels/contract/histogram.h"
 
 namespace gridfold::kernels::conformance {
 

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kernels/accumulators/reduction_accumulator.h"
 #include "kernels/conformance/engine_test.h"
 #include "kernels/conformance/histogram_specs.h"
 #include "kernels/conformance/reduction_specs.h"
 #include "kernels/conformance/scan_oracle.h"
 #include "kernels/conformance/test_data.h"
-#include "kernels/reduction_accumulator.h"
 
 namespace gridfold::kernels::conformance {
 namespace {

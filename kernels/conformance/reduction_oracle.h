@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/conformance/group_facts.h"
 #include "kernels/conformance/test_array.h"
-#include "kernels/reduction.h"
+#include "kernels/contract/reduction.h"
 
 namespace gridfold::kernels::conformance {
 

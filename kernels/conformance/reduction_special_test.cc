@@ -11,7 +11,7 @@
 #include "kernels/conformance/reduction_oracle.h"
 #include "kernels/conformance/reduction_specs.h"
 #include "kernels/conformance/test_data.h"
-#include "kernels/plan_test_util.h"
+#include "kernels/contract/plan_test_util.h"
 
 namespace gridfold::kernels::conformance {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/reduction.h"
+#include "kernels/contract/reduction.h"
 
 namespace gridfold::kernels::conformance {
 

@@ -233,7 +233,7 @@ std::string DescribeScan(const TestArray& array, const ScanSpec& spec) {
 }
 
 // The most float64 additions that an element passes through on its way into the result at position
-// p of its group, as kernels/scan.h promises.
+// p of its group, as kernels/contract/scan.h promises.
 uint64_t AdditionsMax(uint64_t p, GroupingKind kind) {
   return std::min(p, kind == GroupingKind::kAxis0 ? 105 + p / 8192 : 35 + p / 131'072);
 }

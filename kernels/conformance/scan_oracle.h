@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/conformance/test_array.h"
-#include "kernels/scan.h"
+#include "kernels/contract/scan.h"
 
 namespace gridfold::kernels::conformance {
 
@@ -14,8 +14,9 @@ namespace gridfold::kernels::conformance {
 void CheckScan(const TestArray& array, const ScanSpec& spec,
                const absl::StatusOr<TestArray>& result);
 
-// Expects every element of a floating-point running sum to lie within the bound of kernels/scan.h,
-// and one rounding to the output's type, of the exact one. No prefix may pass the largest number.
+// Expects every element of a floating-point running sum to lie within the bound of
+// kernels/contract/scan.h, and one rounding to the output's type, of the exact one. No prefix may
+// pass the largest number.
 void CheckSumsAgainstExactOnes(const TestArray& array, const ScanSpec& spec,
                                const TestArray& result);
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "kernels/scan.h"
+#include "kernels/contract/scan.h"
 
 namespace gridfold::kernels::conformance {
 

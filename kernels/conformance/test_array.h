@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/array.h"
+#include "kernels/contract/array.h"
 
 namespace gridfold::kernels::conformance {
 

@@ -43,7 +43,7 @@ Dyadic NumberOf(const uint64_t* limbs, int count, int exponent) {
   return Dyadic(negative, std::move(magnitude), exponent);
 }
 
-// The flags of a floating-point state, by their definition in numerics/exact_sum.h.
+// The flags of a floating-point state, by their definition in numerics/sums/exact_sum.h.
 uint32_t FlagsOf(const ExpectedWeightSum& sum) {
   uint32_t flags = 0;
   if (sum.saw_nan || sum.saw_positive_infinity) flags |= 1;

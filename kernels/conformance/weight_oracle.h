@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/conformance/dyadic.h"
-#include "kernels/histogram.h"
+#include "kernels/contract/histogram.h"
 
 namespace gridfold::kernels::conformance {
 

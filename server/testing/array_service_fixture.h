@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "server/error_reason.h"
+#include "server/base/error_reason.h"
 #include "server/testing/array_caller.h"
 #include "server/testing/test_server.h"
 

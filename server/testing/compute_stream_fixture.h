@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/engine.h"
+#include "kernels/contract/engine.h"
 #include "server/testing/stream_caller.h"
 #include "server/testing/test_server.h"
 

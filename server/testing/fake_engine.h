@@ -15,8 +15,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kernels/engine.h"
-#include "kernels/host_resident_pool.h"
+#include "kernels/contract/engine.h"
+#include "kernels/memory/host_resident_pool.h"
 
 namespace gridfold::server {
 

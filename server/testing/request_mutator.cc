@@ -11,7 +11,7 @@
 #include "gridfold/v1/array_service.pb.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "gridfold/v1/region_service.pb.h"
-#include "kernels/accumulator.h"
+#include "kernels/accumulators/accumulator.h"
 
 namespace gridfold::server {
 

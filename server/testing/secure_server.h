@@ -11,11 +11,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "gridfold/v1/compute_service.grpc.pb.h"
-#include "server/security_options.h"
 #include "server/server.h"
 #include "server/testing/fake_engine.h"
 #include "server/testing/test_certificates.h"
 #include "server/testing/test_server.h"
+#include "server/transport/security_options.h"
 
 namespace gridfold::server {
 

@@ -10,8 +10,8 @@
 #include <mutex>
 #include <utility>
 
-#include "server/job.h"
-#include "server/scheduler.h"
+#include "server/scheduling/job.h"
+#include "server/scheduling/scheduler.h"
 #include "server/testing/fake_engine.h"
 
 namespace gridfold::server {

@@ -16,8 +16,8 @@
 #include "gridfold/v1/error_details.pb.h"
 #include "gridfold/v1/region_service.grpc.pb.h"
 #include "gridfold/v1/server_service.grpc.pb.h"
-#include "kernels/engine.h"
-#include "server/limits.h"
+#include "kernels/contract/engine.h"
+#include "server/base/limits.h"
 #include "server/server.h"
 
 namespace gridfold::server {

@@ -1,0 +1,248 @@
+#include "kernels/accumulators/reduction_accumulator.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/accumulators/bytes.h"
+#include "kernels/accumulators/reduction_finish.h"
+#include "kernels/accumulators/state.h"
+
+namespace gridfold::kernels {
+
+namespace {
+
+// The numbers that the bytes give types and statistics are those of the enumerations.
+static_assert(static_cast<int>(ElementType::kFloat64) == 11);
+static_assert(static_cast<int>(Statistic::kBitwiseXor) == 19);
+static_assert(static_cast<int>(NanPolicy::kIgnore) == 1);
+static_assert(static_cast<int>(OverflowPolicy::kWrap) == 1);
+
+constexpr uint64_t kUint64Max = std::numeric_limits<uint64_t>::max();
+
+// What stands before the groups.
+struct Header {
+  ElementType element_type{};
+  NanPolicy nan_policy{};
+  OverflowPolicy overflow_policy{};
+  uint64_t delta_degrees_of_freedom = 0;
+  std::vector<Statistic> statistics;
+  uint64_t group_count = 0;
+};
+
+Header ReadHeader(AccumulatorReader& reader) {
+  Header header;
+  const uint8_t type = reader.Byte();
+  reader.Require(type < kElementTypeCount);
+  header.element_type = static_cast<ElementType>(type);
+  header.nan_policy = static_cast<NanPolicy>(reader.Bool());
+  header.overflow_policy = static_cast<OverflowPolicy>(reader.Bool());
+  header.delta_degrees_of_freedom = reader.Integer();
+  reader.Require(header.delta_degrees_of_freedom <= std::numeric_limits<uint32_t>::max());
+  const int statistic_count = reader.Byte();
+  reader.Require(statistic_count <= kStatisticCount);
+  for (int i = 0; i < statistic_count && reader.ok(); ++i) {
+    const uint8_t statistic = reader.Byte();
+    reader.Require(statistic < kStatisticCount);
+    header.statistics.push_back(static_cast<Statistic>(statistic));
+  }
+  header.group_count = reader.Integer();
+  // Each group takes at least a byte.
+  reader.Require(header.group_count <= reader.rest_size());
+  return header;
+}
+
+uint64_t GroupSize(const Grouping& grouping, uint64_t group) {
+  if (grouping.kind != GroupingKind::kSegments) return grouping.group_size;
+  return grouping.offsets[group + 1] - grouping.offsets[group];
+}
+
+template <class T>
+class Merger {
+ public:
+  Merger(const ReductionPlan& plan, std::span<const absl::string_view> bodies, PartsFrom from,
+         bool partial)
+      : plan_(plan),
+        from_(from),
+        parts_(PartsOf(plan)),
+        values_(plan, partial ? AnswerOf::kPartialMerge : AnswerOf::kMerge) {
+    WriteReductionHeader(plan, writer_);
+    readers_.reserve(bodies.size());
+    for (const absl::string_view body : bodies) ReadHeader(readers_.emplace_back(body));
+  }
+
+  absl::StatusOr<ReductionMerge> Run(const std::stop_token& stop) {
+    for (uint64_t group = 0; group < plan_.grouping.group_count; ++group) {
+      if (absl::Status status = MergeGroup(group, stop); !status.ok()) return status;
+    }
+    for (size_t i = 0; i < readers_.size(); ++i) {
+      if (readers_[i].rest_size() != 0) return AccumulatorError(i, DamagedAccumulator());
+    }
+    return ReductionMerge{std::move(values_).Finish(), std::move(writer_).Finish(), element_count_};
+  }
+
+ private:
+  using S = ComputeType<T>;
+
+  absl::Status MergeGroup(uint64_t group, const std::stop_token& stop) {
+    ResetParts(parts_, merged_);
+    uint64_t element_count = 0;
+    for (size_t i = 0; i < readers_.size(); ++i) {
+      if (stop.stop_requested()) return absl::CancelledError("stopped");
+      if (absl::Status status = AddPart(readers_[i], element_count); !status.ok()) {
+        return AccumulatorError(i, status);
+      }
+    }
+    element_count_ += std::min(element_count, kUint64Max - element_count_);
+    WriteGroup(parts_, element_count, merged_, writer_);
+    return values_.Add(group, element_count, merged_);
+  }
+
+  absl::Status AddPart(AccumulatorReader& reader, uint64_t& element_count) {
+    const GroupFacts part{.element_count = reader.Integer(),
+                          .ignore_nan = plan_.nan_policy == NanPolicy::kIgnore};
+    if (part.element_count > 0) ReadParts<T>(reader, parts_, part, from_, part_);
+    if (!reader.ok()) return DamagedAccumulator();
+    if (part.element_count > kAccumulatedElementsMax - element_count) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a group has more than ", kAccumulatedElementsMax, " elements with those of this part"));
+    }
+    element_count += part.element_count;
+    if (part.element_count > 0) MergeParts(parts_, part_, merged_);
+    return absl::OkStatus();
+  }
+
+  const ReductionPlan& plan_;
+  const PartsFrom from_;
+  const uint32_t parts_;
+  std::vector<AccumulatorReader> readers_;
+  AccumulatorWriter writer_{AccumulatorKind::kReduction};
+  ValueCollector values_;
+  FullState<S> merged_;
+  FullState<S> part_;
+  uint64_t element_count_ = 0;
+};
+
+absl::StatusOr<ReductionMerge> MergeBodies(const ReductionPlan& plan,
+                                           std::span<const absl::string_view> bodies,
+                                           PartsFrom from, bool partial,
+                                           const std::stop_token& stop) {
+  return VisitElementType(plan.array.element_type, [&](auto tag) {
+    return Merger<typename decltype(tag)::type>(plan, bodies, from, partial).Run(stop);
+  });
+}
+
+const char* DifferenceOf(const Header& a, const Header& b) {
+  if (a.element_type != b.element_type) return "element type";
+  if (a.statistics != b.statistics) return "statistics";
+  if (a.nan_policy != b.nan_policy) return "NaN policy";
+  if (a.overflow_policy != b.overflow_policy) return "overflow policy";
+  if (a.delta_degrees_of_freedom != b.delta_degrees_of_freedom) return "degrees of freedom";
+  if (a.group_count != b.group_count) return "number of groups";
+  return nullptr;
+}
+
+}  // namespace
+
+ReductionPlan PlanStates(ReductionPlan plan) {
+  const std::vector<Statistic> wanted = std::exchange(plan.statistics, {});
+  for (Statistic statistic : wanted) {
+    // An index of no element has no value; the element itself needs the same part.
+    if (statistic == Statistic::kArgmin) statistic = Statistic::kMin;
+    if (statistic == Statistic::kArgmax) statistic = Statistic::kMax;
+    const bool is_new = std::find(plan.statistics.begin(), plan.statistics.end(), statistic) ==
+                        plan.statistics.end();
+    if (is_new) plan.statistics.push_back(statistic);
+  }
+  plan.return_states = true;
+  return plan;
+}
+
+absl::StatusOr<std::string> MakeReductionAccumulator(const ReductionPlan& plan,
+                                                     const ReductionStates& states) {
+  return VisitElementType(plan.array.element_type, [&](auto tag) -> absl::StatusOr<std::string> {
+    using S = ComputeType<typename decltype(tag)::type>;
+    const GroupStates<S>* const groups = std::get_if<GroupStates<S>>(&states);
+    if (groups == nullptr || groups->size() != plan.grouping.group_count) {
+      return absl::InternalError("the engine returned no states of the groups");
+    }
+    AccumulatorWriter writer(AccumulatorKind::kReduction);
+    WriteReductionHeader(plan, writer);
+    for (uint64_t group = 0; group < groups->size(); ++group) {
+      WriteGroup(PartsOf(plan), GroupSize(plan.grouping, group), (*groups)[group], writer);
+    }
+    return std::move(writer).Finish();
+  });
+}
+
+uint64_t ReductionAccumulatorBytesMax(const ReductionPlan& plan) {
+  constexpr uint64_t kHeaderBytesMax = 64;
+  // Counts, flags and lengths: no more than this beside the state's own bytes.
+  constexpr uint64_t kFramingBytes = 64;
+  const uint64_t state_bytes = VisitElementType(plan.array.element_type, [](auto tag) {
+    return sizeof(FullState<ComputeType<typename decltype(tag)::type>>);
+  });
+  uint64_t bytes = 0;
+  if (__builtin_mul_overflow(plan.grouping.group_count, state_bytes + kFramingBytes, &bytes) ||
+      __builtin_add_overflow(bytes, kHeaderBytesMax, &bytes)) {
+    return kUint64Max;
+  }
+  return bytes;
+}
+
+absl::StatusOr<ReductionPlan> PlanOfReductionBody(absl::string_view body,
+                                                  uint64_t group_count_max) {
+  AccumulatorReader reader(body);
+  Header header = ReadHeader(reader);
+  if (!reader.ok()) return DamagedAccumulator();
+  if (header.group_count > group_count_max) {
+    return absl::InvalidArgumentError(absl::StrCat(header.group_count, " groups are more than the ",
+                                                   group_count_max, " that are allowed"));
+  }
+  ReductionSpec spec{
+      .statistics = std::move(header.statistics),
+      .grouping = {},
+      .nan_policy = header.nan_policy,
+      .overflow_policy = header.overflow_policy,
+      .delta_degrees_of_freedom = static_cast<uint32_t>(header.delta_degrees_of_freedom),
+      .return_states = true};
+  // One group is taken as the whole array, several as rows.
+  ArrayDescription array = ArrayDescription::Vector(header.element_type, 0);
+  if (header.group_count != 1) {
+    array = ArrayDescription::Matrix(header.element_type, header.group_count, 0);
+    spec.grouping.kind = GroupingKind::kAxis1;
+  }
+  return PlanReduction(array, std::move(spec));
+}
+
+absl::Status CheckReductionBodiesAgree(absl::string_view first, absl::string_view body) {
+  AccumulatorReader reader(first);
+  AccumulatorReader other_reader(body);
+  const Header header = ReadHeader(reader);
+  const Header other = ReadHeader(other_reader);
+  if (!other_reader.ok()) return DamagedAccumulator();
+  const char* const difference = DifferenceOf(header, other);
+  if (difference == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("its ", difference, " is not the first one's"));
+}
+
+absl::StatusOr<ReductionMerge> MergeReductions(const ReductionPlan& plan,
+                                               std::span<const absl::string_view> bodies,
+                                               bool partial, const std::stop_token& stop) {
+  return MergeBodies(plan, bodies, PartsFrom::kAnybody, partial, stop);
+}
+
+absl::StatusOr<ReductionMerge> MakeReductionPart(const ReductionPlan& plan,
+                                                 const ReductionStates& states,
+                                                 const std::stop_token& stop) {
+  const absl::StatusOr<std::string> accumulator = MakeReductionAccumulator(plan, states);
+  if (!accumulator.ok()) return accumulator.status();
+  const absl::StatusOr<AccumulatorBody> body = OpenAccumulator(*accumulator);
+  if (!body.ok()) return body.status();
+  return MergeBodies(plan, {&body->bytes, 1}, PartsFrom::kHere, /*partial=*/true, stop);
+}
+
+}  // namespace gridfold::kernels

@@ -1,0 +1,78 @@
+// Views of arrays, their shape, and how they are split into groups. Plain data, no ownership.
+#ifndef GRIDFOLD_KERNELS_CONTRACT_ARRAY_H_
+#define GRIDFOLD_KERNELS_CONTRACT_ARRAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/types/element_type.h"
+
+namespace gridfold::kernels {
+
+// Read-only bytes in host memory. No alignment is required of `data`.
+struct HostSpan {
+  const std::byte* data = nullptr;
+  size_t size_bytes = 0;
+};
+
+// Writable bytes in host memory. No alignment is required of `data`.
+struct MutableHostSpan {
+  std::byte* data = nullptr;
+  size_t size_bytes = 0;
+};
+
+// Read-only elements in device memory, aligned to their own size, not necessarily to more. A type
+// of its own so that host and device memory cannot be mixed up.
+struct DeviceSpan {
+  const void* data = nullptr;
+  uint64_t element_count = 0;
+};
+
+// Writable elements in device memory, aligned to their own size.
+struct MutableDeviceSpan {
+  void* data = nullptr;
+  uint64_t element_count = 0;
+};
+
+// Element type and shape of an array.
+struct ArrayDescription {
+  ElementType element_type = ElementType::kInt32;
+  uint64_t element_count = 0;
+  // Extents of a two-dimensional, row-major array; rows * columns == element_count. A
+  // one-dimensional array has is_matrix false and the extents are not used.
+  bool is_matrix = false;
+  uint64_t rows = 0;
+  uint64_t columns = 0;
+
+  static ArrayDescription Vector(ElementType type, uint64_t count) { return {type, count}; }
+  static ArrayDescription Matrix(ElementType type, uint64_t rows, uint64_t columns) {
+    return {type, rows * columns, true, rows, columns};
+  }
+  uint64_t size_bytes() const { return element_count * ElementSize(element_type); }
+};
+
+// How a request groups the elements: along an axis, or by offsets.
+enum class GroupingKind : uint8_t { kWhole, kAxis0, kAxis1, kSegments };
+
+struct GroupingSpec {
+  GroupingKind kind = GroupingKind::kWhole;
+  std::vector<uint64_t> offsets;  // kSegments: one more than segments, from 0 to element_count.
+};
+
+// A validated split of an array into groups, in the three forms that kernels distinguish:
+//   kWhole, kAxis1: group g holds elements [g * group_size, (g + 1) * group_size)
+//   kAxis0:         group g holds elements g, g + group_count, g + 2 * group_count, ...
+//                   (group_size of them; group_count is the number of columns)
+//   kSegments:      group g holds elements [offsets[g], offsets[g + 1]); see segments.h
+struct Grouping {
+  GroupingKind kind = GroupingKind::kWhole;
+  uint64_t group_count = 1;
+  uint64_t group_size = 0;        // Elements of a group; kSegments: of the longest.
+  std::vector<uint64_t> offsets;  // kSegments only.
+};
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CONTRACT_ARRAY_H_

@@ -1,0 +1,17 @@
+#include "kernels/contract/engine.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace gridfold::kernels {
+
+absl::StatusOr<std::unique_ptr<ExternalMemory>> Engine::RegisterHostMemory(MutableHostSpan) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("the engine \"", name(), "\" works on no memory of others"));
+}
+
+absl::StatusOr<std::unique_ptr<ExternalMemory>> Engine::OpenIpcMemory(const IpcHandle&, uint64_t) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("the engine \"", name(), "\" opens no device memory of others"));
+}
+
+}  // namespace gridfold::kernels

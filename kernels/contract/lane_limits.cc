@@ -1,0 +1,93 @@
+#include "kernels/contract/lane_limits.h"
+
+#include <initializer_list>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+
+namespace gridfold::kernels {
+
+namespace {
+
+absl::Status CheckLimit(const char* what, uint64_t wanted, uint64_t limit) {
+  if (wanted <= limit) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat(wanted, " ", what, " are more than the ", limit, " that a lane holds"));
+}
+
+absl::Status CheckSize(const char* what, uint64_t size_bytes, uint64_t expected_bytes) {
+  if (size_bytes == expected_bytes) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("the ", what, " has ", size_bytes,
+                                          " bytes where the plan has ", expected_bytes));
+}
+
+absl::Status FirstError(std::initializer_list<absl::Status> statuses) {
+  for (const absl::Status& status : statuses) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// Bytes of one group's state; room for the largest alignment of it is part of the size.
+uint64_t StateBytes(const ReductionPlan& plan) {
+  if (!plan.return_states) return 0;
+  return VisitElementType(plan.array.element_type, [](auto tag) -> uint64_t {
+    return sizeof(FullState<ComputeType<typename decltype(tag)::type>>);
+  });
+}
+
+// What a lane stages; resident memory is used where it lies.
+uint64_t HostBytes(const InputSpan& input) {
+  return std::holds_alternative<ResidentSpan>(input) ? 0 : SizeBytes(input);
+}
+uint64_t HostBytes(const OutputSpan& output) {
+  return std::holds_alternative<MutableHostSpan>(output) ? SizeBytes(output) : 0;
+}
+
+}  // namespace
+
+uint64_t OutputBytesPerGroup(const ReductionPlan& plan) {
+  return plan.statistics.size() * sizeof(uint64_t) + StateBytes(plan);
+}
+
+absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan& plan,
+                                const InputSpan& input) {
+  return FirstError(
+      {CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
+       CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
+       CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
+       CheckLimit("output bytes", plan.grouping.group_count * OutputBytesPerGroup(plan),
+                  options.output_bytes_max)});
+}
+
+absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, const InputSpan& input,
+                           const OutputSpan& output) {
+  return FirstError({CheckSize("input", SizeBytes(input), plan.array.size_bytes()),
+                     CheckSize("output", SizeBytes(output), plan.output_size_bytes()),
+                     CheckLimit("input bytes", HostBytes(input), options.input_bytes_max),
+                     CheckLimit("groups", plan.grouping.group_count, options.group_count_max),
+                     CheckLimit("output bytes", HostBytes(output), options.output_bytes_max)});
+}
+
+absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan& plan,
+                                const HistogramInput& input) {
+  const uint64_t weight_bytes =
+      plan.weight_type.has_value() ? plan.array.element_count * ElementSize(*plan.weight_type) : 0;
+  return FirstError(
+      {CheckSize("input", SizeBytes(input.array), plan.array.size_bytes()),
+       CheckSize("second input", SizeBytes(input.y_array),
+                 plan.two_dimensional ? plan.array.size_bytes() : 0),
+       CheckSize("array of weights", SizeBytes(input.weights), weight_bytes),
+       CheckLimit("input bytes",
+                  HostBytes(input.array) + HostBytes(input.y_array) + HostBytes(input.weights),
+                  options.input_bytes_max),
+       CheckLimit("bins", plan.total_bin_count(), options.bin_count_max)});
+}
+
+absl::Status CheckCopy(const InputSpan& from, const OutputSpan& to) {
+  if (SizeBytes(from) == SizeBytes(to)) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat("a copy of ", SizeBytes(from), " bytes to a place of ", SizeBytes(to)));
+}
+
+}  // namespace gridfold::kernels

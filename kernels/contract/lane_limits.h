@@ -1,0 +1,29 @@
+// Whether a job fits a lane; checked by every engine before anything else, with the same words.
+//
+// Errors: RESOURCE_EXHAUSTED where the job is larger than the lane; INTERNAL where a span does not
+// have the size that the plan says, which is a bug of the caller.
+#ifndef GRIDFOLD_KERNELS_CONTRACT_LANE_LIMITS_H_
+#define GRIDFOLD_KERNELS_CONTRACT_LANE_LIMITS_H_
+
+#include "absl/status/status.h"
+#include "kernels/contract/engine.h"
+
+namespace gridfold::kernels {
+
+// Bytes of a reduction's answer, states included, that each group takes in a lane.
+uint64_t OutputBytesPerGroup(const ReductionPlan& plan);
+
+absl::Status CheckReductionFits(const LaneOptions& options, const ReductionPlan& plan,
+                                const InputSpan& input);
+
+absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, const InputSpan& input,
+                           const OutputSpan& output);
+
+absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan& plan,
+                                const HistogramInput& input);
+
+absl::Status CheckCopy(const InputSpan& from, const OutputSpan& to);
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CONTRACT_LANE_LIMITS_H_

@@ -1,0 +1,45 @@
+// The threads of a CPU engine, shared by all its lanes.
+#ifndef GRIDFOLD_KERNELS_CPU_BASE_WORKER_POOL_H_
+#define GRIDFOLD_KERNELS_CPU_BASE_WORKER_POOL_H_
+
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+
+namespace gridfold::kernels {
+
+// Runs blocks of work on a fixed number of threads. Thread-safe: several callers share the threads.
+class WorkerPool {
+ public:
+  // 0 threads: one for each processor.
+  explicit WorkerPool(int threads);
+
+  int thread_count() const { return thread_count_; }
+
+  // Calls work(i) for every i in [0, count), in any order and from several threads, and returns
+  // when all calls have. Once `stop` is requested the calls that have not begun are left out, and
+  // the result is CANCELLED.
+  absl::Status ForEach(uint64_t count, std::stop_token stop,
+                       const std::function<void(uint64_t)>& work);
+
+ private:
+  // Calls work(begin, end) for parts that make up [0, count), in any order and from several
+  // threads.
+  void Spread(uint64_t count, absl::FunctionRef<void(uint64_t begin, uint64_t end)> work);
+
+  const int thread_count_;
+  // oneTBB starts no more threads than there are processors unless it is told to.
+  std::optional<tbb::global_control> more_threads_;
+  tbb::task_arena arena_;
+};
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_BASE_WORKER_POOL_H_

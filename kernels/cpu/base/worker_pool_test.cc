@@ -1,0 +1,68 @@
+#include "kernels/cpu/base/worker_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace gridfold::kernels {
+namespace {
+
+TEST(WorkerPoolTest, CallsForEveryIndexOnce) {
+  for (const int threads : {1, 2, 7}) {
+    WorkerPool workers(threads);
+    for (const uint64_t count : {0, 1, 2, 1000}) {
+      std::vector<std::atomic<int>> calls(count);
+      EXPECT_TRUE(workers.ForEach(count, {}, [&](uint64_t i) { ++calls[i]; }).ok());
+      EXPECT_TRUE(std::all_of(calls.begin(), calls.end(), [](const auto& n) { return n == 1; }));
+    }
+  }
+}
+
+TEST(WorkerPoolTest, CallersShareTheThreads) {
+  constexpr int kThreads = 2;
+  WorkerPool workers(kThreads);
+  EXPECT_EQ(workers.thread_count(), kThreads);
+  std::atomic<int> running = 0;
+  std::atomic<int> most_running = 0;
+  const auto work = [&](uint64_t) {
+    const int now = ++running;
+    int most = most_running;
+    while (now > most && !most_running.compare_exchange_weak(most, now)) {
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    --running;
+  };
+  std::vector<std::thread> callers;
+  for (const uint64_t count : {1, 20, 1, 20}) {
+    callers.emplace_back([&, count] { EXPECT_TRUE(workers.ForEach(count, {}, work).ok()); });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_LE(most_running, kThreads);
+}
+
+TEST(WorkerPoolTest, CallsNothingOnceStopped) {
+  WorkerPool workers(2);
+  std::stop_source stop;
+  stop.request_stop();
+  const absl::Status status =
+      workers.ForEach(100, stop.get_token(), [](uint64_t) { ADD_FAILURE() << "called"; });
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+}
+
+TEST(WorkerPoolTest, StopsBetweenCalls) {
+  WorkerPool workers(2);
+  std::stop_source stop;
+  std::atomic<uint64_t> calls = 0;
+  const absl::Status status = workers.ForEach(1'000'000, stop.get_token(), [&](uint64_t) {
+    if (++calls == 10) stop.request_stop();
+  });
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
+  EXPECT_LT(calls, 1'000'000u);
+}
+
+}  // namespace
+}  // namespace gridfold::kernels

@@ -1,0 +1,79 @@
+#include "kernels/cpu/lane/engine.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/cpu/base/worker_pool.h"
+#include "kernels/cpu/lane/lane.h"
+#include "kernels/memory/host_resident_pool.h"
+
+namespace gridfold::kernels {
+
+namespace {
+
+// The processor's name where the system tells it.
+std::string ProcessorName() {
+  std::ifstream processors("/proc/cpuinfo");
+  for (std::string line; std::getline(processors, line);) {
+    const size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "CPU";
+}
+
+uint64_t MemoryBytes() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages < 0 || page_bytes < 0) return 0;
+  return static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes);
+}
+
+class CpuEngine final : public Engine {
+ public:
+  explicit CpuEngine(int threads)
+      : workers_(threads),
+        device_{.name = ProcessorName(),
+                .memory_bytes = MemoryBytes(),
+                .compute_units = static_cast<uint32_t>(workers_.thread_count()),
+                .compute_capability = ""} {}
+
+  const char* name() const override { return "cpu"; }
+  const DeviceDescription& device() const override { return device_; }
+  bool Healthy() const override { return true; }
+
+  absl::StatusOr<std::unique_ptr<Lane>> CreateLane(const LaneOptions& options) override {
+    return CreateCpuLane(workers_, options);
+  }
+
+  absl::StatusOr<std::unique_ptr<ResidentPool>> CreateResidentPool(uint64_t size_bytes) override {
+    return CreateHostResidentPool(size_bytes);
+  }
+
+  absl::StatusOr<std::unique_ptr<ExternalMemory>> RegisterHostMemory(
+      MutableHostSpan memory) override {
+    return std::make_unique<ExternalMemory>(MutableResidentSpan{memory.data, memory.size_bytes});
+  }
+
+ private:
+  WorkerPool workers_;
+  const DeviceDescription device_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Engine>> CreateCpuEngine(int threads) {
+  if (threads < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("cpu_threads: ", threads, " is negative"));
+  }
+  return std::unique_ptr<Engine>(std::make_unique<CpuEngine>(threads));
+}
+
+}  // namespace gridfold::kernels

@@ -1,0 +1,21 @@
+// The CPU engine: runs plans on the processor's cores with oneTBB.
+//
+// Results do not depend on the number of threads: arrays are cut into blocks by their shape alone,
+// and the blocks' results are joined in the blocks' order.
+#ifndef GRIDFOLD_KERNELS_CPU_LANE_ENGINE_H_
+#define GRIDFOLD_KERNELS_CPU_LANE_ENGINE_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/contract/engine.h"
+
+namespace gridfold::kernels {
+
+// `threads` for all lanes together; 0: one for each processor. Errors: INVALID_ARGUMENT for a
+// negative number.
+absl::StatusOr<std::unique_ptr<Engine>> CreateCpuEngine(int threads);
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_LANE_ENGINE_H_

@@ -1,0 +1,194 @@
+#include "kernels/cpu/lane/lane.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+#include <variant>
+
+#include "kernels/contract/lane_limits.h"
+#include "kernels/cpu/base/operations.h"
+#include "kernels/memory/host_resident_pool.h"
+
+namespace gridfold::kernels {
+
+namespace {
+
+// Copies look for a stop this often.
+constexpr uint64_t kCopiedBytesMax = uint64_t{4} << 20;
+
+MutableHostSpan HostSpanOf(const OutputSpan& output) {
+  return std::visit(
+      [](const auto& span) {
+        return MutableHostSpan{span.data, span.size_bytes};
+      },
+      output);
+}
+
+// Calls `step` with the offset and size of one piece of `size_bytes` after the other.
+template <class Step>
+absl::Status InPieces(uint64_t size_bytes, const std::stop_token& stop, Step step) {
+  for (uint64_t offset = 0; offset < size_bytes; offset += kCopiedBytesMax) {
+    if (stop.stop_requested()) return absl::CancelledError("the job was cancelled");
+    step(offset, std::min(kCopiedBytesMax, size_bytes - offset));
+  }
+  return absl::OkStatus();
+}
+
+// Memory for joined inputs that a lane keeps from job to job; what a larger one takes goes with it.
+constexpr uint64_t kKeptBytesMax = uint64_t{16} << 20;
+
+// Makes inputs that come in pieces whole.
+class InputJoiner {
+ public:
+  // Copies what is in pieces; a span in one stays where it is. Valid until the next call.
+  std::array<HostSpan, 3> Join(const std::array<InputSpan, 3>& inputs) {
+    uint64_t size_bytes = 0;
+    for (const InputSpan& input : inputs) size_bytes += CopiedBytes(input);
+    Reserve(size_bytes);
+    std::array<HostSpan, 3> joined;
+    std::byte* place = memory_.get();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool is_copied = CopiedBytes(inputs[i]) > 0;
+      if (is_copied) joined[i].data = place;
+      ForEachHostSpan(inputs[i], [&](const HostSpan& span) {
+        joined[i].size_bytes += span.size_bytes;
+        if (!is_copied) {
+          joined[i].data = span.data;
+        } else if (span.size_bytes > 0) {
+          std::memcpy(std::exchange(place, place + span.size_bytes), span.data, span.size_bytes);
+        }
+      });
+    }
+    return joined;
+  }
+  HostSpan Join(const InputSpan& input) { return Join({input, HostSpan{}, HostSpan{}})[0]; }
+
+  // What was joined is not needed any more.
+  void Release() {
+    if (capacity_bytes_ > kKeptBytesMax) Resize(0);
+  }
+
+ private:
+  void Reserve(uint64_t size_bytes) {
+    if (size_bytes > capacity_bytes_) Resize(size_bytes);
+  }
+
+  void Resize(uint64_t size_bytes) {
+    capacity_bytes_ = 0;
+    memory_.reset();
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(size_bytes);
+    capacity_bytes_ = size_bytes;
+  }
+
+  static uint64_t CopiedBytes(const InputSpan& input) {
+    const auto* const slices = std::get_if<HostSlices>(&input);
+    return slices != nullptr && slices->slices.size() > 1 ? slices->size_bytes : 0;
+  }
+
+  std::unique_ptr<std::byte[]> memory_;
+  uint64_t capacity_bytes_ = 0;
+};
+
+class CpuLane final : public Lane {
+ public:
+  CpuLane(WorkerPool& workers, const LaneOptions& options) : workers_(workers), options_(options) {}
+
+  absl::StatusOr<ReductionResult> RunReduction(const ReductionPlan& plan, InputSpan input,
+                                               std::stop_token stop,
+                                               RunStatistics& statistics) override {
+    if (absl::Status status = CheckReductionFits(options_, plan, input); !status.ok())
+      return status;
+    return Run<absl::StatusOr<ReductionResult>>(stop, statistics, [&](JobContext& job) {
+      return ReduceOnCpu(plan, joiner_.Join(input), job);
+    });
+  }
+
+  absl::Status RunScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
+                       std::stop_token stop, RunStatistics& statistics) override {
+    if (absl::Status status = CheckScanFits(options_, plan, input, output); !status.ok())
+      return status;
+    return Scan(plan, input, output, nullptr, std::move(stop), statistics);
+  }
+
+  absl::Status ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
+                            ScanCarry& carry, std::stop_token stop,
+                            RunStatistics& statistics) override {
+    absl::Status status = CheckScanFits(options_, plan, input, output);
+    if (status.ok()) status = CheckScanContinues(plan, carry);
+    if (!status.ok()) return status;
+    return Scan(plan, input, output, &carry, std::move(stop), statistics);
+  }
+
+  absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
+                                               const HistogramInput& input, std::stop_token stop,
+                                               RunStatistics& statistics) override {
+    if (absl::Status status = CheckHistogramFits(options_, plan, input); !status.ok())
+      return status;
+    return Run<absl::StatusOr<HistogramResult>>(stop, statistics, [&](JobContext& job) {
+      const auto [array, y_array, weights] =
+          joiner_.Join({input.array, input.y_array, input.weights});
+      return HistogramOnCpu(plan, {.array = array, .y_array = y_array, .weights = weights}, job);
+    });
+  }
+
+  absl::Status Copy(InputSpan from, OutputSpan to, std::stop_token stop) override {
+    if (absl::Status status = CheckCopy(from, to); !status.ok()) return status;
+    std::byte* place = HostSpanOf(to).data;
+    absl::Status status;
+    ForEachHostSpan(from, [&](const HostSpan& source) {
+      if (!status.ok()) return;
+      status = InPieces(source.size_bytes, stop, [&](uint64_t offset, uint64_t size_bytes) {
+        std::memcpy(place + offset, source.data + offset, size_bytes);
+      });
+      place += source.size_bytes;
+    });
+    return status;
+  }
+
+  absl::Status Clear(MutableResidentSpan span, std::stop_token stop) override {
+    return InPieces(span.size_bytes, stop, [&](uint64_t offset, uint64_t size_bytes) {
+      std::memset(span.data + offset, 0, size_bytes);
+    });
+  }
+
+ private:
+  absl::Status Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
+                    ScanCarry* carry, std::stop_token stop, RunStatistics& statistics) {
+    return Run<absl::Status>(std::move(stop), statistics, [&](JobContext& job) {
+      return ScanOnCpu(plan, joiner_.Join(input), HostSpanOf(output), carry, job);
+    });
+  }
+
+  template <class Result, class Operation>
+  Result Run(std::stop_token stop, RunStatistics& statistics, Operation&& operation) {
+    statistics = RunStatistics{};
+    JobContext job{workers_, std::move(stop), statistics};
+    const auto start = std::chrono::steady_clock::now();
+    Result result = [&]() -> Result {
+      try {
+        return operation(job);
+      } catch (const std::bad_alloc&) {
+        return absl::ResourceExhaustedError("not enough memory for the job");
+      }
+    }();
+    statistics.kernel_time = std::chrono::steady_clock::now() - start;
+    joiner_.Release();
+    return result;
+  }
+
+  WorkerPool& workers_;
+  const LaneOptions options_;
+  InputJoiner joiner_;
+};
+
+}  // namespace
+
+std::unique_ptr<Lane> CreateCpuLane(WorkerPool& workers, const LaneOptions& options) {
+  return std::make_unique<CpuLane>(workers, options);
+}
+
+}  // namespace gridfold::kernels

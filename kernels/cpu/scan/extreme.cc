@@ -1,0 +1,12 @@
+#include "kernels/cpu/scan/operation.inc.h"
+
+namespace gridfold::kernels {
+
+template absl::Status RunScanOperation<ScanOperation::kMax>(const ScanPlan&, HostSpan,
+                                                            MutableHostSpan, ScanCarry*,
+                                                            JobContext&);
+template absl::Status RunScanOperation<ScanOperation::kMaxOfNumbers>(const ScanPlan&, HostSpan,
+                                                                     MutableHostSpan, ScanCarry*,
+                                                                     JobContext&);
+
+}  // namespace gridfold::kernels

@@ -1,0 +1,21 @@
+// Scans with the operator of one operation (OperatorOf), for all element and output types. Each is
+// compiled by itself.
+#ifndef GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_H_
+#define GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_H_
+
+#include "absl/status/status.h"
+#include "kernels/cpu/base/operations.h"
+
+namespace gridfold::kernels {
+
+template <ScanOperation kOperation>
+absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                              ScanCarry* carry, JobContext& job);
+
+// Exact sums of floating-point arrays.
+absl::Status RunExactScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                          ScanCarry* carry, JobContext& job);
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_H_

@@ -1,0 +1,94 @@
+// Definition of operation.h, included where it is instantiated.
+#ifndef GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_INC_H_
+#define GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_INC_H_
+
+#include <type_traits>
+
+#include "kernels/cpu/scan/column_product.h"
+#include "kernels/cpu/scan/columns.h"
+#include "kernels/cpu/scan/contiguous.h"
+#include "kernels/cpu/scan/operation.h"
+#include "kernels/cpu/scan/tile_exact.h"
+#include "kernels/cpu/scan/tile_ordered.h"
+
+namespace gridfold::kernels {
+
+namespace scan_internal {
+
+// Defined in sum.cc.
+absl::Status RunDoubleSum(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                          ScanCarry* carry, JobContext& job);
+
+template <class T>
+using AccumulatorOf =
+    std::conditional_t<FloatingElement<T>, double,
+                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+
+template <ScanOperation kOperation, class T>
+inline constexpr bool kOrderMatters = FloatingElement<T> && !IsExtreme(kOperation);
+
+template <ScanOperation kOperation, class T, bool kGrouped>
+using TileScanOf = std::conditional_t<kOrderMatters<kOperation, T>,
+                                      OrderedTileScan<ScanOperator<T, kOperation>, T, kGrouped>,
+                                      ExactTileScan<ScanOperator<T, kOperation>, T, kGrouped>>;
+
+template <ScanOperation kOperation, class T>
+struct ColumnBlockScanFor {
+  using Type = OrderedColumnBlockScan<ScanOperator<T, kOperation>, T>;
+};
+template <FloatingElement T>
+struct ColumnBlockScanFor<ScanOperation::kProduct, T> {
+  using Type = ProductColumnBlockScan<T>;
+};
+template <ScanOperation kOperation, class T>
+using ColumnBlockScanOf = typename ColumnBlockScanFor<kOperation, T>::Type;
+
+// Calls run(scan) with the scan that the plan's grouping takes.
+template <ScanOperation kOperation, class T, class Out, class F>
+absl::Status VisitScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                       ScanCarry* carry, F run) {
+  if (plan.grouping.kind == GroupingKind::kAxis0) {
+    return run(ColumnScan<ColumnBlockScanOf<kOperation, T>, Out>(plan, input, output));
+  }
+  if (plan.grouping.group_count > 1) {
+    return run(ContiguousScan<TileScanOf<kOperation, T, true>, Out>(plan, input, output, carry));
+  }
+  return run(ContiguousScan<TileScanOf<kOperation, T, false>, Out>(plan, input, output, carry));
+}
+
+template <ScanOperation kOperation, class T, class Out>
+absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output, ScanCarry* carry,
+                     JobContext& job) {
+  if constexpr (kOperation == ScanOperation::kSum && std::is_same_v<T, double>) {
+    return RunDoubleSum(plan, input, output, carry, job);
+  } else {
+    return VisitScan<kOperation, T, Out>(plan, input, output, carry,
+                                         [&](auto&& scan) { return RunToEnd(plan, scan, job); });
+  }
+}
+
+}  // namespace scan_internal
+
+template <ScanOperation kOperation>
+absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                              ScanCarry* carry, JobContext& job) {
+  return VisitElementType(plan.array.element_type, [&](auto tag) -> absl::Status {
+    using T = ScannedElement<typename decltype(tag)::type, kOperation>;
+    using Accumulator = scan_internal::AccumulatorOf<T>;
+    if constexpr (!kHasOperator<T, kOperation>) {
+      return absl::InternalError("integers have no NaN");  // OperatorOf knows.
+    } else {
+      if constexpr (!IsExtreme(kOperation) && !std::is_same_v<T, Accumulator>) {
+        if (plan.output_type == kElementTypeOf<Accumulator>) {
+          return scan_internal::RunScan<kOperation, T, Accumulator>(plan, input, output, carry,
+                                                                    job);
+        }
+      }
+      return scan_internal::RunScan<kOperation, T, T>(plan, input, output, carry, job);
+    }
+  });
+}
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_INC_H_

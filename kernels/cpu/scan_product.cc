@@ -1,9 +1,0 @@
-#include "kernels/cpu/scan_operation.inc.h"
-
-namespace gridfold::kernels {
-
-template absl::Status RunScanOperation<ScanOperation::kProduct>(const ScanPlan&, HostSpan,
-                                                                MutableHostSpan, ScanCarry*,
-                                                                JobContext&);
-
-}  // namespace gridfold::kernels

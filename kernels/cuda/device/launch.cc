@@ -1,0 +1,123 @@
+#include "kernels/cuda/device/launch.h"
+
+#include <set>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "kernels/cuda/device/status.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+constexpr uint32_t kPortableClusterSize = 8;
+
+// A launch configuration together with the attributes that it points to.
+class Configuration {
+ public:
+  Configuration(const LaunchShape& shape, cudaStream_t stream) {
+    config_.gridDim = shape.grid;
+    config_.blockDim = shape.block;
+    config_.dynamicSmemBytes = shape.shared_bytes;
+    config_.stream = stream;
+    config_.attrs = attributes_;
+    if (shape.cluster_size > 1) {
+      cudaLaunchAttribute& attribute = attributes_[config_.numAttrs++];
+      attribute.id = cudaLaunchAttributeClusterDimension;
+      attribute.val.clusterDim.x = shape.cluster_size;
+      attribute.val.clusterDim.y = 1;
+      attribute.val.clusterDim.z = 1;
+    }
+    if (shape.cooperative) {
+      cudaLaunchAttribute& attribute = attributes_[config_.numAttrs++];
+      attribute.id = cudaLaunchAttributeCooperative;
+      attribute.val.cooperative = 1;
+    }
+  }
+  Configuration(const Configuration&) = delete;
+  Configuration& operator=(const Configuration&) = delete;
+
+  const cudaLaunchConfig_t* get() const { return &config_; }
+
+ private:
+  cudaLaunchAttribute attributes_[2] = {};
+  cudaLaunchConfig_t config_ = {};
+};
+
+// Permits all the shared memory that the kernel can have, not what this launch needs: the limit is
+// the kernel's, and lanes that launch it at the same time would lower it for each other.
+absl::Status PermitSharedMemory(const void* kernel, int device) {
+  int shared_bytes_max = 0;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaDeviceGetAttribute(&shared_bytes_max, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  cudaFuncAttributes attributes;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaFuncGetAttributes(&attributes, kernel));
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                           shared_bytes_max - static_cast<int>(attributes.sharedSizeBytes)));
+  return absl::OkStatus();
+}
+
+// Which kernels have been permitted it: asking the runtime at each launch would take as long as
+// launching. Thread-safe.
+class SharedMemoryPermits {
+ public:
+  absl::Status Ensure(const void* kernel) {
+    int device = 0;
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaGetDevice(&device));
+    const absl::MutexLock lock(&mutex_);
+    if (permitted_.contains({device, kernel})) return absl::OkStatus();
+    absl::Status status = PermitSharedMemory(kernel, device);
+    if (status.ok()) permitted_.insert({device, kernel});
+    return status;
+  }
+
+ private:
+  absl::Mutex mutex_;
+  std::set<std::pair<int, const void*>> permitted_ ABSL_GUARDED_BY(mutex_);
+};
+
+absl::Status PermitShape(const void* kernel, const LaunchShape& shape) {
+  static SharedMemoryPermits* const permits = new SharedMemoryPermits;  // Outlives all threads.
+  if (shape.shared_bytes > 0) {
+    if (absl::Status status = permits->Ensure(kernel); !status.ok()) return status;
+  }
+  if (shape.cluster_size > kPortableClusterSize) {
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status LaunchErased(const void* kernel, const LaunchShape& shape, void** arguments,
+                          cudaStream_t stream) {
+  if (absl::Status status = PermitShape(kernel, shape); !status.ok()) return status;
+  const Configuration configuration(shape, stream);
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaLaunchKernelExC(configuration.get(), kernel, arguments));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> ResidentBlocksPerMultiprocessor(const void* kernel, int block_threads,
+                                                    size_t shared_bytes) {
+  LaunchShape shape;
+  shape.shared_bytes = shared_bytes;
+  if (absl::Status status = PermitShape(kernel, shape); !status.ok()) return status;
+  int blocks = 0;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block_threads, shared_bytes));
+  return blocks;
+}
+
+absl::StatusOr<int> ResidentClusters(const void* kernel, const LaunchShape& shape) {
+  if (absl::Status status = PermitShape(kernel, shape); !status.ok()) return status;
+  const Configuration configuration(shape, nullptr);
+  int clusters = 0;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaOccupancyMaxActiveClusters(&clusters, kernel, configuration.get()));
+  return clusters;
+}
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,167 @@
+#include "kernels/cuda/histogram/plan/launch.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/cuda/device/grid.h"
+#include "kernels/cuda/histogram/plan/block.h"
+#include "kernels/cuda/histogram/plan/partition_kernels.h"
+#include "kernels/cuda/histogram/plan/weight_kernels.h"
+#include "kernels/numerics/bins/cells.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+bool HasOneChannel(const HistogramPlan& plan) {
+  return plan.channel_count == 1 && !plan.two_dimensional && !plan.weight_type.has_value();
+}
+
+bool HasCells(const HistogramPlan& plan) {
+  return HasOneChannel(plan) && plan.bins[0].kind == BinKind::kTable &&
+         FindCellsHistogramKernel(plan.array.element_type) != nullptr;
+}
+
+uint32_t CellEdgeBytes(ElementType type) {
+  return VisitElementType(
+      type, [](auto tag) { return uint32_t{sizeof(CellWide<typename decltype(tag)::type>)}; });
+}
+
+// Of 2^23 weights at most: see histogram/weights/windows.cu.
+WindowWords WindowWordsOf(ElementType weight_type) {
+  if (weight_type == ElementType::kFloat64) {
+    return {.min = kDoubleWindowWordsMin,
+            .max = kDoubleWindowWordsMax,
+            .queue_entry_words = WeightQueueEntryWords(sizeof(double))};
+  }
+  if (weight_type == ElementType::kFloat32) {
+    return {.min = kWindowWordsMin,
+            .max = kWindowWordsMax,
+            .escape_words = kWeightEscapeWords,
+            .queue_entry_words = WeightQueueEntryWords(sizeof(float))};
+  }
+  const uint32_t words = ElementSize(weight_type) == 1 ? 1 : 2;
+  return {.min = words, .max = words, .queue_entry_words = WeightQueueEntryWords(sizeof(uint32_t))};
+}
+
+HistogramKernel FindGuessingKernel(ElementType type, GuessKind kind) {
+  switch (kind) {
+    case GuessKind::kChannels: return FindChannelsHistogramKernel(type);
+    case GuessKind::kPlane: return FindPlaneHistogramKernel(type);
+    default: return FindEvenHistogramKernel(type);
+  }
+}
+
+HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& strategy,
+                           GuessKind guess_kind) {
+  const ElementType type = plan.array.element_type;
+  const bool weighted = plan.weight_type.has_value();
+  switch (strategy.method) {
+    case HistogramMethod::kValues: return FindValuesHistogramKernel(type);
+    case HistogramMethod::kShared:
+    case HistogramMethod::kParts:
+      if (strategy.window_words > 0) return FindWindowWeightsKernel(type, *plan.weight_type);
+      if (weighted) return FindSharedWeightsKernel(type);
+      if (guess_kind != GuessKind::kNone) return FindGuessingKernel(type, guess_kind);
+      if (strategy.cell_count > 0) return FindCellsHistogramKernel(type);
+      return FindSharedHistogramKernel(type);
+    case HistogramMethod::kCluster: return FindClusterHistogramKernel(type);
+    case HistogramMethod::kPartitions:
+      return weighted ? FindWeightedSplitKernel(type, *plan.weight_type)
+                      : FindSplitKernel(type, guess_kind);
+    case HistogramMethod::kGlobal: break;
+  }
+  return weighted ? FindGlobalWeightsKernel(type) : FindGlobalHistogramKernel(type);
+}
+
+// Those of all clusters that the device holds at once, which depends on how many multiprocessors
+// its parts were left with.
+absl::StatusOr<uint64_t> ClusterBlocks(const CountingLaunch& launch) {
+  const absl::StatusOr<int> clusters =
+      ResidentClusters(reinterpret_cast<const void*>(launch.kernel), launch.shape);
+  if (!clusters.ok()) return clusters.status();
+  if (*clusters == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("no cluster of ", launch.strategy.part_count, " blocks fits this device"));
+  }
+  return static_cast<uint64_t>(*clusters) * launch.strategy.part_count;
+}
+
+// Blocks of the launch that the device holds at once.
+absl::StatusOr<uint64_t> ResidentBlocks(const HistogramPlan& plan, const CountingLaunch& launch,
+                                        const DeviceProperties& properties) {
+  if (launch.strategy.method == HistogramMethod::kCluster) return ClusterBlocks(launch);
+  const uint64_t multiprocessors = static_cast<uint64_t>(properties.multiprocessor_count);
+  // A block that counts in shared memory is made to fill its multiprocessor: no need to ask, which
+  // takes as long as a launch.
+  const bool fills =
+      launch.strategy.method == HistogramMethod::kPartitions ||
+      (launch.strategy.method != HistogramMethod::kGlobal && !plan.weight_type.has_value());
+  if (fills) return multiprocessors;
+  const absl::StatusOr<int> blocks = ResidentBlocksPerMultiprocessor(
+      reinterpret_cast<const void*>(launch.kernel), kHistogramThreads, launch.shape.shared_bytes);
+  if (!blocks.ok()) return blocks.status();
+  return static_cast<uint64_t>(*blocks) * multiprocessors;
+}
+
+// As many blocks as are resident at once, but no more than the samples keep busy; of each part, a
+// thread for each channel at least.
+uint32_t GridBlocks(const HistogramPlan& plan, const HistogramStrategy& strategy,
+                    uint64_t resident_blocks) {
+  // The blocks of partitions do not read the same samples, but share them out.
+  if (strategy.method == HistogramMethod::kPartitions) {
+    return static_cast<uint32_t>(resident_blocks);
+  }
+  constexpr uint64_t kSamplesPerThread = 4;
+  const uint64_t for_samples =
+      GridStrideBlocks(plan.array.element_count, kHistogramThreads * kSamplesPerThread,
+                       resident_blocks / strategy.part_count);
+  const uint64_t for_channels = CeilDivide(plan.channel_count, kHistogramThreads);
+  return static_cast<uint32_t>(std::max(for_samples, for_channels) * strategy.part_count);
+}
+
+}  // namespace
+
+absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
+                                                  GuessKind guess_kind,
+                                                  const DeviceProperties& properties,
+                                                  std::optional<HistogramMethod> forced) {
+  const bool weighted = plan.weight_type.has_value();
+  const bool by_value = !weighted && !plan.two_dimensional &&
+                        CanCountByValue(ElementSize(plan.array.element_type), plan.channel_count);
+  const HistogramShape shape{
+      .sample_count = plan.array.element_count,
+      .bin_count = plan.total_bin_count(),
+      .edge_count = edge_count,
+      .can_split = CanSplit(ElementSize(plan.array.element_type)) &&
+                   (guess_kind == GuessKind::kOneChannel || guess_kind == GuessKind::kPlane),
+      .has_cells = HasCells(plan),
+      .cell_edge_bytes = CellEdgeBytes(plan.array.element_type),
+      .value_count = by_value ? uint64_t{kByteValues} * plan.channel_count : 0,
+      .weight_words = weighted ? WeightLayoutOf(*plan.weight_type).words : 0,
+      .weight_bytes = weighted ? static_cast<uint32_t>(ElementSize(*plan.weight_type)) : 0,
+      .window_words =
+          guess_kind == GuessKind::kWeighted ? WindowWordsOf(*plan.weight_type) : WindowWords{},
+      .is_guessed = guess_kind == GuessKind::kOneChannel};
+  const HistogramLimits limits{
+      .shared_bytes_max = static_cast<uint32_t>(properties.shared_bytes_per_block_max) -
+                          (shape.has_cells ? kHistogramCellsOwnBytes : kHistogramOwnBytes),
+      .has_clusters = properties.has_clusters};
+  const auto strategy = ChooseHistogramStrategy(shape, limits, forced);
+  if (!strategy.ok()) return strategy.status();
+  CountingLaunch launch;
+  launch.strategy = *strategy;
+  launch.kernel = FindKernel(plan, *strategy, guess_kind);
+  launch.shape.block = dim3(kHistogramThreads);
+  launch.shape.shared_bytes = strategy->shared_bytes;
+  if (strategy->method == HistogramMethod::kCluster) {
+    launch.shape.cluster_size = strategy->part_count;
+    launch.shape.grid = dim3(strategy->part_count);
+  }
+  const absl::StatusOr<uint64_t> resident = ResidentBlocks(plan, launch, properties);
+  if (!resident.ok()) return resident.status();
+  launch.shape.grid = dim3(GridBlocks(plan, *strategy, *resident));
+  return launch;
+}
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,34 @@
+// From a histogram's plan to the kernel that counts it, and the grid. For histogram*.cc only.
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_LAUNCH_H_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_LAUNCH_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "kernels/contract/histogram.h"
+#include "kernels/cuda/device/launch.h"
+#include "kernels/cuda/device/properties.h"
+#include "kernels/cuda/histogram/plan/arguments.h"
+#include "kernels/cuda/histogram/plan/guesses.h"
+#include "kernels/cuda/histogram/plan/strategy.h"
+
+namespace gridfold::kernels::cuda {
+
+// A strategy, and the kernel and grid that it comes to.
+struct CountingLaunch {
+  HistogramStrategy strategy;
+  HistogramKernel kernel = nullptr;
+  LaunchShape shape;
+};
+
+// `edge_count` is that of all tables together; `guess_kind` says how the bins are guessed. Errors:
+// FAILED_PRECONDITION where the forced method cannot be had; INTERNAL from CUDA.
+absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
+                                                  GuessKind guess_kind,
+                                                  const DeviceProperties& properties,
+                                                  std::optional<HistogramMethod> forced);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_LAUNCH_H_

@@ -1,0 +1,62 @@
+#include "kernels/cuda/histogram/histogram.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <variant>
+
+#include "kernels/cuda/device/grid.h"
+#include "kernels/cuda/lane/cancellation.h"
+#include "kernels/cuda/lane/lane.h"
+
+namespace gridfold::kernels::cuda {
+
+absl::Status CudaLane::Histogram(const HistogramPlan& plan, const HistogramInput& input,
+                                 const std::stop_token& stop, RunStatistics& statistics,
+                                 HistogramResult& result) {
+  DeviceHistogramInput device_input;
+  const std::pair<const InputSpan&, DeviceSpan&> arrays[] = {
+      {input.array, device_input.samples},
+      {input.y_array, device_input.y_samples},
+      {input.weights, device_input.weights}};
+  // There is room for all arrays that must be staged; the rest of it is for those that may be.
+  uint64_t mapped_room = memory_.input.size_bytes();
+  for (const auto& [from, to] : arrays) {
+    if (!std::holds_alternative<ResidentSpan>(from)) {
+      mapped_room -= RoundUp(SizeBytes(from), kArrayAlignmentBytes);
+    }
+  }
+  std::byte* place = memory_.input.data();
+  for (const auto& [from, to] : arrays) {
+    if (SizeBytes(from) == 0) continue;
+    const absl::StatusOr<const std::byte*> elements = Stage(from, place, mapped_room, stop);
+    if (!elements.ok()) return elements.status();
+    to = {*elements, plan.array.element_count};
+    if (*elements != place) continue;
+    const uint64_t taken = RoundUp(SizeBytes(from), kArrayAlignmentBytes);
+    place += taken;
+    if (std::holds_alternative<ResidentSpan>(from)) mapped_room -= std::min(taken, mapped_room);
+  }
+  absl::Status status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
+  if (status.ok()) status = CheckStop(stop);
+  if (!status.ok()) return status;
+
+  Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
+  absl::StatusOr<DeviceHistogram> counted =
+      LaunchHistogram(plan, device_input, scratch, properties_, stream_.get());
+  if (!counted.ok()) return counted.status();
+  statistics.strategy = HistogramMethodName(counted->strategy.method);
+  statistics.bytes_read = HistogramBytesRead(plan);
+  status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
+  if (!status.ok()) return status;
+
+  absl::StatusOr<HistogramResult> collected = CollectHistogram(
+      plan, *std::move(counted), [&](const void* from, std::span<const MutableHostSpan> to) {
+        return staging_.CopyOut(static_cast<const std::byte*>(from), to, stop, stream_.get());
+      });
+  if (!collected.ok()) return collected.status();
+  result = *std::move(collected);
+  return absl::OkStatus();
+}
+
+}  // namespace gridfold::kernels::cuda

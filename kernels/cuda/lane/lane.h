@@ -1,0 +1,159 @@
+// A lane of the CUDA engine: a stream with all the memory that a job needs, allocated when the lane
+// is created. See kernels/contract/engine.h for the contract.
+#ifndef GRIDFOLD_KERNELS_CUDA_LANE_LANE_H_
+#define GRIDFOLD_KERNELS_CUDA_LANE_LANE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stop_token>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/contract/engine.h"
+#include "kernels/cuda/device/buffer.h"
+#include "kernels/cuda/device/pinned_buffer.h"
+#include "kernels/cuda/device/properties.h"
+#include "kernels/cuda/device/stream.h"
+#include "kernels/cuda/lane/job_timer.h"
+#include "kernels/cuda/lane/layout.h"
+#include "kernels/cuda/lane/part_copier.h"
+#include "kernels/cuda/lane/staging_ring.h"
+#include "kernels/cuda/scan/scan.h"
+
+namespace gridfold::kernels::cuda {
+
+class CudaLane final : public Lane {
+ public:
+  // `healthy` outlives the lane; it is set to false when an error loses the device. Errors:
+  // RESOURCE_EXHAUSTED where the device or the host has no memory for the lane.
+  static absl::StatusOr<std::unique_ptr<Lane>> Create(const DeviceProperties& properties,
+                                                      const LaneOptions& options,
+                                                      std::atomic<bool>& healthy);
+  ~CudaLane() override;
+
+  absl::StatusOr<ReductionResult> RunReduction(const ReductionPlan& plan, InputSpan input,
+                                               std::stop_token stop,
+                                               RunStatistics& statistics) override;
+  absl::Status RunScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
+                       std::stop_token stop, RunStatistics& statistics) override;
+  absl::Status ContinueScan(const ScanPlan& plan, InputSpan input, OutputSpan output,
+                            ScanCarry& carry, std::stop_token stop,
+                            RunStatistics& statistics) override;
+  absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
+                                               const HistogramInput& input, std::stop_token stop,
+                                               RunStatistics& statistics) override;
+  absl::Status Copy(InputSpan from, OutputSpan to, std::stop_token stop) override;
+  absl::Status Clear(MutableResidentSpan span, std::stop_token stop) override;
+
+ private:
+  // As LaneLayout has it.
+  struct Memory {
+    DeviceBuffer input;
+    DeviceBuffer offsets;
+    DeviceBuffer output;
+    DeviceBuffer scratch;
+    DeviceBuffer idle_total;  // Of ReductionInput.
+  };
+
+  CudaLane(const DeviceProperties& properties, const LaneOptions& options,
+           std::atomic<bool>& healthy, Stream stream, StagingRing staging,
+           PinnedBuffer direct_memory, JobTimer timer, PartCopier part_copier, Memory memory);
+
+  static absl::StatusOr<Memory> AllocateMemory(const LaneLayout& layout);
+
+  // The operations, after their limits have been checked; one file each.
+  absl::Status Reduce(const ReductionPlan& plan, const InputSpan& input,
+                      const std::stop_token& stop, RunStatistics& statistics,
+                      ReductionResult& result);
+  absl::Status Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
+                    ScanCarry* carry, const std::stop_token& stop, RunStatistics& statistics);
+  absl::Status Histogram(const HistogramPlan& plan, const HistogramInput& input,
+                         const std::stop_token& stop, RunStatistics& statistics,
+                         HistogramResult& result);
+
+  // A scan between device memory, from and to the carry's value, if there is one. Returns whether
+  // all results fit.
+  absl::StatusOr<bool> ScanStaged(const ScanPlan& plan, const ScanInput& input,
+                                  const ScanOutput& output, ScanCarry* carry,
+                                  const std::stop_token& stop);
+  // The same of sums of float64 elements, which all fit: once more as kUnboundedSum where numbers
+  // are so large that parts of the tree may overflow (numerics/scans/operator.h).
+  absl::StatusOr<bool> ScanDoubleSum(const ScanPlan& plan, const ScanInput& input,
+                                     const ScanOutput& output, ScanCarry* carry,
+                                     const std::stop_token& stop);
+  // The largest finite magnitude of float64 elements.
+  absl::StatusOr<double> LargestMagnitude(const DeviceSpan& elements, const std::stop_token& stop);
+
+  // The operations on such inputs in parts, which are copied to the device one ahead of the
+  // kernels: whether that can be done and is worth while, and doing it. Answers are the same.
+  bool ReducesInParts(const ReductionPlan& plan, const InputSpan& input) const;
+  bool CountsInParts(const HistogramPlan& plan, const HistogramInput& input) const;
+  absl::StatusOr<ReductionResult> ReduceInParts(const ReductionPlan& plan, const InputSpan& input,
+                                                const std::stop_token& stop,
+                                                RunStatistics& statistics);
+  absl::StatusOr<HistogramResult> CountInParts(const HistogramPlan& plan,
+                                               const HistogramInput& input,
+                                               const std::stop_token& stop,
+                                               RunStatistics& statistics);
+  // Where parts lie, and PartCopier::ForEachPart there; no copy is under way when it ends, by an
+  // exception either.
+  std::span<std::byte> PartPlaces() const;
+  absl::Status ForEachPart(std::span<const PartArray> arrays, uint64_t element_count,
+                           absl::FunctionRef<uint64_t(uint64_t, uint64_t)> elements_of,
+                           absl::FunctionRef<absl::Status(const Part&)> run);
+  // As Settle, of copies.
+  absl::Status SettleCopies();
+  // Runs an operation on a part, behind its copy, and adds its statistics to those of the job.
+  absl::Status RunPart(const Part& part, RunStatistics& statistics,
+                       absl::FunctionRef<absl::Status(RunStatistics&)> operation);
+
+  absl::Status SelectDevice() const;
+
+  // Runs a job, times it, and leaves the stream idle whatever came of it, an exception too.
+  absl::Status Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
+
+  // Waits for what a job has left behind: the caller's memory and the lane's are free after.
+  absl::Status Settle();
+
+  // Waits for the stream. Nothing is enqueued behind it in this job.
+  absl::Status Synchronize();
+
+  // Where kernels write an answer of so many bytes: few go to pinned memory directly.
+  std::byte* AnswerPlace(uint64_t size_bytes) const;
+
+  // Enqueues a copy of what a job works on, which is staging.
+  absl::Status CopyIn(std::span<const HostSpan> from, std::byte* to, const std::stop_token& stop);
+
+  // Waits for the stream. `from` is device memory or an AnswerPlace.
+  absl::Status CopyOut(const std::byte* from, std::span<const MutableHostSpan> to,
+                       const std::stop_token& stop);
+
+  // Where the kernels find `input`: in place where it is resident, else at `place`, where its copy
+  // is enqueued. There too where it IsLargeAndMapped, and no more than `mapped_room`.
+  absl::StatusOr<const std::byte*> Stage(const InputSpan& input, std::byte* place,
+                                         uint64_t mapped_room, const std::stop_token& stop);
+
+  // Stages a job's array, enqueues, of segments, the copy of their offsets, and marks the end of
+  // staging. Returns where the array is.
+  absl::StatusOr<const std::byte*> StageIn(const InputSpan& input, const Grouping& grouping,
+                                           uint64_t mapped_room, const std::stop_token& stop);
+
+  const DeviceProperties properties_;
+  const LaneOptions options_;
+  std::atomic<bool>& healthy_;
+  // Destroyed last to first: memory before the stream that used it.
+  Stream stream_;
+  StagingRing staging_;
+  PinnedBuffer direct_memory_;
+  JobTimer timer_;
+  PartCopier part_copier_;
+  Memory memory_;
+  bool stream_is_idle_ = false;
+};
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_LANE_LANE_H_

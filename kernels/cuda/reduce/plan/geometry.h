@@ -1,0 +1,102 @@
+// How a reduction is laid out on the device: which kernels, how many blocks, how much scratch.
+//
+// Decided by the plan and the device alone, so that the scratch a plan needs is known before it
+// runs, and the same plan gives the same bits in every run on a device.
+#ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_PLAN_GEOMETRY_H_
+#define GRIDFOLD_KERNELS_CUDA_REDUCE_PLAN_GEOMETRY_H_
+
+#include <cstdint>
+
+#include "kernels/contract/reduction.h"
+#include "kernels/cuda/device/properties.h"
+
+namespace gridfold::kernels::cuda {
+
+enum class ReductionForm : uint8_t {
+  kTiles,    // Groups by lanes of a warp; segments that are too long by blocks, through a queue.
+  kStrips,   // Likewise; of groups that follow one another a warp takes many, lane by lane.
+  kBlocks,   // Groups in chunks, a block for each.
+  kColumns,  // Axis 0.
+  // Axis 0, vectors of columns:
+  kColumnItems,   // the rows of a tile shared out among warps and blocks,
+  kWholeColumns,  // a thread for all rows of some columns.
+  // Sums in pairs.
+  kGroupSums,          // As kTiles.
+  kBlockSums,          // Groups by a block each, or a single one by some blocks.
+  kShallowColumnSums,  // As kWholeColumns, of few rows.
+};
+
+// The kernel that takes columns first: kColumnItems or kWholeColumns.
+struct FirstColumnGeometry {
+  ReductionForm form = ReductionForm::kColumnItems;
+  uint32_t grid_blocks = 0;  // None.
+  uint32_t block_threads = 1;
+  uint32_t word_bytes = 0;  // Dynamic shared memory of a block.
+  uint32_t tile_columns_log2 = 0;
+  uint32_t splits = 1;
+  uint64_t rows_per_split = 0;
+  uint64_t column_tile_count = 0;
+  uint32_t left_grid_blocks = 1;  // Of the form's kernel: one wave, which nearly always is idle.
+  // Where it has lists of outliers, one for each tile, these are so many bytes behind the beginning
+  // of partials.
+  bool has_outliers = false;
+  uint64_t outliers_at = 0;
+};
+
+struct ReductionGeometry {
+  ReductionForm form = ReductionForm::kTiles;
+  uint32_t grid_blocks = 1;  // Of the form's kernel.
+  uint32_t block_threads = 1;
+  uint32_t word_bytes = 0;  // Dynamic shared memory of a block: reduce/core/words.cuh.
+
+  // What blocks leave for the last block of their group, each on its own and together.
+  uint64_t partial_bytes = 0;  // Of one: registers of a block, or a state of a column.
+  uint64_t partial_count = 0;
+  // Of a GroupTotal, or of a ticket where a group has nothing else; or of a word of LeftRowWords.
+  uint64_t total_bytes = 0;
+  uint64_t total_count = 0;
+
+  uint64_t chunk_elements = 0;    // kBlocks, and queued segments.
+  uint32_t chunks_per_group = 1;  // kBlocks, and kBlockSums of a single group.
+
+  uint32_t tile_width_log2 = 0;      // kTiles, kGroupSums
+  uint64_t tile_elements_max = 0;    // Likewise: longer segments are queued.
+  uint64_t queued_segments_max = 0;  // Likewise: 0 where no segment is too long.
+  uint32_t queue_grid_blocks = 1;    // Likewise.
+  uint32_t queue_block_threads = 1;  // Likewise.
+  uint32_t queue_word_bytes = 0;     // Likewise.
+  uint32_t strip_groups = 0;         // kStrips, and kTiles in fixed point or pairs: of a warp.
+  uint32_t turn_groups = 0;          // kTiles of nothing but extremes: of a warp, together.
+  bool has_brief_rows = false;       // The same: a lane takes a row (brief_extremes.h).
+  bool has_warp_rows = false;        // The same: a warp takes a row (warp_extremes.h).
+
+  uint32_t tile_columns_log2 = 0;  // kColumns
+  uint32_t splits = 1;             // kColumns: of the rows.
+  uint64_t rows_per_split = 0;     // kColumns
+  uint64_t column_tile_count = 0;  // kColumns
+  // kColumns. Its tickets, flags of what it leaves, and numbers of outliers are behind the others.
+  FirstColumnGeometry first_columns;
+};
+
+// Bytes of the total of a single group, whatever its plan.
+uint64_t IdleTotalBytes();
+
+// The shared memory of a block that reductions need; devices with less cannot be used.
+uint64_t ReductionSharedBytesMin();
+
+// Union of the parts that the plan's statistics need.
+uint32_t ReductionParts(const ReductionPlan& plan);
+
+// Requires a plan with groups.
+ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
+                                        const DeviceProperties& properties);
+
+// Bytes of scratch that the kernels of this geometry need.
+uint64_t GeometryScratchBytes(const ReductionGeometry& geometry);
+
+// The most that GeometryScratchBytes gives for plans of up to `input_bytes`.
+uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& properties);
+
+}  // namespace gridfold::kernels::cuda
+
+#endif  // GRIDFOLD_KERNELS_CUDA_REDUCE_PLAN_GEOMETRY_H_

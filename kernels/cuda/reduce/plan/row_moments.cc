@@ -1,0 +1,202 @@
+#include "kernels/cuda/reduce/plan/row_moments.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/cuda/device/grid.h"
+#include "kernels/cuda/device/launch.h"
+#include "kernels/cuda/reduce/plan/tuning.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+using Tuning = RowMomentTuning;
+constexpr uint64_t kLanes = ReduceTuning::kWarpThreads;
+constexpr uint64_t kWarps = Tuning::kThreads / kLanes;
+constexpr uint64_t kTurnBytes = ExtremeTuning::kTurnBytes;
+
+// Where a statistic's values go; null where they have no place.
+uint64_t** PlaceOf(Statistic statistic, RowMomentSlots& slots) {
+  switch (statistic) {
+    case Statistic::kCount: return &slots.count;
+    case Statistic::kSum: return &slots.sum;
+    case Statistic::kMean: return &slots.mean;
+    case Statistic::kMin: return &slots.min;
+    case Statistic::kMax: return &slots.max;
+    case Statistic::kVariance: return &slots.variance;
+    case Statistic::kStandardDeviation: return &slots.standard_deviation;
+    default: return nullptr;
+  }
+}
+
+RowMomentSlots SlotsOf(const ReductionParameters& parameters, uint64_t element_bytes) {
+  RowMomentSlots slots;
+  for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
+    const Statistic statistic = parameters.statistics[i];
+    const uint32_t row = parameters.rows[i];
+    *PlaceOf(statistic, slots) = parameters.slots + row * parameters.group_count;
+    if (statistic == Statistic::kSum && element_bytes == 8 && !parameters.rules.wrap) {
+      slots.sum_failure = parameters.failures + row;
+    }
+  }
+  return slots;
+}
+
+// How rows are shared out: each lane's part of a row, rows of a turn and of a unit.
+void ShareOut(uint64_t warps, RowMomentWork& work) {
+  const uint64_t lanes = std::bit_ceil(
+      std::clamp<uint64_t>(CeilDivide(work.row_bytes, Tuning::kBytesPerLane), 1, kLanes));
+  const uint64_t together = kLanes / lanes;
+  const uint64_t fitting = std::max<uint64_t>(1, kTurnBytes / work.row_bytes);
+  const bool are_turns = lanes == 1;  // Units.
+  const uint64_t units = warps * (are_turns ? Tuning::kTurnsPerWarpMin : Tuning::kUnitsPerWarpMin);
+  const uint64_t rows_max = std::max(together, work.row_count / units);
+  if (are_turns) {
+    work.turn_rows = static_cast<uint32_t>(std::min(fitting, rows_max) / kLanes * kLanes);
+    work.unit_rows = work.turn_rows;
+  } else {
+    work.unit_rows = static_cast<uint32_t>(std::min(std::bit_floor(rows_max), kLanes));
+    work.turn_rows =
+        static_cast<uint32_t>(std::min<uint64_t>(std::bit_floor(fitting), work.unit_rows));
+  }
+  work.batch_passes = static_cast<uint32_t>(are_turns ? 1 : work.unit_rows / together);
+  work.width_log2 = static_cast<uint32_t>(std::bit_width(lanes) - 1);
+  // A part begins at a vector, and so may the row a little before.
+  work.parts = work.row_bytes <= kTurnBytes
+                   ? 1
+                   : static_cast<uint32_t>(
+                         CeilDivide(work.row_bytes + ReduceTuning::kVectorBytes - 1, kTurnBytes));
+  const uint32_t vectors = work.row_bytes / ReduceTuning::kVectorBytes;
+  const bool meet =
+      work.row_bytes % ReduceTuning::kVectorBytes == 0 && std::has_single_bit(vectors);
+  constexpr uint32_t kBankVectorsLog2 = 3;  // Of all banks.
+  work.rotation_shift =
+      meet && vectors > 1 && lanes < kLanes
+          ? kBankVectorsLog2 + work.width_log2 - static_cast<uint32_t>(std::bit_width(vectors) - 1)
+          : ReduceTuning::kWarpThreadsLog2;
+}
+
+FloatRowKernels FloatKernelsFor(ElementType type) {
+  switch (type) {
+    case ElementType::kFloat16: return GetFloatRowKernels<Float16>();
+    case ElementType::kBfloat16: return GetFloatRowKernels<Bfloat16>();
+    case ElementType::kFloat64: return GetFloatRowKernels<double>();
+    default: return GetFloatRowKernels<float>();
+  }
+}
+
+auto KernelFor(uint64_t element_bytes) {
+  switch (element_bytes) {
+    case 1: return GetRowMomentsKernel<uint8_t>();
+    case 2: return GetRowMomentsKernel<uint16_t>();
+    case 4: return GetRowMomentsKernel<uint32_t>();
+    default: return GetRowMomentsKernel<uint64_t>();
+  }
+}
+
+bool AreFloatRows(ElementType type, uint64_t row_count, uint64_t row_size) {
+  const uint64_t row_bytes = row_size * ElementSize(type);
+  const bool has_fixed_point = type == ElementType::kFloat32 || type == ElementType::kBfloat16;
+  const bool are_of_fixed_point = has_fixed_point && row_bytes >= Tuning::kFixedPointRowBytesMin &&
+                                  row_bytes <= Tuning::kFixedPointRowBytesMax;
+  return LeftRowWords(row_count, row_bytes) > 0 && !are_of_fixed_point &&
+         (type != ElementType::kFloat16 || row_size <= Tuning::kFloat16RowSizeMax);
+}
+
+absl::Status LaunchFloatRows(const ReductionParameters& parameters, ElementType type,
+                             const LaunchShape& shape, const RowMomentWork& work,
+                             const DeviceProperties& properties, cudaStream_t stream) {
+  constexpr uint64_t kLeftWarps = LeftRowTuning::kThreads / kLanes;
+  const FloatRowKernels kernels = FloatKernelsFor(type);
+  if (absl::Status status = Launch(kernels.rows, shape, stream, work); !status.ok()) return status;
+  const uint64_t resident = uint64_t{LeftRowTuning::kResidentBlocks} *
+                            static_cast<uint64_t>(properties.multiprocessor_count);
+  LeftRowWork left{.left_rows = work.left_rows,
+                   .word_count = CeilDivide(work.row_count, uint64_t{kLeftWordRows}),
+                   .width_log2 = work.width_log2};
+  left.words_together = static_cast<uint32_t>(std::clamp<uint64_t>(
+      left.word_count / (resident * kLeftWarps * LeftRowTuning::kTurnsPerWarp), 1, kLanes));
+  const uint64_t turns = CeilDivide(left.word_count, uint64_t{left.words_together});
+  const LaunchShape left_shape{.grid = dim3(GridStrideBlocks(turns, kLeftWarps, resident)),
+                               .block = dim3(LeftRowTuning::kThreads)};
+  return Launch(kernels.left_rows, left_shape, stream, parameters, left);
+}
+
+}  // namespace
+
+bool AreMomentsOfRows(const ReductionParameters& parameters, ElementType type) {
+  if (parameters.offsets != nullptr || parameters.states != nullptr || parameters.group_size == 0) {
+    return false;
+  }
+  RowMomentSlots slots;
+  bool has_extremes = false;
+  bool has_variance = false;
+  bool has_sum = false;
+  for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
+    uint64_t** const place = PlaceOf(parameters.statistics[i], slots);
+    if (place == nullptr) return false;
+    has_extremes = has_extremes || place == &slots.min || place == &slots.max;
+    has_sum = has_sum || place == &slots.sum || place == &slots.mean;
+    has_variance = has_variance || place == &slots.variance || place == &slots.standard_deviation;
+  }
+  const uint64_t element_bytes = ElementSize(type);
+  if (IsFloatingPoint(type)) {
+    return AreFloatRows(type, parameters.group_count, parameters.group_size) &&
+           (has_variance || (has_extremes && has_sum));
+  }
+  const bool are_short = element_bytes == 8 || parameters.group_size <= Tuning::kShortRowSizeMax;
+  return has_extremes || (has_variance && are_short);
+}
+
+uint64_t LeftRowWords(uint64_t row_count, uint64_t row_bytes) {
+  return row_count < Tuning::kFloatRowsMin || row_bytes < Tuning::kFloatRowBytesMin
+             ? 0
+             : CeilDivide(row_count, uint64_t{kLeftWordRows}) + 1;
+}
+
+absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType type,
+                              uint32_t* left_words, const DeviceProperties& properties,
+                              cudaStream_t stream) {
+  const uint64_t element_bytes = ElementSize(type);
+  const uint64_t size = parameters.group_size;
+  const uint64_t ddof = parameters.rules.delta_degrees_of_freedom;
+  // No variance is asked for of fewer elements.
+  const uint64_t variance_divisor = size > ddof ? size * (size - ddof) : 1;
+  const bool is_signed = !IsFloatingPoint(type) && IsSigned(type);
+  const uint32_t repeat = element_bytes == 1 ? 0x0101'0101u : element_bytes == 2 ? 0x0001'0001u : 1;
+  const uint32_t sign = uint32_t{1} << (8 * std::min<uint64_t>(element_bytes, 4) - 1);
+  RowMomentWork work{.elements = parameters.elements,
+                     .row_count = parameters.group_count,
+                     .row_size = static_cast<uint32_t>(size),
+                     .row_bytes = static_cast<uint32_t>(size * element_bytes),
+                     .vector_rows = static_cast<uint32_t>(
+                         CeilDivide(ReduceTuning::kVectorBytes, size * element_bytes)),
+                     .slots = SlotsOf(parameters, element_bytes),
+                     .rules = parameters.rules,
+                     .mean_inverse = 1 / static_cast<double>(size),
+                     .deviation_divisor = static_cast<double>(variance_divisor),
+                     .deviation_inverse = 1 / static_cast<double>(variance_divisor),
+                     .left_rows = left_words + 1,
+                     .left_batches = left_words,
+                     .is_signed = is_signed,
+                     .sign_word = is_signed ? sign * repeat : 0,
+                     .bias = is_signed ? uint64_t{1} << (8 * element_bytes - 1) : 0,
+                     .sum_bias = is_signed ? Int128{1} << (8 * element_bytes - 1) : 0,
+                     .mean_divisor = RoundedDivisor(size),
+                     .variance_divisor = RoundedDivisor(variance_divisor)};
+  const bool is_float = IsFloatingPoint(type);
+  const uint64_t resident = uint64_t{is_float ? Tuning::FloatResidentBlocks(element_bytes)
+                                              : Tuning::ResidentBlocks(element_bytes)} *
+                            static_cast<uint64_t>(properties.multiprocessor_count);
+  work.sum_bias *= work.row_size;
+  ShareOut(resident * kWarps, work);
+  const uint64_t units = CeilDivide(work.row_count, uint64_t{work.unit_rows});
+  const LaunchShape shape{
+      .grid = dim3(GridStrideBlocks(units, kWarps, resident * Tuning::kBlocksPerResident)),
+      .block = dim3(Tuning::kThreads)};
+  if (is_float) return LaunchFloatRows(parameters, type, shape, work, properties, stream);
+  return Launch(KernelFor(element_bytes), shape, stream, work);
+}
+
+}  // namespace gridfold::kernels::cuda

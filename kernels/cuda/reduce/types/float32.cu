@@ -1,0 +1,7 @@
+#include "kernels/cuda/reduce/types/kernels.cuh"
+
+namespace gridfold::kernels::cuda {
+
+template ReductionKernels ReductionKernelsFor<float>(uint32_t parts);
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,7 @@
+#include "kernels/cuda/reduce/types/kernels.cuh"
+
+namespace gridfold::kernels::cuda {
+
+template ReductionKernels ReductionKernelsFor<int16_t>(uint32_t parts);
+
+}  // namespace gridfold::kernels::cuda

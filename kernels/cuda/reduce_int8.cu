@@ -1,7 +1,0 @@
-#include "kernels/cuda/reduce_kernels.cuh"
-
-namespace gridfold::kernels::cuda {
-
-template ReductionKernels ReductionKernelsFor<int8_t>(uint32_t parts);
-
-}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,7 @@
+#include "kernels/cuda/scan/columns/columns.cuh"
+
+namespace gridfold::kernels::cuda {
+
+template ColumnScanKernels FindColumnScanKernels<ScanOperation::kProduct>(ElementType, bool);
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,7 @@
+#include "kernels/cuda/scan/positions/look_back.cuh"
+
+namespace gridfold::kernels::cuda {
+
+template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kMaxOfNumbers>(ElementType, bool);
+
+}  // namespace gridfold::kernels::cuda

@@ -1,0 +1,96 @@
+#include "kernels/cuda/scan/scan.h"
+
+#include <algorithm>
+
+#include "kernels/cuda/device/grid.h"
+#include "kernels/cuda/device/status.h"
+#include "kernels/cuda/scan/base/arguments.h"
+#include "kernels/cuda/scan/base/strategies.h"
+#include "kernels/cuda/scan/magnitude_kernel.h"
+#include "kernels/numerics/scans/operator.h"
+
+namespace gridfold::kernels::cuda {
+
+namespace {
+
+bool IsByColumns(const ScanPlan& plan) { return plan.grouping.kind == GroupingKind::kAxis0; }
+
+ScanArguments ArgumentsOf(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output) {
+  return {.input = input.elements.data,
+          .output = output.results.data,
+          .overflow_flag = output.overflow_flag,
+          .element_count = plan.array.element_count,
+          .reverse = plan.direction == ScanDirection::kReverse,
+          .exclusive = plan.mode == ScanMode::kExclusive,
+          .ignore_nan = plan.nan_policy == NanPolicy::kIgnore,
+          .wrap = plan.overflow_policy == OverflowPolicy::kWrap,
+          .mirror_bits = MirrorBits(plan.operation, plan.array.element_type),
+          .accumulator_output = plan.output_type != plan.array.element_type};
+}
+
+}  // namespace
+
+LaunchShape GridStrideShape(uint64_t threads, uint32_t block_threads,
+                            const DeviceProperties& properties) {
+  const uint64_t threads_max = static_cast<uint64_t>(properties.multiprocessor_count) *
+                               static_cast<uint64_t>(properties.threads_per_multiprocessor_max);
+  LaunchShape shape;
+  shape.grid = dim3(GridStrideBlocks(threads, block_threads, threads_max / block_threads));
+  shape.block = dim3(block_threads);
+  return shape;
+}
+
+uint32_t ScanTileSharedBytes(const ScanPlan& plan) {
+  const ElementType type = plan.array.element_type;
+  const uint32_t items = PaddedTileBytes(static_cast<uint32_t>(ElementSize(type)));
+  if (plan.output_type == type) return items;
+  return items + PaddedTileBytes(static_cast<uint32_t>(ElementSize(plan.output_type)));
+}
+
+uint64_t ScanScratchBytes(const ScanPlan& plan) {
+  if (plan.exact) return ExactScanScratchBytes(plan);
+  if (IsByColumns(plan)) return ColumnScratchBytes(plan);
+  return LookBackScratchBytes(plan.array.element_count,
+                              plan.grouping.kind == GroupingKind::kSegments);
+}
+
+uint64_t ScanScratchBytesMax(uint64_t input_bytes) {
+  // Elements of one byte have the most tiles.
+  return std::max({LookBackScratchBytes(input_bytes, true), ColumnScratchBytesMax(input_bytes),
+                   ExactScanScratchBytesMax(input_bytes)});
+}
+
+absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output,
+                        const DeviceScanCarry& carry, Scratch& scratch,
+                        const DeviceProperties& properties, cudaStream_t stream) {
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(
+      cudaMemsetAsync(output.overflow_flag, 0, sizeof(*output.overflow_flag), stream));
+  if (plan.array.element_count == 0) return absl::OkStatus();
+  const ScanArguments arguments = ArgumentsOf(plan, input, output);
+  if (plan.exact) {
+    return LaunchExactScan(plan, arguments, input.offsets, carry, scratch, properties, stream);
+  }
+  return IsByColumns(plan) ? LaunchColumnScan(plan, arguments, scratch, properties, stream)
+                           : LaunchLookBackScan(plan, arguments, input.offsets, carry, scratch,
+                                                properties, stream);
+}
+
+absl::Status LaunchLargestMagnitude(const DeviceSpan& elements, uint64_t* bits,
+                                    const DeviceProperties& properties, cudaStream_t stream) {
+  constexpr uint32_t kBlockThreads = 256;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(bits, 0, sizeof(*bits), stream));
+  return Launch(FindLargestMagnitudeKernel(),
+                GridStrideShape(elements.element_count, kBlockThreads, properties), stream,
+                static_cast<const double*>(elements.data), elements.element_count, bits);
+}
+
+const char* ScanStrategy(const ScanPlan& plan) {
+  if (plan.exact) return "scan/exact";
+  return IsByColumns(plan) ? "scan/axis-0" : "scan/look-back";
+}
+
+uint64_t ScanBytesRead(const ScanPlan& plan) {
+  return plan.array.size_bytes() * (plan.exact ? ExactScanPasses(plan) : 1);
+}
+
+}  // namespace gridfold::kernels::cuda

@@ -1,7 +1,0 @@
-#include "kernels/cuda/scan_look_back.cuh"
-
-namespace gridfold::kernels::cuda {
-
-template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kProduct>(ElementType, bool);
-
-}  // namespace gridfold::kernels::cuda

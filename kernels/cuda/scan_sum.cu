@@ -1,8 +1,0 @@
-#include "kernels/cuda/scan_look_back.cuh"
-
-namespace gridfold::kernels::cuda {
-
-template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kSum>(ElementType, bool);
-template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kUnboundedSum>(ElementType, bool);
-
-}  // namespace gridfold::kernels::cuda

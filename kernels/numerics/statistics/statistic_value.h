@@ -1,0 +1,272 @@
+// From the state of a group to the values of its statistics.
+#ifndef GRIDFOLD_KERNELS_NUMERICS_STATISTICS_STATISTIC_VALUE_H_
+#define GRIDFOLD_KERNELS_NUMERICS_STATISTICS_STATISTIC_VALUE_H_
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "kernels/numerics/arithmetic/exact_quotient.h"
+#include "kernels/numerics/arithmetic/integer_quotient.h"
+#include "kernels/numerics/statistics/fixed_point_state.h"
+#include "kernels/numerics/statistics/reduction_state.h"
+#include "kernels/types/policies.h"
+#include "kernels/types/statistic.h"
+
+namespace gridfold::kernels {
+
+// Parts that the value of `statistic` needs. A floating-point product needs none: it has its own
+// pass, along numerics/arithmetic/product_tree.h.
+GRIDFOLD_HD inline uint32_t PartsOf(Statistic statistic, bool floating_point, bool ignore_nan) {
+  // Where NaNs are ignored, the number of elements that took part follows from their tally.
+  const uint32_t tally = floating_point && ignore_nan ? kTallyPart : 0;
+  switch (statistic) {
+    case Statistic::kCount: return tally;
+    case Statistic::kSum: return kSumPart | tally;
+    case Statistic::kProduct: return floating_point ? 0 : kProductPart;
+    case Statistic::kMin:
+    case Statistic::kMax:
+    case Statistic::kArgmin:
+    case Statistic::kArgmax: return kExtremesPart;
+    case Statistic::kMean: return kSumPart | tally;
+    case Statistic::kVariance:
+    case Statistic::kStandardDeviation: return kSumPart | kSquaresPart | kTallyPart;
+    case Statistic::kL1Norm: return kMagnitudesPart;
+    case Statistic::kL2Norm: return kSquaresPart;
+    case Statistic::kNonzeroCount:
+    case Statistic::kNanCount:
+    case Statistic::kInfinityCount: return kTallyPart;
+    case Statistic::kAll:
+    case Statistic::kAny: return kTallyPart | tally;
+    case Statistic::kBitwiseAnd:
+    case Statistic::kBitwiseOr:
+    case Statistic::kBitwiseXor: return kBitsPart;
+  }
+  return 0;
+}
+
+// What a value depends on besides the elements.
+struct ValueRules {
+  bool ignore_nan = false;
+  bool wrap = false;  // Integer overflow wraps around instead of being an error.
+  uint32_t delta_degrees_of_freedom = 0;
+};
+
+// How a value came out.
+enum class ValueOutcome : uint8_t {
+  kOk,
+  kOverflow,  // An integer sum or product outside 64 bits.
+  kNothing,   // argmin or argmax where every element is an ignored NaN.
+};
+
+inline constexpr uint64_t kNanSlot = 0x7FF8'0000'0000'0000u;
+
+// The 8 bytes that a value is answered in; see ValueKind.
+template <class I>
+GRIDFOLD_HD inline uint64_t Slot(I x) {
+  if constexpr (std::is_same_v<I, double> || std::is_same_v<I, float>) {
+    // The sign and payload of a NaN depend on the processor and the order of operands: all NaNs are
+    // made the same.
+    return x != x ? kNanSlot : std::bit_cast<uint64_t>(static_cast<double>(x));
+  } else if constexpr (std::is_signed_v<I>) {
+    return static_cast<uint64_t>(static_cast<int64_t>(x));
+  } else {
+    return static_cast<uint64_t>(x);
+  }
+}
+
+namespace statistic_internal {
+
+GRIDFOLD_HD inline double NotANumber() { return std::numeric_limits<double>::quiet_NaN(); }
+
+// moment / divisor, rounded once.
+template <class Moment>
+GRIDFOLD_HD inline double Quotient(const Moment& moment, uint64_t divisor) {
+  if (!moment.is_finite()) return moment.NotFiniteValue();
+  uint64_t room[Moment::kLimbs];
+  const LimbMagnitude magnitude = moment.Magnitude(room);
+  const double rounded =
+      RoundToDouble(LeadingQuotient(magnitude, Moment::kLowestExponent, divisor));
+  return magnitude.is_negative() ? -rounded : rounded;
+}
+
+// Square root of a moment that is not negative, rounded once.
+template <class Moment>
+GRIDFOLD_HD inline double Root(const Moment& moment) {
+  if (!moment.is_finite()) return moment.NotFiniteValue();
+  uint64_t room[Moment::kLimbs];
+  return RoundToDouble(
+      SquareRoot(LeadingQuotient(moment.Magnitude(room), Moment::kLowestExponent, 1)));
+}
+
+// (count * sum of squares - sum^2) / (count * (count - ddof)), or its square root, rounded once:
+// the numerator is not rounded.
+template <class T>
+GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>& squares,
+                                   uint64_t count, uint64_t ddof, bool is_root) {
+  static_assert(SquaresState<T>::kLowestExponent == 2 * SumState<T>::kLowestExponent);
+  uint64_t squares_room[SquaresState<T>::kLimbs];
+  uint64_t sum_room[SumState<T>::kLimbs];
+  const LimbMagnitude positive = squares.Magnitude(squares_room);
+  const LimbMagnitude negative = sum.Magnitude(sum_room);
+  if (positive.end() == 0) return 0;
+  // Limbs outside [first, end) are 0, and are neither written nor read.
+  uint64_t deviations[SquaresState<T>::kLimbs + 1];
+  const int end = positive.end() + 1;
+  int first = positive.lowest();
+  GRIDFOLD_ROLLED
+  while (negative.end() > 0 && first > 2 * negative.lowest()) deviations[--first] = 0;
+  Multiply(positive, count, deviations);
+  SubtractSquare(deviations, end, negative);
+  const LeadingBits variance =
+      LeadingQuotient(LimbMagnitude::OfUnsigned(deviations + first, end - first),
+                      SquaresState<T>::kLowestExponent + first * kLimbBits, count, count - ddof);
+  return RoundToDouble(is_root ? SquareRoot(variance) : variance);
+}
+
+}  // namespace statistic_internal
+
+// The 8 bytes of `statistic` for a group of `group_size` elements with the given state, into *slot:
+// a ReductionState, or another that has its parts. It must hold PartsOf(statistic); floating-point
+// products are not computed here.
+template <class State>
+GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State& state,
+                                               uint64_t group_size, const ValueRules& rules,
+                                               uint64_t* slot) {
+  using T = typename State::Element;
+  constexpr uint32_t kParts = State::kParts;
+  using statistic_internal::NotANumber;
+  using statistic_internal::Quotient;
+  using statistic_internal::Root;
+  using statistic_internal::Variance;
+  using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+
+  uint64_t count = group_size;
+  if constexpr (FloatingElement<T> && (kParts & kTallyPart) != 0) {
+    if (rules.ignore_nan) count -= state.template Part<kTallyPart>().nan;
+  }
+
+  switch (statistic) {
+    case Statistic::kCount: *slot = count; return ValueOutcome::kOk;
+
+    case Statistic::kSum:
+      if constexpr ((kParts & kSumPart) != 0) {
+        const auto& sum = state.template Part<kSumPart>().sum;
+        if constexpr (FloatingElement<T>) {
+          *slot = Slot(count == 0 ? 0.0 : sum.Rounded());
+        } else {
+          *slot = static_cast<uint64_t>(sum);
+          if (!rules.wrap && !Fits<Wide>(sum)) return ValueOutcome::kOverflow;
+        }
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kProduct:
+      if constexpr ((kParts & kProductPart) != 0) {
+        const CheckedProduct& product = state.template Part<kProductPart>().product;
+        *slot = product.wrapped;
+        if (!rules.wrap && !product.template Fits<Wide>()) return ValueOutcome::kOverflow;
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kMin:
+    case Statistic::kMax:
+    case Statistic::kArgmin:
+    case Statistic::kArgmax:
+      if constexpr ((kParts & kExtremesPart) != 0) {
+        const auto& extremes = state.template Part<kExtremesPart>();
+        const bool is_min = statistic == Statistic::kMin || statistic == Statistic::kArgmin;
+        const uint64_t index = is_min ? extremes.min.index : extremes.max.index;
+        if (statistic == Statistic::kArgmin || statistic == Statistic::kArgmax) {
+          *slot = index;
+          return index == kNoIndex ? ValueOutcome::kNothing : ValueOutcome::kOk;
+        }
+        *slot = Slot(is_min ? extremes.min.value : extremes.max.value);
+        if (FloatingElement<T> && index == kNoIndex) *slot = Slot(NotANumber());
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kMean:
+      if constexpr ((kParts & kSumPart) != 0) {
+        const auto& part = state.template Part<kSumPart>();
+        if (count == 0) {
+          *slot = Slot(NotANumber());
+        } else if constexpr (FloatingElement<T>) {
+          *slot = Slot(part.sum.Quotient(count));  // Which knows of negative zeros.
+        } else {
+          *slot = Slot(SignedIntegerQuotient(part.sum, count));
+        }
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kVariance:
+    case Statistic::kStandardDeviation:
+      if constexpr ((kParts & kCorePartSet) == kCorePartSet) {
+        const auto& tally = state.template Part<kTallyPart>();
+        const bool undefined = count <= rules.delta_degrees_of_freedom || tally.infinite != 0 ||
+                               (tally.nan != 0 && !rules.ignore_nan);
+        if (undefined) {
+          *slot = Slot(NotANumber());
+          return ValueOutcome::kOk;
+        }
+        if constexpr (IntegerElement<T> && sizeof(T) <= 4) {
+          if (statistic == Statistic::kVariance && (count >> 32) == 0) {
+            *slot = Slot(IntegerVariance(state.template Part<kSumPart>().sum,
+                                         state.template Part<kSquaresPart>().sum, count,
+                                         rules.delta_degrees_of_freedom));
+            return ValueOutcome::kOk;
+          }
+        }
+        *slot = Slot(Variance(state.template Part<kSumPart>(), state.template Part<kSquaresPart>(),
+                              count, rules.delta_degrees_of_freedom,
+                              statistic == Statistic::kStandardDeviation));
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kL1Norm:
+      if constexpr ((kParts & kMagnitudesPart) != 0) {
+        *slot = Slot(Quotient(state.template Part<kMagnitudesPart>(), 1));
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kL2Norm:
+      if constexpr ((kParts & kSquaresPart) != 0) {
+        *slot = Slot(Root(state.template Part<kSquaresPart>()));
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kNonzeroCount:
+    case Statistic::kNanCount:
+    case Statistic::kInfinityCount:
+    case Statistic::kAll:
+    case Statistic::kAny:
+      if constexpr ((kParts & kTallyPart) != 0) {
+        const auto& tally = state.template Part<kTallyPart>();
+        switch (statistic) {
+          case Statistic::kNanCount: *slot = tally.nan; break;
+          case Statistic::kInfinityCount: *slot = tally.infinite; break;
+          case Statistic::kAll: *slot = tally.nonzero == count ? 1 : 0; break;
+          case Statistic::kAny: *slot = tally.nonzero != 0 ? 1 : 0; break;
+          default: *slot = tally.nonzero; break;
+        }
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kBitwiseAnd:
+    case Statistic::kBitwiseOr:
+    case Statistic::kBitwiseXor:
+      if constexpr ((kParts & kBitsPart) != 0) {
+        const auto& bits = state.template Part<kBitsPart>();
+        *slot = Slot(statistic == Statistic::kBitwiseAnd  ? bits.all
+                     : statistic == Statistic::kBitwiseOr ? bits.any
+                                                          : bits.parity);
+      }
+      return ValueOutcome::kOk;
+  }
+  return ValueOutcome::kOk;
+}
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_NUMERICS_STATISTICS_STATISTIC_VALUE_H_

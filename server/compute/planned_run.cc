@@ -1,0 +1,266 @@
+#include "server/compute/planned_run.h"
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "kernels/accumulators/accumulator.h"
+#include "kernels/contract/histogram_outline.h"
+#include "kernels/contract/invalid_field.h"
+#include "server/planning/answer_size.h"
+#include "server/wire/proto_conversion.h"
+
+namespace gridfold::server {
+
+namespace {
+
+absl::StatusOr<v1::ReduceArrayResponse> RunPart(const PlannedReduction& planned,
+                                                kernels::Lane& lane, const std::stop_token& stop,
+                                                kernels::RunStatistics& statistics) {
+  absl::StatusOr<kernels::ReductionResult> result =
+      lane.RunReduction(kernels::PlanStates(planned.plan), planned.input.data, stop, statistics);
+  if (!result.ok()) return result.status();
+  kernels::ShiftIndices(planned.first_index, *result);
+  absl::StatusOr<kernels::ReductionMerge> part =
+      kernels::MakeReductionPart(planned.plan, result->states, stop);
+  if (!part.ok()) return part.status();
+  v1::ReduceArrayResponse response;
+  FillResponse(planned.plan, part->result, response);
+  response.set_accumulator(std::move(part->accumulator));
+  return response;
+}
+
+absl::StatusOr<v1::ComputeHistogramResponse> RunPart(const kernels::HistogramPlan& plan,
+                                                     const kernels::HistogramInput& input,
+                                                     kernels::Lane& lane,
+                                                     const std::stop_token& stop,
+                                                     kernels::RunStatistics& statistics) {
+  const absl::StatusOr<kernels::HistogramResult> result =
+      lane.RunHistogram(kernels::PlanStates(plan), input, stop, statistics);
+  if (!result.ok()) return result.status();
+  absl::StatusOr<kernels::HistogramMerge> part = kernels::MakeHistogramPart(plan, *result, stop);
+  if (!part.ok()) return part.status();
+  v1::ComputeHistogramResponse response;
+  FillResponse(part->result, response);
+  response.set_accumulator(std::move(part->accumulator));
+  return response;
+}
+
+absl::StatusOr<v1::ScanArrayResponse> ScanInline(const PlannedScan& planned,
+                                                 kernels::MutableHostSpan data, kernels::Lane& lane,
+                                                 std::stop_token stop,
+                                                 kernels::RunStatistics& statistics) {
+  v1::ScanArrayResponse response;
+  v1::InlineArray& array = *response.mutable_inline_array();
+  array.set_element_type(ToWire(planned.plan.output_type));
+  AddShape(planned.plan.array, *array.mutable_shape());
+  absl::Status status =
+      lane.RunScan(planned.plan, planned.input.data, data, std::move(stop), statistics);
+  if (!status.ok()) return status;
+  return response;
+}
+
+absl::StatusOr<v1::ScanArrayResponse> ScanToRegion(const PlannedScan& planned, kernels::Lane& lane,
+                                                   std::stop_token stop,
+                                                   kernels::RunStatistics& statistics) {
+  const auto& result = std::get<RegionResult>(planned.result);
+  absl::Status status =
+      lane.RunScan(planned.plan, planned.input.data, result.place, std::move(stop), statistics);
+  if (!status.ok()) return status;
+  v1::ScanArrayResponse response;
+  v1::RegionSlice& slice = *response.mutable_region_slice();
+  slice.set_name(result.name);
+  slice.set_offset_bytes(result.offset_bytes);
+  slice.set_element_type(ToWire(planned.plan.output_type));
+  AddShape(planned.plan.array, *slice.mutable_shape());
+  return response;
+}
+
+// Engines do not scan over their input, so a result in place is copied there when it is complete.
+absl::StatusOr<v1::ScanArrayResponse> ScanToArray(const PlannedScan& planned, kernels::Lane& lane,
+                                                  const std::stop_token& stop,
+                                                  kernels::RunStatistics& statistics) {
+  kernels::ArrayDescription description = planned.plan.array;
+  description.element_type = planned.plan.output_type;
+  const auto* const made = std::get_if<NewArrayResult>(&planned.result);
+  absl::StatusOr<ArrayLease> output = planned.arrays.Allocate(
+      description, made != nullptr ? made->engine : planned.input.resident->lease->engine());
+  if (!output.ok()) return output.status();
+  const kernels::MutableResidentSpan results = (*output)->span();
+  absl::Status status = lane.RunScan(planned.plan, planned.input.data, results, stop, statistics);
+  if (!status.ok()) return status;
+  v1::ScanArrayResponse response;
+  if (made != nullptr) {
+    const absl::StatusOr<ArrayInfo> info =
+        planned.arrays.Insert(made->name, made->idle_expiry, *std::move(output));
+    if (!info.ok()) return info.status();
+    *response.mutable_resident_array() = ToWire(*info);
+    return response;
+  }
+  const ResidentSlice& slice = *planned.input.resident;
+  // Not to be stopped: half of it would be neither the input nor the result.
+  status = lane.Copy(kernels::ResidentSpan(results), slice.span, std::stop_token());
+  if (!status.ok()) return status;
+  slice.lease->MarkUsed();
+  *response.mutable_resident_array() = ToWire(slice.array);
+  return response;
+}
+
+absl::StatusOr<v1::ReduceArrayResponse> Run(const PlannedReduction& planned, kernels::Lane& lane,
+                                            std::stop_token stop,
+                                            kernels::RunStatistics& statistics) {
+  if (planned.plan.return_states) return RunPart(planned, lane, stop, statistics);
+  absl::StatusOr<kernels::ReductionResult> result =
+      lane.RunReduction(planned.plan, planned.input.data, std::move(stop), statistics);
+  if (!result.ok()) return result.status();
+  return MakeResponse(planned, *std::move(result));
+}
+
+absl::StatusOr<v1::ScanArrayResponse> Run(const PlannedScan& planned, kernels::MutableHostSpan data,
+                                          kernels::Lane& lane, std::stop_token stop,
+                                          kernels::RunStatistics& statistics) {
+  if (std::holds_alternative<InlineResult>(planned.result)) {
+    return ScanInline(planned, data, lane, std::move(stop), statistics);
+  }
+  if (std::holds_alternative<RegionResult>(planned.result)) {
+    return ScanToRegion(planned, lane, std::move(stop), statistics);
+  }
+  return ScanToArray(planned, lane, stop, statistics);
+}
+
+absl::StatusOr<v1::ComputeHistogramResponse> Run(const PlannedHistogram& planned,
+                                                 kernels::Lane& lane, std::stop_token stop,
+                                                 kernels::RunStatistics& statistics) {
+  kernels::HistogramPlan plan = planned.plan;
+  if (absl::Status status = kernels::CompletePlan(stop, plan); !status.ok()) return status;
+  if (plan.return_states) return RunPart(plan, planned.input, lane, stop, statistics);
+  const absl::StatusOr<kernels::HistogramResult> result =
+      lane.RunHistogram(plan, planned.input, std::move(stop), statistics);
+  if (!result.ok()) return result.status();
+  v1::ComputeHistogramResponse response;
+  FillResponse(*result, response);
+  return response;
+}
+
+// What was computed from, or written to, a region that has lost memory meanwhile is nothing, and
+// neither is the error that came of it.
+absl::Status EndUse(const RegionLease& region) {
+  return region == nullptr ? absl::OkStatus() : region->EndUse();
+}
+
+// That of the operation, for a merge of its accumulators.
+absl::Status CheckMergedSize(const kernels::MergePlan& plan, const Limits& limits) {
+  const absl::Status status = std::visit(
+      [&](const auto& operation) { return CheckAnswerSize(operation, limits); }, plan.operation);
+  if (status.ok()) return status;
+  return kernels::AboveLimit("accumulators", status.message());
+}
+
+}  // namespace
+
+absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& planned,
+                                                   kernels::Lane& lane, std::stop_token stop,
+                                                   kernels::RunStatistics& statistics) {
+  absl::StatusOr<v1::ReduceArrayResponse> response =
+      Run(planned, lane, std::move(stop), statistics);
+  if (absl::Status status = EndUse(planned.input.region); !status.ok()) return status;
+  return response;
+}
+
+v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
+                                     kernels::ReductionResult result) {
+  kernels::ShiftIndices(planned.first_index, result);
+  v1::ReduceArrayResponse response;
+  FillResponse(planned.plan, result, response);
+  return response;
+}
+
+uint64_t InlineResultBytes(const PlannedScan& planned) {
+  return std::holds_alternative<InlineResult>(planned.result) ? planned.plan.output_size_bytes()
+                                                              : 0;
+}
+
+absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned,
+                                                 kernels::MutableHostSpan data, kernels::Lane& lane,
+                                                 std::stop_token stop,
+                                                 kernels::RunStatistics& statistics) {
+  absl::StatusOr<v1::ScanArrayResponse> response =
+      Run(planned, data, lane, std::move(stop), statistics);
+  if (absl::Status status = EndUse(planned.input.region); !status.ok()) return status;
+  if (const auto* const result = std::get_if<RegionResult>(&planned.result)) {
+    if (absl::Status status = EndUse(result->region); !status.ok()) return status;
+  }
+  return response;
+}
+
+absl::StatusOr<ScanAnswer> RunPlanned(const PlannedScan& planned, kernels::Lane& lane,
+                                      std::stop_token stop, kernels::RunStatistics& statistics) {
+  ChunkData data(InlineResultBytes(planned));
+  absl::StatusOr<v1::ScanArrayResponse> response =
+      RunPlanned(planned, {data.data(), data.size_bytes()}, lane, std::move(stop), statistics);
+  if (!response.ok()) return response.status();
+  return ScanAnswer{*std::move(response), std::move(data)};
+}
+
+absl::StatusOr<v1::ComputeHistogramResponse> RunPlanned(const PlannedHistogram& planned,
+                                                        kernels::Lane& lane, std::stop_token stop,
+                                                        kernels::RunStatistics& statistics) {
+  absl::StatusOr<v1::ComputeHistogramResponse> response =
+      Run(planned, lane, std::move(stop), statistics);
+  for (const RegionLease& region : planned.regions) {
+    if (absl::Status status = EndUse(region); !status.ok()) return status;
+  }
+  return response;
+}
+
+absl::StatusOr<v1::MergeAccumulatorsResponse> RunPlanned(const PlannedMerge& planned,
+                                                         kernels::Lane&, std::stop_token stop,
+                                                         kernels::RunStatistics& statistics) {
+  const auto start = std::chrono::steady_clock::now();
+  for (const absl::string_view bytes : planned.accumulators) statistics.bytes_read += bytes.size();
+  const absl::StatusOr<kernels::MergePlan> plan = kernels::PlanMerge(
+      planned.accumulators,
+      {planned.limits.group_count_max, planned.limits.bin_count_max, kChannelCountMax}, stop);
+  if (!plan.ok()) return plan.status();
+  if (absl::Status status = CheckMergedSize(*plan, planned.limits); !status.ok()) return status;
+  absl::StatusOr<kernels::MergedAnswer> merged = kernels::RunMerge(*plan, planned.partial, stop);
+  if (!merged.ok()) return merged.status();
+  v1::MergeAccumulatorsResponse response;
+  FillResponse(*plan, *std::move(merged), response);
+  statistics.strategy = response.has_reduction() ? "merge/reduction" : "merge/histogram";
+  statistics.kernel_time = std::chrono::steady_clock::now() - start;
+  return response;
+}
+
+absl::StatusOr<v1::CreateArrayResponse> RunPlanned(const PlannedCreation& planned,
+                                                   kernels::Lane& lane, std::stop_token stop,
+                                                   kernels::RunStatistics& statistics) {
+  statistics.strategy = "create";
+  absl::StatusOr<ArrayLease> array = planned.arrays.Allocate(planned.description, planned.engine);
+  if (!array.ok()) return array.status();
+  // The memory may have held another tenant's elements.
+  if (absl::Status status = lane.Clear((*array)->span(), std::move(stop)); !status.ok()) {
+    return status;
+  }
+  const absl::StatusOr<ArrayInfo> info =
+      planned.arrays.Insert(planned.name, planned.idle_expiry, *std::move(array));
+  if (!info.ok()) return info.status();
+  v1::CreateArrayResponse response;
+  *response.mutable_array() = ToWire(*info);
+  return response;
+}
+
+absl::StatusOr<v1::RegisterRegionResponse> RunPlanned(const PlannedRegistration& planned,
+                                                      kernels::Lane&, std::stop_token,
+                                                      kernels::RunStatistics& statistics) {
+  statistics.strategy = "register";
+  const absl::StatusOr<RegionInfo> info = planned.regions.Register(planned.region);
+  if (!info.ok()) return info.status();
+  v1::RegisterRegionResponse response;
+  *response.mutable_region() = ToWire(*info);
+  return response;
+}
+
+}  // namespace gridfold::server

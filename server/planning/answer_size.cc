@@ -1,0 +1,119 @@
+#include "server/planning/answer_size.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "kernels/accumulators/histogram_accumulator.h"
+#include "kernels/accumulators/reduction_accumulator.h"
+#include "kernels/contract/histogram_outline.h"
+#include "kernels/contract/invalid_field.h"
+
+namespace gridfold::server {
+
+namespace {
+
+// Every count, sum, index, edge and quantile takes 8 bytes.
+constexpr uint64_t kValueBytes = 8;
+
+uint64_t SaturatingMultiply(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<uint64_t>::max() : product;
+}
+
+uint64_t SaturatingAdd(uint64_t a, uint64_t b) {
+  uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<uint64_t>::max() : sum;
+}
+
+absl::Status CheckBytes(absl::string_view field, uint64_t bytes, const Limits& limits) {
+  const uint64_t room = limits.message_bytes_max - kAnswerOverheadBytes;
+  if (bytes <= room) return absl::OkStatus();
+  return kernels::AboveLimit(
+      field, absl::StrCat("the answer would take ", bytes, " bytes, more than the ", room,
+                          " that a message has room for"));
+}
+
+// Sparse answers list at most one bin for each sample, with its index.
+uint64_t CountBytes(const kernels::HistogramPlan& plan) {
+  const uint64_t dense = plan.total_bin_count() * kValueBytes;
+  if (!plan.sparse) return dense;
+  return 2 * std::min(dense, SaturatingMultiply(plan.array.element_count, kValueBytes));
+}
+
+uint64_t EdgeBytes(const kernels::HistogramPlan& plan) {
+  uint64_t bytes = 0;
+  for (const kernels::PlannedBins& bins : plan.bins) {
+    if (bins.kind == kernels::BinKind::kInteger) continue;
+    bytes += (bins.bin_count + 1) * kValueBytes * kernels::UsesOfBins(plan);
+  }
+  return bytes;
+}
+
+uint64_t ValueBytes(const kernels::ReductionPlan& plan) {
+  return SaturatingMultiply(plan.result_slot_count(), kValueBytes);
+}
+
+uint64_t QuantileBytes(const kernels::HistogramPlan& plan) {
+  return SaturatingMultiply(SaturatingMultiply(plan.quantiles.size(), kValueBytes),
+                            plan.channel_count);
+}
+
+uint64_t ValueBytes(const kernels::HistogramPlan& plan) {
+  return SaturatingAdd(
+      CountBytes(plan) + EdgeBytes(plan) + plan.channel_count * kChannelOverheadBytes,
+      QuantileBytes(plan));
+}
+
+}  // namespace
+
+uint64_t AnsweredGroupsMax(const kernels::ReductionPlan& plan, const Limits& limits) {
+  kernels::ReductionPlan group = plan;
+  group.grouping = {.kind = kernels::GroupingKind::kAxis1, .group_count = 1, .offsets = {}};
+  uint64_t group_bytes = group.result_slot_count() * kValueBytes;
+  if (plan.return_states) group_bytes += kernels::ReductionAccumulatorBytesMax(group);
+  const uint64_t room_bytes = limits.message_bytes_max - kAnswerOverheadBytes;
+  return std::min(limits.group_count_max, room_bytes / group_bytes);
+}
+
+uint64_t AnswerBytes(const kernels::ReductionPlan& plan) {
+  if (!plan.return_states) return ValueBytes(plan);
+  return SaturatingAdd(ValueBytes(plan), kernels::ReductionAccumulatorBytesMax(plan));
+}
+
+uint64_t AnswerBytes(const kernels::ScanPlan& plan) { return plan.output_size_bytes(); }
+
+uint64_t AnswerBytes(const kernels::HistogramPlan& plan) {
+  if (!plan.return_states) return ValueBytes(plan);
+  return SaturatingAdd(ValueBytes(plan), kernels::HistogramAccumulatorBytesMax(plan));
+}
+
+absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits) {
+  if (absl::Status status = CheckBytes("grouping", ValueBytes(plan), limits); !status.ok()) {
+    return status;
+  }
+  return CheckBytes("return_accumulator", AnswerBytes(plan), limits);
+}
+
+absl::Status CheckAnswerSize(const kernels::ScanPlan& plan, const Limits& limits) {
+  return CheckBytes("destination", AnswerBytes(plan), limits);
+}
+
+absl::Status CheckAnswerSize(const kernels::HistogramPlan& plan, const Limits& limits) {
+  if (absl::Status status = CheckBytes("quantiles", QuantileBytes(plan), limits); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = CheckBytes("bins", ValueBytes(plan), limits); !status.ok()) {
+    return status;
+  }
+  return CheckBytes("return_accumulator", AnswerBytes(plan), limits);
+}
+
+uint64_t ScanBatchBytesMin(const kernels::ScanPlan& plan) {
+  return kernels::kScanCarryElements * std::max(kernels::ElementSize(plan.array.element_type),
+                                                kernels::ElementSize(plan.output_type));
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,36 @@
+// How large an answer will be, known from the plan, so that one that would not fit in a message is
+// refused before any work is done. Upper bounds, exact to a few KiB except for accumulators, whose
+// size depends on the elements. Errors: INVALID_ARGUMENT that names the part of the request to make
+// smaller. Pure functions; thread-safe.
+#ifndef GRIDFOLD_SERVER_PLANNING_ANSWER_SIZE_H_
+#define GRIDFOLD_SERVER_PLANNING_ANSWER_SIZE_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "kernels/contract/histogram.h"
+#include "kernels/contract/reduction.h"
+#include "kernels/contract/scan.h"
+#include "server/base/limits.h"
+
+namespace gridfold::server {
+
+// The most groups of this kind that an answer has room for and the limits allow.
+uint64_t AnsweredGroupsMax(const kernels::ReductionPlan& plan, const Limits& limits);
+
+// Of the values and the accumulator; saturates at 2^64 - 1.
+uint64_t AnswerBytes(const kernels::ReductionPlan& plan);
+uint64_t AnswerBytes(const kernels::ScanPlan& plan);
+uint64_t AnswerBytes(const kernels::HistogramPlan& plan);
+
+absl::Status CheckAnswerSize(const kernels::ReductionPlan& plan, const Limits& limits);
+absl::Status CheckAnswerSize(const kernels::ScanPlan& plan, const Limits& limits);
+absl::Status CheckAnswerSize(const kernels::HistogramPlan& plan, const Limits& limits);
+
+// The least that a streamed scan works on at a time: bytes of its input or of its results,
+// whichever are more.
+uint64_t ScanBatchBytesMin(const kernels::ScanPlan& plan);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_PLANNING_ANSWER_SIZE_H_

@@ -1,0 +1,134 @@
+#include "server/planning/array_request_validation.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/contract/invalid_field.h"
+#include "kernels/types/element_type.h"
+#include "server/base/identifier.h"
+#include "server/wire/proto_conversion.h"
+
+namespace gridfold::server {
+
+using kernels::ArrayDescription;
+using kernels::InvalidField;
+
+absl::StatusOr<std::chrono::nanoseconds> ValidateIdleExpiry(
+    const google::protobuf::Duration& duration, absl::string_view field) {
+  if (duration.nanos() < 0 || duration.nanos() > 999'999'999) {
+    return InvalidField(field, "the nanoseconds are not between 0 and 999,999,999");
+  }
+  const int64_t ceiling_s = kArrayIdleExpiryCeiling.count();
+  const bool is_zero = duration.seconds() == 0 && duration.nanos() == 0;
+  const bool is_past_ceiling =
+      duration.seconds() > ceiling_s || (duration.seconds() == ceiling_s && duration.nanos() > 0);
+  if (duration.seconds() < 0 || is_zero || is_past_ceiling) {
+    return InvalidField(field,
+                        absl::StrCat("must be more than 0 and at most ", ceiling_s, " seconds"));
+  }
+  return std::chrono::seconds(duration.seconds()) + std::chrono::nanoseconds(duration.nanos());
+}
+
+absl::StatusOr<std::chrono::nanoseconds> ValidateNewArray(
+    const std::string& name, const google::protobuf::Duration* idle_expiry,
+    absl::string_view prefix, const TenantArrays& arrays) {
+  if (!name.empty()) {
+    absl::Status status = ValidateArrayName(name, absl::StrCat(prefix, "name"));
+    if (!status.ok()) return status;
+  }
+  if (absl::Status status = arrays.CheckVacant(name); !status.ok()) return status;
+  if (idle_expiry == nullptr) return kArrayIdleExpiry;
+  return ValidateIdleExpiry(*idle_expiry, absl::StrCat(prefix, "idle_expiry"));
+}
+
+absl::StatusOr<PlannedCreation> PlanRequest(const v1::CreateArrayRequest& request,
+                                            const PlanningContext& context) {
+  const absl::StatusOr<kernels::ElementType> type =
+      FromWire(request.element_type(), "element_type");
+  if (!type.ok()) return type.status();
+  const absl::StatusOr<ArrayDescription> description =
+      ValidateShape(*type, request.shape(), "shape");
+  if (!description.ok()) return description.status();
+  const absl::StatusOr<std::chrono::nanoseconds> idle_expiry =
+      ValidateNewArray(request.name(), request.has_idle_expiry() ? &request.idle_expiry() : nullptr,
+                       "", context.arrays);
+  if (!idle_expiry.ok()) return idle_expiry.status();
+  if (request.has_device() && request.device() >= context.limits.engine_count) {
+    return InvalidField("device", absl::StrCat("there is no device ", request.device(),
+                                               "; this server has ", context.limits.engine_count));
+  }
+  const uint32_t engine =
+      request.has_device() ? request.device() : context.arrays.EngineWithMostRoom();
+  return PlannedCreation{request.name(), *description, *idle_expiry, engine, context.arrays};
+}
+
+absl::StatusOr<PlannedRead> PlanRequest(const v1::ReadArrayRequest& request,
+                                        const PlanningContext& context) {
+  absl::StatusOr<ResidentSlice> slice =
+      ValidateResidentArray(request.array(), "array", context.arrays);
+  if (!slice.ok()) return slice.status();
+  const uint64_t element_bytes = kernels::ElementSize(slice->description.element_type);
+  const uint64_t bytes_max = context.limits.array_chunk_bytes_max();
+  const uint64_t chunk_bytes = request.chunk_bytes_max() == 0
+                                   ? std::min(kArrayChunkBytesDefault, bytes_max)
+                                   : request.chunk_bytes_max();
+  if (chunk_bytes < element_bytes || chunk_bytes > bytes_max) {
+    return InvalidField("chunk_bytes_max",
+                        absl::StrCat(chunk_bytes, " is not between the ", element_bytes,
+                                     " bytes of one element and ", bytes_max));
+  }
+  return PlannedRead{*std::move(slice), chunk_bytes / element_bytes};
+}
+
+absl::StatusOr<PlannedPage> PlanPage(uint32_t page_size, const std::string& page_token,
+                                     const Limits& limits) {
+  if (!page_token.empty()) {
+    absl::Status status = ValidateArrayName(page_token, "page_token");
+    if (!status.ok()) return status;
+  }
+  const uint64_t count_max = page_size == 0 ? kArrayPageSizeDefault : page_size;
+  return PlannedPage{page_token, std::min(count_max, limits.array_page_size_max())};
+}
+
+absl::StatusOr<PlannedPage> PlanRequest(const v1::ListArraysRequest& request,
+                                        const Limits& limits) {
+  return PlanPage(request.page_size(), request.page_token(), limits);
+}
+
+absl::StatusOr<ArrayLease> PlanWrite(const v1::WriteArrayHeader& header,
+                                     const TenantArrays& arrays) {
+  if (absl::Status status = ValidateArrayName(header.name(), "header.name"); !status.ok()) {
+    return status;
+  }
+  absl::StatusOr<FoundArray> found = arrays.Find(header.name());
+  if (!found.ok()) return found.status();
+  return std::move(found->lease);
+}
+
+absl::StatusOr<kernels::MutableResidentSpan> PlaceOfChunk(const v1::WriteArrayRequest& chunk,
+                                                          const StoredArray& array,
+                                                          const Limits& limits) {
+  const ArrayDescription& description = array.description();
+  const uint64_t element_bytes = kernels::ElementSize(description.element_type);
+  const uint64_t size_bytes = chunk.data().size();
+  if (size_bytes > limits.array_chunk_bytes_max()) {
+    return InvalidField("data", absl::StrCat(size_bytes, " bytes are more than the ",
+                                             limits.array_chunk_bytes_max(), " of a chunk"));
+  }
+  if (size_bytes % element_bytes != 0) {
+    return InvalidField(
+        "data", absl::StrCat(size_bytes, " bytes are not a multiple of the ", element_bytes,
+                             " bytes of one ", kernels::ElementTypeName(description.element_type)));
+  }
+  if (chunk.first_element() > description.element_count ||
+      size_bytes / element_bytes > description.element_count - chunk.first_element()) {
+    return InvalidField(
+        "first_element",
+        absl::StrCat(size_bytes / element_bytes, " elements from ", chunk.first_element(),
+                     " on are not all among the array's ", description.element_count));
+  }
+  return kernels::MutableResidentSpan{array.span().data + chunk.first_element() * element_bytes,
+                                      size_bytes};
+}
+
+}  // namespace gridfold::server

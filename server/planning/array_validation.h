@@ -1,0 +1,98 @@
+// From the parts of a request that describe arrays to views for kernels. Thread-safe. Views point
+// into the messages and their detached data, which must outlive them, and into resident arrays and
+// regions, which their leases keep alive.
+#ifndef GRIDFOLD_SERVER_PLANNING_ARRAY_VALIDATION_H_
+#define GRIDFOLD_SERVER_PLANNING_ARRAY_VALIDATION_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "gridfold/v1/array.pb.h"
+#include "kernels/contract/array.h"
+#include "kernels/contract/resident_memory.h"
+#include "server/arrays/array_store.h"
+#include "server/base/limits.h"
+#include "server/planning/planning_context.h"
+#include "server/regions/region_store.h"
+#include "server/wire/message_survey.h"
+
+namespace gridfold::server {
+
+// A resident array, or a slice of it.
+struct ResidentSlice {
+  kernels::ArrayDescription description;  // Of the slice.
+  kernels::MutableResidentSpan span;
+  uint64_t first_element = 0;  // Of the slice in the array.
+  ArrayInfo array;             // The array as a whole.
+  ArrayLease lease;
+};
+
+struct InputArray {
+  kernels::ArrayDescription description;
+  kernels::InputSpan data;
+  std::string field;                      // Path of the source's member that is set.
+  std::optional<ResidentSlice> resident;  // Where the array is.
+  RegionLease region = nullptr;           // The same of one in a region.
+
+  // The engine whose memory the array lies in; none where any engine can use it.
+  std::optional<uint32_t> engine() const;
+
+  // Paths of what says how many elements there are, and of which type.
+  std::string count_field() const;
+  std::string type_field() const;
+};
+
+// An array of this type and shape. INVALID_ARGUMENT, `field` named, for no extents or more than
+// two, and where the bytes do not fit in 62 bits.
+absl::StatusOr<kernels::ArrayDescription> ValidateShape(
+    kernels::ElementType type, const google::protobuf::RepeatedField<uint64_t>& shape,
+    absl::string_view field);
+
+// `field` is the path of `array` in the request. Errors: INVALID_ARGUMENT, field named, for what is
+// no name, or a slice that goes past the array's end; NOT_FOUND.
+absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& array,
+                                                    const std::string& field,
+                                                    const TenantArrays& arrays);
+
+// The region of this name, which `field` is the path of. Errors: INVALID_ARGUMENT, field named, for
+// what is no name; those of RegionStore::Find.
+absl::StatusOr<RegionLease> FindRegion(const std::string& name, const std::string& field,
+                                       const TenantRegions& regions);
+
+// Bytes of a region from `offset_bytes` on, where `offset_field` is the path of that in the
+// request, for `size_bytes` of elements of `type`. Errors (INVALID_ARGUMENT): an offset that is not
+// a multiple of the element's size, or so far on that the region ends before the elements do.
+absl::StatusOr<kernels::MutableResidentSpan> PlaceInRegion(const StoredRegion& region,
+                                                           uint64_t offset_bytes,
+                                                           kernels::ElementType type,
+                                                           uint64_t size_bytes,
+                                                           absl::string_view offset_field);
+
+// `field` is the path of `source` in the request. Errors: those of ValidateResidentArray and
+// PlaceInRegion; NOT_FOUND and FAILED_PRECONDITION of regions; and
+// INVALID_ARGUMENT, field named, for no source or that of a stream; no or an unknown element type;
+// data that is not whole elements; a shape of more than two extents or of another number of
+// elements.
+absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::string_view field,
+                                         const PlanningContext& context);
+
+// The data that ValidateArray finds where it has been detached from a request.
+BulkField DetachableArrayData();
+
+// The array of a stream, which has no elements or rows yet. Errors (INVALID_ARGUMENT, field named):
+// any other source; no or an unknown element type.
+absl::StatusOr<kernels::ArrayDescription> ValidateStreamedArray(const v1::ArraySource& source,
+                                                                absl::string_view field);
+
+// The grouping that a request asks for; whether it fits the array is left to kernels::PlanGrouping.
+// Errors (INVALID_ARGUMENT, field named): an axis other than 0 or 1; more groups than the limit.
+absl::StatusOr<kernels::GroupingSpec> ValidateGrouping(const v1::Grouping& grouping,
+                                                       const kernels::ArrayDescription& array,
+                                                       const Limits& limits);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_PLANNING_ARRAY_VALIDATION_H_

@@ -1,0 +1,132 @@
+#include "server/planning/batch_validation.h"
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/contract/invalid_field.h"
+#include "server/planning/answer_size.h"
+#include "server/planning/placement.h"
+
+namespace gridfold::server {
+
+namespace {
+
+constexpr char kField[] = "operations";
+
+template <class Request>
+PlannedOperation Plan(const Request& request, const PlanningContext& context) {
+  auto planned = PlanRequest(request, context);
+  if (!planned.ok()) return planned.status();
+  return *std::move(planned);
+}
+
+PlannedOperation Plan(const v1::BatchOperation& operation, const PlanningContext& context) {
+  switch (operation.operation_case()) {
+    case v1::BatchOperation::kReduction: return Plan(operation.reduction(), context);
+    case v1::BatchOperation::kScan: return Plan(operation.scan(), context);
+    case v1::BatchOperation::kHistogram: return Plan(operation.histogram(), context);
+    case v1::BatchOperation::OPERATION_NOT_SET: break;
+  }
+  return kernels::InvalidField("operation", "no operation is given");
+}
+
+uint64_t ValueBytes(const absl::Status&) { return 0; }
+uint64_t ValueBytes(const PlannedScan& planned) {
+  return std::holds_alternative<InlineResult>(planned.result) ? AnswerBytes(planned.plan)
+                                                              : kArrayDescriptionBytesMax;
+}
+template <class Planned>
+uint64_t ValueBytes(const Planned& planned) {
+  return AnswerBytes(planned.plan);
+}
+
+uint64_t ChannelsOf(const PlannedOperation& operation) {
+  const auto* const histogram = std::get_if<PlannedHistogram>(&operation);
+  return histogram == nullptr ? 0 : histogram->plan.channel_count;
+}
+
+// Adds up what the operations will take, so that planning stops as soon as it is too much: a few
+// bytes may ask for an answer, or a plan, of megabytes.
+class BatchTotals {
+ public:
+  explicit BatchTotals(const Limits& limits)
+      : answer_bytes_left_(limits.message_bytes_max - kAnswerOverheadBytes) {}
+
+  absl::Status Add(const PlannedOperation& operation) {
+    const uint64_t value_bytes =
+        std::visit([](const auto& planned) { return ValueBytes(planned); }, operation);
+    if (answer_bytes_left_ < kBatchResultBytes ||
+        value_bytes > answer_bytes_left_ - kBatchResultBytes) {
+      return kernels::AboveLimit(
+          kField, "the answers together would take more bytes than the largest message");
+    }
+    answer_bytes_left_ -= kBatchResultBytes + value_bytes;
+    const uint64_t channels = ChannelsOf(operation);
+    if (channels > channels_left_) {
+      return kernels::AboveLimit(
+          kField, absl::StrCat("the histograms together have more than the ", kChannelCountMax,
+                               " channels that are allowed"));
+    }
+    channels_left_ -= channels;
+    return absl::OkStatus();
+  }
+
+ private:
+  uint64_t answer_bytes_left_;
+  uint64_t channels_left_ = kChannelCountMax;
+};
+
+std::optional<uint32_t> EngineOfOperation(const PlannedOperation& operation) {
+  return std::visit(
+      [](const auto& planned) -> std::optional<uint32_t> {
+        if constexpr (std::is_same_v<decltype(planned), const absl::Status&>) {
+          return std::nullopt;
+        } else {
+          return EngineOf(planned);
+        }
+      },
+      operation);
+}
+
+// A batch runs on one engine: that of the first resident array. An operation on an array of another
+// one gets an error in its place, and results that become arrays go where the others are.
+void AgreeOnEngine(std::vector<PlannedOperation>& operations) {
+  std::optional<uint32_t> engine;
+  for (PlannedOperation& operation : operations) {
+    absl::Status status = RequireEngine("array", EngineOfOperation(operation), "batch", engine);
+    if (!status.ok()) operation = std::move(status);
+  }
+  for (PlannedOperation& operation : operations) {
+    auto* const scan = std::get_if<PlannedScan>(&operation);
+    auto* const made = scan == nullptr ? nullptr : std::get_if<NewArrayResult>(&scan->result);
+    if (made == nullptr) continue;
+    if (!engine) engine = made->engine;
+    made->engine = *engine;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<PlannedBatch> PlanRequest(const v1::BatchComputeRequest& request,
+                                         const PlanningContext& context) {
+  const auto count = static_cast<uint64_t>(request.operations_size());
+  if (count > context.limits.batch_operations_max) {
+    return kernels::AboveLimit(
+        kField, absl::StrCat(count, " operations are more than the ",
+                             context.limits.batch_operations_max, " that this server allows"));
+  }
+  PlannedBatch batch;
+  batch.operations.reserve(count);
+  BatchTotals totals(context.limits);
+  for (const v1::BatchOperation& operation : request.operations()) {
+    batch.operations.push_back(Plan(operation, context));
+    if (absl::Status status = totals.Add(batch.operations.back()); !status.ok()) return status;
+  }
+  AgreeOnEngine(batch.operations);
+  return batch;
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,95 @@
+#include "server/planning/placement.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "kernels/accumulators/accumulator.h"
+#include "server/compute/planned_run.h"
+#include "server/planning/answer_size.h"
+
+namespace gridfold::server {
+
+namespace {
+
+// An operation of a batch that has no plan.
+void Place(const absl::Status&, JobWork& work) { work.answer_bytes += kBatchResultBytes; }
+
+// No more than a message, which is checked elsewhere.
+void AddAnswer(uint64_t bytes, JobWork& work) {
+  work.answer_bytes += std::min(bytes, kMessageBytesCeiling) + kAnswerOverheadBytes;
+}
+
+uint64_t ResidentBytes(const kernels::InputSpan& input) {
+  return std::holds_alternative<kernels::ResidentSpan>(input) ? kernels::SizeBytes(input) : 0;
+}
+
+void Require(std::optional<uint32_t> engine, JobWork& work) {
+  if (engine) work.engine = engine;
+}
+
+}  // namespace
+
+std::optional<uint32_t> EngineOf(const PlannedReduction& planned) { return planned.input.engine(); }
+
+std::optional<uint32_t> EngineOf(const PlannedScan& planned) {
+  const auto* const result = std::get_if<RegionResult>(&planned.result);
+  if (result != nullptr && result->region->engine()) return result->region->engine();
+  return planned.input.engine();
+}
+
+std::optional<uint32_t> EngineOf(const PlannedHistogram& planned) { return planned.engine; }
+
+void Place(const PlannedReduction& planned, JobWork& work) {
+  Require(EngineOf(planned), work);
+  work.resident_bytes += ResidentBytes(planned.input.data);
+  AddAnswer(AnswerBytes(planned.plan), work);
+}
+
+void Place(const PlannedScan& planned, JobWork& work) {
+  Require(EngineOf(planned), work);
+  const auto* const made = std::get_if<NewArrayResult>(&planned.result);
+  if (made != nullptr) work.engine = made->engine;
+  work.resident_bytes += ResidentBytes(planned.input.data);
+  AddAnswer(InlineResultBytes(planned), work);
+}
+
+void Place(const PlannedHistogram& planned, JobWork& work) {
+  Require(EngineOf(planned), work);
+  work.resident_bytes += ResidentBytes(planned.input.array) + ResidentBytes(planned.input.y_array) +
+                         ResidentBytes(planned.input.weights);
+  AddAnswer(AnswerBytes(planned.plan), work);
+}
+
+// Where the first accumulator is none, the answer is an error.
+void Place(const PlannedMerge& planned, JobWork& work) {
+  uint64_t bytes = 0;
+  if (!planned.accumulators.empty()) {
+    const auto operation = kernels::MergedOperation(
+        planned.accumulators.front(),
+        {planned.limits.group_count_max, planned.limits.bin_count_max, kChannelCountMax});
+    if (operation.ok()) {
+      bytes = std::visit([](const auto& plan) { return AnswerBytes(plan); }, *operation);
+    }
+  }
+  AddAnswer(std::min(bytes, planned.limits.message_bytes_max), work);
+}
+
+void Place(const PlannedCreation& planned, JobWork& work) {
+  work.engine = planned.engine;
+  work.resident_bytes += planned.description.size_bytes();
+  AddAnswer(0, work);
+}
+
+void Place(const PlannedBatch& batch, JobWork& work) {
+  for (const PlannedOperation& operation : batch.operations) {
+    std::visit([&](const auto& planned) { Place(planned, work); }, operation);
+  }
+}
+
+// Any lane's thread will do: the engine is chosen where the memory is opened.
+void Place(const PlannedRegistration& planned, JobWork& work) {
+  work.resident_bytes += planned.region.size_bytes;
+  AddAnswer(0, work);
+}
+
+}  // namespace gridfold::server

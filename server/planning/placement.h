@@ -1,0 +1,36 @@
+// What planned requests tell the scheduler: which engine must run them, because their resident
+// arrays or device memory of regions are there, how many resident bytes they work on, and how much
+// room their answers need.
+#ifndef GRIDFOLD_SERVER_PLANNING_PLACEMENT_H_
+#define GRIDFOLD_SERVER_PLANNING_PLACEMENT_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "server/planning/array_request_validation.h"
+#include "server/planning/batch_validation.h"
+#include "server/planning/region_request_validation.h"
+#include "server/planning/request_validation.h"
+#include "server/scheduling/job.h"
+
+namespace gridfold::server {
+
+// The engine in whose memory a request's arrays lie; none where any engine will do.
+std::optional<uint32_t> EngineOf(const PlannedReduction& planned);
+std::optional<uint32_t> EngineOf(const PlannedScan& planned);
+std::optional<uint32_t> EngineOf(const PlannedHistogram& planned);
+
+// Each adds to JobWork::resident_bytes and JobWork::answer_bytes and, unless any engine will do,
+// sets JobWork::engine.
+void Place(const PlannedReduction& planned, JobWork& work);
+void Place(const PlannedScan& planned, JobWork& work);
+void Place(const PlannedHistogram& planned, JobWork& work);
+void Place(const PlannedMerge& planned, JobWork& work);
+void Place(const PlannedCreation& planned, JobWork& work);
+void Place(const PlannedRegistration& planned, JobWork& work);
+// All operations of a batch need the same engine, or none.
+void Place(const PlannedBatch& batch, JobWork& work);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_PLANNING_PLACEMENT_H_

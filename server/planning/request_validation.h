@@ -1,0 +1,105 @@
+// From a request of ComputeService to a plan and views of its input. Thread-safe. Views point into
+// the request and its detached data, which must outlive them, and into resident arrays and regions,
+// which the leases keep.
+//
+// Errors: INVALID_ARGUMENT that names the field at fault by its path in the request, for example
+// "array.inline_array.data" (kernels/contract/invalid_field.h); those of ArrayStore and
+// RegionStore. Takes time and memory in proportion to the request, whatever sizes and counts it
+// claims: threads of gRPC plan, which nobody is to hold. What takes longer, as edges of bins do, is
+// left to lanes.
+#ifndef GRIDFOLD_SERVER_PLANNING_REQUEST_VALIDATION_H_
+#define GRIDFOLD_SERVER_PLANNING_REQUEST_VALIDATION_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "gridfold/v1/compute_service.pb.h"
+#include "kernels/contract/engine.h"
+#include "kernels/folds/reduction_fold.h"
+#include "server/arrays/array_store.h"
+#include "server/base/limits.h"
+#include "server/planning/array_validation.h"
+#include "server/planning/planning_context.h"
+#include "server/regions/region_store.h"
+
+namespace gridfold::server {
+
+struct PlannedReduction {
+  kernels::ReductionPlan plan;
+  InputArray input;
+  uint64_t first_index = 0;
+};
+
+// Where the result of a scan goes: into the answer, into a resident array that is new or the
+// input's own, or into a region.
+struct InlineResult {};
+struct NewArrayResult {
+  std::string name;  // Empty: chosen by the store.
+  std::chrono::nanoseconds idle_expiry{0};
+  uint32_t engine = 0;  // Where it will be: the input's, where that is resident.
+};
+struct InPlaceResult {};
+struct RegionResult {
+  std::string name;
+  uint64_t offset_bytes = 0;
+  kernels::MutableResidentSpan place;
+  RegionLease region;
+};
+
+struct PlannedScan {
+  kernels::ScanPlan plan;
+  InputArray input;  // Resident where the result is InPlaceResult.
+  std::variant<InlineResult, NewArrayResult, InPlaceResult, RegionResult> result;
+  TenantArrays arrays;
+};
+
+struct PlannedHistogram {
+  kernels::HistogramPlan plan;  // An outline: a lane completes it.
+  kernels::HistogramInput input;
+  std::vector<ArrayLease> leases;
+  std::vector<RegionLease> regions;
+  std::optional<uint32_t> engine;  // Which must run it, where any will not do.
+};
+
+// The contents of the accumulators are checked where they are merged, not here, since that takes
+// time in proportion to them.
+struct PlannedMerge {
+  std::vector<absl::string_view> accumulators;
+  bool partial = false;
+  Limits limits;
+};
+
+absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& request,
+                                             const PlanningContext& context);
+absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
+                                        const PlanningContext& context);
+absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& request,
+                                             const PlanningContext& context);
+absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
+                                         const PlanningContext& context);
+
+// Sets `engine` to the one that memory needs, if it needs one. INVALID_ARGUMENT, field named, where
+// other memory of the `whole` (request or batch) needs another engine, since no engine reads
+// another one's memory.
+absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> needed,
+                           absl::string_view whole, std::optional<uint32_t>& engine);
+
+// The requests of streams, whose arrays have yet to arrive. Plans do not point into the request.
+// Further error: an array that is not streamed.
+absl::StatusOr<kernels::ReductionFoldSpec> PlanStream(const v1::ReduceArrayRequest& request,
+                                                      const Limits& limits);
+// An outline.
+absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequest& request,
+                                                  const Limits& limits);
+absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request,
+                                             const Limits& limits);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_PLANNING_REQUEST_VALIDATION_H_

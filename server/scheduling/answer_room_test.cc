@@ -1,0 +1,205 @@
+// Room for answers by itself, and jobs that wait for it.
+#include "server/scheduling/answer_room.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/testing/scheduler_fixture.h"
+
+namespace gridfold::server {
+namespace {
+
+using testing::ElementsAre;
+
+// Parts of 5 MiB for everybody, 2 for tenants and 1 for connections.
+constexpr uint64_t kRoom = 8 * kMiB;
+
+std::optional<AnswerGrant> Take(AnswerRoom& room, const std::string& tenant, uint64_t connection,
+                                uint64_t bytes) {
+  return room.Take({.tenant = tenant, .connection = connection}, bytes);
+}
+
+TEST(AnswerRoomTest, TheOpenPartIsTakenToItsLastByte) {
+  AnswerRoom room(kRoom, {});
+  std::optional<AnswerGrant> first = Take(room, "a", 1, 3 * kMiB);
+  std::optional<AnswerGrant> second = Take(room, "a", 1, 2 * kMiB);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(room.taken_bytes(), 5 * kMiB);
+  EXPECT_FALSE(Take(room, "a", 1, kSmallAnswerBytes + 1));
+  room.Shrink(*second, 2 * kMiB - kSmallAnswerBytes - 1);
+  std::optional<AnswerGrant> third = Take(room, "a", 1, kSmallAnswerBytes + 1);
+  ASSERT_TRUE(third);
+  for (auto* grant : {&*first, &*second, &*third}) room.GiveBack(*grant);
+  EXPECT_EQ(room.taken_bytes(), 0U);
+}
+
+TEST(AnswerRoomTest, AnAnswerLargerThanTheRoomIsAloneInTheOpenPart) {
+  AnswerRoom room(kRoom, {});
+  std::optional<AnswerGrant> huge = Take(room, "a", 1, 100 * kMiB);
+  ASSERT_TRUE(huge);
+  EXPECT_FALSE(Take(room, "a", 1, 100 * kMiB));
+  room.GiveBack(*huge);
+  huge = Take(room, "a", 1, 100 * kMiB);
+  ASSERT_TRUE(huge);
+  room.GiveBack(*huge);
+}
+
+TEST(AnswerRoomTest, OtherTenantsHaveTheirShare) {
+  AnswerRoom room(kRoom, {{"heavy", 2}});
+  std::vector<AnswerGrant> grants;
+  while (auto grant = Take(room, "greedy", 1, kMiB)) grants.push_back(*grant);
+  EXPECT_EQ(grants.size(), 5U);
+  // Of the 2 MiB: of the weights 1 + 1 + 1 it has one; of 1 + 2 + 1 two.
+  EXPECT_FALSE(Take(room, "other", 2, 2 * kMiB / 3 + 1));
+  EXPECT_TRUE(room.HasRoom({.tenant = "other", .connection = 2}, 2 * kMiB / 3));
+  EXPECT_TRUE(room.HasRoom({.tenant = "heavy", .connection = 2}, kMiB));
+  EXPECT_FALSE(room.HasRoom({.tenant = "heavy", .connection = 2}, kMiB + 1));
+  for (AnswerGrant& grant : grants) room.GiveBack(grant);
+}
+
+TEST(AnswerRoomTest, OtherConnectionsOfTheSameTenantHaveTheirShare) {
+  AnswerRoom room(kRoom, {});
+  std::vector<AnswerGrant> grants;
+  while (auto grant = Take(room, "", 1, kMiB)) grants.push_back(*grant);
+  EXPECT_FALSE(room.HasRoom({.tenant = "", .connection = 1}, 100 * kKiB));
+  EXPECT_TRUE(room.HasRoom({.tenant = "", .connection = 2}, kMiB / 3));
+  EXPECT_FALSE(room.HasRoom({.tenant = "", .connection = 2}, kMiB / 3 + 1));
+  for (AnswerGrant& grant : grants) room.GiveBack(grant);
+}
+
+TEST(AnswerRoomTest, SmallAnswersLeaveHalfOfTheLastPart) {
+  AnswerRoom room(kRoom, {});
+  std::vector<AnswerGrant> grants = {*Take(room, "", 1, 5 * kMiB)};
+  while (auto grant = Take(room, "", 1, kSmallAnswerBytes)) grants.push_back(*grant);
+  EXPECT_EQ(room.taken_bytes(), 5 * kMiB + kMiB / 2);
+  for (AnswerGrant& grant : grants) room.GiveBack(grant);
+}
+
+class AnswerRoomSchedulerTest : public SchedulerFixture {
+ protected:
+  void SetUp() override {
+    Limits limits = SmallLimits(1);
+    limits.answer_bytes_max = kRoom;
+    Make(limits);
+  }
+  absl::Status SubmitAnswer(const std::string& mark, uint64_t answer_bytes,
+                            const std::string& tenant = "", uint64_t connection = 1) {
+    return Submit({.tenant = tenant, .answer_bytes = answer_bytes, .connection = connection}, mark);
+  }
+  // Until jobs have ended whose answers had room.
+  void WaitForOrder(size_t count) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (scheduler_->GetStatistics().succeeded < count &&
+           std::chrono::steady_clock::now() < end) {
+      std::this_thread::yield();
+    }
+    ASSERT_EQ(scheduler_->GetStatistics().succeeded, count);
+  }
+  void AnswerGone(size_t job) { scheduler_->GiveBackAnswerRoom(*jobs_[job].job()); }
+};
+
+TEST_F(AnswerRoomSchedulerTest, AJobWithoutRoomWaitsOnNoLane) {
+  ASSERT_TRUE(SubmitAnswer("first", 5 * kMiB).ok());
+  WaitForOrder(1);
+  ASSERT_TRUE(SubmitAnswer("second", 5 * kMiB).ok());
+  // The only lane is free for others, of the same tenant and connection where they are small.
+  ASSERT_TRUE(SubmitAnswer("small", kKiB).ok());
+  ASSERT_TRUE(SubmitAnswer("other", kMiB / 2, "b", 2).ok());
+  WaitForOrder(3);
+  EXPECT_EQ(scheduler_->GetStatistics().queued_for_answers, 1U);
+  EXPECT_EQ(scheduler_->GetStatistics().lanes_busy, 0U);
+  AnswerGone(0);
+  WaitForOrder(4);
+  EXPECT_THAT(order_, ElementsAre("first", "small", "other", "second"));
+  for (size_t job = 0; job < 4; ++job) AnswerGone(job);
+  EXPECT_EQ(scheduler_->GetStatistics().answer_bytes, 0U);
+}
+
+TEST_F(AnswerRoomSchedulerTest, ALargeAnswerIsNotOvertakenForEver) {
+  ASSERT_TRUE(SubmitAnswer("1", 2 * kMiB).ok());
+  ASSERT_TRUE(SubmitAnswer("2", 2 * kMiB).ok());
+  WaitForOrder(2);
+  ASSERT_TRUE(SubmitAnswer("huge", 50 * kMiB, "b", 2).ok());
+  ASSERT_TRUE(SubmitAnswer("3", 2 * kMiB).ok());
+  AnswerGone(0);
+  AnswerGone(1);
+  WaitForOrder(3);
+  AnswerGone(2);
+  WaitForOrder(4);
+  EXPECT_THAT(order_, ElementsAre("1", "2", "huge", "3"));
+  AnswerGone(3);
+}
+
+TEST_F(AnswerRoomSchedulerTest, TenantsTakeTurnsAtWhatBecomesFree) {
+  const std::vector<std::string> marks = {"0", "a1", "a2", "a3", "b1"};
+  ASSERT_TRUE(SubmitAnswer(marks[0], 5 * kMiB, "a").ok());
+  WaitForOrder(1);
+  for (size_t job = 1; job < 5; ++job) {
+    ASSERT_TRUE(SubmitAnswer(marks[job], 5 * kMiB, job < 4 ? "a" : "b").ok());
+  }
+  for (size_t job = 0; job < 5; ++job) {
+    WaitForOrder(job + 1);
+    // Of the one that ran last; the others have none, or none any more.
+    AnswerGone(std::find(marks.begin(), marks.end(), order_.back()) - marks.begin());
+  }
+  EXPECT_THAT(order_, ElementsAre("0", "a1", "b1", "a2", "a3"));
+}
+
+TEST_F(AnswerRoomSchedulerTest, AJobThatWaitsForRoomCanBeCancelled) {
+  ASSERT_TRUE(SubmitAnswer("first", 5 * kMiB).ok());
+  WaitForOrder(1);
+  ASSERT_TRUE(SubmitAnswer("waits", 50 * kMiB, "b").ok());
+  ASSERT_TRUE(SubmitAnswer("behind", 3 * kMiB, "c").ok());
+  scheduler_->Cancel(jobs_[1].job());
+  EXPECT_EQ(jobs_[1].status().code(), absl::StatusCode::kCancelled);
+  AnswerGone(0);
+  WaitForOrder(2);
+  EXPECT_THAT(order_, ElementsAre("first", "behind"));
+  AnswerGone(2);
+}
+
+TEST_F(AnswerRoomSchedulerTest, AFailedJobGivesItsRoomBack) {
+  TestJob& failing = jobs_.emplace_back(JobWork{.answer_bytes = 5 * kMiB}, [](const JobContext&) {
+    return absl::InternalError("no");
+  });
+  ASSERT_TRUE(scheduler_->Submit(failing.job()).ok());
+  EXPECT_FALSE(failing.status().ok());
+  EXPECT_TRUE(scheduler_->WaitUntilIdle(std::chrono::seconds(30)));
+  EXPECT_EQ(scheduler_->GetStatistics().answer_bytes, 0U);
+}
+
+TEST_F(AnswerRoomSchedulerTest, WhatWaitsForRoomFillsTheQueue) {
+  ASSERT_TRUE(SubmitAnswer("first", 5 * kMiB).ok());
+  WaitForOrder(1);
+  absl::Status status;
+  int accepted = 0;
+  while (status.ok() && accepted < 100) {
+    status = SubmitAnswer("more", 5 * kMiB);
+    if (status.ok()) ++accepted;
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_LE(accepted, 16);
+  scheduler_->StopAll();
+  EXPECT_TRUE(scheduler_->WaitUntilIdle(std::chrono::seconds(30)));
+  AnswerGone(0);
+}
+
+TEST_F(AnswerRoomSchedulerTest, RoomForAnswersWithoutAJob) {
+  const std::string tenant;
+  std::optional<AnswerGrant> grant =
+      scheduler_->TakeAnswerRoom({.tenant = tenant, .connection = 1}, kMiB);
+  ASSERT_TRUE(grant);
+  EXPECT_EQ(scheduler_->GetStatistics().answer_bytes, kMiB);
+  scheduler_->GiveBackAnswerRoom(*grant);
+  EXPECT_EQ(scheduler_->GetStatistics().answer_bytes, 0U);
+}
+
+}  // namespace
+}  // namespace gridfold::server

@@ -1,0 +1,71 @@
+#include "server/streams/fold_stream_call.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/contract/invalid_field.h"
+#include "server/wire/message_codec.h"
+#include "server/wire/proto_conversion.h"
+#include "server/wire/stream_message.h"
+
+namespace gridfold::server {
+
+FoldStreamCall::FoldStreamCall(CallEnvironment& environment, Rpc rpc,
+                               grpc::CallbackServerContext& context, grpc::ByteBuffer& response,
+                               MakeFold make_fold, size_t array_count)
+    : StreamCall(environment, rpc, context, array_count),
+      response_(response),
+      make_fold_(make_fold) {}
+
+absl::StatusOr<std::unique_ptr<StreamFold>> FoldStreamCall::MakeComputation(
+    const std::string& header) const {
+  return make_fold_(header, environment_.limits);
+}
+
+absl::Status FoldStreamCall::CheckArrays(const StreamMessage& message) const {
+  for (size_t i = 0; i < message.arrays.size(); ++i) {
+    if (message.arrays[i].empty()) continue;
+    if (absl::Status status = computation_->CheckExpected(i); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> FoldStreamCall::HasBatch() const {
+  const StreamSizes sizes = intake_.sizes();
+  const uint64_t waiting_bytes = TotalBytes(sizes);
+  if (computation_->CanRun(sizes)) {
+    return waiting_bytes >= std::min(computation_->batch_bytes_wanted(), kStreamPendingBytes) ||
+           !intake_.TenantHasRoom();
+  }
+  // Bytes of which nothing can be computed wait for others, which may never come.
+  if (waiting_bytes <= environment_.limits.message_bytes_max) return false;
+  return kernels::InvalidField(
+      "data", absl::StrCat(waiting_bytes, " bytes wait for those of other arrays, where ",
+                           environment_.limits.message_bytes_max, " may"));
+}
+
+absl::Status FoldStreamCall::RunBatch(const JobContext& job_context) {
+  absl::Status status =
+      computation_->Run(intake_.batch(), job_context.lane, job_context.stop, report_.run);
+  if (!status.ok() || !is_last_batch_) return status;
+  return Answer(job_context);
+}
+
+// The answer is made of the last batch only.
+uint64_t FoldStreamCall::AnswerBytesMax() const {
+  if (!is_last_batch_ || computation_ == nullptr) return 0;
+  return std::min(computation_->AnswerBytesMax(report_.request_bytes),
+                  environment_.limits.message_bytes_max) +
+         kAnswerOverheadBytes;
+}
+
+absl::Status FoldStreamCall::Answer(const JobContext& job_context) {
+  absl::StatusOr<StreamAnswer> answer = computation_->Finish(intake_.batch(), job_context.stop);
+  if (!answer.ok()) return answer.status();
+  FillExecution(report_, environment_.engine_name, *answer->execution);
+  absl::Status status = EncodeResponse(*answer->message, response_);
+  response_bytes_ = response_.Length();
+  return status;
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,81 @@
+#include "server/streams/scan_stream_call.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/base/error_reason.h"
+#include "server/wire/message_codec.h"
+#include "server/wire/proto_conversion.h"
+
+namespace gridfold::server {
+
+absl::StatusOr<std::unique_ptr<StreamScan>> ScanStreamCall::MakeComputation(
+    const std::string& header) const {
+  return StreamScan::Make(header, environment_.limits);
+}
+
+absl::StatusOr<bool> ScanStreamCall::HasBatch() const {
+  return TotalBytes(intake_.sizes()) >= computation_->batch_bytes_min();
+}
+
+bool ScanStreamCall::TakesWholeBatch() const {
+  return intake_.batch_bytes() <= computation_->batch_bytes_max();
+}
+
+absl::Status ScanStreamCall::RunBatch(const JobContext& job_context) {
+  v1::ScanStreamResponse fields;
+  absl::StatusOr<ChunkData> results = computation_->Run(
+      intake_.batch()[0], is_last_batch_, job_context.lane, job_context.stop, report_.run, fields);
+  if (!results.ok()) return results.status();
+  if (is_last_batch_) {
+    FillExecution(report_, environment_.engine_name, *fields.mutable_execution());
+  }
+  computed_ = EncodeChunk(fields, v1::ScanStreamResponse::kDataFieldNumber, *std::move(results));
+  return absl::OkStatus();
+}
+
+uint64_t ScanStreamCall::AnswerBytesMax() const {
+  const uint64_t input_bytes = std::min(intake_.batch_bytes(), computation_->batch_bytes_max());
+  return computation_->ResultBytes(input_bytes) + kAnswerOverheadBytes;
+}
+
+void ScanStreamCall::SendResults() {
+  bool write = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ready_.emplace().Swap(&computed_);
+    write = !writing_ && BeginWrite();
+  }
+  if (write) Write();
+}
+
+void ScanStreamCall::OnWriteDone(bool ok) {
+  results_.Clear();
+  EndSend();
+  bool write = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!ok) ready_.reset();
+    write = BeginWrite();
+  }
+  if (write) Write();
+  Proceed(ok ? absl::OkStatus() : CancelledByCaller());
+}
+
+void ScanStreamCall::Write() {
+  BeginSend(results_.Length());
+  StartWrite(&results_);
+}
+
+// What waits is not sent any more after an error.
+bool ScanStreamCall::BeginWrite() {
+  writing_ = ready_.has_value() && error_.ok();
+  if (writing_) {
+    results_.Swap(&*ready_);
+    response_bytes_ += results_.Length();
+  }
+  ready_.reset();
+  return writing_;
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,107 @@
+// Reductions of streams: server/streams/stream_fold.h over kernels/folds/reduction_fold.h.
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "gridfold/v1/compute_service.pb.h"
+#include "kernels/contract/invalid_field.h"
+#include "kernels/contract/lane_limits.h"
+#include "kernels/folds/reduction_fold.h"
+#include "server/planning/answer_size.h"
+#include "server/streams/stream_fold.h"
+#include "server/wire/message_codec.h"
+#include "server/wire/proto_conversion.h"
+
+namespace gridfold::server {
+
+namespace {
+
+class StreamReduction final : public StreamFold {
+ public:
+  explicit StreamReduction(std::unique_ptr<kernels::ReductionFold> fold) : fold_(std::move(fold)) {}
+
+  kernels::ElementType element_type() const override { return fold_->plan().array.element_type; }
+
+  uint64_t state_bytes() const override {
+    const kernels::ReductionPlan& plan = fold_->plan();
+    return plan.grouping.group_count * kernels::OutputBytesPerGroup(plan);
+  }
+
+  // As many rows as the bytes can have.
+  uint64_t AnswerBytesMax(uint64_t stream_bytes) const override {
+    kernels::ReductionPlan plan = fold_->plan();
+    if (plan.grouping.kind == kernels::GroupingKind::kAxis1) {
+      const uint64_t row_bytes = plan.array.columns * kernels::ElementSize(plan.array.element_type);
+      plan.grouping.group_count = stream_bytes / std::max<uint64_t>(row_bytes, 1);
+    }
+    return AnswerBytes(plan);
+  }
+
+  absl::Status CheckExpected(size_t) const override { return absl::OkStatus(); }
+
+  bool CanRun(const StreamSizes& sizes) const override {
+    return sizes[0] >= fold_->batch_bytes_min();
+  }
+
+  uint64_t batch_bytes_wanted() const override { return 0; }
+
+  absl::Status Run(StreamArrays& arrays, kernels::Lane& lane, std::stop_token stop,
+                   kernels::RunStatistics& statistics) override {
+    PieceQueue& data = arrays[0];
+    while (true) {
+      const absl::StatusOr<std::optional<kernels::ReductionPlan>> batch =
+          fold_->NextBatch(data.size_bytes());
+      if (!batch.ok()) return InHeader(batch.status());
+      if (!batch->has_value()) return absl::OkStatus();
+      const absl::StatusOr<uint64_t> used =
+          fold_->Add(**batch, RunBatch(**batch, data, lane, stop, statistics));
+      if (!used.ok()) return InHeader(used.status());
+      data.RemoveFirst(*used);
+    }
+  }
+
+  absl::StatusOr<StreamAnswer> Finish(const StreamArrays& rest, const std::stop_token&) override {
+    absl::StatusOr<kernels::ReductionMerge> merged = fold_->Finish(rest[0].size_bytes());
+    if (!merged.ok()) return InHeader(merged.status());
+    auto response = std::make_unique<v1::ReduceStreamResponse>();
+    v1::ReduceArrayResponse& result = *response->mutable_result();
+    FillResponse(fold_->plan(), merged->result, result);
+    result.set_accumulator(std::move(merged->accumulator));
+    v1::ExecutionStatistics* const execution = result.mutable_execution();
+    return StreamAnswer{std::move(response), execution};
+  }
+
+ private:
+  static absl::StatusOr<kernels::ReductionResult> RunBatch(const kernels::ReductionPlan& batch,
+                                                           const PieceQueue& data,
+                                                           kernels::Lane& lane,
+                                                           const std::stop_token& stop,
+                                                           kernels::RunStatistics& statistics) {
+    const uint64_t size_bytes = batch.array.size_bytes();
+    const std::vector<kernels::HostSpan> pieces = data.First(size_bytes);
+    kernels::RunStatistics run;
+    absl::StatusOr<kernels::ReductionResult> result =
+        lane.RunReduction(batch, kernels::HostSlices{pieces, size_bytes}, stop, run);
+    statistics.Add(run);
+    return result;
+  }
+
+  const std::unique_ptr<kernels::ReductionFold> fold_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<StreamFold>> MakeStreamReduction(const std::string& header,
+                                                                const Limits& limits) {
+  v1::ReduceArrayRequest request;
+  if (absl::Status status = DecodeRequest(header, limits, request); !status.ok()) return status;
+  absl::StatusOr<kernels::ReductionFoldSpec> spec = PlanStream(request, limits);
+  if (!spec.ok()) return InHeader(spec.status());
+  absl::StatusOr<std::unique_ptr<kernels::ReductionFold>> fold =
+      kernels::ReductionFold::Make(*std::move(spec));
+  if (!fold.ok()) return InHeader(fold.status());
+  return std::make_unique<StreamReduction>(*std::move(fold));
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,381 @@
+#include "server/wire/proto_conversion.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/contract/invalid_field.h"
+
+namespace gridfold::server {
+
+namespace {
+
+template <class Wire, class Kernel>
+struct Pair {
+  Wire wire;
+  Kernel kernel;
+};
+
+using kernels::ElementType;
+using kernels::Statistic;
+
+constexpr Pair<v1::ElementType, ElementType> kElementTypes[] = {
+    {v1::ELEMENT_TYPE_INT8, ElementType::kInt8},
+    {v1::ELEMENT_TYPE_INT16, ElementType::kInt16},
+    {v1::ELEMENT_TYPE_INT32, ElementType::kInt32},
+    {v1::ELEMENT_TYPE_INT64, ElementType::kInt64},
+    {v1::ELEMENT_TYPE_UINT8, ElementType::kUint8},
+    {v1::ELEMENT_TYPE_UINT16, ElementType::kUint16},
+    {v1::ELEMENT_TYPE_UINT32, ElementType::kUint32},
+    {v1::ELEMENT_TYPE_UINT64, ElementType::kUint64},
+    {v1::ELEMENT_TYPE_FLOAT16, ElementType::kFloat16},
+    {v1::ELEMENT_TYPE_BFLOAT16, ElementType::kBfloat16},
+    {v1::ELEMENT_TYPE_FLOAT32, ElementType::kFloat32},
+    {v1::ELEMENT_TYPE_FLOAT64, ElementType::kFloat64},
+};
+static_assert(std::size(kElementTypes) == kernels::kElementTypeCount);
+
+constexpr Pair<v1::Statistic, Statistic> kStatistics[] = {
+    {v1::STATISTIC_COUNT, Statistic::kCount},
+    {v1::STATISTIC_SUM, Statistic::kSum},
+    {v1::STATISTIC_PRODUCT, Statistic::kProduct},
+    {v1::STATISTIC_MIN, Statistic::kMin},
+    {v1::STATISTIC_MAX, Statistic::kMax},
+    {v1::STATISTIC_ARGMIN, Statistic::kArgmin},
+    {v1::STATISTIC_ARGMAX, Statistic::kArgmax},
+    {v1::STATISTIC_MEAN, Statistic::kMean},
+    {v1::STATISTIC_VARIANCE, Statistic::kVariance},
+    {v1::STATISTIC_STANDARD_DEVIATION, Statistic::kStandardDeviation},
+    {v1::STATISTIC_L1_NORM, Statistic::kL1Norm},
+    {v1::STATISTIC_L2_NORM, Statistic::kL2Norm},
+    {v1::STATISTIC_NONZERO_COUNT, Statistic::kNonzeroCount},
+    {v1::STATISTIC_NAN_COUNT, Statistic::kNanCount},
+    {v1::STATISTIC_INFINITY_COUNT, Statistic::kInfinityCount},
+    {v1::STATISTIC_ALL, Statistic::kAll},
+    {v1::STATISTIC_ANY, Statistic::kAny},
+    {v1::STATISTIC_BITWISE_AND, Statistic::kBitwiseAnd},
+    {v1::STATISTIC_BITWISE_OR, Statistic::kBitwiseOr},
+    {v1::STATISTIC_BITWISE_XOR, Statistic::kBitwiseXor},
+};
+static_assert(std::size(kStatistics) == kernels::kStatisticCount);
+
+constexpr Pair<v1::NanPolicy, kernels::NanPolicy> kNanPolicies[] = {
+    {v1::NAN_POLICY_UNSPECIFIED, kernels::NanPolicy::kPropagate},
+    {v1::NAN_POLICY_PROPAGATE, kernels::NanPolicy::kPropagate},
+    {v1::NAN_POLICY_IGNORE, kernels::NanPolicy::kIgnore},
+};
+
+constexpr Pair<v1::OverflowPolicy, kernels::OverflowPolicy> kOverflowPolicies[] = {
+    {v1::OVERFLOW_POLICY_UNSPECIFIED, kernels::OverflowPolicy::kError},
+    {v1::OVERFLOW_POLICY_ERROR, kernels::OverflowPolicy::kError},
+    {v1::OVERFLOW_POLICY_WRAP, kernels::OverflowPolicy::kWrap},
+};
+
+constexpr Pair<v1::OutOfRangePolicy, kernels::OutOfRangePolicy> kOutOfRangePolicies[] = {
+    {v1::OUT_OF_RANGE_POLICY_UNSPECIFIED, kernels::OutOfRangePolicy::kDrop},
+    {v1::OUT_OF_RANGE_POLICY_DROP, kernels::OutOfRangePolicy::kDrop},
+    {v1::OUT_OF_RANGE_POLICY_CLAMP, kernels::OutOfRangePolicy::kClamp},
+};
+
+constexpr Pair<v1::ScanOperation, kernels::ScanOperation> kScanOperations[] = {
+    {v1::SCAN_OPERATION_SUM, kernels::ScanOperation::kSum},
+    {v1::SCAN_OPERATION_PRODUCT, kernels::ScanOperation::kProduct},
+    {v1::SCAN_OPERATION_MIN, kernels::ScanOperation::kMin},
+    {v1::SCAN_OPERATION_MAX, kernels::ScanOperation::kMax},
+};
+
+constexpr Pair<v1::ScanMode, kernels::ScanMode> kScanModes[] = {
+    {v1::SCAN_MODE_UNSPECIFIED, kernels::ScanMode::kInclusive},
+    {v1::SCAN_MODE_INCLUSIVE, kernels::ScanMode::kInclusive},
+    {v1::SCAN_MODE_EXCLUSIVE, kernels::ScanMode::kExclusive},
+};
+
+constexpr Pair<v1::ScanDirection, kernels::ScanDirection> kScanDirections[] = {
+    {v1::SCAN_DIRECTION_UNSPECIFIED, kernels::ScanDirection::kForward},
+    {v1::SCAN_DIRECTION_FORWARD, kernels::ScanDirection::kForward},
+    {v1::SCAN_DIRECTION_REVERSE, kernels::ScanDirection::kReverse},
+};
+
+constexpr Pair<v1::HistogramFormat, bool> kSparseFormats[] = {
+    {v1::HISTOGRAM_FORMAT_UNSPECIFIED, false},
+    {v1::HISTOGRAM_FORMAT_DENSE, false},
+    {v1::HISTOGRAM_FORMAT_SPARSE, true},
+};
+
+template <class Wire, class Kernel, size_t n>
+absl::StatusOr<Kernel> FindKernel(const Pair<Wire, Kernel> (&pairs)[n], Wire wire,
+                                  absl::string_view field) {
+  for (const Pair<Wire, Kernel>& pair : pairs) {
+    if (pair.wire == wire) return pair.kernel;
+  }
+  if (wire == 0) return kernels::InvalidField(field, "is required");
+  return kernels::InvalidField(field,
+                               absl::StrCat(static_cast<int>(wire), " is not a known value"));
+}
+
+template <class Wire, class Kernel, size_t n>
+Wire FindWire(const Pair<Wire, Kernel> (&pairs)[n], Kernel kernel) {
+  for (const Pair<Wire, Kernel>& pair : pairs) {
+    if (pair.kernel == kernel) return pair.wire;
+  }
+  return Wire{};
+}
+
+template <class T, class Field>
+void Append(const std::vector<T>& values, Field& field) {
+  field.Add(values.begin(), values.end());
+}
+
+template <class Field>
+void AppendSlots(std::span<const uint64_t> slots, auto from_bits, Field& field) {
+  field.Reserve(static_cast<int>(slots.size()));
+  for (const uint64_t slot : slots) field.AddAlreadyReserved(from_bits(slot));
+}
+
+void FillValues(const kernels::StatisticColumn& column, v1::ValueList& values) {
+  switch (column.kind) {
+    case kernels::ValueKind::kInt64:
+      AppendSlots(
+          column.slots, [](uint64_t slot) { return static_cast<int64_t>(slot); },
+          *values.mutable_int64_values()->mutable_values());
+      return;
+    case kernels::ValueKind::kUint64:
+      Append(column.slots, *values.mutable_uint64_values()->mutable_values());
+      return;
+    case kernels::ValueKind::kDouble:
+      AppendSlots(
+          column.slots, [](uint64_t slot) { return std::bit_cast<double>(slot); },
+          *values.mutable_double_values()->mutable_values());
+      return;
+    case kernels::ValueKind::kBool:
+      AppendSlots(
+          column.slots, [](uint64_t slot) { return slot != 0; },
+          *values.mutable_bool_values()->mutable_values());
+      return;
+  }
+}
+
+template <class Values>
+std::vector<double> ToVector(const Values& values) {
+  return std::vector<double>(values.begin(), values.end());
+}
+
+v1::HistogramDescription Describe(const kernels::HistogramPlan& plan) {
+  v1::HistogramDescription description;
+  description.set_two_dimensional(plan.two_dimensional);
+  description.set_weighted(plan.weight_type.has_value());
+  description.set_format(plan.sparse ? v1::HISTOGRAM_FORMAT_SPARSE : v1::HISTOGRAM_FORMAT_DENSE);
+  Append(plan.quantiles, *description.mutable_quantiles());
+  const bool some_are_unsigned =
+      std::any_of(plan.bins.begin(), plan.bins.end(),
+                  [](const kernels::PlannedBins& bins) { return bins.first_unsigned_value != 0; });
+  for (const kernels::PlannedBins& bins : plan.bins) {
+    description.add_first_values(bins.first_value);
+    if (some_are_unsigned) description.add_first_unsigned_values(bins.first_unsigned_value);
+  }
+  return description;
+}
+
+}  // namespace
+
+absl::StatusOr<ElementType> FromWire(v1::ElementType type, absl::string_view field) {
+  return FindKernel(kElementTypes, type, field);
+}
+absl::StatusOr<Statistic> FromWire(v1::Statistic statistic, absl::string_view field) {
+  return FindKernel(kStatistics, statistic, field);
+}
+absl::StatusOr<kernels::NanPolicy> FromWire(v1::NanPolicy policy, absl::string_view field) {
+  return FindKernel(kNanPolicies, policy, field);
+}
+absl::StatusOr<kernels::OverflowPolicy> FromWire(v1::OverflowPolicy policy,
+                                                 absl::string_view field) {
+  return FindKernel(kOverflowPolicies, policy, field);
+}
+absl::StatusOr<kernels::OutOfRangePolicy> FromWire(v1::OutOfRangePolicy policy,
+                                                   absl::string_view field) {
+  return FindKernel(kOutOfRangePolicies, policy, field);
+}
+absl::StatusOr<kernels::ScanOperation> FromWire(v1::ScanOperation operation,
+                                                absl::string_view field) {
+  return FindKernel(kScanOperations, operation, field);
+}
+absl::StatusOr<kernels::ScanMode> FromWire(v1::ScanMode mode, absl::string_view field) {
+  return FindKernel(kScanModes, mode, field);
+}
+absl::StatusOr<kernels::ScanDirection> FromWire(v1::ScanDirection direction,
+                                                absl::string_view field) {
+  return FindKernel(kScanDirections, direction, field);
+}
+absl::StatusOr<bool> IsSparse(v1::HistogramFormat format, absl::string_view field) {
+  return FindKernel(kSparseFormats, format, field);
+}
+
+std::optional<kernels::BinSpec> FromWire(const v1::BinSpecification& bins) {
+  switch (bins.kind_case()) {
+    case v1::BinSpecification::kEven: {
+      kernels::EvenBinsSpec even;
+      even.bin_count = bins.even().bin_count();
+      if (bins.even().has_lower_bound()) even.lower_bound = bins.even().lower_bound();
+      if (bins.even().has_upper_bound()) even.upper_bound = bins.even().upper_bound();
+      return even;
+    }
+    case v1::BinSpecification::kEdges:
+      return kernels::EdgeBinsSpec{.edges = ToVector(bins.edges().edges())};
+    case v1::BinSpecification::kLogarithmic:
+      return kernels::LogarithmicBinsSpec{.bin_count = bins.logarithmic().bin_count(),
+                                          .lower_bound = bins.logarithmic().lower_bound(),
+                                          .upper_bound = bins.logarithmic().upper_bound()};
+    case v1::BinSpecification::kInteger:
+      return kernels::IntegerBinsSpec{
+          .first_value = bins.integer().first_value(),
+          .bin_count = bins.integer().bin_count(),
+          .first_unsigned_value = bins.integer().first_unsigned_value()};
+    case v1::BinSpecification::KIND_NOT_SET: break;
+  }
+  return std::nullopt;
+}
+
+v1::ElementType ToWire(ElementType type) { return FindWire(kElementTypes, type); }
+v1::Statistic ToWire(Statistic statistic) { return FindWire(kStatistics, statistic); }
+
+google::protobuf::Duration ToWire(std::chrono::nanoseconds duration) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  google::protobuf::Duration wire;
+  wire.set_seconds(seconds.count());
+  wire.set_nanos(static_cast<int32_t>((duration - seconds).count()));
+  return wire;
+}
+
+v1::Device ToWire(const kernels::DeviceDescription& device) {
+  v1::Device wire;
+  wire.set_name(device.name);
+  wire.set_memory_bytes(device.memory_bytes);
+  wire.set_compute_units(device.compute_units);
+  wire.set_compute_capability(device.compute_capability);
+  return wire;
+}
+
+v1::ServerLimits ToWire(const Limits& limits) {
+  v1::ServerLimits wire;
+  wire.set_message_bytes_max(limits.message_bytes_max);
+  wire.set_bin_count_max(limits.bin_count_max);
+  wire.set_group_count_max(limits.group_count_max);
+  wire.set_lane_count(limits.lane_count_of_all());
+  wire.set_queued_jobs_max(limits.queued_jobs_max);
+  wire.set_queued_bytes_max(limits.queued_bytes_max);
+  wire.set_resident_bytes_max(limits.resident_bytes_of_all());
+  wire.set_tenant_resident_bytes_max(limits.tenant_bytes_max());
+  wire.set_array_count_max(limits.array_count_max);
+  wire.set_array_chunk_bytes_max(limits.array_chunk_bytes_max());
+  if (limits.regions_allowed) {
+    wire.set_region_count_max(limits.region_count_max);
+    wire.set_region_bytes_max(limits.region_bytes_max);
+  }
+  wire.set_stream_count_max(limits.stream_count_max);
+  wire.set_stream_pending_bytes_max(kStreamPendingBytes);
+  wire.set_batch_operations_max(limits.batch_operations_max);
+  return wire;
+}
+
+v1::ArrayDescription ToWire(const ArrayInfo& array) {
+  const kernels::ArrayDescription& description = array.description;
+  v1::ArrayDescription wire;
+  wire.set_name(array.name);
+  wire.set_element_type(ToWire(description.element_type));
+  AddShape(description, *wire.mutable_shape());
+  wire.set_size_bytes(description.size_bytes());
+  *wire.mutable_idle_expiry() = ToWire(array.idle_expiry);
+  *wire.mutable_idle_time() = ToWire(array.idle_time);
+  wire.set_device(array.engine);
+  return wire;
+}
+
+v1::RegionDescription ToWire(const RegionInfo& region) {
+  v1::RegionDescription wire;
+  wire.set_name(region.name);
+  wire.set_size_bytes(region.size_bytes);
+  *wire.mutable_idle_expiry() = ToWire(region.idle_expiry);
+  *wire.mutable_idle_time() = ToWire(region.idle_time);
+  wire.set_owner_process_id(region.owner_process_id);
+  return wire;
+}
+
+void AddShape(const kernels::ArrayDescription& array,
+              google::protobuf::RepeatedField<uint64_t>& shape) {
+  if (array.is_matrix) {
+    shape.Add(array.rows);
+    shape.Add(array.columns);
+  } else {
+    shape.Add(array.element_count);
+  }
+}
+
+void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionResult& result,
+                  v1::ReduceArrayResponse& response) {
+  response.set_group_count(plan.grouping.group_count);
+  for (const kernels::StatisticColumn& column : result.columns) {
+    v1::StatisticValues& values = *response.add_results();
+    values.set_statistic(ToWire(column.statistic));
+    if (column.slots.size() == plan.grouping.group_count) {
+      FillValues(column, *values.mutable_values());
+    }
+  }
+}
+
+void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramResponse& response) {
+  for (const kernels::HistogramCounts& channel : result.channels) {
+    v1::HistogramCounts& counts = *response.add_channels();
+    Append(channel.counts, *counts.mutable_counts());
+    Append(channel.weight_sums, *counts.mutable_weight_sums());
+    Append(channel.bin_indices, *counts.mutable_bin_indices());
+    counts.set_underflow_count(channel.underflow_count);
+    counts.set_overflow_count(channel.overflow_count);
+    counts.set_nan_count(channel.nan_count);
+    Append(channel.quantile_values, *counts.mutable_quantile_values());
+  }
+  for (const kernels::PlannedBins& bins : result.bins) {
+    v1::ResolvedBins& resolved = *response.add_bins();
+    resolved.set_bin_count(bins.bin_count);
+    Append(kernels::EdgesOf(bins), *resolved.mutable_edges());
+  }
+}
+
+void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
+                  v1::MergeAccumulatorsResponse& response) {
+  if (auto* const reduction = std::get_if<kernels::ReductionMerge>(&merged)) {
+    const auto& operation = std::get<kernels::ReductionPlan>(plan.operation);
+    FillResponse(operation, reduction->result, *response.mutable_reduction());
+    response.mutable_reduction()->set_accumulator(std::move(reduction->accumulator));
+    response.set_element_type(ToWire(operation.array.element_type));
+    response.set_element_count(reduction->element_count);
+    return;
+  }
+  auto& histogram = std::get<kernels::HistogramMerge>(merged);
+  const auto& operation = std::get<kernels::HistogramPlan>(plan.operation);
+  FillResponse(histogram.result, *response.mutable_histogram());
+  response.mutable_histogram()->set_accumulator(std::move(histogram.accumulator));
+  response.set_element_type(ToWire(operation.array.element_type));
+  response.set_element_count(operation.array.element_count);
+  *response.mutable_histogram_description() = Describe(operation);
+}
+
+void FillExecution(const CallReport& report, const std::string& engine,
+                   v1::ExecutionStatistics& execution) {
+  const kernels::RunStatistics& statistics = report.run;
+  execution.set_engine(engine);
+  execution.set_strategy(statistics.strategy);
+  execution.set_cluster_size(statistics.cluster_size);
+  execution.set_bytes_read(statistics.bytes_read);
+  *execution.mutable_stage_in_time() = ToWire(statistics.stage_in_time);
+  *execution.mutable_kernel_time() = ToWire(statistics.kernel_time);
+  *execution.mutable_stage_out_time() = ToWire(statistics.stage_out_time);
+  *execution.mutable_queue_time() = ToWire(*report.queue_time);
+  *execution.mutable_total_time() = ToWire(report.Elapsed());
+}
+
+}  // namespace gridfold::server

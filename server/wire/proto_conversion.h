@@ -1,0 +1,73 @@
+// Between the messages of gridfold.v1 and the types of the kernels, both ways. The only place that
+// knows the enumerations of both. Pure functions; thread-safe.
+//
+// `field` is the path of the value in the request, for the error: INVALID_ARGUMENT that names it,
+// for a number that the enumeration does not have or, where there is no default, for none given.
+#ifndef GRIDFOLD_SERVER_WIRE_PROTO_CONVERSION_H_
+#define GRIDFOLD_SERVER_WIRE_PROTO_CONVERSION_H_
+
+#include <chrono>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "google/protobuf/duration.pb.h"
+#include "google/protobuf/repeated_field.h"
+#include "gridfold/v1/array.pb.h"
+#include "gridfold/v1/compute_service.pb.h"
+#include "gridfold/v1/region_service.pb.h"
+#include "gridfold/v1/server_service.pb.h"
+#include "kernels/accumulators/accumulator.h"
+#include "kernels/contract/engine.h"
+#include "server/arrays/array_store.h"
+#include "server/base/limits.h"
+#include "server/calls/call_report.h"
+#include "server/regions/region_store.h"
+
+namespace gridfold::server {
+
+absl::StatusOr<kernels::ElementType> FromWire(v1::ElementType type, absl::string_view field);
+absl::StatusOr<kernels::Statistic> FromWire(v1::Statistic statistic, absl::string_view field);
+absl::StatusOr<kernels::NanPolicy> FromWire(v1::NanPolicy policy, absl::string_view field);
+absl::StatusOr<kernels::OverflowPolicy> FromWire(v1::OverflowPolicy policy,
+                                                 absl::string_view field);
+absl::StatusOr<kernels::OutOfRangePolicy> FromWire(v1::OutOfRangePolicy policy,
+                                                   absl::string_view field);
+absl::StatusOr<kernels::ScanOperation> FromWire(v1::ScanOperation operation,
+                                                absl::string_view field);
+absl::StatusOr<kernels::ScanMode> FromWire(v1::ScanMode mode, absl::string_view field);
+absl::StatusOr<kernels::ScanDirection> FromWire(v1::ScanDirection direction,
+                                                absl::string_view field);
+// Whether the format is the sparse one.
+absl::StatusOr<bool> IsSparse(v1::HistogramFormat format, absl::string_view field);
+
+// Nothing for a kind that is not set.
+std::optional<kernels::BinSpec> FromWire(const v1::BinSpecification& bins);
+
+v1::ElementType ToWire(kernels::ElementType type);
+v1::Statistic ToWire(kernels::Statistic statistic);
+google::protobuf::Duration ToWire(std::chrono::nanoseconds duration);
+v1::Device ToWire(const kernels::DeviceDescription& device);
+v1::ServerLimits ToWire(const Limits& limits);
+v1::ArrayDescription ToWire(const ArrayInfo& array);
+v1::RegionDescription ToWire(const RegionInfo& region);
+
+// Adds [elements], or [rows, columns] of a matrix.
+void AddShape(const kernels::ArrayDescription& array,
+              google::protobuf::RepeatedField<uint64_t>& shape);
+
+// Fill everything but `execution` and, of the first two, `accumulator`. A column without slots, of
+// a part, has no values.
+void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionResult& result,
+                  v1::ReduceArrayResponse& response);
+void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramResponse& response);
+void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
+                  v1::MergeAccumulatorsResponse& response);
+
+// Tells of a call whose job has run, and whose answer is made now.
+void FillExecution(const CallReport& report, const std::string& engine,
+                   v1::ExecutionStatistics& execution);
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_WIRE_PROTO_CONVERSION_H_
