@@ -32,9 +32,10 @@
 #include "absl/status/statusor.h"
 #include "kernels/contract/array.h"
 #include "kernels/contract/resident_memory.h"
+#include "server/arrays/array_info.h"
+#include "server/base/job_clock.h"
 #include "server/base/limits.h"
 #include "server/process/audit_log.h"
-#include "server/scheduling/job.h"
 
 namespace gridfold::server {
 
@@ -72,14 +73,6 @@ using ArrayLease = std::shared_ptr<const StoredArray>;
 
 // NOT_FOUND, for an array that has meanwhile disappeared.
 absl::Status ArrayDeleted();
-
-struct ArrayInfo {
-  std::string name;
-  kernels::ArrayDescription description;
-  uint32_t engine = 0;
-  std::chrono::nanoseconds idle_expiry{0};
-  std::chrono::nanoseconds idle_time{0};
-};
 
 struct FoundArray {
   ArrayInfo info;

@@ -4,7 +4,7 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "server/scheduling/job.h"
+#include "server/base/job_clock.h"
 
 namespace gridfold::server {
 

@@ -10,6 +10,7 @@
 
 #include "kernels/folds/reduction_batch.h"
 #include "server/compute/planned_run.h"
+#include "server/planning/placement.h"
 #include "server/wire/proto_conversion.h"
 #include "server/wire/rpc_status.h"
 

@@ -10,6 +10,7 @@
 #include "kernels/contract/histogram_outline.h"
 #include "kernels/contract/invalid_field.h"
 #include "server/planning/answer_size.h"
+#include "server/planning/placement.h"
 #include "server/wire/proto_conversion.h"
 
 namespace gridfold::server {
@@ -175,11 +176,6 @@ v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
   v1::ReduceArrayResponse response;
   FillResponse(planned.plan, result, response);
   return response;
-}
-
-uint64_t InlineResultBytes(const PlannedScan& planned) {
-  return std::holds_alternative<InlineResult>(planned.result) ? planned.plan.output_size_bytes()
-                                                              : 0;
 }
 
 absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned,

@@ -26,8 +26,6 @@ absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& plann
 v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
                                      kernels::ReductionResult result);
 
-// Bytes of the elements of an inline result; 0 where the result goes elsewhere.
-uint64_t InlineResultBytes(const PlannedScan& planned);
 // An inline result goes to `data`, which has InlineResultBytes, and not into the answer. A result
 // that becomes an array, or replaces one, does so when it is complete. Errors also those of
 // ArrayStore.

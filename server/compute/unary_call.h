@@ -20,6 +20,7 @@
 #include "server/base/exception_guard.h"
 #include "server/calls/call_environment.h"
 #include "server/calls/call_report.h"
+#include "server/calls/execution.h"
 #include "server/calls/rpc_deadline.h"
 #include "server/calls/rpc_report.h"
 #include "server/calls/tenant.h"

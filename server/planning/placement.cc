@@ -4,7 +4,6 @@
 #include <variant>
 
 #include "kernels/accumulators/accumulator.h"
-#include "server/compute/planned_run.h"
 #include "server/planning/answer_size.h"
 
 namespace gridfold::server {
@@ -38,6 +37,11 @@ std::optional<uint32_t> EngineOf(const PlannedScan& planned) {
 }
 
 std::optional<uint32_t> EngineOf(const PlannedHistogram& planned) { return planned.engine; }
+
+uint64_t InlineResultBytes(const PlannedScan& planned) {
+  return std::holds_alternative<InlineResult>(planned.result) ? planned.plan.output_size_bytes()
+                                                              : 0;
+}
 
 void Place(const PlannedReduction& planned, JobWork& work) {
   Require(EngineOf(planned), work);

@@ -20,6 +20,9 @@ std::optional<uint32_t> EngineOf(const PlannedReduction& planned);
 std::optional<uint32_t> EngineOf(const PlannedScan& planned);
 std::optional<uint32_t> EngineOf(const PlannedHistogram& planned);
 
+// Bytes of the elements of an inline result; 0 where the result goes elsewhere.
+uint64_t InlineResultBytes(const PlannedScan& planned);
+
 // Each adds to JobWork::resident_bytes and JobWork::answer_bytes and, unless any engine will do,
 // sets JobWork::engine.
 void Place(const PlannedReduction& planned, JobWork& work);

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/base/descriptor.h"
 #include "server/base/limits.h"
-#include "server/transport/listener.h"
 
 namespace gridfold::server {
 

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "server/transport/listener.h"
+#include "server/base/descriptor.h"
 
 namespace gridfold::server {
 

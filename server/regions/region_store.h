@@ -32,12 +32,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/contract/engine.h"
+#include "server/base/job_clock.h"
 #include "server/base/limits.h"
 #include "server/base/sweeper.h"
 #include "server/process/audit_log.h"
 #include "server/regions/owner_process.h"
+#include "server/regions/region_info.h"
 #include "server/regions/shared_mapping.h"
-#include "server/scheduling/job.h"
 
 namespace gridfold::server {
 
@@ -53,14 +54,6 @@ struct NewRegion {
   uint32_t device = 0;  // Of device memory: the engine's place in the store's list.
   std::chrono::nanoseconds idle_expiry{0};
   std::optional<OwnerProcess> owner;
-};
-
-struct RegionInfo {
-  std::string name;
-  uint64_t size_bytes = 0;
-  std::chrono::nanoseconds idle_expiry{0};
-  std::chrono::nanoseconds idle_time{0};
-  uint32_t owner_process_id = 0;  // 0: none.
 };
 
 // A region's memory and its lifetime. Created by RegionStore::Register, and shared as RegionLease.

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "server/base/job_clock.h"
 #include "server/base/sweeper.h"
-#include "server/scheduling/job.h"
 
 namespace gridfold::server {
 

@@ -16,12 +16,12 @@
 #include "absl/status/status.h"
 #include "kernels/contract/engine.h"
 #include "server/base/answer_grant.h"
+#include "server/base/job_clock.h"
+#include "server/base/priority.h"
 #include "server/base/rpc.h"
 #include "server/scheduling/job_batch.h"
 
 namespace gridfold::server {
-
-using JobClock = std::chrono::steady_clock;
 
 // What a job is given when it runs.
 struct JobContext {
@@ -29,10 +29,6 @@ struct JobContext {
   std::stop_token stop;                 // Requested when nobody waits for the result any longer.
   std::chrono::nanoseconds queue_time;  // From acceptance until a lane took the job.
 };
-
-// How urgent a job is among the waiting jobs of its own tenant.
-enum class Priority : uint8_t { kHigh, kNormal, kLow };
-inline constexpr size_t kPriorityCount = 3;
 
 struct JobWork {
   // Input that the job holds in memory while it waits.

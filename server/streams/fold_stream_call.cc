@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
+#include "server/calls/execution.h"
 #include "server/wire/message_codec.h"
 #include "server/wire/proto_conversion.h"
 #include "server/wire/stream_message.h"

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/base/error_reason.h"
+#include "server/calls/execution.h"
 #include "server/wire/message_codec.h"
 #include "server/wire/proto_conversion.h"
 

@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/base/job_clock.h"
 #include "server/base/limits.h"
-#include "server/scheduling/job.h"
 
 namespace gridfold::server {
 

@@ -25,7 +25,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "server/scheduling/job.h"
+#include "server/base/priority.h"
 #include "server/tenants/tenant_quota.h"
 
 namespace gridfold::server {

@@ -19,10 +19,9 @@
 #include "gridfold/v1/server_service.pb.h"
 #include "kernels/accumulators/accumulator.h"
 #include "kernels/contract/engine.h"
-#include "server/arrays/array_store.h"
+#include "server/arrays/array_info.h"
 #include "server/base/limits.h"
-#include "server/calls/call_report.h"
-#include "server/regions/region_store.h"
+#include "server/regions/region_info.h"
 
 namespace gridfold::server {
 
@@ -63,10 +62,6 @@ void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionRe
 void FillResponse(const kernels::HistogramResult& result, v1::ComputeHistogramResponse& response);
 void FillResponse(const kernels::MergePlan& plan, kernels::MergedAnswer merged,
                   v1::MergeAccumulatorsResponse& response);
-
-// Tells of a call whose job has run, and whose answer is made now.
-void FillExecution(const CallReport& report, const std::string& engine,
-                   v1::ExecutionStatistics& execution);
 
 }  // namespace gridfold::server
 

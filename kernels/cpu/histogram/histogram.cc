@@ -1,3 +1,5 @@
+#include "kernels/cpu/histogram/histogram.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -7,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/cpu/base/operations.h"
 #include "kernels/cpu/histogram/count_table.h"
 #include "kernels/cpu/histogram/pieces.h"
 #include "kernels/cpu/histogram/sample_placer.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kernels/cpu/base/instruction_set.h"
-#include "kernels/cpu/base/operations.h"
 #include "kernels/cpu/histogram/count_table.h"
+#include "kernels/cpu/histogram/input.h"
 #include "kernels/cpu/histogram/nearest_guess.h"
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/bins/layout.h"

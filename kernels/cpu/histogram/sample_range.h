@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "kernels/cpu/base/operations.h"
+#include "kernels/cpu/base/job_context.h"
+#include "kernels/cpu/histogram/input.h"
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/bins/layout.h"
 

@@ -10,7 +10,10 @@
 #include <variant>
 
 #include "kernels/contract/lane_limits.h"
-#include "kernels/cpu/base/operations.h"
+#include "kernels/cpu/base/job_context.h"
+#include "kernels/cpu/histogram/histogram.h"
+#include "kernels/cpu/reduce/reduce.h"
+#include "kernels/cpu/scan/scan.h"
 #include "kernels/memory/host_resident_pool.h"
 
 namespace gridfold::kernels {

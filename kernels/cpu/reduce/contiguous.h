@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "kernels/cpu/base/operations.h"
+#include "kernels/cpu/base/job_context.h"
 #include "kernels/cpu/base/pieces.h"
 #include "kernels/cpu/reduce/kernels.h"
 #include "kernels/cpu/reduce/statistic_writer.h"

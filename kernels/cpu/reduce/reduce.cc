@@ -1,6 +1,7 @@
+#include "kernels/cpu/reduce/reduce.h"
+
 #include <utility>
 
-#include "kernels/cpu/base/operations.h"
 #include "kernels/cpu/reduce/columns.h"
 #include "kernels/cpu/reduce/contiguous.h"
 #include "kernels/cpu/reduce/statistic_writer.h"

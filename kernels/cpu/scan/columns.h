@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "kernels/contract/scan_error.h"
-#include "kernels/cpu/base/operations.h"
+#include "kernels/cpu/base/job_context.h"
 #include "kernels/cpu/scan/column_block.h"
 #include "kernels/cpu/scan/contiguous.h"
 

@@ -4,7 +4,7 @@
 #define GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_H_
 
 #include "absl/status/status.h"
-#include "kernels/cpu/base/operations.h"
+#include "kernels/cpu/base/job_context.h"
 
 namespace gridfold::kernels {
 

@@ -1,4 +1,5 @@
-#include "kernels/cpu/base/operations.h"
+#include "kernels/cpu/scan/scan.h"
+
 #include "kernels/cpu/scan/operation.h"
 #include "kernels/numerics/scans/operator.h"
 

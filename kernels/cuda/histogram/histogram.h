@@ -14,7 +14,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,29 +24,10 @@
 #include "kernels/contract/histogram.h"
 #include "kernels/cuda/device/properties.h"
 #include "kernels/cuda/device/scratch.h"
+#include "kernels/cuda/histogram/plan/input.h"
 #include "kernels/cuda/histogram/plan/strategy.h"
 
 namespace gridfold::kernels::cuda {
-
-// All pointers are to device memory.
-struct DeviceHistogramInput {
-  DeviceSpan samples = {};    // plan.array.element_count of them, and as many of the others.
-  DeviceSpan y_samples = {};  // Two-dimensional plans only.
-  DeviceSpan weights = {};    // Weighted plans only.
-};
-
-// What tests and benchmarks may change.
-struct HistogramOverrides {
-  std::optional<HistogramMethod> method;  // Absent: what ChooseHistogramStrategy thinks best.
-  // Samples after which private counters are added up; at least one for each thread of a block
-  // is taken. At most 2^31, which is what a digit of a sum of weights takes.
-  uint64_t samples_per_flush = uint64_t{1} << 31;
-  // With weights: samples after which the sums in device memory are carried; at least one for each
-  // channel is taken. At most 2^30.
-  uint64_t samples_per_launch = uint64_t{1} << 30;
-  // With weights: memory for the sums of a pass; absent, or more: all that is planned for it.
-  std::optional<uint64_t> weight_bytes_max = {};
-};
 
 // A histogram in device memory, of the Scratch that it was launched with. Pointers to its parts,
 // but for the exact sums of weights, which are on the host.

@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "kernels/cuda/histogram/histogram.h"
+#include "kernels/contract/histogram.h"
+#include "kernels/cuda/device/properties.h"
+#include "kernels/cuda/device/scratch.h"
+#include "kernels/cuda/histogram/plan/input.h"
 
 namespace gridfold::kernels::cuda {
 

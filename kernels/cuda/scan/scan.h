@@ -12,6 +12,7 @@
 #include "kernels/contract/scan.h"
 #include "kernels/cuda/device/properties.h"
 #include "kernels/cuda/device/scratch.h"
+#include "kernels/cuda/scan/base/launching.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -25,14 +26,6 @@ struct ScanOutput {
   // Set to 1 where a result does not fit and that is an error, or is not finite in a sum of float64
   // elements (numerics/scans/operator.h says what that means), else 0.
   uint32_t* overflow_flag;
-};
-
-// Of Lane::ContinueScan. `value` is device memory of ScanCarry::kValueBytesMax bytes: what precedes
-// the elements, and then, where they end at a multiple of kScanCarryElements, what precedes those
-// that follow. Null for a scan of a whole array.
-struct DeviceScanCarry {
-  std::byte* value = nullptr;
-  bool continues = false;  // Whether anything precedes.
 };
 
 // Device memory that LaunchScan takes of a Scratch.

@@ -6,9 +6,9 @@
 #include <array>
 
 #include "kernels/contract/histogram.h"
-#include "kernels/cuda/histogram/histogram.h"
 #include "kernels/cuda/histogram/plan/arguments.h"
 #include "kernels/cuda/histogram/plan/guess_kind.h"
+#include "kernels/cuda/histogram/plan/input.h"
 #include "kernels/cuda/histogram/plan/tables.h"
 
 namespace gridfold::kernels::cuda {

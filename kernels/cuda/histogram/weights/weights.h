@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "kernels/cuda/device/scratch.h"
-#include "kernels/cuda/histogram/histogram.h"
 #include "kernels/cuda/histogram/plan/arguments.h"
+#include "kernels/cuda/histogram/plan/input.h"
 #include "kernels/cuda/histogram/plan/launch.h"
 #include "kernels/cuda/histogram/plan/weight_kernels.h"
 

@@ -3,7 +3,7 @@
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/status.h"
 #include "kernels/cuda/scan/base/heads_kernel.h"
-#include "kernels/cuda/scan/base/strategies.h"
+#include "kernels/cuda/scan/base/launching.h"
 #include "kernels/numerics/scans/tree.h"
 
 namespace gridfold::kernels::cuda {

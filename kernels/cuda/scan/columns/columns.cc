@@ -1,7 +1,8 @@
+#include "kernels/cuda/scan/columns/columns.h"
+
 #include <algorithm>
 
 #include "kernels/cuda/device/status.h"
-#include "kernels/cuda/scan/base/strategies.h"
 #include "kernels/cuda/scan/columns/kernels.h"
 #include "kernels/numerics/scans/operator.h"
 

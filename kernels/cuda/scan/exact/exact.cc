@@ -1,10 +1,11 @@
+#include "kernels/cuda/scan/exact/exact.h"
+
 #include <algorithm>
 #include <cstddef>
 
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/status.h"
 #include "kernels/cuda/scan/base/heads.h"
-#include "kernels/cuda/scan/base/strategies.h"
 #include "kernels/cuda/scan/exact/kernels.h"
 
 namespace gridfold::kernels::cuda {

@@ -1,10 +1,11 @@
+#include "kernels/cuda/scan/positions/look_back.h"
+
 #include <algorithm>
 #include <bit>
 
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/status.h"
 #include "kernels/cuda/scan/base/heads.h"
-#include "kernels/cuda/scan/base/strategies.h"
 #include "kernels/numerics/scans/tree.h"
 
 namespace gridfold::kernels::cuda {

@@ -1,0 +1,18 @@
+// Reductions on the CPU.
+#ifndef GRIDFOLD_KERNELS_CPU_REDUCE_REDUCE_H_
+#define GRIDFOLD_KERNELS_CPU_REDUCE_REDUCE_H_
+
+#include "absl/status/statusor.h"
+#include "kernels/contract/array.h"
+#include "kernels/contract/reduction.h"
+#include "kernels/cpu/base/job_context.h"
+
+namespace gridfold::kernels {
+
+// The input has been checked against the plan and the lane.
+absl::StatusOr<ReductionResult> ReduceOnCpu(const ReductionPlan& plan, HostSpan input,
+                                            JobContext& job);
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_REDUCE_REDUCE_H_

@@ -1,0 +1,18 @@
+// Scans on the CPU.
+#ifndef GRIDFOLD_KERNELS_CPU_SCAN_SCAN_H_
+#define GRIDFOLD_KERNELS_CPU_SCAN_SCAN_H_
+
+#include "absl/status/status.h"
+#include "kernels/contract/array.h"
+#include "kernels/contract/scan.h"
+#include "kernels/cpu/base/job_context.h"
+
+namespace gridfold::kernels {
+
+// The input has been checked against the plan and the lane. With a carry, as Lane::ContinueScan.
+absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                       ScanCarry* carry, JobContext& job);
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CPU_SCAN_SCAN_H_
