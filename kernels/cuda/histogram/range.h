@@ -1,4 +1,4 @@
-// Automatic ranges: the extremes of the finite samples, looked up on the device. For histogram*.cc
+// Automatic ranges: the extremes of the finite samples, looked up on the device. For histogram/
 // only.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_RANGE_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_RANGE_H_

@@ -1,5 +1,5 @@
 // Histograms of very many bins: samples are first split by partitions of the bins, and then each
-// partition is counted in shared memory. For histogram*.c* only.
+// partition is counted in shared memory. For histogram/ only.
 //
 // The samples of a tile become the numbers of their bins, of which the low 16 bits tell bins of a
 // partition apart, ordered by partition, in a queue in device memory; a table says where in the

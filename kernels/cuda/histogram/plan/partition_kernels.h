@@ -1,5 +1,5 @@
 // The kernels of histogram/partitions/partitions.h, and the tiles that they take. Plain C++; for
-// histogram*.c* only.
+// histogram/ only.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_PARTITION_KERNELS_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_PARTITION_KERNELS_H_
 

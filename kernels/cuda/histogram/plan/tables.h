@@ -1,4 +1,4 @@
-// The bins of a histogram in device memory, as kernels take them. For histogram*.cc only.
+// The bins of a histogram in device memory, as kernels take them. For histogram/ only.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_TABLES_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_TABLES_H_
 

@@ -1,4 +1,4 @@
-// Exact sums of weights on the device. Plain C++; for histogram*.c* only.
+// Exact sums of weights on the device. Plain C++; for histogram/ only.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_WEIGHTS_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_WEIGHTS_H_
 

@@ -1,4 +1,4 @@
-// The definition of ReductionKernelsFor; each reduce_<type>.cu instantiates it for its type.
+// The definition of ReductionKernelsFor; each <type>.cu instantiates it for its type.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_TYPES_KERNELS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_TYPES_KERNELS_CUH_
 

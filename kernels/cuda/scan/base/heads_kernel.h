@@ -1,4 +1,4 @@
-// The kernel of heads.h. For scan_heads.c* only.
+// The kernel of heads.h. For heads.c* only.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_BASE_HEADS_KERNEL_H_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_BASE_HEADS_KERNEL_H_
 
