@@ -70,7 +70,7 @@ absl::StatusOr<Engines> CreateEngines(const EngineOptions& options) {
     // A GPU that is there but cannot be used is as good as none.
     if (engines.ok() || options.kind == EngineKind::kCuda) return engines;
   }
-  absl::StatusOr<std::unique_ptr<Engine>> engine = CreateCpuEngine(options.cpu_threads);
+  absl::StatusOr<std::unique_ptr<Engine>> engine = cpu::CreateCpuEngine(options.cpu_threads);
   if (!engine.ok()) return engine.status();
   Engines engines;
   engines.push_back(*std::move(engine));
@@ -84,7 +84,7 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const EngineOptions& option
     // A GPU that is there but cannot be used is as good as none.
     if (engine.ok()) return engine;
   }
-  return CreateCpuEngine(options.cpu_threads);
+  return cpu::CreateCpuEngine(options.cpu_threads);
 }
 
 }  // namespace gridfold::kernels

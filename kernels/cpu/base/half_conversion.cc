@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace {
 
@@ -56,4 +56,4 @@ void ConvertToFloats(const std::byte* elements, uint64_t count, float* converted
 template void ConvertToFloats<Float16>(const std::byte*, uint64_t, float*);
 template void ConvertToFloats<Bfloat16>(const std::byte*, uint64_t, float*);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

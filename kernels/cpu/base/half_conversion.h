@@ -7,7 +7,7 @@
 
 #include "kernels/types/half.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Converts `count` elements at any byte address, with the best instructions of the processor.
 template <class Half>
@@ -16,6 +16,6 @@ void ConvertToFloats(const std::byte* elements, uint64_t count, float* converted
 extern template void ConvertToFloats<Float16>(const std::byte*, uint64_t, float*);
 extern template void ConvertToFloats<Bfloat16>(const std::byte*, uint64_t, float*);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_BASE_HALF_CONVERSION_H_

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace {
 
@@ -33,4 +33,4 @@ void LimitInstructionSet(InstructionSet most) {
   Active().store(std::min(Detect(), most), std::memory_order_relaxed);
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 enum class InstructionSet : uint8_t {
   kBaseline,  // What the compiler assumes anyway.
@@ -58,6 +58,6 @@ void RunForProcessor(const Arguments&... arguments) {
 
 #endif
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_BASE_INSTRUCTION_SET_H_

@@ -10,7 +10,7 @@
 
 #include "kernels/contract/engine.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 constexpr uint64_t kRows = 700;
@@ -97,4 +97,4 @@ TEST_F(InstructionSetTest, DoesNotChangeReductions) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

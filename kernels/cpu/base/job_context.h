@@ -7,7 +7,7 @@
 #include "kernels/contract/engine.h"
 #include "kernels/cpu/base/worker_pool.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 struct JobContext {
   WorkerPool& workers;
@@ -15,6 +15,6 @@ struct JobContext {
   RunStatistics& statistics;  // The operation sets `strategy` and `bytes_read`.
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_BASE_JOB_CONTEXT_H_

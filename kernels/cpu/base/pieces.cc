@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace {
 
@@ -44,4 +44,4 @@ std::vector<Piece> CutIntoPieces(const Grouping& grouping, uint64_t block_elemen
   return pieces;
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

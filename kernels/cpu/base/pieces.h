@@ -8,7 +8,7 @@
 
 #include "kernels/contract/array.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // First element of group g (of a grouping other than kAxis0); group_count gives the end of the
 // last.
@@ -35,6 +35,6 @@ struct Piece {
 // In the groups' order. No piece has more than block_elements elements.
 std::vector<Piece> CutIntoPieces(const Grouping& grouping, uint64_t block_elements);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_BASE_PIECES_H_

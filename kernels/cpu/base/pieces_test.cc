@@ -8,7 +8,7 @@
 
 #include "kernels/contract/segments.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 Grouping Rows(uint64_t count, uint64_t size) { return {GroupingKind::kAxis1, count, size, {}}; }
@@ -71,4 +71,4 @@ TEST(PiecesTest, AShortGroupAfterALongOneIsNotCut) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

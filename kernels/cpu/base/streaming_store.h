@@ -8,7 +8,7 @@
 
 #include "kernels/cpu/base/vector.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Of what is stored past the caches.
 inline constexpr size_t kStreamAlignment = kVectorBytes;
@@ -36,6 +36,6 @@ inline void FinishStreaming() {
 #endif
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_BASE_STREAMING_STORE_H_

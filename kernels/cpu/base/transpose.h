@@ -10,7 +10,7 @@
 #include "kernels/cpu/base/streaming_store.h"
 #include "kernels/cpu/base/vector.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace transpose_internal {
 
@@ -74,6 +74,6 @@ inline void Transpose(const T* source, T* target) {
   }
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_BASE_TRANSPOSE_H_

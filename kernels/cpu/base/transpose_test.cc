@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 template <class T>
@@ -34,4 +34,4 @@ TYPED_TEST(TransposeTest, RowsBecomeColumns) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Thread-safe. Whoever takes a piece calls Wait and then Pass for it, whatever else happens: since
 // pieces are taken in order, the first of those that are not passed is always in a thread's hands,
@@ -49,6 +49,6 @@ class Turns {
   std::atomic<uint64_t> passed_ = 0;
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_BASE_TURNS_H_

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 TEST(TurnsTest, PiecesAreTakenOnceAndInOrder) {
@@ -42,4 +42,4 @@ TEST(TurnsTest, PartsOfThreadsFollowEachOther) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

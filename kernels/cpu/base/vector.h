@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 inline constexpr int kVectorBytes = 16;
 
@@ -64,6 +64,6 @@ inline Vector<Word> MovedUp(Vector<Word> v) {
 #endif
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_BASE_VECTOR_H_

@@ -2,7 +2,7 @@
 
 #include <tbb/info.h>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 WorkerPool::WorkerPool(int threads)
     : thread_count_(threads > 0 ? threads : tbb::info::default_concurrency()),
@@ -20,4 +20,4 @@ absl::Status WorkerPool::ForEach(uint64_t count, std::stop_token stop,
   return stop.stop_requested() ? absl::CancelledError("the job was cancelled") : absl::OkStatus();
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

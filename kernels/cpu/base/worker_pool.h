@@ -13,7 +13,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Runs blocks of work on a fixed number of threads. Thread-safe: several callers share the threads.
 class WorkerPool {
@@ -40,6 +40,6 @@ class WorkerPool {
   tbb::task_arena arena_;
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_BASE_WORKER_POOL_H_

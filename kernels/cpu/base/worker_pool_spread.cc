@@ -10,7 +10,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace {
 
@@ -46,4 +46,4 @@ void WorkerPool::Spread(uint64_t count, absl::FunctionRef<void(uint64_t, uint64_
   from_threads.Take();
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

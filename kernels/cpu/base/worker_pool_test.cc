@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 TEST(WorkerPoolTest, CallsForEveryIndexOnce) {
@@ -65,4 +65,4 @@ TEST(WorkerPoolTest, StopsBetweenCalls) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -11,7 +11,7 @@
 #include "kernels/cpu/base/instruction_set.h"
 #include "kernels/cpu/base/worker_pool.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 constexpr uint64_t kArrayBytes = uint64_t{256} << 20;
@@ -129,10 +129,11 @@ void RegisterReductions(const char* type) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 int main(int argc, char** argv) {
-  using namespace gridfold::kernels;  // NOLINT
+  using namespace gridfold::kernels;       // NOLINT
+  using namespace gridfold::kernels::cpu;  // NOLINT
   RegisterReductions<int8_t>("int8");
   RegisterReductions<int16_t>("int16");
   RegisterReductions<int32_t>("int32");

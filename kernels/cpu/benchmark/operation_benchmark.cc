@@ -23,7 +23,7 @@
 #include "kernels/cpu/base/streaming_store.h"
 #include "kernels/cpu/base/worker_pool.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 constexpr int kWarmUps = 1;
@@ -171,10 +171,11 @@ int Main(const std::string& name, ElementType type, const char* path, int thread
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 int main(int argc, char** argv) {
-  using namespace gridfold::kernels;  // NOLINT
+  using namespace gridfold::kernels;       // NOLINT
+  using namespace gridfold::kernels::cpu;  // NOLINT
   if (argc != 5) {
     std::fprintf(stderr, "usage: operation_benchmark sum|scan|histogram|copy TYPE FILE THREADS\n");
     return 2;

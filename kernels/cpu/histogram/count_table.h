@@ -14,7 +14,7 @@
 #include "kernels/cpu/histogram/nearest_guess.h"
 #include "kernels/numerics/arithmetic/element.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace count_table_internal {
 
@@ -114,6 +114,6 @@ class CountTable {
   uint64_t room_ = kRoom;
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_HISTOGRAM_COUNT_TABLE_H_

@@ -11,7 +11,7 @@
 
 #include "kernels/numerics/bins/layout_test.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 template <class T>
@@ -102,4 +102,4 @@ TEST(CountTableTest, EmptyingLosesNoCounts) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -16,7 +16,7 @@
 #include "kernels/cpu/histogram/weights.h"
 #include "kernels/numerics/sums/weight_sum.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace {
 
@@ -238,4 +238,4 @@ absl::StatusOr<HistogramResult> HistogramOnCpu(const HistogramPlan& plan,
   return Histogram(plan, input, job).Run();
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -7,12 +7,12 @@
 #include "kernels/cpu/base/job_context.h"
 #include "kernels/cpu/histogram/input.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // The input has been checked against the plan and the lane.
 absl::StatusOr<HistogramResult> HistogramOnCpu(const HistogramPlan& plan,
                                                const HostHistogramInput& input, JobContext& job);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_HISTOGRAM_HISTOGRAM_H_

@@ -4,7 +4,7 @@
 
 #include "kernels/contract/array.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // All of them lie in host memory here.
 struct HostHistogramInput {
@@ -13,6 +13,6 @@ struct HostHistogramInput {
   HostSpan weights;
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_HISTOGRAM_INPUT_H_

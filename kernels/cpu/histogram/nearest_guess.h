@@ -9,7 +9,7 @@
 
 #include "kernels/numerics/bins/guess.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template <class T>
 inline BinGuess GuessBinNearest(const BinGuesser& guesser, T x) {
@@ -26,6 +26,6 @@ inline uint32_t SureBin(const BinGuesser& guesser, T x, uint32_t unsure) {
   return IsSure(guesser, guess) ? guess.bin : unsure;
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_HISTOGRAM_NEAREST_GUESS_H_

@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "kernels/numerics/bins/layout_test.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 // Counts samples between the bounds, and those of them that the guess was sure of.
@@ -100,4 +100,4 @@ TEST(NearestGuessTest, EveryIntegerOfIntegerBinsIsSure) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -5,7 +5,7 @@
 #include "kernels/cpu/histogram/sample_placer.h"
 #include "kernels/cpu/histogram/weights.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace {
 
@@ -50,4 +50,4 @@ HistogramPieces CutSamples(const HistogramPlan& plan) {
   return pieces;
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

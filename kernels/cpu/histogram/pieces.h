@@ -6,7 +6,7 @@
 
 #include "kernels/contract/histogram.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Samples are cut into pieces of equal size (but for the last). To count them each thread has a
 // table of its own, to sum weights each piece; tables are added up. The cuts depend on the plan
@@ -24,6 +24,6 @@ struct HistogramPieces {
 
 HistogramPieces CutSamples(const HistogramPlan& plan);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_HISTOGRAM_PIECES_H_

@@ -15,7 +15,7 @@
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/bins/layout.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Samples of a channel that were in no bin, or clamped into one.
 struct OutcomeCounts {
@@ -212,6 +212,6 @@ class SamplePlacer final : public AnySamplePlacer {
   std::vector<uint64_t> first_counters_;
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_HISTOGRAM_SAMPLE_PLACER_H_

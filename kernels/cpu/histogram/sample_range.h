@@ -13,7 +13,7 @@
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/bins/layout.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template <class T>
 struct SampleRange {
@@ -83,6 +83,6 @@ absl::Status ResolveRanges(const HistogramPlan& plan, const HostHistogramInput& 
   return status;
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_HISTOGRAM_SAMPLE_RANGE_H_

@@ -4,7 +4,7 @@
 
 #include "kernels/numerics/arithmetic/element.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace {
 
@@ -37,4 +37,4 @@ void LoadWeights(const std::byte* array, ElementType type, uint64_t first, uint6
   Load(array, type, first, count, values);
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -9,7 +9,7 @@
 #include "kernels/numerics/arithmetic/wide_integer.h"
 #include "kernels/types/element_type.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // How weights are added up: `Value` holds those of a class of types exactly; `State` is their exact
 // sum in a result. WindowedSum is the same for floating-point weights.
@@ -41,6 +41,6 @@ void LoadWeights(const std::byte* array, ElementType type, uint64_t first, uint6
 void LoadWeights(const std::byte* array, ElementType type, uint64_t first, uint64_t count,
                  Int128* values);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_HISTOGRAM_WEIGHTS_H_

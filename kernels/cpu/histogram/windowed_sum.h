@@ -11,7 +11,7 @@
 #include "kernels/numerics/arithmetic/wide_integer.h"
 #include "kernels/numerics/sums/exact_sum.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Takes up to 2^42 numbers.
 template <std::floating_point F>
@@ -62,6 +62,6 @@ class WindowedSum {
   State sum_;
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_HISTOGRAM_WINDOWED_SUM_H_

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 template <class F>
@@ -78,4 +78,4 @@ TYPED_TEST(WindowedSumTest, AnyEncodings) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -13,7 +13,7 @@
 #include "kernels/cpu/lane/lane.h"
 #include "kernels/memory/host_resident_pool.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace {
 
@@ -76,4 +76,4 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateCpuEngine(int threads) {
   return std::unique_ptr<Engine>(std::make_unique<CpuEngine>(threads));
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -10,12 +10,12 @@
 #include "absl/status/statusor.h"
 #include "kernels/contract/engine.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // `threads` for all lanes together; 0: one for each processor. Errors: INVALID_ARGUMENT for a
 // negative number.
 absl::StatusOr<std::unique_ptr<Engine>> CreateCpuEngine(int threads);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_LANE_ENGINE_H_

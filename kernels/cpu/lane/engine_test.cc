@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 constexpr uint64_t kMany = uint64_t{1} << 30;
@@ -81,4 +81,4 @@ TEST(CpuEngineTest, HistogramsWithMoreBinsThanSamples) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -16,7 +16,7 @@
 #include "kernels/cpu/scan/scan.h"
 #include "kernels/memory/host_resident_pool.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace {
 
@@ -194,4 +194,4 @@ std::unique_ptr<Lane> CreateCpuLane(WorkerPool& workers, const LaneOptions& opti
   return std::make_unique<CpuLane>(workers, options);
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -7,11 +7,11 @@
 #include "kernels/contract/engine.h"
 #include "kernels/cpu/base/worker_pool.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // `workers` must outlive the lane.
 std::unique_ptr<Lane> CreateCpuLane(WorkerPool& workers, const LaneOptions& options);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_LANE_LANE_H_

@@ -19,7 +19,7 @@
 
 #include "kernels/cpu/lane/engine.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 // Rows are so long that strips of columns are far apart.
@@ -273,4 +273,4 @@ TEST_P(StopTest, WhatIsStoppedMeanwhileEndsWhereItIs) {
 INSTANTIATE_TEST_SUITE_P(Threads, StopTest, testing::Values(1, 3));
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -12,7 +12,7 @@
 #include "kernels/cpu/reduce/tile_survey.h"
 #include "kernels/numerics/sums/exact_sum.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template <std::floating_point S, Moment kMoment>
 struct Addend {
@@ -107,6 +107,6 @@ struct Addend {
   }
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_ADDEND_H_

@@ -16,7 +16,7 @@
 #include "kernels/cpu/reduce/kernels.h"
 #include "kernels/cpu/reduce/statistic_writer.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template <class T>
 class ColumnReduction {
@@ -114,6 +114,6 @@ class ColumnReduction {
   std::vector<ScaledProduct> products_;
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_COLUMNS_H_

@@ -11,7 +11,7 @@
 #include "kernels/cpu/reduce/kernels.h"
 #include "kernels/cpu/reduce/statistic_writer.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template <class T>
 class ContiguousReduction {
@@ -101,6 +101,6 @@ class ContiguousReduction {
   std::vector<Part> parts_;
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_CONTIGUOUS_H_

@@ -12,7 +12,7 @@
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/sums/exact_sum.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // At most so many elements are few.
 inline constexpr uint32_t kFewMax = 32;
@@ -67,6 +67,6 @@ inline void AddFew(const std::byte* data, uint32_t count, bool ignore_nan,
   A::AddTotal(sum, total, kPower * (static_cast<int>(lowest) + FloatFormat<S>::kLowestExponent));
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_EXACT_FEW_H_

@@ -22,7 +22,7 @@
 #include "kernels/cpu/reduce/tile_survey.h"
 #include "kernels/numerics/sums/exact_sum.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Lane l belongs to column l % columns. `sum_of(column)` gives the exact sum that a column's
 // elements go to, at any time from AddTile on. Not initialised by its constructor: Reset first.
@@ -303,6 +303,6 @@ class MomentLanes<S, kMoment> {
   alignas(kLanesAlignment) double slices_[kSlices][kLanesMax<S>];
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_EXACT_LANES_H_

@@ -15,7 +15,7 @@
 #include "kernels/contract/engine.h"
 #include "kernels/cpu/lane/engine.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 constexpr uint64_t kMany = uint64_t{1} << 30;
@@ -241,4 +241,4 @@ TEST(ReductionStatesTest, AreNotThereUnlessTheyAreAskedFor) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

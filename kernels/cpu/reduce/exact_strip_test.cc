@@ -15,7 +15,7 @@
 #include "kernels/cpu/reduce/kernels.h"
 #include "kernels/cpu/reduce/slice_window.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 // Elements in rows of `columns`, with `gap` elements after each row that belong to nobody.
@@ -252,4 +252,4 @@ TEST(ExactStripBoundsTest, OfWhatFloat64Holds) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

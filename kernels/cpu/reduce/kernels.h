@@ -12,7 +12,7 @@
 #include "kernels/numerics/arithmetic/product_tree.h"
 #include "kernels/numerics/arithmetic/scaled_product.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // What is kept of the elements.
 struct ReduceRequest {
@@ -50,6 +50,6 @@ template <class T>
 void ReduceStrip(const std::byte* data, const StripShape& shape, const ReduceRequest& request,
                  GroupStateOf<T>* states, ScaledProduct* products);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_KERNELS_H_

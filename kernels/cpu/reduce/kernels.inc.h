@@ -12,7 +12,7 @@
 #include "kernels/cpu/reduce/product_kernels.h"
 #include "kernels/cpu/reduce/tile_source.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace reduce_internal {
 
@@ -173,6 +173,6 @@ void ReduceStrip(const std::byte* data, const StripShape& shape, const ReduceReq
   for (size_t c = 0; c < trees.size(); ++c) products[c] = trees[c].Result();
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_KERNELS_INC_H_

@@ -1,6 +1,6 @@
 #include "kernels/cpu/reduce/kernels.inc.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template void ReduceStrip<Float16>(const std::byte*, const StripShape&, const ReduceRequest&,
                                    GroupStateOf<Float16>*, ScaledProduct*);
@@ -11,4 +11,4 @@ template void ReduceStrip<float>(const std::byte*, const StripShape&, const Redu
 template void ReduceStrip<double>(const std::byte*, const StripShape&, const ReduceRequest&,
                                   GroupStateOf<double>*, ScaledProduct*);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -1,6 +1,6 @@
 #include "kernels/cpu/reduce/kernels.inc.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template void ReduceStrip<int8_t>(const std::byte*, const StripShape&, const ReduceRequest&,
                                   GroupStateOf<int8_t>*, ScaledProduct*);
@@ -11,4 +11,4 @@ template void ReduceStrip<int32_t>(const std::byte*, const StripShape&, const Re
 template void ReduceStrip<int64_t>(const std::byte*, const StripShape&, const ReduceRequest&,
                                    GroupStateOf<int64_t>*, ScaledProduct*);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

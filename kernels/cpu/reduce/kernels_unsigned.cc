@@ -1,6 +1,6 @@
 #include "kernels/cpu/reduce/kernels.inc.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template void ReduceStrip<uint8_t>(const std::byte*, const StripShape&, const ReduceRequest&,
                                    GroupStateOf<uint8_t>*, ScaledProduct*);
@@ -11,4 +11,4 @@ template void ReduceStrip<uint32_t>(const std::byte*, const StripShape&, const R
 template void ReduceStrip<uint64_t>(const std::byte*, const StripShape&, const ReduceRequest&,
                                     GroupStateOf<uint64_t>*, ScaledProduct*);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -13,7 +13,7 @@
 #include "kernels/cpu/reduce/tile_survey.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // The state of a group whose elements are of type S. Which of its parts are filled is known at run
 // time only: the elements are looked at tile by tile, so a part that is left out costs nothing.
@@ -113,6 +113,6 @@ class ReduceLanes {
   ProductLanes<S> product_;
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_LANES_H_

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 enum class Moment : uint8_t { kSum, kSquares, kMagnitudes };
 
@@ -13,6 +13,6 @@ enum class Moment : uint8_t { kSum, kSquares, kMagnitudes };
 template <class S, Moment kMoment>
 class MomentLanes;
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_MOMENT_H_

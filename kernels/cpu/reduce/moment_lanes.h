@@ -12,7 +12,7 @@
 #include "kernels/cpu/reduce/tile.h"
 #include "kernels/numerics/arithmetic/wide_integer.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Exact sums of base-2^32 digits. Every digit of an addend is below 2^34, so 2^29 rows
 // cannot overflow.
@@ -114,6 +114,6 @@ class MomentLanes<S, kMoment> {
   alignas(kLanesAlignment) uint64_t digits_[kDigits][kLanesMax<S>];
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_MOMENT_LANES_H_

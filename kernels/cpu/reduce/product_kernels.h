@@ -16,7 +16,7 @@
 #include "kernels/numerics/arithmetic/product_tree.h"
 #include "kernels/numerics/arithmetic/scaled_product.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Columns whose lanes are multiplied together; the fractions of their lanes take 16 KiB.
 inline constexpr uint32_t kProductColumns = 64;
@@ -154,6 +154,6 @@ inline void ProductOfTileColumns(const std::byte* data, size_t stride_bytes, uin
   FoldLanes(is_apart, columns, lanes, products);
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_PRODUCT_KERNELS_H_

@@ -6,7 +6,7 @@
 #include "kernels/cpu/reduce/contiguous.h"
 #include "kernels/cpu/reduce/statistic_writer.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 absl::StatusOr<ReductionResult> ReduceOnCpu(const ReductionPlan& plan, HostSpan input,
                                             JobContext& job) {
@@ -23,4 +23,4 @@ absl::StatusOr<ReductionResult> ReduceOnCpu(const ReductionPlan& plan, HostSpan 
   return std::move(writer).Finish();
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -7,12 +7,12 @@
 #include "kernels/contract/reduction.h"
 #include "kernels/cpu/base/job_context.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // The input has been checked against the plan and the lane.
 absl::StatusOr<ReductionResult> ReduceOnCpu(const ReductionPlan& plan, HostSpan input,
                                             JobContext& job);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_REDUCE_H_

@@ -17,7 +17,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Addends that are multiples of 2^unit and below 2^top in size.
 struct AddendRange {
@@ -119,6 +119,6 @@ class SliceWindow {
 static_assert(SliceWindow::kTopMax - 23 + 53 <= 1023);
 static_assert(SliceWindow::kUnitMin + 52 >= -1022);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_SLICE_WINDOW_H_

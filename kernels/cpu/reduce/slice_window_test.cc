@@ -6,7 +6,7 @@
 
 #include "kernels/cpu/reduce/addend.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 SliceWindow WindowFor(const AddendRange& range, int unit_min = SliceWindow::kUnitMin) {
@@ -142,4 +142,4 @@ TEST(AddendTest, RangesHoldTheNumber) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

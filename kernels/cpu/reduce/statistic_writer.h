@@ -16,7 +16,7 @@
 #include "kernels/numerics/arithmetic/scaled_product.h"
 #include "kernels/numerics/statistics/statistic_value.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Different groups may be written from different threads at once.
 class StatisticWriter {
@@ -95,6 +95,6 @@ class StatisticWriter {
   std::atomic<uint64_t> first_failure_ = kNoFailure;
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_STATISTIC_WRITER_H_

@@ -11,7 +11,7 @@
 #include "kernels/cpu/reduce/tile.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // An unsigned integer as wide as S: counters of one tile, which vectorise along with the elements.
 template <class S>
@@ -153,6 +153,6 @@ class ProductLanes<S> {
   bool has_zero_[kLanesMax<S>];
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_TALLY_LANES_H_

@@ -12,7 +12,7 @@
 
 #include "kernels/numerics/arithmetic/element.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // S is the element's type, or float for the 16-bit floating-point types.
 template <class S>
@@ -88,6 +88,6 @@ inline void FoldLanes(uint32_t width, uint32_t columns, Join join) {
   }
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_TILE_H_

@@ -14,7 +14,7 @@
 #include "kernels/cpu/reduce/tile.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // How the lanes of a tile belong to columns: lane l to column l % columns. The element in row r and
 // lane l has index first_index + r * rows_step + l / columns in its group.
@@ -106,6 +106,6 @@ inline void AddExtremes(const Tile<S>& tile, const ColumnMap& map, bool ignore_n
   }
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_TILE_EXTREMES_H_

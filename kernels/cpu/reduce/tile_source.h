@@ -12,7 +12,7 @@
 #include "kernels/cpu/reduce/tile.h"
 #include "kernels/numerics/arithmetic/element.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template <class T>
 class TileSource {
@@ -49,6 +49,6 @@ class TileSource<T> {
   alignas(kLanesAlignment) float converted_[kElementsMax];
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_TILE_SOURCE_H_

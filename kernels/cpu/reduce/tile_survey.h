@@ -11,7 +11,7 @@
 #include "kernels/cpu/reduce/tile.h"
 #include "kernels/numerics/sums/exact_sum.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // |x| as an integer: it orders numbers as they are, infinity above all of them and NaN above that.
 // Signed, since not all instruction sets compare vectors of unsigned 64-bit integers.
@@ -84,6 +84,6 @@ inline TileSurvey<S> Survey(const Tile<S>& tile) {
   return finite;
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_REDUCE_TILE_SURVEY_H_

@@ -5,7 +5,7 @@
 #include "kernels/numerics/scans/operator.h"
 #include "kernels/numerics/scans/tree.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Values of one group, or of several groups in a row.
 template <class Operator, bool kGrouped>
@@ -110,6 +110,6 @@ class ExactCarryChain {
   Type carry_ = Carry::Identity();
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_CARRY_H_

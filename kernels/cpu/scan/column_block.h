@@ -12,7 +12,7 @@
 #include "kernels/numerics/scans/exact_run.h"
 #include "kernels/numerics/scans/tree.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // The logical rows [first_row, first_row + row_count) of a matrix, of its columns [first_column,
 // first_column + column_count); those of a tile.
@@ -209,6 +209,6 @@ class ExactSumColumnBlockScan {
   }
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_COLUMN_BLOCK_H_

@@ -21,7 +21,7 @@
 #include "kernels/numerics/arithmetic/scaled_product.h"
 #include "kernels/numerics/scans/operator.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template <FloatingElement T>
 class ProductColumnBlockScan {
@@ -203,6 +203,6 @@ class ProductColumnBlockScan {
   }
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_COLUMN_PRODUCT_H_

@@ -19,7 +19,7 @@
 #include "kernels/cpu/scan/column_block.h"
 #include "kernels/cpu/scan/contiguous.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // BlockScan is OrderedColumnBlockScan or ExactSumColumnBlockScan.
 template <class BlockScan, class Out>
@@ -149,6 +149,6 @@ class ColumnScan {
   std::atomic<bool> fits_ = true;
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_COLUMNS_H_

@@ -22,7 +22,7 @@
 #include "kernels/cpu/scan/tile.h"
 #include "kernels/numerics/scans/operator.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 inline ScanRules RulesOf(const ScanPlan& plan) {
   return {.exclusive = plan.mode == ScanMode::kExclusive,
@@ -217,6 +217,6 @@ absl::Status RunToEnd(const ScanPlan& plan, Scan&& scan, JobContext& job) {
   return absl::OkStatus();
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_CONTIGUOUS_H_

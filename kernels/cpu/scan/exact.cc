@@ -3,7 +3,7 @@
 #include "kernels/cpu/scan/operation.h"
 #include "kernels/cpu/scan/tile_exact_sum.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace {
 
@@ -37,4 +37,4 @@ absl::Status RunExactScan(const ScanPlan& plan, HostSpan input, MutableHostSpan 
   });
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

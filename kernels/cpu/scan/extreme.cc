@@ -1,6 +1,6 @@
 #include "kernels/cpu/scan/operation.inc.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template absl::Status RunScanOperation<ScanOperation::kMax>(const ScanPlan&, HostSpan,
                                                             MutableHostSpan, ScanCarry*,
@@ -9,4 +9,4 @@ template absl::Status RunScanOperation<ScanOperation::kMaxOfNumbers>(const ScanP
                                                                      MutableHostSpan, ScanCarry*,
                                                                      JobContext&);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

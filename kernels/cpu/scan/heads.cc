@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace {
 
@@ -48,4 +48,4 @@ void MarkGroupHeads(const ScanPlan& plan, uint64_t begin, uint64_t count, bool* 
   }
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

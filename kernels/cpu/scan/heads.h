@@ -6,12 +6,12 @@
 
 #include "kernels/contract/scan.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Sets heads[i] to whether a group starts at the logical position begin + i, for i in [0, count).
 // The plan's grouping is not kAxis0.
 void MarkGroupHeads(const ScanPlan& plan, uint64_t begin, uint64_t count, bool* heads);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_HEADS_H_

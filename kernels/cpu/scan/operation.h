@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "kernels/cpu/base/job_context.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template <ScanOperation kOperation>
 absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
@@ -16,6 +16,6 @@ absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostS
 absl::Status RunExactScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                           ScanCarry* carry, JobContext& job);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_H_

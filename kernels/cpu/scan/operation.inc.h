@@ -11,7 +11,7 @@
 #include "kernels/cpu/scan/tile_exact.h"
 #include "kernels/cpu/scan/tile_ordered.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace scan_internal {
 
@@ -89,6 +89,6 @@ absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostS
   });
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_INC_H_

@@ -13,7 +13,7 @@
 #include "kernels/cpu/base/vector.h"
 #include "kernels/cpu/scan/tile.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Whether the sums of all elements but the last fit, and that of all.
 struct SumsFit {
@@ -149,6 +149,6 @@ inline SumsFit WriteRunningSums(const LogicalTile<T>& tile, const Value& carry,
   return fit;
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_RUNNING_SUM_H_

@@ -17,7 +17,7 @@
 #include "kernels/cpu/base/instruction_set.h"
 #include "kernels/cpu/base/streaming_store.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 struct Way {
@@ -203,4 +203,4 @@ TEST(ScanStreamingTest, FloatsFollowTheTree) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -3,7 +3,7 @@
 #include "kernels/cpu/scan/operation.h"
 #include "kernels/numerics/scans/operator.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                        ScanCarry* carry, JobContext& job) {
@@ -29,4 +29,4 @@ absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan out
   return absl::InternalError("not a scan operation");
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

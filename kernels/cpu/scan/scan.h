@@ -7,12 +7,12 @@
 #include "kernels/contract/scan.h"
 #include "kernels/cpu/base/job_context.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // The input has been checked against the plan and the lane. With a carry, as Lane::ContinueScan.
 absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                        ScanCarry* carry, JobContext& job);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_SCAN_H_

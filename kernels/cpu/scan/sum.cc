@@ -7,7 +7,7 @@
 #include "kernels/cpu/scan/operation.inc.h"
 #include "kernels/numerics/arithmetic/unbounded_sum.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace {
 
@@ -85,4 +85,4 @@ template absl::Status RunScanOperation<ScanOperation::kSum>(const ScanPlan&, Hos
                                                             MutableHostSpan, ScanCarry*,
                                                             JobContext&);
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

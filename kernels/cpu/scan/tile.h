@@ -7,7 +7,7 @@
 
 #include "kernels/numerics/scans/tree.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 // Elements of a tile in logical order. `heads` says where groups start; used by grouped scans only.
 template <class T>
@@ -49,6 +49,6 @@ bool IsWholeTile(const LogicalTile<T>& tile) {
   return tile.count == kScanTileSize && HasNoHead<kGrouped>(tile);
 }
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_TILE_H_

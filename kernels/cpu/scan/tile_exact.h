@@ -12,7 +12,7 @@
 #include "kernels/cpu/scan/tile.h"
 #include "kernels/cpu/scan/whole_tile.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template <class TileOperator, class T, bool kHasGroups>
 class ExactTileScan {
@@ -108,6 +108,6 @@ class ExactTileScan {
   }
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_TILE_EXACT_H_

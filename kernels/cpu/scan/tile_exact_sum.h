@@ -7,7 +7,7 @@
 #include "kernels/cpu/scan/tile.h"
 #include "kernels/numerics/scans/exact_run.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 static_assert(kScanTileSize <= 1 << kExactRunBits, "a tile is one run at most");
 
@@ -55,6 +55,6 @@ class ExactSumTileScan {
   }
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_TILE_EXACT_SUM_H_

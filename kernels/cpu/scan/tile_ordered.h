@@ -9,7 +9,7 @@
 #include "kernels/cpu/scan/tile.h"
 #include "kernels/cpu/scan/whole_tile.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 template <class TileOperator, class T, bool kHasGroups>
 class OrderedTileScan {
@@ -128,6 +128,6 @@ class OrderedTileScan {
   }
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_TILE_ORDERED_H_

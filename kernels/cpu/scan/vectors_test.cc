@@ -15,7 +15,7 @@
 #include "kernels/contract/engine.h"
 #include "kernels/cpu/base/instruction_set.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 namespace {
 
 // 27 whole tiles and a part of one: three pieces and a part for threads, and most of a block.
@@ -254,4 +254,4 @@ TEST_P(ScanVectorsTest, ExtremesKeepTheFirstOfEqualsAndTheFirstNan) {
 }
 
 }  // namespace
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu

@@ -20,7 +20,7 @@
 #include "kernels/numerics/scans/operator.h"
 #include "kernels/numerics/scans/tree.h"
 
-namespace gridfold::kernels::whole_product_internal {
+namespace gridfold::kernels::cpu::whole_product_internal {
 
 inline constexpr int kWarpItems = kScanItems * kScanLanes;
 
@@ -219,6 +219,6 @@ struct ResultsKernel {
   }
 };
 
-}  // namespace gridfold::kernels::whole_product_internal
+}  // namespace gridfold::kernels::cpu::whole_product_internal
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_WHOLE_PRODUCT_H_

@@ -15,7 +15,7 @@
 #include "kernels/numerics/scans/operator.h"
 #include "kernels/numerics/scans/tree.h"
 
-namespace gridfold::kernels {
+namespace gridfold::kernels::cpu {
 
 namespace whole_tile_internal {
 
@@ -191,6 +191,6 @@ class WholeTileScan {
   }
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_WHOLE_TILE_H_

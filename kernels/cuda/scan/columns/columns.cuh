@@ -23,12 +23,12 @@
 
 namespace gridfold::kernels::cuda {
 
-template <class T, ScanOperation kOperation, class Out, ColumnLayout kLayout>
+template <class T, ScanOperation kOperation, class Out, PanelLayout kLayout>
 class ColumnScan {
  public:
   using Operator = ScanOperator<T, kOperation>;
   using Value = typename Operator::Value;
-  static constexpr bool kIsNarrow = kLayout == ColumnLayout::kNarrow;
+  static constexpr bool kIsNarrow = kLayout == PanelLayout::kNarrow;
   using Panel = std::conditional_t<
       kIsNarrow, NarrowColumnPanel<T, Out>,
       WideColumnPanel<T, Out, LaneColumns(kLayout, sizeof(T), sizeof(Out), sizeof(Value))>>;
@@ -398,13 +398,12 @@ template <class T, ScanOperation kOperation, class Out>
 ColumnScanKernels ColumnScanKernelsOf() {
   using Operator = ScanOperator<T, kOperation>;
   constexpr int kVector = kColumnVector<Operator, T, Out>;
-  using Wide = ColumnScan<T, kOperation, Out, ColumnLayout::kWide>;
-  using Narrow = ColumnScan<T, kOperation, Out, ColumnLayout::kNarrow>;
+  using Wide = ColumnScan<T, kOperation, Out, PanelLayout::kWide>;
+  using Narrow = ColumnScan<T, kOperation, Out, PanelLayout::kNarrow>;
   constexpr bool kHasLongRows =
       HasLongRowsKernel(sizeof(T), sizeof(Out), sizeof(typename Operator::Value));
-  using LongRows =
-      std::conditional_t<kHasLongRows, ColumnScan<T, kOperation, Out, ColumnLayout::kLongRows>,
-                         Wide>;
+  using LongRows = std::conditional_t<kHasLongRows,
+                                      ColumnScan<T, kOperation, Out, PanelLayout::kLongRows>, Wide>;
   return {.wide = KernelOf<Wide>(),
           .narrow = KernelOf<Narrow>(),
           .long_rows = KernelOf<LongRows>(),

@@ -88,7 +88,7 @@ inline constexpr uint32_t kColumnVectorBytes = 16;
 
 // How a warp takes its part of a tile: as runs that lie one behind the other, or as one run of each
 // column of a strip, whose width may be chosen for rows that are long.
-enum class ColumnLayout { kNarrow, kWide, kLongRows };
+enum class PanelLayout { kNarrow, kWide, kLongRows };
 
 // From so many columns on a kernel for long rows is taken, where there is one. `is_associative`: of
 // the operator; if it is not, values take longer to scan.
@@ -100,10 +100,10 @@ constexpr bool HasLongRowsKernel(uint32_t element_size, uint32_t output_size,
 
 // Columns of a lane. Two, so that 256 bytes of a row are read at a time, where results are long
 // enough that few warps keep memory busy, or rows so long that pieces of them are far apart.
-constexpr uint32_t LaneColumns(ColumnLayout layout, uint32_t element_size, uint32_t output_size,
+constexpr uint32_t LaneColumns(PanelLayout layout, uint32_t element_size, uint32_t output_size,
                                uint32_t value_bytes) {
-  if (layout == ColumnLayout::kNarrow) return 1;
-  if (layout == ColumnLayout::kLongRows) return 2;
+  if (layout == PanelLayout::kNarrow) return 1;
+  if (layout == PanelLayout::kLongRows) return 2;
   return element_size == 4 && output_size == 8 && value_bytes == 8 ? 2 : 1;
 }
 
@@ -171,13 +171,13 @@ constexpr uint32_t ColumnScanTurns(uint32_t turn_bytes, uint32_t block_bytes) {
 // One block, whose turns are near each other, where few columns wait for each other longest, or
 // values take long to scan; long values are bound by instructions and want more scanning warps
 // rather than turns.
-constexpr ColumnBlockShape ColumnBlockShapeOf(ColumnLayout layout, uint32_t turn_bytes_max,
+constexpr ColumnBlockShape ColumnBlockShapeOf(PanelLayout layout, uint32_t turn_bytes_max,
                                               uint32_t element_size, uint32_t value_bytes,
                                               uint32_t lane_columns = 1,
                                               bool is_associative = true) {
-  const bool is_narrow = layout == ColumnLayout::kNarrow;
+  const bool is_narrow = layout == PanelLayout::kNarrow;
   if (is_narrow && value_bytes <= 16) return {1, element_size > 4 ? 1u : 2u, lane_columns};
-  if (layout == ColumnLayout::kLongRows) return {1, 3, lane_columns};
+  if (layout == PanelLayout::kLongRows) return {1, 3, lane_columns};
   if (element_size > 4 && value_bytes == 16) return {1, 3, lane_columns};
   if (element_size == 4 && lane_columns == 1 && !is_associative) return {1, 2, lane_columns};
   return {ColumnScanBlocks(turn_bytes_max, value_bytes > 8 ? 1 : 3), 1, lane_columns};

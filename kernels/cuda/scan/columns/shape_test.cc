@@ -54,12 +54,12 @@ TEST(ColumnScanShapeTest, StripsCoverAllColumnsAndWarpsHoldAStrip) {
 }
 
 TEST(ColumnScanShapeTest, LanesHoldTwoColumnsWhereResultsOrRowsAreLong) {
-  EXPECT_EQ(LaneColumns(ColumnLayout::kWide, 4, 8, 8), 2);
-  EXPECT_EQ(LaneColumns(ColumnLayout::kWide, 4, 4, 8), 1);
-  EXPECT_EQ(LaneColumns(ColumnLayout::kWide, 8, 8, 8), 1);
-  EXPECT_EQ(LaneColumns(ColumnLayout::kWide, 4, 8, 24), 1) << "long values";
-  EXPECT_EQ(LaneColumns(ColumnLayout::kLongRows, 4, 4, 8), 2);
-  EXPECT_EQ(LaneColumns(ColumnLayout::kNarrow, 4, 8, 8), 1);
+  EXPECT_EQ(LaneColumns(PanelLayout::kWide, 4, 8, 8), 2);
+  EXPECT_EQ(LaneColumns(PanelLayout::kWide, 4, 4, 8), 1);
+  EXPECT_EQ(LaneColumns(PanelLayout::kWide, 8, 8, 8), 1);
+  EXPECT_EQ(LaneColumns(PanelLayout::kWide, 4, 8, 24), 1) << "long values";
+  EXPECT_EQ(LaneColumns(PanelLayout::kLongRows, 4, 4, 8), 2);
+  EXPECT_EQ(LaneColumns(PanelLayout::kNarrow, 4, 8, 8), 1);
 }
 
 TEST(ColumnScanShapeTest, LongRowsHaveAKernelWhereElementsAndResultsHaveFourBytes) {
@@ -145,7 +145,7 @@ TEST(ColumnScanShapeTest, OneStripIsNarrowUnlessItsElementsAreSmall) {
 
 // Small turns leave two blocks three of them, and those of strips of 256 bytes one block.
 TEST(ColumnScanShapeTest, BlocksKeepTurnsUnlessValuesAreLong) {
-  constexpr ColumnLayout kWide = ColumnLayout::kWide;
+  constexpr PanelLayout kWide = PanelLayout::kWide;
   EXPECT_EQ(ColumnBlockShapeOf(kWide, 37 * 1024, 2, 8).blocks, 2);
   EXPECT_EQ(ColumnScanTurns(37 * 1024, ColumnBlockBytes(2)), 3);
   EXPECT_EQ(ColumnBlockShapeOf(kWide, 70 * 1024, 8, 8).blocks, 1);
@@ -156,14 +156,14 @@ TEST(ColumnScanShapeTest, BlocksKeepTurnsUnlessValuesAreLong) {
 }
 
 TEST(ColumnScanShapeTest, OneBlockHasTheTeamsOfLongRowsAndOfValuesThatTakeLong) {
-  EXPECT_EQ(ColumnBlockShapeOf(ColumnLayout::kLongRows, 70 * 1024, 4, 8, 2).blocks, 1);
-  EXPECT_EQ(ColumnBlockShapeOf(ColumnLayout::kLongRows, 70 * 1024, 4, 8, 2).teams, 3);
-  EXPECT_EQ(ColumnBlockShapeOf(ColumnLayout::kWide, 35 * 1024, 4, 8, 1, false).blocks, 1);
-  EXPECT_EQ(ColumnBlockShapeOf(ColumnLayout::kWide, 35 * 1024, 4, 8, 1, false).teams, 2);
+  EXPECT_EQ(ColumnBlockShapeOf(PanelLayout::kLongRows, 70 * 1024, 4, 8, 2).blocks, 1);
+  EXPECT_EQ(ColumnBlockShapeOf(PanelLayout::kLongRows, 70 * 1024, 4, 8, 2).teams, 3);
+  EXPECT_EQ(ColumnBlockShapeOf(PanelLayout::kWide, 35 * 1024, 4, 8, 1, false).blocks, 1);
+  EXPECT_EQ(ColumnBlockShapeOf(PanelLayout::kWide, 35 * 1024, 4, 8, 1, false).teams, 2);
 }
 
 TEST(ColumnScanShapeTest, AMultiprocessorHasRoomForTheTurnsOfItsBlocks) {
-  for (const ColumnLayout layout : {ColumnLayout::kWide, ColumnLayout::kNarrow}) {
+  for (const PanelLayout layout : {PanelLayout::kWide, PanelLayout::kNarrow}) {
     for (const uint32_t value_bytes : {8, 16, 24}) {
       for (const uint32_t size : {4, 8}) {
         for (uint32_t turn_bytes = 1024; turn_bytes < 37 * 1024 * size / 4; turn_bytes += 512) {
