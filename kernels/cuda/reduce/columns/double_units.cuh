@@ -11,6 +11,7 @@
 
 #include "kernels/cuda/reduce/core/batches.cuh"
 #include "kernels/cuda/reduce/core/finish.cuh"
+#include "kernels/cuda/reduce/core/pairs.cuh"
 #include "kernels/cuda/reduce/core/windows.cuh"
 #include "kernels/cuda/reduce/core/words.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
