@@ -1,5 +1,5 @@
 """What exists is documented, and what is documented exists: options of the programs, metrics, reasons
-of errors, and limits.
+of errors, limits, and figures of the kernels.
 
 GRIDFOLD_SERVER_BINARY, GRIDFOLD_CLI_BINARY and GRIDFOLD_LOAD_BINARY name the programs. Each failure
 names what is missing and where it belongs.
@@ -134,6 +134,13 @@ class OptionsTest(unittest.TestCase):
             for name in re.findall(r"^#?\s*([a-z-]+)\s*=", path.read_text(), re.MULTILINE):
                 with self.subTest(name, file=str(path.relative_to(ROOT))):
                     self.assertTrue("--" + name in self.help.options, "no such option")
+
+
+class BenchmarkPageTest(unittest.TestCase):
+    def test_page_of_the_kernels_is_made_of_the_figures_in_the_tree(self):
+        made = subprocess.run([sys.executable, ROOT / "kernels/benchmarks/benchmark_page.py", "--check"],
+                              capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
+        self.assertEqual(made.returncode, 0, made.stderr)
 
 
 class LimitsTest(unittest.TestCase):
