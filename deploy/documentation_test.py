@@ -138,7 +138,7 @@ class OptionsTest(unittest.TestCase):
 
 class BenchmarkPageTest(unittest.TestCase):
     def test_page_of_the_kernels_is_made_of_the_figures_in_the_tree(self):
-        made = subprocess.run([sys.executable, ROOT / "kernels/benchmarks/benchmark_page.py", "--check"],
+        made = subprocess.run([sys.executable, ROOT / "kernels/cuda/benchmark/page.py", "--check"],
                               capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False)
         self.assertEqual(made.returncode, 0, made.stderr)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes kernels/BENCHMARKS.md from what `kernel_benchmark --json FILE` wrote.
 
-    benchmark_page.py [--check]
+    page.py [--check]
 
-runs.json lists the files, with GPU, date and command of each. --check writes nothing and fails where
-the page is not what would be written. To publish a run: put its file beside runs.json, name it there
+results/runs.json lists the files, with GPU, date and command of each. --check writes nothing and fails
+where the page is not what would be written. To publish a run: put its file beside runs.json, name it there
 in place of the run that it replaces, and run this script.
 
 A row of the benchmark is `route what type shape`; its route is the strategy that answers name. Tables
@@ -16,15 +16,15 @@ import pathlib
 import re
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parent
-PAGE = FOLDER.parent / "BENCHMARKS.md"
+FOLDER = pathlib.Path(__file__).resolve().parent / "results"
+PAGE = FOLDER.parents[2] / "BENCHMARKS.md"
 GIB2 = 2 << 30
 DATA = ["uniform", "normal", "sorted", "drifting", "spread", "any-bits"]
 SAMPLES = ["uniform", "constant", "u^6", "sorted"]
 BINS = [2, 16, 256, 1024, 16384, 57344, 65536, 98304, 131072, 262144, 524288, 1048576, 4194304]
 SIZES = {"int8": 1, "int16": 2, "int32": 4, "int64": 8, "float16": 2, "bfloat16": 2, "float32": 4,
          "float64": 8}  # Of an element, in bytes.
-# Shapes whose names do not say what they are: group sizes of reduce_benchmark.cc, in its order.
+# Shapes whose names do not say what they are: group sizes of reduce.cc, in its order.
 SEGMENTS = {
     "segments-tile sum float32 x33554432": "segments of 16",
     "segments-tile sum float32 x2097152": "segments of 256",
@@ -224,7 +224,7 @@ def weights(rows):
 
 HEAD = """# Benchmarks of the CUDA engine
 
-<!-- Made by kernels/benchmarks/benchmark_page.py; do not edit. -->
+<!-- Made by kernels/cuda/benchmark/page.py; do not edit. -->
 
 Figures are ratios to the GPU's read ceiling, of scans to its copy ceiling, unless a column says otherwise: more is
 better, and 1 is all that memory gives. `CUB / ours` is CUB's time over gridfold's: more is better.
@@ -247,7 +247,7 @@ def page():
     runs = json.loads((FOLDER / "runs.json").read_text())
     lines = HEAD.splitlines() + [""]
     lines += table(["run", "date", "GPU", "command", ""], [], [
-        [f"[{run['file']}](benchmarks/{run['file']})", run["date"], run["gpu"],
+        [f"[{run['file']}](cuda/benchmark/results/{run['file']})", run["date"], run["gpu"],
          f"`{run['command']}`", run.get("note", "")] for run in runs])
     for title, part in [
             (None, ceilings(rows)), ("Exact sums", exact_sums(rows)),
