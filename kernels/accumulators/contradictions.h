@@ -98,7 +98,7 @@ class ContradictionFinder {
     }
   }
 
-  // As TypeBound, where the extremes are finite numbers.
+  // The largest magnitude of the elements where the extremes are finite numbers; else TypeBound.
   Wide MagnitudeBound() const {
     if (!HasNumbers()) return TypeBound();
     return std::max(NumberOf(smallest()).Magnitude(), NumberOf(largest()).Magnitude());
@@ -160,15 +160,15 @@ class ContradictionFinder {
            are_all_zero == (tally().nonzero == 0);
   }
 
-  // Of a sum whose addends are the elements (`is_signed`), or their squares or magnitudes: what it
-  // has seen beside finite numbers.
+  // Whether the data allow what a sum has seen beside finite numbers. Its addends are the elements
+  // (`is_signed`), or their squares or magnitudes.
   template <class Moment>
   bool FlagsHold(const Moment& moment, bool is_signed) const {
     const uint32_t flags = moment.sum.flags();
     const bool positive = (flags & kSawPositiveInfinity) != 0;
     const bool negative = (flags & kSawNegativeInfinity) != 0;
     if ((positive || negative) && (flags & kSawOtherThanNegativeZero) == 0) return false;
-    // Of numbers that are not negative, only NaN gives both.
+    // Only NaN gives both flags where no number is negative.
     if (!is_signed && negative && (!positive || group_.ignore_nan)) return false;
     if (KnowsTaking()) {
       if (taking() == 0 && flags != 0) return false;

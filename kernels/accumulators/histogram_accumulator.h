@@ -29,7 +29,8 @@ HistogramPlan PlanStates(HistogramPlan plan);
 absl::StatusOr<std::string> MakeHistogramAccumulator(const HistogramPlan& plan,
                                                      const HistogramResult& result);
 
-// The same, and the answer for the part that the samples are. Further errors: CANCELLED.
+// The accumulator of the samples, as above, and the answer for the part that the samples are.
+// Further errors: CANCELLED.
 absl::StatusOr<HistogramMerge> MakeHistogramPart(const HistogramPlan& plan,
                                                  const HistogramResult& result,
                                                  const std::stop_token& stop);

@@ -31,8 +31,8 @@ ReductionPlan PlanStates(ReductionPlan plan);
 absl::StatusOr<std::string> MakeReductionAccumulator(const ReductionPlan& plan,
                                                      const ReductionStates& states);
 
-// The same, and the answer for the part that the array is; that of a partial merge. Further errors:
-// CANCELLED.
+// The accumulator of the array, as above, and the answer for the part that the array is, which is
+// the answer of a partial merge. Further errors: CANCELLED.
 absl::StatusOr<ReductionMerge> MakeReductionPart(const ReductionPlan& plan,
                                                  const ReductionStates& states,
                                                  const std::stop_token& stop);

@@ -227,7 +227,7 @@ inline constexpr uint8_t kProductIsNegative = 4;
 
 }  // namespace accumulator_internal
 
-// Of a product only what its value depends on is written: where a factor is 0, nothing else.
+// A product is written as far as its value depends on it: where a factor is 0, nothing else.
 template <class S>
 void WritePart(AccumulatorWriter& writer, const ProductState<S>& part) {
   using namespace accumulator_internal;  // NOLINT

@@ -147,7 +147,8 @@ class WideNumber {
     return difference;
   }
 
-  // Those of [begin_, end_), of which the first and the last are not 0; the others are not set.
+  // The limbs [begin_, end_) are set, of which the first and the last are not 0; the others are not
+  // set.
   uint64_t limbs_[kLimbs];
   int begin_ = 0;
   int end_ = 0;

@@ -18,7 +18,7 @@ inline constexpr char kFieldPayloadUrl[] = "gridfold/field";
 // INVALID_ARGUMENT "<field>: <description>", with `field` as payload.
 absl::Status InvalidField(absl::string_view field, absl::string_view description);
 
-// The same where the field asks for more than a limit allows.
+// INVALID_ARGUMENT as InvalidField gives it, for a field that asks for more than a limit allows.
 inline constexpr char kLimitPayloadUrl[] = "gridfold/limit";
 absl::Status AboveLimit(absl::string_view field, absl::string_view description);
 bool IsAboveLimit(const absl::Status& status);

@@ -67,7 +67,7 @@ class ReductionFold {
   // "data" where the array ends inside an element or a row.
   virtual absl::StatusOr<ReductionMerge> Finish(uint64_t rest_bytes) = 0;
 
-  // Of the array as far as it is known; after Finish, of all of it.
+  // The plan of the array as far as it is known; after Finish, of all of it.
   virtual const ReductionPlan& plan() const = 0;
 };
 

@@ -72,7 +72,7 @@ struct Float16 {
 #endif
   }
 
-  // The same as FromDouble.
+  // FromFloat gives what FromDouble gives.
   GRIDFOLD_HD static Float16 FromFloat(float x) {
 #ifdef __CUDA_ARCH__
     const uint32_t quiet_nan = (std::bit_cast<uint32_t>(x) >> 31 << 15) | 0x7E00;

@@ -9,7 +9,8 @@
 #define GRIDFOLD_HD
 #endif
 
-// The same of functions that are long and seldom called: those that call them stay short.
+// GRIDFOLD_HD_APART marks functions for both engines that are long and seldom called: their callers
+// stay short.
 #ifdef __CUDACC__
 #define GRIDFOLD_HD_APART __host__ __device__ __noinline__
 #else

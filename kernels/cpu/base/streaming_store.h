@@ -10,7 +10,7 @@
 
 namespace gridfold::kernels::cpu {
 
-// Of what is stored past the caches.
+// The alignment of what is stored past the caches.
 inline constexpr size_t kStreamAlignment = kVectorBytes;
 
 // Smaller results may still be in the caches when they are needed.

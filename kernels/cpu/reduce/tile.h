@@ -24,7 +24,8 @@ inline constexpr uint32_t kContiguousLanes = 128;
 // Vectors of lanes that straddle cache lines would take twice the time.
 inline constexpr size_t kLanesAlignment = 64;
 
-// So few that the counters and sums of one tile fit in types not much wider than S.
+// The rows of a tile: so few that the counters and sums of one tile fit in types not much wider
+// than S.
 template <class S>
 inline constexpr uint32_t kTileRows = 128 / sizeof(S);
 

@@ -27,7 +27,7 @@ inline MagnitudeBits<S> MagnitudeBitsOf(S x) {
   return std::bit_cast<MagnitudeBits<S>>(x) & std::numeric_limits<MagnitudeBits<S>>::max();
 }
 
-// Of the finite numbers other than 0. Without any, smallest > largest.
+// A survey of the finite numbers other than 0. Without any, smallest > largest.
 template <std::floating_point S>
 struct TileSurvey {
   MagnitudeBits<S> smallest;

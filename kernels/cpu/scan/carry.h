@@ -94,7 +94,7 @@ class ColumnCarryChain {
   int place_ = 0;
 };
 
-// The same where joining is exactly associative.
+// The carries of the tiles of a column where joining is exactly associative.
 template <class Carry>
 class ExactCarryChain {
  public:

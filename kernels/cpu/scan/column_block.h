@@ -85,7 +85,7 @@ class OrderedColumnBlockScan {
   using Value = typename Operator::Value;
   static constexpr uint64_t kColumns = 1024 / sizeof(T);
 
-  // Of a block, in a matrix of so many columns.
+  // Rows of a block, in a matrix of so many columns.
   static uint64_t Rows(uint64_t columns) { return ScanColumnTileRows(columns); }
 
   // Joins all elements to one total for each column. row_at(k) is where row k's elements stand.

@@ -35,7 +35,7 @@ class ProductColumnBlockScan {
 
   static uint64_t Rows(uint64_t columns) { return ScanColumnTileRows(columns); }
 
-  // As OrderedColumnBlockScan.
+  // Totals a block, as OrderedColumnBlockScan does.
   template <class RowAt>
   static void Total(const ColumnBlock& block, const ScanRules& rules, RowAt row_at, Value* totals) {
     ColumnRuns<Operator, kColumns> runs(block);

@@ -44,7 +44,7 @@ class ColumnScan {
     job.statistics.bytes_read = (one_look ? 1 : 2) * plan_.array.size_bytes();
     return one_look ? RunInOneLook(job) : RunInTwoLooks(job);
   }
-  // As ContiguousScan. Matrices are not scanned in parts.
+  // Members that ContiguousScan has too. Matrices are not scanned in parts.
   bool fits() const { return fits_.load(); }
   void LeaveCarry() const {}
 

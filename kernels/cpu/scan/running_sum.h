@@ -52,7 +52,7 @@ class RunningSum {
     last_lane_ = count - i - 1;
   }
 
-  // Of all elements so far, modulo 2^bits.
+  // The sum of all elements so far, modulo 2^bits.
   Out sum() const { return static_cast<Out>(before_[0]); }
 
   SumsFit Fit() const {

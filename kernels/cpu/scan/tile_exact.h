@@ -79,7 +79,7 @@ class ExactTileScan {
       std::is_same_v<Operator, ScanOperator<T, ScanOperation::kSum>>;
   static constexpr bool kWholeTilesInVectors = WholeTile::kInVectors && !kIsIntegerSum;
 
-  // Of a sum of integers: modulo 2^64, or in as many bits as take any tile.
+  // Totals of a sum of integers are modulo 2^64, or in as many bits as take any tile.
   struct TotalKernel {
     using Total = std::conditional_t<(sizeof(T) > 2),
                                      std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>,

@@ -29,7 +29,7 @@ class ExactSumTileScan {
     return Carry::Of(total, first >= 0);
   }
 
-  // As ExactTileScan::Write, but `total` holds the carry too. Sums always fit.
+  // Writes results as ExactTileScan::Write does, but `total` holds the carry too. Sums always fit.
   template <class Out>
   static bool Write(const LogicalTile<T>& tile, const typename Carry::Type& carry,
                     const ScanRules& rules, Out* results, typename Carry::Type* total) {

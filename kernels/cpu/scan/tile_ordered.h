@@ -87,8 +87,8 @@ class OrderedTileScan {
     return FoldRun(tile, q, rules, [&](int i, const Value& value) { running[i] = value; });
   }
 
-  // From the totals of runs to what run q and all before it in the tile come to; returns the tile's
-  // total.
+  // Turns the totals of runs into what run q and all before it in the tile come to; returns the
+  // tile's total.
   static CarryType ScanRuns(CarryType* runs) {
     CarryType warp = Carry::Identity();
     for (int w = 0; w < kScanWarps; ++w) {

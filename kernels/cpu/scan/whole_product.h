@@ -67,7 +67,8 @@ inline uint64_t MultiplyRuns(const T* items, double* fractions, int64_t* exponen
   return window_bits;
 }
 
-// The same for a warp's elements. Returns whether exponents are kept apart; they are 0 else.
+// Multiplies the runs of a warp's elements. Returns whether exponents are kept apart; they are 0
+// else.
 template <bool kTotalsOnly, class T>
 inline bool MultiplyRuns(const T* elements, bool ignore_nan, double* fractions,
                          int64_t* exponents) {

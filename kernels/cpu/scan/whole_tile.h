@@ -164,7 +164,7 @@ class WholeTileScan {
     return total;
   }
 
-  // As ExactTileScan::Write.
+  // Writes results as ExactTileScan::Write does.
   template <class Carry, class Out>
   static bool Write(const LogicalTile<T>& tile, const typename Carry::Type& carry,
                     const ScanRules& rules, Out* results, typename Carry::Type* total) {

@@ -1,4 +1,4 @@
-// Launching kernels: every launch is configured, made and checked here.
+// Every launch of a kernel is configured, made and checked here.
 //
 // The manner of launchers (reduce/reduce.h, scan/scan.h, histogram/histogram.h), which host code
 // calls: plain functions of a plan, device spans, a Scratch for what they keep on the device

@@ -1,6 +1,6 @@
-// Tiles of an array that all blocks of a cluster read: each block copies its share of a tile into
-// the shared memory of all of them, so that a tile leaves L2 once for the whole cluster. Several
-// tiles are on their way at a time.
+// A multicast ring brings tiles of an array to all blocks of a cluster: each block copies its share
+// of a tile into the shared memory of all of them, so that a tile leaves L2 once for the whole
+// cluster. Several tiles are on their way at a time.
 //
 // Bulk copies with multicast, which signal a barrier in every block that they reach (PTX ISA,
 // cp.async.bulk and mbarrier). Compute capability 9.0.
@@ -47,7 +47,7 @@ class MulticastRing {
 
   // All threads of the cluster: from here on peers' barriers may be signalled.
   __device__ static void Begin() { cooperative_groups::this_cluster().sync(); }
-  // The same, at the end: peers may signal barriers of this block until then.
+  // All threads of the cluster, at the end: peers may signal barriers of this block until then.
   __device__ static void End() { cooperative_groups::this_cluster().sync(); }
 
   __device__ static bool IsCopyingWarp() { return threadIdx.x / 32 == kTakingWarps; }

@@ -14,8 +14,8 @@ inline constexpr uint32_t kMulticastTileVectors = 1024 - 32;
 inline constexpr uint32_t kMulticastStagesMin = 3;
 inline constexpr uint32_t kMulticastStagesMax = 8;
 
-// Of both barriers and the counter of every stage; tiles begin at a multiple of 128 bytes behind
-// them.
+// Bytes of both barriers and the counter of every stage; tiles begin at a multiple of 128 bytes
+// behind them.
 inline constexpr uint32_t kMulticastBarrierBytes = 256;
 static_assert(kMulticastStagesMax * (2 * sizeof(uint64_t) + sizeof(uint32_t)) <=
               kMulticastBarrierBytes);

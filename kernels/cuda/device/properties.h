@@ -1,4 +1,5 @@
-// What launchers need to know of a device, asked once when its engine is created.
+// DeviceProperties is what launchers need to know of a device, asked once when its engine is
+// created.
 #ifndef GRIDFOLD_KERNELS_CUDA_DEVICE_PROPERTIES_H_
 #define GRIDFOLD_KERNELS_CUDA_DEVICE_PROPERTIES_H_
 

@@ -1,6 +1,6 @@
-// Counts what the program has taken from the CUDA driver, over all devices, so that operators and
-// tests can see that nothing is taken while jobs run. The owners of memory and streams count.
-// Thread-safe.
+// A ResourceCounter counts what the program has taken from the CUDA driver, over all devices, so
+// that operators and tests can see that nothing is taken while jobs run. The owners of memory and
+// streams count. Thread-safe.
 #ifndef GRIDFOLD_KERNELS_CUDA_DEVICE_RESOURCE_COUNTER_H_
 #define GRIDFOLD_KERNELS_CUDA_DEVICE_RESOURCE_COUNTER_H_
 

@@ -1,5 +1,5 @@
-// Addresses of shared memory as instructions written in PTX take them: 32 bits, within the window
-// of shared memory.
+// SharedAddress gives addresses of shared memory as instructions written in PTX take them: 32 bits,
+// within the window of shared memory.
 #ifndef GRIDFOLD_KERNELS_CUDA_DEVICE_SHARED_ADDRESS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_DEVICE_SHARED_ADDRESS_CUH_
 

@@ -1,4 +1,4 @@
-// From CUDA errors to absl::Status.
+// CUDA errors become absl::Status here.
 //
 // Out of memory becomes RESOURCE_EXHAUSTED, every other error INTERNAL; the message holds the call,
 // CUDA's words for the error, and the file and line of the call. Thread-safe.

@@ -1,5 +1,6 @@
-// Leaves out the zeros of an array on the device: the non-zero values, and where they stood,
-// without gaps and in order. See device/launch.h for the manner of launchers; plain C++.
+// LaunchCompact leaves out the zeros of an array on the device: it writes the non-zero values, and
+// where they stood, without gaps and in order. See device/launch.h for the manner of launchers;
+// plain C++.
 //
 // Three launches: non-zero values of each tile are counted, the counts scanned to allocate each
 // tile's place in the output, and the values written there.

@@ -1,4 +1,4 @@
-// What is compacted, and to where (compact.h). Plain C++, for device code too.
+// These structs say what is compacted, and to where (compact.h). Plain C++, for device code too.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_COMPACT_VALUES_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_COMPACT_VALUES_H_
 

@@ -1,4 +1,4 @@
-// How a lane notices that its job is no longer wanted.
+// A lane notices here that its job is no longer wanted.
 #ifndef GRIDFOLD_KERNELS_CUDA_LANE_CANCELLATION_H_
 #define GRIDFOLD_KERNELS_CUDA_LANE_CANCELLATION_H_
 

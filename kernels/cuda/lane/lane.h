@@ -49,7 +49,7 @@ class CudaLane final : public Lane {
   absl::Status Clear(MutableResidentSpan span, std::stop_token stop) override;
 
  private:
-  // As LaneLayout has it.
+  // The lane's memory, laid out as LaneLayout says.
   struct Memory {
     DeviceBuffer input;
     DeviceBuffer offsets;
@@ -79,8 +79,9 @@ class CudaLane final : public Lane {
   absl::StatusOr<bool> ScanStaged(const ScanPlan& plan, const ScanInput& input,
                                   const ScanOutput& output, ScanCarry* carry,
                                   const std::stop_token& stop);
-  // The same of sums of float64 elements, which all fit: once more as kUnboundedSum where numbers
-  // are so large that parts of the tree may overflow (numerics/scans/operator.h).
+  // ScanStaged for sums of float64 elements, which all fit: the scan is run once more as
+  // kUnboundedSum where numbers are so large that parts of the tree may overflow
+  // (numerics/scans/operator.h).
   absl::StatusOr<bool> ScanDoubleSum(const ScanPlan& plan, const ScanInput& input,
                                      const ScanOutput& output, ScanCarry* carry,
                                      const std::stop_token& stop);
@@ -88,7 +89,8 @@ class CudaLane final : public Lane {
   absl::StatusOr<double> LargestMagnitude(const DeviceSpan& elements, const std::stop_token& stop);
 
   // The operations on such inputs in parts, which are copied to the device one ahead of the
-  // kernels: whether that can be done and is worth while, and doing it. Answers are the same.
+  // kernels: whether that can be done and is worth while, and doing it. Answers have the bits of
+  // those that are not in parts.
   bool ReducesInParts(const ReductionPlan& plan, const InputSpan& input) const;
   bool CountsInParts(const HistogramPlan& plan, const HistogramInput& input) const;
   absl::StatusOr<ReductionResult> ReduceInParts(const ReductionPlan& plan, const InputSpan& input,
@@ -98,13 +100,13 @@ class CudaLane final : public Lane {
                                                const HistogramInput& input,
                                                const std::stop_token& stop,
                                                RunStatistics& statistics);
-  // Where parts lie, and PartCopier::ForEachPart there; no copy is under way when it ends, by an
-  // exception either.
+  // The memory where parts lie, and PartCopier::ForEachPart there; no copy is under way when it
+  // ends, by an exception either.
   std::span<std::byte> PartPlaces() const;
   absl::Status ForEachPart(std::span<const PartArray> arrays, uint64_t element_count,
                            absl::FunctionRef<uint64_t(uint64_t, uint64_t)> elements_of,
                            absl::FunctionRef<absl::Status(const Part&)> run);
-  // As Settle, of copies.
+  // Settles copies, as Settle does kernels.
   absl::Status SettleCopies();
   // Runs an operation on a part, behind its copy, and adds its statistics to those of the job.
   absl::Status RunPart(const Part& part, RunStatistics& statistics,
@@ -121,7 +123,8 @@ class CudaLane final : public Lane {
   // Waits for the stream. Nothing is enqueued behind it in this job.
   absl::Status Synchronize();
 
-  // Where kernels write an answer of so many bytes: few go to pinned memory directly.
+  // The memory to which kernels write an answer of so many bytes: small answers go to pinned memory
+  // directly.
   std::byte* AnswerPlace(uint64_t size_bytes) const;
 
   // Enqueues a copy of what a job works on, which is staging.
@@ -131,8 +134,9 @@ class CudaLane final : public Lane {
   absl::Status CopyOut(const std::byte* from, std::span<const MutableHostSpan> to,
                        const std::stop_token& stop);
 
-  // Where the kernels find `input`: in place where it is resident, else at `place`, where its copy
-  // is enqueued. There too where it IsLargeAndMapped, and no more than `mapped_room`.
+  // The address at which kernels find `input`: in place where it is resident, else at `place`,
+  // where its copy is enqueued. There too where it IsLargeAndMapped, and no more than
+  // `mapped_room`.
   absl::StatusOr<const std::byte*> Stage(const InputSpan& input, std::byte* place,
                                          uint64_t mapped_room, const std::stop_token& stop);
 

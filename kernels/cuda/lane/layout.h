@@ -1,4 +1,5 @@
-// Sizes of a lane's device memory, as sums of what jobs within the lane's limits need. Plain C++.
+// LaneLayout has the sizes of a lane's device memory, as sums of what jobs within the lane's limits
+// need. Plain C++.
 #ifndef GRIDFOLD_KERNELS_CUDA_LANE_LAYOUT_H_
 #define GRIDFOLD_KERNELS_CUDA_LANE_LAYOUT_H_
 
@@ -13,7 +14,7 @@ namespace gridfold::kernels::cuda {
 inline constexpr uint64_t kArrayAlignmentBytes = 256;
 // The most arrays that a job has: samples, second samples, weights.
 inline constexpr uint64_t kInputArrayCountMax = 3;
-// Before the results of a scan stand a flag and the carry's value; behind the slots of a reduction
+// A flag and the carry's value stand before the results of a scan; behind the slots of a reduction
 // stand its failures.
 inline constexpr uint64_t kScanCarryOffset = alignof(ScanCarry);
 inline constexpr uint64_t kOutputHeadBytes = 2 * kArrayAlignmentBytes;

@@ -1,5 +1,5 @@
-// Brings arrays that lie in mapped host memory to the device part by part, by its copy engine: the
-// next part while the kernels work on the one before it. Move-only; not thread-safe.
+// A PartCopier brings arrays that lie in mapped host memory to the device part by part, by its copy
+// engine: the next part while the kernels work on the one before it. Move-only; not thread-safe.
 #ifndef GRIDFOLD_KERNELS_CUDA_LANE_PART_COPIER_H_
 #define GRIDFOLD_KERNELS_CUDA_LANE_PART_COPIER_H_
 

@@ -1,4 +1,5 @@
-// Copies between pageable host memory and the device, through a small ring of pinned memory.
+// A StagingRing copies between pageable host memory and the device, through a small ring of pinned
+// memory.
 //
 // The processor's copy of one chunk overlaps the device's copy of the chunk before it, so a lane
 // needs only a few pinned MiB whatever the size of its jobs. Move-only; not thread-safe.

@@ -1,6 +1,6 @@
-// Floating-point products along the fixed tree of numerics/arithmetic/product_tree.h, level by
-// level. They are not mergeable in any order, so they take a pass of their own beside the other
-// statistics.
+// LaunchProduct computes floating-point products along the fixed tree of
+// numerics/arithmetic/product_tree.h, level by level. Products are not mergeable in any order, so
+// they take a pass of their own beside the other statistics.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_PRODUCT_H_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_PRODUCT_H_
 

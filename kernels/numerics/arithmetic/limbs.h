@@ -199,7 +199,7 @@ GRIDFOLD_HD inline int SignificantLimbs(const uint64_t* limbs, int count, uint64
 // looked at: those from lowest() to end(), of which the first and the last are not 0.
 class LimbMagnitude {
  public:
-  // Of a number in two's complement.
+  // The magnitude of a number in two's complement.
   GRIDFOLD_HD static LimbMagnitude OfSigned(const uint64_t* limbs, int count) {
     return {limbs, count, IsNegativeNumber(limbs, count)};
   }
@@ -207,7 +207,7 @@ class LimbMagnitude {
     return {limbs, count, false};
   }
 
-  // Of the number.
+  // The sign of the number.
   GRIDFOLD_HD bool is_negative() const { return is_negative_; }
   // Both 0 where the number is 0.
   GRIDFOLD_HD int lowest() const { return lowest_; }

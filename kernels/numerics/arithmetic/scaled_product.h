@@ -68,8 +68,8 @@ struct ScaledProduct {
 
   GRIDFOLD_HD static ScaledProduct Of(double x) { return {x, 0}; }
 
-  // The same value with a fraction of magnitude 1 to below 2, unless it is 0, infinite or NaN.
-  // Without a branch, so that loops over arrays vectorise.
+  // This value with a fraction of magnitude 1 to below 2, unless it is 0, infinite or NaN. Without
+  // a branch, so that loops over arrays vectorise.
   GRIDFOLD_HD ScaledProduct Normalised() const {
     using namespace scaled_product_internal;  // NOLINT
     constexpr int kRaise = 64;                // Makes any subnormal number normal.

@@ -123,7 +123,7 @@ namespace bin_cells_internal {
 // Equal widths between two finite edges.
 template <class W>
 BinCells<W> EvenCells(double lower, double upper, uint32_t cell_count) {
-  // From here to its double, high words count cells.
+  // High words count cells from here to its double.
   constexpr W kBase = std::same_as<W, float> ? W{0x1p23} : W{0x1p20};
   const double inner_cells = static_cast<double>(cell_count - 3);
   // Halves, which do not overflow.

@@ -348,7 +348,7 @@ GRIDFOLD_HD inline BinGuess GuessBin(const BinGuesser& guesser, T x) {
 #endif
 }
 
-// The same for guessers of any shift.
+// Guesses a bin, for guessers of any shift.
 template <class T>
 GRIDFOLD_HD inline BinGuess GuessCellBin(const BinGuesser& guesser, T x) {
   const BinGuess cell = GuessBin(guesser, x);
@@ -369,7 +369,7 @@ GRIDFOLD_HD inline bool IsSure(const BinGuesser& guesser, const BinGuess& guess)
 // without shift.
 inline constexpr int32_t kBinNumber0 = static_cast<int32_t>(bin_guess_internal::kBaseHighWord);
 GRIDFOLD_HD inline int32_t BinNumber(const BinGuess& guess) {
-  // Those of negative sums are negative.
+  // The numbers of negative sums are negative.
   return static_cast<int32_t>(guess.bin + bin_guess_internal::kBaseHighWord);
 }
 

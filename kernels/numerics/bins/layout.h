@@ -216,8 +216,8 @@ GRIDFOLD_HD inline Placement Place(int64_t located, uint64_t bin_count, OutOfRan
   return {-1, located};
 }
 
-// The same in two dimensions; bins are numbered row by row. A sample with a NaN is in no bin; one
-// outside in both coordinates counts as outside by x.
+// The placement in two dimensions; bins are numbered row by row. A sample with a NaN is in no bin;
+// one outside in both coordinates counts as outside by x.
 GRIDFOLD_HD inline Placement Place2d(int64_t located_x, int64_t located_y, uint64_t x_bin_count,
                                      uint64_t y_bin_count, OutOfRangePolicy policy) {
   if (located_x == kNanBin || located_y == kNanBin) return {-1, kNanBin};

@@ -119,7 +119,7 @@ class PrefixWindow {
       : ignore_nan_(ignore_nan) {
     Place(span, span.end + count_bits);
   }
-  // The same after `carry`, which must stay where it is.
+  // The window for such elements after `carry`, which must stay where it is.
   GRIDFOLD_HD PrefixWindow(const BitSpan& span, int count_bits, bool ignore_nan, const Sum* carry)
       : carry_(carry), ignore_nan_(ignore_nan) {
     const int carry_length = SignedLength(carry->limbs(), Sum::kLimbs);

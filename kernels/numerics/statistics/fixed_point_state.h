@@ -44,7 +44,8 @@ struct EstimatedQuotient {
   int exponent;
   bool is_exact;
 
-  // Of x * 2^exponent / divisor. Requires an x other than 0, and a divisor from 1 to 2^53.
+  // The estimated quotient x * 2^exponent / divisor. Requires an x other than 0, and a divisor from
+  // 1 to 2^53.
   GRIDFOLD_HD static EstimatedQuotient Of(Uint128 x, int exponent, uint64_t divisor) {
     constexpr uint64_t kFraction = (uint64_t{1} << 52) - 1;
     constexpr uint64_t kOne = uint64_t{1023} << 52;
@@ -135,7 +136,7 @@ struct FixedPointSum {
   }
 };
 
-// Of squares of such, in units of 2^exponent.
+// A sum of squares of such elements, in units of 2^exponent.
 struct FixedPointSquares {
   Uint128 units;
   int exponent;
@@ -186,7 +187,7 @@ class FixedPointState {
     }
   }
 
-  // The same as other states have it.
+  // The state in the form that other kernels have.
   GRIDFOLD_HD ReductionState<T, kParts> Expanded() const {
     ReductionState<T, kParts> state;
     auto& exact_sum = state.template Part<kSumPart>().sum;
@@ -218,7 +219,7 @@ GRIDFOLD_HD inline double Root(const FixedPointSquaresPart& squares) {
   return RoundedQuotient(squares.sum.units, squares.sum.exponent, 1, true);
 }
 
-// As of other states. Requires at most 2^26 elements.
+// The variance, as of other states. Requires at most 2^26 elements.
 GRIDFOLD_HD inline double Variance(const FixedPointSumPart& sum,
                                    const FixedPointSquaresPart& squares, uint64_t count,
                                    uint64_t ddof, bool is_root) {

@@ -40,7 +40,7 @@ struct LimbMoment : IntegerMoment<kLimbCount> {
   }
 };
 
-// Of numbers that are such integers.
+// The tag of numbers that are such integers.
 struct ScaledInteger {};
 template <>
 struct SumState<ScaledInteger> : LimbMoment<4> {};
@@ -116,7 +116,7 @@ class ScaledState {
     return PartOf<kPart>(*this);
   }
 
-  // The same as other states have it.
+  // The state in the form that other kernels have.
   GRIDFOLD_HD ReductionState<double, kParts> Expanded() const {
     ReductionState<double, kParts> state;
     auto& sum = state.template Part<kSumPart>().sum;

@@ -39,7 +39,7 @@ struct BoundedNumber {
   GRIDFOLD_HD BoundedNumber DividedBy(double divisor) const {
     return DividedBy(divisor, 1 / divisor);
   }
-  // The same with its rounded inverse.
+  // The quotient by a divisor whose rounded inverse is given.
   GRIDFOLD_HD BoundedNumber DividedBy(double divisor, double inverse) const {
     if (high == 0 && low == 0) return *this;
     if (!IsOrdinary()) return {high, low, kUnknown};
@@ -141,7 +141,7 @@ GRIDFOLD_HD inline BoundedNumber SquareDeviations(const BoundedNumber& sum,
 // A sum as it is known.
 GRIDFOLD_HD inline BoundedNumber BoundedSum(const CheckedPair& sum) {
   const SumAndError rounded = SumAndError::Of(sum.high, sum.low);
-  // Of nothing but negative zeros it is one.
+  // The sum of nothing but negative zeros is a negative zero.
   return {sum.low == 0 ? sum.high : rounded.sum, rounded.error, sum.Error()};
 }
 
@@ -199,7 +199,7 @@ struct DeviationPairs {
     has_small = has_small || other.has_small;
   }
 
-  // Of `count` elements, below 2^26.
+  // The sum of squared deviations of `count` elements, below 2^26.
   GRIDFOLD_HD BoundedNumber SquareDeviations(double count) const {
     // Much more than all that was too small.
     const double small = has_small ? 0x1p-1000 : 0;

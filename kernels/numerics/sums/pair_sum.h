@@ -32,7 +32,7 @@ struct PairSum {
     Add(other.high);
     low += other.low;
   }
-  // The same number, its `high` being the nearest float64.
+  // This number, its `high` being the nearest float64.
   GRIDFOLD_HD PairSum Rounded() const {
     if (low == 0) return *this;  // Negative zero stays that.
     PairSum rounded{high, 0};
@@ -72,7 +72,7 @@ struct CheckedPair {
     return high + (low - margin) == high + (low + margin);
   }
 
-  // Of an addend that is small beside the others: the same, in fewer steps.
+  // Adds an addend that is small beside the others, in fewer steps than Add takes.
   GRIDFOLD_HD void AddLow(double x) {
     const SumAndError next = SumAndError::Of(low, x);
     low = next.sum;

@@ -34,7 +34,7 @@ struct WideUnits {
   int64_t high;
 };
 
-// Of sums of 2^23 weights each.
+// The window of sums of 2^23 weights each.
 struct WeightWindow {
   int32_t origin = 0;      // A unit is 2^origin times the least number of the weights' type.
   uint32_t place_max = 0;  // Least significant places of weights that fit, from the origin on.
@@ -59,8 +59,8 @@ GRIDFOLD_HD inline WeightWindow WindowFor(uint32_t largest_bits, uint32_t words)
   return WindowAround(largest_bits >> 23, 12, 24, 254, words);
 }
 
-// The same for float64 weights up to one with these upper bits, or 2^11 times that. Weights near it
-// are below 2^61 units of their word, and those down to 2^-8 of it end in the next one.
+// The window for float64 weights up to the one with these upper bits, or 2^11 times that. Weights
+// near it are below 2^61 units of their word, and those down to 2^-8 of it end in the next one.
 GRIDFOLD_HD inline WeightWindow DoubleWindowFor(uint32_t largest_upper_bits, uint32_t words) {
   return WindowAround(largest_upper_bits >> 20, 11, 53, 2046, words);
 }

@@ -72,7 +72,7 @@ class CellLocator {
   }
 
  private:
-  // As LocateBin does: a sample reaches an edge if it reaches what EdgeAs made of it.
+  // Locates a bin as LocateBin does: a sample reaches an edge if it reaches what EdgeAs made of it.
   __device__ int32_t Locate(W x) const {
     const auto count = static_cast<int32_t>(range_.count);
     if (x < edges_[0]) return -1;

@@ -1,4 +1,4 @@
-// Counting in the shared memory of one block, or of several together, by bins that are guessed.
+// A block, or several together, count in shared memory by bins that are guessed.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_COUNT_GUESSING_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_COUNT_GUESSING_CUH_
 
@@ -72,7 +72,7 @@ class GuessingCounter {
   }
   __device__ void Add(int32_t number) const { SharedCounters::AddAt(AddressOf(number)); }
 
-  // Of a sample that was counted where it was guessed to be.
+  // Corrects the count of a sample that was counted where it was guessed to be.
   __device__ void Correct(const SamplePoint<T>& point) {
     const auto guess = locator_.Guess(point);
     if (locator_.IsSure(guess, point)) return;

@@ -1,7 +1,7 @@
-// Locators that take about as long whatever the samples are, for those that guesses are often in
-// doubt of: NaN, samples on the upper bound, and others far outside.
+// A steady locator takes about as long whatever the samples are. It is for samples of which guesses
+// are often in doubt: NaN, samples on the upper bound, and others far outside.
 //
-// SteadyLocator<T, Locator> is one for a GuessingCounter (guessing.cuh), where
+// SteadyLocator<T, Locator> is such a locator for a GuessingCounter (guessing.cuh), where
 // kHasSteadyLocator<T, Locator>. It has also
 //   IsSettled(locator, guess, p)  whether it would be sure of a sample that the locator, whose
 //                                 guess this is, is in doubt of

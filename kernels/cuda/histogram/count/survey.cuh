@@ -1,5 +1,5 @@
-// A look at a few samples, by which blocks learn whether a part of the bins is busy
-// (histogram/plan/deal.h). All look at the same ones, and so they agree.
+// Blocks look at a few samples, by which they learn whether a part of the bins is busy
+// (histogram/plan/deal.h). All look at the same samples, and so they agree.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_COUNT_SURVEY_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_COUNT_SURVEY_CUH_
 

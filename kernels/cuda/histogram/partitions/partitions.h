@@ -6,6 +6,12 @@
 // tile each partition begins. So nothing depends on how many samples a partition gets. Then blocks
 // take equal shares of the queue, partition by partition. The weights of a tile, if it has any, are
 // ordered beside it.
+//
+// Example, 2^20 bins, so 32 partitions of 2^15, and a tile of three samples in bins 40000, 7 and
+// 32768:
+//
+//   the queue has 7 | 40000 - 32768, 0        the table says 0, 1, 3, 3, ... for the tile
+//   a block that counts partition 1 takes entries 1 and 2 of this tile, and goes on to the next
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PARTITIONS_PARTITIONS_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PARTITIONS_PARTITIONS_H_
 
@@ -32,7 +38,7 @@ struct QueueSize {
                        uint32_t weight_bytes = 0);
 
   uint64_t bytes() const;
-  // Of its memory in device memory. Errors: RESOURCE_EXHAUSTED.
+  // Allocates the queue's memory. Errors: RESOURCE_EXHAUSTED.
   absl::StatusOr<PartitionQueue> Allocate(Scratch& scratch) const;
 
   uint64_t tiles = 0;

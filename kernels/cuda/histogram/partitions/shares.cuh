@@ -1,5 +1,10 @@
-// How blocks share out a queue of partitions (partitions.h): each takes an equal part of
-// the work, partition by partition.
+// Blocks share out a queue of partitions (partitions.h): each takes an equal part of the work,
+// partition by partition.
+//
+// Example, 3 blocks, partitions with 4, 1 and 7 entries:
+//
+//   12 entries, 4 for each block: block 0 takes partition 0, block 1 all of partition 1 and 3
+//   entries of partition 2, block 2 the last 4 of partition 2; totals are added atomically
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PARTITIONS_SHARES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PARTITIONS_SHARES_CUH_
 

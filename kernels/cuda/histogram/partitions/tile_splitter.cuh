@@ -1,4 +1,9 @@
-// How a block splits the samples of tiles by partitions of their bins: see partitions.h.
+// A block splits the samples of tiles by partitions of their bins: see partitions.h.
+//
+// Example, a tile of samples in bins 3, 70000, 5, 40000, partitions of 2^15 bins:
+//
+//   partitions 0, 2, 0, 1       ordered: 3, 5 | 40000 - 2^15 | 70000 - 2^16
+//   the tile's table says that partitions begin at 0, 2 and 3
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PARTITIONS_TILE_SPLITTER_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PARTITIONS_TILE_SPLITTER_CUH_
 
@@ -97,7 +102,8 @@ class TileSplitter {
     }
   }
 
-  // From the columns' counts to where each begins; notes where partitions do. All have ranked.
+  // Makes of the columns' counts where each column begins, and notes where partitions begin. All
+  // threads have ranked.
   __device__ void OrderColumns(uint32_t tile) {
     const uint32_t first = threadIdx.x * 4;
     uint4* const own = reinterpret_cast<uint4*>(columns_ + first);
@@ -117,7 +123,7 @@ class TileSplitter {
     NotePartitions(tile);
   }
 
-  // Where entry i of an ordered tile stands, of entries of so many bytes. Columns of equal lengths
+  // The place of entry i of an ordered tile, of entries of so many bytes. Columns of equal lengths
   // would begin in the same bank.
   template <uint32_t kEntryBytes>
   __device__ static uint32_t PlaceOfEntry(uint32_t i) {
@@ -158,7 +164,7 @@ class TileSplitter {
     Write<sizeof(uint16_t)>(tile, entries_, arguments_.queue.ids);
   }
 
-  // Where a sample counts that does not go through the queue; its outcome is counted.
+  // The place where a sample counts that does not go through the queue; its outcome is counted.
   __device__ Placement PlaceAtOnce(uint64_t sample) {
     const SamplePoint<T> point = PointAt<T, Locator::kArrays>(arguments_, sample);
     const Placement placement = locator_.Resolve(locator_.Guess(point), point);

@@ -1,4 +1,9 @@
-// Counters in a block's shared memory, added up in device memory before they can overflow.
+// A block has counters in shared memory, which are added up in device memory before they can
+// overflow.
+//
+// Example, 2 bins, 32 copies of each counter side by side:
+//
+//   lane l adds to copy l: 32 lanes that all met bin 0 add to 32 words, in 32 banks, at once
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_COUNTERS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_COUNTERS_CUH_
 
@@ -27,7 +32,7 @@ class SharedCounters {
         own_(SharedAddress(&counters_[threadIdx.x & (copies - 1)])),
         stride_(copies * static_cast<uint32_t>(sizeof(uint32_t))) {}
 
-  // Of all copies of all counters.
+  // Bytes of all copies of all counters.
   __device__ uint32_t size_bytes() const { return (count_ + kHistogramOutsideCounters) * stride_; }
 
   __device__ void Clear() {
@@ -39,15 +44,15 @@ class SharedCounters {
     if (rest < words) (counters_ - copies_)[rest] = 0;
   }
 
-  // Where this thread's copy of counter i is in shared memory: -1 is before the bins' counters, the
-  // number of bins behind them, and that of NaN the next.
+  // The address of this thread's copy of counter i in shared memory: -1 is before the bins'
+  // counters, the number of bins behind them, and that of NaN the next.
   __device__ uint32_t AddressOf(int32_t i) const { return AddressOf(i, own_); }
-  // Where it is from counter i on, of which `address` is that of the first.
+  // The address of counter i after the one at `address`.
   __device__ uint32_t AddressOf(int32_t i, uint32_t address) const {
     return address + static_cast<uint32_t>(i) * stride_;
   }
 
-  // The same of the counter whose number is byte b of `word`, in one operation.
+  // The address of the counter whose number is byte b of `word`, in one operation.
   __device__ uint32_t AddressOfByte(uint32_t word, uint32_t b, uint32_t address) const {
     return __dp4a(word, stride_ << (8 * b), address);
   }
@@ -145,7 +150,7 @@ struct BinRange {
   __device__ static BinRange Whole(const HistogramArguments& arguments) {
     return {0, static_cast<uint32_t>(arguments.bin_count), true};
   }
-  // As many as a block of any part has.
+  // As many bins as a block of any part has, at most.
   __device__ static BinRange OfMost(const HistogramArguments& arguments) {
     return {0, arguments.bins_per_block, false};
   }

@@ -1,4 +1,4 @@
-// How the bins of samples are guessed: along one axis, of several channels, or of two axes.
+// A locator guesses the bins of samples: along one axis, of several channels, or of two axes.
 //
 // A locator has
 //   kArrays            arrays that samples are read from
@@ -60,8 +60,8 @@ __device__ inline SamplePoint<T> PointAt(const HistogramArguments& arguments, ui
           (static_cast<uint32_t>(i) - head) % kFewChannels};
 }
 
-// Where a sample counts: the number of its counter, or kNoCounter; and its outcome, where it is one
-// that its counter does not tell and that this block counts; else 0.
+// The place where a sample counts: the number of its counter, or kNoCounter; and its outcome, where
+// it is one that its counter does not tell and that this block counts; else 0.
 struct Corrected {
   int32_t number;
   int64_t outcome;

@@ -1,4 +1,4 @@
-// What a thread keeps of samples outside the bins.
+// A thread keeps what becomes of samples outside the bins.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_OUTCOMES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_OUTCOMES_CUH_
 
@@ -48,7 +48,7 @@ class Outcomes {
   uint32_t counts_[kOutcomeCount] = {0, 0, 0};
 };
 
-// The same of few channels for all threads of a block, in its shared memory.
+// The outcomes of few channels for all threads of a block, in its shared memory.
 class SharedOutcomes {
  public:
   // `counts` are clear before anything is counted.
@@ -58,7 +58,7 @@ class SharedOutcomes {
     if (threadIdx.x < kWords) counts_[threadIdx.x] = 0;
   }
 
-  // Of an outcome that is not 0.
+  // Counts an outcome that is not 0.
   __device__ void Count(uint32_t channel, int64_t outcome) {
     const uint32_t word = outcome == kUnderflowBin ? 0 : outcome == kOverflowBin ? 1 : 2;
     atomicAdd(&counts_[channel * kOutcomeCount + word], 1);

@@ -1,4 +1,4 @@
-// Reads samples and places them: what all histogram kernels have in common.
+// A sampler reads samples and places them, which all histogram kernels have in common.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_SAMPLER_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_SAMPLER_CUH_
 

@@ -1,6 +1,6 @@
-// How warps share out the samples of an array, or of two, as vectors of 16 bytes: they draw turns,
-// so that none waits for others at the end, and the vectors of a turn are on their way while those
-// of the one before it are counted.
+// Warps share out the samples of an array, or of two, as vectors of 16 bytes: they draw turns, so
+// that none waits for others at the end, and the vectors of a turn are on their way while those of
+// the one before it are counted.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_TURNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_TURNS_CUH_
 

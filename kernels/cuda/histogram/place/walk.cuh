@@ -1,5 +1,9 @@
-// How threads share out the samples of a histogram: a grid-stride loop whose stride is a multiple
-// of the number of channels, so that a thread meets samples of one channel only.
+// Threads share out the samples of a histogram in a grid-stride loop whose stride is a multiple of
+// the number of channels, so that a thread meets samples of one channel only.
+//
+// Example, three channels, eight threads: the stride is six, not eight:
+//
+//   thread 1 takes samples 1, 7, 13, ...: all of channel 1; threads 6 and 7 take none
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_WALK_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_WALK_CUH_
 

@@ -1,4 +1,4 @@
-// What histogram kernels are given. Plain data, passed to them by value.
+// HistogramArguments is what histogram kernels are given. Plain data, passed to them by value.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_ARGUMENTS_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_ARGUMENTS_H_
 
@@ -99,8 +99,8 @@ struct HistogramArguments {
   PartitionQueue queue;          // Kernels for partitions only.
   uint64_t steps_per_flush = 0;  // Samples of a thread before private counters are added up.
 
-  // Of warps that take so many samples in a turn: turns of a block before its counters are added
-  // up.
+  // Turns of a block before its counters are added up, of warps that take so many samples in a
+  // turn.
   GRIDFOLD_HD uint64_t TurnsPerFlush(uint32_t turn_samples) const {
     const uint64_t turns = steps_per_flush * kHistogramThreads / turn_samples;
     return turns > 0 ? turns : 1;

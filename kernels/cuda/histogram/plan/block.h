@@ -68,7 +68,7 @@ inline constexpr uint32_t kHistogramCellsOwnBytes =
     kHistogramOwnBytes + kHistogramWarps * uint32_t{sizeof(uint32_t)};
 
 // Values of a sample of 8 bits, and the most channels that can be counted by value: their places in
-// a word of four samples are always the same.
+// a word of four samples do not change from word to word.
 inline constexpr uint32_t kByteValues = 256;
 constexpr bool CanCountByValue(uint64_t element_bytes, uint32_t channel_count) {
   return element_bytes == 1 && (channel_count == 1 || channel_count == 2 || channel_count == 4);

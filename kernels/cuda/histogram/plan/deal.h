@@ -1,9 +1,14 @@
-// How the blocks that count a histogram are dealt out to the parts of its bins. Plain C++, for
+// The blocks that count a histogram are dealt out to the parts of its bins here. Plain C++, for
 // device code too.
 //
 // All parts read the same samples, and find them in the L2 cache if none gets far ahead of another.
 // So a part that takes longer than the others gets more blocks. Blocks that read the same samples
 // are neighbours.
+//
+// Example: two parts of which the first is busy, in groups of eleven blocks:
+//
+//   blocks 0-5 count part 0, blocks 6-10 part 1, and all eleven read one range of samples
+//   part 0 has six fifths of the blocks of part 1, and both are done at about one time
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_DEAL_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_DEAL_H_
 

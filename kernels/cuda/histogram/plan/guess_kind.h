@@ -1,4 +1,5 @@
-// Which samples the bins of a histogram are guessed of. Plain C++, for device code too.
+// A GuessKind says of which samples the bins of a histogram are guessed. Plain C++, for device code
+// too.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_GUESS_KIND_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_GUESS_KIND_H_
 

@@ -57,7 +57,8 @@ uint32_t ShiftOf(GuessKind kind, uint64_t bin_count) {
   return shift;
 }
 
-// Of the layouts that the kind takes; of a channel, from that of the first whole vector on.
+// The channel of a guesser, of the layouts that the kind takes, counted from the channel of the
+// first whole vector.
 uint32_t ChannelOf(const HistogramPlan& plan, const DeviceHistogramInput& input, GuessKind kind,
                    uint32_t place) {
   if (kind == GuessKind::kOneChannel || kind == GuessKind::kWeighted) return 0;

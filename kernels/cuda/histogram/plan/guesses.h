@@ -1,5 +1,5 @@
-// Whether and how the bins of a histogram can be guessed (numerics/bins/guess.h). For histogram/
-// only.
+// These functions say whether and how the bins of a histogram can be guessed
+// (numerics/bins/guess.h). For histogram/ only.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_GUESSES_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_GUESSES_H_
 

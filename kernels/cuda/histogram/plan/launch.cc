@@ -27,7 +27,7 @@ uint32_t CellEdgeBytes(ElementType type) {
       type, [](auto tag) { return uint32_t{sizeof(CellWide<typename decltype(tag)::type>)}; });
 }
 
-// Of 2^23 weights at most: see histogram/weights/windows.cu.
+// Words of a window for sums of 2^23 weights at most: see histogram/weights/windows.cu.
 WindowWords WindowWordsOf(ElementType weight_type) {
   if (weight_type == ElementType::kFloat64) {
     return {.min = kDoubleWindowWordsMin,
@@ -74,7 +74,7 @@ HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& s
   return weighted ? FindGlobalWeightsKernel(type) : FindGlobalHistogramKernel(type);
 }
 
-// Those of all clusters that the device holds at once, which depends on how many multiprocessors
+// Blocks of all clusters that the device holds at once, which depends on how many multiprocessors
 // its parts were left with.
 absl::StatusOr<uint64_t> ClusterBlocks(const CountingLaunch& launch) {
   const absl::StatusOr<int> clusters =
@@ -104,8 +104,8 @@ absl::StatusOr<uint64_t> ResidentBlocks(const HistogramPlan& plan, const Countin
   return static_cast<uint64_t>(*blocks) * multiprocessors;
 }
 
-// As many blocks as are resident at once, but no more than the samples keep busy; of each part, a
-// thread for each channel at least.
+// The blocks of the grid: as many as are resident at once, but no more than the samples keep busy;
+// of each part, a thread for each channel at least.
 uint32_t GridBlocks(const HistogramPlan& plan, const HistogramStrategy& strategy,
                     uint64_t resident_blocks) {
   // The blocks of partitions do not read the same samples, but share them out.

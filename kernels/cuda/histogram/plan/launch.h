@@ -1,4 +1,4 @@
-// From a histogram's plan to the kernel that counts it, and the grid. For histogram/ only.
+// A histogram's plan becomes the kernel that counts it, and the grid, here. For histogram/ only.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_LAUNCH_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_LAUNCH_H_
 

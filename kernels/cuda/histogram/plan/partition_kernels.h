@@ -15,7 +15,8 @@ namespace gridfold::kernels::cuda {
 // Vectors that a thread reads of a tile, of all arrays together.
 inline constexpr uint32_t kTileVectors = 4;
 
-// Of samples of 4 bytes with weights of so many: as many as there are registers and memory for.
+// Vectors of a thread in a tile of 4-byte samples with weights of so many bytes: as many as there
+// are registers and memory for.
 constexpr uint32_t WeightedTileVectors(uint32_t weight_bytes) {
   return weight_bytes == 8 ? kTileVectors / 2 : kTileVectors;
 }

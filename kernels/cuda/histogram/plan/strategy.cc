@@ -29,13 +29,13 @@ uint64_t CounterBytes(const HistogramShape& shape) {
   return shape.weight_words > 0 ? shape.weight_words * sizeof(uint64_t) : sizeof(uint32_t);
 }
 
-// Of a block, beside those of bins.
+// Counters of a block beside the counters of bins.
 uint64_t OutsideCounters(const HistogramShape& shape) {
   if (HasWindows(shape)) return kWindowSpareSums;
   return shape.weight_words > 0 ? 0 : kHistogramOutsideCounters;
 }
 
-// Of a block's queues of samples with weights outside of windows.
+// Bytes of a block's queues of samples with weights outside of windows.
 uint64_t QueueBytes(const HistogramShape& shape, uint64_t entries) {
   return entries * kHistogramWarps * shape.window_words.queue_entry_words * sizeof(uint32_t);
 }
@@ -45,13 +45,13 @@ uint64_t BesideCountersBytes(const HistogramShape& shape) {
   return shape.window_words.escape_words * sizeof(uint32_t) + QueueBytes(shape, 1);
 }
 
-// Of counters of so many bins in a block, with what is beside them.
+// Bytes of counters of so many bins in a block, with what is beside them.
 uint64_t CountersBytes(const HistogramShape& shape, uint64_t count, uint32_t copies) {
   return HistogramPartBytes(BesideCountersBytes(shape) +
                             (count + OutsideCounters(shape)) * copies * CounterBytes(shape));
 }
 
-// The same shape with as many words in a window as one copy of `count` sums has room for.
+// The shape with as many words in a window as one copy of `count` sums has room for.
 HistogramShape WithWidestWindow(HistogramShape shape, uint64_t count,
                                 const HistogramLimits& limits) {
   for (HistogramShape wider = shape; wider.window_words.min < wider.window_words.max;) {
@@ -111,8 +111,8 @@ uint32_t QueueEntries(const HistogramShape& shape, uint64_t count, const Histogr
                  std::min<uint64_t>(left / QueueBytes(shape, 1), kWeightQueueEntriesMax - 1));
 }
 
-// As many copies of `count` counters as there is room for, beside tables and queues, and samples to
-// be counted in them.
+// The strategy with as many copies of `count` counters as there is room for, beside tables and
+// queues, and samples to be counted in them.
 HistogramStrategy WithCopies(HistogramStrategy strategy, uint64_t count,
                              const HistogramShape& narrowest, const HistogramLimits& all_limits) {
   strategy.queue_entries = QueueEntries(narrowest, count, all_limits);
@@ -253,7 +253,7 @@ std::optional<HistogramStrategy> WeightPartitions(const HistogramShape& shape,
 std::optional<HistogramStrategy> Partitions(const HistogramShape& shape,
                                             const HistogramLimits& limits) {
   if (shape.weight_words > 0) return WeightPartitions(shape, limits);
-  // Of the entries of a tile, and room behind them for those in no partition.
+  // Bytes of the entries of a tile, and room behind them for entries in no partition.
   constexpr uint32_t kTileBytes = 33 * 1024;
   if (!shape.can_split || !IsForPartitions(shape.bin_count)) return std::nullopt;
   HistogramStrategy strategy{

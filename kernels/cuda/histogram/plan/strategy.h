@@ -1,5 +1,5 @@
-// How the counters of a histogram are kept while samples are counted: a pure function of the bins
-// and of what the device offers. Plain C++; needs no device.
+// A strategy says how the counters of a histogram are kept while samples are counted. Choosing it
+// is a pure function of the bins and of what the device offers. Plain C++; needs no device.
 //
 //   values   samples of 8 bits: every block counts how often it meets each value, whatever the bins
 //            are; bins get the counts of their values at the end

@@ -8,7 +8,7 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-// From pageable memory: returns when the bytes have been taken from it.
+// Uploads from pageable memory: returns when the bytes have been taken from it.
 template <class T>
 absl::StatusOr<const T*> Upload(const std::vector<T>& values, Scratch& scratch,
                                 cudaStream_t stream) {

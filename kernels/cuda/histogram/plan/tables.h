@@ -15,7 +15,7 @@
 
 namespace gridfold::kernels::cuda {
 
-// Where each table of edges stands among all of them. Neighbours with equal tables share one.
+// The place of each table of edges among all of them. Neighbours with equal tables share one.
 struct EdgeTables {
   explicit EdgeTables(const std::vector<PlannedBins>& bins);
 

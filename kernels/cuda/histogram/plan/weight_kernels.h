@@ -1,5 +1,5 @@
-// How exact sums of weights stand in device memory, and the kernels that turn them into answers.
-// Plain C++; for histogram/ only.
+// Exact sums of weights stand in device memory as said here, and these kernels turn them into
+// answers. Plain C++; for histogram/ only.
 //
 // A sum is a row of words of 64 bits: digits 32 bits apart, without carries
 // (numerics/sums/exact_sum.h), and for floating-point weights a word of flags behind them.

@@ -1,4 +1,4 @@
-// Sums of what is outside of a window that has few words: those of the first bins that need one.
+// A block sums what is outside of a window of few words for the first bins that need it.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_ESCAPES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_ESCAPES_CUH_
 

@@ -10,7 +10,7 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-// Of samples that are the numbers of their bins.
+// A locator of samples that are the numbers of their bins.
 class QueuedLocator {
  public:
   using Guessed = GuessedCounter;
@@ -63,7 +63,7 @@ class PartitionEntries {
  private:
   static constexpr uint32_t kNoBin = ~uint32_t{0};
 
-  // From the low 16 bits of its number in the pass.
+  // The bin of an entry, from the low 16 bits of its number in the pass.
   __device__ uint32_t BinOf(uint32_t id) const {
     return bins_.first + (id & ((uint32_t{1} << queue_.partition_bits) - 1));
   }

@@ -1,5 +1,5 @@
-// Sums of weights of many bins, by partitions (histogram/partitions/partitions.h) whose sums are in
-// windows of words in shared memory (numerics/sums/weight_window.h). For histogram/ only.
+// Weights of many bins are summed by partitions (histogram/partitions/partitions.h) whose sums are
+// in windows of words in shared memory (numerics/sums/weight_window.h). For histogram/ only.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_PARTITIONS_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_PARTITIONS_H_
 

@@ -1,5 +1,9 @@
-// Samples that take long to count, with their weights, kept until a warp has many of them: then its
-// lanes count them together, and not while all the others wait for one.
+// A warp keeps samples that take long to count, with their weights, until it has many of them. Then
+// its lanes count them together, and not one while all the others wait.
+//
+// Example, a queue of 32 entries:
+//
+//   30 samples wait, and a turn has 3 more: 32 are counted, one by each lane, and one waits on
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_QUEUE_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_QUEUE_CUH_
 
@@ -12,12 +16,12 @@
 
 namespace gridfold::kernels::cuda {
 
-// Of samples of type T, of 4 bytes, and weights that are Bits. All members are for all lanes of a
-// warp.
+// A queue of samples of type T, of 4 bytes, and weights that are Bits. All members are for all
+// lanes of a warp.
 template <class T, class Bits>
 class WeightQueue {
  public:
-  // Of all queues of a block.
+  // Words of all queues of a block.
   __device__ static uint32_t WordsOf(const HistogramArguments& arguments) {
     return arguments.queue_entries * kHistogramWarps * kEntryWords;
   }

@@ -21,7 +21,7 @@ class SharedSums {
         highs_(halves + size()),
         copy_(threadIdx.x & (arguments.copies - 1)) {}
 
-  // Of 64-bit words.
+  // The number of 64-bit words.
   __device__ uint32_t size() const {
     return arguments_.bins_per_block * arguments_.copies * layout_.words;
   }

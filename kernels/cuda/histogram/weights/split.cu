@@ -47,8 +47,8 @@ class TileWeights {
   Vector rows_[Splitter::kRows];
 };
 
-// Of a sample that does not go through the queue. A call, so that what it takes is no burden to
-// others.
+// Adds the weight of a sample that does not go through the queue. A call, so that what it takes is
+// no burden to others.
 __device__ __noinline__ void AddAtOnce(const HistogramArguments& arguments, int64_t bin,
                                        uint64_t sample) {
   GlobalSums totals(arguments);

@@ -1,4 +1,4 @@
-// What a block finds out of some samples and weights from everywhere before it sums weights.
+// A block looks at some samples and weights from everywhere before it sums weights.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_SURVEY_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_SURVEY_CUH_
 
@@ -10,7 +10,7 @@
 
 namespace gridfold::kernels::cuda {
 
-// Of a thread, if there are as many samples.
+// The sample that a thread surveys, if there are as many.
 __device__ inline uint64_t SurveyedSample(const HistogramArguments& arguments) {
   return static_cast<uint64_t>(static_cast<double>(threadIdx.x) / blockDim.x *
                                static_cast<double>(arguments.sample_count));

@@ -1,5 +1,5 @@
-// How warps share out the samples of an array with their weights: as TurnRange does, with the
-// weights of a vector of samples beside it, whatever their size.
+// Warps share out the samples of an array with their weights, as TurnRange does without: beside a
+// vector of samples there are its weights, whatever their size.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_TURNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_TURNS_CUH_
 

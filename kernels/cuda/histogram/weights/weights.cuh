@@ -1,4 +1,4 @@
-// Weights, and how one is added to the exact sum of its bin.
+// A weight is added here to the exact sum of its bin.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_WEIGHTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_WEIGHTS_CUH_
 

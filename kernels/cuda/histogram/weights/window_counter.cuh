@@ -1,5 +1,5 @@
-// Sums of weights in windows of words (numerics/sums/weight_window.h), in a block's shared memory.
-// What is in no window is added in device memory.
+// A block sums weights in windows of words (numerics/sums/weight_window.h) in shared memory.
+// Weights that are in no window are added in device memory.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_WINDOW_COUNTER_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_WINDOW_COUNTER_CUH_
 
@@ -19,10 +19,12 @@
 
 namespace gridfold::kernels::cuda {
 
-// Of a block, before sums are added up; and no more than 2^23 with those that are in no turn.
+// Samples of a block before its sums are added up; and no more than 2^23 with those that are in no
+// turn.
 inline constexpr uint64_t kSamplesPerFlushMax = (uint64_t{1} << 23) - (uint64_t{1} << 12);
 
-// Of a sample that a guess is not sure of. A call, so that what it takes is no burden to others.
+// The placement of a sample that a guess is not sure of. A call, so that what it takes is no burden
+// to others.
 template <class T>
 __device__ __noinline__ Placement ResolveInCall(const HistogramArguments& arguments,
                                                 const SamplePoint<T>& point) {
@@ -30,7 +32,7 @@ __device__ __noinline__ Placement ResolveInCall(const HistogramArguments& argume
   return locator.Resolve(locator.Guess(point), point);
 }
 
-// Fewer copies of sums let lanes wait for each other where many have the same.
+// With fewer copies of sums, lanes wait for each other where many add to one sum.
 inline constexpr uint32_t kSharingCopies = 32;
 
 // Adds the weights of samples of type T, of 4 bytes, to the sums of their bins, which a Locator
@@ -74,7 +76,7 @@ class WindowCounter {
     if (__any_sync(~0u, left != 0)) Keep(row, left);
   }
 
-  // Of any sample and weight; one thread's.
+  // Counts any sample and weight, of one thread.
   __device__ void CountSlowly(T x, Bits weight_bits) {
     const SamplePoint<T> point{x, x, 0};
     const auto guess = locator_.Guess(point);

@@ -1,6 +1,11 @@
-// Sums of weights in a block's shared memory, in words of 32 bits (numerics/sums/weight_window.h)
-// that carry into each other at once: shared memory adds 32 bits at a time, and an addition of 64
-// would be a loop of attempts.
+// A block sums weights in shared memory, in words of 32 bits (numerics/sums/weight_window.h) that
+// carry into each other at once: shared memory adds 32 bits at a time, and an addition of 64 would
+// be a loop of attempts.
+//
+// Example, words of 8 bits, low first, a sum {0xf0, 0x01} and a weight of 0x25:
+//
+//   the addition to word 0 returns 0xf0, which with 0x25 is past 0xff: a carry
+//   word 0 becomes 0x15, and 1 is added to word 1: {0x15, 0x02}
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_WORDS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_WEIGHTS_WORDS_CUH_
 
@@ -13,8 +18,8 @@
 
 namespace gridfold::kernels::cuda {
 
-// The same words of all sums stand side by side, and the copies of a word, each for other lanes of
-// a warp, too.
+// The words of sums. Word i of all sums stands side by side, and so do the copies of a word, each
+// for other lanes of a warp.
 class WeightWords {
  public:
   // `count` sums, in memory for `spare` more: for kWindowSpareSums where threads have idle sums.
@@ -36,7 +41,7 @@ class WeightWords {
     for (uint32_t i = threadIdx.x; i < size; i += blockDim.x) memory_[i] = kWindowWordZero;
   }
 
-  // Of the word that this thread adds to.
+  // The address of the word that this thread adds to.
   __device__ uint32_t AddressOf(uint32_t sum, uint32_t word) const {
     return own_ + OffsetOf(sum, word);
   }
@@ -51,7 +56,7 @@ class WeightWords {
     return static_cast<int32_t>((value + old) >> kWindowWordBits);
   }
 
-  // The same of numbers that reach into three words.
+  // Adds a number that reaches into three words to the word at `address`, but for the rest.
   __device__ int64_t AddLow(uint32_t address, const WideUnits& value) const {
     const uint32_t old = AddAt(address, value.low);
     return value.high + (value.low > ~old ? 1 : 0);
@@ -122,7 +127,7 @@ class WeightWords {
  private:
   static constexpr uint32_t kWordBytes = sizeof(uint32_t);
 
-  // From the first word of the first sum, in bytes.
+  // The distance from the first word of the first sum, in bytes.
   __device__ uint32_t OffsetOf(uint32_t sum, uint32_t word) const {
     return sum * sum_bytes_ + word * word_bytes_;
   }
@@ -158,7 +163,7 @@ class WeightWords {
     for (; rest != 0; address += word_bytes_) rest = AddLow(address, int64_t{rest});
   }
 
-  // Of all copies.
+  // Takes a word of all copies.
   __device__ int64_t Take(uint32_t sum, uint32_t word) {
     uint32_t* const all = memory_ + OffsetOf(sum, word) / kWordBytes;
     int64_t value = 0;

@@ -1,6 +1,11 @@
-// Axis 0: every column is a group. Neighbouring threads read neighbouring columns of a row; the
-// rows are shared out among the rest of the block's threads and, where columns are few, among
-// blocks.
+// The general kernel for axis 0 reduces columns by any statistics. Neighbouring threads read
+// neighbouring columns of a row; the rows are shared out among the rest of the block's threads and,
+// where columns are few, among blocks.
+//
+// Example: 64 columns, a block of 256 threads:
+//
+//   threads 0-63 take row 0, threads 64-127 row 1, and so on: four rows at a time
+//   four threads have a state of each column, which are joined in shared memory
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_COLUMNS_CUH_
 

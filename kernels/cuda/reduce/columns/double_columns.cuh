@@ -1,7 +1,6 @@
-// Sums along axis 0 of float64 elements that are neither too far apart nor anything but numbers, in
-// units of a column (double_units.cuh): blocks that take items of a tile of columns,
-// and warps that take all rows of a tile. Tiles with columns that units do not hold are left to
-// columns.cuh.
+// Kernels for axis 0 sum float64 columns whose elements are finite and not too far apart, in units
+// of a column (double_units.cuh): blocks take items of a tile of columns, or warps all rows of a
+// tile. Tiles with columns that units do not hold are left to columns.cuh.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_DOUBLE_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_DOUBLE_COLUMNS_CUH_
 
@@ -83,7 +82,7 @@ __global__ void __launch_bounds__(PairTuning::kWholeColumnThreads,
   }
 }
 
-// Of a tile of columns: no larger than a warp's.
+// The most columns of a tile: no more than a warp has lanes.
 inline constexpr uint32_t kDoubleTileColumnsMax = ReduceTuning::kWarpThreads * 2;
 
 struct DoubleColumnMemory {

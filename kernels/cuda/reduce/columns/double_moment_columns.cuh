@@ -1,11 +1,17 @@
-// Several statistics along axis 0 of float64 elements: what a lane keeps of the rows of its column,
-// in registers (kernels.cuh).
+// A lane keeps several statistics of the rows of its column of float64 elements in registers
+// (kernels.cuh).
 //
-// Elements of a window of binades are multiples of a unit. A few rows at a time, their sum and that
-// of their squares are split at fixed places, from anchors on (reduce/core/windows.cuh), and what
-// is above is added up as integers. Of squares, what is below is rounded; it is nearest to what
-// products of significands, in integers, tell modulo 2^64 (reduce/core/double_window.cuh). Elements
-// outside the window are few: they are put on a list.
+// Elements of a window of binades are multiples of a unit. A few rows at a time, the sum of their
+// elements and the sum of their squares are split at fixed places, from anchors on
+// (reduce/core/windows.cuh), and the upper parts are added up as integers. The lower part of
+// squares is rounded; the true value is the one nearest to it that agrees with what products of
+// significands, in integers, tell modulo 2^64 (reduce/core/double_window.cuh). Elements outside the
+// window are few: they are put on a list.
+//
+// Example of the last step, modulo 100 instead of 2^64:
+//
+//   rounded: 41,230 with an error below 50       products of integers: the value ends in 57
+//   nearest number that ends in 57: 41,257
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_DOUBLE_MOMENT_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_DOUBLE_MOMENT_COLUMNS_CUH_
 
@@ -57,7 +63,7 @@ class DoubleColumnWindow {
     return magnitude < limit_ + (kListedAbove << 20) &&
            magnitude >= limit_ - ((1 + kSpan + kListedBelow) << 20);
   }
-  // From which on shifts of significands are counted, modulo 32.
+  // The exponent from which on shifts of significands are counted, modulo 32.
   __device__ uint32_t LeastBiased() const { return (limit_ >> 20) - 1 - kSpan; }
   __device__ double sum_anchor() const { return 1.5 * PowerOfTwo(52 + Exponent() - 48); }
   __device__ double square_anchor() const { return PowerOfTwo(52 + 2 * Exponent() - 49); }
@@ -256,10 +262,10 @@ class DoubleMomentColumns {
   }
 
  private:
-  // From which on multiples of 2^64 U^2 are counted.
+  // The anchor from which on multiples of 2^64 U^2 are counted.
   static constexpr double kRestAnchor = 0x1.8p52;
 
-  // Of the rows `position` to `position` + `count`; those behind are as if they were not.
+  // Adds the rows from `position` to `position` + `count`; the rows behind are as if they were not.
   __device__ void AddSome(double (&x)[kTogether], uint32_t position, uint32_t count) {
     if (count < kTogether) {
 #pragma unroll
@@ -267,7 +273,7 @@ class DoubleMomentColumns {
     }
     const MagnitudeRange range = AddExtremes(x, position);
     if (range.smallest_less_one == ~uint32_t{0} || count < kTogether || !window_.Takes(range)) {
-      // Of elements of its own, so that others stay in the registers that they were loaded in.
+      // A copy of the elements, so that they stay in the registers that they were loaded in.
       double kept[kTogether];
       TakeOut(x, count, kept);
       AddMoments(kept);

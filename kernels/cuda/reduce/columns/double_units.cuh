@@ -1,4 +1,4 @@
-// What a thread keeps of sums of float64 columns, and how answers are made of it.
+// A thread keeps sums of float64 columns in units, and answers are made of them here.
 //
 // Elements are split at two fixed places, as in reduce/core/windows.cuh, and each of the three
 // parts is summed as multiples of a unit of its own: in a float64 that begins at an anchor, from
@@ -209,7 +209,7 @@ class UnitSum {
     return static_cast<uint64_t>(__double_as_longlong(value));
   }
 
-  // From the sum as pieces of 42 bits, which are numbers.
+  // The mean, from the sum as pieces of 42 bits, which are numbers.
   __device__ double Mean(uint64_t size) const {
     constexpr int kPieceBits = 42;
     constexpr uint64_t kPiece = (uint64_t{1} << kPieceBits) - 1;

@@ -1,5 +1,4 @@
-// What a lane keeps of its columns where nothing but extremes is asked for
-// (kernels.cuh).
+// A lane keeps the extremes of its columns where nothing but extremes is asked for (kernels.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_EXTREME_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_EXTREME_COLUMNS_CUH_
 

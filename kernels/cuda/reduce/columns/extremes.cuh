@@ -1,9 +1,14 @@
-// Extremes of columns of integers, and the rows that they were first in
+// A lane keeps extremes of its columns of integers, and the rows that they were first in
 // (integer_columns.cuh).
 //
-// Of elements of less than 32 bits, an element and its row in a turn are one number, of which the
-// element is the upper half and the row the lower. Extremes of before the turn have a lower half
-// that comes before that of every row.
+// An element of less than 32 bits and its row in a turn are one number, of which the element is the
+// upper half and the row the lower. Extremes from before the turn have a lower half that comes
+// before that of every row.
+//
+// Example, minima, rows 1 and 2 of a turn:
+//
+//   before: (4, 0)     row 1: (4, 1)     row 2: (-2, 2)
+//   min((4, 0), (4, 1), (-2, 2)) = (-2, 2): one instruction a row finds value and row
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_EXTREMES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_EXTREMES_CUH_
 
@@ -224,7 +229,7 @@ class ColumnExtremes {
   template <class RowOf>
   __device__ void AddTo(uint32_t c, RowOf row_of, ExtremesState<T>& state) const {
     if (first_ == kNoPosition) return;
-    // Where none is noted, all elements are the same.
+    // Where none is noted, all elements are equal.
     const auto row = [&](uint32_t at) { return row_of(at == kNoPosition ? first_ : at); };
     state.min = {extremes_.Least(c), row(extremes_.LeastAt(c))};
     state.max = {extremes_.Greatest(c), row(extremes_.GreatestAt(c))};

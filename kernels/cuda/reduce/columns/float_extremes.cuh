@@ -1,6 +1,6 @@
-// Extremes of columns of floating-point elements, and the rows that they were first in, a word of a
-// row at a time. Those of numbers are kept, and the row of the first NaN, which is both extremes
-// where NaNs are not ignored.
+// A lane keeps extremes of its columns of floating-point elements, and the rows that they were
+// first in, a 32-bit word of a row at a time. Extremes of numbers are kept, and the row of the
+// first NaN, which is both extremes where NaNs are not ignored.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_FLOAT_EXTREMES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_FLOAT_EXTREMES_CUH_
 

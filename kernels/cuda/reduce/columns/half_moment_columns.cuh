@@ -1,10 +1,9 @@
-// Several statistics along axis 0 of 16-bit floating-point elements: what a thread keeps of the
-// rows of its columns.
+// A thread keeps several statistics of the rows of its columns of 16-bit floating-point elements.
 //
 // Elements of a window are integers of 28 bits and a sign, which multiplications and additions of
-// integers sum exactly (half_windows.cuh). Elements of the windows below and above are
-// summed in the same way, in memory, since they are few. Finite elements of none of these are put
-// on a list.
+// integers sum exactly (half_windows.cuh). Elements of the windows below and above are summed in
+// that way too, in memory, since they are few. Finite elements of none of these windows are put on
+// a list.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_HALF_MOMENT_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_HALF_MOMENT_COLUMNS_CUH_
 
@@ -78,7 +77,7 @@ class HalfMomentColumns {
       return (Uint128{upper_squares[k]} << 32) + squares[k];
     }
   };
-  // Of elements that are few.
+  // Sums of elements outside the ordinary window, which are few.
   struct Rest {
     Sums below;
     Sums above;
@@ -132,7 +131,7 @@ class HalfMomentColumns {
     return is_held;
   }
 
-  // Of the k-th column, with the rest of PlacedExtreme's parameters.
+  // The extreme of the k-th column; the other parameters are those of PlacedExtreme.
   template <class RowOf, class ElementOf>
   __device__ ColumnMoments MomentsOf(uint32_t k, bool has_places, RowOf row_of,
                                      ElementOf element_of) const {
@@ -158,7 +157,7 @@ class HalfMomentColumns {
   }
 
  private:
-  // Of a turn's magnitudes, two of each, the largest being NaN where an element is.
+  // A survey of a turn's magnitudes, two in each word, the largest being NaN where an element is.
   struct Survey {
     uint32_t largest;
     uint32_t smallest;
@@ -239,7 +238,7 @@ class HalfMomentColumns {
     return Words::Product(word, scales);
   }
 
-  // Of elements that the ordinary window takes.
+  // Adds the units of elements that the ordinary window takes.
   __device__ void AddUnits(const Vector (&rows)[kRows]) {
     __syncwarp();
     AddRows(rows, scales_, diagonal_, sums_);

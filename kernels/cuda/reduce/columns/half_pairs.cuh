@@ -1,9 +1,15 @@
-// Sums of a thread's columns of 16-bit floating-point elements.
+// A thread sums its columns of 16-bit floating-point elements in float64.
 //
-// These are made float64 by integer instructions (PackedHalves), since conversions are few a clock,
-// and are so short that a float64 holds the sum of thousands of rows exactly: always of float16, of
-// bfloat16 where magnitudes lie within some binades. What is in such sums goes to pairs from time
-// to time.
+// Integer instructions make the elements float64 (PackedHalves), since conversions are few a clock.
+// Elements are so short that a float64 holds the sum of thousands of rows exactly: always of
+// float16, of bfloat16 where magnitudes lie within some binades. Such sums go to pairs from time to
+// time.
+//
+// Example: the bits of the float16 1.5 put in place in a float64, ten bits of fraction:
+//
+//   float16 1.5 = 0x3e00: exponent 15, fraction 0x200
+//   the float64 with exponent field 15 and fraction 0x200 << 42 is 1.5 * 2^(15 - 1023)
+//   all elements are scaled by that power of two, and so is their sum
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_HALF_PAIRS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_HALF_PAIRS_CUH_
 
@@ -43,7 +49,7 @@ class HalfRange {
 
  private:
   static constexpr bool kHasLeast = std::is_same_v<T, Bfloat16>;
-  // Of what all float16 elements are multiples of.
+  // Bits of the float of which all float16 elements are multiples.
   static constexpr uint32_t kFloat16Least = (127 - 24) << 23;
 
   __device__ void Add(uint32_t pair) {
@@ -76,7 +82,7 @@ class HalfColumnPairs {
   PairSum pairs[kSize];  // After Close().
   MagnitudeRange range;  // Of all columns.
 
-  // As ColumnPairs::Add.
+  // Adds rows as ColumnPairs::Add does.
   template <uint32_t kRows>
   __device__ bool Add(const uint4 (&raw)[kRows], uint64_t count, uint64_t chain) {
     const MagnitudeRange of_rows = HalfRange<T>::Of(raw);

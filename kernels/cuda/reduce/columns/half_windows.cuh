@@ -1,8 +1,13 @@
-// Windows in which 16-bit floating-point elements are integers, and how the tensor cores make
-// numbers of them that count its units.
+// 16-bit floating-point elements are integers in a window, and the tensor cores make numbers of
+// them that count its units.
 //
-// A product of a matrix of halves with a diagonal one is that matrix scaled, in float32. Products
-// of two halves are exact there, and so is adding zeros to them.
+// The product of a matrix of halves with a diagonal matrix is the matrix of halves scaled, in
+// float32. Products of two halves are exact there, and so is adding zeros to them.
+//
+// Example, a window whose unit is 2^-8:
+//
+//   1.5, -0.25 and 3 times 2^8 on the diagonal: 384, -64 and 768
+//   as integers: sum 1088, squares 147456 + 4096 + 589824 = 741376, in units of 2^-8 and 2^-16
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_HALF_WINDOWS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_HALF_WINDOWS_CUH_
 
@@ -96,7 +101,7 @@ class HalfWindow {
   __device__ uint32_t FirstScales() const { return Words::Powers(-unit_ - SecondExponent()); }
   __device__ uint32_t SecondScales() const { return Words::Powers(SecondExponent()); }
 
-  // Of what all float16 elements are multiples of.
+  // The exponent of the power of two of which all float16 elements are multiples.
   static constexpr int kFloat16Unit = -24;
 
  private:

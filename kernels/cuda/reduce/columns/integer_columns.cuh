@@ -1,7 +1,12 @@
-// What a lane keeps of its columns of integers (kernels.cuh).
+// A lane keeps columns of integers (kernels.cuh).
 //
 // Of elements of less than 32 bits, words of several rows of one column are made of words of
 // several columns of one row, and summed as in reduce/core/integer_turns.cuh.
+//
+// Example, int8, a 32-bit word of four columns in each of four rows:
+//
+//   rows      a0 b0 c0 d0 | a1 b1 c1 d1 | a2 b2 c2 d2 | a3 b3 c3 d3
+//   columns   a0 a1 a2 a3 | b0 b1 b2 b3 | ...          one dot product with 1 1 1 1 sums a column
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_INTEGER_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_INTEGER_COLUMNS_CUH_
 

@@ -1,6 +1,11 @@
-// The rows of a tile of columns along axis 0: a block takes an item, some rows of the tile, of
-// which its warps draw turns. Turns are dealt out to the items of a tile one by one, or in batches,
-// so that blocks read what is near at the same time.
+// Blocks share out the rows of a tile of columns along axis 0: a block takes an item, some rows of
+// the tile, of which its warps draw turns. Turns are dealt out to the items of a tile one by one,
+// or sixteen at a time from a counter, so that blocks read rows that are near each other.
+//
+// Example: a tile of 12 turns of rows and 3 items, one by one:
+//
+//   item 0: turns 0 3 6 9      item 1: turns 1 4 7 10      item 2: turns 2 5 8 11
+//   the last item to end joins what three have left of each column
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_ITEMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_ITEMS_CUH_
 
@@ -72,7 +77,7 @@ class ItemDraws {
     drawn = warps;
   }
 
-  // Of warp `warp` of those that draw together, lane `lane`.
+  // Draws for lane `lane` of warp `warp` of the warps that draw together.
   __device__ ItemDraws(Shared& drawn, uint32_t warp, uint32_t lane)
       : drawn_(&drawn), warp_(warp), lane_(lane) {}
 
@@ -92,7 +97,8 @@ class ItemDraws {
   uint32_t lane_;
 };
 
-// The same of turns that are numbered over the tile, and dealt out to all of its items.
+// Draws turns as ItemDraws does, but turns are numbered over the tile, and dealt out to all of its
+// items.
 class DealtDraws {
  public:
   using Shared = TurnDeal;

@@ -38,7 +38,7 @@ namespace gridfold::kernels::cuda {
 template <class Columns>
 using PlaceOf = ColumnPlace<typename Columns::Element>;
 
-// Of a lane's columns.
+// The vectors of a lane's columns.
 template <class Columns>
 using LanePartials = typename Columns::Partial[PlaceOf<Columns>::kSize];
 
@@ -101,8 +101,8 @@ __device__ inline void LoadPartials(const ReductionParameters& parameters, const
   }
 }
 
-// Those that take all data can be dealt turns of the whole tile. The others have no registers for
-// that to spare.
+// Columns that take all data can be dealt turns of the whole tile. The others have no registers to
+// spare for that.
 template <class Columns>
 using DrawsOf = std::conditional_t<kHasWindows<Columns>, ItemDraws, DealtDraws>;
 

@@ -1,10 +1,16 @@
-// Several statistics along axis 0 of float32 elements: what a thread keeps of the rows of its
-// columns, in registers; and what it has in common with halves (half_moment_columns.cuh).
+// A thread keeps several statistics of the rows of its columns of float32 elements in registers.
+// Halves (half_moment_columns.cuh) have much of this in common.
 //
 // Elements of a window of binades are summed as multiples of a unit, and so are their squares, in
 // two parts: the sum of a few rows is added to an anchor, from which on a float64's bits count
 // units, and bits are added up as integers. Finite elements outside the window are few: they are
 // put on a list. Of extremes it is kept in which turn they first were.
+//
+// Example: one column, turns of two rows, unit 1/4, an anchor A whose lowest bit is 1/4:
+//
+//   turn 0: 1.5, 2.25     bits(A + 3.75) - bits(A) = 15       units: 15
+//   turn 1: -1, 1e30      1e30 is listed; bits(A - 1) - bits(A) = -4   units: 11
+//   sum: 11 / 4 + 1e30, exactly, and rounded once
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_MOMENT_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_MOMENT_COLUMNS_CUH_
 
@@ -103,7 +109,7 @@ struct OutlierList {
 // What is known of a column, or of some rows of it.
 struct alignas(16) ColumnMoments {
   Int128 sum = 0;      // In units of the window.
-  Int128 squares = 0;  // Likewise.
+  Int128 squares = 0;  // In units of the window, squared.
   uint64_t zeros = 0;
   ExtremeState<float, false> min;
   ExtremeState<float, true> max;
@@ -244,7 +250,7 @@ class FloatMomentColumns {
     return true;
   }
 
-  // Of the k-th column, with the rest of PlacedExtreme's parameters.
+  // The extreme of the k-th column; the other parameters are those of PlacedExtreme.
   template <class RowOf, class ElementOf>
   __device__ ColumnMoments MomentsOf(uint32_t k, bool has_places, RowOf row_of,
                                      ElementOf element_of) const {

@@ -1,6 +1,6 @@
-// Several statistics along axis 0 by MomentColumns: blocks that take items of a tile of columns, as
-// in sums.cuh, and warps that take all rows of a tile. Tiles with elements that are
-// not held are left to columns.cuh.
+// These kernels make several statistics along axis 0 by MomentColumns: blocks take items of a tile
+// of columns, as in sums.cuh, or warps take all rows of a tile. Tiles with elements that are not
+// held are left to columns.cuh.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_MOMENT_TILES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_MOMENT_TILES_CUH_
 

@@ -1,4 +1,4 @@
-// Sums of a thread along axis 0: vectors of neighbouring columns, row after row, a pair for each
+// A thread sums vectors of neighbouring columns along axis 0, row after row, in a pair for each
 // column.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_PAIRS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_PAIRS_CUH_
@@ -46,7 +46,7 @@ struct ColumnLanes {
     }
   }
 
-  // Of a tile, each once.
+  // Columns of a tile, each counted once.
   __device__ uint32_t columns() const { return lanes * kSize >> vector_rows_log2; }
   // The thread's k-th column of a tile.
   __device__ uint32_t Column(uint32_t k) const { return ColumnOf(lane, k); }

@@ -1,8 +1,8 @@
-// Sums along axis 0 of floating-point elements: a thread takes vectors of neighbouring columns, and
-// keeps a pair for each column (reduce/core/pairs.cuh). A block takes some rows of a tile of
+// A block sums floating-point columns along axis 0: a thread takes vectors of neighbouring columns,
+// and keeps a pair for each column (reduce/core/pairs.cuh). A block takes some rows of a tile of
 // columns; its warps draw turns of them, and lanes side by side take the columns of a row. Turns
-// are dealt out to the splits of a tile one by one, so that blocks read what is near at the same
-// time. Items that pairs do not hold are read again and added to words (words.cuh).
+// are dealt out to the splits of a tile one by one, so that blocks read rows that are near each
+// other. Items that pairs do not hold are read again and added to words (words.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_SUMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_SUMS_CUH_
 
@@ -154,7 +154,7 @@ __device__ inline void AddLastRows(const ReductionParameters& parameters,
   }
 }
 
-// The same in pairs. `chain` as in ColumnPairs::Add.
+// Sums the turns of rows in pairs. `chain` is as in ColumnPairs::Add.
 template <bool kInVectors, class T>
 __device__ inline ColumnPairs<T> SumTurns(const Warp& warp, const ReductionParameters& parameters,
                                           const ColumnSumItem& item, const ColumnLanes<T>& lanes,

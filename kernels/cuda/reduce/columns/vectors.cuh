@@ -1,7 +1,11 @@
-// Who takes which columns of a tile where lanes take vectors of a word or of one element, which
-// need not be aligned to more than an element: lanes side by side take neighbouring vectors, the
-// rest of the lanes the next rows; warps that are side by side, too, take neighbouring parts of the
-// tile.
+// Lanes take vectors of a tile's columns, of a 32-bit word or of one element, which need not be
+// aligned to more than an element: lanes side by side take neighbouring vectors, the rest of the
+// lanes the next rows; warps that are side by side, too, take neighbouring parts of the tile.
+//
+// Example: 40 columns of a vector each, two warps side by side:
+//
+//   warp 0, row 0: columns 0-31       warp 1, row 0: columns 32-39
+//   with 8 columns one warp takes four rows at a time: lanes 8-15 take row 1
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_VECTORS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_VECTORS_CUH_
 
@@ -33,7 +37,7 @@ struct ColumnPlace {
   uint32_t warp_column;
   uint32_t warp_row;
 
-  // Of a block of so many warps.
+  // The place in a block of so many warps.
   __device__ ColumnPlace(uint32_t lane_of_warp, uint32_t warp_of_block, uint32_t block_warps,
                          uint32_t tile_columns_log2)
       : lanes(min((1u << tile_columns_log2) / kSize, ReduceTuning::kWarpThreads)),
@@ -133,7 +137,7 @@ class ColumnVectors {
     const uintptr_t address = reinterpret_cast<uintptr_t>(at);
     return address >= begin_ && address + 2 * sizeof(Vector) <= end_;
   }
-  // From the two words that it is in.
+  // Loads a vector from the two words that it is in.
   __device__ static Vector LoadWords(const T* at) {
     const uintptr_t address = reinterpret_cast<uintptr_t>(at);
     const Vector* const words = reinterpret_cast<const Vector*>(address & ~uintptr_t{3});
@@ -155,7 +159,7 @@ class ColumnVectors {
   uint64_t columns_;
   const T* first_;
   uint32_t present_;  // Of the lane's columns.
-  // Of the array; from `begin_` on, a word begins in it.
+  // Addresses of the array; from `begin_` on, a word begins in it.
   uintptr_t begin_ = 0;
   uintptr_t end_ = 0;
   bool is_aligned_ = true;

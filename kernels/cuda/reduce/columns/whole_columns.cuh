@@ -1,6 +1,6 @@
-// Sums along axis 0 of so many columns that a thread takes all rows of a vector of them, and
-// nothing is left to join: kernels for few rows, and for many. Columns that pairs do not hold are
-// read again, a warp's width of them at a time, and added to words (reduce/core/thread_words.cuh).
+// A thread sums all rows of a vector of columns, where there are so many columns that nothing is
+// left to join: kernels for few rows, and for many. Columns that pairs do not hold are read again,
+// as many at a time as a warp has lanes, and added to words (reduce/core/thread_words.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_WHOLE_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_WHOLE_COLUMNS_CUH_
 
@@ -36,7 +36,7 @@ __device__ inline ColumnPairs<T> SumFewRows(const ColumnRows<T, kInVectors>& col
   return sums;
 }
 
-// The same of rows that are loaded while those before them are added.
+// All rows of the thread's columns, each loaded while the rows before it are added.
 template <class T, bool kInVectors>
 __device__ inline ColumnPairs<T> SumManyRows(const ColumnRows<T, kInVectors>& column_rows,
                                              uint32_t rows) {

@@ -1,6 +1,6 @@
-// What the kernels of kernels.cuh do for columns of which they do not take all data:
-// the windows of DoubleMomentColumns, tiles that are left to ReduceColumns, and where extremes are.
-// For others these functions do nothing, or what is said there.
+// These functions are what the kernels of kernels.cuh do for columns that do not take all data: the
+// windows of DoubleMomentColumns, tiles that are left to ReduceColumns, and where extremes are. For
+// columns that take all data the functions do nothing, or what is said there.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_WINDOW_COLUMNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_WINDOW_COLUMNS_CUH_
 
@@ -41,7 +41,7 @@ inline constexpr uint32_t kLaneSamples = 4;
 __device__ inline uint32_t LargestFiniteOf(double x, uint32_t largest) {
   return IsFinite(x) ? max(largest, MagnitudeBits(x)) : largest;
 }
-// Of samples [first, first + kLaneSamples) of `count`, and what was seen before.
+// The largest of samples [first, first + kLaneSamples) of `count`, and of what was seen before.
 __device__ inline uint32_t LargestSample(const ReductionParameters& parameters, uint64_t column,
                                          uint64_t first, uint64_t count, uint32_t largest) {
   if (column >= parameters.group_count) return largest;
@@ -53,7 +53,8 @@ __device__ inline uint32_t LargestSample(const ReductionParameters& parameters, 
   }
   return largest;
 }
-// Of a column of zeros, or none, that of others of the warp.
+// The window for a largest sample. A column of zeros, or of none, has the window of others of the
+// warp.
 __device__ inline DoubleColumnWindow WindowOf(uint32_t largest) {
   const uint32_t of_warp = __reduce_max_sync(~0u, largest);
   return DoubleColumnWindow(largest != 0 ? largest : of_warp);
@@ -80,7 +81,7 @@ __device__ inline Columns ColumnsOfItem(const cg::thread_block& block,
   }
 }
 
-// The same of all rows of a tile, of which a lane has the first.
+// A lane's columns of all rows of a tile, of which the lane has the first.
 template <class Columns, class Word, uint32_t kRows>
 __device__ inline Columns ColumnsOfTile(const ReductionParameters& parameters,
                                         const ColumnWork& work, uint64_t tile, uint32_t column,

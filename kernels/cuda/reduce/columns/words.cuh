@@ -1,6 +1,6 @@
-// Sums of a tile of columns whatever their elements are, by a block: threads add the rows of one
-// column each to words of their own (reduce/core/thread_words.cuh), and the words of a column's
-// threads are joined.
+// A block sums a tile of columns whatever its elements are: threads add the rows of one column each
+// to words of their own (reduce/core/thread_words.cuh), and the words of a column's threads are
+// joined.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_WORDS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_COLUMNS_WORDS_CUH_
 

@@ -1,4 +1,5 @@
-// How a thread takes its share of an array: elements, and turns of vectors.
+// A thread takes its elements of an array here: single ones at the ends, and turns of vectors
+// between.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_ACCUMULATE_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_ACCUMULATE_CUH_
 

@@ -1,4 +1,4 @@
-// The moments of float64 elements as a thread keeps them while it reads.
+// A thread keeps the moments of float64 elements while it reads.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_DOUBLE_MOMENTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_DOUBLE_MOMENTS_CUH_
 
@@ -61,7 +61,7 @@ class DoubleMoments : public WindowMoments<double, kParts, DoubleSums<kParts>> {
   __device__ bool Takes(const MagnitudeRange& range) const {
     return window_.sums.bounds().Takes(range);
   }
-  // The same, after the window has moved if that helps. Of a turn.
+  // Whether the window takes the elements of a turn, after it has moved if that helps.
   __device__ bool TakesMoved(const MagnitudeRange& range) {
     return Takes(range) || MoveWindow(range, kMissesMax / 2);
   }
@@ -129,7 +129,7 @@ class DoubleMoments : public WindowMoments<double, kParts, DoubleSums<kParts>> {
       flags_.sum |= other != 0 ? kSawOtherThanNegativeZero : 0;
     }
   }
-  // The same where it is known whether all elements are negative zeros.
+  // Flags zeros where it is known whether all elements are negative zeros.
   __device__ void NoteZeros(bool are_negative_zeros) {
     this->NoteUnsigned();
     if (!are_negative_zeros) flags_.sum |= kSawOtherThanNegativeZero;

@@ -1,4 +1,4 @@
-// The window of float64 elements (windows.cuh): sums of elements, magnitudes and squares.
+// A thread keeps sums of float64 elements, magnitudes and squares in a window (windows.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_DOUBLE_WINDOW_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_DOUBLE_WINDOW_CUH_
 

@@ -1,4 +1,4 @@
-// What a thread keeps of the elements that it takes, in batches.
+// A thread keeps here what it needs of the elements that it takes, in batches.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_ELEMENTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_ELEMENTS_CUH_
 

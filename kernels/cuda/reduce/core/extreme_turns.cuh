@@ -1,6 +1,6 @@
-// Extremes of the turns that a thread takes (turns.cuh). Which turn brought an extreme is
-// kept, and which of its elements it was is looked up once, at the end: a warp has some lane with a
-// new extreme in most turns.
+// A thread takes the extremes of its turns (turns.cuh). It keeps which turn brought an extreme, and
+// looks up once, at the end, which of the turn's elements it was: a warp has some lane with a new
+// extreme in most turns, so a look-up in each would be taken by all.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_EXTREME_TURNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_EXTREME_TURNS_CUH_
 
@@ -30,7 +30,7 @@ struct ExtremeTurns {
     Take(least, min_turn == kNone || ExtremeState<S, false>::IsBefore(least, min),  //
          greatest, max_turn == kNone || ExtremeState<S, true>::IsBefore(greatest, max), turn);
   }
-  // The same of finite numbers only, without branches.
+  // Takes the extremes of a turn of finite numbers only, without branches.
   __device__ void TakeFinite(S least, S greatest, uint32_t turn) {
     const bool is_less = static_cast<int>(min_turn == kNone) | static_cast<int>(least < min);
     const bool is_greater = static_cast<int>(max_turn == kNone) | static_cast<int>(greatest > max);

@@ -1,4 +1,4 @@
-// From the state of a group to the slots of its statistics.
+// The slots of a group's statistics are written here, from the group's state.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_FINISH_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_FINISH_CUH_
 
@@ -21,7 +21,7 @@ __device__ inline void WriteValues(const ReductionParameters& parameters, uint64
     const ValueOutcome outcome =
         StatisticValue(parameters.statistics[i], state, size, parameters.rules, slot);
     if (outcome == ValueOutcome::kOk || parameters.failures == nullptr) continue;
-    // Of many that fail, most come after one that has: they need not meet.
+    // Most groups that fail come after one that has: they need not meet at the atomic operation.
     unsigned long long* const failure =
         reinterpret_cast<unsigned long long*>(&parameters.failures[row]);
     if (group < __ldcg(failure)) atomicMin(failure, static_cast<unsigned long long>(group));

@@ -1,4 +1,5 @@
-// From joined words to the statistics of a group, by one warp or by all of a block.
+// The statistics of a group are made of joined words here, by one warp or by all threads of a
+// block.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_FINISH_JOINED_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_FINISH_JOINED_CUH_
 
@@ -84,7 +85,7 @@ struct FinishRoom {
   bool has_halves;
 
   __device__ Group& group() const { return *reinterpret_cast<Group*>(joined + 3 * kWords); }
-  // Of the words from `first` on.
+  // Finds the used words from `first` on.
   __device__ UsedWords FindUsed(const Warp& warp, uint32_t first, uint32_t words) const {
     return UsedWords::Find(warp, joined + first, words, has_halves ? kWords : 0,
                            joined + 2 * kWords + first);
@@ -149,8 +150,8 @@ __device__ __noinline__ void FinishJoined(const Warp& warp, const ReductionParam
   }
 }
 
-// The same by all warps, a warp for a moment or an extreme, and then a thread of each for a
-// statistic: those of long numbers take longest.
+// Finishes a group by all warps, a warp for a moment or an extreme, and then a thread of each for a
+// statistic: statistics of long numbers take longest.
 template <class T, uint32_t kParts>
 __device__ inline void FinishJoinedByWarps(const cg::thread_block& block, const Warp& warp,
                                            const ReductionParameters& parameters, uint64_t group,

@@ -1,4 +1,5 @@
-// Sums of integers in several registers, and dot products, that CUDA C++ has no words for.
+// Sums of integers in several registers, and dot products, have no words in CUDA C++; these
+// functions are their instructions.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_INTEGER_PRODUCTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_INTEGER_PRODUCTS_CUH_
 
@@ -48,7 +49,8 @@ __device__ inline Sum AddLowerDot(uint32_t pair, uint32_t bytes, Sum sum) {
   }
   return sum;
 }
-// The same with the upper two bytes, which are signed where T is.
+// sum + the dot product of two 16-bit integers of type T with the upper two bytes of `bytes`, which
+// are signed where T is.
 template <class T, class Sum>
 __device__ inline Sum AddUpperDot(uint32_t pair, uint32_t bytes, Sum sum) {
   if constexpr (std::is_signed_v<T>) {

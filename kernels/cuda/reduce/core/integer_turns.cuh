@@ -1,6 +1,12 @@
-// Several statistics of the integers of a turn (turns.cuh), in few instructions an element:
-// sums are kept in registers that are just wide enough for a turn, extremes as the words that were
-// loaded have them, and both are brought into a thread's states once a turn.
+// A thread makes several statistics of the integers of a turn (turns.cuh) in few instructions an
+// element: sums are kept in registers that are just wide enough for a turn, extremes as the 32-bit
+// words that were loaded have them, and both are brought into the thread's states once a turn.
+//
+// Example, int8, a 32-bit word of four elements 3 -1 7 2:
+//
+//   dot product with 1 1 1 1:    sum += 11
+//   dot product with itself:     squares += 63
+//   minimum of each byte with that of earlier words: four minima, joined at the turn's end
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_INTEGER_TURNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_INTEGER_TURNS_CUH_
 

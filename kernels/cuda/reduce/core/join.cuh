@@ -1,5 +1,10 @@
-// From what threads keep to the state of a group: words are joined across the threads that share
-// it, and become exact sums.
+// Threads' words become the state of a group: words are joined across the threads that share the
+// group, and become exact sums.
+//
+// Example: two threads, words in units of 1 and of 2^32:
+//
+//   thread 0 has {7, 2}, thread 1 has {5, 1}        joined: {12, 3}
+//   the exact sum is 12 + 3 * 2^32, whichever thread met which element
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_JOIN_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_JOIN_CUH_
 
@@ -80,7 +85,8 @@ __device__ inline ReductionState<T, kParts> StateOf(RegisterState<T, kParts> reg
   return state;
 }
 
-// The same from words: integer(i) gives the sum of word i over the threads of the group.
+// The state of a group from words: integer(i) gives the sum of word i over the threads of the
+// group.
 template <class T, uint32_t kParts, class Integer>
 __device__ inline ReductionState<T, kParts> StateOfWords(const RegisterState<T, kParts>& registers,
                                                          Integer integer) {
@@ -93,7 +99,7 @@ __device__ inline ReductionState<T, kParts> StateOfWords(const RegisterState<T, 
   });
 }
 
-// The same from digits of 32 bits in place of the words.
+// The state of a group from digits of 32 bits in place of words.
 template <class T, uint32_t kParts, class Integer>
 __device__ inline ReductionState<T, kParts> StateOfDigits(const RegisterState<T, kParts>& registers,
                                                           Integer integer) {

@@ -1,4 +1,6 @@
-// Joining the states of threads: within a warp, within a block, and between the blocks of a group.
+// The states of threads are joined here: within a warp by shuffles, within a block through shared
+// memory, and between the blocks of a group by a ticket, of which the last to draw joins what all
+// have left.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_MERGE_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_MERGE_CUH_
 
@@ -39,7 +41,8 @@ __device__ inline void MergeLanes(const Warp& warp, uint32_t width, State& state
   }
 }
 
-// The same of lanes that are multiples of `distance` apart, in all of them.
+// Joins the states of lanes that are multiples of `distance` apart; all of these lanes get the
+// result.
 template <class State>
 __device__ inline void MergeDistantLanes(const Warp& warp, uint32_t distance, State& state) {
 #pragma unroll 1
@@ -112,8 +115,9 @@ __device__ inline auto RankOf(S x) {
   }
 }
 
-// The same by the hardware's reductions of integers: of the value that is before all others, of
-// zeros and of NaNs any, then of its indices, of which a lane without a value has the greatest.
+// Joins an extreme over a warp by the hardware's reductions of integers: of the value that is
+// before all others, of zeros and of NaNs any, then of its indices, of which a lane without a value
+// has the greatest.
 template <class T, bool kIsMax>
 __device__ inline void MergeOverWarp(const Warp& warp, ExtremeState<T, kIsMax>& extreme) {
   auto rank = RankOf(extreme.value);
@@ -135,7 +139,7 @@ __device__ inline void MergeOverWarp(const Warp& warp, ExtremesState<T>& extreme
   MergeOverWarp(warp, extremes.max);
 }
 
-// The same of whole states.
+// Joins whole states over a warp, by those reductions where they can.
 template <class State>
 __device__ inline void MergeStatesOverWarp(const Warp& warp, State& state) {
   state.ForEachPart([&](auto& part) { MergeOverWarp(warp, part); });

@@ -1,5 +1,5 @@
-// Where the words of a thread's moments of floating-point elements stand, and what is known of
-// moments besides their words.
+// A thread's moments of floating-point elements have words, of which this says where they stand,
+// and what is known of moments besides.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_MOMENT_WORDS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_MOMENT_WORDS_CUH_
 
@@ -24,7 +24,7 @@ struct MomentFlags {
     squares |= other.squares;
     magnitudes |= other.magnitudes;
   }
-  // The same in memory that other blocks merge to.
+  // Merges flags in memory to which other blocks merge too.
   __device__ void MergeAtomically(const MomentFlags& other) {
     atomicOr(&sum, other.sum);
     atomicOr(&squares, other.squares);

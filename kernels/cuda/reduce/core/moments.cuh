@@ -1,5 +1,5 @@
-// The moments of floating-point elements as a thread keeps them while it reads: words in shared
-// memory, and for all but sums of floats alone a window in registers.
+// A thread keeps the moments of floating-point elements while it reads as words in shared memory,
+// and for all but sums of floats alone a window in registers.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_MOMENTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_MOMENTS_CUH_
 

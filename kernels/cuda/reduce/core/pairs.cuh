@@ -1,11 +1,17 @@
-// Sums of floating-point elements that a thread keeps in registers, for groups of which nothing but
-// the sum is needed.
+// A thread sums floating-point elements in pairs of doubles, in registers, for groups of which
+// nothing but the sum is needed.
 //
 // Floats, and smaller elements, whose magnitudes lie within some binades of each other, as they
 // nearly always do, are added some at a time in double precision, which then rounds nothing, and
-// such sums are kept as a pair (numerics/sums/pair_sum.h). Whether that was exact is known once the
-// elements are read. Those of float64 are kept as a pair that knows what it lost. Elements of which
-// that does not tell what is asked for are read again and added in words (words.cuh).
+// such sums are kept as a pair (numerics/sums/pair_sum.h). Once the elements are read, their range
+// of magnitudes tells whether that was exact. Float64 elements are kept as a pair that knows what
+// it lost. Where the pair does not tell the value that is asked for, the elements are read again
+// and added in words (words.cuh).
+//
+// Example, floats 1.5, 2^20 and 2^-3:
+//
+//   24 bits of each element, and 23 binades from 2^-3 to 2^20: a double's 53 bits hold every sum
+//   with 2^60 instead of 2^20 they may not: the range says so, and the group goes to words
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_PAIRS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_PAIRS_CUH_
 
@@ -51,7 +57,7 @@ __device__ inline bool DoubleHolds(const MagnitudeRange& range) {
   return range.largest - range.smallest_less_one <= kBinades << 23;
 }
 
-// The same of any number of floats, and that they are finite.
+// Whether a double holds every sum of some of any number of floats of a range, and all are finite.
 __device__ inline bool DoubleHoldsAll(const MagnitudeRange& range, uint32_t count) {
   const int binades = std::numeric_limits<double>::digits - std::numeric_limits<float>::digits -
                       (std::numeric_limits<uint32_t>::digits - __clz(static_cast<int>(count)));
@@ -109,7 +115,7 @@ class VectorMagnitudes<T> {
 
  private:
   static constexpr uint32_t kMask = 0xFFFF;
-  // As a float's.
+  // The bits of a magnitude, as a float has them.
   __device__ static uint32_t BitsOf(uint32_t magnitude) {
     return MagnitudeBits(ToCompute(std::bit_cast<T>(static_cast<uint16_t>(magnitude))));
   }
@@ -193,7 +199,7 @@ struct RangedPair {
   }
 };
 
-// The same of float64 elements.
+// A lane's pair of float64 elements.
 struct LanePair : CheckedPair {
   template <uint32_t kCount>
   __device__ void Add(const double (&values)[kCount]) {
@@ -330,7 +336,7 @@ __device__ inline uint64_t ValueOfPair(Statistic statistic, uint64_t size, const
   return static_cast<uint64_t>(__double_as_longlong(Mean::Of(sum.high, sum.low, size)));
 }
 
-// A double as it is answered: all NaNs are the same.
+// A double as it is answered: all NaNs have the same bits.
 __device__ inline double Answered(double x) {
   return __longlong_as_double(static_cast<int64_t>(Slot(x)));
 }
@@ -355,7 +361,8 @@ __device__ inline void FinishPair(const ReductionParameters& parameters, uint64_
   }
 }
 
-// The same of a sum that may not be exact, if what is asked for is certain; returns whether it is.
+// Writes what is asked for of a group whose sum may not be exact, if that is certain; returns
+// whether it is.
 template <class T>
 __device__ inline bool TryFinish(const ReductionParameters& parameters, uint64_t group,
                                  uint64_t size, const RangedPair& sum, bool holds, uint32_t chain) {
@@ -364,7 +371,8 @@ __device__ inline bool TryFinish(const ReductionParameters& parameters, uint64_t
   return true;
 }
 
-// Likewise, but for states.
+// Writes the values, but not the states, of a group whose sum may not be exact, if they are
+// certain; returns whether they are.
 __device__ inline bool TryFinishValues(const ReductionParameters& parameters, uint64_t group,
                                        const MeanDivisor& divisor, uint64_t size,
                                        const CheckedPair& sum) {

@@ -1,9 +1,14 @@
-// Words of float64 elements, and of their squares, which several threads may share: what an element
-// adds to them is cut into pieces of 21 bits, for each of which there are 32 bits of shared memory.
+// Threads share words of float64 elements, and of their squares: what an element adds to them is
+// cut into pieces of 21 bits, for each of which there are 32 bits of shared memory.
 //
 // An addition takes one instruction for a piece, which waits for nothing: no carries, no reading
-// before writing, no branches, whatever the elements are. Between one thread's additions and the
-// sum's place there is Settle, which moves on what pieces have too much of.
+// before writing, no branches, whatever the elements are. Settle, which runs between a thread's
+// additions and the sum's place, moves on what pieces have too much of.
+//
+// Example, pieces of 4 bits in words of 8:
+//
+//   adding 0x9f twice:   word 0 gets 0xf + 0xf = 0x1e, word 1 gets 0x9 + 0x9 = 0x12
+//   Settle:              word 0 keeps 0xe, word 1 becomes 0x13, then 0x3, word 2 gets 1: 0x13e
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_PIECE_WORDS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_PIECE_WORDS_CUH_
 
@@ -24,7 +29,7 @@ class PieceColumn {
         even_(SharedAddress(words.first) + first_piece / 2 * row_bytes_ + first_piece % 2 * 4),
         odd_((even_ ^ 4u) + first_piece % 2 * row_bytes_) {}
 
-  // Adds to the k-th piece after the first, while other threads may do the same.
+  // Adds to the k-th piece after the first, while other threads may add to it too.
   __device__ void Add(uint32_t k, uint32_t piece) const {
     asm volatile("red.shared.add.u32 [%0], %1;" : : "r"(AddressOf(k)), "r"(piece) : "memory");
   }

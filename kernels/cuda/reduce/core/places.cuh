@@ -1,4 +1,4 @@
-// Which element an extreme is, of which is known in what turn of a warp it stands.
+// Lanes look up which element an extreme is, of which is known in what turn of a warp it stands.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_PLACES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_PLACES_CUH_
 

@@ -1,4 +1,4 @@
-// The part of a thread's state that is in registers.
+// These types are the part of a thread's state that is in registers.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_REGISTERS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_REGISTERS_CUH_
 

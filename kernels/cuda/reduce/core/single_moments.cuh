@@ -1,4 +1,4 @@
-// The moments of float32 and 16-bit floating-point elements as a thread keeps them while it reads.
+// A thread keeps the moments of float32 and 16-bit floating-point elements while it reads.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_SINGLE_MOMENTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_SINGLE_MOMENTS_CUH_
 
@@ -122,7 +122,7 @@ class SingleMoments : public WindowMoments<T, kParts, SingleWindow<T>> {
 
   // Whether the window takes elements of a range.
   __device__ bool Takes(const MagnitudeRange& range) const { return window_.bounds.Takes(range); }
-  // The same, after the window has moved if that helps. Of a turn.
+  // Whether the window takes the elements of a turn, after it has moved if that helps.
   __device__ bool TakesMoved(const MagnitudeRange& range) {
     return Takes(range) || MoveWindow(range);
   }
@@ -144,7 +144,7 @@ class SingleMoments : public WindowMoments<T, kParts, SingleWindow<T>> {
       AddTakenOneByOne(values);
     }
   }
-  // The same of elements of any range that the window takes.
+  // Adds a vector of elements of any range that the window takes.
   __device__ void AddTakenOneByOne(const S (&values)[kVectorElements]) {
     AddTakenButSquares(values);
     if constexpr (Words::kHasSquares) {

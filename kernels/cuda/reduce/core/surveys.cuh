@@ -1,4 +1,4 @@
-// What is known of a turn's floating-point elements before they are added.
+// A survey is what is known of a turn's floating-point elements before they are added.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_SURVEYS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_SURVEYS_CUH_
 
@@ -73,7 +73,8 @@ __device__ inline TurnSurvey SurveyOf(const uint4 (&raw)[kCount]) requires(!Half
   return SurveyFrom<T>(least, greatest, smallest, raw);
 }
 
-// The same of two elements at a time. Magnitudes are in the order of their bits.
+// The survey of a turn of halves, two elements at a time. Magnitudes are in the order of their
+// bits.
 template <HalfElement T, uint32_t kCount>
 __device__ inline TurnSurvey SurveyOf(const uint4 (&raw)[kCount]) {
   constexpr uint32_t kMagnitudes = 0x7FFF'7FFFu;

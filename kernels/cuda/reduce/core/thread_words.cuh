@@ -1,5 +1,5 @@
-// Sums of elements of any kind by a thread, in words of its own (words.cuh) in the block's
-// dynamic shared memory: what is done where pairs do not hold a sum.
+// A thread sums elements of any kind in words of its own (words.cuh) in the block's dynamic shared
+// memory. Kernels do so where pairs do not hold a sum.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_THREAD_WORDS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_THREAD_WORDS_CUH_
 
@@ -108,7 +108,7 @@ __device__ inline double RoundedInRegisters(const ExactSum<float, 1>& sum) {
   if (!sum.is_finite()) return Answered(sum.NotFiniteValue());
   const uint64_t sign =
       static_cast<uint64_t>(static_cast<int64_t>(sum.limbs()[Sum::kLimbs - 1]) >> (kLimbBits - 1));
-  // Of the magnitude the first limb that is not 0, what is behind it, and its place.
+  // The first limb of the magnitude that is not 0, what is behind it, and its place.
   uint64_t leading = 0;
   uint64_t next = 0;
   bool has_rest = false;

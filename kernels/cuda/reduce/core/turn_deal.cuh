@@ -1,7 +1,14 @@
-// How the warps of a grid share out the turns of a group. Multiprocessors do not read equally fast:
-// given as many turns each, the fastest of an H100 are done after three quarters of the time, and
-// those that are left do not keep memory busy. So blocks take batches of turns from a counter in
-// device memory, and their warps draw the turns of a batch from one in shared memory.
+// The warps of a grid share out the turns of a group by counters. Multiprocessors do not read
+// equally fast: given as many turns each, the fastest of an H100 are done after three quarters of
+// the time, and those that still read do not keep memory busy. So blocks take sixteen turns at a
+// time from a counter in device memory, and the warps of a block draw these turns from a counter in
+// shared memory.
+//
+// Example: 2 blocks of 2 warps, 4 turns at a time (here 16), 16 turns:
+//
+//   block 0 begins with turns 0-3, block 1 with turns 4-7; the counter stands at 8
+//   block 1 is faster: it takes 8-11, and then 12-15; block 0 finds no more
+//   within a block, whichever warp is done draws the next turn of these four
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_TURN_DEAL_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_TURN_DEAL_CUH_
 
@@ -18,9 +25,9 @@ inline constexpr uint32_t kNoTurn = ~uint32_t{0};
 // group; each is drawn once, by one of the blocks that begin with the same numbers.
 class TurnDeal {
  public:
-  // Of `turns` turns, block `block` of `blocks`, whose warps take no more than turns_max each; all
-  // blocks together can take all. `counter` is in device memory, and 0 when the first block begins.
-  // Called by one thread, before a barrier.
+  // Begins the dealing of `turns` turns to block `block` of `blocks`, whose warps take no more than
+  // turns_max each; all blocks together can take all. `counter` is in device memory, and 0 when the
+  // first block begins. Called by one thread, before a barrier.
   __device__ void Begin(uint64_t turns, uint32_t block, uint32_t blocks, uint32_t warps,
                         uint32_t turns_max, uint32_t* counter) {
     block_ = block;
@@ -74,7 +81,7 @@ class TurnDeal {
   static constexpr uint32_t kNotYet = ~uint32_t{0};
   static constexpr uint32_t kNone = kNoTurn / kPlaces;
 
-  // Of a number behind those of the batch. By one lane.
+  // The turn of a number behind those of the batch. Called by one lane.
   __device__ uint32_t TurnOfLaterBatch(uint32_t drawn) {
     for (;; drawn = Draw()) {
       const uint32_t turn = drawn % kPlaces;

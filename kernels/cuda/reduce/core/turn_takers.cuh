@@ -1,4 +1,4 @@
-// What TakeTurns and TakeFullTurns (turns.cuh) do with the vectors of a turn.
+// A taker says what TakeTurns and TakeFullTurns (turns.cuh) do with the vectors of a turn.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_TURN_TAKERS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_TURN_TAKERS_CUH_
 
@@ -175,7 +175,8 @@ struct ExtremeTurnTaker {
   __device__ void EndTurn(uint32_t turn) { extremes.Take(least.Value(), greatest.Value(), turn); }
 };
 
-// Of float64, whose upper halves say of most vectors that there is nothing new in them.
+// The taker of float64 looks at upper halves first: in most vectors they say that there is nothing
+// new.
 template <>
 struct ExtremeTurnTaker<double> {
   ExtremeTurns<double>& extremes;

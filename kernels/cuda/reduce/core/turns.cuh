@@ -1,4 +1,5 @@
-// Which vectors of an array a thread loads, and in what order: strided, or drawn by its warp.
+// A thread loads the vectors of an array that belong to its turns, strided or drawn by its warp,
+// and in what order is decided here.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_TURNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_TURNS_CUH_
 
@@ -59,17 +60,17 @@ struct LoadedTurns {
   __device__ uint64_t IndexOf(uint32_t turn) const {
     return first_index + turn * turn_stride * kSize;
   }
-  // Of the first element of a warp's turn, for all lanes of a warp that draws.
+  // The index of the first element of a warp's turn, for all lanes of a warp that draws.
   __device__ uint64_t WarpIndexOf(uint32_t turn) const {
     return IndexOf(turn) - uint64_t{lane} * kSize;
   }
-  // The same for all lanes of a warp that draws.
+  // Whether there is such a turn, for all lanes of a warp that draws.
   __device__ bool HasTurn(uint32_t turn) const { return Of(turn) - lane < end; }
   // By all lanes of a warp together.
   __device__ bool IsDrawn() const { return deal != nullptr; }
   __device__ uint32_t NextTurn(uint32_t turn) const { return DrawnTurn(Draw(turn)); }
-  // The same in two steps, between which there is something else to do: what lane 0 draws, and what
-  // all lanes are told.
+  // NextTurn in two steps, between which there is something else to do: lane 0 draws, and then all
+  // lanes are told.
   __device__ uint32_t Draw(uint32_t turn) const {
     uint32_t drawn = turn + 1;
     if (IsDrawn() && lane == 0) drawn = deal->Draw();
@@ -83,7 +84,7 @@ struct LoadedTurns {
   // Whether there is a k-th vector in the turn that begins at `at`.
   __device__ bool Has(const uint4* at, uint32_t k) const { return at + uint64_t{k} * apart < end; }
   __device__ bool IsFull(const uint4* at) const { return Has(at, kInFlight - 1); }
-  // Of turns that are drawn, for all lanes of the warp.
+  // Whether a drawn turn is full, for all lanes of the warp.
   __device__ bool IsFullForWarp(uint32_t turn) const {
     return Of(turn) - lane + (kInFlight * kApartIfDrawn - 1) < end;
   }
@@ -98,7 +99,7 @@ struct LoadedTurns {
 #pragma unroll
     for (uint32_t k = 0; k < kInFlight; ++k) raw[k] = at[uint64_t{k} * apart];
   }
-  // Of a full turn that is to be loaded later.
+  // Prefetches a full turn that is to be loaded later.
   __device__ void Prefetch(const uint4* at) const {
 #pragma unroll
     for (uint32_t k = 0; k < kInFlight; ++k) {
@@ -160,9 +161,9 @@ __device__ inline void TakeTurns(const LoadedTurns<T, kInFlight>& loads, uint32_
   }
 }
 
-// The same of turns that are drawn, up to the first that is not full, which is returned: with no
-// other turns in the loop it has registers for all that it needs. Of a taker are called, by all
-// lanes of a warp, BeginTurn(turn), Take(vector) for each and EndTurn(turn).
+// Takes turns that are drawn, as TakeTurns does, up to the first that is not full, which is
+// returned: with no other turns in the loop it has registers for all that it needs. Of a taker are
+// called, by all lanes of a warp, BeginTurn(turn), Take(vector) for each and EndTurn(turn).
 template <class T, uint32_t kInFlight, class Taker>
 __device__ inline uint32_t TakeFullTurns(const LoadedTurns<T, kInFlight>& loads, Taker& taker) {
   uint32_t turn = loads.first_turn;

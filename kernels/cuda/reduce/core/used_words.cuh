@@ -1,4 +1,4 @@
-// From the words of a moment that are not 0 to its sum, by the lanes of a warp.
+// The lanes of a warp make the sum of a moment of those of its words that are not 0.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_USED_WORDS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_USED_WORDS_CUH_
 
@@ -25,7 +25,8 @@ struct UsedWords {
     return Int128{joined[i]} + (Int128{joined[halves_apart + i]} << 32);
   }
 
-  // Of `words` from `joined` on; `list` has room for as many. Called by all lanes of a warp.
+  // Finds the used words among `words` from `joined` on; `list` has room for as many. Called by all
+  // lanes of a warp.
   __device__ static UsedWords Find(const Warp& warp, const int64_t* joined, uint32_t words,
                                    uint32_t halves_apart, int64_t* list) {
     UsedWords used{joined, halves_apart, list, 0};
@@ -54,7 +55,8 @@ __device__ inline uint64_t LimbAt(Int128 x, int position) {
 // `mine`, and its carry the upper one.
 class LaneCarries {
  public:
-  // Of 32 limbs, all behind those of the last call. Called by all lanes of a warp.
+  // Resolves the carries of 32 limbs, all behind those of the last call. Called by all lanes of a
+  // warp.
   __device__ uint64_t Resolve(const Warp& warp, Uint128 mine) {
     const uint32_t lane = warp.thread_rank();
     const uint64_t carry = static_cast<uint64_t>(mine >> kLimbBits);

@@ -1,4 +1,4 @@
-// What accumulators of moments that have a window (windows.cuh) have in common.
+// Accumulators of moments that have a window (windows.cuh) have this in common.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_WINDOW_MOMENTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_WINDOW_MOMENTS_CUH_
 

@@ -1,12 +1,18 @@
-// Exact sums of a thread in registers: a float64 holds a sum exactly as long as the exponents of
-// its addends lie in a window, which follows the data. What is outside the window is for the words
-// of words.cuh, and so is a sum when its window moves or after kWindowAdditions elements.
+// A thread keeps exact sums in registers as long as the data allow: a float64 holds a sum exactly
+// while the exponents of its addends lie in a window, which follows the data. Addends outside the
+// window go to the words of words.cuh; so does the sum itself when its window moves, and after
+// kWindowAdditions elements.
 //
-// Sums of squares of floats, and sums of float64 elements (double_window.cuh), have more
-// bits than one float64. Each addend x is split at a fixed place: with A = 1.5 * 2^(52 + b), high =
-// (x + A) - A is the multiple of 2^b next to x and x - high is exact (Dekker 1971; Rump, Ogita,
-// Oishi 2008, "Accurate floating-point summation", part I: ExtractScalar). The halves are summed
-// apart.
+// Sums of squares of floats, and sums of float64 elements (double_window.cuh), have more bits than
+// one float64. Each addend x is split at a fixed place: with A = 1.5 * 2^(52 + b), high = (x + A) -
+// A is the multiple of 2^b next to x, and x - high is exact (Dekker 1971; Rump, Ogita, Oishi 2008,
+// "Accurate floating-point summation", part I: ExtractScalar). High and low parts are summed apart.
+//
+// Example, b = 0, so A = 1.5 * 2^52:
+//
+//   x = 5.375       x + A = A + 5      high = 5, low = 0.375
+//   x = 2.75        x + A = A + 3      high = 3, low = -0.25
+//   sums            8 and 0.125        together 8.125, and neither sum was rounded
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_WINDOWS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_CORE_WINDOWS_CUH_
 
@@ -51,8 +57,9 @@ __device__ inline uint32_t BitsOtherThanOfNegativeZero(double x) {
          static_cast<uint32_t>(__double2loint(x));
 }
 
-// Of float64 the upper half, as a float: these are ordered as what they stand for is. The largest,
-// which no window takes, are infinite or NaN then.
+// The part of an element that surveys look at: a float itself, and of float64 the upper half, as a
+// float. Upper halves are ordered as their elements are. The largest elements, which no window
+// takes, are infinite or NaN then.
 __device__ inline float SurveyedPart(float x) { return x; }
 __device__ inline float SurveyedPart(double x) {
   return __uint_as_float(static_cast<uint32_t>(__double2hiint(x)));
@@ -109,7 +116,7 @@ struct WindowBounds {
   __device__ bool Takes(const MagnitudeRange& range) const {
     return range.largest < limit && range.smallest_less_one >= least_less_one;
   }
-  // The same of one element.
+  // Whether the window takes one element.
   __device__ bool Takes(uint32_t magnitude) const {
     return magnitude < limit && magnitude - 1 >= least_less_one;
   }
@@ -157,7 +164,7 @@ __device__ inline double SumOfVector(const S (&values)[kSize]) {
   return sums[0];
 }
 
-// The same of their squares.
+// The sum of the squares of a vector's elements, where every sum of some of them is exact.
 template <class S, uint32_t kSize>
 __device__ inline double SumOfSquares(const S (&values)[kSize]) {
   static_assert((kSize & (kSize - 1)) == 0 && kSize > 1);

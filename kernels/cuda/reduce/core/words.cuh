@@ -1,14 +1,20 @@
-// Exact sums of a thread in shared memory: words, each of which counts in a unit of its own.
+// A thread keeps exact sums in shared memory as words, each of which counts in a unit of its own.
 //
 // A word is a float64 that is a multiple of its unit and so small that additions to it are exact.
-// Elements of one class of exponents go to the same word, whatever other
-// elements there are: the cost of an element does not depend on the data. Every thread has words of
-// its own, word i of all threads side by side, so that a warp's accesses never share a bank.
+// Elements of one class of exponents go to one word, whatever other elements there are: the cost of
+// an element does not depend on the data. Every thread has words of its own, word i of all threads
+// side by side, so that a warp's accesses never share a bank.
 //
-// Float64 elements have other words, which several threads may share: piece_words.cuh.
+// Example, classes of 32 exponents, of a word each:
 //
-// A word takes WordAdditionsMax elements; then it is read as an integer, and integers
-// are joined across threads (join.cuh).
+//   x = 3 * 2^-10, y = 2^70, z = -2^70
+//   word[class of 2^-10] += x;  word[class of 2^70] += y;  word[class of 2^70] += z
+//   the sum is 3 * 2^-10: one word has it, the other is 0 again
+//
+// Words of float64 elements, which several threads may share, are those of piece_words.cuh.
+//
+// A word takes WordAdditionsMax elements; then it is read as an integer, and integers are joined
+// across threads (join.cuh).
 //
 // Functions that ordinary data seldom needs are not inlined: they are long, and called from loops
 // whose registers are precious.
@@ -77,7 +83,7 @@ struct PackedHalves {
       return ((pair & 0x7C00'7C00u) + 0x0400'0400u) & 0x8000'8000u;
     }
   }
-  // Of a class as a half of Classes has it: whether its elements may not be finite.
+  // Whether elements of a class, as a half of Classes has it, may not be finite.
   __device__ static bool MayNotBeFinite(uint32_t halves) { return (halves & 0x8000u) != 0; }
 };
 
@@ -167,8 +173,8 @@ using Float16PartialWords = SingleWords<float, 6, 10>;
 static_assert((127 - 24) >> Float16PartialWords::kClassBits == 6);
 static_assert((127 + 16 + 10) >> Float16PartialWords::kClassBits < 10);
 
-// Sums of squares of the same: float64 holds such a square exactly, in 48 bits, of which a word
-// takes 24 at a time.
+// Words for sums of squares of floats and smaller elements: float64 holds such a square exactly, in
+// 48 bits, of which a word takes 24 at a time.
 template <class T>
 struct SingleSquareWords {
   static constexpr bool kIsFloat16 = std::is_same_v<T, Float16>;
@@ -176,8 +182,8 @@ struct SingleSquareWords {
   static constexpr uint32_t kCount = kIsFloat16 ? kFloat16SquareWords : kSingleSquareWords;
   static constexpr uint32_t kUsed = kIsFloat16 ? 7 : kCount;
   using Sum = ExactSum<float, 2>;
-  // Of the first word: 2^-63 and 2^-303, below the smallest square. The last word has infinities
-  // and NaN as well as the largest sums of kWindowAdditions squares.
+  // The exponent of the first word: 2^-63 and 2^-303, below the smallest square. The last word has
+  // infinities and NaN as well as the largest sums of kWindowAdditions squares.
   static constexpr int kFirstBiased = kIsFloat16 ? 960 : 720;
   static constexpr int kLastBiased = 1023 + (kIsFloat16 ? 32 + 10 : 256);
   static_assert(((kLastBiased - kFirstBiased) >> 4) < kUsed && kUsed <= kCount);

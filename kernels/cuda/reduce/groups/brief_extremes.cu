@@ -81,7 +81,7 @@ class BriefRows {
     if (slots.indices == nullptr) return;
     slots.indices[row] = index;
     if (!is_none) return;
-    // As WriteValues does.
+    // A failure is noted as WriteValues does it.
     auto* const failure = reinterpret_cast<unsigned long long*>(slots.failure);
     if (row < __ldcg(failure)) atomicMin(failure, static_cast<unsigned long long>(row));
   }

@@ -1,5 +1,10 @@
-// Extremes of groups, and the vectors that they stand in. Which of a vector's elements an extreme
-// is is looked up afterwards.
+// A lane keeps extremes of groups as keys, and the vector that each stands in. Which of a vector's
+// elements an extreme is, is looked up afterwards.
+//
+// Example: int8, vectors 0: 5 -3 7 0 and 1: 2 -3 1 4:
+//
+//   minima of the vectors are -3 and -3; the first is kept: key of -3, vector 0
+//   at the end vector 0 is searched for -3: element 1
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_EXTREME_KEYS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_EXTREME_KEYS_CUH_
 

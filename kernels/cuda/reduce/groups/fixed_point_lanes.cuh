@@ -1,5 +1,5 @@
-// Shares of short groups in fixed point: what a lane has of its group, turn by turn
-// (fixed_point_turn.cuh), and how the lanes of a group join it.
+// A lane keeps what it has of a short group in fixed point, turn by turn (fixed_point_turn.cuh),
+// and the lanes of a group join it here.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FIXED_POINT_LANES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FIXED_POINT_LANES_CUH_
 
@@ -79,16 +79,16 @@ struct FixedPointLane {
 
   Int128 squares = 0;
   int64_t sum = 0;
-  int exponent = 0;      // Of the unit; the same in all lanes of the group.
-  uint32_t largest = 0;  // Bits of a magnitude, of the exponent of the greatest; likewise.
-  float min = kNan;      // Where nothing is; likewise of the others.
+  int exponent = 0;      // Of the unit; equal in all lanes of the group.
+  uint32_t largest = 0;  // Bits of a magnitude with the greatest exponent; equal in all lanes.
+  float min = kNan;      // NaN where there is no element; so is max.
   float max = kNan;
   uint32_t min_index = kNone;
   uint32_t max_index = kNone;
   uint32_t nonzero = 0;
   uint32_t nan = 0;
   bool has_other = false;  // Whether there is anything but negative zeros.
-  bool has_sum = false;    // Whether anything but zeros was added; likewise.
+  bool has_sum = false;    // Whether anything but zeros was added.
 
   // Adds what a window took.
   __device__ void AddSums(const FixedPointAdder<T, kElements>& sums, const Window& window) {
@@ -107,7 +107,7 @@ struct FixedPointLane {
     if (!has_sum || finer > 0) exponent = window.exponent();
     has_sum = true;
   }
-  // Of elements in the smallest of the units.
+  // Bits of elements in the smallest of the units.
   __device__ int Bits() const {
     return Window(largest >> 23).exponent() + Window::kBits - exponent;
   }

@@ -1,9 +1,9 @@
-// Several statistics of short groups of elements of up to 32 bits: each group by 1 to 32 lanes of a
-// warp, which sum in fixed point (fixed_point_lanes.cuh), and the values of the groups of a
-// strip by a lane each.
+// Lanes of a warp make several statistics of short groups of elements of up to 32 bits: each group
+// is summed by 1 to 32 lanes in fixed point (fixed_point_lanes.cuh), and the values of a strip's
+// groups are made by a lane each.
 //
-// Few groups are of elements that are not finite, or too far apart for fixed point: those are left
-// to the warp in words (fixed_point_words.cuh).
+// Few groups have elements that are not finite, or too far apart for fixed point: the warp sums
+// those in words (fixed_point_words.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FIXED_POINT_TILES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FIXED_POINT_TILES_CUH_
 
@@ -34,7 +34,7 @@ class FixedPointStates {
     uint32_t words[kWords];
   };
 
-  // The same memory, for what finishes a group.
+  // The states' memory, as room for what finishes a group.
   __device__ int64_t* Room() {
     using Finish = FinishRoom<T, kCorePartSet>;
     static_assert(sizeof(words_) >=

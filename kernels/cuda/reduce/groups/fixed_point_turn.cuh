@@ -1,9 +1,16 @@
-// Sums and sums of squares of the elements that a lane has in registers, as integers: float64 does
-// the additions, without rounding, beside numbers so large that the bits of a sum are the integer.
+// A lane makes integers of the sums, and of the sums of squares, of the elements that it has in
+// registers: float64 does the additions, without rounding, beside numbers so large that the bits of
+// a sum are the integer.
 //
 // A window is where such a number, an anchor, puts it: its unit, and the range of magnitudes whose
-// sums are multiples of the unit and fit. It is chosen by the largest element of the lanes that
-// share a group; elements below it, which are few, are left to a window of their own.
+// sums are multiples of the unit and fit. The largest element of the lanes that share a group
+// decides it. Elements below it are few, and have a window of their own.
+//
+// Example, the anchor 1.5 * 2^52, whose unit is 1:
+//
+//   bits(1.5 * 2^52)           0x4338000000000000
+//   bits(1.5 * 2^52 + 3 + 9)   0x433800000000000c
+//   the difference of the bits is the sum: 12
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FIXED_POINT_TURN_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FIXED_POINT_TURN_CUH_
 

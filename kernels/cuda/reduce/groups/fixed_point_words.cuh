@@ -1,5 +1,5 @@
-// Short groups that fixed point does not hold, in words: of elements that are not finite, or too
-// far apart.
+// A warp sums short groups that fixed point does not hold in words: groups with elements that are
+// not finite, or too far apart.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FIXED_POINT_WORDS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FIXED_POINT_WORDS_CUH_
 

@@ -1,8 +1,14 @@
-// Several statistics of rows of floating-point elements (row_moment_lanes.cuh). Values of a
-// few rows are not certain: of elements that are not finite, or too far apart, and of zeros of both
-// signs. Those are left to the kernel that follows, in words (fixed_point_words.cuh), or of
-// float64 in pairs that know more (pair_strips.cuh): calls of what these take would cost
-// this one most of its registers.
+// This kernel makes several statistics of rows of floating-point elements (row_moment_lanes.cuh).
+// The values of a few rows are not certain: of rows with elements that are not finite or too far
+// apart, or with zeros of both signs. Such rows are left to the kernel that follows, which sums
+// them in words (fixed_point_words.cuh), or float64 in pairs that know more (pair_strips.cuh).
+// Calling these from here would cost this kernel most of its registers.
+//
+// Example: rows of float32, 32 of which share a word of bits:
+//
+//   row 0: 1.5 2 4         all values certain: written
+//   row 1: 1.5 inf 4       not certain: bit 1 of the word is set
+//   the kernel that follows reads the word, and reduces row 1
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FLOAT_ROW_MOMENTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FLOAT_ROW_MOMENTS_CUH_
 
@@ -21,13 +27,14 @@
 
 namespace gridfold::kernels::cuda {
 
-// Values of rows.
+// Writes the values of rows that are certain, and sets bits of the others.
 template <class T>
 class FloatRowValues {
  public:
   __device__ explicit FloatRowValues(const RowMomentWork& work) : work_(work) {}
 
-  // Of the row `place` after the first, if it exists. Called by all lanes.
+  // Finishes the row `place` after `first`, if `exists`: writes its values, or leaves it. Called by
+  // all lanes.
   __device__ void Finish(uint64_t first, uint32_t place, bool exists,
                          const RowTotals<T>& totals) const {
     const bool is_left = exists && !Write(first + place, totals);
@@ -35,24 +42,25 @@ class FloatRowValues {
     if (left == 0) return;
     const bool are_all = __all_sync(~0u, is_left == exists);
     if (threadIdx.x % ReduceTuning::kWarpThreads != 0) return;
-    // A batch is of rows of one word.
+    // The rows of a batch share one word of bits.
     LeaveRows(first, left);
     if (are_all) atomicAdd(work_.left_batches, 1u);
   }
 
-  // Whether it is not worth trying any: of float64, of which all that were tried are left. Words,
-  // which others are left to, take longer than trying.
+  // Whether this kernel should leave all further rows untried. It does so for float64 once all rows
+  // of kLeftBatchesMax batches were left. Floats and halves are always tried: their left rows go to
+  // words, which take longer than a try.
   __device__ bool GivesUp() const {
     return sizeof(T) == sizeof(double) &&
            __ldcg(work_.left_batches) >= RowMomentTuning::kLeftBatchesMax;
   }
-  // Leaves all rows of a warp. Called by all lanes.
+  // Leaves all rows that the warp `warp` of `warps` would take. Called by all lanes.
   __device__ void LeaveAll(uint64_t warp, uint64_t warps, uint32_t lane) const {
 #pragma unroll 1
     for (uint64_t unit = warp * work_.unit_rows; unit < work_.row_count;
          unit += warps * work_.unit_rows) {
       const uint64_t end = min(unit + work_.unit_rows, work_.row_count);
-      // A unit is a part of a word, or some.
+      // A unit has the rows of a part of a word of bits, or of several words.
 #pragma unroll 1
       for (uint64_t row = unit + lane * kLeftWordRows; row < end;
            row += ReduceTuning::kWarpThreads * kLeftWordRows) {
@@ -63,13 +71,13 @@ class FloatRowValues {
   }
 
  private:
-  // Those of a word from `first` on whose bits are set.
+  // Leaves the rows from `first` on whose bits in `rows` are set; all belong to one word.
   __device__ void LeaveRows(uint64_t first, uint32_t rows) const {
     atomicOr(&work_.left_rows[first / kLeftWordRows],
              rows << static_cast<uint32_t>(first % kLeftWordRows));
   }
 
-  // Writes what is asked for of a row, if it is certain; returns whether it is.
+  // Writes the values that are asked for of a row, and returns whether all are certain.
   __device__ bool Write(uint64_t row, const RowTotals<T>& totals) const {
     const RowMomentSlots& slots = work_.slots;
     const FloatRowMoments moments = FloatRowMoments::Of(totals, work_.row_size);
@@ -84,7 +92,7 @@ class FloatRowValues {
                    is_certain;
     }
     if (slots.variance == nullptr && slots.standard_deviation == nullptr) return is_certain;
-    // Of elements that are all the same it is 0, which bounds do not tell.
+    // The variance of equal elements is 0, which bounds do not tell.
     const BoundedNumber variance =
         totals.min == totals.max ? BoundedNumber{0, 0, 0}
                                  : SquareDeviations(moments.sum, moments.squares, size)
@@ -122,14 +130,14 @@ __global__ void __launch_bounds__(RowMomentTuning::kThreads,
   }
 }
 
-// What reduces the rows that it left, and the memory that a warp needs for that.
+// Reduces the rows that ReduceFloatRowMoments left; Room is the memory that a warp needs for that.
 template <class T>
 struct LeftRows {
   using Finish = FinishRoom<T, kCorePartSet>;
   struct Room {
     int64_t words[3 * Finish::kWords + sizeof(typename Finish::Group) / sizeof(int64_t) + 1];
   };
-  // Those from `first` on of which bits are set. Called by all lanes.
+  // Reduces the rows from `first` on whose bits in `left` are set. Called by all lanes.
   __device__ static void Reduce(const Warp&, const ReductionParameters& parameters,
                                 const LeftRowWork&, uint64_t first, uint32_t left, Room& room) {
     ReduceLeftGroups<T>(parameters, first, left, IsShortGroup<T>(parameters.group_size),

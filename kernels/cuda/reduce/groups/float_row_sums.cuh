@@ -1,9 +1,14 @@
-// What lanes keep of rows of floating-point elements, and how lanes of a row are joined. Sums are
-// kept in double precision, which is the whole trick: a double holds a float's square, and
-// additions to one that is greater than all sums of some of them leave an error that takes two
-// subtractions to tell (Dekker 1971, "A floating-point technique for extending the available
-// precision": Fast2Sum). What is lost of the errors' sum, if anything, follows from the range of
-// the elements.
+// A lane keeps sums of rows of floating-point elements in double precision, and lanes of a row are
+// joined here. The method: a double holds a float's square, and an addition to a double that is
+// greater than all sums of what is added leaves an error that two subtractions tell (Dekker 1971,
+// "A floating-point technique for extending the available precision": Fast2Sum). Errors are summed
+// too; whether their sum loses anything follows from the range of the elements.
+//
+// Example, with 4 digits instead of 53 bits, from 1000 on:
+//
+//   1000 + 1.234 = 1001           error: 1.234 - (1001 - 1000) = 0.234
+//   1001 + 2.345 = 1003           error: 2.345 - (1003 - 1001) = 0.345
+//   sum: 1003 - 1000 + (0.234 + 0.345) = 3.579
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FLOAT_ROW_SUMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FLOAT_ROW_SUMS_CUH_
 
@@ -127,7 +132,7 @@ struct FloatRowTotals {
     pair.low += pair.high - high;
     pair.high = high;
   }
-  // Of two that have the same anchor.
+  // Joins two sums that have one anchor.
   __device__ static void AddPlain(const PairSum& other, PairSum& pair) {
     pair.high += other.high;
     pair.low += other.low;
@@ -241,7 +246,7 @@ struct FloatRowMoments {
   BoundedNumber squares;
   bool is_known;
 
-  // Of `count` elements.
+  // Moments of `count` elements.
   template <class T>
   __device__ static FloatRowMoments Of(const RowTotals<T>& totals, uint32_t count) {
     FloatRowMoments moments;

@@ -1,4 +1,5 @@
-// What is known of floating-point elements besides their sums, for several statistics of rows.
+// A survey of a row is what is known of its floating-point elements besides their sums, for several
+// statistics of rows.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FLOAT_SURVEY_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_FLOAT_SURVEY_CUH_
 
@@ -115,8 +116,8 @@ class FloatSurvey<double> {
   double min_ = std::numeric_limits<double>::infinity();
   double max_ = -std::numeric_limits<double>::infinity();
   uint32_t smallest_less_one_ = ~uint32_t{0};
-  // Of the upper halves, as integers. No number's is less than that of a negative zero, and only
-  // those of the very smallest are not greater.
+  // The least of the upper halves, as integers. No number's is less than that of a negative zero,
+  // and only those of the very smallest are not greater.
   int least_bits_ = std::numeric_limits<int>::max();
 };
 

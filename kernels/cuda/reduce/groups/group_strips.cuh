@@ -1,4 +1,4 @@
-// Strips of short groups, of which several statistics are asked for.
+// A warp takes strips of short groups, of which several statistics are asked for.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_GROUP_STRIPS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_GROUP_STRIPS_CUH_
 

@@ -1,5 +1,11 @@
-// Several statistics of groups of integers in strips: moments are differences of sums of the first
-// elements (integer_prefixes.cuh), extremes are looked up in a table of a turn's vectors.
+// A warp makes several statistics of groups of integers in strips: moments are differences of sums
+// of the first elements (integer_prefixes.cuh), extremes are looked up in a table of a turn's
+// vectors.
+//
+// Example: a turn of eight vectors whose minima are 4 7 2 9 3 8 6 5:
+//
+//   minima of four vectors from each on: 2 2 2 3 3 5 5 5
+//   minimum of vectors 1 to 6: of four from 1 and of four from 3, min(2, 3) = 2
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_INTEGER_MOMENTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_INTEGER_MOMENTS_CUH_
 
@@ -90,7 +96,7 @@ struct VectorExtremes {
   }
 };
 
-// The same of one turn's vectors, in as few registers and operations as do for that.
+// The extremes of one turn's vectors, in as few registers and operations as do for that.
 template <IntegerElement T>
 struct TurnKey {
   VectorExtremes<T> extremes;
@@ -209,7 +215,8 @@ class TurnExtremes {
   static constexpr uint32_t kLaneVectors = Prefixes::kLaneVectors;
   static constexpr uint32_t kLevels = 5;
   static_assert(kLanes == 1 << kLevels);
-  // Of a lane's vectors too, where keys are small: of 1, 2 and 4 from each on, or up to the last.
+  // Levels of a lane's own vectors, where keys are small: of 1, 2 and 4 from each on, or up to the
+  // last.
   static constexpr uint32_t kVectorLevels = sizeof(Key) <= 8 ? 3 : 1;
   static_assert(kLaneVectors < 8);
 
@@ -243,7 +250,7 @@ class TurnExtremes {
     }
   }
 
-  // Of elements [begin, end), of which there are some.
+  // The key of elements [begin, end), of which there are some.
   __device__ Key Of(const Prefixes& turn, uint32_t begin, uint32_t end) const {
     const uint32_t first = begin / kSize;
     const uint32_t limit = end / kSize;
@@ -257,7 +264,7 @@ class TurnExtremes {
   }
 
  private:
-  // Of each of a lane's vectors and those behind it; in the end of all.
+  // Makes the keys of each of a lane's vectors and those behind it; in the end of all vectors.
   __device__ void CloseVectors(uint32_t first) {
 #pragma unroll
     for (uint32_t level = 0; level < kVectorLevels; ++level) {
@@ -268,7 +275,7 @@ class TurnExtremes {
       }
     }
   }
-  // Of elements [begin, end) of a vector.
+  // The key of elements [begin, end) of a vector.
   __device__ static Key OfPart(const Prefixes& turn, uint32_t vector, uint32_t begin,
                                uint32_t end) {
     const uint4& raw = turn.VectorAt(vector * kSize);
@@ -298,7 +305,7 @@ class TurnExtremes {
       for (uint32_t i = first; i < limit; ++i) key.Merge(memory_.vectors[0][i]);
     }
   }
-  // Of what two of the level cover so many.
+  // The level of which two keys cover so many vectors.
   __device__ static uint32_t LevelOf(uint32_t count) {
     return 31 - static_cast<uint32_t>(__clz(static_cast<int>(count)));
   }

@@ -1,6 +1,7 @@
-// Sums of the first elements of a turn of integers, the next of a strip, up to wherever one of its
-// groups ends. A group's sum is the difference of two of them, however many groups there are and
-// wherever they begin, and all lanes have as many elements to add.
+// A warp has sums of the first elements of a turn of integers, the next of a strip, up to wherever
+// a group of the strip ends. A group's sum is the difference of two of these sums, however many
+// groups there are and wherever they begin, so that all lanes have as many elements to add.
+// strip_prefixes.cuh has an example.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_INTEGER_PREFIXES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_INTEGER_PREFIXES_CUH_
 
@@ -119,8 +120,8 @@ __device__ inline uint4 FirstElements(const uint4& raw, int bytes) {
   }
 }
 
-// Of sums of a kind: Sums::Running is what vectors are added to. Functions that are not const are
-// called by all lanes of a warp.
+// Prefixes of sums of a kind: Sums::Running is what vectors are added to. Functions that are not
+// const are called by all lanes of a warp.
 template <IntegerElement T, class Sums>
 class IntegerPrefixes {
  public:
@@ -174,7 +175,7 @@ class IntegerPrefixes {
     return *reinterpret_cast<const uint4*>(window_.At(i));
   }
 
-  // Of all turns before, and of the turn's first `count` elements, which may be all.
+  // The sums of all turns before, and of the turn's first `count` elements, which may be all.
   __device__ Sums To(uint32_t count) const {
     const uint32_t vector = count / kSize;
     const uint32_t rest = count % kSize;

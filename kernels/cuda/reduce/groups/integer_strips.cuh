@@ -1,7 +1,6 @@
-// Groups of integers that are short: a warp takes a strip of groups that follow one another, whose
-// elements it adds up turn by turn (integer_prefixes.cuh, integer_moments.cuh) from
-// where the strip's window (strip_window.cuh) has them, and finishes as many groups at a
-// time as it has lanes.
+// A warp reduces a strip of short groups of integers that follow one another. It adds up their
+// elements turn by turn (integer_prefixes.cuh, integer_moments.cuh) from where the strip's window
+// (strip_window.cuh) has them, and finishes as many groups at a time as it has lanes.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_INTEGER_STRIPS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_INTEGER_STRIPS_CUH_
 
@@ -31,7 +30,8 @@ struct GroupOfLane {
 
 struct NoExtremes {};
 
-// Of a group of up to 64 KiB: sums of up to 32 bits are float64, which are rounded once.
+// The mean of a group of up to 64 KiB: sums of elements of up to 32 bits are float64, and are
+// rounded once.
 template <IntegerElement T, class Wide>
 __device__ inline uint64_t MeanSlot(Wide sum, uint32_t size) {
   if (size == 0) return kNanSlot;
@@ -42,8 +42,8 @@ __device__ inline uint64_t MeanSlot(Wide sum, uint32_t size) {
   }
 }
 
-// Of groups of 64-bit elements, which a warp takes in increasing order, the first whose sum fails
-// is all that matters.
+// The first group of 64-bit elements whose sum fails: a warp takes groups in increasing order, so
+// no other matters.
 template <IntegerElement T>
 class SumFailures {
  public:
@@ -150,7 +150,7 @@ class GroupEnds {
   __device__ uint64_t StripEnd() const {
     return offsets_ == nullptr ? begin_ + uint64_t{count_} * group_size_ : offsets_[count_];
   }
-  // Of the i-th group or, of groups that there are not, of the last.
+  // The end of the i-th group or, behind the last group, of the last.
   __device__ uint32_t operator[](uint32_t i) const {
     const uint32_t next = min(i + 1, count_);
     return offsets_ == nullptr ? static_cast<uint32_t>(begin_) + next * group_size_
@@ -164,7 +164,7 @@ class GroupEnds {
   uint32_t count_;
 };
 
-// Of what turns so far have of a group.
+// The extremes of what turns so far have of a group.
 template <class T>
 struct StripExtremes {
   VectorExtremes<T> extremes{};
@@ -287,7 +287,7 @@ class MomentAnswers {
     return {IndexOf(group, extremes.least, extremes.least_vector),
             IndexOf(group, extremes.greatest, extremes.greatest_vector)};
   }
-  // Of the first element of a vector, which has some, that is `value`.
+  // The index of the first element of a vector that is `value`; the vector has such an element.
   __device__ uint64_t IndexOf(const GroupOfLane& group, T value, uint32_t vector) const {
     const T* const elements = static_cast<const T*>(parameters_.elements) + origin_;
     uint32_t place = max(vector * kVectorSize<T>, group.begin);
@@ -439,7 +439,7 @@ __device__ inline uint32_t FindLong(const Warp& warp, const ReductionParameters&
   return strip.count;
 }
 
-// Of a multiprocessor.
+// Resident blocks of a multiprocessor.
 template <class T, uint32_t kParts>
 inline constexpr uint32_t StripBlocks = IntegerStripTuning::ResidentBlocksOf(
     sizeof(typename StripWindow<T>::Memory) + sizeof(typename StripTurn<T, kParts>::Memory));

@@ -1,5 +1,5 @@
-// Several statistics of a group whatever its elements are, by a warp: in words of float64 that some
-// lanes share (reduce/core/piece_words.cuh), which also hold floats and halves.
+// A warp makes several statistics of a group whatever its elements are, in words of float64 that
+// some lanes share (reduce/core/piece_words.cuh), which also hold floats and halves.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_MOMENTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_MOMENTS_CUH_
 

@@ -1,5 +1,5 @@
-// Shares of short groups in pairs (numerics/sums/pair_moments.h): what a lane has of its group,
-// turn by turn, and how the lanes of a group join it.
+// A lane keeps what it has of a short group in pairs (numerics/sums/pair_moments.h), turn by turn,
+// and the lanes of a group join it here.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_PAIR_SHARES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_PAIR_SHARES_CUH_
 
@@ -36,7 +36,7 @@ struct PairTurn {
       if (first < count) raw[k] = *reinterpret_cast<const uint4*>(next);
     }
   }
-  // The same of elements that are not in aligned vectors.
+  // Loads elements that are not in aligned vectors, as LoadVectors does.
   __device__ void LoadElements(const T* elements, uint32_t count, uint32_t first, uint32_t step) {
     struct Elements {
       T values[kSize];
@@ -146,7 +146,7 @@ struct PairLane {
   }
 };
 
-// The same of deviations.
+// Adds deviations from an element of the group, in place of elements.
 template <class T>
 __device__ inline void AddDeviations(const PairTurn<T>& turn, const DeviationFrame& frame,
                                      DeviationPairs& pairs) {

@@ -1,9 +1,14 @@
-// Several statistics of short groups that follow one another, a strip of them by a warp: each group
-// by 1 to 32 lanes, which sum in pairs (pair_shares.cuh), and the values of groups by a lane
-// each.
+// A warp makes several statistics of short groups that follow one another, a strip of them: each
+// group is summed by 1 to 32 lanes in pairs (pair_shares.cuh), and the values of groups are made by
+// a lane each.
 //
-// Where a variance is not certain, deviations from an element of the group are summed. Few groups
-// are then left: they go to the warp in words (moments.cuh).
+// Where a variance is not certain, deviations from an element of the group are summed. The few
+// groups that remain uncertain are summed by the warp in words (moments.cuh).
+//
+// Example, why an element of the group helps: 10^8, 10^8 + 1, 10^8 + 2:
+//
+//   squares of these need 54 bits and more, and their differences cancel nearly all of it
+//   deviations from the first element are 0, 1, 2: sum 3, squares 5, variance (5 - 9/3) / 3
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_PAIR_STRIPS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_PAIR_STRIPS_CUH_
 
@@ -27,7 +32,7 @@ namespace gridfold::kernels::cuda {
 template <class T>
 class PairRoom {
  public:
-  // The same memory, for what finishes a group.
+  // The states' memory, as room for what finishes a group.
   __device__ int64_t* Words() { return reinterpret_cast<int64_t*>(words_); }
 
   __device__ void Store(uint32_t i, const PairState& state) { StoreAt<0>(i, state); }
@@ -236,7 +241,8 @@ __device__ inline uint32_t TryStripInPairs(const Warp& warp, const ReductionPara
   return warp.ballot(lack != PairsLack::kNothing);
 }
 
-// The same of all of them, those that are left in words. States are made of words.
+// Makes the values of all of a strip's groups, in words where pairs do not tell them. States are
+// made of words.
 template <class T>
 __device__ inline void ReduceStripInPairs(const Warp& warp, const ReductionParameters& parameters,
                                           const TileWork& work, const GroupStrip& strip,

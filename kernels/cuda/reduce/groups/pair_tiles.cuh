@@ -1,4 +1,4 @@
-// Several statistics of short groups of float64, in pairs (pair_strips.cuh).
+// This kernel makes several statistics of short groups of float64, in pairs (pair_strips.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_PAIR_TILES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_PAIR_TILES_CUH_
 

@@ -1,5 +1,5 @@
-// From pairs (numerics/sums/pair_moments.h) to the values of a group's statistics, where they are
-// certain.
+// The values of a group's statistics are made of pairs (numerics/sums/pair_moments.h), where they
+// are certain.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_PAIR_VALUES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_PAIR_VALUES_CUH_
 
@@ -43,7 +43,7 @@ __device__ inline double DeviationDivisor(const ReductionParameters& parameters,
 __device__ inline PairsLack WritePairValues(const ReductionParameters& parameters, uint64_t group,
                                             uint32_t size, const PairState& state) {
   const uint32_t count = size - state.nan;
-  // Of infinities and NaN that are not ignored, words know more.
+  // Words know more about infinities, and about NaN that is not ignored.
   if (count == 0 || (state.nan != 0 && !parameters.rules.ignore_nan)) return PairsLack::kAll;
   const double n = static_cast<double>(count);
   const BoundedNumber sum = BoundedSum(state.sum);

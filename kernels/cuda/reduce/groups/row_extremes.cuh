@@ -1,6 +1,11 @@
-// Extremes of many groups of contiguous elements, each by lanes of a warp. A warp takes some groups
+// Lanes of a warp take the extremes of many groups of contiguous elements. A warp takes some groups
 // at a time, a turn, and has the vectors of the next turn on their way to shared memory meanwhile:
 // so it reads whole lines of memory, wherever groups begin and end.
+//
+// Example: rows of 24 bytes, lanes of 16 bytes:
+//
+//   copied: whole vectors that cover rows 0-9, bytes 0-239: three vectors serve two rows
+//   row 1, bytes 24-47: its lanes look at vectors 1 and 2, of which bytes 16-23 are row 0's
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_ROW_EXTREMES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_ROW_EXTREMES_CUH_
 
@@ -68,7 +73,7 @@ struct GroupExtremes {
   }
 };
 
-// The same of a lane, while it takes them.
+// The extremes of a lane, while it takes elements.
 template <class T, bool kIgnoresNan>
 struct LaneExtremes {
   ExtremeSides sides;
@@ -267,7 +272,7 @@ class RowExtremes {
     if (index == kNoIndex && indices != nullptr) {
       auto* const failure =
           reinterpret_cast<unsigned long long*>(is_max ? max_slots_.failure : min_slots_.failure);
-      // As WriteValues does.
+      // A failure is noted as WriteValues does it.
       if (group < __ldcg(failure)) atomicMin(failure, static_cast<unsigned long long>(group));
     }
     if (parameters_.states == nullptr) return;
@@ -297,7 +302,7 @@ class RowExtremes {
     const uint4 other = VectorOf(ElementAt(memory, begin));
     const uint32_t first = begin / kBytes;
     const uint32_t vectors = (end + kBytes - 1) / kBytes - first;
-    // Those of which all elements are the group's.
+    // Vectors of which all elements are the group's.
     const uint32_t inner = begin % kBytes != 0 ? 1 : 0;
     const uint32_t inner_count = end / kBytes - first - inner;
     const uint4* const at = memory + first;

@@ -1,6 +1,12 @@
-// Several statistics of rows, each by lanes of a warp, which have its vectors in shared memory
-// (RowWindow) and those of the next rows on their way there. What lanes have of a row is joined,
-// and goes to one of them, so that all finish rows together, one each.
+// Lanes of a warp make several statistics of rows. A warp has the vectors of some rows in shared
+// memory (RowWindow), and those of its next rows on their way there. What the lanes of a row have
+// is joined and goes to one lane, so that 32 rows are finished together, by a lane each.
+//
+// Example: rows of four vectors, two lanes a row:
+//
+//   lanes 0 and 1 take row 0, lanes 2 and 3 row 1, and so on: sixteen rows a turn
+//   lanes 0 and 1 join row 0; lane k keeps the k-th row that the warp has joined
+//   after two turns every lane has a row, and all divide, round and write at once
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_ROW_MOMENT_LANES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_ROW_MOMENT_LANES_CUH_
 
@@ -16,12 +22,12 @@
 
 namespace gridfold::kernels::cuda {
 
-// What a row comes to, or a lane's share. JoinLanes adds those of `width` neighbouring lanes, which
-// all get the result; they are of `row_size` elements together.
+// The totals of a row, or of what one lane has of it. JoinLanes adds those of `width` neighbouring
+// lanes, which all get the result; they are of `row_size` elements together.
 template <class T>
 struct RowTotals;
 
-// What a lane takes of a row. AddSums and AddExtremes take elements as vectors, and sums alone
+// What a lane keeps of a row. AddSums and AddExtremes take elements as vectors, and sums alone
 // zeros in place of some; Close is called before more than kTurnBytes are, and in the end. Where
 // kSurveys, extremes of all of these are taken before any sums, and BeginSums is called between.
 template <class T>
@@ -39,7 +45,7 @@ class RowMomentTurns {
  public:
   using Window = RowWindow<T>;
 
-  // From the first of the warp with the number on.
+  // Begins with the first turn of the warp with the number `warp`, of `warps`.
   __device__ RowMomentTurns(const RowMomentWork& work, uint64_t warp, uint64_t warps)
       : work_(&work),
         unit_turns_(work.unit_rows / work.turn_rows * work.parts),
@@ -50,7 +56,7 @@ class RowMomentTurns {
   __device__ uint64_t row() const { return row_; }
   __device__ bool IsFirstPart() const { return part_ == 0; }
   __device__ bool IsLastPart() const { return part_ + 1 == work_->parts; }
-  // Of a unit, all turns are taken, whether there are rows for them or not.
+  // All turns of a unit are taken, whether there are rows for them or not.
   __device__ bool IsEnd() const { return left_ == unit_turns_ && row_ >= work_->row_count; }
 
   __device__ void Next() {
@@ -183,7 +189,7 @@ class RowMomentLanes {
     }
   }
 
-  // As RowMoments takes them.
+  // A vector as RowMoments takes it.
   __device__ uint4 Prepared(const uint4& raw) const {
     if constexpr (FloatingElement<T>) {
       return raw;

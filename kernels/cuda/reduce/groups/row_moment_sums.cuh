@@ -1,6 +1,11 @@
-// What lanes keep of rows of unsigned integers, and how lanes of a row are joined. Signed elements
-// are taken as unsigned ones, by their first bit: they all are greater by the same, which a sum is
-// told of in the end and a variance need not know.
+// Lanes keep sums of rows of unsigned integers, and lanes of a row are joined here. Signed elements
+// are taken as unsigned ones, by flipping their first bit: all of them become greater by the same,
+// which a sum is told of in the end and a variance need not know.
+//
+// Example, int8, variance of -1 and 3:
+//
+//   with the first bit flipped: 127 and 131, both greater by 128; sum 258, squares 33290
+//   2 * 33290 - 258^2 = 16 = 2 * (1 + 9) - 2^2: the variance does not notice
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_ROW_MOMENT_SUMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_ROW_MOMENT_SUMS_CUH_
 

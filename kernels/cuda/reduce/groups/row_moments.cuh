@@ -1,4 +1,4 @@
-// Several statistics of rows of integers (row_moment_lanes.cuh).
+// This kernel makes several statistics of rows of integers (row_moment_lanes.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_ROW_MOMENTS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_ROW_MOMENTS_CUH_
 
@@ -29,7 +29,7 @@ class IntegerRowValues {
  public:
   __device__ explicit IntegerRowValues(const RowMomentWork& work) : work_(work) {}
 
-  // Of the row `place` after the first, if it exists.
+  // Finishes the row `place` after `first`, if it exists.
   __device__ void Finish(uint64_t first, uint32_t place, bool exists,
                          const RowTotals<U>& totals) const {
     if (exists) Write(first + place, totals);

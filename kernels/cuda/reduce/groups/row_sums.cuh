@@ -1,6 +1,13 @@
-// Sums of very many rows of 1 to 32 vectors, a power of two: a warp's lanes read neighbouring
+// A warp sums very many rows of 1 to 32 vectors, a power of two: its lanes read neighbouring
 // vectors, whole lines of memory in each load, and what each lane has of several rows is dealt out
 // over the lanes of a row while it is joined.
+//
+// Example, rows of two vectors, two lanes, two rows a lane (a and b are the lane's vectors of rows
+// 0 and 1):
+//
+//   lane 0 has a0 b0, lane 1 has a1 b1
+//   lane 0 gives b0 and gets a1; lane 1 gives a1 and gets b0
+//   lane 0 has row 0 = a0 + a1, lane 1 has row 1 = b0 + b1: one exchange joined two rows
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_ROW_SUMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_ROW_SUMS_CUH_
 
@@ -37,7 +44,7 @@ struct RowTurns {
     left = vectors > lane ? vectors - lane : 0;
   }
 
-  // Of which all vectors are there: the same for all lanes.
+  // Turns of which all vectors exist: equally many for all lanes.
   __device__ uint32_t FullTurns(const ReductionParameters& parameters) const {
     return static_cast<uint32_t>(parameters.group_count / rows);
   }

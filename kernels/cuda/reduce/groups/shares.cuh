@@ -1,5 +1,5 @@
-// A thread's share of a group of contiguous elements that several threads sum: every so many-th of
-// its vectors, and of the elements before and after them.
+// A thread takes a share of a group of contiguous elements that several threads sum: every so
+// many-th of its vectors, and of the elements before and after them.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_SHARES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_SHARES_CUH_
 
@@ -91,7 +91,7 @@ struct GroupShare {
   }
   __device__ uint32_t VectorCount() const { return (count - Head()) / kSize; }
 
-  // Those of thread `rank` of `threads`.
+  // The vectors of thread `rank` of `threads`.
   __device__ VectorShare<T, kInFlight, kPieces> Vectors(uint32_t rank, uint32_t threads) const {
     const uint32_t vectors = VectorCount();
     return {reinterpret_cast<const uint4*>(elements + Head()) + rank,

@@ -1,6 +1,12 @@
-// Exact sums of the first elements of a turn, the next of a strip, up to wherever one of its
-// segments ends. What a segment has of the turn is the difference of two of them, however many
-// segments there are and wherever they begin, and all lanes have as many elements to add.
+// A warp has exact sums of the first elements of a turn, the next of a strip, up to wherever a
+// segment of the strip ends. What a segment has of the turn is the difference of two of these sums,
+// however many segments there are and wherever they begin, so that all lanes have as many elements
+// to add.
+//
+// Example: a turn 5 1 2 7 0 3 with segments that end behind its third and fifth elements:
+//
+//   sums of the first 0, 3, 5 and 6 elements:   0, 8, 15, 18
+//   the segments' sums:                         8 - 0, 15 - 8, and 18 - 15, which is still open
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_STRIP_PREFIXES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_STRIP_PREFIXES_CUH_
 

@@ -1,6 +1,6 @@
-// Sums of very many short segments: a warp takes a strip of them, as many at a time as it has
-// lanes, whose elements it adds up turn by turn (strip_prefixes.cuh) from where the strip's
-// window (strip_window.cuh) has them.
+// A warp sums a strip of very many short segments, as many at a time as it has lanes. It adds up
+// their elements turn by turn (strip_prefixes.cuh) from where the strip's window (strip_window.cuh)
+// has them.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_STRIP_SUMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_STRIP_SUMS_CUH_
 

@@ -1,5 +1,5 @@
-// What a warp sees of elements that follow one another: a window that moves on a turn at a time, in
-// shared memory, with what comes next on its way while the warp adds up what is there.
+// A warp sees elements that follow one another through a window in shared memory, which moves on a
+// turn at a time, with the next turns on their way while the warp adds up the one that is there.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_STRIP_WINDOW_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_STRIP_WINDOW_CUH_
 

@@ -1,5 +1,5 @@
-// Sums of many groups of contiguous floating-point elements: each by lanes of a warp, by a thread
-// that loads it at once, or by a block.
+// These kernels sum many groups of contiguous floating-point elements: a group by lanes of a warp,
+// by a thread that loads it at once, or by a block.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_SUMS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_SUMS_CUH_
 

@@ -1,4 +1,4 @@
-// Short groups: each is reduced by 1 to 32 lanes of a warp.
+// The general kernel for short groups reduces each by 1 to 32 lanes of a warp, by any statistics.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_TILES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_TILES_CUH_
 

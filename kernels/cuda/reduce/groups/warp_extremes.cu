@@ -32,7 +32,7 @@ class WarpRow {
         shift_(RowWindow<T>::ShiftOf(elements) / sizeof(T)),
         lane_(lane) {}
 
-  // Of this lane.
+  // The extremes of this lane.
   __device__ GroupExtremes<T> Extremes() const {
     constexpr uint32_t kInFlight = WarpExtremeTuning::kVectorsInFlight;
     const uint32_t first = (shift_ == 0 ? 0 : 1) + lane_;
@@ -46,7 +46,7 @@ class WarpRow {
     const uint4* const at = reinterpret_cast<const uint4*>(elements_ - shift_) + first;
     LaneExtremes<T, kIgnoresNan> extremes{{true, true}};
     bool is_begun = false;
-    // Of a row's vectors, every lane has some.
+    // Every lane has some of a row's vectors.
 #pragma unroll 1
     for (int left = static_cast<int>((end - first + kLanes - 1) / kLanes); left > 0;
          left -= kInFlight) {

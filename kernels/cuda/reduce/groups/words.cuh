@@ -1,6 +1,5 @@
-// Sums of groups whatever their elements are, by a warp: several groups at a time, each by as many
-// lanes as there are for it, in words of their own (reduce/core/words.cuh,
-// reduce/core/piece_words.cuh).
+// A warp sums groups whatever their elements are: several groups at a time, each by as many lanes
+// as there are for it, in words of their own (reduce/core/words.cuh, reduce/core/piece_words.cuh).
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_WORDS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_WORDS_CUH_
 

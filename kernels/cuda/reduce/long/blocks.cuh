@@ -1,4 +1,10 @@
-// Long groups: cut into chunks, each reduced by a block; the last block of a group joins them.
+// Blocks reduce long groups: a group is cut into chunks, each reduced by a block, and the last
+// block of a group joins them.
+//
+// Example: one group of 1,000 elements, chunks of 400:
+//
+//   blocks 0, 1 and 2 reduce elements 0-399, 400-799 and 800-999, and leave their states
+//   each draws a ticket of the group; whoever draws the third joins three states and writes
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_LONG_BLOCKS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_LONG_BLOCKS_CUH_
 

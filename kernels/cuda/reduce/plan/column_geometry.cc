@@ -42,8 +42,8 @@ double BusyShare(uint64_t items, uint64_t multiprocessors) {
   return static_cast<double>(items) / static_cast<double>(RoundUp(items, multiprocessors));
 }
 
-// As many as one round of multiprocessors takes, or where that leaves too many of them idle, the
-// fewest that do not.
+// The splits of a tile: as many as one round of multiprocessors takes, or where that leaves too
+// many of them idle, the fewest that do not.
 uint64_t ColumnSplits(uint64_t tiles, uint64_t splits_max, uint64_t multiprocessors) {
   const uint64_t of_a_round = std::clamp<uint64_t>(multiprocessors / tiles, 1, splits_max);
   uint64_t best = of_a_round;

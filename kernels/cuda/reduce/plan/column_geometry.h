@@ -30,7 +30,7 @@ struct ColumnGrouping {
   ColumnShape shape;
 
   uint64_t vector_elements() const { return shape.vector_bytes / element_bytes; }
-  // Of which each lane of a warp has a vector.
+  // Columns of which each lane of a warp has a vector.
   uint64_t warp_columns() const;
 };
 

@@ -1,6 +1,7 @@
-// How a reduction is laid out on the device: which kernels, how many blocks, how much scratch.
+// A ReductionGeometry says how a reduction is laid out on the device: which kernels, how many
+// blocks, how much scratch.
 //
-// Decided by the plan and the device alone, so that the scratch a plan needs is known before it
+// The plan and the device alone decide it, so that the scratch a plan needs is known before it
 // runs, and the same plan gives the same bits in every run on a device.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_PLAN_GEOMETRY_H_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_PLAN_GEOMETRY_H_
@@ -14,13 +15,13 @@ namespace gridfold::kernels::cuda {
 
 enum class ReductionForm : uint8_t {
   kTiles,    // Groups by lanes of a warp; segments that are too long by blocks, through a queue.
-  kStrips,   // Likewise; of groups that follow one another a warp takes many, lane by lane.
+  kStrips,   // As kTiles, but a warp takes many groups that follow one another, lane by lane.
   kBlocks,   // Groups in chunks, a block for each.
   kColumns,  // Axis 0.
-  // Axis 0, vectors of columns:
+  // The next two forms take vectors of columns along axis 0:
   kColumnItems,   // the rows of a tile shared out among warps and blocks,
   kWholeColumns,  // a thread for all rows of some columns.
-  // Sums in pairs.
+  // The next three forms sum in pairs.
   kGroupSums,          // As kTiles.
   kBlockSums,          // Groups by a block each, or a single one by some blocks.
   kShallowColumnSums,  // As kWholeColumns, of few rows.
@@ -52,7 +53,8 @@ struct ReductionGeometry {
   // What blocks leave for the last block of their group, each on its own and together.
   uint64_t partial_bytes = 0;  // Of one: registers of a block, or a state of a column.
   uint64_t partial_count = 0;
-  // Of a GroupTotal, or of a ticket where a group has nothing else; or of a word of LeftRowWords.
+  // Bytes of a GroupTotal, or of a ticket where a group has nothing else; or of a word of
+  // LeftRowWords.
   uint64_t total_bytes = 0;
   uint64_t total_count = 0;
 
@@ -60,21 +62,22 @@ struct ReductionGeometry {
   uint32_t chunks_per_group = 1;  // kBlocks, and kBlockSums of a single group.
 
   uint32_t tile_width_log2 = 0;      // kTiles, kGroupSums
-  uint64_t tile_elements_max = 0;    // Likewise: longer segments are queued.
-  uint64_t queued_segments_max = 0;  // Likewise: 0 where no segment is too long.
-  uint32_t queue_grid_blocks = 1;    // Likewise.
-  uint32_t queue_block_threads = 1;  // Likewise.
-  uint32_t queue_word_bytes = 0;     // Likewise.
+  uint64_t tile_elements_max = 0;    // kTiles, kGroupSums: longer segments are queued.
+  uint64_t queued_segments_max = 0;  // kTiles, kGroupSums: 0 where no segment is too long.
+  uint32_t queue_grid_blocks = 1;    // Of the kernel that takes the queue.
+  uint32_t queue_block_threads = 1;  // Of the kernel that takes the queue.
+  uint32_t queue_word_bytes = 0;     // Of the kernel that takes the queue.
   uint32_t strip_groups = 0;         // kStrips, and kTiles in fixed point or pairs: of a warp.
   uint32_t turn_groups = 0;          // kTiles of nothing but extremes: of a warp, together.
-  bool has_brief_rows = false;       // The same: a lane takes a row (brief_extremes.h).
-  bool has_warp_rows = false;        // The same: a warp takes a row (warp_extremes.h).
+  bool has_brief_rows = false;       // Extremes alone: a lane takes a row (brief_extremes.h).
+  bool has_warp_rows = false;        // Extremes alone: a warp takes a row (warp_extremes.h).
 
   uint32_t tile_columns_log2 = 0;  // kColumns
   uint32_t splits = 1;             // kColumns: of the rows.
   uint64_t rows_per_split = 0;     // kColumns
   uint64_t column_tile_count = 0;  // kColumns
-  // kColumns. Its tickets, flags of what it leaves, and numbers of outliers are behind the others.
+  // kColumns: the kernel that takes columns first. Its tickets, flags of tiles that it leaves, and
+  // numbers of outliers stand behind the tickets of kColumns.
   FirstColumnGeometry first_columns;
 };
 

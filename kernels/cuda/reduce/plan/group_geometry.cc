@@ -21,7 +21,8 @@ uint32_t ChunkThreads(uint64_t chunk_bytes, const ReduceShape& shape, uint32_t t
                                                     threads_max));
 }
 
-// Of groups of integers, as many to a warp as make a strip, but so few that all warps have some.
+// Plans strips of groups of integers: as many groups to a warp as make a strip, but so few that all
+// warps have some.
 void PlanStrips(const LayoutRequest& request, const LayoutRequest& blocks, uint64_t longest,
                 uint64_t multiprocessors, ReductionGeometry& geometry) {
   constexpr uint64_t kLanes = Tuning::kWarpThreads;
@@ -91,7 +92,7 @@ void PlanWarpExtremes(const Grouping& grouping, const DeviceProperties& properti
           Extremes::kBlocksPerResident);
 }
 
-// Of nothing but extremes.
+// Plans groups of which nothing but extremes is asked for.
 void PlanRowExtremes(const LayoutRequest& request, const LayoutRequest& blocks,
                      const DeviceProperties& properties, ReductionGeometry& geometry) {
   using Extremes = ExtremeTuning;
@@ -106,7 +107,8 @@ void PlanRowExtremes(const LayoutRequest& request, const LayoutRequest& blocks,
   geometry.tile_width_log2 = static_cast<uint32_t>(std::bit_width(lanes - 1));
   geometry.tile_elements_max = request.TileElementsMax(lanes);
   geometry.block_threads = Extremes::kThreads;
-  // As many as its lanes take at a time, or a multiple where the window has room for more.
+  // A warp takes as many groups together as its lanes take at a time, or a multiple where the
+  // window has room for more.
   const uint64_t together = Tuning::kWarpThreads >> geometry.tile_width_log2;
   const uint64_t fitting = Extremes::kTurnBytes / mean_bytes / together * together;
   const uint64_t resident_blocks =
@@ -205,7 +207,7 @@ void PlanBlocks(const LayoutRequest& request, const ReduceShape& shape,
   geometry.chunks_per_group =
       static_cast<uint32_t>(std::max<uint64_t>(1, CeilDivide(group_size, geometry.chunk_elements)));
   const uint64_t items = group_count * geometry.chunks_per_group;
-  // Those of many groups are for the hardware's scheduler to even out.
+  // Blocks of many groups are for the hardware's scheduler to even out.
   geometry.grid_blocks =
       GridStrideBlocks(items, 1, group_count == 1 ? request.resident_blocks : items);
   geometry.block_threads =

@@ -49,8 +49,8 @@ struct LayoutRequest {
 
   uint64_t total_bytes() const { return element_count * element_bytes; }
 
-  // Of `chunks` chunks, or a multiple where these would be too large. Whole cache lines, so that
-  // chunks of an aligned array are aligned too.
+  // Elements of a chunk, of `chunks` chunks or of a multiple of these where they would be too
+  // large. Whole cache lines, so that chunks of an aligned array are aligned too.
   uint64_t ChunkElements(uint64_t chunks) const {
     constexpr uint64_t kLineBytes = 128;
     chunks *=
@@ -60,7 +60,7 @@ struct LayoutRequest {
     return std::min(RoundUp(bytes, kLineBytes) / element_bytes, BlockElementsMax());
   }
 
-  // Of a group that `lanes` lanes of a warp take.
+  // The most elements of a group that `lanes` lanes of a warp take.
   uint64_t TileElementsMax(uint64_t lanes) const {
     const uint64_t warps = block_threads / ReduceTuning::kWarpThreads;
     const bool many = grouping.group_count >= resident_blocks * warps;
@@ -81,7 +81,8 @@ void PlanGroups(const LayoutRequest& request, const LayoutRequest& blocks, const
 void PlanBlocks(const LayoutRequest& request, const ReduceShape& shape,
                 ReductionGeometry& geometry);
 
-// Of segments of more than geometry.tile_elements_max elements, by blocks.
+// Lays out the queue of segments of more than geometry.tile_elements_max elements, which blocks
+// take.
 void PlanQueue(const LayoutRequest& request, ReductionGeometry& geometry);
 
 }  // namespace gridfold::kernels::cuda

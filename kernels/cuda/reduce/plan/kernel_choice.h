@@ -1,5 +1,5 @@
-// Which kernels reduce short groups and columns, for elements of type T and a set of parts as
-// VisitPartSet gives it: here a new kernel takes what it is for from the general ones.
+// This file says which kernels reduce short groups and columns, for elements of type T and a set of
+// parts as VisitPartSet gives it: here a new kernel takes what it is for from the general ones.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_PLAN_KERNEL_CHOICE_H_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_PLAN_KERNEL_CHOICE_H_
 
@@ -10,7 +10,7 @@
 
 namespace gridfold::kernels::cuda {
 
-// Groups that lanes of a warp take.
+// The kernel for groups that lanes of a warp take.
 enum class GroupKernel : uint8_t {
   kStates,         // Whatever is asked for: reduce/groups/tiles.cuh.
   kPairs,          // Sums of floating-point elements: sums.cuh, row_sums.cuh.
@@ -34,7 +34,7 @@ enum class ColumnKernel : uint8_t {
   kVectors,       // Integers, and extremes of all types: reduce/columns/kernels.cuh.
   kDoublesFirst,  // Sums of float64: double_columns.cuh, and kStates what that leaves.
   // Several statistics of floating-point elements: reduce/columns/moment_columns.cuh, and of
-  // float64 reduce/columns/double_moment_columns.cuh; likewise.
+  // float64 reduce/columns/double_moment_columns.cuh; kStates takes what these leave.
   kMomentsFirst,
 };
 template <class T>

@@ -13,7 +13,7 @@
 
 namespace gridfold::kernels::cuda {
 
-// What all kernels are told: the elements, how they are grouped, and what to make of the groups.
+// All kernels are told this: the elements, how they are grouped, and what to make of the groups.
 struct ReductionParameters {
   const void* elements;
   const uint64_t* offsets;  // Segments: group_count + 1; else null and groups have group_size.
@@ -49,11 +49,11 @@ struct SegmentQueue {
   unsigned long long next_item;           // First item that no block has taken.
 };
 
-// Reduce each group by `width` lanes of a warp, or queue it.
+// Work of kernels that reduce each group by `width` lanes of a warp, or queue it.
 struct TileWork {
   uint32_t width_log2;
-  // Of a warp, one after the other: in strip sums a multiple of its lanes, in fixed point what fits
-  // them. Unused elsewhere.
+  // Groups that a warp takes one after the other: in strip sums a multiple of its lanes, in fixed
+  // point as many as fit them. Unused elsewhere.
   uint32_t strip_groups;
   uint32_t turn_groups;  // Of a warp, together. Extremes only.
   // Segments of more elements are queued; all others are reduced here.
@@ -64,15 +64,15 @@ struct TileWork {
   RoundedDivisor group_divisor{1};  // Where groups are equal and have elements: how many.
 };
 
-// Reduce each group in chunks, a block for each. `block_sums` has no queue, and several chunks for
-// a single group only.
+// Work of kernels that reduce each group in chunks, a block for each chunk. `block_sums` has no
+// queue, and several chunks for a single group only.
 struct BlockWork {
   uint32_t chunks_per_group;  // Without a queue.
   SegmentQueue* queue;        // Null: all groups; else the long segments that it holds.
   const LongSegment* long_segments;
-  // For groups of more than one chunk. A GroupTotal for each group, or for each long segment,
-  // zeroed, and left so (`block_sums`: a ticket); and what each item leaves for the last of its
-  // group (a RangedPair).
+  // Memory for groups of more than one chunk: a GroupTotal for each group, or for each long
+  // segment, zeroed, and left so (`block_sums`: a ticket); and what each item leaves for the last
+  // of its group (a RangedPair).
   void* totals;
   void* block_registers;
 };
@@ -82,25 +82,27 @@ struct ColumnOutlier {
   uint32_t column;
   float value;
 };
-// Of a tile.
+// The most outliers that a tile lists.
 inline constexpr uint32_t kColumnOutliersMax = 256;
 
-// Reduce columns: tiles of neighbouring columns, the rows in `splits` parts.
+// Work of kernels that reduce columns: tiles of neighbouring columns, the rows of each in `splits`
+// splits.
 struct ColumnWork {
   uint32_t tile_columns_log2;
   uint32_t splits;
   uint64_t tile_count;
   uint64_t rows_per_split;
   void* partials;     // [split][column] states, or ColumnPartials. Unused where splits is 1.
-  uint32_t* tickets;  // Zeroed; one for each tile of columns. Likewise.
-  // Where items draw turns of a tile together: counters, as many for each tile as warps may stand
+  uint32_t* tickets;  // Zeroed; one for each tile of columns. Unused where splits is 1.
+  // Counters, where items draw turns of a tile together: as many for each tile as warps may stand
   // side by side, zeroed, and left so; else null, and unused where splits is 1.
   uint32_t* batches_dealt;
-  // What a kernel that does not take all data leaves to ReduceColumns: whether that is any of its
-  // tiles, and whether it is the i-th at [1 + i]. Zeroed before; null where all are left.
+  // Tiles that a kernel which does not take all data leaves to ReduceColumns: [0] says whether it
+  // leaves any, [1 + i] whether it leaves the i-th. Zeroed before; null where all are left.
   uint32_t* left_tiles;
   uint32_t left_tile_columns_log2;
-  // Of several statistics: how many there are for each tile, zeroed before, and room for them.
+  // Outliers, where several statistics are asked for: how many each tile has, zeroed before, and
+  // room for them.
   uint32_t* outlier_counts;
   void* outliers;
 };
@@ -111,7 +113,7 @@ struct ReductionKernels {
   void (*tiles)(ReductionParameters, TileWork);  // Or `strips`, of integers.
   void (*blocks)(ReductionParameters, BlockWork);
   void (*columns)(ReductionParameters, ColumnWork);
-  // Beside `columns`, where HasFirstColumns, to take most tiles before it; else null.
+  // These take most tiles before `columns` does, where HasFirstColumns; else they are null.
   void (*first_columns)(ReductionParameters, ColumnWork);
   void (*whole_first_columns)(ReductionParameters, ColumnWork);
   void (*whole_first_column_sums)(ReductionParameters, ColumnWork);  // Nothing but sums of float64.
@@ -133,8 +135,9 @@ struct ReductionKernels {
 template <class T>
 ReductionKernels ReductionKernelsFor(uint32_t parts);
 
-// Its `strips` of sums of floats. Beside kernels with which it shares functions that are not
-// inlined it has fewer registers that calls keep, and spills more: it is compiled apart from them.
+// The member `strips` for sums of floats. Beside kernels with which it shares functions that are
+// not inlined it has fewer registers that calls keep, and spills more: it is compiled apart from
+// them.
 template <class T>
 StripKernel GetStripSumsKernel();
 

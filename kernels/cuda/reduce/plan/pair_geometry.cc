@@ -52,7 +52,7 @@ struct Sums {
   }
 };
 
-// Of segments, as strips where there are enough for every warp.
+// Plans sums of segments as strips, where there are enough for every warp.
 bool PlanStripSums(const Sums& sums, uint64_t mean_bytes, ReductionGeometry& geometry) {
   constexpr uint64_t kLanes = ReduceTuning::kWarpThreads;
   constexpr uint64_t kWarps = StripTuning::kThreads / kLanes;

@@ -1,5 +1,5 @@
-// How sums that are kept in pairs (reduce/core/pairs.cuh) are laid out on the device; part of
-// geometry.h.
+// PlanPairSums says how sums that are kept in pairs (reduce/core/pairs.cuh) are laid out on the
+// device; part of geometry.h.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_PLAN_PAIR_GEOMETRY_H_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_PLAN_PAIR_GEOMETRY_H_
 
@@ -12,8 +12,8 @@
 namespace gridfold::kernels::cuda {
 
 // The layout for a plan with groups: one of the forms ...Sums, or kBlocks where groups are so long
-// that they are cut into chunks, of which nothing else is said. Of segments that are longer than
-// tile_elements_max likewise: they go to blocks, through a queue.
+// that they are cut into chunks, of which nothing else is said. Segments that are longer than
+// tile_elements_max go to blocks, through a queue, of which nothing else is said either.
 ReductionGeometry PlanPairSums(const ReductionPlan& plan, const DeviceProperties& properties);
 
 // The layout of several statistics of columns by MomentColumns: kColumnItems or kWholeColumns.

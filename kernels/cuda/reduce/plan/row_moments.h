@@ -49,14 +49,14 @@ struct RowMomentWork {
   RowMomentSlots slots;
   ValueRules rules;
 
-  // Of floating-point elements.
+  // These are for floating-point elements.
   double mean_inverse;
   double deviation_divisor;
   double deviation_inverse;
   uint32_t* left_rows;     // A bit for each, of words of kLeftWordRows.
   uint32_t* left_batches;  // How many batches had none but such.
 
-  // Of integers.
+  // These are for integers.
   bool is_signed;
   uint32_t sign_word;  // What makes elements unsigned, as many to a word as it has.
   uint64_t bias;       // And what that adds to each.
@@ -84,7 +84,7 @@ struct LeftRowTuning {
 
 struct RowMomentTuning {
   static constexpr uint32_t kThreads = 128;
-  // Of a multiprocessor. Sums of 64-bit elements take more registers.
+  // Resident blocks of a multiprocessor. Sums of 64-bit elements take more registers.
   static constexpr uint32_t ResidentBlocks(uint64_t element_bytes) {
     return element_bytes == 8 ? 5 : 6;
   }
@@ -103,7 +103,7 @@ struct RowMomentTuning {
   // takes, that takes less time: rows of 1,000 floats 0.61 of the read ceiling instead of 0.56.
   static constexpr uint64_t kFixedPointRowBytesMin = 2049;
   static constexpr uint64_t kFixedPointRowBytesMax = 6144;
-  // Of the grid, for the hardware's scheduler to even out.
+  // Blocks of the grid for each resident one, for the hardware's scheduler to even out.
   static constexpr uint64_t kBlocksPerResident = 32;
   // Units that a warp has, for an even end, unless one is no more than its lanes take at a time;
   // and where a unit is a turn.

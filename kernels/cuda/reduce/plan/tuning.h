@@ -1,4 +1,5 @@
-// Launch constants of reductions, shared by the host's geometry and the kernels' launch bounds.
+// These are the launch constants of reductions, shared by the host's geometry and the kernels'
+// launch bounds. kernels/docs/reductions_*.md have the measurements of those that were measured.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_PLAN_TUNING_H_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_PLAN_TUNING_H_
 
@@ -14,13 +15,13 @@ namespace gridfold::kernels::cuda {
 // reduce/core/words.cuh. Single: elements of up to 32 bits.
 inline constexpr uint32_t kSingleSumWords = 16;
 inline constexpr uint32_t kSingleSquareWords = 35;
-// Of float16 beside squares: most are for digits only (MergeSplits).
+// Words of float16 sums that are kept beside squares: most are for digits only (MergeSplits).
 inline constexpr uint32_t kFloat16SumWords = 12;
 inline constexpr uint32_t kFloat16SquareWords = 20;
 inline constexpr uint32_t kDoubleSumWords = 68;
 inline constexpr uint32_t kDoubleSquareWords = 134;
 
-// Of all moments among `parts`.
+// Words of all moments among `parts`.
 template <class T>
 constexpr uint32_t MomentWordCount(uint32_t parts) {
   if (!FloatingElement<T>) return 0;
@@ -57,7 +58,7 @@ constexpr uint64_t DrawnAdditionsMax(uint32_t parts) {
   return WordAdditionsMax<T>(parts) * 3 / 4;
 }
 
-// What the blocks of a group have in common, with so many words: reduce/core/join.cuh.
+// Bytes of what the blocks of a group have in common, with so many words: reduce/core/join.cuh.
 constexpr uint64_t GroupTotalBytes(uint64_t words) {
   return 32 + (words == 0 ? 1 : words) * 2 * sizeof(uint64_t);
 }
@@ -75,8 +76,8 @@ struct ReduceTuning {
   // take, WordAdditionsMax.
   static constexpr uint64_t kAdditionsMax = 8192;
 
-  // Of a multiprocessor's shared memory, for words, and what a block has besides. Two blocks at
-  // least, where words are not too many.
+  // Shared memory of a multiprocessor for words, and what a block has besides. Two blocks at least,
+  // where words are not too many.
   static constexpr uint32_t kWordBytesPerBlockMax = 108 * 1024;
   static constexpr uint32_t kWordBytesMax = 216 * 1024;
   static constexpr uint32_t kWordBytesOfBlocksMax = 192 * 1024;
@@ -87,7 +88,7 @@ struct ReduceTuning {
   static constexpr uint32_t kTileVectorsInFlight = 4;
   // Elements of all loads that a thread has under way.
   static constexpr uint32_t kGroupElementsMax = 64;
-  // Of a multiprocessor, where each has windows of several moments.
+  // Threads of a multiprocessor, where each thread has windows of several moments.
   static constexpr uint32_t kWindowThreadsMax = 512;
   static constexpr uint32_t kWindowElementsMax = 32;
   // States in shared memory are apart by at most this much more than a state.
@@ -110,11 +111,11 @@ struct ReduceTuning {
   // Grid of the tile kernel, for each resident block: more than one, so that the hardware's
   // scheduler evens out groups of different lengths.
   static constexpr uint64_t kTileBlocksPerResident = 8;
-  // The same where warps load groups turn by turn, of long arrays: a warp is to take about this
-  // much. Multiprocessors do not read equally fast, and of few turns the first loads, for which a
-  // block has nothing to do meanwhile, are too many. Rows of 2 GiB on an H100
-  // (kernel_benchmark --only matrices --rows tile): sums and extremes had 0.86 to 0.97 of the read
-  // ceiling with 8 and 4 blocks for each resident one, 0.92 to 1.01 so.
+  // Bytes that a warp is to take, and so the grid, where warps load groups of long arrays turn by
+  // turn. Multiprocessors do not read equally fast, and of few turns the first loads, for which a
+  // block has nothing to do meanwhile, are too many. Rows of 2 GiB on an H100 (kernel_benchmark
+  // --only matrices --rows tile): sums and extremes had 0.86 to 0.97 of the read ceiling with 8 and
+  // 4 blocks for each resident one, 0.92 to 1.01 so.
   static constexpr uint64_t kTurnWarpBytes = 12 * 1024;
 
   // Axis 0: neighbouring threads read neighbouring columns, at least this many bytes of a row and
@@ -137,8 +138,8 @@ constexpr uint64_t TurnBlocksMax(uint64_t resident_blocks, uint64_t block_thread
   return by_bytes > blocks_min ? by_bytes : blocks_min;
 }
 
-// Columns of words of so many threads, of which `sharers` or fewer share one: those of whole warps,
-// which join them.
+// Columns of words of so many threads, of which `sharers` or fewer share a column: whole warps of
+// columns, which warps join.
 constexpr uint32_t WordColumnsOf(uint32_t threads, uint32_t sharers) {
   constexpr uint32_t kLanes = ReduceTuning::kWarpThreads;
   return (threads + sharers * kLanes - 1) / (sharers * kLanes) * kLanes;
@@ -150,7 +151,7 @@ constexpr uint32_t ThreadsOfWordColumns(uint32_t columns, uint32_t sharers) {
 
 // Sums of groups in pairs (reduce/core/pairs.cuh).
 struct PairTuning {
-  // Shallow columns.
+  // Shallow columns, whose rows are few.
   static constexpr uint32_t kThreads = 256;
   static constexpr uint32_t kResidentBlocks = 4;
   static constexpr uint32_t kVectorsInFlight = 4;
@@ -197,7 +198,7 @@ struct PairTuning {
   // Rows are split for as many blocks as keep this share of the multiprocessors busy to the end.
   static constexpr double kBusyShareMin = 0.94;
   static constexpr uint64_t kRowsPerSplitMax = uint64_t{1} << 26;  // PairHolds.
-  // Of what a split leaves for a column: a pair, a state and a range.
+  // Bytes of what a split leaves for a column: a pair, a state and a range.
   static constexpr uint64_t kColumnPartialBytes = 80;
   // Float64 columns of fewer bytes or rows have one kernel alone.
   static constexpr uint64_t kDoubleColumnBytesMin = 4 << 20;
@@ -227,7 +228,7 @@ struct PairTuning {
 
 // Several statistics of columns (reduce/columns/moment_columns.cuh).
 struct MomentTuning {
-  // Those of fewer bytes or rows have ReduceColumns alone.
+  // Columns of fewer bytes or rows have ReduceColumns alone.
   static constexpr uint64_t kBytesMin = 4 << 20;
   static constexpr uint64_t kRowsMin = 64;
   static constexpr uint64_t kPartialBytes = 80;  // What a split leaves for a column.
@@ -255,8 +256,8 @@ constexpr MomentColumnShape MomentColumnShapeOf(uint32_t element_bytes) {
   return {4, 16, 2048};
 }
 
-// Elements of a tile of so many that are added on their own, at most. Of ordinary ones a few in
-// 2^24 lie outside of the window.
+// The most elements of a tile of `tile_elements` that are listed, to be added on their own. Of
+// ordinary ones a few in 2^24 lie outside of the window.
 constexpr uint32_t DoubleColumnOutliersMax(uint64_t tile_elements) {
   const uint64_t wanted = tile_elements >> 20;
   return wanted < 32 ? 32 : wanted > 4096 ? 4096 : static_cast<uint32_t>(wanted);
@@ -267,15 +268,17 @@ struct StripTuning {
   // A warp, which makes room for the next as soon as it is done.
   static constexpr uint32_t kThreads = 32;
   static constexpr uint32_t kResidentBlocks = 24;  // What their registers leave room for.
-  // Of a lane in a turn, and turns of a warp's window: one that is added up, and others on their
-  // way.
+  // Vectors of a lane in a turn, and turns of a warp's window: one that is added up, and others on
+  // their way. H200, means of 256 and 16 elements: 5, 7 and 9 vectors 278, 273, 272 and 365, 366,
+  // 370 us.
   static constexpr uint32_t kLaneVectors = 7;
   static constexpr uint32_t kWindowTurns = 2;
   // Turns begin at multiples of this.
   static constexpr uint32_t kLineBytes = 128;
   // Segments of more elements are not added up turn by turn.
   static constexpr uint32_t kSegmentElementsMax = 16 * 1024;
-  // Of a turn whose sums do not hold, so many segments are summed by a lane each, fewer by all.
+  // Where a turn's sums do not hold, so many segments or more are summed by a lane each, fewer by
+  // all lanes.
   static constexpr uint32_t kSegmentsByLanesMin = 8;
   // Segments of up to this size on average; those of one size, of which lanes of a warp read as
   // many vectors each, only up to the other.
@@ -291,7 +294,7 @@ constexpr uint32_t GroupResidentBlocks(uint32_t element_bytes) {
                                          : PairTuning::kGroupResidentBlocks;
 }
 
-// The same where a thread takes vectors of so many groups each.
+// Blocks that a multiprocessor has registers for where a thread takes vectors of so many groups.
 constexpr uint32_t VectorResidentBlocks(uint32_t groups) {
   return groups == 1 ? PairTuning::kVectorResidentBlocks : PairTuning::kVectorResidentBlocks - 2;
 }
@@ -308,10 +311,11 @@ constexpr uint32_t GroupWordBytes(uint32_t element_bytes) {
 struct ColumnVectorTuning {
   static constexpr uint32_t kRowsInFlight = 16;  // Of a lane.
   // Warps side by side: rows that are not aligned to sectors have their ends in both, and the more
-  // columns a block has, the more is left to join.
+  // columns a block has, the more is left to join. H200, 2 GiB of 1,000 columns of int8: 560 us;
+  // one warp 695, four 570, eight 613.
   static constexpr uint32_t kWarpsMax = 2;
 };
-// Of a row, for a lane.
+// Bytes of a row that a lane takes.
 constexpr uint32_t ColumnVectorBytes(uint32_t element_bytes) {
   return element_bytes < sizeof(uint32_t) ? sizeof(uint32_t) : element_bytes;
 }
@@ -325,7 +329,8 @@ struct IntegerStripTuning {
     const uint32_t blocks = kSharedBytesMax / (shared_bytes + 1024);
     return blocks < kResidentBlocks ? blocks : kResidentBlocks;
   }
-  // A strip is about this long. Of so many groups there are fewer than 2^31 elements.
+  // A strip is about this long. So many groups have fewer than 2^31 elements. H200, rows of 1,000
+  // int8: 0.93 of the read ceiling; 64 KiB 0.90, 256 KiB 0.85.
   static constexpr uint64_t kStripBytes = 32 * 1024;
   static constexpr uint64_t kStripGroupsMax = 16 * 1024;
   static_assert(kStripGroupsMax * ReduceTuning::kTileGroupBytesMaxMany < uint64_t{1} << 31);
@@ -335,7 +340,8 @@ struct IntegerStripTuning {
 struct ExtremeTuning {
   static constexpr uint32_t kThreads = 128;
   static constexpr uint32_t kResidentBlocks = 6;
-  // What a warp has of its groups in shared memory, twice, and groups that it takes together.
+  // Bytes that a warp has of its groups in shared memory, twice, and groups that it takes together.
+  // H200, rows of 1,000 int8: 0.78 of the read ceiling; 2 KiB 0.52.
   static constexpr uint32_t kTurnBytes = 4096;
   static constexpr uint32_t kTurnGroupsMax = 256;
   // A lane is to read about so much of its group, and less of segments, some of which are longer.
@@ -343,7 +349,7 @@ struct ExtremeTuning {
   static constexpr uint64_t kSegmentBytesPerLane = kBytesPerLane / 2;
   // Groups of so few elements are looked at one by one.
   static constexpr uint64_t kBriefElementsMax = 8;
-  // Of groups that are longer than a turn.
+  // Vectors under way for a lane, of groups that are longer than a turn.
   static constexpr uint32_t kLongVectorsInFlight = 8;
 };
 
@@ -402,7 +408,7 @@ constexpr ReduceShape ReduceShapeOf(uint32_t parts) {
   if (parts == kSumPart && sizeof(T) < 8) return {384, 4, 4};
   uint32_t threads = ReduceTuning::kBlockThreads;
   while (threads > 64 && threads * words * 8 > ReduceTuning::kWordBytesPerBlockMax) threads /= 2;
-  // So many threads have registers for windows.
+  // kWindowThreadsMax threads have registers for windows.
   const uint32_t by_words = ReduceTuning::kWordBytesMax / (threads * words * 8);
   const uint32_t by_registers = ReduceTuning::kWindowThreadsMax / threads;
   const uint32_t resident = by_words < by_registers ? by_words : by_registers;

@@ -11,9 +11,10 @@ namespace gridfold::kernels::cuda {
 struct WarpExtremeTuning {
   static constexpr uint32_t kThreads = 128;
   static constexpr uint32_t kResidentBlocks = 10;
-  // Of the grid, for the hardware's scheduler to even out.
+  // Blocks of the grid for each resident one, for the hardware's scheduler to even out.
   static constexpr uint64_t kBlocksPerResident = 16;
-  // Of a row of 32-bit elements, and of narrower ones. Shorter rows are taken several at a time.
+  // The least bytes of a row of 32-bit elements, and of narrower ones. Shorter rows are taken
+  // several at a time.
   static constexpr uint64_t kRowBytesMin = 1025;
   static constexpr uint64_t kNarrowRowBytesMin = 2049;
   // A lane has so many under way.

@@ -1,4 +1,4 @@
-// What scan kernels are given. Plain data, passed to them by value.
+// ScanArguments is what scan kernels are given. Plain data, passed to them by value.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_BASE_ARGUMENTS_H_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_BASE_ARGUMENTS_H_
 
@@ -80,8 +80,9 @@ struct ScanTurnShape {
 // What a block can have on every device. Two turns at least find room in that.
 inline constexpr uint32_t kSharedBytesEverywhere = 99 * 1024;
 
-// Of tiles of so many elements, whose runs have values of so many bytes. By measurement: see
-// BENCHMARKS.md; but four small tiles with long values find no room.
+// The turn for tiles of so many elements, whose runs have values of so many bytes. Chosen by
+// measurement: kernels/docs/scans.md has the figures. Four small tiles with long values find no
+// room.
 constexpr ScanTurnShape ScanTurnShapeOf(uint64_t element_size, uint64_t output_size,
                                         uint64_t tile_size, uint64_t value_bytes) {
   if (output_size > element_size)

@@ -1,4 +1,4 @@
-// Copies between device memory and shared memory that one thread begins for many bytes at a time.
+// One thread begins these copies between device memory and shared memory for many bytes at a time.
 // (PTX ISA, "cp.async.bulk".) They see shared memory past the threads' own accesses, so those come
 // before them only behind FenceSharedMemory(), by the threads that made them. Addresses and sizes
 // are multiples of 16 bytes. Compute capability 9.0; code for older devices has none.

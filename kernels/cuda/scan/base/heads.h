@@ -1,4 +1,4 @@
-// Where groups start, for scans over positions in a row.
+// Heads say where groups start, for scans over positions in a row.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_BASE_HEADS_H_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_BASE_HEADS_H_
 

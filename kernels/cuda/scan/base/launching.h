@@ -12,9 +12,9 @@
 
 namespace gridfold::kernels::cuda {
 
-// Of Lane::ContinueScan. `value` is device memory of ScanCarry::kValueBytesMax bytes: what precedes
-// the elements, and then, where they end at a multiple of kScanCarryElements, what precedes those
-// that follow. Null for a scan of a whole array.
+// The carry of Lane::ContinueScan. `value` is device memory of ScanCarry::kValueBytesMax bytes:
+// what precedes the elements, and then, where they end at a multiple of kScanCarryElements, what
+// precedes those that follow. Null for a scan of a whole array.
 struct DeviceScanCarry {
   std::byte* value = nullptr;
   bool continues = false;  // Whether anything precedes.

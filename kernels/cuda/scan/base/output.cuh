@@ -1,4 +1,5 @@
-// The types that a scan's results may have, and what happens to those that do not fit.
+// This file has the types that a scan's results may have, and what happens to results that do not
+// fit.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_BASE_OUTPUT_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_BASE_OUTPUT_CUH_
 

@@ -100,7 +100,7 @@ template <int kItems>
 using HeadBits = std::conditional_t<kItems == 64, uint64_t,
                                     std::conditional_t<kItems == 32, uint32_t, uint16_t>>;
 
-// Those of a run that begins `phase` positions into a group.
+// The head bits of a run that begins `phase` positions into a group.
 template <int kItems, class Phase>
 __device__ HeadBits<kItems> HeadsFromPhase(const ScanHeads& heads, Phase phase) {
   using Bits = HeadBits<kItems>;
@@ -108,7 +108,7 @@ __device__ HeadBits<kItems> HeadsFromPhase(const ScanHeads& heads, Phase phase) 
   return next < kItems ? static_cast<Bits>(static_cast<Bits>(heads.heads_behind) << next) : Bits{0};
 }
 
-// Those of the run that begins at a multiple of kItems.
+// The head bits of the run that begins at `begin`, a multiple of kItems.
 template <int kItems>
 __device__ HeadBits<kItems> RunHeads(const ScanHeads& heads, uint64_t begin) {
   using Bits = HeadBits<kItems>;
@@ -117,7 +117,7 @@ __device__ HeadBits<kItems> RunHeads(const ScanHeads& heads, uint64_t begin) {
   return HeadsFromPhase<kItems>(heads, PhaseOf(heads, begin + heads.first_phase));
 }
 
-// Those of lanes of a turn, where `bits` are not given.
+// The head bits of lanes of a turn, where `bits` are not given.
 template <int kItems>
 class TurnHeads {
  public:
@@ -126,7 +126,7 @@ class TurnHeads {
         position_(turn_position + heads.first_phase),
         phase_(heads.is_one_group || heads.bits != nullptr ? 0 : PhaseOf(heads, position_)) {}
 
-  // Of the lane that begins so many positions into the turn.
+  // The head bits of the lane that begins so many positions into the turn.
   __device__ HeadBits<kItems> At(uint32_t offset) const {
     if (heads_.is_one_group) return position_ + offset == 0 ? 1 : 0;
     if (heads_.group_size >> 31 != 0) {
@@ -134,7 +134,7 @@ class TurnHeads {
       return HeadsFromPhase<kItems>(heads_,
                                     phase >= heads_.group_size ? phase - heads_.group_size : phase);
     }
-    // As PhaseOf, of a position below 2^32.
+    // This is PhaseOf for a position below 2^32.
     const auto group_size = static_cast<uint32_t>(heads_.group_size);
     const uint32_t position = static_cast<uint32_t>(phase_) + offset;
     const uint32_t phase = position - __umulhi(position, heads_.reciprocal_32) * group_size;

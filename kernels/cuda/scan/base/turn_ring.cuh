@@ -5,6 +5,12 @@
 //
 // Whoever waits for other blocks has nothing left to tell them, so no turn waits for the one
 // before.
+//
+// Example, a block with three turns in flight; T1 is the oldest:
+//
+//   T1 is carried: scanning warps write its results
+//   T2 is totalled and published: one warp looks back for its carry
+//   T3 is on its way: copies bring its elements, and scanning warps will total it next
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_BASE_TURN_RING_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_BASE_TURN_RING_CUH_
 

@@ -1,8 +1,13 @@
-// A value that a block leaves in device memory for others, who may be waiting for it.
+// A block leaves a value in device memory for others, who may be waiting for it, in words of 128
+// bits.
 //
-// Each word of 128 bits is a piece of the value and a mark that says that it is there, and is
-// written and read by one access: whoever sees the mark has the piece. No fence is needed, and no
-// second access.
+// Each word is a piece of the value and a mark that says that it is there, and is written and read
+// by one access: whoever sees the mark has the piece. No fence is needed, and no second access.
+//
+// Example, a 16-byte value v of two words, which are 0 to begin with:
+//
+//   writer:   store128(words[0], {v.low, mark}), store128(words[1], v.high, mark})
+//   reader:   load128 both until both marks are there; then {pieces} is v
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_BASE_WORD_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_BASE_WORD_CUH_
 

@@ -1,6 +1,12 @@
-// What the tiles of a scan along axis 0 tell each other, and how a tile finds its carries: in every
-// column by itself, as scan/positions/look_back_chain.cuh does in a row, and with the same promise
-// of progress. Lanes stand for the columns of a strip, whose words lie beside each other.
+// The tiles of a scan along axis 0 tell each other their totals, and a tile finds its carries in
+// these: in every column by itself, as scan/positions/look_back_chain.cuh does in a row, and with
+// the same promise of progress. Lanes stand for the columns of a strip, whose words lie beside each
+// other.
+//
+// Example, two columns of a strip, tiles with totals (1, 10) and (2, 20):
+//
+//   lane 0: the carry of tile 2 is 1 + 2      lane 1: it is 10 + 20
+//   both lanes read words that lie beside each other, in one access of the warp
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CHAIN_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_CHAIN_CUH_
 
@@ -35,7 +41,7 @@ class ColumnChain {
     uint64_t column;
     bool has_column;
   };
-  // Of the strip's `half`-th kScanLanes columns.
+  // The lane for the strip's `half`-th kScanLanes columns.
   __device__ Lane LaneOf(uint32_t strip, uint32_t half) const {
     const uint32_t strip_column = half * kScanLanes + lane_;
     const uint64_t column = uint64_t{strip} * shape_.strip_columns + strip_column;
@@ -144,7 +150,7 @@ class ColumnChain {
                                   const Lane& lane) const {
 #pragma unroll 1
     for (; begin < end; begin += kTileWindow) {
-      // Those that are there are not looked at again.
+      // Values that have been seen are not looked at again.
       ValueWords<Value> seen[kTileWindow];
       const uint32_t count = min(kTileWindow, end - begin);
       uint32_t missing = ~0u >> (32 - count);

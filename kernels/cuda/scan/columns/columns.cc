@@ -57,7 +57,7 @@ const WholeColumnsKernel* WholeColumnsKernelFor(const ScanPlan& plan,
                                                 const ScanArguments& arguments,
                                                 int multiprocessors) {
   const uint64_t columns = plan.grouping.group_count;
-  // Of fewer columns a tile has several runs, which a walk does not join.
+  // A tile of fewer columns has several runs of each, which a walk does not join.
   if (!HasFewRows(plan) && columns < kScanLanes) return nullptr;
   const uint64_t size = ElementSize(plan.array.element_type);
   const uint64_t vector = kernels.thread_columns;

@@ -38,7 +38,8 @@ class ColumnScan {
   static constexpr ColumnBlockShape kBlock =
       ColumnBlockShapeOf(kLayout, kTurnBytes + kScanColumnWarps * Panel::kBytesMax, sizeof(T),
                          sizeof(Value), Panel::kLaneColumns, Operator::kIsAssociative);
-  // As many words in flight as there are registers for, and values as are soon looked at.
+  // The window has as many words in flight as there are registers for, and as many values as are
+  // soon looked at.
   static constexpr uint32_t kThreads = kBlock.threads() * kBlock.blocks;
   static constexpr uint32_t kWindowWords = kThreads > 512 ? 8 : kThreads > 256 ? 16 : 32;
   static constexpr uint32_t kWindow =
@@ -75,7 +76,8 @@ class ColumnScan {
     if (warp_in_block_ < scanning_warps()) return ScanTurns();
     const uint32_t role = warp_in_block_ - scanning_warps();
     if (role == 0) return PublishTurns();
-    // Those that wait for others have a half of the strip's columns each, where lanes have two.
+    // Warps that wait for others have a half of the strip's columns each, where lanes have two
+    // columns.
     const uint32_t half = (role - 1) % kLaneColumns;
     const uint32_t waiting = (role - 1) / kLaneColumns;
     if (waiting == 0) return LookBack(half);
@@ -89,7 +91,7 @@ class ColumnScan {
 
   __device__ Turn& TurnAt(const Cursor& cursor) const { return turns_[cursor.place()]; }
   __device__ uint32_t scanning_warps() const { return memory_.teams * kScanColumnWarps; }
-  // Of a scanning warp.
+  // The place of a scanning warp in its tile.
   __device__ uint32_t warp_in_tile() const { return warp_in_block_ % kScanColumnWarps; }
   __device__ unsigned char* PanelAt(const Cursor& cursor) const {
     return panels_ + (cursor.place() * kScanColumnWarps + warp_in_tile()) * panel_bytes_;
@@ -393,7 +395,7 @@ WholeColumnsKernel WholeKernelOf() {
           Walker::kThreads / kScanLanes * Walker::kWarpColumns};
 }
 
-// Those of one element type and output type.
+// The kernels of one element type and output type.
 template <class T, ScanOperation kOperation, class Out>
 ColumnScanKernels ColumnScanKernelsOf() {
   using Operator = ScanOperator<T, kOperation>;

@@ -93,7 +93,7 @@ class NarrowColumnPanel {
   __device__ void Read(int k, T (&items)[1]) const {
     items[0] = *reinterpret_cast<const T*>(SlotOf(k));
   }
-  // Those from `begin` on, a multiple of kCount.
+  // The elements from place `begin` on, a multiple of kCount.
   template <int kCount>
   __device__ void ReadPlain(int begin, T (&items)[kCount][1]) const {
 #pragma unroll
@@ -123,7 +123,7 @@ class NarrowColumnPanel {
     }
   }
 
-  // Before the warp gives up its shared memory. All lanes.
+  // Called by all lanes before the warp gives up its shared memory.
   __device__ static void Finish() { AwaitBulkStoresRead(); }
 
  private:

@@ -1,4 +1,4 @@
-// How a scan along axis 0 is cut. Plain C++, for host and device.
+// A ColumnScanShape says how a scan along axis 0 is cut. Plain C++, for host and device.
 //
 // Columns make strips that a warp's lanes hold beside each other; a strip is cut into the tiles of
 // numerics/scans/tree.h. Where columns are fewer than lanes there is one strip, and a lane takes
@@ -9,6 +9,11 @@
 // Strips meet at lines of memory where rows do not begin at multiples of 128 bytes. Such lines are
 // cheap if both parts come while they are in L2, so neighbouring strips are kept side by side: each
 // block goes through all strips, and a tile is written when its neighbours have been read.
+//
+// Example, 100,000 rows of 100 columns, 32 lanes:
+//
+//   four strips of 25 columns and more (a multiple of four: 28, 28, 28 and 16)
+//   tiles of 64 * 4 = 256 rows: 391 tiles a strip, 1,564 turns
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_SHAPE_H_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_SHAPE_H_
 
@@ -33,8 +38,8 @@ struct ColumnScanShape {
   uint32_t strip_count = 1;
   uint32_t tile_rows = 1;
   uint32_t tile_count = 0;  // Of a strip.
-  // From a tile's values for others to the next one's: a line of 128 bytes at least, or all would
-  // meet at a line of several.
+  // Columns from a tile's values for others to the next tile's: a line of 128 bytes at least, or
+  // all would meet at a line of several.
   uint64_t word_columns = 1;
   bool shares_lines = false;  // Whether strips write, or read, parts of a line.
 
@@ -90,8 +95,8 @@ inline constexpr uint32_t kColumnVectorBytes = 16;
 // column of a strip, whose width may be chosen for rows that are long.
 enum class PanelLayout { kNarrow, kWide, kLongRows };
 
-// From so many columns on a kernel for long rows is taken, where there is one. `is_associative`: of
-// the operator; if it is not, values take longer to scan.
+// The least columns for which a kernel for long rows is taken, where there is one.
+// `is_associative`: of the operator; if it is not, values take longer to scan.
 constexpr uint64_t LongRowColumns(bool is_associative) { return is_associative ? 8192 : 1024; }
 constexpr bool HasLongRowsKernel(uint32_t element_size, uint32_t output_size,
                                  uint32_t value_bytes) {

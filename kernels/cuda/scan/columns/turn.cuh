@@ -1,4 +1,4 @@
-// What a block of a scan along axis 0 keeps of a turn, in shared memory, and where it keeps it. A
+// A block of a scan along axis 0 keeps a turn in shared memory, in the places that are said here. A
 // turn is a tile of a strip.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_TURN_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_TURN_CUH_

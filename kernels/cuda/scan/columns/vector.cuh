@@ -1,4 +1,4 @@
-// Neighbouring columns' values that are read or written by one access.
+// One access reads or writes the values of neighbouring columns.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_VECTOR_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_COLUMNS_VECTOR_CUH_
 

@@ -116,7 +116,7 @@ class WideColumnPanel {
     const auto pitch = static_cast<uint32_t>(Pitch() * static_cast<int>(sizeof(T)));
     ReadSlots(k, ShiftOf(row_ + k * pitch), items);
   }
-  // Those from `begin` on, of a plain panel.
+  // The elements from place `begin` on, of a plain panel.
   template <int kCount>
   __device__ void ReadPlain(int begin, T (&items)[kCount][kLaneColumns]) const {
 #pragma unroll
@@ -134,7 +134,7 @@ class WideColumnPanel {
 
   // After the last result. All lanes.
   __device__ void Flush() const {}
-  // Before the warp gives up its shared memory.
+  // Called before the warp gives up its shared memory.
   __device__ static void Finish() {}
 
  private:
@@ -176,7 +176,7 @@ class WideColumnPanel {
     return low >= begin + kColumnVectorBytes && high + kColumnVectorBytes <= end;
   }
 
-  // Those elements of a vector that are the array's, one by one.
+  // Copies the elements of a vector that are the array's, one by one.
   __device__ void CopyElements(uintptr_t memory, unsigned char* slot) const {
     const auto begin = reinterpret_cast<uintptr_t>(arguments_.input);
     const uintptr_t end = begin + arguments_.element_count * sizeof(T);

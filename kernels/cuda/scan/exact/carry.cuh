@@ -1,8 +1,14 @@
-// The kernels that join the totals of tiles and chunks into what precedes each of them.
+// These kernels join the totals of tiles and chunks into what precedes each of them.
 //
 // A warp takes a link of a chain and holds one sum, two limbs in each lane. All lanes add at once;
 // which of them a carry reaches follows from the lanes that make one and those that pass it on, as
 // in a carry-lookahead adder.
+//
+// Example, four lanes of a decimal digit, 0999 + 0001, lowest lane first:
+//
+//   sums              10, 9, 9, 0: lane 0 makes a carry, lanes 1 and 2 pass one on
+//   makers, passers   0b0001, 0b0110: one addition, makers << 1 to passers, runs through the latter
+//   carries reach     lanes 1, 2 and 3: 0, 0, 0, 1
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_EXACT_CARRY_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_EXACT_CARRY_CUH_
 

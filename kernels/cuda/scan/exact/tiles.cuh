@@ -4,6 +4,11 @@
 // Both take a tile as scan/base/tile.cuh does, with a run of consecutive elements in each thread,
 // and look at it through a window of 128 bits where it fits, else on limbs: see
 // numerics/scans/exact_prefix.h. `Terms` is PrefixWindow or PrefixLimbs.
+//
+// Example, a tile whose window ends at 2^-10, with elements 0.5, 2^-10 and 0.25:
+//
+//   in units of 2^-10: 512, 1, 256         prefixes: 512, 513, 769, each one addition
+//   an element of 2^-40 would lie below the window: the tile goes to limbs
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_EXACT_TILES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_EXACT_TILES_CUH_
 
@@ -147,7 +152,8 @@ __device__ void ScanTile(const ScanArguments& arguments, const Terms& terms, con
   }
 }
 
-// The same on limbs: rarely taken, and not to cost the others registers.
+// Totals a tile on limbs: rarely called, and not inlined, so that it costs other tiles no
+// registers.
 template <class T>
 __device__ __noinline__ void TotalTileOnLimbs(const ScanArguments& arguments, const Run& run,
                                               const T* items, ExactTileShared<T>& shared,

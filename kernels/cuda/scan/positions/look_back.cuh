@@ -77,7 +77,7 @@ class LookBackScan {
   static constexpr int kOwnTiles = kShape.tiles / kTilesAtOnce;
   static_assert(kOwnTiles * kTilesAtOnce == kShape.tiles);
 
-  // Of a scanning warp: its place in its tiles, and these. Calls visit(tile, positions from the
+  // A scanning warp's place in its tiles, and these tiles. Calls visit(tile, positions from the
   // turn's beginning to the warp's piece).
   __device__ int warp_in_tile() const { return warp_in_block_ % kTileWarps; }
   template <class Visit>

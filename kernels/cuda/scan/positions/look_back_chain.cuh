@@ -1,10 +1,17 @@
-// What the tiles of a look-back scan tell each other, and how a turn's tiles find their carries.
+// The tiles of a look-back scan tell each other their totals, and a turn's tiles find their carries
+// in these.
 //
-// Single-pass scan with look-back (Merrill, Garland 2016), in the fixed order of
+// The method is the single-pass scan with look-back (Merrill, Garland 2016), in the fixed order of
 // numerics/scans/tree.h: instead of joining whatever is known yet, a warp waits for exactly the
 // values that the tree joins, so the bits do not depend on who came first. A block of threads goes
 // along the chain over blocks of tiles from its turn before, so nobody waits for a carry of
 // another.
+//
+// Example: blocks of four tiles with totals 1 2 3 4 | 5 6 ...; the carry of tile 5:
+//
+//   of its block:    block(1) = block(0) + (1 + 2 + 3 + 4) = 10
+//   within it:       u = 5, the total of tile 4
+//   carry:           10 + 5, joined in this order whenever the totals came
 //
 // Progress: all thread blocks are resident (a cooperative launch), and each works on its turns in
 // order, so the first turn that is not over waits for nobody.

@@ -1,4 +1,4 @@
-// Runs of elements of 8 and 16 bits, by words of several elements.
+// A packed run scans elements of 8 and 16 bits by words of several elements.
 //
 // PackedRun<Operator, T, kItems> has, where kExists,
 //   Total(words, mirror_bits, total)
@@ -8,6 +8,11 @@
 // of a run in which no group starts, in the order of memory. Both return whether that is the
 // answer. It is not where a result does not fit, nor for some values of floating-point elements;
 // then the run is to be scanned an element at a time.
+//
+// Example, sums of int8 in two lanes of 16 bits a word, a run 100 20 -3 7:
+//
+//   running sums 100 120 117 124, computed in 16 bits, where none can overflow
+//   one test for all at the end: they fit 8 bits, so this is the answer
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_POSITIONS_PACKED_RUN_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_POSITIONS_PACKED_RUN_CUH_
 
@@ -223,7 +228,7 @@ struct PackedRun<ScanOperator<int16_t, ScanOperation::kMax>, int16_t, kItems> {
   }
 };
 
-// Those of halves are NaN where one of the two is, and for them 0.0 is above -0.0.
+// Maxima of halves are NaN where one of the two is, and for them 0.0 is above -0.0.
 template <HalfElement T>
 __device__ uint32_t HalfMaxima(uint32_t a, uint32_t b) {
   using Pair = std::conditional_t<std::is_same_v<T, Float16>, __half2, __nv_bfloat162>;
@@ -277,7 +282,7 @@ struct PackedRun<ScanOperator<T, ScanOperation::kMax>, T, kItems> {
   }
 };
 
-// The same where there is no NaN: neither among the elements nor before the first number.
+// Maxima of halves where there is no NaN: neither among the elements nor before the first number.
 template <HalfElement T, int kItems>
 struct PackedRun<ScanOperator<T, ScanOperation::kMaxOfNumbers>, T, kItems>
     : PackedRun<ScanOperator<T, ScanOperation::kMax>, T, kItems> {};

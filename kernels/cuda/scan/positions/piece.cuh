@@ -93,7 +93,8 @@ __device__ void BeginLoad(const ScanArguments& arguments, const TurnSpan& turn, 
   }
 }
 
-// The same for the heads of the piece's elements, which begin at `position`, where they are given.
+// Begins to load the heads of the piece's elements, which begin at `position`, where they are
+// given.
 template <int kItems>
 __device__ void BeginLoadHeads(const ScanHeads& heads, uint64_t position, int lane,
                                HeadBits<kItems>* piece_heads) {
@@ -192,8 +193,8 @@ __device__ void WriteResults(const ScanArguments& arguments, const TurnSpan& tur
   WriteLanes<kItems, kScanLanes>(arguments, range, 0, lane, piece);
 }
 
-// The same for results that lanes have in registers, in the order of memory: so many lanes at a
-// time bring theirs to shared memory, to `stage`, which has room for those.
+// Writes results that lanes have in registers, in the order of memory: so many lanes at a time
+// bring theirs to shared memory, to `stage`, which has room for those.
 template <int kItems, int kLanes, class T>
 __device__ void WriteResultsByStages(const ScanArguments& arguments, const TurnSpan& turn,
                                      int offset, int lane, const T (&items)[kItems], T* stage) {

@@ -1,4 +1,4 @@
-// What one lane scans: consecutive positions of its warp's piece, in one run or several.
+// One lane scans a run: consecutive positions of its warp's piece, in one run or several.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_POSITIONS_RUN_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_POSITIONS_RUN_CUH_
 

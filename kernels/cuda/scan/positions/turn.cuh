@@ -1,4 +1,4 @@
-// What a block of a look-back scan keeps of a turn, in shared memory, and where it keeps it.
+// A block of a look-back scan keeps a turn in shared memory, in the places that are said here.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_POSITIONS_TURN_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_POSITIONS_TURN_CUH_
 
@@ -28,7 +28,7 @@ class Turn {
   __device__ T* piece(int tile, int warp) {
     return reinterpret_cast<T*>(element_bytes_) + (tile * kWarps + warp) * kPieceSize;
   }
-  // Of one of the tree's warps.
+  // The total of one of the tree's warps.
   __device__ Grouped& warp_total(int tile, int warp) {
     return At<Grouped>(warp_totals_, tile * kTreeWarps + warp);
   }
@@ -47,7 +47,7 @@ class Turn {
     return At<LaneRuns<Value, kRuns>>(run_bases_, LaneIndex(tile));
   }
   __device__ HeadBits<kItems>& lane_heads(int tile) { return lane_heads_[LaneIndex(tile)]; }
-  // Those of a warp's lanes.
+  // The heads of a warp's lanes.
   __device__ HeadBits<kItems>* piece_heads(int tile, int warp) {
     return lane_heads_ + tile * kThreads + warp * kScanLanes;
   }

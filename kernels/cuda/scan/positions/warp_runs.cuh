@@ -1,4 +1,4 @@
-// The part of the tree of numerics/scans/tree.h that is a warp's of threads. Each of its lanes has
+// A warp of threads scans its part of the tree of numerics/scans/tree.h. Each of its lanes has
 // kRuns neighbouring runs, 1 or 2, so it has kRuns of the tree's warps, one behind the other.
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_POSITIONS_WARP_RUNS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_POSITIONS_WARP_RUNS_CUH_
