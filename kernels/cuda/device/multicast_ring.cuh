@@ -52,8 +52,8 @@ class MulticastRing {
 
   __device__ static bool IsCopyingWarp() { return threadIdx.x / 32 == kTakingWarps; }
 
-  // By one thread of the copying warp: enqueues the next tile. `tile` is the same in all blocks,
-  // and a multiple of 16. Waits until all blocks have taken what was in the tile's place.
+  // Enqueues the next tile. Called by one thread of the copying warp. `tile` is the same in all
+  // blocks, and a multiple of 16. Waits until all blocks have taken what was in the tile's place.
   __device__ void Copy(const uint4* tile) {
     Wait(::cuda::ptx::scope_cluster, &empty_[stage_], phase_ ^ 1);
     ::cuda::ptx::mbarrier_arrive_expect_tx(::cuda::ptx::sem_release, ::cuda::ptx::scope_cta,
@@ -65,7 +65,7 @@ class MulticastRing {
     Advance();
   }
 
-  // By all threads of the other warps: this thread's vector of the next tile.
+  // This thread's vector of the next tile. Called by all threads of the other warps.
   __device__ uint4 Take() {
     // What a copy brings into this block's memory needs no wider scope than the block: that of the
     // cluster would drop the L1 cache for every tile.
@@ -83,9 +83,9 @@ class MulticastRing {
  private:
   __device__ static uint32_t Lane() { return threadIdx.x % 32; }
 
-  // By all lanes of a warp that has taken its vectors of the tile: whether it was the last to do
-  // so. The last speaks for its block, since what peers are told crosses the network between
-  // multiprocessors.
+  // Whether this warp, which has taken its vectors of the tile, was the last to do so. Called by
+  // all its lanes. The last speaks for its block, since what peers are told crosses the network
+  // between multiprocessors.
   __device__ bool IsTakenByAll() const {
     uint32_t taken_before = 0;
     if (Lane() == 0) {

@@ -173,7 +173,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
   __syncthreads();
   if (is_surveyed) survey.Weigh(part_weights);
   __syncthreads();
-  // By one thread: what all know of their block takes registers, and time, of the loop.
+  // One thread does so: what all threads know of their block takes registers, and time, of the
+  // loop.
   if (threadIdx.x == 0) {
     block = DealBlock(blockIdx.x, gridDim.x, arguments.part_count,
                       BusyPartOf(part_weights, arguments.part_count, kHistogramThreads));

@@ -25,7 +25,8 @@ class SteadyLocator;
 template <class T>
 inline constexpr bool kHasSteadyLocator<T, EvenLocator> = kTellsClosedEdge<T> && sizeof(T) > 1;
 
-// In doubt only of samples beside an edge. Takes a third more instructions.
+// The steady locator of even bins is in doubt only of samples beside an edge. It takes a third more
+// instructions.
 template <class T>
 class SteadyLocator<T, EvenLocator> {
  public:

@@ -127,7 +127,8 @@ class EvenLocator {
   }
   template <class T>
   __device__ bool IsFar(const Guessed& guess, const SamplePoint<T>& point) const {
-    // Of all bins, whose number the kernel's arguments hold: the block's take registers.
+    // Whether a sample is far outside of all bins, whose number the kernel's arguments hold: the
+    // block's own number takes registers.
     return IsFarOutside(guesser_, guess, point.x);
   }
   template <class T>

@@ -52,7 +52,7 @@ inline constexpr uint64_t kPartitionedBinsMin = 262'144;
 constexpr bool IsForPartitions(uint64_t bin_count) {
   return bin_count > kPartitionedBinsMin && bin_count <= uint64_t{kPartitionsMax} * kPartitionBins;
 }
-// From so many bins on, sums of weights may be those of partitions.
+// The least bins of which weights may be summed by partitions.
 inline constexpr uint64_t kWeightPartitionedBinsMin = 8'192;
 constexpr bool AreForWeightPartitions(uint64_t bin_count) {
   return bin_count >= kWeightPartitionedBinsMin;

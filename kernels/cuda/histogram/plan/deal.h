@@ -51,7 +51,7 @@ GRIDFOLD_HD constexpr uint32_t GroupSize(uint32_t part_count, uint32_t blocks_of
   return part_count * blocks_of_other + 1;
 }
 
-// So many that the fewest blocks are left over.
+// The size of a group with which the fewest blocks are left over.
 GRIDFOLD_HD constexpr uint32_t GroupBlocksOfOther(uint32_t block_count, uint32_t part_count) {
   uint32_t best = kGroupBlocksMin;
   for (uint32_t n = best + 1; n <= kGroupBlocksMax && GroupSize(part_count, n) <= block_count;

@@ -23,10 +23,10 @@ struct HistogramOverrides {
   // Samples after which private counters are added up; at least one for each thread of a block
   // is taken. At most 2^31, which is what a digit of a sum of weights takes.
   uint64_t samples_per_flush = uint64_t{1} << 31;
-  // With weights: samples after which the sums in device memory are carried; at least one for each
+  // Samples, with weights, after which the sums in device memory are carried; at least one for each
   // channel is taken. At most 2^30.
   uint64_t samples_per_launch = uint64_t{1} << 30;
-  // With weights: memory for the sums of a pass; absent, or more: all that is planned for it.
+  // Memory for the sums of a pass, with weights; absent, or more: all that is planned for it.
   std::optional<uint64_t> weight_bytes_max = {};
 };
 

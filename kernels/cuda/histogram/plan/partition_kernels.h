@@ -33,7 +33,7 @@ constexpr uint32_t TileSamples(uint64_t element_bytes, uint32_t array_count) {
 // Whether the samples can be split: of a type that a tile's ranks have bits for.
 constexpr bool CanSplit(uint64_t element_bytes) { return element_bytes >= 4; }
 
-// For types that can be split, and one channel or two dimensions.
+// Finds the kernel that splits, for types that can be split, and one channel or two dimensions.
 HistogramKernel FindSplitKernel(ElementType type, GuessKind kind);
 HistogramKernel FindCountPartitionsKernel();
 
@@ -46,7 +46,8 @@ constexpr uint32_t WeightedSplitBytes(uint32_t partition_count, uint32_t weight_
          (samples + samples / 32) * uint32_t{sizeof(uint16_t)} + samples * weight_bytes;
 }
 
-// For what FindWindowWeightsKernel has a kernel for.
+// Finds the kernel that splits with weights, for the types for which FindWindowWeightsKernel has a
+// kernel.
 HistogramKernel FindWeightedSplitKernel(ElementType type, ElementType weight_type);
 HistogramKernel FindSumPartitionsKernel(ElementType weight_type);
 

@@ -91,7 +91,7 @@ class Float32Weights {
     return UnitsOfWord(bits, spot.word, window_);
   }
 
-  // Of weights near each other, as most are.
+  // Adds weights of a warp that are near each other, as most are.
   template <uint32_t kCount>
   __device__ bool AddOfWarp(const WeightWords& words, uint32_t to,
                             const uint32_t (&bits)[kCount]) const {
@@ -155,7 +155,7 @@ class Float64Weights {
     return DoubleUnits(bits, spot.shift);
   }
 
-  // Of weights in the same word.
+  // Adds weights of a warp that are in one word.
   template <uint32_t kCount>
   __device__ bool AddOfWarp(const WeightWords& words, uint32_t to,
                             const uint64_t (&bits)[kCount]) const {
@@ -175,7 +175,7 @@ class Float64Weights {
     if (!__all_sync(~0u, is_alike)) return false;
     AddUnitsOfWarp(words, to, sums[0], first.word * kWindowWordBits);
     AddUnitsOfWarp(words, to, sums[1], (first.word + 1) * kWindowWordBits);
-    // In one number, of which nothing is behind the last word for a moment.
+    // Both are added as one number, of which nothing is behind the last word for a moment.
     upper = __reduce_add_sync(~0u, upper);
     if (threadIdx.x % kWarpLanes == 0 && upper != 0) words.Add(to, first.word + 2, int64_t{upper});
     return true;
@@ -193,7 +193,7 @@ class Float64Weights {
   const WeightWindow window_;
 };
 
-// Of an integer type as wide as the unsigned type E, which tells that all fit.
+// Weights of an integer type as wide as the unsigned type E, which tells that all fit.
 template <class E>
 class IntegerWeights {
  public:

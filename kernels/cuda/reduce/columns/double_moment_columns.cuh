@@ -48,8 +48,7 @@ class DoubleColumnWindow {
   static constexpr int kSpan = 27;  // S.
 
   DoubleColumnWindow() = default;
-  // For elements like those of which the largest magnitude is given, as the upper half of a
-  // float64.
+  // The window for elements whose largest magnitude is given, as the upper half of a float64.
   __device__ explicit DoubleColumnWindow(uint32_t largest) {
     const int biased = static_cast<int>(largest >> 20) + kSlack;
     limit_ = static_cast<uint32_t>(min(max(biased, kBiasedMin), kBiasedMax) + 1) << 20;

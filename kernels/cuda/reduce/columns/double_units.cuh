@@ -79,7 +79,7 @@ struct alignas(16) ColumnUnits {
     for (int i = 0; i < 3; ++i) parts[i] += other.parts[i];
     others |= other.others;
   }
-  // In the last unit.
+  // The sum, in the last unit.
   __device__ Int128 Sum(int distance) const {
     return (((Int128{parts[2]} << distance) + parts[1]) << distance) + parts[0];
   }

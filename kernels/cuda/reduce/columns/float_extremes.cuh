@@ -98,8 +98,8 @@ requires(sizeof(T) >= 4) class ColumnExtremes<T> {
   ColumnExtremeRows rows_;
 };
 
-// Of each two 16-bit floating-point elements, all bits where the first is a number that is before
-// the second, or than which the second is not a number.
+// All bits of each 16-bit floating-point element where the first is a number that is before the
+// second, or than which the second is not a number.
 template <bool kIsMax, HalfElement T>
 __device__ inline uint32_t AreBefore(uint32_t a, uint32_t b) {
   uint32_t are_before;

@@ -26,7 +26,7 @@ class HalfMomentWindow {
 
  public:
   HalfMomentWindow() = default;
-  // For elements like those of which the largest magnitude is given, as a float's bits.
+  // The window for elements whose largest magnitude is given, as a float's bits.
   __device__ explicit HalfMomentWindow(uint32_t largest)
       : unit_(min(max(static_cast<int>(largest >> 23) - 126 + kSlack, kExponentMin),
                   Words::kExponentMax) -

@@ -69,8 +69,8 @@ class ItemDraws {
     return {item.first_row, item.rows_left, item.turn_step};
   }
 
-  // By one thread, before a barrier: the draws of `warps` warps, those at `side` of them side by
-  // side, which take turns_max turns together at most.
+  // Begins the draws of `warps` warps, by one thread, before a barrier: those at `side` of them
+  // side by side, which take turns_max turns together at most.
   __device__ static void Begin(Shared& drawn, const ColumnWork&, const ColumnSumItem&,
                                const DrawnRows&, uint32_t /*side*/, uint32_t warps,
                                uint32_t /*turns_max*/) {
@@ -82,7 +82,7 @@ class ItemDraws {
       : drawn_(&drawn), warp_(warp), lane_(lane) {}
 
   __device__ uint32_t First() const { return warp_; }
-  // By all lanes of a warp.
+  // The next turn. Called by all lanes of a warp.
   __device__ uint32_t Next() const {
     uint32_t turn = 0;
     if (lane_ == 0) turn = DrawNumber(drawn_);

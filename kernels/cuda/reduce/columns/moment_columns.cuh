@@ -48,7 +48,7 @@ class FloatMomentWindow {
   static_assert(MomentTuning::kRowsMax <= uint64_t{1} << (23 + 2 * kRowsLog2));  // 127 bits.
 
   FloatMomentWindow() = default;
-  // For elements like those of which the largest magnitude is given, as a float's bits.
+  // The window for elements whose largest magnitude is given, as a float's bits.
   __device__ explicit FloatMomentWindow(uint32_t largest) {
     const int exponent = static_cast<int>(largest >> 23) - 126 + kSlack;
     exponent_ = min(max(exponent, kExponentMin), kExponentMax);

@@ -13,9 +13,9 @@ namespace gridfold::kernels::cuda {
 // Neighbouring columns of an array's rows, as a warp loads them turn by turn.
 class RowPrefetch {
  public:
-  // Of columns [first_column, first_column + columns), as far as there are any, of an array whose
-  // rows have row_columns: turns of turn_rows rows, from the array's `first_row` on. `columns` and
-  // turn_rows are powers of two.
+  // A prefetch of columns [first_column, first_column + columns), as far as there are any, of an
+  // array whose rows have row_columns: turns of turn_rows rows, from the array's `first_row` on.
+  // `columns` and turn_rows are powers of two.
   __device__ RowPrefetch(const void* elements, uint32_t element_bytes, uint64_t row_columns,
                          uint64_t first_row, uint64_t first_column, uint32_t columns,
                          uint32_t turn_rows)

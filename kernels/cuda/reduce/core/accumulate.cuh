@@ -119,8 +119,9 @@ class Accumulator : public ElementAccumulator<T, kParts> {
     }
   }
 
-  // With a window: threads are few and have the registers for loads that are under way while a turn
-  // is added. The turn after those is drawn by then, so that no loads wait for a draw.
+  // Adds turns loaded ahead, for threads with a window: these are few and have the registers for
+  // loads that are under way while a turn is added. The turn after those is drawn by then, so that
+  // no loads wait for a draw.
   template <uint32_t kInFlight>
   __device__ void AddTurnsLoadedAhead(const LoadedTurns<T, kInFlight>& loads,
                                       ExtremeTurns<S>& extremes) {
@@ -147,7 +148,7 @@ class Accumulator : public ElementAccumulator<T, kParts> {
     constexpr uint32_t kUpper = HalfElement<T> ? 0x8000'8000u : 0x8000'0000u;
     constexpr uint32_t kLower = sizeof(T) == 8 ? 0 : kUpper;
     constexpr uint32_t kNans = ~uint32_t{0};
-    // Of NaNs, which are left out, no sign is noted.
+    // No sign is noted of NaNs, which are left out.
     if (kHasWindow && ignore_nan_) return {kNans, kNans, kNans, kNans};
     return {kLower, kUpper, kLower, kUpper};
   }
@@ -203,7 +204,7 @@ class Accumulator : public ElementAccumulator<T, kParts> {
     AddEachTurn(loads, turn);
   }
 
-  // With a window.
+  // Adds a turn, for threads with a window.
   template <uint32_t kInFlight>
   __device__ void AddTurn(const LoadedTurns<T, kInFlight>& loads, uint32_t turn,
                           const typename LoadedTurns<T, kInFlight>::Batches& batches,

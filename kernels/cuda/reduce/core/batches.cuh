@@ -200,7 +200,7 @@ __device__ inline void AddBatch(const Batch<T, kSize>& batch, uint64_t index, ui
                                 ExtremeState<T, kIsMax>& extreme) {
   using Extreme = ExtremeState<T, kIsMax>;
   const T best = BestOf<kIsMax>(batch);
-  // Of equals the first counts, and that is never the later one: most batches end here.
+  // The first of equal elements counts, and that is never the later one: most batches end here.
   if (extreme.index != kNoIndex && !Extreme::IsBefore(best, extreme.value)) return;
   // The last one looked at is the first of those that are as good as the best. Of zeros, which are
   // equal, it says which it is.

@@ -12,12 +12,12 @@
 
 namespace gridfold::kernels::cuda {
 
-// With n = 2^10 additions, biased exponents B of elements that are not 0 from `biased_max` - s to
-// `biased_max`, and E = biased_max - 1022, past the largest's exponent: elements are below 2^E and
-// multiples of 2^(E - 53 - s). They are split at 2^b with b = E - 41, so that n 2^E <= 2^(51 + b),
-// half of the binade of the anchor to either side, with which `high` begins: it is rounded as the
-// anchor is. The lower parts are at most 2^(b - 1), and their sum 2^(E - 32): within 53 bits where
-// s <= 32.
+// A sum in a window of float64. With n = 2^10 additions, biased exponents B of elements that are
+// not 0 from `biased_max` - s to `biased_max`, and E = biased_max - 1022, past the largest's
+// exponent: elements are below 2^E and multiples of 2^(E - 53 - s). They are split at 2^b with b =
+// E - 41, so that n 2^E <= 2^(51 + b), half of the binade of the anchor to either side, with which
+// `high` begins: it is rounded as the anchor is. The lower parts are at most 2^(b - 1), and their
+// sum 2^(E - 32): within 53 bits where s <= 32.
 struct AnchoredSum {
   double high = 0;
   double low = 0;

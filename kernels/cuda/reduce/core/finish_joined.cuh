@@ -111,7 +111,7 @@ struct FinishRoom {
       if (sum.is_finite()) WriteLimbs(warp, used, kind, sum);
     });
   }
-  // And finds the places of the extremes for which is_mine(0 or 1).
+  // Finds the places of the extremes for which is_mine(0 or 1).
   template <class IsMine>
   __device__ void LocateExtremes(const Warp& warp, const TurnsOfGroup<T>& turns,
                                  IsMine is_mine) const {

@@ -35,7 +35,7 @@ __device__ inline void ForEachWord(const uint4& raw, F f) {
   }
 }
 
-// Of a signed element's upper word.
+// The sign bit of a signed element's upper word.
 template <class T>
 inline constexpr uint32_t kSign = std::is_signed_v<T> ? 0x8000'0000u : 0;
 

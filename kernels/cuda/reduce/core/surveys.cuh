@@ -13,7 +13,7 @@
 
 namespace gridfold::kernels::cuda {
 
-// Of float64, surveyed parts are looked at.
+// The survey of a turn. Of float64, surveyed parts are looked at.
 struct TurnSurvey {
   float least;  // Of zeros, either; a NaN where there is one, as `greatest`.
   float greatest;

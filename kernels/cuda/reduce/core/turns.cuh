@@ -66,7 +66,7 @@ struct LoadedTurns {
   }
   // Whether there is such a turn, for all lanes of a warp that draws.
   __device__ bool HasTurn(uint32_t turn) const { return Of(turn) - lane < end; }
-  // By all lanes of a warp together.
+  // Called by all lanes of a warp together.
   __device__ bool IsDrawn() const { return deal != nullptr; }
   __device__ uint32_t NextTurn(uint32_t turn) const { return DrawnTurn(Draw(turn)); }
   // NextTurn in two steps, between which there is something else to do: lane 0 draws, and then all

@@ -47,11 +47,11 @@ class FixedPointWindow {
   static constexpr int kUpperShift = 2 * kBits + kCountBits - 51;
   static_assert(kCountBits + kUpperShift - 1 <= 51);
 
-  // With elements up to one that has the exponent field `largest`.
+  // A window for elements up to one that has the exponent field `largest`.
   __device__ explicit FixedPointWindow(uint32_t largest)
       : top_(max(static_cast<int>(largest), kLowestTop)) {}
 
-  // Of the unit.
+  // The exponent of the unit.
   __device__ int exponent() const { return top_ - kBias + 1 - kBits; }
   // The smallest magnitude that is a multiple of the unit, as others of its exponent are.
   __device__ float Smallest() const {
@@ -66,10 +66,10 @@ class FixedPointWindow {
 
  private:
   static constexpr int kBias = 127;
-  // With which the unit is that of the smallest floats.
+  // The top with which the unit is that of the smallest floats.
   static constexpr int kLowestTop = kBits - 1 - 149 + kBias;
 
-  // In whose neighbourhood numbers are multiples of 2^exponent.
+  // A number in whose neighbourhood numbers are multiples of 2^exponent.
   __device__ static double Anchor(int exponent) {
     return __hiloint2double(((exponent + 52 + 1023) << 20) | 0x8'0000, 0);
   }
@@ -169,7 +169,7 @@ class FixedPointAdder {
 
   // Whether a NaN was added.
   __device__ bool HasNan() const { return IsNan(sum_); }
-  // In units, and units of their squares.
+  // The sum in units; squares in units squared.
   __device__ int64_t Sum() const { return UnitsBeside(window_.SumAnchor(), sum_); }
   __device__ Int128 Squares() const {
     const int64_t upper = UnitsBeside(window_.UpperAnchor(), upper_);

@@ -266,8 +266,8 @@ struct FloatRowMoments {
                                  : PairHolds(span_bits, count, kChain);
       moments.is_known = moments.is_known && holds_sum;
       if (sizeof(T) == sizeof(double) || !PairHolds(2 * span_bits, count, kChain)) {
-        // So many additions of errors, whose sum each rounds by at most 2^-53; of float64, what a
-        // square leaves is rounded too, by no more.
+        // There are so many additions of errors, each of which rounds their sum by at most 2^-53;
+        // what a square of float64 leaves is rounded too, by no more.
         const double largest = fmax(fabs(double{totals.min}), fabs(double{totals.max}));
         moments.squares.error =
             static_cast<double>(count) * (kChain * double{kChain}) * 0x1p-102 * largest * largest;

@@ -26,7 +26,7 @@ namespace gridfold::kernels::cuda {
 // What elements of groups of up to 64 KiB come to, modulo more than any two groups are apart.
 template <IntegerElement T>
 struct IntegerMoments {
-  // Of vectors. Elements that are 0 may stand for none.
+  // Running sums of vectors. Elements that are 0 may stand for none.
   struct Running {
     bool counts_nonzero;
     IntegerTurnSums<T> sums;
@@ -116,8 +116,8 @@ struct TurnKey {
   __device__ VectorExtremes<T> Extremes() const { return extremes; }
 };
 
-// Of bytes, in the upper halves of 16 bits, or elements of 16 bits: the least in the lower half of
-// a word, and in the upper one the greatest, inverted; both as unsigned ones.
+// The extremes of bytes, in the upper halves of 16 bits, or of elements of 16 bits: the least in
+// the lower half of a word, and in the upper one the greatest, inverted; both as unsigned ones.
 template <IntegerElement T>
 __device__ inline uint32_t LeastAndGreatest(const uint4& raw) {
   uint32_t least = raw.x;

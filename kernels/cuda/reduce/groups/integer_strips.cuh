@@ -392,7 +392,7 @@ __device__ inline void ReduceStrip(const Warp& warp, const ReductionParameters& 
                         ends.StripBegin(), ends.StripEnd());
   Turn turn(warp, parameters, window, turn_memory);
   turn.Next();
-  // Of the first lane's group.
+  // The begin of the first lane's group.
   uint32_t first_begin = window.Place(static_cast<uint32_t>(ends.StripBegin()));
   Sums to_first = turn.To(first_begin - turn.first());
   typename Turn::Answers answers(parameters, work, ends.StripBegin() - first_begin);

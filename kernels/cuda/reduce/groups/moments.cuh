@@ -25,7 +25,7 @@ struct GroupMomentWords {
   // Elements of a lane between two times that words are settled.
   static constexpr uint32_t kBatch = 64;
   static_assert(kBatch * kColumnLanes <= kPieceAdditionsMax);
-  // In shared memory, of a warp: words, and then what finishes the group.
+  // A warp's shared memory: words, and then what finishes the group.
   static constexpr uint32_t kColumnBytes = kColumns * kWords * sizeof(int64_t);
   static constexpr uint32_t kFinishBytes =
       3 * kWords * sizeof(int64_t) + sizeof(typename Finish::Group);

@@ -98,8 +98,8 @@ struct PairLane {
 
   template <class T>
   __device__ void Add(const PairTurn<T>& turn) {
-    // Of the upper halves of elements as floats, which are in the order of these: 0 where one is,
-    // or nearly.
+    // The least of the upper halves of elements, as floats, whose order is that of the elements: 0
+    // where an element is, or nearly.
     float least = std::numeric_limits<float>::infinity();
     turn.ForEachVector([&](const auto& values) {
 #pragma unroll

@@ -144,7 +144,7 @@ class RowMomentLanes {
  private:
   static constexpr uint32_t kBytes = ReduceTuning::kVectorBytes;
 
-  // Of rows from `row` on.
+  // Ends the rows from `row` on.
   __device__ void EndRows(uint64_t row) {
     RowTotals<T> totals = moments_.Totals();
     totals.JoinLanes(warp_, width_, work_.row_size);

@@ -67,7 +67,7 @@ struct Uint160 {
   }
 };
 
-// Of elements of up to 16 bits, the upper halves of a word of the greatest, inverted, and of the
+// The upper halves of two words of elements of up to 16 bits: of the greatest, inverted, and of the
 // least.
 template <class U>
 __device__ inline uint32_t LeastAndGreatestHalf(uint32_t least, uint32_t greatest) {

@@ -85,7 +85,7 @@ __device__ inline void JoinWithLane(const Warp& warp, const LanePair& given, uin
   sum.MergeLane(warp, given, distance);
 }
 
-// By fields: chosen as a whole, they would have to be in memory.
+// Values are chosen field by field: chosen as a whole, they would have to be in memory.
 __device__ inline double Chosen(bool first, double a, double b) { return first ? a : b; }
 __device__ inline LanePair Chosen(bool first, const LanePair& a, const LanePair& b) {
   return {{first ? a.high : b.high, first ? a.low : b.low, first ? a.lost : b.lost}};

@@ -35,7 +35,7 @@ __device__ inline void QueueOrSumByWarp(const ReductionParameters& parameters, c
   const uint32_t size = static_cast<uint32_t>(range.size);
   GroupSum<T> sum = SumOfThread<PairTuning::kVectorsInFlight, 2>(elements, size, rank, warp.size());
   const bool holds = sum.JoinLanes(warp, warp.size(), size);
-  // Of all lanes, which have the same sum, the first is asked.
+  // The first lane is asked; all lanes have its sum.
   const bool is_finished =
       rank == 0 && TryFinish<T>(parameters, group, size, sum, holds, ChainOf(size, warp.size()));
   if (!warp.any(is_finished)) SumGroupsInWords<T>(parameters, words, group, 1, 0);

@@ -31,7 +31,7 @@ struct WarpWords {
   static constexpr uint32_t kBytes = GroupWordBytes(sizeof(T));
   uint32_t address;
 
-  // In the block's dynamic shared memory.
+  // The words of a warp, in the block's dynamic shared memory.
   __device__ static WarpWords Of(const Warp& warp) {
     return {SharedAddress(BlockWords()) + warp.meta_group_rank() * kBytes};
   }

@@ -160,7 +160,7 @@ struct Rehearsal {
   __device__ static bool IsFor(uint32_t drawn, uint32_t count) {
     return count == gridDim.x && drawn == count / 4;
   }
-  // By one thread.
+  // Called by one thread.
   __device__ void Begin(const ReductionParameters& of_group) {
     parameters = of_group;
     parameters.group_count = 1;

@@ -131,11 +131,12 @@ absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType
                               uint32_t* left_words, const DeviceProperties& properties,
                               cudaStream_t stream);
 
-// For elements of an unsigned type.
+// The kernel for elements of an unsigned type.
 template <class U>
 auto GetRowMomentsKernel() -> void (*)(RowMomentWork);
 
-// For floating-point elements: the kernel that takes rows, and that for those which it leaves.
+// The kernels for floating-point elements: one takes rows, and the other takes rows that the first
+// leaves.
 struct FloatRowKernels {
   void (*rows)(RowMomentWork);
   void (*left_rows)(ReductionParameters, LeftRowWork);

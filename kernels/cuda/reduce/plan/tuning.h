@@ -234,8 +234,8 @@ struct MomentTuning {
   static constexpr uint64_t kPartialBytes = 80;  // What a split leaves for a column.
   // 127 bits hold the sum of the squares of so many rows.
   static constexpr uint64_t kRowsMax = uint64_t{1} << 29;
-  // Of float64 (reduce/columns/double_moment_columns.cuh). 192 bits hold the sum of the squares of
-  // so many rows.
+  // The next constants are for float64 (reduce/columns/double_moment_columns.cuh). 192 bits hold
+  // the sum of the squares of so many rows.
   static constexpr uint64_t kDoubleRowsMax = uint64_t{1} << 32;
   static constexpr uint64_t kDoublePartialBytes = 96;
   static constexpr uint32_t kDoubleTurnsMax = 1024;

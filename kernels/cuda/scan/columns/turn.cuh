@@ -65,7 +65,7 @@ class ColumnTurn {
   // The totals of the tiles before in the tile's block of tiles.
   __device__ Value& total_before(uint32_t column) { return At(totals_before_, column); }
   __device__ Value& carry(uint32_t column) { return At(carries_, column); }
-  // For the calling thread only: what precedes its run in its warp.
+  // What precedes the calling thread's run in its warp; for that thread only.
   __device__ Value& run_base() {
     static_assert(kHasRuns);
     return At(run_bases_, threadIdx.x % kColumnScanThreads);

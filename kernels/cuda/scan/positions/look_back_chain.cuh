@@ -96,7 +96,8 @@ class LookBackChain {
   }
 
  private:
-  // In all lanes, where the totals of all tiles of the block are there; returns whether they are.
+  // Joins the totals of all tiles of the block, in all lanes, where they are there; returns whether
+  // they are.
   __device__ bool TotalOfTiles(uint32_t block, Grouped& total) const {
     Grouped v = GroupedIdentity<Operator>();
     const bool is_there = ReadValue(TileWords(block * kScanTilesPerBlock + lane_), v);

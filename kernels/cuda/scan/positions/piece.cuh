@@ -163,7 +163,7 @@ template <int kItems, int kLanes, class T>
 __device__ void WriteLanes(const ScanArguments& arguments, const PieceRange& range, int first_run,
                            int lane, const T* stage) {
   using Layout = PieceLayout<T, kItems>;
-  // So that a run stands in a stage in the places that it has in a piece.
+  // A run stands in a stage in the places that it has in a piece.
   static_assert(kLanes * Layout::kLaneVectors % (Layout::kBankVectors * Layout::kLaneVectors) == 0);
   T* const memory = static_cast<T*>(arguments.output) + range.element;
   const int first = first_run * kItems;

@@ -41,8 +41,8 @@ class Turn {
   __device__ Grouped& joined_total(int tile) { return At<Grouped>(joined_totals_, tile); }
   __device__ Grouped& total_before(int tile) { return At<Grouped>(totals_before_, tile); }
   __device__ Grouped& carry(int tile) { return At<Grouped>(carries_, tile); }
-  // For the calling thread only: what precedes its runs in their warp of the tree, and where groups
-  // start in them.
+  // What precedes the calling thread's runs in their warp of the tree, and where groups start in
+  // them; for that thread only.
   __device__ LaneRuns<Value, kRuns>& run_bases(int tile) {
     return At<LaneRuns<Value, kRuns>>(run_bases_, LaneIndex(tile));
   }

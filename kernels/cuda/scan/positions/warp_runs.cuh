@@ -26,7 +26,7 @@ __device__ int LaneInTreeWarp(int lane) {
   return kRuns == 1 ? lane : lane % kTreeWarpLanes<kRuns>;
 }
 
-// In which runs of a warp groups start.
+// The runs of a warp in which groups start.
 template <int kRuns>
 class WarpHeads {
   static_assert(kRuns == 1 || kRuns == 2);
@@ -52,16 +52,16 @@ class WarpHeads {
     for (int r = 0; r < kRuns; ++r) runs |= lanes_[r] != 0 ? 1u << r : 0;
     return runs;
   }
-  // In the lane's warp of the tree.
+  // Whether a group starts in the lane's warp of the tree.
   __device__ bool AnyInTreeWarp() const { return (AnyLanes() & TreeWarp()) != 0; }
-  // In the runs before the lane's run r in that.
+  // Whether a group starts in the runs before the lane's run r in that warp.
   __device__ bool AnyBefore(int r) const {
     uint32_t seen = AnyLanes() & TreeWarp() & ((1u << lane_) - 1);
 #pragma unroll
     for (int q = 0; q < r; ++q) seen |= lanes_[q] & 1u << lane_;
     return seen != 0;
   }
-  // In the lane's run r.
+  // Whether a group starts in the lane's run r.
   __device__ bool At(int r) const { return (lanes_[r] >> lane_ & 1) != 0; }
   // How far the values of lanes before may be that are joined with that of the lane's run r, which
   // has the kRuns runs up to that: the lanes up to the tree's warp's first, or a group's.
