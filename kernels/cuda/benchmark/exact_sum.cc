@@ -49,8 +49,7 @@ absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set,
   const std::string name = absl::StrCat("exact ", set.name, " ", ElementTypeName(type), " ", what);
   const absl::Status status = benchmark.Measure(name, BytesMoved(*plan), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
-    const ReductionInput input{
-        {benchmark.NextInput(array.size_bytes()), count}, offsets, benchmark.idle_total()};
+    const ReductionInput input{{benchmark.NextInput(array.size_bytes()), count}, offsets};
     return LaunchReduction(*plan, input, output, scratch, benchmark.properties(),
                            benchmark.stream());
   });

@@ -71,8 +71,7 @@ absl::Status Measure(KernelBenchmark& benchmark, const StatisticSet& set,
   }
   uint64_t* const slots = static_cast<uint64_t*>(*results);
   const ReductionInput input{{benchmark.input(), array.element_count},
-                             reinterpret_cast<const uint64_t*>(device_offsets->data()),
-                             benchmark.idle_total()};
+                             reinterpret_cast<const uint64_t*>(device_offsets->data())};
   const std::string name =
       absl::StrCat(ReductionStrategy(*plan, benchmark.properties()), " ", set.name, " ",
                    ElementTypeName(array.element_type), " x", plan->grouping.group_count);

@@ -16,20 +16,23 @@ GRIDFOLD_HD inline uint64_t OrderedKey(double x) {
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   return bits >> 63 != 0 ? ~bits : bits | uint64_t{1} << 63;
 }
-inline double FromOrderedKey(uint64_t key) {
+GRIDFOLD_HD inline double FromOrderedKey(uint64_t key) {
   return std::bit_cast<double>(key >> 63 != 0 ? key & ~(uint64_t{1} << 63) : ~key);
 }
 
 // Keys of the bounds for a channel's finite samples; as they start where there is none.
 struct ExtremeKeys {
-  uint64_t smallest = ~uint64_t{0};
-  uint64_t largest = 0;
+  static constexpr uint64_t kNoSmallest = ~uint64_t{0};
+  static constexpr uint64_t kNoLargest = 0;
+
+  uint64_t smallest = kNoSmallest;
+  uint64_t largest = kNoLargest;
 
   std::optional<double> Smallest() const {
-    return smallest == ~uint64_t{0} ? std::nullopt : std::optional(FromOrderedKey(smallest));
+    return smallest == kNoSmallest ? std::nullopt : std::optional(FromOrderedKey(smallest));
   }
   std::optional<double> Largest() const {
-    return largest == 0 ? std::nullopt : std::optional(FromOrderedKey(largest));
+    return largest == kNoLargest ? std::nullopt : std::optional(FromOrderedKey(largest));
   }
 };
 

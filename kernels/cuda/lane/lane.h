@@ -16,7 +16,9 @@
 #include "kernels/cuda/device/buffer.h"
 #include "kernels/cuda/device/pinned_buffer.h"
 #include "kernels/cuda/device/properties.h"
+#include "kernels/cuda/device/scratch.h"
 #include "kernels/cuda/device/stream.h"
+#include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/lane/job_timer.h"
 #include "kernels/cuda/lane/layout.h"
 #include "kernels/cuda/lane/part_copier.h"
@@ -55,7 +57,7 @@ class CudaLane final : public Lane {
     DeviceBuffer offsets;
     DeviceBuffer output;
     DeviceBuffer scratch;
-    DeviceBuffer idle_total;  // Of ReductionInput.
+    ZeroedMemory zeroed;
   };
 
   CudaLane(const DeviceProperties& properties, const LaneOptions& options,
@@ -118,11 +120,15 @@ class CudaLane final : public Lane {
   absl::Status Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
 
   // Waits for what a job has left behind: the caller's memory and the lane's are free after.
-  absl::Status Settle();
+  absl::Status Settle(bool failed);
 
   // Waits for the stream. Nothing is enqueued behind it in this job.
   absl::Status Synchronize();
 
+  // The lane's scratch, for launchers of one job or part.
+  Scratch NewScratch() {
+    return Scratch(memory_.scratch.data(), memory_.scratch.size_bytes(), &memory_.zeroed);
+  }
   // The memory to which kernels write an answer of so many bytes: small answers go to pinned memory
   // directly.
   std::byte* AnswerPlace(uint64_t size_bytes) const;

@@ -56,9 +56,8 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
       plan.statistics.size() + (plan.result_slot_count() + plan.statistics.size()) % 2;
   void* const states_at = plan.return_states ? failures_at + failure_words : nullptr;
   const ReductionInput device_input{{*elements, plan.array.element_count},
-                                    reinterpret_cast<const uint64_t*>(memory_.offsets.data()),
-                                    memory_.idle_total.data()};
-  Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
+                                    reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
+  Scratch scratch = NewScratch();
   absl::Status status = LaunchReduction(plan, device_input, {slots, failures_at, states_at},
                                         scratch, properties_, stream_.get());
   if (status.ok()) status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());

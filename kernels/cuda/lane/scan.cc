@@ -70,7 +70,7 @@ absl::StatusOr<bool> CudaLane::ScanStaged(const ScanPlan& plan, const ScanInput&
     absl::Status status = CopyIn(std::span(&value, 1), device_carry.value, stop);
     if (!status.ok()) return status;
   }
-  Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
+  Scratch scratch = NewScratch();
   absl::Status status =
       LaunchScan(plan, input, output, device_carry, scratch, properties_, stream_.get());
   if (status.ok()) status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());

@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/device/status.h"
+#include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/reduce/plan/brief_extremes.h"
 #include "kernels/cuda/reduce/plan/geometry.h"
 #include "kernels/cuda/reduce/plan/kernels.h"
@@ -55,25 +56,23 @@ struct WorkSpace {
   LongSegment* long_segments;
 };
 
-absl::StatusOr<WorkSpace> AllocateWorkSpace(const ReductionGeometry& geometry, void* idle_total,
-                                            Scratch& scratch, cudaStream_t stream) {
-  const uint64_t zeroed_bytes = sizeof(SegmentQueue) + geometry.total_count * geometry.total_bytes;
-  const auto zeroed = scratch.Allocate<std::byte>(zeroed_bytes);
+absl::StatusOr<WorkSpace> AllocateWorkSpace(const ReductionGeometry& geometry, Scratch& scratch,
+                                            cudaStream_t stream) {
+  const uint64_t zeroed_bytes =
+      geometry.total_count == 0
+          ? 0
+          : sizeof(SegmentQueue) + geometry.total_count * geometry.total_bytes;
+  const bool is_one = geometry.total_count == 1 && geometry.queued_segments_max == 0;
+  const auto zeroed = AllocateZeroed<std::byte>(
+      scratch, zeroed_bytes, stream, is_one ? AfterUse::kZeroAgain : AfterUse::kAnything);
   if (!zeroed.ok()) return zeroed.status();
   const auto partials =
       scratch.Allocate<std::byte>(geometry.partial_count * geometry.partial_bytes);
   if (!partials.ok()) return partials.status();
   const auto long_segments = scratch.Allocate<LongSegment>(geometry.queued_segments_max);
   if (!long_segments.ok()) return long_segments.status();
-  WorkSpace space{reinterpret_cast<SegmentQueue*>(*zeroed), *zeroed + sizeof(SegmentQueue),
-                  *partials, *long_segments};
-  const bool has_one = geometry.total_count == 1 && geometry.queued_segments_max == 0;
-  if (has_one && idle_total != nullptr) {
-    space.totals = idle_total;
-  } else if (geometry.total_count > 0) {
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*zeroed, 0, zeroed_bytes, stream));
-  }
-  return space;
+  return WorkSpace{reinterpret_cast<SegmentQueue*>(*zeroed), *zeroed + sizeof(SegmentQueue),
+                   *partials, *long_segments};
 }
 
 LaunchShape ShapeOf(const ReductionGeometry& geometry) {
@@ -241,10 +240,10 @@ absl::Status LaunchColumns(ColumnFunction kernel, const ReductionGeometry& geome
 
 // Everything but floating-point products.
 absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& parameters,
-                          void* idle_total, Scratch& scratch, const DeviceProperties& properties,
+                          Scratch& scratch, const DeviceProperties& properties,
                           cudaStream_t stream) {
   const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
-  const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, idle_total, scratch, stream);
+  const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, scratch, stream);
   if (!space.ok()) return space.status();
   const ReductionKernels kernels = VisitElementType(plan.array.element_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -320,8 +319,8 @@ absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& in
   }
   if (plan.grouping.group_count == 0) return absl::OkStatus();
   if (!HasOnlyFloatingProduct(plan)) {
-    absl::Status status = LaunchStates(plan, MakeParameters(plan, input, output), input.idle_total,
-                                       scratch, properties, stream);
+    absl::Status status =
+        LaunchStates(plan, MakeParameters(plan, input, output), scratch, properties, stream);
     if (!status.ok()) return status;
   }
   for (size_t i = 0; i < plan.statistics.size(); ++i) {

@@ -23,9 +23,6 @@ inline constexpr uint64_t kNoFailure = ~uint64_t{0};
 struct ReductionInput {
   DeviceSpan elements;                // plan.array.element_count of them.
   const uint64_t* offsets = nullptr;  // Segments only: plan.grouping.offsets.
-  // IdleTotalBytes() of zeros, which are zeros again after every launch; null where there are none.
-  // Spares a whole array's reduction the clearing of scratch.
-  void* idle_total = nullptr;
 };
 struct ReductionOutput {
   uint64_t* slots;  // [statistic][group]: plan.result_slot_count() values.

@@ -284,8 +284,6 @@ uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {
          ScratchBytes(geometry.queued_segments_max * sizeof(LongSegment));
 }
 
-uint64_t IdleTotalBytes() { return GroupTotalBytes(MomentWordCount<double>(kFullPartSet<double>)); }
-
 uint64_t ReductionSharedBytesMin() {
   const uint32_t words = MomentWordCount<double>(kFullPartSet<double>);
   return uint64_t{words} * Tuning::kWarpThreads * sizeof(int64_t) + Tuning::kOtherSharedBytesMax;
@@ -311,7 +309,8 @@ uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& p
   // in so many fewer.
   const uint64_t single_words = MomentWordCount<float>(kFullPartSet<float>);
   const uint64_t total_bytes =
-      (chunks - many_segments) * IdleTotalBytes() + many_segments * GroupTotalBytes(single_words);
+      (chunks - many_segments) * GroupTotalBytes(MomentWordCount<double>(kFullPartSet<double>)) +
+      many_segments * GroupTotalBytes(single_words);
   // Splits of columns: bounded by the number of items, twice for rounding up, and by the input;
   // and those that words make necessary.
   const uint64_t split_states = 2 * resident * Tuning::kColumnItemsPerBlock *

@@ -81,9 +81,6 @@ struct ReductionGeometry {
   FirstColumnGeometry first_columns;
 };
 
-// Bytes of the total of a single group, whatever its plan.
-uint64_t IdleTotalBytes();
-
 // The shared memory of a block that reductions need; devices with less cannot be used.
 uint64_t ReductionSharedBytesMin();
 

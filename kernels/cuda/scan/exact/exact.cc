@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/status.h"
+#include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/scan/base/heads.h"
 #include "kernels/cuda/scan/exact/kernels.h"
 
@@ -139,10 +140,9 @@ class ExactScanLaunch {
     const uint64_t state_bytes = StateBytes(plan_.array.element_type);
     const auto take = [&](uint64_t count, void*& memory) -> absl::Status {
       if (count == 0) return absl::OkStatus();
-      const auto bytes = scratch.Allocate<std::byte>(count * state_bytes);
+      const auto bytes = AllocateZeroed<std::byte>(scratch, count * state_bytes, stream_);
       if (!bytes.ok()) return bytes.status();
       memory = *bytes;
-      GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(memory, 0, count * state_bytes, stream_));
       return absl::OkStatus();
     };
     chains_ = {
