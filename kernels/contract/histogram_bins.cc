@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/histogram_outline.h"
 #include "kernels/contract/invalid_field.h"
+#include "kernels/numerics/bins/automatic_range.h"
 #include "kernels/numerics/bins/layout.h"
-#include "kernels/types/automatic_range.h"
 
 namespace gridfold::kernels {
 

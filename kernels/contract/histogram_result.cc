@@ -8,7 +8,7 @@
 #include "kernels/contract/histogram.h"
 #include "kernels/contract/histogram_bins.h"
 #include "kernels/contract/invalid_field.h"
-#include "kernels/types/automatic_range.h"
+#include "kernels/numerics/bins/automatic_range.h"
 
 namespace gridfold::kernels {
 

@@ -4,7 +4,7 @@
 
 #include "kernels/cuda/histogram/histogram.h"
 #include "kernels/cuda/histogram/plan/arguments.h"
-#include "kernels/cuda/histogram/range_kernel.h"
+#include "kernels/cuda/histogram/plan/extreme_keys.h"
 
 namespace gridfold::kernels::cuda {
 

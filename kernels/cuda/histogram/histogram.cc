@@ -9,14 +9,14 @@
 #include "kernels/cuda/device/status.h"
 #include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/histogram/compact.h"
-#include "kernels/cuda/histogram/histogram_together.h"
 #include "kernels/cuda/histogram/partitions/partitions.h"
 #include "kernels/cuda/histogram/plan/arguments.h"
+#include "kernels/cuda/histogram/plan/extreme_keys.h"
 #include "kernels/cuda/histogram/plan/guesses.h"
 #include "kernels/cuda/histogram/plan/launch.h"
 #include "kernels/cuda/histogram/plan/tables.h"
+#include "kernels/cuda/histogram/plan/together.h"
 #include "kernels/cuda/histogram/range.h"
-#include "kernels/cuda/histogram/range_kernel.h"
 #include "kernels/cuda/histogram/weights/weights.h"
 
 namespace gridfold::kernels::cuda {

@@ -5,7 +5,7 @@
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/device/status.h"
-#include "kernels/cuda/histogram/histogram_together.h"
+#include "kernels/cuda/histogram/plan/together.h"
 #include "kernels/cuda/histogram/range_kernel.h"
 
 namespace gridfold::kernels::cuda {

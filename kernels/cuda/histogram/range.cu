@@ -1,7 +1,7 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
-#include "kernels/cuda/histogram/histogram_extremes.cuh"
+#include "kernels/cuda/histogram/place/extremes.cuh"
 #include "kernels/cuda/histogram/place/walk.cuh"
 #include "kernels/cuda/histogram/range_kernel.h"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cuda/device/grid.h"
+#include "kernels/cuda/histogram/plan/tables.h"
 #include "kernels/cuda/lane/cancellation.h"
 #include "kernels/cuda/lane/lane.h"
 

@@ -67,7 +67,7 @@ inline constexpr uint32_t kHistogramOwnBytes = 160;
 inline constexpr uint32_t kHistogramCellsOwnBytes =
     kHistogramOwnBytes + kHistogramWarps * uint32_t{sizeof(uint32_t)};
 
-// Blocks of histogram/histogram_together.h have bins and extremes as well.
+// Blocks of histogram/plan/together.h have bins and extremes as well.
 inline constexpr uint32_t kTogetherOwnBytes = 3 * 1024;
 inline constexpr uint32_t kHistogramTogetherBinsMax = 4;  // Channels, or axes.
 

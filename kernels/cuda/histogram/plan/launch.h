@@ -9,10 +9,10 @@
 #include "kernels/contract/histogram.h"
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/device/properties.h"
-#include "kernels/cuda/histogram/histogram_together.h"
 #include "kernels/cuda/histogram/plan/arguments.h"
 #include "kernels/cuda/histogram/plan/guesses.h"
 #include "kernels/cuda/histogram/plan/strategy.h"
+#include "kernels/cuda/histogram/plan/together.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -24,7 +24,7 @@ struct CountingLaunch {
   LaunchShape shape;
 };
 
-// The launch of a plan whose blocks meet (histogram/histogram_together.h); nothing where others are
+// The launch of a plan whose blocks meet (histogram/plan/together.h); nothing where others are
 // better, or the forced method is another. `edge_count` is that of all tables together. Errors:
 // INTERNAL from CUDA.
 absl::StatusOr<std::optional<CountingLaunch>> PlanTogetherLaunch(

@@ -13,7 +13,7 @@
 //            memory one after the other
 //   global   counters in device memory, which a warp adds to once for all its samples of one bin
 //   one-cluster, one-grid
-//            few samples, in a single launch whose blocks meet (histogram_together.h): as shared,
+//            few samples, in a single launch whose blocks meet (plan/together.h): as shared,
 //            but that the blocks find an automatic range themselves, and of one cluster also join
 //            what they have counted
 //
@@ -46,7 +46,7 @@ inline constexpr HistogramMethod kHistogramMethods[] = {
     HistogramMethod::kCluster,    HistogramMethod::kPartitions, HistogramMethod::kGlobal,
     HistogramMethod::kOneCluster, HistogramMethod::kOneGrid};
 
-// Whether the method is one of histogram/histogram_together.h.
+// Whether the method is one of histogram/plan/together.h.
 constexpr bool IsTogether(HistogramMethod method) {
   return method == HistogramMethod::kOneCluster || method == HistogramMethod::kOneGrid;
 }

@@ -1,6 +1,6 @@
 // The blocks of a launch that can meet: those of one cluster, or of a cooperative grid.
-#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_HISTOGRAM_TEAM_CUH_
-#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_HISTOGRAM_TEAM_CUH_
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_TOGETHER_TEAM_CUH_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_TOGETHER_TEAM_CUH_
 
 #include <cooperative_groups.h>
 
@@ -82,4 +82,4 @@ struct GridTeam {
 
 }  // namespace gridfold::kernels::cuda
 
-#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_HISTOGRAM_TEAM_CUH_
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_TOGETHER_TEAM_CUH_

@@ -1,12 +1,12 @@
 #include <cooperative_groups.h>
 
-#include "kernels/cuda/histogram/histogram_extremes.cuh"
-#include "kernels/cuda/histogram/histogram_team.cuh"
-#include "kernels/cuda/histogram/histogram_together.h"
 #include "kernels/cuda/histogram/place/counters.cuh"
+#include "kernels/cuda/histogram/place/extremes.cuh"
 #include "kernels/cuda/histogram/place/outcomes.cuh"
 #include "kernels/cuda/histogram/place/sampler.cuh"
-#include "kernels/types/automatic_range.h"
+#include "kernels/cuda/histogram/plan/together.h"
+#include "kernels/cuda/histogram/together/team.cuh"
+#include "kernels/numerics/bins/automatic_range.h"
 
 namespace gridfold::kernels::cuda {
 

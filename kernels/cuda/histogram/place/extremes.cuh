@@ -1,11 +1,11 @@
-// The extremes of a thread's finite samples, as keys: see range_kernel.h.
-#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_HISTOGRAM_EXTREMES_CUH_
-#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_HISTOGRAM_EXTREMES_CUH_
+// The extremes of a thread's finite samples, as keys: see plan/extreme_keys.h.
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_EXTREMES_CUH_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_EXTREMES_CUH_
 
 #include <cstdint>
 
 #include "kernels/cuda/histogram/place/walk.cuh"
-#include "kernels/cuda/histogram/range_kernel.h"
+#include "kernels/cuda/histogram/plan/extreme_keys.h"
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/bins/layout.h"
 
@@ -37,4 +37,4 @@ __device__ inline ExtremeKeys ExtremesOfThread(const T* samples, const SampleWal
 
 }  // namespace gridfold::kernels::cuda
 
-#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_HISTOGRAM_EXTREMES_CUH_
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_EXTREMES_CUH_

@@ -1,4 +1,4 @@
-// Histograms in one launch (histogram_together.h), at sizes around what a thread, a block and a
+// Histograms in one launch (plan/together.h), at sizes around what a thread, a block and a
 // cluster take, and of ranges that are found.
 #include <cuda_runtime_api.h>
 

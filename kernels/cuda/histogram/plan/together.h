@@ -9,13 +9,13 @@
 //
 // Where ranges are automatic the blocks find their samples' extremes, meet, and all resolve the
 // range from the extremes of all, by the rule of types/automatic_range.h.
-#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_HISTOGRAM_TOGETHER_H_
-#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_HISTOGRAM_TOGETHER_H_
+#ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_TOGETHER_H_
+#define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_TOGETHER_H_
 
 #include <cstdint>
 
 #include "kernels/cuda/histogram/plan/arguments.h"
-#include "kernels/cuda/histogram/range_kernel.h"
+#include "kernels/cuda/histogram/plan/extreme_keys.h"
 #include "kernels/types/element_type.h"
 
 namespace gridfold::kernels::cuda {
@@ -40,4 +40,4 @@ TogetherKernel FindGridTogetherKernel(ElementType type);
 
 }  // namespace gridfold::kernels::cuda
 
-#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_HISTOGRAM_TOGETHER_H_
+#endif  // GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_TOGETHER_H_

@@ -5,8 +5,8 @@
 //
 // Samples from 3 to 7 keep these bounds; samples that are all 3 get 2.5 and 3.5, as in NumPy; and
 // samples that are all 2^53 get 2^53 - 2 and 2^53 + 2 for two bins, since 2^53 + 0.5 is no double.
-#ifndef GRIDFOLD_KERNELS_TYPES_AUTOMATIC_RANGE_H_
-#define GRIDFOLD_KERNELS_TYPES_AUTOMATIC_RANGE_H_
+#ifndef GRIDFOLD_KERNELS_NUMERICS_BINS_AUTOMATIC_RANGE_H_
+#define GRIDFOLD_KERNELS_NUMERICS_BINS_AUTOMATIC_RANGE_H_
 
 #include <cfloat>
 #include <cmath>
@@ -59,4 +59,4 @@ GRIDFOLD_HD inline bool WidenRange(EdgesIncrease&& edges_increase, double& lower
 
 }  // namespace gridfold::kernels
 
-#endif  // GRIDFOLD_KERNELS_TYPES_AUTOMATIC_RANGE_H_
+#endif  // GRIDFOLD_KERNELS_NUMERICS_BINS_AUTOMATIC_RANGE_H_
