@@ -13,6 +13,7 @@
 #include "kernels/cuda/reduce/plan/tuning.h"
 #include "kernels/cuda/reduce/plan/warp_extremes.h"
 #include "kernels/cuda/reduce/product.h"
+#include "kernels/cuda/reduce/transpose.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -279,6 +280,23 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
   return launch_columns(kernels.whole_columns);
 }
 
+// Columns as the rows of their transpose.
+absl::Status LaunchAsRows(const ReductionPlan& plan, const ReductionParameters& parameters,
+                          Scratch& scratch, const DeviceProperties& properties,
+                          cudaStream_t stream) {
+  const auto transposed = scratch.Allocate<std::byte>(plan.array.size_bytes());
+  if (!transposed.ok()) return transposed.status();
+  const TransposeWork work{.elements = parameters.elements,
+                           .transposed = *transposed,
+                           .rows = plan.grouping.group_size,
+                           .columns = plan.grouping.group_count};
+  absl::Status status = LaunchTranspose(work, ElementSize(plan.array.element_type), stream);
+  if (!status.ok()) return status;
+  ReductionParameters of_rows = parameters;
+  of_rows.elements = *transposed;
+  return LaunchStates(AsRows(plan), of_rows, scratch, properties, stream);
+}
+
 }  // namespace
 
 bool ReductionCanFail(const ReductionPlan& plan) {
@@ -294,11 +312,14 @@ bool ReductionCanFail(const ReductionPlan& plan) {
   });
 }
 
-uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties& properties) {
+uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties& properties,
+                               ColumnRoute columns) {
   if (plan.grouping.group_count == 0) return 0;
   uint64_t bytes = 0;
   if (!HasOnlyFloatingProduct(plan)) {
-    bytes += GeometryScratchBytes(PlanReductionGeometry(plan, properties));
+    const bool as_rows = columns == ColumnRoute::kBest && AreReducedAsRows(plan);
+    if (as_rows) bytes += ScratchBytes(plan.array.size_bytes());
+    bytes += GeometryScratchBytes(PlanReductionGeometry(as_rows ? AsRows(plan) : plan, properties));
   }
   if (HasFloatingProduct(plan)) bytes += ProductScratchBytes(plan);
   return bytes;
@@ -307,20 +328,24 @@ uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties
 uint64_t ReductionScratchBytesMax(uint64_t input_bytes, uint64_t group_count,
                                   const DeviceProperties& properties) {
   return GeometryScratchBytesMax(input_bytes, properties) +
+         ScratchBytes(std::min(input_bytes, kTransposedBytesMax)) +
          ProductScratchBytesMax(input_bytes, group_count);
 }
 
 absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& input,
                              const ReductionOutput& output, Scratch& scratch,
-                             const DeviceProperties& properties, cudaStream_t stream) {
+                             const DeviceProperties& properties, cudaStream_t stream,
+                             ColumnRoute columns) {
   if (ReductionCanFail(plan)) {
     GRIDFOLD_RETURN_IF_CUDA_ERROR(
         cudaMemsetAsync(output.failures, 0xFF, plan.statistics.size() * sizeof(uint64_t), stream));
   }
   if (plan.grouping.group_count == 0) return absl::OkStatus();
   if (!HasOnlyFloatingProduct(plan)) {
-    absl::Status status =
-        LaunchStates(plan, MakeParameters(plan, input, output), scratch, properties, stream);
+    const ReductionParameters parameters = MakeParameters(plan, input, output);
+    const bool as_rows = columns == ColumnRoute::kBest && AreReducedAsRows(plan);
+    absl::Status status = as_rows ? LaunchAsRows(plan, parameters, scratch, properties, stream)
+                                  : LaunchStates(plan, parameters, scratch, properties, stream);
     if (!status.ok()) return status;
   }
   for (size_t i = 0; i < plan.statistics.size(); ++i) {
@@ -337,6 +362,7 @@ absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& in
 const char* ReductionStrategy(const ReductionPlan& plan, const DeviceProperties& properties) {
   if (HasOnlyFloatingProduct(plan)) return "reduce/product";
   if (plan.grouping.group_count == 0) return "reduce/nothing";
+  if (AreReducedAsRows(plan)) return "reduce/transposed";
   const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
   switch (geometry.form) {
     case ReductionForm::kBlocks: return "reduce/contiguous";

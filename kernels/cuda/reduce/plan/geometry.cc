@@ -270,6 +270,30 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
   return parts;
 }
 
+bool AreReducedAsRows(const ReductionPlan& plan) {
+  if (!AreColumns(plan.grouping) || plan.grouping.group_size <= 1 ||
+      plan.array.size_bytes() > kTransposedBytesMax) {
+    return false;
+  }
+  const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
+  switch (kind.column_kernel) {
+    case ColumnKernel::kPairs:
+    case ColumnKernel::kVectors: return false;
+    case ColumnKernel::kDoublesFirst:
+    case ColumnKernel::kMomentsFirst: return FirstColumnsOf(plan, kind) == FirstColumns::kNone;
+    case ColumnKernel::kStates: break;
+  }
+  return true;
+}
+
+ReductionPlan AsRows(const ReductionPlan& plan) {
+  ReductionPlan rows = plan;
+  rows.grouping.kind = GroupingKind::kAxis1;
+  rows.array = ArrayDescription::Matrix(plan.array.element_type, plan.grouping.group_count,
+                                        plan.grouping.group_size);
+  return rows;
+}
+
 ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties) {
   const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
