@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kernels/cuda/device/buffer.h"
+#include "kernels/cuda/device/pinned_buffer.h"
 #include "kernels/cuda/histogram/histogram_device_test.h"
 
 namespace gridfold::kernels::cuda {
@@ -140,8 +142,10 @@ TEST_F(HistogramTogetherDeviceTest, NumbersThatAreNoneOrEqualOrFarApart) {
 }
 
 TEST_F(HistogramTogetherDeviceTest, SmallAnswersGoToTheHost) {
-  uint64_t* direct = nullptr;
-  ASSERT_EQ(cudaMallocHost(&direct, 64 << 10), cudaSuccess);
+  constexpr size_t kBytes = 64 << 10;
+  auto memory = PinnedBuffer::Allocate(kBytes);
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  auto* const direct = reinterpret_cast<uint64_t*>(memory->data());
   const std::vector<float> values = MakeSamples<float>(Distribution::kUniform, 50'000, 0, 1);
   const DeviceArray<float> device{std::span(values), 0};
   const auto plan = PlanHistogram(ArrayDescription::Vector(ElementType::kFloat32, values.size()),
@@ -149,7 +153,7 @@ TEST_F(HistogramTogetherDeviceTest, SmallAnswersGoToTheHost) {
   ASSERT_TRUE(plan.ok());
   const auto result = Count(*plan,
                             {.samples = {device.data(), values.size()},
-                             .direct = {direct, (64 << 10) / sizeof(uint64_t)}},
+                             .direct = {direct, kBytes / sizeof(uint64_t)}},
                             {.method = HistogramMethod::kOneCluster});
   ASSERT_TRUE(result.ok()) << result.status();
   uint64_t total = 0;
@@ -158,7 +162,6 @@ TEST_F(HistogramTogetherDeviceTest, SmallAnswersGoToTheHost) {
   // The extremes stand first, then the outcomes.
   EXPECT_EQ(direct[2], 0);
   EXPECT_EQ(direct[5], result->channels[0].counts[0]);
-  EXPECT_EQ(cudaFreeHost(direct), cudaSuccess);
 }
 
 // Cooperative launches need all multiprocessors at once: jobs of several streams must not wait for
@@ -180,10 +183,9 @@ TEST_F(HistogramTogetherDeviceTest, StreamsBesideEachOther) {
       cudaSetDevice(properties().device);
       cudaStream_t stream = nullptr;
       cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-      std::byte* memory = nullptr;
-      cudaMalloc(&memory, HistogramScratchBytes(*plan));
+      auto memory = DeviceBuffer::Allocate(HistogramScratchBytes(*plan)).value();
       for (int run = 0; run < kRuns; ++run) {
-        Scratch scratch(memory, HistogramScratchBytes(*plan));
+        Scratch scratch(memory.data(), memory.size_bytes());
         const HistogramMethod method = kTogether[(s + run) % 2];
         auto counted = LaunchHistogram(*plan, {.samples = {device.data(), values.size()}}, scratch,
                                        properties(), stream, {.method = method});
@@ -197,7 +199,6 @@ TEST_F(HistogramTogetherDeviceTest, StreamsBesideEachOther) {
                    cudaMemcpyDeviceToHost);
         wrong[s] += counts == expected->channels[0].counts ? 0 : 1;
       }
-      cudaFree(memory);
       cudaStreamDestroy(stream);
     });
   }
