@@ -81,11 +81,17 @@ class CudaLane final : public Lane {
   absl::StatusOr<bool> ScanStaged(const ScanPlan& plan, const ScanInput& input,
                                   const ScanOutput& output, ScanCarry* carry,
                                   const std::stop_token& stop);
-  // ScanStaged for sums of float64 elements, which all fit: the scan is run once more as
-  // kUnboundedSum where numbers are so large that parts of the tree may overflow
-  // (numerics/scans/operator.h).
-  absl::StatusOr<bool> ScanDoubleSum(const ScanPlan& plan, const ScanInput& input,
-                                     const ScanOutput& output, ScanCarry* carry,
+  // The same with the plain form of Wide, an operator of numerics/scans/operator.h, and, if that
+  // does not hold, once more with Wide. Results all fit.
+  template <class Wide>
+  absl::StatusOr<bool> ScanPlainFirst(const ScanPlan& plan, const ScanInput& input,
+                                      const ScanOutput& output, ScanCarry* carry,
+                                      const std::stop_token& stop);
+  // Whether the wide form is needed where the plain one did not hold, `before` being what precedes
+  // the elements.
+  absl::StatusOr<bool> NeedsWideForm(const DeviceSpan& elements, const UnboundedSum& before,
+                                     const std::stop_token& stop);
+  absl::StatusOr<bool> NeedsWideForm(const DeviceSpan& elements, const ScaledProduct& before,
                                      const std::stop_token& stop);
   // The largest finite magnitude of float64 elements.
   absl::StatusOr<double> LargestMagnitude(const DeviceSpan& elements, const std::stop_token& stop);
