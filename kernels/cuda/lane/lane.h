@@ -24,6 +24,8 @@
 #include "kernels/cuda/lane/part_copier.h"
 #include "kernels/cuda/lane/staging_ring.h"
 #include "kernels/cuda/scan/scan.h"
+#include "kernels/numerics/arithmetic/scaled_product.h"
+#include "kernels/numerics/arithmetic/unbounded_sum.h"
 
 namespace gridfold::kernels::cuda {
 

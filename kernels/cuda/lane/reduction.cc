@@ -20,10 +20,7 @@ absl::Status FirstFailure(const ReductionPlan& plan, std::span<const uint64_t> f
   const auto first = std::min_element(failures.begin(), failures.end());
   if (first == failures.end() || *first == kNoFailure) return absl::OkStatus();
   const size_t index = static_cast<size_t>(first - failures.begin());
-  const Statistic statistic = plan.statistics[index];
-  const bool is_index = statistic == Statistic::kArgmin || statistic == Statistic::kArgmax;
-  return StatisticError(plan, index, *first,
-                        is_index ? ValueOutcome::kNothing : ValueOutcome::kOverflow);
+  return StatisticError(plan, index, *first, TraitsOf(plan.statistics[index]).failure);
 }
 
 MutableHostSpan SpanOf(uint64_t* values, size_t count) {

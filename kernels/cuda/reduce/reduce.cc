@@ -300,15 +300,9 @@ absl::Status LaunchAsRows(const ReductionPlan& plan, const ReductionParameters& 
 }  // namespace
 
 bool ReductionCanFail(const ReductionPlan& plan) {
-  const bool is_float = IsFloatingPoint(plan.array.element_type);
   return std::any_of(plan.statistics.begin(), plan.statistics.end(), [&](Statistic statistic) {
-    switch (statistic) {
-      case Statistic::kSum:
-      case Statistic::kProduct: return !is_float && plan.overflow_policy == OverflowPolicy::kError;
-      case Statistic::kArgmin:
-      case Statistic::kArgmax: return is_float && plan.nan_policy == NanPolicy::kIgnore;
-      default: return false;
-    }
+    return PossibleFailure(statistic, plan.array.element_type, plan.nan_policy,
+                           plan.overflow_policy) != ValueOutcome::kOk;
   });
 }
 

@@ -46,18 +46,39 @@ GRIDFOLD_HD inline uint32_t PartsOf(Statistic statistic, bool floating_point, bo
   return 0;
 }
 
+// Whether the value of `statistic` tells where in its group an element stands. Only then a state's
+// extremes need indices, but for whether there are any.
+GRIDFOLD_HD inline bool NeedsPlaces(Statistic statistic) {
+  switch (statistic) {
+    case Statistic::kArgmin:
+    case Statistic::kArgmax: return true;
+    case Statistic::kCount:
+    case Statistic::kSum:
+    case Statistic::kProduct:
+    case Statistic::kMin:
+    case Statistic::kMax:
+    case Statistic::kMean:
+    case Statistic::kVariance:
+    case Statistic::kStandardDeviation:
+    case Statistic::kL1Norm:
+    case Statistic::kL2Norm:
+    case Statistic::kNonzeroCount:
+    case Statistic::kNanCount:
+    case Statistic::kInfinityCount:
+    case Statistic::kAll:
+    case Statistic::kAny:
+    case Statistic::kBitwiseAnd:
+    case Statistic::kBitwiseOr:
+    case Statistic::kBitwiseXor: return false;
+  }
+  return true;
+}
+
 // What a value depends on besides the elements.
 struct ValueRules {
   bool ignore_nan = false;
   bool wrap = false;  // Integer overflow wraps around instead of being an error.
   uint32_t delta_degrees_of_freedom = 0;
-};
-
-// How a value came out.
-enum class ValueOutcome : uint8_t {
-  kOk,
-  kOverflow,  // An integer sum or product outside 64 bits.
-  kNothing,   // argmin or argmax where every element is an ignored NaN.
 };
 
 inline constexpr uint64_t kNanSlot = 0x7FF8'0000'0000'0000u;
@@ -243,13 +264,11 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
     case Statistic::kAny:
       if constexpr ((kParts & kTallyPart) != 0) {
         const auto& tally = state.template Part<kTallyPart>();
-        switch (statistic) {
-          case Statistic::kNanCount: *slot = tally.nan; break;
-          case Statistic::kInfinityCount: *slot = tally.infinite; break;
-          case Statistic::kAll: *slot = tally.nonzero == count ? 1 : 0; break;
-          case Statistic::kAny: *slot = tally.nonzero != 0 ? 1 : 0; break;
-          default: *slot = tally.nonzero; break;
-        }
+        *slot = statistic == Statistic::kNonzeroCount    ? tally.nonzero
+                : statistic == Statistic::kNanCount      ? tally.nan
+                : statistic == Statistic::kInfinityCount ? tally.infinite
+                : statistic == Statistic::kAll           ? (tally.nonzero == count ? 1 : 0)
+                                                         : (tally.nonzero != 0 ? 1 : 0);
       }
       return ValueOutcome::kOk;
 

@@ -48,8 +48,11 @@ HistogramKernel FindGuessingKernel(ElementType type, GuessKind kind) {
   switch (kind) {
     case GuessKind::kChannels: return FindChannelsHistogramKernel(type);
     case GuessKind::kPlane: return FindPlaneHistogramKernel(type);
-    default: return FindEvenHistogramKernel(type);
+    case GuessKind::kNone:
+    case GuessKind::kOneChannel:
+    case GuessKind::kWeighted: break;
   }
+  return FindEvenHistogramKernel(type);
 }
 
 HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& strategy,

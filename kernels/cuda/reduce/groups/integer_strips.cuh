@@ -17,6 +17,8 @@
 #include "kernels/cuda/reduce/plan/tuning.h"
 #include "kernels/numerics/arithmetic/integer_quotient.h"
 #include "kernels/numerics/arithmetic/rounded_divisor.h"
+#include "kernels/numerics/statistics/statistic_value.h"
+#include "kernels/types/statistic_set.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -116,11 +118,10 @@ class SumAnswers {
     }
   }
   __device__ uint64_t Value(Statistic statistic, Wide sum, uint32_t size) const {
-    switch (statistic) {
-      case Statistic::kSum: return static_cast<uint64_t>(sum);
-      case Statistic::kMean: return Mean(sum, size);
-      default: return size;
-    }
+    // Of SumAnswers.
+    return statistic == Statistic::kSum    ? static_cast<uint64_t>(sum)
+           : statistic == Statistic::kMean ? Mean(sum, size)
+                                           : size;
   }
 
   const ReductionParameters& parameters_;
@@ -180,6 +181,15 @@ struct StripExtremes {
   }
 };
 
+// Values of integers that need no tally, though states keep one for some of them.
+GRIDFOLD_HD constexpr StatisticSet AnswersWithoutTally() {
+  return {Statistic::kCount,  Statistic::kSum,
+          Statistic::kMin,    Statistic::kMax,
+          Statistic::kArgmin, Statistic::kArgmax,
+          Statistic::kMean,   Statistic::kVariance,
+          Statistic::kL2Norm, Statistic::kStandardDeviation};
+}
+
 // What of a core set of parts is asked for beside sums and sums of squares.
 struct CoreNeeds {
   bool nonzero;
@@ -190,16 +200,10 @@ struct CoreNeeds {
       : nonzero(parameters.states != nullptr), extremes(nonzero), places(nonzero) {
 #pragma unroll 1
     for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
-      switch (parameters.statistics[i]) {
-        case Statistic::kNonzeroCount:
-        case Statistic::kAll:
-        case Statistic::kAny: nonzero = true; break;
-        case Statistic::kArgmin:
-        case Statistic::kArgmax: places = true; [[fallthrough]];
-        case Statistic::kMin:
-        case Statistic::kMax: extremes = true; break;
-        default: break;
-      }
+      const Statistic statistic = parameters.statistics[i];
+      nonzero = nonzero || !AnswersWithoutTally().Has(statistic);
+      extremes = extremes || (PartsOf(statistic, false, false) & kExtremesPart) != 0;
+      places = places || NeedsPlaces(statistic);
     }
   }
 };
@@ -267,9 +271,10 @@ class MomentAnswers {
           return size <= ddof ? kNanSlot
                               : Slot(IntegerVariance(sum, Squares{moments.squares}, size, ddof));
         }
-        [[fallthrough]];
-      default: return SlowValue(parameters_, statistic, size, StateOf(moments, extremes, places));
+        break;
     }
+    // Any other.
+    return SlowValue(parameters_, statistic, size, StateOf(moments, extremes, places));
   }
   __device__ static ReductionState<T, kCorePartSet> StateOf(const IntegerMoments<T>& moments,
                                                             const VectorExtremes<T>& extremes,

@@ -52,9 +52,9 @@ __device__ inline PairsLack WritePairValues(const ReductionParameters& parameter
   for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
     const Statistic statistic = parameters.statistics[i];
     uint64_t& slot = parameters.slots[parameters.rows[i] * parameters.group_count + group];
-    BoundedNumber number = sum;
+    BoundedNumber number = {0, 0, BoundedNumber::kUnknown};  // Of any other: words tell.
     switch (statistic) {
-      case Statistic::kSum: break;
+      case Statistic::kSum: number = sum; break;
       case Statistic::kMean: number = sum.DividedBy(n); break;
       case Statistic::kL2Norm:
       case Statistic::kVariance:
@@ -78,7 +78,7 @@ __device__ inline PairsLack WritePairValues(const ReductionParameters& parameter
       case Statistic::kNanCount: slot = state.nan; continue;
       case Statistic::kAll: slot = state.zeros == 0 ? 1 : 0; continue;
       case Statistic::kAny: slot = state.zeros != count ? 1 : 0; continue;
-      default: slot = 0; continue;  // No infinities.
+      case Statistic::kInfinityCount: slot = 0; continue;  // Else the sum is not certain.
     }
     double value;
     if (number.Round(value)) {

@@ -262,12 +262,20 @@ ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
 }  // namespace
 
 uint32_t ReductionParts(const ReductionPlan& plan) {
+  const bool is_float = IsFloatingPoint(plan.array.element_type);
   uint32_t parts = 0;
+  StatisticSet statistics;
   for (const Statistic statistic : plan.statistics) {
-    parts |= PartsOf(statistic, IsFloatingPoint(plan.array.element_type),
-                     plan.nan_policy == NanPolicy::kIgnore);
+    if (is_float && statistic == Statistic::kProduct) continue;  // Of kernels of its own.
+    parts |= PartsOf(statistic, is_float, plan.nan_policy == NanPolicy::kIgnore);
+    statistics.Add(statistic);
   }
-  return parts;
+  const bool are_sums = (parts & ~kSumPart) == 0;
+  const bool are_extremes = !are_sums && (parts & ~kExtremesPart) == 0;
+  const bool are_answered = are_sums       ? SumAnswers().HasAll(statistics)
+                            : are_extremes ? ExtremeAnswers().HasAll(statistics)
+                                           : true;
+  return are_answered ? parts : parts | kCorePartSet;
 }
 
 bool AreReducedAsRows(const ReductionPlan& plan) {

@@ -7,8 +7,21 @@
 
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/statistics/reduction_state.h"
+#include "kernels/types/host_device.h"
+#include "kernels/types/statistic_set.h"
 
 namespace gridfold::kernels::cuda {
+
+// What kernels answer that are made for one of two parts of a state, and write values of their own
+// rather than those of StatisticValue. Other statistics of these parts are left to kernels of
+// kCorePartSet, by ReductionParts.
+GRIDFOLD_HD constexpr StatisticSet SumAnswers() {
+  return {Statistic::kCount, Statistic::kSum, Statistic::kMean};
+}
+GRIDFOLD_HD constexpr StatisticSet ExtremeAnswers() {
+  return {Statistic::kCount, Statistic::kMin, Statistic::kMax, Statistic::kArgmin,
+          Statistic::kArgmax};
+}
 
 // The kernel for groups that lanes of a warp take.
 enum class GroupKernel : uint8_t {

@@ -19,16 +19,6 @@ constexpr uint64_t kWarpThreads = 32;
 // 2^16 tiles of 2^28 elements.
 constexpr uint64_t kLinkLength = 256;
 
-template <class F>
-decltype(auto) VisitFloatingType(ElementType type, F&& f) {
-  switch (type) {
-    case ElementType::kFloat16: return f(TypeTag<Float16>{});
-    case ElementType::kBfloat16: return f(TypeTag<Bfloat16>{});
-    case ElementType::kFloat32: return f(TypeTag<float>{});
-    default: return f(TypeTag<double>{});
-  }
-}
-
 uint64_t StateBytes(ElementType type) {
   return VisitFloatingType(
       type, [](auto tag) { return uint64_t{sizeof(ExactState<typename decltype(tag)::type>)}; });
