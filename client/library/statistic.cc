@@ -29,6 +29,9 @@ constexpr absl::string_view NameOf(Statistic statistic) {
     case Statistic::kBitwiseAnd: return "bitwise_and";
     case Statistic::kBitwiseOr: return "bitwise_or";
     case Statistic::kBitwiseXor: return "bitwise_xor";
+    case Statistic::kRange: return "range";
+    case Statistic::kRootMeanSquare: return "root_mean_square";
+    case Statistic::kStandardError: return "standard_error";
   }
   return {};
 }

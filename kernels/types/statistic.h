@@ -32,6 +32,9 @@ enum class Statistic : uint8_t {
   kBitwiseAnd = 17,
   kBitwiseOr = 18,
   kBitwiseXor = 19,
+  kRange = 20,
+  kRootMeanSquare = 21,
+  kStandardError = 22,
 };
 
 // How the 8 bytes of a value are read.
@@ -110,6 +113,14 @@ constexpr StatisticTraits TraitsOf(Statistic statistic) {
       return {.name = "bitwise_or", .values = kElement, .needs_integers = true};
     case Statistic::kBitwiseXor:
       return {.name = "bitwise_xor", .values = kElement, .needs_integers = true};
+    case Statistic::kRange: return {.name = "range", .values = kDistance, .needs_elements = true};
+    case Statistic::kRootMeanSquare:
+      return {.name = "root_mean_square", .values = kReal, .needs_elements = true};
+    case Statistic::kStandardError:
+      return {.name = "standard_error",
+              .values = kReal,
+              .needs_elements = true,
+              .uses_degrees_of_freedom = true};
   }
   return {};
 }
@@ -122,7 +133,7 @@ constexpr int CountStatistics() {
 // Their numbers are those below this.
 inline constexpr int kStatisticCount = CountStatistics();
 
-// "count", "sum", ... "bitwise_xor".
+// "count", "sum", ... "standard_error".
 constexpr const char* StatisticName(Statistic statistic) { return TraitsOf(statistic).name; }
 
 // Whether elements of the type have the statistic.

@@ -58,6 +58,9 @@ std::optional<Statistic> ParseAnyName(const std::string& name) {
       {"maximum", Statistic::kMax},
       {"minimum", Statistic::kMin},
       {"prod", Statistic::kProduct},
+      {"ptp", Statistic::kRange},
+      {"rms", Statistic::kRootMeanSquare},
+      {"sem", Statistic::kStandardError},
       {"std", Statistic::kStandardDeviation},
       {"stddev", Statistic::kStandardDeviation},
       {"var", Statistic::kVariance},
@@ -83,7 +86,7 @@ class ReduceCommand : public Command {
     command_
         .add_option("--stat", statistics_,
                     "Which, of: " + absl::StrJoin(StatisticNames(), ", ") +
-                        " (std, var, avg and prod are taken too). Default: "
+                        " (std, var, avg, prod, ptp, rms and sem are taken too). Default: "
                         "count,sum,min,max,mean,standard_deviation")
         ->type_name("A,B,...")
         ->delimiter(',')

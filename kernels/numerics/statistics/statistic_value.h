@@ -28,12 +28,15 @@ GRIDFOLD_HD inline uint32_t PartsOf(Statistic statistic, bool floating_point, bo
     case Statistic::kMin:
     case Statistic::kMax:
     case Statistic::kArgmin:
-    case Statistic::kArgmax: return kExtremesPart;
+    case Statistic::kArgmax:
+    case Statistic::kRange: return kExtremesPart;
     case Statistic::kMean: return kSumPart | tally;
     case Statistic::kVariance:
-    case Statistic::kStandardDeviation: return kSumPart | kSquaresPart | kTallyPart;
+    case Statistic::kStandardDeviation:
+    case Statistic::kStandardError: return kSumPart | kSquaresPart | kTallyPart;
     case Statistic::kL1Norm: return kMagnitudesPart;
     case Statistic::kL2Norm: return kSquaresPart;
+    case Statistic::kRootMeanSquare: return kSquaresPart | tally;
     case Statistic::kNonzeroCount:
     case Statistic::kNanCount:
     case Statistic::kInfinityCount: return kTallyPart;
@@ -69,7 +72,10 @@ GRIDFOLD_HD inline bool NeedsPlaces(Statistic statistic) {
     case Statistic::kAny:
     case Statistic::kBitwiseAnd:
     case Statistic::kBitwiseOr:
-    case Statistic::kBitwiseXor: return false;
+    case Statistic::kBitwiseXor:
+    case Statistic::kRange:
+    case Statistic::kRootMeanSquare:
+    case Statistic::kStandardError: return false;
   }
   return true;
 }
@@ -112,20 +118,20 @@ GRIDFOLD_HD inline double Quotient(const Moment& moment, uint64_t divisor) {
   return magnitude.is_negative() ? -rounded : rounded;
 }
 
-// Square root of a moment that is not negative, rounded once.
+// Square root of moment / divisor, of a moment that is not negative, rounded once.
 template <class Moment>
-GRIDFOLD_HD inline double Root(const Moment& moment) {
+GRIDFOLD_HD inline double Root(const Moment& moment, uint64_t divisor) {
   if (!moment.is_finite()) return moment.NotFiniteValue();
   uint64_t room[Moment::kLimbs];
   return RoundToDouble(
-      SquareRoot(LeadingQuotient(moment.Magnitude(room), Moment::kLowestExponent, 1)));
+      SquareRoot(LeadingQuotient(moment.Magnitude(room), Moment::kLowestExponent, divisor)));
 }
 
-// (count * sum of squares - sum^2) / (count * (count - ddof)), or its square root, rounded once:
-// the numerator is not rounded.
+// (count * sum of squares - sum^2) / (count * (count - ddof) * divisor), or its square root,
+// rounded once: the numerator is not rounded.
 template <class T>
 GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>& squares,
-                                   uint64_t count, uint64_t ddof, bool is_root) {
+                                   uint64_t count, uint64_t ddof, uint64_t divisor, bool is_root) {
   static_assert(SquaresState<T>::kLowestExponent == 2 * SumState<T>::kLowestExponent);
   uint64_t squares_room[SquaresState<T>::kLimbs];
   uint64_t sum_room[SumState<T>::kLimbs];
@@ -142,7 +148,8 @@ GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>
   SubtractSquare(deviations, end, negative);
   const LeadingBits variance =
       LeadingQuotient(LimbMagnitude::OfUnsigned(deviations + first, end - first),
-                      SquaresState<T>::kLowestExponent + first * kLimbBits, count, count - ddof);
+                      SquaresState<T>::kLowestExponent + first * kLimbBits, count, count - ddof,
+                      divisor);
   return RoundToDouble(is_root ? SquareRoot(variance) : variance);
 }
 
@@ -221,8 +228,23 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
       }
       return ValueOutcome::kOk;
 
+    case Statistic::kRange:
+      if constexpr ((kParts & kExtremesPart) != 0) {
+        const auto& extremes = state.template Part<kExtremesPart>();
+        if constexpr (FloatingElement<T>) {
+          *slot = Slot(extremes.min.index == kNoIndex ? NotANumber()
+                                                      : static_cast<double>(extremes.max.value) -
+                                                            static_cast<double>(extremes.min.value));
+        } else {
+          *slot =
+              static_cast<uint64_t>(extremes.max.value) - static_cast<uint64_t>(extremes.min.value);
+        }
+      }
+      return ValueOutcome::kOk;
+
     case Statistic::kVariance:
     case Statistic::kStandardDeviation:
+    case Statistic::kStandardError:
       if constexpr ((kParts & kCorePartSet) == kCorePartSet) {
         const auto& tally = state.template Part<kTallyPart>();
         const bool undefined = count <= rules.delta_degrees_of_freedom || tally.infinite != 0 ||
@@ -241,7 +263,8 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
         }
         *slot = Slot(Variance(state.template Part<kSumPart>(), state.template Part<kSquaresPart>(),
                               count, rules.delta_degrees_of_freedom,
-                              statistic == Statistic::kStandardDeviation));
+                              statistic == Statistic::kStandardError ? count : 1,
+                              statistic != Statistic::kVariance));
       }
       return ValueOutcome::kOk;
 
@@ -253,7 +276,13 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
 
     case Statistic::kL2Norm:
       if constexpr ((kParts & kSquaresPart) != 0) {
-        *slot = Slot(Root(state.template Part<kSquaresPart>()));
+        *slot = Slot(Root(state.template Part<kSquaresPart>(), 1));
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kRootMeanSquare:
+      if constexpr ((kParts & kSquaresPart) != 0) {
+        *slot = Slot(count == 0 ? NotANumber() : Root(state.template Part<kSquaresPart>(), count));
       }
       return ValueOutcome::kOk;
 
