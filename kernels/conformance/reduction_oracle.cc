@@ -111,8 +111,8 @@ ExpectedValue ExpectMean(const GroupFacts& facts, const ReductionSpec& spec) {
 ExpectedValue ExpectRange(ElementType type, const GroupFacts& facts) {
   if (!facts.has_extremes) return {.kind = Kind::kNan};
   if (!IsFloatingPoint(type)) {
-    return Bits(static_cast<uint64_t>(static_cast<__int128>(facts.max) -
-                                      static_cast<__int128>(facts.min)));
+    return Bits(
+        static_cast<uint64_t>(static_cast<__int128>(facts.max) - static_cast<__int128>(facts.min)));
   }
   const bool is_finite = std::isfinite(facts.min) && std::isfinite(facts.max);
   if (!is_finite) return Double(static_cast<double>(facts.max - facts.min));

@@ -2,9 +2,10 @@
 // ties to even.
 //
 // A number is cut to its leading bits and the knowledge whether anything not 0 was cut off, which
-// is all that rounding needs (the "sticky bit" of IEEE 754 implementations). Division by up to three
-// 64-bit integers is long division from the top, floor(floor(a / b) / c) being floor(a / (b * c));
-// the square root is that of the leading 128 bits, floor(sqrt(floor(a))) being floor(sqrt(a)).
+// is all that rounding needs (the "sticky bit" of IEEE 754 implementations). Division by up to
+// three 64-bit integers is long division from the top, floor(floor(a / b) / c) being
+// floor(a / (b * c)); the square root is that of the leading 128 bits, floor(sqrt(floor(a))) being
+// floor(sqrt(a)).
 #ifndef GRIDFOLD_KERNELS_NUMERICS_ARITHMETIC_EXACT_QUOTIENT_H_
 #define GRIDFOLD_KERNELS_NUMERICS_ARITHMETIC_EXACT_QUOTIENT_H_
 

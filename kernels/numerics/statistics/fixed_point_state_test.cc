@@ -86,6 +86,17 @@ TEST(FixedPointStateTest, HasTheValuesOfExactStates) {
   }
 }
 
+// The cube of whose number is no float64.
+TEST(FixedPointStateTest, HasTheStandardErrorsOfManyElements) {
+  std::mt19937 random(8);
+  std::uniform_int_distribution<int> integer(-1000, 1000);
+  for (const size_t size : {208'065, 300'001}) {
+    std::vector<float> elements(size);
+    for (float& x : elements) x = static_cast<float>(integer(random)) * 0x1p-10f;
+    ExpectSameValues(elements, -10);
+  }
+}
+
 TEST(FixedPointStateTest, HoldsTheSmallestAndTheLargest) {
   const float least = std::ldexp(1.0f, -149);
   ExpectSameValues({least, -least, 3 * least}, -149);

@@ -146,10 +146,9 @@ GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>
   while (negative.end() > 0 && first > 2 * negative.lowest()) deviations[--first] = 0;
   Multiply(positive, count, deviations);
   SubtractSquare(deviations, end, negative);
-  const LeadingBits variance =
-      LeadingQuotient(LimbMagnitude::OfUnsigned(deviations + first, end - first),
-                      SquaresState<T>::kLowestExponent + first * kLimbBits, count, count - ddof,
-                      divisor);
+  const LeadingBits variance = LeadingQuotient(
+      LimbMagnitude::OfUnsigned(deviations + first, end - first),
+      SquaresState<T>::kLowestExponent + first * kLimbBits, count, count - ddof, divisor);
   return RoundToDouble(is_root ? SquareRoot(variance) : variance);
 }
 
@@ -232,9 +231,10 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
       if constexpr ((kParts & kExtremesPart) != 0) {
         const auto& extremes = state.template Part<kExtremesPart>();
         if constexpr (FloatingElement<T>) {
-          *slot = Slot(extremes.min.index == kNoIndex ? NotANumber()
-                                                      : static_cast<double>(extremes.max.value) -
-                                                            static_cast<double>(extremes.min.value));
+          *slot =
+              Slot(extremes.min.index == kNoIndex ? NotANumber()
+                                                  : static_cast<double>(extremes.max.value) -
+                                                        static_cast<double>(extremes.min.value));
         } else {
           *slot =
               static_cast<uint64_t>(extremes.max.value) - static_cast<uint64_t>(extremes.min.value);

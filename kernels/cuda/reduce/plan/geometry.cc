@@ -271,7 +271,9 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
     statistics.Add(statistic);
   }
   const bool are_sums = (parts & ~kSumPart) == 0;
-  const bool are_extremes = !are_sums && (parts & ~kExtremesPart) == 0;
+  // Kernels of columns write the values of StatisticValue.
+  const bool are_extremes =
+      !are_sums && (parts & ~kExtremesPart) == 0 && !AreColumns(plan.grouping);
   const bool are_answered = are_sums       ? SumAnswers().HasAll(statistics)
                             : are_extremes ? ExtremeAnswers().HasAll(statistics)
                                            : true;

@@ -12,9 +12,9 @@
 
 namespace gridfold::kernels::cuda {
 
-// What kernels answer that are made for one of two parts of a state, and write values of their own
-// rather than those of StatisticValue. Other statistics of these parts are left to kernels of
-// kCorePartSet, by ReductionParts.
+// What kernels of sums alone, and of extremes of groups alone, answer: they write values of their
+// own, and not those of StatisticValue. ReductionParts leaves other statistics of these parts to
+// kernels of kCorePartSet.
 GRIDFOLD_HD constexpr StatisticSet SumAnswers() {
   return {Statistic::kCount, Statistic::kSum, Statistic::kMean};
 }
