@@ -11,8 +11,9 @@ namespace gridfold::client {
 
 // A statistic of a group of elements, and in brackets the type of its values. "Element kind" is
 // int64_t for signed, uint64_t for unsigned and double for floating-point elements. Of an empty
-// group the minimum, maximum, their indices, the range, the mean, the root mean square, the variance,
-// the standard deviation and the standard error are errors. The numbers are those of the wire.
+// group the minimum, maximum, their indices, the range, the mean, the root mean square, the
+// variance, the standard deviation and the standard error are errors. The numbers are those of the
+// wire.
 enum class Statistic {
   kCount = 1,               // [uint64_t]
   kSum = 2,                 // [element kind]

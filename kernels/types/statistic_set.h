@@ -1,10 +1,10 @@
 // A set of statistics. A value; for host and device, so that a kernel that answers some statistics
 // in a way of its own says once which:
 //
-//   GRIDFOLD_HD constexpr StatisticSet SumAnswers() {
+//   GRIDFOLD_HD constexpr StatisticSet AnswersOfSums() {
 //     return {Statistic::kCount, Statistic::kSum, Statistic::kMean};
 //   }
-//   if (!SumAnswers().HasAll(wanted)) ...  // By a kernel that answers all.
+//   if (!AnswersOfSums().HasAll(wanted)) ...  // By a kernel that answers all.
 #ifndef GRIDFOLD_KERNELS_TYPES_STATISTIC_SET_H_
 #define GRIDFOLD_KERNELS_TYPES_STATISTIC_SET_H_
 

@@ -53,16 +53,11 @@ std::vector<std::string> StatisticNames() {
 // Also by the names that NumPy, pandas and SQL have for them.
 std::optional<Statistic> ParseAnyName(const std::string& name) {
   static const auto* const aliases = new std::map<std::string, Statistic>{
-      {"average", Statistic::kMean},
-      {"avg", Statistic::kMean},
-      {"maximum", Statistic::kMax},
-      {"minimum", Statistic::kMin},
-      {"prod", Statistic::kProduct},
-      {"ptp", Statistic::kRange},
-      {"rms", Statistic::kRootMeanSquare},
-      {"sem", Statistic::kStandardError},
-      {"std", Statistic::kStandardDeviation},
-      {"stddev", Statistic::kStandardDeviation},
+      {"average", Statistic::kMean},          {"avg", Statistic::kMean},
+      {"maximum", Statistic::kMax},           {"minimum", Statistic::kMin},
+      {"prod", Statistic::kProduct},          {"ptp", Statistic::kRange},
+      {"rms", Statistic::kRootMeanSquare},    {"sem", Statistic::kStandardError},
+      {"std", Statistic::kStandardDeviation}, {"stddev", Statistic::kStandardDeviation},
       {"var", Statistic::kVariance},
   };
   if (const auto alias = aliases->find(name); alias != aliases->end()) return alias->second;

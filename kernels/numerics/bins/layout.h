@@ -17,10 +17,11 @@
 
 namespace gridfold::kernels {
 
+// Accumulators hold these numbers.
 enum class BinKind : uint8_t {
-  kEven,     // Equal widths: edges are computed.
-  kTable,    // Edges from a table.
-  kInteger,  // One bin for each integer.
+  kEven = 0,     // Equal widths: edges are computed.
+  kTable = 1,    // Edges from a table.
+  kInteger = 2,  // One bin for each integer.
 };
 
 struct BinLayout {

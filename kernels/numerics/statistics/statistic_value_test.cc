@@ -109,8 +109,8 @@ TEST(StatisticValueTest, RangesOfFloatsAreRoundedOnce) {
 
 // Of which the square of the count does not fit 64 bits, nor with that of any count its cube.
 TEST(StatisticValueTest, StandardErrorsOfManyElements) {
-  for (const uint64_t count : {(uint64_t{1} << 20) + 3, (uint64_t{1} << 33) + 1,
-                               uint64_t{1} << 40, (uint64_t{1} << 62) + 1}) {
+  for (const uint64_t count : {(uint64_t{1} << 20) + 3, (uint64_t{1} << 33) + 1, uint64_t{1} << 40,
+                               (uint64_t{1} << 62) + 1}) {
     // Zeros, but for 1 and -1.
     ReductionState<double, kCorePartSet> state;
     state.Add(1, 0, false);

@@ -274,8 +274,8 @@ uint32_t ReductionParts(const ReductionPlan& plan) {
   // Kernels of columns write the values of StatisticValue.
   const bool are_extremes =
       !are_sums && (parts & ~kExtremesPart) == 0 && !AreColumns(plan.grouping);
-  const bool are_answered = are_sums       ? SumAnswers().HasAll(statistics)
-                            : are_extremes ? ExtremeAnswers().HasAll(statistics)
+  const bool are_answered = are_sums       ? AnswersOfSums().HasAll(statistics)
+                            : are_extremes ? AnswersOfExtremes().HasAll(statistics)
                                            : true;
   return are_answered ? parts : parts | kCorePartSet;
 }

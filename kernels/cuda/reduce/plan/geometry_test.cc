@@ -51,9 +51,9 @@ TEST(ReduceGeometryTest, KernelsAreAskedForWhatTheyAnswer) {
         const uint32_t needed = PartsOf(statistic, IsFloatingPoint(type), false);
         EXPECT_EQ(parts & needed, needed) << StatisticName(statistic);
         if ((parts & ~kSumPart) == 0) {
-          EXPECT_TRUE(SumAnswers().Has(statistic)) << StatisticName(statistic);
+          EXPECT_TRUE(AnswersOfSums().Has(statistic)) << StatisticName(statistic);
         } else if (parts == kExtremesPart && kind != GroupingKind::kAxis0) {
-          EXPECT_TRUE(ExtremeAnswers().Has(statistic)) << StatisticName(statistic);
+          EXPECT_TRUE(AnswersOfExtremes().Has(statistic)) << StatisticName(statistic);
         }
       }
     }

@@ -15,10 +15,10 @@ namespace gridfold::kernels::cuda {
 // What kernels of sums alone, and of extremes of groups alone, answer: they write values of their
 // own, and not those of StatisticValue. ReductionParts leaves other statistics of these parts to
 // kernels of kCorePartSet.
-GRIDFOLD_HD constexpr StatisticSet SumAnswers() {
+GRIDFOLD_HD constexpr StatisticSet AnswersOfSums() {
   return {Statistic::kCount, Statistic::kSum, Statistic::kMean};
 }
-GRIDFOLD_HD constexpr StatisticSet ExtremeAnswers() {
+GRIDFOLD_HD constexpr StatisticSet AnswersOfExtremes() {
   return {Statistic::kCount, Statistic::kMin, Statistic::kMax, Statistic::kArgmin,
           Statistic::kArgmax};
 }
