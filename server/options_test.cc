@@ -7,8 +7,10 @@
 
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "server/base/version.h"
 #include "server/transport/listen_address.h"
 
@@ -245,6 +247,57 @@ TEST(OptionsTest, UnixSocketsNeedNoEncryption) {
     EXPECT_THAT(ParseBad({"--listen", bad}).text, HasSubstr("--listen")) << bad;
   }
   EXPECT_EQ(ParseBad({"--metrics-address=unix:/run/metrics"}).exit_code, 2);
+}
+
+// The smallest and the largest value that each option takes, and those just beyond.
+TEST(OptionsTest, EveryNumberIsTakenToItsEdges) {
+  const struct {
+    const char* option;
+    int64_t smallest;
+    int64_t largest;
+  } numbers[] = {{"--lanes", 1, 256},
+                 {"--cpu-threads", 0, 65536},
+                 {"--max-message-bytes", 64 << 10, (int64_t{1} << 31) - 1},
+                 {"--max-queued-jobs", 1, 1 << 20},
+                 {"--max-queued-bytes", 64 << 10, int64_t{1} << 50},
+                 {"--max-answer-bytes", 1 << 20, int64_t{1} << 50},
+                 {"--max-bins", 1, int64_t{1} << 32},
+                 {"--max-groups", 1, int64_t{1} << 32},
+                 {"--resident-bytes", 0, int64_t{1} << 50},
+                 {"--tenant-resident-bytes", 0, int64_t{1} << 50},
+                 {"--max-arrays", 1, 1 << 18},
+                 {"--max-regions", 1, 1 << 12},
+                 {"--max-region-bytes", 1, int64_t{1} << 50},
+                 {"--max-connections", 1, 1 << 20},
+                 {"--max-memory-bytes", 64 << 20, int64_t{1} << 50},
+                 {"--max-streams", 1, 1 << 16},
+                 {"--max-batch-operations", 1, 1 << 16}};
+  for (const auto& [option, smallest, largest] : numbers) {
+    // The largest request has to fit into the queue, whichever of the two is set.
+    const char* const other = option == std::string("--max-queued-bytes")
+                                  ? "--max-message-bytes=65536"
+                                  : "--max-queued-bytes=4GiB";
+    for (const int64_t taken : {smallest, largest}) {
+      ParseGood({other, option, std::to_string(taken).c_str()});
+    }
+    for (const int64_t refused : {smallest - 1, largest + 1}) {
+      SCOPED_TRACE(absl::StrCat(option, " ", refused));
+      const EarlyExit exit = ParseBad({other, option, std::to_string(refused).c_str()});
+      EXPECT_EQ(exit.exit_code, 2);
+      EXPECT_THAT(exit.text, HasSubstr(option));
+    }
+  }
+  const std::pair<const char*, const char*> times[] = {{"--send-timeout", "86400"},
+                                                       {"--stream-idle-timeout", "86400"},
+                                                       {"--connection-idle-timeout", "86400"},
+                                                       {"--grace-period", "86400"},
+                                                       {"--lame-duck", "3600"}};
+  for (const auto& [option, longest] : times) {
+    ParseGood({option, longest});
+    ParseGood({option, "0"});
+    EXPECT_EQ(ParseBad({option, (std::string(longest) + "s1ms").c_str()}).exit_code, 2) << option;
+    EXPECT_EQ(ParseBad({option, "-1ms"}).exit_code, 2) << option;
+  }
 }
 
 TEST(OptionsTest, UnusableValuesAreNamedAndExitWith2) {

@@ -251,6 +251,32 @@ class ServerProcessTest(unittest.TestCase):
             except ConnectionError:
                 self.assertLess(time.monotonic(), deadline)
 
+    def expect_connections(self, count):
+        """So many keep their places whatever they ask; one more takes the place of one of them."""
+        server = self.start(f"--max-connections={count}")
+        connections = []
+
+        def are_served():
+            served = []
+            for connection in connections:
+                try:
+                    served.append(read_fields(connection.call(HEALTH, b"")) == {1: SERVING})
+                except (ConnectionError, TimeoutError):
+                    served.append(False)
+            return served
+
+        for _ in range(count):
+            connections.append(self.connect(server))
+            self.assertEqual(are_served(), [True] * len(connections))
+        connections.append(self.connect(server))
+        # Those that called last have the place; which of the others gives way is not said.
+        self.assertLessEqual(sum(are_served()), count)
+
+    def test_as_many_connections_as_it_may_have(self):
+        for count in (1, 5, 20):
+            with self.subTest(count):
+                self.expect_connections(count)
+
     def test_no_more_connections_than_it_may_have(self):
         self.expect_full_and_free_again(self.start("--max-connections=20"), attempts=40)
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -177,6 +178,34 @@ TEST(ConnectionTest, OptionsThatMakeNoSenseAreInvalid) {
   };
   for (const ClientOptions& options : all) {
     EXPECT_TRUE(absl::IsInvalidArgument(Client::Connect(options).status()));
+  }
+}
+
+// The least that each option may be, and the next that it may not.
+TEST(ConnectionTest, OptionsAreTakenToTheirEdges) {
+  FakeServer server;
+  const auto take = [&](const std::function<void(ClientOptions&)>& change) {
+    ClientOptions options{.target = server.target()};
+    change(options);
+    return Client::Connect(options).status();
+  };
+  using Change = std::function<void(ClientOptions&)>;
+  const std::vector<std::pair<Change, Change>> edges = {
+      {[](auto& o) { o.stall_timeout = absl::Milliseconds(1); },
+       [](auto& o) { o.stall_timeout = absl::Microseconds(999); }},
+      {[](auto& o) { o.write_chunk_bytes = 8; }, [](auto& o) { o.write_chunk_bytes = 7; }},
+      {[](auto& o) { o.retry.attempts_max = 1; }, [](auto& o) { o.retry.attempts_max = 0; }},
+      {[](auto& o) { o.retry.initial_backoff = absl::Nanoseconds(1); },
+       [](auto& o) { o.retry.initial_backoff = -absl::Nanoseconds(1); }},
+      {[](auto& o) { o.retry.backoff_max = o.retry.initial_backoff; },
+       [](auto& o) { o.retry.backoff_max = o.retry.initial_backoff - absl::Nanoseconds(1); }},
+      {[](auto& o) { o.retry.backoff_multiplier = 1; },
+       [](auto& o) { o.retry.backoff_multiplier = 0.999; }},
+      {[](auto& o) { o.retry.jitter = 0; }, [](auto& o) { o.retry.jitter = -0.001; }},
+      {[](auto& o) { o.retry.jitter = 1; }, [](auto& o) { o.retry.jitter = 1.001; }}};
+  for (size_t i = 0; i < edges.size(); ++i) {
+    EXPECT_TRUE(take(edges[i].first).ok()) << i << take(edges[i].first);
+    EXPECT_TRUE(absl::IsInvalidArgument(take(edges[i].second))) << i;
   }
 }
 

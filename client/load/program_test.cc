@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -18,6 +21,7 @@ namespace {
 
 using client::ExitCode;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ProgramTest : public ::testing::Test {
  protected:
@@ -68,6 +72,47 @@ TEST_F(ProgramTest, AnswersThatNobodyLooksAtAreNotWrong) {
   AnswerWith(0.5);
   EXPECT_EQ(Run({"--count", "30", "--warm-up", "0", "--verify", "none"}), ExitCode::kSuccess);
   EXPECT_THAT(out_.str(), HasSubstr("0 verified"));
+}
+
+// Either a scenario's file or options say what is sent; a file's load gives way to the command
+// line's, setting by setting, and its kind of loop to another kind.
+TEST_F(ProgramTest, OptionsAndTheScenariosFile) {
+  AnswerWith(0.5);
+  const std::string path = testing::TempDir() + "scenario.json";
+  const std::string report = testing::TempDir() + "report.json";
+  const auto read = [&report] {
+    std::ifstream file(report);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  const auto run = [&](const std::string& load, std::vector<std::string> more) {
+    std::ofstream(path) << R"({"requests": [{}], "load": {)" << load << "}}";
+    std::remove(report.c_str());
+    more.insert(more.end(),
+                {"--scenario", path, "--warm-up", "0", "--verify", "none", "--json", report});
+    return Run(more);
+  };
+  for (const std::vector<std::string>& option :
+       std::vector<std::vector<std::string>>{{"--operation", "reduce"},
+                                             {"--type", "int8"},
+                                             {"--elements", "5"},
+                                             {"--transport", "inline"},
+                                             {"--stat", "sum"}}) {
+    EXPECT_EQ(run("", option), ExitCode::kUsage) << option[0];
+  }
+  EXPECT_THAT(error_.str(), HasSubstr("--scenario says what to send"));
+  const std::string load = R"("count": "7", "concurrency": "3", "connections": "2")";
+  EXPECT_EQ(run(load, {}), ExitCode::kSuccess);
+  EXPECT_THAT(read(), HasSubstr(R"("count": "7")"));
+  EXPECT_THAT(read(), HasSubstr(R"("concurrency": "3")"));
+  EXPECT_EQ(run(load, {"--count", "5", "--rate", "1000"}), ExitCode::kSuccess);
+  EXPECT_THAT(read(), HasSubstr(R"("count": "5")"));
+  EXPECT_THAT(read(), HasSubstr(R"("rate": "1000")"));
+  EXPECT_THAT(read(), HasSubstr(R"("connections": "2")"));
+  EXPECT_THAT(read(), Not(HasSubstr("concurrency")));
+  EXPECT_EQ(run(R"("rate": "1000", "count": "5")", {"--concurrency", "2"}), ExitCode::kSuccess);
+  EXPECT_THAT(read(), Not(HasSubstr(R"("rate": "1000")")));
+  std::remove(path.c_str());
+  std::remove(report.c_str());
 }
 
 TEST_F(ProgramTest, ARunThatCountsNothingSaysSo) {

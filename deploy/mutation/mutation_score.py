@@ -162,6 +162,8 @@ def judge_all(copies: list[Copy], drawn: dict[str, list[Candidate]], count: int)
     with concurrent.futures.ThreadPoolExecutor(len(copies)) as pool:
         futures = [pool.submit(next_verdict, drawn[name]) for name in turns]
         for future in concurrent.futures.as_completed(futures):
+            if future.exception():
+                pool.shutdown(cancel_futures=True)
             verdict = future.result()
             if verdict is None:
                 continue

@@ -300,6 +300,7 @@ TEST(AccumulatorMergeTest, KeepsToTheLimits) {
   ExpectInvalid(MergeAll({HistogramBytes()}, false, {10, 39, 10}).status(), "accumulators[0]");
   ExpectInvalid(MergeAll({HistogramBytes()}, false, {10, 1000, 1}).status(), "accumulators[0]");
   EXPECT_TRUE(MergeAll({HistogramBytes()}, false, {10, 40, 2}).ok());
+  EXPECT_TRUE(MergeAll({ReductionBytes()}, true, {3, 1000, 10}).ok());
 }
 
 // Two of them have more elements than can be counted.
@@ -309,6 +310,10 @@ TEST(AccumulatorMergeTest, ElementsAreBounded) {
   const std::string most = Sealed(header + "\x08" + LittleEndian(~uint64_t{0} >> 1, 8));
   EXPECT_TRUE(MergeAll({most}).ok());
   ExpectInvalid(MergeAll({most, most}).status(), "accumulators[1]");
+  const std::string one = Sealed(header + "\1\1");
+  ExpectInvalid(MergeAll({most, one}).status(), "accumulators[1]");
+  const std::string but_one = Sealed(header + "\x08" + LittleEndian((~uint64_t{0} >> 1) - 1, 8));
+  EXPECT_TRUE(MergeAll({but_one, one}).ok());
   const std::string more = Sealed(header + "\x08" + LittleEndian(uint64_t{1} << 63, 8));
   ExpectInvalid(MergeAll({more}).status(), "accumulators[0]");
 }

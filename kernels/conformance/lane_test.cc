@@ -16,6 +16,7 @@
 #include "kernels/conformance/reduction_specs.h"
 #include "kernels/conformance/scan_oracle.h"
 #include "kernels/conformance/test_data.h"
+#include "kernels/contract/invalid_field.h"
 
 namespace gridfold::kernels::conformance {
 namespace {
@@ -97,6 +98,8 @@ TEST_P(LaneTest, InputAtTheLimitAndOneElementPastIt) {
   const HistogramSpec bins = SpecOfBins(Even(100, -8, 8));
   EXPECT_EQ(small.Reduce(fits, SpecOf({Statistic::kSum})).status().code(), kOk);
   EXPECT_EQ(small.Reduce(too_large, SpecOf({Statistic::kSum})).status().code(), kExhausted);
+  // Not for want of memory: it fails whenever it comes.
+  EXPECT_TRUE(IsAboveLimit(small.Reduce(too_large, SpecOf({Statistic::kSum})).status()));
   EXPECT_EQ(small.Scan(fits, {}).status().code(), kOk);
   EXPECT_EQ(small.Scan(too_large, {}).status().code(), kExhausted);
   EXPECT_EQ(small.Histogram(fits, bins).status().code(), kOk);

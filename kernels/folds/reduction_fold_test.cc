@@ -111,8 +111,7 @@ class ReductionFoldTest : public FoldTest {
     ReductionSpec spec;
     for (int i = 0; i < kStatisticCount; ++i) {
       const auto statistic = static_cast<Statistic>(i);
-      const bool of_integers =
-          TraitsOf(statistic).needs_integers || statistic == Statistic::kProduct;
+      const bool of_integers = IsBitwise(statistic) || statistic == Statistic::kProduct;
       if (!of_integers || !IsFloatingPoint(type)) spec.statistics.push_back(statistic);
     }
     spec.grouping = grouping;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/optional.h"
 #include "kernels/contract/invalid_field.h"
+#include "server/base/limits.h"
 
 namespace gridfold::server {
 
@@ -20,7 +21,7 @@ const char* DefaultReason(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kInvalidArgument: return kReasonInvalidRequest;
     case absl::StatusCode::kOutOfRange: return kReasonIntegerOverflow;
-    case absl::StatusCode::kResourceExhausted: return kReasonJobTooLarge;
+    case absl::StatusCode::kResourceExhausted: return kReasonOutOfMemory;
     case absl::StatusCode::kUnimplemented: return kReasonUnknownMethod;
     case absl::StatusCode::kDeadlineExceeded: return kReasonDeadlineExceeded;
     case absl::StatusCode::kCancelled: return kReasonCancelled;
@@ -64,8 +65,11 @@ std::string ReasonOf(const absl::Status& status) {
 std::optional<std::chrono::milliseconds> RetryDelayOf(const absl::Status& status) {
   const absl::optional<absl::Cord> payload = status.GetPayload(kRetryDelayPayloadUrl);
   int64_t delay_ms = 0;
-  if (!payload || !absl::SimpleAtoi(std::string(*payload), &delay_ms)) return std::nullopt;
-  return std::chrono::milliseconds(delay_ms);
+  if (payload && absl::SimpleAtoi(std::string(*payload), &delay_ms)) {
+    return std::chrono::milliseconds(delay_ms);
+  }
+  if (!status.ok() && ReasonOf(status) == kReasonOutOfMemory) return kRetryDelay;
+  return std::nullopt;
 }
 
 }  // namespace gridfold::server

@@ -54,11 +54,13 @@ absl::Status QueueFull(absl::string_view message, std::chrono::milliseconds retr
 // The error of a call whose caller has gone.
 absl::Status CancelledByCaller();
 
-// The reason that was set, else JOB_TOO_LARGE where a field asks for more than a limit allows, else
-// INVALID_FIELD where a field is named, else the default for the
-// code. `status` is not OK.
+// The reason that was set, else JOB_TOO_LARGE where a job asks for more than a limit allows, else
+// INVALID_FIELD where a field is named, else the default for the code: of RESOURCE_EXHAUSTED
+// OUT_OF_MEMORY, as engines say it. `status` is not OK.
 std::string ReasonOf(const absl::Status& status);
 
+// The delay that was set, else kRetryDelay for kReasonOutOfMemory: memory that an engine did not
+// get may be free later. Nothing for other errors.
 std::optional<std::chrono::milliseconds> RetryDelayOf(const absl::Status& status);
 
 }  // namespace gridfold::server

@@ -4,7 +4,6 @@
 #include <new>
 
 #include "server/base/error_reason.h"
-#include "server/base/limits.h"
 
 namespace gridfold::server {
 
@@ -12,8 +11,7 @@ absl::Status CatchExceptions(absl::FunctionRef<absl::Status()> body) {
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    return WithRetryDelay(
-        WithReason(absl::ResourceExhaustedError("out of memory"), kReasonOutOfMemory), kRetryDelay);
+    return WithReason(absl::ResourceExhaustedError("out of memory"), kReasonOutOfMemory);
   } catch (const std::exception& exception) {
     return absl::InternalError(exception.what());
   } catch (...) {

@@ -230,6 +230,46 @@ TEST(RequestValidationTest, LimitsOfTheServer) {
       limits);
 }
 
+// As many bins and groups as there may be, and one more.
+TEST(RequestValidationTest, LimitsAreTakenToTheirEdge) {
+  Limits limits;
+  limits.bin_count_max = 12;
+  limits.group_count_max = 4;
+  const auto field_of = [&]<class Request>(const Request& request) {
+    return kernels::FieldOf(Plan(request, limits).status());
+  };
+  const auto reduction = [&](const std::string& text) {
+    return field_of(Parse<v1::ReduceArrayRequest>(text + " statistics: STATISTIC_SUM"));
+  };
+  const auto scan = [&](const std::string& text) {
+    return field_of(Parse<v1::ScanArrayRequest>(text + " operation: SCAN_OPERATION_SUM"));
+  };
+  const auto histogram = [&](const std::string& text) {
+    return field_of(Parse<v1::ComputeHistogramRequest>(Array(kSix) + text));
+  };
+  for (const auto& [offsets, field] :
+       {std::pair("0, 1, 2, 3, 6", ""),
+        std::pair("0, 1, 2, 3, 4, 6", "grouping.segments.offsets")}) {
+    const std::string text =
+        Array(kSix) + "grouping { segments { offsets: [" + std::string(offsets) + "] } }";
+    EXPECT_EQ(reduction(text), field) << text;
+    EXPECT_EQ(scan(text), field) << text;
+  }
+  for (const auto& [rows, field] : {std::pair("4", ""), std::pair("5", "grouping.axis")}) {
+    const std::string text = "array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: [" +
+                             std::string(rows) + ", 1] data: \"" + std::string(rows[0] - '0', 'x') +
+                             "\" } } grouping { axis: 1 }";
+    EXPECT_EQ(reduction(text), field) << text;
+    EXPECT_EQ(scan(text), field) << text;
+  }
+  EXPECT_EQ(histogram("bins { integer { bin_count: 12 } }"), "");
+  EXPECT_EQ(histogram("bins { integer { bin_count: 13 } }"), "bins[0].integer.bin_count");
+  EXPECT_EQ(histogram("bins { even { bin_count: 12 } }"), "");
+  EXPECT_EQ(histogram("bins { even { bin_count: 13 } }"), "bins[0].even.bin_count");
+  EXPECT_EQ(histogram("bins { even { bin_count: 6 } } channel_count: 2"), "");
+  EXPECT_EQ(histogram("bins { even { bin_count: 7 } } channel_count: 2"), "bins[0].even.bin_count");
+}
+
 TEST(RequestValidationTest, AnswersLargerThanAMessage) {
   Limits limits;
   limits.message_bytes_max = kMessageBytesFloor;

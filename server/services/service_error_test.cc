@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "kernels/contract/invalid_field.h"
 #include "server/base/error_reason.h"
 #include "server/testing/fake_engine.h"
 #include "server/testing/test_server.h"
@@ -317,13 +319,29 @@ TEST_F(ServerErrorTest, ADeviceErrorIsInternalAndALostDeviceStopsAdmission) {
   EXPECT_EQ(DecodeDetails(refused).reason(), kReasonEngineLost);
 }
 
-TEST_F(ServerErrorTest, AnExceptionIsAnAnswer) {
-  engine_.on_run = [](std::stop_token) -> absl::Status { throw std::bad_alloc(); };
-  TestServer server(engine_);
-  const grpc::Status status = Start(server)->Wait();
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_EQ(DecodeDetails(status).reason(), kReasonOutOfMemory);
-  EXPECT_TRUE(DecodeDetails(status).retry_info.has_value());
+// However an engine says that there is no memory; a job that no lane can hold is no such job.
+TEST_F(ServerErrorTest, AJobWithoutMemoryIsWorthARetry) {
+  const auto status_of = [this](std::function<absl::Status(std::stop_token)> run) {
+    engine_.on_run = std::move(run);
+    TestServer server(engine_);
+    return Start(server)->Wait();
+  };
+  for (const grpc::Status& status :
+       {status_of([](std::stop_token) -> absl::Status { throw std::bad_alloc(); }),
+        status_of([](std::stop_token) { return absl::ResourceExhaustedError("no memory"); })}) {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+    const ErrorDetails details = DecodeDetails(status);
+    EXPECT_EQ(details.reason(), kReasonOutOfMemory);
+    ASSERT_TRUE(details.retry_info.has_value());
+    EXPECT_EQ(details.retry_info->retry_delay().nanos(), 100'000'000);
+  }
+  const grpc::Status too_large = status_of([](std::stop_token) {
+    absl::Status status = absl::ResourceExhaustedError("more than a lane holds");
+    status.SetPayload(kernels::kLimitPayloadUrl, absl::Cord());
+    return status;
+  });
+  EXPECT_EQ(DecodeDetails(too_large).reason(), kReasonJobTooLarge);
+  EXPECT_FALSE(DecodeDetails(too_large).retry_info.has_value());
 }
 
 TEST_F(ServerErrorTest, ARequestLargerThanAMessageIsRefused) {

@@ -49,7 +49,7 @@ TEST(RpcStatusTest, EveryErrorHasAReason) {
       {kernels::InvalidField("bins", "none"), "INVALID_FIELD"},
       {kernels::AboveLimit("bins", "too many"), "JOB_TOO_LARGE"},
       {absl::OutOfRangeError(""), "INTEGER_OVERFLOW"},
-      {absl::ResourceExhaustedError(""), "JOB_TOO_LARGE"},
+      {absl::ResourceExhaustedError(""), "OUT_OF_MEMORY"},
       {absl::DeadlineExceededError(""), "DEADLINE_EXCEEDED"},
       {absl::CancelledError(""), "CANCELLED"},
       {absl::UnavailableError(""), "DRAINING"},

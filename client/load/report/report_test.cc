@@ -82,6 +82,31 @@ TEST(ThresholdsTest, TimesOfNothingDoNotPass) {
   EXPECT_THAT(Failing({"errors>1%"}, result), ElementsAre("errors>1%"));
 }
 
+// At its limit a figure keeps to it; beyond, the value is told in the figure's own unit.
+TEST(ThresholdsTest, ViolationsSayTheValue) {
+  LoadResult result = MakeResult();
+  LevelResult& level = result.levels[0];
+  level.recording.wrong = 3;
+  level.recording.lateness = {};
+  level.recording.lateness.Record(2 * kMs);
+  EXPECT_EQ(
+      Judge({*ParseThreshold("wrong>3"), *ParseThreshold("rate<100"), *ParseThreshold("rate>100"),
+             *ParseThreshold("throughput<2GB/s"), *ParseThreshold("max>20ms")},
+            result)
+          .failures(),
+      std::vector<std::string>{"3 wrong answers at 100 calls/s"});
+  const auto violation = [&](const char* text) {
+    const Verdict verdict = Judge({*ParseThreshold(text)}, result);
+    return verdict.thresholds[0].violations.empty() ? "" : verdict.thresholds[0].violations[0];
+  };
+  EXPECT_EQ(violation("wrong>2"), "wrong>2: 3 at 100 calls/s");
+  EXPECT_EQ(violation("rate<101"), "rate<101: 100/s at 100 calls/s");
+  EXPECT_EQ(violation("throughput<3GB/s"), "throughput<3GB/s: 2 GB/s at 100 calls/s");
+  EXPECT_EQ(violation("errors>0.5%"), "errors>0.5%: 0.99 % at 100 calls/s");
+  EXPECT_EQ(violation("max>19ms"), "max>19ms: 20.0 ms at 100 calls/s");
+  EXPECT_EQ(violation("lateness>1ms"), "lateness>1ms: 2.00 ms at 100 calls/s");
+}
+
 TEST(ThresholdsTest, NonsenseIsRefused) {
   for (const char* const text : {"", "p99", "p98>1ms", "p99>5", "p99>ms", "errors>x", "rate<-1",
                                  "throughput<5", "throughput<5KB/s", ">5ms"}) {
@@ -191,6 +216,36 @@ TEST(ReportTest, MergedRecordingsAddUpByEnding) {
   EXPECT_EQ(both.completed_bytes, 1'818'000'000u);
   EXPECT_EQ(both.call_count(), 3280u);
   EXPECT_EQ(both.errors.at(absl::StatusCode::kUnavailable).count, 404u);
+  EXPECT_EQ(both.kinds[0].answered, 2002u);
+  EXPECT_EQ(both.kinds[0].failed, 404u);
+  EXPECT_EQ(both.kinds[0].latency.count(), 2002u);
+}
+
+// Whichever recording comes first has the first message and the first difference.
+TEST(ReportTest, MergedRecordingsKeepWhatCameFirst) {
+  const auto record = [](const std::string& word) {
+    Recording recording(1);
+    for (int i = 0; i < 2; ++i) {
+      Outcome failed;
+      failed.ending = Outcome::Ending::kFailed;
+      failed.error = absl::UnavailableError(i == 0 ? word : "later");
+      recording.Add(failed);
+      Outcome wrong;
+      wrong.answer.is_verified = true;
+      wrong.answer.difference = i == 0 ? word : "later";
+      recording.Add(wrong);
+    }
+    EXPECT_EQ(recording.wrong, 2u);
+    EXPECT_EQ(recording.verified, 2u);
+    EXPECT_EQ(recording.kinds[0].wrong, 2u);
+    return recording;
+  };
+  Recording both(1);
+  for (const char* const word : {"one", "two"}) both.Merge(record(word));
+  EXPECT_EQ(both.first_difference, "one");
+  EXPECT_EQ(both.errors.at(absl::StatusCode::kUnavailable).first_message, "one");
+  EXPECT_EQ(both.errors.at(absl::StatusCode::kUnavailable).count, 4u);
+  EXPECT_EQ(both.kinds[0].wrong, 4u);
 }
 
 TEST(ReportTest, TheVerdictIsInEveryReport) {

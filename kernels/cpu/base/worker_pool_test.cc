@@ -44,6 +44,23 @@ TEST(WorkerPoolTest, CallersShareTheThreads) {
   EXPECT_LE(most_running, kThreads);
 }
 
+// As many calls as there are threads wait for each other, also where the machine has fewer
+// processors.
+TEST(WorkerPoolTest, AllThreadsWorkAtOnce) {
+  for (const int threads : {1, 2, 7}) {
+    WorkerPool workers(threads);
+    std::atomic<int> waiting = 0;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto wait_for_all = [&](uint64_t) {
+      for (++waiting; waiting < threads && std::chrono::steady_clock::now() < deadline;) {
+        std::this_thread::yield();
+      }
+    };
+    EXPECT_TRUE(workers.ForEach(static_cast<uint64_t>(threads), {}, wait_for_all).ok());
+    EXPECT_LT(std::chrono::steady_clock::now(), deadline) << threads;
+  }
+}
+
 TEST(WorkerPoolTest, CallsNothingOnceStopped) {
   WorkerPool workers(2);
   std::stop_source stop;

@@ -4,13 +4,11 @@
 #define GRIDFOLD_KERNELS_CPU_SCAN_WHOLE_TILE_H_
 
 #include <algorithm>
-#include <cstdint>
 #include <type_traits>
 
 #include "kernels/cpu/base/instruction_set.h"
 #include "kernels/cpu/base/streaming_store.h"
 #include "kernels/cpu/base/transpose.h"
-#include "kernels/cpu/scan/fit.h"
 #include "kernels/cpu/scan/tile.h"
 #include "kernels/cpu/scan/whole_product.h"
 #include "kernels/numerics/arithmetic/element.h"
@@ -85,14 +83,9 @@ inline bool WriteWarp(const T* elements, const typename Operator::Value& carry,
   before = Operator::Combine(before, scanned[kScanLanes - 1]);
 
   alignas(64) Out items[kWarpItems];
-  using Fit = FitOf<Operator, T>;
-  uint64_t misfits = 0;
-  const auto store_unseen = [&](const Value& value, Out& result) {
-    return StoreResult<Operator>(value, rules.wrap, rules.mirror_bits, &result);
-  };
+  uint64_t misfits = 0;  // As wide as a result, for vectors' sake.
   const auto store = [&](const Value& value, Out& result) {
-    const bool fits = store_unseen(value, result);
-    misfits |= Fit::BitsOf(value, fits);
+    misfits |= StoreResult<Operator>(value, rules.wrap, rules.mirror_bits, &result) ? 0 : 1;
   };
   // Exclusive results are those of the item before.
   const int first = rules.exclusive ? 1 : 0;
@@ -101,19 +94,16 @@ inline bool WriteWarp(const T* elements, const typename Operator::Value& carry,
   }
   for (int k = first; k < kScanItems; ++k) {
     const Value* const row = running + (k - first) * kScanLanes;
-    const auto write = [&](auto store_one) {
-      for (int lane = 0; lane < kScanLanes; ++lane) {
-        store_one(Operator::Combine(bases[lane], row[lane]), items[k * kScanLanes + lane]);
-      }
-    };
-    k % Fit::kRowsApart == 0 ? write(store) : write(store_unseen);
+    for (int lane = 0; lane < kScanLanes; ++lane) {
+      store(Operator::Combine(bases[lane], row[lane]), items[k * kScanLanes + lane]);
+    }
   }
   if (rules.stream) {
     Transpose<kScanItems, kScanLanes, true>(items, results);
   } else {
     Transpose<kScanItems, kScanLanes>(items, results);
   }
-  return Fit::AllFit(misfits);
+  return misfits == 0;
 }
 
 // Kernels (base/instruction_set.h): the total of a tile,

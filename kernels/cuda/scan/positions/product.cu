@@ -3,7 +3,5 @@
 namespace gridfold::kernels::cuda {
 
 template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kProduct>(ElementType, bool);
-template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kScaledProduct>(ElementType,
-                                                                                  bool);
 
 }  // namespace gridfold::kernels::cuda

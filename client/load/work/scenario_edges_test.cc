@@ -1,0 +1,180 @@
+// The last value that a scenario may have of each number and pair, and the first that it may not.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/load/work/scenario_file.h"
+
+namespace gridfold::load {
+namespace {
+
+// A request of a scenario, that is taken as it is and refused with a little more; the field that is
+// then named.
+struct Edge {
+  std::string taken;
+  std::string refused;
+  std::string field;
+};
+
+std::string ScenarioErrorOf(const std::string& request) {
+  const auto file = ParseScenario(absl::StrCat(R"({"requests": [{)", request, "}]}"));
+  return file.ok() ? "" : std::string(file.status().message());
+}
+
+void ExpectEdges(const std::vector<Edge>& edges) {
+  for (const Edge& edge : edges) {
+    EXPECT_EQ(ScenarioErrorOf(edge.taken), "") << edge.taken;
+    EXPECT_TRUE(
+        ScenarioErrorOf(edge.refused).starts_with(absl::StrCat("requests[0].", edge.field, ":")))
+        << edge.refused << "\n"
+        << ScenarioErrorOf(edge.refused);
+  }
+}
+
+TEST(ScenarioEdgesTest, Elements) {
+  ExpectEdges({
+      {R"("elements": 1)", R"("elements": 0)", "elements"},
+      {R"("elements": 17179869184, "values": [0, 1])",
+       R"("elements": 17179869185, "values": [0, 1])", "elements"},
+      {R"("elements": {"log_uniform": [9, 9]})", R"("elements": {"log_uniform": [10, 9]})",
+       "elements"},
+      {R"("elements": [12, 8], "columns": 4)", R"("elements": [12, 9], "columns": 4)", "elements"},
+      // Drawn counts are cut to whole rows, of which there is one at least.
+      {R"("elements": {"log_uniform": [4, 9]}, "columns": 4)",
+       R"("elements": {"log_uniform": [3, 9]}, "columns": 4)", "elements"},
+      {R"("group_by": "segments", "segment_elements": 17179869184)",
+       R"("group_by": "segments", "segment_elements": 17179869185)", "segment_elements"},
+  });
+}
+
+// Each type from its smallest to its largest integer, as far as it holds all of them.
+TEST(ScenarioEdgesTest, Values) {
+  const struct {
+    const char* type;
+    int64_t low;
+    int64_t high;
+  } types[] = {{"int8", -128, 127},
+               {"uint8", 0, 255},
+               {"int16", -32768, 32767},
+               {"uint16", 0, 65535},
+               {"int32", -2147483648, 2147483647},
+               {"uint32", 0, 2147483647},
+               {"int64", -2147483648, 2147483647},
+               {"uint64", 0, 2147483647},
+               {"float16", -2048, 2048},
+               {"bfloat16", -256, 256},
+               {"float32", -16777216, 16777216},
+               {"float64", -2147483648, 2147483647}};
+  for (const auto& [type, low, high] : types) {
+    const auto request = [&, name = type](int64_t first, int64_t last) {
+      return absl::StrCat(R"("element_type": ")", name, R"(", "values": [)", first, ", ", last,
+                          "]");
+    };
+    ExpectEdges({{request(low, high), request(low - 1, high), "values"},
+                 {request(low, low), request(low, high + 1), "values"},
+                 {request(high, high), request(high, high - 1), "values"}});
+  }
+}
+
+TEST(ScenarioEdgesTest, SumsAndProductsThatFloat64HoldsExactly) {
+  ExpectEdges({
+      // 2^29 elements of up to 2^24 have a sum of 2^53; one less of each, it is below.
+      {R"("operation": "scan", "elements": 536870911, "values": [0, 16777216])",
+       R"("operation": "scan", "elements": 536870912, "values": [0, 16777216])", "values"},
+      {R"("operation": "scan", "elements": 536870911, "values": [-16777216, 0])",
+       R"("operation": "scan", "elements": 536870912, "values": [-16777216, 0])", "values"},
+      {R"("operation": "histogram", "weighted": true, "elements": 536870911, "values": [0, 16777216])",
+       R"("operation": "histogram", "weighted": true, "elements": 536870912, "values": [0, 16777216])",
+       "values"},
+      {R"("statistics": ["product"], "elements": 52, "values": [1, 2])",
+       R"("statistics": ["product"], "elements": 53, "values": [1, 2])", "values"},
+      {R"("operation": "scan", "scan": "product", "elements": [3, 26], "values": [-4, 2])",
+       R"("operation": "scan", "scan": "product", "elements": [3, 27], "values": [-4, 2])",
+       "values"},
+      // Of the longest group: a row, a column, a segment of less than twice the mean.
+      {R"("statistics": ["product"], "elements": 520, "columns": 52, "group_by": "rows", "values": [1, 2])",
+       R"("statistics": ["product"], "elements": 530, "columns": 53, "group_by": "rows", "values": [1, 2])",
+       "values"},
+      {R"("statistics": ["product"], "elements": 520, "columns": 10, "group_by": "columns", "values": [1, 2])",
+       R"("statistics": ["product"], "elements": 530, "columns": 10, "group_by": "columns", "values": [1, 2])",
+       "values"},
+      {R"("statistics": ["product"], "segment_elements": 26, "group_by": "segments", "values": [1, 2])",
+       R"("statistics": ["product"], "segment_elements": 27, "group_by": "segments", "values": [1, 2])",
+       "values"},
+      {R"("statistics": ["product"], "transport": "stream", "element_type": "int64", "values": [-1, 1])",
+       R"("statistics": ["sum", "product"], "transport": "stream", "values": [-1, 1])",
+       "statistics"},
+  });
+  // No product, no bound; nor for sums of integers, which wrap around or do not.
+  EXPECT_EQ(ScenarioErrorOf(R"("elements": 536870912, "values": [0, 16777216])"), "");
+  EXPECT_EQ(
+      ScenarioErrorOf(R"("operation": "scan", "element_type": "int32", "elements": 536870912, )"
+                      R"("values": [0, 16777216])"),
+      "");
+}
+
+TEST(ScenarioEdgesTest, Bins) {
+  const std::string histogram = R"("operation": "histogram", )";
+  std::vector<Edge> edges = {
+      {R"("bins": 1)", R"("bins": 0)", "bins"},
+      {R"("bins": 16777216)", R"("bins": 16777217)", "bins"},
+      {R"("bins": 4096, "y_bins": 4096)", R"("bins": 4096, "y_bins": 4097)", "bins"},
+      {R"("bins": 1, "y_bins": 16777216)", R"("bins": 1, "y_bins": 16777217)", "bins"},
+      {R"("range": [1, 1.001])", R"("range": [1, 1])", "range"},
+      {R"("range": [1, 2], "values": [5, 5])", R"("values": [5, 5])", "range"},
+      {R"("values": [5, 6])", R"("range": [2, 1])", "range"},
+      {R"("layout": "integer", "element_type": "uint64")", R"("layout": "integer")", "layout"},
+      {R"("layout": "integer", "element_type": "int8", "values": [5, 5])",
+       R"("layout": "integer", "element_type": "int8", "range": [1, 2])", "range"},
+      {R"("transport": "stream")", R"("transport": "stream", "columns": 8)", "columns"},
+      {R"("columns": 8)", R"("columns": 8, "group_by": "rows")", "group_by"},
+  };
+  for (Edge& edge : edges) {
+    edge.taken = histogram + edge.taken;
+    edge.refused = histogram + edge.refused;
+  }
+  ExpectEdges(edges);
+}
+
+TEST(ScenarioEdgesTest, Scans) {
+  const std::string scan = R"("operation": "scan", )";
+  std::vector<Edge> edges = {
+      {R"("scan": "product", "values": [0, 1], "mode": "exclusive")",
+       R"("scan": "max", "mode": "exclusive")", "mode"},
+      {R"("mode": "exclusive")", R"("scan": "min", "mode": "exclusive")", "mode"},
+      {R"("destination": "inline", "transport": "stream")",
+       R"("destination": "resident", "transport": "stream")", "destination"},
+      {R"("destination": "inline", "batch": 1)", R"("destination": "shared", "batch": 1)",
+       "destination"},
+      {R"("group_by": "segments")", R"("group_by": "segments", "transport": "stream")", "group_by"},
+      {R"("group_by": "columns", "columns": 8)", R"("group_by": "columns")", "group_by"},
+      {R"("columns": 8)", R"("columns": 8, "transport": "stream")", "columns"},
+  };
+  for (Edge& edge : edges) {
+    edge.taken = scan + edge.taken;
+    edge.refused = scan + edge.refused;
+  }
+  ExpectEdges(edges);
+}
+
+TEST(ScenarioEdgesTest, Calls) {
+  ExpectEdges({
+      {R"("weight": 0.001)", R"("weight": 0)", "weight"},
+      {R"("weight": 1e300)", R"("weight": -1)", "weight"},
+      {R"("timeout": "1ns")", R"("timeout": "0s")", "timeout"},
+      {R"("cancel": 0)", R"("cancel": -0.01)", "cancel"},
+      {R"("cancel": 1)", R"("cancel": 1.01)", "cancel"},
+      {R"("cancel_within": "1ns")", R"("cancel_within": "0s")", "cancel_within"},
+      {R"("batch": 65536)", R"("batch": 65537)", "batch"},
+      {R"("batch": 0, "transport": "stream")", R"("batch": 1, "transport": "stream")", "batch"},
+      {R"("statistics": ["bitwise_or"], "element_type": "uint64")",
+       R"("statistics": ["bitwise_or"], "element_type": "float16")", "statistics"},
+      {R"("statistics": ["all"])", R"("statistics": [])", "statistics"},
+  });
+}
+
+}  // namespace
+}  // namespace gridfold::load
