@@ -8,7 +8,8 @@ from cli_case import CommandLineTest, DELAY, DELAY_BINS, HOUR
 
 
 class AccumulatorTest(CommandLineTest):
-    STATISTICS = "count,sum,min,argmin,max,argmax,mean,variance,l1_norm,l2_norm,nonzero_count"
+    STATISTICS = ("count,sum,min,argmin,max,argmax,range,mean,variance,standard_error,l1_norm,l2_norm,"
+                  "root_mean_square,nonzero_count")
 
     def parts(self, array, cuts, command):
         """The accumulators of the parts of an array, as files."""

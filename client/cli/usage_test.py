@@ -43,6 +43,9 @@ class UsageTest(CommandLineTest):
         expected = self.reduce(values, stat="standard_deviation,variance,mean,min,max")
         self.assertEqual(self.reduce(values, stat="std,var,avg,minimum,maximum"), expected)
         self.assertEqual(self.reduce(values, stat="prod"), {"product": [8.0]})
+        self.assertEqual(self.reduce(values, stat="ptp,rms,sem"),
+                         {"range": [3.0], "root_mean_square": [7 ** 0.5],
+                          "standard_error": [(14 / 27) ** 0.5]})
         self.assertEqual(self.succeed("scan", values, "--op", "prod", "--output", "-"),
                          self.succeed("scan", values, "--op", "product", "--output", "-"))
 

@@ -65,7 +65,7 @@ constexpr ElementType ElementTypeOf() {
       case 1: return std::is_signed_v<T> ? ElementType::kInt8 : ElementType::kUint8;
       case 2: return std::is_signed_v<T> ? ElementType::kInt16 : ElementType::kUint16;
       case 4: return std::is_signed_v<T> ? ElementType::kInt32 : ElementType::kUint32;
-      default: return std::is_signed_v<T> ? ElementType::kInt64 : ElementType::kUint64;
+      case 8: return std::is_signed_v<T> ? ElementType::kInt64 : ElementType::kUint64;
     }
   }
 }

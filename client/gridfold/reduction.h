@@ -19,7 +19,7 @@ struct ReductionOptions {
   Grouping grouping = WholeArray{};
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;  // Of sums and products.
-  // Variance and standard deviation divide by the count minus this: 1 for a sample.
+  // Variance, standard deviation and standard error divide by the count minus this: 1 for a sample.
   uint32_t delta_degrees_of_freedom = 0;
   // Whether the result comes with its accumulator, for Client::MergeAccumulators. The array is then
   // a part of a whole, and statistics for which some group is too small are left out. Not for

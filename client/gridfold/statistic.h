@@ -11,8 +11,9 @@ namespace gridfold::client {
 
 // A statistic of a group of elements, and in brackets the type of its values. "Element kind" is
 // int64_t for signed, uint64_t for unsigned and double for floating-point elements. Of an empty
-// group the minimum, maximum, their indices, the mean, the variance and the standard deviation are
-// errors. The numbers are those of the wire.
+// group the minimum, maximum, their indices, the range, the mean, the root mean square, the
+// variance, the standard deviation and the standard error are errors. The numbers are those of the
+// wire.
 enum class Statistic {
   kCount = 1,               // [uint64_t]
   kSum = 2,                 // [element kind]
@@ -34,6 +35,9 @@ enum class Statistic {
   kBitwiseAnd = 18,         // Integers only. [element kind]
   kBitwiseOr = 19,          // Integers only. [element kind]
   kBitwiseXor = 20,         // Integers only. [element kind]
+  kRange = 21,              // Maximum less minimum. [uint64_t of integers, else double]
+  kRootMeanSquare = 22,     // Square root of the mean of the squares. [double]
+  kStandardError = 23,      // Of the mean: square root of variance / count. [double]
 };
 
 // Every statistic, in the order of the enum.

@@ -9,8 +9,6 @@
 namespace gridfold::client {
 namespace {
 
-static_assert(static_cast<int>(Statistic::kBitwiseXor) == v1::STATISTIC_BITWISE_XOR);
-
 absl::StatusOr<StatisticValues> ToValues(const v1::ValueList& list) {
   switch (list.kind_case()) {
     case v1::ValueList::kInt64Values: return ToVector<int64_t>(list.int64_values().values());

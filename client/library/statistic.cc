@@ -6,29 +6,57 @@
 namespace gridfold::client {
 namespace {
 
-constexpr std::array<absl::string_view, 20> kNames = {
-    "count",   "sum",     "product",       "min",        "max",
-    "argmin",  "argmax",  "mean",          "variance",   "standard_deviation",
-    "l1_norm", "l2_norm", "nonzero_count", "nan_count",  "infinity_count",
-    "all",     "any",     "bitwise_and",   "bitwise_or", "bitwise_xor",
-};
+// Empty for a number that is no Statistic.
+constexpr absl::string_view NameOf(Statistic statistic) {
+  switch (statistic) {
+    case Statistic::kCount: return "count";
+    case Statistic::kSum: return "sum";
+    case Statistic::kProduct: return "product";
+    case Statistic::kMin: return "min";
+    case Statistic::kMax: return "max";
+    case Statistic::kArgmin: return "argmin";
+    case Statistic::kArgmax: return "argmax";
+    case Statistic::kMean: return "mean";
+    case Statistic::kVariance: return "variance";
+    case Statistic::kStandardDeviation: return "standard_deviation";
+    case Statistic::kL1Norm: return "l1_norm";
+    case Statistic::kL2Norm: return "l2_norm";
+    case Statistic::kNonzeroCount: return "nonzero_count";
+    case Statistic::kNanCount: return "nan_count";
+    case Statistic::kInfinityCount: return "infinity_count";
+    case Statistic::kAll: return "all";
+    case Statistic::kAny: return "any";
+    case Statistic::kBitwiseAnd: return "bitwise_and";
+    case Statistic::kBitwiseOr: return "bitwise_or";
+    case Statistic::kBitwiseXor: return "bitwise_xor";
+    case Statistic::kRange: return "range";
+    case Statistic::kRootMeanSquare: return "root_mean_square";
+    case Statistic::kStandardError: return "standard_error";
+  }
+  return {};
+}
 
-constexpr std::array<Statistic, kNames.size()> MakeAll() {
-  std::array<Statistic, kNames.size()> all = {};
+constexpr size_t CountStatistics() {
+  size_t count = 0;
+  while (!NameOf(static_cast<Statistic>(count + 1)).empty()) ++count;
+  return count;
+}
+
+constexpr std::array<Statistic, CountStatistics()> MakeAll() {
+  std::array<Statistic, CountStatistics()> all = {};
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Statistic>(i + 1);
   return all;
 }
 
-constexpr std::array<Statistic, kNames.size()> kAll = MakeAll();
-static_assert(kAll.front() == Statistic::kCount && kAll.back() == Statistic::kBitwiseXor);
+constexpr auto kAll = MakeAll();
 
 }  // namespace
 
 std::span<const Statistic> AllStatistics() { return kAll; }
 
 absl::string_view StatisticName(Statistic statistic) {
-  const size_t index = static_cast<size_t>(statistic) - 1;  // 0 wraps around, out of range.
-  return index < kNames.size() ? kNames[index] : "unknown";
+  const absl::string_view name = NameOf(statistic);
+  return name.empty() ? "unknown" : name;
 }
 
 std::optional<Statistic> ParseStatistic(absl::string_view name) {

@@ -21,7 +21,7 @@ TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64
          "bfloat16", "float32", "float64"]
 STATISTICS = ["count", "sum", "min", "max", "argmin", "argmax", "mean", "variance",
               "standard_deviation", "l1_norm", "l2_norm", "nonzero_count", "nan_count",
-              "infinity_count", "all", "any"]
+              "infinity_count", "all", "any", "range", "root_mean_square", "standard_error"]
 SHORT = ["--warm-up", "0", "--verify", "all"]
 
 

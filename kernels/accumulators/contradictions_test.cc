@@ -28,7 +28,7 @@ std::vector<Statistic> AllStatistics() {
   std::vector<Statistic> statistics;
   for (int i = 0; i < kStatisticCount; ++i) {
     const auto statistic = static_cast<Statistic>(i);
-    const bool of_integers = IsBitwise(statistic) || statistic == Statistic::kProduct;
+    const bool of_integers = TraitsOf(statistic).needs_integers || statistic == Statistic::kProduct;
     if (!of_integers || !FloatingElement<T>) statistics.push_back(statistic);
   }
   return statistics;

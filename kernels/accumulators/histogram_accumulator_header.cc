@@ -9,9 +9,6 @@ namespace gridfold::kernels {
 
 namespace {
 
-// The numbers that the bytes give policies and kinds are those of the enumerations.
-static_assert(static_cast<int>(OutOfRangePolicy::kClamp) == 1);
-static_assert(static_cast<int>(BinKind::kInteger) == 2);
 // The kind of integer bins of which the first integer is 2^63 or more.
 constexpr uint8_t kUnsignedIntegers = 3;
 

@@ -15,12 +15,6 @@ namespace gridfold::kernels {
 
 namespace {
 
-// The numbers that the bytes give types and statistics are those of the enumerations.
-static_assert(static_cast<int>(ElementType::kFloat64) == 11);
-static_assert(static_cast<int>(Statistic::kBitwiseXor) == 19);
-static_assert(static_cast<int>(NanPolicy::kIgnore) == 1);
-static_assert(static_cast<int>(OverflowPolicy::kWrap) == 1);
-
 constexpr uint64_t kUint64Max = std::numeric_limits<uint64_t>::max();
 
 // What stands before the groups.

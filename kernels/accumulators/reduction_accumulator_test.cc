@@ -26,7 +26,7 @@ std::vector<Statistic> StatisticsOf(ElementType type) {
   std::vector<Statistic> statistics;
   for (int i = 0; i < kStatisticCount; ++i) {
     const auto statistic = static_cast<Statistic>(i);
-    const bool of_integers = IsBitwise(statistic) || statistic == Statistic::kProduct;
+    const bool of_integers = TraitsOf(statistic).needs_integers || statistic == Statistic::kProduct;
     if (!of_integers || !IsFloatingPoint(type)) statistics.push_back(statistic);
   }
   return statistics;
@@ -213,9 +213,7 @@ TYPED_TEST(ReductionAccumulatorTest, EmptyPartsTakePartButHaveNoExtremes) {
   ASSERT_TRUE(partial.ok()) << partial.status();
   EXPECT_EQ(BytesOf(*partial), empty);
   for (const StatisticColumn& column : std::get<ReductionMerge>(*partial).result.columns) {
-    const bool of_degrees = column.statistic == Statistic::kVariance ||
-                            column.statistic == Statistic::kStandardDeviation;
-    EXPECT_EQ(column.slots.empty(), NeedsElements(column.statistic) || of_degrees)
+    EXPECT_EQ(column.slots.empty(), TraitsOf(column.statistic).needs_elements)
         << StatisticName(column.statistic);
   }
   const absl::Status whole = MergeAll({empty, empty}).status();

@@ -11,8 +11,17 @@ FloatFormat FloatFormatOf(ElementType type) {
     case ElementType::kFloat16: return {10, 5};
     case ElementType::kBfloat16: return {7, 8};
     case ElementType::kFloat32: return {23, 8};
-    default: return {52, 11};
+    case ElementType::kFloat64: return {52, 11};
+    case ElementType::kInt8:
+    case ElementType::kInt16:
+    case ElementType::kInt32:
+    case ElementType::kInt64:
+    case ElementType::kUint8:
+    case ElementType::kUint16:
+    case ElementType::kUint32:
+    case ElementType::kUint64: break;
   }
+  return {};
 }
 
 double DecodeFloat(FloatFormat format, uint64_t bits) {

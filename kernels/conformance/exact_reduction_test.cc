@@ -59,12 +59,10 @@ struct Format {
 };
 
 Format FormatOf(ElementType type) {
-  switch (type) {
-    case ElementType::kFloat16: return {-24, 16, 0x7C00, 2};
-    case ElementType::kBfloat16: return {-133, 128, 0x7F80, 2};
-    case ElementType::kFloat32: return {-149, 128, 0x7F80'0000, 4};
-    default: return {-1074, 1024, 0x7FF0'0000'0000'0000, 8};
-  }
+  if (type == ElementType::kFloat16) return {-24, 16, 0x7C00, 2};
+  if (type == ElementType::kBfloat16) return {-133, 128, 0x7F80, 2};
+  if (type == ElementType::kFloat32) return {-149, 128, 0x7F80'0000, 4};
+  return {-1074, 1024, 0x7FF0'0000'0000'0000, 8};
 }
 
 class Maker {

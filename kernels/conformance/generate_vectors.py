@@ -165,12 +165,19 @@ def statistics_of(x, kind, ignore_nan, ddof):
         found["argmin"] = (np.nanargmin if ignore_nan else np.argmin)(elements)
         found["argmax"] = (np.nanargmax if ignore_nan else np.argmax)(elements)
         found["mean"] = float(sum(numbers) / len(x)) if finite else total
+        with np.errstate(invalid="ignore"):
+            found["range"] = (float(np.ptp(x.astype(np.float64))) if is_float(kind)
+                              else int(np.max(x)) - int(np.min(x)))
+        found["root_mean_square"] = (rounded_root(squares / len(x)) if finite
+                                     else found["l2_norm"])
     if len(x) > ddof and not finite:
-        found["variance"] = found["standard_deviation"] = math.nan
+        for name in ("variance", "standard_deviation", "standard_error"):
+            found[name] = math.nan
     elif len(x) > ddof:
         variance = (squares - sum(numbers) ** 2 / len(x)) / (len(x) - ddof)
         found["variance"] = float(variance)
         found["standard_deviation"] = rounded_root(variance)
+        found["standard_error"] = rounded_root(variance / len(x))
     return {name: number(value) for name, value in found.items()}
 
 

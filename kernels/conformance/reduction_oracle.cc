@@ -108,14 +108,39 @@ ExpectedValue ExpectMean(const GroupFacts& facts, const ReductionSpec& spec) {
                     Double(SignedZero(facts.sum.DividedBy(facts.count).ToDouble(), facts)));
 }
 
-ExpectedValue ExpectVariance(const GroupFacts& facts, const ReductionSpec& spec, bool root) {
+ExpectedValue ExpectRange(ElementType type, const GroupFacts& facts) {
+  if (!facts.has_extremes) return {.kind = Kind::kNan};
+  if (!IsFloatingPoint(type)) {
+    return Bits(
+        static_cast<uint64_t>(static_cast<__int128>(facts.max) - static_cast<__int128>(facts.min)));
+  }
+  const bool is_finite = std::isfinite(facts.min) && std::isfinite(facts.max);
+  if (!is_finite) return Double(static_cast<double>(facts.max - facts.min));
+  const auto exact = [](long double x) { return Dyadic::FromDouble(static_cast<double>(x)); };
+  return Double(exact(facts.max).Minus(exact(facts.min)).ToDouble());
+}
+
+ExpectedValue ExpectRootMeanSquare(const GroupFacts& facts, const ReductionSpec& spec) {
+  if (facts.count == 0) return {.kind = Kind::kNan};
+  return FloatTotal(facts, spec, true, Double(RoundedRoot(facts.squares.DividedBy(facts.count))));
+}
+
+// What is divided once more is the variance of a mean.
+enum class Spread { kVariance, kDeviation, kError };
+
+ExpectedValue ExpectSpread(const GroupFacts& facts, const ReductionSpec& spec, Spread spread) {
   const uint64_t ddof = spec.delta_degrees_of_freedom;
   const bool infinite = facts.positive_infinity + facts.negative_infinity != 0;
   if (HasNanLeft(facts, spec) || infinite || facts.count <= ddof) return {.kind = Kind::kNan};
   const Dyadic count = Dyadic::FromInteger(facts.count);
   const Dyadic numerator = count.Times(facts.squares).Minus(facts.sum.Times(facts.sum));
   const Dyadic variance = numerator.DividedBy(facts.count).DividedBy(facts.count - ddof);
-  return Double(root ? RoundedRoot(variance) : variance.ToDouble());
+  switch (spread) {
+    case Spread::kVariance: break;
+    case Spread::kDeviation: return Double(RoundedRoot(variance));
+    case Spread::kError: return Double(RoundedRoot(variance.DividedBy(facts.count)));
+  }
+  return Double(variance.ToDouble());
 }
 
 }  // namespace
@@ -137,8 +162,8 @@ ExpectedValue ExpectStatistic(Statistic statistic, ElementType type, const Group
     case Statistic::kArgmax:
       return nothing ? ExpectedValue{.kind = Kind::kNothing} : Bits(facts.argmax);
     case Statistic::kMean: return ExpectMean(facts, spec);
-    case Statistic::kVariance: return ExpectVariance(facts, spec, false);
-    case Statistic::kStandardDeviation: return ExpectVariance(facts, spec, true);
+    case Statistic::kVariance: return ExpectSpread(facts, spec, Spread::kVariance);
+    case Statistic::kStandardDeviation: return ExpectSpread(facts, spec, Spread::kDeviation);
     case Statistic::kL1Norm:
       return FloatTotal(facts, spec, true, Double(facts.magnitudes.ToDouble()));
     case Statistic::kL2Norm:
@@ -151,6 +176,9 @@ ExpectedValue ExpectStatistic(Statistic statistic, ElementType type, const Group
     case Statistic::kBitwiseAnd: return Bits(WidenBits(type, facts.bits_and));
     case Statistic::kBitwiseOr: return Bits(WidenBits(type, facts.bits_or));
     case Statistic::kBitwiseXor: return Bits(WidenBits(type, facts.bits_xor));
+    case Statistic::kRange: return ExpectRange(type, facts);
+    case Statistic::kRootMeanSquare: return ExpectRootMeanSquare(facts, spec);
+    case Statistic::kStandardError: return ExpectSpread(facts, spec, Spread::kError);
   }
   return {};
 }

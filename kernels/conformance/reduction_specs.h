@@ -25,8 +25,8 @@ inline ReductionSpec SpecOfAll(const ArrayDescription& array, bool may_be_empty)
   ReductionSpec spec;
   for (int s = 0; s < kStatisticCount; ++s) {
     const auto statistic = static_cast<Statistic>(s);
-    if (IsBitwise(statistic) && IsFloatingPoint(array.element_type)) continue;
-    if (may_be_empty && NeedsElements(statistic)) continue;
+    if (!IsDefinedFor(statistic, array.element_type)) continue;
+    if (may_be_empty && TraitsOf(statistic).needs_elements) continue;
     spec.statistics.push_back(statistic);
   }
   return spec;
@@ -37,8 +37,7 @@ inline ReductionSpec SpecOfAll(const ArrayDescription& array) {
 
 // Leaves out argmin and argmax, which are an error where every element is an ignored NaN.
 inline void RemoveIndices(ReductionSpec& spec) {
-  std::erase_if(spec.statistics,
-                [](Statistic s) { return s == Statistic::kArgmin || s == Statistic::kArgmax; });
+  std::erase_if(spec.statistics, [](Statistic s) { return TraitsOf(s).is_index; });
 }
 
 inline std::vector<NanPolicy> NanPoliciesFor(ElementType type) {

@@ -106,6 +106,33 @@ TEST_P(ScanCarryTest, ProductsOutOfRangeBetweenParts) {
   }
 }
 
+// Products that leave the window of plain multiplication (numerics/arithmetic/scaled_product.h)
+// between parts or within one: of exclusive scans only what is carried is outside, or it is inside
+// again.
+TEST_P(ScanCarryTest, ProductsOutOfTheWindowAtCuts) {
+  for (const int far : {505, 509, 511, 513, 1060, 1400, -505, -509, -511, -513, -1060, -1400}) {
+    for (const int64_t place : {-3, -2, -1, 0}) {  // Of the two elements that lead away.
+      TestArray array = MakeVector(ElementType::kFloat64, 4 * kUnit, DataKind::kSmall, 507);
+      for (uint64_t i = 0; i < array.size(); ++i) {
+        const long double fraction = 1 + std::ldexp(static_cast<long double>(i % 1009), -11);
+        array.Set(i, i % 2 == 0 ? fraction : -1 / array[i - 1]);
+      }
+      const uint64_t begin = kUnit + static_cast<uint64_t>(place);
+      for (const uint64_t i : {begin, begin + 1}) array.Set(i, std::ldexp(array[i], far / 2));
+      for (const uint64_t i : {2 * kUnit + 8, 2 * kUnit + 9}) {
+        array.Set(i, std::ldexp(array[i], -(far / 2)));
+      }
+      for (const ScanMode mode : {ScanMode::kInclusive, ScanMode::kExclusive}) {
+        ScanSpec spec;
+        spec.operation = ScanOperation::kProduct;
+        spec.mode = mode;
+        ExpectSameInParts(array, spec, {1, 1, 1});
+        CheckScan(array, spec, engine().Scan(array, spec));
+      }
+    }
+  }
+}
+
 // Sums that are past the largest number where a part ends, and come back, and parts of ordinary
 // numbers between such parts and after an infinity.
 TEST_P(ScanCarryTest, SumsPastTheLargestNumberBetweenParts) {

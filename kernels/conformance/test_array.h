@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_KERNELS_CONFORMANCE_TEST_ARRAY_H_
 #define GRIDFOLD_KERNELS_CONFORMANCE_TEST_ARRAY_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,10 +12,12 @@
 
 namespace gridfold::kernels::conformance {
 
-inline constexpr ElementType kAllTypes[] = {
-    ElementType::kInt8,    ElementType::kInt16,    ElementType::kInt32,   ElementType::kInt64,
-    ElementType::kUint8,   ElementType::kUint16,   ElementType::kUint32,  ElementType::kUint64,
-    ElementType::kFloat16, ElementType::kBfloat16, ElementType::kFloat32, ElementType::kFloat64};
+inline constexpr auto kAllTypes = [] {
+  std::array<ElementType, kElementTypeCount> types{};
+  for (int i = 0; i < kElementTypeCount; ++i)
+    types[static_cast<size_t>(i)] = static_cast<ElementType>(i);
+  return types;
+}();
 
 class TestArray {
  public:

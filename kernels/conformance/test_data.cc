@@ -16,11 +16,7 @@ using Random = std::mt19937_64;
 // Magnitudes that wide data reaches up and down from 1, in powers of two: as far as products of two
 // and sums of millions stay finite and normal in float64.
 int ExponentRange(ElementType type) {
-  switch (type) {
-    case ElementType::kFloat16: return 14;
-    case ElementType::kFloat64: return 60;
-    default: return 40;
-  }
+  return type == ElementType::kFloat16 ? 14 : type == ElementType::kFloat64 ? 60 : 40;
 }
 
 long double SmallNumber(ElementType type, Random& random) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/histogram_outline.h"
 #include "kernels/contract/invalid_field.h"
+#include "kernels/numerics/bins/automatic_range.h"
 #include "kernels/numerics/bins/layout.h"
 
 namespace gridfold::kernels {
@@ -120,17 +121,6 @@ absl::Status ComputeLogarithmicEdges(const std::stop_token& stop, PlannedBins& b
   bins.lower_bound = 0;
   bins.upper_bound = 0;
   return absl::OkStatus();
-}
-
-// Whether steps are so wide that no rounding makes two edges meet. In units of the larger bound's
-// last place: an edge is off by less than two of them, as its product is by one and its sum by half
-// of one; and the last edge, which is exact, is off by less than four from the end of the last
-// step, as twice the larger bound is rounded twice. So two edges are a step apart but for eight
-// units.
-bool EvenEdgesSurelyIncrease(const BinLayout& layout) {
-  const double largest = std::max(std::abs(layout.lower), std::abs(layout.upper)) * layout.per_unit;
-  const double last_place = std::nextafter(largest, HUGE_VAL) - largest;
-  return std::isfinite(last_place) && layout.step > 8 * last_place;
 }
 
 absl::StatusOr<PlannedBins> PlanInteger(const IntegerBinsSpec& spec, size_t i, ElementType type) {

@@ -8,22 +8,13 @@
 #include "kernels/contract/histogram.h"
 #include "kernels/contract/histogram_bins.h"
 #include "kernels/contract/invalid_field.h"
+#include "kernels/numerics/bins/automatic_range.h"
 
 namespace gridfold::kernels {
 
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kLargest = std::numeric_limits<double>::max();
-
-// The least margin to try for a range that is too narrow. One of less than half the distance of
-// two numbers, which below a power of two is half of that above, changes no bound.
-double LeastMargin(double lower, double upper) {
-  if (lower == upper) return 0.5;
-  constexpr int kLowestExponent = -1074;
-  const double reach = std::max(std::fabs(lower), std::fabs(upper));
-  return std::ldexp(1.0, std::max(std::ilogb(reach) - 54, kLowestExponent));
-}
 
 // The value at `fraction` of the way through a bin. A bin that is open to infinity has no middle:
 // its finite edge is the nearest that can be said.
@@ -48,20 +39,15 @@ void KeepNonZero(std::vector<T>& values, std::vector<uint64_t>& bin_indices) {
 
 absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional<double> largest,
                                    PlannedBins& bins) {
-  // Of zeros of both signs whichever comes first is the smallest: the bound is the positive one.
-  const double lower = smallest.value_or(0) + 0.0;
-  const double upper = largest.value_or(1) + 0.0;
   bins.automatic_range = false;
-  bins.lower_bound = lower;
-  bins.upper_bound = upper;
-  double margin = LeastMargin(lower, upper);
-  while (!(bins.lower_bound < bins.upper_bound && CheckEvenEdges(bins, std::stop_token()).ok())) {
-    if (!std::isfinite(margin)) {
-      return InvalidField("bins", "more bins than there are numbers for their edges");
-    }
-    bins.lower_bound = std::max(lower - margin, -kLargest);
-    bins.upper_bound = std::min(upper + margin, kLargest);
-    margin *= 2;
+  bins.lower_bound = smallest.value_or(0);
+  bins.upper_bound = largest.value_or(1);
+  const auto edges_increase = [&bins](double lower, double upper) {
+    PlannedBins tried = {.bin_count = bins.bin_count, .lower_bound = lower, .upper_bound = upper};
+    return CheckEvenEdges(tried, std::stop_token()).ok();
+  };
+  if (!WidenRange(edges_increase, bins.lower_bound, bins.upper_bound)) {
+    return InvalidField("bins", "more bins than there are numbers for their edges");
   }
   return absl::OkStatus();
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
 #include "kernels/contract/segments.h"
+#include "kernels/types/statistic_set.h"
 
 namespace gridfold::kernels {
 
@@ -52,16 +53,15 @@ absl::Status ValidateOffsets(const std::vector<uint64_t>& offsets, uint64_t elem
 absl::Status ValidateStatistics(const std::vector<Statistic>& statistics, ElementType type,
                                 bool return_states) {
   if (statistics.empty()) return InvalidField("statistics", "at least one is needed");
-  uint32_t seen = 0;
+  StatisticSet seen;
   for (size_t i = 0; i < statistics.size(); ++i) {
     const Statistic statistic = statistics[i];
     const std::string field = absl::StrCat("statistics[", i, "]");
-    const uint32_t bit = uint32_t{1} << static_cast<int>(statistic);
-    if ((seen & bit) != 0) {
+    if (seen.Has(statistic)) {
       return InvalidField(field, absl::StrCat(StatisticName(statistic), " is asked for twice"));
     }
-    seen |= bit;
-    if (IsBitwise(statistic) && IsFloatingPoint(type)) {
+    seen.Add(statistic);
+    if (!IsDefinedFor(statistic, type)) {
       return InvalidField(field, absl::StrCat(StatisticName(statistic), " is not defined for ",
                                               ElementTypeName(type), " elements"));
     }
@@ -91,10 +91,6 @@ std::optional<SmallestGroup> FindSmallestGroup(const Grouping& grouping) {
   return smallest;
 }
 
-bool UsesDegreesOfFreedom(Statistic statistic) {
-  return statistic == Statistic::kVariance || statistic == Statistic::kStandardDeviation;
-}
-
 }  // namespace
 
 bool HasFloatingProduct(const ReductionPlan& plan) {
@@ -106,11 +102,12 @@ bool HasFloatingProduct(const ReductionPlan& plan) {
 std::optional<GroupSizeProblem> FindGroupSizeProblem(Statistic statistic,
                                                      uint32_t delta_degrees_of_freedom,
                                                      uint64_t group, uint64_t element_count) {
-  if (NeedsElements(statistic) && element_count == 0) {
+  const StatisticTraits traits = TraitsOf(statistic);
+  if (traits.needs_elements && element_count == 0) {
     return GroupSizeProblem{false, absl::StrCat(StatisticName(statistic), " of no elements (group ",
                                                 group, " is empty)")};
   }
-  if (UsesDegreesOfFreedom(statistic) && element_count <= delta_degrees_of_freedom) {
+  if (traits.uses_degrees_of_freedom && element_count <= delta_degrees_of_freedom) {
     return GroupSizeProblem{
         true, absl::StrCat(delta_degrees_of_freedom, " is not smaller than the ", element_count,
                            " elements of group ", group)};
@@ -195,9 +192,7 @@ ReductionResult MakeReductionResult(const ReductionPlan& plan) {
 
 void ShiftIndices(uint64_t first_index, ReductionResult& result) {
   for (StatisticColumn& column : result.columns) {
-    const bool holds_indices =
-        column.statistic == Statistic::kArgmin || column.statistic == Statistic::kArgmax;
-    if (!holds_indices) continue;
+    if (!TraitsOf(column.statistic).is_index) continue;
     for (uint64_t& slot : column.slots) slot += first_index;
   }
   const auto shift = [first_index](auto& groups) {

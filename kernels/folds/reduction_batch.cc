@@ -16,27 +16,19 @@ namespace {
 
 using Results = std::vector<absl::StatusOr<ReductionResult>>;
 
-uint32_t BitOf(Statistic statistic) { return uint32_t{1} << static_cast<int>(statistic); }
-
 // Whether the elements may show that there is no answer, or take a pass of their own.
 bool IsApart(Statistic statistic, const ReductionPlan& plan) {
-  const bool floating_point = IsFloatingPoint(plan.array.element_type);
-  switch (statistic) {
-    case Statistic::kSum: return !floating_point && plan.overflow_policy == OverflowPolicy::kError;
-    case Statistic::kProduct:
-      return floating_point || plan.overflow_policy == OverflowPolicy::kError;
-    case Statistic::kArgmin:
-    case Statistic::kArgmax: return floating_point && plan.nan_policy == NanPolicy::kIgnore;
-    default: return false;
-  }
+  const ElementType type = plan.array.element_type;
+  return PossibleFailure(statistic, type, plan.nan_policy, plan.overflow_policy) !=
+             ValueOutcome::kOk ||
+         (statistic == Statistic::kProduct && IsFloatingPoint(type));
 }
 
 // 0 where no statistic uses them.
 uint32_t DegreesOfFreedomUsed(const ReductionPlan& plan) {
   const bool are_used =
-      std::any_of(plan.statistics.begin(), plan.statistics.end(), [](Statistic statistic) {
-        return statistic == Statistic::kVariance || statistic == Statistic::kStandardDeviation;
-      });
+      std::any_of(plan.statistics.begin(), plan.statistics.end(),
+                  [](Statistic statistic) { return TraitsOf(statistic).uses_degrees_of_freedom; });
   return are_used ? plan.delta_degrees_of_freedom : 0;
 }
 
@@ -119,14 +111,14 @@ class BatchRun {
 
   // Also notes where the column of each is.
   std::vector<Statistic> UnionOfStatistics(std::span<const BatchedReduction> batch) {
-    uint32_t wanted = 0;
+    StatisticSet wanted;
     for (const BatchedReduction& reduction : batch) {
-      for (const Statistic statistic : reduction.plan->statistics) wanted |= BitOf(statistic);
+      for (const Statistic statistic : reduction.plan->statistics) wanted.Add(statistic);
     }
     std::vector<Statistic> statistics;
     for (int i = 0; i < kStatisticCount; ++i) {
       const auto statistic = static_cast<Statistic>(i);
-      if ((wanted & BitOf(statistic)) == 0) continue;
+      if (!wanted.Has(statistic)) continue;
       column_of_[i] = statistics.size();
       statistics.push_back(statistic);
     }
@@ -162,9 +154,9 @@ std::optional<ReductionBatchKey> BatchKeyOf(const ReductionPlan& plan) {
                         .overflow_policy = plan.overflow_policy,
                         .is_empty = plan.array.element_count == 0,
                         .delta_degrees_of_freedom = DegreesOfFreedomUsed(plan),
-                        .statistics_apart = 0};
+                        .statistics_apart = {}};
   for (const Statistic statistic : plan.statistics) {
-    if (IsApart(statistic, plan)) key.statistics_apart |= BitOf(statistic);
+    if (IsApart(statistic, plan)) key.statistics_apart.Add(statistic);
   }
   return key;
 }

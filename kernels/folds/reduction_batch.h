@@ -17,6 +17,7 @@
 #include "kernels/contract/array.h"
 #include "kernels/contract/engine.h"
 #include "kernels/contract/reduction.h"
+#include "kernels/types/statistic_set.h"
 
 namespace gridfold::kernels {
 
@@ -29,7 +30,7 @@ struct ReductionBatchKey {
   OverflowPolicy overflow_policy;
   bool is_empty;                      // Of no elements some statistics are errors.
   uint32_t delta_degrees_of_freedom;  // 0 where no statistic uses them.
-  uint32_t statistics_apart;          // A bit for each such statistic.
+  StatisticSet statistics_apart;      // The statistics that are.
 
   auto operator<=>(const ReductionBatchKey&) const = default;
 };

@@ -111,7 +111,8 @@ class ReductionFoldTest : public FoldTest {
     ReductionSpec spec;
     for (int i = 0; i < kStatisticCount; ++i) {
       const auto statistic = static_cast<Statistic>(i);
-      const bool of_integers = IsBitwise(statistic) || statistic == Statistic::kProduct;
+      const bool of_integers =
+          TraitsOf(statistic).needs_integers || statistic == Statistic::kProduct;
       if (!of_integers || !IsFloatingPoint(type)) spec.statistics.push_back(statistic);
     }
     spec.grouping = grouping;

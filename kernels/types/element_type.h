@@ -8,28 +8,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/types/half.h"
 
 namespace gridfold::kernels {
 
+// Accumulators hold these numbers: a new type takes the next.
 enum class ElementType : uint8_t {
-  kInt8,
-  kInt16,
-  kInt32,
-  kInt64,
-  kUint8,
-  kUint16,
-  kUint32,
-  kUint64,
-  kFloat16,
-  kBfloat16,
-  kFloat32,
-  kFloat64,
+  kInt8 = 0,
+  kInt16 = 1,
+  kInt32 = 2,
+  kInt64 = 3,
+  kUint8 = 4,
+  kUint16 = 5,
+  kUint32 = 6,
+  kUint64 = 7,
+  kFloat16 = 8,
+  kBfloat16 = 9,
+  kFloat32 = 10,
+  kFloat64 = 11,
 };
-
-inline constexpr int kElementTypeCount = 12;
 
 template <class T>
 struct TypeTag {
@@ -38,7 +38,7 @@ struct TypeTag {
 
 // Calls f(TypeTag<T>{}) with the T that `type` stands for and returns what it returns.
 template <class F>
-decltype(auto) VisitElementType(ElementType type, F&& f) {
+constexpr decltype(auto) VisitElementType(ElementType type, F&& f) {
   switch (type) {
     case ElementType::kInt8: return std::forward<F>(f)(TypeTag<int8_t>{});
     case ElementType::kInt16: return std::forward<F>(f)(TypeTag<int16_t>{});
@@ -58,53 +58,83 @@ decltype(auto) VisitElementType(ElementType type, F&& f) {
 
 // The ElementType that stands for T.
 template <class T>
-inline constexpr ElementType kElementTypeOf = ElementType{255};
-template <>
-inline constexpr ElementType kElementTypeOf<int8_t> = ElementType::kInt8;
-template <>
-inline constexpr ElementType kElementTypeOf<int16_t> = ElementType::kInt16;
-template <>
-inline constexpr ElementType kElementTypeOf<int32_t> = ElementType::kInt32;
-template <>
-inline constexpr ElementType kElementTypeOf<int64_t> = ElementType::kInt64;
-template <>
-inline constexpr ElementType kElementTypeOf<uint8_t> = ElementType::kUint8;
-template <>
-inline constexpr ElementType kElementTypeOf<uint16_t> = ElementType::kUint16;
-template <>
-inline constexpr ElementType kElementTypeOf<uint32_t> = ElementType::kUint32;
-template <>
-inline constexpr ElementType kElementTypeOf<uint64_t> = ElementType::kUint64;
-template <>
-inline constexpr ElementType kElementTypeOf<Float16> = ElementType::kFloat16;
-template <>
-inline constexpr ElementType kElementTypeOf<Bfloat16> = ElementType::kBfloat16;
-template <>
-inline constexpr ElementType kElementTypeOf<float> = ElementType::kFloat32;
-template <>
-inline constexpr ElementType kElementTypeOf<double> = ElementType::kFloat64;
+constexpr ElementType FindElementType() {
+  for (uint8_t i = 0;; ++i) {
+    const auto type = static_cast<ElementType>(i);
+    const bool is_it = VisitElementType(
+        type, [](auto tag) { return std::is_same_v<typename decltype(tag)::type, T>; });
+    if (is_it) return type;
+  }
+}
+template <class T>
+inline constexpr ElementType kElementTypeOf = FindElementType<T>();
 
 // Size of one element in bytes.
-inline size_t ElementSize(ElementType type) {
+constexpr size_t ElementSize(ElementType type) {
   return VisitElementType(type, [](auto tag) { return sizeof(typename decltype(tag)::type); });
 }
 
-inline constexpr bool IsFloatingPoint(ElementType type) { return type >= ElementType::kFloat16; }
-inline constexpr bool IsUnsigned(ElementType type) {
-  return type >= ElementType::kUint8 && type <= ElementType::kUint64;
+constexpr bool IsFloatingPoint(ElementType type) {
+  return VisitElementType(
+      type, [](auto tag) { return !std::is_integral_v<typename decltype(tag)::type>; });
 }
-inline constexpr bool IsSigned(ElementType type) { return type <= ElementType::kInt64; }
+constexpr bool IsUnsigned(ElementType type) {
+  return VisitElementType(
+      type, [](auto tag) { return std::is_unsigned_v<typename decltype(tag)::type>; });
+}
+constexpr bool IsSigned(ElementType type) { return !IsFloatingPoint(type) && !IsUnsigned(type); }
 
-// "int8" ... "float64", as NumPy spells them.
-inline const char* ElementTypeName(ElementType type) {
-  constexpr const char* kNames[kElementTypeCount] = {"int8",    "int16",    "int32",   "int64",
-                                                     "uint8",   "uint16",   "uint32",  "uint64",
-                                                     "float16", "bfloat16", "float32", "float64"};
-  return kNames[static_cast<int>(type)];
+// VisitElementType of types of one kind: f need not take others. Require a type of the kind.
+template <class F>
+decltype(auto) VisitFloatingType(ElementType type, F&& f) {
+  return VisitElementType(type, [&](auto tag) -> decltype(f(TypeTag<double>{})) {
+    if constexpr (std::is_integral_v<typename decltype(tag)::type>) {
+      std::abort();
+    } else {
+      return f(tag);
+    }
+  });
 }
+template <class F>
+decltype(auto) VisitIntegerType(ElementType type, F&& f) {
+  return VisitElementType(type, [&](auto tag) -> decltype(f(TypeTag<int64_t>{})) {
+    if constexpr (std::is_integral_v<typename decltype(tag)::type>) {
+      return f(tag);
+    } else {
+      std::abort();
+    }
+  });
+}
+
+// "int8" ... "float64", as NumPy spells them; null where there is no type of the number.
+constexpr const char* ElementTypeName(ElementType type) {
+  switch (type) {
+    case ElementType::kInt8: return "int8";
+    case ElementType::kInt16: return "int16";
+    case ElementType::kInt32: return "int32";
+    case ElementType::kInt64: return "int64";
+    case ElementType::kUint8: return "uint8";
+    case ElementType::kUint16: return "uint16";
+    case ElementType::kUint32: return "uint32";
+    case ElementType::kUint64: return "uint64";
+    case ElementType::kFloat16: return "float16";
+    case ElementType::kBfloat16: return "bfloat16";
+    case ElementType::kFloat32: return "float32";
+    case ElementType::kFloat64: return "float64";
+  }
+  return nullptr;
+}
+
+constexpr int CountElementTypes() {
+  int count = 0;
+  while (ElementTypeName(static_cast<ElementType>(count)) != nullptr) ++count;
+  return count;
+}
+// Their numbers are those below this.
+inline constexpr int kElementTypeCount = CountElementTypes();
 
 // The 64-bit type that sums and products of `type` are given in: int64, uint64 or float64.
-inline constexpr ElementType AccumulatorType(ElementType type) {
+constexpr ElementType AccumulatorType(ElementType type) {
   if (IsFloatingPoint(type)) return ElementType::kFloat64;
   return IsUnsigned(type) ? ElementType::kUint64 : ElementType::kInt64;
 }

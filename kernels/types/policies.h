@@ -6,9 +6,10 @@
 
 namespace gridfold::kernels {
 
-enum class NanPolicy : uint8_t { kPropagate, kIgnore };
-enum class OverflowPolicy : uint8_t { kError, kWrap };
-enum class OutOfRangePolicy : uint8_t { kDrop, kClamp };
+// Accumulators hold these numbers.
+enum class NanPolicy : uint8_t { kPropagate = 0, kIgnore = 1 };
+enum class OverflowPolicy : uint8_t { kError = 0, kWrap = 1 };
+enum class OutOfRangePolicy : uint8_t { kDrop = 0, kClamp = 1 };
 
 }  // namespace gridfold::kernels
 

@@ -12,10 +12,12 @@ enum class ScanOperation : uint8_t {
   kMin,
   kMax,
   // No plan has these; kernels do (numerics/scans/operator.h). Extremes of floating-point elements
-  // whose NaNs are ignored, and sums of float64 elements that are so large that parts of the tree
-  // overflow.
+  // whose NaNs are ignored; sums of float64 elements that are so large that parts of the tree
+  // overflow; and products of floating-point elements of which a running one comes near an end of
+  // the range.
   kMaxOfNumbers,
-  kUnboundedSum
+  kUnboundedSum,
+  kScaledProduct
 };
 
 // Sums of 32-bit integers accumulate in 64 bits, which 2^32 of them cannot overflow.

@@ -2,56 +2,33 @@
 
 namespace gridfold::kernels {
 
-namespace {
-
-ValueKind ElementKind(ElementType type) {
-  if (IsFloatingPoint(type)) return ValueKind::kDouble;
-  return IsUnsigned(type) ? ValueKind::kUint64 : ValueKind::kInt64;
-}
-
-}  // namespace
-
-const char* StatisticName(Statistic statistic) {
-  constexpr const char* kNames[kStatisticCount] = {
-      "count",   "sum",     "product",       "min",        "max",
-      "argmin",  "argmax",  "mean",          "variance",   "standard_deviation",
-      "l1_norm", "l2_norm", "nonzero_count", "nan_count",  "infinity_count",
-      "all",     "any",     "bitwise_and",   "bitwise_or", "bitwise_xor"};
-  return kNames[static_cast<int>(statistic)];
-}
-
-bool NeedsElements(Statistic statistic) {
-  switch (statistic) {
-    case Statistic::kMin:
-    case Statistic::kMax:
-    case Statistic::kArgmin:
-    case Statistic::kArgmax:
-    case Statistic::kMean:
-    case Statistic::kVariance:
-    case Statistic::kStandardDeviation: return true;
-    default: return false;
-  }
-}
-
-bool IsBitwise(Statistic statistic) { return statistic >= Statistic::kBitwiseAnd; }
-
 ValueKind ValueKindOf(Statistic statistic, ElementType type) {
-  switch (statistic) {
-    case Statistic::kCount:
-    case Statistic::kArgmin:
-    case Statistic::kArgmax:
-    case Statistic::kNonzeroCount:
-    case Statistic::kNanCount:
-    case Statistic::kInfinityCount: return ValueKind::kUint64;
-    case Statistic::kMean:
-    case Statistic::kVariance:
-    case Statistic::kStandardDeviation:
-    case Statistic::kL1Norm:
-    case Statistic::kL2Norm: return ValueKind::kDouble;
-    case Statistic::kAll:
-    case Statistic::kAny: return ValueKind::kBool;
-    default: return ElementKind(type);
+  const bool is_float = IsFloatingPoint(type);
+  switch (TraitsOf(statistic).values) {
+    case ValueClass::kCount: return ValueKind::kUint64;
+    case ValueClass::kElement:
+      return is_float           ? ValueKind::kDouble
+             : IsUnsigned(type) ? ValueKind::kUint64
+                                : ValueKind::kInt64;
+    case ValueClass::kDistance: return is_float ? ValueKind::kDouble : ValueKind::kUint64;
+    case ValueClass::kReal: return ValueKind::kDouble;
+    case ValueClass::kTruth: break;
   }
+  return ValueKind::kBool;
+}
+
+ValueOutcome PossibleFailure(Statistic statistic, ElementType type, NanPolicy nan_policy,
+                             OverflowPolicy overflow_policy) {
+  const bool is_float = IsFloatingPoint(type);
+  const ValueOutcome failure = TraitsOf(statistic).failure;
+  switch (failure) {
+    case ValueOutcome::kOverflow:
+      return !is_float && overflow_policy == OverflowPolicy::kError ? failure : ValueOutcome::kOk;
+    case ValueOutcome::kNothing:
+      return is_float && nan_policy == NanPolicy::kIgnore ? failure : ValueOutcome::kOk;
+    case ValueOutcome::kOk: break;
+  }
+  return ValueOutcome::kOk;
 }
 
 }  // namespace gridfold::kernels

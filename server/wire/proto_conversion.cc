@@ -61,6 +61,9 @@ constexpr Pair<v1::Statistic, Statistic> kStatistics[] = {
     {v1::STATISTIC_BITWISE_AND, Statistic::kBitwiseAnd},
     {v1::STATISTIC_BITWISE_OR, Statistic::kBitwiseOr},
     {v1::STATISTIC_BITWISE_XOR, Statistic::kBitwiseXor},
+    {v1::STATISTIC_RANGE, Statistic::kRange},
+    {v1::STATISTIC_ROOT_MEAN_SQUARE, Statistic::kRootMeanSquare},
+    {v1::STATISTIC_STANDARD_ERROR, Statistic::kStandardError},
 };
 static_assert(std::size(kStatistics) == kernels::kStatisticCount);
 

@@ -53,13 +53,11 @@ std::vector<std::string> StatisticNames() {
 // Also by the names that NumPy, pandas and SQL have for them.
 std::optional<Statistic> ParseAnyName(const std::string& name) {
   static const auto* const aliases = new std::map<std::string, Statistic>{
-      {"average", Statistic::kMean},
-      {"avg", Statistic::kMean},
-      {"maximum", Statistic::kMax},
-      {"minimum", Statistic::kMin},
-      {"prod", Statistic::kProduct},
-      {"std", Statistic::kStandardDeviation},
-      {"stddev", Statistic::kStandardDeviation},
+      {"average", Statistic::kMean},          {"avg", Statistic::kMean},
+      {"maximum", Statistic::kMax},           {"minimum", Statistic::kMin},
+      {"prod", Statistic::kProduct},          {"ptp", Statistic::kRange},
+      {"rms", Statistic::kRootMeanSquare},    {"sem", Statistic::kStandardError},
+      {"std", Statistic::kStandardDeviation}, {"stddev", Statistic::kStandardDeviation},
       {"var", Statistic::kVariance},
   };
   if (const auto alias = aliases->find(name); alias != aliases->end()) return alias->second;
@@ -83,7 +81,7 @@ class ReduceCommand : public Command {
     command_
         .add_option("--stat", statistics_,
                     "Which, of: " + absl::StrJoin(StatisticNames(), ", ") +
-                        " (std, var, avg and prod are taken too). Default: "
+                        " (std, var, avg, prod, ptp, rms and sem are taken too). Default: "
                         "count,sum,min,max,mean,standard_deviation")
         ->type_name("A,B,...")
         ->delimiter(',')

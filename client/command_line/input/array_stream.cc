@@ -45,7 +45,8 @@ absl::StatusOr<std::unique_ptr<ElementSource>> OpenElements(OpenedInput input,
     case FileFormat::kCsv: return OpenCsv(std::move(input), options);
     case FileFormat::kNpy:
       return ReadNpy(std::move(input.content), options.element_type, kColumnMajorBytesMax);
-    default: break;
+    case FileFormat::kRaw:
+    case FileFormat::kAuto: break;
   }
   if (options.element_type) return ReadRaw(std::move(input.content), *options.element_type);
   return absl::InvalidArgumentError("--type is needed for raw elements");

@@ -104,6 +104,16 @@ class Evaluation {
       case Statistic::kL2Norm:
         return Each<double>(
             [](auto& t) { return SquareRoot(static_cast<Float128>(t.sum_of_squares)); });
+      case Statistic::kRange: return Range();
+      case Statistic::kRootMeanSquare:
+        return Each<double>([](auto& t) {
+          return SquareRoot(static_cast<Float128>(t.sum_of_squares) /
+                            static_cast<Float128>(Int128{t.count}));
+        });
+      case Statistic::kStandardError:
+        return Each<double>([](auto& t) {
+          return SquareRoot(Variance(t) / static_cast<Float128>(Int128{t.count}));
+        });
       case Statistic::kSum: return Elements([](auto& t) { return t.sum; });
       case Statistic::kMin: return Elements([](auto& t) { return t.min; });
       case Statistic::kMax: return Elements([](auto& t) { return t.max; });
@@ -123,6 +133,12 @@ class Evaluation {
     values.reserve(groups_.size());
     for (const GroupTotals& totals : groups_) values.push_back(static_cast<Value>(get(totals)));
     return values;
+  }
+
+  StatisticValues Range() const {
+    const auto range = [](auto& t) { return t.max - t.min; };
+    if (kind_.element_type >= client::ElementType::kFloat16) return Each<double>(range);
+    return Each<uint64_t>(range);
   }
 
   template <typename Get>

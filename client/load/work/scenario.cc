@@ -33,13 +33,19 @@ std::pair<int64_t, int64_t> ExactRange(ElementType type) {
     case ElementType::kFloat32: return {-(1 << 24), 1 << 24};
     case ElementType::kUint32:
     case ElementType::kUint64: return {0, std::numeric_limits<int32_t>::max()};
-    default: return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+    case ElementType::kInt32:
+    case ElementType::kInt64:
+    case ElementType::kFloat64: break;
   }
+  return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
 }
 
 bool IsInteger(ElementType type) { return type <= ElementType::kUint64; }
 
-bool IsBitwise(client::Statistic statistic) { return statistic >= client::Statistic::kBitwiseAnd; }
+bool IsBitwise(client::Statistic statistic) {
+  return statistic == client::Statistic::kBitwiseAnd ||
+         statistic == client::Statistic::kBitwiseOr || statistic == client::Statistic::kBitwiseXor;
+}
 
 absl::Status Wrong(const std::string& path, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(path, ": ", what));

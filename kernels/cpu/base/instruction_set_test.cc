@@ -35,7 +35,7 @@ std::vector<Statistic> StatisticsOf(ElementType type) {
   std::vector<Statistic> statistics;
   for (int s = 0; s < kStatisticCount; ++s) {
     const Statistic statistic = static_cast<Statistic>(s);
-    if (!IsFloatingPoint(type) || !IsBitwise(statistic)) statistics.push_back(statistic);
+    if (IsDefinedFor(statistic, type)) statistics.push_back(statistic);
   }
   return statistics;
 }

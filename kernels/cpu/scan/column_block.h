@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cpu/scan/carry.h"
+#include "kernels/cpu/scan/fit.h"
 #include "kernels/cpu/scan/tile.h"
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/scans/exact_run.h"
@@ -109,7 +111,8 @@ class OrderedColumnBlockScan {
     Value running[kColumns];
     Out results[kColumns];
     ColumnRuns<Operator, kColumns> runs(block);
-    bool fits = true;
+    using Fit = FitOf<Operator, T>;
+    uint64_t misfits = 0;
     ForEachRun(block, [&](uint64_t begin, uint64_t end) {
       for (uint64_t c = 0; c < block.column_count; ++c) {
         base[c] = Operator::Combine(carries[c], runs.Before(c));
@@ -118,19 +121,24 @@ class OrderedColumnBlockScan {
       for (uint64_t k = begin; k < end; ++k) {
         if (!rules.exclusive) AddRow(row_at(k), block, rules, running);
         const bool is_empty = rules.exclusive && block.first_row + k == 0;
-        for (uint64_t c = 0; c < block.column_count; ++c) {
-          const Value result =
-              is_empty ? Operator::EmptyResult() : Operator::Combine(base[c], running[c]);
-          fits &= StoreResult<Operator>(result, rules.wrap, rules.mirror_bits, &results[c]);
-        }
+        const auto write = [&](auto look) {
+          for (uint64_t c = 0; c < block.column_count; ++c) {
+            const Value result =
+                is_empty ? Operator::EmptyResult() : Operator::Combine(base[c], running[c]);
+            const bool fits =
+                StoreResult<Operator>(result, rules.wrap, rules.mirror_bits, &results[c]);
+            if (look()) misfits |= Fit::BitsOf(result, fits);
+          }
+        };
+        k % Fit::kRowsApart == 0 ? write(std::true_type()) : write(std::false_type());
         store_row(k, results);
         if (rules.exclusive) AddRow(row_at(k), block, rules, running);
       }
       if (totals != nullptr || end < block.row_count) runs.Push(running);
     });
-    if (totals == nullptr) return fits;
+    if (totals == nullptr) return Fit::AllFit(misfits);
     for (uint64_t c = 0; c < block.column_count; ++c) totals[c] = runs.Before(c);
-    return fits;
+    return Fit::AllFit(misfits);
   }
 
  private:

@@ -1,5 +1,5 @@
-// Scans of floating-point products of one block of an axis-0 scan: those of OrderedColumnBlockScan
-// with the same joins, in loops over columns that vectorise.
+// Products with their exponent apart (kScaledProduct) of one block of an axis-0 scan: those of
+// OrderedColumnBlockScan with the same joins, in loops over columns that vectorise.
 //
 // A run's rows are multiplied as plain float64 numbers as long as none of their products leaves the
 // window of numerics/arithmetic/scaled_product.h. Where one does, that run and the rest of the
@@ -27,7 +27,7 @@ template <FloatingElement T>
 class ProductColumnBlockScan {
  public:
   using Element = T;
-  using Operator = ScanOperator<T, ScanOperation::kProduct>;
+  using Operator = ScanOperator<T, ScanOperation::kScaledProduct>;
   using Carry = Carried<Operator, false>;
   using Chain = ColumnCarryChain<Carry>;
   using Value = ScaledProduct;

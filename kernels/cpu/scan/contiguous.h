@@ -58,11 +58,11 @@ class ContiguousScan {
     next_carry_ = chain.Next();
     return status;
   }
-  // After that: whether all results fit, and, of sums of float64 elements, what a next part
-  // continues from (numerics/scans/operator.h).
+  // After that: whether all results fit, and, where the operator has a wide form, what a next part
+  // continues from holds (numerics/scans/operator.h).
   bool fits() const {
-    if constexpr (std::is_same_v<Operator, ScanOperator<double, ScanOperation::kSum>>) {
-      return fits_.load() && (carry_ == nullptr || IsFinite(Carry::ValueOf(next_carry_)));
+    if constexpr (requires { Operator::kWideForm; }) {
+      return fits_.load() && (carry_ == nullptr || Operator::Holds(Carry::ValueOf(next_carry_)));
     } else {
       return fits_.load();
     }

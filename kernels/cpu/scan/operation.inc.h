@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_INC_H_
 #define GRIDFOLD_KERNELS_CPU_SCAN_OPERATION_INC_H_
 
+#include <cstring>
 #include <type_traits>
 
 #include "kernels/cpu/scan/column_product.h"
@@ -14,10 +15,6 @@
 namespace gridfold::kernels::cpu {
 
 namespace scan_internal {
-
-// Defined in sum.cc.
-absl::Status RunDoubleSum(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
-                          ScanCarry* carry, JobContext& job);
 
 template <class T>
 using AccumulatorOf =
@@ -37,7 +34,7 @@ struct ColumnBlockScanFor {
   using Type = OrderedColumnBlockScan<ScanOperator<T, kOperation>, T>;
 };
 template <FloatingElement T>
-struct ColumnBlockScanFor<ScanOperation::kProduct, T> {
+struct ColumnBlockScanFor<ScanOperation::kScaledProduct, T> {
   using Type = ProductColumnBlockScan<T>;
 };
 template <ScanOperation kOperation, class T>
@@ -56,11 +53,56 @@ absl::Status VisitScan(const ScanPlan& plan, HostSpan input, MutableHostSpan out
   return run(ContiguousScan<TileScanOf<kOperation, T, false>, Out>(plan, input, output, carry));
 }
 
+// Sets whether a scan with a plain operator, which did not hold, is to be made with the wide form,
+// whose value before the array is `before`. That of sums is defined in sum.cc.
+absl::Status NeedsWideForm(const ScanPlan& plan, HostSpan input, const UnboundedSum& before,
+                           JobContext& job, bool* needs);
+inline absl::Status NeedsWideForm(const ScanPlan&, HostSpan, const ScaledProduct&, JobContext&,
+                                  bool* needs) {
+  *needs = true;
+  return absl::OkStatus();
+}
+
+// What precedes the array. A carry of the plain form is followed by an exponent of 0, and so is one
+// of the wide form that IsPlain, here: either form can continue from it.
+template <class Wide>
+typename Wide::Value ValueBefore(ScanCarry* carry) {
+  typename Wide::Value before = Wide::Identity();
+  if (carry == nullptr || carry->element_count == 0) return before;
+  std::memcpy(&before, carry->value.data(), sizeof(before));
+  if (!Wide::IsPlain(before)) return before;
+  before = Wide::Value::Of(before.Rounded());
+  std::memcpy(carry->value.data(), &before, sizeof(before));
+  return before;
+}
+
+// The scan with a plain operator, and then, if it does not hold, with its wide form.
+template <ScanOperation kOperation, class T, class Out>
+absl::Status RunPlainFirst(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
+                           ScanCarry* carry, JobContext& job) {
+  constexpr ScanOperation kWideForm = ScanOperator<T, kOperation>::kWideForm;
+  using Wide = ScanOperator<T, kWideForm>;
+  const typename Wide::Value before = ValueBefore<Wide>(carry);
+  bool needs_wide = !Wide::IsPlain(before);
+  if (!needs_wide) {
+    const absl::Status status =
+        VisitScan<kOperation, T, Out>(plan, input, output, carry, [&](auto&& scan) {
+          absl::Status run = scan.Run(job);
+          if (run.ok() && !scan.fits()) run = NeedsWideForm(plan, input, before, job, &needs_wide);
+          if (run.ok() && !needs_wide) scan.LeaveCarry();
+          return run;
+        });
+    if (!status.ok() || !needs_wide) return status;
+  }
+  return VisitScan<kWideForm, T, Out>(plan, input, output, carry,
+                                      [&](auto&& scan) { return RunToEnd(plan, scan, job); });
+}
+
 template <ScanOperation kOperation, class T, class Out>
 absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output, ScanCarry* carry,
                      JobContext& job) {
-  if constexpr (kOperation == ScanOperation::kSum && std::is_same_v<T, double>) {
-    return RunDoubleSum(plan, input, output, carry, job);
+  if constexpr (kHasWideForm<T, kOperation>) {
+    return RunPlainFirst<kOperation, T, Out>(plan, input, output, carry, job);
   } else {
     return VisitScan<kOperation, T, Out>(plan, input, output, carry,
                                          [&](auto&& scan) { return RunToEnd(plan, scan, job); });

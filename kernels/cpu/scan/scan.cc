@@ -15,7 +15,8 @@ absl::Status ScanOnCpu(const ScanPlan& plan, HostSpan input, MutableHostSpan out
       plan.grouping.kind == GroupingKind::kAxis0 ? "scan/axis-0" : "scan/blocks";
   switch (
       OperatorOf(plan.operation, plan.array.element_type, plan.nan_policy == NanPolicy::kIgnore)) {
-    case ScanOperation::kUnboundedSum:  // What RunDoubleSum makes of a sum.
+    case ScanOperation::kUnboundedSum:  // What scans make of sums and products.
+    case ScanOperation::kScaledProduct: break;
     case ScanOperation::kSum:
       return RunScanOperation<ScanOperation::kSum>(plan, input, output, carry, job);
     case ScanOperation::kProduct:

@@ -2,7 +2,6 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "kernels/cpu/scan/operation.inc.h"
 #include "kernels/numerics/arithmetic/unbounded_sum.h"
@@ -24,19 +23,9 @@ double LargestMagnitude(const std::byte* elements, uint64_t count) {
   return largest;
 }
 
-// What precedes the array, in either form: kUnboundedSum's begins as kSum's does, and its exponent
-// is 0 where both have the same value.
-UnboundedSum SumBefore(const ScanCarry* carry) {
-  UnboundedSum before = UnboundedSum::Of(0);
-  if (carry != nullptr && carry->element_count > 0) {
-    std::memcpy(&before, carry->value.data(), sizeof(before));
-  }
-  return before;
-}
-
-// Sets whether sums of these elements, with what precedes them, may be too large on the way.
-absl::Status LookForLargeNumbers(const ScanPlan& plan, HostSpan input, const UnboundedSum& before,
-                                 JobContext& job, bool* may_pass) {
+// The largest finite magnitude in an array.
+absl::Status FindLargestMagnitude(const ScanPlan& plan, HostSpan input, JobContext& job,
+                                  double* magnitude) {
   constexpr uint64_t kBlockElements = 1 << 16;
   const uint64_t count = plan.array.element_count;
   std::atomic<uint64_t> largest = 0;  // Bits of a magnitude, which are in its order.
@@ -50,9 +39,7 @@ absl::Status LookForLargeNumbers(const ScanPlan& plan, HostSpan input, const Unb
         while (bits > seen && !largest.compare_exchange_weak(seen, bits)) {
         }
       });
-  const double carried = IsFinite(before.fraction) ? std::fabs(before.fraction) : 0;
-  const double magnitude = std::max(std::bit_cast<double>(largest.load()), carried);
-  *may_pass = SumsMayPassTheLargest(magnitude, count);
+  *magnitude = std::bit_cast<double>(largest.load());
   return status;
 }
 
@@ -60,23 +47,14 @@ absl::Status LookForLargeNumbers(const ScanPlan& plan, HostSpan input, const Unb
 
 namespace scan_internal {
 
-absl::Status RunDoubleSum(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
-                          ScanCarry* carry, JobContext& job) {
-  const UnboundedSum before = SumBefore(carry);
-  bool is_too_large = before.exponent != 0;
-  if (!is_too_large) {
-    const absl::Status status = VisitScan<ScanOperation::kSum, double, double>(
-        plan, input, output, carry, [&](auto&& scan) {
-          absl::Status run = scan.Run(job);
-          if (run.ok() && !scan.fits()) {
-            run = LookForLargeNumbers(plan, input, before, job, &is_too_large);
-          }
-          if (run.ok() && !is_too_large) scan.LeaveCarry();
-          return run;
-        });
-    if (!status.ok() || !is_too_large) return status;
-  }
-  return RunScan<ScanOperation::kUnboundedSum, double, double>(plan, input, output, carry, job);
+// Whether sums of these elements, with what precedes them, may be too large on the way.
+absl::Status NeedsWideForm(const ScanPlan& plan, HostSpan input, const UnboundedSum& before,
+                           JobContext& job, bool* needs) {
+  double magnitude = 0;
+  const absl::Status status = FindLargestMagnitude(plan, input, job, &magnitude);
+  if (IsFinite(before.fraction)) magnitude = std::max(magnitude, std::fabs(before.fraction));
+  *needs = SumsMayPassTheLargest(magnitude, plan.array.element_count);
+  return status;
 }
 
 }  // namespace scan_internal

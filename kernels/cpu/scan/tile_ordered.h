@@ -4,8 +4,10 @@
 #define GRIDFOLD_KERNELS_CPU_SCAN_TILE_ORDERED_H_
 
 #include <algorithm>
+#include <cstdint>
 
 #include "kernels/cpu/scan/carry.h"
+#include "kernels/cpu/scan/fit.h"
 #include "kernels/cpu/scan/tile.h"
 #include "kernels/cpu/scan/whole_tile.h"
 
@@ -107,9 +109,11 @@ class OrderedTileScan {
                        const ScanRules& rules, const Value* running, Out* results) {
     const int begin = q * kScanItems;
     const int end = std::min(begin + kScanItems, tile.count);
-    bool fits = true;
+    using Fit = FitOf<Operator, T>;
+    uint64_t misfits = 0;
     const auto store = [&](int i, const Value& value) {
-      fits &= StoreResult<Operator>(value, rules.wrap, rules.mirror_bits, &results[i]);
+      const bool fits = StoreResult<Operator>(value, rules.wrap, rules.mirror_bits, &results[i]);
+      misfits |= Fit::BitsOf(value, fits);
     };
     bool group_starts_here = false;  // At or before i, in this run.
     for (int i = begin; i < end; ++i) {
@@ -124,7 +128,7 @@ class OrderedTileScan {
         store(i, group_starts_here ? value : Operator::Combine(Carry::ValueOf(base), value));
       }
     }
-    return fits;
+    return Fit::AllFit(misfits);
   }
 };
 

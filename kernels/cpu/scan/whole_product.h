@@ -1,6 +1,6 @@
-// Floating-point products of whole tiles without a group's start, in vectors, for
-// whole_tile.h: item k of all runs of a warp is one row of vectors. The joins are those of
-// numerics/scans/tree.h, in its order.
+// Products with their exponent apart (kScaledProduct) of whole tiles without a group's start, in
+// vectors, for whole_tile.h: item k of all runs of a warp is one row of vectors. The joins are
+// those of numerics/scans/tree.h, in its order.
 //
 // Runs are multiplied as plain float64 numbers where none of their products leaves the window of
 // numerics/arithmetic/scaled_product.h, and with their exponents apart where one does. What joins

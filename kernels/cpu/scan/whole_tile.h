@@ -4,11 +4,13 @@
 #define GRIDFOLD_KERNELS_CPU_SCAN_WHOLE_TILE_H_
 
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 #include "kernels/cpu/base/instruction_set.h"
 #include "kernels/cpu/base/streaming_store.h"
 #include "kernels/cpu/base/transpose.h"
+#include "kernels/cpu/scan/fit.h"
 #include "kernels/cpu/scan/tile.h"
 #include "kernels/cpu/scan/whole_product.h"
 #include "kernels/numerics/arithmetic/element.h"
@@ -83,9 +85,14 @@ inline bool WriteWarp(const T* elements, const typename Operator::Value& carry,
   before = Operator::Combine(before, scanned[kScanLanes - 1]);
 
   alignas(64) Out items[kWarpItems];
-  uint64_t misfits = 0;  // As wide as a result, for vectors' sake.
+  using Fit = FitOf<Operator, T>;
+  uint64_t misfits = 0;
+  const auto store_unseen = [&](const Value& value, Out& result) {
+    return StoreResult<Operator>(value, rules.wrap, rules.mirror_bits, &result);
+  };
   const auto store = [&](const Value& value, Out& result) {
-    misfits |= StoreResult<Operator>(value, rules.wrap, rules.mirror_bits, &result) ? 0 : 1;
+    const bool fits = store_unseen(value, result);
+    misfits |= Fit::BitsOf(value, fits);
   };
   // Exclusive results are those of the item before.
   const int first = rules.exclusive ? 1 : 0;
@@ -94,16 +101,19 @@ inline bool WriteWarp(const T* elements, const typename Operator::Value& carry,
   }
   for (int k = first; k < kScanItems; ++k) {
     const Value* const row = running + (k - first) * kScanLanes;
-    for (int lane = 0; lane < kScanLanes; ++lane) {
-      store(Operator::Combine(bases[lane], row[lane]), items[k * kScanLanes + lane]);
-    }
+    const auto write = [&](auto store_one) {
+      for (int lane = 0; lane < kScanLanes; ++lane) {
+        store_one(Operator::Combine(bases[lane], row[lane]), items[k * kScanLanes + lane]);
+      }
+    };
+    k % Fit::kRowsApart == 0 ? write(store) : write(store_unseen);
   }
   if (rules.stream) {
     Transpose<kScanItems, kScanLanes, true>(items, results);
   } else {
     Transpose<kScanItems, kScanLanes>(items, results);
   }
-  return misfits == 0;
+  return Fit::AllFit(misfits);
 }
 
 // Kernels (base/instruction_set.h): the total of a tile,

@@ -51,18 +51,19 @@ CubCall EvenHistogram(const void* samples, uint64_t sample_count, uint32_t bin_c
 CubCall CubEvenHistogram(ElementType type, const void* samples, uint64_t sample_count,
                          uint32_t bin_count, double lower, double upper, uint32_t channel_count,
                          uint32_t* counts) {
-  switch (type) {
-    case ElementType::kFloat32:
-      return EvenHistogram<float, float>(samples, sample_count, bin_count, lower, upper,
-                                         channel_count, counts);
-    case ElementType::kInt32:
-      return EvenHistogram<int, int>(samples, sample_count, bin_count, lower, upper, channel_count,
-                                     counts);
-    case ElementType::kUint8:
-      return EvenHistogram<int, uint8_t>(samples, sample_count, bin_count, lower, upper,
-                                         channel_count, counts);
-    default: return nullptr;
+  if (type == ElementType::kFloat32) {
+    return EvenHistogram<float, float>(samples, sample_count, bin_count, lower, upper,
+                                       channel_count, counts);
   }
+  if (type == ElementType::kInt32) {
+    return EvenHistogram<int, int>(samples, sample_count, bin_count, lower, upper, channel_count,
+                                   counts);
+  }
+  if (type == ElementType::kUint8) {
+    return EvenHistogram<int, uint8_t>(samples, sample_count, bin_count, lower, upper,
+                                       channel_count, counts);
+  }
+  return nullptr;
 }
 
 CubCall CubEdgesHistogram(const float* samples, uint64_t sample_count, const float* edges,

@@ -27,17 +27,17 @@ const char* NameOf(BenchmarkData data) {
   return "";
 }
 
-struct StatisticSet {
+struct NamedStatistics {
   const char* name;
   std::vector<Statistic> statistics;
 };
-const StatisticSet kSum = {"sum", {Statistic::kSum}};
-const StatisticSet kFused = {
+const NamedStatistics kSum = {"sum", {Statistic::kSum}};
+const NamedStatistics kFused = {
     "sum+mean+variance+min+max",
     {Statistic::kSum, Statistic::kMean, Statistic::kVariance, Statistic::kMin, Statistic::kMax}};
 
 // Of the input's first elements. `offsets`, of segments, is the grouping's on the device.
-absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set,
+absl::Status MeasureExact(KernelBenchmark& benchmark, const NamedStatistics& set,
                           const ArrayDescription& array, const GroupingSpec& grouping,
                           const std::string& what, const uint64_t* offsets = nullptr) {
   const uint64_t count = array.element_count;
@@ -49,8 +49,7 @@ absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set,
   const std::string name = absl::StrCat("exact ", set.name, " ", ElementTypeName(type), " ", what);
   const absl::Status status = benchmark.Measure(name, BytesMoved(*plan), Ceiling::kRead, [&] {
     Scratch scratch = benchmark.NewScratch();
-    const ReductionInput input{
-        {benchmark.NextInput(array.size_bytes()), count}, offsets, benchmark.idle_total()};
+    const ReductionInput input{{benchmark.NextInput(array.size_bytes()), count}, offsets};
     return LaunchReduction(*plan, input, output, scratch, benchmark.properties(),
                            benchmark.stream());
   });
@@ -68,7 +67,7 @@ absl::Status MeasureExact(KernelBenchmark& benchmark, const StatisticSet& set,
 absl::Status BenchmarkOneSet(KernelBenchmark& benchmark, ElementType type, BenchmarkData data) {
   const uint64_t count = std::min(kElements, benchmark.array_bytes() / ElementSize(type));
   absl::Status status = benchmark.FillInput(type, data);
-  for (const StatisticSet* set : {&kSum, &kFused}) {
+  for (const NamedStatistics* set : {&kSum, &kFused}) {
     if (!status.ok()) return status;
     status = MeasureExact(benchmark, *set, ArrayDescription::Vector(type, count), {}, NameOf(data));
   }
@@ -87,8 +86,9 @@ absl::Status BenchmarkSmall(KernelBenchmark& benchmark) {
   return status;
 }
 
-absl::Status MeasureSegments(KernelBenchmark& benchmark, const StatisticSet& set, ElementType type,
-                             uint64_t count, uint64_t mean, const std::string& what) {
+absl::Status MeasureSegments(KernelBenchmark& benchmark, const NamedStatistics& set,
+                             ElementType type, uint64_t count, uint64_t mean,
+                             const std::string& what) {
   // A variance needs an element.
   const GroupingSpec segments = SegmentsOfMean(count, mean, &set == &kSum ? 0 : 1);
   const uint64_t bytes = segments.offsets.size() * sizeof(uint64_t);

@@ -9,7 +9,6 @@
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/device/status.h"
-#include "kernels/cuda/reduce/plan/geometry.h"
 #include "kernels/numerics/arithmetic/element.h"
 
 namespace gridfold::kernels::cuda {
@@ -17,6 +16,7 @@ namespace gridfold::kernels::cuda {
 namespace {
 
 constexpr uint64_t kScratchBytes = 512 << 20;
+constexpr uint64_t kZeroedBytes = 1 << 20;  // As a lane has.
 constexpr int kWarmUpRuns = 3;
 constexpr int kMeasuredRuns = 21;
 // Before each row. Rows that follow one another at once draw more than the device may for long,
@@ -60,19 +60,18 @@ absl::StatusOr<KernelBenchmark> KernelBenchmark::Create(uint64_t array_bytes,
   if (!output.ok()) return output.status();
   absl::StatusOr<DeviceBuffer> scratch = DeviceBuffer::Allocate(kScratchBytes);
   if (!scratch.ok()) return scratch.status();
-  absl::StatusOr<DeviceBuffer> idle_total = DeviceBuffer::Allocate(IdleTotalBytes());
-  if (!idle_total.ok()) return idle_total.status();
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(idle_total->data(), 0, IdleTotalBytes()));
+  absl::StatusOr<ZeroedMemory> zeroed = ZeroedMemory::Create(kZeroedBytes);
+  if (!zeroed.ok()) return zeroed.status();
   KernelBenchmark benchmark(*properties, *std::move(stream), *std::move(start), *std::move(stop),
                             *std::move(input), *std::move(output), *std::move(scratch),
-                            *std::move(idle_total), std::move(selection));
+                            *std::move(zeroed), std::move(selection));
   if (absl::Status status = benchmark.MeasureCeilings(); !status.ok()) return status;
   return benchmark;
 }
 
 KernelBenchmark::KernelBenchmark(const DeviceProperties& properties, Stream stream, Event start,
                                  Event stop, DeviceBuffer input, DeviceBuffer output,
-                                 DeviceBuffer scratch, DeviceBuffer idle_total,
+                                 DeviceBuffer scratch, ZeroedMemory zeroed,
                                  BenchmarkSelection selection)
     : properties_(properties),
       stream_(std::move(stream)),
@@ -81,7 +80,7 @@ KernelBenchmark::KernelBenchmark(const DeviceProperties& properties, Stream stre
       input_(std::move(input)),
       output_(std::move(output)),
       scratch_(std::move(scratch)),
-      idle_total_(std::move(idle_total)),
+      zeroed_(std::move(zeroed)),
       selection_(std::move(selection)) {}
 
 absl::Status KernelBenchmark::FillInput(ElementType type, BenchmarkData data) {
@@ -120,6 +119,7 @@ absl::StatusOr<double> KernelBenchmark::MedianMicroseconds(
   std::vector<double> microseconds;
   for (int run = 0; run < kWarmUpRuns + kMeasuredRuns; ++run) {
     absl::Status status = Launch(GetBenchmarkKernels().hold, {}, stream(), kHoldNanoseconds);
+    if (status.ok()) status = zeroed_.Restore(false, stream());
     if (status.ok()) status = start_.Record(stream());
     if (status.ok()) status = enqueue();
     if (status.ok()) status = stop_.Record(stream());

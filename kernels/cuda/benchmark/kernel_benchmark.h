@@ -20,6 +20,7 @@
 #include "kernels/cuda/device/properties.h"
 #include "kernels/cuda/device/scratch.h"
 #include "kernels/cuda/device/stream.h"
+#include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/types/element_type.h"
 
 namespace gridfold::kernels::cuda {
@@ -62,12 +63,11 @@ class KernelBenchmark {
   const void* NextInput(uint64_t bytes);
   void* output() const { return output_.data(); }  // As large as the input.
   uint64_t array_bytes() const { return input_.size_bytes(); }
-  Scratch NewScratch() const { return Scratch(scratch_.data(), scratch_.size_bytes()); }
+  // As a lane has it.
+  Scratch NewScratch() { return Scratch(scratch_.data(), scratch_.size_bytes(), &zeroed_); }
   // At least so many bytes for results. Kept from row to row: memory that is freed takes time from
   // the row behind it.
   absl::StatusOr<void*> Results(uint64_t bytes);
-  // As a lane has it: ReductionInput::idle_total.
-  void* idle_total() const { return idle_total_.data(); }
   const BenchmarkSelection& selection() const { return selection_; }
   const DeviceProperties& properties() const { return properties_; }
   cudaStream_t stream() const { return stream_.get(); }
@@ -88,7 +88,7 @@ class KernelBenchmark {
  private:
   KernelBenchmark(const DeviceProperties& properties, Stream stream, Event start, Event stop,
                   DeviceBuffer input, DeviceBuffer output, DeviceBuffer scratch,
-                  DeviceBuffer idle_total, BenchmarkSelection selection);
+                  ZeroedMemory zeroed, BenchmarkSelection selection);
 
   // The ceilings, and what reading fewer bytes and none takes in the same way: most of what small
   // arrays lack is a launch's beginning and end.
@@ -103,7 +103,7 @@ class KernelBenchmark {
   DeviceBuffer input_;
   DeviceBuffer output_;
   DeviceBuffer scratch_;
-  DeviceBuffer idle_total_;
+  ZeroedMemory zeroed_;
   DeviceBuffer results_;
   BenchmarkSelection selection_;
   std::vector<BenchmarkRow> rows_;  // The first two are the ceilings.

@@ -17,23 +17,23 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-struct StatisticSet {
+struct NamedStatistics {
   const char* name;
   std::vector<Statistic> statistics;
   CubReduction cub;
 };
 
-const StatisticSet kSum = {"sum", {Statistic::kSum}, CubReduction::kSum};
-const StatisticSet kMean = {"mean", {Statistic::kMean}, CubReduction::kMoments};
-const StatisticSet kExtremes = {
+const NamedStatistics kSum = {"sum", {Statistic::kSum}, CubReduction::kSum};
+const NamedStatistics kMean = {"mean", {Statistic::kMean}, CubReduction::kMoments};
+const NamedStatistics kExtremes = {
     "min+argmax", {Statistic::kMin, Statistic::kArgmax}, CubReduction::kExtremes};
-const StatisticSet kMoments = {
+const NamedStatistics kMoments = {
     "sum+min+max+variance",
     {Statistic::kSum, Statistic::kMin, Statistic::kMax, Statistic::kVariance},
     CubReduction::kMoments};
 
 // What CUB would do for the plan; `offsets` and `results` are in device memory.
-CubCall CubCallFor(const KernelBenchmark& benchmark, const StatisticSet& set,
+CubCall CubCallFor(const KernelBenchmark& benchmark, const NamedStatistics& set,
                    const ReductionPlan& plan, const uint64_t* offsets, uint64_t* results) {
   if (plan.grouping.kind == GroupingKind::kWhole) {
     return CubReduce(set.cub, plan.array.element_type, benchmark.input(), plan.array.element_count,
@@ -48,11 +48,13 @@ CubCall CubCallFor(const KernelBenchmark& benchmark, const StatisticSet& set,
   switch (plan.grouping.kind) {
     case GroupingKind::kSegments: return CubSegmentedSum(input, offsets, groups, sums);
     case GroupingKind::kAxis1: return CubRowSum(input, groups, plan.grouping.group_size, sums);
-    default: return nullptr;
+    case GroupingKind::kWhole:
+    case GroupingKind::kAxis0: break;
   }
+  return nullptr;
 }
 
-absl::Status Measure(KernelBenchmark& benchmark, const StatisticSet& set,
+absl::Status Measure(KernelBenchmark& benchmark, const NamedStatistics& set,
                      const ArrayDescription& array, GroupingSpec grouping) {
   const auto plan =
       PlanReduction(array, {.statistics = set.statistics, .grouping = std::move(grouping)});
@@ -71,8 +73,7 @@ absl::Status Measure(KernelBenchmark& benchmark, const StatisticSet& set,
   }
   uint64_t* const slots = static_cast<uint64_t*>(*results);
   const ReductionInput input{{benchmark.input(), array.element_count},
-                             reinterpret_cast<const uint64_t*>(device_offsets->data()),
-                             benchmark.idle_total()};
+                             reinterpret_cast<const uint64_t*>(device_offsets->data())};
   const std::string name =
       absl::StrCat(ReductionStrategy(*plan, benchmark.properties()), " ", set.name, " ",
                    ElementTypeName(array.element_type), " x", plan->grouping.group_count);
@@ -115,7 +116,7 @@ absl::Status BenchmarkWhole(KernelBenchmark& benchmark) {
     const ArrayDescription array =
         ArrayDescription::Vector(element_type, benchmark.array_bytes() / ElementSize(element_type));
     if (absl::Status status = benchmark.FillInput(element_type); !status.ok()) return status;
-    for (const StatisticSet* set : {&kSum, &kExtremes, &kMoments}) {
+    for (const NamedStatistics* set : {&kSum, &kExtremes, &kMoments}) {
       if (absl::Status status = Measure(benchmark, *set, array, {}); !status.ok()) return status;
     }
   }
@@ -125,13 +126,13 @@ absl::Status BenchmarkWhole(KernelBenchmark& benchmark) {
 // The columns and the rows of matrices with so many columns.
 absl::Status MeasureMatrices(KernelBenchmark& benchmark, ElementType type,
                              std::initializer_list<uint64_t> column_counts,
-                             std::initializer_list<const StatisticSet*> sets) {
+                             std::initializer_list<const NamedStatistics*> sets) {
   if (absl::Status status = benchmark.FillInput(type); !status.ok()) return status;
   const uint64_t count = benchmark.array_bytes() / ElementSize(type);
   for (const uint64_t columns : column_counts) {
     const ArrayDescription matrix = ArrayDescription::Matrix(type, count / columns, columns);
     for (const GroupingKind kind : {GroupingKind::kAxis0, GroupingKind::kAxis1}) {
-      for (const StatisticSet* set : sets) {
+      for (const NamedStatistics* set : sets) {
         absl::Status status = Measure(benchmark, *set, matrix, {kind, {}});
         if (!status.ok()) return status;
       }
@@ -173,7 +174,7 @@ absl::Status BenchmarkBatch(KernelBenchmark& benchmark) {
   }
   const ArrayDescription array = ArrayDescription::Vector(kType, arrays.offsets.back());
   if (absl::Status status = benchmark.FillInput(kType); !status.ok()) return status;
-  for (const StatisticSet* set : {&kSum, &kMoments}) {
+  for (const NamedStatistics* set : {&kSum, &kMoments}) {
     if (absl::Status status = Measure(benchmark, *set, array, arrays); !status.ok()) return status;
     if (absl::Status status = Measure(benchmark, *set, array, {}); !status.ok()) return status;
   }

@@ -1,6 +1,7 @@
 #include "kernels/cuda/scan/scan.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,9 +22,11 @@ ScanSpec SpecOf(ScanOperation operation, ElementType output_type, GroupingSpec g
   return spec;
 }
 
+// `wide_form`: its operation, where that is measured.
 absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
-                     const ScanSpec& spec, const char* remark = "") {
-  const auto plan = PlanScan(array, spec);
+                     const ScanSpec& spec, const char* remark = "",
+                     std::optional<ScanOperation> wide_form = std::nullopt) {
+  auto plan = PlanScan(array, spec);
   if (!plan.ok()) return plan.status();
   const std::vector<uint64_t>& offsets = plan->grouping.offsets;
   absl::StatusOr<DeviceBuffer> device_offsets =
@@ -46,13 +49,14 @@ absl::Status Measure(KernelBenchmark& benchmark, const ArrayDescription& array,
       plan->grouping.group_count > 1 ? absl::StrCat(" x", plan->grouping.group_count) : "");
   const uint64_t bytes =
       array.size_bytes() + offsets.size() * sizeof(uint64_t) + plan->output_size_bytes();
+  plan->operation = wide_form.value_or(plan->operation);
   const absl::Status status = benchmark.Measure(name, bytes, Ceiling::kCopy, [&] {
     Scratch scratch = benchmark.NewScratch();
     return LaunchScan(*plan, input, output, DeviceScanCarry{}, scratch, benchmark.properties(),
                       benchmark.stream());
   });
   const bool cub_does_it = plan->grouping.kind == GroupingKind::kWhole && !spec.exact &&
-                           spec.direction == ScanDirection::kForward;
+                           spec.direction == ScanDirection::kForward && !wide_form.has_value();
   if (!status.ok() || !cub_does_it) return status;
   return benchmark.CompareWithCub(CubScan(spec.operation, spec.mode, array.element_type,
                                           plan->output_type, benchmark.input(), array.element_count,
@@ -76,6 +80,10 @@ absl::Status BenchmarkTypes(KernelBenchmark& benchmark) {
       absl::Status status = Measure(benchmark, widened, SpecOf(operation, wide));
       if (!status.ok()) return status;
     }
+    if (!IsFloatingPoint(type)) continue;
+    const absl::Status status = Measure(benchmark, widened, SpecOf(ScanOperation::kProduct, wide),
+                                        " scaled", ScanOperation::kScaledProduct);
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,6 @@
 #include "kernels/cuda/device/launch.h"
 
+#include <map>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace gridfold::kernels::cuda {
 namespace {
 
 constexpr uint32_t kPortableClusterSize = 8;
+constexpr uint32_t kClusterSizeMax = 16;
 
 // A launch configuration together with the attributes that it points to.
 class Configuration {
@@ -45,17 +47,23 @@ class Configuration {
   cudaLaunchConfig_t config_ = {};
 };
 
-// Permits all the shared memory that the kernel can have, not what this launch needs: the limit is
-// the kernel's, and lanes that launch it at the same time would lower it for each other.
-absl::Status PermitSharedMemory(const void* kernel, int device) {
+// Dynamic shared memory that a block of the kernel can have on the device.
+absl::StatusOr<int> SharedBytesMax(const void* kernel, int device) {
   int shared_bytes_max = 0;
   GRIDFOLD_RETURN_IF_CUDA_ERROR(
       cudaDeviceGetAttribute(&shared_bytes_max, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   cudaFuncAttributes attributes;
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaFuncGetAttributes(&attributes, kernel));
+  return shared_bytes_max - static_cast<int>(attributes.sharedSizeBytes);
+}
+
+// Permits all the shared memory that the kernel can have, not what this launch needs: the limit is
+// the kernel's, and lanes that launch it at the same time would lower it for each other.
+absl::Status PermitSharedMemory(const void* kernel, int device) {
+  const absl::StatusOr<int> shared_bytes_max = SharedBytesMax(kernel, device);
+  if (!shared_bytes_max.ok()) return shared_bytes_max.status();
   GRIDFOLD_RETURN_IF_CUDA_ERROR(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           shared_bytes_max - static_cast<int>(attributes.sharedSizeBytes)));
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, *shared_bytes_max));
   return absl::OkStatus();
 }
 
@@ -90,6 +98,40 @@ absl::Status PermitShape(const void* kernel, const LaunchShape& shape) {
   return absl::OkStatus();
 }
 
+// How large clusters of kernels can be. Thread-safe.
+class ClusterSizes {
+ public:
+  absl::StatusOr<uint32_t> Of(const void* kernel, uint32_t block_threads) {
+    int device = 0;
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaGetDevice(&device));
+    const absl::MutexLock lock(&mutex_);
+    const auto known = sizes_.find({device, kernel});
+    if (known != sizes_.end()) return known->second;
+    const absl::StatusOr<uint32_t> size = Ask(kernel, block_threads, device);
+    if (size.ok()) sizes_[{device, kernel}] = *size;
+    return size;
+  }
+
+ private:
+  static absl::StatusOr<uint32_t> Ask(const void* kernel, uint32_t block_threads, int device) {
+    const absl::StatusOr<int> shared_bytes = SharedBytesMax(kernel, device);
+    if (!shared_bytes.ok()) return shared_bytes.status();
+    LaunchShape shape{.block = dim3(block_threads),
+                      .shared_bytes = static_cast<size_t>(*shared_bytes)};
+    for (uint32_t size = kClusterSizeMax; size > 1; size /= 2) {
+      shape.cluster_size = size;
+      shape.grid = dim3(size);
+      const absl::StatusOr<int> clusters = ResidentClusters(kernel, shape);
+      if (!clusters.ok()) return clusters.status();
+      if (*clusters > 0) return size;
+    }
+    return 1;
+  }
+
+  absl::Mutex mutex_;
+  std::map<std::pair<int, const void*>, uint32_t> sizes_ ABSL_GUARDED_BY(mutex_);
+};
+
 }  // namespace
 
 absl::Status LaunchErased(const void* kernel, const LaunchShape& shape, void** arguments,
@@ -118,6 +160,11 @@ absl::StatusOr<int> ResidentClusters(const void* kernel, const LaunchShape& shap
   GRIDFOLD_RETURN_IF_CUDA_ERROR(
       cudaOccupancyMaxActiveClusters(&clusters, kernel, configuration.get()));
   return clusters;
+}
+
+absl::StatusOr<uint32_t> ClusterBlocksMax(const void* kernel, uint32_t block_threads) {
+  static ClusterSizes* const sizes = new ClusterSizes;  // Outlives all threads.
+  return sizes->Of(kernel, block_threads);
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -48,6 +48,11 @@ absl::StatusOr<int> ResidentBlocksPerMultiprocessor(const void* kernel, int bloc
 // Clusters of the shape that the current device holds at once; 0 where the size is not possible.
 absl::StatusOr<int> ResidentClusters(const void* kernel, const LaunchShape& shape);
 
+// Blocks of the largest cluster of the kernel that the current device holds, each with all the
+// shared memory that a block can have: 16, where the device has them in one place, or fewer. A
+// power of two. Asked once for each kernel and device.
+absl::StatusOr<uint32_t> ClusterBlocksMax(const void* kernel, uint32_t block_threads);
+
 }  // namespace gridfold::kernels::cuda
 
 #endif  // GRIDFOLD_KERNELS_CUDA_DEVICE_LAUNCH_H_

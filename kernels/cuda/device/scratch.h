@@ -22,11 +22,14 @@ constexpr uint64_t ScratchBytes(uint64_t size_bytes) {
          kScratchAlignmentBytes;
 }
 
+class ZeroedMemory;
+
 class Scratch {
  public:
-  // `data` is aligned to kScratchAlignmentBytes, as device allocations are.
-  Scratch(void* data, uint64_t size_bytes)
-      : data_(static_cast<std::byte*>(data)), size_bytes_(size_bytes) {}
+  // `data` is aligned to kScratchAlignmentBytes, as device allocations are. `zeroed` is where zeros
+  // are taken from; null where there are none (zeroed_memory.h).
+  Scratch(void* data, uint64_t size_bytes, ZeroedMemory* zeroed = nullptr)
+      : data_(static_cast<std::byte*>(data)), size_bytes_(size_bytes), zeroed_(zeroed) {}
 
   // Uninitialised memory for `count` values, aligned to kScratchAlignmentBytes. Errors:
   // RESOURCE_EXHAUSTED.
@@ -43,12 +46,14 @@ class Scratch {
     return values;
   }
 
+  ZeroedMemory* zeroed() const { return zeroed_; }
   uint64_t used_bytes() const { return used_bytes_; }
   uint64_t size_bytes() const { return size_bytes_; }
 
  private:
   std::byte* data_;
   uint64_t size_bytes_;
+  ZeroedMemory* zeroed_;
   uint64_t used_bytes_ = 0;
 };
 

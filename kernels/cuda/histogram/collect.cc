@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/histogram/histogram.h"
 #include "kernels/cuda/histogram/plan/arguments.h"
+#include "kernels/cuda/histogram/plan/extreme_keys.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -30,16 +31,33 @@ MutableHostSpan Resize(const HistogramPlan& plan, uint64_t size, HistogramCounts
   return BytesOf(channel.counts);
 }
 
-absl::Status CollectOutcomes(const DeviceHistogram& histogram, CopyToHost copy,
-                             HistogramResult& result) {
-  std::vector<uint64_t> outcomes(result.channels.size() * kOutcomeCount);
-  const absl::Status status = CopyOne(copy, histogram.outcomes, outcomes);
+// What stands before the counters, on the host.
+struct Head {
+  std::vector<ExtremeKeys> keys;  // [bins], where the device resolved automatic ranges.
+  std::vector<uint64_t> outcomes;
+
+  Head(const HistogramPlan& plan, const DeviceHistogram& histogram)
+      : keys(histogram.range_keys != nullptr ? plan.bins.size() : 0),
+        outcomes(uint64_t{plan.channel_count} * kOutcomeCount) {}
+};
+
+const uint64_t* HeadOf(const DeviceHistogram& histogram) {
+  return histogram.range_keys != nullptr ? histogram.range_keys : histogram.outcomes;
+}
+
+absl::Status SetHead(const Head& head, HistogramResult& result) {
   for (size_t c = 0; c < result.channels.size(); ++c) {
-    result.channels[c].underflow_count = outcomes[c * kOutcomeCount];
-    result.channels[c].overflow_count = outcomes[c * kOutcomeCount + 1];
-    result.channels[c].nan_count = outcomes[c * kOutcomeCount + 2];
+    result.channels[c].underflow_count = head.outcomes[c * kOutcomeCount];
+    result.channels[c].overflow_count = head.outcomes[c * kOutcomeCount + 1];
+    result.channels[c].nan_count = head.outcomes[c * kOutcomeCount + 2];
   }
-  return status;
+  for (size_t c = 0; c < head.keys.size(); ++c) {
+    if (!result.bins[c].automatic_range) continue;
+    const absl::Status status =
+        ResolveAutomaticRange(head.keys[c].Smallest(), head.keys[c].Largest(), result.bins[c]);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 // Counters of channel c; of the only one in two dimensions.
@@ -47,20 +65,29 @@ uint64_t CounterCount(const HistogramPlan& plan, size_t c) {
   return plan.two_dimensional ? plan.total_bin_count() : plan.bins[c].bin_count;
 }
 
+// One copy of everything.
 absl::Status CollectAll(const HistogramPlan& plan, const DeviceHistogram& histogram,
                         CopyToHost copy, HistogramResult& result) {
-  std::vector<MutableHostSpan> spans;
+  Head head(plan, histogram);
+  std::vector<MutableHostSpan> spans = {BytesOf(head.keys), BytesOf(head.outcomes)};
   for (size_t c = 0; c < result.channels.size(); ++c) {
     spans.push_back(Resize(plan, CounterCount(plan, c), result.channels[c]));
   }
-  return copy(histogram.values, spans);
+  if (absl::Status status = copy(HeadOf(histogram), spans); !status.ok()) return status;
+  return SetHead(head, result);
 }
 
 // Deals the listed counters out to the channels they belong to.
 absl::Status CollectListed(const HistogramPlan& plan, const DeviceHistogram& histogram,
                            CopyToHost copy, HistogramResult& result) {
+  Head head(plan, histogram);
+  const MutableHostSpan head_spans[] = {BytesOf(head.keys), BytesOf(head.outcomes)};
+  absl::Status status = copy(HeadOf(histogram), head_spans);
+  if (status.ok()) status = SetHead(head, result);
+  if (!status.ok()) return status;
   std::vector<uint64_t> indices(histogram.value_count);
-  if (absl::Status status = CopyOne(copy, histogram.indices, indices); !status.ok()) return status;
+  status = CopyOne(copy, histogram.indices, indices);
+  if (!status.ok()) return status;
   std::vector<MutableHostSpan> spans;
   auto begin = indices.begin();
   uint64_t first_bin = 0;
@@ -85,11 +112,9 @@ absl::StatusOr<HistogramResult> CollectHistogram(const HistogramPlan& plan,
   result.channels.resize(plan.channel_count);
   result.bins = std::move(histogram.bins);
   result.weight_states = std::move(histogram.weight_states);
-  absl::Status status = CollectOutcomes(histogram, copy, result);
-  if (!status.ok()) return status;
   const bool is_listed = histogram.indices != nullptr;
-  status = is_listed ? CollectListed(plan, histogram, copy, result)
-                     : CollectAll(plan, histogram, copy, result);
+  const absl::Status status = is_listed ? CollectListed(plan, histogram, copy, result)
+                                        : CollectAll(plan, histogram, copy, result);
   if (!status.ok()) return status;
   // A list is already what FinishHistogram makes of all counters; it comes only without quantiles.
   if (!is_listed) FinishHistogram(plan, result);

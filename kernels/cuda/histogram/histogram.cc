@@ -7,12 +7,15 @@
 
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/device/status.h"
+#include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/histogram/compact.h"
 #include "kernels/cuda/histogram/partitions/partitions.h"
 #include "kernels/cuda/histogram/plan/arguments.h"
+#include "kernels/cuda/histogram/plan/extreme_keys.h"
 #include "kernels/cuda/histogram/plan/guesses.h"
 #include "kernels/cuda/histogram/plan/launch.h"
 #include "kernels/cuda/histogram/plan/tables.h"
+#include "kernels/cuda/histogram/plan/together.h"
 #include "kernels/cuda/histogram/range.h"
 #include "kernels/cuda/histogram/weights/weights.h"
 
@@ -87,12 +90,16 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
                             DeviceHistogram& histogram) {
   const uint64_t outcome_count = uint64_t{plan.channel_count} * kOutcomeCount;
   const uint64_t word_count = plan.total_bin_count() + outcome_count;
-  const auto words = scratch.Allocate<uint64_t>(word_count);
+  const auto words = AllocateZeroed<uint64_t>(scratch, word_count, stream);
   if (!words.ok()) return words.status();
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*words, 0, word_count * sizeof(uint64_t), stream));
-  const auto tables = UploadTables(histogram.bins, scratch, stream);
+  const auto tables = UploadTables(histogram.bins, input.edges, scratch, stream);
   if (!tables.ok()) return tables.status();
-  const HistogramGuesses guesses = GuessesOf(plan, input, *tables);
+  // Making guesses takes time in proportion to the bins. Where these are more than the samples, no
+  // kernel guesses.
+  const bool is_guessed =
+      overrides.method.has_value() || plan.array.element_count >= plan.total_bin_count();
+  const HistogramGuesses guesses =
+      is_guessed ? GuessesOf(plan, input, *tables) : HistogramGuesses{};
   const auto launch =
       PlanCountingLaunch(plan, tables->edge_count, guesses.kind, properties, overrides.method);
   if (!launch.ok()) return launch.status();
@@ -105,6 +112,7 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
   arguments.outcomes = *words;
   arguments.counters = *words + outcome_count;
   histogram.strategy = launch->strategy;
+  histogram.cluster_size = launch->shape.cluster_size;
   histogram.outcomes = arguments.outcomes;
   histogram.values = *words + outcome_count;
   histogram.value_count = arguments.bin_count;
@@ -118,6 +126,49 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
     return CountByPartitions(plan, *launch, arguments, scratch, stream);
   }
   return Launch(launch->kernel, launch->shape, stream, arguments);
+}
+
+// Enqueues all of a histogram in one launch.
+absl::Status LaunchTogether(const HistogramPlan& plan, const DeviceHistogramInput& input,
+                            const CountingLaunch& launch, Scratch& scratch, cudaStream_t stream,
+                            const HistogramOverrides& overrides, DeviceHistogram& histogram) {
+  const uint64_t bins_count = plan.bins.size();
+  const bool needs_range = plan.needs_range();
+  constexpr uint64_t kKeyWords = sizeof(ExtremeKeys) / sizeof(uint64_t);
+  const uint64_t key_words = needs_range ? bins_count * kKeyWords : 0;
+  const uint64_t outcome_count = uint64_t{plan.channel_count} * kOutcomeCount;
+  const uint64_t word_count = key_words + outcome_count + plan.total_bin_count();
+  // Blocks of a grid add to what stands there, which they can do in device memory only.
+  const bool is_direct = launch.strategy.method == HistogramMethod::kOneCluster &&
+                         word_count <= input.direct.size() && !IsCompacted(plan);
+  const absl::StatusOr<uint64_t*> words =
+      is_direct ? input.direct.data() : scratch.Allocate<uint64_t>(word_count);
+  if (!words.ok()) return words.status();
+  const auto tables = UploadTables(histogram.bins, input.edges, scratch, stream);
+  if (!tables.ok()) return tables.status();
+
+  TogetherArguments arguments{
+      .histogram = ArgumentsOf(plan, input, *tables, launch.strategy, overrides),
+      .bins_count = static_cast<uint32_t>(bins_count),
+      .needs_range = needs_range};
+  arguments.histogram.outcomes = *words + key_words;
+  arguments.histogram.counters = arguments.histogram.outcomes + outcome_count;
+  if (needs_range) {
+    for (size_t c = 0; c < bins_count; ++c) {
+      arguments.is_automatic[c] = plan.bins[c].automatic_range;
+    }
+    const auto block_keys = scratch.Allocate<ExtremeKeys>(kTogetherBlocksMax * bins_count);
+    if (!block_keys.ok()) return block_keys.status();
+    arguments.block_keys = *block_keys;
+    arguments.keys = reinterpret_cast<ExtremeKeys*>(*words);
+    histogram.range_keys = *words;
+  }
+  histogram.strategy = launch.strategy;
+  histogram.cluster_size = launch.shape.cluster_size;
+  histogram.outcomes = arguments.histogram.outcomes;
+  histogram.values = arguments.histogram.counters;
+  histogram.value_count = plan.total_bin_count();
+  return Launch(launch.together_kernel, launch.shape, stream, arguments);
 }
 
 // Leaves out the bins that are zero, and waits to learn how many are left.
@@ -144,7 +195,9 @@ absl::Status Compact(const HistogramPlan& plan, Scratch& scratch,
 // All scratch but that of ranges.
 uint64_t CountingScratchBytes(uint64_t bin_count, uint64_t bins_count, uint64_t edge_count,
                               bool is_compacted) {
-  const uint64_t words = ScratchBytes((bin_count + bins_count * kOutcomeCount) * sizeof(uint64_t));
+  // And the extremes that LaunchTogether has before them.
+  const uint64_t words = ScratchBytes((bin_count + bins_count * kOutcomeCount) * sizeof(uint64_t) +
+                                      kHistogramTogetherBinsMax * sizeof(ExtremeKeys));
   const uint64_t compacted =
       ScratchBytes((2 * bin_count + 1) * sizeof(uint64_t)) + CompactScratchBytes(bin_count);
   return words + HistogramTablesBytes(bins_count, edge_count) + (is_compacted ? compacted : 0);
@@ -176,12 +229,18 @@ absl::StatusOr<DeviceHistogram> LaunchHistogram(const HistogramPlan& plan,
                                                 const HistogramOverrides& overrides) {
   DeviceHistogram histogram;
   histogram.bins = plan.bins;
-  absl::Status status;
-  if (plan.needs_range()) {
-    status = ResolveRanges(plan, input, scratch, properties, stream, histogram.bins);
-  }
-  if (status.ok()) {
-    status = LaunchCounting(plan, input, scratch, properties, stream, overrides, histogram);
+  const absl::StatusOr<std::optional<CountingLaunch>> together =
+      PlanTogetherLaunch(plan, EdgeTables(plan.bins).edge_count, properties, overrides.method);
+  absl::Status status = together.status();
+  if (status.ok() && together->has_value()) {
+    status = LaunchTogether(plan, input, **together, scratch, stream, overrides, histogram);
+  } else if (status.ok()) {
+    if (plan.needs_range()) {
+      status = ResolveRanges(plan, input, scratch, properties, stream, histogram.bins);
+    }
+    if (status.ok()) {
+      status = LaunchCounting(plan, input, scratch, properties, stream, overrides, histogram);
+    }
   }
   if (status.ok() && IsCompacted(plan)) {
     status = Compact(plan, scratch, properties, stream, histogram);

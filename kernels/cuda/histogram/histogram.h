@@ -29,15 +29,20 @@
 
 namespace gridfold::kernels::cuda {
 
-// A histogram in device memory, of the Scratch that it was launched with. Pointers to its parts,
-// but for the exact sums of weights, which are on the host.
+// A histogram in device memory, of the Scratch that it was launched with, or in `direct`. Pointers
+// to its parts, but for the exact sums of weights, which are on the host.
 struct DeviceHistogram {
   HistogramStrategy strategy;
-  std::vector<PlannedBins> bins;     // The plan's, with automatic ranges resolved.
+  uint32_t cluster_size = 1;
+  // The plan's, with automatic ranges resolved unless the device has: then `range_keys` are their
+  // ExtremeKeys, [bins], which stand before the outcomes.
+  std::vector<PlannedBins> bins;
+  const uint64_t* range_keys = nullptr;
   const uint64_t* values = nullptr;  // Counts or, with weights, float64 sums of weights.
   uint64_t value_count = 0;
-  const uint64_t* indices = nullptr;   // Counters that `values` stand for; null: all, in order.
-  const uint64_t* outcomes = nullptr;  // [channel][underflow, overflow, NaN]
+  const uint64_t* indices = nullptr;  // Counters that `values` stand for; null: all, in order.
+  // [channel][underflow, overflow, NaN]; `values` follow them where they are not listed.
+  const uint64_t* outcomes = nullptr;
   HistogramWeightStates weight_states = {};
 };
 
@@ -50,7 +55,8 @@ inline constexpr uint64_t kHistogramChannelsPlanned = 1 << 16;
 uint64_t HistogramScratchBytesMax(uint64_t bin_count);
 
 // Enqueues the histogram on `stream`, a stream of the current device, which has `properties`. Waits
-// for the stream where the plan has an automatic range or a sparse answer, or returns states.
+// for the stream where the plan has an automatic range of many samples or a sparse answer, or
+// returns states.
 // Counts and sums of weights are exact, so neither depends on the order of the samples. Errors:
 // RESOURCE_EXHAUSTED where `scratch` is too small; INVALID_ARGUMENT from ResolveAutomaticRange;
 // FAILED_PRECONDITION where the method in `overrides` cannot be had; INTERNAL from CUDA.
@@ -65,7 +71,7 @@ absl::StatusOr<DeviceHistogram> LaunchHistogram(const HistogramPlan& plan,
 using CopyToHost =
     absl::FunctionRef<absl::Status(const void* from, std::span<const MutableHostSpan> to)>;
 
-// The finished result. Errors: those of `copy`.
+// The finished result. Errors: those of `copy`; INVALID_ARGUMENT from ResolveAutomaticRange.
 absl::StatusOr<HistogramResult> CollectHistogram(const HistogramPlan& plan,
                                                  DeviceHistogram histogram, CopyToHost copy);
 

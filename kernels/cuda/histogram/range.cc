@@ -5,6 +5,7 @@
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/device/status.h"
+#include "kernels/cuda/histogram/plan/together.h"
 #include "kernels/cuda/histogram/range_kernel.h"
 
 namespace gridfold::kernels::cuda {
@@ -37,7 +38,10 @@ absl::Status LaunchRange(const HistogramPlan& plan, DeviceSpan samples, uint32_t
 }  // namespace
 
 uint64_t RangeScratchBytesMax(uint64_t bins_count) {
-  return ScratchBytes(bins_count * sizeof(ExtremeKeys));
+  // Of all samples, or of each block's where blocks resolve few ranges together.
+  const uint64_t of_blocks =
+      kTogetherBlocksMax * std::min<uint64_t>(bins_count, kHistogramTogetherBinsMax);
+  return ScratchBytes(std::max(bins_count, of_blocks) * sizeof(ExtremeKeys));
 }
 
 uint64_t RangeScratchBytes(const HistogramPlan& plan) {

@@ -1,37 +1,13 @@
-// The kernel that finds the extremes of the finite samples. For histogram_range.c* only.
+// The kernel that finds the extremes of the finite samples. For range.c* only.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_RANGE_KERNEL_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_RANGE_KERNEL_H_
 
-#include <bit>
 #include <cstdint>
-#include <optional>
 
+#include "kernels/cuda/histogram/plan/extreme_keys.h"
 #include "kernels/types/element_type.h"
-#include "kernels/types/host_device.h"
 
 namespace gridfold::kernels::cuda {
-
-// An unsigned number that orders as the finite double it stands for does; never 0 nor ~0.
-GRIDFOLD_HD inline uint64_t OrderedKey(double x) {
-  const uint64_t bits = std::bit_cast<uint64_t>(x);
-  return bits >> 63 != 0 ? ~bits : bits | uint64_t{1} << 63;
-}
-inline double FromOrderedKey(uint64_t key) {
-  return std::bit_cast<double>(key >> 63 != 0 ? key & ~(uint64_t{1} << 63) : ~key);
-}
-
-// Keys of the bounds for a channel's finite samples; as they start where there is none.
-struct ExtremeKeys {
-  uint64_t smallest = ~uint64_t{0};
-  uint64_t largest = 0;
-
-  std::optional<double> Smallest() const {
-    return smallest == ~uint64_t{0} ? std::nullopt : std::optional(FromOrderedKey(smallest));
-  }
-  std::optional<double> Largest() const {
-    return largest == 0 ? std::nullopt : std::optional(FromOrderedKey(largest));
-  }
-};
 
 struct RangeArguments {
   const void* samples = nullptr;

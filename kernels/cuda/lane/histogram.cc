@@ -4,8 +4,10 @@
 #include <span>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "kernels/cuda/device/grid.h"
+#include "kernels/cuda/histogram/plan/tables.h"
 #include "kernels/cuda/lane/cancellation.h"
 #include "kernels/cuda/lane/lane.h"
 
@@ -37,22 +39,34 @@ absl::Status CudaLane::Histogram(const HistogramPlan& plan, const HistogramInput
     place += taken;
     if (std::holds_alternative<ResidentSpan>(from)) mapped_room -= std::min(taken, mapped_room);
   }
-  absl::Status status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
+  Scratch scratch = NewScratch();
+  absl::Status status;
+  if (const std::vector<HostSpan> tables = EdgeTableSpans(plan); !tables.empty()) {
+    uint64_t table_bytes = 0;
+    for (const HostSpan& table : tables) table_bytes += table.size_bytes;
+    const absl::StatusOr<std::byte*> edges = scratch.Allocate<std::byte>(table_bytes);
+    if (!edges.ok()) return edges.status();
+    status = CopyIn(tables, *edges, stop);
+    device_input.edges = reinterpret_cast<const double*>(*edges);
+  }
+  if (status.ok()) status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
   if (status.ok()) status = CheckStop(stop);
   if (!status.ok()) return status;
 
-  Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
+  device_input.direct = {reinterpret_cast<uint64_t*>(direct_memory_.data()),
+                         direct_memory_.size_bytes() / sizeof(uint64_t)};
   absl::StatusOr<DeviceHistogram> counted =
       LaunchHistogram(plan, device_input, scratch, properties_, stream_.get());
   if (!counted.ok()) return counted.status();
   statistics.strategy = HistogramMethodName(counted->strategy.method);
+  statistics.cluster_size = counted->cluster_size;
   statistics.bytes_read = HistogramBytesRead(plan);
   status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   if (!status.ok()) return status;
 
   absl::StatusOr<HistogramResult> collected = CollectHistogram(
       plan, *std::move(counted), [&](const void* from, std::span<const MutableHostSpan> to) {
-        return staging_.CopyOut(static_cast<const std::byte*>(from), to, stop, stream_.get());
+        return CopyOut(static_cast<const std::byte*>(from), to, stop);
       });
   if (!collected.ok()) return collected.status();
   result = *std::move(collected);

@@ -21,6 +21,8 @@ namespace {
 // Answers of up to so many bytes are written by the kernels to pinned memory, over the bus, which
 // takes less time than to start a copy.
 constexpr uint64_t kDirectBytes = 64 << 10;
+// Counters of some hundred thousand bins; clearing more takes longer than its launch.
+constexpr uint64_t kZeroedBytes = 1 << 20;
 
 // The pieces of an input that is in host memory; they point into `input`.
 std::span<const HostSpan> HostSpansOf(const InputSpan& input) {
@@ -59,14 +61,15 @@ absl::StatusOr<CudaLane::Memory> CudaLane::AllocateMemory(const LaneLayout& layo
   } parts[] = {{memory.input, layout.input_bytes},
                {memory.offsets, layout.offsets_bytes},
                {memory.output, layout.output_bytes},
-               {memory.scratch, layout.scratch_bytes},
-               {memory.idle_total, IdleTotalBytes()}};
+               {memory.scratch, layout.scratch_bytes}};
   for (const auto& part : parts) {
     absl::StatusOr<DeviceBuffer> buffer = DeviceBuffer::Allocate(part.size_bytes);
     if (!buffer.ok()) return buffer.status();
     part.buffer = *std::move(buffer);
   }
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(memory.idle_total.data(), 0, IdleTotalBytes()));
+  absl::StatusOr<ZeroedMemory> zeroed = ZeroedMemory::Create(kZeroedBytes);
+  if (!zeroed.ok()) return zeroed.status();
+  memory.zeroed = *std::move(zeroed);
   // What jobs leave out of the head is copied with the rest of it.
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemset(memory.output.data(), 0, kOutputHeadBytes));
   // Streams of lanes do not wait for the stream that clears these.
@@ -176,19 +179,23 @@ absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::St
   timer_.Start();
   stream_is_idle_ = false;
   // A job ends by an exception where the host has no memory for its answer.
-  absl::Cleanup settle = [this] { Settle().IgnoreError(); };
+  absl::Cleanup settle = [this] { Settle(true).IgnoreError(); };
   if (status.ok()) status = operation();
   std::move(settle).Cancel();
-  const absl::Status idle = Settle();
+  const absl::Status idle = Settle(!status.ok());
   if (status.ok()) status = idle;
   if (absl::Status timed = timer_.Fill(statistics); status.ok()) status = timed;
   if (IsDeviceLost(status)) healthy_.store(false, std::memory_order_relaxed);
   return status;
 }
 
-absl::Status CudaLane::Settle() {
+absl::Status CudaLane::Settle(bool failed) {
   absl::Status idle = stream_is_idle_ ? absl::OkStatus() : Synchronize();
   staging_.OnStreamIdle();
+  // For the next job, which this one does not wait for.
+  if (absl::Status restored = memory_.zeroed.Restore(failed, stream_.get()); idle.ok()) {
+    idle = restored;
+  }
   // Where the stream cannot be waited for, nobody knows when the memory is free.
   if (!idle.ok()) healthy_.store(false, std::memory_order_relaxed);
   return idle;

@@ -16,12 +16,16 @@
 #include "kernels/cuda/device/buffer.h"
 #include "kernels/cuda/device/pinned_buffer.h"
 #include "kernels/cuda/device/properties.h"
+#include "kernels/cuda/device/scratch.h"
 #include "kernels/cuda/device/stream.h"
+#include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/lane/job_timer.h"
 #include "kernels/cuda/lane/layout.h"
 #include "kernels/cuda/lane/part_copier.h"
 #include "kernels/cuda/lane/staging_ring.h"
 #include "kernels/cuda/scan/scan.h"
+#include "kernels/numerics/arithmetic/scaled_product.h"
+#include "kernels/numerics/arithmetic/unbounded_sum.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -55,7 +59,7 @@ class CudaLane final : public Lane {
     DeviceBuffer offsets;
     DeviceBuffer output;
     DeviceBuffer scratch;
-    DeviceBuffer idle_total;  // Of ReductionInput.
+    ZeroedMemory zeroed;
   };
 
   CudaLane(const DeviceProperties& properties, const LaneOptions& options,
@@ -79,11 +83,17 @@ class CudaLane final : public Lane {
   absl::StatusOr<bool> ScanStaged(const ScanPlan& plan, const ScanInput& input,
                                   const ScanOutput& output, ScanCarry* carry,
                                   const std::stop_token& stop);
-  // ScanStaged for sums of float64 elements, which all fit: the scan is run once more as
-  // kUnboundedSum where numbers are so large that parts of the tree may overflow
-  // (numerics/scans/operator.h).
-  absl::StatusOr<bool> ScanDoubleSum(const ScanPlan& plan, const ScanInput& input,
-                                     const ScanOutput& output, ScanCarry* carry,
+  // The same with the plain form of Wide, an operator of numerics/scans/operator.h, and, if that
+  // does not hold, once more with Wide. Results all fit.
+  template <class Wide>
+  absl::StatusOr<bool> ScanPlainFirst(const ScanPlan& plan, const ScanInput& input,
+                                      const ScanOutput& output, ScanCarry* carry,
+                                      const std::stop_token& stop);
+  // Whether the wide form is needed where the plain one did not hold, `before` being what precedes
+  // the elements.
+  absl::StatusOr<bool> NeedsWideForm(const DeviceSpan& elements, const UnboundedSum& before,
+                                     const std::stop_token& stop);
+  absl::StatusOr<bool> NeedsWideForm(const DeviceSpan& elements, const ScaledProduct& before,
                                      const std::stop_token& stop);
   // The largest finite magnitude of float64 elements.
   absl::StatusOr<double> LargestMagnitude(const DeviceSpan& elements, const std::stop_token& stop);
@@ -118,11 +128,15 @@ class CudaLane final : public Lane {
   absl::Status Run(RunStatistics& statistics, absl::FunctionRef<absl::Status()> operation);
 
   // Waits for what a job has left behind: the caller's memory and the lane's are free after.
-  absl::Status Settle();
+  absl::Status Settle(bool failed);
 
   // Waits for the stream. Nothing is enqueued behind it in this job.
   absl::Status Synchronize();
 
+  // The lane's scratch, for launchers of one job or part.
+  Scratch NewScratch() {
+    return Scratch(memory_.scratch.data(), memory_.scratch.size_bytes(), &memory_.zeroed);
+  }
   // The memory to which kernels write an answer of so many bytes: small answers go to pinned memory
   // directly.
   std::byte* AnswerPlace(uint64_t size_bytes) const;

@@ -14,18 +14,13 @@ namespace {
 // A kernel reads so much in a microsecond or two, which is what an event takes.
 constexpr uint64_t kClockedBytesMax = 64 << 10;
 
-constexpr size_t kFailureWordsMax = kStatisticCount + 1;
-
 // The error of the first group that has one, and of its first statistic; `failures` has an entry
 // for each statistic.
 absl::Status FirstFailure(const ReductionPlan& plan, std::span<const uint64_t> failures) {
   const auto first = std::min_element(failures.begin(), failures.end());
   if (first == failures.end() || *first == kNoFailure) return absl::OkStatus();
   const size_t index = static_cast<size_t>(first - failures.begin());
-  const Statistic statistic = plan.statistics[index];
-  const bool is_index = statistic == Statistic::kArgmin || statistic == Statistic::kArgmax;
-  return StatisticError(plan, index, *first,
-                        is_index ? ValueOutcome::kNothing : ValueOutcome::kOverflow);
+  return StatisticError(plan, index, *first, TraitsOf(plan.statistics[index]).failure);
 }
 
 MutableHostSpan SpanOf(uint64_t* values, size_t count) {
@@ -45,38 +40,35 @@ absl::Status CudaLane::Reduce(const ReductionPlan& plan, const InputSpan& input,
       StageIn(input, plan.grouping, memory_.input.size_bytes(), stop);
   if (!elements.ok()) return elements.status();
 
-  // Failures and states stand behind the slots, so that one copy brings all.
+  // States, slots and failures stand one behind the other, so that one copy brings all. States come
+  // first, since they are aligned to two words: with no gap nothing is copied that is not written.
   const uint64_t state_bytes =
       plan.return_states ? plan.grouping.group_count * ReductionStateBytes(plan) : 0;
-  const uint64_t slot_bytes = (plan.result_slot_count() + kFailureWordsMax) * sizeof(uint64_t);
-  uint64_t* const slots = reinterpret_cast<uint64_t*>(AnswerPlace(slot_bytes + state_bytes));
+  const uint64_t failure_words = ReductionCanFail(plan) ? plan.statistics.size() : 0;
+  const uint64_t slot_bytes = (plan.result_slot_count() + failure_words) * sizeof(uint64_t);
+  std::byte* const answer = AnswerPlace(state_bytes + slot_bytes);
+  void* const states_at = plan.return_states ? answer : nullptr;
+  uint64_t* const slots = reinterpret_cast<uint64_t*>(answer + state_bytes);
   uint64_t* const failures_at = slots + plan.result_slot_count();
-  // An even number of words, since states are aligned to two.
-  const uint64_t failure_words =
-      plan.statistics.size() + (plan.result_slot_count() + plan.statistics.size()) % 2;
-  void* const states_at = plan.return_states ? failures_at + failure_words : nullptr;
   const ReductionInput device_input{{*elements, plan.array.element_count},
-                                    reinterpret_cast<const uint64_t*>(memory_.offsets.data()),
-                                    memory_.idle_total.data()};
-  Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
+                                    reinterpret_cast<const uint64_t*>(memory_.offsets.data())};
+  Scratch scratch = NewScratch();
   absl::Status status = LaunchReduction(plan, device_input, {slots, failures_at, states_at},
                                         scratch, properties_, stream_.get());
   if (status.ok()) status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
   if (!status.ok()) return status;
 
-  std::array<uint64_t, kFailureWordsMax> failures;
+  std::array<uint64_t, kStatisticCount> failures;
   std::vector<std::byte> states(state_bytes);
-  std::vector<MutableHostSpan> spans;
+  std::vector<MutableHostSpan> spans = {{states.data(), states.size()}};
   for (StatisticColumn& column : result.columns) {
     spans.push_back(SpanOf(column.slots.data(), column.slots.size()));
   }
   spans.push_back(SpanOf(failures.data(), failure_words));
-  spans.push_back({states.data(), states.size()});
-  status = CopyOut(reinterpret_cast<const std::byte*>(slots), spans, stop);
+  status = CopyOut(answer, spans, stop);
   if (!status.ok()) return status;
   if (plan.return_states) result.states = StatesOf(plan, states.data());
-  if (!ReductionCanFail(plan)) return absl::OkStatus();
-  return FirstFailure(plan, std::span(failures).first(plan.statistics.size()));
+  return FirstFailure(plan, std::span(failures).first(failure_words));
 }
 
 }  // namespace gridfold::kernels::cuda

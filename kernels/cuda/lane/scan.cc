@@ -4,28 +4,30 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
 
 #include "kernels/contract/scan_error.h"
-#include "kernels/cuda/lane/double_sum_carry.h"
+#include "kernels/cuda/lane/wide_form_carry.h"
 #include "kernels/cuda/lane/lane.h"
 #include "kernels/numerics/arithmetic/unbounded_sum.h"
+#include "kernels/numerics/scans/operator.h"
 
 namespace gridfold::kernels::cuda {
 
 namespace {
 
-bool IsDoubleSum(const ScanPlan& plan) {
-  return plan.operation == ScanOperation::kSum && !plan.exact &&
-         plan.array.element_type == ElementType::kFloat64;
-}
+using WideSum = ScanOperator<double, ScanOperation::kUnboundedSum>;
+using WideProduct = ScanOperator<double, ScanOperation::kScaledProduct>;  // Of any element type.
 
-ScanPlan Unbounded(ScanPlan plan) {
-  plan.operation = ScanOperation::kUnboundedSum;
-  return plan;
+bool HasWideForm(const ScanPlan& plan, ScanOperation operation) {
+  return plan.operation == operation && !plan.exact &&
+         VisitElementType(plan.array.element_type, [&](auto tag) {
+           using T = typename decltype(tag)::type;
+           return operation == ScanOperation::kSum ? kHasWideForm<T, ScanOperation::kSum>
+                                                   : kHasWideForm<T, ScanOperation::kProduct>;
+         });
 }
 
 }  // namespace
@@ -49,8 +51,11 @@ absl::Status CudaLane::Scan(const ScanPlan& plan, const InputSpan& input, const 
   const ScanOutput device_output{{results, plan.array.element_count},
                                  reinterpret_cast<uint32_t*>(head)};
   const absl::StatusOr<bool> fits =
-      IsDoubleSum(plan) ? ScanDoubleSum(plan, device_input, device_output, carry, stop)
-                        : ScanStaged(plan, device_input, device_output, carry, stop);
+      HasWideForm(plan, ScanOperation::kSum)
+          ? ScanPlainFirst<WideSum>(plan, device_input, device_output, carry, stop)
+      : HasWideForm(plan, ScanOperation::kProduct)
+          ? ScanPlainFirst<WideProduct>(plan, device_input, device_output, carry, stop)
+          : ScanStaged(plan, device_input, device_output, carry, stop);
   if (!fits.ok()) return fits.status();
   if (!*fits) return ScanOverflowError(plan);
   if (carry != nullptr) carry->element_count += plan.array.element_count;
@@ -70,7 +75,7 @@ absl::StatusOr<bool> CudaLane::ScanStaged(const ScanPlan& plan, const ScanInput&
     absl::Status status = CopyIn(std::span(&value, 1), device_carry.value, stop);
     if (!status.ok()) return status;
   }
-  Scratch scratch(memory_.scratch.data(), memory_.scratch.size_bytes());
+  Scratch scratch = NewScratch();
   absl::Status status =
       LaunchScan(plan, input, output, device_carry, scratch, properties_, stream_.get());
   if (status.ok()) status = timer_.Mark(JobTimer::Point::kKernelsEnd, stream_.get());
@@ -86,25 +91,39 @@ absl::StatusOr<bool> CudaLane::ScanStaged(const ScanPlan& plan, const ScanInput&
   return overflow[0] == 0;
 }
 
-absl::StatusOr<bool> CudaLane::ScanDoubleSum(const ScanPlan& plan, const ScanInput& input,
-                                             const ScanOutput& output, ScanCarry* carry,
-                                             const std::stop_token& stop) {
-  std::optional<DoubleSumCarry> before;
-  if (carry != nullptr) before.emplace(*carry);
-  if (!before.has_value() || !before->IsLarge()) {
-    if (before.has_value()) before->Store(false, *carry);
+template <class Wide>
+absl::StatusOr<bool> CudaLane::ScanPlainFirst(const ScanPlan& plan, const ScanInput& input,
+                                              const ScanOutput& output, ScanCarry* carry,
+                                              const std::stop_token& stop) {
+  using Carry = WideFormCarry<Wide>;
+  const bool continues = carry != nullptr && carry->element_count > 0;
+  const Carry before = continues ? Carry(*carry) : Carry();
+  if (Wide::IsPlain(before.value())) {
+    if (carry != nullptr) before.Store(false, *carry);
     const absl::StatusOr<bool> fits = ScanStaged(plan, input, output, carry, stop);
     if (!fits.ok()) return fits;
-    const bool is_finite = carry == nullptr || DoubleSumCarry(*carry).IsFinite();
-    if (*fits && is_finite) return true;
-    const double carried = before.has_value() && before->IsFinite() ? before->Magnitude() : 0;
-    const absl::StatusOr<double> largest = LargestMagnitude(input.elements, stop);
-    if (!largest.ok()) return largest.status();
-    // Else what is not finite comes of an element that is not.
-    if (!SumsMayPassTheLargest(std::max(*largest, carried), plan.array.element_count)) return true;
+    const bool holds = carry == nullptr || Wide::Plain::Holds(Carry(*carry).value().Rounded());
+    if (*fits && holds) return true;
+    const absl::StatusOr<bool> needs = NeedsWideForm(input.elements, before.value(), stop);
+    if (!needs.ok() || !*needs) return needs.ok() ? true : needs;
   }
-  if (before.has_value()) before->Store(true, *carry);
-  return ScanStaged(Unbounded(plan), input, output, carry, stop);
+  if (carry != nullptr) before.Store(true, *carry);
+  ScanPlan wide = plan;
+  wide.operation = Wide::Plain::kWideForm;
+  return ScanStaged(wide, input, output, carry, stop);
+}
+
+absl::StatusOr<bool> CudaLane::NeedsWideForm(const DeviceSpan& elements, const UnboundedSum& before,
+                                             const std::stop_token& stop) {
+  const absl::StatusOr<double> largest = LargestMagnitude(elements, stop);
+  if (!largest.ok()) return largest.status();
+  const double carried = IsFinite(before.fraction) ? std::fabs(before.fraction) : 0;
+  return SumsMayPassTheLargest(std::max(*largest, carried), elements.element_count);
+}
+
+absl::StatusOr<bool> CudaLane::NeedsWideForm(const DeviceSpan&, const ScaledProduct&,
+                                             const std::stop_token&) {
+  return true;
 }
 
 absl::StatusOr<double> CudaLane::LargestMagnitude(const DeviceSpan& elements,

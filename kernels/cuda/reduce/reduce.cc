@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/device/status.h"
+#include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/reduce/plan/brief_extremes.h"
 #include "kernels/cuda/reduce/plan/geometry.h"
 #include "kernels/cuda/reduce/plan/kernels.h"
@@ -12,6 +13,7 @@
 #include "kernels/cuda/reduce/plan/tuning.h"
 #include "kernels/cuda/reduce/plan/warp_extremes.h"
 #include "kernels/cuda/reduce/product.h"
+#include "kernels/cuda/reduce/transpose.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -55,25 +57,23 @@ struct WorkSpace {
   LongSegment* long_segments;
 };
 
-absl::StatusOr<WorkSpace> AllocateWorkSpace(const ReductionGeometry& geometry, void* idle_total,
-                                            Scratch& scratch, cudaStream_t stream) {
-  const uint64_t zeroed_bytes = sizeof(SegmentQueue) + geometry.total_count * geometry.total_bytes;
-  const auto zeroed = scratch.Allocate<std::byte>(zeroed_bytes);
+absl::StatusOr<WorkSpace> AllocateWorkSpace(const ReductionGeometry& geometry, Scratch& scratch,
+                                            cudaStream_t stream) {
+  const uint64_t zeroed_bytes =
+      geometry.total_count == 0
+          ? 0
+          : sizeof(SegmentQueue) + geometry.total_count * geometry.total_bytes;
+  const bool is_one = geometry.total_count == 1 && geometry.queued_segments_max == 0;
+  const auto zeroed = AllocateZeroed<std::byte>(
+      scratch, zeroed_bytes, stream, is_one ? AfterUse::kZeroAgain : AfterUse::kAnything);
   if (!zeroed.ok()) return zeroed.status();
   const auto partials =
       scratch.Allocate<std::byte>(geometry.partial_count * geometry.partial_bytes);
   if (!partials.ok()) return partials.status();
   const auto long_segments = scratch.Allocate<LongSegment>(geometry.queued_segments_max);
   if (!long_segments.ok()) return long_segments.status();
-  WorkSpace space{reinterpret_cast<SegmentQueue*>(*zeroed), *zeroed + sizeof(SegmentQueue),
-                  *partials, *long_segments};
-  const bool has_one = geometry.total_count == 1 && geometry.queued_segments_max == 0;
-  if (has_one && idle_total != nullptr) {
-    space.totals = idle_total;
-  } else if (geometry.total_count > 0) {
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*zeroed, 0, zeroed_bytes, stream));
-  }
-  return space;
+  return WorkSpace{reinterpret_cast<SegmentQueue*>(*zeroed), *zeroed + sizeof(SegmentQueue),
+                   *partials, *long_segments};
 }
 
 LaunchShape ShapeOf(const ReductionGeometry& geometry) {
@@ -241,10 +241,10 @@ absl::Status LaunchColumns(ColumnFunction kernel, const ReductionGeometry& geome
 
 // Everything but floating-point products.
 absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& parameters,
-                          void* idle_total, Scratch& scratch, const DeviceProperties& properties,
+                          Scratch& scratch, const DeviceProperties& properties,
                           cudaStream_t stream) {
   const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
-  const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, idle_total, scratch, stream);
+  const absl::StatusOr<WorkSpace> space = AllocateWorkSpace(geometry, scratch, stream);
   if (!space.ok()) return space.status();
   const ReductionKernels kernels = VisitElementType(plan.array.element_type, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -280,26 +280,40 @@ absl::Status LaunchStates(const ReductionPlan& plan, const ReductionParameters& 
   return launch_columns(kernels.whole_columns);
 }
 
+// Columns as the rows of their transpose.
+absl::Status LaunchAsRows(const ReductionPlan& plan, const ReductionParameters& parameters,
+                          Scratch& scratch, const DeviceProperties& properties,
+                          cudaStream_t stream) {
+  const auto transposed = scratch.Allocate<std::byte>(plan.array.size_bytes());
+  if (!transposed.ok()) return transposed.status();
+  const TransposeWork work{.elements = parameters.elements,
+                           .transposed = *transposed,
+                           .rows = plan.grouping.group_size,
+                           .columns = plan.grouping.group_count};
+  absl::Status status = LaunchTranspose(work, ElementSize(plan.array.element_type), stream);
+  if (!status.ok()) return status;
+  ReductionParameters of_rows = parameters;
+  of_rows.elements = *transposed;
+  return LaunchStates(AsRows(plan), of_rows, scratch, properties, stream);
+}
+
 }  // namespace
 
 bool ReductionCanFail(const ReductionPlan& plan) {
-  const bool is_float = IsFloatingPoint(plan.array.element_type);
   return std::any_of(plan.statistics.begin(), plan.statistics.end(), [&](Statistic statistic) {
-    switch (statistic) {
-      case Statistic::kSum:
-      case Statistic::kProduct: return !is_float && plan.overflow_policy == OverflowPolicy::kError;
-      case Statistic::kArgmin:
-      case Statistic::kArgmax: return is_float && plan.nan_policy == NanPolicy::kIgnore;
-      default: return false;
-    }
+    return PossibleFailure(statistic, plan.array.element_type, plan.nan_policy,
+                           plan.overflow_policy) != ValueOutcome::kOk;
   });
 }
 
-uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties& properties) {
+uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties& properties,
+                               ColumnRoute columns) {
   if (plan.grouping.group_count == 0) return 0;
   uint64_t bytes = 0;
   if (!HasOnlyFloatingProduct(plan)) {
-    bytes += GeometryScratchBytes(PlanReductionGeometry(plan, properties));
+    const bool as_rows = columns == ColumnRoute::kBest && AreReducedAsRows(plan);
+    if (as_rows) bytes += ScratchBytes(plan.array.size_bytes());
+    bytes += GeometryScratchBytes(PlanReductionGeometry(as_rows ? AsRows(plan) : plan, properties));
   }
   if (HasFloatingProduct(plan)) bytes += ProductScratchBytes(plan);
   return bytes;
@@ -308,20 +322,24 @@ uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties
 uint64_t ReductionScratchBytesMax(uint64_t input_bytes, uint64_t group_count,
                                   const DeviceProperties& properties) {
   return GeometryScratchBytesMax(input_bytes, properties) +
+         ScratchBytes(std::min(input_bytes, kTransposedBytesMax)) +
          ProductScratchBytesMax(input_bytes, group_count);
 }
 
 absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& input,
                              const ReductionOutput& output, Scratch& scratch,
-                             const DeviceProperties& properties, cudaStream_t stream) {
+                             const DeviceProperties& properties, cudaStream_t stream,
+                             ColumnRoute columns) {
   if (ReductionCanFail(plan)) {
     GRIDFOLD_RETURN_IF_CUDA_ERROR(
         cudaMemsetAsync(output.failures, 0xFF, plan.statistics.size() * sizeof(uint64_t), stream));
   }
   if (plan.grouping.group_count == 0) return absl::OkStatus();
   if (!HasOnlyFloatingProduct(plan)) {
-    absl::Status status = LaunchStates(plan, MakeParameters(plan, input, output), input.idle_total,
-                                       scratch, properties, stream);
+    const ReductionParameters parameters = MakeParameters(plan, input, output);
+    const bool as_rows = columns == ColumnRoute::kBest && AreReducedAsRows(plan);
+    absl::Status status = as_rows ? LaunchAsRows(plan, parameters, scratch, properties, stream)
+                                  : LaunchStates(plan, parameters, scratch, properties, stream);
     if (!status.ok()) return status;
   }
   for (size_t i = 0; i < plan.statistics.size(); ++i) {
@@ -338,6 +356,7 @@ absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& in
 const char* ReductionStrategy(const ReductionPlan& plan, const DeviceProperties& properties) {
   if (HasOnlyFloatingProduct(plan)) return "reduce/product";
   if (plan.grouping.group_count == 0) return "reduce/nothing";
+  if (AreReducedAsRows(plan)) return "reduce/transposed";
   const ReductionGeometry geometry = PlanReductionGeometry(plan, properties);
   switch (geometry.form) {
     case ReductionForm::kBlocks: return "reduce/contiguous";

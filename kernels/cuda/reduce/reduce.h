@@ -23,9 +23,6 @@ inline constexpr uint64_t kNoFailure = ~uint64_t{0};
 struct ReductionInput {
   DeviceSpan elements;                // plan.array.element_count of them.
   const uint64_t* offsets = nullptr;  // Segments only: plan.grouping.offsets.
-  // IdleTotalBytes() of zeros, which are zeros again after every launch; null where there are none.
-  // Spares a whole array's reduction the clearing of scratch.
-  void* idle_total = nullptr;
 };
 struct ReductionOutput {
   uint64_t* slots;  // [statistic][group]: plan.result_slot_count() values.
@@ -45,8 +42,15 @@ uint64_t ReductionStateBytes(const ReductionPlan& plan);
 // The states of the plan's groups, from as many as ReductionOutput::states has.
 ReductionStates StatesOf(const ReductionPlan& plan, const std::byte* states);
 
+// How columns are reduced. Tests may force what is thought best for large matrices only.
+enum class ColumnRoute : uint8_t {
+  kBest,       // As rows of the transpose, where AreReducedAsRows.
+  kAsColumns,  // Never.
+};
+
 // Device memory that LaunchReduction takes of a Scratch.
-uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties& properties);
+uint64_t ReductionScratchBytes(const ReductionPlan& plan, const DeviceProperties& properties,
+                               ColumnRoute columns = ColumnRoute::kBest);
 
 // The most that ReductionScratchBytes gives for plans of up to `input_bytes` and `group_count`.
 uint64_t ReductionScratchBytesMax(uint64_t input_bytes, uint64_t group_count,
@@ -58,11 +62,12 @@ uint64_t ReductionScratchBytesMax(uint64_t input_bytes, uint64_t group_count,
 // RESOURCE_EXHAUSTED where `scratch` is too small; INTERNAL from CUDA.
 absl::Status LaunchReduction(const ReductionPlan& plan, const ReductionInput& input,
                              const ReductionOutput& output, Scratch& scratch,
-                             const DeviceProperties& properties, cudaStream_t stream);
+                             const DeviceProperties& properties, cudaStream_t stream,
+                             ColumnRoute columns = ColumnRoute::kBest);
 
 // The kernel family that LaunchReduction takes: "reduce/contiguous", "reduce/block", "reduce/tile",
-// "reduce/segments-tile", "reduce/segments-queue", "reduce/axis-0" or, for nothing but a
-// floating-point product, "reduce/product".
+// "reduce/segments-tile", "reduce/segments-queue", "reduce/axis-0", "reduce/transposed" or, for
+// nothing but a floating-point product, "reduce/product".
 const char* ReductionStrategy(const ReductionPlan& plan, const DeviceProperties& properties);
 
 // Bytes of the array that LaunchReduction reads. A floating-point product takes a pass of its own.

@@ -12,6 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "kernels/cuda/lane/device_test.h"
+#include "kernels/cuda/reduce/plan/geometry.h"
 #include "kernels/cuda/reduce/reduce.h"
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/statistics/reduction_state.h"
@@ -90,18 +91,32 @@ class ReduceDeviceTest : public DeviceTest {
     return Launch(plan, elements, properties());
   }
 
-  // As on a device with these properties.
+  // As on a device with these properties. Columns that are reduced as rows are reduced as columns,
+  // too, with the same bits.
   DeviceReduction Launch(const ReductionPlan& plan, const void* elements,
                          const DeviceProperties& assumed) {
+    const DeviceReduction result = Launch(plan, elements, assumed, ColumnRoute::kBest);
+    if (plan.grouping.group_count > 0 && AreReducedAsRows(plan)) {
+      const DeviceReduction by_columns =
+          Launch(plan, elements, assumed, ColumnRoute::kAsColumns);
+      EXPECT_EQ(by_columns.status, result.status);
+      EXPECT_TRUE(by_columns.slots == result.slots) << "columns and rows of them differ";
+    }
+    return result;
+  }
+
+  DeviceReduction Launch(const ReductionPlan& plan, const void* elements,
+                         const DeviceProperties& assumed, ColumnRoute columns) {
     const DeviceArray<uint64_t> offsets{std::span(plan.grouping.offsets)};
     const DeviceArray<uint64_t> slots(plan.result_slot_count());
     const DeviceArray<uint64_t> failures(plan.statistics.size());
-    const DeviceArray<std::byte> memory(ReductionScratchBytes(plan, assumed));
+    const DeviceArray<std::byte> memory(ReductionScratchBytes(plan, assumed, columns));
     Scratch scratch(memory.data(), memory.size());
     Synchronize();
     DeviceReduction result;
     result.status = LaunchReduction(plan, {{elements, plan.array.element_count}, offsets.data()},
-                                    {slots.data(), failures.data()}, scratch, assumed, stream());
+                                    {slots.data(), failures.data()}, scratch, assumed, stream(),
+                                    columns);
     Synchronize();
     result.slots = slots.Read();
     result.failures = failures.Read();

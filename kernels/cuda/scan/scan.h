@@ -23,8 +23,8 @@ struct ScanInput {
 };
 struct ScanOutput {
   MutableDeviceSpan results;  // plan.array.element_count of plan.output_type; not over the input.
-  // Set to 1 where a result does not fit and that is an error, or is not finite in a sum of float64
-  // elements (numerics/scans/operator.h says what that means), else 0.
+  // Set to 1 where a result does not fit and that is an error, or where one does not hold that a
+  // plain operator gave (numerics/scans/operator.h), else 0.
   uint32_t* overflow_flag;
 };
 
@@ -36,7 +36,7 @@ uint64_t ScanScratchBytesMax(uint64_t input_bytes);
 
 // Enqueues the scan on `stream`, a stream of the current device, which has `properties`. Results
 // have the same bits in every run and on every device. Errors: RESOURCE_EXHAUSTED where `scratch`
-// is too small; INTERNAL from CUDA. The plan's operation may be kUnboundedSum, of float64 elements.
+// is too small; INTERNAL from CUDA. The plan's operation may be that of a wide form.
 absl::Status LaunchScan(const ScanPlan& plan, const ScanInput& input, const ScanOutput& output,
                         const DeviceScanCarry& carry, Scratch& scratch,
                         const DeviceProperties& properties, cudaStream_t stream);

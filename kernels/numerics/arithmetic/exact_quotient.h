@@ -2,9 +2,10 @@
 // ties to even.
 //
 // A number is cut to its leading bits and the knowledge whether anything not 0 was cut off, which
-// is all that rounding needs (the "sticky bit" of IEEE 754 implementations). Division by one or two
-// 64-bit integers is long division from the top, floor(floor(a / b) / c) being floor(a / (b * c));
-// the square root is that of the leading 128 bits, floor(sqrt(floor(a))) being floor(sqrt(a)).
+// is all that rounding needs (the "sticky bit" of IEEE 754 implementations). Division by up to
+// three 64-bit integers is long division from the top, floor(floor(a / b) / c) being
+// floor(a / (b * c)); the square root is that of the leading 128 bits, floor(sqrt(floor(a))) being
+// floor(sqrt(a)).
 #ifndef GRIDFOLD_KERNELS_NUMERICS_ARITHMETIC_EXACT_QUOTIENT_H_
 #define GRIDFOLD_KERNELS_NUMERICS_ARITHMETIC_EXACT_QUOTIENT_H_
 
@@ -53,32 +54,41 @@ GRIDFOLD_HD inline double RoundToDouble(const LeadingBits& x) {
                                kept);
 }
 
-// x * 2^exponent / (divisor * second_divisor). Requires divisors other than 0.
+// Makes one divisor of two where it fits a limb.
+GRIDFOLD_HD inline void JoinDivisors(uint64_t& divisor, uint64_t& other) {
+  const Uint128 product = Uint128{divisor} * other;
+  if ((product >> kLimbBits) != 0) return;
+  divisor = static_cast<uint64_t>(product);
+  other = 1;
+}
+
+// x * 2^exponent / (divisor * second_divisor * third_divisor). Requires divisors other than 0.
 GRIDFOLD_HD inline LeadingBits LeadingQuotient(const LimbMagnitude& x, int exponent,
-                                               uint64_t divisor, uint64_t second_divisor = 1) {
+                                               uint64_t divisor, uint64_t second_divisor = 1,
+                                               uint64_t third_divisor = 1) {
   if (x.end() == 0) return {};
-  const Uint128 product = Uint128{divisor} * second_divisor;
-  if ((product >> kLimbBits) == 0) {
-    divisor = static_cast<uint64_t>(product);
-    second_divisor = 1;
-  }
+  JoinDivisors(divisor, second_divisor);
+  JoinDivisors(divisor, third_divisor);
   const LimbDivisor by_first(divisor);
   const LimbDivisor by_second(second_divisor);
+  const LimbDivisor by_third(third_divisor);
   // Limbs of the quotient from its first that is not 0: more than 128 bits of it.
   uint64_t quotient[3] = {0, 0, 0};
   uint64_t rest = 0;
   uint64_t second_rest = 0;
+  uint64_t third_rest = 0;
   int i = x.end();
   GRIDFOLD_ROLLED
   while (quotient[0] == 0) {
     --i;
     uint64_t digit = by_first.Divide(rest, i >= x.lowest() ? x[i] : 0);
     if (second_divisor != 1) digit = by_second.Divide(second_rest, digit);
+    if (third_divisor != 1) digit = by_third.Divide(third_rest, digit);
     quotient[0] = quotient[1];
     quotient[1] = quotient[2];
     quotient[2] = digit;
   }
-  const bool has_fraction = rest != 0 || second_rest != 0 || x.lowest() < i;
+  const bool has_fraction = rest != 0 || second_rest != 0 || third_rest != 0 || x.lowest() < i;
 
   const int shift = LeadingZeros(quotient[0]);
   LeadingBits leading;

@@ -29,6 +29,7 @@
 #define GRIDFOLD_KERNELS_NUMERICS_ARITHMETIC_SCALED_PRODUCT_H_
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "kernels/numerics/arithmetic/min_max.h"
@@ -123,6 +124,37 @@ struct ScaledProduct {
     return ScaledProduct{a.fraction * b.fraction, a.exponent + b.exponent}.Normalised();
   }
 };
+
+// Running products in plain float64.
+//
+// Where all running products of a group, multiplied as float64 numbers along the tree of
+// numerics/scans/tree.h, are in this window, 2^-510 to 2^510, they are those that ScaledProducts
+// give along that tree, bit for bit. So nothing else need be looked at: neither elements nor parts
+// of the tree. Why:
+//
+// (1) A part of the tree multiplies consecutive elements of a group. Let P(i) be the running
+// product before element i, with no bounds of exponents, and with P of nothing 1, or what a part of
+// a stream continues from. Then the part from i to before j is P(j) / P(i), but for the rounding of
+// at most 2^32 multiplications, less than a factor of 1 + 2^-20. If both are in the window, the
+// part is above 2^-1021 and below 2^1021: a normal number. A product that is a normal number has
+// the bits of one whose exponent has no bounds, and what it is made of are such parts. So if all
+// P(i) are in the window, float64 numbers are what ScaledProducts are, in all parts.
+//
+// (2) It remains that a P(j) may be outside without being seen. Let it be the first of its group.
+// By (1) all parts that end before element j - 1 are right. The result for P(j) is made by a chain
+// of parts that end with that element: each is a right part, on the left, times the one before in
+// the chain. If all of the chain are normal numbers, the result is right, hence outside. If one is
+// infinite, NaN or 0, so is, or NaN, all that follow it, and the result is outside. Else let q be
+// the last one that is subnormal, below 2^-1022. What follows multiplies it by parts that together
+// are a P(i) before j, at most 2^510, and rounds as usual: the result is below 2^-511. It is
+// outside.
+//
+// Exclusive results show all P but that of the whole group, which enters none of them; a stream
+// looks at that, too, since its next part continues from there.
+GRIDFOLD_HD inline bool IsInRunningWindow(double product) {
+  const double magnitude = std::fabs(product);
+  return (magnitude >= 0x1p-510) & (magnitude <= 0x1p510);
+}
 
 }  // namespace gridfold::kernels
 

@@ -126,5 +126,19 @@ TEST(WindowBitsTest, TellWhetherAnyProductWasOutside) {
   }
 }
 
+TEST(RunningWindowTest, ItsEnds) {
+  for (const double x : {1.0, 0x1p510, 0x1p-510, -0x1p510, -0x1p-510}) {
+    EXPECT_TRUE(IsInRunningWindow(x)) << x;
+  }
+  const double above = std::nextafter(0x1p510, kInfinity);
+  const double below = std::nextafter(0x1p-510, 0.0);
+  for (const double x :
+       {above, -above, below, -below, 0.0, -0.0, kInfinity, -kInfinity, kLeast, std::nan("")}) {
+    EXPECT_FALSE(IsInRunningWindow(x)) << x;
+  }
+  // A part between its ends is a normal number, whatever was rounded.
+  EXPECT_GE(0x1p-510 / 0x1p510, 4 * std::numeric_limits<double>::min());
+}
+
 }  // namespace
 }  // namespace gridfold::kernels

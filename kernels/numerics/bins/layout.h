@@ -17,10 +17,11 @@
 
 namespace gridfold::kernels {
 
+// Accumulators hold these numbers.
 enum class BinKind : uint8_t {
-  kEven,     // Equal widths: edges are computed.
-  kTable,    // Edges from a table.
-  kInteger,  // One bin for each integer.
+  kEven = 0,     // Equal widths: edges are computed.
+  kTable = 1,    // Edges from a table.
+  kInteger = 2,  // One bin for each integer.
 };
 
 struct BinLayout {
@@ -37,14 +38,14 @@ struct BinLayout {
   uint64_t first_unsigned_value = 0;
   const double* edges = nullptr;  // kTable: bin_count + 1 values, in the engine's memory.
 
-  static BinLayout Even(double lower, double upper, uint64_t bin_count) {
+  GRIDFOLD_HD static BinLayout Even(double lower, double upper, uint64_t bin_count) {
     BinLayout b;
     b.kind = BinKind::kEven;
     b.bin_count = bin_count;
     b.lower = lower;
     b.upper = upper;
     // Bounds so far apart are large, and their halves exact.
-    b.unit = std::isfinite(upper - lower) ? 1 : 2;
+    b.unit = IsFinite(upper - lower) ? 1 : 2;
     b.per_unit = 1 / b.unit;
     const double range = upper * b.per_unit - lower * b.per_unit;
     b.step = range / static_cast<double>(bin_count);

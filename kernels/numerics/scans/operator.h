@@ -11,12 +11,21 @@
 //   kIsAssociative              whether the order of joins changes no bits
 //   Store<Out>(v, wrap, &out)   the result of type Out (T, or T's accumulator type); false where it
 //                               does not fit and wrap is false
-// Integer values are exact, so their order does not matter. Floating-point sums are float64, and
-// products are float64 with an exponent that has no bounds (numerics/arithmetic/scaled_product.h);
-// both are rounded once on Store, and their order is fixed by tree.h. Sums of float64 elements may
-// leave the range in a part of the tree although they do not: where Store says that one does not
-// fit, that is not finite, and numbers are large enough for that (SumsMayPassTheLargest), the
-// answer is that of kUnboundedSum, which has the same bits wherever nothing overflows.
+// Integer values are exact, so their order does not matter. Floating-point sums and products are
+// float64 numbers, rounded once on Store, and their order is fixed by tree.h.
+//
+// Sums of float64 elements, and floating-point products, may leave the range in a part of the tree
+// although they do not. Their operators have a wide form, an operator of values that have no such
+// range, and the same bits wherever plain float64 numbers serve:
+//   kWideForm                   its operation
+//   Holds(v)                    whether a result v, or what a next part continues from, may be that
+//                               of the wide form; Store says that no other one fits
+// and the wide form has
+//   Plain                       the plain operator
+//   IsPlain(v)                  whether Plain can continue from v, as v.Rounded()
+// A scan is made with the plain operator first. If all that it gives Holds, it is the answer. Else
+// it is made once more, with the wide form: of products always, of sums where numbers are large
+// enough for parts to overflow (SumsMayPassTheLargest).
 //
 // Minima, and extremes of unsigned elements, are scanned as the maxima of signed ones that stand
 // for them: `MirrorBits` of elements and results are flipped by `Mirrored`. Extremes that ignore
@@ -94,6 +103,9 @@ template <FloatingElement T>
 struct ScanOperator<T, ScanOperation::kSum> {
   using Value = double;
   static constexpr bool kIsAssociative = false;
+  static constexpr ScanOperation kWideForm = ScanOperation::kUnboundedSum;
+  // float64 holds any sum of the other types.
+  GRIDFOLD_HD static bool Holds(Value v) { return !std::is_same_v<T, double> || IsFinite(v); }
   // Not +0.0, which would turn a leading -0.0 into +0.0.
   GRIDFOLD_HD static Value Identity() { return -0.0; }
   GRIDFOLD_HD static Value EmptyResult() { return 0.0; }
@@ -105,16 +117,16 @@ struct ScanOperator<T, ScanOperation::kSum> {
   template <class Out>
   GRIDFOLD_HD static bool Store(Value v, bool, Out* out) {
     *out = RoundTo<Out>(v);
-    // float64 holds any sum of the other types.
-    return !std::is_same_v<T, double> || IsFinite(v);
+    return Holds(v);
   }
 };
 
-// What is taken where sums of float64 elements, or parts of them, do not fit in float64.
 template <>
 struct ScanOperator<double, ScanOperation::kUnboundedSum> {
   using Value = UnboundedSum;
+  using Plain = ScanOperator<double, ScanOperation::kSum>;
   static constexpr bool kIsAssociative = false;
+  GRIDFOLD_HD static bool IsPlain(const Value& v) { return v.exponent == 0; }
   GRIDFOLD_HD static Value Identity() { return {}; }
   GRIDFOLD_HD static Value EmptyResult() { return UnboundedSum::Of(0.0); }
   GRIDFOLD_HD static Value Lift(double x, bool ignore_nan) {
@@ -130,13 +142,34 @@ struct ScanOperator<double, ScanOperation::kUnboundedSum> {
 
 template <FloatingElement T>
 struct ScanOperator<T, ScanOperation::kProduct> {
-  using Value = ScaledProduct;
+  using Value = double;
   static constexpr bool kIsAssociative = false;
+  static constexpr ScanOperation kWideForm = ScanOperation::kScaledProduct;
+  GRIDFOLD_HD static bool Holds(Value v) { return IsInRunningWindow(v); }
+  GRIDFOLD_HD static Value Identity() { return 1; }
+  GRIDFOLD_HD static Value EmptyResult() { return 1; }
+  GRIDFOLD_HD static Value Lift(T x, bool ignore_nan) {
+    const double value = static_cast<double>(x);
+    return ignore_nan && IsNan(value) ? EmptyResult() : value;
+  }
+  GRIDFOLD_HD static Value Combine(Value a, Value b) { return a * b; }
+  template <class Out>
+  GRIDFOLD_HD static bool Store(Value v, bool, Out* out) {
+    *out = RoundTo<Out>(v);
+    return Holds(v);
+  }
+};
+
+template <FloatingElement T>
+struct ScanOperator<T, ScanOperation::kScaledProduct> {
+  using Value = ScaledProduct;
+  using Plain = ScanOperator<T, ScanOperation::kProduct>;
+  static constexpr bool kIsAssociative = false;
+  GRIDFOLD_HD static bool IsPlain(const Value& v) { return Plain::Holds(v.Rounded()); }
   GRIDFOLD_HD static Value Identity() { return {}; }
   GRIDFOLD_HD static Value EmptyResult() { return {}; }
   GRIDFOLD_HD static Value Lift(T x, bool ignore_nan) {
-    const double value = static_cast<double>(x);
-    return ignore_nan && IsNan(value) ? EmptyResult() : ScaledProduct::Of(value);
+    return ScaledProduct::Of(Plain::Lift(x, ignore_nan));
   }
   GRIDFOLD_HD static Value Combine(const Value& a, const Value& b) { return a.Times(b); }
   template <class Out>
@@ -208,9 +241,15 @@ constexpr ScanOperation OperatorOf(ScanOperation operation, ElementType type, bo
 // Whether elements of type T have an operator.
 template <class T, ScanOperation kOperation>
 inline constexpr bool kHasOperator =
-    kOperation == ScanOperation::kMaxOfNumbers   ? FloatingElement<T>
-    : kOperation == ScanOperation::kUnboundedSum ? std::is_same_v<T, double>
-                                                 : true;
+    kOperation == ScanOperation::kMaxOfNumbers || kOperation == ScanOperation::kScaledProduct
+        ? FloatingElement<T>
+        : kOperation != ScanOperation::kUnboundedSum || std::is_same_v<T, double>;
+
+// Whether scans of elements of type T are made with a plain operator first.
+template <class T, ScanOperation kOperation>
+inline constexpr bool kHasWideForm = (kOperation == ScanOperation::kSum &&
+                                      std::is_same_v<T, double>) ||
+                                     (kOperation == ScanOperation::kProduct && FloatingElement<T>);
 
 // The elements that stand for an array's of type T.
 template <class T, ScanOperation kOperation>

@@ -83,6 +83,9 @@ void CheckIdentityAndGrouping() {
 TYPED_TEST(ScanOperatorTest, IdentityChangesNothingAndGroupsStartAfresh) {
   CheckIdentityAndGrouping<ScanOperator<TypeParam, ScanOperation::kSum>, TypeParam>();
   CheckIdentityAndGrouping<ScanOperator<TypeParam, ScanOperation::kProduct>, TypeParam>();
+  if constexpr (FloatingElement<TypeParam>) {
+    CheckIdentityAndGrouping<ScanOperator<TypeParam, ScanOperation::kScaledProduct>, TypeParam>();
+  }
   using Scanned = ScannedElement<TypeParam, ScanOperation::kMax>;
   CheckIdentityAndGrouping<ScanOperator<Scanned, ScanOperation::kMax>, Scanned>();
 }
@@ -189,6 +192,25 @@ TEST(ScanStoreTest, ProductsAtTheEdgesOfTheOutputType) {
   ExpectProductStore<uint64_t, uint64_t>(uint64_t{1} << 32, uint64_t{1} << 32, false, 0);
 }
 
+TEST(ScanStoreTest, PlainFormsSayWhatTheyDoNotHold) {
+  const auto holds = [](auto op, double v) {
+    float out{};
+    return decltype(op)::Store(v, false, &out) && decltype(op)::Holds(v);
+  };
+  using enum ScanOperation;
+  for (const double v : {1.0, -0x1p510, 0x1p-510}) {
+    EXPECT_TRUE(holds(ScanOperator<float, kProduct>{}, v));
+    EXPECT_TRUE((ScanOperator<float, kScaledProduct>::IsPlain({v * 0x1p300, -300})));
+  }
+  for (const double v : {0.0, 0x1p511, -0x1p-511, HUGE_VAL}) {
+    EXPECT_FALSE(holds(ScanOperator<float, kProduct>{}, v));
+    EXPECT_FALSE((ScanOperator<float, kScaledProduct>::IsPlain(ScaledProduct::Of(v))));
+  }
+  EXPECT_TRUE(holds(ScanOperator<double, kSum>{}, 0.0));
+  EXPECT_FALSE(holds(ScanOperator<double, kSum>{}, HUGE_VAL));
+  EXPECT_TRUE(holds(ScanOperator<float, kSum>{}, HUGE_VAL));  // An element's.
+}
+
 TEST(ScanStoreTest, FloatsAreRoundedOnce) {
   using Operator = ScanOperator<Float16, ScanOperation::kSum>;
   Float16 out{};
@@ -204,7 +226,8 @@ TEST(ScanNanTest, IgnoredNanCountsAsZeroInSumsAndOneInProducts) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ((ScanOperator<float, ScanOperation::kSum>::Lift(nan, true)), 0);
   EXPECT_FALSE(std::signbit(ScanOperator<float, ScanOperation::kSum>::Lift(nan, true)));
-  EXPECT_EQ((ScanOperator<float, ScanOperation::kProduct>::Lift(nan, true)).Rounded(), 1);
+  EXPECT_EQ((ScanOperator<float, ScanOperation::kProduct>::Lift(nan, true)), 1);
+  EXPECT_EQ((ScanOperator<float, ScanOperation::kScaledProduct>::Lift(nan, true)).Rounded(), 1);
   EXPECT_TRUE(std::isnan(ScanOperator<float, ScanOperation::kSum>::Lift(nan, false)));
 }
 

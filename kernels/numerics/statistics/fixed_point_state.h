@@ -215,18 +215,34 @@ class FixedPointState {
 
 namespace statistic_internal {
 
-GRIDFOLD_HD inline double Root(const FixedPointSquaresPart& squares) {
-  return RoundedQuotient(squares.sum.units, squares.sum.exponent, 1, true);
+GRIDFOLD_HD inline double Root(const FixedPointSquaresPart& squares, uint64_t divisor) {
+  return RoundedQuotient(squares.sum.units, squares.sum.exponent, divisor, true);
+}
+
+// x * 2^exponent / (divisor * second_divisor), or the square root of that, by integers alone: of
+// divisors whose product is above 2^53.
+GRIDFOLD_HD_APART inline double ExactlyRounded(Uint128 x, int exponent, uint64_t divisor,
+                                               uint64_t second_divisor, bool is_root) {
+  const uint64_t limbs[2] = {static_cast<uint64_t>(x), static_cast<uint64_t>(x >> kLimbBits)};
+  const LeadingBits quotient =
+      LeadingQuotient(LimbMagnitude::OfUnsigned(limbs, 2), exponent, divisor, second_divisor);
+  return RoundToDouble(is_root ? SquareRoot(quotient) : quotient);
 }
 
 // The variance, as of other states. Requires at most 2^26 elements.
 GRIDFOLD_HD inline double Variance(const FixedPointSumPart& sum,
                                    const FixedPointSquaresPart& squares, uint64_t count,
-                                   uint64_t ddof, bool is_root) {
+                                   uint64_t ddof, uint64_t divisor, bool is_root) {
+  constexpr uint64_t kDivisorMax = uint64_t{1} << 53;
   // The square of the sum of all magnitudes, which is below 2^126, is above either.
   const uint64_t magnitude = sum.sum.Magnitude();
   const Uint128 deviations = squares.sum.units * count - Uint128{magnitude} * magnitude;
-  return RoundedQuotient(deviations, squares.sum.exponent, count * (count - ddof), is_root);
+  const uint64_t of_variance = count * (count - ddof);
+  const Uint128 of_all = Uint128{of_variance} * divisor;
+  if (of_all > kDivisorMax) {
+    return ExactlyRounded(deviations, squares.sum.exponent, of_variance, divisor, is_root);
+  }
+  return RoundedQuotient(deviations, squares.sum.exponent, static_cast<uint64_t>(of_all), is_root);
 }
 
 }  // namespace statistic_internal

@@ -77,13 +77,13 @@ struct ScaledSquaresPart {
   ScaledSquares sum;
 };
 
-GRIDFOLD_HD inline double Root(const ScaledSquaresPart& squares) {
-  return Scaled(statistic_internal::Root(squares.sum.units), squares.sum.exponent / 2);
+GRIDFOLD_HD inline double Root(const ScaledSquaresPart& squares, uint64_t divisor) {
+  return Scaled(statistic_internal::Root(squares.sum.units, divisor), squares.sum.exponent / 2);
 }
 GRIDFOLD_HD inline double Variance(const ScaledSumPart& sum, const ScaledSquaresPart& squares,
-                                   uint64_t count, uint64_t ddof, bool is_root) {
+                                   uint64_t count, uint64_t ddof, uint64_t divisor, bool is_root) {
   const double units =
-      statistic_internal::Variance(sum.sum.units, squares.sum.units, count, ddof, is_root);
+      statistic_internal::Variance(sum.sum.units, squares.sum.units, count, ddof, divisor, is_root);
   return Scaled(units, is_root ? sum.sum.exponent : squares.sum.exponent);
 }
 

@@ -28,12 +28,15 @@ GRIDFOLD_HD inline uint32_t PartsOf(Statistic statistic, bool floating_point, bo
     case Statistic::kMin:
     case Statistic::kMax:
     case Statistic::kArgmin:
-    case Statistic::kArgmax: return kExtremesPart;
+    case Statistic::kArgmax:
+    case Statistic::kRange: return kExtremesPart;
     case Statistic::kMean: return kSumPart | tally;
     case Statistic::kVariance:
-    case Statistic::kStandardDeviation: return kSumPart | kSquaresPart | kTallyPart;
+    case Statistic::kStandardDeviation:
+    case Statistic::kStandardError: return kSumPart | kSquaresPart | kTallyPart;
     case Statistic::kL1Norm: return kMagnitudesPart;
     case Statistic::kL2Norm: return kSquaresPart;
+    case Statistic::kRootMeanSquare: return kSquaresPart | tally;
     case Statistic::kNonzeroCount:
     case Statistic::kNanCount:
     case Statistic::kInfinityCount: return kTallyPart;
@@ -46,18 +49,42 @@ GRIDFOLD_HD inline uint32_t PartsOf(Statistic statistic, bool floating_point, bo
   return 0;
 }
 
+// Whether the value of `statistic` tells where in its group an element stands. Only then a state's
+// extremes need indices, but for whether there are any.
+GRIDFOLD_HD inline bool NeedsPlaces(Statistic statistic) {
+  switch (statistic) {
+    case Statistic::kArgmin:
+    case Statistic::kArgmax: return true;
+    case Statistic::kCount:
+    case Statistic::kSum:
+    case Statistic::kProduct:
+    case Statistic::kMin:
+    case Statistic::kMax:
+    case Statistic::kMean:
+    case Statistic::kVariance:
+    case Statistic::kStandardDeviation:
+    case Statistic::kL1Norm:
+    case Statistic::kL2Norm:
+    case Statistic::kNonzeroCount:
+    case Statistic::kNanCount:
+    case Statistic::kInfinityCount:
+    case Statistic::kAll:
+    case Statistic::kAny:
+    case Statistic::kBitwiseAnd:
+    case Statistic::kBitwiseOr:
+    case Statistic::kBitwiseXor:
+    case Statistic::kRange:
+    case Statistic::kRootMeanSquare:
+    case Statistic::kStandardError: return false;
+  }
+  return true;
+}
+
 // What a value depends on besides the elements.
 struct ValueRules {
   bool ignore_nan = false;
   bool wrap = false;  // Integer overflow wraps around instead of being an error.
   uint32_t delta_degrees_of_freedom = 0;
-};
-
-// How a value came out.
-enum class ValueOutcome : uint8_t {
-  kOk,
-  kOverflow,  // An integer sum or product outside 64 bits.
-  kNothing,   // argmin or argmax where every element is an ignored NaN.
 };
 
 inline constexpr uint64_t kNanSlot = 0x7FF8'0000'0000'0000u;
@@ -91,20 +118,20 @@ GRIDFOLD_HD inline double Quotient(const Moment& moment, uint64_t divisor) {
   return magnitude.is_negative() ? -rounded : rounded;
 }
 
-// Square root of a moment that is not negative, rounded once.
+// Square root of moment / divisor, of a moment that is not negative, rounded once.
 template <class Moment>
-GRIDFOLD_HD inline double Root(const Moment& moment) {
+GRIDFOLD_HD inline double Root(const Moment& moment, uint64_t divisor) {
   if (!moment.is_finite()) return moment.NotFiniteValue();
   uint64_t room[Moment::kLimbs];
   return RoundToDouble(
-      SquareRoot(LeadingQuotient(moment.Magnitude(room), Moment::kLowestExponent, 1)));
+      SquareRoot(LeadingQuotient(moment.Magnitude(room), Moment::kLowestExponent, divisor)));
 }
 
-// (count * sum of squares - sum^2) / (count * (count - ddof)), or its square root, rounded once:
-// the numerator is not rounded.
+// (count * sum of squares - sum^2) / (count * (count - ddof) * divisor), or its square root,
+// rounded once: the numerator is not rounded.
 template <class T>
 GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>& squares,
-                                   uint64_t count, uint64_t ddof, bool is_root) {
+                                   uint64_t count, uint64_t ddof, uint64_t divisor, bool is_root) {
   static_assert(SquaresState<T>::kLowestExponent == 2 * SumState<T>::kLowestExponent);
   uint64_t squares_room[SquaresState<T>::kLimbs];
   uint64_t sum_room[SumState<T>::kLimbs];
@@ -119,9 +146,9 @@ GRIDFOLD_HD inline double Variance(const SumState<T>& sum, const SquaresState<T>
   while (negative.end() > 0 && first > 2 * negative.lowest()) deviations[--first] = 0;
   Multiply(positive, count, deviations);
   SubtractSquare(deviations, end, negative);
-  const LeadingBits variance =
-      LeadingQuotient(LimbMagnitude::OfUnsigned(deviations + first, end - first),
-                      SquaresState<T>::kLowestExponent + first * kLimbBits, count, count - ddof);
+  const LeadingBits variance = LeadingQuotient(
+      LimbMagnitude::OfUnsigned(deviations + first, end - first),
+      SquaresState<T>::kLowestExponent + first * kLimbBits, count, count - ddof, divisor);
   return RoundToDouble(is_root ? SquareRoot(variance) : variance);
 }
 
@@ -200,8 +227,24 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
       }
       return ValueOutcome::kOk;
 
+    case Statistic::kRange:
+      if constexpr ((kParts & kExtremesPart) != 0) {
+        const auto& extremes = state.template Part<kExtremesPart>();
+        if constexpr (FloatingElement<T>) {
+          *slot =
+              Slot(extremes.min.index == kNoIndex ? NotANumber()
+                                                  : static_cast<double>(extremes.max.value) -
+                                                        static_cast<double>(extremes.min.value));
+        } else {
+          *slot =
+              static_cast<uint64_t>(extremes.max.value) - static_cast<uint64_t>(extremes.min.value);
+        }
+      }
+      return ValueOutcome::kOk;
+
     case Statistic::kVariance:
     case Statistic::kStandardDeviation:
+    case Statistic::kStandardError:
       if constexpr ((kParts & kCorePartSet) == kCorePartSet) {
         const auto& tally = state.template Part<kTallyPart>();
         const bool undefined = count <= rules.delta_degrees_of_freedom || tally.infinite != 0 ||
@@ -220,7 +263,8 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
         }
         *slot = Slot(Variance(state.template Part<kSumPart>(), state.template Part<kSquaresPart>(),
                               count, rules.delta_degrees_of_freedom,
-                              statistic == Statistic::kStandardDeviation));
+                              statistic == Statistic::kStandardError ? count : 1,
+                              statistic != Statistic::kVariance));
       }
       return ValueOutcome::kOk;
 
@@ -232,7 +276,13 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
 
     case Statistic::kL2Norm:
       if constexpr ((kParts & kSquaresPart) != 0) {
-        *slot = Slot(Root(state.template Part<kSquaresPart>()));
+        *slot = Slot(Root(state.template Part<kSquaresPart>(), 1));
+      }
+      return ValueOutcome::kOk;
+
+    case Statistic::kRootMeanSquare:
+      if constexpr ((kParts & kSquaresPart) != 0) {
+        *slot = Slot(count == 0 ? NotANumber() : Root(state.template Part<kSquaresPart>(), count));
       }
       return ValueOutcome::kOk;
 
@@ -243,13 +293,11 @@ GRIDFOLD_HD inline ValueOutcome StatisticValue(Statistic statistic, const State&
     case Statistic::kAny:
       if constexpr ((kParts & kTallyPart) != 0) {
         const auto& tally = state.template Part<kTallyPart>();
-        switch (statistic) {
-          case Statistic::kNanCount: *slot = tally.nan; break;
-          case Statistic::kInfinityCount: *slot = tally.infinite; break;
-          case Statistic::kAll: *slot = tally.nonzero == count ? 1 : 0; break;
-          case Statistic::kAny: *slot = tally.nonzero != 0 ? 1 : 0; break;
-          default: *slot = tally.nonzero; break;
-        }
+        *slot = statistic == Statistic::kNonzeroCount    ? tally.nonzero
+                : statistic == Statistic::kNanCount      ? tally.nan
+                : statistic == Statistic::kInfinityCount ? tally.infinite
+                : statistic == Statistic::kAll           ? (tally.nonzero == count ? 1 : 0)
+                                                         : (tally.nonzero != 0 ? 1 : 0);
       }
       return ValueOutcome::kOk;
 

@@ -57,6 +57,9 @@ TEST(StatisticValueTest, OfIntegers) {
   EXPECT_EQ(Compute(Statistic::kStandardDeviation, x).number(), std::sqrt(17.76));
   EXPECT_EQ(Compute(Statistic::kL1Norm, x).number(), 18);
   EXPECT_EQ(Compute(Statistic::kL2Norm, x).number(), std::sqrt(92.0));
+  EXPECT_EQ(Compute(Statistic::kRange, x).slot, 12u);
+  EXPECT_EQ(Compute(Statistic::kRootMeanSquare, x).number(), std::sqrt(92.0 / 5));
+  EXPECT_EQ(Compute(Statistic::kStandardError, x).number(), std::sqrt(17.76 / 5));
   EXPECT_EQ(Compute(Statistic::kNonzeroCount, x).slot, 4u);
   EXPECT_EQ(Compute(Statistic::kNanCount, x).slot, 0u);
   EXPECT_EQ(Compute(Statistic::kInfinityCount, x).slot, 0u);
@@ -77,6 +80,53 @@ TEST(StatisticValueTest, OfFloats) {
   EXPECT_EQ(Compute(Statistic::kL1Norm, x).number(), 8);
   EXPECT_EQ(Compute(Statistic::kL2Norm, x).number(), std::sqrt(24.5));
   EXPECT_EQ(Compute(Statistic::kNonzeroCount, x).slot, 3u);
+  EXPECT_EQ(Compute(Statistic::kRange, x).number(), 6.5);
+  EXPECT_EQ(Compute(Statistic::kRootMeanSquare, x).number(), std::sqrt(24.5 / 4));
+  EXPECT_EQ(Compute(Statistic::kStandardError, x).number(),
+            std::sqrt((24.5 / 4 - 0.75 * 0.75) / 4));
+}
+
+TEST(StatisticValueTest, RangesOfIntegersNeverOverflow) {
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  const Computed range = Compute(Statistic::kRange, std::vector<int64_t>{kMin, kMax});
+  EXPECT_EQ(range.outcome, ValueOutcome::kOk);
+  EXPECT_EQ(range.slot, ~uint64_t{0});
+  EXPECT_EQ(Compute(Statistic::kRange, std::vector<int8_t>{127, -128}).slot, 255u);
+  EXPECT_EQ(Compute(Statistic::kRange, std::vector<uint64_t>{~uint64_t{0}, 1}).slot,
+            ~uint64_t{0} - 1);
+  EXPECT_EQ(Compute(Statistic::kRange, std::vector<int32_t>{-5}).slot, 0u);
+}
+
+TEST(StatisticValueTest, RangesOfFloatsAreRoundedOnce) {
+  EXPECT_EQ(Compute(Statistic::kRange, std::vector<float>{0x1p60f, -1}).number(), 0x1p60 + 1);
+  EXPECT_EQ(Compute(Statistic::kRange, std::vector<double>{0x1.8p1023, -0x1p1023}).number(),
+            kInfinity);
+  EXPECT_EQ(Compute(Statistic::kRange, std::vector<double>{-kInfinity, 3}).number(), kInfinity);
+  EXPECT_TRUE(std::isnan(Compute(Statistic::kRange, std::vector<double>{kInfinity}).number()));
+  EXPECT_EQ(Compute(Statistic::kRange, std::vector<double>{-0.0, -0.0}).slot, 0u);
+}
+
+// Of which the square of the count does not fit 64 bits, nor with that of any count its cube.
+TEST(StatisticValueTest, StandardErrorsOfManyElements) {
+  for (const uint64_t count : {(uint64_t{1} << 20) + 3, (uint64_t{1} << 33) + 1, uint64_t{1} << 40,
+                               (uint64_t{1} << 62) + 1}) {
+    // Zeros, but for 1 and -1.
+    ReductionState<double, kCorePartSet> state;
+    state.Add(1, 0, false);
+    state.Add(-1, 1, false);
+    uint64_t slot = 0;
+    StatisticValue(Statistic::kStandardError, state, count, {}, &slot);
+    EXPECT_EQ(std::bit_cast<double>(slot),
+              static_cast<double>(std::sqrt(2.0L) / static_cast<long double>(count)))
+        << count;
+    ReductionState<int32_t, kCorePartSet> integers;
+    integers.Add(1, 0, false);
+    integers.Add(-1, 1, false);
+    uint64_t integer_slot = 0;
+    StatisticValue(Statistic::kStandardError, integers, count, {}, &integer_slot);
+    EXPECT_EQ(integer_slot, slot) << count;
+  }
 }
 
 TEST(StatisticValueTest, OfNoElements) {
@@ -98,7 +148,8 @@ TEST(StatisticValueTest, NanPropagates) {
   const std::vector<double> x = {1, kNan, 3};
   for (const Statistic statistic :
        {Statistic::kSum, Statistic::kMin, Statistic::kMax, Statistic::kMean, Statistic::kVariance,
-        Statistic::kStandardDeviation, Statistic::kL1Norm, Statistic::kL2Norm}) {
+        Statistic::kStandardDeviation, Statistic::kL1Norm, Statistic::kL2Norm, Statistic::kRange,
+        Statistic::kRootMeanSquare, Statistic::kStandardError}) {
     EXPECT_TRUE(std::isnan(Compute(statistic, x).number())) << StatisticName(statistic);
   }
   EXPECT_EQ(Compute(Statistic::kArgmin, x).slot, 1u);
@@ -116,6 +167,9 @@ TEST(StatisticValueTest, IgnoredNanTakesNoPart) {
   EXPECT_EQ(Compute(Statistic::kSum, x, rules).number(), 5);
   EXPECT_EQ(Compute(Statistic::kMean, x, rules).number(), 2.5);
   EXPECT_EQ(Compute(Statistic::kVariance, x, rules).number(), 2.25);
+  EXPECT_EQ(Compute(Statistic::kRange, x, rules).number(), 3);
+  EXPECT_EQ(Compute(Statistic::kRootMeanSquare, x, rules).number(), std::sqrt(8.5));
+  EXPECT_EQ(Compute(Statistic::kStandardError, x, rules).number(), std::sqrt(2.25 / 2));
   EXPECT_EQ(Compute(Statistic::kMin, x, rules).number(), 1);
   EXPECT_EQ(Compute(Statistic::kArgmin, x, rules).slot, 1u);
   EXPECT_EQ(Compute(Statistic::kArgmax, x, rules).slot, 3u);
@@ -131,6 +185,9 @@ TEST(StatisticValueTest, NothingButIgnoredNans) {
   EXPECT_TRUE(std::isnan(Compute(Statistic::kMin, x, rules).number()));
   EXPECT_TRUE(std::isnan(Compute(Statistic::kMean, x, rules).number()));
   EXPECT_TRUE(std::isnan(Compute(Statistic::kVariance, x, rules).number()));
+  EXPECT_TRUE(std::isnan(Compute(Statistic::kRange, x, rules).number()));
+  EXPECT_TRUE(std::isnan(Compute(Statistic::kRootMeanSquare, x, rules).number()));
+  EXPECT_TRUE(std::isnan(Compute(Statistic::kStandardError, x, rules).number()));
   EXPECT_EQ(Compute(Statistic::kArgmin, x, rules).outcome, ValueOutcome::kNothing);
   EXPECT_EQ(Compute(Statistic::kArgmax, x, rules).outcome, ValueOutcome::kNothing);
   EXPECT_EQ(Compute(Statistic::kAll, x, rules).slot, 1u);

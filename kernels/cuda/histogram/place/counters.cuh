@@ -32,6 +32,8 @@ class SharedCounters {
         own_(SharedAddress(&counters_[threadIdx.x & (copies - 1)])),
         stride_(copies * static_cast<uint32_t>(sizeof(uint32_t))) {}
 
+  // The copies of the bins' counters, one counter after the other.
+  __device__ uint32_t* words() { return counters_; }
   // Bytes of all copies of all counters.
   __device__ uint32_t size_bytes() const { return (count_ + kHistogramOutsideCounters) * stride_; }
 

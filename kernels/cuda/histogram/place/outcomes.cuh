@@ -6,6 +6,7 @@
 #include <cooperative_groups/reduce.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/histogram/plan/arguments.h"
 #include "kernels/numerics/bins/layout.h"
@@ -29,18 +30,19 @@ class Outcomes {
     counts_[2] += outcome == kNanBin ? 1 : 0;
   }
 
-  // Adds them to those of the channel in device memory; once, at the end. Threads of a warp with
-  // the same channel add together.
-  __device__ void Report(const HistogramArguments& arguments, uint32_t channel) const {
+  // Adds them to the channel's of [channel][kOutcomeCount] counters; once, at the end. Threads of a
+  // warp with the same channel add together.
+  template <class Counter>
+  __device__ void Report(Counter* outcomes, uint32_t channel) const {
+    using Word = std::conditional_t<sizeof(Counter) == 8, unsigned long long, uint32_t>;
     const auto same_channel =
         cooperative_groups::labeled_partition(cooperative_groups::coalesced_threads(), channel);
     for (int o = 0; o < kOutcomeCount; ++o) {
       const uint64_t count = cooperative_groups::reduce(same_channel, uint64_t{counts_[o]},
                                                         cooperative_groups::plus<uint64_t>());
       if (count == 0 || same_channel.thread_rank() != 0) continue;
-      atomicAdd(reinterpret_cast<unsigned long long*>(arguments.outcomes) +
-                    uint64_t{channel} * kOutcomeCount + o,
-                static_cast<unsigned long long>(count));
+      atomicAdd(reinterpret_cast<Word*>(outcomes) + uint64_t{channel} * kOutcomeCount + o,
+                static_cast<Word>(count));
     }
   }
 
@@ -57,6 +59,9 @@ class SharedOutcomes {
   __device__ void Clear() {
     if (threadIdx.x < kWords) counts_[threadIdx.x] = 0;
   }
+
+  // [channel][kOutcomeCount]
+  __device__ uint32_t* counts() { return counts_; }
 
   // Counts an outcome that is not 0.
   __device__ void Count(uint32_t channel, int64_t outcome) {

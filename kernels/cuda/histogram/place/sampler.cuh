@@ -19,8 +19,13 @@ class Sampler {
  public:
   // `shared_edges` is where the block has copied the tables of edges; null where it has not.
   __device__ Sampler(const HistogramArguments& arguments, const double* shared_edges)
+      : Sampler(arguments, shared_edges, arguments.few_channels) {}
+  // `few_channels` stand for those of the arguments.
+  __device__ Sampler(const HistogramArguments& arguments, const double* shared_edges,
+                     const ChannelBins* few_channels)
       : arguments_(arguments),
         shared_edges_(shared_edges),
+        few_channels_(few_channels),
         walk_(arguments.sample_count, arguments.channel_count,
               BlockShare::Of(arguments.part_count)),
         x_bins_(BinsOf(walk_.channel)) {}
@@ -66,12 +71,18 @@ class Sampler {
     }
   }
 
-  // Adds this thread's outcomes to those of the channel; once, at the end.
-  __device__ void ReportOutcomes() const { outcomes_.Report(arguments_, walk_.channel); }
+  // Adds this thread's outcomes to those of the channel, in device memory; once, at the end.
+  __device__ void ReportOutcomes() const { ReportOutcomes(arguments_.outcomes); }
+  // Adds them to [channel][kOutcomeCount] counters in any memory, of 32 or 64 bits.
+  template <class Counter>
+  __device__ void ReportOutcomes(Counter* outcomes) const {
+    outcomes_.Report(outcomes, walk_.channel);
+  }
 
  private:
   __device__ ChannelBins BinsOf(uint32_t channel) const {
-    ChannelBins bins = ChannelBinsOf(arguments_, channel);
+    ChannelBins bins =
+        arguments_.channels != nullptr ? arguments_.channels[channel] : few_channels_[channel];
     if (shared_edges_ != nullptr && bins.layout.kind == BinKind::kTable) {
       bins.layout.edges = shared_edges_ + (bins.layout.edges - arguments_.edges);
     }
@@ -97,6 +108,7 @@ class Sampler {
 
   const HistogramArguments& arguments_;
   const double* const shared_edges_;
+  const ChannelBins* const few_channels_;
   const SampleWalk walk_;
   const ChannelBins x_bins_;
   Outcomes outcomes_;

@@ -67,6 +67,10 @@ inline constexpr uint32_t kHistogramOwnBytes = 160;
 inline constexpr uint32_t kHistogramCellsOwnBytes =
     kHistogramOwnBytes + kHistogramWarps * uint32_t{sizeof(uint32_t)};
 
+// Blocks of histogram/plan/together.h have bins and extremes as well.
+inline constexpr uint32_t kTogetherOwnBytes = 3 * 1024;
+inline constexpr uint32_t kHistogramTogetherBinsMax = 4;  // Channels, or axes.
+
 // Values of a sample of 8 bits, and the most channels that can be counted by value: their places in
 // a word of four samples do not change from word to word.
 inline constexpr uint32_t kByteValues = 256;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "kernels/contract/array.h"
 #include "kernels/cuda/histogram/plan/strategy.h"
@@ -15,6 +16,10 @@ struct DeviceHistogramInput {
   DeviceSpan samples = {};    // plan.array.element_count of them, and as many of the others.
   DeviceSpan y_samples = {};  // Two-dimensional plans only.
   DeviceSpan weights = {};    // Weighted plans only.
+  // The bytes of EdgeTableSpans(plan); null: LaunchHistogram copies them, by slower ways.
+  const double* edges = nullptr;
+  // Memory of the host that kernels can write, where a small answer may go; may be empty.
+  std::span<uint64_t> direct = {};
 };
 
 // What tests and benchmarks may change.

@@ -48,8 +48,11 @@ HistogramKernel FindGuessingKernel(ElementType type, GuessKind kind) {
   switch (kind) {
     case GuessKind::kChannels: return FindChannelsHistogramKernel(type);
     case GuessKind::kPlane: return FindPlaneHistogramKernel(type);
-    default: return FindEvenHistogramKernel(type);
+    case GuessKind::kNone:
+    case GuessKind::kOneChannel:
+    case GuessKind::kWeighted: break;
   }
+  return FindEvenHistogramKernel(type);
 }
 
 HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& strategy,
@@ -69,6 +72,8 @@ HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& s
     case HistogramMethod::kPartitions:
       return weighted ? FindWeightedSplitKernel(type, *plan.weight_type)
                       : FindSplitKernel(type, guess_kind);
+    case HistogramMethod::kOneCluster:
+    case HistogramMethod::kOneGrid: return nullptr;  // CountingLaunch::together.
     case HistogramMethod::kGlobal: break;
   }
   return weighted ? FindGlobalWeightsKernel(type) : FindGlobalHistogramKernel(type);
@@ -104,6 +109,30 @@ absl::StatusOr<uint64_t> ResidentBlocks(const HistogramPlan& plan, const Countin
   return static_cast<uint64_t>(*blocks) * multiprocessors;
 }
 
+// The kernel and grid of blocks that meet.
+absl::Status PlanTogether(const HistogramPlan& plan, const DeviceProperties& properties,
+                          CountingLaunch& launch) {
+  const ElementType type = plan.array.element_type;
+  if (launch.strategy.method == HistogramMethod::kOneGrid) {
+    constexpr uint64_t kSamplesPerBlock = 4 * kHistogramThreads;
+    launch.together_kernel = FindGridTogetherKernel(type);
+    launch.shape.cooperative = true;
+    // A block fills its multiprocessor.
+    launch.shape.grid = dim3(
+        GridStrideBlocks(plan.array.element_count, kSamplesPerBlock,
+                         std::min<uint64_t>(static_cast<uint64_t>(properties.multiprocessor_count),
+                                            kTogetherBlocksMax)));
+    return absl::OkStatus();
+  }
+  launch.together_kernel = FindClusterTogetherKernel(type);
+  const absl::StatusOr<uint32_t> blocks_max =
+      ClusterBlocksMax(reinterpret_cast<const void*>(launch.together_kernel), kHistogramThreads);
+  if (!blocks_max.ok()) return blocks_max.status();
+  launch.shape.cluster_size = std::min(launch.strategy.cluster_blocks, *blocks_max);
+  launch.shape.grid = dim3(launch.shape.cluster_size);
+  return absl::OkStatus();
+}
+
 // The blocks of the grid: as many as are resident at once, but no more than the samples keep busy;
 // of each part, a thread for each channel at least.
 uint32_t GridBlocks(const HistogramPlan& plan, const HistogramStrategy& strategy,
@@ -120,29 +149,31 @@ uint32_t GridBlocks(const HistogramPlan& plan, const HistogramStrategy& strategy
   return static_cast<uint32_t>(std::max(for_samples, for_channels) * strategy.part_count);
 }
 
-}  // namespace
-
-absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
-                                                  GuessKind guess_kind,
-                                                  const DeviceProperties& properties,
-                                                  std::optional<HistogramMethod> forced) {
+HistogramShape ShapeOf(const HistogramPlan& plan, uint64_t edge_count, GuessKind guess_kind,
+                       bool needs_range) {
   const bool weighted = plan.weight_type.has_value();
   const bool by_value = !weighted && !plan.two_dimensional &&
                         CanCountByValue(ElementSize(plan.array.element_type), plan.channel_count);
-  const HistogramShape shape{
-      .sample_count = plan.array.element_count,
-      .bin_count = plan.total_bin_count(),
-      .edge_count = edge_count,
-      .can_split = CanSplit(ElementSize(plan.array.element_type)) &&
-                   (guess_kind == GuessKind::kOneChannel || guess_kind == GuessKind::kPlane),
-      .has_cells = HasCells(plan),
-      .cell_edge_bytes = CellEdgeBytes(plan.array.element_type),
-      .value_count = by_value ? uint64_t{kByteValues} * plan.channel_count : 0,
-      .weight_words = weighted ? WeightLayoutOf(*plan.weight_type).words : 0,
-      .weight_bytes = weighted ? static_cast<uint32_t>(ElementSize(*plan.weight_type)) : 0,
-      .window_words =
-          guess_kind == GuessKind::kWeighted ? WindowWordsOf(*plan.weight_type) : WindowWords{},
-      .is_guessed = guess_kind == GuessKind::kOneChannel};
+  return {.sample_count = plan.array.element_count,
+          .bin_count = plan.total_bin_count(),
+          .edge_count = edge_count,
+          .can_split = CanSplit(ElementSize(plan.array.element_type)) &&
+                       (guess_kind == GuessKind::kOneChannel || guess_kind == GuessKind::kPlane),
+          .has_cells = HasCells(plan),
+          .cell_edge_bytes = CellEdgeBytes(plan.array.element_type),
+          .value_count = by_value ? uint64_t{kByteValues} * plan.channel_count : 0,
+          .weight_words = weighted ? WeightLayoutOf(*plan.weight_type).words : 0,
+          .weight_bytes = weighted ? static_cast<uint32_t>(ElementSize(*plan.weight_type)) : 0,
+          .window_words =
+              guess_kind == GuessKind::kWeighted ? WindowWordsOf(*plan.weight_type) : WindowWords{},
+          .is_guessed = guess_kind == GuessKind::kOneChannel,
+          .bins_count = plan.two_dimensional ? 2 : uint64_t{plan.channel_count},
+          .needs_range = needs_range};
+}
+
+absl::StatusOr<CountingLaunch> ChooseLaunch(const HistogramShape& shape,
+                                            const DeviceProperties& properties,
+                                            std::optional<HistogramMethod> forced) {
   const HistogramLimits limits{
       .shared_bytes_max = static_cast<uint32_t>(properties.shared_bytes_per_block_max) -
                           (shape.has_cells ? kHistogramCellsOwnBytes : kHistogramOwnBytes),
@@ -151,16 +182,43 @@ absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uin
   if (!strategy.ok()) return strategy.status();
   CountingLaunch launch;
   launch.strategy = *strategy;
-  launch.kernel = FindKernel(plan, *strategy, guess_kind);
   launch.shape.block = dim3(kHistogramThreads);
   launch.shape.shared_bytes = strategy->shared_bytes;
-  if (strategy->method == HistogramMethod::kCluster) {
-    launch.shape.cluster_size = strategy->part_count;
-    launch.shape.grid = dim3(strategy->part_count);
+  return launch;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<CountingLaunch>> PlanTogetherLaunch(
+    const HistogramPlan& plan, uint64_t edge_count, const DeviceProperties& properties,
+    std::optional<HistogramMethod> forced) {
+  absl::StatusOr<CountingLaunch> launch = ChooseLaunch(
+      ShapeOf(plan, edge_count, GuessKind::kNone, plan.needs_range()), properties, forced);
+  if (!launch.ok() || !IsTogether(launch->strategy.method)) return std::nullopt;
+  const absl::Status status = PlanTogether(plan, properties, *launch);
+  if (!status.ok()) return status;
+  return *std::move(launch);
+}
+
+absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
+                                                  GuessKind guess_kind,
+                                                  const DeviceProperties& properties,
+                                                  std::optional<HistogramMethod> forced) {
+  absl::StatusOr<CountingLaunch> launch =
+      ChooseLaunch(ShapeOf(plan, edge_count, guess_kind, false), properties, forced);
+  if (!launch.ok()) return launch;
+  if (IsTogether(launch->strategy.method)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(HistogramMethodName(launch->strategy.method), " is a launch of its own"));
   }
-  const absl::StatusOr<uint64_t> resident = ResidentBlocks(plan, launch, properties);
+  launch->kernel = FindKernel(plan, launch->strategy, guess_kind);
+  if (launch->strategy.method == HistogramMethod::kCluster) {
+    launch->shape.cluster_size = launch->strategy.part_count;
+    launch->shape.grid = dim3(launch->strategy.part_count);
+  }
+  const absl::StatusOr<uint64_t> resident = ResidentBlocks(plan, *launch, properties);
   if (!resident.ok()) return resident.status();
-  launch.shape.grid = dim3(GridBlocks(plan, *strategy, *resident));
+  launch->shape.grid = dim3(GridBlocks(plan, launch->strategy, *resident));
   return launch;
 }
 

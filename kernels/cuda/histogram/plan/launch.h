@@ -12,6 +12,7 @@
 #include "kernels/cuda/histogram/plan/arguments.h"
 #include "kernels/cuda/histogram/plan/guesses.h"
 #include "kernels/cuda/histogram/plan/strategy.h"
+#include "kernels/cuda/histogram/plan/together.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -19,11 +20,20 @@ namespace gridfold::kernels::cuda {
 struct CountingLaunch {
   HistogramStrategy strategy;
   HistogramKernel kernel = nullptr;
+  TogetherKernel together_kernel = nullptr;  // Instead, where IsTogether(strategy.method).
   LaunchShape shape;
 };
 
-// `edge_count` is that of all tables together; `guess_kind` says how the bins are guessed. Errors:
-// FAILED_PRECONDITION where the forced method cannot be had; INTERNAL from CUDA.
+// The launch of a plan whose blocks meet (histogram/plan/together.h); nothing where others are
+// better, or the forced method is another. `edge_count` is that of all tables together. Errors:
+// INTERNAL from CUDA.
+absl::StatusOr<std::optional<CountingLaunch>> PlanTogetherLaunch(
+    const HistogramPlan& plan, uint64_t edge_count, const DeviceProperties& properties,
+    std::optional<HistogramMethod> forced);
+
+// The launch of other plans, whose ranges are known. `edge_count` is that of all tables together;
+// `guess_kind` says how the bins are guessed. Errors: FAILED_PRECONDITION where the forced method
+// cannot be had; INTERNAL from CUDA.
 absl::StatusOr<CountingLaunch> PlanCountingLaunch(const HistogramPlan& plan, uint64_t edge_count,
                                                   GuessKind guess_kind,
                                                   const DeviceProperties& properties,

@@ -268,6 +268,50 @@ std::optional<HistogramStrategy> Partitions(const HistogramShape& shape,
   return strategy;
 }
 
+// Samples are counted in 32 bits, and not before they have been read for a range.
+constexpr uint64_t kTogetherSamplesMax = uint64_t{1} << 30;
+// Counters of a block that are cleared, and joined, in little time.
+constexpr uint64_t kTogetherCountersMax = 8192;
+constexpr uint64_t kClusterSamplesPerBlock = 4096;
+constexpr uint64_t kClusterBlocksMax = 16;
+// Of samples whose range is known, and of those whose range is to be found.
+constexpr uint64_t kClusterSamplesMax = uint64_t{1} << 18;
+constexpr uint64_t kClusterRangeSamplesMax = uint64_t{1} << 13;
+constexpr uint64_t kGridRangeSamplesMax = uint64_t{1} << 23;
+
+std::optional<HistogramStrategy> Together(HistogramMethod method, const HistogramShape& any_shape,
+                                          const HistogramLimits& all_limits) {
+  HistogramShape shape = any_shape;
+  shape.has_cells = false;
+  const HistogramLimits limits{.shared_bytes_max = all_limits.shared_bytes_max - kTogetherOwnBytes};
+  if (shape.weight_words > 0 || shape.bins_count > kHistogramTogetherBinsMax ||
+      shape.sample_count > kTogetherSamplesMax ||
+      shape.bin_count > BinsPerBlockMax(shape, limits) ||
+      (method == HistogramMethod::kOneCluster && !all_limits.has_clusters)) {
+    return std::nullopt;
+  }
+  HistogramShape with_few_copies = shape;
+  with_few_copies.sample_count = std::min(shape.sample_count, kTogetherCountersMax);
+  HistogramStrategy strategy{.method = method};
+  if (method == HistogramMethod::kOneCluster) {
+    const uint64_t blocks = CeilDivide(shape.sample_count, kClusterSamplesPerBlock);
+    strategy.cluster_blocks =
+        static_cast<uint32_t>(std::bit_ceil(std::clamp<uint64_t>(blocks, 1, kClusterBlocksMax)));
+  }
+  return WithCopies(strategy, shape.bin_count, with_few_copies, limits);
+}
+
+// The method for so few samples that further launches would take longer than they do.
+std::optional<HistogramMethod> TogetherMethod(const HistogramShape& shape) {
+  if (shape.needs_range) {
+    if (shape.sample_count > kGridRangeSamplesMax) return std::nullopt;
+    return shape.sample_count <= kClusterRangeSamplesMax ? HistogramMethod::kOneCluster
+                                                         : HistogramMethod::kOneGrid;
+  }
+  if (shape.sample_count > kClusterSamplesMax) return std::nullopt;
+  return HistogramMethod::kOneCluster;
+}
+
 HistogramStrategy Global(HistogramShape shape, const HistogramLimits& limits) {
   shape.has_cells = false;
   return WithTables({.method = HistogramMethod::kGlobal}, RoomForTables(shape, 0, limits));
@@ -281,6 +325,8 @@ std::optional<HistogramStrategy> Make(HistogramMethod method, const HistogramSha
     case HistogramMethod::kParts: return Parts(shape, limits);
     case HistogramMethod::kCluster: return Cluster(shape, limits);
     case HistogramMethod::kPartitions: return Partitions(shape, limits);
+    case HistogramMethod::kOneCluster:
+    case HistogramMethod::kOneGrid: return Together(method, shape, limits);
     case HistogramMethod::kGlobal: break;
   }
   return Global(shape, limits);
@@ -295,6 +341,8 @@ const char* HistogramMethodName(HistogramMethod method) {
     case HistogramMethod::kParts: return "histogram/parts";
     case HistogramMethod::kCluster: return "histogram/cluster";
     case HistogramMethod::kPartitions: return "histogram/partitions";
+    case HistogramMethod::kOneCluster: return "histogram/one-cluster";
+    case HistogramMethod::kOneGrid: return "histogram/one-grid";
     case HistogramMethod::kGlobal: break;
   }
   return "histogram/global";
@@ -307,6 +355,11 @@ absl::StatusOr<HistogramStrategy> ChooseHistogramStrategy(const HistogramShape& 
     if (std::optional<HistogramStrategy> strategy = Make(*forced, shape, limits)) return *strategy;
     return absl::FailedPreconditionError(
         absl::StrCat(HistogramMethodName(*forced), " cannot hold ", shape.bin_count, " bins here"));
+  }
+  if (const std::optional<HistogramMethod> together = TogetherMethod(shape)) {
+    if (std::optional<HistogramStrategy> strategy = Make(*together, shape, limits)) {
+      return *strategy;
+    }
   }
   // Private counters are cleared and added up for every block, which fewer samples than counters,
   // or words of them, do not pay for.

@@ -12,6 +12,10 @@
 //            samples are first split by partitions of the bins, which are then counted in shared
 //            memory one after the other
 //   global   counters in device memory, which a warp adds to once for all its samples of one bin
+//   one-cluster, one-grid
+//            few samples, in a single launch whose blocks meet (plan/together.h): as shared,
+//            but that the blocks find an automatic range themselves, and of one cluster also join
+//            what they have counted
 //
 // With weights a counter is an exact sum, of several words; in a window
 // (numerics/sums/weight_window.h) of fewer.
@@ -27,10 +31,25 @@
 
 namespace gridfold::kernels::cuda {
 
-enum class HistogramMethod : uint8_t { kValues, kShared, kParts, kCluster, kPartitions, kGlobal };
+enum class HistogramMethod : uint8_t {
+  kValues,
+  kShared,
+  kParts,
+  kCluster,
+  kPartitions,
+  kGlobal,
+  kOneCluster,
+  kOneGrid,
+};
 inline constexpr HistogramMethod kHistogramMethods[] = {
-    HistogramMethod::kValues,  HistogramMethod::kShared,     HistogramMethod::kParts,
-    HistogramMethod::kCluster, HistogramMethod::kPartitions, HistogramMethod::kGlobal};
+    HistogramMethod::kValues,     HistogramMethod::kShared,     HistogramMethod::kParts,
+    HistogramMethod::kCluster,    HistogramMethod::kPartitions, HistogramMethod::kGlobal,
+    HistogramMethod::kOneCluster, HistogramMethod::kOneGrid};
+
+// Whether the method is one of histogram/plan/together.h.
+constexpr bool IsTogether(HistogramMethod method) {
+  return method == HistogramMethod::kOneCluster || method == HistogramMethod::kOneGrid;
+}
 
 // "histogram/values", "histogram/shared" and so on.
 const char* HistogramMethodName(HistogramMethod method);
@@ -57,6 +76,8 @@ struct HistogramShape {
   uint32_t weight_bytes = 0;  // Of a weight.
   WindowWords window_words = {};  // Whether weights can be summed in windows, and in which.
   bool is_guessed = false;        // Whether all bins are those of one channel with a BinGuesser.
+  uint64_t bins_count = 1;        // Channels, or axes.
+  bool needs_range = false;       // Whether a range is still to be found.
 };
 struct HistogramLimits {
   uint32_t shared_bytes_max = 48 * 1024;  // Of a block.
@@ -67,7 +88,8 @@ struct HistogramStrategy {
   HistogramMethod method = HistogramMethod::kGlobal;
   // kParts, kCluster: blocks that read the same samples. kPartitions: of bins.
   uint32_t part_count = 1;
-  uint32_t copies = 1;  // kValues, kShared: of each counter; a power of two.
+  uint32_t cluster_blocks = 1;  // kOneCluster.
+  uint32_t copies = 1;          // kValues, kShared: of each counter; a power of two.
   // kShared: all bins. kParts, kCluster: those of one block. kPartitions: of a partition. kValues:
   // values.
   uint32_t bins_per_block = 0;

@@ -346,5 +346,52 @@ TEST(HistogramStrategyTest, NamesAreThoseOfTheDocuments) {
   EXPECT_STREQ(HistogramMethodName(HistogramMethod::kGlobal), "histogram/global");
 }
 
+// Of a device with clusters, `count` samples and bins.
+HistogramStrategy ChooseOfFew(uint64_t count, uint64_t bins, bool needs_range) {
+  HistogramLimits limits = kHopper;
+  limits.has_clusters = true;
+  HistogramShape shape = ShapeOf(bins);
+  shape.sample_count = count;
+  shape.needs_range = needs_range;
+  return Choose(shape, limits);
+}
+
+TEST(HistogramStrategyTest, OneClusterCountsFewSamples) {
+  uint32_t blocks = 1;
+  for (const uint64_t count : {0, 1, 4096, 4097, 65'536, 262'144}) {
+    const HistogramStrategy strategy = ChooseOfFew(count, 1000, false);
+    EXPECT_EQ(strategy.method, HistogramMethod::kOneCluster) << count;
+    EXPECT_GE(strategy.cluster_blocks, blocks) << count;
+    blocks = strategy.cluster_blocks;
+  }
+  EXPECT_EQ(blocks, 16);
+  EXPECT_EQ(ChooseOfFew(4096, 1000, false).cluster_blocks, 1);
+  EXPECT_EQ(ChooseOfFew(4097, 1000, false).cluster_blocks, 2);
+  EXPECT_EQ(ChooseOfFew(262'145, 1000, false).method, HistogramMethod::kShared);
+}
+
+TEST(HistogramStrategyTest, OneGridFindsTheRangeOfSamplesThatItCounts) {
+  EXPECT_EQ(ChooseOfFew(8192, 1000, true).method, HistogramMethod::kOneCluster);
+  EXPECT_EQ(ChooseOfFew(8193, 1000, true).method, HistogramMethod::kOneGrid);
+  EXPECT_EQ(ChooseOfFew(1 << 23, 1000, true).method, HistogramMethod::kOneGrid);
+  EXPECT_EQ(ChooseOfFew((1 << 23) + 1, 1000, true).method, HistogramMethod::kShared);
+}
+
+TEST(HistogramStrategyTest, BlocksThatMeetHaveAllBinsAndFewChannels) {
+  const uint64_t most =
+      (kHopper.shared_bytes_max - kTogetherOwnBytes) / sizeof(uint32_t) - kHistogramOutsideCounters;
+  EXPECT_EQ(ChooseOfFew(262'144, most, false).method, HistogramMethod::kOneCluster);
+  EXPECT_NE(ChooseOfFew(262'144, most + 1, false).method, HistogramMethod::kOneCluster);
+  HistogramShape shape = ShapeOf(1000);
+  shape.sample_count = 5000;
+  shape.bins_count = kHistogramTogetherBinsMax + 1;
+  const HistogramLimits limits{.shared_bytes_max = 227 * 1024, .has_clusters = true};
+  EXPECT_EQ(Choose(shape, limits).method, HistogramMethod::kShared);
+  shape.bins_count = kHistogramTogetherBinsMax;
+  EXPECT_EQ(Choose(shape, limits).method, HistogramMethod::kOneCluster);
+  shape.weight_words = 3;
+  EXPECT_EQ(Choose(shape, limits).method, HistogramMethod::kShared);
+}
+
 }  // namespace
 }  // namespace gridfold::kernels::cuda

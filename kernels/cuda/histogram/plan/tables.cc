@@ -1,6 +1,7 @@
 #include "kernels/cuda/histogram/plan/tables.h"
 
 #include <algorithm>
+#include <span>
 
 #include "kernels/cuda/device/status.h"
 
@@ -49,12 +50,29 @@ uint64_t HistogramTablesBytes(uint64_t bins_count, uint64_t edge_count) {
   return ScratchBytes(edge_count * sizeof(double)) + ScratchBytes(bins_count * sizeof(ChannelBins));
 }
 
-absl::StatusOr<HistogramTables> UploadTables(const std::vector<PlannedBins>& bins, Scratch& scratch,
+std::vector<HostSpan> EdgeTableSpans(const HistogramPlan& plan) {
+  const EdgeTables tables(plan.bins);
+  std::vector<HostSpan> spans;
+  uint64_t edge_count = 0;  // Of those before.
+  for (size_t c = 0; c < plan.bins.size(); ++c) {
+    const std::vector<double>& edges = plan.bins[c].edges;
+    // One that shares its neighbour's table begins before the end of it.
+    if (plan.bins[c].kind != BinKind::kTable || tables.first_edges[c] < edge_count) continue;
+    const auto bytes = std::as_bytes(std::span(edges));
+    spans.push_back({bytes.data(), bytes.size()});
+    edge_count += edges.size();
+  }
+  return spans;
+}
+
+absl::StatusOr<HistogramTables> UploadTables(const std::vector<PlannedBins>& bins,
+                                             const double* edges, Scratch& scratch,
                                              cudaStream_t stream) {
   const EdgeTables tables(bins);
   const absl::StatusOr<const double*> device_edges =
-      bins.size() == 1 ? Upload(bins[0].edges, scratch, stream)
-                       : Upload(GatherEdges(bins, tables), scratch, stream);
+      edges != nullptr   ? absl::StatusOr<const double*>(edges)
+      : bins.size() == 1 ? Upload(bins[0].edges, scratch, stream)
+                         : Upload(GatherEdges(bins, tables), scratch, stream);
   if (!device_edges.ok()) return device_edges.status();
 
   std::vector<ChannelBins> channels(bins.size());

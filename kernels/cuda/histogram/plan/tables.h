@@ -32,9 +32,14 @@ struct HistogramTables {
 
 uint64_t HistogramTablesBytes(uint64_t bins_count, uint64_t edge_count);
 
-// Enqueues the copies of resolved `bins` to memory of `scratch`, where they have tables or belong
-// to more than few channels; `bins` may change on return.
-absl::StatusOr<HistogramTables> UploadTables(const std::vector<PlannedBins>& bins, Scratch& scratch,
+// The tables of edges that kernels need, in the order in which they stand in device memory. Empty
+// where the plan has none. They lie in the plan.
+std::vector<HostSpan> EdgeTableSpans(const HistogramPlan& plan);
+
+// Enqueues the copies of resolved `bins` to memory of `scratch`, where they have tables, unless
+// these are at `edges` already, or belong to more than few channels; `bins` may change on return.
+absl::StatusOr<HistogramTables> UploadTables(const std::vector<PlannedBins>& bins,
+                                             const double* edges, Scratch& scratch,
                                              cudaStream_t stream);
 
 }  // namespace gridfold::kernels::cuda

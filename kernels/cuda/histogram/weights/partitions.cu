@@ -149,8 +149,10 @@ HistogramKernel FindSumPartitionsKernel(ElementType weight_type) {
   switch (ElementSize(weight_type)) {
     case 1: return SumPartitions<IntegerWeights<uint8_t>>;
     case 2: return SumPartitions<IntegerWeights<uint16_t>>;
-    default: return SumPartitions<IntegerWeights<uint32_t>>;
+    case 4:
+    case 8: return SumPartitions<IntegerWeights<uint32_t>>;
   }
+  return nullptr;
 }
 
 }  // namespace gridfold::kernels::cuda

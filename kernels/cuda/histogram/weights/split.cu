@@ -113,8 +113,9 @@ HistogramKernel KernelFor(uint64_t weight_bytes) {
     case 1: return SplitWeighted<T, uint8_t>;
     case 2: return SplitWeighted<T, uint16_t>;
     case 4: return SplitWeighted<T, uint32_t>;
-    default: return SplitWeighted<T, uint64_t>;
+    case 8: return SplitWeighted<T, uint64_t>;
   }
+  return nullptr;
 }
 
 }  // namespace
@@ -122,12 +123,10 @@ HistogramKernel KernelFor(uint64_t weight_bytes) {
 HistogramKernel FindWeightedSplitKernel(ElementType type, ElementType weight_type) {
   if (FindWindowWeightsKernel(type, weight_type) == nullptr) return nullptr;
   const uint64_t weight_bytes = ElementSize(weight_type);
-  switch (type) {
-    case ElementType::kFloat32: return KernelFor<float>(weight_bytes);
-    case ElementType::kInt32: return KernelFor<int32_t>(weight_bytes);
-    case ElementType::kUint32: return KernelFor<uint32_t>(weight_bytes);
-    default: return nullptr;
-  }
+  if (type == ElementType::kFloat32) return KernelFor<float>(weight_bytes);
+  if (type == ElementType::kInt32) return KernelFor<int32_t>(weight_bytes);
+  if (type == ElementType::kUint32) return KernelFor<uint32_t>(weight_bytes);
+  return nullptr;
 }
 
 }  // namespace gridfold::kernels::cuda

@@ -59,19 +59,17 @@ HistogramKernel KernelFor(ElementType weight_type) {
     case 1: return SumInWindows<T, IntegerWeights<uint8_t>>;
     case 2: return SumInWindows<T, IntegerWeights<uint16_t>>;
     case 4: return SumInWindows<T, IntegerWeights<uint32_t>>;
-    default: return nullptr;
   }
+  return nullptr;
 }
 
 }  // namespace
 
 HistogramKernel FindWindowWeightsKernel(ElementType type, ElementType weight_type) {
-  switch (type) {
-    case ElementType::kFloat32: return KernelFor<float>(weight_type);
-    case ElementType::kInt32: return KernelFor<int32_t>(weight_type);
-    case ElementType::kUint32: return KernelFor<uint32_t>(weight_type);
-    default: return nullptr;
-  }
+  if (type == ElementType::kFloat32) return KernelFor<float>(weight_type);
+  if (type == ElementType::kInt32) return KernelFor<int32_t>(weight_type);
+  if (type == ElementType::kUint32) return KernelFor<uint32_t>(weight_type);
+  return nullptr;
 }
 
 }  // namespace gridfold::kernels::cuda

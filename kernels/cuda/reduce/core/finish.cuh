@@ -44,9 +44,9 @@ __device__ __noinline__ void FinishGroup(const ReductionParameters& parameters, 
 // Whether it is asked where extremes are.
 __device__ inline bool AsksForPlaces(const ReductionParameters& parameters) {
   bool asks = parameters.states != nullptr;
+#pragma unroll 1
   for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
-    asks = asks || parameters.statistics[i] == Statistic::kArgmin ||
-           parameters.statistics[i] == Statistic::kArgmax;
+    asks = asks || NeedsPlaces(parameters.statistics[i]);
   }
   return asks;
 }

@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(FixedPointTuning::kThreads, FixedPointTuning::
   __shared__ FixedPointStates<T> states_of_warps[kWarps];
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   FixedPointStates<T>& states = states_of_warps[warp.meta_group_rank()];
-  const bool asks_places = AsksPlaces(parameters);
+  const bool asks_places = AsksForPlaces(parameters);
   const uint64_t warp_index =
       static_cast<uint64_t>(blockIdx.x) * warp.meta_group_size() + warp.meta_group_rank();
   const uint64_t step =

@@ -8,17 +8,6 @@
 
 namespace gridfold::kernels::cuda {
 
-// Whether places of extremes matter.
-__device__ inline bool AsksPlaces(const ReductionParameters& parameters) {
-  bool asks = parameters.states != nullptr;
-#pragma unroll 1
-  for (uint32_t i = 0; i < parameters.statistic_count; ++i) {
-    const Statistic statistic = parameters.statistics[i];
-    asks = asks || statistic == Statistic::kArgmin || statistic == Statistic::kArgmax;
-  }
-  return asks;
-}
-
 // Groups that follow one another, which a warp takes together.
 struct GroupStrip {
   uint64_t first;

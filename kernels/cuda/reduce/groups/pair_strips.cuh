@@ -21,9 +21,9 @@
 #include "kernels/cuda/reduce/groups/group_strips.cuh"
 #include "kernels/cuda/reduce/groups/moments.cuh"
 #include "kernels/cuda/reduce/groups/pair_shares.cuh"
-#include "kernels/cuda/reduce/groups/pair_values.cuh"
 #include "kernels/cuda/reduce/plan/kernels.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
+#include "kernels/numerics/statistics/pair_state.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -208,6 +208,19 @@ __device__ __noinline__ void LocateExtremes(const Warp& warp, const ReductionPar
   }
 }
 
+// Writes what is asked for of a group; returns what of that is lacking.
+template <bool kHasDeviations, class... Deviations>
+__device__ inline PairsLack WritePairValues(const ReductionParameters& parameters, uint64_t group,
+                                            uint32_t size, const PairState& state,
+                                            const Deviations&... deviations) {
+  const uint32_t count = size - state.nan;
+  // Of infinities and NaN that are not ignored, words know more.
+  if (count == 0 || (state.nan != 0 && !parameters.rules.ignore_nan)) return PairsLack::kAll;
+  const PairValues<kHasDeviations> values(state, count, deviations...);
+  WriteValues(parameters, group, size, values);
+  return values.lack();
+}
+
 // Makes the values of a strip's groups whose bits are set in `places`, where pairs tell them;
 // returns the others. Called by all lanes.
 template <class T>
@@ -227,14 +240,12 @@ __device__ inline uint32_t TryStripInPairs(const Warp& warp, const ReductionPara
     state = room.LoadState(is_mine ? rank : 0);
   }
   PairsLack lack = PairsLack::kNothing;
-  if (is_mine) lack = WritePairValues(parameters, group, size, state);
+  if (is_mine) lack = WritePairValues<false>(parameters, group, size, state);
   if (const uint32_t apart = warp.ballot(lack == PairsLack::kDeviations); apart != 0) {
     TakeDeviations<T>(warp, parameters, work, strip, apart, room);
     warp.sync();
-    if (lack == PairsLack::kDeviations &&
-        WriteDeviationValues(parameters, group, size - state.nan, room.LoadDeviations(rank),
-                             state.Frame())) {
-      lack = PairsLack::kNothing;
+    if (lack == PairsLack::kDeviations) {
+      lack = WritePairValues<true>(parameters, group, size, state, room.LoadDeviations(rank));
     }
   }
   warp.sync();  // Before the room is used again.

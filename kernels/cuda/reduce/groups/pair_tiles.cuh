@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(PairTileTuning::kThreads, PairTileTuning::kRes
   const Warp warp = cg::tiled_partition<ReduceTuning::kWarpThreads>(cg::this_thread_block());
   PairRoom<T>& room = room_of_warps[warp.meta_group_rank()];
   const uint32_t rank = warp.thread_rank();
-  const bool asks_places = AsksPlaces(parameters);
+  const bool asks_places = AsksForPlaces(parameters);
   const uint64_t warp_index =
       static_cast<uint64_t>(blockIdx.x) * warp.meta_group_size() + warp.meta_group_rank();
   const uint64_t step =

@@ -91,14 +91,12 @@ class ReduceLongColumnsTest : public ReduceDeviceTest {
       std::vector<uint64_t> expected;
       for (const Statistic statistic : statistics) {
         for (const Expected& column : of_columns) {
-          switch (statistic) {
-            case Statistic::kSum: expected.push_back(SlotOf<T>(column.sum)); break;
-            case Statistic::kMin: expected.push_back(SlotOf<T>(column.min)); break;
-            case Statistic::kMax: expected.push_back(SlotOf<T>(column.max)); break;
-            case Statistic::kArgmin: expected.push_back(column.argmin); break;
-            case Statistic::kArgmax: expected.push_back(column.argmax); break;
-            default: expected.push_back(column.nonzero); break;
-          }
+          expected.push_back(statistic == Statistic::kSum      ? SlotOf<T>(column.sum)
+                             : statistic == Statistic::kMin    ? SlotOf<T>(column.min)
+                             : statistic == Statistic::kMax    ? SlotOf<T>(column.max)
+                             : statistic == Statistic::kArgmin ? column.argmin
+                             : statistic == Statistic::kArgmax ? column.argmax
+                                                               : column.nonzero);
         }
       }
       EXPECT_EQ(Slots(*plan, elements.data(), assumed), expected)

@@ -262,12 +262,46 @@ ReductionGeometry PlanSums(const ReductionPlan& plan, const KernelKind& kind,
 }  // namespace
 
 uint32_t ReductionParts(const ReductionPlan& plan) {
+  const bool is_float = IsFloatingPoint(plan.array.element_type);
   uint32_t parts = 0;
+  StatisticSet statistics;
   for (const Statistic statistic : plan.statistics) {
-    parts |= PartsOf(statistic, IsFloatingPoint(plan.array.element_type),
-                     plan.nan_policy == NanPolicy::kIgnore);
+    if (is_float && statistic == Statistic::kProduct) continue;  // Of kernels of its own.
+    parts |= PartsOf(statistic, is_float, plan.nan_policy == NanPolicy::kIgnore);
+    statistics.Add(statistic);
   }
-  return parts;
+  const bool are_sums = (parts & ~kSumPart) == 0;
+  // Kernels of columns write the values of StatisticValue.
+  const bool are_extremes =
+      !are_sums && (parts & ~kExtremesPart) == 0 && !AreColumns(plan.grouping);
+  const bool are_answered = are_sums       ? AnswersOfSums().HasAll(statistics)
+                            : are_extremes ? AnswersOfExtremes().HasAll(statistics)
+                                           : true;
+  return are_answered ? parts : parts | kCorePartSet;
+}
+
+bool AreReducedAsRows(const ReductionPlan& plan) {
+  if (!AreColumns(plan.grouping) || plan.grouping.group_size <= 1 ||
+      plan.array.size_bytes() > kTransposedBytesMax) {
+    return false;
+  }
+  const KernelKind kind = KernelKindOf(plan.array.element_type, ReductionParts(plan));
+  switch (kind.column_kernel) {
+    case ColumnKernel::kPairs:
+    case ColumnKernel::kVectors: return false;
+    case ColumnKernel::kDoublesFirst:
+    case ColumnKernel::kMomentsFirst: return FirstColumnsOf(plan, kind) == FirstColumns::kNone;
+    case ColumnKernel::kStates: break;
+  }
+  return true;
+}
+
+ReductionPlan AsRows(const ReductionPlan& plan) {
+  ReductionPlan rows = plan;
+  rows.grouping.kind = GroupingKind::kAxis1;
+  rows.array = ArrayDescription::Matrix(plan.array.element_type, plan.grouping.group_count,
+                                        plan.grouping.group_size);
+  return rows;
 }
 
 ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
@@ -283,8 +317,6 @@ uint64_t GeometryScratchBytes(const ReductionGeometry& geometry) {
          ScratchBytes(geometry.partial_count * geometry.partial_bytes) +
          ScratchBytes(geometry.queued_segments_max * sizeof(LongSegment));
 }
-
-uint64_t IdleTotalBytes() { return GroupTotalBytes(MomentWordCount<double>(kFullPartSet<double>)); }
 
 uint64_t ReductionSharedBytesMin() {
   const uint32_t words = MomentWordCount<double>(kFullPartSet<double>);
@@ -311,7 +343,8 @@ uint64_t GeometryScratchBytesMax(uint64_t input_bytes, const DeviceProperties& p
   // in so many fewer.
   const uint64_t single_words = MomentWordCount<float>(kFullPartSet<float>);
   const uint64_t total_bytes =
-      (chunks - many_segments) * IdleTotalBytes() + many_segments * GroupTotalBytes(single_words);
+      (chunks - many_segments) * GroupTotalBytes(MomentWordCount<double>(kFullPartSet<double>)) +
+      many_segments * GroupTotalBytes(single_words);
   // Splits of columns: bounded by the number of items, twice for rounding up, and by the input;
   // and those that words make necessary.
   const uint64_t split_states = 2 * resident * Tuning::kColumnItemsPerBlock *

@@ -81,16 +81,25 @@ struct ReductionGeometry {
   FirstColumnGeometry first_columns;
 };
 
-// Bytes of the total of a single group, whatever its plan.
-uint64_t IdleTotalBytes();
-
 // The shared memory of a block that reductions need; devices with less cannot be used.
 uint64_t ReductionSharedBytesMin();
 
 // Union of the parts that the plan's statistics need.
 uint32_t ReductionParts(const ReductionPlan& plan);
 
+// Columns that are reduced as the rows of their transpose.
+//
+// Kernels of rows are many, and fast at every length. Those of columns are for large matrices: of
+// small ones, and of statistics that are seldom asked for, states of columns take more time to
+// begin and to finish than elements to read. Transposing reads and writes a small matrix in L2;
+// more than these bytes would not stay there.
+inline constexpr uint64_t kTransposedBytesMax = uint64_t{64} << 20;
 // Requires a plan with groups.
+bool AreReducedAsRows(const ReductionPlan& plan);
+// The plan of the transposed matrix: groups, and what is asked of them, are the same.
+ReductionPlan AsRows(const ReductionPlan& plan);
+
+// Requires a plan with groups, which are not to be reduced as rows.
 ReductionGeometry PlanReductionGeometry(const ReductionPlan& plan,
                                         const DeviceProperties& properties);
 

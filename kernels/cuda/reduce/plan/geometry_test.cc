@@ -3,12 +3,16 @@
 
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/reduce/plan/geometry_test.h"
+#include "kernels/cuda/reduce/plan/kernel_choice.h"
 #include "kernels/cuda/reduce/plan/tuning.h"
 #include "kernels/cuda/reduce/reduce.h"
+#include "kernels/numerics/statistics/statistic_value.h"
 
 namespace gridfold::kernels::cuda {
 namespace {
@@ -30,6 +34,38 @@ TEST(ReduceGeometryTest, StrategiesFollowTheShape) {
   EXPECT_EQ(Strategy(SegmentPlan(ElementType::kInt8, {1, 0, 7})), "reduce/segments-tile");
   EXPECT_EQ(Strategy(SegmentPlan(ElementType::kInt8, {1, 1 << 30, 7})), "reduce/segments-queue");
   EXPECT_EQ(Strategy(Plan(vector(9), {}, {Statistic::kProduct})), "reduce/product");
+}
+
+// Kernels of sums alone and of extremes alone answer some statistics, and are asked for no other.
+TEST(ReduceGeometryTest, KernelsAreAskedForWhatTheyAnswer) {
+  for (int t = 0; t < kElementTypeCount; ++t) {
+    const auto type = static_cast<ElementType>(t);
+    for (int s = 0; s < kStatisticCount; ++s) {
+      const auto statistic = static_cast<Statistic>(s);
+      if (!IsDefinedFor(statistic, type)) continue;
+      if (statistic == Statistic::kProduct && IsFloatingPoint(type)) continue;  // None of these.
+      for (const GroupingKind kind :
+           {GroupingKind::kWhole, GroupingKind::kAxis0, GroupingKind::kAxis1}) {
+        const uint32_t parts =
+            ReductionParts(Plan(ArrayDescription::Matrix(type, 512, 16), {kind, {}}, {statistic}));
+        const uint32_t needed = PartsOf(statistic, IsFloatingPoint(type), false);
+        EXPECT_EQ(parts & needed, needed) << StatisticName(statistic);
+        if ((parts & ~kSumPart) == 0) {
+          EXPECT_TRUE(AnswersOfSums().Has(statistic)) << StatisticName(statistic);
+        } else if (parts == kExtremesPart && kind != GroupingKind::kAxis0) {
+          EXPECT_TRUE(AnswersOfExtremes().Has(statistic)) << StatisticName(statistic);
+        }
+      }
+    }
+  }
+  const auto parts = [](GroupingKind kind, std::vector<Statistic> statistics) {
+    return ReductionParts(Plan(ArrayDescription::Matrix(ElementType::kFloat32, 512, 16), {kind, {}},
+                               std::move(statistics)));
+  };
+  EXPECT_EQ(parts(GroupingKind::kAxis1, {Statistic::kMean, Statistic::kCount}), kSumPart);
+  EXPECT_EQ(parts(GroupingKind::kAxis1, {Statistic::kMin, Statistic::kArgmax}), kExtremesPart);
+  EXPECT_EQ(parts(GroupingKind::kAxis1, {Statistic::kMin, Statistic::kRange}), kCorePartSet);
+  EXPECT_EQ(parts(GroupingKind::kAxis0, {Statistic::kMin, Statistic::kRange}), kExtremesPart);
 }
 
 TEST(ReduceGeometryTest, OneGiantSegmentIsSharedOutAmongAllBlocks) {

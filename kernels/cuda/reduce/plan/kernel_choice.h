@@ -7,8 +7,21 @@
 
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/statistics/reduction_state.h"
+#include "kernels/types/host_device.h"
+#include "kernels/types/statistic_set.h"
 
 namespace gridfold::kernels::cuda {
+
+// What kernels of sums alone, and of extremes of groups alone, answer: they write values of their
+// own, and not those of StatisticValue. ReductionParts leaves other statistics of these parts to
+// kernels of kCorePartSet.
+GRIDFOLD_HD constexpr StatisticSet AnswersOfSums() {
+  return {Statistic::kCount, Statistic::kSum, Statistic::kMean};
+}
+GRIDFOLD_HD constexpr StatisticSet AnswersOfExtremes() {
+  return {Statistic::kCount, Statistic::kMin, Statistic::kMax, Statistic::kArgmin,
+          Statistic::kArgmax};
+}
 
 // The kernel for groups that lanes of a warp take.
 enum class GroupKernel : uint8_t {

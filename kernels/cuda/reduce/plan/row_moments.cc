@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/launch.h"
@@ -16,18 +17,28 @@ constexpr uint64_t kLanes = ReduceTuning::kWarpThreads;
 constexpr uint64_t kWarps = Tuning::kThreads / kLanes;
 constexpr uint64_t kTurnBytes = ExtremeTuning::kTurnBytes;
 
-// Where a statistic's values go; null where they have no place.
+// All that the kernels answer, and where its values go. Rows of which anything else is asked for
+// are left to kernels that write the values of StatisticValue.
+struct RowMomentAnswer {
+  Statistic statistic;
+  uint64_t* RowMomentSlots::*slots;
+};
+constexpr RowMomentAnswer kAnswers[] = {
+    {Statistic::kCount, &RowMomentSlots::count},
+    {Statistic::kSum, &RowMomentSlots::sum},
+    {Statistic::kMean, &RowMomentSlots::mean},
+    {Statistic::kMin, &RowMomentSlots::min},
+    {Statistic::kMax, &RowMomentSlots::max},
+    {Statistic::kVariance, &RowMomentSlots::variance},
+    {Statistic::kStandardDeviation, &RowMomentSlots::standard_deviation},
+};
+
+// Where a statistic's values go; null where the kernels do not answer it.
 uint64_t** PlaceOf(Statistic statistic, RowMomentSlots& slots) {
-  switch (statistic) {
-    case Statistic::kCount: return &slots.count;
-    case Statistic::kSum: return &slots.sum;
-    case Statistic::kMean: return &slots.mean;
-    case Statistic::kMin: return &slots.min;
-    case Statistic::kMax: return &slots.max;
-    case Statistic::kVariance: return &slots.variance;
-    case Statistic::kStandardDeviation: return &slots.standard_deviation;
-    default: return nullptr;
+  for (const RowMomentAnswer& answer : kAnswers) {
+    if (answer.statistic == statistic) return &(slots.*answer.slots);
   }
+  return nullptr;
 }
 
 RowMomentSlots SlotsOf(const ReductionParameters& parameters, uint64_t element_bytes) {
@@ -78,21 +89,14 @@ void ShareOut(uint64_t warps, RowMomentWork& work) {
 }
 
 FloatRowKernels FloatKernelsFor(ElementType type) {
-  switch (type) {
-    case ElementType::kFloat16: return GetFloatRowKernels<Float16>();
-    case ElementType::kBfloat16: return GetFloatRowKernels<Bfloat16>();
-    case ElementType::kFloat64: return GetFloatRowKernels<double>();
-    default: return GetFloatRowKernels<float>();
-  }
+  return VisitFloatingType(
+      type, [](auto tag) { return GetFloatRowKernels<typename decltype(tag)::type>(); });
 }
 
-auto KernelFor(uint64_t element_bytes) {
-  switch (element_bytes) {
-    case 1: return GetRowMomentsKernel<uint8_t>();
-    case 2: return GetRowMomentsKernel<uint16_t>();
-    case 4: return GetRowMomentsKernel<uint32_t>();
-    default: return GetRowMomentsKernel<uint64_t>();
-  }
+auto IntegerKernelFor(ElementType type) {
+  return VisitIntegerType(type, [](auto tag) {
+    return GetRowMomentsKernel<std::make_unsigned_t<typename decltype(tag)::type>>();
+  });
 }
 
 bool AreFloatRows(ElementType type, uint64_t row_count, uint64_t row_size) {
@@ -196,7 +200,7 @@ absl::Status LaunchRowMoments(const ReductionParameters& parameters, ElementType
       .grid = dim3(GridStrideBlocks(units, kWarps, resident * Tuning::kBlocksPerResident)),
       .block = dim3(Tuning::kThreads)};
   if (is_float) return LaunchFloatRows(parameters, type, shape, work, properties, stream);
-  return Launch(KernelFor(element_bytes), shape, stream, work);
+  return Launch(IntegerKernelFor(type), shape, stream, work);
 }
 
 }  // namespace gridfold::kernels::cuda

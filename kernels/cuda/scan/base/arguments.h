@@ -139,6 +139,8 @@ decltype(auto) VisitScanOperator(ScanOperation operation, F&& f) {
       return std::forward<F>(f)(std::integral_constant<ScanOperation, kMaxOfNumbers>{});
     case kUnboundedSum:
       return std::forward<F>(f)(std::integral_constant<ScanOperation, kUnboundedSum>{});
+    case kScaledProduct:
+      return std::forward<F>(f)(std::integral_constant<ScanOperation, kScaledProduct>{});
     case kMin:
     case kMax: break;
   }

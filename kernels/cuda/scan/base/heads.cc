@@ -1,7 +1,7 @@
 #include "kernels/cuda/scan/base/heads.h"
 
 #include "kernels/cuda/device/grid.h"
-#include "kernels/cuda/device/status.h"
+#include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/scan/base/heads_kernel.h"
 #include "kernels/cuda/scan/base/launching.h"
 #include "kernels/numerics/scans/tree.h"
@@ -46,9 +46,8 @@ absl::StatusOr<ScanHeads> PlaceScanHeads(const ScanPlan& plan, const uint64_t* o
                      .is_one_group = group_size >= plan.array.element_count};
   }
   const uint64_t word_count = HeadWords(plan.array.element_count);
-  const auto words = scratch.Allocate<uint32_t>(word_count);
+  const auto words = AllocateZeroed<uint32_t>(scratch, word_count, stream);
   if (!words.ok()) return words.status();
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*words, 0, word_count * sizeof(uint32_t), stream));
   const uint64_t segment_count = plan.grouping.group_count;
   const absl::Status status =
       Launch(FindSegmentHeadsKernel(), GridStrideShape(segment_count, kHeadThreads, properties),

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/device/status.h"
+#include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/scan/columns/kernels.h"
 #include "kernels/numerics/scans/operator.h"
 
@@ -37,10 +37,8 @@ absl::StatusOr<ColumnLookBackMemory> PrepareLookBack(const ColumnScanShape& shap
   ColumnLookBackMemory memory;
   if (sizes.values() == 0) return memory;
   const uint64_t word_count = sizes.values() * value_words;
-  const auto words = scratch.Allocate<LookBackWord>(word_count);
+  const auto words = AllocateZeroed<LookBackWord>(scratch, word_count, stream);
   if (!words.ok()) return words.status();
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(
-      cudaMemsetAsync(*words, 0, word_count * sizeof(LookBackWord), stream));
   memory.tile_totals = *words;
   memory.block_totals = memory.tile_totals + sizes.tiles * value_words;
   memory.block_carries = memory.block_totals + sizes.blocks * value_words;

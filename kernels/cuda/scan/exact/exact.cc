@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/status.h"
+#include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/scan/base/heads.h"
 #include "kernels/cuda/scan/exact/kernels.h"
 
@@ -17,16 +18,6 @@ constexpr uint64_t kWarpThreads = 32;
 // The states of a link wait for each other, and so do the links of a chain: the square root of the
 // 2^16 tiles of 2^28 elements.
 constexpr uint64_t kLinkLength = 256;
-
-template <class F>
-decltype(auto) VisitFloatingType(ElementType type, F&& f) {
-  switch (type) {
-    case ElementType::kFloat16: return f(TypeTag<Float16>{});
-    case ElementType::kBfloat16: return f(TypeTag<Bfloat16>{});
-    case ElementType::kFloat32: return f(TypeTag<float>{});
-    default: return f(TypeTag<double>{});
-  }
-}
 
 uint64_t StateBytes(ElementType type) {
   return VisitFloatingType(
@@ -139,10 +130,9 @@ class ExactScanLaunch {
     const uint64_t state_bytes = StateBytes(plan_.array.element_type);
     const auto take = [&](uint64_t count, void*& memory) -> absl::Status {
       if (count == 0) return absl::OkStatus();
-      const auto bytes = scratch.Allocate<std::byte>(count * state_bytes);
+      const auto bytes = AllocateZeroed<std::byte>(scratch, count * state_bytes, stream_);
       if (!bytes.ok()) return bytes.status();
       memory = *bytes;
-      GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(memory, 0, count * state_bytes, stream_));
       return absl::OkStatus();
     };
     chains_ = {

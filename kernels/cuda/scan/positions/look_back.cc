@@ -5,6 +5,7 @@
 
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/device/status.h"
+#include "kernels/cuda/device/zeroed_memory.h"
 #include "kernels/cuda/scan/base/heads.h"
 #include "kernels/numerics/scans/tree.h"
 
@@ -30,9 +31,8 @@ struct LookBackSizes {
 absl::StatusOr<LookBackMemory> PrepareLookBack(const LookBackSizes& sizes, uint64_t value_words,
                                                Scratch& scratch, cudaStream_t stream) {
   const uint64_t bytes = sizes.bytes(value_words);
-  const auto words = scratch.Allocate<LookBackWord>(bytes / sizeof(LookBackWord));
+  const auto words = AllocateZeroed<LookBackWord>(scratch, bytes / sizeof(LookBackWord), stream);
   if (!words.ok()) return words.status();
-  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(*words, 0, bytes, stream));
   LookBackMemory memory;
   memory.tile_count = static_cast<uint32_t>(sizes.tiles);
   // Blocks first: where memory begins a line does.

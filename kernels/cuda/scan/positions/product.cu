@@ -3,5 +3,7 @@
 namespace gridfold::kernels::cuda {
 
 template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kProduct>(ElementType, bool);
+template LookBackScanKernel FindLookBackScanKernel<ScanOperation::kScaledProduct>(ElementType,
+                                                                                  bool);
 
 }  // namespace gridfold::kernels::cuda
