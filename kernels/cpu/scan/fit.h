@@ -48,6 +48,6 @@ struct FitOf<ScanOperator<T, ScanOperation::kProduct>, T> {
   static bool AllFit(uint64_t misfits) { return !IsOutsideWindow(misfits); }
 };
 
-}  // namespace gridfold::kernels
+}  // namespace gridfold::kernels::cpu
 
 #endif  // GRIDFOLD_KERNELS_CPU_SCAN_FIT_H_

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kernels/contract/scan_error.h"
-#include "kernels/cuda/lane/wide_form_carry.h"
 #include "kernels/cuda/lane/lane.h"
+#include "kernels/cuda/lane/wide_form_carry.h"
 #include "kernels/numerics/arithmetic/unbounded_sum.h"
 #include "kernels/numerics/scans/operator.h"
 

@@ -97,8 +97,7 @@ class ReduceDeviceTest : public DeviceTest {
                          const DeviceProperties& assumed) {
     const DeviceReduction result = Launch(plan, elements, assumed, ColumnRoute::kBest);
     if (plan.grouping.group_count > 0 && AreReducedAsRows(plan)) {
-      const DeviceReduction by_columns =
-          Launch(plan, elements, assumed, ColumnRoute::kAsColumns);
+      const DeviceReduction by_columns = Launch(plan, elements, assumed, ColumnRoute::kAsColumns);
       EXPECT_EQ(by_columns.status, result.status);
       EXPECT_TRUE(by_columns.slots == result.slots) << "columns and rows of them differ";
     }
@@ -114,9 +113,9 @@ class ReduceDeviceTest : public DeviceTest {
     Scratch scratch(memory.data(), memory.size());
     Synchronize();
     DeviceReduction result;
-    result.status = LaunchReduction(plan, {{elements, plan.array.element_count}, offsets.data()},
-                                    {slots.data(), failures.data()}, scratch, assumed, stream(),
-                                    columns);
+    result.status =
+        LaunchReduction(plan, {{elements, plan.array.element_count}, offsets.data()},
+                        {slots.data(), failures.data()}, scratch, assumed, stream(), columns);
     Synchronize();
     result.slots = slots.Read();
     result.failures = failures.Read();

@@ -14,13 +14,13 @@ __global__ void __launch_bounds__(kTransposeThreads) Transpose(const TransposeWo
   const uint64_t column_tiles = (work.columns + work.tile_columns - 1) / work.tile_columns;
   const uint64_t first_row = blockIdx.x / column_tiles * work.tile_rows;
   const uint64_t first_column = blockIdx.x % column_tiles * work.tile_columns;
-  const uint32_t rows =
-      static_cast<uint32_t>(min(work.rows - first_row, uint64_t{work.tile_rows}));
+  const uint32_t rows = static_cast<uint32_t>(min(work.rows - first_row, uint64_t{work.tile_rows}));
   const uint32_t columns =
       static_cast<uint32_t>(min(work.columns - first_column, uint64_t{work.tile_columns}));
   const uint32_t pitch = columns | 1;
 
-  const U* const from = static_cast<const U*>(work.elements) + first_row * work.columns + first_column;
+  const U* const from =
+      static_cast<const U*>(work.elements) + first_row * work.columns + first_column;
   U loaded[kElements];
 #pragma unroll
   for (uint32_t k = 0; k < kElements; ++k) {

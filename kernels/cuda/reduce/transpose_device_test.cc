@@ -1,10 +1,9 @@
-#include "kernels/cuda/reduce/transpose.h"
-
 #include <numeric>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "kernels/cuda/lane/device_test.h"
+#include "kernels/cuda/reduce/transpose.h"
 
 namespace gridfold::kernels::cuda {
 namespace {
@@ -30,10 +29,9 @@ TYPED_TEST(TransposeDeviceTest, EveryShape) {
         const DeviceArray<U> from{std::span<const U>(values), misalignment};
         const DeviceArray<U> to(values.size());
         this->Synchronize();
-        const absl::Status status =
-            LaunchTranspose({.elements = from.data(), .transposed = to.data(), .rows = rows,
-                             .columns = columns},
-                            sizeof(U), this->stream());
+        const absl::Status status = LaunchTranspose(
+            {.elements = from.data(), .transposed = to.data(), .rows = rows, .columns = columns},
+            sizeof(U), this->stream());
         ASSERT_TRUE(status.ok()) << status;
         this->Synchronize();
         ASSERT_TRUE(to.Read() == expected);

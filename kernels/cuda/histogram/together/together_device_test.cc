@@ -151,10 +151,10 @@ TEST_F(HistogramTogetherDeviceTest, SmallAnswersGoToTheHost) {
   const auto plan = PlanHistogram(ArrayDescription::Vector(ElementType::kFloat32, values.size()),
                                   SpecOf({EvenBinsSpec{500, {}, {}}}), 1000);
   ASSERT_TRUE(plan.ok());
-  const auto result = Count(*plan,
-                            {.samples = {device.data(), values.size()},
-                             .direct = {direct, kBytes / sizeof(uint64_t)}},
-                            {.method = HistogramMethod::kOneCluster});
+  const auto result = Count(
+      *plan,
+      {.samples = {device.data(), values.size()}, .direct = {direct, kBytes / sizeof(uint64_t)}},
+      {.method = HistogramMethod::kOneCluster});
   ASSERT_TRUE(result.ok()) << result.status();
   uint64_t total = 0;
   for (const uint64_t count : result->channels[0].counts) total += count;
