@@ -7,6 +7,10 @@
 // change bytes can also make those of other elements. Indices are bounded by nothing that the state
 // knows: parts need not follow one another, and may be merged without having been told where they
 // begin.
+//
+// Most states are far from the limits of the rules, so these are first tried with numbers that are
+// known within bounds (rough_number.h), which say yes only where they are sure. Where they
+// do not, exact ones decide.
 #ifndef GRIDFOLD_KERNELS_ACCUMULATORS_CONTRADICTIONS_H_
 #define GRIDFOLD_KERNELS_ACCUMULATORS_CONTRADICTIONS_H_
 
@@ -14,8 +18,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
+#include "kernels/accumulators/rough_number.h"
 #include "kernels/accumulators/wide_number.h"
 #include "kernels/numerics/statistics/reduction_state.h"
 
@@ -27,14 +33,21 @@ struct GroupFacts {
   bool ignore_nan = false;
 };
 
-// T is the element type; the state's parts that are in `parts` have been read.
-template <class T>
+// T is the element type; the state's parts that are in `parts` have been read. Rules hold where
+// numbers of the kind Number say so.
+template <class T, class Number>
 class ContradictionFinder {
  public:
   using S = ComputeType<T>;
 
   ContradictionFinder(uint32_t parts, const GroupFacts& group, const FullState<S>& state)
-      : parts_(parts), group_(group), state_(state) {}
+      : parts_(parts), group_(group), state_(state) {
+    ReadMoment(PartSet<kSumPart>{}, sum_);
+    ReadMoment(PartSet<kSquaresPart>{}, squares_);
+    ReadMoment(PartSet<kMagnitudesPart>{}, magnitudes_);
+  }
+  ContradictionFinder(const ContradictionFinder&) = delete;
+  ContradictionFinder& operator=(const ContradictionFinder&) = delete;
 
   // True where no rule is broken.
   bool IsConsistent() const {
@@ -44,8 +57,32 @@ class ContradictionFinder {
 
  private:
   static constexpr bool kFloating = FloatingElement<T>;
-  // The square of a sum is the longest number.
-  using Wide = WideNumber<2 * SumState<S>::kLimbs + 4>;
+
+  // The number of a moment that is there and finite.
+  struct KnownMoment {
+    uint64_t room[SquaresState<S>::kLimbs];
+    std::optional<LimbMagnitude> limbs;
+    Number number;
+
+    explicit operator bool() const { return limbs.has_value(); }
+    bool is_odd() const {
+      return limbs->end() > 0 && limbs->lowest() == 0 && ((*limbs)[0] & 1) != 0;
+    }
+  };
+  template <class Which>
+  void ReadMoment(Which part, KnownMoment& moment) {
+    if (!Has(part) || !state_.template Part<part>().is_finite()) return;
+    moment.limbs = state_.template Part<part>().Magnitude(moment.room);
+    moment.number = Number::Of(*moment.limbs);
+  }
+  // Whether they have the same magnitude.
+  static bool AreAlike(const KnownMoment& a, const KnownMoment& b) {
+    if (a.limbs->lowest() != b.limbs->lowest() || a.limbs->end() != b.limbs->end()) return false;
+    for (int i = a.limbs->lowest(); i < a.limbs->end(); ++i) {
+      if ((*a.limbs)[i] != (*b.limbs)[i]) return false;
+    }
+    return true;
+  }
 
   bool Has(uint32_t part) const { return (parts_ & part) != 0; }
   const auto& tally() const { return state_.template Part<kTallyPart>(); }
@@ -69,24 +106,18 @@ class ContradictionFinder {
 
   // --- Numbers, in units of the format's smallest or of 1.
 
-  static Wide NumberOf(S x) {
+  static Number NumberOf(S x) {
     if constexpr (kFloating) {
       const DecomposedFloat d = Decompose(x);
-      return Wide::Of(d.significand, d.negative, d.position);
+      return Number::Of(d.significand, d.negative, d.position);
     } else {
-      return Wide::Of(kernels::Magnitude(x), IsNegative(x));
+      return Number::Of(kernels::Magnitude(x), IsNegative(x));
     }
   }
-  static Wide CountOf(uint64_t count) { return Wide::Of(count); }
-
-  template <class Moment>
-  static Wide NumberOfMoment(const Moment& moment) {
-    uint64_t room[Moment::kLimbs];
-    return Wide::Of(moment.Magnitude(room));
-  }
+  static Number CountOf(uint64_t count) { return Number::Of(count); }
 
   // The largest magnitude that an element can have.
-  static Wide TypeBound() {
+  static Number TypeBound() {
     if constexpr (std::is_same_v<T, Float16>) {
       return NumberOf(65504.0F);
     } else if constexpr (std::is_same_v<T, Bfloat16>) {
@@ -98,10 +129,19 @@ class ContradictionFinder {
     }
   }
 
+  static auto SizeOf(S x) {
+    if constexpr (kFloating) {
+      return std::fabs(x);
+    } else {
+      return kernels::Magnitude(x);
+    }
+  }
+
   // The largest magnitude of the elements where the extremes are finite numbers; else TypeBound.
-  Wide MagnitudeBound() const {
+  Number MagnitudeBound() const {
     if (!HasNumbers()) return TypeBound();
-    return std::max(NumberOf(smallest()).Magnitude(), NumberOf(largest()).Magnitude());
+    const bool is_smallest = SizeOf(smallest()) > SizeOf(largest());
+    return NumberOf(is_smallest ? smallest() : largest()).Magnitude();
   }
 
   // --- The rules.
@@ -197,88 +237,79 @@ class ContradictionFinder {
 
   bool SumHolds() const {
     if (!Has(kSumPart)) return true;
-    const auto& part = state_.template Part<kSumPart>();
+    [[maybe_unused]] const auto& part = state_.template Part<kSumPart>();
     if constexpr (kFloating) {
       if (!FlagsHold(part, /*is_signed=*/true)) return false;
     }
-    if (!part.is_finite()) return true;
-    const Wide sum = NumberOfMoment(part);
-    if (sum.Magnitude() > CountOf(nonzero_max()) * MagnitudeBound()) return false;
+    if (!sum_) return true;
+    const Number& sum = sum_.number;
+    if (!(sum.Magnitude() <= CountOf(nonzero_max()) * MagnitudeBound())) return false;
     if (!HasNumbers() || !KnowsTaking()) return true;
     // One element is the smallest, one the largest (or both are one), the others lie between.
-    const Wide low = NumberOf(smallest());
-    const Wide high = NumberOf(largest());
+    const Number low = NumberOf(smallest());
+    const Number high = NumberOf(largest());
     if (taking() == 1) return sum == low;
-    const Wide others = CountOf(taking() - 1);
+    const Number others = CountOf(taking() - 1);
     return others * low + high <= sum && sum <= low + others * high;
   }
 
   bool SquaresHold() const {
     if (!Has(kSquaresPart)) return true;
-    const auto& part = state_.template Part<kSquaresPart>();
+    [[maybe_unused]] const auto& part = state_.template Part<kSquaresPart>();
     if constexpr (kFloating) {
       if (!FlagsHold(part, /*is_signed=*/false)) return false;
     }
-    if (!part.is_finite()) return true;
-    const Wide squares = NumberOfMoment(part);
-    const Wide bound = MagnitudeBound();
-    if (squares > CountOf(nonzero_max()) * (bound * bound)) return false;
-    if (Has(kTallyPart) && squares < CountOf(tally().nonzero)) return false;
+    if (!squares_) return true;
+    const Number& squares = squares_.number;
+    const Number bound = MagnitudeBound();
+    if (!(squares <= CountOf(nonzero_max()) * (bound * bound))) return false;
+    if (Has(kTallyPart) && !(squares >= CountOf(tally().nonzero))) return false;
     if (!HasNumbers()) return true;
-    const Wide low = NumberOf(smallest());
-    const Wide high = NumberOf(largest());
+    const Number low = NumberOf(smallest());
+    const Number high = NumberOf(largest());
     return smallest() == largest() ? squares >= low * low : squares >= low * low + high * high;
   }
 
   bool MagnitudesHold() const {
     if (!Has(kMagnitudesPart)) return true;
-    const auto& part = state_.template Part<kMagnitudesPart>();
+    [[maybe_unused]] const auto& part = state_.template Part<kMagnitudesPart>();
     if constexpr (kFloating) {
       if (!FlagsHold(part, /*is_signed=*/false)) return false;
     }
-    if (!part.is_finite()) return true;
-    const Wide magnitudes = NumberOfMoment(part);
-    if (magnitudes > CountOf(nonzero_max()) * MagnitudeBound()) return false;
-    if (Has(kTallyPart) && magnitudes < CountOf(tally().nonzero)) return false;
+    if (!magnitudes_) return true;
+    const Number& magnitudes = magnitudes_.number;
+    if (!(magnitudes <= CountOf(nonzero_max()) * MagnitudeBound())) return false;
+    if (Has(kTallyPart) && !(magnitudes >= CountOf(tally().nonzero))) return false;
     if (!HasNumbers()) return true;
-    const Wide low = NumberOf(smallest()).Magnitude();
-    const Wide high = NumberOf(largest()).Magnitude();
+    const Number low = NumberOf(smallest()).Magnitude();
+    const Number high = NumberOf(largest()).Magnitude();
     return smallest() == largest() ? magnitudes >= low : magnitudes >= low + high;
   }
 
   // What sums of the same numbers, of their magnitudes and of their squares have to do with one
   // another.
   bool MomentsAgree() const {
-    const auto is_known = [&](auto part) {
-      return Has(part) && state_.template Part<part>().is_finite();
-    };
-    const bool has_sum = is_known(PartSet<kSumPart>{});
-    const bool has_squares = is_known(PartSet<kSquaresPart>{});
-    const bool has_magnitudes = is_known(PartSet<kMagnitudesPart>{});
-    Wide sum;
-    Wide squares;
-    Wide magnitudes;
-    if (has_sum) sum = NumberOfMoment(state_.template Part<kSumPart>());
-    if (has_squares) squares = NumberOfMoment(state_.template Part<kSquaresPart>());
-    if (has_magnitudes) magnitudes = NumberOfMoment(state_.template Part<kMagnitudesPart>());
-    if (has_sum && has_magnitudes && !SumIsOfMagnitudes(sum, magnitudes)) return false;
-    if (!has_squares) return true;
+    if (sum_ && magnitudes_ && !SumIsOfMagnitudes()) return false;
+    if (!squares_) return true;
     // Cauchy and Schwarz: no variance is negative.
-    const Wide bound = CountOf(nonzero_max()) * squares;
-    if (has_sum && sum * sum > bound) return false;
-    if (has_magnitudes && magnitudes * magnitudes > bound) return false;
+    const Number bound = CountOf(nonzero_max()) * squares_.number;
+    if (sum_ && !(sum_.number * sum_.number <= bound)) return false;
+    if (magnitudes_ && !(magnitudes_.number * magnitudes_.number <= bound)) return false;
     if (kFloating) return true;
     // Integers are even or odd as their squares are.
-    return (!has_sum || sum.is_odd() == squares.is_odd()) &&
-           (!has_magnitudes || magnitudes.is_odd() == squares.is_odd());
+    return (!sum_ || sum_.is_odd() == squares_.is_odd()) &&
+           (!magnitudes_ || magnitudes_.is_odd() == squares_.is_odd());
   }
 
-  bool SumIsOfMagnitudes(const Wide& sum, const Wide& magnitudes) const {
+  bool SumIsOfMagnitudes() const {
     // They differ by twice the negative elements.
-    if (sum.Magnitude() > magnitudes || sum.is_odd() != magnitudes.is_odd()) return false;
-    if (!HasNumbers()) return true;
-    if (smallest() >= S{0}) return sum == magnitudes;
-    return largest() > S{0} || sum == -magnitudes;
+    if (sum_.is_odd() != magnitudes_.is_odd()) return false;
+    const bool are_alike = AreAlike(sum_, magnitudes_);
+    if (!HasNumbers() || (smallest() < S{0} && largest() > S{0})) {
+      return are_alike || sum_.number.Magnitude() <= magnitudes_.number;
+    }
+    return are_alike &&
+           (sum_.limbs->end() == 0 || sum_.limbs->is_negative() == (smallest() < S{0}));
   }
 
   bool ProductHolds() const {
@@ -319,7 +350,7 @@ class ContradictionFinder {
         if (bits.all != 0 && tally().nonzero != taking()) return false;
       }
       const bool is_odd = (bits.parity & 1) != 0;
-      if (Has(kSumPart) && NumberOfMoment(state_.template Part<kSumPart>()).is_odd() != is_odd) {
+      if (Has(kSumPart) && sum_.is_odd() != is_odd) {
         return false;
       }
       if (!HasExtremes()) return true;
@@ -334,7 +365,19 @@ class ContradictionFinder {
   const uint32_t parts_;
   const GroupFacts& group_;
   const FullState<S>& state_;
+  KnownMoment sum_;
+  KnownMoment squares_;
+  KnownMoment magnitudes_;
 };
+
+// Whether the parts do not contradict each other.
+template <class T>
+bool IsConsistent(uint32_t parts, const GroupFacts& group, const FullState<ComputeType<T>>& state) {
+  // The square of a sum is the longest number.
+  using Wide = WideNumber<2 * SumState<ComputeType<T>>::kLimbs + 4>;
+  return ContradictionFinder<T, RoughNumber>(parts, group, state).IsConsistent() ||
+         ContradictionFinder<T, Wide>(parts, group, state).IsConsistent();
+}
 
 }  // namespace gridfold::kernels
 

@@ -307,7 +307,7 @@ void ReadParts(AccumulatorReader& reader, uint32_t parts, const GroupFacts& grou
   ForEachPartOf<ComputeType<T>>(
       parts, [&](auto part) { ReadPart<T>(reader, group, state.template Part<part>()); });
   if (from == PartsFrom::kHere || !reader.ok()) return;
-  reader.Require(ContradictionFinder<T>(parts, group, state).IsConsistent());
+  reader.Require(IsConsistent<T>(parts, group, state));
 }
 
 template <class S>
