@@ -27,7 +27,8 @@ struct GroupOfLane {
 
 struct NoExtremes {};
 
-// Of a group of up to 64 KiB: sums of up to 32 bits are float64, which are rounded once.
+// The mean of a group of up to 64 KiB: sums of elements of up to 32 bits are float64, and are
+// rounded once.
 template <IntegerElement T, class Wide>
 __device__ inline uint64_t MeanSlot(Wide sum, uint32_t size) {
   if (size == 0) return kNanSlot;
@@ -38,8 +39,8 @@ __device__ inline uint64_t MeanSlot(Wide sum, uint32_t size) {
   }
 }
 
-// Of groups of 64-bit elements, which a warp takes in increasing order, the first whose sum fails
-// is all that matters.
+// The first group of 64-bit elements whose sum fails: a warp takes groups in increasing order, so
+// no other matters.
 template <IntegerElement T>
 class SumFailures {
  public:
@@ -126,7 +127,7 @@ class SumAnswers {
   SumFailures<T> failures_;
 };
 
-// Of what turns so far have of a group.
+// The extremes of what turns so far have of a group.
 template <class T>
 struct StripExtremes {
   VectorExtremes<T> extremes{};
@@ -253,7 +254,7 @@ class MomentAnswers {
     return {IndexOf(group, extremes.least, extremes.least_vector),
             IndexOf(group, extremes.greatest, extremes.greatest_vector)};
   }
-  // Of the first element of a vector, which has some, that is `value`.
+  // The index of the first element of a vector that is `value`; the vector has such an element.
   __device__ uint64_t IndexOf(const GroupOfLane& group, T value, uint32_t vector) const {
     const T* const elements = static_cast<const T*>(parameters_.elements) + origin_;
     uint32_t place = max(vector * kVectorSize<T>, group.begin);

@@ -1,7 +1,6 @@
-// Groups of integers that are short: a warp takes a strip of groups that follow one another, whose
-// elements it adds up turn by turn (integer_prefixes.cuh, integer_moments.cuh) from
-// where the strip's window (strip_window.cuh) has them, and finishes as many groups at a
-// time as it has lanes.
+// A warp reduces a strip of short groups of integers that follow one another. It adds up their
+// elements turn by turn (integer_prefixes.cuh, integer_moments.cuh) from where the strip's window
+// (strip_window.cuh) has them, and finishes as many groups at a time as it has lanes.
 #ifndef GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_INTEGER_STRIPS_CUH_
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_INTEGER_STRIPS_CUH_
 
@@ -39,7 +38,7 @@ class GroupEnds {
   __device__ uint64_t StripEnd() const {
     return offsets_ == nullptr ? begin_ + uint64_t{count_} * group_size_ : offsets_[count_];
   }
-  // Of the i-th group or, of groups that there are not, of the last.
+  // The end of the i-th group or, behind the last group, of the last.
   __device__ uint32_t operator[](uint32_t i) const {
     const uint32_t next = min(i + 1, count_);
     return offsets_ == nullptr ? static_cast<uint32_t>(begin_) + next * group_size_
@@ -144,7 +143,7 @@ __device__ inline void ReduceStrip(const Warp& warp, const ReductionParameters& 
                         ends.StripBegin(), ends.StripEnd());
   Turn turn(warp, parameters, window, turn_memory);
   turn.Next();
-  // Of the first lane's group.
+  // The begin of the first lane's group.
   uint32_t first_begin = window.Place(static_cast<uint32_t>(ends.StripBegin()));
   Sums to_first = turn.To(first_begin - turn.first());
   typename Turn::Answers answers(parameters, work, ends.StripBegin() - first_begin);
@@ -191,7 +190,7 @@ __device__ inline uint32_t FindLong(const Warp& warp, const ReductionParameters&
   return strip.count;
 }
 
-// Of a multiprocessor.
+// Resident blocks of a multiprocessor.
 template <class T, uint32_t kParts>
 inline constexpr uint32_t StripBlocks = IntegerStripTuning::ResidentBlocksOf(
     sizeof(typename StripWindow<T>::Memory) + sizeof(typename StripTurn<T, kParts>::Memory));

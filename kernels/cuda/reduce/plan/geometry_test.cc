@@ -46,10 +46,15 @@ TEST(ReduceGeometryTest, KernelsAreAskedForWhatTheyAnswer) {
       if (statistic == Statistic::kProduct && IsFloatingPoint(type)) continue;  // None of these.
       for (const GroupingKind kind :
            {GroupingKind::kWhole, GroupingKind::kAxis0, GroupingKind::kAxis1}) {
-        const uint32_t parts =
-            ReductionParts(Plan(ArrayDescription::Matrix(type, 512, 16), {kind, {}}, {statistic}));
+        const ReductionPlan plan =
+            Plan(ArrayDescription::Matrix(type, 512, 16), {kind, {}}, {statistic});
+        const uint32_t parts = ReductionParts(plan);
         const uint32_t needed = PartsOf(statistic, IsFloatingPoint(type), false);
         EXPECT_EQ(parts & needed, needed) << StatisticName(statistic);
+        // States are those of the plan.
+        if (AreReducedAsRows(plan)) {
+          EXPECT_EQ(ReductionParts(AsRows(plan)), parts);
+        }
         if ((parts & ~kSumPart) == 0) {
           EXPECT_TRUE(AnswersOfSums().Has(statistic)) << StatisticName(statistic);
         } else if (parts == kExtremesPart && kind != GroupingKind::kAxis0) {
