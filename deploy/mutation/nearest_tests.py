@@ -71,9 +71,10 @@ class RegisteredTests:
         def distance(test: str) -> int | None:
             tests = [source for source in self._sources.get(self.targets(test)[0], ())
                      if source.stem.endswith('_test')]
-            if any(source.stem == f'{stem}_test' for source in tests):
+            own = [source for source in tests if str(source).startswith(area.prefix)]
+            if any(source.stem == f'{stem}_test' for source in own):
                 return 0
-            if any(str(source).startswith(area.prefix) for source in tests):
+            if own:
                 return 1
             return 2 if test in area.further_tests else None
 
