@@ -306,7 +306,9 @@ TYPED_TEST(ScanHalfSumsTest, ProductsFollowTheTree) {
       EXPECT_EQ(scaled.overflow_flag, 0u);
       ExpectSameBits(scaled.values, expected);
       // Far fewer than would leave the window.
-      if (group_size <= 2049) EXPECT_EQ(plain.overflow_flag, 0u);
+      if (group_size <= 2049) {
+        EXPECT_EQ(plain.overflow_flag, 0u);
+      }
     });
     if (this->HasFailure()) return;
   }
