@@ -132,11 +132,18 @@ class ClusterSizes {
   std::map<std::pair<int, const void*>, uint32_t> sizes_ ABSL_GUARDED_BY(mutex_);
 };
 
+thread_local LaunchWatcher* next_launch_watcher = nullptr;
+
 }  // namespace
+
+void WatchNextLaunch(LaunchWatcher* watcher) { next_launch_watcher = watcher; }
 
 absl::Status LaunchErased(const void* kernel, const LaunchShape& shape, void** arguments,
                           cudaStream_t stream) {
   if (absl::Status status = PermitShape(kernel, shape); !status.ok()) return status;
+  if (LaunchWatcher* const watcher = std::exchange(next_launch_watcher, nullptr)) {
+    if (absl::Status status = watcher->BeforeLaunch(); !status.ok()) return status;
+  }
   const Configuration configuration(shape, stream);
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaLaunchKernelExC(configuration.get(), kernel, arguments));
   return absl::OkStatus();

@@ -27,6 +27,19 @@ struct LaunchShape {
   bool cooperative = false;   // Whether the grid synchronises.
 };
 
+// Hears of a launch before it is made: a job's clock starts there, so that planning on the host is
+// not part of what kernels take.
+class LaunchWatcher {
+ public:
+  virtual absl::Status BeforeLaunch() = 0;
+
+ protected:
+  ~LaunchWatcher() = default;
+};
+// Tells `watcher` of the next launch of this thread, once; null: nobody. It must outlive that, or
+// be taken back.
+void WatchNextLaunch(LaunchWatcher* watcher);
+
 // The type-erased part of Launch. `arguments` points to one pointer for each parameter.
 absl::Status LaunchErased(const void* kernel, const LaunchShape& shape, void** arguments,
                           cudaStream_t stream);

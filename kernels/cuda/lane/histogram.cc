@@ -50,6 +50,7 @@ absl::Status CudaLane::Histogram(const HistogramPlan& plan, const HistogramInput
     device_input.edges = reinterpret_cast<const double*>(*edges);
   }
   if (status.ok()) status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
+  timer_.WatchKernels(stream_.get());
   if (status.ok()) status = CheckStop(stop);
   if (!status.ok()) return status;
 

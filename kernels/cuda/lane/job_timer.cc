@@ -22,9 +22,20 @@ void JobTimer::Start() {
   started_at_ = std::chrono::steady_clock::now();
 }
 
+void JobTimer::WatchKernels(cudaStream_t stream) {
+  kernel_stream_ = stream;
+  WatchNextLaunch(this);
+}
+
+absl::Status JobTimer::BeforeLaunch() { return Mark(Point::kKernelsBegin, kernel_stream_); }
+
 absl::Status JobTimer::Mark(Point point, cudaStream_t stream) {
   const auto index = static_cast<size_t>(point);
   if (is_marked_[index]) return absl::OkStatus();
+  // What was not begun needs no end.
+  const bool is_needed =
+      point != Point::kStagingEnds || is_marked_[static_cast<size_t>(Point::kStagingBegins)];
+  if (!is_needed) return absl::OkStatus();
   // Also where there is an event: a job may turn out to be small behind its first mark.
   marked_at_[index] = std::chrono::steady_clock::now();
   absl::Status status = by_clock_ ? absl::OkStatus() : events_[index].Record(stream);
@@ -47,7 +58,7 @@ absl::StatusOr<nanoseconds> JobTimer::Between(Point begin, Point end) const {
 absl::Status JobTimer::Fill(RunStatistics& statistics) const {
   const auto staging = Between(Point::kStagingBegins, Point::kStagingEnds);
   if (!staging.ok()) return staging.status();
-  const auto kernels = Between(Point::kStagingEnds, Point::kKernelsEnd);
+  const auto kernels = Between(Point::kKernelsBegin, Point::kKernelsEnd);
   if (!kernels.ok()) return kernels.status();
   statistics.stage_in_time = *staging;
   statistics.kernel_time = *kernels;

@@ -15,16 +15,17 @@
 #include "absl/status/statusor.h"
 #include "kernels/contract/engine.h"
 #include "kernels/cuda/device/event.h"
+#include "kernels/cuda/device/launch.h"
 
 namespace gridfold::kernels::cuda {
 
-class JobTimer {
+class JobTimer final : public LaunchWatcher {
  public:
   static absl::StatusOr<JobTimer> Create();
 
   // Points of a job's stream. A job with nothing to stage has no begin of that, and one that fails
-  // leaves the later ones out.
-  enum class Point { kStagingBegins, kStagingEnds, kKernelsEnd };
+  // leaves the later ones out. Kernels begin with the first launch behind WatchKernels.
+  enum class Point { kStagingBegins, kStagingEnds, kKernelsBegin, kKernelsEnd };
 
   // Forgets the last job; one begins now.
   void Start();
@@ -38,12 +39,16 @@ class JobTimer {
   // The job comes to this point; the first time counts.
   absl::Status Mark(Point point, cudaStream_t stream);
 
+  // The next launch of this thread, on `stream`, is the job's first.
+  void WatchKernels(cudaStream_t stream);
+  absl::Status BeforeLaunch() override;
+
   // Fills in the times of the stages that were passed, of which the last, staging out, ends now.
   // The stream is idle.
   absl::Status Fill(RunStatistics& statistics) const;
 
  private:
-  static constexpr size_t kPointCount = 3;
+  static constexpr size_t kPointCount = 4;
 
   // 0 where the job did not come to both.
   absl::StatusOr<std::chrono::nanoseconds> Between(Point begin, Point end) const;
@@ -54,6 +59,7 @@ class JobTimer {
   std::array<bool, kPointCount> is_marked_{};
   std::array<std::chrono::steady_clock::time_point, kPointCount> marked_at_;
   bool by_clock_ = false;
+  cudaStream_t kernel_stream_ = nullptr;
   std::chrono::steady_clock::time_point started_at_;
 };
 

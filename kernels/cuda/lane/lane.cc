@@ -190,6 +190,7 @@ absl::Status CudaLane::Run(RunStatistics& statistics, absl::FunctionRef<absl::St
 }
 
 absl::Status CudaLane::Settle(bool failed) {
+  WatchNextLaunch(nullptr);
   absl::Status idle = stream_is_idle_ ? absl::OkStatus() : Synchronize();
   staging_.OnStreamIdle();
   // For the next job, which this one does not wait for.
@@ -262,6 +263,7 @@ absl::StatusOr<const std::byte*> CudaLane::StageIn(const InputSpan& input, const
     status = CopyIn(std::span(&span, 1), memory_.offsets.data(), stop);
   }
   if (status.ok()) status = timer_.Mark(JobTimer::Point::kStagingEnds, stream_.get());
+  timer_.WatchKernels(stream_.get());
   if (status.ok()) status = CheckStop(stop);
   if (!status.ok()) return status;
   return elements;

@@ -32,7 +32,8 @@ struct RangeSearch {
   __device__ void Find(const TogetherArguments& together) {
     const HistogramArguments& arguments = together.histogram;
     const BlockShare block = BlockShare::Of(1);
-    const bool has_axes = arguments.y_samples != nullptr;
+    // Not by the second array, which is nowhere where it is empty.
+    const bool has_axes = together.bins_count > arguments.channel_count;
     const SampleWalk walk(arguments.sample_count, arguments.channel_count, block);
     const ExtremeKeys own = ExtremesOfThread(static_cast<const T*>(arguments.samples), walk);
     if (has_axes) {
