@@ -49,7 +49,9 @@ def server_facts(config: str) -> ServerFacts:
         path.write_text(config, encoding="utf-8")
         server = subprocess.Popen(
             [os.environ["GRIDFOLD_SERVER_BINARY"], "--config", path, "--engine", "cpu", "--listen",
-             "127.0.0.1:0", "--metrics-address", "off", "--port-file", port, "--log-format=json"],
+             "127.0.0.1:0", "--metrics-address", "off", "--port-file", port, "--log-format=json",
+             # The most that answers may have, whatever this machine has.
+             "--max-memory-bytes", str(1 << 40)],
             stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 60
         while not port.exists() and server.poll() is None and time.monotonic() < deadline:

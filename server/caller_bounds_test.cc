@@ -10,13 +10,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "gridfold/v1/array_service.grpc.pb.h"
+#include "gridfold/v1/server_service.grpc.pb.h"
 #include "server/process/process_statistics.h"
+#include "server/testing/http_exchange.h"
 #include "server/testing/secure_server.h"
+#include "server/testing/waiting.h"
 
 namespace gridfold::server {
 namespace {
@@ -130,6 +135,12 @@ class CallerBoundsTest : public SecureServerTest {
     v1::ScanArrayResponse response;
     return v1::ComputeService::NewStub(channel_)->ScanArray(&context, ScanOfArray(), &response);
   }
+  double Metric(const std::string& series) const {
+    const std::string page = HttpGet(server_->metrics_port().value(), "/metrics").body;
+    const size_t place = page.find("\n" + series + " ");
+    EXPECT_NE(place, std::string::npos) << series;
+    return place == std::string::npos ? 0 : std::stod(page.substr(place + series.size() + 2));
+  }
   void AskMuchAndTakeNothing(uint32_t window_bytes) {
     StartSmallServer(seconds(60));
     const uint64_t before = ProcessPrivateBytes();
@@ -187,6 +198,7 @@ TEST_F(CallerBoundsTest, CallsBeforeTheirBoundIsAcknowledged) {
     most = std::max(most, ProcessPrivateBytes());
   }
   EXPECT_TRUE(!is_open || flood.IsClosedWithin(seconds(20)));
+  WaitFor([&] { return Metric("gridfold_connections_closed_total{reason=\"calls\"}") == 1; });
   // All 100,000 would take 1.3 GiB.
   EXPECT_LT(most, before + 512 * kMiB);
   EXPECT_TRUE(Reduce(other).ok());
@@ -241,6 +253,52 @@ TEST_F(CallerBoundsTest, MessagesAreTakenUpToTheirBoundExactly) {
     EXPECT_EQ(DecodeDetails(large.status).reason(), "JOB_TOO_LARGE")
         << method << ": " << large.status.error_message();
   }
+}
+
+// Each call has a thread for as long as it lasts, and nobody else needs one of these.
+TEST_F(CallerBoundsTest, ReflectionHasFewCallsAtATime) {
+  StartServer({});
+  const std::shared_ptr<grpc::Channel> channel = ConnectInTheClear();
+  const std::string method = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+  const std::string symbol = "gridfold.v1.ComputeService";
+  // Field 4: the file that has the symbol.
+  const std::string question = std::string({0x22, static_cast<char>(symbol.size())}) + symbol;
+  std::vector<std::unique_ptr<RawStream>> calls;
+  for (int i = 0; i < kReflectionCallsMax; ++i) {
+    calls.push_back(std::make_unique<RawStream>(channel, method));
+    calls.back()->Write(question);
+    const std::optional<std::string> answer = calls.back()->Read();
+    ASSERT_TRUE(answer.has_value()) << i;
+    EXPECT_THAT(*answer, testing::HasSubstr("ReduceArray"));
+  }
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(CallRaw(channel, method, question).status.error_code(),
+              grpc::StatusCode::RESOURCE_EXHAUSTED);
+  }
+  EXPECT_TRUE(Reduce(channel).ok());
+  calls.clear();
+  WaitFor([&] { return CallRaw(channel, method, question).status.ok(); });
+}
+
+TEST_F(CallerBoundsTest, InformationTakesRoomAsOtherAnswersDo) {
+  StartServer({}, {.answer_bytes_max = kAnswerBytesFloor});
+  RawClient greedy(server_->port(), 0);
+  for (int i = 0; i < kConcurrentStreamsMax - 1; ++i) {
+    const char* const method =
+        i % 2 == 0 ? "ServerService/GetServerInfo" : "ServerService/GetStatistics";
+    ASSERT_TRUE(greedy.Send(greedy.Call(method, v1::GetServerInfoRequest())));
+  }
+  // As many as have room: the others were refused.
+  const std::shared_ptr<grpc::Channel> channel = ConnectInTheClear();
+  WaitFor([&] { return Metric("gridfold_answer_bytes") > kAnswerBytesFloor / 2; });
+  EXPECT_LE(Metric("gridfold_answer_bytes"), kAnswerBytesFloor);
+  EXPECT_GT(Metric("gridfold_answers_refused_total"), 0);
+  v1::GetServerInfoResponse info;
+  grpc::ClientContext context;
+  // Another connection has its share.
+  const grpc::Status status = v1::ServerService::NewStub(channel)->GetServerInfo(
+      &context, v1::GetServerInfoRequest(), &info);
+  EXPECT_TRUE(status.ok()) << status.error_message();
 }
 
 TEST_F(CallerBoundsTest, UnknownMethodsAreToldSo) {

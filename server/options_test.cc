@@ -149,6 +149,17 @@ TEST(OptionsTest, EveryOptionIsRead) {
   EXPECT_EQ(options.log_format, LogFormat::kJson);
 }
 
+TEST(OptionsTest, AnswersHaveRoomInProportionToTheMemory) {
+  const auto room = [](const std::vector<const char*>& arguments) {
+    return ParseGood(arguments).limits.answer_bytes_max;
+  };
+  EXPECT_EQ(room({"--max-memory-bytes=64MiB"}), 8 * kMiB);
+  EXPECT_EQ(room({"--max-memory-bytes=800MiB"}), 100 * kMiB);
+  EXPECT_EQ(room({"--max-memory-bytes=64GiB"}), kGiB);
+  EXPECT_EQ(room({"--max-memory-bytes=800MiB", "--max-answer-bytes=200MiB"}), 200 * kMiB);
+  EXPECT_EQ(room({}), AnswerBytesOf(ParseGood({}).limits.memory_bytes_max));
+}
+
 TEST(OptionsTest, OtherMachinesConnectWithTlsOrOnRequestOnly) {
   EXPECT_TRUE(ParseGood({"--listen=0.0.0.0:0", "--insecure"}).insecure);
   EXPECT_FALSE(ParseGood({}).security.tls.is_used());

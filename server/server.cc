@@ -138,7 +138,8 @@ absl::Status Server::ServeMetrics(const std::vector<kernels::Engine*>& engines,
                                        .tokens = tokens_.get(),
                                        .certificates = certificates_.get(),
                                        .audit = audit_.get(),
-                                       .sends = &environment_->sends});
+                                       .sends = &environment_->sends,
+                                       .closed = &closed_connections_});
   if (!endpoint.ok()) return endpoint.status();
   metrics_endpoint_ = *std::move(endpoint);
   environment_->metrics = &call_metrics_;
@@ -173,7 +174,7 @@ absl::Status Server::Listen(const std::string& listen, bool reflection) {
     acceptor->HandleNewConnection(&parameters);
   });
   connection_watch_ = std::make_unique<ConnectionWatch>(limits_.memory_bytes_max, listener_->port(),
-                                                        environment_->sends);
+                                                        environment_->sends, closed_connections_);
   serving_state_.BeginServing(*server_->GetHealthCheckService());
   return absl::OkStatus();
 }
@@ -182,6 +183,8 @@ void Server::ConfigureTransport(grpc::ServerBuilder& builder) const {
   builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.received_bytes_max()));
   grpc::ResourceQuota quota("gridfold");
   quota.Resize(limits_.transport_bytes_max());
+  // Only reflection has threads of this kind, beside one that waits for its calls.
+  quota.SetMaxThreads(1 + kReflectionCallsMax);
   builder.SetResourceQuota(quota);
   // A few compressed bytes could stand for gigabytes, and numbers hardly compress.
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);

@@ -101,6 +101,7 @@ class Server {
   std::unique_ptr<ArrayService> array_service_;
   std::unique_ptr<RegionService> region_service_;
   std::unique_ptr<ServerService> server_service_;
+  ClosedConnections closed_connections_;
   std::unique_ptr<MetricsEndpoint> metrics_endpoint_;
   std::shared_ptr<grpc::ServerCredentials> credentials_;
   UnknownMethodService unknown_methods_;

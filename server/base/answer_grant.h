@@ -19,12 +19,12 @@ struct AnswerSource {
 };
 
 struct AnswerGrant {
-  enum class Part : uint8_t { kOpen, kTenants, kConnections };
-  static constexpr size_t kPartCount = 3;
+  enum class Part : uint8_t { kOpen, kTenants, kConnections, kSmall };
+  static constexpr size_t kSharedPartCount = 3;  // All but kSmall.
 
   uint64_t bytes = 0;  // None where it is 0.
   Part part = Part::kOpen;
-  // The room's own.
+  // The room's own; none in kSmall.
   AnswerTenant* tenant = nullptr;
   AnswerConnection* connection = nullptr;
 };

@@ -23,9 +23,9 @@
 //   running requests     4 lanes * (request, or what the CPU engine joins of it, 256 MiB + answer
 //                        256 MiB). The request is released before the answer is encoded, which
 //                        takes it once more unless it is a scan's                 =    2 GiB
-//   answers              answer_bytes_max of those that have yet to be taken. One that is larger
-//   than
-//                        the part that is open to all has that to itself          =    1 GiB
+//   answers              answer_bytes_max of those that have yet to be taken: an eighth of
+//                        memory_bytes_max, at most. One that is larger than the part that is open
+//                        to all has that to itself                                =    1 GiB
 //   plans                of what waits and runs; the largest batch's: batch_operations_max * 1 KiB
 //                                                                                 =    4 MiB each
 //   accumulators         4 lanes * (states, their bytes, the same once more while the answer
@@ -46,6 +46,7 @@
 //                        take 13 KiB each, where callers mean ill               =  320 MiB
 //   headers, calls       of callers who mean ill: connection_watch.h ends them where a
 //                        connection has too many, or the process more than memory_bytes_max
+//   reflection           kReflectionCallsMax threads, 512 KiB each                =    8 MiB
 //   tokens               kTokenFileBytesMax, decoded: 4 MiB; and the same of the file before, as
 //                        long as calls use it                                     =    8 MiB
 //   metrics              1 MiB of counters; one scrape is made at a time, some 250 KiB of text that
@@ -149,18 +150,25 @@ inline constexpr uint64_t kBatchOperationsCeiling = uint64_t{1} << 16;
 inline constexpr int kConcurrentStreamsMax = 1024;
 // What a call takes at most that has begun and sent no message.
 inline constexpr uint64_t kIdleCallBytes = 13 * kKiB;
+// Calls of gRPC's reflection at the same time, each of which takes a thread for as long as it
+// lasts.
+inline constexpr int kReflectionCallsMax = 16;
 // Metadata of one request: enough for a token and a trace context. What is larger is refused; what
 // is larger than the second ends in gRPC's hands, which closes the connection.
 inline constexpr int kMetadataBytesMax = 16 * 1024;
 inline constexpr int kMetadataBytesCeiling = 256 * 1024;
 
 // Answers that are made or on their way (server/scheduling/answer_room.h): these parts of the room
-// are kept for tenants and for connections with little of it. A small answer may pass larger ones
-// that wait.
+// are kept for small answers, whose room takes no lock, and for tenants and connections with little
+// of it.
+inline constexpr uint64_t kAnswerSmallPart = 16;
 inline constexpr uint64_t kAnswerTenantsPart = 4;
-inline constexpr uint64_t kAnswerConnectionsPart = 8;
+inline constexpr uint64_t kAnswerConnectionsPart = 16;
 inline constexpr uint64_t kSmallAnswerBytes = 64 * kKiB;
 inline constexpr uint64_t kAnswerBytesFloor = 1 * kMiB;
+// The room where nobody sets it: this part of memory_bytes_max, and no more than the second.
+inline constexpr uint64_t kAnswerMemoryPart = 8;
+inline constexpr uint64_t kAnswerBytesDefaultMax = 1 * kGiB;
 inline constexpr uint64_t kAnswerBytesCeiling = uint64_t{1} << 50;
 // A call whose answer is not taken within the time of --send-timeout, and the time that it takes at
 // this rate, is ended.
@@ -328,7 +336,7 @@ struct Limits {
   uint32_t lane_count = 4;                                // --lanes
   uint64_t queued_jobs_max = 1024;                        // --max-queued-jobs
   uint64_t queued_bytes_max = 1 * kGiB;                   // --max-queued-bytes
-  uint64_t answer_bytes_max = 1 * kGiB;                   // --max-answer-bytes
+  uint64_t answer_bytes_max = kAnswerBytesDefaultMax;     // --max-answer-bytes
   uint64_t resident_bytes_max = 1 * kGiB;                 // --resident-bytes
   uint64_t tenant_resident_bytes_max = 0;                 // --tenant-resident-bytes; 0: all of them
   uint64_t array_count_max = uint64_t{1} << 14;           // --max-arrays
@@ -394,12 +402,20 @@ struct Limits {
   }
 };
 
+// The room for answers of a process that may have so much memory.
+constexpr uint64_t AnswerBytesOf(uint64_t memory_bytes_max) {
+  return std::clamp(memory_bytes_max / kAnswerMemoryPart, kAnswerBytesFloor,
+                    kAnswerBytesDefaultMax);
+}
+
 static_assert(Limits{}.message_bytes_max <= kMessageBytesCeiling);
+static_assert(AnswerBytesOf(kMemoryBytesFloor) >= kAnswerBytesFloor);
 static_assert(Limits{}.message_bytes_max <= Limits{}.queued_bytes_max,
               "every request that may be sent may also wait");
 static_assert(Limits{}.message_bytes_max <= Limits{}.answer_bytes_max / 8 * 5,
               "two of the largest answers may be on their way, and others");
-static_assert(kAnswerBytesFloor / kAnswerConnectionsPart / 2 >= kSmallAnswerBytes);
+static_assert(kAnswerBytesFloor / kAnswerSmallPart >= kSmallAnswerBytes,
+              "a small answer has room among small ones");
 static_assert(Limits{}.bin_count_max * sizeof(uint64_t) + kAnswerOverheadBytes <=
                   Limits{}.message_bytes_max,
               "the counts of the largest histogram fit in an answer");

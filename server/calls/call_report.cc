@@ -1,5 +1,6 @@
 #include "server/calls/call_report.h"
 
+#include "server/calls/caller_address.h"
 #include "server/process/event_log.h"
 
 namespace gridfold::server {
@@ -15,6 +16,7 @@ int64_t Microseconds(std::chrono::nanoseconds time) {
 void CallReport::Log(const absl::Status& status, uint64_t response_bytes) const {
   const LogLevel level = absl::IsInternal(status) ? LogLevel::kError : LogLevel::kDebug;
   if (!LogIsEnabled(level)) return;
+  const CallerAddress caller = context == nullptr ? CallerAddress() : AddressOfCaller(*context);
   LogEvent(level, "call",
            {{"id", id},
             {"rpc", RpcName(rpc)},

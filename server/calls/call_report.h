@@ -3,6 +3,8 @@
 #ifndef GRIDFOLD_SERVER_CALLS_CALL_REPORT_H_
 #define GRIDFOLD_SERVER_CALLS_CALL_REPORT_H_
 
+#include <grpcpp/grpcpp.h>
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -13,7 +15,6 @@
 #include "kernels/types/element_type.h"
 #include "server/base/rpc.h"
 #include "server/base/trace_context.h"
-#include "server/calls/caller_address.h"
 #include "server/process/audit_log.h"
 
 namespace gridfold::server {
@@ -36,7 +37,9 @@ struct CallReport {
   uint64_t id;
   TraceContext trace = {};            // The caller's own.
   std::shared_ptr<AuditNotes> audit;  // None without an audit log.
-  CallerAddress caller = {};
+  // Says who calls, where a line tells of it; null where nobody does. Valid until the call is
+  // logged.
+  const grpc::CallbackServerContext* context = nullptr;
   std::chrono::steady_clock::time_point arrived_at = std::chrono::steady_clock::now();
   uint64_t request_bytes = 0;
   std::optional<kernels::ElementType> element_type;        // Of the array, once it is validated.

@@ -1,5 +1,6 @@
 // A call that only looks something up or records something, and is answered immediately, in gRPC's
-// own thread. Used by services/array_service.cc and services/region_service.cc only.
+// own thread. Used by services/array_service.cc, services/region_service.cc and
+// services/server_service.cc only.
 #ifndef GRIDFOLD_SERVER_CALLS_IMMEDIATE_CALL_H_
 #define GRIDFOLD_SERVER_CALLS_IMMEDIATE_CALL_H_
 
@@ -44,8 +45,9 @@ class ImmediateReactor final : public grpc::ServerUnaryReactor {
   absl::Status TakeRoom(const std::string& tenant, uint64_t bytes) {
     const std::optional<AnswerGrant> grant = scheduler_.TakeAnswerRoom(
         {.tenant = tenant, .connection = connection_}, bytes + kAnswerOverheadBytes);
-    if (!grant)
+    if (!grant) {
       return QueueFull("answers that nobody takes leave no room for another", kRetryDelay);
+    }
     grant_ = *grant;
     return absl::OkStatus();
   }

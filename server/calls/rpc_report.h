@@ -16,7 +16,6 @@
 #include "server/calls/call_report.h"
 #include "server/calls/caller_address.h"
 #include "server/process/audit_log.h"
-#include "server/process/event_log.h"
 
 namespace gridfold::server {
 
@@ -42,8 +41,7 @@ inline CallReport NewReport(Rpc rpc, CallEnvironment& environment,
   CallReport report(rpc, environment.next_call_id++);
   report.trace = TraceOf(context);
   if (environment.audit != nullptr) report.audit = NewAuditNotes(context);
-  // Every call may turn out to be one that is logged: a defect is, at the level that is always on.
-  if (LogIsEnabled(LogLevel::kError)) report.caller = AddressOfCaller(context);
+  report.context = &context;
   return report;
 }
 

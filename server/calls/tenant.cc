@@ -156,16 +156,15 @@ uint64_t ConnectionOf(const grpc::CallbackServerContext& context) {
   return std::hash<std::string>()(context.peer());
 }
 
-absl::Status CheckAdmin(const grpc::CallbackServerContext& context, const AccessTokens* tokens,
-                        const char* rpc, AuditNotes* notes) {
-  const absl::StatusOr<Caller> caller = ReadCaller(context, tokens, rpc, notes);
-  if (!caller.ok()) return caller.status();
-  if (!caller->is_admin) {
+absl::StatusOr<Caller> ReadAdmin(const grpc::CallbackServerContext& context,
+                                 const AccessTokens* tokens, const char* rpc, AuditNotes* notes) {
+  absl::StatusOr<Caller> caller = ReadCaller(context, tokens, rpc, notes);
+  if (caller.ok() && !caller->is_admin) {
     return Refuse(
         context, *tokens, rpc, RefusalReason::kNotAdmin,
         absl::PermissionDeniedError("authorization: the token is not an administrator's"));
   }
-  return absl::OkStatus();
+  return caller;
 }
 
 }  // namespace gridfold::server

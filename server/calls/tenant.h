@@ -52,10 +52,10 @@ absl::StatusOr<Caller> ReadCaller(const grpc::CallbackServerContext& context,
 // A number for the connection that the call came by, as JobWork::connection.
 uint64_t ConnectionOf(const grpc::CallbackServerContext& context);
 
-// PERMISSION_DENIED where there are tokens and the call's is not an administrator's; the errors of
-// ReadCaller.
-absl::Status CheckAdmin(const grpc::CallbackServerContext& context, const AccessTokens* tokens,
-                        const char* rpc, AuditNotes* notes);
+// As ReadCaller; PERMISSION_DENIED also where there are tokens and the call's is not an
+// administrator's.
+absl::StatusOr<Caller> ReadAdmin(const grpc::CallbackServerContext& context,
+                                 const AccessTokens* tokens, const char* rpc, AuditNotes* notes);
 
 }  // namespace gridfold::server
 

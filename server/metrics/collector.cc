@@ -312,6 +312,14 @@ MetricFamilies MetricsCollector::Collect() const {
                                "Calls that were ended because their answers were not taken.",
                                sources_.sends->ended_calls()));
   }
+  if (sources_.closed != nullptr) {
+    families.push_back(
+        WithValues(CounterFamily("gridfold_connections_closed_total",
+                                 "Connections that were closed for what they held, by reason."),
+                   "reason",
+                   {{"memory", sources_.closed->for_memory.load()},
+                    {"calls", sources_.closed->for_calls.load()}}));
+  }
   AddDevices(sources_, jobs, arrays, families);
   if (sources_.regions != nullptr) AddRegions(sources_.regions->GetStatistics(), families);
   // Those of all engines of the program together.

@@ -14,6 +14,7 @@
 #include "server/scheduling/scheduler.h"
 #include "server/tenants/access_tokens.h"
 #include "server/transport/certificate_store.h"
+#include "server/transport/connection_watch.h"
 #include "server/transport/send_watch.h"
 
 namespace gridfold::server {
@@ -29,7 +30,8 @@ struct MetricsSources {
   const AccessTokens* tokens = nullptr;
   const CertificateStore* certificates = nullptr;
   const AuditLog* audit = nullptr;
-  const SendWatch* sends = nullptr;  // None where no calls are served.
+  const SendWatch* sends = nullptr;  // None where no calls are served, as the next.
+  const ClosedConnections* closed = nullptr;
 };
 
 }  // namespace gridfold::server

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <nlohmann/json.hpp>
 
@@ -71,6 +72,8 @@ std::string MakeLine(LogLevel level, absl::string_view event,
   return line;
 }
 
+bool NeedsNoEscape(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
+
 // Never destroyed: whoever logs at the end of the program finds it.
 LineWriter& Log() {
   static LineWriter* const log = new LineWriter(STDERR_FILENO, kLogBufferBytes, [](uint64_t lines) {
@@ -114,6 +117,8 @@ std::string LogTime() {
 }
 
 std::string JsonText(absl::string_view text) {
+  // Most texts are empty, names or numbers.
+  if (std::all_of(text.begin(), text.end(), NeedsNoEscape)) return absl::StrCat("\"", text, "\"");
   return nlohmann::json(std::string(text))
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

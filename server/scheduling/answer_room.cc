@@ -28,7 +28,9 @@ struct AnswerTenant {
 
 AnswerRoom::AnswerRoom(uint64_t bytes_max, TenantWeights weights)
     : weights_(std::move(weights)),
-      part_max_{bytes_max - bytes_max / kAnswerTenantsPart - bytes_max / kAnswerConnectionsPart,
+      small_(bytes_max / kAnswerSmallPart),
+      part_max_{bytes_max - bytes_max / kAnswerSmallPart - bytes_max / kAnswerTenantsPart -
+                    bytes_max / kAnswerConnectionsPart,
                 bytes_max / kAnswerTenantsPart, bytes_max / kAnswerConnectionsPart} {}
 
 AnswerRoom::~AnswerRoom() = default;
@@ -38,12 +40,25 @@ AnswerSource AnswerRoom::SourceOf(const Job& job) {
 }
 
 std::optional<AnswerGrant> AnswerRoom::Take(const AnswerSource& source, uint64_t bytes) {
-  const std::optional<Part> part = FindRoom(source, bytes);
-  if (!part) return std::nullopt;
-  return Add(FindOrAdd(source), *part, bytes);
+  std::optional<AnswerGrant> grant = TakeSmall(bytes);
+  if (!grant) {
+    const std::optional<Part> part = FindRoom(source, bytes);
+    if (part) grant = Add(FindOrAdd(source), *part, bytes);
+  }
+  if (grant) NoteHighWater();
+  return grant;
 }
 
-// The part of the room that has so much for whoever comes now.
+std::optional<AnswerGrant> AnswerRoom::TakeSmall(uint64_t bytes) {
+  if (!small_.Take(bytes)) return std::nullopt;
+  return AnswerGrant{.bytes = bytes, .part = Part::kSmall};
+}
+
+void AnswerRoom::NoteHighWater() {
+  taken_bytes_high_water_ = std::max(taken_bytes_high_water_, taken_bytes());
+}
+
+// The shared part of the room that has so much for whoever comes now.
 std::optional<AnswerGrant::Part> AnswerRoom::FindRoom(const AnswerSource& source,
                                                       uint64_t bytes) const {
   if (turns_.empty() && FitsOpenPart(bytes)) return Part::kOpen;
@@ -59,10 +74,6 @@ std::optional<AnswerGrant::Part> AnswerRoom::FindRoom(const AnswerSource& source
     if (FitsConnectionShare(connection == nullptr ? 0 : connection->bytes, bytes)) {
       return Part::kConnections;
     }
-  }
-  const bool is_small = bytes <= kSmallAnswerBytes;
-  if (is_small && Taken(Part::kConnections) + bytes <= PartMax(Part::kConnections) / 2) {
-    return Part::kConnections;
   }
   return std::nullopt;
 }
@@ -94,7 +105,6 @@ AnswerGrant AnswerRoom::Add(Connection& connection, Part part, uint64_t bytes) {
   connection.bytes += bytes;
   Taken(part) += bytes;
   taken_bytes_ += bytes;
-  taken_bytes_high_water_ = std::max(taken_bytes_high_water_, taken_bytes_);
   return {.bytes = bytes, .part = part, .tenant = &tenant, .connection = &connection};
 }
 
@@ -111,15 +121,26 @@ void AnswerRoom::Subtract(const AnswerGrant& grant, uint64_t bytes) {
 void AnswerRoom::Shrink(AnswerGrant& grant, uint64_t bytes) {
   const uint64_t kept = std::max<uint64_t>(bytes, 1);
   if (kept >= grant.bytes) return;
-  Subtract(grant, grant.bytes - kept);
+  if (grant.part == Part::kSmall) {
+    small_.GiveBack(grant.bytes - kept);
+  } else {
+    Subtract(grant, grant.bytes - kept);
+  }
   grant.bytes = kept;
 }
 
 void AnswerRoom::GiveBack(AnswerGrant& grant) {
-  if (grant.bytes == 0) return;
+  if (GiveBackSmall(grant)) return;
   Subtract(grant, grant.bytes);
   ForgetIfIdle(*grant.connection);
   grant = {};
+}
+
+bool AnswerRoom::GiveBackSmall(AnswerGrant& grant) {
+  if (grant.bytes > 0 && grant.part != Part::kSmall) return false;
+  small_.GiveBack(grant.bytes);
+  grant = {};
+  return true;
 }
 
 void AnswerRoom::ForgetIfIdle(Connection& connection) {
@@ -172,7 +193,8 @@ void AnswerRoom::TakeReady(JobList& to) {
     if (!FitsOpenPart(connection.waiting.front()->work_.answer_bytes)) break;
     tenant.turns.splice(tenant.turns.end(), tenant.turns, connection.turn);
     turns_.splice(turns_.end(), turns_, tenant.turn);
-    GrantFirst(connection, Part::kOpen, to);
+    GrantFirst(connection,
+               Add(connection, Part::kOpen, connection.waiting.front()->work_.answer_bytes), to);
   }
   // The others may have their shares, which they might have had when they came.
   for (auto tenant = turns_.begin(); tenant != turns_.end();) {
@@ -182,21 +204,24 @@ void AnswerRoom::TakeReady(JobList& to) {
       GrantShare(**connection++, to);
     }
   }
+  NoteHighWater();
 }
 
 void AnswerRoom::GrantShare(Connection& connection, JobList& to) {
   const uint64_t bytes = connection.waiting.front()->work_.answer_bytes;
   const Tenant& tenant = connection.tenant;
-  if (FitsTenantShare(tenant.bytes, tenant.weight, bytes)) {
-    GrantFirst(connection, Part::kTenants, to);
+  if (const std::optional<AnswerGrant> grant = TakeSmall(bytes)) {
+    GrantFirst(connection, *grant, to);
+  } else if (FitsTenantShare(tenant.bytes, tenant.weight, bytes)) {
+    GrantFirst(connection, Add(connection, Part::kTenants, bytes), to);
   } else if (FitsConnectionShare(connection.bytes, bytes)) {
-    GrantFirst(connection, Part::kConnections, to);
+    GrantFirst(connection, Add(connection, Part::kConnections, bytes), to);
   }
 }
 
-void AnswerRoom::GrantFirst(Connection& connection, Part part, JobList& to) {
+void AnswerRoom::GrantFirst(Connection& connection, const AnswerGrant& grant, JobList& to) {
   Job& job = *connection.waiting.front();
-  job.answer_ = Add(connection, part, job.work_.answer_bytes);
+  job.answer_ = grant;
   Release(job, to);
 }
 

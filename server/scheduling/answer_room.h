@@ -2,11 +2,13 @@
 // some. A caller who takes no answers holds memory of the server for nothing, so what all of them
 // hold is bounded; room is taken before a lane makes an answer and given back when it has gone.
 //
-// The room has three parts. The first is open to everybody. The second is for tenants that hold
-// little of the whole room: each has a share of it by weight. The third is for connections that
-// hold little, of whichever tenant, and for small answers: callers who name no tenant are one, and
-// one that takes no answers does not shut out the others. The shares count one tenant, or
-// connection, more than those that hold something, so that whoever comes finds some room.
+// The room has four parts. The first is for small answers, whoever's they are, and takes no lock
+// (small_answers.h). Those that it has no room for share the others with the larger ones. The
+// second part is open to everybody. The third is for tenants that hold little of all that is
+// shared: each has a share of it by weight. The fourth is for connections that hold little, of
+// whichever tenant: callers who name no tenant are one, and one that takes no answers does not shut
+// out the others. The shares count one tenant, or connection, more than those that hold something,
+// so that whoever comes finds some room.
 //
 // Where the open part is full, a job waits. Tenants take turns at what becomes free of it, and so
 // do the connections of a tenant; nobody overtakes whoever is next, so that a large answer is not
@@ -19,11 +21,12 @@
 //   room.GiveBack(*grant);
 //   room.TakeReady(jobs);         // Those that waited for it.
 //
-// Not thread-safe.
+// Not thread-safe, but for GiveBackSmall.
 #ifndef GRIDFOLD_SERVER_SCHEDULING_ANSWER_ROOM_H_
 #define GRIDFOLD_SERVER_SCHEDULING_ANSWER_ROOM_H_
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -34,6 +37,7 @@
 #include "server/base/answer_grant.h"
 #include "server/base/limits.h"
 #include "server/scheduling/job.h"
+#include "server/scheduling/small_answers.h"
 
 namespace gridfold::server {
 
@@ -49,13 +53,16 @@ class AnswerRoom {
   std::optional<AnswerGrant> Take(const AnswerSource& source, uint64_t bytes);
   // Whether Take would return some.
   bool HasRoom(const AnswerSource& source, uint64_t bytes) const {
-    return FindRoom(source, bytes).has_value();
+    return small_.HasRoom(bytes) || FindRoom(source, bytes).has_value();
   }
 
   // The answer has turned out to take only `bytes`: gives back the rest of the grant.
   void Shrink(AnswerGrant& grant, uint64_t bytes);
   // Of a whole grant, which is none afterwards.
   void GiveBack(AnswerGrant& grant);
+  // Gives back a grant that takes no lock, or that is none; false where it is another one. The
+  // grant must be the caller's alone. Thread-safe.
+  bool GiveBackSmall(AnswerGrant& grant);
 
   // Grants the job the room that it needs, unless it has it: whether it has it now.
   bool Grant(Job& job);
@@ -68,8 +75,9 @@ class AnswerRoom {
   // Moves all jobs that wait to the end of `to`.
   void ReleaseAll(JobList& to);
 
-  uint64_t taken_bytes() const { return taken_bytes_; }
+  uint64_t taken_bytes() const { return taken_bytes_ + small_.taken_bytes(); }
   uint64_t taken_bytes_high_water() const { return taken_bytes_high_water_; }
+  // Thread-safe.
   uint64_t waiting_jobs() const { return waiting_jobs_; }
 
  private:
@@ -80,6 +88,7 @@ class AnswerRoom {
   static AnswerSource SourceOf(const Job& job);
   Connection& FindOrAdd(const AnswerSource& source);
   uint64_t WeightOf(const std::string& tenant) const;
+  std::optional<AnswerGrant> TakeSmall(uint64_t bytes);
   std::optional<Part> FindRoom(const AnswerSource& source, uint64_t bytes) const;
   bool FitsOpenPart(uint64_t bytes) const;
   bool FitsTenantShare(uint64_t held, uint64_t weight, uint64_t bytes) const;
@@ -90,16 +99,18 @@ class AnswerRoom {
   AnswerGrant Add(Connection& connection, Part part, uint64_t bytes);
   void Subtract(const AnswerGrant& grant, uint64_t bytes);
   void GrantShare(Connection& connection, JobList& to);
-  void GrantFirst(Connection& connection, Part part, JobList& to);
+  void GrantFirst(Connection& connection, const AnswerGrant& grant, JobList& to);
+  void NoteHighWater();
   void StopWaiting(Connection& connection);
   void ForgetIfIdle(Connection& connection);
 
   const TenantWeights weights_;
-  std::array<uint64_t, AnswerGrant::kPartCount> part_max_;
-  std::array<uint64_t, AnswerGrant::kPartCount> part_taken_{};
-  uint64_t taken_bytes_ = 0;
+  SmallAnswers small_;
+  std::array<uint64_t, AnswerGrant::kSharedPartCount> part_max_;
+  std::array<uint64_t, AnswerGrant::kSharedPartCount> part_taken_{};
+  uint64_t taken_bytes_ = 0;  // Of these.
   uint64_t taken_bytes_high_water_ = 0;
-  uint64_t waiting_jobs_ = 0;
+  std::atomic<uint64_t> waiting_jobs_ = 0;
   uint64_t holding_weights_ = 0;      // Of the tenants that hold something.
   uint64_t holding_connections_ = 0;  // Of all tenants.
   std::unordered_map<std::string, Tenant> tenants_;

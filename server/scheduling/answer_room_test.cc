@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <deque>
+#include <mutex>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,7 +22,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Parts of 5 MiB for everybody, 2 for tenants and 1 for connections.
+// Parts of 5 MiB for everybody, 2 for tenants, half of one for connections and for small answers.
 constexpr uint64_t kRoom = 8 * kMiB;
 
 std::optional<AnswerGrant> Take(AnswerRoom& room, const std::string& tenant, uint64_t connection,
@@ -69,14 +73,31 @@ TEST(AnswerRoomTest, OtherConnectionsOfTheSameTenantHaveTheirShare) {
   std::vector<AnswerGrant> grants;
   while (auto grant = Take(room, "", 1, kMiB)) grants.push_back(*grant);
   EXPECT_FALSE(room.HasRoom({.tenant = "", .connection = 1}, 100 * kKiB));
-  EXPECT_TRUE(room.HasRoom({.tenant = "", .connection = 2}, kMiB / 3));
-  EXPECT_FALSE(room.HasRoom({.tenant = "", .connection = 2}, kMiB / 3 + 1));
+  // Of half of 1 MiB: of 1 + 1 + 1 connections it is one.
+  EXPECT_TRUE(room.HasRoom({.tenant = "", .connection = 2}, kMiB / 6));
+  EXPECT_FALSE(room.HasRoom({.tenant = "", .connection = 2}, kMiB / 6 + 1));
   for (AnswerGrant& grant : grants) room.GiveBack(grant);
 }
 
-TEST(AnswerRoomTest, SmallAnswersLeaveHalfOfTheLastPart) {
+TEST(AnswerRoomTest, SmallAnswersHaveAPartOfTheirOwn) {
   AnswerRoom room(kRoom, {});
   std::vector<AnswerGrant> grants = {*Take(room, "", 1, 5 * kMiB)};
+  while (auto grant = Take(room, "", 1, kSmallAnswerBytes)) grants.push_back(*grant);
+  EXPECT_EQ(room.taken_bytes(), 5 * kMiB + kMiB / 2);
+  EXPECT_EQ(room.taken_bytes_high_water(), room.taken_bytes());
+  // What is given back of it is for small answers again, and for no others.
+  ASSERT_TRUE(room.GiveBackSmall(grants.back()));
+  EXPECT_EQ(room.taken_bytes(), 5 * kMiB + kMiB / 2 - kSmallAnswerBytes);
+  EXPECT_FALSE(Take(room, "", 1, kSmallAnswerBytes + 1));
+  grants.back() = *Take(room, "", 1, kSmallAnswerBytes);
+  EXPECT_FALSE(room.GiveBackSmall(grants.front()));
+  for (AnswerGrant& grant : grants) room.GiveBack(grant);
+  EXPECT_EQ(room.taken_bytes(), 0U);
+}
+
+TEST(AnswerRoomTest, SmallAnswersFindTheOpenPartWhenTheirsIsFull) {
+  AnswerRoom room(kRoom, {});
+  std::vector<AnswerGrant> grants;
   while (auto grant = Take(room, "", 1, kSmallAnswerBytes)) grants.push_back(*grant);
   EXPECT_EQ(room.taken_bytes(), 5 * kMiB + kMiB / 2);
   for (AnswerGrant& grant : grants) room.GiveBack(grant);
@@ -163,6 +184,60 @@ TEST_F(AnswerRoomSchedulerTest, AJobThatWaitsForRoomCanBeCancelled) {
   WaitForOrder(2);
   EXPECT_THAT(order_, ElementsAre("first", "behind"));
   AnswerGone(2);
+}
+
+// Whoever gives back the room takes no lock, unless a job waits: none may be overlooked.
+TEST_F(AnswerRoomSchedulerTest, NoSmallAnswerThatWaitsIsForgotten) {
+  ASSERT_TRUE(SubmitAnswer("large", 5 * kMiB).ok());
+  WaitForOrder(1);
+  // The part for small answers has room for 8 of these.
+  constexpr int kJobs = 4000;
+  constexpr int kAtOnce = 12;
+  std::counting_semaphore<> places(kAtOnce);
+  std::counting_semaphore<> ended(0);
+  std::mutex mutex;
+  std::deque<int> ended_jobs;  // Guarded by mutex.
+  std::deque<TestJob> jobs;
+  for (int i = 0; i < kJobs; ++i) {
+    jobs.emplace_back(JobWork{.answer_bytes = kSmallAnswerBytes, .connection = 1},
+                      [&, i](const JobContext&) {
+                        {
+                          const std::lock_guard lock(mutex);
+                          ended_jobs.push_back(i);
+                        }
+                        ended.release();
+                        return absl::OkStatus();
+                      });
+  }
+  std::atomic<int> left = kJobs;
+  std::vector<std::thread> givers;
+  for (int thread = 0; thread < 2; ++thread) {
+    givers.emplace_back([&] {
+      while (left-- > 0) {
+        if (!ended.try_acquire_for(std::chrono::seconds(30))) {
+          ADD_FAILURE() << "a job was forgotten";
+          return;
+        }
+        int job = 0;
+        {
+          const std::lock_guard lock(mutex);
+          job = ended_jobs.front();
+          ended_jobs.pop_front();
+        }
+        EXPECT_TRUE(jobs[job].status().ok());
+        scheduler_->GiveBackAnswerRoom(*jobs[job].job());
+        places.release();
+      }
+    });
+  }
+  for (TestJob& job : jobs) {
+    if (!places.try_acquire_for(std::chrono::seconds(40))) break;
+    EXPECT_TRUE(scheduler_->Submit(job.job()).ok());
+  }
+  for (std::thread& giver : givers) giver.join();
+  EXPECT_EQ(scheduler_->GetStatistics().answer_bytes, 5 * kMiB);
+  EXPECT_TRUE(scheduler_->WaitUntilIdle(std::chrono::seconds(30)));
+  AnswerGone(0);
 }
 
 TEST_F(AnswerRoomSchedulerTest, AFailedJobGivesItsRoomBack) {

@@ -77,6 +77,8 @@ bool FairQueue::Take(uint32_t engine, JobList& to) {
       return true;
     }
     Hold(job);
+    // Whoever gives back a small answer's room without a lock may not have seen it waiting.
+    if (job.work_.answer_bytes <= kSmallAnswerBytes) ResumeReady();
   }
   return false;
 }

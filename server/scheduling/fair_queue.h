@@ -20,7 +20,7 @@
 //
 // Pushing and taking a job costs O(engines * log(tenants)) and, once a tenant is known, no memory:
 // jobs move from list to list with their nodes. At most kIdleTenantsMax tenants are remembered that
-// have neither waiting nor running jobs. Not thread-safe.
+// have neither waiting nor running jobs. Not thread-safe, but for GiveBackSmall.
 #ifndef GRIDFOLD_SERVER_SCHEDULING_FAIR_QUEUE_H_
 #define GRIDFOLD_SERVER_SCHEDULING_FAIR_QUEUE_H_
 
@@ -96,7 +96,10 @@ class FairQueue {
   // The answer has gone, or there will be none. Whether a job that waited for the room may run now.
   bool GiveBackAnswerRoom(Job& job);
   bool GiveBackAnswerRoom(AnswerGrant& grant);
-  // A job that waited for room has left: whether another one may run now.
+  // Gives back a grant that takes no lock, or that is none; false where it is another one. Where
+  // jobs wait for room, ResumeReady is to be called then. Thread-safe.
+  bool GiveBackSmall(AnswerGrant& grant) { return answers_.GiveBackSmall(grant); }
+  // Room has become free, or a job that waited for some has left: whether another may run now.
   bool ResumeReady();
   const AnswerRoom& answers() const { return answers_; }
 

@@ -80,7 +80,8 @@ class Scheduler {
   void GiveBackAnswerRoom(AnswerGrant& grant);
   // The answer to a job that has run takes only so much of its room.
   void ShrinkAnswer(Job& job, uint64_t bytes);
-  // The answer to the job has gone. Does nothing where the job has failed: there is none.
+  // The answer to the job, which has finished or was refused, has gone. Does nothing where the job
+  // has failed: there is none.
   void GiveBackAnswerRoom(Job& job);
 
   // Nobody waits for the job any longer. Does nothing to a job that is finished.

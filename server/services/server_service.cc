@@ -5,24 +5,34 @@
 #include "absl/status/status.h"
 #include "server/base/exception_guard.h"
 #include "server/base/version.h"
+#include "server/calls/immediate_call.h"
 #include "server/calls/rpc_report.h"
 #include "server/calls/tenant.h"
 #include "server/process/audit_log.h"
 #include "server/wire/proto_conversion.h"
-#include "server/wire/rpc_status.h"
 
 namespace gridfold::server {
 
 namespace {
 
-// Answers a call with what `check` says, and notes it in the audit log.
-template <class Check>
+using ReadCallerFunction = decltype(ReadAdmin);
+
+// Answers a caller that `read` admits with what `fill` makes of `response`, and notes it in the
+// audit log.
+template <class Response, class Fill>
 grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext& context, CallEnvironment& environment,
-                                 const char* rpc, const Check& check) {
+                                 const char* rpc, ReadCallerFunction& read, Response& response,
+                                 const Fill& fill) {
   const auto begin = std::chrono::steady_clock::now();
   const std::shared_ptr<AuditNotes> notes =
       environment.audit == nullptr ? nullptr : NewAuditNotes(context);
-  const absl::Status status = CatchExceptions([&] { return check(notes.get()); });
+  auto* const reactor = new ImmediateReactor(environment, context);
+  const absl::Status status = CatchExceptions([&]() -> absl::Status {
+    const absl::StatusOr<Caller> caller = read(context, environment.tokens, rpc, notes.get());
+    if (!caller.ok()) return caller.status();
+    fill(response);
+    return reactor->TakeRoom(caller->tenant, response.ByteSizeLong());
+  });
   if (notes != nullptr) {
     environment.audit->Record(*notes,
                               {.rpc = rpc,
@@ -30,8 +40,7 @@ grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext& context, CallEnvir
                                .duration = std::chrono::steady_clock::now() - begin},
                               status);
   }
-  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
-  reactor->Finish(ToGrpcStatus(status));
+  reactor->FinishWith(status);
   return reactor;
 }
 
@@ -51,23 +60,15 @@ ServerService::ServerService(const std::vector<kernels::Engine*>& engines,
 grpc::ServerUnaryReactor* ServerService::GetServerInfo(grpc::CallbackServerContext* context,
                                                        const v1::GetServerInfoRequest*,
                                                        v1::GetServerInfoResponse* response) {
-  constexpr char kName[] = "GetServerInfo";
-  return Answer(*context, environment_, kName, [&](AuditNotes* notes) {
-    absl::Status status = ReadCaller(*context, environment_.tokens, kName, notes).status();
-    if (status.ok()) *response = info_;
-    return status;
-  });
+  return Answer(*context, environment_, "GetServerInfo", ReadCaller, *response,
+                [this](v1::GetServerInfoResponse& answer) { answer = info_; });
 }
 
 grpc::ServerUnaryReactor* ServerService::GetStatistics(grpc::CallbackServerContext* context,
                                                        const v1::GetStatisticsRequest*,
                                                        v1::GetStatisticsResponse* response) {
-  constexpr char kName[] = "GetStatistics";
-  return Answer(*context, environment_, kName, [&](AuditNotes* notes) {
-    absl::Status status = CheckAdmin(*context, environment_.tokens, kName, notes);
-    if (status.ok()) FillStatistics(*response);
-    return status;
-  });
+  return Answer(*context, environment_, "GetStatistics", ReadAdmin, *response,
+                [this](v1::GetStatisticsResponse& answer) { FillStatistics(answer); });
 }
 
 void ServerService::FillStatistics(v1::GetStatisticsResponse& response) const {

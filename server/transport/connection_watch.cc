@@ -12,12 +12,18 @@
 
 namespace gridfold::server {
 
-ConnectionWatch::ConnectionWatch(uint64_t memory_bytes_max, int port, SendWatch& sends)
+ConnectionWatch::ConnectionWatch(uint64_t memory_bytes_max, int port, SendWatch& sends,
+                                 ClosedConnections& closed)
     : port_(port),
       sends_(sends),
+      closed_(closed),
       guard_(memory_bytes_max, {.memory_bytes = ProcessPrivateBytes,
                                 .connections = [this] { return Connections(); },
-                                .close = AbortConnection}),
+                                .close =
+                                    [this](int descriptor) {
+                                      AbortConnection(descriptor);
+                                      ++closed_.for_memory;
+                                    }}),
       sweeper_([this] { Look(); }, kMemoryCheckInterval) {}
 
 void ConnectionWatch::Look() {
@@ -45,6 +51,7 @@ void ConnectionWatch::CheckCalls() {
       }
     }
     if (closed > 0) {
+      closed_.for_calls += closed;
       LogEvent(
           LogLevel::kWarning, "connections_closed",
           {{"count", closed}, {"note", "they had more calls open than a connection may have"}});

@@ -8,6 +8,7 @@
 #ifndef GRIDFOLD_SERVER_TRANSPORT_CONNECTION_WATCH_H_
 #define GRIDFOLD_SERVER_TRANSPORT_CONNECTION_WATCH_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <unordered_set>
@@ -19,11 +20,17 @@
 
 namespace gridfold::server {
 
+// How many connections it has closed. Thread-safe.
+struct ClosedConnections {
+  std::atomic<uint64_t> for_memory = 0;
+  std::atomic<uint64_t> for_calls = 0;
+};
+
 class ConnectionWatch {
  public:
   // Of the connections that came to `port`, for as long as it exists. Mappings that processes share
-  // do not count as memory. `sends` must outlive it.
-  ConnectionWatch(uint64_t memory_bytes_max, int port, SendWatch& sends);
+  // do not count as memory. `sends` and `closed` must outlive it.
+  ConnectionWatch(uint64_t memory_bytes_max, int port, SendWatch& sends, ClosedConnections& closed);
 
  private:
   void Look();
@@ -32,6 +39,7 @@ class ConnectionWatch {
 
   const int port_;
   SendWatch& sends_;
+  ClosedConnections& closed_;
   // The following are of the sweeper's thread.
   MemoryGuard guard_;
   std::chrono::steady_clock::time_point next_check_;

@@ -5,16 +5,18 @@
 //   unsent.Begin(bytes);                   // Before the answer, or a part of it, is sent.
 //   unsent.End();                          // It was taken; the destructor does so too.
 //
+// Answers are spread over several lists with a lock each, so that calls do not wait for each other.
 // Thread-safe.
 #ifndef GRIDFOLD_SERVER_TRANSPORT_SEND_WATCH_H_
 #define GRIDFOLD_SERVER_TRANSPORT_SEND_WATCH_H_
 
 #include <grpcpp/grpcpp.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -37,31 +39,46 @@ class SendWatch {
  private:
   friend class UnsentAnswer;
   using Clock = std::chrono::steady_clock;
-  struct Answer {
-    grpc::CallbackServerContext* context;
-    uint64_t bytes;
+
+  // A place in a ring, which it leaves without looking for it.
+  struct Link {
+    Link* next = this;
+    Link* previous = this;
+
+    void InsertBefore(Link& other);
+    void Leave();
+  };
+
+  struct Answer : Link {
+    grpc::CallbackServerContext* context = nullptr;
+    uint64_t bytes = 0;
     Clock::time_point end;
   };
 
-  uint64_t Add(const Answer& answer);
-  void Remove(uint64_t number);
+  static constexpr size_t kListCount = 16;
+  struct alignas(64) List {
+    // Recursive: to cancel a call may run the ends of others, or its own, in the same thread.
+    std::recursive_mutex mutex;
+    Link ring;  // Guarded by mutex, with the answers in it.
+  };
+
+  List& ListOf(const Answer& answer);
   void EndLate();
+  void EndLateOf(List& list, uint64_t& calls, uint64_t& bytes);
 
   const std::chrono::milliseconds timeout_;
   std::atomic<uint64_t> ended_calls_ = 0;
-  // Recursive: to cancel a call may run the ends of others, or its own, in the same thread.
-  std::recursive_mutex mutex_;
-  uint64_t next_number_ = 1;            // Guarded by mutex_.
-  std::map<uint64_t, Answer> answers_;  // Guarded by mutex_.
-  Sweeper sweeper_;                     // Last: it ends before what it uses.
+  std::array<List, kListCount> lists_;
+  Sweeper sweeper_;  // Last: it ends before what it uses.
 };
 
 // The answer of one call. Not thread-safe.
 class UnsentAnswer {
  public:
   // Both must outlive it.
-  UnsentAnswer(SendWatch& watch, grpc::CallbackServerContext& context)
-      : watch_(watch), context_(context) {}
+  UnsentAnswer(SendWatch& watch, grpc::CallbackServerContext& context) : watch_(watch) {
+    answer_.context = &context;
+  }
   UnsentAnswer(const UnsentAnswer&) = delete;
   UnsentAnswer& operator=(const UnsentAnswer&) = delete;
   ~UnsentAnswer() { End(); }
@@ -71,8 +88,8 @@ class UnsentAnswer {
 
  private:
   SendWatch& watch_;
-  grpc::CallbackServerContext& context_;
-  uint64_t number_ = 0;  // 0 where nothing is on its way.
+  SendWatch::Answer answer_;
+  bool is_on_its_way_ = false;
 };
 
 }  // namespace gridfold::server

@@ -1,0 +1,198 @@
+// Plans histograms: PlanRequest and PlanStream of their requests.
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/accumulators/histogram_accumulator.h"
+#include "kernels/contract/histogram_outline.h"
+#include "kernels/contract/invalid_field.h"
+#include "kernels/folds/histogram_fold.h"
+#include "server/planning/answer_size.h"
+#include "server/planning/array_validation.h"
+#include "server/planning/request_validation.h"
+#include "server/planning/validation_steps.h"
+#include "server/wire/proto_conversion.h"
+
+namespace gridfold::server {
+
+namespace {
+
+using kernels::InvalidField;
+
+absl::Status ConvertBins(const v1::ComputeHistogramRequest& request,
+                         std::vector<kernels::BinSpec>& bins) {
+  if (static_cast<uint64_t>(request.bins_size()) > kChannelCountMax) {
+    return kernels::AboveLimit(
+        "bins", absl::StrCat(request.bins_size(), " entries are more than the ", kChannelCountMax,
+                             " channels that are allowed"));
+  }
+  for (int i = 0; i < request.bins_size(); ++i) {
+    std::optional<kernels::BinSpec> spec = FromWire(request.bins(i));
+    if (!spec) return InvalidField(absl::StrCat("bins[", i, "]"), "no layout is given");
+    bins.push_back(*std::move(spec));
+  }
+  return absl::OkStatus();
+}
+
+// The arrays of a histogram, with what keeps them.
+struct HistogramArrays {
+  kernels::HistogramInput input;
+  std::vector<ArrayLease> leases;
+  std::vector<RegionLease> regions;
+  std::optional<uint32_t> engine;
+
+  // Stores the array's data in `place`. INVALID_ARGUMENT where the array lies on another device
+  // than one before it.
+  absl::Status Hold(const InputArray& array, kernels::InputSpan& place) {
+    place = array.data;
+    absl::Status status = RequireEngine(array.field, array.engine(), "request", engine);
+    if (!status.ok()) return status;
+    if (array.resident) leases.push_back(array.resident->lease);
+    if (array.region != nullptr) regions.push_back(array.region);
+    return absl::OkStatus();
+  }
+};
+
+// An array that accompanies the samples, one element for each.
+absl::StatusOr<InputArray> ValidateCompanion(const v1::ArraySource& source, const char* field,
+                                             const InputArray& samples,
+                                             const PlanningContext& context) {
+  absl::StatusOr<InputArray> companion = ValidateArray(source, field, context);
+  if (!companion.ok()) return companion.status();
+  const uint64_t element_count = companion->description.element_count;
+  if (element_count != samples.description.element_count) {
+    return InvalidField(companion->count_field(),
+                        absl::StrCat(element_count, " elements, where `array` has ",
+                                     samples.description.element_count));
+  }
+  return companion;
+}
+
+absl::Status ConvertYArray(const v1::ComputeHistogramRequest& request, const InputArray& samples,
+                           const PlanningContext& context, kernels::HistogramSpec& spec,
+                           HistogramArrays& arrays) {
+  if (!request.has_y_array()) return absl::OkStatus();
+  const absl::StatusOr<InputArray> y_array =
+      ValidateCompanion(request.y_array(), "y_array", samples, context);
+  if (!y_array.ok()) return y_array.status();
+  if (y_array->description.element_type != samples.description.element_type) {
+    return InvalidField(y_array->type_field(),
+                        absl::StrCat(kernels::ElementTypeName(y_array->description.element_type),
+                                     ", where `array` has ",
+                                     kernels::ElementTypeName(samples.description.element_type)));
+  }
+  spec.two_dimensional = true;
+  return arrays.Hold(*y_array, arrays.input.y_array);
+}
+
+absl::Status ConvertWeights(const v1::ComputeHistogramRequest& request, const InputArray& samples,
+                            const PlanningContext& context, kernels::HistogramSpec& spec,
+                            HistogramArrays& arrays) {
+  if (!request.has_weights()) return absl::OkStatus();
+  const absl::StatusOr<InputArray> weights =
+      ValidateCompanion(request.weights(), "weights", samples, context);
+  if (!weights.ok()) return weights.status();
+  spec.weight_type = weights->description.element_type;
+  return arrays.Hold(*weights, arrays.input.weights);
+}
+
+absl::Status ConvertChannelCount(const v1::ComputeHistogramRequest& request,
+                                 kernels::HistogramSpec& spec) {
+  spec.channel_count = request.channel_count() == 0 ? 1 : request.channel_count();
+  if (spec.channel_count <= kChannelCountMax) return absl::OkStatus();
+  return kernels::AboveLimit("channel_count", absl::StrCat(spec.channel_count, " is more than the ",
+                                                           kChannelCountMax, " that are allowed"));
+}
+
+// Everything that the request says of the operation but for its further arrays.
+absl::Status ConvertSpec(const v1::ComputeHistogramRequest& request, kernels::HistogramSpec& spec) {
+  spec.quantiles.assign(request.quantiles().begin(), request.quantiles().end());
+  spec.return_states = request.return_accumulator();
+  return FirstError(ConvertBins(request, spec.bins), ConvertChannelCount(request, spec),
+                    Assign(FromWire(request.out_of_range_policy(), "out_of_range_policy"),
+                           spec.out_of_range_policy),
+                    Assign(IsSparse(request.format(), "format"), spec.sparse));
+}
+
+// An array of a streamed histogram.
+absl::StatusOr<kernels::ElementType> ValidateStreamedSamples(const v1::ArraySource& source,
+                                                             const char* field) {
+  const absl::StatusOr<kernels::ArrayDescription> array = ValidateStreamedArray(source, field);
+  if (!array.ok()) return array.status();
+  if (!array->is_matrix) return array->element_type;
+  return InvalidField(absl::StrCat(field, ".streamed_array.column_count"),
+                      "samples of a histogram have no rows");
+}
+
+absl::Status ConvertStreamedCompanions(const v1::ComputeHistogramRequest& request,
+                                       kernels::ElementType sample_type,
+                                       kernels::HistogramSpec& spec) {
+  if (request.has_y_array()) {
+    const absl::StatusOr<kernels::ElementType> y_type =
+        ValidateStreamedSamples(request.y_array(), "y_array");
+    if (!y_type.ok()) return y_type.status();
+    if (*y_type != sample_type) {
+      return InvalidField("y_array.streamed_array.element_type",
+                          absl::StrCat(kernels::ElementTypeName(*y_type), ", where `array` has ",
+                                       kernels::ElementTypeName(sample_type)));
+    }
+    spec.two_dimensional = true;
+  }
+  if (!request.has_weights()) return absl::OkStatus();
+  return Assign(ValidateStreamedSamples(request.weights(), "weights"), spec.weight_type);
+}
+
+// Whether the answer fits in a message, however many samples come, and the sums of weights, which
+// are exact until then, take no more than one.
+absl::Status CheckStreamedHistogram(kernels::HistogramPlan plan, const Limits& limits) {
+  if (absl::Status status = kernels::HistogramFold::Check(plan); !status.ok()) return status;
+  plan.array.element_count = std::numeric_limits<uint64_t>::max();
+  if (absl::Status status = CheckAnswerSize(plan, limits); !status.ok()) return status;
+  if (!plan.weight_type.has_value()) return absl::OkStatus();
+  const uint64_t sum_bytes = kernels::HistogramAccumulatorBytesMax(plan);
+  if (sum_bytes <= limits.message_bytes_max) return absl::OkStatus();
+  return kernels::AboveLimit(
+      "weights",
+      absl::StrCat("the exact sums of the bins take ", sum_bytes, " bytes, more than the ",
+                   limits.message_bytes_max, " that a stream may hold"));
+}
+
+}  // namespace
+
+absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& request,
+                                             const PlanningContext& context) {
+  const Limits& limits = context.limits;
+  const absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
+  if (!array.ok()) return array.status();
+  kernels::HistogramSpec spec;
+  HistogramArrays arrays;
+  // One after the other: the last one that does not fit is named.
+  absl::Status held = arrays.Hold(*array, arrays.input.array);
+  if (held.ok()) held = ConvertYArray(request, *array, context, spec, arrays);
+  if (held.ok()) held = ConvertWeights(request, *array, context, spec, arrays);
+  const absl::Status converted = FirstError(ConvertSpec(request, spec), held);
+  if (!converted.ok()) return converted;
+  absl::StatusOr<kernels::HistogramPlan> plan =
+      kernels::OutlineHistogram(array->description, std::move(spec), limits.bin_count_max);
+  if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
+  return PlannedHistogram{*std::move(plan), arrays.input, std::move(arrays.leases),
+                          std::move(arrays.regions), arrays.engine};
+}
+
+absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequest& request,
+                                                  const Limits& limits) {
+  const absl::StatusOr<kernels::ElementType> type =
+      ValidateStreamedSamples(request.array(), "array");
+  if (!type.ok()) return type.status();
+  kernels::HistogramSpec spec;
+  const absl::Status converted =
+      FirstError(ConvertSpec(request, spec), ConvertStreamedCompanions(request, *type, spec));
+  if (!converted.ok()) return converted;
+  absl::StatusOr<kernels::HistogramPlan> plan = kernels::OutlineHistogram(
+      kernels::ArrayDescription::Vector(*type, 0), std::move(spec), limits.bin_count_max);
+  if (!plan.ok()) return plan.status();
+  if (absl::Status status = CheckStreamedHistogram(*plan, limits); !status.ok()) return status;
+  return plan;
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,172 @@
+// Plans scans: PlanRequest and PlanStream of their requests.
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/contract/invalid_field.h"
+#include "server/planning/answer_size.h"
+#include "server/planning/array_request_validation.h"
+#include "server/planning/array_validation.h"
+#include "server/planning/request_validation.h"
+#include "server/planning/validation_steps.h"
+#include "server/wire/proto_conversion.h"
+
+namespace gridfold::server {
+
+namespace {
+
+using kernels::InvalidField;
+
+// Everything that the request says of the operation but for the groups.
+absl::Status ConvertSpec(const v1::ScanArrayRequest& request, kernels::ScanSpec& spec) {
+  spec.exact = request.exact();
+  return FirstError(
+      Assign(FromWire(request.operation(), "operation"), spec.operation),
+      Assign(FromWire(request.mode(), "mode"), spec.mode),
+      Assign(FromWire(request.direction(), "direction"), spec.direction),
+      request.output_type() == v1::ElementType{}
+          ? absl::OkStatus()
+          : Assign(FromWire(request.output_type(), "output_type"), spec.output_type),
+      Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
+      Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
+}
+
+// What scans can be asked for, but not in a stream.
+absl::Status CheckStreamedScan(const v1::ScanArrayRequest& request,
+                               const kernels::ArrayDescription& array,
+                               const kernels::ScanSpec& spec) {
+  if (array.is_matrix) {
+    return InvalidField("array.streamed_array.column_count", "a stream is scanned as a whole");
+  }
+  if (request.grouping().kind_case() != v1::Grouping::KIND_NOT_SET) {
+    return InvalidField("grouping", "a stream is scanned as a whole");
+  }
+  if (spec.direction == kernels::ScanDirection::kReverse) {
+    return InvalidField("direction", "a stream is scanned as it arrives, forward");
+  }
+  if (!request.has_destination() || request.destination().has_inline_array()) {
+    return absl::OkStatus();
+  }
+  return InvalidField("destination", "the results of a stream are its messages");
+}
+
+// Whether the parts after which a scan can continue fit in a job, and their results in a message.
+absl::Status CheckScanBatch(const kernels::ScanPlan& plan, const Limits& limits) {
+  const uint64_t batch_bytes = ScanBatchBytesMin(plan);
+  if (batch_bytes + kAnswerOverheadBytes <= limits.message_bytes_max) return absl::OkStatus();
+  return kernels::AboveLimit(
+      "array.streamed_array",
+      absl::StrCat("a batch takes ", batch_bytes, " bytes, and messages have at most ",
+                   limits.message_bytes_max));
+}
+
+absl::StatusOr<NewArrayResult> ConvertNewArray(const v1::ResidentDestination& destination,
+                                               const InputArray& array,
+                                               const PlanningContext& context) {
+  const absl::StatusOr<std::chrono::nanoseconds> idle_expiry = ValidateNewArray(
+      destination.name(), destination.has_idle_expiry() ? &destination.idle_expiry() : nullptr,
+      "destination.resident_array.", context.arrays);
+  if (!idle_expiry.ok()) return idle_expiry.status();
+  return NewArrayResult{destination.name(), *idle_expiry,
+                        array.engine() ? *array.engine() : context.arrays.EngineWithMostRoom()};
+}
+
+absl::StatusOr<RegionResult> ConvertRegion(const v1::RegionDestination& destination,
+                                           const InputArray& array, const kernels::ScanPlan& plan,
+                                           const PlanningContext& context) {
+  constexpr char kOffsetField[] = "destination.region.offset_bytes";
+  absl::StatusOr<RegionLease> region =
+      FindRegion(destination.name(), "destination.region.name", context.regions);
+  if (!region.ok()) return region.status();
+  const absl::StatusOr<kernels::MutableResidentSpan> place =
+      PlaceInRegion(**region, destination.offset_bytes(), plan.output_type,
+                    plan.output_size_bytes(), kOffsetField);
+  if (!place.ok()) return place.status();
+  if (array.region != nullptr &&
+      (*region)->Overlaps(*place, *array.region, std::get<kernels::ResidentSpan>(array.data))) {
+    return InvalidField(kOffsetField, "the results would overlap the input");
+  }
+  std::optional<uint32_t> engine = array.engine();
+  absl::Status agreed = RequireEngine("destination.region", (*region)->engine(), "request", engine);
+  if (!agreed.ok()) return agreed;
+  return RegionResult{destination.name(), destination.offset_bytes(), *place, *std::move(region)};
+}
+
+// `type_is_kept` says whether the results are of the array's own type.
+absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const InputArray& array,
+                                bool type_is_kept, const PlanningContext& context,
+                                PlannedScan& planned) {
+  if (!request.has_destination()) return absl::OkStatus();
+  const v1::ScanDestination& destination = request.destination();
+  switch (destination.destination_case()) {
+    case v1::ScanDestination::kInlineArray: return absl::OkStatus();
+    case v1::ScanDestination::kResidentArray: {
+      absl::StatusOr<NewArrayResult> result =
+          ConvertNewArray(destination.resident_array(), array, context);
+      if (!result.ok()) return result.status();
+      planned.result = *std::move(result);
+      return absl::OkStatus();
+    }
+    case v1::ScanDestination::kInPlace:
+      if (!array.resident) {
+        return InvalidField("destination.in_place", "the input is not a resident array");
+      }
+      if (!type_is_kept) {
+        return InvalidField("output_type",
+                            absl::StrCat("results in place have the array's own type, ",
+                                         kernels::ElementTypeName(array.description.element_type)));
+      }
+      planned.result = InPlaceResult{};
+      return absl::OkStatus();
+    case v1::ScanDestination::kRegion: {
+      absl::StatusOr<RegionResult> result =
+          ConvertRegion(destination.region(), array, planned.plan, context);
+      if (!result.ok()) return result.status();
+      planned.result = *std::move(result);
+      return absl::OkStatus();
+    }
+    case v1::ScanDestination::DESTINATION_NOT_SET: break;
+  }
+  return InvalidField("destination", "no destination is given");
+}
+
+}  // namespace
+
+absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
+                                        const PlanningContext& context) {
+  const Limits& limits = context.limits;
+  absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
+  if (!array.ok()) return array.status();
+  kernels::ScanSpec spec;
+  const absl::Status converted = FirstError(
+      ConvertSpec(request, spec),
+      Assign(ValidateGrouping(request.grouping(), array->description, limits), spec.grouping));
+  if (!converted.ok()) return converted;
+  absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(array->description, std::move(spec));
+  if (!plan.ok()) return plan.status();
+  PlannedScan planned{*std::move(plan), {}, InlineResult{}, context.arrays};
+  const bool type_is_kept = planned.plan.output_type == array->description.element_type;
+  absl::Status status = ConvertDestination(request, *array, type_is_kept, context, planned);
+  if (status.ok() && std::holds_alternative<InlineResult>(planned.result)) {
+    status = CheckAnswerSize(planned.plan, limits);
+  }
+  if (!status.ok()) return status;
+  planned.input = *std::move(array);
+  return planned;
+}
+
+absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request,
+                                             const Limits& limits) {
+  const absl::StatusOr<kernels::ArrayDescription> array =
+      ValidateStreamedArray(request.array(), "array");
+  if (!array.ok()) return array.status();
+  kernels::ScanSpec spec;
+  if (absl::Status status = ConvertSpec(request, spec); !status.ok()) return status;
+  if (absl::Status status = CheckStreamedScan(request, *array, spec); !status.ok()) return status;
+  absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(*array, std::move(spec));
+  if (!plan.ok()) return plan.status();
+  if (absl::Status status = CheckScanBatch(*plan, limits); !status.ok()) return status;
+  return plan;
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,40 @@
+// Steps of which the validation of a request is made. Used by planning/request_validation.cc,
+// wire/scan_validation.cc and histogram_validation.cc only.
+#ifndef GRIDFOLD_SERVER_PLANNING_VALIDATION_STEPS_H_
+#define GRIDFOLD_SERVER_PLANNING_VALIDATION_STEPS_H_
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/base/limits.h"
+#include "server/planning/answer_size.h"
+
+namespace gridfold::server {
+
+// Stores the value of `source` in `target`, or returns its error.
+template <class Source, class Target>
+absl::Status Assign(absl::StatusOr<Source> source, Target& target) {
+  if (!source.ok()) return source.status();
+  target = *std::move(source);
+  return absl::OkStatus();
+}
+
+// The first error of several independent checks.
+template <class... Statuses>
+absl::Status FirstError(Statuses... statuses) {
+  for (const absl::Status& status : {statuses...}) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+// The error of planning, or that of an answer that would be too large.
+template <class Plan>
+absl::Status CheckPlan(const absl::StatusOr<Plan>& plan, const Limits& limits) {
+  return plan.ok() ? CheckAnswerSize(*plan, limits) : plan.status();
+}
+
+}  // namespace gridfold::server
+
+#endif  // GRIDFOLD_SERVER_PLANNING_VALIDATION_STEPS_H_
