@@ -94,6 +94,32 @@ class RegionTest(CommandLineTest):
                 self.assertEqual(shared[part], plain[part], (command, part))
         self.assertEqual(self.json("region", "list")["regions"], [])
 
+    def test_coordinates_get_one_type_however_they_are_sent(self):
+        random = np.random.default_rng(11)
+        few = random.integers(-100, 100, 30_000)
+        arrays = {"int16": few.astype(np.int16), "float32": (few / 8).astype(np.float32),
+                  "uint8": np.abs(few).astype(np.uint8), "int64": few, "float64": few / 7}
+        paths = {name: self.save(f"{name}.npy", array) for name, array in arrays.items()}
+        ways = ((), ("--shared",), ("--stream",), ("--stream", "--chunk-bytes", "4096"))
+        for x, y in (("int16", "float32"), ("float32", "int16"), ("uint8", "int16"),
+                     ("int64", "float64"), ("float32", "float64"), ("float64", "float64")):
+            expected, _, _ = np.histogram2d(arrays[x].astype(float), arrays[y].astype(float),
+                                            bins=(7, 5), range=((-100, 100), (-20, 20)))
+            for way in ways:
+                answer = self.json("histogram", paths[x], "--y", paths[y], "--layout",
+                                   "even:7:-100:100", "--layout", "even:5:-20:20", *way)
+                self.assertEqual(np.ravel(answer["channels"][0]["counts"]).tolist(),
+                                 expected.ravel().tolist(), (x, y, way))
+
+    def test_coordinates_that_have_no_type_in_common_are_named_however_they_are_sent(self):
+        x = self.save("large.npy", np.array([1, 2**53 + 1]))
+        y = self.save("floats.npy", np.array([0.5, 1.5]))
+        for way in ((), ("--shared",), ("--stream",)):
+            self.expect_failure(
+                4, f"{x}: element 1, 9,007,199,254,740,993, is not exact as float64, and both "
+                f"coordinates must have one type: {x} has int64, {y} float64", "histogram", x,
+                "--y", y, "--bins", 2, "--range", "0,9", *way)
+
     def test_an_empty_array_is_just_sent(self):
         path = self.save("empty.npy", np.zeros(0, np.int8))
         self.assertEqual(self.reduce(path, "--shared", stat="sum")["sum"], [0])

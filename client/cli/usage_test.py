@@ -83,7 +83,11 @@ class UsageTest(CommandLineTest):
     def test_programs_still_get_the_field(self):
         result = self.run_cli("histogram", DELAY, "--range", "1,0", "--json")
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(json.loads(result.stdout)["error"]["field"], "bins[0].even.upper_bound")
+        error = json.loads(result.stdout)["error"]
+        self.assertEqual(error["field"], "bins[0].even.upper_bound")
+        # And the message that people get.
+        self.assertTrue(error["message"].startswith("--range: "), error)
+        self.assertEqual(result.stderr.decode(), f"gridfold: {error['message']}\n")
 
     def test_streams_say_the_same(self):
         result = self.run_cli("histogram", DELAY, "--range", "1,0", "--stream")

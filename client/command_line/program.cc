@@ -74,8 +74,9 @@ void AddSessionOptions(CLI::App& program, SessionOptions& options) {
 void PrintError(const absl::Status& status, const CLI::App& command, const SessionOptions& options,
                 const TextStyle& style, std::ostream& out, std::ostream& error) {
   if (ExitCodeOf(status) == ExitCode::kReaderGone) return;
-  if (options.json) out << ToJson(status);
-  error << style.Error("gridfold: ") << MessageWithOption(command, status) << "\n";
+  const std::string message = MessageWithOption(command, status);
+  if (options.json) out << ToJson(status, message);
+  error << style.Error("gridfold: ") << message << "\n";
   const std::optional<std::string> field = ViolatedField(status);
   if (field && !absl::StrContains(std::string(status.message()), *field)) {
     error << "  field: " << *field << "\n";

@@ -99,9 +99,9 @@ void MeasureSmallCalls(const Targets& targets, int connections, Report& report) 
 void MeasureStreamedData(const Targets& targets, Report& report) {
   StreamLoad bare{.target = targets.bare,
                   .method = kReduceStream,
-                  .header = ReduceStreamHeader(),
                   .chunk_count = targets.quick ? 16u : 512u,
                   .connections = kStreamConnections};
+  bare.header = ReduceStreamHeader(bare.element_count());
   GeneratorLoad generator(targets.quick ? kStreamedBytes / 64 : kStreamedBytes,
                           load::ArrayTransport::kStream, kStreamConnections);
   generator.Set("duration", targets.quick ? "100ms" : "1500ms");

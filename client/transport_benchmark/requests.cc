@@ -26,16 +26,18 @@ std::string BatchOfSums(uint64_t size_bytes, int operation_count) {
   return batch.SerializeAsString();
 }
 
-std::string ReduceStreamHeader() {
+std::string ReduceStreamHeader(uint64_t element_count) {
   v1::ReduceStreamRequest message;
+  message.set_element_count(element_count);
   v1::ReduceArrayRequest& request = *message.mutable_request();
   request.mutable_array()->mutable_streamed_array()->set_element_type(v1::ELEMENT_TYPE_FLOAT32);
   request.add_statistics(v1::STATISTIC_SUM);
   return message.SerializeAsString();
 }
 
-std::string HistogramStreamHeader() {
+std::string HistogramStreamHeader(uint64_t element_count) {
   v1::HistogramStreamRequest message;
+  message.set_element_count(element_count);
   v1::ComputeHistogramRequest& request = *message.mutable_request();
   request.mutable_array()->mutable_streamed_array()->set_element_type(v1::ELEMENT_TYPE_FLOAT32);
   v1::EvenBins& bins = *request.add_bins()->mutable_even();
@@ -45,8 +47,9 @@ std::string HistogramStreamHeader() {
   return message.SerializeAsString();
 }
 
-std::string ScanStreamHeader() {
+std::string ScanStreamHeader(uint64_t element_count) {
   v1::ScanStreamRequest message;
+  message.set_element_count(element_count);
   v1::ScanArrayRequest& request = *message.mutable_request();
   request.mutable_array()->mutable_streamed_array()->set_element_type(v1::ELEMENT_TYPE_FLOAT32);
   request.set_operation(v1::SCAN_OPERATION_SUM);

@@ -21,10 +21,10 @@ v1::ReduceArrayRequest InlineSum(uint64_t size_bytes);
 // So many of the above in one call.
 std::string BatchOfSums(uint64_t size_bytes, int operation_count);
 
-// The first messages of streams of float32 elements.
-std::string ReduceStreamHeader();
-std::string HistogramStreamHeader();
-std::string ScanStreamHeader();
+// The first messages of streams of so many float32 elements.
+std::string ReduceStreamHeader(uint64_t element_count);
+std::string HistogramStreamHeader(uint64_t element_count);
+std::string ScanStreamHeader(uint64_t element_count);
 
 }  // namespace gridfold::transport_benchmark
 

@@ -115,13 +115,13 @@ void KeepBest(StreamFigures figures, StreamFigures& best) {
   best = std::move(figures);
 }
 
-ByteRates MeasureBoth(const Targets& targets, const char* method, const std::string& header,
-                      int connections) {
+ByteRates MeasureBoth(const Targets& targets, const char* method,
+                      std::string (*header)(uint64_t element_count), int connections) {
   StreamLoad load{.target = targets.bare,
                   .method = method,
-                  .header = header,
                   .chunk_count = targets.quick ? 16u : 4096u / connections,
                   .connections = connections};
+  load.header = header(load.element_count());
   // In turns, since a machine is not equally fast all the time; the best of each counts.
   ByteRates rates;
   for (int turn = 0; turn < (targets.quick ? 1 : 3); ++turn) {
@@ -202,7 +202,7 @@ void MeasureBatches(const Targets& targets, Report& report) {
 
 void MeasureStreams(const Targets& targets, Report& report) {
   for (const int connections : {1, 4, 8}) {
-    const ByteRates reduce = MeasureBoth(targets, kReduceStream, ReduceStreamHeader(), connections);
+    const ByteRates reduce = MeasureBoth(targets, kReduceStream, ReduceStreamHeader, connections);
     AddStreamRow("sum", reduce, connections, 0.85, report);
     if (connections == 8) {
       report.Add({.what = "streamed sum, 8 connections",
@@ -211,11 +211,11 @@ void MeasureStreams(const Targets& targets, Report& report) {
                   .goal_at_least = 16});
     }
     AddStreamRow("histogram",
-                 MeasureBoth(targets, kHistogramStream, HistogramStreamHeader(), connections),
+                 MeasureBoth(targets, kHistogramStream, HistogramStreamHeader, connections),
                  connections, 0.85, report);
     AddStreamRow("scan, in and out",
-                 MeasureBoth(targets, kScanStream, ScanStreamHeader(), connections), connections,
-                 0.7, report);
+                 MeasureBoth(targets, kScanStream, ScanStreamHeader, connections), connections, 0.7,
+                 report);
   }
 }
 

@@ -15,6 +15,9 @@ struct StreamLoad {
   uint64_t chunk_bytes = 2 << 20;  // Of data, field 2 of each further message.
   uint64_t chunk_count = 1024;     // Of each connection.
   int connections = 1;
+
+  // Of each connection, as float32.
+  uint64_t element_count() const { return chunk_bytes * chunk_count / sizeof(float); }
 };
 
 struct StreamFigures {

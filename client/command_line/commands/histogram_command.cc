@@ -149,13 +149,22 @@ class HistogramCommand : public Command {
     const RequestShare share = {
         .array_count = 1 + uint64_t{y_.IsGiven()} + uint64_t{weights_.IsGiven()},
         .other_bytes = EdgeBytes(options)};
-    absl::StatusOr<InputPassage> x = OpenPassage(session, input, stream_.chunk_bytes(), share);
+    absl::StatusOr<InputPassage> x = OpenInput(session, input, stream_.chunk_bytes());
     if (!x.ok()) return x.status();
-    absl::StatusOr<std::optional<InputPassage>> y = OpenSecond(session, input, y_, share);
+    absl::StatusOr<std::optional<InputPassage>> y = OpenSecond(session, input, y_);
     if (!y.ok()) return y.status();
-    absl::StatusOr<std::optional<InputPassage>> weights =
-        OpenSecond(session, input, weights_, share);
+    absl::StatusOr<std::optional<InputPassage>> weights = OpenSecond(session, input, weights_);
     if (!weights.ok()) return weights.status();
+    if (y->has_value()) MakeAlike(*x, **y);
+    x = ReadInput(session, *std::move(x), input.shared, share);
+    if (!x.ok()) return x.status();
+    for (auto* const second : {&*y, &*weights}) {
+      if (!second->has_value()) continue;
+      absl::StatusOr<InputPassage> read =
+          ReadInput(session, *std::move(*second), /*shared=*/false, share);
+      if (!read.ok()) return read.status();
+      *second = *std::move(read);
+    }
     if ((IsLarge(*x) || IsLarge(*y) || IsLarge(*weights)) && CanStream(options)) {
       if (share.array_count == 1) {
         return Send(session, std::get<OutgoingArray>(*x), nullptr, nullptr, options);
@@ -226,10 +235,7 @@ class HistogramCommand : public Command {
     absl::StatusOr<std::optional<InputArray>> weights =
         Settle(session, std::move(opened_weights), device);
     if (!weights.ok()) return weights.status();
-    if (y->has_value()) {
-      if (absl::Status status = MakeAlike(*x, **y); !status.ok()) return status;
-      options.y_array = (*y)->input();
-    }
+    if (y->has_value()) options.y_array = (*y)->input();
     if (weights->has_value()) options.weights = (*weights)->input();
     auto answer = session.Ask(
         *x, [&](Client& client) { return client.ComputeHistogram(x->input(), options); });
@@ -241,20 +247,22 @@ class HistogramCommand : public Command {
 
   HistogramAnswer AskStream(const Session& session, const InputOptions& input,
                             HistogramOptions& options) const {
-    absl::StatusOr<OutgoingArray> array = OpenPart(input);
-    if (!array.ok()) return array.status();
-    absl::StatusOr<std::optional<OutgoingArray>> y = OpenSecondPart(input, y_);
+    absl::StatusOr<InputPassage> x = OpenPart(input);
+    if (!x.ok()) return x.status();
+    absl::StatusOr<std::optional<InputPassage>> y = OpenSecondPart(input, y_);
     if (!y.ok()) return y.status();
-    absl::StatusOr<std::optional<OutgoingArray>> weights = OpenSecondPart(input, weights_);
+    absl::StatusOr<std::optional<InputPassage>> weights = OpenSecondPart(input, weights_);
     if (!weights.ok()) return weights.status();
-    if (y->has_value()) {
-      const ElementType type =
-          CommonType(array->stream().element_type(), (*y)->stream().element_type());
-      array->stream().ConvertTo(type);
-      (*y)->stream().ConvertTo(type);
+    if (y->has_value()) MakeAlike(*x, **y);
+    const auto file = [](std::optional<InputPassage>& second) {
+      return second ? &std::get<OutgoingArray>(*second) : nullptr;
+    };
+    OutgoingArray& array = std::get<OutgoingArray>(*x);
+    // Pieces of all arrays have as many elements, so that they can be computed on as they come.
+    for (OutgoingArray* const sent : {&array, file(*y), file(*weights)}) {
+      if (sent != nullptr) sent->SetChunkElements(stream_.chunk_bytes() / kElementBytesMax);
     }
-    return Send(session, *array, y->has_value() ? &**y : nullptr,
-                weights->has_value() ? &**weights : nullptr, options);
+    return Send(session, array, file(*y), file(*weights), options);
   }
 
   // Sends all arrays in step; `y` and `weights` may be nullptr.
@@ -286,41 +294,41 @@ class HistogramCommand : public Command {
     });
   }
 
+  static ElementType TypeOf(const InputPassage& input) {
+    const auto* const file = std::get_if<OutgoingArray>(&input);
+    return file == nullptr ? std::get<InputArray>(input).description.element_type
+                           : file->stream().element_type();
+  }
+  static std::string SourceOf(const InputPassage& input) {
+    const auto* const file = std::get_if<OutgoingArray>(&input);
+    return file == nullptr ? std::get<InputArray>(input).description.source
+                           : file->Describe().source;
+  }
+
   // Gives both coordinates one element type, as the server wants it: a common one, or that of the
-  // array on the server if one of them is there. Two that are there are left to the server.
-  static absl::Status MakeAlike(InputArray& x, InputArray& y) {
-    auto* const x_elements = std::get_if<HostArray>(&x.array);
-    auto* const y_elements = std::get_if<HostArray>(&y.array);
-    ElementType type = x.description.element_type;
-    if (x_elements != nullptr) type = y.description.element_type;
-    if (x_elements != nullptr && y_elements != nullptr) {
-      type = CommonType(x_elements->element_type, y_elements->element_type);
+  // array on the server if one of them is there. Two that are there are left to the server. Before
+  // anything is read of them, so that it does not matter in which way they get to the server.
+  static void MakeAlike(InputPassage& x, InputPassage& y) {
+    auto* const x_file = std::get_if<OutgoingArray>(&x);
+    auto* const y_file = std::get_if<OutgoingArray>(&y);
+    ElementType type = x_file == nullptr ? TypeOf(x) : TypeOf(y);
+    if (x_file != nullptr && y_file != nullptr) type = CommonType(TypeOf(x), TypeOf(y));
+    const std::string why = absl::StrCat("and both coordinates must have one type: ", SourceOf(x),
+                                         " has ", ElementTypeName(TypeOf(x)), ", ", SourceOf(y),
+                                         " ", ElementTypeName(TypeOf(y)));
+    for (OutgoingArray* const file : {x_file, y_file}) {
+      if (file != nullptr) file->stream().ConvertTo(type, why);
     }
-    for (InputArray* const array : {&x, &y}) {
-      auto* const elements = std::get_if<HostArray>(&array->array);
-      if (elements == nullptr) continue;
-      const absl::Status status = ConvertElements(type, *elements);
-      if (status.ok()) continue;
-      return WithExitCode(
-          absl::InvalidArgumentError(
-              absl::StrCat(NamingFile(array->description.source, status).message(),
-                           ", and both coordinates must have one type: ", x.description.source,
-                           " has ", ElementTypeName(x.description.element_type), ", ",
-                           y.description.source, " ", ElementTypeName(y.description.element_type))),
-          ExitCode::kInputOutput);
-    }
-    return absl::OkStatus();
   }
 
-  // Pieces of all arrays have as many elements, so that they can be computed on as they come.
-  absl::StatusOr<OutgoingArray> OpenPart(const InputOptions& options) const {
+  absl::StatusOr<InputPassage> OpenPart(const InputOptions& options) const {
     absl::StatusOr<OutgoingArray> array = OutgoingArray::Open(options, stream_.chunk_bytes());
-    if (array.ok()) array->SetChunkElements(stream_.chunk_bytes() / kElementBytesMax);
-    return array;
+    if (!array.ok()) return array.status();
+    return InputPassage(*std::move(array));
   }
 
-  absl::StatusOr<std::optional<OutgoingArray>> OpenSecondPart(const InputOptions& first,
-                                                              const SecondArray& second) const {
+  absl::StatusOr<std::optional<InputPassage>> OpenSecondPart(const InputOptions& first,
+                                                             const SecondArray& second) const {
     if (!second.IsGiven()) return std::nullopt;
     if (!second.reference.empty()) {
       return WithExitCode(
@@ -329,9 +337,9 @@ class HistogramCommand : public Command {
     }
     const absl::StatusOr<InputOptions> options = SecondOptions(first, second);
     if (!options.ok()) return options.status();
-    absl::StatusOr<OutgoingArray> array = OpenPart(*options);
+    absl::StatusOr<InputPassage> array = OpenPart(*options);
     if (!array.ok()) return array.status();
-    return std::optional<OutgoingArray>(*std::move(array));
+    return std::optional<InputPassage>(*std::move(array));
   }
 
   void AddSecondArrays(const char* group) {
@@ -415,14 +423,11 @@ class HistogramCommand : public Command {
 
   absl::StatusOr<std::optional<InputPassage>> OpenSecond(const Session& session,
                                                          const InputOptions& first,
-                                                         const SecondArray& second,
-                                                         const RequestShare& share) const {
+                                                         const SecondArray& second) const {
     if (!second.IsGiven()) return std::nullopt;
     absl::StatusOr<InputOptions> options = SecondOptions(first, second);
     if (!options.ok()) return options.status();
-    options->shared = false;
-    absl::StatusOr<InputPassage> array =
-        OpenPassage(session, *options, stream_.chunk_bytes(), share);
+    absl::StatusOr<InputPassage> array = OpenInput(session, *options, stream_.chunk_bytes());
     if (!array.ok()) return array.status();
     return std::optional<InputPassage>(*std::move(array));
   }

@@ -107,8 +107,8 @@ struct KeptArray {
 
 }  // namespace
 
-absl::StatusOr<InputPassage> OpenPassage(const Session& session, const InputOptions& options,
-                                         size_t chunk_bytes, const RequestShare& share) {
+absl::StatusOr<InputPassage> OpenInput(const Session& session, const InputOptions& options,
+                                       size_t chunk_bytes) {
   if (options.resident) {
     absl::StatusOr<InputArray> found = FindOnServer(session, *options.resident);
     if (!found.ok()) return found.status();
@@ -116,10 +116,17 @@ absl::StatusOr<InputPassage> OpenPassage(const Session& session, const InputOpti
   }
   absl::StatusOr<OutgoingArray> array = OutgoingArray::Open(options, chunk_bytes);
   if (!array.ok()) return array.status();
-  if (options.shared) {
-    absl::StatusOr<InputArray> shared = Share(session, *std::move(array));
-    if (!shared.ok()) return shared.status();
-    return InputPassage(*std::move(shared));
+  return InputPassage(*std::move(array));
+}
+
+absl::StatusOr<InputPassage> ReadInput(const Session& session, InputPassage opened, bool shared,
+                                       const RequestShare& share) {
+  auto* const array = std::get_if<OutgoingArray>(&opened);
+  if (array == nullptr) return opened;
+  if (shared) {
+    absl::StatusOr<InputArray> placed = Share(session, std::move(*array));
+    if (!placed.ok()) return placed.status();
+    return InputPassage(*std::move(placed));
   }
   const ElementType type = array->stream().element_type();
   absl::StatusOr<bool> is_whole =
@@ -130,8 +137,15 @@ absl::StatusOr<InputPassage> OpenPassage(const Session& session, const InputOpti
     is_whole = ReadWhole(session, RoomIn(*message_bytes, type, share), *array);
   }
   if (!is_whole.ok()) return is_whole.status();
-  if (*is_whole) return InputPassage(InRequest(session, *std::move(array)));
-  return InputPassage(*std::move(array));
+  if (*is_whole) return InputPassage(InRequest(session, std::move(*array)));
+  return opened;
+}
+
+absl::StatusOr<InputPassage> OpenPassage(const Session& session, const InputOptions& options,
+                                         size_t chunk_bytes, const RequestShare& share) {
+  absl::StatusOr<InputPassage> opened = OpenInput(session, options, chunk_bytes);
+  if (!opened.ok()) return opened.status();
+  return ReadInput(session, *std::move(opened), options.shared, share);
 }
 
 absl::StatusOr<bool> TakesAnyStream(const Session& session) {

@@ -28,9 +28,17 @@ struct RequestShare {
 // An input that a request can carry, or that is there already; or one that it cannot.
 using InputPassage = std::variant<InputArray, OutgoingArray>;
 
-// Opens the array that the options mean. Reads a file as far as a request of this server carries,
-// which it asks the server only where every server's does not suffice. What the server is to read
-// in shared memory is put there, whatever its size.
+// Finds the array that the options mean, on the server or in a file, which is opened.
+absl::StatusOr<InputPassage> OpenInput(const Session& session, const InputOptions& options,
+                                       size_t chunk_bytes);
+
+// Reads a file that OpenInput has opened as far as a request of this server carries, which it asks
+// the server only where every server's does not suffice. What the server is to read in memory that
+// is `shared` is put there, whatever its size.
+absl::StatusOr<InputPassage> ReadInput(const Session& session, InputPassage opened, bool shared,
+                                       const RequestShare& share);
+
+// Both, one after the other.
 absl::StatusOr<InputPassage> OpenPassage(const Session& session, const InputOptions& options,
                                          size_t chunk_bytes, const RequestShare& share);
 

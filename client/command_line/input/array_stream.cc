@@ -84,11 +84,11 @@ absl::Status ArrayStream::Begin() {
   return CheckShape(count);
 }
 
-void ArrayStream::ConvertTo(ElementType type) {
+void ArrayStream::ConvertTo(ElementType type, std::string why) {
   if (size_bytes_) {
     size_bytes_ = *size_bytes_ / ElementSizeBytes(element_type()) * ElementSizeBytes(type);
   }
-  elements_ = ConvertedTo(type, std::move(elements_));
+  elements_ = ConvertedTo(type, std::move(elements_), std::move(why));
 }
 
 std::vector<uint64_t> ArrayStream::ShapeOf(uint64_t size_bytes) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -34,8 +35,8 @@ class ArrayStream {
   ElementType file_element_type() const { return file_element_type_; }
 
   // Has Next give the same numbers as elements of `type`; INVALID_ARGUMENT there for the first one
-  // that is not exact. Before anything is read.
-  void ConvertTo(ElementType type);
+  // that is not exact, which says `why` it was to be. Before anything is read.
+  void ConvertTo(ElementType type, std::string why);
 
   // 0: one dimension.
   uint64_t column_count() const { return matrix_shape_.empty() ? 0 : matrix_shape_[1]; }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/command_line/input/element_dispatch.h"
 #include "client/command_line/output/number_format.h"
+#include "gridfold/array_view.h"
 
 namespace gridfold::client {
 namespace {
@@ -118,8 +120,8 @@ absl::Status ConvertAll(const ArrayView& elements, uint64_t first_index, Element
 
 class ConvertedElements : public ElementSource {
  public:
-  ConvertedElements(ElementType type, std::unique_ptr<ElementSource> elements)
-      : type_(type), elements_(std::move(elements)) {}
+  ConvertedElements(ElementType type, std::unique_ptr<ElementSource> elements, std::string why)
+      : type_(type), elements_(std::move(elements)), why_(std::move(why)) {}
 
   ElementType element_type() const override { return type_; }
   std::optional<std::vector<uint64_t>> shape() const override { return elements_->shape(); }
@@ -134,7 +136,7 @@ class ConvertedElements : public ElementSource {
     const uint64_t count = *size / element_bytes;
     const ArrayView view(elements_->element_type(), read_.data(), count);
     if (absl::Status status = ConvertAll(view, read_count_, type_, buffer); !status.ok()) {
-      return status;
+      return absl::Status(status.code(), absl::StrCat(status.message(), ", ", why_));
     }
     read_count_ += count;
     return static_cast<size_t>(count) * ElementSizeBytes(type_);
@@ -143,6 +145,7 @@ class ConvertedElements : public ElementSource {
  private:
   const ElementType type_;
   const std::unique_ptr<ElementSource> elements_;
+  const std::string why_;
   std::string read_;
   uint64_t read_count_ = 0;
 };
@@ -160,20 +163,11 @@ ElementType CommonType(ElementType first, ElementType second) {
   return needed_bytes <= sizeof(float) ? ElementType::kFloat32 : ElementType::kFloat64;
 }
 
-absl::Status ConvertElements(ElementType type, HostArray& array) {
-  if (array.element_type == type) return absl::OkStatus();
-  std::string converted(array.element_count() * ElementSizeBytes(type), '\0');
-  absl::Status status = ConvertAll(array.view(), 0, type, {converted.data(), converted.size()});
-  if (!status.ok()) return status;
-  array.bytes = std::move(converted);
-  array.element_type = type;
-  return absl::OkStatus();
-}
-
 std::unique_ptr<ElementSource> ConvertedTo(ElementType type,
-                                           std::unique_ptr<ElementSource> elements) {
+                                           std::unique_ptr<ElementSource> elements,
+                                           std::string why) {
   if (elements->element_type() == type) return elements;
-  return std::make_unique<ConvertedElements>(type, std::move(elements));
+  return std::make_unique<ConvertedElements>(type, std::move(elements), std::move(why));
 }
 
 }  // namespace gridfold::client

@@ -2,13 +2,11 @@
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_ELEMENT_CONVERSION_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_INPUT_ELEMENT_CONVERSION_H_
 
-#include <cstddef>
 #include <memory>
-#include <span>
+#include <string>
 
-#include "absl/status/status.h"
 #include "client/command_line/input/element_source.h"
-#include "client/command_line/input/host_array.h"
+#include "gridfold/element_type.h"
 
 namespace gridfold::client {
 
@@ -16,13 +14,11 @@ namespace gridfold::client {
 // or for int64 and uint64, the one that holds most of them.
 ElementType CommonType(ElementType first, ElementType second);
 
-// Makes an array's elements the same numbers of `type`. INVALID_ARGUMENT names the first element
-// that is not exact in it; the array is unchanged then.
-absl::Status ConvertElements(ElementType type, HostArray& array);
-
-// `elements` as the same numbers of `type`. Reading: INVALID_ARGUMENT as ConvertElements.
+// `elements` as the same numbers of `type`. Reading: INVALID_ARGUMENT names the first element that
+// is not exact in it, and says `why` it was to be so.
 std::unique_ptr<ElementSource> ConvertedTo(ElementType type,
-                                           std::unique_ptr<ElementSource> elements);
+                                           std::unique_ptr<ElementSource> elements,
+                                           std::string why);
 
 }  // namespace gridfold::client
 

@@ -247,9 +247,8 @@ std::string ToJson(const std::string& target, HealthStatus health) {
   return Write({{"target", target}, {"health", HealthName(health)}});
 }
 
-std::string ToJson(const absl::Status& error) {
-  Json object = {{"code", absl::StatusCodeToString(error.code())},
-                 {"message", std::string(error.message())}};
+std::string ToJson(const absl::Status& error, const std::string& message) {
+  Json object = {{"code", absl::StatusCodeToString(error.code())}, {"message", message}};
   if (const auto field = ViolatedField(error)) object["field"] = *field;
   if (const auto reason = ErrorReason(error)) object["reason"] = *reason;
   if (const auto delay = RetryDelay(error)) object["retry_delay_us"] = ToMicroseconds(*delay);

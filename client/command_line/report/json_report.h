@@ -53,7 +53,8 @@ std::string ToJson(const std::string& target, HealthStatus health, const ServerI
 std::string ToJson(const std::string& target, HealthStatus health);
 
 // {"error": {"code", "message", "field", "reason", "retry_delay_us"}}; the last three where known.
-std::string ToJson(const absl::Status& error);
+// `message` is what people are told, in place of the error's own.
+std::string ToJson(const absl::Status& error, const std::string& message);
 
 }  // namespace gridfold::client
 

@@ -136,7 +136,7 @@ TEST(JsonReportTest, ServerIsComplete) {
 }
 
 TEST(JsonReportTest, ErrorsCarryWhatIsKnown) {
-  EXPECT_EQ(Parse(ToJson(absl::NotFoundError("a \"b\" \xFF"))),
+  EXPECT_EQ(Parse(ToJson(absl::NotFoundError("c"), "a \"b\" \xFF")),
             json::parse("{\"error\": {\"code\": \"NOT_FOUND\", \"message\": \"a \\\"b\\\" "
                         "\xEF\xBF\xBD\"}}"));
   absl::Status status = absl::ResourceExhaustedError("full");
@@ -145,8 +145,9 @@ TEST(JsonReportTest, ErrorsCarryWhatIsKnown) {
   // BadRequest with the field "a".
   status.SetPayload("type.googleapis.com/google.rpc.BadRequest", absl::Cord("\x0A\x03\x0A\x01"
                                                                             "a"));
-  const json error = Parse(ToJson(status))["error"];
+  const json error = Parse(ToJson(status, "too full"))["error"];
   EXPECT_EQ(error["code"], "RESOURCE_EXHAUSTED");
+  EXPECT_EQ(error["message"], "too full");
   EXPECT_EQ(error["retry_delay_us"], 2e6);
   EXPECT_EQ(error["field"], "a");
 }

@@ -26,6 +26,9 @@ constexpr uint32_t kYDataField = v1::HistogramStreamRequest::kYDataFieldNumber;
 constexpr uint32_t kWeightsField = v1::HistogramStreamRequest::kWeightsFieldNumber;
 static_assert(kDataField == v1::HistogramStreamRequest::kDataFieldNumber);
 static_assert(kDataField == v1::ScanStreamRequest::kDataFieldNumber);
+constexpr uint32_t kElementCountField = v1::ReduceStreamRequest::kElementCountFieldNumber;
+static_assert(kElementCountField == v1::HistogramStreamRequest::kElementCountFieldNumber);
+static_assert(kElementCountField == v1::ScanStreamRequest::kElementCountFieldNumber);
 
 // gRPC counts who uses the slices, so a buffer is sent any number of times without a copy.
 grpc::ByteBuffer ToByteBuffer(const client::WireMessage& message) {
@@ -98,9 +101,12 @@ client::WireMessage ToWire(const client::Batch::Operation& operation) {
                     operation);
 }
 
-template <typename Request>
-client::WireMessage StreamHeader(const Request& request) {
-  client::WireMessage header;
+// The first message of a stream of any operation.
+client::WireMessage StreamHeader(const google::protobuf::MessageLite& request,
+                                 uint64_t element_count) {
+  v1::ReduceStreamRequest fields;
+  fields.set_element_count(element_count);
+  client::WireMessage header = client::WireMessage::Of(fields);
   header.AppendMessage(kHeaderField, client::WireMessage::Of(request));
   return header;
 }
@@ -108,23 +114,25 @@ client::WireMessage StreamHeader(const Request& request) {
 client::WireMessage StreamHeader(const RequestKind& kind, const StreamedInput& input) {
   const v1::ArraySource array = client::ToProto(
       client::StreamedArray{.element_type = kind.element_type, .column_count = kind.column_count});
+  const uint64_t element_count =
+      input.elements.size() / client::ElementSizeBytes(kind.element_type);
   switch (kind.operation) {
     case OperationKind::kReduce: {
       auto request = client::ToProto(ReductionOptionsOf(kind, input.segment_offsets));
       *request.mutable_array() = array;
-      return StreamHeader(request);
+      return StreamHeader(request, element_count);
     }
     case OperationKind::kScan: {
       auto request = client::ToProto(ScanOptionsOf(kind, input.segment_offsets));
       *request.mutable_array() = array;
-      return StreamHeader(request);
+      return StreamHeader(request, element_count);
     }
     case OperationKind::kHistogram: {
       auto request = client::ToProto(HistogramOptionsToRead(kind));
       *request.mutable_array() = array;
       if (!input.y_elements.empty()) *request.mutable_y_array() = array;
       if (!input.weights.empty()) *request.mutable_weights() = array;
-      return StreamHeader(request);
+      return StreamHeader(request, element_count);
     }
   }
   return {};

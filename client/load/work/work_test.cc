@@ -7,11 +7,13 @@
 #include <cstring>
 #include <limits>
 
+#include "client/library/unary_call.h"
 #include "client/load/work/array_values.h"
 #include "client/load/work/element_encoding.h"
 #include "client/load/work/known_answer.h"
 #include "client/load/work/scenario_file.h"
 #include "client/load/work/workload.h"
+#include "gridfold/v1/compute_service.pb.h"
 
 namespace gridfold::load {
 namespace {
@@ -249,6 +251,30 @@ TEST(KnownAnswerTest, ZerosOfFloatingPointProductsHaveASign) {
     EXPECT_EQ(WholeDifference(known, client::ElementType::kFloat32,
                               std::span(bytes, products.size() * sizeof(float))),
               "");
+  }
+}
+
+TEST(WorkloadTest, StreamsSayHowManyElementsTheyBring) {
+  for (const OperationKind operation :
+       {OperationKind::kReduce, OperationKind::kScan, OperationKind::kHistogram}) {
+    RequestKind kind{.operation = operation,
+                     .element_type = client::ElementType::kInt64,
+                     .transport = ArrayTransport::kStream};
+    if (operation == OperationKind::kHistogram) kind.y_bin_count = 3;
+    PreparedRequest request{.kind = kind, .method = "", .messages = {}};
+    const std::string bytes(50 * sizeof(int64_t), 'x');
+    AddStreamMessages(
+        {.elements = bytes, .y_elements = kind.y_bin_count > 0 ? bytes : std::string()}, 160,
+        request);
+    ASSERT_EQ(request.messages.size(), 4u);
+    std::vector<uint64_t> counts;
+    for (grpc::ByteBuffer message : request.messages) {
+      // Every stream's messages have the fields of this one, and more.
+      v1::ReduceStreamRequest fields;
+      ASSERT_TRUE(client::Parse(message, fields).ok());
+      counts.push_back(fields.has_element_count() ? fields.element_count() : 0);
+    }
+    EXPECT_THAT(counts, ElementsAre(50, 0, 0, 0));
   }
 }
 
