@@ -1,6 +1,6 @@
-# The command line, a plain Python client and the load generator against gridfold_server, once for
-# each engine. They need Debian's python3-numpy and python3-grpcio, which another Python on the PATH
-# does not see.
+# The command line, a plain Python client, the load generator and random questions of arrays of any
+# shape against gridfold_server, once for each engine. They need Debian's python3-numpy and
+# python3-grpcio, which another Python on the PATH does not see.
 find_program(GRIDFOLD_TEST_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(GRIDFOLD_GRPC_PYTHON_PLUGIN grpc_python_plugin)
 if(NOT GRIDFOLD_TEST_PYTHON OR NOT GRIDFOLD_GRPC_PYTHON_PLUGIN)
@@ -34,12 +34,14 @@ foreach(engine ${engines})
     GRIDFOLD_SAMPLE_DATA=${PROJECT_SOURCE_DIR}/deploy/sample_data
     GRIDFOLD_PYTHON_STUBS=${python_stubs}
     PYTHONDONTWRITEBYTECODE=1)
-  foreach(test cli python_client load)
+  foreach(test cli python_client load shape)
     set(script cli_test.py)
     if(test STREQUAL "python_client")
       set(script python/check_python_client.py)
     elseif(test STREQUAL "load")
       set(script load/load_end_to_end_test.py)
+    elseif(test STREQUAL "shape")
+      set(script shape_benchmark/shape_test.py)
     endif()
     add_test(NAME ${test}_${engine}_test
              COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${script})
