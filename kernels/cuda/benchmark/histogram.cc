@@ -277,4 +277,16 @@ absl::Status BenchmarkHistograms(KernelBenchmark& benchmark) {
   return absl::OkStatus();
 }
 
+absl::Status BenchmarkHistogramsOfSize(KernelBenchmark& benchmark) {
+  absl::Status status = FillDistribution(benchmark, Distribution::kUniform);
+  const auto array =
+      ArrayDescription::Vector(ElementType::kFloat32, SampleCount(benchmark, sizeof(float)));
+  for (const uint64_t bins : {256, 1024, 16'384}) {
+    if (!status.ok()) return status;
+    status = Measure(benchmark, array, SpecOf(EvenBinsSpec{bins, 0, 1}), "even");
+  }
+  if (!status.ok()) return status;
+  return Measure(benchmark, array, SpecOf(EvenBinsSpec{1024, {}, {}}), "range found");
+}
+
 }  // namespace gridfold::kernels::cuda

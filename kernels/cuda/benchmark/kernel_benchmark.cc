@@ -81,6 +81,7 @@ KernelBenchmark::KernelBenchmark(const DeviceProperties& properties, Stream stre
       output_(std::move(output)),
       scratch_(std::move(scratch)),
       zeroed_(std::move(zeroed)),
+      array_bytes_(input_.size_bytes()),
       selection_(std::move(selection)) {}
 
 absl::Status KernelBenchmark::FillInput(ElementType type, BenchmarkData data) {
@@ -97,9 +98,9 @@ absl::Status KernelBenchmark::FillInput(ElementType type, BenchmarkData data) {
 }
 
 const void* KernelBenchmark::NextInput(uint64_t bytes) {
-  if (bytes >= kInputStep) return input_.data();
-  next_input_ =
-      (next_input_ + kInputStep + RoundUp(bytes, kAlignment)) % (array_bytes() - kInputStep);
+  if (bytes >= std::min(kInputStep, array_bytes())) return input_.data();
+  const uint64_t last_place = (array_bytes() - bytes) / kAlignment * kAlignment;
+  next_input_ = (next_input_ + kInputStep + RoundUp(bytes, kAlignment)) % (last_place + kAlignment);
   return static_cast<const std::byte*>(input_.data()) + next_input_;
 }
 
@@ -141,7 +142,7 @@ absl::Status KernelBenchmark::Measure(const std::string& name, uint64_t bytes, C
   if (!row_is_selected_) return absl::OkStatus();
   const absl::StatusOr<double> microseconds = MedianMicroseconds(enqueue);
   if (!microseconds.ok()) return microseconds.status();
-  rows_.push_back({name, bytes, ceiling, *microseconds, {}});
+  rows_.push_back({name, array_bytes(), bytes, ceiling, *microseconds, {}});
   return absl::OkStatus();
 }
 

@@ -30,7 +30,8 @@ enum class Ceiling : uint8_t { kRead, kCopy };
 
 struct BenchmarkRow {
   std::string name;
-  uint64_t bytes = 0;  // Read and written.
+  uint64_t array_bytes = 0;  // Of the array, as large as it was then.
+  uint64_t bytes = 0;        // Read and written.
   Ceiling ceiling = Ceiling::kRead;
   double microseconds = 0;                 // Median.
   std::optional<double> cub_microseconds;  // Of CUB at the same work, where it does that.
@@ -62,7 +63,9 @@ class KernelBenchmark {
   // that no cache has them.
   const void* NextInput(uint64_t bytes);
   void* output() const { return output_.data(); }  // As large as the input.
-  uint64_t array_bytes() const { return input_.size_bytes(); }
+  uint64_t array_bytes() const { return array_bytes_; }
+  // From now on the arrays are the first so many bytes of those that were allocated.
+  void UseFirst(uint64_t array_bytes) { array_bytes_ = array_bytes; }
   // As a lane has it.
   Scratch NewScratch() { return Scratch(scratch_.data(), scratch_.size_bytes(), &zeroed_); }
   // At least so many bytes for results. Kept from row to row: memory that is freed takes time from
@@ -105,6 +108,7 @@ class KernelBenchmark {
   DeviceBuffer scratch_;
   ZeroedMemory zeroed_;
   DeviceBuffer results_;
+  uint64_t array_bytes_;
   BenchmarkSelection selection_;
   std::vector<BenchmarkRow> rows_;  // The first two are the ceilings.
   uint64_t next_input_ = 0;
@@ -120,6 +124,14 @@ absl::Status BenchmarkScans(KernelBenchmark& benchmark);
 absl::Status BenchmarkColumnScans(KernelBenchmark& benchmark);  // Along axis 0.
 absl::Status BenchmarkHistograms(KernelBenchmark& benchmark);
 absl::Status BenchmarkTransfers(KernelBenchmark& benchmark);
+
+// The same few questions of arrays of 16 KiB to kSizesArrayBytes.
+inline constexpr uint64_t kSizesArrayBytes = uint64_t{256} << 20;
+absl::Status BenchmarkSizes(KernelBenchmark& benchmark);
+// Those of one size, of each operation.
+absl::Status BenchmarkReductionsOfSize(KernelBenchmark& benchmark);
+absl::Status BenchmarkScansOfSize(KernelBenchmark& benchmark);
+absl::Status BenchmarkHistogramsOfSize(KernelBenchmark& benchmark);
 
 }  // namespace gridfold::kernels::cuda
 

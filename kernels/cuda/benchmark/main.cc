@@ -1,9 +1,10 @@
-// kernel_benchmark [--json FILE] [--small] [--only NAME] [--strategy NAME] [--rows TEXT]: the
-// kernels' rates on device 0, and their ratios to the device's read and copy ceilings and to CUB,
-// which are measured in the same run. NAME is one of exact-sums, reductions, matrices, scans,
+// kernel_benchmark [--json FILE] [--small | --sizes] [--only NAME] [--strategy NAME] [--rows TEXT]:
+// the kernels' rates on device 0, and their ratios to the device's read and copy ceilings and to
+// CUB, which are measured in the same run. NAME is one of exact-sums, reductions, matrices, scans,
 // column-scans, histograms and transfers; --strategy forces one that histograms have, such as
-// histogram/global; --rows selects those whose names contain TEXT. Exits 1 where a benchmark fails
-// and 2 where there is no device.
+// histogram/global; --rows selects those whose names contain TEXT. --small takes arrays of 64 MiB;
+// --sizes asks a few questions of arrays of every size instead, of which device/size_report.py
+// makes a table and a plot. Exits 1 where a benchmark fails and 2 where there is no device.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -29,6 +30,12 @@ struct Options {
   std::string only;  // Empty: all.
   BenchmarkSelection selection;
   bool small = false;
+  bool sizes = false;
+
+  uint64_t array_bytes() const {
+    if (sizes) return kSizesArrayBytes;
+    return small ? kSmallArrayBytes : kArrayBytes;
+  }
 };
 
 struct NamedBenchmark {
@@ -51,6 +58,8 @@ bool ParseOptions(int argument_count, char** arguments, Options& options) {
     const absl::string_view argument = arguments[i];
     if (argument == "--small") {
       options.small = true;
+    } else if (argument == "--sizes") {
+      options.sizes = true;
     } else if (argument == "--json" && i + 1 < argument_count) {
       options.json_file = arguments[++i];
     } else if (argument == "--only" && i + 1 < argument_count) {
@@ -69,8 +78,12 @@ bool ParseOptions(int argument_count, char** arguments, Options& options) {
 
 absl::StatusOr<KernelBenchmark> RunAll(const Options& options) {
   absl::StatusOr<KernelBenchmark> benchmark =
-      KernelBenchmark::Create(options.small ? kSmallArrayBytes : kArrayBytes, options.selection);
+      KernelBenchmark::Create(options.array_bytes(), options.selection);
   if (!benchmark.ok()) return benchmark.status();
+  if (options.sizes) {
+    if (absl::Status status = BenchmarkSizes(*benchmark); !status.ok()) return status;
+    return benchmark;
+  }
   for (const NamedBenchmark& named : kBenchmarks) {
     if (!options.only.empty() && options.only != named.name) continue;
     if (absl::Status status = named.run(*benchmark); !status.ok()) return status;
@@ -96,6 +109,7 @@ bool WriteJson(const KernelBenchmark& benchmark, const std::string& file) {
   nlohmann::json report = nlohmann::json::array();
   for (const BenchmarkRow& row : benchmark.rows()) {
     nlohmann::json entry = {{"name", row.name},
+                            {"array_bytes", row.array_bytes},
                             {"bytes", row.bytes},
                             {"median_microseconds", row.microseconds},
                             {"gigabytes_per_second", row.gigabytes_per_second()},
@@ -112,8 +126,8 @@ int Main(int argument_count, char** arguments) {
   Options options;
   if (!ParseOptions(argument_count, arguments, options)) {
     std::fprintf(stderr,
-                 "usage: kernel_benchmark [--json FILE] [--small] [--only NAME] [--strategy NAME] "
-                 "[--rows TEXT]\n");
+                 "usage: kernel_benchmark [--json FILE] [--small | --sizes] [--only NAME] "
+                 "[--strategy NAME] [--rows TEXT]\n");
     return 1;
   }
   if (CudaDeviceCount() == 0) {

@@ -130,6 +130,7 @@ absl::Status MeasureMatrices(KernelBenchmark& benchmark, ElementType type,
   if (absl::Status status = benchmark.FillInput(type); !status.ok()) return status;
   const uint64_t count = benchmark.array_bytes() / ElementSize(type);
   for (const uint64_t columns : column_counts) {
+    if (columns > count) continue;
     const ArrayDescription matrix = ArrayDescription::Matrix(type, count / columns, columns);
     for (const GroupingKind kind : {GroupingKind::kAxis0, GroupingKind::kAxis1}) {
       for (const NamedStatistics* set : sets) {
@@ -162,14 +163,17 @@ absl::Status BenchmarkGroups(KernelBenchmark& benchmark) {
   return absl::OkStatus();
 }
 
-// Unrelated arrays of 1 KiB to 64 KiB that share a launch, beside one array of as many elements.
+// Unrelated arrays of 1 KiB to 64 KiB that share a launch, as many as the input holds of 4,096,
+// beside one array of as many elements.
 absl::Status BenchmarkBatch(KernelBenchmark& benchmark) {
   constexpr ElementType kType = ElementType::kFloat32;
   constexpr uint64_t kArrays = 4096;
   std::mt19937_64 random(4096);
-  std::uniform_int_distribution<uint64_t> size(256, 16 * 1024);
+  constexpr uint64_t kElementsMax = 16 * 1024;
+  const uint64_t room = benchmark.array_bytes() / sizeof(float);
+  std::uniform_int_distribution<uint64_t> size(256, kElementsMax);
   GroupingSpec arrays{GroupingKind::kSegments, {0}};
-  while (arrays.offsets.size() <= kArrays) {
+  while (arrays.offsets.size() <= kArrays && arrays.offsets.back() + kElementsMax <= room) {
     arrays.offsets.push_back(arrays.offsets.back() + size(random));
   }
   const ArrayDescription array = ArrayDescription::Vector(kType, arrays.offsets.back());
@@ -187,6 +191,17 @@ absl::Status BenchmarkReductions(KernelBenchmark& benchmark) {
   if (absl::Status status = BenchmarkWhole(benchmark); !status.ok()) return status;
   if (absl::Status status = BenchmarkGroups(benchmark); !status.ok()) return status;
   return BenchmarkBatch(benchmark);
+}
+
+absl::Status BenchmarkReductionsOfSize(KernelBenchmark& benchmark) {
+  for (const ElementType type : {ElementType::kFloat32, ElementType::kFloat64}) {
+    absl::Status status = benchmark.FillInput(type);
+    const auto array = ArrayDescription::Vector(type, benchmark.array_bytes() / ElementSize(type));
+    if (status.ok()) status = Measure(benchmark, kSum, array, {});
+    if (status.ok()) status = Measure(benchmark, kMoments, array, {});
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status BenchmarkMatrices(KernelBenchmark& benchmark) {

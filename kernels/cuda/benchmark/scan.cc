@@ -149,6 +149,16 @@ absl::Status BenchmarkScans(KernelBenchmark& benchmark) {
   return BenchmarkExactScans(benchmark);
 }
 
+absl::Status BenchmarkScansOfSize(KernelBenchmark& benchmark) {
+  for (const ElementType type : {ElementType::kFloat32, ElementType::kInt64}) {
+    const auto array = ArrayDescription::Vector(type, benchmark.array_bytes() / ElementSize(type));
+    absl::Status status = benchmark.FillInput(type);
+    if (status.ok()) status = Measure(benchmark, array, SpecOf(ScanOperation::kSum, type));
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 // Matrices from four columns to four rows.
 absl::Status BenchmarkColumnScans(KernelBenchmark& benchmark) {
   using enum ElementType;
