@@ -12,9 +12,9 @@ WorkerPool::WorkerPool(int threads)
   }
 }
 
-absl::Status WorkerPool::ForEach(uint64_t count, std::stop_token stop,
+absl::Status WorkerPool::ForEach(uint64_t count, int threads, std::stop_token stop,
                                  const std::function<void(uint64_t)>& work) {
-  Spread(count, [&](uint64_t begin, uint64_t end) {
+  Spread(count, threads, [&](uint64_t begin, uint64_t end) {
     for (uint64_t i = begin; i != end && !stop.stop_requested(); ++i) work(i);
   });
   return stop.stop_requested() ? absl::CancelledError("the job was cancelled") : absl::OkStatus();

@@ -23,16 +23,17 @@ class WorkerPool {
 
   int thread_count() const { return thread_count_; }
 
-  // Calls work(i) for every i in [0, count), in any order and from several threads, and returns
-  // when all calls have. Once `stop` is requested the calls that have not begun are left out, and
-  // the result is CANCELLED.
-  absl::Status ForEach(uint64_t count, std::stop_token stop,
+  // Calls work(i) for every i in [0, count), in any order, and returns when all calls have. They
+  // are made from about `threads` threads, from one where that is 1, which wakes no other. Once
+  // `stop` is requested the calls that have not begun are left out, and the result is CANCELLED.
+  absl::Status ForEach(uint64_t count, int threads, std::stop_token stop,
                        const std::function<void(uint64_t)>& work);
 
  private:
-  // Calls work(begin, end) for parts that make up [0, count), in any order and from several
+  // Calls work(begin, end) for parts that make up [0, count), in any order and from about so many
   // threads.
-  void Spread(uint64_t count, absl::FunctionRef<void(uint64_t begin, uint64_t end)> work);
+  void Spread(uint64_t count, int threads,
+              absl::FunctionRef<void(uint64_t begin, uint64_t end)> work);
 
   const int thread_count_;
   // oneTBB starts no more threads than there are processors unless it is told to.

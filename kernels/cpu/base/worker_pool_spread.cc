@@ -4,6 +4,8 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
+
 #include "kernels/cpu/base/worker_pool.h"
 
 #ifdef GRIDFOLD_SHOW_HAND_OVER
@@ -28,7 +30,8 @@ class HandOver {
 
 }  // namespace
 
-void WorkerPool::Spread(uint64_t count, absl::FunctionRef<void(uint64_t, uint64_t)> work) {
+void WorkerPool::Spread(uint64_t count, int threads,
+                        absl::FunctionRef<void(uint64_t, uint64_t)> work) {
   // Two, or one part would seem to come before another that only began later.
   HandOver to_threads;
   HandOver from_threads;
@@ -40,8 +43,11 @@ void WorkerPool::Spread(uint64_t count, absl::FunctionRef<void(uint64_t, uint64_
   to_threads.Give();
   // Even a single call runs inside the arena, which holds all callers together to its threads.
   arena_.execute([&] {
-    if (count == 1) return run({0, 1});
-    tbb::parallel_for(tbb::blocked_range<uint64_t>(0, count), run);
+    if (count <= 1 || threads <= 1) return run({0, count});
+    // Some parts for each thread, so that none waits long for the last.
+    constexpr uint64_t kPartsPerThread = 8;
+    const uint64_t part_length = std::max<uint64_t>(count / (kPartsPerThread * threads), 1);
+    tbb::parallel_for(tbb::blocked_range<uint64_t>(0, count, part_length), run);
   });
   from_threads.Take();
 }

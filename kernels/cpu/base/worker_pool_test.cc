@@ -16,7 +16,8 @@ TEST(WorkerPoolTest, CallsForEveryIndexOnce) {
     WorkerPool workers(threads);
     for (const uint64_t count : {0, 1, 2, 1000}) {
       std::vector<std::atomic<int>> calls(count);
-      EXPECT_TRUE(workers.ForEach(count, {}, [&](uint64_t i) { ++calls[i]; }).ok());
+      EXPECT_TRUE(
+          workers.ForEach(count, workers.thread_count(), {}, [&](uint64_t i) { ++calls[i]; }).ok());
       EXPECT_TRUE(std::all_of(calls.begin(), calls.end(), [](const auto& n) { return n == 1; }));
     }
   }
@@ -38,7 +39,8 @@ TEST(WorkerPoolTest, CallersShareTheThreads) {
   };
   std::vector<std::thread> callers;
   for (const uint64_t count : {1, 20, 1, 20}) {
-    callers.emplace_back([&, count] { EXPECT_TRUE(workers.ForEach(count, {}, work).ok()); });
+    callers.emplace_back(
+        [&, count] { EXPECT_TRUE(workers.ForEach(count, workers.thread_count(), {}, work).ok()); });
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_LE(most_running, kThreads);
@@ -56,7 +58,7 @@ TEST(WorkerPoolTest, AllThreadsWorkAtOnce) {
         std::this_thread::yield();
       }
     };
-    EXPECT_TRUE(workers.ForEach(static_cast<uint64_t>(threads), {}, wait_for_all).ok());
+    EXPECT_TRUE(workers.ForEach(static_cast<uint64_t>(threads), threads, {}, wait_for_all).ok());
     EXPECT_LT(std::chrono::steady_clock::now(), deadline) << threads;
   }
 }
@@ -65,8 +67,8 @@ TEST(WorkerPoolTest, CallsNothingOnceStopped) {
   WorkerPool workers(2);
   std::stop_source stop;
   stop.request_stop();
-  const absl::Status status =
-      workers.ForEach(100, stop.get_token(), [](uint64_t) { ADD_FAILURE() << "called"; });
+  const absl::Status status = workers.ForEach(100, workers.thread_count(), stop.get_token(),
+                                              [](uint64_t) { ADD_FAILURE() << "called"; });
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
 }
 
@@ -74,9 +76,10 @@ TEST(WorkerPoolTest, StopsBetweenCalls) {
   WorkerPool workers(2);
   std::stop_source stop;
   std::atomic<uint64_t> calls = 0;
-  const absl::Status status = workers.ForEach(1'000'000, stop.get_token(), [&](uint64_t) {
-    if (++calls == 10) stop.request_stop();
-  });
+  const absl::Status status =
+      workers.ForEach(1'000'000, workers.thread_count(), stop.get_token(), [&](uint64_t) {
+        if (++calls == 10) stop.request_stop();
+      });
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled);
   EXPECT_LT(calls, 1'000'000u);
 }

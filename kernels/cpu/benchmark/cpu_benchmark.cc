@@ -64,11 +64,12 @@ void PlainRead(benchmark::State& state) {
   WorkerPool workers(0);
   const auto* words = reinterpret_cast<const uint64_t*>(SamplesOf<double>().data);
   for (auto _ : state) {
-    (void)workers.ForEach(kArrayBytes / kBlockBytes, {}, [&](uint64_t block) {
-      uint64_t sum;
-      RunForProcessor<SumWords>(words + block * kBlockBytes / sizeof(uint64_t), &sum);
-      benchmark::DoNotOptimize(sum);
-    });
+    (void)workers.ForEach(
+        kArrayBytes / kBlockBytes, workers.thread_count(), {}, [&](uint64_t block) {
+          uint64_t sum;
+          RunForProcessor<SumWords>(words + block * kBlockBytes / sizeof(uint64_t), &sum);
+          benchmark::DoNotOptimize(sum);
+        });
   }
   state.SetBytesProcessed(state.iterations() * kArrayBytes);
 }
@@ -79,9 +80,11 @@ void PlainCopy(benchmark::State& state) {
   const std::byte* source = SamplesOf<double>().data;
   std::vector<std::byte> target(kArrayBytes);
   for (auto _ : state) {
-    (void)workers.ForEach(kArrayBytes / kBlockBytes, {}, [&](uint64_t block) {
-      std::memcpy(target.data() + block * kBlockBytes, source + block * kBlockBytes, kBlockBytes);
-    });
+    (void)workers.ForEach(kArrayBytes / kBlockBytes, workers.thread_count(), {},
+                          [&](uint64_t block) {
+                            std::memcpy(target.data() + block * kBlockBytes,
+                                        source + block * kBlockBytes, kBlockBytes);
+                          });
   }
   state.SetBytesProcessed(state.iterations() * 2 * kArrayBytes);
 }

@@ -81,10 +81,11 @@ class Operations {
     return [this, &workers] {
       constexpr uint64_t kBlockBytes = 1 << 20;
       const uint64_t blocks = (input_.size_bytes + kBlockBytes - 1) / kBlockBytes;
-      const absl::Status status = workers.ForEach(blocks, {}, [this](uint64_t block) {
-        const uint64_t begin = block * kBlockBytes;
-        CopyPastCaches(begin, std::min(begin + kBlockBytes, input_.size_bytes));
-      });
+      const absl::Status status =
+          workers.ForEach(blocks, workers.thread_count(), {}, [this](uint64_t block) {
+            const uint64_t begin = block * kBlockBytes;
+            CopyPastCaches(begin, std::min(begin + kBlockBytes, input_.size_bytes));
+          });
       return status.ok() ? LastResult() : kFailed;
     };
   }

@@ -12,6 +12,7 @@
 #include "kernels/contract/lane_limits.h"
 #include "kernels/cpu/base/job_context.h"
 #include "kernels/cpu/histogram/histogram.h"
+#include "kernels/cpu/lane/work_cost.h"
 #include "kernels/cpu/reduce/reduce.h"
 #include "kernels/cpu/scan/scan.h"
 #include "kernels/memory/host_resident_pool.h"
@@ -105,7 +106,7 @@ class CpuLane final : public Lane {
                                                RunStatistics& statistics) override {
     if (absl::Status status = CheckReductionFits(options_, plan, input); !status.ok())
       return status;
-    return Run<absl::StatusOr<ReductionResult>>(stop, statistics, [&](JobContext& job) {
+    return Run<absl::StatusOr<ReductionResult>>(plan, stop, statistics, [&](JobContext& job) {
       return ReduceOnCpu(plan, joiner_.Join(input), job);
     });
   }
@@ -131,7 +132,7 @@ class CpuLane final : public Lane {
                                                RunStatistics& statistics) override {
     if (absl::Status status = CheckHistogramFits(options_, plan, input); !status.ok())
       return status;
-    return Run<absl::StatusOr<HistogramResult>>(stop, statistics, [&](JobContext& job) {
+    return Run<absl::StatusOr<HistogramResult>>(plan, stop, statistics, [&](JobContext& job) {
       const auto [array, y_array, weights] =
           joiner_.Join({input.array, input.y_array, input.weights});
       return HistogramOnCpu(plan, {.array = array, .y_array = y_array, .weights = weights}, job);
@@ -161,15 +162,17 @@ class CpuLane final : public Lane {
  private:
   absl::Status Scan(const ScanPlan& plan, const InputSpan& input, const OutputSpan& output,
                     ScanCarry* carry, std::stop_token stop, RunStatistics& statistics) {
-    return Run<absl::Status>(std::move(stop), statistics, [&](JobContext& job) {
+    return Run<absl::Status>(plan, std::move(stop), statistics, [&](JobContext& job) {
       return ScanOnCpu(plan, joiner_.Join(input), HostSpanOf(output), carry, job);
     });
   }
 
-  template <class Result, class Operation>
-  Result Run(std::stop_token stop, RunStatistics& statistics, Operation&& operation) {
+  template <class Result, class Plan, class Operation>
+  Result Run(const Plan& plan, std::stop_token stop, RunStatistics& statistics,
+             Operation&& operation) {
     statistics = RunStatistics{};
-    JobContext job{workers_, std::move(stop), statistics};
+    const int threads = ThreadsWorthWaking(WorkNanoseconds(plan), workers_.thread_count());
+    JobContext job{workers_, threads, std::move(stop), statistics};
     const auto start = std::chrono::steady_clock::now();
     Result result = [&]() -> Result {
       try {

@@ -96,33 +96,53 @@ class OrderedColumnBlockScan {
     ColumnRuns<Operator, kColumns> runs(block);
     ForEachRun(block, [&](uint64_t begin, uint64_t end) {
       std::fill_n(totals, block.column_count, Operator::Identity());
-      for (uint64_t k = begin; k < end; ++k) AddRow(row_at(k), block, rules, totals);
+      for (uint64_t k = begin; k < end; ++k) AddRow(row_at(k), block.column_count, rules, totals);
       runs.Push(totals);
     });
     for (uint64_t c = 0; c < block.column_count; ++c) totals[c] = runs.Before(c);
   }
 
-  // Calls store_row(k, results) for each row, and gives the totals where `totals` is not null.
-  // Returns whether all results fit.
+  // Calls store_row(k, results, column_count) for each row, and gives the totals where `totals` is
+  // not null. Returns whether all results fit.
   template <class Out, class RowAt, class StoreRow>
   static bool Write(const ColumnBlock& block, const ScanRules& rules, RowAt row_at,
                     StoreRow store_row, const Value* carries, Value* totals) {
-    Value base[kColumns];
-    Value running[kColumns];
-    Out results[kColumns];
+    // So few columns that to loop over them takes longer than they do, unless it is known how many.
+    const auto write = [&](auto known_count) {
+      return WriteColumns<known_count(), Out>(block, rules, row_at, store_row, carries, totals);
+    };
+    switch (block.column_count) {
+      case 1: return write(std::integral_constant<uint64_t, 1>());
+      case 2: return write(std::integral_constant<uint64_t, 2>());
+      case 3: return write(std::integral_constant<uint64_t, 3>());
+      case 4: return write(std::integral_constant<uint64_t, 4>());
+      default: return write(std::integral_constant<uint64_t, 0>());
+    }
+  }
+
+ private:
+  // Write for kKnownCount columns, or any number where that is 0.
+  template <uint64_t kKnownCount, class Out, class RowAt, class StoreRow>
+  static bool WriteColumns(const ColumnBlock& block, const ScanRules& rules, RowAt row_at,
+                           StoreRow store_row, const Value* carries, Value* totals) {
+    constexpr uint64_t kRoom = kKnownCount != 0 ? kKnownCount : kColumns;
+    const uint64_t column_count = kKnownCount != 0 ? kKnownCount : block.column_count;
+    Value base[kRoom];
+    Value running[kRoom];
+    Out results[kRoom];
     ColumnRuns<Operator, kColumns> runs(block);
     using Fit = FitOf<Operator, T>;
     uint64_t misfits = 0;
     ForEachRun(block, [&](uint64_t begin, uint64_t end) {
-      for (uint64_t c = 0; c < block.column_count; ++c) {
+      for (uint64_t c = 0; c < column_count; ++c) {
         base[c] = Operator::Combine(carries[c], runs.Before(c));
         running[c] = Operator::Identity();
       }
       for (uint64_t k = begin; k < end; ++k) {
-        if (!rules.exclusive) AddRow(row_at(k), block, rules, running);
+        if (!rules.exclusive) AddRow(row_at(k), column_count, rules, running);
         const bool is_empty = rules.exclusive && block.first_row + k == 0;
         const auto write = [&](auto look) {
-          for (uint64_t c = 0; c < block.column_count; ++c) {
+          for (uint64_t c = 0; c < column_count; ++c) {
             const Value result =
                 is_empty ? Operator::EmptyResult() : Operator::Combine(base[c], running[c]);
             const bool fits =
@@ -131,17 +151,16 @@ class OrderedColumnBlockScan {
           }
         };
         k % Fit::kRowsApart == 0 ? write(std::true_type()) : write(std::false_type());
-        store_row(k, results);
-        if (rules.exclusive) AddRow(row_at(k), block, rules, running);
+        store_row(k, results, column_count);
+        if (rules.exclusive) AddRow(row_at(k), column_count, rules, running);
       }
       if (totals != nullptr || end < block.row_count) runs.Push(running);
     });
     if (totals == nullptr) return Fit::AllFit(misfits);
-    for (uint64_t c = 0; c < block.column_count; ++c) totals[c] = runs.Before(c);
+    for (uint64_t c = 0; c < column_count; ++c) totals[c] = runs.Before(c);
     return Fit::AllFit(misfits);
   }
 
- private:
   // Calls visit(begin, end) for the rows of each run.
   template <class Visit>
   static void ForEachRun(const ColumnBlock& block, Visit visit) {
@@ -150,9 +169,9 @@ class OrderedColumnBlockScan {
     }
   }
 
-  static void AddRow(const std::byte* elements, const ColumnBlock& block, const ScanRules& rules,
+  static void AddRow(const std::byte* elements, uint64_t column_count, const ScanRules& rules,
                      Value* running) {
-    for (uint64_t c = 0; c < block.column_count; ++c) {
+    for (uint64_t c = 0; c < column_count; ++c) {
       running[c] =
           Operator::Combine(running[c], LiftElement<Operator>(LoadUnaligned<T>(elements, c),
                                                               rules.ignore_nan, rules.mirror_bits));
@@ -201,7 +220,7 @@ class ExactSumColumnBlockScan {
         results[0][c] = RoundOnce<Out>(Operator::EmptyResult());
       }
     }
-    for (uint64_t k = 0; k < block.row_count; ++k) store_row(k, results[k]);
+    for (uint64_t k = 0; k < block.row_count; ++k) store_row(k, results[k], block.column_count);
     return true;
   }
 

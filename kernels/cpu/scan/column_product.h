@@ -76,7 +76,7 @@ class ProductColumnBlockScan {
           } else {
             WriteRow<apart()>(bases, running, block, results);
           }
-          store_row(k, results);
+          store_row(k, results, block.column_count);
           if (rules.exclusive) window_bits |= AddRow<apart()>(row_at(k), block, rules, running);
         }
         return !IsOutsideWindow(window_bits);

@@ -39,7 +39,7 @@ class ColumnScan {
 
   // Writes the results.
   absl::Status Run(JobContext& job) {
-    const uint64_t threads = static_cast<uint64_t>(job.workers.thread_count());
+    const uint64_t threads = static_cast<uint64_t>(job.threads);
     const bool one_look = threads == 1 || tiles_ <= 1 || strips_ >= 4 * threads;
     job.statistics.bytes_read = (one_look ? 1 : 2) * plan_.array.size_bytes();
     return one_look ? RunInOneLook(job) : RunInTwoLooks(job);
@@ -80,9 +80,8 @@ class ColumnScan {
 
   // Writes the results of a block with these carries, and gives its totals where that is not null.
   void Write(const ColumnBlock& block, const Value* carries, Value* totals) {
-    const auto store_row = [&](uint64_t k, const Out* results) {
-      std::memcpy(output_ + ElementOf(block, k) * sizeof(Out), results,
-                  block.column_count * sizeof(Out));
+    const auto store_row = [&](uint64_t k, const Out* results, uint64_t column_count) {
+      std::memcpy(output_ + ElementOf(block, k) * sizeof(Out), results, column_count * sizeof(Out));
     };
     if (!BlockScan::template Write<Out>(block, rules_, RowsOf(block), store_row, carries, totals)) {
       fits_.store(false, std::memory_order_relaxed);
@@ -90,7 +89,7 @@ class ColumnScan {
   }
 
   absl::Status RunInOneLook(JobContext& job) {
-    return job.workers.ForEach(strips_, job.stop, [&](uint64_t strip) {
+    return job.ForEach(strips_, [&](uint64_t strip) {
       Chain chains[kStripColumns];
       Value carries[kStripColumns];
       Value totals[kStripColumns];
@@ -109,7 +108,7 @@ class ColumnScan {
     // Of tile t and column c at t * columns + c: first the tile's total, then its carry.
     std::vector<Value> carries(tiles_ * columns_);
     const auto for_each_block = [&](auto work) {
-      return job.workers.ForEach(strips_ * tiles_, job.stop, [&](uint64_t i) {
+      return job.ForEach(strips_ * tiles_, [&](uint64_t i) {
         const ColumnBlock block = BlockOf(i % strips_, i / strips_);
         work(block, &carries[i / strips_ * columns_ + block.first_column]);
       });

@@ -49,7 +49,7 @@ class ContiguousScan {
 
   // Writes the results.
   absl::Status Run(JobContext& job) {
-    const int threads = job.workers.thread_count();
+    const int threads = job.threads;
     const bool one_look = threads == 1 || tiles_ <= kPieceTiles;
     rules_.stream = Streams(threads);
     job.statistics.bytes_read = (one_look ? 1 : 2) * plan_.array.size_bytes();
@@ -158,7 +158,7 @@ class ContiguousScan {
   }
 
   absl::Status RunInOneLook(Chain& chain, JobContext& job) {
-    return job.workers.ForEach(1, job.stop, [&](uint64_t) {
+    return job.ForEach(1, [&](uint64_t) {
       for (uint64_t tile = 0; tile < tiles_ && !job.stop.stop_requested(); ++tile) {
         CarryType total = Carry::Identity();
         Write(tile, chain.Next(), &total);
@@ -169,7 +169,7 @@ class ContiguousScan {
 
   absl::Status RunInTurns(Chain& chain, JobContext& job) {
     Turns turns((tiles_ + kPieceTiles - 1) / kPieceTiles);
-    return job.workers.ForEach(job.workers.thread_count(), job.stop, [&](uint64_t) {
+    return job.ForEach(job.threads, [&](uint64_t) {
       while (!job.stop.stop_requested()) {
         const std::optional<uint64_t> piece = turns.Take();
         if (!piece.has_value()) return;

@@ -30,7 +30,7 @@ absl::Status FindLargestMagnitude(const ScanPlan& plan, HostSpan input, JobConte
   const uint64_t count = plan.array.element_count;
   std::atomic<uint64_t> largest = 0;  // Bits of a magnitude, which are in its order.
   const absl::Status status =
-      job.workers.ForEach((count + kBlockElements - 1) / kBlockElements, job.stop, [&](uint64_t i) {
+      job.ForEach((count + kBlockElements - 1) / kBlockElements, [&](uint64_t i) {
         const uint64_t begin = i * kBlockElements;
         const double in_block = LargestMagnitude(input.data + begin * sizeof(double),
                                                  std::min(kBlockElements, count - begin));
