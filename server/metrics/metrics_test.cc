@@ -435,9 +435,10 @@ TEST_F(MetricsTest, HostileRequestsMakeNoLabels) {
               IsSubsetOf({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
                           "float16", "bfloat16", "float32", "float64", "none"}));
   EXPECT_THAT(values("strategy"),
-              IsSubsetOf({"reduce/contiguous", "reduce/axis-0", "scan/blocks", "scan/axis-0",
-                          "scan/exact", "histogram/private", "histogram/shared", "merge/reduction",
-                          "merge/histogram", "create", "batch", "reduce/batch", "none"}));
+              IsSubsetOf({"reduce/contiguous", "reduce/axis-0", "reduce/side-by-side",
+                          "scan/blocks", "scan/axis-0", "scan/exact", "histogram/private",
+                          "histogram/shared", "merge/reduction", "merge/histogram", "create",
+                          "batch", "reduce/batch", "none"}));
 }
 
 TEST_F(MetricsTest, WhatIsNotAScrapeIsAnError) {

@@ -18,7 +18,7 @@ namespace gridfold::kernels::cpu {
 
 namespace count_table_internal {
 
-// Notes the bin of each sample whose guess is sure, `unsure` for the others, and counts them.
+// Notes what SureBin says of each sample, and counts it.
 //
 // Bins are guessed in vectors, block by block, and counted some blocks later: counting is bound by
 // stores, which leave time for the guesses, and what was stored a moment ago is slow to load.
@@ -65,8 +65,8 @@ class CountTable {
   // Samples that CountSure takes at most; their bins stay in the first-level cache.
   static constexpr uint64_t kCountedAtOnce = 1024;
 
-  // All counts are 0. There are fewer than 2^32 - 1 counters.
-  explicit CountTable(uint64_t counter_count) : counters_(counter_count + 1) {}
+  // All counts are 0. There are fewer than 2^32 - 3 counters.
+  explicit CountTable(uint64_t counter_count) : counters_(counter_count + kNotInBins) {}
 
   // Says that up to `count` samples, fewer than 2^32, will be counted next.
   void Expect(uint64_t count) {
@@ -75,17 +75,27 @@ class CountTable {
   }
 
   void Count(uint64_t counter) { ++counters_[counter]; }
+  void Count(uint64_t counter, uint32_t times) { counters_[counter] += times; }
+
+  // What CountSure did.
+  struct Counted {
+    bool all;        // Whether it was sure of all samples.
+    uint32_t below;  // Of them, those below all bins, and above: in no counter.
+    uint32_t above;
+  };
 
   // Counts those of `count` consecutive samples at any byte address of whose bin the guess is sure;
-  // bin b's counter is b. Returns whether it was sure of all. Requires Expect, and count <=
-  // kCountedAtOnce.
+  // bin b's counter is b. Requires Expect, and count <= kCountedAtOnce.
   template <class T>
-  bool CountSure(const std::byte* samples, uint64_t count, const BinGuesser& guesser) {
+  Counted CountSure(const std::byte* samples, uint64_t count, const BinGuesser& guesser) {
     RunForProcessor<count_table_internal::CountKernel<T>>(samples, count, guesser, unsure(),
                                                           bins_.data(), counters_.data());
-    return std::exchange(counters_.back(), 0) == 0;
+    uint32_t* const not_in_bins = &counters_[unsure()];
+    return {.all = std::exchange(not_in_bins[0], 0) == 0,
+            .below = std::exchange(not_in_bins[1], 0),
+            .above = std::exchange(not_in_bins[2], 0)};
   }
-  // Whether the last CountSure counted its sample i.
+  // Whether the last CountSure was sure of its sample i.
   bool HasCounted(uint64_t i) const { return bins_[i] != unsure(); }
 
   // Adds the counts of the counters [begin, end) to totals[begin ... end - 1].
@@ -98,7 +108,9 @@ class CountTable {
  private:
   static constexpr uint64_t kRoom = 0xFFFF'FFFF;  // What a counter can count.
 
-  uint32_t unsure() const { return static_cast<uint32_t>(counters_.size() - 1); }
+  // Counters behind those of the bins: of samples that nobody is sure of, below and above all bins.
+  static constexpr uint64_t kNotInBins = 3;
+  uint32_t unsure() const { return static_cast<uint32_t>(counters_.size() - kNotInBins); }
 
   // Adds all counts to those of 64 bits.
   void Empty() {
@@ -108,7 +120,7 @@ class CountTable {
     room_ = kRoom;
   }
 
-  std::vector<uint32_t> counters_;  // And one more, for samples that nobody is sure of.
+  std::vector<uint32_t> counters_;  // And kNotInBins more.
   std::vector<uint64_t> emptied_;
   std::array<uint32_t, kCountedAtOnce> bins_;  // Of the last CountSure.
   uint64_t room_ = kRoom;

@@ -32,16 +32,29 @@ std::vector<T> SamplesAround(double lower, double upper, int count) {
   return samples;
 }
 
-// Counts of whom the guess is sure, by comparison with the edges.
+struct Outside {
+  uint64_t unsure = 0;
+  uint64_t below = 0;
+  uint64_t above = 0;
+
+  bool operator==(const Outside&) const = default;
+};
+
+// Counts of whom the guess is sure, by comparison with the edges. It is sure of samples outside the
+// bins where a float64 holds every one.
 template <class T>
 std::vector<uint64_t> ExpectedCounts(const std::vector<T>& samples, const BinLayout& bins,
-                                     const BinGuesser& guesser, uint64_t& unsure) {
+                                     const BinGuesser& guesser, Outside& outside) {
+  constexpr bool kKnowsOutside = FloatingElement<T> || sizeof(T) < 8;
   std::vector<uint64_t> counts(bins.bin_count);
   for (const T x : samples) {
-    if (!IsSure(guesser, GuessBinNearest(guesser, x))) {
-      ++unsure;
+    const int64_t bin = LocateBin(bins, x);
+    if (kKnowsOutside && (bin == kUnderflowBin || bin == kOverflowBin)) {
+      ++(bin == kUnderflowBin ? outside.below : outside.above);
+    } else if (!IsSure(guesser, GuessBinNearest(guesser, x))) {
+      ++outside.unsure;
     } else {
-      ++counts.at(static_cast<uint64_t>(LocateBin(bins, x)));
+      ++counts.at(static_cast<uint64_t>(bin));
     }
   }
   return counts;
@@ -61,23 +74,26 @@ TYPED_TEST(CountTableTest, CountsWhatTheGuessIsSureOf) {
       std::vector<TypeParam> samples = SamplesAround<TypeParam>(-10, 125, count);
       std::vector<std::byte> bytes(samples.size() * sizeof(TypeParam) + 1);
       std::memcpy(bytes.data() + 1, samples.data(), bytes.size() - 1);
-      uint64_t unsure = 0;
-      const std::vector<uint64_t> expected = ExpectedCounts(samples, bins, guesser, unsure);
+      Outside expected_outside;
+      const std::vector<uint64_t> expected =
+          ExpectedCounts(samples, bins, guesser, expected_outside);
       for (const InstructionSet most :
            {InstructionSet::kBaseline, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
         LimitInstructionSet(most);
         CountTable table(bin_count);
         table.Expect(samples.size());
-        uint64_t not_counted = 0;
+        Outside outside;
         for (uint64_t first = 0; first < samples.size(); first += CountTable::kCountedAtOnce) {
           const uint64_t n = std::min(CountTable::kCountedAtOnce, samples.size() - first);
-          const uint64_t before = not_counted;
-          const bool were_all_sure =
+          const uint64_t before = outside.unsure;
+          const CountTable::Counted counted =
               table.CountSure<TypeParam>(bytes.data() + 1 + first * sizeof(TypeParam), n, guesser);
-          for (uint64_t i = 0; i < n; ++i) not_counted += table.HasCounted(i) ? 0 : 1;
-          EXPECT_EQ(were_all_sure, not_counted == before);
+          for (uint64_t i = 0; i < n; ++i) outside.unsure += table.HasCounted(i) ? 0 : 1;
+          outside.below += counted.below;
+          outside.above += counted.above;
+          EXPECT_EQ(counted.all, outside.unsure == before);
         }
-        EXPECT_EQ(not_counted, unsure);
+        EXPECT_EQ(outside, expected_outside);
         std::vector<uint64_t> counts(bin_count);
         table.AddTo(0, bin_count, counts.data());
         EXPECT_EQ(counts, expected) << bin_count << " bins, " << samples.size() << " samples";

@@ -68,7 +68,7 @@ class Histogram {
   absl::Status CountTogether(const AnySamplePlacer& placer, std::vector<uint64_t>& totals,
                              std::vector<OutcomeCounts>& outcomes) {
     outcomes.assign(pieces_.piece_count * plan_.channel_count, {});
-    return job_.workers.ForEach(pieces_.piece_count, job_.stop, [&](uint64_t piece) {
+    return job_.ForEach(pieces_.piece_count, [&](uint64_t piece) {
       int64_t counters[kPlacerTile];
       ForEachTile(piece, [&](uint64_t first, uint64_t n) {
         placer.Place(first, n, counters, &outcomes[piece * plan_.channel_count]);
@@ -83,11 +83,11 @@ class Histogram {
   // Each thread takes pieces as they come, with a table of its own.
   absl::Status CountApart(const AnySamplePlacer& placer, std::vector<uint64_t>& totals,
                           std::vector<OutcomeCounts>& outcomes) {
-    const uint64_t threads = std::min<uint64_t>(job_.workers.thread_count(), pieces_.piece_count);
+    const uint64_t threads = std::min<uint64_t>(job_.threads, pieces_.piece_count);
     std::vector<std::optional<CountTable>> tables(threads);
     outcomes.assign(threads * plan_.channel_count, {});
     std::atomic<uint64_t> next_piece = 0;
-    const absl::Status status = job_.workers.ForEach(threads, job_.stop, [&](uint64_t thread) {
+    const absl::Status status = job_.ForEach(threads, [&](uint64_t thread) {
       for (uint64_t piece = next_piece++; piece < pieces_.piece_count; piece = next_piece++) {
         if (!tables[thread].has_value()) tables[thread].emplace(totals.size());
         ForEachTile(piece, [&](uint64_t first, uint64_t n) {
@@ -133,13 +133,12 @@ class Histogram {
     // The first piece adds to the sums themselves.
     std::vector<Sum> others(std::max<uint64_t>(pieces_.piece_count, 1) * sums.size() - sums.size());
     outcomes.assign(pieces_.piece_count * plan_.channel_count, {});
-    const absl::Status status =
-        job_.workers.ForEach(pieces_.piece_count, job_.stop, [&](uint64_t piece) {
-          AddWeights(placer, piece, first_bin,
-                     piece == 0 ? std::span(sums)
-                                : std::span(others).subspan((piece - 1) * sums.size(), sums.size()),
-                     &outcomes[piece * plan_.channel_count]);
-        });
+    const absl::Status status = job_.ForEach(pieces_.piece_count, [&](uint64_t piece) {
+      AddWeights(placer, piece, first_bin,
+                 piece == 0 ? std::span(sums)
+                            : std::span(others).subspan((piece - 1) * sums.size(), sums.size()),
+                 &outcomes[piece * plan_.channel_count]);
+    });
     if (!status.ok()) return status;
     return ForEachRange(sums.size(), [&](uint64_t begin, uint64_t end) {
       for (uint64_t first = 0; first < others.size(); first += sums.size()) {
@@ -191,7 +190,7 @@ class Histogram {
   absl::Status ForEachRange(uint64_t counter_count, F f) {
     constexpr uint64_t kCountersPerTask = 4096;
     const uint64_t tasks = (counter_count + kCountersPerTask - 1) / kCountersPerTask;
-    return job_.workers.ForEach(tasks, job_.stop, [&](uint64_t task) {
+    return job_.ForEach(tasks, [&](uint64_t task) {
       const uint64_t begin = task * kCountersPerTask;
       f(begin, std::min(begin + kCountersPerTask, counter_count));
     });

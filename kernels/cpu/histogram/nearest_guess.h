@@ -19,11 +19,19 @@ inline BinGuess GuessBinNearest(const BinGuesser& guesser, T x) {
           static_cast<uint32_t>(bits)};
 }
 
-// The guessed bin of x, or `unsure`.
+// The guessed bin of x, or `unsure`; of samples that a float64 holds, unsure + 1 below all bins and
+// unsure + 2 above them.
 template <class T>
 inline uint32_t SureBin(const BinGuesser& guesser, T x, uint32_t unsure) {
   const BinGuess guess = GuessBinNearest(guesser, x);
-  return IsSure(guesser, guess) ? guess.bin : unsure;
+  uint32_t bin = IsSure(guesser, guess) ? guess.bin : unsure;
+  if constexpr (FloatingElement<T> || sizeof(T) < 8) {
+    // One comparison after the other, without branches: vectors.
+    const double value = static_cast<double>(ToCompute(x));
+    bin = value < guesser.bins.lower ? unsure + 1 : bin;
+    bin = value > guesser.bins.upper ? unsure + 2 : bin;
+  }
+  return bin;
 }
 
 }  // namespace gridfold::kernels::cpu

@@ -12,6 +12,7 @@
 #include "kernels/cpu/histogram/count_table.h"
 #include "kernels/cpu/histogram/input.h"
 #include "kernels/cpu/histogram/nearest_guess.h"
+#include "kernels/cpu/histogram/table_search.h"
 #include "kernels/numerics/arithmetic/element.h"
 #include "kernels/numerics/bins/layout.h"
 
@@ -135,12 +136,22 @@ class SamplePlacer final : public AnySamplePlacer {
   void CountByGuess(uint64_t first, uint64_t count, CountTable& table,
                     OutcomeCounts& outcomes) const {
     const BinGuesser& guesser = *guessers_[0];
-    if (table.CountSure<T>(x_ + first * sizeof(T), count, guesser)) return;
+    const CountTable::Counted counted = table.CountSure<T>(x_ + first * sizeof(T), count, guesser);
+    CountOutside(kUnderflowBin, counted.below, table, outcomes.underflow);
+    CountOutside(kOverflowBin, counted.above, table, outcomes.overflow);
+    if (counted.all) return;
     for (uint64_t i = 0; i < count; ++i) {
       if (table.HasCounted(i)) continue;
       const int64_t counter = PlaceSample(layouts_[0], 0, first + i, outcomes);
       if (counter >= 0) table.Count(static_cast<uint64_t>(counter));
     }
+  }
+
+  // So many samples below all bins, or above them.
+  void CountOutside(int64_t located, uint32_t times, CountTable& table, uint64_t& outcome) const {
+    const Placement placement = kernels::Place(located, layouts_[0].bin_count, policy_);
+    if (placement.bin >= 0) table.Count(static_cast<uint64_t>(placement.bin), times);
+    outcome += times;
   }
 
   // Every channel_count-th sample from `first` on.
@@ -161,7 +172,7 @@ class SamplePlacer final : public AnySamplePlacer {
     };
     switch (layout.kind) {
       case BinKind::kEven: return place(BinKind::kEven);
-      case BinKind::kTable: return place(BinKind::kTable);
+      case BinKind::kTable: return PlaceBySearch(channel, first, count, counters, outcomes);
       case BinKind::kInteger: return place(BinKind::kInteger);
     }
   }
@@ -173,6 +184,20 @@ class SamplePlacer final : public AnySamplePlacer {
     const Placement placement = kernels::Place(located, layout.bin_count, policy_);
     if (placement.outcome != 0) counted.Count(placement.outcome);
     return placement.bin < 0 ? -1 : placement.bin + static_cast<int64_t>(first_counter);
+  }
+
+  // In the table of edges.
+  void PlaceBySearch(uint64_t channel, uint64_t first, uint64_t count, int64_t* counters,
+                     OutcomeCounts& outcomes) const {
+    const BinLayout& layout = layouts_[channel];
+    RunForProcessor<SearchKernel<T>>(x_ + first * sizeof(T), count, uint64_t{channel_count_},
+                                     layout, counters);
+    for (uint64_t i = 0; i < count; i += channel_count_) {
+      const Placement placement = kernels::Place(counters[i], layout.bin_count, policy_);
+      if (placement.outcome != 0) outcomes.Count(placement.outcome);
+      counters[i] =
+          placement.bin < 0 ? -1 : placement.bin + static_cast<int64_t>(first_counters_[channel]);
+    }
   }
 
   // Guesses all, and then places the few that a guess is not sure of.

@@ -41,7 +41,7 @@ absl::Status FindSampleRanges(const std::byte* samples, uint64_t count, uint64_t
       std::clamp<uint64_t>(count / std::max(kPieceSamplesMin, 4 * channel_count), 1, kPiecesMax);
   const uint64_t rows_per_piece = (rows + pieces - 1) / pieces;
   std::vector<SampleRange<T>> found(pieces * channel_count);
-  const absl::Status status = job.workers.ForEach(pieces, job.stop, [&](uint64_t piece) {
+  const absl::Status status = job.ForEach(pieces, [&](uint64_t piece) {
     const uint64_t end = std::min((piece + 1) * rows_per_piece, rows);
     for (uint64_t row = piece * rows_per_piece; row < end; ++row) {
       for (uint64_t c = 0; c < channel_count; ++c) {

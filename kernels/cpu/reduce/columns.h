@@ -38,7 +38,7 @@ class ColumnReduction {
       states_.resize(blocks_ * columns_);
       products_.resize(blocks_ * columns_);
     }
-    absl::Status status = job.workers.ForEach(strips_ * blocks_, job.stop, [&](uint64_t i) {
+    absl::Status status = job.ForEach(strips_ * blocks_, [&](uint64_t i) {
       const uint64_t strip = i % strips_;
       const uint64_t block = i / strips_;
       if (keep_parts) {
@@ -49,7 +49,7 @@ class ColumnReduction {
       }
     });
     if (!status.ok() || !keep_parts) return status;
-    return job.workers.ForEach(strips_, job.stop, [&](uint64_t strip) { JoinParts(strip); });
+    return job.ForEach(strips_, [&](uint64_t strip) { JoinParts(strip); });
   }
 
  private:

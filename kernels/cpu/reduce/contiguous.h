@@ -25,7 +25,7 @@ class ContiguousReduction {
 
   absl::Status Run(JobContext& job) {
     NumberParts();
-    const absl::Status status = job.workers.ForEach(pieces_.size(), job.stop, [&](uint64_t i) {
+    const absl::Status status = job.ForEach(pieces_.size(), [&](uint64_t i) {
       if (pieces_[i].is_part_of_group()) {
         ReducePart(pieces_[i], parts_[part_numbers_[i]]);
       } else {

@@ -34,7 +34,12 @@ class MomentLanes<S, kMoment> {
         digits_[0][lane] += static_cast<uint64_t>(static_cast<int64_t>(tile_sums[lane]));
       }
     } else {
-      ForEachElement(tile, [&](uint32_t lane, S x) { AddDigits(lane, x); });
+      uint32_t first = 0;
+      for (; first + kBlockLanes <= tile.width; first += kBlockLanes) AddBlock(tile, first);
+      Tile<S> rest = tile;
+      rest.data += first * sizeof(S);
+      rest.width -= first;
+      ForEachElement(rest, [&](uint32_t lane, S x) { AddDigits(digits_, first + lane, x); });
     }
   }
 
@@ -80,23 +85,41 @@ class MomentLanes<S, kMoment> {
     return static_cast<uint32_t>(value) * static_cast<uint32_t>(value);
   }
 
-  void AddDigits(uint32_t lane, S x) {
+  // Lanes whose digits stay in registers from row to row.
+  static constexpr uint32_t kBlockLanes = 16;
+
+  void AddBlock(const Tile<S>& tile, uint32_t first) {
+    uint64_t digits[kDigits][kBlockLanes] = {};
+    for (uint32_t r = 0; r < tile.rows; ++r) {
+      const std::byte* const row = tile.data + r * tile.stride_bytes + first * sizeof(S);
+      for (uint32_t lane = 0; lane < kBlockLanes; ++lane) {
+        AddDigits(digits, lane, LoadUnaligned<S>(row, lane));
+      }
+    }
+    for (int d = 0; d < kDigits; ++d) {
+      for (uint32_t lane = 0; lane < kBlockLanes; ++lane)
+        digits_[d][first + lane] += digits[d][lane];
+    }
+  }
+
+  template <uint32_t kLanes>
+  static void AddDigits(uint64_t (&digits)[kDigits][kLanes], uint32_t lane, S x) {
     constexpr uint64_t kLowDigit = 0xFFFF'FFFF;
     if constexpr (kMoment != Moment::kSquares) {
       using Addend = std::conditional_t<SignedTop(), int64_t, uint64_t>;
       const Addend addend =
           kMoment == Moment::kSum ? static_cast<Addend>(x) : static_cast<Addend>(Magnitude(x));
       if constexpr (kDigits == 1) {
-        digits_[0][lane] += static_cast<uint64_t>(addend);
+        digits[0][lane] += static_cast<uint64_t>(addend);
       } else {
-        digits_[0][lane] += static_cast<uint64_t>(addend) & kLowDigit;
-        digits_[1][lane] += static_cast<uint64_t>(addend >> 32);
+        digits[0][lane] += static_cast<uint64_t>(addend) & kLowDigit;
+        digits[1][lane] += static_cast<uint64_t>(addend >> 32);
       }
     } else if constexpr (sizeof(S) == 4) {
       const uint64_t magnitude = static_cast<uint32_t>(Magnitude(x));
       const uint64_t square = magnitude * magnitude;
-      digits_[0][lane] += square & kLowDigit;
-      digits_[1][lane] += square >> 32;
+      digits[0][lane] += square & kLowDigit;
+      digits[1][lane] += square >> 32;
     } else {
       const uint64_t magnitude = Magnitude(x);
       const uint64_t low = magnitude & kLowDigit;
@@ -104,10 +127,10 @@ class MomentLanes<S, kMoment> {
       const uint64_t low_square = low * low;
       const uint64_t mixed = low * high;
       const uint64_t high_square = high * high;
-      digits_[0][lane] += low_square & kLowDigit;
-      digits_[1][lane] += (low_square >> 32) + 2 * (mixed & kLowDigit);
-      digits_[2][lane] += 2 * (mixed >> 32) + (high_square & kLowDigit);
-      digits_[3][lane] += high_square >> 32;
+      digits[0][lane] += low_square & kLowDigit;
+      digits[1][lane] += (low_square >> 32) + 2 * (mixed & kLowDigit);
+      digits[2][lane] += 2 * (mixed >> 32) + (high_square & kLowDigit);
+      digits[3][lane] += high_square >> 32;
     }
   }
 

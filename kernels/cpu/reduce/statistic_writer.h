@@ -47,6 +47,12 @@ class StatisticWriter {
     return request;
   }
 
+  const ValueRules& rules() const { return rules_; }
+
+  // Where the values of a statistic of the plan go, one for each group, for who has them without a
+  // state. None of them may be at fault.
+  uint64_t* Slots(size_t statistic_index) { return result_.columns[statistic_index].slots.data(); }
+
   // `product` is used for floating-point products only.
   template <class S>
   void Write(uint64_t group, uint64_t group_size, const GroupState<S>& state,

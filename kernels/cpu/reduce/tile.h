@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cpu/base/independent_iterations.h"
 #include "kernels/numerics/arithmetic/element.h"
 
 namespace gridfold::kernels::cpu {
@@ -40,12 +41,6 @@ struct Tile {
   int trailing_zeros = 0;
 };
 
-#if defined(__clang__)
-#define GRIDFOLD_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define GRIDFOLD_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
-#endif
-
 // Calls body(lane, element) for all elements. Calls for different lanes must not touch the same
 // memory: that is promised to the compiler.
 template <class S, class Body>
@@ -54,6 +49,18 @@ inline void ForEachElement(const Tile<S>& tile, Body body) {
     const std::byte* row = tile.data + r * tile.stride_bytes;
     GRIDFOLD_INDEPENDENT_ITERATIONS
     for (uint32_t lane = 0; lane < tile.width; ++lane) body(lane, LoadUnaligned<S>(row, lane));
+  }
+}
+
+// What changes no sum, of any power, and is not counted: stands where lanes have no element.
+template <class T>
+inline T NoElement() {
+  if constexpr (HalfElement<T>) {
+    return T::FromDouble(-0.0);
+  } else if constexpr (FloatingElement<T>) {
+    return -T{0};
+  } else {
+    return 0;
   }
 }
 

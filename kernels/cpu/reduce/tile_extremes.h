@@ -63,8 +63,8 @@ inline void AddExtremes(const Tile<S>& tile, const ColumnMap& map, bool ignore_n
 
   alignas(kLanesAlignment) S min[kLanesMax<S>];
   alignas(kLanesAlignment) S max[kLanesMax<S>];
-  std::fill_n(min, kLanesMax<S>, kLargest);
-  std::fill_n(max, kLanesMax<S>, kSmallest);
+  std::fill_n(min, tile.width, kLargest);
+  std::fill_n(max, tile.width, kSmallest);
   const auto smaller = [](S a, S x) { return x < a ? x : a; };
   const auto larger = [](S a, S x) { return x > a ? x : a; };
   ForEachElement(tile, [&](uint32_t lane, S x) {

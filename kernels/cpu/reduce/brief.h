@@ -1,0 +1,89 @@
+// Reductions of many groups of few elements: a matrix down its few rows, short rows, short
+// segments.
+//
+// What is not certain after a look at all groups side by side (brief_lanes.h) is reduced group
+// by group, as groups of any size are. The answers are the same.
+#ifndef GRIDFOLD_KERNELS_CPU_REDUCE_BRIEF_H_
+#define GRIDFOLD_KERNELS_CPU_REDUCE_BRIEF_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "kernels/cpu/base/job_context.h"
+#include "kernels/cpu/base/pieces.h"
+#include "kernels/cpu/reduce/brief_kernels.h"
+#include "kernels/cpu/reduce/kernels.h"
+#include "kernels/cpu/reduce/statistic_writer.h"
+
+namespace gridfold::kernels::cpu {
+
+// Whether the groups are such that BriefReduction is worth while, and it has all statistics.
+bool IsBrief(const ReductionPlan& plan);
+
+template <class T>
+class BriefReduction {
+ public:
+  // Requires IsBrief(plan).
+  BriefReduction(const ReductionPlan& plan, HostSpan input, StatisticWriter& writer)
+      : plan_(plan), data_(input.data), writer_(writer), request_(writer.Request()) {}
+
+  absl::Status Run(JobContext& job) {
+    const uint64_t groups = plan_.grouping.group_count;
+    return job.ForEach((groups + kBriefLanes - 1) / kBriefLanes, [&](uint64_t block) {
+      const uint64_t first = block * kBriefLanes;
+      ReduceBlock(first, static_cast<uint32_t>(std::min<uint64_t>(kBriefLanes, groups - first)));
+    });
+  }
+
+ private:
+  void ReduceBlock(uint64_t first, uint32_t count) {
+    const BriefRequest request{request_.parts, writer_.rules(), plan_.statistics};
+    uint64_t* slots[kStatisticCount];
+    for (size_t s = 0; s < plan_.statistics.size(); ++s) slots[s] = writer_.Slots(s) + first;
+    bool is_open[kBriefLanes];
+    if (IsDownColumns()) {
+      ReduceBriefColumns<T>(data_ + first * sizeof(T), plan_.array.columns * sizeof(T),
+                            static_cast<uint32_t>(plan_.array.rows), count, request,
+                            {slots, is_open});
+    } else {
+      uint64_t begins[kBriefLanes + 1];
+      for (uint32_t i = 0; i <= count; ++i) begins[i] = GroupBegin(plan_.grouping, first + i);
+      ReduceBriefGroups<T>(data_, begins, count, request, {slots, is_open});
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      if (is_open[i]) ReduceGroup(first + i);
+    }
+  }
+
+  void ReduceGroup(uint64_t g) {
+    T column[kBriefRows];
+    const std::byte* elements = reinterpret_cast<const std::byte*>(column);
+    uint64_t size = plan_.array.rows;
+    if (IsDownColumns()) {
+      for (uint64_t row = 0; row < size; ++row) {
+        column[row] = LoadUnaligned<T>(data_, row * plan_.array.columns + g);
+      }
+    } else {
+      elements = data_ + GroupBegin(plan_.grouping, g) * sizeof(T);
+      size = GroupSize(plan_.grouping, g);
+    }
+    GroupStateOf<T> state;
+    ScaledProduct product;
+    ReduceStrip<T>(elements, {sizeof(T), size, 1, 0}, request_, &state, &product);
+    writer_.Write(g, size, state, product);
+  }
+
+  bool IsDownColumns() const { return plan_.grouping.kind == GroupingKind::kAxis0; }
+
+  const ReductionPlan& plan_;
+  const std::byte* const data_;
+  StatisticWriter& writer_;
+  const ReduceRequest request_;
+};
+
+}  // namespace gridfold::kernels::cpu
+
+#endif  // GRIDFOLD_KERNELS_CPU_REDUCE_BRIEF_H_
