@@ -101,7 +101,8 @@ TEST(RequestValidationTest, Reductions) {
       {Array(kSix) + "statistics: [STATISTIC_SUM, STATISTIC_UNSPECIFIED]", "statistics[1]"},
       {Array(kSix) + "statistics: [STATISTIC_SUM, STATISTIC_MIN, 99]", "statistics[2]"},
       {Array(kSix) + "statistics: [STATISTIC_SUM, STATISTIC_SUM]", "statistics[1]"},
-      {Array(kSix) + "statistics: [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]",
+      {Array(kSix) +
+           "statistics: [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]",
        "statistics"},
       {Array(kFloats) + "statistics: STATISTIC_BITWISE_AND", "statistics[0]"},
       {"array { inline_array { element_type: ELEMENT_TYPE_INT16 } } "
