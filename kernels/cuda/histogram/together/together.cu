@@ -124,7 +124,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
     Team::Meet();
     const uint32_t c = threadIdx.x / kLanes;
     if (c < together.bins_count && together.is_automatic[c]) {
-      const BinLayout layout = ResolveRange(together, c, own.bins[c].layout.bin_count);
+      const BinLayout layout =
+          ResolveRange(together, c, arguments.few_channels[c].layout.bin_count);
       if (threadIdx.x % kLanes == 0) own.bins[c].layout = layout;
     }
     __syncthreads();
