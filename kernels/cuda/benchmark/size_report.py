@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes a table and a plot of time against size of what `kernel_benchmark --sizes --json FILE` wrote.
 
-  kernels/cuda/device/size_report.py sizes.json --plot sizes.svg > sizes.md
+  kernels/cuda/benchmark/size_report.py sizes.json --plot sizes.svg > sizes.md
 
 Microseconds of one run, CUB's after a stroke where it does the same.
 """

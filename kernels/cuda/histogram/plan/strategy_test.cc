@@ -358,7 +358,7 @@ HistogramStrategy ChooseOfFew(uint64_t count, uint64_t bins, bool needs_range) {
 
 TEST(HistogramStrategyTest, OneClusterCountsFewSamples) {
   uint32_t blocks = 1;
-  for (const uint64_t count : {0, 1, 4096, 4097, 65'536, 262'144}) {
+  for (const uint64_t count : {0, 1, 4096, 4097, 16'384, 65'536}) {
     const HistogramStrategy strategy = ChooseOfFew(count, 1000, false);
     EXPECT_EQ(strategy.method, HistogramMethod::kOneCluster) << count;
     EXPECT_GE(strategy.cluster_blocks, blocks) << count;
@@ -367,7 +367,7 @@ TEST(HistogramStrategyTest, OneClusterCountsFewSamples) {
   EXPECT_EQ(blocks, 16);
   EXPECT_EQ(ChooseOfFew(4096, 1000, false).cluster_blocks, 1);
   EXPECT_EQ(ChooseOfFew(4097, 1000, false).cluster_blocks, 2);
-  EXPECT_EQ(ChooseOfFew(262'145, 1000, false).method, HistogramMethod::kShared);
+  EXPECT_EQ(ChooseOfFew(65'537, 1000, false).method, HistogramMethod::kShared);
 }
 
 TEST(HistogramStrategyTest, OneGridFindsTheRangeOfSamplesThatItCounts) {
@@ -380,8 +380,8 @@ TEST(HistogramStrategyTest, OneGridFindsTheRangeOfSamplesThatItCounts) {
 TEST(HistogramStrategyTest, BlocksThatMeetHaveAllBinsAndFewChannels) {
   const uint64_t most =
       (kHopper.shared_bytes_max - kTogetherOwnBytes) / sizeof(uint32_t) - kHistogramOutsideCounters;
-  EXPECT_EQ(ChooseOfFew(262'144, most, false).method, HistogramMethod::kOneCluster);
-  EXPECT_NE(ChooseOfFew(262'144, most + 1, false).method, HistogramMethod::kOneCluster);
+  EXPECT_EQ(ChooseOfFew(65'536, most, false).method, HistogramMethod::kOneCluster);
+  EXPECT_NE(ChooseOfFew(65'536, most + 1, false).method, HistogramMethod::kOneCluster);
   HistogramShape shape = ShapeOf(1000);
   shape.sample_count = 5000;
   shape.bins_count = kHistogramTogetherBinsMax + 1;
