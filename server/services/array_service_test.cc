@@ -99,8 +99,8 @@ TEST_F(ArrayServiceTest, IdleExpiriesThatMakeNoSense) {
   v1::CreateArrayRequest request;
   request.set_element_type(v1::ELEMENT_TYPE_INT8);
   request.add_shape(1);
-  for (const auto& [seconds, nanos] : cases) {
-    request.mutable_idle_expiry()->set_seconds(seconds);
+  for (const auto& [whole_seconds, nanos] : cases) {
+    request.mutable_idle_expiry()->set_seconds(whole_seconds);
     request.mutable_idle_expiry()->set_nanos(nanos);
     ExpectInvalidField(caller_.Create(request), "idle_expiry");
   }
