@@ -24,9 +24,9 @@
 // then, they are known by the kernel that reads them.
 extern "C" const char* __tsan_default_suppressions() {
   return "race:^Copy$\n"
-         "race:^void gridfold::kernels::RunForProcessor<\n"
-         "race:^gridfold::kernels::ContiguousScan<*>::Total(\n"
-         "race:^gridfold::kernels::ContiguousScan<*>::Write(\n";
+         "race:^void gridfold::kernels::cpu::RunForProcessor<\n"
+         "race:^gridfold::kernels::cpu::ContiguousScan<*>::Total(\n"
+         "race:^gridfold::kernels::cpu::ContiguousScan<*>::Write(\n";
 }
 
 namespace gridfold::server {
