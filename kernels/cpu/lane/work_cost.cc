@@ -9,9 +9,9 @@ namespace gridfold::kernels::cpu {
 
 namespace {
 
-// Estimates, in picoseconds of one thread, of the order that runs on two virtual processors of an AMD
-// EPYC with AVX-512 showed: they decide whether a thread is worth waking, for which a factor of two
-// matters little.
+// Estimates, in picoseconds of one thread, of the order that runs on two virtual processors of an
+// AMD EPYC with AVX-512 showed: they decide whether a thread is worth waking, for which a factor of
+// two matters little.
 constexpr double kPart = 300;       // Of a reduction's states, for each element.
 constexpr double kProduct = 1'500;  // Each element of a product.
 constexpr double kValue = 15'000;   // Each answer of a reduction.

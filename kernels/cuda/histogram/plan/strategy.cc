@@ -275,8 +275,8 @@ constexpr uint64_t kTogetherCountersMax = 8192;
 constexpr uint64_t kClusterSamplesPerBlock = 4096;
 constexpr uint64_t kClusterBlocksMax = 16;
 // Of samples whose range is known, and of those whose range is to be found. 1,024 even bins of
-// float32 by one cluster on an H100 (kernel_benchmark --sizes): 2^16 samples 12.6 us, 2^17 15.3, 2^18
-// 20.6; blocks of the whole device take 15.6 of 2^19.
+// float32 by one cluster on an H100 (kernel_benchmark --sizes): 2^16 samples 12.6 us, 2^17 15.3,
+// 2^18 20.6; blocks of the whole device take 15.6 of 2^19.
 constexpr uint64_t kClusterSamplesMax = uint64_t{1} << 16;
 constexpr uint64_t kClusterRangeSamplesMax = uint64_t{1} << 13;
 constexpr uint64_t kGridRangeSamplesMax = uint64_t{1} << 23;
