@@ -31,9 +31,5 @@ endfunction()
 # The target of a folder that is named from the root of the tree.
 function(gridfold_folder_target folder result)
   string(REPLACE "/" "_" name "gridfold_${folder}")
-  # The parts themselves have these names.
-  if(name MATCHES "^gridfold_(kernels|server)$")
-    string(APPEND name "_top")
-  endif()
   set(${result} ${name} PARENT_SCOPE)
 endfunction()

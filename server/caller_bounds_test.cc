@@ -20,6 +20,7 @@
 #include "gridfold/v1/server_service.grpc.pb.h"
 #include "server/process/process_statistics.h"
 #include "server/testing/http_exchange.h"
+#include "server/testing/metrics_text.h"
 #include "server/testing/secure_server.h"
 #include "server/testing/waiting.h"
 
@@ -136,10 +137,10 @@ class CallerBoundsTest : public SecureServerTest {
     return v1::ComputeService::NewStub(channel_)->ScanArray(&context, ScanOfArray(), &response);
   }
   double Metric(const std::string& series) const {
-    const std::string page = HttpGet(server_->metrics_port().value(), "/metrics").body;
-    const size_t place = page.find("\n" + series + " ");
-    EXPECT_NE(place, std::string::npos) << series;
-    return place == std::string::npos ? 0 : std::stod(page.substr(place + series.size() + 2));
+    const MetricsText page =
+        ParseMetrics(HttpGet(server_->metrics_port().value(), "/metrics").body);
+    EXPECT_TRUE(page.values.contains(series)) << series;
+    return page.Value(series);
   }
   void AskMuchAndTakeNothing(uint32_t window_bytes) {
     StartSmallServer(seconds(60));

@@ -1,6 +1,6 @@
 // Options of the kinds that most are of: each has a name "--...", a variable of the environment and
 // a target, which holds the default and is set where the option is given. Used by options.cc and
-// listed_options.cc only.
+// special_options.cc only.
 #ifndef GRIDFOLD_SERVER_OPTION_KINDS_H_
 #define GRIDFOLD_SERVER_OPTION_KINDS_H_
 

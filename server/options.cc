@@ -1,7 +1,6 @@
 #include "server/options.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <istream>

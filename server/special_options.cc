@@ -89,9 +89,8 @@ void ParseTenantWeight(const std::string& name, const std::string& text, TenantW
 void AddListen(CLI::App& app, std::string& target) {
   AddText(app, "--listen", target,
           "Address to listen on, host:port, where port 0 takes any that is free, or unix:path, "
-          "where the "
-          "server's user and group may connect. Other machines can reach it only with TLS, or "
-          "--insecure")
+          "where the server's user and group may connect. Other machines can reach it only with "
+          "TLS, or --insecure")
       ->type_name("ADDRESS")
       ->check(CheckListen);
 }

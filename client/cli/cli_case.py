@@ -7,6 +7,7 @@ the flight data, whose README has the expected numbers. NumPy is the oracle of e
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,12 @@ DISTANCE = str(DATA / "flight_distance_miles.npy")
 HOUR = str(DATA / "flight_departure_hour.npy")
 
 DELAY_BINS = [328, 8724, 88704, 65394, 18184, 7857, 4157, 2410, 1401, 962]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 class CommandLineTest(unittest.TestCase):

@@ -6,14 +6,8 @@ import tempfile
 import threading
 
 import server_process
-from cli_case import CommandLineTest
+from cli_case import CommandLineTest, free_port
 from security_test import make_certificates, openssl
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class HttpServer:

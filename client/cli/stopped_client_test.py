@@ -4,14 +4,13 @@ container does it. What they leave untaken is bounded and comes back, and others
 import os
 import re
 import signal
-import socket
 import subprocess
 import time
 import unittest
 import urllib.request
 
 import server_process
-from cli_case import DELAY, CommandLineTest
+from cli_case import DELAY, CommandLineTest, free_port
 
 ANSWER_BYTES = 6 << 20
 ROOM_BYTES = 8 << 20
@@ -21,12 +20,6 @@ SECONDS_UNTIL_ENDED = SEND_TIMEOUT_S + ANSWER_BYTES / 2**20
 CLIENTS = 20
 # An answer on its way, another one that is being made, and what else a server grows by.
 GROWTH_BYTES_MAX = 64 << 20
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class StoppedClientTest(CommandLineTest):

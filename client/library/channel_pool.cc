@@ -17,6 +17,7 @@ namespace {
 // How long a call works on a connection that has failed, where it would fail at once: enough for
 // one answer of the server.
 constexpr absl::Duration kConnectionWork = absl::Milliseconds(20);
+
 int Saturated(int64_t value) {
   return static_cast<int>(std::min<int64_t>(value, std::numeric_limits<int>::max()));
 }

@@ -1,4 +1,4 @@
-"""A client of nothing but grpcio and the stubs generated from proto/, against a real server.
+"""A client of nothing but grpcio, NumPy and the stubs generated from proto/, against a real server.
 
 GRIDFOLD_SERVER_BINARY is the server, GRIDFOLD_SAMPLE_DATA the folder of the flight data,
 GRIDFOLD_PYTHON_STUBS where protoc has written the stubs.

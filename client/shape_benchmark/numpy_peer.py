@@ -6,8 +6,6 @@ import numpy as np
 
 import questions
 
-AXES = {"whole": None, "axis 0": 0, "axis 1": 1}
-
 
 def _as_numbers(array):
     """For arithmetic that NumPy does in floating point, as it does it, but not in 16 bits."""
@@ -82,7 +80,7 @@ class NumpyPeer:
             starts = np.array(question.offsets[:-1])
             sizes = np.diff(question.offsets)
             return lambda: [_reduce_segments(x, name, starts, sizes) for name in question.statistics]
-        axis = AXES[question.grouping]
+        axis = questions.AXES[question.grouping]
         return lambda: [np.atleast_1d(_reduce(x, name, axis)) for name in question.statistics]
 
     def _scan(self, question, x, _):
@@ -91,7 +89,7 @@ class NumpyPeer:
         ufunc = {"sum": np.add, "min": np.minimum, "max": np.maximum}[question.scan]
         result = np.zeros_like(x)
         numbers, target = (x.ravel(), result.ravel()) if question.grouping == "whole" else (x, result)
-        axis = AXES[question.grouping] or 0
+        axis = questions.AXES[question.grouping] or 0
 
         def scan():
             ufunc.accumulate(numbers, axis=axis, out=target)

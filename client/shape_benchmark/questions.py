@@ -9,6 +9,7 @@ TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64
          "float32", "float64"]
 STATISTIC_SETS = [("sum",), ("min", "max"), ("mean", "variance"), ("sum", "min", "max", "variance"), ("l2_norm",),
                   ("nonzero_count",), ("argmax",), ("standard_deviation",)]
+AXES = {"whole": None, "axis 0": 0, "axis 1": 1}  # Of groupings, as NumPy and PyTorch count them.
 SCANS = ["sum", "sum", "sum", "max", "min"]
 BINS = ["even", "even", "range_found", "edges", "logarithmic", "two_dimensional", "weighted"]
 # Of the values: floating-point elements are normal numbers, integers lie between these bounds.
@@ -38,8 +39,13 @@ class Question:
                 "axis 1": self.shape[0]}[self.grouping]
 
     @property
+    def has_second_array(self):
+        """Whether there are second coordinates, or weights."""
+        return self.bins in ("two_dimensional", "weighted")
+
+    @property
     def input_bytes(self):
-        arrays = 2 if self.bins in ("two_dimensional", "weighted") else 1
+        arrays = 2 if self.has_second_array else 1
         return arrays * self.element_count * element_size(self.element_type)
 
     @property
@@ -68,8 +74,8 @@ def log_uniform(rng, least, most):
 
 def random_offsets(rng, count):
     segments = log_uniform(rng, 2, max(2, count // 4))
-    inner = np.unique(rng.integers(1, max(count, 2), segments - 1))
-    return (0, *(int(offset) for offset in inner if offset < count), count)
+    inner = np.unique(rng.integers(1, count, segments - 1))
+    return (0, *(int(offset) for offset in inner), count)
 
 
 def random_question(rng, bytes_min, bytes_max):

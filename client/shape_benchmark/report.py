@@ -33,10 +33,10 @@ class Row:
                 "peer_us": None if self.peer_seconds is None else self.peer_seconds * 1e6}
 
 
-def quantile(values, share):
-    """The value that this share of them is not above."""
+def quantile(values, part):
+    """The value that this part of them is not above."""
     ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
 
 
 def share(values, predicate):
@@ -61,8 +61,8 @@ class Report:
             yield from self._against_peer(worst)
 
     def _against_ideal(self, worst):
-        ratios = [row.of_ideal for row in self._rows]
-        yield f"{len(ratios)} questions; ideal / kernel_time, where ideal = 4 us + bytes / 2.9 TB/s"
+        yield (f"{len(self._rows)} questions; ideal / kernel_time, where ideal = {LAUNCH_SECONDS * 1e6:.0f} us + bytes / "
+               f"{MEMORY_BYTES_PER_SECOND / 1e12} TB/s")
         yield ""
         yield "| " + " | ".join(["questions", *(f"{q:.0%}" for q in QUANTILES), "worst"]) + " |"
         yield "|---|" + "---:|" * (len(QUANTILES) + 1)

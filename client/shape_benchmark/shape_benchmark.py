@@ -31,7 +31,7 @@ CALLS = 4
 
 def measure(server, peer, question, pool):
     x = pool.array(question)
-    two = question.bins in ("two_dimensional", "weighted")
+    two = question.has_second_array
     y = pool.array(question) if two else None
     with contextlib.ExitStack() as held:
         held.enter_context(server.holding("x", question.element_type, x))

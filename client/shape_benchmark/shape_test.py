@@ -44,7 +44,7 @@ class ShapeTest(unittest.TestCase):
     def answers(self, question):
         """The server's numbers, and what NumPy makes of the same elements; None where it has nothing."""
         x = self.pool.array(question)
-        two = question.bins in ("two_dimensional", "weighted")
+        two = question.has_second_array
         y = self.pool.array(question) if two else None
         with contextlib.ExitStack() as held:
             held.enter_context(self.server.holding("x", question.element_type, x))

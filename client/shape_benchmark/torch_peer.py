@@ -9,7 +9,6 @@ try:
 except ImportError:
     torch = None
 
-AXES = {"whole": None, "axis 0": 0, "axis 1": 1}
 TYPES = ["int8", "int16", "int32", "int64", "uint8", "float16", "bfloat16", "float32", "float64"]
 
 
@@ -70,7 +69,7 @@ class TorchPeer:
     def _operation(self, question, x, y):
         if question.grouping == "segments":
             return self._segments(question, x)
-        axis = AXES[question.grouping]
+        axis = questions.AXES[question.grouping]
         if question.kind == "reduction":
             return lambda: [_reduce(x, name, axis) for name in question.statistics]
         if question.kind == "scan":

@@ -71,8 +71,8 @@ class AreasTest(unittest.TestCase):
             with self.subTest(area.name):
                 self.assertTrue(any(nearest_tests.area_of(path) == area for path in files))
                 for test in area.further_tests:
-                    # Names of the end-to-end tests and the client library's are put together.
-                    name = test.removesuffix('_cpu_test').removeprefix('client_').removesuffix('_test')
+                    # Names of the end-to-end tests are put together.
+                    name = test.removesuffix('_cpu_test').removesuffix('_test')
                     self.assertIn(name, build_files, test)
 
 

@@ -10,23 +10,24 @@
 //   checksum      CRC-64/XZ of all bytes before it
 //
 //   integer       length n in bytes, 0 to 8 (1 byte); n bytes, the last of them not 0
-//   number        flags (1 byte): bits 0 to 2 as kSaw... of exact_sum.h (0 for integers),
-//                 bit 3: negative; lowest limb (1 byte); limb count n (1 byte); n limbs (8 bytes
-//                 each), the first and the last of them not 0. The number's magnitude is the limbs
-//                 from the lowest one on, in units of the smallest number of the format
+//   number        flags (1 byte): bits 0 to 2 as kSaw... of numerics/sums/exact_sum.h (0 for
+//                 integers), bit 3: negative; lowest limb (1 byte); limb count n (1 byte); n limbs
+//                 (8 bytes each), the first and the last of them not 0. The number's magnitude is
+//                 the limbs from the lowest one on, in units of the smallest number of the format
 //                 (ExactSum::kLowestExponent) or of 1. 0, and what is not finite, have n = 0 and
 //                 lowest limb 0. A sum of m addends that have b bits is below m * 2^b
-//   element       its bits, in the compute type (element.h); every NaN is the quiet one
-//   element type  1 byte: 0 int8, 1 int16, ... 11 float64, in the order of types/element_type.h
+//   element       its bits, in the compute type (numerics/arithmetic/element.h); every NaN is the
+//   quiet one element type  1 byte: 0 int8, 1 int16, ... 11 float64, in the order of
+//   types/element_type.h
 //
 // A reduction's body:
 //   header        element type; NaN policy (0 propagate, 1 ignore); overflow policy (0 error,
 //                 1 wrap), 1 byte each; delta degrees of freedom (integer); number of statistics
-//                 (1 byte) and statistics (1 byte each, in the order of statistic.h); number of
+//                 (1 byte) and statistics (1 byte each, as types/statistic.h has them); number of
 //                 groups (integer)
 //   each group    number of elements (integer, below 2^63); where that is not 0, those of the parts
-//                 below that the statistics need (PartsOf of statistic_value.h), in this
-//                 order:
+//                 below that the statistics need (PartsOf of
+//                 numerics/statistics/statistic_value.h), in this order:
 //     sum         number
 //     squares     number
 //     extremes    0 (1 byte) where every element is an ignored NaN; else 1, smallest element, its

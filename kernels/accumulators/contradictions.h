@@ -237,9 +237,8 @@ class ContradictionFinder {
 
   bool SumHolds() const {
     if (!Has(kSumPart)) return true;
-    [[maybe_unused]] const auto& part = state_.template Part<kSumPart>();
     if constexpr (kFloating) {
-      if (!FlagsHold(part, /*is_signed=*/true)) return false;
+      if (!FlagsHold(state_.template Part<kSumPart>(), /*is_signed=*/true)) return false;
     }
     if (!sum_) return true;
     const Number& sum = sum_.number;
@@ -255,9 +254,8 @@ class ContradictionFinder {
 
   bool SquaresHold() const {
     if (!Has(kSquaresPart)) return true;
-    [[maybe_unused]] const auto& part = state_.template Part<kSquaresPart>();
     if constexpr (kFloating) {
-      if (!FlagsHold(part, /*is_signed=*/false)) return false;
+      if (!FlagsHold(state_.template Part<kSquaresPart>(), /*is_signed=*/false)) return false;
     }
     if (!squares_) return true;
     const Number& squares = squares_.number;
@@ -272,9 +270,8 @@ class ContradictionFinder {
 
   bool MagnitudesHold() const {
     if (!Has(kMagnitudesPart)) return true;
-    [[maybe_unused]] const auto& part = state_.template Part<kMagnitudesPart>();
     if constexpr (kFloating) {
-      if (!FlagsHold(part, /*is_signed=*/false)) return false;
+      if (!FlagsHold(state_.template Part<kMagnitudesPart>(), /*is_signed=*/false)) return false;
     }
     if (!magnitudes_) return true;
     const Number& magnitudes = magnitudes_.number;

@@ -20,16 +20,6 @@
 
 namespace gridfold::kernels {
 
-// The parts of a state that the plan's statistics need.
-inline uint32_t PartsOf(const ReductionPlan& plan) {
-  uint32_t parts = 0;
-  for (const Statistic statistic : plan.statistics) {
-    parts |= PartsOf(statistic, IsFloatingPoint(plan.array.element_type),
-                     plan.nan_policy == NanPolicy::kIgnore);
-  }
-  return parts;
-}
-
 // What stands before the groups of an accumulator.
 inline void WriteReductionHeader(const ReductionPlan& plan, AccumulatorWriter& writer) {
   writer.Byte(static_cast<uint8_t>(plan.array.element_type));

@@ -161,9 +161,11 @@ absl::StatusOr<PlannedBins> PlanInteger(const IntegerBinsSpec& spec, size_t i, E
 
 absl::Status CheckEvenEdges(const PlannedBins& bins, const std::stop_token& stop) {
   const BinLayout layout = LayoutOf(bins, nullptr);
-  // Steps so small that their inverse is infinite would make a sample's bin a long search.
-  if (!std::isfinite(layout.bins_per_unit)) return absl::InvalidArgumentError(kEdgesMeet);
-  if (EvenEdgesSurelyIncrease(layout)) return absl::OkStatus();
+  switch (OrderOfEvenEdges(layout)) {
+    case EdgeOrder::kMeeting: return absl::InvalidArgumentError(kEdgesMeet);
+    case EdgeOrder::kIncreasing: return absl::OkStatus();
+    case EdgeOrder::kUnknown: break;
+  }
   double previous = EvenEdge(layout, 0);
   return ForEdges(1, layout.bin_count + 1, stop, [&](uint64_t e) {
     const double edge = EvenEdge(layout, e);

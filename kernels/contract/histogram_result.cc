@@ -40,8 +40,8 @@ void KeepNonZero(std::vector<T>& values, std::vector<uint64_t>& bin_indices) {
 absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional<double> largest,
                                    PlannedBins& bins) {
   bins.automatic_range = false;
-  bins.lower_bound = smallest.value_or(0);
-  bins.upper_bound = largest.value_or(1);
+  bins.lower_bound = smallest.value_or(kEmptyRangeLower);
+  bins.upper_bound = largest.value_or(kEmptyRangeUpper);
   const auto edges_increase = [&bins](double lower, double upper) {
     PlannedBins tried = {.bin_count = bins.bin_count, .lower_bound = lower, .upper_bound = upper};
     return CheckEvenEdges(tried, std::stop_token()).ok();

@@ -17,6 +17,12 @@ absl::Status AboveLimit(absl::string_view field, absl::string_view description) 
   return status;
 }
 
+absl::Status LargerThanALane(absl::string_view description) {
+  absl::Status status = absl::ResourceExhaustedError(description);
+  status.SetPayload(kLimitPayloadUrl, absl::Cord());
+  return status;
+}
+
 bool IsAboveLimit(const absl::Status& status) {
   return status.GetPayload(kLimitPayloadUrl).has_value();
 }

@@ -21,6 +21,8 @@ absl::Status InvalidField(absl::string_view field, absl::string_view description
 // INVALID_ARGUMENT as InvalidField gives it, for a field that asks for more than a limit allows.
 inline constexpr char kLimitPayloadUrl[] = "gridfold/limit";
 absl::Status AboveLimit(absl::string_view field, absl::string_view description);
+// RESOURCE_EXHAUSTED, of a job that is larger than a lane.
+absl::Status LargerThanALane(absl::string_view description);
 // Whether `status` is such an error, or a lane's refusal of a job that is larger than it: such a
 // job fails whenever it comes, where one for which there was no memory may pass later.
 bool IsAboveLimit(const absl::Status& status);

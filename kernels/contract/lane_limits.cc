@@ -3,7 +3,6 @@
 #include <initializer_list>
 #include <variant>
 
-#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
 
@@ -13,10 +12,8 @@ namespace {
 
 absl::Status CheckLimit(const char* what, uint64_t wanted, uint64_t limit) {
   if (wanted <= limit) return absl::OkStatus();
-  absl::Status status = absl::ResourceExhaustedError(
+  return LargerThanALane(
       absl::StrCat(wanted, " ", what, " are more than the ", limit, " that a lane holds"));
-  status.SetPayload(kLimitPayloadUrl, absl::Cord());
-  return status;
 }
 
 absl::Status CheckSize(const char* what, uint64_t size_bytes, uint64_t expected_bytes) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
 #include "kernels/contract/segments.h"
+#include "kernels/numerics/statistics/statistic_value.h"
 #include "kernels/types/statistic_set.h"
 
 namespace gridfold::kernels {
@@ -92,6 +93,15 @@ std::optional<SmallestGroup> FindSmallestGroup(const Grouping& grouping) {
 }
 
 }  // namespace
+
+uint32_t PartsOf(const ReductionPlan& plan) {
+  uint32_t parts = 0;
+  for (const Statistic statistic : plan.statistics) {
+    parts |= PartsOf(statistic, IsFloatingPoint(plan.array.element_type),
+                     plan.nan_policy == NanPolicy::kIgnore);
+  }
+  return parts;
+}
 
 bool HasFloatingProduct(const ReductionPlan& plan) {
   return IsFloatingPoint(plan.array.element_type) &&

@@ -54,6 +54,9 @@ absl::StatusOr<ReductionPlan> PlanReduction(const ArrayDescription& array, Reduc
 // engines compute it apart from the others.
 bool HasFloatingProduct(const ReductionPlan& plan);
 
+// The parts of a state that the plan's statistics need (numerics/statistics/reduction_state.h).
+uint32_t PartsOf(const ReductionPlan& plan);
+
 // Why a group of so many elements is too small for a statistic: it is empty where min, max, argmin,
 // argmax, mean, variance or standard deviation is asked for, or has no more elements than
 // delta_degrees_of_freedom. Nothing where it is large enough.

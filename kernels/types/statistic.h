@@ -59,8 +59,8 @@ enum class ValueClass : uint8_t {
 struct StatisticTraits {
   const char* name = nullptr;
   ValueClass values = ValueClass::kCount;
-  bool needs_elements = false;  // Of no elements it is an error.
-  // Of fewer elements than these and one more it is an error.
+  bool needs_elements = false;  // The statistic of no elements is an error.
+  // The statistic of no more elements than the degrees of freedom is an error.
   bool uses_degrees_of_freedom = false;
   bool needs_integers = false;
   bool is_index = false;

@@ -41,11 +41,12 @@
 //                        wait and run, and streams, have left in its buffers      =    5 GiB
 //   regions              memory of callers, where they are allowed: up to region_bytes_max of it
 //                        mapped and, on a GPU, locked; all of it has its owner's memory, or it is
-//                        refused (shared_mapping.h)                        =   16 GiB
+//                        refused (server/regions/shared_mapping.h)                =   16 GiB
 //   connections          connection_count_max * 20 KiB; calls that have begun and sent no message
 //                        take 13 KiB each, where callers mean ill               =  320 MiB
-//   headers, calls       of callers who mean ill: connection_watch.h ends them where a
-//                        connection has too many, or the process more than memory_bytes_max
+//   headers, calls       of callers who mean ill: server/transport/connection_watch.h ends them
+//                        where a connection has too many, or the process more than
+//                        memory_bytes_max
 //   reflection           kReflectionCallsMax threads, 512 KiB each                =    8 MiB
 //   tokens               kTokenFileBytesMax, decoded: 4 MiB; and the same of the file before, as
 //                        long as calls use it                                     =    8 MiB
@@ -159,8 +160,8 @@ inline constexpr int kMetadataBytesMax = 16 * 1024;
 inline constexpr int kMetadataBytesCeiling = 256 * 1024;
 
 // Answers that are made or on their way (server/scheduling/answer_room.h): these parts of the room
-// are kept for small answers, whose room takes no lock, and for tenants and connections with little
-// of it.
+// are kept for small answers, whose room is given back without a lock, and for tenants and
+// connections with little of it.
 inline constexpr uint64_t kAnswerSmallPart = 16;
 inline constexpr uint64_t kAnswerTenantsPart = 4;
 inline constexpr uint64_t kAnswerConnectionsPart = 16;
@@ -315,8 +316,8 @@ inline constexpr std::chrono::milliseconds kStopAtOnceTimeout{500};
 // program may still be on its way; closing the connection before it has arrived could destroy it.
 inline constexpr std::chrono::milliseconds kCloseTimeout = std::chrono::seconds(2);
 
-// Strategies that the metrics tell apart; engines have no more than ten each. What comes after is
-// counted together.
+// Strategies that the metrics tell apart; an engine has no more than ten for each operation. What
+// comes after is counted together.
 inline constexpr uint32_t kMetricStrategyCountMax = 32;
 // Connections of scrapes at the same time; of the address that has most of them the oldest makes
 // room for a new one. How long a request, and how long taking the answer, may take; and the bytes
@@ -409,7 +410,7 @@ constexpr uint64_t AnswerBytesOf(uint64_t memory_bytes_max) {
 }
 
 static_assert(Limits{}.message_bytes_max <= kMessageBytesCeiling);
-static_assert(AnswerBytesOf(kMemoryBytesFloor) >= kAnswerBytesFloor);
+static_assert(kMemoryBytesFloor / kAnswerMemoryPart >= kAnswerBytesFloor);
 static_assert(Limits{}.message_bytes_max <= Limits{}.queued_bytes_max,
               "every request that may be sent may also wait");
 static_assert(Limits{}.message_bytes_max <= Limits{}.answer_bytes_max / 8 * 5,

@@ -25,7 +25,7 @@ struct CallReport {
 
   std::chrono::nanoseconds Elapsed() const { return std::chrono::steady_clock::now() - arrived_at; }
 
-  // Of a job of the call, which may have several.
+  // Adds the time of a job of the call, which may have several.
   void AddQueueTime(std::chrono::nanoseconds time) {
     queue_time = queue_time.value_or(std::chrono::nanoseconds(0)) + time;
   }

@@ -1,5 +1,5 @@
-// Steps of which the validation of a request is made. Used by planning/request_validation.cc,
-// wire/scan_validation.cc and histogram_validation.cc only.
+// Steps of which the validation of a request is made. Used by request_validation.cc,
+// scan_validation.cc and histogram_validation.cc only.
 #ifndef GRIDFOLD_SERVER_PLANNING_VALIDATION_STEPS_H_
 #define GRIDFOLD_SERVER_PLANNING_VALIDATION_STEPS_H_
 

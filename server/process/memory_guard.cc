@@ -68,9 +68,9 @@ void MemoryGuard::ObserveConnections() {
   }
 }
 
-// Those that hold most and have half of all together: however many there are, few looks are needed.
-// Of headers, which are a guess, not those with so little that, if all who sent any had as much,
-// memory would but double.
+// The holders that hold most and have half of all together: however many there are, few looks are
+// needed. Headers are a guess: those who sent so few that, if all who sent any had as much, memory
+// would but double, are not among them.
 std::vector<MemoryGuard::Holder> MemoryGuard::MostSuspect(uint64_t held_bytes_min) const {
   std::vector<Holder> holders;
   uint64_t senders = 0;  // Of more than whoever connects says.

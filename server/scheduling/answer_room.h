@@ -2,10 +2,10 @@
 // some. A caller who takes no answers holds memory of the server for nothing, so what all of them
 // hold is bounded; room is taken before a lane makes an answer and given back when it has gone.
 //
-// The room has four parts. The first is for small answers, whoever's they are, and takes no lock
-// (small_answers.h). Those that it has no room for share the others with the larger ones. The
-// second part is open to everybody. The third is for tenants that hold little of all that is
-// shared: each has a share of it by weight. The fourth is for connections that hold little, of
+// The room has four parts. The first is for small answers, whoever's they are, and is given back
+// without a lock (small_answers.h). Those that it has no room for share the others with the larger
+// ones. The second part is open to everybody. The third is for tenants that hold little of all that
+// is shared: each has a share of it by weight. The fourth is for connections that hold little, of
 // whichever tenant: callers who name no tenant are one, and one that takes no answers does not shut
 // out the others. The shares count one tenant, or connection, more than those that hold something,
 // so that whoever comes finds some room.
@@ -60,7 +60,7 @@ class AnswerRoom {
   void Shrink(AnswerGrant& grant, uint64_t bytes);
   // Of a whole grant, which is none afterwards.
   void GiveBack(AnswerGrant& grant);
-  // Gives back a grant that takes no lock, or that is none; false where it is another one. The
+  // Gives back a grant of a small answer, or that is none; false where it is another one. The
   // grant must be the caller's alone. Thread-safe.
   bool GiveBackSmall(AnswerGrant& grant);
 

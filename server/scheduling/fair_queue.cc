@@ -68,7 +68,7 @@ void FairQueue::Push(JobList& entry) {
   ForEnginesOf(slot, [&](uint32_t engine) { StartWaiting(tenant, engine); });
 }
 
-bool FairQueue::Take(uint32_t engine, JobList& to) {
+bool FairQueue::Take(uint32_t engine, JobList& to, bool& has_resumed) {
   const Turns& waiting = engines_[engine].waiting;
   while (!waiting.empty()) {
     Job& job = *FirstJobs(*waiting.begin()->second, engine).front();
@@ -78,7 +78,7 @@ bool FairQueue::Take(uint32_t engine, JobList& to) {
     }
     Hold(job);
     // Whoever gives back a small answer's room without a lock may not have seen it waiting.
-    if (job.work_.answer_bytes <= kSmallAnswerBytes) ResumeReady();
+    if (job.work_.answer_bytes <= kSmallAnswerBytes) has_resumed |= ResumeReady();
   }
   return false;
 }

@@ -76,8 +76,9 @@ class FairQueue {
   void Push(JobList& entry);
 
   // Moves the job whose turn it is on `engine`, with room for its answer, to the end of `to`. False
-  // where no job waits that this engine may run, and whose answer has room.
-  bool Take(uint32_t engine, JobList& to);
+  // where no job waits that this engine may run, and whose answer has room. Sets `has_resumed`
+  // where jobs, which may need other engines, have got room meanwhile.
+  bool Take(uint32_t engine, JobList& to, bool& has_resumed);
 
   // Moves a further job to the end of `to` that may share the launch of `taken`, the last that was
   // taken: of the tenant whose turn it is on the same engine, one of the next kJobBatchSearchMax
@@ -96,7 +97,7 @@ class FairQueue {
   // The answer has gone, or there will be none. Whether a job that waited for the room may run now.
   bool GiveBackAnswerRoom(Job& job);
   bool GiveBackAnswerRoom(AnswerGrant& grant);
-  // Gives back a grant that takes no lock, or that is none; false where it is another one. Where
+  // Gives back a grant of a small answer, or that is none; false where it is another one. Where
   // jobs wait for room, ResumeReady is to be called then. Thread-safe.
   bool GiveBackSmall(AnswerGrant& grant) { return answers_.GiveBackSmall(grant); }
   // Room has become free, or a job that waited for some has left: whether another may run now.

@@ -86,6 +86,7 @@ absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
         statistics_.queued_bytes_high_water =
             std::max(statistics_.queued_bytes_high_water, backlog.bytes);
       }
+      if (has_resumed_) StartResumed();
     }
   }
   if (refusal) return refusal->ToStatus(options_.limits);
@@ -104,15 +105,19 @@ Scheduler::LaneThread* Scheduler::StartOn(EngineLanes& engine) {
   return &lane;
 }
 
-// Jobs that waited for room, not for a lane, find the lanes asleep.
+// Jobs that waited for room, not for a lane, find the lanes asleep. Others may get room while lanes
+// take these.
 void Scheduler::StartResumed() {
-  for (EngineLanes& engine : engines_) {
-    while (!engine.idle.empty()) {
-      LaneThread* const lane = StartOn(engine);
-      if (lane == nullptr) break;
-      lane->wake.notify_one();
+  do {
+    has_resumed_ = false;
+    for (EngineLanes& engine : engines_) {
+      while (!engine.idle.empty()) {
+        LaneThread* const lane = StartOn(engine);
+        if (lane == nullptr) break;
+        lane->wake.notify_one();
+      }
     }
-  }
+  } while (has_resumed_);
 }
 
 std::optional<AnswerGrant> Scheduler::TakeAnswerRoom(const AnswerSource& source, uint64_t bytes) {
@@ -215,8 +220,7 @@ void Scheduler::Cancel(const std::shared_ptr<Job>& job) {
       queue_.Remove(*job, removed);
       status = FinalStatus(*job, absl::CancelledError());
       End(*job, status);
-      const bool has_resumed = std::exchange(has_resumed_, false);
-      if (queue_.ResumeReady() || has_resumed) StartResumed();
+      if (queue_.ResumeReady() || has_resumed_) StartResumed();
     }
   }
   if (status.ok()) {

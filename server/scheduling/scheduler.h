@@ -176,7 +176,7 @@ class Scheduler {
   DeadlineModel deadlines_;
   SchedulerStatistics statistics_;  // But for what `engines_` and `queue_` have.
   uint64_t unfinished_ = 0;         // Accepted jobs whose finish has not returned.
-  bool has_resumed_ = false;        // Jobs got room by the end of others.
+  bool has_resumed_ = false;        // Jobs got room since StartResumed.
   bool draining_ = false;
   bool shutting_down_ = false;
 };

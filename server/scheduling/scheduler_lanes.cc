@@ -33,7 +33,7 @@ void Scheduler::RunLane(LaneThread& lane) {
   }
 }
 
-// False when there will be no more.
+// Whether a job came; false when there will be no more.
 bool Scheduler::WaitForJob(LaneThread& lane) {
   lane.busy_since.reset();
   std::unique_lock lock(mutex_);
@@ -51,7 +51,7 @@ bool Scheduler::WaitForJob(LaneThread& lane) {
   return !lane.jobs.empty();
 }
 
-// Spares a job that comes soon the time that it takes to wake a thread.
+// Looking for a job for a while spares one that comes soon the time that it takes to wake a thread.
 void Scheduler::LookForJob(const LaneThread& lane) const {
   const auto end = std::chrono::steady_clock::now() + options_.lane_spin;
   while (!lane.called.load(std::memory_order_relaxed) && std::chrono::steady_clock::now() < end) {
@@ -67,7 +67,7 @@ bool Scheduler::LooksOn(const LaneThread& lane) const {
                       [&lane](const LaneThread* other) { return other != &lane && other->looks; });
 }
 
-// Those that came while the lane was waking up, or telling its last callers, can still share.
+// Jobs that came while the lane was waking up, or telling its last callers, can still share.
 void Scheduler::StartJobs(LaneThread& lane) {
   lane.started.clear();
   const std::lock_guard lock(mutex_);
@@ -144,7 +144,6 @@ void Scheduler::CheckEngine(uint32_t index) {
       queue_.RemoveNeeding(index, dropped);
     }
     EndAll(dropped, EngineLost());
-    has_resumed_ = false;
     StartResumed();
   }
   options_.on_engine_lost(index, none_is_left);
@@ -168,13 +167,14 @@ bool Scheduler::CompleteAndTakeNext(LaneThread& lane) {
     --statistics_.lanes_busy;
     --engines_[lane.engine].statistics.lanes_busy;
     if (completed.size() == 1) has_next = GoOn(lane);
-    if (std::exchange(has_resumed_, false)) StartResumed();
+    if (has_resumed_) StartResumed();
   }
   for (const std::shared_ptr<Job>& job : completed) Finish(*job, job->outcome_);
   if (completed.size() > 1) {
     // Telling so many callers takes a while, in which another lane may take the next job.
     const std::lock_guard lock(mutex_);
     has_next = GoOn(lane);
+    if (has_resumed_) StartResumed();
   }
   return has_next;
 }
@@ -217,7 +217,7 @@ void Scheduler::Complete(Job& job, nanoseconds used, JobClock::time_point now) {
   End(job, job.outcome_);
 }
 
-// Of a job that waited for a good part of its time: whether it was worth running.
+// A job that waited for a good part of its time teaches whether it was worth running.
 void Scheduler::LearnEnd(const Job& job, JobClock::time_point now) {
   if (job.work_.deadline == JobClock::time_point::max()) return;
   const nanoseconds time = job.work_.deadline - job.accepted_at_;
@@ -238,7 +238,7 @@ bool Scheduler::GoOn(LaneThread& lane) {
 // The job that is next on this lane, which has none; none where the queue has nothing for it.
 bool Scheduler::TakeNext(LaneThread& lane) {
   EngineStatistics& engine = engines_[lane.engine].statistics;
-  if (engine.lost || !queue_.Take(lane.engine, lane.jobs)) return false;
+  if (engine.lost || !queue_.Take(lane.engine, lane.jobs, has_resumed_)) return false;
   lane.jobs.back()->state_ = Job::State::kRunning;
   ++engine.lanes_busy;
   ++statistics_.lanes_busy;

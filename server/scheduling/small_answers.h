@@ -1,5 +1,6 @@
 // The part of the room for answers (scheduling/answer_room.h) that is for small ones, which most
-// are: taken and given back without a lock. Thread-safe.
+// are: given back without a lock. One thread takes at a time (of the scheduler, under its mutex);
+// any may give back.
 #ifndef GRIDFOLD_SERVER_SCHEDULING_SMALL_ANSWERS_H_
 #define GRIDFOLD_SERVER_SCHEDULING_SMALL_ANSWERS_H_
 
@@ -16,10 +17,8 @@ class SmallAnswers {
 
   // False where the answer is not small, or there is not as much.
   bool Take(uint64_t bytes) {
-    uint64_t taken = taken_bytes_;
-    do {
-      if (!Fits(taken, bytes)) return false;
-    } while (!taken_bytes_.compare_exchange_weak(taken, taken + bytes));
+    if (!Fits(taken_bytes_, bytes)) return false;
+    taken_bytes_ += bytes;
     return true;
   }
   // Whether Take would take it now.

@@ -335,11 +335,8 @@ TEST_F(ServerErrorTest, AJobWithoutMemoryIsWorthARetry) {
     ASSERT_TRUE(details.retry_info.has_value());
     EXPECT_EQ(details.retry_info->retry_delay().nanos(), 100'000'000);
   }
-  const grpc::Status too_large = status_of([](std::stop_token) {
-    absl::Status status = absl::ResourceExhaustedError("more than a lane holds");
-    status.SetPayload(kernels::kLimitPayloadUrl, absl::Cord());
-    return status;
-  });
+  const grpc::Status too_large =
+      status_of([](std::stop_token) { return kernels::LargerThanALane("more than a lane holds"); });
   EXPECT_EQ(DecodeDetails(too_large).reason(), kReasonJobTooLarge);
   EXPECT_FALSE(DecodeDetails(too_large).retry_info.has_value());
 }

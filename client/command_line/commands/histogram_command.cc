@@ -149,7 +149,7 @@ class HistogramCommand : public Command {
     const RequestShare share = {
         .array_count = 1 + uint64_t{y_.IsGiven()} + uint64_t{weights_.IsGiven()},
         .other_bytes = EdgeBytes(options)};
-    absl::StatusOr<InputPassage> x = OpenInput(session, input, stream_.chunk_bytes());
+    absl::StatusOr<InputPassage> x = FindInput(session, input, stream_.chunk_bytes());
     if (!x.ok()) return x.status();
     absl::StatusOr<std::optional<InputPassage>> y = OpenSecond(session, input, y_);
     if (!y.ok()) return y.status();
@@ -427,7 +427,7 @@ class HistogramCommand : public Command {
     if (!second.IsGiven()) return std::nullopt;
     absl::StatusOr<InputOptions> options = SecondOptions(first, second);
     if (!options.ok()) return options.status();
-    absl::StatusOr<InputPassage> array = OpenInput(session, *options, stream_.chunk_bytes());
+    absl::StatusOr<InputPassage> array = FindInput(session, *options, stream_.chunk_bytes());
     if (!array.ok()) return array.status();
     return std::optional<InputPassage>(*std::move(array));
   }

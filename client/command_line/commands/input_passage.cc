@@ -107,7 +107,7 @@ struct KeptArray {
 
 }  // namespace
 
-absl::StatusOr<InputPassage> OpenInput(const Session& session, const InputOptions& options,
+absl::StatusOr<InputPassage> FindInput(const Session& session, const InputOptions& options,
                                        size_t chunk_bytes) {
   if (options.resident) {
     absl::StatusOr<InputArray> found = FindOnServer(session, *options.resident);
@@ -143,7 +143,7 @@ absl::StatusOr<InputPassage> ReadInput(const Session& session, InputPassage open
 
 absl::StatusOr<InputPassage> OpenPassage(const Session& session, const InputOptions& options,
                                          size_t chunk_bytes, const RequestShare& share) {
-  absl::StatusOr<InputPassage> opened = OpenInput(session, options, chunk_bytes);
+  absl::StatusOr<InputPassage> opened = FindInput(session, options, chunk_bytes);
   if (!opened.ok()) return opened.status();
   return ReadInput(session, *std::move(opened), options.shared, share);
 }

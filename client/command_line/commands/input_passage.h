@@ -29,16 +29,16 @@ struct RequestShare {
 using InputPassage = std::variant<InputArray, OutgoingArray>;
 
 // Finds the array that the options mean, on the server or in a file, which is opened.
-absl::StatusOr<InputPassage> OpenInput(const Session& session, const InputOptions& options,
+absl::StatusOr<InputPassage> FindInput(const Session& session, const InputOptions& options,
                                        size_t chunk_bytes);
 
-// Reads a file that OpenInput has opened as far as a request of this server carries, which it asks
+// Reads a file that FindInput has opened as far as a request of this server carries, which it asks
 // the server only where every server's does not suffice. What the server is to read in memory that
 // is `shared` is put there, whatever its size.
 absl::StatusOr<InputPassage> ReadInput(const Session& session, InputPassage opened, bool shared,
                                        const RequestShare& share);
 
-// Both, one after the other.
+// OpenPassage calls FindInput, then ReadInput.
 absl::StatusOr<InputPassage> OpenPassage(const Session& session, const InputOptions& options,
                                          size_t chunk_bytes, const RequestShare& share);
 

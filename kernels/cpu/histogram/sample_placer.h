@@ -147,7 +147,7 @@ class SamplePlacer final : public AnySamplePlacer {
     }
   }
 
-  // So many samples below all bins, or above them.
+  // Counts `times` samples that are below all bins, or above them.
   void CountOutside(int64_t located, uint32_t times, CountTable& table, uint64_t& outcome) const {
     const Placement placement = kernels::Place(located, layouts_[0].bin_count, policy_);
     if (placement.bin >= 0) table.Count(static_cast<uint64_t>(placement.bin), times);
@@ -180,23 +180,25 @@ class SamplePlacer final : public AnySamplePlacer {
   // The counter of a sample, or -1.
   int64_t PlaceSample(const BinLayout& layout, uint64_t first_counter, uint64_t sample,
                       OutcomeCounts& counted) const {
-    const int64_t located = LocateBin(layout, LoadUnaligned<T>(x_, sample));
+    return CounterOf(layout, first_counter, LocateBin(layout, LoadUnaligned<T>(x_, sample)),
+                     counted);
+  }
+  // The counter of a sample whose bin is known, or -1.
+  int64_t CounterOf(const BinLayout& layout, uint64_t first_counter, int64_t located,
+                    OutcomeCounts& counted) const {
     const Placement placement = kernels::Place(located, layout.bin_count, policy_);
     if (placement.outcome != 0) counted.Count(placement.outcome);
     return placement.bin < 0 ? -1 : placement.bin + static_cast<int64_t>(first_counter);
   }
 
-  // In the table of edges.
+  // Searches the table of edges.
   void PlaceBySearch(uint64_t channel, uint64_t first, uint64_t count, int64_t* counters,
                      OutcomeCounts& outcomes) const {
     const BinLayout& layout = layouts_[channel];
     RunForProcessor<SearchKernel<T>>(x_ + first * sizeof(T), count, uint64_t{channel_count_},
                                      layout, counters);
     for (uint64_t i = 0; i < count; i += channel_count_) {
-      const Placement placement = kernels::Place(counters[i], layout.bin_count, policy_);
-      if (placement.outcome != 0) outcomes.Count(placement.outcome);
-      counters[i] =
-          placement.bin < 0 ? -1 : placement.bin + static_cast<int64_t>(first_counters_[channel]);
+      counters[i] = CounterOf(layout, first_counters_[channel], counters[i], outcomes);
     }
   }
 

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "kernels/numerics/bins/layout_test.h"

@@ -33,11 +33,7 @@ bool IsSearched(const PlannedBins& bins) { return bins.kind == BinKind::kTable; 
 }  // namespace
 
 uint64_t WorkNanoseconds(const ReductionPlan& plan) {
-  const bool floating_point = IsFloatingPoint(plan.array.element_type);
-  uint32_t parts = 0;
-  for (const Statistic statistic : plan.statistics) {
-    parts |= PartsOf(statistic, floating_point, plan.nan_policy == NanPolicy::kIgnore);
-  }
+  const uint32_t parts = PartsOf(plan);
   double element = kPart * std::popcount(parts);
   if (HasFloatingProduct(plan) || (parts & kProductPart) != 0) element += kProduct;
   return Nanoseconds(static_cast<double>(plan.array.element_count) * element +

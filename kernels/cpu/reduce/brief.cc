@@ -8,7 +8,7 @@ namespace {
 
 // Fewer groups would leave lanes empty.
 constexpr uint64_t kGroupsMin = 8;
-// Of segments, which one thread reduces whole where they are long.
+// Segments may be no longer, since one thread reduces a segment whole.
 constexpr uint64_t kLongestSegment = uint64_t{1} << 14;
 constexpr uint64_t kMeanSegment = kBriefRows / 4;
 

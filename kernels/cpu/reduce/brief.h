@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "kernels/cpu/base/job_context.h"

@@ -59,11 +59,10 @@ inline uint32_t SortBySize(const uint64_t* begins, uint32_t group_count, uint8_t
     if (is_brief(g)) ++ends[size_of(g)];
   }
   for (uint32_t size = 1; size <= kBriefRows; ++size) ends[size] += ends[size - 1];
+  const uint32_t taken = ends[kBriefRows];
   for (uint32_t g = group_count; g-- > 0;) {
     if (is_brief(g)) order[--ends[size_of(g)]] = static_cast<uint8_t>(g);
   }
-  uint32_t taken = 0;
-  for (uint32_t g = 0; g < group_count; ++g) taken += is_brief(g) ? 1 : 0;
   return taken;
 }
 

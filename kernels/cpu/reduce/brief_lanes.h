@@ -81,7 +81,20 @@ class BriefLanes {
         return Fill(slots, [this](uint32_t l) { return uint64_t{nonzero_[l] == sizes_[l]}; });
       case Statistic::kAny:
         return Fill(slots, [this](uint32_t l) { return uint64_t{nonzero_[l] != 0}; });
-      default: break;
+      case Statistic::kSum:
+      case Statistic::kMean:
+      case Statistic::kVariance:
+      case Statistic::kStandardDeviation:
+      case Statistic::kL1Norm:
+      case Statistic::kL2Norm: break;
+      // Not among BriefStatistics.
+      case Statistic::kProduct:
+      case Statistic::kBitwiseAnd:
+      case Statistic::kBitwiseOr:
+      case Statistic::kBitwiseXor:
+      case Statistic::kRange:
+      case Statistic::kRootMeanSquare:
+      case Statistic::kStandardError: return;
     }
     if constexpr (std::floating_point<S>) {
       FinishMoments(statistic, rules, slots);
@@ -117,7 +130,7 @@ class BriefLanes {
     }
   }
 
-  // Of a row that all groups have, or some of them.
+  // Adds a row that all groups have, or some of them.
   template <bool kSome>
   void AddExtremesOfRow(const std::byte* row, uint32_t index) {
     const Count place = static_cast<Count>(index);
@@ -149,7 +162,7 @@ class BriefLanes {
     }
   }
 
-  // Of count * squares - sum^2.
+  // Rounds the variance; `deviations` is count * squares - sum^2.
   static bool RoundVariance(const BoundedNumber& deviations, uint32_t count, uint32_t ddof,
                             bool is_root, double& value) {
     if (count <= ddof) return false;
@@ -182,11 +195,13 @@ class BriefLanes {
           const CheckedPair sum = sum_.Pair(l);
           return MeanDivisor(sizes_[l]).Divide(sum.pair(), value, sum.Error());
         });
-      default:
+      case Statistic::kVariance:
+      case Statistic::kStandardDeviation:
         return FillRounded(slots, [=, this](uint32_t l, double& value) {
           return RoundVariance(SquareDeviations(sum_.Sum(l), squares_.Sum(l), sizes_[l]), sizes_[l],
                                ddof, is_root, value);
         });
+      default: break;  // Finish has written the others.
     }
   }
 
@@ -218,13 +233,15 @@ class BriefLanes {
         return Fill(slots, [this](uint32_t l) {
           return Slot(SignedIntegerQuotient(sum_.Sum(l), sizes_[l]));
         });
-      default:
+      case Statistic::kVariance:
+      case Statistic::kStandardDeviation:
         return FillRounded(slots, [=, this](uint32_t l, double& value) {
           const auto sum = static_cast<Int128>(sum_.Sum(l));
           const auto squares = static_cast<Uint128>(squares_.Sum(l));
           return RoundVariance(Known(squares * sizes_[l] - static_cast<Uint128>(sum * sum)),
                                sizes_[l], ddof, statistic == Statistic::kStandardDeviation, value);
         });
+      default: break;  // Finish has written the others.
     }
   }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/cpu/reduce/moment.h"
 #include "kernels/cpu/reduce/tile.h"
@@ -24,7 +23,7 @@ inline constexpr uint32_t kBriefRows = 255;
 template <class S>
 class BriefMoments;
 
-// Of floating-point numbers: as pairs that know what they lost.
+// Moments of floating-point numbers are pairs that know what they lost.
 template <std::floating_point S>
 class BriefMoments<S> {
  public:
@@ -68,7 +67,7 @@ class BriefMoments<S> {
   alignas(kLanesAlignment) double lost_[kBriefLanes];
 };
 
-// Of integers: in 64 bits, where the magnitudes seen are certain to leave room.
+// Moments of integers are 64 bits wide, where the magnitudes seen are certain to leave room.
 template <std::integral S>
 class BriefMoments<S> {
  public:
@@ -105,7 +104,7 @@ class BriefMoments<S> {
  private:
   static constexpr int kRowBits = 8;
   static_assert(kBriefRows < 1 << kRowBits);
-  // Of magnitudes, one less where negative, whose moments add up to less than 2^63.
+  // The bits of magnitudes, one less where negative, whose moments add up to less than 2^63.
   template <Moment kMoment>
   static constexpr int kFittingBits = (63 - kRowBits) / (kMoment == Moment::kSquares ? 2 : 1) - 1;
   template <Moment kMoment>

@@ -38,13 +38,9 @@ class StatisticWriter {
 
   // What must be kept of elements of the plan's type.
   ReduceRequest Request() const {
-    const bool floating_point = IsFloatingPoint(plan_.array.element_type);
-    ReduceRequest request{.ignore_nan = rules_.ignore_nan};
-    for (const Statistic statistic : plan_.statistics) {
-      request.parts |= PartsOf(statistic, floating_point, rules_.ignore_nan);
-      request.float_product |= floating_point && statistic == Statistic::kProduct;
-    }
-    return request;
+    return {.parts = PartsOf(plan_),
+            .ignore_nan = rules_.ignore_nan,
+            .float_product = HasFloatingProduct(plan_)};
   }
 
   const ValueRules& rules() const { return rules_; }

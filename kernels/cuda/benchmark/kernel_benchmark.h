@@ -1,5 +1,5 @@
 // The harness of kernel_benchmark: measures launches on a device and reports them beside what the
-// device's memory can do. Benchmarks of an operation stand in <operation>_benchmark.cc.
+// device's memory can do. Benchmarks of an operation stand in <operation>.cc.
 #ifndef GRIDFOLD_KERNELS_CUDA_BENCHMARK_KERNEL_BENCHMARK_H_
 #define GRIDFOLD_KERNELS_CUDA_BENCHMARK_KERNEL_BENCHMARK_H_
 
@@ -128,7 +128,7 @@ absl::Status BenchmarkTransfers(KernelBenchmark& benchmark);
 // The same few questions of arrays of 16 KiB to kSizesArrayBytes.
 inline constexpr uint64_t kSizesArrayBytes = uint64_t{256} << 20;
 absl::Status BenchmarkSizes(KernelBenchmark& benchmark);
-// Those of one size, of each operation.
+// The questions of one size, of each operation.
 absl::Status BenchmarkReductionsOfSize(KernelBenchmark& benchmark);
 absl::Status BenchmarkScansOfSize(KernelBenchmark& benchmark);
 absl::Status BenchmarkHistogramsOfSize(KernelBenchmark& benchmark);

@@ -3,7 +3,7 @@
 // CUB, which are measured in the same run. NAME is one of exact-sums, reductions, matrices, scans,
 // column-scans, histograms and transfers; --strategy forces one that histograms have, such as
 // histogram/global; --rows selects those whose names contain TEXT. --small takes arrays of 64 MiB;
-// --sizes asks a few questions of arrays of every size instead, of which device/size_report.py
+// --sizes asks a few questions of arrays of every size instead, of which benchmark/size_report.py
 // makes a table and a plot. Exits 1 where a benchmark fails and 2 where there is no device.
 #include <cuda_runtime_api.h>
 

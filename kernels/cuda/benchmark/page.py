@@ -39,9 +39,9 @@ SEGMENTS = {
 }
 
 
-def read_rows():
+def read_rows(runs):
     rows = []
-    for run in json.loads((FOLDER / "runs.json").read_text()):
+    for run in runs:
         rows += json.loads((FOLDER / run["file"]).read_text())
     return rows
 
@@ -243,8 +243,8 @@ better, and 1 is all that memory gives. `CUB / ours` is CUB's time over gridfold
 
 
 def page():
-    rows = read_rows()
     runs = json.loads((FOLDER / "runs.json").read_text())
+    rows = read_rows(runs)
     lines = HEAD.splitlines() + [""]
     lines += table(["run", "date", "GPU", "command", ""], [], [
         [f"[{run['file']}](cuda/benchmark/results/{run['file']})", run["date"], run["gpu"],

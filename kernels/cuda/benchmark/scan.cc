@@ -1,6 +1,5 @@
 #include "kernels/cuda/scan/scan.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 

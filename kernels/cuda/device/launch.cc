@@ -2,6 +2,7 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -57,9 +58,20 @@ absl::StatusOr<int> SharedBytesMax(const void* kernel, int device) {
   return shared_bytes_max - static_cast<int>(attributes.sharedSizeBytes);
 }
 
-// Permits all the shared memory that the kernel can have, not what this launch needs: the limit is
-// the kernel's, and lanes that launch it at the same time would lower it for each other.
-absl::Status PermitSharedMemory(const void* kernel, int device) {
+// What a kernel is permitted before a launch that needs it.
+enum class Permit : uint8_t {
+  // All the shared memory that the kernel can have, not what this launch needs: the limit is the
+  // kernel's, and lanes that launch it at the same time would lower it for each other.
+  kSharedMemory,
+  kLargeClusters,
+};
+
+absl::Status Grant(Permit permit, const void* kernel, int device) {
+  if (permit == Permit::kLargeClusters) {
+    GRIDFOLD_RETURN_IF_CUDA_ERROR(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    return absl::OkStatus();
+  }
   const absl::StatusOr<int> shared_bytes_max = SharedBytesMax(kernel, device);
   if (!shared_bytes_max.ok()) return shared_bytes_max.status();
   GRIDFOLD_RETURN_IF_CUDA_ERROR(
@@ -67,35 +79,33 @@ absl::Status PermitSharedMemory(const void* kernel, int device) {
   return absl::OkStatus();
 }
 
-// Which kernels have been permitted it: asking the runtime at each launch would take as long as
+// Which kernels have been permitted what: asking the runtime at each launch would take as long as
 // launching. Thread-safe.
-class SharedMemoryPermits {
+class Permits {
  public:
-  absl::Status Ensure(const void* kernel) {
+  absl::Status Ensure(Permit permit, const void* kernel) {
     int device = 0;
     GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaGetDevice(&device));
     const absl::MutexLock lock(&mutex_);
-    if (permitted_.contains({device, kernel})) return absl::OkStatus();
-    absl::Status status = PermitSharedMemory(kernel, device);
-    if (status.ok()) permitted_.insert({device, kernel});
+    if (permitted_.contains({permit, device, kernel})) return absl::OkStatus();
+    absl::Status status = Grant(permit, kernel, device);
+    if (status.ok()) permitted_.insert({permit, device, kernel});
     return status;
   }
 
  private:
   absl::Mutex mutex_;
-  std::set<std::pair<int, const void*>> permitted_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::tuple<Permit, int, const void*>> permitted_ ABSL_GUARDED_BY(mutex_);
 };
 
 absl::Status PermitShape(const void* kernel, const LaunchShape& shape) {
-  static SharedMemoryPermits* const permits = new SharedMemoryPermits;  // Outlives all threads.
-  if (shape.shared_bytes > 0) {
-    if (absl::Status status = permits->Ensure(kernel); !status.ok()) return status;
+  static Permits* const permits = new Permits;  // Outlives all threads.
+  absl::Status status;
+  if (shape.shared_bytes > 0) status = permits->Ensure(Permit::kSharedMemory, kernel);
+  if (status.ok() && shape.cluster_size > kPortableClusterSize) {
+    status = permits->Ensure(Permit::kLargeClusters, kernel);
   }
-  if (shape.cluster_size > kPortableClusterSize) {
-    GRIDFOLD_RETURN_IF_CUDA_ERROR(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-  }
-  return absl::OkStatus();
+  return status;
 }
 
 // How large clusters of kernels can be. Thread-safe.

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/contract/invalid_field.h"
 
 namespace gridfold::kernels::cuda {
 
@@ -32,14 +33,14 @@ class Scratch {
       : data_(static_cast<std::byte*>(data)), size_bytes_(size_bytes), zeroed_(zeroed) {}
 
   // Uninitialised memory for `count` values, aligned to kScratchAlignmentBytes. Errors:
-  // RESOURCE_EXHAUSTED.
+  // LargerThanALane.
   template <class T>
   absl::StatusOr<T*> Allocate(uint64_t count) {
     const uint64_t left = size_bytes_ - used_bytes_;
     if (count > left / sizeof(T) || ScratchBytes(count * sizeof(T)) > left) {
-      return absl::ResourceExhaustedError(absl::StrCat("the lane's scratch of ", size_bytes_,
-                                                       " bytes has no room for ", count,
-                                                       " more values of ", sizeof(T), " bytes"));
+      return LargerThanALane(absl::StrCat("the lane's scratch of ", size_bytes_,
+                                          " bytes has no room for ", count, " more values of ",
+                                          sizeof(T), " bytes"));
     }
     T* const values = reinterpret_cast<T*>(data_ + used_bytes_);
     used_bytes_ += ScratchBytes(count * sizeof(T));

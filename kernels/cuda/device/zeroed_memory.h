@@ -3,7 +3,7 @@
 //
 //   uint64_t* counters = AllocateZeroed<uint64_t>(scratch, count, stream);  // Launchers.
 //   ...
-//   zeroed.Restore(stream);  // Their caller, behind the kernels: nobody waits for it.
+//   zeroed.Restore(failed, stream);  // Their caller, behind the kernels: nobody waits for it.
 #ifndef GRIDFOLD_KERNELS_CUDA_DEVICE_ZEROED_MEMORY_H_
 #define GRIDFOLD_KERNELS_CUDA_DEVICE_ZEROED_MEMORY_H_
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <span>
 #include <type_traits>
-#include <utility>
 
 #include "kernels/cuda/device/launch.h"
 #include "kernels/cuda/device/status.h"
@@ -83,6 +82,16 @@ void SetCells(ElementType type, std::span<const double> edges, const HistogramSt
   arguments.last_edge_for_cells = LastEdgeForCells(edges.back());
 }
 
+// Says how the histogram is counted, and where kernels with these arguments leave it.
+void SetAnswer(const CountingLaunch& launch, const HistogramArguments& arguments,
+               DeviceHistogram& histogram) {
+  histogram.strategy = launch.strategy;
+  histogram.cluster_size = launch.shape.cluster_size;
+  histogram.outcomes = arguments.outcomes;
+  histogram.values = arguments.counters;
+  histogram.value_count = arguments.bin_count;
+}
+
 // Enqueues the counting into `histogram`, whose bins are resolved.
 absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInput& input,
                             Scratch& scratch, const DeviceProperties& properties,
@@ -111,11 +120,7 @@ absl::Status LaunchCounting(const HistogramPlan& plan, const DeviceHistogramInpu
   }
   arguments.outcomes = *words;
   arguments.counters = *words + outcome_count;
-  histogram.strategy = launch->strategy;
-  histogram.cluster_size = launch->shape.cluster_size;
-  histogram.outcomes = arguments.outcomes;
-  histogram.values = *words + outcome_count;
-  histogram.value_count = arguments.bin_count;
+  SetAnswer(*launch, arguments, histogram);
   if (plan.weight_type.has_value()) {
     auto* const rounded = reinterpret_cast<double*>(arguments.counters);
     return SumWeights(plan, *launch, arguments, rounded, scratch, stream, overrides,
@@ -163,11 +168,7 @@ absl::Status LaunchTogether(const HistogramPlan& plan, const DeviceHistogramInpu
     arguments.keys = reinterpret_cast<ExtremeKeys*>(*words);
     histogram.range_keys = *words;
   }
-  histogram.strategy = launch.strategy;
-  histogram.cluster_size = launch.shape.cluster_size;
-  histogram.outcomes = arguments.histogram.outcomes;
-  histogram.values = arguments.histogram.counters;
-  histogram.value_count = plan.total_bin_count();
+  SetAnswer(launch, arguments.histogram, histogram);
   return Launch(launch.together_kernel, launch.shape, stream, arguments);
 }
 
@@ -230,7 +231,7 @@ absl::StatusOr<DeviceHistogram> LaunchHistogram(const HistogramPlan& plan,
   DeviceHistogram histogram;
   histogram.bins = plan.bins;
   const absl::StatusOr<std::optional<CountingLaunch>> together =
-      PlanTogetherLaunch(plan, EdgeTables(plan.bins).edge_count, properties, overrides.method);
+      PlanTogetherLaunch(plan, properties, overrides.method);
   absl::Status status = together.status();
   if (status.ok() && together->has_value()) {
     status = LaunchTogether(plan, input, **together, scratch, stream, overrides, histogram);

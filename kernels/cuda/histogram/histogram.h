@@ -56,10 +56,10 @@ uint64_t HistogramScratchBytesMax(uint64_t bin_count);
 
 // Enqueues the histogram on `stream`, a stream of the current device, which has `properties`. Waits
 // for the stream where the plan has an automatic range of many samples or a sparse answer, or
-// returns states.
-// Counts and sums of weights are exact, so neither depends on the order of the samples. Errors:
-// RESOURCE_EXHAUSTED where `scratch` is too small; INVALID_ARGUMENT from ResolveAutomaticRange;
-// FAILED_PRECONDITION where the method in `overrides` cannot be had; INTERNAL from CUDA.
+// returns states. Counts and sums of weights are exact, so neither depends on the order of the
+// samples. Errors: RESOURCE_EXHAUSTED where `scratch` is too small; INVALID_ARGUMENT from
+// ResolveAutomaticRange; FAILED_PRECONDITION where the method in `overrides` cannot be had;
+// INTERNAL from CUDA.
 absl::StatusOr<DeviceHistogram> LaunchHistogram(const HistogramPlan& plan,
                                                 const DeviceHistogramInput& input, Scratch& scratch,
                                                 const DeviceProperties& properties,

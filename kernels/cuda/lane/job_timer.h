@@ -1,6 +1,6 @@
 // A JobTimer takes the times of a job's stages: on the device by events around the kernels, the
-// rest by the clock. Of small jobs all by the clock, starting kernels included: events would take
-// as long as their kernels do. Move-only; not thread-safe.
+// rest by the clock. Of small reductions all are taken by the clock, starting kernels included:
+// events would take as long as their kernels do. Move-only; not thread-safe.
 #ifndef GRIDFOLD_KERNELS_CUDA_LANE_JOB_TIMER_H_
 #define GRIDFOLD_KERNELS_CUDA_LANE_JOB_TIMER_H_
 

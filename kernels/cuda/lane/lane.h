@@ -83,8 +83,8 @@ class CudaLane final : public Lane {
   absl::StatusOr<bool> ScanStaged(const ScanPlan& plan, const ScanInput& input,
                                   const ScanOutput& output, ScanCarry* carry,
                                   const std::stop_token& stop);
-  // The same with the plain form of Wide, an operator of numerics/scans/operator.h, and, if that
-  // does not hold, once more with Wide. Results all fit.
+  // Scans as ScanStaged does, with the plain form of Wide, an operator of
+  // numerics/scans/operator.h, and, if that does not hold, once more with Wide. Results all fit.
   template <class Wide>
   absl::StatusOr<bool> ScanPlainFirst(const ScanPlan& plan, const ScanInput& input,
                                       const ScanOutput& output, ScanCarry* carry,

@@ -22,8 +22,8 @@ struct TransposeWork {
   uint32_t tile_columns = 0;
 };
 
-// Of a tile at most: so many that each thread has some loads under way, and of 8 bytes, with a
-// spare one in each row, they fit static shared memory.
+// Elements of a tile at most: so many that each thread has some loads under way, and of 8 bytes,
+// with a spare one in each row, they fit static shared memory.
 inline constexpr uint32_t kTransposeThreads = 256;
 inline constexpr uint32_t kTransposeTileElements = 4096;
 

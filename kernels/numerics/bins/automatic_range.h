@@ -29,6 +29,22 @@ GRIDFOLD_HD inline bool EvenEdgesSurelyIncrease(const BinLayout& layout) {
   return IsFinite(last_place) && layout.step > 8 * last_place;
 }
 
+// What the step of even edges alone shows of whether they increase.
+enum class EdgeOrder : uint8_t {
+  kIncreasing,
+  kMeeting,  // Or so near that a sample's bin would be a long search.
+  kUnknown,  // Each pair is to be compared.
+};
+GRIDFOLD_HD inline EdgeOrder OrderOfEvenEdges(const BinLayout& layout) {
+  // The step's inverse is not finite.
+  if (!IsFinite(layout.bins_per_unit)) return EdgeOrder::kMeeting;
+  return EvenEdgesSurelyIncrease(layout) ? EdgeOrder::kIncreasing : EdgeOrder::kUnknown;
+}
+
+// The range where there is no finite sample.
+inline constexpr double kEmptyRangeLower = 0;
+inline constexpr double kEmptyRangeUpper = 1;
+
 // The least margin to try for a range that is too narrow. One of less than half the distance of
 // two numbers, which below a power of two is half of that above, changes no bound.
 GRIDFOLD_HD inline double LeastMargin(double lower, double upper) {

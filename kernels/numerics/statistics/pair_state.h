@@ -1,6 +1,6 @@
-// The state of a group of float64 elements whose moments are pairs (pair_moments.h), and the values
-// of its statistics (statistic_value.h). What pairs tell of a number is rounded once; of which
-// numbers they do not tell enough is noted:
+// The state of a group of float64 elements whose moments are pairs (numerics/sums/pair_moments.h),
+// and the values of its statistics (statistic_value.h). What pairs tell of a number is rounded
+// once; of which numbers they do not tell enough is noted:
 //
 //   const PairValues<false> values(state, count);
 //   StatisticValue(statistic, values, size, rules, &slot);
@@ -98,7 +98,8 @@ GRIDFOLD_HD inline double VarianceDivisor(uint64_t count, uint64_t ddof, uint64_
 
 }  // namespace pair_internal
 
-// As of other states. Require at most 2^17 elements, so that the divisor is at most 2^51.
+// The variance, as of other states. Requires at most 2^17 elements, so that the divisor is at most
+// 2^51.
 GRIDFOLD_HD inline double Variance(const PairSumPart& sum, const PairSquaresPart<false>& squares,
                                    uint64_t count, uint64_t ddof, uint64_t divisor, bool is_root) {
   const BoundedNumber variance =
@@ -127,8 +128,8 @@ class PairValues {
   using Element = double;
   static constexpr uint32_t kParts = kCorePartSet;
 
-  // Of `count` elements, without ignored NaNs. Requires some, and no other NaNs. Both references
-  // must outlive this.
+  // The values of `count` elements, without ignored NaNs. Requires some, and no other NaNs. Both
+  // references must outlive this.
   GRIDFOLD_HD PairValues(const PairState& state, uint32_t count) requires(!kHasDeviations)
       : PairValues(state, count, nullptr, 1) {}
   GRIDFOLD_HD PairValues(const PairState& state, uint32_t count,
@@ -150,7 +151,7 @@ class PairValues {
     }
   }
 
-  // Of all values that have been made.
+  // What is lacking of all values made so far.
   GRIDFOLD_HD PairsLack lack() const {
     const double error = state_.sum.Error();
     return error == error ? lack_ : PairsLack::kAll;

@@ -1,7 +1,5 @@
 #include "kernels/numerics/statistics/pair_state.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <random>

@@ -1,4 +1,4 @@
-// The extremes of a thread's finite samples, as keys: see plan/extreme_keys.h.
+// The extremes of a thread's finite samples, as keys: see histogram/plan/extreme_keys.h.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_EXTREMES_CUH_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLACE_EXTREMES_CUH_
 

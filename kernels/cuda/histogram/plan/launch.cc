@@ -6,6 +6,7 @@
 #include "kernels/cuda/device/grid.h"
 #include "kernels/cuda/histogram/plan/block.h"
 #include "kernels/cuda/histogram/plan/partition_kernels.h"
+#include "kernels/cuda/histogram/plan/tables.h"
 #include "kernels/cuda/histogram/plan/weight_kernels.h"
 #include "kernels/numerics/bins/cells.h"
 
@@ -73,7 +74,7 @@ HistogramKernel FindKernel(const HistogramPlan& plan, const HistogramStrategy& s
       return weighted ? FindWeightedSplitKernel(type, *plan.weight_type)
                       : FindSplitKernel(type, guess_kind);
     case HistogramMethod::kOneCluster:
-    case HistogramMethod::kOneGrid: return nullptr;  // CountingLaunch::together.
+    case HistogramMethod::kOneGrid: return nullptr;  // CountingLaunch::together_kernel.
     case HistogramMethod::kGlobal: break;
   }
   return weighted ? FindGlobalWeightsKernel(type) : FindGlobalHistogramKernel(type);
@@ -190,8 +191,12 @@ absl::StatusOr<CountingLaunch> ChooseLaunch(const HistogramShape& shape,
 }  // namespace
 
 absl::StatusOr<std::optional<CountingLaunch>> PlanTogetherLaunch(
-    const HistogramPlan& plan, uint64_t edge_count, const DeviceProperties& properties,
+    const HistogramPlan& plan, const DeviceProperties& properties,
     std::optional<HistogramMethod> forced) {
+  if (plan.weight_type.has_value() || plan.bins.size() > kHistogramTogetherBinsMax) {
+    return std::nullopt;
+  }
+  const uint64_t edge_count = EdgeTables(plan.bins).edge_count;
   absl::StatusOr<CountingLaunch> launch = ChooseLaunch(
       ShapeOf(plan, edge_count, GuessKind::kNone, plan.needs_range()), properties, forced);
   if (!launch.ok() || !IsTogether(launch->strategy.method)) return std::nullopt;

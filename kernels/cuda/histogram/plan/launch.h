@@ -25,10 +25,9 @@ struct CountingLaunch {
 };
 
 // The launch of a plan whose blocks meet (histogram/plan/together.h); nothing where others are
-// better, or the forced method is another. `edge_count` is that of all tables together. Errors:
-// INTERNAL from CUDA.
+// better, or the forced method is another. Errors: INTERNAL from CUDA.
 absl::StatusOr<std::optional<CountingLaunch>> PlanTogetherLaunch(
-    const HistogramPlan& plan, uint64_t edge_count, const DeviceProperties& properties,
+    const HistogramPlan& plan, const DeviceProperties& properties,
     std::optional<HistogramMethod> forced);
 
 // The launch of other plans, whose ranges are known. `edge_count` is that of all tables together;

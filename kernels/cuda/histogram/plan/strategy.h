@@ -13,9 +13,9 @@
 //            memory one after the other
 //   global   counters in device memory, which a warp adds to once for all its samples of one bin
 //   one-cluster, one-grid
-//            few samples, in a single launch whose blocks meet (plan/together.h): as shared,
-//            but that the blocks find an automatic range themselves, and of one cluster also join
-//            what they have counted
+//            few samples, in a single launch whose blocks meet (histogram/plan/together.h): as
+//            shared, but that the blocks find an automatic range themselves, and of one cluster
+//            also join what they have counted
 //
 // With weights a counter is an exact sum, of several words; in a window
 // (numerics/sums/weight_window.h) of fewer.
@@ -89,9 +89,10 @@ struct HistogramStrategy {
   // kParts, kCluster: blocks that read the same samples. kPartitions: of bins.
   uint32_t part_count = 1;
   uint32_t cluster_blocks = 1;  // kOneCluster.
-  uint32_t copies = 1;          // kValues, kShared: of each counter; a power of two.
-  // kShared: all bins. kParts, kCluster: those of one block. kPartitions: of a partition. kValues:
-  // values.
+  // kValues, kShared, kOneCluster, kOneGrid: of each counter; a power of two.
+  uint32_t copies = 1;
+  // kShared, kOneCluster, kOneGrid: all bins. kParts, kCluster: those of one block. kPartitions: of
+  // a partition. kValues: values.
   uint32_t bins_per_block = 0;
   uint32_t ring_stages = 0;      // kCluster: of the MulticastRing before the counters.
   bool edges_in_shared = false;  // Whether tables of edges are copied to shared memory.

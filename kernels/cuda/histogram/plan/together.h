@@ -8,7 +8,7 @@
 //                 add to it behind
 //
 // Where ranges are automatic the blocks find their samples' extremes, meet, and all resolve the
-// range from the extremes of all, by the rule of types/automatic_range.h.
+// range from the extremes of all, by the rule of numerics/bins/automatic_range.h.
 #ifndef GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_TOGETHER_H_
 #define GRIDFOLD_KERNELS_CUDA_HISTOGRAM_PLAN_TOGETHER_H_
 
@@ -31,7 +31,7 @@ struct TogetherArguments {
   bool needs_range = false;
   bool is_automatic[kFewChannels] = {};  // Those whose layout has nothing but bin_count.
   ExtremeKeys* block_keys = nullptr;     // [block][bins]; where a range is needed.
-  ExtremeKeys* keys = nullptr;           // [bins], the extremes of all samples; likewise.
+  ExtremeKeys* keys = nullptr;           // [bins], the extremes of all samples; where one is.
 };
 
 using TogetherKernel = void (*)(TogetherArguments);

@@ -4,6 +4,7 @@
 #include "kernels/cuda/histogram/place/extremes.cuh"
 #include "kernels/cuda/histogram/place/outcomes.cuh"
 #include "kernels/cuda/histogram/place/sampler.cuh"
+#include "kernels/cuda/histogram/place/turns.cuh"
 #include "kernels/cuda/histogram/plan/together.h"
 #include "kernels/cuda/histogram/together/team.cuh"
 #include "kernels/numerics/bins/automatic_range.h"
@@ -12,11 +13,9 @@ namespace gridfold::kernels::cuda {
 
 namespace {
 
-constexpr uint32_t kLanes = 32;
-
 // The extremes that lanes of a warp have, for all of them.
 __device__ ExtremeKeys JoinLanes(ExtremeKeys keys) {
-  for (uint32_t distance = kLanes / 2; distance > 0; distance /= 2) {
+  for (uint32_t distance = kWarpLanes / 2; distance > 0; distance /= 2) {
     keys.smallest = min(keys.smallest, __shfl_xor_sync(~0u, keys.smallest, distance));
     keys.largest = max(keys.largest, __shfl_xor_sync(~0u, keys.largest, distance));
   }
@@ -43,58 +42,62 @@ struct RangeSearch {
       Note(c, walk.channel == c ? own : ExtremeKeys{});
     }
     __syncthreads();
-    const uint32_t c = threadIdx.x / kLanes;
+    const uint32_t c = threadIdx.x / kWarpLanes;
     if (c >= together.bins_count) return;
-    const ExtremeKeys joined = JoinLanes(of_warps[threadIdx.x % kLanes][c]);
-    if (threadIdx.x % kLanes == 0) {
+    const ExtremeKeys joined = JoinLanes(of_warps[threadIdx.x % kWarpLanes][c]);
+    if (threadIdx.x % kWarpLanes == 0) {
       together.block_keys[blockIdx.x * together.bins_count + c] = joined;
     }
   }
 
  private:
-  static_assert(kHistogramWarps == kLanes, "lanes of a warp take a warp's extremes each");
+  static_assert(kHistogramWarps == kWarpLanes, "lanes of a warp take a warp's extremes each");
 
   __device__ void Note(uint32_t c, const ExtremeKeys& keys) {
     const ExtremeKeys joined = JoinLanes(keys);
-    if (threadIdx.x % kLanes == 0) of_warps[threadIdx.x / kLanes][c] = joined;
+    if (threadIdx.x % kWarpLanes == 0) of_warps[threadIdx.x / kWarpLanes][c] = joined;
   }
 };
 
 // Whether even edges increase, which the lanes of a warp look up together where it is not certain.
 __device__ bool EdgesIncrease(const BinLayout& layout) {
-  if (!IsFinite(layout.bins_per_unit)) return false;
-  if (EvenEdgesSurelyIncrease(layout)) return true;
+  const EdgeOrder order = OrderOfEvenEdges(layout);
+  if (order != EdgeOrder::kUnknown) return order == EdgeOrder::kIncreasing;
   bool increase = true;
-  for (uint64_t e = threadIdx.x % kLanes; e < layout.bin_count && increase; e += kLanes) {
+  for (uint64_t e = threadIdx.x % kWarpLanes; e < layout.bin_count && increase; e += kWarpLanes) {
     increase = EvenEdge(layout, e) < EvenEdge(layout, e + 1);
   }
   return __all_sync(~0u, increase) != 0;
 }
 
 // The layout of even bins whose range is that of all blocks' samples. A warp for each; its lanes
-// give the same. Bins that have no edges get no layout: those who asked are told so by the host.
+// give the same. Bins that cannot have edges get those of [0, 1], and what is counted there is
+// dropped: the host finds the same error in the extremes (CollectHistogram).
 __device__ BinLayout ResolveRange(const TogetherArguments& together, uint32_t c,
                                   uint64_t bin_count) {
   ExtremeKeys keys;
-  for (uint32_t b = threadIdx.x % kLanes; b < gridDim.x; b += kLanes) {
+  for (uint32_t b = threadIdx.x % kWarpLanes; b < gridDim.x; b += kWarpLanes) {
     // Not from L1, where a block may have them from before.
     const ExtremeKeys* const of_block = &together.block_keys[b * together.bins_count + c];
     keys.smallest = min(keys.smallest, __ldcg(&of_block->smallest));
     keys.largest = max(keys.largest, __ldcg(&of_block->largest));
   }
   keys = JoinLanes(keys);
-  if (blockIdx.x == 0 && threadIdx.x % kLanes == 0) together.keys[c] = keys;
-  double lower = keys.smallest == ExtremeKeys::kNoSmallest ? 0 : FromOrderedKey(keys.smallest);
-  double upper = keys.largest == ExtremeKeys::kNoLargest ? 1 : FromOrderedKey(keys.largest);
+  if (blockIdx.x == 0 && threadIdx.x % kWarpLanes == 0) together.keys[c] = keys;
+  double lower =
+      keys.smallest == ExtremeKeys::kNoSmallest ? kEmptyRangeLower : FromOrderedKey(keys.smallest);
+  double upper =
+      keys.largest == ExtremeKeys::kNoLargest ? kEmptyRangeUpper : FromOrderedKey(keys.largest);
   const bool is_resolved = WidenRange(
       [bin_count](double low, double high) {
         return EdgesIncrease(BinLayout::Even(low, high, bin_count));
       },
       lower, upper);
-  return is_resolved ? BinLayout::Even(lower, upper, bin_count) : BinLayout::Even(0, 1, bin_count);
+  return is_resolved ? BinLayout::Even(lower, upper, bin_count)
+                     : BinLayout::Even(kEmptyRangeLower, kEmptyRangeUpper, bin_count);
 }
 
-// What a block has in shared memory beside counters and tables.
+// A block's shared memory beside counters and tables.
 struct OwnMemory {
   ChannelBins bins[kFewChannels];
   uint32_t outcome_counts[SharedOutcomes::kWords];
@@ -122,11 +125,11 @@ __global__ void __launch_bounds__(kHistogramThreads)
   if (together.needs_range) {
     own.search.Find<T>(together);
     Team::Meet();
-    const uint32_t c = threadIdx.x / kLanes;
+    const uint32_t c = threadIdx.x / kWarpLanes;
     if (c < together.bins_count && together.is_automatic[c]) {
       const BinLayout layout =
           ResolveRange(together, c, arguments.few_channels[c].layout.bin_count);
-      if (threadIdx.x % kLanes == 0) own.bins[c].layout = layout;
+      if (threadIdx.x % kWarpLanes == 0) own.bins[c].layout = layout;
     }
     __syncthreads();
   } else {

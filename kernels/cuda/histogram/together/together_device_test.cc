@@ -1,5 +1,5 @@
-// Histograms in one launch (plan/together.h), at sizes around what a thread, a block and a
-// cluster take, and of ranges that are found.
+// Histograms in one launch (histogram/plan/together.h), at sizes around what a thread, a block and
+// a cluster take, and of ranges that are found.
 #include <cuda_runtime_api.h>
 
 #include <cmath>

@@ -11,7 +11,7 @@ namespace gridfold::kernels::cuda {
 
 class WeightEscapes {
  public:
-  // kWeightEscapeBytes of memory; for weights up to the one with these bits, or some more.
+  // kWeightEscapeWords words of memory; for weights up to the one with these bits, or some more.
   __device__ WeightEscapes(uint32_t* memory, uint32_t largest_bits)
       : window_(WindowFor(largest_bits, kWindowWordsMax)),
         owners_(memory),

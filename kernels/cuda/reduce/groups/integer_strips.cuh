@@ -5,7 +5,6 @@
 #define GRIDFOLD_KERNELS_CUDA_REDUCE_GROUPS_INTEGER_STRIPS_CUH_
 
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/cuda/reduce/core/finish.cuh"
 #include "kernels/cuda/reduce/core/merge.cuh"

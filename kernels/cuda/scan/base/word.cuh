@@ -6,7 +6,7 @@
 //
 // Example, a 16-byte value v of two words, which are 0 to begin with:
 //
-//   writer:   store128(words[0], {v.low, mark}), store128(words[1], v.high, mark})
+//   writer:   store128(words[0], {v.low, mark}), store128(words[1], {v.high, mark})
 //   reader:   load128 both until both marks are there; then {pieces} is v
 #ifndef GRIDFOLD_KERNELS_CUDA_SCAN_BASE_WORD_CUH_
 #define GRIDFOLD_KERNELS_CUDA_SCAN_BASE_WORD_CUH_

@@ -147,7 +147,10 @@ class WideColumnPanel {
   __device__ void ReadSlots(int k, uint32_t shift, T (&items)[kLaneColumns]) const {
     const T* const slots = reinterpret_cast<const T*>(first_ + k * kRowBytes + shift);
 #pragma unroll
-    for (int c = 0; c < kLaneColumns; ++c) items[c] = slots[c * kScanLanes];
+    for (int c = 0; c < kLaneColumns; ++c) {
+      // Behind the last column the next warp's panel may begin, which that warp is filling.
+      items[c] = c == 0 || has_column(c) ? slots[c * kScanLanes] : T{};
+    }
   }
 
   __device__ uint64_t FirstRow(uint32_t tile) const {
