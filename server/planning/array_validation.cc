@@ -273,6 +273,7 @@ absl::StatusOr<kernels::GroupingSpec> ValidateGrouping(const v1::Grouping& group
   switch (grouping.kind_case()) {
     case v1::Grouping::kAxis: return ValidateAxis(grouping.axis(), array, limits);
     case v1::Grouping::kSegments: return ValidateSegments(grouping.segments(), limits);
+    case v1::Grouping::kAxes: return InvalidField("grouping.axes", "not supported yet");
     case v1::Grouping::KIND_NOT_SET: break;
   }
   return kernels::GroupingSpec{};
