@@ -1,10 +1,6 @@
-# Everything the project takes from elsewhere. Config mode where the package has one.
-find_package(Threads REQUIRED)
-find_package(absl CONFIG REQUIRED)
-find_package(OpenSSL REQUIRED)
+# What the project takes from elsewhere beside what its client libraries do (ClientDependencies). Config
+# mode where the package has one.
 find_package(ZLIB REQUIRED)
-find_package(Protobuf REQUIRED)
-find_package(gRPC CONFIG REQUIRED)
 find_package(TBB CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
 find_package(nlohmann_json CONFIG REQUIRED)
@@ -18,13 +14,6 @@ if(GRIDFOLD_BUILD_TESTS)
 endif()
 if(GRIDFOLD_BUILD_BENCHMARKS)
   find_package(benchmark CONFIG REQUIRED)
-endif()
-
-# Debian's Protobuf comes by CMake's module; newer ones by their own configuration. Both define this.
-if(NOT TARGET protobuf::protoc)
-  find_program(GRIDFOLD_PROTOC protoc REQUIRED)
-  add_executable(protobuf::protoc IMPORTED)
-  set_target_properties(protobuf::protoc PROPERTIES IMPORTED_LOCATION ${GRIDFOLD_PROTOC})
 endif()
 
 # Zstandard's own configuration names its targets differently from release to release.

@@ -3,6 +3,7 @@
 #define GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_OPTIONS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -97,6 +98,10 @@ struct CallOptions {
   // The caller's trace and span in the form of W3C Trace Context's "traceparent". The server's log
   // names it with the call. Empty: none. A text that a header cannot carry is not sent.
   std::string traceparent = "";
+  // Lets a call be given up. It is asked every 50 ms by threads that wait for the call, and once it
+  // has returned true, which it then keeps returning, the call ends with CANCELLED, on the server
+  // too. Empty: the call is never given up.
+  std::function<bool()> is_cancelled = nullptr;
 };
 
 }  // namespace gridfold::client

@@ -8,7 +8,7 @@ namespace gridfold::client {
 
 grpc::Status OpenStream::Reactor::WaitUntilDone() {
   const absl::MutexLock lock(&mutex_);
-  mutex_.Await(absl::Condition(
+  Await(absl::Condition(
       +[](std::optional<grpc::Status>* status) { return status->has_value(); }, &status_));
   return *status_;
 }
@@ -22,7 +22,14 @@ void OpenStream::Reactor::Close() {
 
 void OpenStream::Reactor::WaitFor(const Operation& operation) {
   const auto is_over = +[](const Operation* waited) { return !waited->is_under_way; };
-  mutex_.Await(absl::Condition(is_over, &operation));
+  Await(absl::Condition(is_over, &operation));
+}
+
+void OpenStream::Reactor::Await(const absl::Condition& condition) {
+  if (!cancellation_.IsPossible()) return mutex_.Await(condition);
+  while (!mutex_.AwaitWithTimeout(condition, kCancellationInterval)) {
+    if (cancellation_.IsCancelled()) context_.TryCancel();
+  }
 }
 
 void OpenStream::Reactor::OnDone(const grpc::Status& status) {
@@ -37,7 +44,7 @@ void OpenStream::Reactor::End(Operation& operation, bool ok) {
 
 OpenStream::OpenStream(const std::shared_ptr<grpc::Channel>& channel, std::string method,
                        const CallHead& head)
-    : method_(std::move(method)), stub_(channel) {
+    : method_(std::move(method)), stub_(channel), reactor_(context_, head.is_cancelled) {
   head.ApplyTo(context_);
   stub_.PrepareBidiStreamingCall(&context_, method_, grpc::StubOptions(), &reactor_);
   // Operations are started by the callers' threads, so the call must not end by itself.

@@ -3,12 +3,15 @@
 #define GRIDFOLD_CLIENT_LIBRARY_OPEN_STREAM_H_
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "client/library/cancellation.h"
 #include "client/library/unary_call.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/client_context.h"
@@ -62,6 +65,9 @@ class OpenStream {
     bool RunRead(Start start) {
       return Run(read_, start);
     }
+    Reactor(grpc::ClientContext& context, std::function<bool()> is_cancelled)
+        : context_(context), cancellation_(std::move(is_cancelled)) {}
+
     // Waits for the operations of other threads.
     void Close();
     grpc::Status WaitUntilDone();
@@ -90,8 +96,12 @@ class OpenStream {
       return operation.ok;
     }
     void WaitFor(const Operation& operation);
+    // Waits until `condition` holds, and cancels the call where it is to be given up.
+    void Await(const absl::Condition& condition);
     void End(Operation& operation, bool ok);
 
+    grpc::ClientContext& context_;
+    const Cancellation cancellation_;
     absl::Mutex mutex_;
     // Guarded by mutex_.
     Operation write_;

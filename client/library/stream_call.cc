@@ -1,5 +1,6 @@
 #include "client/library/stream_call.h"
 
+#include "client/library/cancellation.h"
 #include "client/library/memory_loan.h"
 #include "client/library/status_conversion.h"
 #include "grpcpp/client_context.h"
@@ -9,15 +10,9 @@
 namespace gridfold::client {
 namespace {
 
-// Waits for the one operation under way; whether it succeeded.
-bool Wait(grpc::CompletionQueue& queue) {
-  void* tag = nullptr;
-  bool ok = false;
-  return queue.Next(&tag, &ok) && ok;
-}
-
 absl::Status Exchange(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
-                      const CallHead& head, MemoryLoan& loan, grpc::CompletionQueue& queue,
+                      const CallHead& head, const Cancellation& cancellation, MemoryLoan& loan,
+                      grpc::CompletionQueue& queue,
                       absl::FunctionRef<std::optional<WireMessage>()> next_request,
                       absl::FunctionRef<absl::Status(grpc::ByteBuffer&)> on_response) {
   grpc::ClientContext context;
@@ -25,29 +20,30 @@ absl::Status Exchange(const std::shared_ptr<grpc::Channel>& channel, const std::
   grpc::GenericStub stub(channel);
   const std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call =
       stub.PrepareCall(&context, method, &queue);
+  const auto wait = [&] { return cancellation.WaitFor(queue, context); };
   call->StartCall(nullptr);
-  bool sending = Wait(queue);
+  bool sending = wait();
   while (sending) {
     const std::optional<WireMessage> request = next_request();
     if (!request) break;
     call->Write(loan.Lend(*request), nullptr);
-    sending = Wait(queue);
+    sending = wait();
   }
   if (sending) {
     call->WritesDone(nullptr);
-    Wait(queue);
+    wait();
   }
   absl::Status status;
   while (status.ok()) {
     grpc::ByteBuffer response;
     call->Read(&response, nullptr);
-    if (!Wait(queue)) break;
+    if (!wait()) break;
     status = on_response(response);
   }
   if (!status.ok()) context.TryCancel();
   grpc::Status result;
   call->Finish(&result, nullptr);
-  Wait(queue);
+  wait();
   return status.ok() ? ToCallStatus(result) : status;
 }
 
@@ -59,8 +55,11 @@ absl::Status StreamOnce(const std::shared_ptr<grpc::Channel>& channel, const std
                         absl::FunctionRef<absl::Status(grpc::ByteBuffer&)> on_response) {
   grpc::CompletionQueue queue;
   MemoryLoan loan;
-  absl::Status status = Exchange(channel, method, head, loan, queue, next_request, on_response);
+  const Cancellation cancellation(head.is_cancelled);
+  absl::Status status =
+      Exchange(channel, method, head, cancellation, loan, queue, next_request, on_response);
   loan.WaitUntilReturned(queue);
+  if (!status.ok() && cancellation.IsCancelled()) return Cancellation::Error();
   return status;
 }
 

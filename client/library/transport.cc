@@ -1,8 +1,11 @@
 #include "client/library/transport.h"
 
+#include <algorithm>
+
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "client/library/cancellation.h"
 #include "client/library/retry.h"
 #include "client/library/security.h"
 #include "client/library/target.h"
@@ -48,14 +51,21 @@ absl::Status Validate(const ClientOptions& options) {
 // Works on the connection while it waits for a retry.
 class ConnectingEnvironment : public RetryEnvironment {
  public:
-  explicit ConnectingEnvironment(const ChannelPool& channels) : channels_(channels) {}
+  ConnectingEnvironment(const ChannelPool& channels, const Cancellation& cancellation)
+      : channels_(channels), cancellation_(cancellation) {}
 
   absl::Time Now() override { return absl::Now(); }
-  void Sleep(absl::Duration duration) override { channels_.Wait(duration); }
+  void Sleep(absl::Duration duration) override {
+    const absl::Time end = Now() + duration;
+    while (!cancellation_.IsCancelled() && Now() < end) {
+      channels_.Wait(std::min(end - Now(), kCancellationInterval));
+    }
+  }
   double RandomFraction() override { return SystemRandomFraction(); }
 
  private:
   const ChannelPool& channels_;
+  const Cancellation& cancellation_;
 };
 
 }  // namespace
@@ -100,9 +110,11 @@ absl::Status Transport::Try(
     absl::FunctionRef<absl::Status(const std::shared_ptr<grpc::Channel>&, const CallHead&)>
         attempt) {
   const CallHead head = MakeHead(options);
-  ConnectingEnvironment environment(channels_);
-  return RetryWhileUnavailable(options_.retry, head.deadline, environment,
-                               [&] { return attempt(channels_.Next(), head); });
+  const Cancellation cancellation(head.is_cancelled);
+  ConnectingEnvironment environment(channels_, cancellation);
+  return RetryWhileUnavailable(options_.retry, head.deadline, environment, [&] {
+    return cancellation.IsCancelled() ? Cancellation::Error() : attempt(channels_.Next(), head);
+  });
 }
 
 CallHead Transport::MakeHead(const CallOptions& options) const {
@@ -110,7 +122,8 @@ CallHead Transport::MakeHead(const CallOptions& options) const {
           .tenant = options_.tenant,
           .priority = options.priority.value_or(options_.priority),
           .token = options_.token,
-          .traceparent = options.traceparent};
+          .traceparent = options.traceparent,
+          .is_cancelled = options.is_cancelled};
 }
 
 }  // namespace gridfold::client

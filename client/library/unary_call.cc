@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "client/library/cancellation.h"
 #include "client/library/memory_loan.h"
 #include "client/library/security.h"
 #include "client/library/status_conversion.h"
@@ -16,7 +17,8 @@ namespace {
 
 grpc::Status SendAndReceive(const std::shared_ptr<grpc::Channel>& channel,
                             const std::string& method, const WireMessage& request,
-                            const CallHead& head, MemoryLoan& loan, grpc::CompletionQueue& queue,
+                            const CallHead& head, const Cancellation& cancellation,
+                            MemoryLoan& loan, grpc::CompletionQueue& queue,
                             grpc::ByteBuffer& response) {
   grpc::ClientContext context;
   head.ApplyTo(context);
@@ -26,9 +28,7 @@ grpc::Status SendAndReceive(const std::shared_ptr<grpc::Channel>& channel,
   call->StartCall();
   grpc::Status status;
   call->Finish(&response, &status, nullptr);
-  void* tag = nullptr;
-  bool ok = false;
-  queue.Next(&tag, &ok);
+  cancellation.WaitFor(queue, context);
   return status;
 }
 
@@ -66,8 +66,11 @@ absl::Status CallOnce(const std::shared_ptr<grpc::Channel>& channel, const std::
   grpc::CompletionQueue queue;
   MemoryLoan loan;
   grpc::ByteBuffer answer;
-  const grpc::Status status = SendAndReceive(channel, method, request, head, loan, queue, answer);
+  const Cancellation cancellation(head.is_cancelled);
+  const grpc::Status status =
+      SendAndReceive(channel, method, request, head, cancellation, loan, queue, answer);
   loan.WaitUntilReturned(queue);
+  if (!status.ok() && cancellation.IsCancelled()) return Cancellation::Error();
   if (!status.ok()) return ToCallStatus(status);
   return Parse(answer, response);
 }

@@ -2,6 +2,7 @@
 #ifndef GRIDFOLD_CLIENT_LIBRARY_UNARY_CALL_H_
 #define GRIDFOLD_CLIENT_LIBRARY_UNARY_CALL_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,8 +22,9 @@ struct CallHead {
   absl::Time deadline;
   std::string tenant;  // Empty: none.
   Priority priority = Priority::kNormal;
-  std::string token = "";        // Empty: none.
-  std::string traceparent = "";  // Empty: none.
+  std::string token = "";                        // Empty: none.
+  std::string traceparent = "";                  // Empty: none.
+  std::function<bool()> is_cancelled = nullptr;  // As in CallOptions.
 
   void ApplyTo(grpc::ClientContext& context) const;
 };

@@ -1,0 +1,59 @@
+#include "client/python/native/array.h"
+
+#include <cstdint>
+
+#include "gridfold/element_type.h"
+
+namespace gridfold::python {
+
+namespace py = pybind11;
+
+namespace {
+
+client::ResidentArray ToResident(const py::tuple& array) {
+  client::ResidentArray resident{.name = array[0].cast<std::string>()};
+  if (const auto count = array[2].cast<int64_t>(); count >= 0) {
+    resident.slice = {array[1].cast<uint64_t>(), static_cast<uint64_t>(count)};
+  }
+  return resident;
+}
+
+client::ArrayView ViewOf(const py::tuple& source) {
+  if (source.size() != 3 || !py::isinstance<py::array>(source[0])) {
+    throw py::type_error("a source is (array, element type, shape)");
+  }
+  const auto array = py::reinterpret_borrow<py::array>(source[0]);
+  if ((array.flags() & py::array::c_style) == 0) {
+    throw py::type_error("the array is not C-contiguous");
+  }
+  const auto element_type = static_cast<client::ElementType>(source[1].cast<int>());
+  const size_t element_bytes = client::ElementSizeBytes(element_type);
+  if (element_bytes == 0 || static_cast<size_t>(array.itemsize()) != element_bytes) {
+    throw py::type_error("the element type is not the array's");
+  }
+  client::ArrayView view(element_type, array.data(), static_cast<uint64_t>(array.size()));
+  if (source[2].is_none()) return view;
+  const auto shape = source[2].cast<py::tuple>();
+  return view.WithShape(shape[0].cast<uint64_t>(), shape[1].cast<uint64_t>());
+}
+
+}  // namespace
+
+client::ArrayInput ToInput(const py::tuple& source) {
+  if (source.size() == 3 && py::isinstance<py::tuple>(source[0])) {
+    return ToResident(source[0].cast<py::tuple>());
+  }
+  return ViewOf(source);
+}
+
+client::ArrayView ToView(const py::tuple& source) { return ViewOf(source); }
+
+py::array Adopt(std::string bytes) {
+  auto owner = std::make_unique<std::string>(std::move(bytes));
+  std::string* const text = owner.get();
+  const py::capsule base(owner.release(),
+                         [](void* owned) { delete static_cast<std::string*>(owned); });
+  return py::array_t<uint8_t>(text->size(), reinterpret_cast<const uint8_t*>(text->data()), base);
+}
+
+}  // namespace gridfold::python

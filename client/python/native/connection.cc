@@ -1,0 +1,71 @@
+#include "client/python/native/connection.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace gridfold::python {
+namespace {
+
+using Connected = absl::StatusOr<std::shared_ptr<client::Client>>;
+
+constexpr std::chrono::milliseconds kPollInterval(50);
+
+// In a thread of its own, which a caller that gives up leaves alone.
+std::future<Connected> StartConnecting(client::ClientOptions options) {
+  std::promise<Connected> promise;
+  std::future<Connected> connected = promise.get_future();
+  std::thread([options = std::move(options), promise = std::move(promise)]() mutable {
+    absl::StatusOr<std::unique_ptr<client::Client>> client = client::Client::Connect(options);
+    if (client.ok()) {
+      promise.set_value(std::shared_ptr<client::Client>(*std::move(client)));
+    } else {
+      promise.set_value(client.status());
+    }
+  }).detach();
+  return connected;
+}
+
+}  // namespace
+
+Connection::Connection(std::shared_ptr<client::Client> client)
+    : client_(std::move(client)), process_id_(getpid()) {}
+
+Connection Connection::Connect(client::ClientOptions options) {
+  Connected client = RunCall([&](const std::function<bool()>& is_cancelled) -> Connected {
+    std::future<Connected> connected = StartConnecting(std::move(options));
+    while (connected.wait_for(kPollInterval) != std::future_status::ready) {
+      if (is_cancelled()) return absl::CancelledError("the caller has given up the call");
+    }
+    return connected.get();
+  });
+  return Connection(*std::move(client));
+}
+
+Connection Connection::With(std::optional<double> timeout_s,
+                            std::optional<client::Priority> priority,
+                            std::string traceparent) const {
+  Connection other = *this;
+  if (timeout_s) other.options_.timeout = absl::Seconds(*timeout_s);
+  if (priority) other.options_.priority = priority;
+  if (!traceparent.empty()) other.options_.traceparent = std::move(traceparent);
+  return other;
+}
+
+std::shared_ptr<client::Client> Connection::UsableClient() const {
+  if (client_ == nullptr) Throw(absl::FailedPreconditionError("the connection is closed"));
+  if (getpid() != process_id_) {
+    Throw(absl::FailedPreconditionError(
+        "the connection belongs to the process that this one was forked from; connect after the "
+        "fork, or start processes by \"spawn\""));
+  }
+  return client_;
+}
+
+}  // namespace gridfold::python

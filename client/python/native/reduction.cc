@@ -1,0 +1,75 @@
+// Connection.reduce and merge_accumulators.
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "client/python/native/array.h"
+#include "client/python/native/connection.h"
+#include "client/python/native/execution.h"
+#include "pybind11/stl.h"
+
+namespace gridfold::python {
+
+namespace py = pybind11;
+
+namespace {
+
+py::object ToPython(std::vector<bool> values, bool is_scalar) {
+  if (is_scalar) return py::bool_(values.front());
+  py::array_t<bool> array(static_cast<py::ssize_t>(values.size()));
+  std::copy(values.begin(), values.end(), array.mutable_data());
+  return array;
+}
+
+template <typename Value>
+py::object ToPython(std::vector<Value> values, bool is_scalar) {
+  if (is_scalar) return py::cast(values.front());
+  return Adopt(std::move(values));
+}
+
+// One Python number for each statistic of a whole array, otherwise one NumPy array.
+py::tuple ToPython(client::ReductionResult result, size_t statistic_count, bool is_scalar) {
+  py::tuple values(statistic_count);
+  for (size_t i = 0; i < statistic_count; ++i) values[i] = py::none();
+  for (size_t i = 0; i < result.entries.size() && i < statistic_count; ++i) {
+    values[i] = std::visit(
+        [&](auto& held) { return ToPython(std::move(held), is_scalar && held.size() == 1); },
+        result.entries[i].values);
+  }
+  return values;
+}
+
+client::Grouping ToGrouping(int axis) {
+  if (axis < 0) return client::WholeArray{};
+  return client::Axis{static_cast<uint32_t>(axis)};
+}
+
+py::tuple Reduce(const Connection& connection, const py::tuple& source,
+                 const std::vector<int>& statistics, int axis, bool ignore_nan, bool wrap,
+                 uint32_t delta_degrees_of_freedom) {
+  client::ReductionOptions options{
+      .grouping = ToGrouping(axis),
+      .nan_policy = ignore_nan ? client::NanPolicy::kIgnore : client::NanPolicy::kPropagate,
+      .overflow_policy = wrap ? client::OverflowPolicy::kWrap : client::OverflowPolicy::kError,
+      .delta_degrees_of_freedom = delta_degrees_of_freedom};
+  for (const int statistic : statistics) {
+    options.statistics.push_back(static_cast<client::Statistic>(statistic));
+  }
+  const client::ArrayInput input = ToInput(source);
+  auto result = connection.Run([&](client::Client& client, const client::CallOptions& call) {
+    return client.ReduceArray(input, options, call);
+  });
+  Execution execution = Execution(result->execution);
+  return py::make_tuple(ToPython(*std::move(result), statistics.size(), axis < 0),
+                        std::move(execution));
+}
+
+}  // namespace
+
+void AddReductions(ConnectionClass& connection) {
+  connection.def("reduce", &Reduce, py::arg("source"), py::arg("statistics"), py::arg("axis"),
+                 py::arg("ignore_nan"), py::arg("wrap"), py::arg("ddof"));
+}
+
+}  // namespace gridfold::python

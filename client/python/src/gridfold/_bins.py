@@ -1,0 +1,86 @@
+"""Bins of equal width: between which edges, and by rule how many."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, Optional, Union
+
+import numpy as np
+
+from ._elements import Array
+
+
+class Even(NamedTuple):
+    """`count` bins of equal width, with the edges of NumPy's linspace in `dtype`."""
+
+    count: int
+    lower: float
+    upper: float
+    dtype: Any
+
+    def edges(self) -> Array:
+        return np.linspace(self.lower, self.upper, self.count + 1, dtype=self.dtype)
+
+
+def edges_of(bins: Any, edges: Union[Even, Array]) -> Array:
+    """The edges as they are returned: those given as they were given."""
+    return edges.edges() if isinstance(edges, Even) else np.asarray(bins)
+
+
+def outer_edges(self: Any, array: Any, range: Optional[tuple[float, float]]) -> tuple[Any, Any]:
+    """The edges that are given, or the smallest and the largest element."""
+    if range is not None:
+        lower, upper = range
+        if lower > upper:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(lower) and np.isfinite(upper)):
+            raise ValueError(f"supplied range of [{lower}, {upper}] is not finite")
+    elif array.size == 0:
+        lower, upper = 0, 1
+    else:
+        extremes = self.reduce(array, ["min", "max"])
+        lower, upper = extremes["min"], extremes["max"]
+        if not (np.isfinite(lower) and np.isfinite(upper)):
+            raise ValueError(f"autodetected range of [{lower}, {upper}] is not finite")
+    if lower == upper:
+        lower, upper = lower - 0.5, upper + 0.5
+    return lower, upper
+
+
+def bins_by_rule(self: Any, array: Any, rule: str, range: Optional[tuple[float, float]],
+                 is_weighted: bool) -> Union[int, Array]:
+    """How many bins a rule of NumPy's makes; or all edges, where NumPy works them out."""
+    if is_weighted:
+        raise TypeError("Automated estimation of the number of bins is not supported for weighted "
+                        "data")
+    if hasattr(array, "_lay_out") and (range is not None or rule not in _WIDTHS):
+        raise NotImplementedError(f"bins: {rule!r} needs the elements here, or a range")
+    if rule not in _WIDTHS:
+        return np.histogram_bin_edges(array, rule, range)
+    lower, upper = outer_edges(self, array, range)
+    if range is not None:
+        array = array[(array >= lower) & (array <= upper)]
+    if array.size == 0:
+        return 1
+    width = _WIDTHS[rule](self, array)
+    return math.ceil((upper - lower) / width) if width else 1
+
+
+def _sqrt(self: Any, array: Any) -> Any:
+    return self.ptp(array) / np.sqrt(array.size)
+
+
+def _sturges(self: Any, array: Any) -> Any:
+    return self.ptp(array) / (np.log2(array.size) + 1.0)
+
+
+def _rice(self: Any, array: Any) -> Any:
+    return self.ptp(array) / (2.0 * array.size ** (1.0 / 3))
+
+
+def _scott(self: Any, array: Any) -> Any:
+    return (24.0 * np.pi**0.5 / array.size) ** (1.0 / 3.0) * self.std(array)
+
+
+# Of NumPy's documentation: the width of a bin.
+_WIDTHS = {"sqrt": _sqrt, "sturges": _sturges, "rice": _rice, "scott": _scott}

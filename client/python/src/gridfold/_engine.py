@@ -1,0 +1,48 @@
+"""What computes: a connection to a server, or anything with the same methods."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Protocol, Sequence, Union
+
+import numpy as np
+
+# An array as engines take it: a C-contiguous array of NumPy's, or (name, first, count) of one on the
+# server (a count of -1: all of it); the number of its element type; and None or (rows, columns).
+Source = tuple[Union["np.ndarray[Any, Any]", tuple[str, int, int]], int,
+               Optional[tuple[int, int]]]
+
+
+class Execution(Protocol):
+    """How a job ran; times in seconds."""
+
+    @property
+    def engine(self) -> str: ...
+    @property
+    def strategy(self) -> str: ...
+    @property
+    def bytes_read(self) -> int: ...
+    @property
+    def queue_time_s(self) -> float: ...
+    @property
+    def kernel_time_s(self) -> float: ...
+    @property
+    def total_time_s(self) -> float: ...
+
+
+class Engine(Protocol):
+    """The operations on sources. `axis` is -1 for the whole array, 0 or 1 for a matrix."""
+
+    def reduce(self, source: Source, statistics: Sequence[int], axis: int, ignore_nan: bool,
+               wrap: bool, ddof: int) -> tuple[tuple[Any, ...], Execution]:
+        """One number for each statistic of a whole array, otherwise one array."""
+
+    def scan(self, source: Source, operation: int, axis: int, exclusive: bool, reverse: bool,
+             output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool
+             ) -> tuple["np.ndarray[Any, Any]", int, Execution]:
+        """The results' bytes and the number of their element type."""
+
+    def histogram(self, source: Source, bins: Sequence[tuple[Any, ...]],
+                  y_source: Optional[Source], weights: Optional[Source], clamp: bool,
+                  quantiles: Sequence[float]
+                  ) -> tuple[list[tuple[Any, ...]], list["np.ndarray[Any, Any]"], Execution]:
+        """(counts or sums, underflow, overflow, NaN, quantiles) of each channel, and edges."""

@@ -1,0 +1,203 @@
+"""Histograms, by NumPy's functions."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Optional, Sequence, Union
+
+import numpy as np
+
+from ._bins import Even, bins_by_rule, edges_of, outer_edges
+from ._elements import Array, as_array, wire_form
+from ._engine import Engine, Source
+
+Bins = Union[int, str, Sequence[float], Array]
+Range = Optional[tuple[float, float]]
+
+
+class Histograms:
+    """Counts of elements by bins, which are half-open but for the last, as NumPy's are."""
+
+    _engine: Engine
+
+    def histogram(self, x: Any, bins: Bins = 10, range: Range = None, density: bool = False,
+                  weights: Any = None) -> tuple[Array, Array]:
+        """`numpy.histogram`: counts, and one edge more.
+
+        Parameters
+        ----------
+        x : array_like or ResidentArray
+            Samples of any shape. NaN are in no bin, and an error where the range is to be found.
+        bins : int, increasing edges, or the name of a rule
+            "sqrt", "sturges", "rice" and "scott" follow from statistics that are computed where
+            `x` goes; "auto", "fd", "doane" and "stone" from NumPy here.
+        range : (float, float), optional
+            Outer edges of bins of equal width.
+        density : bool
+            Whether to divide by the widths and the total.
+        weights : array_like, optional
+            Of the shape of `x`. Each bin's sum of weights is exact and rounded once.
+
+        Returns
+        -------
+        counts : array of int64; of float64 for densities; of the weights' dtype for weights
+        edges : array of the dtype of floating-point samples, else of float64
+
+        Examples
+        --------
+        >>> gpu.histogram([1, 2, 1], bins=[0, 1, 2, 3])
+        (array([0, 2, 1]), array([0., 1., 2., 3.]))
+        """
+        array, weight_array = _flat(x), None
+        if weights is not None:
+            weight_array = as_array(weights)
+            if weight_array.shape != np.shape(x):
+                raise ValueError("weights should have the same shape as a.")
+            weight_array = weight_array.ravel()
+        if isinstance(bins, str):
+            bins = bins_by_rule(self, array, bins, range, weights is not None)
+        if range is None and _finds_range(array, bins):
+            counts, given = self._counts_of_all(array, bins, weight_array)
+        else:
+            edges = _check_bins(self, array, bins, range)
+            counts, given = self._counts(array, edges, weight_array), edges_of(bins, edges)
+        if density:
+            widths = np.asarray(np.diff(given), float)
+            return counts / widths / counts.sum(), given
+        return counts, given
+
+    def histogram_bin_edges(self, x: Any, bins: Bins = 10, range: Range = None) -> Array:
+        """The edges that `histogram` would use."""
+        array = _flat(x)
+        if isinstance(bins, str):
+            bins = bins_by_rule(self, array, bins, range, False)
+        return edges_of(bins, _check_bins(self, array, bins, range))
+
+    def _counts_of_all(self, array: Any, count: Any, weights: Optional[Array]
+                       ) -> tuple[Array, Array]:
+        """Even bins over the range of the elements, in one pass."""
+        weight_source = None if weights is None else _source(weights)
+        channels, edges, _ = self._engine.histogram(
+            _source(array), [("even", operator.index(count), None, None)], None, weight_source,
+            False, [])
+        values, below, above, nan, _ = channels[0]
+        if nan or below or above:
+            lower = np.nan if nan else -np.inf if below else edges[0][0]
+            upper = np.nan if nan else np.inf if above else edges[0][-1]
+            raise ValueError(f"autodetected range of [{lower}, {upper}] is not finite")
+        return values.astype(np.intp if weights is None else weights.dtype, copy=False), edges[0]
+
+    def _counts(self, array: Any, edges: Union[Even, Array], weights: Optional[Array]) -> Array:
+        count = edges.count if isinstance(edges, Even) else len(edges) - 1
+        if array.size == 0 or count == 0:
+            return np.zeros(count, np.intp if weights is None else weights.dtype)
+        source = _source(array)
+        weight_source: Optional[Source] = None if weights is None else _source(weights)
+        specification, places = _specify(edges)
+        channels, _, _ = self._engine.histogram(source, [specification], None, weight_source,
+                                                False, [])
+        values = channels[0][0]
+        if places is not None:
+            spread = np.zeros(count, values.dtype)
+            spread[places] = values
+            values = spread
+        return values.astype(np.intp if weights is None else weights.dtype, copy=False)
+
+    def histogram2d(self, x: Any, y: Any, bins: Any = 10, range: Any = None,
+                    density: bool = False, weights: Any = None) -> tuple[Array, Array, Array]:
+        """`numpy.histogram2d`: counts as float64 of shape (x bins, y bins), and both edges.
+
+        `bins` is a number, edges for both, or one of these for each of x and y.
+        """
+        first, second = _flat(x), _flat(y)
+        if first.size != second.size:
+            raise ValueError("x and y must have the same length.")
+        both = np.result_type(first.dtype, second.dtype)
+        specified, edges = [], []
+        for samples, of_axis, bounds in zip((first, second), _for_both(bins), range or (None,) * 2):
+            checked = _check_bins(self, samples, of_axis, bounds)
+            if isinstance(checked, Even):
+                checked = Even(checked.count, checked.lower, checked.upper, np.dtype(np.float64))
+            specified.append(_specify(checked)[0])
+            edges.append(edges_of(of_axis, checked))
+        shape = tuple(len(one) - 1 for one in edges)
+        weight_array = None if weights is None else as_array(weights).ravel()
+        if first.size == 0:
+            counts = np.zeros(shape)
+        else:
+            channels, _, _ = self._engine.histogram(
+                _source(first, both), specified, _source(second, both),
+                None if weight_array is None else _source(weight_array), False, [])
+            counts = channels[0][0].astype(np.float64, copy=False).reshape(shape)
+        if density:
+            counts = counts / counts.sum() / np.diff(edges[0])[:, None] / np.diff(edges[1])
+        return counts, edges[0], edges[1]
+
+
+def _flat(x: Any) -> Any:
+    if hasattr(x, "_lay_out"):
+        return x
+    array = as_array(x)
+    return array.ravel() if array.dtype.kind != "b" else array.ravel().view(np.uint8)
+
+
+def _source(array: Any, dtype: Any = None) -> Source:
+    if hasattr(array, "_lay_out"):
+        source: Source = array._lay_out(None).source
+        return source
+    flat, number = wire_form(array if dtype is None else array.astype(dtype, copy=False))
+    return flat, number, None
+
+
+def _specify(edges: Union[Even, Array]) -> tuple[tuple[Any, ...], Optional[Array]]:
+    """Bins for the wire, and where they stand among those asked for, if some have no width."""
+    if isinstance(edges, Even):
+        if edges.dtype == np.float64:
+            return ("even", edges.count, edges.lower, edges.upper), None
+        edges = edges.edges()
+    numbers = np.asarray(edges, np.float64)
+    has_width = np.diff(numbers) > 0
+    if has_width.all():
+        return ("edges", numbers.tolist()), None
+    # Of equal edges NumPy's bins are empty, but for the last one, which is closed.
+    kept = np.append(True, has_width)
+    return ("edges", numbers[kept].tolist()), np.flatnonzero(has_width)
+
+
+def _check_bins(self: Any, array: Any, bins: Any, range: Range) -> Union[Even, Array]:
+    """The bins, as NumPy checks them."""
+    if np.ndim(bins) == 0:
+        try:
+            count = operator.index(bins)
+        except TypeError:
+            raise TypeError("`bins` must be an integer, a string, or an array") from None
+        if count < 1:
+            raise ValueError("`bins` must be positive, when an integer")
+        lower, upper = outer_edges(self, array, range)
+        return Even(count, float(lower), float(upper), _edge_dtype(lower, upper, array))
+    if np.ndim(bins) != 1:
+        raise ValueError("`bins` must be 1d, when an array")
+    edges = np.asarray(bins)
+    if np.any(edges[:-1] > edges[1:]):
+        raise ValueError("`bins` must increase monotonically, when an array")
+    return edges
+
+
+def _finds_range(array: Any, bins: Any) -> bool:
+    """Whether the edges of so many bins over all elements are float64, as those of an engine."""
+    return (hasattr(bins, "__index__") and np.ndim(bins) == 0 and bins >= 1 and array.size > 0
+            and (array.dtype.kind in "iu" or array.dtype == np.float64))
+
+
+def _edge_dtype(lower: Any, upper: Any, array: Any) -> Any:
+    like = np.empty(0, array.dtype) if array.dtype.kind in "fiu" else np.empty(0, np.float32)
+    dtype = np.result_type(lower, upper, like)
+    return np.result_type(dtype, float) if dtype.kind in "iu" else dtype
+
+
+def _for_both(bins: Any) -> tuple[Any, Any]:
+    if not hasattr(bins, "__len__"):
+        return bins, bins
+    if len(bins) == 2:
+        return bins[0], bins[1]
+    return bins, bins

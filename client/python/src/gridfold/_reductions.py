@@ -1,0 +1,245 @@
+"""The reductions of a connection, by NumPy's names."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
+
+import numpy as np
+
+from ._elements import as_array, is_float
+from ._engine import Engine
+from ._layout import Axis
+from ._reduce import Policy, ask, group_length, reduce, spread_of_too_few, to_ddof
+from ._statistics import NUMBERS, Statistics, number_of
+from ._where import fill, select
+
+_SPREADS = {NUMBERS[name] for name in ("variance", "standard_deviation", "standard_error")}
+
+
+class Reductions:
+    """Reductions of arrays of any shape, order and element type, here or on the server.
+
+    `x` is whatever NumPy takes as an array, or a `ResidentArray`. `axis` is None for all of it, a
+    number or several. `where` selects elements: of the whole array, or with `axis` of sums,
+    products, `any`, `all` and `count_nonzero`. Results have NumPy's shapes and dtypes.
+
+    Unlike NumPy's, sums, means and all that follows from them are exact and rounded once, so their
+    bits do not depend on the order of the elements, and integers that overflow are an
+    `OutOfRangeError`, unless `overflow="wrap"`.
+
+    Raises TypeError for elements that are no numbers of 8 to 64 bits, AxisError and ValueError
+    where NumPy does, and `gridfold.Error` where a call fails.
+    """
+
+    _engine: Engine
+
+    def _statistic(self, name: str, x: Any, axis: Axis, keepdims: bool, where: Any = None,
+                   policy: Policy = Policy(), identity: Any = None) -> Any:
+        number = NUMBERS[name]
+        if where is not None and where is not True:
+            x = select(x, where, keepdims) if axis is None else fill(x, where, name, identity)
+        question = ask(x, axis, keepdims, in_order=name in ("argmin", "argmax"))
+        if number in _SPREADS and policy.ddof and question.layout is not None:
+            if group_length(question) <= policy.ddof:
+                return spread_of_too_few(self._engine, question, number, policy)
+        (value,), _ = reduce(self._engine, question, (number,), policy)
+        return value
+
+    def reduce(self, x: Any, statistics: Sequence[str], axis: Axis = None, *, ddof: int = 0,
+               keepdims: bool = False, ignore_nan: bool = False, overflow: str = "error"
+               ) -> Statistics:
+        """Several statistics in one pass over `x`.
+
+        `statistics` are names: "count", "sum", "product", "min", "max", "argmin", "argmax",
+        "mean", "variance", "standard_deviation", "l1_norm", "l2_norm", "nonzero_count",
+        "nan_count", "infinity_count", "all", "any", "bitwise_and", "bitwise_or", "bitwise_xor",
+        "range", "root_mean_square", "standard_error", or NumPy's "prod", "var", "std", "ptp".
+
+        Examples
+        --------
+        >>> gpu.reduce([1.0, 2.0, 6.0], ["mean", "max"])
+        Statistics(mean=3.0, max=6.0)
+        """
+        if isinstance(statistics, str):
+            raise TypeError("statistics: must be a list of names")
+        numbers = [number_of(name) for name in statistics]
+        if not numbers:
+            raise ValueError("statistics: must name at least one")
+        is_ordered = bool({NUMBERS["argmin"], NUMBERS["argmax"]} & set(numbers))
+        policy = Policy(ignore_nan, _wraps(overflow), to_ddof(ddof))
+        question = ask(x, axis, keepdims, is_ordered and axis is None)
+        values, execution = reduce(self._engine, question, numbers, policy)
+        return Statistics(dict(zip(statistics, values)), execution)  # type: ignore[arg-type]
+
+    def sum(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
+            initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
+        """The sum, exact and rounded once; of integers and bools as int64 or uint64."""
+        value = self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
+                                Policy(wrap=_wraps(overflow)), 0)
+        return _cast(value if initial is None else value + initial, dtype)
+
+    def nansum(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
+               where: Any = None, overflow: str = "error") -> Any:
+        """The sum of the elements that are not NaN."""
+        return _cast(self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
+                                     Policy(True, _wraps(overflow)), 0), dtype)
+
+    def prod(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
+             initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
+        """The product; infinite or 0 only where the exact one rounds to that."""
+        value = self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
+                                Policy(wrap=_wraps(overflow)), 1)
+        return _cast(value if initial is None else value * initial, dtype)
+
+    def nanprod(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
+                where: Any = None, overflow: str = "error") -> Any:
+        """The product of the elements that are not NaN."""
+        return _cast(self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
+                                     Policy(True, _wraps(overflow)), 1), dtype)
+
+    def min(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
+            where: Any = None) -> Any:
+        """The smallest element; NaN where there is one."""
+        return _extreme(self, "min", np.minimum, x, axis, keepdims, initial, where, Policy())
+
+    def max(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
+            where: Any = None) -> Any:
+        """The largest element; NaN where there is one."""
+        return _extreme(self, "max", np.maximum, x, axis, keepdims, initial, where, Policy())
+
+    def nanmin(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
+               where: Any = None) -> Any:
+        """The smallest element that is not NaN; NaN where there is none."""
+        return _extreme(self, "min", np.fmin, x, axis, keepdims, initial, where, Policy(True))
+
+    def nanmax(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
+               where: Any = None) -> Any:
+        """The largest element that is not NaN; NaN where there is none."""
+        return _extreme(self, "max", np.fmax, x, axis, keepdims, initial, where, Policy(True))
+
+    def ptp(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """Maximum less minimum. OverflowError where that lies outside the integers of `x`."""
+        return self._statistic("range", x, axis, keepdims)
+
+    def argmin(self, x: Any, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
+        """Where the first smallest element is, in C order; the first NaN where there is one."""
+        return self._statistic("argmin", x, _one(axis), keepdims)
+
+    def argmax(self, x: Any, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
+        """Where the first largest element is, in C order; the first NaN where there is one."""
+        return self._statistic("argmax", x, _one(axis), keepdims)
+
+    def nanargmin(self, x: Any, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
+        """As `argmin`, without NaN. ValueError where there is nothing else."""
+        return self._statistic("argmin", x, _one(axis), keepdims, None, Policy(True))
+
+    def nanargmax(self, x: Any, axis: Optional[int] = None, *, keepdims: bool = False) -> Any:
+        """As `argmax`, without NaN. ValueError where there is nothing else."""
+        return self._statistic("argmax", x, _one(axis), keepdims, None, Policy(True))
+
+    def mean(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
+             where: Any = None) -> Any:
+        """The exact sum by the count, rounded once."""
+        return _cast(self._statistic("mean", x, axis, keepdims, where), dtype)
+
+    def nanmean(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
+                where: Any = None) -> Any:
+        """The mean of the elements that are not NaN."""
+        return _cast(self._statistic("mean", x, axis, keepdims, where, Policy(True)), dtype)
+
+    def var(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: int = 0,
+            keepdims: bool = False, where: Any = None) -> Any:
+        """The variance: squared deviations from the mean by count - ddof, exact, rounded once."""
+        policy = Policy(ddof=to_ddof(ddof))
+        return _cast(self._statistic("variance", x, axis, keepdims, where, policy), dtype)
+
+    def nanvar(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: int = 0,
+               keepdims: bool = False, where: Any = None) -> Any:
+        """The variance of the elements that are not NaN."""
+        policy = Policy(True, ddof=to_ddof(ddof))
+        return _cast(self._statistic("variance", x, axis, keepdims, where, policy), dtype)
+
+    def std(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: int = 0,
+            keepdims: bool = False, where: Any = None) -> Any:
+        """The standard deviation, in the unit of `x`."""
+        policy = Policy(ddof=to_ddof(ddof))
+        return _cast(self._statistic("standard_deviation", x, axis, keepdims, where, policy),
+                     dtype)
+
+    def nanstd(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: int = 0,
+               keepdims: bool = False, where: Any = None) -> Any:
+        """The standard deviation of the elements that are not NaN."""
+        policy = Policy(True, ddof=to_ddof(ddof))
+        return _cast(self._statistic("standard_deviation", x, axis, keepdims, where, policy),
+                     dtype)
+
+    def sem(self, x: Any, axis: Axis = None, *, ddof: int = 1, keepdims: bool = False,
+            where: Any = None) -> Any:
+        """The standard error of the mean, by SciPy's name and default: sqrt(var / count)."""
+        return self._statistic("standard_error", x, axis, keepdims, where,
+                               Policy(ddof=to_ddof(ddof)))
+
+    def rms(self, x: Any, axis: Axis = None, *, keepdims: bool = False, where: Any = None) -> Any:
+        """The square root of the mean of the squares."""
+        return self._statistic("root_mean_square", x, axis, keepdims, where)
+
+    def norm(self, x: Any, ord: int = 2, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """The norm of all elements, or of each group, as one vector.
+
+        `ord` is 2, the square root of the sum of the squares, or 1, the sum of absolute values.
+        """
+        if ord not in (1, 2):
+            raise ValueError(f"ord: must be 1 or 2, not {ord!r}")
+        return self._statistic("l1_norm" if ord == 1 else "l2_norm", x, axis, keepdims)
+
+    def all(self, x: Any, axis: Axis = None, *, keepdims: bool = False, where: Any = None) -> Any:
+        """Whether no element is 0."""
+        return self._statistic("all", x, axis, keepdims, where, identity=1)
+
+    def any(self, x: Any, axis: Axis = None, *, keepdims: bool = False, where: Any = None) -> Any:
+        """Whether an element is not 0."""
+        return self._statistic("any", x, axis, keepdims, where, identity=0)
+
+    def count_nonzero(self, x: Any, axis: Axis = None, *, keepdims: bool = False,
+                      where: Any = None) -> Any:
+        """How many elements are not 0."""
+        return self._statistic("nonzero_count", x, axis, keepdims, where, identity=0)
+
+    def count_nan(self, x: Any, axis: Axis = None, *, keepdims: bool = False) -> Any:
+        """How many elements are NaN."""
+        return self._statistic("nan_count", x, axis, keepdims)
+
+
+def _wraps(overflow: str) -> bool:
+    if overflow not in ("error", "wrap"):
+        raise ValueError(f"overflow: must be \"error\" or \"wrap\", not {overflow!r}")
+    return overflow == "wrap"
+
+
+def _one(axis: Any) -> Any:
+    if isinstance(axis, (tuple, list)):
+        raise TypeError(f"'{type(axis).__name__}' object cannot be interpreted as an integer")
+    return axis
+
+
+def _extreme(self: Reductions, name: str, better: Any, x: Any, axis: Axis, keepdims: bool,
+             initial: Any, where: Any, policy: Policy) -> Any:
+    if initial is not None and not hasattr(x, "_lay_out"):
+        x = as_array(x)
+        if x.size == 0:
+            return getattr(np, name)(x, axis=axis, keepdims=keepdims, initial=initial)
+    value = self._statistic(name, x, axis, keepdims, where, policy, initial)
+    return value if initial is None else better(value, np.asarray(initial, value.dtype))[()]
+
+
+def _of_kind(x: Any, dtype: Any) -> Any:
+    """`x` with floating-point elements where a result of these is asked of integers, or the
+    reverse: NumPy converts elements before it adds them."""
+    if dtype is None or hasattr(x, "_lay_out"):
+        return x
+    x = as_array(x)
+    return x if is_float(np.dtype(dtype)) == is_float(x.dtype) else x.astype(dtype)
+
+
+def _cast(value: Any, dtype: Any) -> Any:
+    return value if dtype is None else value.astype(dtype, copy=False)

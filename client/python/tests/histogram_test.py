@@ -1,0 +1,93 @@
+"""Histograms beside NumPy's: counts, edges, dtypes and errors."""
+
+import unittest
+import warnings
+
+import numpy as np
+
+from package_case import DTYPES, PackageTest, numbers
+
+RULES = ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt")
+
+
+class HistogramTest(PackageTest):
+    def check(self, *arguments, ulps=0, **options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            counts, edges = np.histogram(*arguments, **options)
+        actual_counts, actual_edges = self.gpu.histogram(*arguments, **options)
+        message = f"{options}"
+        self.assert_near(actual_edges, edges, message, ulps=1)
+        self.assert_near(actual_counts, counts, message, ulps=ulps)
+
+    def test_every_type(self):
+        for dtype in DTYPES:
+            array = numbers(dtype, (20, 30))
+            with self.subTest(dtype=dtype):
+                self.check(array)
+                self.check(array, bins=7, range=(-2, 3))
+                self.check(array, bins=[-3, -1, 0, 0.5, 3])
+
+    def test_random_numbers(self):
+        for dtype in ("f4", "f8"):
+            array = np.random.default_rng(3).normal(size=10_000).astype(dtype)
+            self.check(array, bins=100)
+            self.check(array, bins=33, range=(-1, 1))
+            self.check(array, bins=np.linspace(-2, 2, 41))
+
+    def test_rules(self):
+        array = np.random.default_rng(4).normal(size=2000)
+        for rule in RULES:
+            with self.subTest(rule=rule):
+                self.check(array, bins=rule)
+                self.check(array, bins=rule, range=(-1, 2))
+                np.testing.assert_allclose(self.gpu.histogram_bin_edges(array, rule),
+                                           np.histogram_bin_edges(array, rule), 1e-15)
+
+    def test_density_and_weights(self):
+        array = np.random.default_rng(5).normal(size=500)
+        weights = np.random.default_rng(6).normal(size=500)
+        self.check(array, density=True, ulps=4)
+        self.check(array, weights=weights, ulps=64)
+        self.check(array, weights=np.arange(500))
+        self.check(array, weights=np.arange(500), density=True, ulps=4)
+
+    def test_degenerate(self):
+        self.check(np.empty(0))
+        self.check(np.full(5, 3))
+        self.check(np.full(5, np.float32(3)))
+        self.check([1, 2, 2], bins=[1, 2, 2, 3])
+        self.check([1, 2], bins=[1])
+        self.check([0.0, np.nan, 1.0], range=(0, 1))
+
+    def test_errors_are_those_of_numpy(self):
+        cases = [dict(bins=0), dict(bins=2.5), dict(bins=[2, 1]), dict(bins=[[1, 2]]),
+                 dict(range=(1, 0)), dict(range=(0, np.inf)), dict(bins="nonsense"),
+                 dict(weights=[1.0])]
+        for options in cases:
+            with self.assertRaises(Exception) as theirs:
+                np.histogram([1.0, 2.0], **options)
+            with self.subTest(options=options), self.assertRaises(type(theirs.exception)):
+                self.gpu.histogram([1.0, 2.0], **options)
+        for bad in (np.nan, np.inf, -np.inf):
+            with self.assertRaisesRegex(ValueError, "is not finite"):
+                self.gpu.histogram([0.0, bad])
+
+    def test_two_dimensions(self):
+        generator = np.random.default_rng(7)
+        x, y = generator.normal(size=1000), generator.normal(size=1000)
+        cases = [dict(), dict(bins=(3, 5)), dict(bins=4, range=[[-1, 1], [-2, 2]]),
+                 dict(bins=[[-1, 0, 1], [-2, 0, 1, 2]]), dict(density=True),
+                 dict(weights=generator.normal(size=1000))]
+        for options in cases:
+            with self.subTest(options=options):
+                for actual, expected in zip(self.gpu.histogram2d(x, y, **options),
+                                            np.histogram2d(x, y, **options)):
+                    self.assert_near(actual, expected, ulps=64)
+        mixed = self.gpu.histogram2d(x.astype("f4"), np.arange(1000), 4)
+        for actual, expected in zip(mixed, np.histogram2d(x.astype("f4"), np.arange(1000), 4)):
+            self.assert_near(actual, expected)
+
+
+if __name__ == "__main__":
+    unittest.main()

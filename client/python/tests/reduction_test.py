@@ -1,0 +1,170 @@
+"""Reductions beside NumPy's: all dtypes, orders, axes and policies."""
+
+import itertools
+import unittest
+import warnings
+
+import numpy as np
+
+from package_case import DTYPES, PackageTest, forms, gf, numbers
+
+SAME = ("sum", "prod", "min", "max", "any", "all", "argmin", "argmax")
+NEAR = ("mean", "var", "std")
+
+
+def axes_of(dimensions):
+    yield None
+    for count in range(1, dimensions + 1):
+        yield from itertools.combinations(range(dimensions), count)
+    yield from range(-dimensions, dimensions)
+
+
+def exact(array, name, **options):
+    """NumPy's answer, rounded once: computed in float64 where elements are smaller."""
+    if array.dtype.kind == "f" and name not in ("any", "all", "argmin", "argmax"):
+        value = getattr(np, name)(array.astype(np.float64), **options)
+        return value.astype(array.dtype)
+    return getattr(np, name)(array, **options)
+
+
+class ReductionTest(PackageTest):
+    def test_every_type(self):
+        for dtype in DTYPES:
+            array = numbers(dtype, (3, 5))
+            for name in SAME + NEAR:
+                for axis in (None, 0, 1):
+                    with self.subTest(dtype=dtype, name=name, axis=axis):
+                        actual = getattr(self.gpu, name)(array, axis=axis)
+                        expected = exact(array, name, axis=axis)
+                        check = self.assert_near if name in NEAR else self.assert_same
+                        check(actual, expected)
+
+    def test_every_axis_and_order(self):
+        array = numbers(np.dtype("f4"), (2, 3, 4, 5))
+        for form, given in forms(array):
+            for axis in axes_of(array.ndim):
+                for name in ("sum", "max", "mean"):
+                    for keepdims in (False, True):
+                        message = f"{form} {name} {axis} {keepdims}"
+                        actual = getattr(self.gpu, name)(given, axis=axis, keepdims=keepdims)
+                        self.assert_near(actual, exact(array, name, axis=axis, keepdims=keepdims),
+                                         message)
+
+    def test_positions_in_every_order(self):
+        array = numbers(np.dtype("i4"), (4, 3, 5))
+        for form, given in forms(array):
+            for axis in (None, 0, 1, 2, -1):
+                for name in ("argmin", "argmax"):
+                    actual = getattr(self.gpu, name)(given, axis=axis)
+                    self.assert_same(actual, getattr(np, name)(array, axis=axis), f"{form} {axis}")
+
+    def test_scalars_and_lists(self):
+        self.assert_same(self.gpu.sum(3), np.int64(3))
+        self.assert_same(self.gpu.sum(np.float32(1.5), axis=-1), np.float32(1.5))
+        self.assert_same(self.gpu.max([[1.0, 2.0], [4.0, 3.0]], axis=1), np.array([2.0, 4.0]))
+        self.assert_same(self.gpu.sum(range(5)), np.int64(10))
+
+    def test_no_elements(self):
+        for shape in ((0,), (0, 3), (3, 0), (2, 0, 4)):
+            empty = np.empty(shape, np.float32)
+            for axis in (None, 0, len(shape) - 1):
+                for name in ("sum", "prod", "any", "all"):
+                    self.assert_same(getattr(self.gpu, name)(empty, axis=axis),
+                                     getattr(np, name)(empty, axis=axis), f"{shape} {axis}")
+        with self.assertRaisesRegex(ValueError, "zero-size array"):
+            self.gpu.min(np.empty(0))
+        self.assertEqual(self.gpu.min(np.empty(0), initial=3), 3)
+        with self.assertWarns(RuntimeWarning):
+            self.assertTrue(np.isnan(self.gpu.mean(np.empty(0))))
+
+    def test_nan(self):
+        array = numbers(np.dtype("f8"), (4, 6))
+        array[0, 1] = array[2, :3] = array[3] = np.nan
+        for name in ("nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd"):
+            for axis in (None, 0, 1):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", RuntimeWarning)
+                    expected = getattr(np, name)(array, axis=axis)
+                    actual = getattr(self.gpu, name)(array, axis=axis)
+                self.assert_near(actual, expected, f"{name} {axis}")
+        for name in ("sum", "min", "max", "mean", "std", "argmin"):
+            self.assert_same(getattr(self.gpu, name)(array, axis=1),
+                             getattr(np, name)(array, axis=1), name)
+        self.assert_same(self.gpu.nanargmax(array[:3], axis=1), np.nanargmax(array[:3], axis=1))
+        with self.assertRaisesRegex(ValueError, "All-NaN"):
+            self.gpu.nanargmax(array, axis=1)
+        self.assert_same(self.gpu.count_nan(array, axis=1), np.isnan(array).sum(axis=1))
+
+    def test_degrees_of_freedom(self):
+        array = numbers(np.dtype("f8"), (3, 2))
+        for ddof in (0, 1, 2, 3):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)
+                self.assert_near(self.gpu.var(array, axis=1, ddof=ddof),
+                                 np.var(array, axis=1, ddof=ddof), f"ddof {ddof}")
+        for wrong in (0.5, "1"):
+            with self.assertRaises((TypeError, ValueError)):
+                self.gpu.std(array, ddof=wrong)
+
+    def test_further_statistics(self):
+        array = numbers(np.dtype("f8"), (40,))
+        self.assert_near(self.gpu.rms(array), np.sqrt(np.mean(array**2)))
+        self.assert_near(self.gpu.sem(array), np.std(array, ddof=1) / np.sqrt(40))
+        self.assert_near(self.gpu.norm(array), np.linalg.norm(array))
+        self.assert_near(self.gpu.norm(array, 1), np.linalg.norm(array, 1))
+        self.assert_same(self.gpu.ptp(array), np.ptp(array))
+        self.assert_same(self.gpu.count_nonzero(array), np.int64(np.count_nonzero(array)))
+        with self.assertRaises(OverflowError):
+            self.gpu.ptp(np.array([-128, 127], np.int8))
+
+    def test_sums_are_exact(self):
+        array = np.array([1e100, 1.0, -1e100, 2.0**-60])
+        self.assertEqual(self.gpu.sum(array), 1.0)
+        self.assertEqual(self.gpu.sum(array[::-1]), 1.0)
+
+    def test_dtype_initial_and_where(self):
+        small = np.array([1, 2, 250], np.uint8)
+        self.assert_same(self.gpu.sum(small, dtype=np.float32), np.float32(253))
+        self.assert_same(self.gpu.sum([0.75, 0.75], dtype=np.int64),
+                         np.sum([0.75, 0.75], dtype=np.int64))
+        self.assert_same(self.gpu.sum([1.0], initial=2), np.float64(3))
+        array, mask = numbers(np.dtype("f8"), (3, 4)), np.eye(3, 4, dtype=bool)
+        for name in ("sum", "prod", "mean", "std", "any"):
+            self.assert_near(getattr(self.gpu, name)(array, where=mask),
+                             getattr(np, name)(array, where=mask), name)
+            self.assert_near(getattr(self.gpu, name)(array, where=mask, keepdims=True),
+                             getattr(np, name)(array, where=mask, keepdims=True), name)
+        for name in ("sum", "prod", "any", "all"):
+            self.assert_near(getattr(self.gpu, name)(array, axis=0, where=mask),
+                             getattr(np, name)(array, axis=0, where=mask), name)
+        self.assert_same(self.gpu.max(array, axis=1, initial=-99, where=mask),
+                         np.max(array, axis=1, initial=-99, where=mask))
+        with self.assertRaisesRegex(NotImplementedError, "where"):
+            self.gpu.mean(array, axis=0, where=mask)
+
+    def test_several_at_once(self):
+        array = numbers(np.dtype("i4"), (3, 4))
+        statistics = self.gpu.reduce(array, ["sum", "mean", "argmax"], axis=0)
+        self.assert_same(statistics["sum"], array.sum(axis=0))
+        self.assert_same(statistics.mean, array.mean(axis=0))
+        self.assert_same(statistics.argmax, array.argmax(axis=0))
+        self.assertEqual(statistics.execution.engine, self.server.engine)
+        self.assertEqual(repr(self.gpu.reduce([1.0, 2.0, 6.0], ["mean", "max"])),
+                         "Statistics(mean=3.0, max=6.0)")
+        with self.assertRaisesRegex(ValueError, "maen"):
+            self.gpu.reduce(array, ["maen"])
+
+    def test_overflow(self):
+        large = np.array([2**63 - 1, 1])
+        with self.assertRaises(gf.OutOfRangeError) as raised:
+            self.gpu.sum(large)
+        self.assertIsInstance(raised.exception, OverflowError)
+        self.assert_same(self.gpu.sum(large, overflow="wrap"), np.sum(large))
+
+    def test_names_are_those_of_the_library(self):
+        from gridfold import _native, _statistics
+        self.assertEqual(_statistics.NUMBERS, _native.STATISTICS)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,59 @@
+"""Arrays that stay on the server."""
+
+import unittest
+
+import numpy as np
+
+from package_case import DTYPES, PackageTest, gf, numbers
+
+
+class ResidentTest(PackageTest):
+    def test_every_type_comes_back(self):
+        for dtype in DTYPES:
+            array = numbers(dtype, (3, 4))
+            with self.gpu.put(array) as resident:
+                np.testing.assert_array_equal(np.asarray(resident), array)
+                self.assertEqual(resident.sum(), array.sum())
+
+    def test_operations_and_slices(self):
+        array = numbers(np.dtype("f8"), (10, 3, 2))
+        with self.gpu.put(array, "numbers") as resident:
+            self.assertEqual((resident.shape, resident.size, len(resident)), ((10, 3, 2), 60, 10))
+            self.assertEqual(repr(resident[2:5]),
+                             "<ResidentArray 'numbers'[2:5] float64 (3, 3, 2)>")
+            self.assert_same(resident.max(), array.max())
+            self.assert_same(resident[2:5].sum(axis=0), array[2:5].sum(axis=0))
+            self.assert_near(resident[2:5].mean(axis=(1, 2)), array[2:5].mean(axis=(1, 2)))
+            self.assert_same(resident[4:].cumsum(axis=0), array[4:].cumsum(axis=0))
+            self.assert_same(resident.cumsum(), array.cumsum())
+            self.assert_same(np.asarray(resident[3:4]), array[3:4])
+            self.assert_same(resident[3:3].sum(), np.float64(0))
+            for actual, expected in zip(resident.histogram(5), np.histogram(array, 5)):
+                self.assert_same(actual, expected)
+            with self.assertRaisesRegex(NotImplementedError, "axis"):
+                resident.sum(axis=1)
+            with self.assertRaises(NotImplementedError):
+                resident[::2]
+
+    def test_writing(self):
+        with self.gpu.put(np.zeros((4, 2))) as resident:
+            resident[1:3] = [[1, 2], [3, 4]]
+            resident[3:] = 9
+            self.assert_same(np.asarray(resident), np.array([[0, 0], [1, 2], [3, 4], [9, 9.0]]))
+
+    def test_listing_and_deleting(self):
+        self.gpu.put([1, 2], "one", expiry=60)
+        self.gpu.put([[1.5]], "two")
+        self.assertEqual([array.name for array in self.gpu.arrays()], ["one", "two"])
+        self.assertEqual(self.gpu.array("two").shape, (1, 1))
+        with self.assertRaises(gf.AlreadyExistsError):
+            self.gpu.put([3], "one")
+        self.gpu.delete("one")
+        self.gpu.array("two").delete()
+        with self.assertRaises(gf.NotFoundError):
+            self.gpu.array("one")
+        self.assertEqual(self.gpu.arrays(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

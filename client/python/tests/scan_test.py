@@ -1,0 +1,75 @@
+"""Running sums, products and extremes beside NumPy's."""
+
+import unittest
+
+import numpy as np
+
+from package_case import DTYPES, PackageTest, forms, gf, numbers
+
+
+class ScanTest(PackageTest):
+    def test_every_type(self):
+        for dtype in DTYPES:
+            array = numbers(dtype, (3, 5))
+            for axis in (None, 0, 1):
+                with self.subTest(dtype=dtype, axis=axis):
+                    self.assert_same(self.gpu.cumsum(array, axis), np.cumsum(array, axis))
+                    self.assert_same(self.gpu.cumprod(array[:, :3], axis),
+                                     np.cumprod(array[:, :3].astype(
+                                         np.float64 if dtype.kind == "f" else dtype),
+                                         axis).astype(np.cumprod(array[:1, :1]).dtype))
+
+    def test_every_axis_and_order(self):
+        array = numbers(np.dtype("f4"), (2, 3, 4))
+        for form, given in forms(array):
+            for axis in (None, 0, 1, 2, -1):
+                self.assert_same(self.gpu.cumsum(given, axis), np.cumsum(array, axis),
+                                 f"{form} {axis}")
+                if axis is not None:
+                    self.assert_same(self.gpu.cummax(given, axis),
+                                     np.maximum.accumulate(array, axis), f"{form} {axis}")
+
+    def test_extremes(self):
+        array = numbers(np.dtype("i2"), 50)
+        self.assert_same(self.gpu.cummin(array), np.minimum.accumulate(array))
+        self.assert_same(self.gpu.cummax(array), np.maximum.accumulate(array))
+        flags = numbers(np.dtype("?"), 9)
+        self.assert_same(self.gpu.cummax(flags), np.maximum.accumulate(flags))
+
+    def test_nan(self):
+        array = np.array([1.0, np.nan, 2.0, np.nan])
+        self.assert_same(self.gpu.cumsum(array), np.cumsum(array))
+        self.assert_same(self.gpu.nancumsum(array), np.nancumsum(array))
+        self.assert_same(self.gpu.nancumprod(array), np.nancumprod(array))
+
+    def test_modes(self):
+        array = np.array([1, 2, 3, 4])
+        self.assert_same(self.gpu.cumsum(array, exclusive=True), np.array([0, 1, 3, 6]))
+        self.assert_same(self.gpu.cumsum(array, reverse=True), np.array([10, 9, 7, 4]))
+
+    def test_dtypes(self):
+        small = np.array([100, 100], np.int8)
+        self.assert_same(self.gpu.cumsum(small), np.cumsum(small))
+        self.assert_same(self.gpu.cumsum(small, dtype=np.float32),
+                         np.cumsum(small, dtype=np.float32))
+        halves = np.full(4, 0.1, np.float32)
+        self.assert_same(self.gpu.cumsum(halves, dtype=np.float64),
+                         np.cumsum(halves, dtype=np.float64))
+
+    def test_no_elements_and_errors(self):
+        self.assert_same(self.gpu.cumsum(np.empty((0, 3), np.int16), 1),
+                         np.cumsum(np.empty((0, 3), np.int16), 1))
+        with self.assertRaises(gf.OutOfRangeError):
+            self.gpu.cumsum(np.array([2**63 - 1, 1]))
+        with self.assertRaises(ValueError):
+            self.gpu.cumsum([1, 2], axis=1)
+
+    def test_more_than_four_mebibytes_come_back(self):
+        array = np.ones(2_000_000, np.float64)
+        result = self.gpu.cumsum(array)
+        self.assert_same(result, np.cumsum(array))
+        self.assertTrue(result.flags.writeable and result.flags.aligned)
+
+
+if __name__ == "__main__":
+    unittest.main()
