@@ -1,5 +1,5 @@
-# The command line, a plain Python client, the load generator and random questions of arrays of any
-# shape against gridfold_server, once for each engine. They need Debian's python3-numpy and
+# The command line, a plain Python client, the Python package, the load generator and random questions
+# of arrays of any shape against gridfold_server, once for each engine. They need Debian's python3-numpy and
 # python3-grpcio, which another Python on the PATH does not see.
 find_program(GRIDFOLD_TEST_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(GRIDFOLD_GRPC_PYTHON_PLUGIN grpc_python_plugin)
@@ -34,10 +34,17 @@ foreach(engine ${engines})
     GRIDFOLD_SAMPLE_DATA=${PROJECT_SOURCE_DIR}/deploy/sample_data
     GRIDFOLD_PYTHON_STUBS=${python_stubs}
     PYTHONDONTWRITEBYTECODE=1)
-  foreach(test cli python_client load shape)
+  set(tests cli python_client load shape)
+  if(TARGET gridfold_python)
+    list(APPEND tests python_package)
+    list(APPEND environment GRIDFOLD_PYTHON_PACKAGE=${CMAKE_CURRENT_BINARY_DIR}/python)
+  endif()
+  foreach(test ${tests})
     set(script cli_test.py)
     if(test STREQUAL "python_client")
       set(script python/check_python_client.py)
+    elseif(test STREQUAL "python_package")
+      set(script python/package_test.py)
     elseif(test STREQUAL "load")
       set(script load/load_end_to_end_test.py)
     elseif(test STREQUAL "shape")

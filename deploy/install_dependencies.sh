@@ -13,9 +13,9 @@ build_packages=(
   libgrpc++-dev protobuf-compiler-grpc libprotobuf-dev protobuf-compiler libabsl-dev
   libtbb-dev libcli11-dev nlohmann-json3-dev prometheus-cpp-dev libmimalloc-dev
   libyaml-cpp-dev libssl-dev zlib1g-dev libzstd-dev
-  python3 python3-dev pybind11-dev python3-numpy)
+  python3 python3-dev pybind11-dev)
 test_packages=(
-  curl iproute2 libgtest-dev libgmock-dev openssl python3-grpcio python3-protobuf
+  curl iproute2 libgtest-dev libgmock-dev openssl python3-grpcio python3-protobuf python3-numpy
   python3-yaml mypy prometheus nginx-light clang-format npm)
 
 packages=("${build_packages[@]}")
