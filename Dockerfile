@@ -24,7 +24,8 @@ RUN --mount=type=cache,target=/root/.cache/ccache \
       -DGRIDFOLD_BUNDLE_LIBRARIES=ON "-DCMAKE_CUDA_ARCHITECTURES=${CUDA_ARCHITECTURES}" \
  && cmake --build build/release \
  && cmake --install build/release --prefix /opt/gridfold --strip \
- && rm -rf /opt/gridfold/include /opt/gridfold/lib/cmake /opt/gridfold/lib/*.a /opt/gridfold/libexec
+ && rm -rf /opt/gridfold/include /opt/gridfold/lib/cmake /opt/gridfold/lib/pkgconfig /opt/gridfold/lib/*.a \
+      /opt/gridfold/lib/libgridfold_core.so* /opt/gridfold/libexec
 
 FROM ${RUNTIME_IMAGE}
 LABEL org.opencontainers.image.title="gridfold" \

@@ -2,7 +2,7 @@
 # Checks that what deploy/quickstart.sh builds can be installed, and that the installed tree stands on
 # its own: it is installed with the shared libraries, moved
 # elsewhere, every library it loads comes from inside it or from the C library, its programs answer
-# each other, and a program outside the project builds against its CMake package.
+# each other, and programs outside the project build against its CMake packages and by pkg-config.
 #
 #   deploy/check_install.sh BUILD_FOLDER EMPTY_PREFIX EMPTY_TARGET
 set -euo pipefail
@@ -19,8 +19,9 @@ while read -r file; do
     exit 1
   fi
 done < <(find "$build" -name cmake_install.cmake -exec grep -h 'file(INSTALL' {} + |
-           grep -oE "\"$build/[^\"]+\"" | tr -d '"' | sed "s|^$build/||" | sort -u |
-           grep -vE '(^|/)CMakeFiles/|\.cmake$')
+           grep -oE "\"$build/[^\"]+\"" | tr -d '"' |
+           sed -e "s|^$build/||" -e 's|\.so\.[0-9.]*$|.so|' | sort -u |
+           grep -vE '(^|/)CMakeFiles/|\.(cmake|pc)$')
 
 cmake -S "$root" -B "$build" -DGRIDFOLD_BUNDLE_LIBRARIES=ON >/dev/null
 cmake --build "$build" >/dev/null
@@ -36,7 +37,7 @@ for program in gridfold gridfold_server gridfold_load; do
   PATH="$tree/bin" "$program" --version
 done
 "$tree/libexec/restart_delay.sh" "$moved/restarts"
-for program in "$tree"/bin/*; do
+for program in "$tree"/bin/* "$tree/lib/libgridfold_core.so"; do
   strangers="$(ldd "$program" | grep -vE "$belongs_to_machine" | grep -vF "$tree/" || true)"
   if [[ -n "$strangers" ]]; then
     echo "$program loads libraries from outside the installed tree:" >&2
@@ -45,6 +46,18 @@ for program in "$tree"/bin/*; do
   fi
 done
 echo "installed tree: $(du -sh "$tree" | cut -f 1), $(find "$tree/lib" -name '*.so*' | wc -l) libraries"
+
+# The C library, which needs no server.
+cmake -S "$root/client/core/example" -B "$moved/core_example" -G Ninja \
+  -DCMAKE_PREFIX_PATH="$tree" >/dev/null
+cmake --build "$moved/core_example" >/dev/null
+"$moved/core_example/gridfold_core_example"
+pkgconfig="$(dirname "$(find "$tree" -name gridfold_core.pc)")"
+# The words of the flags are words of the command line.
+# shellcheck disable=SC2046
+cc -o "$moved/by_pkg_config" "$root/client/core/example/main.c" \
+  $(PKG_CONFIG_PATH="$pkgconfig" pkg-config --cflags --libs gridfold_core)
+LD_LIBRARY_PATH="$(dirname "$pkgconfig")" "$moved/by_pkg_config"
 
 "$tree/bin/gridfold_server" --engine cpu --listen 127.0.0.1:0 --metrics-address off \
   --port-file "$moved/port" >"$moved/log" 2>&1 &

@@ -17,7 +17,7 @@ import re
 import sys
 from typing import Iterator, NamedTuple
 
-SOURCE_SUFFIXES = {'.h', '.cc', '.cu', '.cuh', '.inc'}
+SOURCE_SUFFIXES = {'.h', '.c', '.cc', '.cu', '.cuh', '.inc'}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 FOLDER = re.compile(r'gridfold_add_folder\(([^)]*)\)')
 BESIDE_THE_PRODUCT = re.compile(
@@ -48,8 +48,11 @@ INCLUDE_RULES = [
          'CUB is a yardstick for benchmarks and tests, not for the product'),
     Rule(r'kernels/cpu/', r'$^', r'kernels/cuda/', 'the engines do not know each other'),
     Rule(r'kernels/cuda/', r'$^', r'kernels/cpu/', 'the engines do not know each other'),
-    Rule(r'client/', r'$^', r'server/|kernels/|' + CUDA + '|' + TBB,
+    Rule(r'client/', r'client/core/', r'server/|kernels/|' + CUDA + '|' + TBB,
          'client/ includes nothing of server/ or kernels/, and neither CUDA nor oneTBB'),
+    Rule(r'client/core/', r'$^',
+         r'server/|gridfold/|kernels/cuda/|' + GRPC + '|' + PROTOBUF + '|' + CUDA + '|' + TBB,
+         'client/core/ knows kernels/ without CUDA, and neither the client library nor gRPC'),
     Rule(r'server/', r'$^', r'client/|gridfold/(?!v1/)|kernels/(cpu|cuda)/|' + CUDA + '|' + TBB,
          'server/ knows engines by kernels/contract/engine.h only, and nothing of client/'),
     Rule(r'(server|kernels|client)/', r'server/metrics/', PROMETHEUS,

@@ -30,6 +30,9 @@ class RulesTest(unittest.TestCase):
         'kernels/cpu/lane/f_test.cc': '#include "kernels/cuda/device/launch.h"',
         'client/g.cc': '#include "kernels/contract/array.h"',
         'client/h.cc': '#include "server/base/limits.h"',
+        'client/core/m.cc': '#include "kernels/cuda/lane/engine.h"',
+        'client/core/n.cc': '#include "gridfold/client.h"',
+        'client/core/o.c': '#include <grpcpp/grpcpp.h>',
         'server/scheduling/scheduler.h': '#include <grpcpp/server.h>',
         'server/arrays/array_store.cc': '#include "gridfold/v1/array.pb.h"',
         'server/i.cc': '#include "kernels/cpu/lane/engine.h"',
@@ -45,6 +48,7 @@ class RulesTest(unittest.TestCase):
             '#include "gridfold/v1/array.pb.h"\n v1::ELEMENT_TYPE_INT8;',
         'server/metrics/family.cc': '#include <prometheus/metric_family.h>',
         'server/wire/rpc_status.cc': 'grpc::StatusCode::INTERNAL',
+        'client/core/d.cc': '#include "kernels/cpu/lane/engine.h"',
         'client/c.cc': '#include "gridfold/v1/array.pb.h"\n#include <grpcpp/grpcpp.h>',
     }
 

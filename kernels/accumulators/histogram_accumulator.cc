@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/accumulators/bytes.h"
 #include "kernels/accumulators/histogram_accumulator_header.h"
+#include "kernels/accumulators/histogram_value.h"
 #include "kernels/accumulators/state.h"
 #include "kernels/contract/histogram_outline.h"
 #include "kernels/numerics/sums/weight_sum.h"
@@ -23,42 +24,9 @@ namespace {
 
 constexpr uint64_t kUint64Max = std::numeric_limits<uint64_t>::max();
 
-// --- What bins hold: counts, or one of three kinds of sums. `sample_count` bounds them.
-
-constexpr uint8_t kCountRun = 0x00;
-constexpr uint8_t kNumberRun = 0x80;
-template <class Value>
-constexpr uint8_t kRun = std::is_same_v<Value, uint64_t> ? kCountRun : kNumberRun;
-
-void WriteValue(AccumulatorWriter& writer, uint64_t count) { writer.Integer(count); }
-template <class Sum>
-void WriteValue(AccumulatorWriter& writer, const Sum& sum) {
-  WriteSum(writer, sum);
-}
-
-void ReadValue(AccumulatorReader& reader, ElementType, uint64_t sample_count, uint64_t& count) {
-  count = reader.Integer();
-  reader.Require(count <= sample_count);
-}
-template <class Sum>
-void ReadValue(AccumulatorReader& reader, ElementType weight_type, uint64_t sample_count,
-               Sum& sum) {
-  ReadSum(reader, static_cast<int>(8 * ElementSize(weight_type)), !IsUnsigned(weight_type),
-          sample_count, sum);
-}
-
 // Counts merge beside sums of weights.
 using kernels::Merge;
 void Merge(uint64_t other, uint64_t& count) { count += other; }
-
-// Calls f(Value{}) with what the plan's bins hold.
-template <class F>
-decltype(auto) VisitValue(const HistogramPlan& plan, F&& f) {
-  if (!plan.weight_type.has_value()) return f(uint64_t{});
-  if (!IsFloatingPoint(*plan.weight_type)) return f(Int128{});
-  if (*plan.weight_type == ElementType::kFloat64) return f(ExactSum<double, 1>{});
-  return f(ExactSum<float, 1>{});
-}
 
 // Writes bins in increasing order; those that are left out are 0.
 template <class Value>

@@ -1,5 +1,5 @@
 // What stands before the counts in a histogram's accumulator (bytes.h has the layout).
-// For histogram_accumulator.cc only.
+// For histogram_accumulator.cc and histogram words (folds/words.h) only.
 #ifndef GRIDFOLD_KERNELS_ACCUMULATORS_HISTOGRAM_ACCUMULATOR_HEADER_H_
 #define GRIDFOLD_KERNELS_ACCUMULATORS_HISTOGRAM_ACCUMULATOR_HEADER_H_
 

@@ -1,5 +1,5 @@
 // From the states of a reduction's groups, complete at last, to its answer and its accumulator. For
-// reduction_*.cc only.
+// reduction_*.cc only, here and in folds/.
 #ifndef GRIDFOLD_KERNELS_ACCUMULATORS_REDUCTION_FINISH_H_
 #define GRIDFOLD_KERNELS_ACCUMULATORS_REDUCTION_FINISH_H_
 

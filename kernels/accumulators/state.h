@@ -1,5 +1,5 @@
 // The states of numerics/statistics/reduction_state.h and exact sums to and from the bytes of
-// accumulators (bytes.h says how), and their merging. For *_accumulator.cc only.
+// accumulators (bytes.h says how), and their merging. For accumulators and folds only.
 //
 // Readers check what they read against the number of elements that it stands for, so that merging
 // cannot leave the range of any state, and the parts of a state against each other.

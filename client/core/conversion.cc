@@ -1,0 +1,246 @@
+#include "client/core/conversion.h"
+
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/core/last_error.h"
+#include "kernels/contract/invalid_field.h"
+
+namespace gridfold::core {
+
+namespace {
+
+using kernels::InvalidField;
+
+static_assert(GRIDFOLD_FLOAT64 == kernels::kElementTypeCount);
+static_assert(GRIDFOLD_STANDARD_ERROR == kernels::kStatisticCount);
+
+// The enumerator of a number from `first` on.
+template <class E>
+absl::Status SetEnum(int32_t number, int32_t first, int32_t count, absl::string_view field,
+                     E& value) {
+  if (number < first || number - first >= count) {
+    return InvalidField(field, absl::StrCat(number, " is not one of its values"));
+  }
+  value = static_cast<E>(number - first);
+  return absl::OkStatus();
+}
+
+absl::Status SetElementType(gridfold_element_type number, absl::string_view field,
+                            kernels::ElementType& type) {
+  return SetEnum(number, GRIDFOLD_INT8, kernels::kElementTypeCount, field, type);
+}
+
+// Copies `count` values that stand at `values`.
+template <class T>
+absl::Status SetValues(const T* values, uint64_t count, absl::string_view field,
+                       std::vector<T>& copy) {
+  if (count == 0) return absl::OkStatus();
+  if (absl::Status status = RequireArgument(values, field); !status.ok()) return status;
+  if (count > std::numeric_limits<int64_t>::max() / sizeof(T)) {
+    return InvalidField(field, "more values than memory holds");
+  }
+  copy.assign(values, values + count);
+  return absl::OkStatus();
+}
+
+absl::Status FirstError(std::initializer_list<absl::Status> statuses) {
+  for (const absl::Status& status : statuses) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<kernels::ArrayDescription> DescriptionOf(const gridfold_array* array,
+                                                        const std::string& name) {
+  if (absl::Status status = RequireArgument(array, name); !status.ok()) return status;
+  kernels::ElementType type{};
+  absl::Status status = SetElementType(array->element_type, name + ".element_type", type);
+  if (!status.ok()) return status;
+  if (array->dimension_count != 1 && array->dimension_count != 2) {
+    return InvalidField(name + ".dimension_count",
+                        absl::StrCat(array->dimension_count, ", where 1 or 2 are possible"));
+  }
+  const bool is_matrix = array->dimension_count == 2;
+  uint64_t element_count = array->shape[0];
+  uint64_t size_bytes = 0;
+  if (__builtin_mul_overflow(element_count, is_matrix ? array->shape[1] : 1, &element_count) ||
+      __builtin_mul_overflow(element_count, kernels::ElementSize(type), &size_bytes) ||
+      size_bytes > std::numeric_limits<int64_t>::max()) {
+    return InvalidField(name + ".shape", "more elements than memory holds");
+  }
+  if (size_bytes > 0) {
+    if (status = RequireArgument(array->data, name + ".data"); !status.ok()) return status;
+  }
+  return is_matrix ? kernels::ArrayDescription::Matrix(type, array->shape[0], array->shape[1])
+                   : kernels::ArrayDescription::Vector(type, element_count);
+}
+
+absl::Status SetGrouping(const gridfold_grouping& grouping, kernels::GroupingSpec& spec) {
+  return FirstError(
+      {SetEnum(grouping.kind, GRIDFOLD_WHOLE, 4, "grouping.kind", spec.kind),
+       SetValues(grouping.offsets, grouping.offset_count, "grouping.offsets", spec.offsets)});
+}
+
+absl::Status SetPolicies(gridfold_nan_policy nan_policy, gridfold_overflow_policy overflow_policy,
+                         kernels::NanPolicy& nan, kernels::OverflowPolicy& overflow) {
+  return FirstError({SetEnum(nan_policy, 0, 2, "nan_policy", nan),
+                     SetEnum(overflow_policy, 0, 2, "overflow_policy", overflow)});
+}
+
+// The field of bins as C has it: kinds of bins are members of one struct there.
+absl::StatusOr<kernels::BinSpec> BinsOf(const gridfold_bins& bins, uint64_t i) {
+  switch (bins.kind) {
+    case GRIDFOLD_EVEN_BINS: {
+      kernels::EvenBinsSpec even;
+      even.bin_count = bins.bin_count;
+      if (bins.has_bounds != 0) {
+        even.lower_bound = bins.lower_bound;
+        even.upper_bound = bins.upper_bound;
+      }
+      return even;
+    }
+    case GRIDFOLD_EDGE_BINS: {
+      kernels::EdgeBinsSpec table;
+      absl::Status status =
+          SetValues(bins.edges, bins.edge_count, absl::StrCat("bins[", i, "].edges"), table.edges);
+      if (!status.ok()) return status;
+      return table;
+    }
+    case GRIDFOLD_LOGARITHMIC_BINS:
+      return kernels::LogarithmicBinsSpec{bins.bin_count, bins.lower_bound, bins.upper_bound};
+    case GRIDFOLD_INTEGER_BINS:
+      return kernels::IntegerBinsSpec{bins.first_value, bins.bin_count, bins.first_unsigned_value};
+    default: break;
+  }
+  return InvalidField(absl::StrCat("bins[", i, "].kind"),
+                      absl::StrCat(bins.kind, " is not one of its values"));
+}
+
+// Whether another array goes with the samples: one element for each of theirs.
+absl::StatusOr<kernels::ArrayDescription> CompanionOf(const kernels::ArrayDescription& samples,
+                                                      const gridfold_array* array,
+                                                      const std::string& name) {
+  absl::StatusOr<kernels::ArrayDescription> description = DescriptionOf(array, name);
+  if (!description.ok()) return description;
+  if (description->is_matrix || description->element_count != samples.element_count) {
+    return InvalidField(name, absl::StrCat("must have one dimension and ", samples.element_count,
+                                           " elements, as samples.x has"));
+  }
+  return description;
+}
+
+absl::Status SetBins(const gridfold_histogram_spec& from, kernels::HistogramSpec& spec) {
+  if (from.bins_count > uint64_t{GRIDFOLD_CHANNELS_MAX}) {
+    return InvalidField("bins", "more than channels may be");
+  }
+  if (from.bins_count > 0) {
+    if (absl::Status status = RequireArgument(from.bins, "bins"); !status.ok()) return status;
+  }
+  for (uint64_t i = 0; i < from.bins_count; ++i) {
+    absl::StatusOr<kernels::BinSpec> bins = BinsOf(from.bins[i], i);
+    if (!bins.ok()) return bins.status();
+    spec.bins.push_back(*std::move(bins));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetCompanions(const kernels::ArrayDescription& x, const gridfold_samples& samples,
+                           kernels::HistogramSpec& spec) {
+  if (x.is_matrix) return InvalidField("samples.x", "must have one dimension");
+  if (samples.y != nullptr) {
+    const auto y = CompanionOf(x, samples.y, "samples.y");
+    if (!y.ok()) return y.status();
+    if (y->element_type != x.element_type) {
+      return InvalidField("samples.y.element_type", "must be that of samples.x");
+    }
+    spec.two_dimensional = true;
+  }
+  if (samples.weights != nullptr) {
+    const auto weights = CompanionOf(x, samples.weights, "samples.weights");
+    if (!weights.ok()) return weights.status();
+    spec.weight_type = weights->element_type;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<kernels::ReductionPlan> PlanOf(const gridfold_array* array,
+                                              const gridfold_reduction_spec* spec,
+                                              bool return_states) {
+  absl::StatusOr<kernels::ArrayDescription> description = DescriptionOf(array, "array");
+  if (!description.ok()) return description.status();
+  if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
+  kernels::ReductionSpec planned;
+  std::vector<gridfold_statistic> statistics;
+  absl::Status status =
+      FirstError({SetValues(spec->statistics, spec->statistic_count, "statistics", statistics),
+                  SetGrouping(spec->grouping, planned.grouping),
+                  SetPolicies(spec->nan_policy, spec->overflow_policy, planned.nan_policy,
+                              planned.overflow_policy)});
+  if (!status.ok()) return status;
+  for (size_t i = 0; i < statistics.size(); ++i) {
+    status = SetEnum(statistics[i], GRIDFOLD_COUNT, kernels::kStatisticCount,
+                     absl::StrCat("statistics[", i, "]"), planned.statistics.emplace_back());
+    if (!status.ok()) return status;
+  }
+  planned.delta_degrees_of_freedom = spec->delta_degrees_of_freedom;
+  planned.return_states = return_states;
+  if (spec->first_index > kernels::kNoIndex - description->element_count) {
+    return InvalidField("first_index", "the indices of the elements do not fit in 64 bits");
+  }
+  return kernels::PlanReduction(*description, std::move(planned));
+}
+
+absl::StatusOr<kernels::ScanPlan> PlanOf(const gridfold_array* array,
+                                         const gridfold_scan_spec* spec) {
+  absl::StatusOr<kernels::ArrayDescription> description = DescriptionOf(array, "array");
+  if (!description.ok()) return description.status();
+  if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
+  kernels::ScanSpec planned;
+  absl::Status status =
+      FirstError({SetEnum(spec->operation, GRIDFOLD_SCAN_SUM, 4, "operation", planned.operation),
+                  SetGrouping(spec->grouping, planned.grouping),
+                  SetPolicies(spec->nan_policy, spec->overflow_policy, planned.nan_policy,
+                              planned.overflow_policy)});
+  if (!status.ok()) return status;
+  if (spec->output_type != 0) {
+    status = SetElementType(spec->output_type, "output_type", planned.output_type.emplace());
+    if (!status.ok()) return status;
+  }
+  planned.mode =
+      spec->exclusive != 0 ? kernels::ScanMode::kExclusive : kernels::ScanMode::kInclusive;
+  planned.direction =
+      spec->reverse != 0 ? kernels::ScanDirection::kReverse : kernels::ScanDirection::kForward;
+  planned.exact = spec->exact != 0;
+  return kernels::PlanScan(*description, std::move(planned));
+}
+
+absl::StatusOr<kernels::HistogramPlan> PlanOf(const gridfold_samples* samples,
+                                              const gridfold_histogram_spec* spec,
+                                              bool return_states) {
+  if (absl::Status status = RequireArgument(samples, "samples"); !status.ok()) return status;
+  absl::StatusOr<kernels::ArrayDescription> x = DescriptionOf(samples->x, "samples.x");
+  if (!x.ok()) return x.status();
+  if (absl::Status status = RequireArgument(spec, "spec"); !status.ok()) return status;
+  kernels::HistogramSpec planned;
+  absl::Status status = FirstError(
+      {SetCompanions(*x, *samples, planned), SetBins(*spec, planned),
+       SetEnum(spec->out_of_range_policy, 0, 2, "out_of_range_policy", planned.out_of_range_policy),
+       SetValues(spec->quantiles, spec->quantile_count, "quantiles", planned.quantiles)});
+  if (!status.ok()) return status;
+  planned.channel_count = spec->channel_count == 0 ? 1 : spec->channel_count;
+  if (planned.channel_count > GRIDFOLD_CHANNELS_MAX) {
+    return kernels::AboveLimit("channel_count",
+                               absl::StrCat("more than ", GRIDFOLD_CHANNELS_MAX, " channels"));
+  }
+  planned.sparse = spec->sparse != 0;
+  planned.return_states = return_states;
+  return kernels::PlanHistogram(*x, std::move(planned), GRIDFOLD_BINS_MAX);
+}
+
+}  // namespace gridfold::core

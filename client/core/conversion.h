@@ -1,0 +1,45 @@
+// From the structs of the C interface to the plans of the kernels. Everything of a struct is looked
+// at: a caller in C may have put anything there.
+//
+// Errors: INVALID_ARGUMENT that names the field, for null where there must be something, numbers
+// that no enumeration has, arrays that no memory holds, and what the plans refuse. Thread-safe.
+#ifndef GRIDFOLD_CLIENT_CORE_CONVERSION_H_
+#define GRIDFOLD_CLIENT_CORE_CONVERSION_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "client/core/gridfold_core.h"
+#include "kernels/contract/engine.h"
+#include "kernels/contract/histogram.h"
+#include "kernels/contract/reduction.h"
+#include "kernels/contract/scan.h"
+
+namespace gridfold::core {
+
+inline gridfold_element_type ToC(kernels::ElementType type) {
+  return static_cast<gridfold_element_type>(type) + 1;
+}
+inline gridfold_statistic ToC(kernels::Statistic statistic) {
+  return static_cast<gridfold_statistic>(statistic) + 1;
+}
+
+// The memory of an array of a plan, which need not be there.
+inline kernels::HostSpan SpanOf(const gridfold_array* array, uint64_t size_bytes) {
+  if (array == nullptr) return {};
+  return {static_cast<const std::byte*>(array->data), size_bytes};
+}
+
+// `return_states` as in the plans.
+absl::StatusOr<kernels::ReductionPlan> PlanOf(const gridfold_array* array,
+                                              const gridfold_reduction_spec* spec,
+                                              bool return_states);
+absl::StatusOr<kernels::ScanPlan> PlanOf(const gridfold_array* array,
+                                         const gridfold_scan_spec* spec);
+absl::StatusOr<kernels::HistogramPlan> PlanOf(const gridfold_samples* samples,
+                                              const gridfold_histogram_spec* spec,
+                                              bool return_states);
+
+}  // namespace gridfold::core
+
+#endif  // GRIDFOLD_CLIENT_CORE_CONVERSION_H_

@@ -1,0 +1,359 @@
+/* gridfold_core: reductions, scans and histograms of arrays in memory, and accumulators that can be
+ * merged anywhere, in this process and without a server. The numbers are those of a server, bit for
+ * bit; the bytes of accumulators are those that servers merge.
+ *
+ *   gridfold_engine* engine;
+ *   gridfold_engine_create(0, &engine);
+ *   gridfold_array x = {.data = samples, .element_type = GRIDFOLD_FLOAT32, .dimension_count = 1,
+ *                       .shape = {count}};
+ *   gridfold_statistic mean = GRIDFOLD_MEAN;
+ *   gridfold_reduction_spec spec = {.statistics = &mean, .statistic_count = 1};
+ *   gridfold_reduction* result;
+ *   if (gridfold_reduce(engine, &x, &spec, &result) != GRIDFOLD_OK) puts(gridfold_last_message());
+ *
+ * Errors: every call that can fail returns a status; gridfold_last_message and gridfold_last_field
+ * say more. A call that fails hands out nothing, and leaves its results as they were, but for the
+ * memory of a scan's results. No exception leaves the library.
+ *
+ * Handles: what a call hands out is freed by the function of its type, once; freeing null does
+ * nothing. Pointers that a call gets from a handle are valid as long as the handle.
+ *
+ * Threads: all calls may be made from any threads at the same time, also with the same handles, as
+ * long as none of them frees one of these.
+ *
+ * Structs: all fields 0 is the default, but where a field says otherwise. Arrays are read in place
+ * while the call runs, at any address. Elements are in the byte order of the machine.
+ *
+ * Versions: functions keep their meaning and structs their layout within a version of the library's
+ * name (SOVERSION); symbols are versioned. */
+#ifndef GRIDFOLD_CORE_H_
+#define GRIDFOLD_CORE_H_
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define GRIDFOLD_API __attribute__((visibility("default")))
+#else
+#define GRIDFOLD_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- Errors. */
+
+typedef int32_t gridfold_status;
+enum {
+  GRIDFOLD_OK = 0,
+  GRIDFOLD_INVALID_ARGUMENT = 1, /* An argument, or what the array holds, has no answer. */
+  GRIDFOLD_OUT_OF_RANGE = 2,     /* An integer result is outside its type. */
+  GRIDFOLD_TOO_LARGE = 3,        /* More groups, bins or channels than GRIDFOLD_..._MAX. */
+  GRIDFOLD_NO_MEMORY = 4,
+  GRIDFOLD_INTERNAL = 5 /* A fault of the library. */
+};
+
+/* What went wrong in the last call of this thread that failed, and which argument was at fault, as
+ * "statistics[1]": empty where none was. Valid until the next call of this thread fails. */
+GRIDFOLD_API const char* gridfold_last_message(void);
+GRIDFOLD_API const char* gridfold_last_field(void);
+
+/* The version of the library, as "0.1.0". */
+GRIDFOLD_API const char* gridfold_core_version(void);
+
+/* --- Engines: threads that compute, shared by all calls with the engine. */
+
+typedef struct gridfold_engine gridfold_engine;
+
+/* `threads` 0: one for each processor. Results do not depend on their number. */
+GRIDFOLD_API gridfold_status gridfold_engine_create(int32_t threads, gridfold_engine** engine);
+GRIDFOLD_API void gridfold_engine_free(gridfold_engine* engine);
+
+/* --- Arrays and groups. */
+
+/* The numbers of element types and statistics are those of the wire; 0 is none. */
+typedef int32_t gridfold_element_type;
+enum {
+  GRIDFOLD_INT8 = 1,
+  GRIDFOLD_INT16 = 2,
+  GRIDFOLD_INT32 = 3,
+  GRIDFOLD_INT64 = 4,
+  GRIDFOLD_UINT8 = 5,
+  GRIDFOLD_UINT16 = 6,
+  GRIDFOLD_UINT32 = 7,
+  GRIDFOLD_UINT64 = 8,
+  GRIDFOLD_FLOAT16 = 9,
+  GRIDFOLD_BFLOAT16 = 10,
+  GRIDFOLD_FLOAT32 = 11,
+  GRIDFOLD_FLOAT64 = 12
+};
+
+typedef struct gridfold_array {
+  const void* data; /* In row-major order; may be null where there are no elements. */
+  gridfold_element_type element_type;
+  uint32_t dimension_count; /* 1 or 2. */
+  uint64_t shape[2];        /* The number of elements; or rows and columns. */
+} gridfold_array;
+
+typedef int32_t gridfold_grouping_kind;
+enum {
+  GRIDFOLD_WHOLE = 0,
+  GRIDFOLD_AXIS0 = 1,   /* A group is a column. */
+  GRIDFOLD_AXIS1 = 2,   /* A group is a row. */
+  GRIDFOLD_SEGMENTS = 3 /* Group g has the elements from offsets[g] to offsets[g + 1]. */
+};
+
+/* The elements that are reduced or scanned together. */
+typedef struct gridfold_grouping {
+  gridfold_grouping_kind kind;
+  const uint64_t* offsets; /* Segments only: from 0 to the number of elements, not decreasing. */
+  uint64_t offset_count;   /* One more than segments. */
+} gridfold_grouping;
+
+#define GRIDFOLD_GROUPS_MAX (UINT64_C(1) << 26)
+#define GRIDFOLD_BINS_MAX (UINT64_C(1) << 26)
+#define GRIDFOLD_CHANNELS_MAX 65536
+
+typedef int32_t gridfold_nan_policy;
+enum { GRIDFOLD_NAN_PROPAGATE = 0, GRIDFOLD_NAN_IGNORE = 1 };
+typedef int32_t gridfold_overflow_policy; /* Of integer sums and products. */
+enum { GRIDFOLD_OVERFLOW_ERROR = 0, GRIDFOLD_OVERFLOW_WRAP = 1 };
+
+/* --- Reductions: statistics of each group. */
+
+typedef int32_t gridfold_statistic;
+enum {
+  GRIDFOLD_COUNT = 1,
+  GRIDFOLD_SUM = 2,
+  GRIDFOLD_PRODUCT = 3, /* Accumulators: of integers only. */
+  GRIDFOLD_MIN = 4,
+  GRIDFOLD_MAX = 5,
+  GRIDFOLD_ARGMIN = 6,
+  GRIDFOLD_ARGMAX = 7,
+  GRIDFOLD_MEAN = 8,
+  GRIDFOLD_VARIANCE = 9,
+  GRIDFOLD_STANDARD_DEVIATION = 10,
+  GRIDFOLD_L1_NORM = 11,
+  GRIDFOLD_L2_NORM = 12,
+  GRIDFOLD_NONZERO_COUNT = 13,
+  GRIDFOLD_NAN_COUNT = 14,
+  GRIDFOLD_INFINITY_COUNT = 15,
+  GRIDFOLD_ALL = 16,
+  GRIDFOLD_ANY = 17,
+  GRIDFOLD_BITWISE_AND = 18, /* Bitwise: of integers only. */
+  GRIDFOLD_BITWISE_OR = 19,
+  GRIDFOLD_BITWISE_XOR = 20,
+  GRIDFOLD_RANGE = 21,
+  GRIDFOLD_ROOT_MEAN_SQUARE = 22,
+  GRIDFOLD_STANDARD_ERROR = 23
+};
+
+typedef struct gridfold_reduction_spec {
+  const gridfold_statistic* statistics; /* At least one, none twice. */
+  uint64_t statistic_count;
+  gridfold_grouping grouping;
+  gridfold_nan_policy nan_policy;
+  gridfold_overflow_policy overflow_policy;
+  uint32_t delta_degrees_of_freedom; /* Of variance, standard deviation and standard error. */
+  uint64_t first_index;              /* Of each group's first element, in argmin and argmax. */
+} gridfold_reduction_spec;
+
+typedef int32_t gridfold_value_kind;
+enum {
+  GRIDFOLD_VALUE_INT64 = 0,
+  GRIDFOLD_VALUE_UINT64 = 1,
+  GRIDFOLD_VALUE_DOUBLE = 2,
+  GRIDFOLD_VALUE_BOOL = 3 /* A uint64_t of 0 or 1. */
+};
+
+/* The values of one statistic, 8 bytes for each group. */
+typedef struct gridfold_column {
+  gridfold_statistic statistic;
+  gridfold_value_kind kind;
+  const void* values;
+  uint64_t value_count; /* 0 where a partial answer has no value for some group. */
+} gridfold_column;
+
+typedef struct gridfold_reduction gridfold_reduction;
+
+GRIDFOLD_API gridfold_status gridfold_reduce(gridfold_engine* engine, const gridfold_array* array,
+                                             const gridfold_reduction_spec* spec,
+                                             gridfold_reduction** result);
+
+/* Column i is of statistics[i]. */
+GRIDFOLD_API gridfold_status gridfold_reduction_column(const gridfold_reduction* result, uint64_t i,
+                                                       gridfold_column* column);
+GRIDFOLD_API gridfold_status gridfold_reduction_column_count(const gridfold_reduction* result,
+                                                             uint64_t* column_count);
+GRIDFOLD_API void gridfold_reduction_free(gridfold_reduction* result);
+
+/* --- Scans: running results of each group, in the array's shape. */
+
+typedef int32_t gridfold_scan_operation;
+enum {
+  GRIDFOLD_SCAN_SUM = 0,
+  GRIDFOLD_SCAN_PRODUCT = 1,
+  GRIDFOLD_SCAN_MIN = 2,
+  GRIDFOLD_SCAN_MAX = 3
+};
+
+typedef struct gridfold_scan_spec {
+  gridfold_scan_operation operation;
+  int32_t exclusive; /* Whether an element takes no part in its own result. */
+  int32_t reverse;   /* Whether groups are scanned from their ends. */
+  int32_t exact;     /* Sums of floating-point elements: whether each is exact, rounded once. */
+  gridfold_element_type output_type; /* 0: 64 bits for sums and products of integers, else the
+                                      * array's own. */
+  gridfold_grouping grouping;
+  gridfold_nan_policy nan_policy;
+  gridfold_overflow_policy overflow_policy;
+} gridfold_scan_spec;
+
+/* The type that the results of the scan have. */
+GRIDFOLD_API gridfold_status gridfold_scan_type(const gridfold_array* array,
+                                                const gridfold_scan_spec* spec,
+                                                gridfold_element_type* type);
+
+/* `output` has room for exactly `output_bytes`, one result for each element, and none of the
+ * array's own bytes. */
+GRIDFOLD_API gridfold_status gridfold_scan(gridfold_engine* engine, const gridfold_array* array,
+                                           const gridfold_scan_spec* spec, void* output,
+                                           uint64_t output_bytes);
+
+/* --- Histograms. */
+
+typedef int32_t gridfold_bins_kind;
+enum {
+  GRIDFOLD_EVEN_BINS = 0,
+  GRIDFOLD_EDGE_BINS = 1,
+  GRIDFOLD_LOGARITHMIC_BINS = 2,
+  GRIDFOLD_INTEGER_BINS = 3 /* One for each integer. */
+};
+
+/* Bins of a channel or of an axis: half-open between their edges, the last one closed. */
+typedef struct gridfold_bins {
+  gridfold_bins_kind kind;
+  int32_t has_bounds; /* Even bins: 0 takes the range of the finite samples. */
+  uint64_t bin_count; /* All but edge bins. */
+  double lower_bound; /* Even and logarithmic bins. */
+  double upper_bound;
+  const double* edges;           /* Edge bins: increasing. */
+  uint64_t edge_count;           /* One more than bins. */
+  int64_t first_value;           /* Integer bins: the integer of bin 0. */
+  uint64_t first_unsigned_value; /* Where not 0, in place of first_value. */
+} gridfold_bins;
+
+typedef int32_t gridfold_out_of_range_policy;
+enum { GRIDFOLD_OUT_OF_RANGE_DROP = 0, GRIDFOLD_OUT_OF_RANGE_CLAMP = 1 };
+
+typedef struct gridfold_histogram_spec {
+  const gridfold_bins* bins; /* One for all channels or axes, or one for each. */
+  uint64_t bins_count;
+  uint32_t channel_count; /* Channels that alternate in the samples; 0 is 1. */
+  gridfold_out_of_range_policy out_of_range_policy;
+  int32_t sparse; /* Whether the answer leaves out bins that are 0. */
+  const double* quantiles;
+  uint64_t quantile_count;
+} gridfold_histogram_spec;
+
+/* Arrays of one dimension and equally many elements. */
+typedef struct gridfold_samples {
+  const gridfold_array* x;
+  const gridfold_array* y;       /* Where not null, of a histogram in two dimensions. */
+  const gridfold_array* weights; /* Where not null, bins have sums of weights. */
+} gridfold_samples;
+
+/* The counts of a channel, or of both axes: those of bin (i, j) at i * (bins of y) + j. */
+typedef struct gridfold_channel {
+  const uint64_t* counts;      /* Null with weights. */
+  const double* weight_sums;   /* Null without weights. */
+  uint64_t value_count;        /* Of either. */
+  const uint64_t* bin_indices; /* Sparse: the bin of each value, increasing; else null. */
+  uint64_t underflow_count;
+  uint64_t overflow_count;
+  uint64_t nan_count;
+  const double* quantiles; /* The values of the quantiles that were asked for. */
+  uint64_t quantile_count;
+} gridfold_channel;
+
+typedef struct gridfold_histogram gridfold_histogram;
+
+GRIDFOLD_API gridfold_status gridfold_count(gridfold_engine* engine,
+                                            const gridfold_samples* samples,
+                                            const gridfold_histogram_spec* spec,
+                                            gridfold_histogram** result);
+
+/* One channel in two dimensions. */
+GRIDFOLD_API gridfold_status gridfold_histogram_channel_count(const gridfold_histogram* result,
+                                                              uint64_t* channel_count);
+GRIDFOLD_API gridfold_status gridfold_histogram_channel(const gridfold_histogram* result,
+                                                        uint64_t i, gridfold_channel* channel);
+/* The bins of channel i, or of axis i of two: kind, bounds, and edges of all but integer bins. */
+GRIDFOLD_API gridfold_status gridfold_histogram_bins(const gridfold_histogram* result, uint64_t i,
+                                                     gridfold_bins* bins);
+GRIDFOLD_API void gridfold_histogram_free(gridfold_histogram* result);
+
+/* --- Accumulators: what is known of a part, before anything is rounded. Merging them in any order
+ * or tree gives the bits of one call for the whole. Values; never changed. */
+
+typedef struct gridfold_accumulator gridfold_accumulator;
+
+GRIDFOLD_API gridfold_status gridfold_accumulate_reduction(gridfold_engine* engine,
+                                                           const gridfold_array* array,
+                                                           const gridfold_reduction_spec* spec,
+                                                           gridfold_accumulator** accumulator);
+/* Parts can be merged where their bins are the same: give even bins bounds. */
+GRIDFOLD_API gridfold_status gridfold_accumulate_histogram(gridfold_engine* engine,
+                                                           const gridfold_samples* samples,
+                                                           const gridfold_histogram_spec* spec,
+                                                           gridfold_accumulator** accumulator);
+
+/* Folds at least one accumulator, all of one operation. */
+GRIDFOLD_API gridfold_status gridfold_accumulator_merge(const gridfold_accumulator* const* parts,
+                                                        uint64_t part_count,
+                                                        gridfold_accumulator** accumulator);
+
+/* From bytes of MergeAccumulators or of gridfold_accumulator_bytes, and to them. Bytes that no data
+ * could have led to are refused; other forged bytes cannot be told. Takes memory in proportion to
+ * the bytes and to the bins that they claim, GRIDFOLD_BINS_MAX at most. */
+GRIDFOLD_API gridfold_status gridfold_accumulator_parse(const void* bytes, uint64_t byte_count,
+                                                        gridfold_accumulator** accumulator);
+GRIDFOLD_API gridfold_status gridfold_accumulator_bytes(const gridfold_accumulator* accumulator,
+                                                        const void** bytes, uint64_t* byte_count);
+
+typedef struct gridfold_accumulator_description {
+  int32_t is_histogram;
+  gridfold_element_type element_type;
+  uint64_t element_count; /* In all parts and groups; 2^64 - 1 where there are more. */
+} gridfold_accumulator_description;
+
+GRIDFOLD_API gridfold_status gridfold_accumulator_describe(
+    const gridfold_accumulator* accumulator, gridfold_accumulator_description* description);
+
+/* The answer for all parts. `partial`: a column has no values, in place of an error, where some
+ * group has none, or an integer result is outside its type. */
+GRIDFOLD_API gridfold_status gridfold_accumulator_reduction(const gridfold_accumulator* accumulator,
+                                                            int32_t partial,
+                                                            gridfold_reduction** result);
+GRIDFOLD_API gridfold_status gridfold_accumulator_histogram(const gridfold_accumulator* accumulator,
+                                                            gridfold_histogram** result);
+
+/* Words: an additive form, for what can add 64-bit integers and nothing else (MPI_SUM, SUM of SQL).
+ * Words of up to 2^31 parts, added place by place, are those of the merged accumulator. All
+ * accumulators that can be merged have equally many. WORDS.md has the layout. Minima, maxima, their
+ * indices, ranges and products have no words. */
+GRIDFOLD_API gridfold_status
+gridfold_accumulator_word_count(const gridfold_accumulator* accumulator, uint64_t* word_count);
+/* Requires room for exactly as many words. */
+GRIDFOLD_API gridfold_status gridfold_accumulator_to_words(const gridfold_accumulator* accumulator,
+                                                           int64_t* words, uint64_t word_count);
+GRIDFOLD_API gridfold_status gridfold_accumulator_from_words(const int64_t* words,
+                                                             uint64_t word_count,
+                                                             gridfold_accumulator** accumulator);
+GRIDFOLD_API void gridfold_accumulator_free(gridfold_accumulator* accumulator);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GRIDFOLD_CORE_H_ */
