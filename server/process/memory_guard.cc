@@ -22,7 +22,9 @@ void MemoryGuard::Look() {
   ++patient_looks_;
   lowest_bytes_ = std::min(lowest_bytes_, bytes);
   std::vector<Holder> suspects;
-  if (bytes - lowest_bytes_ >= growth_bytes_) {
+  // Headers are not waited for: what has come of them will yet take more, whatever is done.
+  const bool is_worse = bytes - lowest_bytes_ >= growth_bytes_ || HeaderBytes() > memory_bytes_max_;
+  if (is_worse) {
     suspects = MostSuspect(std::min(growth_bytes_ / 8, kHeldBytesSuspect));
   } else if (patient_looks_ >= kMemoryPatienceLooks) {
     // Who holds little does not pay for what others took, or what the server itself needs.
@@ -68,9 +70,15 @@ void MemoryGuard::ObserveConnections() {
   }
 }
 
-// The holders that hold most and have half of all together: however many there are, few looks are
-// needed. Headers are a guess: those who sent so few that, if all who sent any had as much, memory
-// would but double, are not among them.
+uint64_t MemoryGuard::HeaderBytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [cookie, holder] : holders_) bytes += holder.header_bytes;
+  return bytes;
+}
+
+// The holders that hold most and have half of all together, and so much that what the others have
+// fits into memory: however many there are, few looks are needed. Headers are a guess: those who
+// sent so few that, if all who sent any had as much, memory would but double, are not among them.
 std::vector<MemoryGuard::Holder> MemoryGuard::MostSuspect(uint64_t held_bytes_min) const {
   std::vector<Holder> holders;
   uint64_t senders = 0;  // Of more than whoever connects says.
@@ -85,7 +93,7 @@ std::vector<MemoryGuard::Holder> MemoryGuard::MostSuspect(uint64_t held_bytes_mi
   std::vector<Holder> suspects;
   uint64_t bytes = 0;
   for (const Holder& holder : holders) {
-    if (bytes >= all_bytes / 2) break;
+    if (bytes >= all_bytes / 2 && all_bytes - bytes <= memory_bytes_max_) break;
     bytes += holder.bytes();
     if (holder.header_bytes > header_bytes_min || holder.held_bytes > held_bytes_min) {
       suspects.push_back(holder);

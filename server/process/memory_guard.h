@@ -1,7 +1,8 @@
 // Keeps callers from taking more memory than the process may have, where no other bound does.
 //
 // While the process has more memory than it may, connections are closed that hold it: at once each
-// time that memory has grown further, and after a while where it does not become less. A connection
+// time that memory has grown further or the headers below may take more than there is, and after a
+// while where it does not become less. A connection
 // holds, as far as is known,
 //   - calls, each kIdleCallBytes, whether a message has come or not;
 //   - answers that are on their way and do not move: the server has sent nothing meanwhile;
@@ -10,8 +11,10 @@
 //     other frame between the frames of headers and has no flow control for them, so that the
 //     server sends nothing on the connection meanwhile; to one that sends data it grants more now
 //     and then. So what came since the server last sent anything is taken for such headers.
-// Those that hold most are closed, until they have half of what all hold together; never one that
-// holds little, whatever others took.
+//     To end such a call gRPC copies what has come of it, so that memory still grows when the
+//     connection is closed.
+// Those that hold most are closed, until they have half of what all hold together and the others'
+// fits into memory; never one that holds little, whatever others took.
 //
 // Not thread-safe.
 #ifndef GRIDFOLD_SERVER_PROCESS_MEMORY_GUARD_H_
@@ -68,6 +71,7 @@ class MemoryGuard {
 
   void NoteShortage(uint64_t bytes);
   void ObserveConnections();
+  uint64_t HeaderBytes() const;
   std::vector<Holder> MostSuspect(uint64_t held_bytes_min) const;
   void Close(const std::vector<Holder>& suspects);
 

@@ -132,6 +132,24 @@ TEST_F(MemoryGuardTest, HeadersWithoutEndAreSeenFromTheirBeginning) {
   EXPECT_THAT(closed_, ElementsAre(2));
 }
 
+TEST_F(MemoryGuardTest, HeadersThatWillNotFitAreEndedAtTheFirstLook) {
+  for (const int i : {0, 1}) {
+    connections_[i].sent_bytes = 100;
+    connections_[i].received_bytes = kMost / kMemoryPerHeaderByte * (i + 3) / 2;
+  }
+  LookAt(kMost + 1);
+  EXPECT_THAT(closed_, ElementsAre(2, 1));
+}
+
+TEST_F(MemoryGuardTest, WhoseHeadersFitIsClosedAfterTheOthersOnly) {
+  for (const int i : {0, 1}) {
+    connections_[i].sent_bytes = 100;
+    connections_[i].received_bytes = kMost / kMemoryPerHeaderByte * (2 * i + 2) / 3;
+  }
+  LookAt(kMost + 1);
+  EXPECT_THAT(closed_, ElementsAre(2));
+}
+
 TEST_F(MemoryGuardTest, SeveralThatHoldMostAreClosedAtOnce) {
   connections_.clear();
   for (int i = 0; i < 100; ++i) {
