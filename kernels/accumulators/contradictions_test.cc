@@ -1,61 +1,21 @@
-// Accumulators whose parts are well-formed and contradict each other: a rule of
-// contradictions.h or of histogram_accumulator.cc for each, and for each rule genuine
-// states beside it. And states of elements of every kind, which no rule may refuse.
+// Accumulators of reductions whose parts are well-formed and contradict each other: a rule of
+// contradictions.h for each, and for each rule genuine states beside it.
 #include "kernels/accumulators/contradictions.h"
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <random>
-#include <string>
 #include <vector>
 
 #include "kernels/accumulators/accumulator_test_util.h"
-#include "kernels/accumulators/histogram_accumulator.h"
-#include "kernels/accumulators/reduction_accumulator.h"
-#include "kernels/contract/plan_test_util.h"
+#include "kernels/accumulators/state_test_util.h"
 
 namespace gridfold::kernels {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-template <class T>
-std::vector<Statistic> AllStatistics() {
-  std::vector<Statistic> statistics;
-  for (int i = 0; i < kStatisticCount; ++i) {
-    const auto statistic = static_cast<Statistic>(i);
-    const bool of_integers = TraitsOf(statistic).needs_integers || statistic == Statistic::kProduct;
-    if (!of_integers || !FloatingElement<T>) statistics.push_back(statistic);
-  }
-  return statistics;
-}
-
-template <class T>
-using State = FullState<ComputeType<T>>;
-
-template <class T>
-State<T> StateOf(const std::vector<T>& elements, bool ignore_nan) {
-  State<T> state;
-  for (size_t i = 0; i < elements.size(); ++i) state.Add(ToCompute(elements[i]), i, ignore_nan);
-  return state;
-}
-
-template <class T>
-std::string BytesOfState(const State<T>& state, uint64_t element_count, bool ignore_nan,
-                         const std::vector<Statistic>& statistics) {
-  ReductionSpec spec;
-  spec.statistics = statistics;
-  spec.nan_policy = ignore_nan ? NanPolicy::kIgnore : NanPolicy::kPropagate;
-  spec.overflow_policy = OverflowPolicy::kWrap;
-  spec.return_states = true;
-  const auto plan = PlanReduction(ArrayDescription::Vector(kElementTypeOf<T>, element_count), spec);
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  return *MakeReductionAccumulator(*plan, GroupStates<ComputeType<T>>{state});
-}
 
 // A forgery: what is changed of the state of these elements, and how many there are said to be.
 template <class T>
@@ -456,195 +416,6 @@ TEST(ContradictionTest, BitsThatAreNoneOfTheElements) {
 TEST(ContradictionTest, FewerElementsThanTheStateIsOf) {
   ExpectRefused<double>({.elements = {1, 2, 3}, .change = [](auto&) {}, .element_count = 2});
   ExpectRefused<int8_t>({.elements = {1, 2, 3}, .change = [](auto&) {}, .element_count = 2});
-}
-
-// --- Genuine states are taken, whatever the elements.
-
-template <class T>
-T RandomElement(std::mt19937_64& random) {
-  if constexpr (IntegerElement<T>) {
-    using Limits = std::numeric_limits<T>;
-    const T special[] = {
-        0, 1, Limits::max(), Limits::min(), static_cast<T>(Limits::max() - 1), static_cast<T>(-1),
-        2, 3};
-    return random() % 3 == 0 ? static_cast<T>(random() >> (random() % 64))
-                             : special[random() % std::size(special)];
-  } else {
-    const double special[] = {0.0,        -0.0,     1.0,     -1.0,      kInfinity,
-                              -kInfinity, NAN,      65504.0, -65504.0,  0x1p-24,
-                              0x1p-149,   0x1p-133, 3.4e38,  -3.3895e38};
-    const double value = random() % 3 == 0 ? special[random() % std::size(special)]
-                                           : std::ldexp(static_cast<double>(random() % 2001) - 1000,
-                                                        static_cast<int>(random() % 60) - 30);
-    if constexpr (HalfElement<T>) {
-      return T::FromDouble(value);
-    } else {
-      // Any bits at all, from time to time.
-      using Bits = typename FloatFormat<T>::Bits;
-      return random() % 4 == 0 ? std::bit_cast<T>(static_cast<Bits>(random()))
-                               : static_cast<T>(value);
-    }
-  }
-}
-
-template <class T>
-class GenuineStateTest : public testing::Test {};
-using ElementTypes = testing::Types<int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
-                                    uint64_t, Float16, Bfloat16, float, double>;
-TYPED_TEST_SUITE(GenuineStateTest, ElementTypes);
-
-TYPED_TEST(GenuineStateTest, IsNeverRefused) {
-  using T = TypeParam;
-  std::mt19937_64 random(11);
-  const std::vector<Statistic> all = AllStatistics<T>();
-  for (int round = 0; round < 6'000; ++round) {
-    const bool ignore_nan = random() % 2 == 0;
-    // Few different elements, so that all kinds of extremes and counts meet.
-    std::vector<T> kinds(1 + random() % 3);
-    for (T& x : kinds) x = RandomElement<T>(random);
-    std::vector<Statistic> statistics;
-    while (statistics.empty()) {
-      for (const Statistic statistic : all) {
-        if (random() % (round % 2 == 0 ? 1 : 3) == 0) statistics.push_back(statistic);
-      }
-    }
-    std::vector<std::string> parts(1 + random() % 3);
-    for (std::string& part : parts) {
-      std::vector<T> elements(random() % 6);
-      for (T& x : elements) x = kinds[random() % kinds.size()];
-      // Not told where they begin.
-      part =
-          BytesOfState<T>(StateOf(elements, ignore_nan), elements.size(), ignore_nan, statistics);
-    }
-    const auto merged = MergeAll(parts, /*partial=*/true);
-    ASSERT_TRUE(merged.ok()) << merged.status() << " in round " << round;
-    std::string large = BytesOf(*merged);
-    // Many times as many elements.
-    for (int doubled = 0; doubled < 3; ++doubled) {
-      const auto twice = MergeAll({large, large}, /*partial=*/true);
-      ASSERT_TRUE(twice.ok()) << twice.status() << " in round " << round;
-      large = BytesOf(*twice);
-    }
-  }
-}
-
-// --- Histograms.
-
-class HistogramContradictionTest : public testing::Test {
- protected:
-  // 10 samples: 3, 0 and 4 in bins, 2 below and 1 above; 1 NaN where the samples are of floats.
-  static HistogramResult Result(const HistogramPlan& plan) {
-    HistogramResult result;
-    result.bins = plan.bins;
-    result.channels.resize(plan.channel_count);
-    for (HistogramCounts& channel : result.channels) {
-      channel.counts = {3, 0, 3};
-      channel.underflow_count = 2;
-      channel.overflow_count = 1;
-      channel.nan_count = 1;
-      if (plan.out_of_range_policy == OutOfRangePolicy::kClamp) channel.counts = {5, 0, 4};
-    }
-    return result;
-  }
-
-  static HistogramPlan Plan(OutOfRangePolicy policy, ElementType type = ElementType::kFloat32) {
-    HistogramSpec spec;
-    spec.bins = {EvenBinsSpec{3, 0.0, 3.0}};
-    spec.channel_count = 2;
-    spec.out_of_range_policy = policy;
-    spec.return_states = true;
-    return *PlanHistogram(ArrayDescription::Vector(type, 20), spec, 1000);
-  }
-
-  using Change = std::function<void(HistogramResult&)>;
-
-  static absl::Status Merge(const HistogramPlan& plan, const Change& change) {
-    HistogramResult result = Result(plan);
-    change(result);
-    return MergeAll({*MakeHistogramAccumulator(plan, result)}).status();
-  }
-
-  static void ExpectRefusedWith(const Change& change,
-                                OutOfRangePolicy policy = OutOfRangePolicy::kDrop) {
-    EXPECT_TRUE(Merge(Plan(policy), [](HistogramResult&) {}).ok());
-    ExpectInvalid(Merge(Plan(policy), change), "accumulators[0]");
-  }
-};
-
-TEST_F(HistogramContradictionTest, BinsHoldMoreSamplesThanThereAre) {
-  for (const OutOfRangePolicy policy : {OutOfRangePolicy::kDrop, OutOfRangePolicy::kClamp}) {
-    for (const size_t channel : {0, 1}) {
-      ExpectRefusedWith([=](HistogramResult& r) { ++r.channels[channel].counts[0]; }, policy);
-    }
-  }
-}
-
-TEST_F(HistogramContradictionTest, SamplesAreNowhere) {
-  for (const OutOfRangePolicy policy : {OutOfRangePolicy::kDrop, OutOfRangePolicy::kClamp}) {
-    ExpectRefusedWith([](HistogramResult& r) { --r.channels[0].counts[0]; }, policy);
-    ExpectRefusedWith([](HistogramResult& r) { r.channels[1].counts = {0, 0, 0}; }, policy);
-    ExpectRefusedWith([](HistogramResult& r) { r.channels[1].nan_count = 0; }, policy);
-  }
-}
-
-TEST_F(HistogramContradictionTest, OneChannelHasTheSamplesOfAnother) {
-  ExpectRefusedWith([](HistogramResult& r) {
-    ++r.channels[0].counts[0];
-    --r.channels[1].counts[0];
-  });
-}
-
-TEST_F(HistogramContradictionTest, MoreAreOutsideThanThereAre) {
-  for (const OutOfRangePolicy policy : {OutOfRangePolicy::kDrop, OutOfRangePolicy::kClamp}) {
-    ExpectRefusedWith([](HistogramResult& r) { r.channels[0].underflow_count = 11; }, policy);
-    ExpectRefusedWith([](HistogramResult& r) { r.channels[0].overflow_count = ~uint64_t{0}; },
-                      policy);
-    ExpectRefusedWith([](HistogramResult& r) { r.channels[0].nan_count = 8; }, policy);
-  }
-}
-
-TEST_F(HistogramContradictionTest, ClampedSamplesAreInTheOutermostBins) {
-  ExpectRefusedWith(
-      [](HistogramResult& r) {
-        r.channels[0].counts = {1, 4, 4};
-      },
-      OutOfRangePolicy::kClamp);
-  ExpectRefusedWith(
-      [](HistogramResult& r) {
-        r.channels[0].counts = {5, 4, 0};
-      },
-      OutOfRangePolicy::kClamp);
-}
-
-TEST_F(HistogramContradictionTest, IntegersAreNoNans) {
-  ExpectInvalid(Merge(Plan(OutOfRangePolicy::kDrop, ElementType::kInt32), [](HistogramResult&) {}),
-                "accumulators[0]");
-  EXPECT_TRUE(Merge(Plan(OutOfRangePolicy::kDrop, ElementType::kInt32), [](HistogramResult& r) {
-                for (HistogramCounts& channel : r.channels) {
-                  channel.nan_count = 0;
-                  ++channel.counts[1];
-                }
-              }).ok());
-}
-
-TEST_F(HistogramContradictionTest, WeightsOfNoSamples) {
-  HistogramSpec spec;
-  spec.bins = {EvenBinsSpec{3, 0.0, 3.0}};
-  spec.weight_type = ElementType::kFloat32;
-  spec.return_states = true;
-  const auto plan = PlanHistogram(ArrayDescription::Vector(ElementType::kFloat32, 4), spec, 1000);
-  for (const float weight : {1.0F, INFINITY}) {
-    std::vector<ExactSum<float, 1>> sums(3);
-    sums[1].Add(weight);
-    HistogramResult result;
-    result.bins = plan->bins;
-    result.channels.resize(1);
-    result.weight_states = sums;
-    result.channels[0].nan_count = 3;
-    EXPECT_TRUE(MergeAll({*MakeHistogramAccumulator(*plan, result)}).ok());
-    result.channels[0].nan_count = 4;
-    ExpectInvalid(MergeAll({*MakeHistogramAccumulator(*plan, result)}).status(), "accumulators[0]");
-  }
 }
 
 }  // namespace
