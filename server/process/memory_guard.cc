@@ -22,9 +22,7 @@ void MemoryGuard::Look() {
   ++patient_looks_;
   lowest_bytes_ = std::min(lowest_bytes_, bytes);
   std::vector<Holder> suspects;
-  // Headers are not waited for: what has come of them will yet take more, whatever is done.
-  const bool is_worse = bytes - lowest_bytes_ >= growth_bytes_ || HeaderBytes() > memory_bytes_max_;
-  if (is_worse) {
+  if (bytes - lowest_bytes_ >= growth_bytes_ + ending_bytes_) {
     suspects = MostSuspect(std::min(growth_bytes_ / 8, kHeldBytesSuspect));
   } else if (patient_looks_ >= kMemoryPatienceLooks) {
     // Who holds little does not pay for what others took, or what the server itself needs.
@@ -41,6 +39,7 @@ void MemoryGuard::NoteShortage(uint64_t bytes) {
   if (!is_short_ && bytes > memory_bytes_max_) {
     is_short_ = true;
     lowest_bytes_ = bytes;
+    ending_bytes_ = 0;
     patient_looks_ = 0;
     LogEvent(LogLevel::kWarning, "memory_short", {{"bytes", bytes}, {"most", memory_bytes_max_}});
   } else if (is_short_ && bytes <= memory_bytes_max_ - growth_bytes_) {
@@ -70,15 +69,9 @@ void MemoryGuard::ObserveConnections() {
   }
 }
 
-uint64_t MemoryGuard::HeaderBytes() const {
-  uint64_t bytes = 0;
-  for (const auto& [cookie, holder] : holders_) bytes += holder.header_bytes;
-  return bytes;
-}
-
-// The holders that hold most and have half of all together, and so much that what the others have
-// fits into memory: however many there are, few looks are needed. Headers are a guess: those who
-// sent so few that, if all who sent any had as much, memory would but double, are not among them.
+// The holders that hold most and have half of all together: however many there are, few looks are
+// needed. Headers are a guess: those who sent so few that, if all who sent any had as much, memory
+// would but double, are not among them.
 std::vector<MemoryGuard::Holder> MemoryGuard::MostSuspect(uint64_t held_bytes_min) const {
   std::vector<Holder> holders;
   uint64_t senders = 0;  // Of more than whoever connects says.
@@ -93,7 +86,7 @@ std::vector<MemoryGuard::Holder> MemoryGuard::MostSuspect(uint64_t held_bytes_mi
   std::vector<Holder> suspects;
   uint64_t bytes = 0;
   for (const Holder& holder : holders) {
-    if (bytes >= all_bytes / 2 && all_bytes - bytes <= memory_bytes_max_) break;
+    if (bytes >= all_bytes / 2) break;
     bytes += holder.bytes();
     if (holder.header_bytes > header_bytes_min || holder.held_bytes > held_bytes_min) {
       suspects.push_back(holder);
@@ -107,6 +100,7 @@ void MemoryGuard::Close(const std::vector<Holder>& suspects) {
   for (const Holder& suspect : suspects) {
     sources_.close(suspect.descriptor);
     bytes += suspect.bytes();
+    ending_bytes_ += kEndingPerHeaderMemory * suspect.header_bytes;
   }
   LogEvent(LogLevel::kWarning, "connections_closed",
            {{"count", suspects.size()},

@@ -1,8 +1,7 @@
 // Keeps callers from taking more memory than the process may have, where no other bound does.
 //
 // While the process has more memory than it may, connections are closed that hold it: at once each
-// time that memory has grown further or the headers below may take more than there is, and after a
-// while where it does not become less. A connection
+// time that memory has grown further, and after a while where it does not become less. A connection
 // holds, as far as is known,
 //   - calls, each kIdleCallBytes, whether a message has come or not;
 //   - answers that are on their way and do not move: the server has sent nothing meanwhile;
@@ -10,11 +9,11 @@
 //     counts them in its memory quota. They leave a trace: HTTP/2 (RFC 9113, 4.3 and 5.2) allows no
 //     other frame between the frames of headers and has no flow control for them, so that the
 //     server sends nothing on the connection meanwhile; to one that sends data it grants more now
-//     and then. So what came since the server last sent anything is taken for such headers.
-//     To end such a call gRPC copies what has come of it, so that memory still grows when the
-//     connection is closed.
-// Those that hold most are closed, until they have half of what all hold together and the others'
-// fits into memory; never one that holds little, whatever others took.
+//     and then. So what came since the server last sent anything is taken for such headers. To end
+//     the call gRPC copies what has come of it, so that memory grows once more: nobody else pays
+//     for that.
+// Those that hold most are closed, until they have half of what all hold together; never one that
+// holds little, whatever others took.
 //
 // Not thread-safe.
 #ifndef GRIDFOLD_SERVER_PROCESS_MEMORY_GUARD_H_
@@ -26,6 +25,10 @@
 #include <vector>
 
 namespace gridfold::server {
+
+// What a call with such headers takes at most while it ends, as a multiple of kMemoryPerHeaderByte for
+// each of their bytes: the array of the call's handler grows by copying.
+inline constexpr uint64_t kEndingPerHeaderMemory = 2;
 
 // What is known of a connection.
 struct ConnectionLoad {
@@ -71,7 +74,6 @@ class MemoryGuard {
 
   void NoteShortage(uint64_t bytes);
   void ObserveConnections();
-  uint64_t HeaderBytes() const;
   std::vector<Holder> MostSuspect(uint64_t held_bytes_min) const;
   void Close(const std::vector<Holder>& suspects);
 
@@ -80,6 +82,7 @@ class MemoryGuard {
   const MemoryGuardSources sources_;
   bool is_short_ = false;
   uint64_t lowest_bytes_ = 0;   // Since the shortage began, or since connections were closed.
+  uint64_t ending_bytes_ = 0;   // What calls that were ended in this shortage may take yet.
   uint64_t patient_looks_ = 0;  // Likewise.
   Holders holders_;             // Of this shortage.
 };

@@ -132,22 +132,20 @@ TEST_F(MemoryGuardTest, HeadersWithoutEndAreSeenFromTheirBeginning) {
   EXPECT_THAT(closed_, ElementsAre(2));
 }
 
-TEST_F(MemoryGuardTest, HeadersThatWillNotFitAreEndedAtTheFirstLook) {
-  for (const int i : {0, 1}) {
-    connections_[i].sent_bytes = 100;
-    connections_[i].received_bytes = kMost / kMemoryPerHeaderByte * (i + 3) / 2;
-  }
+TEST_F(MemoryGuardTest, NobodyElsePaysForTheEndOfACall) {
+  connections_[1].sent_bytes = 100;
+  connections_[1].received_bytes = kMost / kMemoryPerHeaderByte;
   LookAt(kMost + 1);
-  EXPECT_THAT(closed_, ElementsAre(2, 1));
-}
-
-TEST_F(MemoryGuardTest, WhoseHeadersFitIsClosedAfterTheOthersOnly) {
-  for (const int i : {0, 1}) {
-    connections_[i].sent_bytes = 100;
-    connections_[i].received_bytes = kMost / kMemoryPerHeaderByte * (2 * i + 2) / 3;
-  }
-  LookAt(kMost + 1);
+  LookAt(kMost + 1 + kGrowth);
+  ASSERT_THAT(closed_, ElementsAre(2));
+  const uint64_t after = bytes_;
+  // It is gone, its memory is not; and who waits has calls meanwhile.
+  connections_.erase(connections_.begin() + 1);
+  connections_[0].calls = kGrowth / 4 / kIdleCallBytes;
+  LookAt(after + kEndingPerHeaderMemory * kMost);
   EXPECT_THAT(closed_, ElementsAre(2));
+  LookAt(after + kEndingPerHeaderMemory * kMost + kGrowth);
+  EXPECT_THAT(closed_, ElementsAre(2, 1));
 }
 
 TEST_F(MemoryGuardTest, SeveralThatHoldMostAreClosedAtOnce) {
