@@ -22,8 +22,12 @@ void MemoryGuard::Look() {
   ++patient_looks_;
   lowest_bytes_ = std::min(lowest_bytes_, bytes);
   std::vector<Holder> suspects;
-  if (bytes - lowest_bytes_ >= growth_bytes_ + ending_bytes_) {
-    suspects = MostSuspect(std::min(growth_bytes_ / 8, kHeldBytesSuspect));
+  const uint64_t growth = bytes - lowest_bytes_;
+  if (growth >= growth_bytes_) {
+    // What calls that were ended still take is no fault of those who hold something.
+    const bool is_theirs = growth >= growth_bytes_ + ending_bytes_;
+    suspects = MostSuspect(is_theirs ? std::min(growth_bytes_ / 8, kHeldBytesSuspect)
+                                     : std::numeric_limits<uint64_t>::max());
   } else if (patient_looks_ >= kMemoryPatienceLooks) {
     // Who holds little does not pay for what others took, or what the server itself needs.
     suspects = MostSuspect(std::min(growth_bytes_, 2 * kHeldBytesSuspect));

@@ -26,8 +26,8 @@
 
 namespace gridfold::server {
 
-// What a call with such headers takes at most while it ends, as a multiple of kMemoryPerHeaderByte for
-// each of their bytes: the array of the call's handler grows by copying.
+// What a call with such headers takes at most while it ends, as a multiple of what they were taken
+// for: the array of the call's handler grows by copying.
 inline constexpr uint64_t kEndingPerHeaderMemory = 2;
 
 // What is known of a connection.
