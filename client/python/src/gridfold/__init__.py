@@ -38,8 +38,14 @@ _atexit.register(_native.end_calls, _END_SECONDS_MAX)
 _os.register_at_fork(after_in_child=_native.forget_calls)
 
 
+# What is imported when it is first used: a module, or a name of one.
+_LATER = {"aio": ".aio", "dask": ".dask", "mpi": ".mpi", "Accumulator": "._accumulator",
+          "local": "._local"}
+
+
 def __getattr__(name: str) -> _Any:
-    if name == "aio":
+    if name in _LATER:
         import importlib
-        return importlib.import_module(".aio", __name__)
+        module = importlib.import_module(_LATER[name], __name__)
+        return getattr(module, name) if _LATER[name].startswith("._") else module
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

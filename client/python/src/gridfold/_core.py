@@ -1,0 +1,240 @@
+"""The C library gridfold_core, which lies beside this file. The constants and structs are those of
+gridfold_core.h. Calls release the GIL.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+from typing import Any, Callable, Optional, Sequence
+
+import numpy as np
+
+from ._elements import Array
+from ._engine import Source
+from ._errors import from_status
+
+_LIBRARY = pathlib.Path(__file__).with_name("libgridfold_core.so.0")
+
+# Of gridfold_status: the gRPC codes that errors have here.
+_CODES = {1: 3, 2: 11, 3: 8, 5: 13}
+_NO_MEMORY = 4
+
+# Of gridfold_value_kind.
+_VALUE_DTYPES = [np.dtype(np.int64), np.dtype(np.uint64), np.dtype(np.float64), np.dtype(np.uint64)]
+_BOOL = 3
+
+_BINS = {"even": 0, "edges": 1, "logarithmic": 2, "integer": 3}
+AXES = {-1: 0, 0: 1, 1: 2}
+
+_Pointer = ctypes.c_void_p
+
+
+class CArray(ctypes.Structure):
+    _fields_ = [("data", _Pointer), ("element_type", ctypes.c_int32),
+                ("dimension_count", ctypes.c_uint32), ("shape", ctypes.c_uint64 * 2)]
+
+
+class CGrouping(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int32), ("offsets", _Pointer), ("offset_count", ctypes.c_uint64)]
+
+
+class CReductionSpec(ctypes.Structure):
+    _fields_ = [("statistics", _Pointer), ("statistic_count", ctypes.c_uint64),
+                ("grouping", CGrouping), ("nan_policy", ctypes.c_int32),
+                ("overflow_policy", ctypes.c_int32),
+                ("delta_degrees_of_freedom", ctypes.c_uint32), ("first_index", ctypes.c_uint64)]
+
+
+class CScanSpec(ctypes.Structure):
+    _fields_ = [("operation", ctypes.c_int32), ("exclusive", ctypes.c_int32),
+                ("reverse", ctypes.c_int32), ("exact", ctypes.c_int32),
+                ("output_type", ctypes.c_int32), ("grouping", CGrouping),
+                ("nan_policy", ctypes.c_int32), ("overflow_policy", ctypes.c_int32)]
+
+
+class CBins(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int32), ("has_bounds", ctypes.c_int32),
+                ("bin_count", ctypes.c_uint64), ("lower_bound", ctypes.c_double),
+                ("upper_bound", ctypes.c_double), ("edges", _Pointer),
+                ("edge_count", ctypes.c_uint64), ("first_value", ctypes.c_int64),
+                ("first_unsigned_value", ctypes.c_uint64)]
+
+
+class CHistogramSpec(ctypes.Structure):
+    _fields_ = [("bins", _Pointer), ("bins_count", ctypes.c_uint64),
+                ("channel_count", ctypes.c_uint32), ("out_of_range_policy", ctypes.c_int32),
+                ("sparse", ctypes.c_int32), ("quantiles", _Pointer),
+                ("quantile_count", ctypes.c_uint64)]
+
+
+class CSamples(ctypes.Structure):
+    _fields_ = [("x", _Pointer), ("y", _Pointer), ("weights", _Pointer)]
+
+
+class CColumn(ctypes.Structure):
+    _fields_ = [("statistic", ctypes.c_int32), ("kind", ctypes.c_int32), ("values", _Pointer),
+                ("value_count", ctypes.c_uint64)]
+
+
+class CChannel(ctypes.Structure):
+    _fields_ = [("counts", _Pointer), ("weight_sums", _Pointer), ("value_count", ctypes.c_uint64),
+                ("bin_indices", _Pointer), ("underflow_count", ctypes.c_uint64),
+                ("overflow_count", ctypes.c_uint64), ("nan_count", ctypes.c_uint64),
+                ("quantiles", _Pointer), ("quantile_count", ctypes.c_uint64)]
+
+
+class CDescription(ctypes.Structure):
+    _fields_ = [("is_histogram", ctypes.c_int32), ("element_type", ctypes.c_int32),
+                ("element_count", ctypes.c_uint64)]
+
+
+def _load() -> ctypes.CDLL:
+    library = ctypes.CDLL(str(_LIBRARY))
+    for name in ("gridfold_core_version", "gridfold_last_message", "gridfold_last_field"):
+        getattr(library, name).restype = ctypes.c_char_p
+    for name in ("engine", "reduction", "histogram", "accumulator"):
+        free = getattr(library, f"gridfold_{name}_free")
+        free.restype, free.argtypes = None, [_Pointer]
+    return library
+
+
+library = _load()
+
+
+def check(status: int) -> None:
+    """Raises the error of the last call, where it failed."""
+    if status == 0:
+        return
+    message = library.gridfold_last_message().decode("utf-8", "replace")
+    if status == _NO_MEMORY:
+        raise MemoryError(message)
+    field = library.gridfold_last_field().decode("utf-8", "replace")
+    raise from_status(_CODES[status], message, None, field or None, None)
+
+
+class Handle:
+    """What a call hands out, and how it is freed. Frees nothing in a process that fork has made: the
+    threads of an engine are not there."""
+
+    def __init__(self, free: Callable[[Any], None]) -> None:
+        self.pointer = _Pointer()
+        self._free = free
+        self._process = os.getpid()
+
+    def __del__(self, process: Callable[[], int] = os.getpid) -> None:
+        if self.pointer and self._process == process():
+            self._free(self.pointer)
+
+    @property
+    def out(self) -> Any:
+        return ctypes.byref(self.pointer)
+
+
+def engine(threads: int) -> Handle:
+    handle = Handle(library.gridfold_engine_free)
+    check(library.gridfold_engine_create(threads, handle.out))
+    return handle
+
+
+def to_array(source: Source) -> CArray:
+    """A source that is an array of NumPy's, which must outlive it."""
+    array, element_type, shape = source
+    assert isinstance(array, np.ndarray)
+    extents = (ctypes.c_uint64 * 2)(*(shape or (array.size, 0)))
+    return CArray(array.ctypes.data, element_type, 1 if shape is None else 2, extents)
+
+
+def reduction_spec(statistics: Sequence[int], axis: int, ignore_nan: bool, wrap: bool, ddof: int,
+                   first_index: int = 0) -> CReductionSpec:
+    numbers = (ctypes.c_int32 * len(statistics))(*statistics)
+    spec = CReductionSpec(ctypes.cast(numbers, _Pointer), len(statistics), CGrouping(AXES[axis]),
+                          ignore_nan, wrap, ddof, first_index)
+    spec.kept = numbers
+    return spec
+
+
+def histogram_spec(bins: Sequence[tuple[Any, ...]], clamp: bool,
+                   quantiles: Sequence[float]) -> CHistogramSpec:
+    of_c = (CBins * len(bins))()
+    kept: list[Any] = [of_c]
+    for one, (kind, *rest) in zip(of_c, bins):
+        one.kind = _BINS[kind]
+        if kind == "edges":
+            edges = np.ascontiguousarray(rest[0], np.float64)
+            kept.append(edges)
+            one.edges, one.edge_count = edges.ctypes.data, edges.size
+        elif kind == "integer":
+            one.first_value, one.bin_count = rest
+        else:
+            one.bin_count, lower, upper = rest
+            one.has_bounds = lower is not None
+            one.lower_bound, one.upper_bound = lower or 0.0, upper or 0.0
+    wanted = np.ascontiguousarray(quantiles, np.float64)
+    kept.append(wanted)
+    spec = CHistogramSpec(ctypes.cast(of_c, _Pointer), len(bins), 1, clamp, 0, wanted.ctypes.data,
+                          wanted.size)
+    spec.kept = kept
+    return spec
+
+
+def samples(source: Source, y_source: Optional[Source], weights: Optional[Source]) -> CSamples:
+    arrays = [None if one is None else to_array(one) for one in (source, y_source, weights)]
+    of_c = CSamples(*(None if one is None else ctypes.addressof(one) for one in arrays))
+    of_c.kept = arrays
+    return of_c
+
+
+def copied(pointer: Optional[int], count: int, dtype: Any) -> Array:
+    if not count or not pointer:
+        return np.empty(0, dtype)
+    memory = (ctypes.c_char * (count * np.dtype(dtype).itemsize)).from_address(pointer)
+    values: Array = np.frombuffer(memoryview(memory), dtype)
+    return values.copy()
+
+
+def columns(result: Handle) -> list[tuple[int, Array]]:
+    """Each statistic's number and values."""
+    count = ctypes.c_uint64()
+    check(library.gridfold_reduction_column_count(result.pointer, ctypes.byref(count)))
+    found = []
+    for i in range(count.value):
+        column = CColumn()
+        check(library.gridfold_reduction_column(result.pointer, ctypes.c_uint64(i),
+                                                ctypes.byref(column)))
+        values = copied(column.values, column.value_count, _VALUE_DTYPES[column.kind])
+        found.append((column.statistic, values.astype(bool) if column.kind == _BOOL else values))
+    return found
+
+
+def channels(result: Handle) -> list[tuple[Any, ...]]:
+    """(counts or sums, underflow, overflow, NaN, quantiles) of each."""
+    count = ctypes.c_uint64()
+    check(library.gridfold_histogram_channel_count(result.pointer, ctypes.byref(count)))
+    found: list[tuple[Any, ...]] = []
+    for i in range(count.value):
+        channel = CChannel()
+        check(library.gridfold_histogram_channel(result.pointer, ctypes.c_uint64(i),
+                                                 ctypes.byref(channel)))
+        values = (copied(channel.weight_sums, channel.value_count, np.float64)
+                  if channel.weight_sums else
+                  copied(channel.counts, channel.value_count, np.uint64))
+        found.append((values, channel.underflow_count, channel.overflow_count, channel.nan_count,
+                      copied(channel.quantiles, channel.quantile_count, np.float64)))
+    return found
+
+
+def edges(result: Handle, count: int) -> list[Array]:
+    """The edges of so many channels or axes; those of integer bins are the integers, and one more."""
+    found = []
+    for i in range(count):
+        bins = CBins()
+        check(library.gridfold_histogram_bins(result.pointer, ctypes.c_uint64(i),
+                                              ctypes.byref(bins)))
+        if bins.edge_count:
+            found.append(copied(bins.edges, bins.edge_count, np.float64))
+        else:
+            first = bins.first_unsigned_value or bins.first_value
+            found.append(np.arange(bins.bin_count + 1, dtype=np.float64) + float(first))
+    return found

@@ -1,0 +1,219 @@
+"""A connection to nothing: the same calls, answered in this process."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import time
+from typing import Any, NamedTuple, Optional, Sequence
+
+import numpy as np
+
+from . import _core
+from ._connection import Connection
+from ._elements import Array, dtype_of
+from ._engine import Source
+from ._errors import AlreadyExistsError, FailedPreconditionError, NotFoundError
+
+
+class LocalExecution(NamedTuple):
+    """How a job ran in this process."""
+
+    engine: str
+    strategy: str
+    bytes_read: int
+    queue_time_s: float
+    kernel_time_s: float
+    total_time_s: float
+
+
+class _Kept(NamedTuple):
+    values: Array  # Unsigned integers of the elements' size, in one or two dimensions.
+    element_type: int
+
+    def rows(self, first: int, count: int) -> Array:
+        """Consecutive rows, or elements where there is one dimension; a count of -1: all."""
+        rows: Array = self.values if count < 0 else self.values[first:first + count]
+        return rows
+
+
+class LocalEngine:
+    """What a `Connection` needs, with the engine of the C library and arrays in a dictionary."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._arrays: dict[str, _Kept] = {}
+        self._open()
+
+    def _open(self) -> None:
+        self._handle: Optional[_core.Handle] = _core.engine(self._threads)
+        self._process = os.getpid()
+
+    def _engine(self) -> Any:
+        if self._handle is None:
+            raise FailedPreconditionError("the connection is closed")
+        if self._process != os.getpid():
+            self._open()  # The threads of the parent's are not here.
+        return self._handle.pointer
+
+    @property
+    def is_open(self) -> bool:
+        return self._handle is not None
+
+    def close(self) -> None:
+        self._handle = None
+        self._arrays.clear()
+
+    def with_options(self, timeout_s: Optional[float], priority: Optional[int],
+                     traceparent: str) -> LocalEngine:
+        return self
+
+    def info(self) -> tuple[str, str, list[tuple[Any, ...]], dict[str, int]]:
+        version = _core.library.gridfold_core_version().decode()
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        threads = self._threads or len(os.sched_getaffinity(0))
+        return version, "cpu", [("this process", memory, threads, "")], {}
+
+    def is_serving(self) -> bool:
+        return self.is_open
+
+    def reduce(self, source: Source, statistics: Sequence[int], axis: int, ignore_nan: bool,
+               wrap: bool, ddof: int) -> tuple[tuple[Any, ...], LocalExecution]:
+        start = time.perf_counter()
+        here = self._source(source)
+        array = _core.to_array(here)
+        spec = _core.reduction_spec(statistics, axis, ignore_nan, wrap, ddof)
+        result = _core.Handle(_core.library.gridfold_reduction_free)
+        _core.check(_core.library.gridfold_reduce(
+            self._engine(), ctypes.byref(array), ctypes.byref(spec), result.out))
+        values = tuple(values if axis >= 0 else values.item()
+                       for _, values in _core.columns(result))
+        return values, _execution("reduce", start, here)
+
+    def scan(self, source: Source, operation: int, axis: int, exclusive: bool, reverse: bool,
+             output_type: Optional[int], ignore_nan: bool, wrap: bool, exact: bool
+             ) -> tuple[Array, int, LocalExecution]:
+        start = time.perf_counter()
+        here = self._source(source)
+        array = ctypes.byref(_core.to_array(here))
+        spec = _core.CScanSpec(operation - 1, exclusive, reverse, exact, output_type or 0,
+                               _core.CGrouping(_core.AXES[axis]), ignore_nan, wrap)
+        number = ctypes.c_int32()
+        _core.check(_core.library.gridfold_scan_type(array, ctypes.byref(spec),
+                                                     ctypes.byref(number)))
+        size = _item_size(number.value) * here[0].size
+        output = np.empty(size, np.uint8)
+        _core.check(_core.library.gridfold_scan(
+            self._engine(), array, ctypes.byref(spec), ctypes.c_void_p(output.ctypes.data),
+            ctypes.c_uint64(size)))
+        return output, number.value, _execution("scan", start, here)
+
+    def histogram(self, source: Source, bins: Sequence[tuple[Any, ...]],
+                  y_source: Optional[Source], weights: Optional[Source], clamp: bool,
+                  quantiles: Sequence[float]
+                  ) -> tuple[list[tuple[Any, ...]], list[Array], LocalExecution]:
+        start = time.perf_counter()
+        here = self._source(source)
+        samples = _core.samples(here, None if y_source is None else self._source(y_source),
+                                None if weights is None else self._source(weights))
+        spec = _core.histogram_spec(bins, clamp, quantiles)
+        result = _core.Handle(_core.library.gridfold_histogram_free)
+        _core.check(_core.library.gridfold_count(
+            self._engine(), ctypes.byref(samples), ctypes.byref(spec), result.out))
+        edges = _core.edges(result, 1 if y_source is None else 2)
+        return _core.channels(result), edges, _execution("histogram", start, here)
+
+    def accumulate(self, source: Source, statistics: Sequence[int], axis: int, ignore_nan: bool,
+                   wrap: bool, ddof: int, first_index: int) -> _core.Handle:
+        array = _core.to_array(self._source(source))
+        spec = _core.reduction_spec(statistics, axis, ignore_nan, wrap, ddof, first_index)
+        result = _core.Handle(_core.library.gridfold_accumulator_free)
+        _core.check(_core.library.gridfold_accumulate_reduction(
+            self._engine(), ctypes.byref(array), ctypes.byref(spec), result.out))
+        return result
+
+    def accumulate_histogram(self, source: Source, bins: Sequence[tuple[Any, ...]],
+                             weights: Optional[Source], clamp: bool) -> _core.Handle:
+        samples = _core.samples(self._source(source), None,
+                                None if weights is None else self._source(weights))
+        spec = _core.histogram_spec(bins, clamp, [])
+        result = _core.Handle(_core.library.gridfold_accumulator_free)
+        _core.check(_core.library.gridfold_accumulate_histogram(
+            self._engine(), ctypes.byref(samples), ctypes.byref(spec), result.out))
+        return result
+
+    def _source(self, source: Source) -> tuple[Array, int, Optional[tuple[int, int]]]:
+        """The source with its elements, which may have been kept."""
+        array, element_type, shape = source
+        if isinstance(array, np.ndarray):
+            return array, element_type, shape
+        name, first, count = array
+        rows = self._kept(name).rows(first, count)
+        return rows, element_type, (rows.shape[0], rows.shape[1]) if rows.ndim == 2 else None
+
+    def _kept(self, name: str) -> _Kept:
+        if name not in self._arrays:
+            raise NotFoundError(f"there is no array {name!r}", field="name")
+        return self._arrays[name]
+
+    def create_array(self, name: str, element_type: int, shape: Sequence[int],
+                     idle_expiry_s: Optional[float], device: Optional[int]) -> tuple[Any, ...]:
+        if not name:
+            name = next(free for number in itertools.count()
+                        if (free := f"array-{number}") not in self._arrays)
+        if name in self._arrays:
+            raise AlreadyExistsError(f"there is an array {name!r}", field="name")
+        self._arrays[name] = _Kept(np.zeros(shape, f"u{_item_size(element_type)}"), element_type)
+        return self.get_array(name)
+
+    def write_array(self, name: str, first: int, source: Source) -> None:
+        values = self._kept(name).values.reshape(-1)
+        array = source[0]
+        assert isinstance(array, np.ndarray)
+        values[first:first + array.size] = array.reshape(-1).view(values.dtype)
+
+    def read_array(self, name: str, first: int, count: int) -> tuple[Array, int]:
+        kept = self._kept(name)
+        return kept.rows(first, count).flatten().view(np.uint8), kept.element_type
+
+    def get_array(self, name: str) -> tuple[Any, ...]:
+        kept = self._kept(name)
+        return name, kept.element_type, kept.values.shape
+
+    def list_arrays(self) -> list[tuple[Any, ...]]:
+        return [self.get_array(name) for name in sorted(self._arrays)]
+
+    def delete_array(self, name: str) -> None:
+        self._kept(name)
+        del self._arrays[name]
+
+
+def local(threads: int = 0) -> Connection:
+    """The calls of a connection, answered in this process by the CPU engine: no server, no sockets.
+
+    The numbers are those of a server, bit for bit. Arrays of `put` lie in this process and do not
+    expire; timeouts and priorities have no effect, and Ctrl-C ends a call when it is done. Also in
+    a process that `fork` has made.
+
+    Parameters
+    ----------
+    threads : int
+        For all calls together; 0: one for each processor. Results do not depend on it.
+
+    Examples
+    --------
+    >>> gridfold.local().sum([1e30, 1.0, -1e30])
+    1.0
+    """
+    return Connection(LocalEngine(threads), "this process")  # type: ignore[arg-type]
+
+
+def _item_size(element_type: int) -> int:
+    return 2 if element_type == 10 else int(dtype_of(element_type).itemsize)
+
+
+def _execution(strategy: str, start: float, source: Source) -> LocalExecution:
+    elapsed = time.perf_counter() - start
+    size = source[0].nbytes if isinstance(source[0], np.ndarray) else 0
+    return LocalExecution("cpu", strategy, size, 0.0, elapsed, elapsed)

@@ -1,0 +1,134 @@
+"""gridfold.Accumulator: parts in any order, by merges and by words, against NumPy and exact sums."""
+
+import copy
+import fractions
+import pickle
+import random
+import unittest
+
+import numpy as np
+
+from package_case import PackageTest, gf
+
+SUMS = ["count", "sum", "mean", "variance", "l1_norm", "l2_norm", "nonzero_count", "nan_count"]
+ALL = [*SUMS, "min", "max", "range", "argmin", "argmax"]
+
+
+def parts_of(array, generator, make):
+    """Accumulators of random parts, shuffled; `make` takes a part and where it begins."""
+    cuts = sorted(generator.choices(range(len(array) + 1), k=6))
+    bounds = list(zip([0, *cuts], [*cuts, len(array)]))
+    generator.shuffle(bounds)
+    return [make(array[begin:end], begin) for begin, end in bounds]
+
+
+class AccumulatorTest(PackageTest):
+    def assert_same_statistics(self, actual, expected):
+        self.assertEqual(list(actual), list(expected))
+        for name in actual:
+            self.assert_same(actual[name], expected[name], name)
+
+    def test_parts_are_the_whole(self):
+        generator = random.Random(1)
+        for dtype in ("i1", "u8", "f2", "f4", "f8"):
+            array = np.random.default_rng(4).normal(size=500) * 20
+            array = np.abs(array).astype(dtype) if dtype[0] == "u" else array.astype(dtype)
+            whole = gf.Accumulator.of(array, ALL)
+            parts = parts_of(array, generator,
+                             lambda part, begin: gf.Accumulator.of(part, ALL, first_index=begin))
+            self.assertEqual(sum(parts), whole)
+            self.assertEqual(gf.Accumulator.merge(parts), whole)
+            self.assert_same_statistics(whole.result(), self.gpu.reduce(array, ALL))
+            self.assertEqual(whole.element_count, 500)
+
+    def test_sums_are_exact(self):
+        array = np.random.default_rng(5).normal(size=300) * 10.0**np.arange(-150, 150)
+        parts = parts_of(array, random.Random(2),
+                         lambda part, _: gf.Accumulator.of(part, ["sum", "mean"]))
+        exact = sum(map(fractions.Fraction, array))
+        result = sum(parts).result()
+        self.assertEqual((result.sum, result.mean), (float(exact), float(exact / 300)))
+
+    def test_columns(self):
+        array = np.arange(60.0).reshape(20, 3)
+        parts = parts_of(array, random.Random(3),
+                         lambda part, _: gf.Accumulator.of(part, ["mean", "max"], axis=0))
+        result = sum(parts).result()
+        self.assert_same(result["mean"], array.mean(axis=0))
+        self.assert_same(result["max"], array.max(axis=0))
+
+    def test_words_add(self):
+        array = (np.random.default_rng(6).normal(size=400) * 2.0**60).astype("f4")
+        array[::97] = np.nan
+        for options in ({}, {"ignore_nan": True}):
+            parts = parts_of(array, random.Random(4),
+                             lambda part, _: gf.Accumulator.of(part, SUMS, **options))
+            words = sum(part.to_words() for part in parts)
+            self.assertEqual(words.dtype, np.int64)
+            self.assertEqual(gf.Accumulator.from_words(words), sum(parts))
+        many = words * (2**31 // words[0])
+        self.assertEqual(gf.Accumulator.from_words(many).result()["count"],
+                         sum(parts).result()["count"] * (2**31 // words[0]))
+        with self.assertRaises(gf.InvalidArgumentError):
+            gf.Accumulator.from_words(words * 2**31)
+        with self.assertRaisesRegex(gf.InvalidArgumentError, "argmax"):
+            gf.Accumulator.of([1], ["sum", "argmax"]).to_words()
+        with self.assertRaises(TypeError):
+            gf.Accumulator.from_words([0.5])
+
+    def test_histograms(self):
+        array = np.random.default_rng(7).normal(size=1000)
+        weights = np.linspace(0, 1, 1000)
+        for bins, bounds in ((20, (-2, 2)), ([-1.0, 0.0, 0.5, 9.0], None)):
+            parts = parts_of(np.stack([array, weights], 1), random.Random(5),
+                             lambda part, _: gf.Accumulator.of_histogram(part[:, 0], bins, bounds))
+            counts, edges = sum(parts).result()
+            expected = np.histogram(array, bins, bounds)
+            self.assert_same(counts, expected[0])
+            self.assert_same(edges, expected[1])
+            self.assertEqual(gf.Accumulator.from_words(sum(part.to_words() for part in parts)),
+                             sum(parts))
+        weighted = gf.Accumulator.of_histogram(array, 20, (-2, 2), weights=weights)
+        np.testing.assert_allclose(weighted.result()[0],
+                                   np.histogram(array, 20, (-2, 2), weights=weights)[0], 1e-12)
+        with self.assertRaises(ValueError):
+            gf.Accumulator.of_histogram(array, 20)
+
+    def test_they_are_values(self):
+        one = gf.Accumulator.of([1.0, 2.0], ["sum"])
+        for other in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one),
+                      gf.Accumulator(bytes(one)), gf.Accumulator(memoryview(bytes(one)))):
+            self.assertEqual(other, one)
+            self.assertEqual(hash(other), hash(one))
+        self.assertNotEqual(one, gf.Accumulator.of([1.0], ["sum"]))
+        self.assertNotEqual(one, 0)
+        self.assertEqual(repr(one), "<gridfold.Accumulator of a reduction of 2 float64>")
+        with self.assertRaises(TypeError):
+            one + 1  # pylint: disable=pointless-statement
+
+    def test_what_has_no_answer_yet(self):
+        none = gf.Accumulator.of(np.empty(0), ["sum", "max"])
+        self.assertEqual(none.result(partial=True), {"sum": 0.0, "max": None})
+        with self.assertRaises(gf.InvalidArgumentError):
+            none.result()
+        self.assertEqual((none + gf.Accumulator.of([3.0], ["sum", "max"])).result().max, 3.0)
+        large = gf.Accumulator.of([2**62, 2**62], ["sum"])
+        with self.assertRaises(gf.OutOfRangeError):
+            large.result()
+        self.assertEqual((large + gf.Accumulator.of([-2**62], ["sum"])).result().sum, 2**62)
+
+    def test_bad_ones_are_refused(self):
+        one = bytes(gf.Accumulator.of([1.0, 2.0], ["sum"]))
+        for data in (b"", b"GFAC", one[:-1], one + b"\0", one[:9] + b"\1" + one[10:]):
+            with self.assertRaises(gf.InvalidArgumentError):
+                gf.Accumulator(data)
+        with self.assertRaisesRegex(gf.InvalidArgumentError, "statistics"):
+            gf.Accumulator(one) + gf.Accumulator.of([1.0], ["mean"])
+        with self.assertRaises(gf.InvalidArgumentError):
+            gf.Accumulator.merge([])
+        with self.assertRaises(ValueError):
+            gf.Accumulator.of([1.0], ["median"])
+
+
+if __name__ == "__main__":
+    unittest.main()
