@@ -137,8 +137,8 @@ absl::StatusOr<PlannedGroups> PlanStreamedGroups(const v1::Grouping& grouping,
     return PlanSegments(grouping.segments(), {array.element_type, shape}, limits);
   }
   // Of two rows, as any number that is not left out as an extent of 1 is.
-  Shape two_rows{2};
-  for (const uint64_t extent : array.shape.extents().subspan(1)) two_rows.Append(extent);
+  Shape two_rows = array.shape;
+  two_rows.SetExtent(0, 2);
   PlannedGroups planned = PlanAlongAxes(groups->axes, {array.element_type, two_rows});
   if (planned.rearrangement) {
     return InvalidField(FieldOf(grouping),
@@ -150,7 +150,9 @@ absl::StatusOr<PlannedGroups> PlanStreamedGroups(const v1::Grouping& grouping,
     if (!status.ok()) return status;
   }
   const bool is_matrix = planned.array.is_matrix;
-  const uint64_t columns = is_matrix ? planned.array.columns : two_rows.element_count() / 2;
+  Shape row = array.shape;
+  row.SetExtent(0, 1);
+  const uint64_t columns = is_matrix ? planned.array.columns : row.element_count();
   planned.array = !is_matrix && two_rows.dimension_count() == 1
                       ? kernels::ArrayDescription::Vector(array.element_type, 0)
                       : kernels::ArrayDescription::Matrix(array.element_type, 0, columns);
