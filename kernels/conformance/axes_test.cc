@@ -1,8 +1,11 @@
 // Reductions over sets of axes and scans along an axis, of arrays of 0 to 8 dimensions: the answer
 // to the same array with its groups sorted out element by element, one a row.
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <random>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -131,7 +134,8 @@ TEST_P(AxesTest, RandomShapesAndAxes) {
   }
 }
 
-// Tiles that end inside the array, in runs of every length, of all sizes of elements.
+// Tiles that end inside the array, in runs of every length, of all sizes of elements. Compared with
+// the rows that other tests compare with the oracle, since that takes long for so many elements.
 TEST_P(AxesTest, LargerArrays) {
   for (const ElementType type :
        {ElementType::kInt8, ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
@@ -143,9 +147,25 @@ TEST_P(AxesTest, LargerArrays) {
                                                   {{3, 40'000, 2}, 0b101},
                                                   {{5, 7, 9'001}, 0b010},
                                                   {{9, 8, 7, 6, 5, 4, 3, 2}, 0b10101010}}) {
+      SCOPED_TRACE(testing::Message() << testing::PrintToString(extents) << ", axes " << axes);
       uint64_t element_count = 1;
       for (const uint64_t extent : extents) element_count *= extent;
-      CheckReductions(MakeVector(type, element_count, DataKind::kSmall, 603), extents, axes);
+      const TestArray elements = MakeVector(type, element_count, DataKind::kSmall, 603);
+      const SortedGroups sorted = SortGroups(extents, axes);
+      TestArray rows(ArrayDescription::Matrix(type, sorted.group_count, sorted.group_size));
+      const size_t element_bytes = ElementSize(type);
+      for (uint64_t i = 0; i < element_count; ++i) {
+        std::memcpy(rows.mutable_data() + sorted.places[i] * element_bytes,
+                    elements.data() + i * element_bytes, element_bytes);
+      }
+      ReductionSpec spec = SpecOf({Statistic::kSum, Statistic::kArgmax, Statistic::kVariance});
+      const auto result = runner().Reduce(ShapeOf(extents), elements, axes, spec);
+      spec.grouping = Axis(1);
+      const auto expected = engine().Reduce(rows, spec);
+      ASSERT_TRUE(result.ok() && expected.ok()) << result.status() << expected.status();
+      for (size_t c = 0; c < expected->columns.size(); ++c) {
+        EXPECT_TRUE(SameSlots(result->columns[c], expected->columns[c]));
+      }
     }
   }
 }
@@ -187,6 +207,67 @@ TEST_P(AxesTest, LongScans) {
     const TestArray elements = MakeVector(type, 3 * 9'001 * 4, DataKind::kWide, 606);
     CheckScans(elements, {3, 9'001, 4}, 1);
   }
+}
+
+// By themselves, from and to host memory at any address, in units of each size; there and back.
+TEST_P(AxesTest, RearrangementsMoveEveryElement) {
+  for (const ElementType type :
+       {ElementType::kInt8, ElementType::kInt16, ElementType::kInt32, ElementType::kInt64}) {
+    for (const auto& [extents, order] :
+         std::vector<std::pair<Extents, std::vector<int>>>{{{5, 7}, {1, 0}},
+                                                           {{70, 90}, {1, 0}},
+                                                           {{3, 100, 2}, {1, 0, 2}},
+                                                           {{9, 5, 64}, {1, 0, 2}},
+                                                           {{2, 3, 5'001}, {1, 0, 2}},
+                                                           {{3, 4, 5, 6}, {3, 1, 0, 2}},
+                                                           {{40, 2, 41, 3}, {2, 0, 3, 1}},
+                                                           {{6}, {0}}}) {
+      SCOPED_TRACE(testing::PrintToString(extents) + testing::PrintToString(order));
+      uint64_t element_count = 1;
+      for (const uint64_t extent : extents) element_count *= extent;
+      const TestArray elements = MakeVector(type, element_count, DataKind::kWide, 607, 1);
+      const Rearrangement planned = PlanRearrangement(ShapeOf(extents), order);
+      TestArray moved(elements.description(), 3);
+      TestArray back(elements.description());
+      RunStatistics run;
+      const auto rearrange = [&](const Rearrangement& way, const TestArray& from, TestArray& to) {
+        const absl::Status status = engine().lane().Rearrange(
+            way, ElementSize(type), from.span(), to.mutable_span(), std::stop_token(), run);
+        EXPECT_TRUE(status.ok()) << status;
+        EXPECT_TRUE(to.SurroundingsAreIntact());
+      };
+      rearrange(planned, elements, moved);
+      // Element i of the result has these indices in the order of its dimensions.
+      std::vector<uint64_t> strides(extents.size(), 1);
+      for (size_t d = extents.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * extents[d];
+      for (uint64_t i = 0; i < element_count; ++i) {
+        uint64_t rest = i;
+        uint64_t place = 0;
+        for (size_t d = order.size(); d-- > 0;) {
+          const auto from = static_cast<size_t>(order[d]);
+          place += rest % extents[from] * strides[from];
+          rest /= extents[from];
+        }
+        ASSERT_EQ(moved[i], elements[place]) << "element " << i;
+      }
+      rearrange(planned.Inverse(), moved, back);
+      EXPECT_EQ(FirstDifference(back, elements), element_count);
+      EXPECT_EQ(run.bytes_read, elements.span().size_bytes);
+    }
+  }
+}
+
+TEST_P(AxesTest, RearrangementsFitTheirLane) {
+  LaneOptions options = kRoomyLane;
+  options.input_bytes_max = 100;
+  auto lane = engine().engine().CreateLane(options);
+  ASSERT_TRUE(lane.ok()) << lane.status();
+  const TestArray elements = MakeVector(ElementType::kInt8, 101, DataKind::kWide, 608);
+  TestArray moved(elements.description());
+  RunStatistics run;
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      (*lane)->Rearrange(PlanRearrangement({101}, std::vector<int>{0}), 1, elements.span(),
+                         moved.mutable_span(), std::stop_token(), run)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, AxesTest, testing::Values(kCpuCase), NameOfCase);
