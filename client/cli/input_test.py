@@ -61,7 +61,7 @@ class InputTest(CommandLineTest):
         whole = self.save("whole.npy", np.arange(4)).read_bytes()
         (self.folder / "short.npy").write_bytes(whole[:-1])
         self.expect_failure(4, "bytes follow", "reduce", self.folder / "short.npy")
-        self.expect_failure(4, "3 dimensions", "reduce", self.save("cube.npy", np.ones((2, 2, 2))))
+        self.expect_failure(4, "9 dimensions", "reduce", self.save("nine.npy", np.ones((1,) * 9)))
         self.expect_failure(4, "'<c16'", "reduce", self.save("complex.npy", np.array([1j])))
         self.expect_failure(4, "No such file", "reduce", self.folder / "missing.npy")
         self.expect_failure(4, "give --type", "reduce", "-", stdin=b"abc")

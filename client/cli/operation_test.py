@@ -27,6 +27,38 @@ class OperationTest(CommandLineTest):
             values = self.json("scan", path, "--axis", axis)["result"]["values"]
             self.assertEqual(values, self.matrix.cumsum(axis).ravel().tolist())
 
+    def test_arrays_of_any_number_of_dimensions(self):
+        array = np.random.default_rng(8).integers(-99, 99, (3, 4, 2, 5)).astype(np.int16)
+        path = self.save("array.npy", array)
+        for axes in [(0,), (1,), (-1,), (0, 2), (3, 1), (-3, 2), (0, 1, 3), (0, 1, 2, 3)]:
+            with self.subTest(axes):
+                arguments = ("reduce", path, "--axis", ",".join(map(str, axes)), "--stat",
+                             "sum,max")
+                answer = self.json(*arguments)
+                expected = array.sum(axes)
+                self.assertEqual(answer["result_shape"], list(expected.shape))
+                self.assertEqual(answer["statistics"]["sum"], expected.ravel().tolist())
+                self.assertEqual(answer["statistics"]["max"], array.max(axes).ravel().tolist())
+                kept = self.json(*arguments, "--keep-dimensions")
+                self.assertEqual(kept["result_shape"],
+                                 list(array.sum(axes, keepdims=True).shape))
+        for axis in (0, 1, 2, 3, -2):
+            result = self.json("scan", path, "--axis", axis, "--rows", 0)["result"]
+            self.assertEqual(result["shape"], list(array.shape))
+            self.assertEqual(result["values"], array.cumsum(axis).ravel().tolist())
+        # Groups are named by their indices.
+        self.assertIn(b"2, 1  ", self.succeed("reduce", path, "--axis", "0,3", "--stat", "sum"))
+        # As a stream where rows are enough, and else not.
+        self.assertEqual(self.reduce(path, "--axis", "1,2,3", "--stream", stat="sum")["sum"],
+                         array.sum((1, 2, 3)).tolist())
+        self.expect_failure(1, "--axis", "reduce", path, "--axis", "1", "--stream")
+        self.expect_failure(1, "--axis", "scan", path, "--axis", "0,1")
+        scalar = self.json("reduce", self.save("scalar.npy", np.float32(2.5)), "--stat", "sum")
+        self.assertEqual((scalar["input"]["shape"], scalar["result_shape"],
+                          scalar["statistics"]["sum"]), ([], [], [2.5]))
+        self.assertEqual(self.json("reduce", path, "--shape", "24,5", "--axis", "0", "--stat",
+                                   "sum")["result_shape"], [5])
+
     def test_segments(self):
         path = self.save("vector.npy", self.matrix.ravel())
         offsets = [0, 10, 10, 1000, self.matrix.size]

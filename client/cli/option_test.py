@@ -6,7 +6,7 @@ from cli_case import CommandLineTest, DELAY
 class OptionTest(CommandLineTest):
     def test_numbers_do_not_wrap_around(self):
         options = [("reduce", "--rows"), ("reduce", "--ddof"), ("reduce", "--first-index"),
-                   ("reduce", "--axis"), ("scan", "--rows"), ("histogram", "--rows"),
+                   ("scan", "--rows"), ("histogram", "--rows"),
                    ("histogram", "--bins"), ("histogram", "--channels"), ("merge", "--rows")]
         bad = ["-1", "-18446744073709551613", "18446744073709551616", "+1", " 1", "1 ", "1.0",
                "1e3", "0x10", "true", "two", ""]
@@ -14,6 +14,9 @@ class OptionTest(CommandLineTest):
             for value in bad:
                 with self.subTest((option, value)):
                     self.expect_failure(2, option, command, DELAY, f"{option}", value)
+        for value in bad[1:] + ["0,", "0,,1", "0;1"]:
+            with self.subTest(("--axis", value)):
+                self.expect_failure(2, "--axis", "reduce", DELAY, "--axis", value)
         self.expect_failure(2, "'-18446744073709551613' is not a whole number from 1 to "
                             "18446744073709551615", "histogram", DELAY, "--bins",
                             "-18446744073709551613")

@@ -71,7 +71,8 @@ class UsageTest(CommandLineTest):
                 ("--output-type", ("scan", DELAY, "--output-type", "int8")),
                 ("--array", ("reduce", "--array", "missing/../x y")),
                 ("--tenant", ("reduce", DELAY, "--tenant", "a:b")),
-                ("--shape", ("array", "create", "x", "--type", "int8", "--shape", "1,2,3")),
+                ("--shape", ("array", "create", "x", "--type", "int8", "--shape",
+                              "1,1,1,1,1,1,1,1,1")),
                 ("x y", ("array", "show", "x y")),
                 ("--expire", ("array", "create", "y", "--type", "int8", "--shape", "1",
                               "--expire=-1h"))):

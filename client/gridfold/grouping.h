@@ -12,9 +12,15 @@ namespace gridfold::client {
 // The whole array is one group.
 struct WholeArray {};
 
-// Groups along an axis of a matrix, as in NumPy: 0 makes one group of each column, 1 of each row.
+// Groups along an axis, as in NumPy. Of a matrix: 0 makes one group of each column, 1 of each row.
 struct Axis {
   uint32_t axis;
+};
+
+// Groups along any number of axes together, in any order, as in NumPy: -1 is the last one. Scans
+// take one. With none, every element is a group.
+struct Axes {
+  std::vector<int32_t> axes;
 };
 
 // Ragged segments of a one-dimensional array: segment i holds [offsets[i], offsets[i + 1]). There
@@ -24,7 +30,7 @@ struct Segments {
   std::vector<uint64_t> offsets;
 };
 
-using Grouping = std::variant<WholeArray, Axis, Segments>;
+using Grouping = std::variant<WholeArray, Axis, Segments, Axes>;
 
 // What a NaN among floating-point elements does. The numbers are those of the wire.
 enum class NanPolicy {

@@ -17,6 +17,8 @@ struct ReductionOptions {
   // At least one, none twice. All are computed in one pass over the array.
   std::vector<Statistic> statistics = {};
   Grouping grouping = WholeArray{};
+  // Axes that are reduced stay in the result's shape, with an extent of 1.
+  bool keep_dimensions = false;
   NanPolicy nan_policy = NanPolicy::kPropagate;
   OverflowPolicy overflow_policy = OverflowPolicy::kError;  // Of sums and products.
   // Variance, standard deviation and standard error divide by the count minus this: 1 for a sample.
@@ -42,6 +44,9 @@ struct ReductionResult {
   // One for each requested statistic that has values, in that order.
   std::vector<Entry> entries;
   uint64_t group_count = 0;
+  // Of each statistic's values, which are row-major: none for one value without dimensions, and in
+  // the answers of MergeAccumulators.
+  std::vector<uint64_t> result_shape = {};
   ExecutionStatistics execution;
   std::string accumulator = {};  // If requested. Opaque bytes.
 

@@ -18,7 +18,7 @@ struct RegionSlice {
   std::string name;           // The region's.
   uint64_t offset_bytes = 0;  // Of the first element; a multiple of its size.
   ElementType element_type = ElementType::kFloat64;
-  std::vector<uint64_t> shape = {};  // [elements], or [rows, columns].
+  std::vector<uint64_t> shape = {};  // Up to eight extents; none: no dimensions, one element.
 };
 
 // What Client::RegisterRegion registers: a POSIX shared-memory object.

@@ -15,7 +15,8 @@
 
 namespace gridfold::client {
 
-// Consecutive elements of a one-dimensional array, or consecutive rows of a two-dimensional one.
+// Consecutive elements of a one-dimensional array, or a run of another one along its first
+// dimension.
 struct ArraySlice {
   uint64_t first = 0;
   uint64_t count = 0;
@@ -31,7 +32,9 @@ struct ResidentArray {
 struct NewArray {
   std::string name = "";  // Up to 128 letters, digits and "._-/"; empty: the server chooses.
   ElementType element_type = ElementType::kFloat64;
-  std::vector<uint64_t> shape = {};  // [elements], or [rows, columns].
+  // Up to eight extents, as [elements] or [rows, columns]; none of an array without dimensions, of
+  // one element.
+  std::vector<uint64_t> shape = {};
   // The array is deleted when nobody has used it for this long; nothing: an hour.
   std::optional<absl::Duration> idle_expiry = std::nullopt;
   // The device to hold it, as an index of ServerInfo::devices. Arrays that are used by the same
@@ -42,7 +45,7 @@ struct NewArray {
 struct ArrayDescription {
   std::string name;
   ElementType element_type = ElementType::kFloat64;
-  std::vector<uint64_t> shape;  // [elements], or [rows, columns].
+  std::vector<uint64_t> shape;  // As in NewArray.
   uint64_t size_bytes = 0;
   absl::Duration idle_expiry;
   absl::Duration idle_time;  // Since a request last used it.
@@ -52,7 +55,7 @@ struct ArrayDescription {
 // Elements that were read from the server.
 struct ArrayData {
   ElementType element_type = ElementType::kFloat64;
-  std::vector<uint64_t> shape;  // Of what was asked for: [elements], or [rows, columns].
+  std::vector<uint64_t> shape;  // Of what was asked for.
   std::string data;             // The elements, row-major.
 
   // The elements as T, viewed in place: valid as long as `data` is. FAILED_PRECONDITION where they

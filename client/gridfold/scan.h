@@ -63,7 +63,7 @@ struct ScanOptions {
 
 struct ScanResult {
   ElementType element_type = ElementType::kFloat64;
-  std::vector<uint64_t> shape;  // [elements], or [rows, columns].
+  std::vector<uint64_t> shape;  // The input's.
   std::string data;             // The results, row-major; empty where they are elsewhere.
   ExecutionStatistics execution;
   // The array that holds the results, where they are on the server.

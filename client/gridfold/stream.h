@@ -21,6 +21,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -38,6 +39,8 @@ class MessageSender;
 struct StreamedArray {
   ElementType element_type = ElementType::kFloat64;
   uint64_t column_count = 0;  // Of a matrix, which is sent row by row; 0: one dimension.
+  // In place of column_count: all extents but the first. Only for reductions.
+  std::vector<uint64_t> row_shape = {};
 };
 
 // Errors: those of Client. After an error every further call returns it again. Not thread-safe.

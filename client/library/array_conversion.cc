@@ -34,6 +34,7 @@ WireMessage ToWire(const NewArray& array) {
   request.set_name(array.name);
   request.set_element_type(static_cast<v1::ElementType>(array.element_type));
   request.mutable_shape()->Add(array.shape.begin(), array.shape.end());
+  request.set_zero_dimensional(array.shape.empty());
   if (array.idle_expiry) *request.mutable_idle_expiry() = ToProto(*array.idle_expiry);
   if (array.device) request.set_device(*array.device);
   return WireMessage::Of(request);

@@ -90,6 +90,34 @@ TEST_F(ClientTest, ReductionOptionsReachTheWire) {
     first_index: 77)");
 }
 
+TEST_F(ClientTest, AxesAndShapesReachTheWire) {
+  const std::vector<int8_t> elements = {'a', 'b', 'c', 'd', 'e', 'f'};
+  Parse("group_count: 2 result_shape: [1, 2, 1]", reduce_response_);
+  const auto result = client_->ReduceArray(
+      ArrayView(elements).WithShape({3, 2, 1}),
+      {.statistics = {Statistic::kSum}, .grouping = Axes{{0, -1}}, .keep_dimensions = true});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(result->result_shape, testing::ElementsAre(1, 2, 1));
+  ExpectMessage(reduce_request_, R"(
+    array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: [3, 2, 1] data: "abcdef" } }
+    statistics: STATISTIC_SUM
+    grouping { axes { axes: 0 axes: -1 } }
+    nan_policy: NAN_POLICY_PROPAGATE
+    overflow_policy: OVERFLOW_POLICY_ERROR
+    keep_dimensions: true)");
+}
+
+TEST_F(ClientTest, ArraysWithoutDimensionsReachTheWire) {
+  const std::vector<int8_t> elements = {'a'};
+  Parse("inline_array { element_type: ELEMENT_TYPE_INT8 zero_dimensional: true data: 'a' }",
+        scan_response_);
+  const auto result = client_->ScanArray(ArrayView(elements).WithShape({}), {});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(result->shape.empty());
+  EXPECT_TRUE(scan_request_.array().inline_array().zero_dimensional());
+  EXPECT_EQ(scan_request_.array().inline_array().shape_size(), 0);
+}
+
 TEST_F(ClientTest, SegmentsReachTheWire) {
   const std::vector<uint8_t> elements = {'a', 'b'};
   ASSERT_TRUE(client_

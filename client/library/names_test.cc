@@ -117,6 +117,11 @@ TEST(ArrayViewTest, ShapeIsAnOption) {
   EXPECT_TRUE(view.shape().empty());
   EXPECT_THAT(view.WithShape(2, 3).shape(), testing::ElementsAre(2, 3));
   EXPECT_EQ(view.WithShape(2, 3).bytes().data(), view.bytes().data());
+  EXPECT_THAT(view.WithShape({1, 2, 3}).shape(), testing::ElementsAre(1, 2, 3));
+  EXPECT_FALSE(view.is_zero_dimensional());
+  EXPECT_TRUE(view.WithShape({}).is_zero_dimensional());
+  EXPECT_EQ(view.WithShape(std::vector<uint64_t>(12, 1)).shape().size(), kDimensionsMax + 1)
+      << "for the server to refuse";
 }
 
 }  // namespace

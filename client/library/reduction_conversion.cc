@@ -37,6 +37,7 @@ v1::ReduceArrayRequest ToProto(const ReductionOptions& options) {
   request.set_delta_degrees_of_freedom(options.delta_degrees_of_freedom);
   request.set_return_accumulator(options.return_accumulator);
   request.set_first_index(options.first_index);
+  request.set_keep_dimensions(options.keep_dimensions);
   return request;
 }
 
@@ -50,6 +51,7 @@ WireMessage ToWire(const ArrayInput& array, const ReductionOptions& options) {
 absl::StatusOr<ReductionResult> FromProto(const v1::ReduceArrayResponse& response) {
   ReductionResult result;
   result.group_count = response.group_count();
+  result.result_shape = ToVector<uint64_t>(response.result_shape());
   result.execution = FromProto(response.execution());
   result.accumulator = response.accumulator();
   for (const v1::StatisticValues& entry : response.results()) {

@@ -33,6 +33,7 @@ v1::RegionSlice ToProto(const RegionSlice& slice) {
   proto.set_offset_bytes(slice.offset_bytes);
   proto.set_element_type(static_cast<v1::ElementType>(slice.element_type));
   proto.mutable_shape()->Add(slice.shape.begin(), slice.shape.end());
+  proto.set_zero_dimensional(slice.shape.empty());
   return proto;
 }
 

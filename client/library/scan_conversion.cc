@@ -98,7 +98,7 @@ absl::StatusOr<ScanResult> FromProto(v1::ScanArrayResponse&& response) {
                                             " bytes of element type ", array.element_type()));
   }
   result.shape = ToVector<uint64_t>(array.shape());
-  if (result.shape.empty()) result.shape = {result.element_count()};
+  if (result.shape.empty() && !array.zero_dimensional()) result.shape = {result.element_count()};
   return result;
 }
 

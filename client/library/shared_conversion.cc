@@ -31,6 +31,8 @@ v1::Grouping ToProto(const Grouping& grouping) {
   } else if (const Segments* segments = std::get_if<Segments>(&grouping)) {
     proto.mutable_segments()->mutable_offsets()->Add(segments->offsets.begin(),
                                                      segments->offsets.end());
+  } else if (const Axes* axes = std::get_if<Axes>(&grouping)) {
+    proto.mutable_axes()->mutable_axes()->Add(axes->axes.begin(), axes->axes.end());
   }
   return proto;
 }
@@ -50,6 +52,7 @@ v1::ArraySource ToProto(const StreamedArray& array) {
   v1::StreamedArray& proto = *source.mutable_streamed_array();
   proto.set_element_type(static_cast<v1::ElementType>(array.element_type));
   proto.set_column_count(array.column_count);
+  proto.mutable_row_shape()->Add(array.row_shape.begin(), array.row_shape.end());
   return source;
 }
 

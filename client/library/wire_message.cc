@@ -26,6 +26,7 @@ std::string SerializeArrayHeader(const ArrayView& array) {
   v1::InlineArray header;
   header.set_element_type(static_cast<v1::ElementType>(array.element_type()));
   header.mutable_shape()->Add(array.shape().begin(), array.shape().end());
+  header.set_zero_dimensional(array.is_zero_dimensional());
   return header.SerializeAsString();
 }
 

@@ -217,6 +217,25 @@ def reductions(random):
         yield reduction(kind, wide_data(kind, 40, random), "segments", [0, 1, 20, 23, 40])
 
 
+def reduction_along(kind, array, axes):
+    kept = [d for d in range(array.ndim) if d not in axes]
+    count = math.prod(array.shape[d] for d in kept)
+    case = reduction(kind, array.transpose(kept + sorted(axes)).reshape(count, -1), "axis1")
+    case.update(shape=list(array.shape), elements=encode(array, kind), grouping="axes",
+                axes=sorted(axes), result_shape=list(np.any(array, axis=axes).shape))
+    return case
+
+
+def reductions_along_axes(random):
+    for kind in TYPES:
+        array = special_data(kind, 2 * 3 * 2 * 3, random).reshape(2, 3, 2, 3)
+        for axes in [(1,), (0, 2), (1, 3), (0, 1, 3)]:
+            yield reduction_along(kind, array, axes)
+        yield reduction_along(kind, wide_data(kind, 1, random).reshape(()), ())
+        yield reduction_along(kind, wide_data(kind, 24, random).reshape(1, 2, 1, 3, 1, 2, 1, 2),
+                              (1, 5, 6))
+
+
 # --- Scans --------------------------------------------------------------------------------------
 
 
@@ -294,6 +313,21 @@ def scans(random):
             matrix = small_data(kind, 4 * 9, random).reshape(4, 9)
             yield scan(kind, matrix, "sum" if turn % 2 else "max", exclusive, reverse, True,
                        "axis0" if turn % 4 < 2 else "axis1")
+
+
+def scans_along_axes(random):
+    for kind in TYPES:
+        array = small_data(kind, 2 * 3 * 4, random).reshape(2, 3, 4)
+        for axis in range(3):
+            rows = np.moveaxis(array, axis, -1)
+            case = scan(kind, np.ascontiguousarray(rows).reshape(-1, rows.shape[-1]), "sum", False,
+                        False, False, "axis1")
+            expected = np.cumsum(array.astype(np.float64), axis=axis)
+            case.update(shape=list(array.shape), elements=encode(array, kind), grouping="axes",
+                        axes=[axis],
+                        expected=[number(x) for x in
+                                  as_kind(expected, case["output_type"]).reshape(-1)])
+            yield case
 
 
 # --- Histograms ---------------------------------------------------------------------------------
@@ -407,7 +441,8 @@ def histograms(random):
 def generate():
     # RandomState's streams are frozen: every version of NumPy draws the same numbers.
     random = np.random.RandomState(20231)
-    cases = [*reductions(random), *scans(random), *histograms(random)]
+    cases = [*reductions(random), *scans(random), *histograms(random),
+             *reductions_along_axes(random), *scans_along_axes(random)]
     lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
     return '{"cases":[\n' + lines + "\n]}\n"
 

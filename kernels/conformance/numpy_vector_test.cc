@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kernels/conformance/axes_runner.h"
 #include "kernels/conformance/engine_test.h"
 #include "nlohmann/json.hpp"
 
@@ -48,13 +49,24 @@ TestArray ArrayOf(const ArrayDescription& description, const std::string& hexade
   return array;
 }
 
-TestArray SamplesOf(const Json& job) {
-  const ElementType type = TypeNamed(job.at("type"));
-  const Json& shape = job.at("shape");
-  const auto description = shape.size() == 2 ? ArrayDescription::Matrix(type, shape[0], shape[1])
-                                             : ArrayDescription::Vector(type, shape[0]);
-  return ArrayOf(description, job.at("elements"));
+kernels::Shape ShapeOf(const Json& job) {
+  kernels::Shape shape;
+  for (const uint64_t extent : job.at("shape")) shape.Append(extent);
+  return shape;
 }
+
+TestArray SamplesOf(const Json& job) {
+  const ShapedArray array(TypeNamed(job.at("type")), ShapeOf(job));
+  return ArrayOf(array.description(), job.at("elements"));
+}
+
+// Those of a case with the grouping "axes".
+AxisSet AxesOf(const Json& job) {
+  AxisSet axes = 0;
+  for (const int axis : job.at("axes")) axes |= AxisBit(axis);
+  return axes;
+}
+bool HasAxes(const Json& job) { return job.at("grouping") == "axes"; }
 
 GroupingSpec GroupingOf(const Json& job) {
   const std::string name = job.at("grouping");
@@ -109,8 +121,15 @@ void CheckReductionCase(EngineUnderTest& engine, const Json& job) {
   for (const auto& item : job.at("expected").items()) {
     spec.statistics.push_back(StatisticNamed(item.key()));
   }
-  const auto result = engine.Reduce(SamplesOf(job), spec);
+  const auto result =
+      HasAxes(job) ? AxesRunner(engine).Reduce(ShapeOf(job), SamplesOf(job), AxesOf(job), spec)
+                   : engine.Reduce(SamplesOf(job), spec);
   ASSERT_TRUE(result.ok()) << result.status();
+  if (HasAxes(job)) {
+    kernels::Shape expected;
+    for (const uint64_t extent : job.at("result_shape")) expected.Append(extent);
+    EXPECT_EQ(ReducedShape(ShapeOf(job), AxesOf(job), false), expected);
+  }
   for (const StatisticColumn& column : result->columns) {
     SCOPED_TRACE(StatisticName(column.statistic));
     CheckColumn(column, job.at("expected").at(StatisticName(column.statistic)));
@@ -137,7 +156,9 @@ void CheckScanCase(EngineUnderTest& engine, const Json& job) {
   spec.output_type = TypeNamed(job.at("output_type"));
   spec.nan_policy = NanPolicyOf(job);
   spec.overflow_policy = OverflowPolicy::kWrap;
-  const auto result = engine.Scan(SamplesOf(job), spec);
+  const auto result =
+      HasAxes(job) ? AxesRunner(engine).Scan(ShapeOf(job), SamplesOf(job), job.at("axes")[0], spec)
+                   : engine.Scan(SamplesOf(job), spec);
   ASSERT_TRUE(result.ok()) << result.status();
   const Json& expected = job.at("expected");
   ASSERT_EQ(result->size(), expected.size());

@@ -32,6 +32,7 @@
 #include "kernels/contract/array.h"
 #include "kernels/contract/external_memory.h"
 #include "kernels/contract/histogram.h"
+#include "kernels/contract/rearrangement.h"
 #include "kernels/contract/reduction.h"
 #include "kernels/contract/resident_memory.h"
 #include "kernels/contract/scan.h"
@@ -141,6 +142,13 @@ class Lane {
                                                        const HistogramInput& input,
                                                        std::stop_token stop,
                                                        RunStatistics& statistics) = 0;
+
+  // Copies elements of so many bytes from `from` to `to` in another order. Both hold
+  // order.element_count() of them, and `to` none of the input's; its content is unspecified on
+  // error.
+  virtual absl::Status Rearrange(const Rearrangement& order, uint64_t element_bytes, InputSpan from,
+                                 OutputSpan to, std::stop_token stop,
+                                 RunStatistics& statistics) = 0;
 
   // Copies all bytes of `from` to `to`, which holds as many and none of the same; at least one of
   // them is resident. On error some of them may have been copied. Errors: CANCELLED, INTERNAL.

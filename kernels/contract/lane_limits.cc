@@ -85,6 +85,16 @@ absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan&
        CheckLimit("bins", plan.total_bin_count(), options.bin_count_max)});
 }
 
+absl::Status CheckRearrangementFits(const LaneOptions& options, const Rearrangement& order,
+                                    uint64_t element_bytes, const InputSpan& from,
+                                    const OutputSpan& to) {
+  const uint64_t size_bytes = order.element_count() * element_bytes;
+  return FirstError({CheckSize("input", SizeBytes(from), size_bytes),
+                     CheckSize("output", SizeBytes(to), size_bytes),
+                     CheckLimit("input bytes", HostBytes(from), options.input_bytes_max),
+                     CheckLimit("output bytes", HostBytes(to), options.output_bytes_max)});
+}
+
 absl::Status CheckCopy(const InputSpan& from, const OutputSpan& to) {
   if (SizeBytes(from) == SizeBytes(to)) return absl::OkStatus();
   return absl::InternalError(

@@ -22,6 +22,10 @@ absl::Status CheckScanFits(const LaneOptions& options, const ScanPlan& plan, con
 absl::Status CheckHistogramFits(const LaneOptions& options, const HistogramPlan& plan,
                                 const HistogramInput& input);
 
+absl::Status CheckRearrangementFits(const LaneOptions& options, const Rearrangement& order,
+                                    uint64_t element_bytes, const InputSpan& from,
+                                    const OutputSpan& to);
+
 absl::Status CheckCopy(const InputSpan& from, const OutputSpan& to);
 
 }  // namespace gridfold::kernels

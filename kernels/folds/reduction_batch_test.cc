@@ -44,6 +44,10 @@ class WatchedLane final : public Lane {
                                                std::stop_token, RunStatistics&) override {
     return absl::UnimplementedError("");
   }
+  absl::Status Rearrange(const Rearrangement&, uint64_t, InputSpan, OutputSpan, std::stop_token,
+                         RunStatistics&) override {
+    return absl::UnimplementedError("");
+  }
   absl::Status Copy(InputSpan, OutputSpan, std::stop_token) override {
     return absl::UnimplementedError("");
   }

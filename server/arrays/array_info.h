@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/contract/array.h"
+#include "kernels/contract/shape.h"
 
 namespace gridfold::server {
 
 struct ArrayInfo {
   std::string name;
-  kernels::ArrayDescription description;
+  kernels::ShapedArray description;
   uint32_t engine = 0;
   std::chrono::nanoseconds idle_expiry{0};
   std::chrono::nanoseconds idle_time{0};

@@ -41,7 +41,7 @@ std::vector<std::unique_ptr<kernels::ResidentPool>> VectorOf(
 }  // namespace
 
 StoredArray::StoredArray(ArrayStore& store, std::string tenant, uint32_t engine,
-                         const kernels::ArrayDescription& description,
+                         const kernels::ShapedArray& description,
                          std::unique_ptr<kernels::ResidentMemory> memory)
     : store_(store),
       tenant_(std::move(tenant)),
@@ -84,7 +84,7 @@ absl::Status ArrayDeleted() {
 }
 
 absl::StatusOr<ArrayLease> ArrayStore::Allocate(const std::string& tenant,
-                                                const kernels::ArrayDescription& description,
+                                                const kernels::ShapedArray& description,
                                                 std::optional<uint32_t> engine,
                                                 uint64_t tenant_bytes_max) {
   const uint64_t size_bytes = description.size_bytes();
@@ -105,7 +105,7 @@ absl::StatusOr<ArrayLease> ArrayStore::Allocate(const std::string& tenant,
 }
 
 absl::StatusOr<ArrayLease> ArrayStore::TryAllocate(const std::string& tenant,
-                                                   const kernels::ArrayDescription& description,
+                                                   const kernels::ShapedArray& description,
                                                    uint32_t engine, uint64_t tenant_bytes_max) {
   const uint64_t size_bytes = description.size_bytes();
   absl::Status status = TakeRoom(tenant, engine, size_bytes, tenant_bytes_max);

@@ -30,8 +30,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kernels/contract/array.h"
 #include "kernels/contract/resident_memory.h"
+#include "kernels/contract/shape.h"
 #include "server/arrays/array_info.h"
 #include "server/base/job_clock.h"
 #include "server/base/limits.h"
@@ -45,13 +45,13 @@ class ArrayStore;
 class StoredArray {
  public:
   StoredArray(ArrayStore& store, std::string tenant, uint32_t engine,
-              const kernels::ArrayDescription& description,
+              const kernels::ShapedArray& description,
               std::unique_ptr<kernels::ResidentMemory> memory);
   StoredArray(const StoredArray&) = delete;
   StoredArray& operator=(const StoredArray&) = delete;
   ~StoredArray();
 
-  const kernels::ArrayDescription& description() const { return description_; }
+  const kernels::ShapedArray& description() const { return description_; }
   kernels::MutableResidentSpan span() const { return memory_->span(); }
   // Whose memory that is, by its place in the store's list: no other engine may use it.
   uint32_t engine() const { return engine_; }
@@ -65,7 +65,7 @@ class StoredArray {
   ArrayStore& store_;
   const std::string tenant_;
   const uint32_t engine_;
-  const kernels::ArrayDescription description_;
+  const kernels::ShapedArray description_;
   std::unique_ptr<kernels::ResidentMemory> memory_;
   mutable std::atomic<JobClock::time_point> last_used_;
 };
@@ -108,7 +108,7 @@ class ArrayStore {
   // where it is less than the bound of Limits; 0: no bound of its own. Requires that the array's
   // size fits in 63 bits.
   absl::StatusOr<ArrayLease> Allocate(const std::string& tenant,
-                                      const kernels::ArrayDescription& description,
+                                      const kernels::ShapedArray& description,
                                       std::optional<uint32_t> engine = std::nullopt,
                                       uint64_t tenant_bytes_max = 0);
 
@@ -164,8 +164,8 @@ class ArrayStore {
   using Removed = std::vector<ArrayLease>;
 
   absl::StatusOr<ArrayLease> TryAllocate(const std::string& tenant,
-                                         const kernels::ArrayDescription& description,
-                                         uint32_t engine, uint64_t tenant_bytes_max);
+                                         const kernels::ShapedArray& description, uint32_t engine,
+                                         uint64_t tenant_bytes_max);
   absl::Status TakeRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes,
                         uint64_t tenant_bytes_max);
   void GiveBackRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes);
@@ -206,7 +206,7 @@ class TenantArrays {
         bytes_max_(bytes_max),
         notes_(std::move(notes)) {}
 
-  absl::StatusOr<ArrayLease> Allocate(const kernels::ArrayDescription& description,
+  absl::StatusOr<ArrayLease> Allocate(const kernels::ShapedArray& description,
                                       std::optional<uint32_t> engine = std::nullopt) const {
     return store_->Allocate(tenant_, description, engine, bytes_max_);
   }

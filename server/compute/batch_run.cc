@@ -96,7 +96,7 @@ class BatchRunner {
                          v1::BatchResult& result) {
     if (!reduced.ok()) return FillRpcStatus(reduced.status(), *result.mutable_error());
     kernels::ShiftIndices(planned.first_index, *reduced);
-    FillResponse(planned.plan, *reduced, *result.mutable_reduction());
+    FillAnswer(planned, *reduced, *result.mutable_reduction());
   }
 
   absl::Status RunAlone(const PlannedOperation& operation, v1::BatchResult& result) {

@@ -9,6 +9,7 @@
 #include "kernels/accumulators/accumulator.h"
 #include "kernels/contract/histogram_outline.h"
 #include "kernels/contract/invalid_field.h"
+#include "server/compute/rearranged_run.h"
 #include "server/planning/answer_size.h"
 #include "server/planning/placement.h"
 #include "server/wire/proto_conversion.h"
@@ -21,14 +22,14 @@ absl::StatusOr<v1::ReduceArrayResponse> RunPart(const PlannedReduction& planned,
                                                 kernels::Lane& lane, const std::stop_token& stop,
                                                 kernels::RunStatistics& statistics) {
   absl::StatusOr<kernels::ReductionResult> result =
-      lane.RunReduction(kernels::PlanStates(planned.plan), planned.input.data, stop, statistics);
+      ReduceInOrder(planned, kernels::PlanStates(planned.plan), lane, stop, statistics);
   if (!result.ok()) return result.status();
   kernels::ShiftIndices(planned.first_index, *result);
   absl::StatusOr<kernels::ReductionMerge> part =
       kernels::MakeReductionPart(planned.plan, result->states, stop);
   if (!part.ok()) return part.status();
   v1::ReduceArrayResponse response;
-  FillResponse(planned.plan, part->result, response);
+  FillAnswer(planned, part->result, response);
   response.set_accumulator(std::move(part->accumulator));
   return response;
 }
@@ -56,9 +57,9 @@ absl::StatusOr<v1::ScanArrayResponse> ScanInline(const PlannedScan& planned,
   v1::ScanArrayResponse response;
   v1::InlineArray& array = *response.mutable_inline_array();
   array.set_element_type(ToWire(planned.plan.output_type));
-  AddShape(planned.plan.array, *array.mutable_shape());
-  absl::Status status =
-      lane.RunScan(planned.plan, planned.input.data, data, std::move(stop), statistics);
+  AddShape(planned.input.shape, *array.mutable_shape());
+  array.set_zero_dimensional(planned.input.shape.dimension_count() == 0);
+  absl::Status status = ScanInOrder(planned, data, lane, stop, statistics);
   if (!status.ok()) return status;
   return response;
 }
@@ -67,15 +68,15 @@ absl::StatusOr<v1::ScanArrayResponse> ScanToRegion(const PlannedScan& planned, k
                                                    std::stop_token stop,
                                                    kernels::RunStatistics& statistics) {
   const auto& result = std::get<RegionResult>(planned.result);
-  absl::Status status =
-      lane.RunScan(planned.plan, planned.input.data, result.place, std::move(stop), statistics);
+  absl::Status status = ScanInOrder(planned, result.place, lane, stop, statistics);
   if (!status.ok()) return status;
   v1::ScanArrayResponse response;
   v1::RegionSlice& slice = *response.mutable_region_slice();
   slice.set_name(result.name);
   slice.set_offset_bytes(result.offset_bytes);
   slice.set_element_type(ToWire(planned.plan.output_type));
-  AddShape(planned.plan.array, *slice.mutable_shape());
+  AddShape(planned.input.shape, *slice.mutable_shape());
+  slice.set_zero_dimensional(planned.input.shape.dimension_count() == 0);
   return response;
 }
 
@@ -83,14 +84,13 @@ absl::StatusOr<v1::ScanArrayResponse> ScanToRegion(const PlannedScan& planned, k
 absl::StatusOr<v1::ScanArrayResponse> ScanToArray(const PlannedScan& planned, kernels::Lane& lane,
                                                   const std::stop_token& stop,
                                                   kernels::RunStatistics& statistics) {
-  kernels::ArrayDescription description = planned.plan.array;
-  description.element_type = planned.plan.output_type;
+  const kernels::ShapedArray description(planned.plan.output_type, planned.input.shape);
   const auto* const made = std::get_if<NewArrayResult>(&planned.result);
   absl::StatusOr<ArrayLease> output = planned.arrays.Allocate(
       description, made != nullptr ? made->engine : planned.input.resident->lease->engine());
   if (!output.ok()) return output.status();
   const kernels::MutableResidentSpan results = (*output)->span();
-  absl::Status status = lane.RunScan(planned.plan, planned.input.data, results, stop, statistics);
+  absl::Status status = ScanInOrder(planned, results, lane, stop, statistics);
   if (!status.ok()) return status;
   v1::ScanArrayResponse response;
   if (made != nullptr) {
@@ -114,7 +114,7 @@ absl::StatusOr<v1::ReduceArrayResponse> Run(const PlannedReduction& planned, ker
                                             kernels::RunStatistics& statistics) {
   if (planned.plan.return_states) return RunPart(planned, lane, stop, statistics);
   absl::StatusOr<kernels::ReductionResult> result =
-      lane.RunReduction(planned.plan, planned.input.data, std::move(stop), statistics);
+      ReduceInOrder(planned, planned.plan, lane, stop, statistics);
   if (!result.ok()) return result.status();
   return MakeResponse(planned, *std::move(result));
 }
@@ -170,11 +170,17 @@ absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& plann
   return response;
 }
 
+void FillAnswer(const PlannedReduction& planned, const kernels::ReductionResult& result,
+                v1::ReduceArrayResponse& response) {
+  FillResponse(planned.plan, result, response);
+  AddShape(planned.result_shape, *response.mutable_result_shape());
+}
+
 v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
                                      kernels::ReductionResult result) {
   kernels::ShiftIndices(planned.first_index, result);
   v1::ReduceArrayResponse response;
-  FillResponse(planned.plan, result, response);
+  FillAnswer(planned, result, response);
   return response;
 }
 

@@ -22,6 +22,10 @@ namespace gridfold::server {
 absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& planned,
                                                    kernels::Lane& lane, std::stop_token stop,
                                                    kernels::RunStatistics& statistics);
+// Fills all of a reduction's answer but for its accumulator; indices are those of the array
+// already.
+void FillAnswer(const PlannedReduction& planned, const kernels::ReductionResult& result,
+                v1::ReduceArrayResponse& response);
 // The answer of a reduction that is not a part of a whole, from a lane's result.
 v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
                                      kernels::ReductionResult result);

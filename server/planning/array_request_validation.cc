@@ -6,11 +6,11 @@
 #include "kernels/contract/invalid_field.h"
 #include "kernels/types/element_type.h"
 #include "server/base/identifier.h"
+#include "server/planning/shape_validation.h"
 #include "server/wire/proto_conversion.h"
 
 namespace gridfold::server {
 
-using kernels::ArrayDescription;
 using kernels::InvalidField;
 
 absl::StatusOr<std::chrono::nanoseconds> ValidateIdleExpiry(
@@ -46,8 +46,8 @@ absl::StatusOr<PlannedCreation> PlanRequest(const v1::CreateArrayRequest& reques
   const absl::StatusOr<kernels::ElementType> type =
       FromWire(request.element_type(), "element_type");
   if (!type.ok()) return type.status();
-  const absl::StatusOr<ArrayDescription> description =
-      ValidateShape(*type, request.shape(), "shape");
+  const absl::StatusOr<kernels::ShapedArray> description =
+      ValidateShape(*type, request.shape(), request.zero_dimensional(), "");
   if (!description.ok()) return description.status();
   const absl::StatusOr<std::chrono::nanoseconds> idle_expiry =
       ValidateNewArray(request.name(), request.has_idle_expiry() ? &request.idle_expiry() : nullptr,
@@ -108,7 +108,7 @@ absl::StatusOr<ArrayLease> PlanWrite(const v1::WriteArrayHeader& header,
 absl::StatusOr<kernels::MutableResidentSpan> PlaceOfChunk(const v1::WriteArrayRequest& chunk,
                                                           const StoredArray& array,
                                                           const Limits& limits) {
-  const ArrayDescription& description = array.description();
+  const kernels::ShapedArray& description = array.description();
   const uint64_t element_bytes = kernels::ElementSize(description.element_type);
   const uint64_t size_bytes = chunk.data().size();
   if (size_bytes > limits.array_chunk_bytes_max()) {
@@ -120,12 +120,12 @@ absl::StatusOr<kernels::MutableResidentSpan> PlaceOfChunk(const v1::WriteArrayRe
         "data", absl::StrCat(size_bytes, " bytes are not a multiple of the ", element_bytes,
                              " bytes of one ", kernels::ElementTypeName(description.element_type)));
   }
-  if (chunk.first_element() > description.element_count ||
-      size_bytes / element_bytes > description.element_count - chunk.first_element()) {
+  if (chunk.first_element() > description.element_count() ||
+      size_bytes / element_bytes > description.element_count() - chunk.first_element()) {
     return InvalidField(
         "first_element",
         absl::StrCat(size_bytes / element_bytes, " elements from ", chunk.first_element(),
-                     " on are not all among the array's ", description.element_count));
+                     " on are not all among the array's ", description.element_count()));
   }
   return kernels::MutableResidentSpan{array.span().data + chunk.first_element() * element_bytes,
                                       size_bytes};

@@ -13,8 +13,8 @@
 #include "absl/strings/string_view.h"
 #include "google/protobuf/duration.pb.h"
 #include "gridfold/v1/array_service.pb.h"
-#include "kernels/contract/array.h"
 #include "kernels/contract/resident_memory.h"
+#include "kernels/contract/shape.h"
 #include "server/arrays/array_store.h"
 #include "server/base/limits.h"
 #include "server/planning/array_validation.h"
@@ -24,7 +24,7 @@ namespace gridfold::server {
 
 struct PlannedCreation {
   std::string name;  // Empty: chosen by the store.
-  kernels::ArrayDescription description;
+  kernels::ShapedArray description;
   std::chrono::nanoseconds idle_expiry{0};
   uint32_t engine = 0;  // Where it will be.
   TenantArrays arrays;

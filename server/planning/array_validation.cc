@@ -1,80 +1,21 @@
 #include "server/planning/array_validation.h"
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/contract/invalid_field.h"
 #include "server/base/identifier.h"
+#include "server/planning/shape_validation.h"
 #include "server/wire/proto_conversion.h"
 
 namespace gridfold::server {
 
 namespace {
 
-using kernels::ArrayDescription;
-using kernels::GroupingKind;
 using kernels::InvalidField;
-
-// Whether rows * columns == count, where the product may not fit in 64 bits.
-bool ProductIs(uint64_t rows, uint64_t columns, uint64_t count) {
-  uint64_t product = 0;
-  return !__builtin_mul_overflow(rows, columns, &product) && product == count;
-}
-
-absl::StatusOr<ArrayDescription> DescribeShape(const v1::InlineArray& array,
-                                               kernels::ElementType type, uint64_t element_count,
-                                               const std::string& field) {
-  switch (array.shape_size()) {
-    case 0: return ArrayDescription::Vector(type, element_count);
-    case 1:
-      if (array.shape(0) == element_count) return ArrayDescription::Vector(type, element_count);
-      return InvalidField(field, absl::StrCat("[", array.shape(0), "] is not the ", element_count,
-                                              " elements of the data"));
-    case 2:
-      if (ProductIs(array.shape(0), array.shape(1), element_count)) {
-        return ArrayDescription::Matrix(type, array.shape(0), array.shape(1));
-      }
-      return InvalidField(field,
-                          absl::StrCat("[", array.shape(0), ", ", array.shape(1), "] is not the ",
-                                       element_count, " elements of the data"));
-    default:
-      return InvalidField(
-          field, absl::StrCat(array.shape_size(), " extents, where an array has at most 2"));
-  }
-}
-
-absl::Status ValidateGroupCount(absl::string_view field, uint64_t group_count,
-                                const Limits& limits) {
-  if (group_count <= limits.group_count_max) return absl::OkStatus();
-  return kernels::AboveLimit(
-      field, absl::StrCat(group_count, " groups are more than the ", limits.group_count_max,
-                          " that this server allows"));
-}
-
-absl::StatusOr<kernels::GroupingSpec> ValidateAxis(uint32_t axis, const ArrayDescription& array,
-                                                   const Limits& limits) {
-  constexpr char kField[] = "grouping.axis";
-  if (axis > 1) return InvalidField(kField, absl::StrCat("must be 0 or 1, not ", axis));
-  const uint64_t group_count = axis == 0 ? array.columns : array.rows;
-  if (absl::Status status = ValidateGroupCount(kField, group_count, limits); !status.ok()) {
-    return status;
-  }
-  return kernels::GroupingSpec{axis == 0 ? GroupingKind::kAxis0 : GroupingKind::kAxis1, {}};
-}
-
-absl::StatusOr<kernels::GroupingSpec> ValidateSegments(const v1::Segments& segments,
-                                                       const Limits& limits) {
-  const auto offset_count = static_cast<uint64_t>(segments.offsets_size());
-  if (offset_count > 0) {
-    absl::Status status = ValidateGroupCount("grouping.segments.offsets", offset_count - 1, limits);
-    if (!status.ok()) return status;
-  }
-  return kernels::GroupingSpec{GroupingKind::kSegments,
-                               {segments.offsets().begin(), segments.offsets().end()}};
-}
+using kernels::ShapedArray;
 
 absl::StatusOr<InputArray> ValidateRegionSlice(const v1::RegionSlice& slice, std::string path,
                                                const TenantRegions& regions) {
@@ -84,15 +25,15 @@ absl::StatusOr<InputArray> ValidateRegionSlice(const v1::RegionSlice& slice, std
   const absl::StatusOr<kernels::ElementType> type =
       FromWire(slice.element_type(), absl::StrCat(path, ".element_type"));
   if (!type.ok()) return type.status();
-  const absl::StatusOr<ArrayDescription> description =
-      ValidateShape(*type, slice.shape(), absl::StrCat(path, ".shape"));
-  if (!description.ok()) return description.status();
+  const absl::StatusOr<ShapedArray> array =
+      ValidateShape(*type, slice.shape(), slice.zero_dimensional(), absl::StrCat(path, "."));
+  if (!array.ok()) return array.status();
   const absl::StatusOr<kernels::MutableResidentSpan> place =
-      PlaceInRegion(**region, slice.offset_bytes(), *type, description->size_bytes(),
+      PlaceInRegion(**region, slice.offset_bytes(), *type, array->size_bytes(),
                     absl::StrCat(path, ".offset_bytes"));
   if (!place.ok()) return place.status();
-  return InputArray{*description, kernels::ResidentSpan(*place), std::move(path), std::nullopt,
-                    *std::move(region)};
+  return InputArray{array->description(), array->shape, kernels::ResidentSpan(*place),
+                    std::move(path),      std::nullopt, *std::move(region)};
 }
 
 kernels::InputSpan DataOf(const v1::InlineArray& array, const DetachedData* detached) {
@@ -116,17 +57,20 @@ absl::StatusOr<InputArray> ValidateInlineArray(const v1::InlineArray& array, std
                         absl::StrCat(size_bytes, " bytes are not a multiple of the ", element_size,
                                      " bytes of one ", kernels::ElementTypeName(*type)));
   }
-  const absl::StatusOr<ArrayDescription> description =
-      DescribeShape(array, *type, size_bytes / element_size, absl::StrCat(path, ".shape"));
-  if (!description.ok()) return description.status();
-  return InputArray{*description, data, std::move(path), std::nullopt};
+  const absl::StatusOr<ShapedArray> shaped =
+      ValidateShapeOfData(*type, array.shape(), array.zero_dimensional(), size_bytes / element_size,
+                          absl::StrCat(path, "."));
+  if (!shaped.ok()) return shaped.status();
+  return InputArray{shaped->description(), shaped->shape, data, std::move(path), std::nullopt};
 }
 
 // Makes of a whole array the slice that `cut` says.
 absl::Status Cut(const v1::ArraySlice& cut, const std::string& field, ResidentSlice& slice) {
-  ArrayDescription& array = slice.description;
-  const uint64_t extent = array.is_matrix ? array.rows : array.element_count;
-  const char* const unit = array.is_matrix ? " rows" : " elements";
+  ShapedArray& array = slice.description;
+  const int dimensions = array.shape.dimension_count();
+  if (dimensions == 0) return InvalidField(field, "the array has no dimensions");
+  const uint64_t extent = array.shape[0];
+  const char* const unit = dimensions == 1 ? " elements" : " rows";
   if (cut.first() > extent) {
     return InvalidField(absl::StrCat(field, ".first"),
                         absl::StrCat(cut.first(), " is past the ", extent, unit, " of the array"));
@@ -136,9 +80,11 @@ absl::Status Cut(const v1::ArraySlice& cut, const std::string& field, ResidentSl
                         absl::StrCat(cut.count(), unit, " from ", cut.first(),
                                      " on are more than the array's ", extent));
   }
-  slice.first_element = array.is_matrix ? cut.first() * array.columns : cut.first();
-  array = array.is_matrix ? ArrayDescription::Matrix(array.element_type, cut.count(), array.columns)
-                          : ArrayDescription::Vector(array.element_type, cut.count());
+  kernels::Shape shape{cut.first()};
+  for (const uint64_t row_extent : array.shape.extents().subspan(1)) shape.Append(row_extent);
+  slice.first_element = shape.element_count();
+  shape.SetExtent(0, cut.count());
+  array.shape = shape;
   slice.span = {slice.span.data + slice.first_element * kernels::ElementSize(array.element_type),
                 array.size_bytes()};
   return absl::OkStatus();
@@ -158,24 +104,6 @@ std::string InputArray::count_field() const {
 
 std::string InputArray::type_field() const {
   return resident ? field : absl::StrCat(field, ".element_type");
-}
-
-absl::StatusOr<ArrayDescription> ValidateShape(
-    kernels::ElementType type, const google::protobuf::RepeatedField<uint64_t>& shape,
-    absl::string_view field) {
-  if (shape.empty() || shape.size() > 2) {
-    return InvalidField(field, absl::StrCat(shape.size(), " extents, where an array has 1 or 2"));
-  }
-  const uint64_t columns = shape.size() == 2 ? shape[1] : 1;
-  // Far from the end of 64 bits, so that sums of sizes are too.
-  constexpr uint64_t kBytesMax = std::numeric_limits<int64_t>::max() / 2;
-  uint64_t element_count = 0;
-  if (__builtin_mul_overflow(shape[0], columns, &element_count) ||
-      element_count > kBytesMax / kernels::ElementSize(type)) {
-    return InvalidField(field, "the size of the array does not fit in 64 bits");
-  }
-  return shape.size() == 2 ? ArrayDescription::Matrix(type, shape[0], shape[1])
-                           : ArrayDescription::Vector(type, shape[0]);
 }
 
 absl::StatusOr<RegionLease> FindRegion(const std::string& name, const std::string& field,
@@ -236,8 +164,8 @@ absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::st
       absl::StatusOr<ResidentSlice> slice =
           ValidateResidentArray(source.resident_array(), path, context.arrays);
       if (!slice.ok()) return slice.status();
-      return InputArray{slice->description, kernels::ResidentSpan(slice->span), std::move(path),
-                        *std::move(slice)};
+      return InputArray{slice->description.description(), slice->description.shape,
+                        kernels::ResidentSpan(slice->span), std::move(path), *std::move(slice)};
     }
     case v1::ArraySource::kRegionSlice:
       return ValidateRegionSlice(source.region_slice(), absl::StrCat(field, ".region_slice"),
@@ -254,29 +182,32 @@ BulkField DetachableArrayData() {
           kDetachedBytesMin};
 }
 
-absl::StatusOr<ArrayDescription> ValidateStreamedArray(const v1::ArraySource& source,
-                                                       absl::string_view field) {
+absl::StatusOr<ShapedArray> ValidateStreamedArray(const v1::ArraySource& source,
+                                                  absl::string_view field) {
   if (!source.has_streamed_array()) {
     return InvalidField(field, "the array of a stream must be a streamed_array");
   }
   const v1::StreamedArray& array = source.streamed_array();
+  const std::string path = absl::StrCat(field, ".streamed_array");
   const absl::StatusOr<kernels::ElementType> type =
-      FromWire(array.element_type(), absl::StrCat(field, ".streamed_array.element_type"));
+      FromWire(array.element_type(), absl::StrCat(path, ".element_type"));
   if (!type.ok()) return type.status();
-  return array.column_count() == 0 ? ArrayDescription::Vector(*type, 0)
-                                   : ArrayDescription::Matrix(*type, 0, array.column_count());
+  if (array.column_count() == 0) {
+    return ValidateRowShape(*type, array.row_shape(), absl::StrCat(path, ".row_shape"));
+  }
+  if (!array.row_shape().empty()) {
+    return InvalidField(absl::StrCat(path, ".row_shape"), "not together with column_count");
+  }
+  return ShapedArray(*type, kernels::Shape{0, array.column_count()});
 }
 
-absl::StatusOr<kernels::GroupingSpec> ValidateGrouping(const v1::Grouping& grouping,
-                                                       const ArrayDescription& array,
-                                                       const Limits& limits) {
-  switch (grouping.kind_case()) {
-    case v1::Grouping::kAxis: return ValidateAxis(grouping.axis(), array, limits);
-    case v1::Grouping::kSegments: return ValidateSegments(grouping.segments(), limits);
-    case v1::Grouping::kAxes: return InvalidField("grouping.axes", "not supported yet");
-    case v1::Grouping::KIND_NOT_SET: break;
-  }
-  return kernels::GroupingSpec{};
+absl::Status RefuseRows(const v1::ArraySource& source, absl::string_view field,
+                        absl::string_view description) {
+  const v1::StreamedArray& array = source.streamed_array();
+  if (array.column_count() == 0 && array.row_shape().empty()) return absl::OkStatus();
+  return InvalidField(absl::StrCat(field, ".streamed_array.",
+                                   array.column_count() != 0 ? "column_count" : "row_shape"),
+                      description);
 }
 
 }  // namespace gridfold::server

@@ -13,6 +13,7 @@
 #include "gridfold/v1/array.pb.h"
 #include "kernels/contract/array.h"
 #include "kernels/contract/resident_memory.h"
+#include "kernels/contract/shape.h"
 #include "server/arrays/array_store.h"
 #include "server/base/limits.h"
 #include "server/planning/planning_context.h"
@@ -23,7 +24,7 @@ namespace gridfold::server {
 
 // A resident array, or a slice of it.
 struct ResidentSlice {
-  kernels::ArrayDescription description;  // Of the slice.
+  kernels::ShapedArray description;  // Of the slice.
   kernels::MutableResidentSpan span;
   uint64_t first_element = 0;  // Of the slice in the array.
   ArrayInfo array;             // The array as a whole.
@@ -31,11 +32,14 @@ struct ResidentSlice {
 };
 
 struct InputArray {
-  kernels::ArrayDescription description;
+  kernels::ArrayDescription description;  // As operations on all elements see it.
+  kernels::Shape shape;
   kernels::InputSpan data;
   std::string field;                      // Path of the source's member that is set.
   std::optional<ResidentSlice> resident;  // Where the array is.
   RegionLease region = nullptr;           // The same of one in a region.
+
+  kernels::ShapedArray shaped() const { return {description.element_type, shape}; }
 
   // The engine whose memory the array lies in; none where any engine can use it.
   std::optional<uint32_t> engine() const;
@@ -44,12 +48,6 @@ struct InputArray {
   std::string count_field() const;
   std::string type_field() const;
 };
-
-// An array of this type and shape. INVALID_ARGUMENT, `field` named, for no extents or more than
-// two, and where the bytes do not fit in 62 bits.
-absl::StatusOr<kernels::ArrayDescription> ValidateShape(
-    kernels::ElementType type, const google::protobuf::RepeatedField<uint64_t>& shape,
-    absl::string_view field);
 
 // `field` is the path of `array` in the request. Errors: INVALID_ARGUMENT, field named, for what is
 // no name, or a slice that goes past the array's end; NOT_FOUND.
@@ -74,7 +72,7 @@ absl::StatusOr<kernels::MutableResidentSpan> PlaceInRegion(const StoredRegion& r
 // `field` is the path of `source` in the request. Errors: those of ValidateResidentArray and
 // PlaceInRegion; NOT_FOUND and FAILED_PRECONDITION of regions; and
 // INVALID_ARGUMENT, field named, for no source or that of a stream; no or an unknown element type;
-// data that is not whole elements; a shape of more than two extents or of another number of
+// data that is not whole elements; a faulty shape (shape_validation.h) or one of another number of
 // elements.
 absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::string_view field,
                                          const PlanningContext& context);
@@ -82,16 +80,15 @@ absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::st
 // The data that ValidateArray finds where it has been detached from a request.
 BulkField DetachableArrayData();
 
-// The array of a stream, which has no elements or rows yet. Errors (INVALID_ARGUMENT, field named):
-// any other source; no or an unknown element type.
-absl::StatusOr<kernels::ArrayDescription> ValidateStreamedArray(const v1::ArraySource& source,
-                                                                absl::string_view field);
+// The array of a stream, whose first extent, which is not known, is 0. Errors (INVALID_ARGUMENT,
+// field named): any other source; no or an unknown element type; a faulty row_shape, or one
+// together with column_count.
+absl::StatusOr<kernels::ShapedArray> ValidateStreamedArray(const v1::ArraySource& source,
+                                                           absl::string_view field);
 
-// The grouping that a request asks for; whether it fits the array is left to kernels::PlanGrouping.
-// Errors (INVALID_ARGUMENT, field named): an axis other than 0 or 1; more groups than the limit.
-absl::StatusOr<kernels::GroupingSpec> ValidateGrouping(const v1::Grouping& grouping,
-                                                       const kernels::ArrayDescription& array,
-                                                       const Limits& limits);
+// For streams of elements: INVALID_ARGUMENT with this description where the array has rows.
+absl::Status RefuseRows(const v1::ArraySource& source, absl::string_view field,
+                        absl::string_view description);
 
 }  // namespace gridfold::server
 

@@ -91,8 +91,25 @@ std::optional<uint32_t> EngineOfOperation(const PlannedOperation& operation) {
       operation);
 }
 
+// What an operation makes goes to the batch's engine, or says which that is.
+void Agree(uint32_t& made, std::optional<uint32_t>& engine) {
+  if (!engine) engine = made;
+  made = *engine;
+}
+
+template <class Planned>
+void MakeAgree(Planned& planned, std::optional<uint32_t>& engine) {
+  if constexpr (std::is_same_v<Planned, PlannedScan>) {
+    auto* const made = std::get_if<NewArrayResult>(&planned.result);
+    if (made != nullptr) Agree(made->engine, engine);
+  }
+  if constexpr (requires { planned.rearrangement; }) {
+    if (planned.rearrangement) Agree(planned.rearrangement->engine, engine);
+  }
+}
+
 // A batch runs on one engine: that of the first resident array. An operation on an array of another
-// one gets an error in its place, and results that become arrays go where the others are.
+// one gets an error in its place, and what operations make goes where the others are.
 void AgreeOnEngine(std::vector<PlannedOperation>& operations) {
   std::optional<uint32_t> engine;
   for (PlannedOperation& operation : operations) {
@@ -100,11 +117,7 @@ void AgreeOnEngine(std::vector<PlannedOperation>& operations) {
     if (!status.ok()) operation = std::move(status);
   }
   for (PlannedOperation& operation : operations) {
-    auto* const scan = std::get_if<PlannedScan>(&operation);
-    auto* const made = scan == nullptr ? nullptr : std::get_if<NewArrayResult>(&scan->result);
-    if (made == nullptr) continue;
-    if (!engine) engine = made->engine;
-    made->engine = *engine;
+    std::visit([&](auto& planned) { MakeAgree(planned, engine); }, operation);
   }
 }
 

@@ -117,11 +117,11 @@ absl::Status ConvertSpec(const v1::ComputeHistogramRequest& request, kernels::Hi
 // An array of a streamed histogram.
 absl::StatusOr<kernels::ElementType> ValidateStreamedSamples(const v1::ArraySource& source,
                                                              const char* field) {
-  const absl::StatusOr<kernels::ArrayDescription> array = ValidateStreamedArray(source, field);
+  const absl::StatusOr<kernels::ShapedArray> array = ValidateStreamedArray(source, field);
   if (!array.ok()) return array.status();
-  if (!array->is_matrix) return array->element_type;
-  return InvalidField(absl::StrCat(field, ".streamed_array.column_count"),
-                      "samples of a histogram have no rows");
+  absl::Status status = RefuseRows(source, field, "samples of a histogram have no rows");
+  if (!status.ok()) return status;
+  return array->element_type;
 }
 
 absl::Status ConvertStreamedCompanions(const v1::ComputeHistogramRequest& request,

@@ -26,6 +26,14 @@ void Require(std::optional<uint32_t> engine, JobWork& work) {
   if (engine) work.engine = engine;
 }
 
+// The copies of a rearrangement, of so many bytes.
+void Place(const std::optional<PlannedRearrangement>& rearrangement, uint64_t bytes,
+           JobWork& work) {
+  if (!rearrangement) return;
+  work.engine = rearrangement->engine;
+  work.resident_bytes += bytes;
+}
+
 }  // namespace
 
 std::optional<uint32_t> EngineOf(const PlannedReduction& planned) { return planned.input.engine(); }
@@ -38,6 +46,11 @@ std::optional<uint32_t> EngineOf(const PlannedScan& planned) {
 
 std::optional<uint32_t> EngineOf(const PlannedHistogram& planned) { return planned.engine; }
 
+std::optional<uint32_t> PlaceOf(const PlannedScan& planned) {
+  const auto* const made = std::get_if<NewArrayResult>(&planned.result);
+  return made != nullptr ? made->engine : EngineOf(planned);
+}
+
 uint64_t InlineResultBytes(const PlannedScan& planned) {
   return std::holds_alternative<InlineResult>(planned.result) ? planned.plan.output_size_bytes()
                                                               : 0;
@@ -46,14 +59,15 @@ uint64_t InlineResultBytes(const PlannedScan& planned) {
 void Place(const PlannedReduction& planned, JobWork& work) {
   Require(EngineOf(planned), work);
   work.resident_bytes += ResidentBytes(planned.input.data);
+  Place(planned.rearrangement, planned.plan.array.size_bytes(), work);
   AddAnswer(AnswerBytes(planned.plan), work);
 }
 
 void Place(const PlannedScan& planned, JobWork& work) {
-  Require(EngineOf(planned), work);
-  const auto* const made = std::get_if<NewArrayResult>(&planned.result);
-  if (made != nullptr) work.engine = made->engine;
+  Require(PlaceOf(planned), work);
   work.resident_bytes += ResidentBytes(planned.input.data);
+  Place(planned.rearrangement, planned.plan.array.size_bytes() + planned.plan.output_size_bytes(),
+        work);
   AddAnswer(InlineResultBytes(planned), work);
 }
 

@@ -20,6 +20,9 @@ std::optional<uint32_t> EngineOf(const PlannedReduction& planned);
 std::optional<uint32_t> EngineOf(const PlannedScan& planned);
 std::optional<uint32_t> EngineOf(const PlannedHistogram& planned);
 
+// The engine on which a scan runs: that of its arrays, or of the array that its result becomes.
+std::optional<uint32_t> PlaceOf(const PlannedScan& planned);
+
 // Bytes of the elements of an inline result; 0 where the result goes elsewhere.
 uint64_t InlineResultBytes(const PlannedScan& planned);
 

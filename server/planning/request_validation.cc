@@ -6,6 +6,7 @@
 #include "kernels/contract/invalid_field.h"
 #include "server/planning/answer_size.h"
 #include "server/planning/array_validation.h"
+#include "server/planning/axes_validation.h"
 #include "server/planning/validation_steps.h"
 #include "server/wire/proto_conversion.h"
 
@@ -31,15 +32,12 @@ absl::Status ConvertStatistics(const v1::ReduceArrayRequest& request,
   return absl::OkStatus();
 }
 
-// Everything that the request says of the operation.
-absl::Status ConvertSpec(const v1::ReduceArrayRequest& request,
-                         const kernels::ArrayDescription& array, const Limits& limits,
-                         kernels::ReductionSpec& spec) {
+// Everything that the request says of the operation but for the groups.
+absl::Status ConvertSpec(const v1::ReduceArrayRequest& request, kernels::ReductionSpec& spec) {
   spec.delta_degrees_of_freedom = request.delta_degrees_of_freedom();
   spec.return_states = request.return_accumulator();
   return FirstError(
       ConvertStatistics(request, spec.statistics),
-      Assign(ValidateGrouping(request.grouping(), array, limits), spec.grouping),
       Assign(FromWire(request.nan_policy(), "nan_policy"), spec.nan_policy),
       Assign(FromWire(request.overflow_policy(), "overflow_policy"), spec.overflow_policy));
 }
@@ -68,35 +66,78 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
   const Limits& limits = context.limits;
   absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
   if (!array.ok()) return array.status();
+  PlannedReduction planned;
   kernels::ReductionSpec spec;
-  const absl::Status converted = FirstError(ConvertSpec(request, array->description, limits, spec),
-                                            ValidateFirstIndex(request, *array));
+  PlannedGroups groups;
+  const absl::Status converted = FirstError(
+      ConvertSpec(request, spec),
+      Assign(PlanGroups(request.grouping(), array->shaped(), limits), groups),
+      Assign(PlanResultShape(request.grouping(), array->shape, request.keep_dimensions()),
+             planned.result_shape),
+      ValidateFirstIndex(request, *array));
   if (!converted.ok()) return converted;
+  spec.grouping = std::move(groups.grouping);
   absl::StatusOr<kernels::ReductionPlan> plan =
-      kernels::PlanReduction(array->description, std::move(spec));
-  if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
-  return PlannedReduction{*std::move(plan), *std::move(array), request.first_index()};
+      kernels::PlanReduction(groups.array, std::move(spec));
+  absl::Status status = CheckPlan(plan, limits);
+  if (status.ok() && groups.rearrangement) {
+    status = Assign(PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(),
+                                      array->engine(), context),
+                    planned.rearrangement);
+  }
+  if (!status.ok()) return status;
+  planned.plan = *std::move(plan);
+  planned.input = *std::move(array);
+  planned.first_index = request.first_index();
+  return planned;
 }
 
-absl::StatusOr<kernels::ReductionFoldSpec> PlanStream(const v1::ReduceArrayRequest& request,
-                                                      const Limits& limits) {
-  absl::StatusOr<kernels::ArrayDescription> array = ValidateStreamedArray(request.array(), "array");
+absl::StatusOr<PlannedRearrangement> PlanRearrangement(const kernels::Rearrangement& order,
+                                                       uint64_t room_bytes,
+                                                       std::optional<uint32_t> engine,
+                                                       const PlanningContext& context) {
+  const uint64_t room_bytes_max =
+      std::min(context.limits.resident_bytes_max, context.limits.tenant_bytes_max());
+  if (room_bytes > room_bytes_max) {
+    return kernels::LargerThanALane(
+        absl::StrCat("along these axes the array is copied into another order first, which takes ",
+                     room_bytes, " bytes beside resident arrays, more than the ", room_bytes_max,
+                     " that a tenant may have on this server"));
+  }
+  return PlannedRearrangement{order, context.arrays,
+                              engine ? *engine : context.arrays.EngineWithMostRoom()};
+}
+
+absl::StatusOr<PlannedReductionStream> PlanStream(const v1::ReduceArrayRequest& request,
+                                                  const Limits& limits) {
+  const absl::StatusOr<kernels::ShapedArray> array =
+      ValidateStreamedArray(request.array(), "array");
   if (!array.ok()) return array.status();
-  const auto& offsets = request.grouping().segments().offsets();
-  if (!array->is_matrix && !offsets.empty()) array->element_count = *offsets.rbegin();
+  PlannedReductionStream planned;
   kernels::ReductionSpec spec;
-  if (absl::Status status = ConvertSpec(request, *array, limits, spec); !status.ok()) return status;
+  PlannedGroups groups;
+  const absl::Status converted = FirstError(
+      ConvertSpec(request, spec),
+      Assign(PlanStreamedGroups(request.grouping(), *array, limits), groups),
+      Assign(PlanResultShape(request.grouping(), array->shape, request.keep_dimensions()),
+             planned.result_shape));
+  if (!converted.ok()) return converted;
   // Parts are merged, whether their accumulator is asked for or not.
   spec.return_states = true;
-  absl::StatusOr<kernels::ReductionPlan> plan = kernels::PlanReduction(*array, std::move(spec));
+  planned.keeps_first_extent = groups.grouping.kind == kernels::GroupingKind::kAxis1;
+  spec.grouping = std::move(groups.grouping);
+  absl::StatusOr<kernels::ReductionPlan> plan =
+      kernels::PlanReduction(groups.array, std::move(spec));
   if (!plan.ok()) return plan.status();
   plan->return_states = request.return_accumulator();
   if (absl::Status status = CheckAnswerSize(*plan, limits); !status.ok()) return status;
+  for (const uint64_t extent : array->shape.extents().subspan(1)) planned.row_elements *= extent;
   const uint64_t group_count_max = AnsweredGroupsMax(*plan, limits);
-  return kernels::ReductionFoldSpec{.plan = *std::move(plan),
-                                    .first_index = request.first_index(),
-                                    .lane = limits.lane(),
-                                    .group_count_max = group_count_max};
+  planned.fold = {.plan = *std::move(plan),
+                  .first_index = request.first_index(),
+                  .lane = limits.lane(),
+                  .group_count_max = group_count_max};
+  return planned;
 }
 
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,

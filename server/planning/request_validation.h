@@ -21,6 +21,8 @@
 #include "absl/strings/string_view.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/contract/engine.h"
+#include "kernels/contract/rearrangement.h"
+#include "kernels/contract/shape.h"
 #include "kernels/folds/reduction_fold.h"
 #include "server/arrays/array_store.h"
 #include "server/base/limits.h"
@@ -30,9 +32,18 @@
 
 namespace gridfold::server {
 
+// An input that is brought into another order first: its copy takes room beside resident arrays.
+struct PlannedRearrangement {
+  kernels::Rearrangement order;
+  TenantArrays arrays;
+  uint32_t engine = 0;  // Where the copy will be: the input's, where that needs one.
+};
+
 struct PlannedReduction {
-  kernels::ReductionPlan plan;
+  kernels::ReductionPlan plan;  // Of the rearranged input, if it is.
   InputArray input;
+  kernels::Shape result_shape;
+  std::optional<PlannedRearrangement> rearrangement;
   uint64_t first_index = 0;
 };
 
@@ -53,8 +64,9 @@ struct RegionResult {
 };
 
 struct PlannedScan {
-  kernels::ScanPlan plan;
-  InputArray input;  // Resident where the result is InPlaceResult.
+  kernels::ScanPlan plan;  // Of the rearranged input, if it is.
+  InputArray input;        // Resident where the result is InPlaceResult.
+  std::optional<PlannedRearrangement> rearrangement;
   std::variant<InlineResult, NewArrayResult, InPlaceResult, RegionResult> result;
   TenantArrays arrays;
 };
@@ -84,16 +96,32 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
                                          const PlanningContext& context);
 
+// Room for the copies of a rearrangement, of so many bytes together, on the engine that the input
+// needs, if it needs one. Errors: RESOURCE_EXHAUSTED, as of a job larger than a lane, where a
+// tenant may not have so much.
+absl::StatusOr<PlannedRearrangement> PlanRearrangement(const kernels::Rearrangement& order,
+                                                       uint64_t room_bytes,
+                                                       std::optional<uint32_t> engine,
+                                                       const PlanningContext& context);
+
 // Sets `engine` to the one that memory needs, if it needs one. INVALID_ARGUMENT, field named, where
 // other memory of the `whole` (request or batch) needs another engine, since no engine reads
 // another one's memory.
 absl::Status RequireEngine(absl::string_view field, std::optional<uint32_t> needed,
                            absl::string_view whole, std::optional<uint32_t>& engine);
 
+struct PlannedReductionStream {
+  kernels::ReductionFoldSpec fold;
+  kernels::Shape result_shape;
+  // The first extent of the array, which is known at the end, is that of the result too.
+  bool keeps_first_extent = false;
+  uint64_t row_elements = 1;  // Of the array's rows, of which a stream brings a whole number.
+};
+
 // The requests of streams, whose arrays have yet to arrive. Plans do not point into the request.
-// Further error: an array that is not streamed.
-absl::StatusOr<kernels::ReductionFoldSpec> PlanStream(const v1::ReduceArrayRequest& request,
-                                                      const Limits& limits);
+// Further errors: an array that is not streamed; axes that need the whole array.
+absl::StatusOr<PlannedReductionStream> PlanStream(const v1::ReduceArrayRequest& request,
+                                                  const Limits& limits);
 // An outline.
 absl::StatusOr<kernels::HistogramPlan> PlanStream(const v1::ComputeHistogramRequest& request,
                                                   const Limits& limits);

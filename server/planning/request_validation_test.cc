@@ -80,7 +80,7 @@ TEST(RequestValidationTest, ArraysOfEveryRequest) {
       {"array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: [2, 2] data: \"abc\" } }" +
            rest,
        "array.inline_array.shape"},
-      {"array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: [1, 1, 3] data: \"abc\" } }" +
+      {"array { inline_array { element_type: ELEMENT_TYPE_INT8 shape: [1, 1, 2] data: \"abc\" } }" +
            rest,
        "array.inline_array.shape"},
       // 2^32 * 2^32 wraps around to 0, 3 * (2^64 + 1) / 3 to 1.
@@ -112,7 +112,7 @@ TEST(RequestValidationTest, Reductions) {
       {Array(kSix) + "statistics: STATISTIC_SUM overflow_policy: -7", "overflow_policy"},
       {Array(kSix) + "statistics: STATISTIC_VARIANCE delta_degrees_of_freedom: 6",
        "delta_degrees_of_freedom"},
-      {Array(kSix) + "statistics: STATISTIC_SUM grouping { axis: 0 }", "grouping.axis"},
+      {Array(kSix) + "statistics: STATISTIC_SUM grouping { axis: 1 }", "grouping.axis"},
       {Array(kMatrix) + "statistics: STATISTIC_SUM grouping { axis: 2 }", "grouping.axis"},
       {Array(kMatrix) + "statistics: STATISTIC_SUM grouping { axis: 4294967295 }", "grouping.axis"},
       {Array(kMatrix) + "statistics: STATISTIC_SUM grouping { segments { offsets: [0, 6] } }",

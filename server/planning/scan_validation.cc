@@ -7,6 +7,8 @@
 #include "server/planning/answer_size.h"
 #include "server/planning/array_request_validation.h"
 #include "server/planning/array_validation.h"
+#include "server/planning/axes_validation.h"
+#include "server/planning/placement.h"
 #include "server/planning/request_validation.h"
 #include "server/planning/validation_steps.h"
 #include "server/wire/proto_conversion.h"
@@ -32,12 +34,9 @@ absl::Status ConvertSpec(const v1::ScanArrayRequest& request, kernels::ScanSpec&
 }
 
 // What scans can be asked for, but not in a stream.
-absl::Status CheckStreamedScan(const v1::ScanArrayRequest& request,
-                               const kernels::ArrayDescription& array,
-                               const kernels::ScanSpec& spec) {
-  if (array.is_matrix) {
-    return InvalidField("array.streamed_array.column_count", "a stream is scanned as a whole");
-  }
+absl::Status CheckStreamedScan(const v1::ScanArrayRequest& request, const kernels::ScanSpec& spec) {
+  absl::Status rows = RefuseRows(request.array(), "array", "a stream is scanned as a whole");
+  if (!rows.ok()) return rows;
   if (request.grouping().kind_case() != v1::Grouping::KIND_NOT_SET) {
     return InvalidField("grouping", "a stream is scanned as a whole");
   }
@@ -138,13 +137,15 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
   absl::StatusOr<InputArray> array = ValidateArray(request.array(), "array", context);
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
-  const absl::Status converted = FirstError(
-      ConvertSpec(request, spec),
-      Assign(ValidateGrouping(request.grouping(), array->description, limits), spec.grouping));
+  PlannedGroups groups;
+  const absl::Status converted =
+      FirstError(ConvertSpec(request, spec),
+                 Assign(PlanScannedGroups(request.grouping(), array->shaped(), limits), groups));
   if (!converted.ok()) return converted;
-  absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(array->description, std::move(spec));
+  spec.grouping = std::move(groups.grouping);
+  absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(groups.array, std::move(spec));
   if (!plan.ok()) return plan.status();
-  PlannedScan planned{*std::move(plan), {}, InlineResult{}, context.arrays};
+  PlannedScan planned{*std::move(plan), {}, std::nullopt, InlineResult{}, context.arrays};
   const bool type_is_kept = planned.plan.output_type == array->description.element_type;
   absl::Status status = ConvertDestination(request, *array, type_is_kept, context, planned);
   if (status.ok() && std::holds_alternative<InlineResult>(planned.result)) {
@@ -152,18 +153,24 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
   }
   if (!status.ok()) return status;
   planned.input = *std::move(array);
+  if (!groups.rearrangement) return planned;
+  // The input in another order, and its results.
+  const uint64_t room_bytes = planned.plan.array.size_bytes() + planned.plan.output_size_bytes();
+  status = Assign(PlanRearrangement(*groups.rearrangement, room_bytes, PlaceOf(planned), context),
+                  planned.rearrangement);
+  if (!status.ok()) return status;
   return planned;
 }
 
 absl::StatusOr<kernels::ScanPlan> PlanStream(const v1::ScanArrayRequest& request,
                                              const Limits& limits) {
-  const absl::StatusOr<kernels::ArrayDescription> array =
+  const absl::StatusOr<kernels::ShapedArray> array =
       ValidateStreamedArray(request.array(), "array");
   if (!array.ok()) return array.status();
   kernels::ScanSpec spec;
   if (absl::Status status = ConvertSpec(request, spec); !status.ok()) return status;
-  if (absl::Status status = CheckStreamedScan(request, *array, spec); !status.ok()) return status;
-  absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(*array, std::move(spec));
+  if (absl::Status status = CheckStreamedScan(request, spec); !status.ok()) return status;
+  absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(array->description(), std::move(spec));
   if (!plan.ok()) return plan.status();
   if (absl::Status status = CheckScanBatch(*plan, limits); !status.ok()) return status;
   return plan;

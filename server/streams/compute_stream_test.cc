@@ -82,6 +82,43 @@ class ComputeStreamTest : public ComputeStreamFixture {
   }
 };
 
+// Rows of several dimensions, as long as the groups need no more than one row after the other.
+TEST_F(ComputeStreamTest, RowsOfSeveralDimensions) {
+  const std::vector<float> values = RandomFloats(70 * 60);
+  for (const std::vector<int32_t>& axes :
+       std::vector<std::vector<int32_t>>{{0}, {0, 1}, {1, 2}, {-1}, {0, 1, 2}}) {
+    v1::ReduceArrayRequest request = Statistics();
+    request.set_keep_dimensions(axes.size() == 2);
+    request.mutable_grouping()->mutable_axes()->mutable_axes()->Add(axes.begin(), axes.end());
+    *request.mutable_array() = ArrayOf(v1::ELEMENT_TYPE_FLOAT32, values);
+    for (const uint64_t extent : {70, 6, 10}) {
+      request.mutable_array()->mutable_inline_array()->add_shape(extent);
+    }
+    grpc::ClientContext context;
+    v1::ReduceArrayResponse expected;
+    ASSERT_TRUE(server_.compute().ReduceArray(&context, request, &expected).ok());
+    expected.clear_execution();
+    *request.mutable_array() = Streamed(v1::ELEMENT_TYPE_FLOAT32);
+    request.mutable_array()->mutable_streamed_array()->add_row_shape(6);
+    request.mutable_array()->mutable_streamed_array()->add_row_shape(10);
+    v1::ReduceStreamResponse response;
+    const grpc::Status status =
+        Send(server_, Messages(request, RandomPieces(BytesOf(values), random_)), response);
+    ASSERT_TRUE(status.ok()) << status.error_message();
+    response.mutable_result()->clear_execution();
+    EXPECT_EQ(response.result().SerializeAsString(), expected.SerializeAsString());
+    // A row of ten elements is whole, but not one of sixty.
+    ExpectFieldError(request, "data",
+                     {BytesOf(std::vector<float>(values.begin(), values.begin() + 70))});
+  }
+  v1::ReduceArrayRequest request = Statistics();
+  *request.mutable_array() = Streamed(v1::ELEMENT_TYPE_FLOAT32);
+  request.mutable_array()->mutable_streamed_array()->add_row_shape(6);
+  request.mutable_array()->mutable_streamed_array()->add_row_shape(10);
+  request.mutable_grouping()->set_axis(1);
+  ExpectFieldError(request, "request.grouping.axis");
+}
+
 TEST_F(ComputeStreamTest, ReductionsHaveTheBitsOfOneCall) {
   const std::vector<float> values = RandomFloats(7 * 3000);
   for (const bool part : {false, true}) {
@@ -201,8 +238,9 @@ TEST_F(ComputeStreamTest, WhatStreamsRefuse) {
   reduction.add_statistics(v1::STATISTIC_PRODUCT);
   ExpectFieldError(reduction, "request.statistics[1]");
   reduction = SumOf(v1::ELEMENT_TYPE_INT32);
-  reduction.mutable_grouping()->set_axis(0);
+  reduction.mutable_grouping()->set_axis(1);
   ExpectFieldError(reduction, "request.grouping.axis");
+  reduction.mutable_grouping()->set_axis(0);
   *reduction.mutable_array() = Streamed(v1::ELEMENT_TYPE_INT32, 10'001);
   ExpectAboveLimit(StatusOf(reduction), "request.grouping.axis");
   *reduction.mutable_array() = Streamed(v1::ELEMENT_TYPE_INT32, kMax);

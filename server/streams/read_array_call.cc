@@ -83,7 +83,7 @@ absl::Status ReadArrayCall::FetchChunk(const JobContext& job_context) {
   const ResidentSlice& slice = planned_->slice;
   const uint64_t element_bytes = kernels::ElementSize(slice.description.element_type);
   const uint64_t element_count = std::min(planned_->chunk_element_count,
-                                          slice.description.element_count - read_element_count_);
+                                          slice.description.element_count() - read_element_count_);
   ChunkData data(element_count * element_bytes);
   const kernels::ResidentSpan source{slice.span.data + read_element_count_ * element_bytes,
                                      data.size_bytes()};
@@ -118,7 +118,7 @@ void ReadArrayCall::OnWriteDone(bool ok) {
     FinishWith(CancelledByCaller());
     return;
   }
-  if (read_element_count_ == planned_->slice.description.element_count) {
+  if (read_element_count_ == planned_->slice.description.element_count()) {
     FinishWith(absl::OkStatus());
     return;
   }

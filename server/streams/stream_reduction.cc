@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "kernels/contract/invalid_field.h"
 #include "kernels/contract/lane_limits.h"
@@ -19,7 +20,8 @@ namespace {
 
 class StreamReduction final : public StreamFold {
  public:
-  explicit StreamReduction(std::unique_ptr<kernels::ReductionFold> fold) : fold_(std::move(fold)) {}
+  StreamReduction(PlannedReductionStream planned, std::unique_ptr<kernels::ReductionFold> fold)
+      : planned_(std::move(planned)), fold_(std::move(fold)) {}
 
   kernels::ElementType element_type() const override { return fold_->plan().array.element_type; }
 
@@ -64,9 +66,19 @@ class StreamReduction final : public StreamFold {
   absl::StatusOr<StreamAnswer> Finish(const StreamArrays& rest, const std::stop_token&) override {
     absl::StatusOr<kernels::ReductionMerge> merged = fold_->Finish(rest[0].size_bytes());
     if (!merged.ok()) return InHeader(merged.status());
+    const uint64_t element_count = fold_->plan().array.element_count;
+    if (element_count % planned_.row_elements != 0) {
+      return kernels::InvalidField(
+          "data",
+          absl::StrCat(element_count, " elements are not whole rows of ", planned_.row_elements));
+    }
+    if (planned_.keeps_first_extent) {
+      planned_.result_shape.SetExtent(0, element_count / planned_.row_elements);
+    }
     auto response = std::make_unique<v1::ReduceStreamResponse>();
     v1::ReduceArrayResponse& result = *response->mutable_result();
     FillResponse(fold_->plan(), merged->result, result);
+    AddShape(planned_.result_shape, *result.mutable_result_shape());
     result.set_accumulator(std::move(merged->accumulator));
     v1::ExecutionStatistics* const execution = result.mutable_execution();
     return StreamAnswer{std::move(response), execution};
@@ -87,6 +99,7 @@ class StreamReduction final : public StreamFold {
     return result;
   }
 
+  PlannedReductionStream planned_;
   const std::unique_ptr<kernels::ReductionFold> fold_;
 };
 
@@ -96,12 +109,12 @@ absl::StatusOr<std::unique_ptr<StreamFold>> MakeStreamReduction(const std::strin
                                                                 const Limits& limits) {
   v1::ReduceArrayRequest request;
   if (absl::Status status = DecodeRequest(header, limits, request); !status.ok()) return status;
-  absl::StatusOr<kernels::ReductionFoldSpec> spec = PlanStream(request, limits);
-  if (!spec.ok()) return InHeader(spec.status());
+  absl::StatusOr<PlannedReductionStream> planned = PlanStream(request, limits);
+  if (!planned.ok()) return InHeader(planned.status());
   absl::StatusOr<std::unique_ptr<kernels::ReductionFold>> fold =
-      kernels::ReductionFold::Make(*std::move(spec));
+      kernels::ReductionFold::Make(std::move(planned->fold));
   if (!fold.ok()) return InHeader(fold.status());
-  return std::make_unique<StreamReduction>(*std::move(fold));
+  return std::make_unique<StreamReduction>(*std::move(planned), *std::move(fold));
 }
 
 }  // namespace gridfold::server

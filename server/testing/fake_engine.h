@@ -147,6 +147,14 @@ class FakeEngine final : public kernels::Engine {
       return result;
     }
 
+    absl::Status Rearrange(const kernels::Rearrangement&, uint64_t, kernels::InputSpan,
+                           kernels::OutputSpan to, std::stop_token stop,
+                           kernels::RunStatistics& statistics) override {
+      statistics.strategy = "fake";
+      std::visit([](const auto& span) { std::memset(span.data, 0, span.size_bytes); }, to);
+      return engine_.on_copy(std::move(stop));
+    }
+
     absl::Status Copy(kernels::InputSpan from, kernels::OutputSpan to,
                       std::stop_token stop) override {
       if (absl::Status status = engine_.on_copy(stop); !status.ok()) return status;

@@ -286,11 +286,11 @@ v1::ServerLimits ToWire(const Limits& limits) {
 }
 
 v1::ArrayDescription ToWire(const ArrayInfo& array) {
-  const kernels::ArrayDescription& description = array.description;
+  const kernels::ShapedArray& description = array.description;
   v1::ArrayDescription wire;
   wire.set_name(array.name);
   wire.set_element_type(ToWire(description.element_type));
-  AddShape(description, *wire.mutable_shape());
+  AddShape(description.shape, *wire.mutable_shape());
   wire.set_size_bytes(description.size_bytes());
   *wire.mutable_idle_expiry() = ToWire(array.idle_expiry);
   *wire.mutable_idle_time() = ToWire(array.idle_time);
@@ -308,14 +308,8 @@ v1::RegionDescription ToWire(const RegionInfo& region) {
   return wire;
 }
 
-void AddShape(const kernels::ArrayDescription& array,
-              google::protobuf::RepeatedField<uint64_t>& shape) {
-  if (array.is_matrix) {
-    shape.Add(array.rows);
-    shape.Add(array.columns);
-  } else {
-    shape.Add(array.element_count);
-  }
+void AddShape(const kernels::Shape& shape, google::protobuf::RepeatedField<uint64_t>& extents) {
+  extents.Add(shape.extents().begin(), shape.extents().end());
 }
 
 void FillResponse(const kernels::ReductionPlan& plan, const kernels::ReductionResult& result,

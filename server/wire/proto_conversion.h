@@ -19,6 +19,7 @@
 #include "gridfold/v1/server_service.pb.h"
 #include "kernels/accumulators/accumulator.h"
 #include "kernels/contract/engine.h"
+#include "kernels/contract/shape.h"
 #include "server/arrays/array_info.h"
 #include "server/base/limits.h"
 #include "server/regions/region_info.h"
@@ -51,9 +52,8 @@ v1::ServerLimits ToWire(const Limits& limits);
 v1::ArrayDescription ToWire(const ArrayInfo& array);
 v1::RegionDescription ToWire(const RegionInfo& region);
 
-// Adds [elements], or [rows, columns] of a matrix.
-void AddShape(const kernels::ArrayDescription& array,
-              google::protobuf::RepeatedField<uint64_t>& shape);
+// Adds the shape's extents.
+void AddShape(const kernels::Shape& shape, google::protobuf::RepeatedField<uint64_t>& extents);
 
 // Fill everything but `execution` and, of the first two, `accumulator`. A column without slots, of
 // a part, has no values.

@@ -41,6 +41,8 @@ const FieldOptions kFieldOptions[] = {
     {"delta_degrees_of_freedom", {"--ddof"}},
     {"first_index", {"--first-index"}},
     {"grouping.axis", {"--axis"}},
+    {"grouping.axes", {"--axis"}},
+    {"keep_dimensions", {"--keep-dimensions"}},
     {"grouping.segments", {"--segments"}},
     {"grouping", {"--axis", "--segments"}},
     {"nan_policy", {"--ignore-nan"}},
@@ -55,6 +57,7 @@ const FieldOptions kFieldOptions[] = {
     // Arrays.
     {"array.inline_array.shape", {"--shape", "FILE"}},
     {"array.streamed_array.column_count", {"--shape", "FILE"}},
+    {"array.streamed_array.row_shape", {"--shape", "FILE"}},
     {"array.inline_array", {"FILE"}},
     {"array.streamed_array", {"FILE"}},
     {"array.region_slice", {"--shared"}},

@@ -1,5 +1,6 @@
 #include "client/command_line/arguments/grouping_arguments.h"
 
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -7,10 +8,12 @@
 #include "CLI/Config.hpp"
 #include "CLI/Formatter.hpp"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "client/command_line/arguments/number_list.h"
-#include "client/command_line/arguments/number_option.h"
 #include "client/command_line/exit_code.h"
 #include "client/command_line/input/load_array.h"
+#include "client/command_line/input/number_parsing.h"
 
 namespace gridfold::client {
 namespace {
@@ -32,6 +35,22 @@ absl::StatusOr<std::vector<uint64_t>> LoadOffsets(const std::string& argument) {
       ExitCode::kInputOutput);
 }
 
+absl::StatusOr<Grouping> ParseAxes(absl::string_view text) {
+  Axes axes;
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    const std::optional<int32_t> axis = ParseStrictly<int32_t>(part);
+    if (!axis) {
+      return WithExitCode(absl::InvalidArgumentError(
+                              absl::StrCat("--axis: '", part, "' is not the number of an axis")),
+                          ExitCode::kUsage);
+    }
+    axes.axes.push_back(*axis);
+  }
+  // As servers know it that take matrices only.
+  if (axes.axes.size() == 1 && axes.axes[0] >= 0) return Axis{static_cast<uint32_t>(axes.axes[0])};
+  return axes;
+}
+
 }  // namespace
 
 uint64_t OffsetBytes(const Grouping& grouping) {
@@ -43,9 +62,12 @@ uint64_t OffsetBytes(const Grouping& grouping) {
 GroupingArguments::GroupingArguments(CLI::App& command) {
   const char* const group = "Groups and numbers";
   axis_option_ =
-      AddNumberOption<uint32_t>(command, "--axis", axis_,
-                                "Of a matrix: 0 makes a group of each column, 1 of each row", 0, 1)
-          ->type_name("0|1")
+      command
+          .add_option(
+              "--axis", axes_,
+              "The axes, as in NumPy: of a matrix 0 makes a group of each column, 1 of each "
+              "row; -1 is the last")
+          ->type_name("N,...")
           ->group(group);
   command
       .add_option("--segments", segments_,
@@ -60,7 +82,9 @@ GroupingArguments::GroupingArguments(CLI::App& command) {
 }
 
 absl::StatusOr<Grouping> GroupingArguments::ToGrouping() const {
-  if (axis_option_->count() > 0) return Axis{axis_};
+  if (axis_option_->count() > 0) {
+    return ParseAxes(axes_);
+  }
   if (segments_.empty()) return WholeArray{};
   absl::StatusOr<std::vector<uint64_t>> offsets = LoadOffsets(segments_);
   if (!offsets.ok()) return offsets.status();

@@ -30,7 +30,7 @@ class GroupingArguments {
   }
 
  private:
-  uint32_t axis_ = 0;
+  std::string axes_;
   CLI::Option* axis_option_;
   std::string segments_;
   bool ignore_nan_ = false;

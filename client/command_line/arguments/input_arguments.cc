@@ -10,6 +10,7 @@
 #include "client/command_line/arguments/array_reference.h"
 #include "client/command_line/arguments/choice.h"
 #include "client/command_line/arguments/number_list.h"
+#include "gridfold/array_view.h"
 
 namespace gridfold::client {
 namespace {
@@ -100,8 +101,8 @@ InputArguments::InputArguments(CLI::App& command, InputPlaces places) : command_
   command.add_option("--member", options_.member, "Which array of an archive (.npz)")
       ->type_name("NAME")
       ->group(group);
-  command.add_option("--shape", shape_, "Take the input as a matrix")
-      ->type_name("ROWS,COLUMNS")
+  command.add_option("--shape", shape_, "Take the input as an array of these extents, up to eight")
+      ->type_name("ROWS,COLUMNS,...")
       ->group(group);
   AddCsvArguments(command, options_.csv, delimiter_, comment_);
 }
@@ -123,8 +124,9 @@ absl::StatusOr<InputOptions> InputArguments::ToOptions() const {
   if (!shape_.empty()) {
     absl::StatusOr<std::vector<uint64_t>> shape = ParseNumberList<uint64_t>("--shape", shape_);
     if (!shape.ok()) return shape.status();
-    if (shape->size() != 2) {
-      return absl::InvalidArgumentError("--shape: two numbers are needed, ROWS,COLUMNS");
+    if (shape->size() > kDimensionsMax) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--shape: ", shape->size(), " extents are more than ", kDimensionsMax));
     }
     options.shape = *shape;
   }

@@ -112,8 +112,8 @@ class CreateArrayCommand : public Command {
     command_.add_option("--type", type_, "Type of the elements, for example float32")
         ->type_name("TYPE")
         ->required();
-    command_.add_option("--shape", shape_, "Number of elements, or of rows and columns")
-        ->type_name("ELEMENTS | ROWS,COLUMNS")
+    command_.add_option("--shape", shape_, "Number of elements, or of rows and columns, or more")
+        ->type_name("ELEMENTS | ROWS,COLUMNS,...")
         ->required();
   }
 

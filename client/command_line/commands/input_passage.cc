@@ -90,7 +90,7 @@ absl::StatusOr<InputArray> FindOnServer(const Session& session, const ResidentAr
   if (!client.ok()) return client.status();
   absl::StatusOr<ArrayDescription> array = (*client)->GetArray(resident.name);
   if (!array.ok()) return array.status();
-  if (resident.slice) array->shape[0] = resident.slice->count;
+  if (resident.slice && !array->shape.empty()) array->shape[0] = resident.slice->count;
   return InputArray{.description = {.source = FormatReference(resident),
                                     .element_type = array->element_type,
                                     .shape = array->shape},

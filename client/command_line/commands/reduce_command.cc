@@ -32,6 +32,7 @@ Examples:
   gridfold reduce delay.npy                          the usual statistics
   gridfold reduce delay.npy --stat sum,argmax --json
   gridfold reduce matrix.npy --axis 0 --stat mean    of each column
+  gridfold reduce images.npy --axis 0,2,3 --stat mean,var    of each channel
   gridfold reduce flights.csv --column delay --ignore-nan
   gridfold reduce flights.csv.gz --column delay --missing NA --ignore-nan
   gridfold reduce results.npz --member scores        one array of an archive
@@ -69,6 +70,20 @@ bool IsFloatingPoint(ElementType type) {
          type == ElementType::kFloat32 || type == ElementType::kFloat64;
 }
 
+// Whether rows that arrive one after the other are enough: all axes before some, or after some, are
+// reduced. What is no axis, the server refuses.
+bool StreamsAlong(const std::vector<int32_t>& axes, size_t dimension_count) {
+  std::vector<bool> is_reduced(dimension_count);
+  for (const int64_t axis : axes) {
+    const int64_t place = axis < 0 ? axis + static_cast<int64_t>(dimension_count) : axis;
+    if (place < 0 || place >= static_cast<int64_t>(dimension_count)) return true;
+    is_reduced[static_cast<size_t>(place)] = true;
+  }
+  int changes = 0;
+  for (size_t d = 1; d < dimension_count; ++d) changes += is_reduced[d] != is_reduced[d - 1];
+  return changes <= 1;
+}
+
 class ReduceCommand : public Command {
  public:
   explicit ReduceCommand(CLI::App& program)
@@ -86,6 +101,10 @@ class ReduceCommand : public Command {
         ->type_name("A,B,...")
         ->delimiter(',')
         ->allow_extra_args(false)
+        ->group(group);
+    command_
+        .add_flag("--keep-dimensions", keep_dimensions_,
+                  "Axes that are reduced stay in the result's shape, with an extent of 1")
         ->group(group);
     AddNumberOption<uint32_t>(command_, "--ddof", delta_degrees_of_freedom_,
                               "Divide the variance by the count less this; 1 for a sample")
@@ -139,8 +158,8 @@ class ReduceCommand : public Command {
       return Ask(session, *array, options);
     }
     auto& large = std::get<OutgoingArray>(*opened);
-    const absl::StatusOr<bool> can_stream =
-        CanStream(session, large.stream().element_type(), options);
+    const absl::StatusOr<bool> can_stream = CanStream(
+        session, large.stream().element_type(), large.stream().row_shape().size() + 1, options);
     if (!can_stream.ok()) return can_stream.status();
     if (*can_stream) return Send(session, large, options);
     const absl::StatusOr<InputArray> kept = KeepOnServer(session, std::move(large));
@@ -162,24 +181,27 @@ class ReduceCommand : public Command {
   }
 
   static absl::StatusOr<bool> CanStream(const Session& session, ElementType type,
-                                        const ReductionOptions& options) {
+                                        size_t dimension_count, const ReductionOptions& options) {
     const std::vector<Statistic>& statistics = options.statistics;
     // A product of floating-point elements depends on where in the array they stand.
     if (IsFloatingPoint(type) &&
         std::find(statistics.begin(), statistics.end(), Statistic::kProduct) != statistics.end()) {
       return false;
     }
-    if (!std::holds_alternative<Segments>(options.grouping)) return true;
-    return TakesAnyStream(session);
+    if (std::holds_alternative<Segments>(options.grouping)) return TakesAnyStream(session);
+    if (const auto* const axes = std::get_if<Axes>(&options.grouping)) {
+      return StreamsAlong(axes->axes, dimension_count);
+    }
+    const auto* const axis = std::get_if<Axis>(&options.grouping);
+    return axis == nullptr || StreamsAlong({static_cast<int32_t>(axis->axis)}, dimension_count);
   }
 
   static ReductionAnswer Send(const Session& session, OutgoingArray& array,
                               const ReductionOptions& options) {
     return array.Ask(session, [&](Client& client) -> absl::StatusOr<ReductionResult> {
-      const absl::StatusOr<std::unique_ptr<ReductionStream>> stream =
-          client.OpenReductionStream({.element_type = array.stream().element_type(),
-                                      .column_count = array.stream().column_count()},
-                                     options);
+      const absl::StatusOr<std::unique_ptr<ReductionStream>> stream = client.OpenReductionStream(
+          {.element_type = array.stream().element_type(), .row_shape = array.stream().row_shape()},
+          options);
       if (!stream.ok()) return stream.status();
       const absl::Status sent =
           array.SendAll([&](std::span<const std::byte> piece) { return (*stream)->Write(piece); });
@@ -207,6 +229,7 @@ class ReduceCommand : public Command {
     options.delta_degrees_of_freedom = delta_degrees_of_freedom_;
     options.return_accumulator = accumulator_.is_wanted();
     options.first_index = first_index_;
+    options.keep_dimensions = keep_dimensions_;
     return options;
   }
 
@@ -219,6 +242,7 @@ class ReduceCommand : public Command {
   uint32_t delta_degrees_of_freedom_ = 0;
   AccumulatorOutput accumulator_;
   uint64_t first_index_ = 0;
+  bool keep_dimensions_ = false;
   uint64_t rows_max_ = 20;
 };
 

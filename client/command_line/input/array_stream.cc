@@ -9,6 +9,7 @@
 #include "client/command_line/input/csv_elements.h"
 #include "client/command_line/input/element_conversion.h"
 #include "client/command_line/input/open_input.h"
+#include "gridfold/array_view.h"
 
 namespace gridfold::client {
 namespace {
@@ -69,18 +70,18 @@ absl::StatusOr<std::unique_ptr<ArrayStream>> ArrayStream::Open(const InputOption
 }
 
 absl::Status ArrayStream::Begin() {
-  matrix_shape_ = options_.shape;
+  if (!options_.shape.empty()) shape_ = options_.shape;
   const std::optional<std::vector<uint64_t>> shape = elements_->shape();
   if (!shape) return absl::OkStatus();
-  if (shape->size() > 2 && options_.shape.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the array has ", shape->size(), " dimensions, ", absl::StrJoin(*shape, " x "),
-                     ", and gridfold takes one or two: say with --shape how to take it"));
+  if (shape->size() > kDimensionsMax && options_.shape.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the array has ", shape->size(), " dimensions, ", absl::StrJoin(*shape, " x "),
+        ", and gridfold takes up to ", kDimensionsMax, ": say with --shape how to take it"));
   }
   uint64_t count = 1;  // Fits: the elements are there.
   for (const uint64_t extent : *shape) count *= extent;
   size_bytes_ = count * ElementSizeBytes(element_type());
-  if (matrix_shape_.empty() && shape->size() == 2) matrix_shape_ = *shape;
+  if (!shape_) shape_ = *shape;
   return CheckShape(count);
 }
 
@@ -93,9 +94,17 @@ void ArrayStream::ConvertTo(ElementType type, std::string why) {
 
 std::vector<uint64_t> ArrayStream::ShapeOf(uint64_t size_bytes) const {
   const uint64_t count = size_bytes / ElementSizeBytes(element_type());
-  if (matrix_shape_.empty()) return {count};
-  if (count == 0) return matrix_shape_;
-  return {count / column_count(), column_count()};
+  if (!shape_ || shape_->size() == 1) return {count};
+  if (count == 0 || shape_->empty()) return *shape_;
+  std::vector<uint64_t> shape = *shape_;
+  shape[0] = count;
+  for (const uint64_t extent : row_shape()) shape[0] /= extent;
+  return shape;
+}
+
+std::vector<uint64_t> ArrayStream::row_shape() const {
+  if (!shape_ || shape_->empty()) return {};
+  return {shape_->begin() + 1, shape_->end()};
 }
 
 std::vector<uint64_t> ArrayStream::shape() const { return ShapeOf(read_bytes_); }
@@ -114,12 +123,12 @@ absl::StatusOr<std::span<const std::byte>> ArrayStream::Next(std::span<char> buf
 }
 
 absl::Status ArrayStream::CheckShape(uint64_t element_count) const {
-  uint64_t expected = 0;
-  if (options_.shape.empty() ||
-      (!__builtin_mul_overflow(options_.shape[0], options_.shape[1], &expected) &&
-       expected == element_count)) {
-    return absl::OkStatus();
+  uint64_t expected = 1;
+  bool fits = true;
+  for (const uint64_t extent : options_.shape) {
+    fits = fits && !__builtin_mul_overflow(expected, extent, &expected);
   }
+  if (options_.shape.empty() || (fits && expected == element_count)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("--shape ", absl::StrJoin(options_.shape, ","),
                                                  " does not hold the file's ", element_count,
                                                  " elements"));

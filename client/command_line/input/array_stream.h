@@ -38,8 +38,8 @@ class ArrayStream {
   // that is not exact, which says `why` it was to be. Before anything is read.
   void ConvertTo(ElementType type, std::string why);
 
-  // 0: one dimension.
-  uint64_t column_count() const { return matrix_shape_.empty() ? 0 : matrix_shape_[1]; }
+  // Extents of all dimensions but the first; none for one dimension, or for none.
+  std::vector<uint64_t> row_shape() const;
 
   // Bytes of all elements, where that is known before they are read.
   std::optional<uint64_t> size_bytes() const { return size_bytes_; }
@@ -68,7 +68,7 @@ class ArrayStream {
   const InputOptions options_;
   std::unique_ptr<ElementSource> elements_;
   const ElementType file_element_type_;
-  std::vector<uint64_t> matrix_shape_;  // Of the options or the file; empty: one dimension.
+  std::optional<std::vector<uint64_t>> shape_;  // Of the options or the file, where these say it.
   std::optional<uint64_t> size_bytes_;
   uint64_t read_bytes_ = 0;
 };

@@ -11,7 +11,7 @@
 
 namespace gridfold::client {
 
-// Owns its bytes. `shape` has one or two entries, whose product is the number of elements.
+// Owns its bytes. The product of the extents of `shape` is the number of elements.
 struct HostArray {
   ElementType element_type = ElementType::kFloat64;
   std::vector<uint64_t> shape = {};
@@ -22,7 +22,7 @@ struct HostArray {
 
   ArrayView view() const {
     const ArrayView elements(element_type, bytes.data(), element_count());
-    return shape.size() == 2 ? elements.WithShape(shape[0], shape[1]) : elements;
+    return shape.size() == 1 ? elements : elements.WithShape(shape);
   }
 };
 

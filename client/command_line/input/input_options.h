@@ -40,7 +40,7 @@ struct InputOptions {
   FileFormat format = FileFormat::kAuto;
   // Of raw and CSV input, and of .npy input that says no more than the elements' size.
   std::optional<ElementType> element_type = std::nullopt;
-  std::vector<uint64_t> shape = {};                  // [rows, columns]; empty: as the file says.
+  std::vector<uint64_t> shape = {};                  // Extents; empty: as the file says.
   std::optional<std::string> member = std::nullopt;  // Of an archive.
   CsvOptions csv = {};
   bool shared = false;  // The server is to read the elements in shared memory.

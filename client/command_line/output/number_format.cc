@@ -123,7 +123,18 @@ std::string FormatElement(const ArrayView& array, uint64_t index) {
   });
 }
 
+std::string FormatPosition(std::span<const uint64_t> shape, uint64_t index) {
+  if (shape.size() < 2) return FormatInteger(index);
+  std::string position;
+  for (size_t d = shape.size(); d-- > 0; index /= shape[d]) {
+    position =
+        absl::StrCat(FormatInteger(index % shape[d]), position.empty() ? "" : ", ", position);
+  }
+  return position;
+}
+
 std::string FormatShape(std::span<const uint64_t> shape, bool unicode) {
+  if (shape.empty()) return FormatInteger(uint64_t{1});
   return absl::StrJoin(shape, unicode ? " × " : " x ", [](std::string* out, uint64_t extent) {
     absl::StrAppend(out, FormatInteger(extent));
   });

@@ -32,6 +32,10 @@ std::vector<std::string> FormatEdges(std::span<const double> edges);
 // One element of an array.
 std::string FormatElement(const ArrayView& array, uint64_t index);
 
+// Where element `index` of an array of this shape stands: "17", or "2, 3" in a matrix. Requires
+// that no extent is 0.
+std::string FormatPosition(std::span<const uint64_t> shape, uint64_t index);
+
 // "1,000" or "3 x 4".
 std::string FormatShape(std::span<const uint64_t> shape, bool unicode);
 

@@ -168,6 +168,7 @@ std::string ToJson(const Answer<ReductionResult>& answer) {
   Json object = {{"operation", "reduce"},
                  {"input", ToObject(answer.input)},
                  {"group_count", answer.result.group_count},
+                 {"result_shape", answer.result.result_shape},
                  {"statistics", Json::object()}};
   for (const ReductionResult::Entry& entry : answer.result.entries) {
     object["statistics"][std::string(StatisticName(entry.statistic))] =

@@ -21,8 +21,9 @@
 
 namespace gridfold::client {
 
-// {"operation": "reduce", "input": {...}, "group_count": 1, "statistics": {"sum": [6], ...},
-//  "execution": {...}}; every statistic has one value for each group.
+// {"operation": "reduce", "input": {...}, "group_count": 1, "result_shape": [],
+//  "statistics": {"sum": [6], ...}, "execution": {...}}; every statistic has one value for each
+//  group, in row-major order of the result's shape.
 std::string ToJson(const Answer<ReductionResult>& answer);
 
 // {"operation": "scan", "input": {...}, "result": {"element_type", "shape", "values"},

@@ -46,7 +46,7 @@ void PrintGroups(const ReductionResult& result, uint64_t rows_max, const TextSty
   const uint64_t shown =
       rows_max == 0 ? result.group_count : std::min(rows_max, result.group_count);
   for (uint64_t group = 0; group < shown; ++group) {
-    std::vector<std::string> row = {FormatInteger(group)};
+    std::vector<std::string> row = {FormatPosition(result.result_shape, group)};
     for (const ReductionResult::Entry& entry : result.entries) {
       row.push_back(FormatValue(entry.values, group));
     }

@@ -10,13 +10,6 @@
 namespace gridfold::client {
 namespace {
 
-// "17", or "2, 3" in a matrix.
-std::string FormatPosition(const ScanResult& scan, uint64_t index) {
-  if (scan.shape.size() < 2) return FormatInteger(index);
-  const uint64_t columns = scan.shape[1];
-  return absl::StrCat(FormatInteger(index / columns), ", ", FormatInteger(index % columns));
-}
-
 void PrintEnds(const ScanResult& scan, uint64_t rows_max, const TextStyle& style,
                std::ostream& out) {
   const uint64_t count = scan.element_count();
@@ -27,7 +20,7 @@ void PrintEnds(const ScanResult& scan, uint64_t rows_max, const TextStyle& style
   Table table({Alignment::kRight, Alignment::kRight});
   table.SetHeading({"index", std::string(ElementTypeName(scan.element_type))});
   const auto add = [&](uint64_t index) {
-    table.AddRow({FormatPosition(scan, index), FormatElement(results, index)});
+    table.AddRow({FormatPosition(scan.shape, index), FormatElement(results, index)});
   };
   for (uint64_t index = 0; index < head; ++index) add(index);
   if (!all) table.AddRow({style.unicode ? "⋮" : ":", style.unicode ? "⋮" : ":"});

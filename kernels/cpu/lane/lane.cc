@@ -13,6 +13,7 @@
 #include "kernels/cpu/base/job_context.h"
 #include "kernels/cpu/histogram/histogram.h"
 #include "kernels/cpu/lane/work_cost.h"
+#include "kernels/cpu/rearrange/rearrange.h"
 #include "kernels/cpu/reduce/reduce.h"
 #include "kernels/cpu/scan/scan.h"
 #include "kernels/memory/host_resident_pool.h"
@@ -136,6 +137,15 @@ class CpuLane final : public Lane {
       const auto [array, y_array, weights] =
           joiner_.Join({input.array, input.y_array, input.weights});
       return HistogramOnCpu(plan, {.array = array, .y_array = y_array, .weights = weights}, job);
+    });
+  }
+
+  absl::Status Rearrange(const Rearrangement& order, uint64_t element_bytes, InputSpan from,
+                         OutputSpan to, std::stop_token stop, RunStatistics& statistics) override {
+    absl::Status status = CheckRearrangementFits(options_, order, element_bytes, from, to);
+    if (!status.ok()) return status;
+    return Run<absl::Status>(order, std::move(stop), statistics, [&](JobContext& job) {
+      return RearrangeOnCpu(order, element_bytes, joiner_.Join(from), HostSpanOf(to), job);
     });
   }
 

@@ -21,6 +21,7 @@ constexpr double kGuessedSample = 700;  // Of even and integer bins.
 constexpr double kSearchedSample = 8'000;
 constexpr double kRangedSample = 500;  // Looked at for an automatic range.
 constexpr double kWeight = 6'000;
+constexpr double kMoved = 500;  // Each element of a rearrangement.
 constexpr double kBin = 1'500;
 
 uint64_t Nanoseconds(double picoseconds) { return static_cast<uint64_t>(picoseconds / 1000); }
@@ -52,6 +53,10 @@ uint64_t WorkNanoseconds(const HistogramPlan& plan) {
   if (plan.weight_type.has_value()) sample += kWeight;
   return Nanoseconds(static_cast<double>(plan.array.element_count) * sample +
                      static_cast<double>(plan.total_bin_count()) * kBin);
+}
+
+uint64_t WorkNanoseconds(const Rearrangement& order) {
+  return Nanoseconds(static_cast<double>(order.element_count()) * kMoved);
 }
 
 int ThreadsWorthWaking(uint64_t work_nanoseconds, int threads) {

@@ -49,6 +49,8 @@ class CudaLane final : public Lane {
   absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
                                                const HistogramInput& input, std::stop_token stop,
                                                RunStatistics& statistics) override;
+  absl::Status Rearrange(const Rearrangement& order, uint64_t element_bytes, InputSpan from,
+                         OutputSpan to, std::stop_token stop, RunStatistics& statistics) override;
   absl::Status Copy(InputSpan from, OutputSpan to, std::stop_token stop) override;
   absl::Status Clear(MutableResidentSpan span, std::stop_token stop) override;
 

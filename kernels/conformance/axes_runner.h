@@ -1,0 +1,41 @@
+// Runs operations along axes of an array, with its rearrangement as servers make it: on resident
+// memory, before the operation and, of a scan, behind it.
+#ifndef GRIDFOLD_KERNELS_CONFORMANCE_AXES_RUNNER_H_
+#define GRIDFOLD_KERNELS_CONFORMANCE_AXES_RUNNER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "kernels/conformance/engine_test.h"
+#include "kernels/conformance/test_array.h"
+#include "kernels/contract/axes.h"
+#include "kernels/contract/shape.h"
+
+namespace gridfold::kernels::conformance {
+
+class AxesRunner {
+ public:
+  explicit AxesRunner(EngineUnderTest& engine);
+
+  // `elements` holds those of `shape`. The groupings of the specs are not used.
+  absl::StatusOr<ReductionResult> Reduce(const kernels::Shape& shape, const TestArray& elements,
+                                         AxisSet axes, ReductionSpec spec);
+  // The results in the order of the elements.
+  absl::StatusOr<TestArray> Scan(const kernels::Shape& shape, const TestArray& elements, int axis,
+                                 ScanSpec spec);
+
+  // Whether the last run began with a rearrangement.
+  bool rearranged() const { return rearranged_; }
+
+ private:
+  absl::StatusOr<std::unique_ptr<ResidentMemory>> InOrder(const Rearrangement& order,
+                                                          const TestArray& elements);
+
+  EngineUnderTest& engine_;
+  std::unique_ptr<ResidentPool> pool_;
+  bool rearranged_ = false;
+};
+
+}  // namespace gridfold::kernels::conformance
+
+#endif  // GRIDFOLD_KERNELS_CONFORMANCE_AXES_RUNNER_H_

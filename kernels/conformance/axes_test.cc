@@ -1,0 +1,277 @@
+// Reductions over sets of axes and scans along an axis, of arrays of 0 to 8 dimensions: the answer
+// to the same array with its groups sorted out element by element, one a row.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/conformance/axes_runner.h"
+#include "kernels/conformance/engine_test.h"
+#include "kernels/conformance/groupings.h"
+#include "kernels/conformance/reduction_oracle.h"
+#include "kernels/conformance/reduction_specs.h"
+#include "kernels/conformance/scan_oracle.h"
+#include "kernels/conformance/scan_specs.h"
+#include "kernels/conformance/test_data.h"
+
+namespace gridfold::kernels::conformance {
+namespace {
+
+using Extents = std::vector<uint64_t>;
+
+kernels::Shape ShapeOf(const Extents& extents) { return kernels::Shape(std::span(extents)); }
+
+// Where each element of an array stands once its groups are rows: `place[i]` of element i.
+struct SortedGroups {
+  uint64_t group_count = 1;
+  uint64_t group_size = 1;
+  std::vector<uint64_t> places;
+};
+
+SortedGroups SortGroups(const Extents& extents, AxisSet axes) {
+  SortedGroups sorted;
+  uint64_t element_count = 1;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    const bool is_reduced = (axes >> d & 1) != 0;
+    (is_reduced ? sorted.group_size : sorted.group_count) *= extents[d];
+    element_count *= extents[d];
+  }
+  std::vector<uint64_t> index(extents.size());
+  for (uint64_t i = 0; i < element_count; ++i) {
+    uint64_t rest = i;
+    for (size_t d = extents.size(); d-- > 0; rest /= extents[d]) index[d] = rest % extents[d];
+    uint64_t group = 0;
+    uint64_t position = 0;
+    for (size_t d = 0; d < extents.size(); ++d) {
+      uint64_t& number = (axes >> d & 1) != 0 ? position : group;
+      number = number * extents[d] + index[d];
+    }
+    sorted.places.push_back(group * sorted.group_size + position);
+  }
+  return sorted;
+}
+
+class AxesTest : public EngineTest {
+ protected:
+  AxesRunner& runner() {
+    if (!runner_.has_value()) runner_.emplace(engine());
+    return *runner_;
+  }
+
+  void CheckReductions(const TestArray& elements, const Extents& extents, AxisSet axes) {
+    SCOPED_TRACE(testing::Message() << testing::PrintToString(extents) << ", axes " << axes);
+    const SortedGroups sorted = SortGroups(extents, axes);
+    TestArray rows(
+        ArrayDescription::Matrix(elements.type(), sorted.group_count, sorted.group_size));
+    for (uint64_t i = 0; i < elements.size(); ++i) rows.Set(sorted.places[i], elements[i]);
+    ReductionSpec spec = SpecOfAll(elements.description(), sorted.group_size == 0);
+    spec.overflow_policy = OverflowPolicy::kWrap;
+    const auto result = runner().Reduce(ShapeOf(extents), elements, axes, spec);
+    spec.grouping = Axis(1);
+    CheckReduction(rows, spec, result);
+  }
+
+  // A scan behind whose axis other dimensions come runs down columns, and else along rows; the two
+  // round sums of floating-point elements along trees of their own.
+  void CheckScans(const TestArray& elements, const Extents& extents, int axis) {
+    SCOPED_TRACE(testing::Message() << testing::PrintToString(extents) << ", axis " << axis);
+    uint64_t behind = 1;
+    for (size_t d = static_cast<size_t>(axis) + 1; d < extents.size(); ++d) behind *= extents[d];
+    const SortedGroups sorted = SortGroups(extents, AxisBit(axis));
+    const bool by_rows = behind == 1;
+    const auto place = [&](uint64_t i) {
+      const uint64_t at = sorted.places[i];
+      return by_rows ? at : at % sorted.group_size * sorted.group_count + at / sorted.group_size;
+    };
+    const auto shape = by_rows ? Shape{sorted.group_count, sorted.group_size}
+                               : Shape{sorted.group_size, sorted.group_count};
+    const auto sort = [&](const TestArray& array) {
+      TestArray table(ArrayDescription::Matrix(array.type(), shape.rows, shape.columns));
+      for (uint64_t i = 0; i < array.size(); ++i) table.Set(place(i), array[i]);
+      return table;
+    };
+    for (ScanSpec spec : ScansOf(elements.type())) {
+      spec.overflow_policy = OverflowPolicy::kWrap;
+      absl::StatusOr<TestArray> results = runner().Scan(ShapeOf(extents), elements, axis, spec);
+      ASSERT_TRUE(results.ok()) << results.status();
+      spec.grouping = Axis(by_rows ? 1 : 0);
+      CheckScan(sort(elements), spec, sort(*results));
+    }
+  }
+
+ private:
+  std::optional<AxesRunner> runner_;
+};
+
+TEST_P(AxesTest, EverySetOfAxesOfFourDimensions) {
+  const Extents extents = {3, 5, 2, 7};
+  for (const ElementType type : kAllTypes) {
+    for (const DataKind kind : {DataKind::kWide, DataKind::kSpecial}) {
+      const TestArray elements = MakeVector(type, 3 * 5 * 2 * 7, kind, 601, 1);
+      for (AxisSet axes = 0; axes < 16; ++axes) CheckReductions(elements, extents, axes);
+    }
+  }
+}
+
+TEST_P(AxesTest, RandomShapesAndAxes) {
+  std::mt19937_64 random(602);
+  for (int turn = 0; turn < 150; ++turn) {
+    Extents extents(random() % 9);
+    uint64_t element_count = 1;
+    for (uint64_t& extent : extents) {
+      const uint64_t room = 3000 / std::max<uint64_t>(element_count, 1);
+      extent = random() % 60 == 0 ? 0 : 1 + random() % std::min<uint64_t>(random() % 40 + 1, room);
+      element_count *= extent;
+    }
+    const ElementType type = kAllTypes[random() % kAllTypes.size()];
+    const TestArray elements = MakeVector(type, element_count, DataKind::kWide, random());
+    CheckReductions(elements, extents, static_cast<AxisSet>(random() % (1u << extents.size())));
+  }
+}
+
+// Tiles that end inside the array, in runs of every length, of all sizes of elements. Compared with
+// the rows that other tests compare with the oracle, since that takes long for so many elements.
+TEST_P(AxesTest, LargerArrays) {
+  for (const ElementType type :
+       {ElementType::kInt8, ElementType::kFloat16, ElementType::kFloat32, ElementType::kFloat64}) {
+    for (const auto& [extents, axes] :
+         std::vector<std::pair<Extents, AxisSet>>{{{70, 65, 130}, 0b010},
+                                                  {{70, 65, 131}, 0b101},
+                                                  {{300, 301, 3}, 0b010},
+                                                  {{2, 129, 5, 67, 1, 3}, 0b010010},
+                                                  {{3, 40'000, 2}, 0b101},
+                                                  {{5, 7, 9'001}, 0b010},
+                                                  {{9, 8, 7, 6, 5, 4, 3, 2}, 0b10101010}}) {
+      SCOPED_TRACE(testing::Message() << testing::PrintToString(extents) << ", axes " << axes);
+      uint64_t element_count = 1;
+      for (const uint64_t extent : extents) element_count *= extent;
+      const TestArray elements = MakeVector(type, element_count, DataKind::kSmall, 603);
+      const SortedGroups sorted = SortGroups(extents, axes);
+      TestArray rows(ArrayDescription::Matrix(type, sorted.group_count, sorted.group_size));
+      const size_t element_bytes = ElementSize(type);
+      for (uint64_t i = 0; i < element_count; ++i) {
+        std::memcpy(rows.mutable_data() + sorted.places[i] * element_bytes,
+                    elements.data() + i * element_bytes, element_bytes);
+      }
+      ReductionSpec spec = SpecOf({Statistic::kSum, Statistic::kArgmax, Statistic::kVariance});
+      const auto result = runner().Reduce(ShapeOf(extents), elements, axes, spec);
+      spec.grouping = Axis(1);
+      const auto expected = engine().Reduce(rows, spec);
+      ASSERT_TRUE(result.ok() && expected.ok()) << result.status() << expected.status();
+      for (size_t c = 0; c < expected->columns.size(); ++c) {
+        EXPECT_TRUE(SameSlots(result->columns[c], expected->columns[c]));
+      }
+    }
+  }
+}
+
+TEST_P(AxesTest, OnlyOtherPatternsThanRowsAndColumnsAreRearranged) {
+  const TestArray elements = MakeVector(ElementType::kInt32, 120, DataKind::kSmall, 604);
+  const auto rearranges = [&](const Extents& extents, AxisSet axes) {
+    EXPECT_TRUE(runner().Reduce(ShapeOf(extents), elements, axes, SpecOf({Statistic::kSum})).ok());
+    return runner().rearranged();
+  };
+  EXPECT_FALSE(rearranges({4, 5, 6}, 0b000));
+  EXPECT_FALSE(rearranges({4, 5, 6}, 0b001));
+  EXPECT_FALSE(rearranges({4, 5, 6}, 0b011));
+  EXPECT_FALSE(rearranges({4, 5, 6}, 0b100));
+  EXPECT_FALSE(rearranges({4, 5, 6}, 0b111));
+  EXPECT_FALSE(rearranges({20, 1, 6}, 0b010));
+  EXPECT_FALSE(rearranges({1, 20, 1, 6}, 0b1101));
+  EXPECT_TRUE(rearranges({4, 5, 6}, 0b010));
+  EXPECT_TRUE(rearranges({4, 5, 6}, 0b101));
+}
+
+TEST_P(AxesTest, ScansAlongEveryAxis) {
+  for (const ElementType type : kAllTypes) {
+    for (const Extents& extents :
+         {Extents{37}, Extents{4, 9}, Extents{3, 7, 5}, Extents{2, 1, 40, 1, 3}, Extents{6, 11, 1},
+          Extents{2, 2, 2, 2, 2, 2, 2, 2}, Extents{3, 0, 2}}) {
+      uint64_t element_count = 1;
+      for (const uint64_t extent : extents) element_count *= extent;
+      const TestArray elements = MakeVector(type, element_count, DataKind::kWide, 605);
+      for (size_t axis = 0; axis < extents.size(); ++axis) {
+        CheckScans(elements, extents, static_cast<int>(axis));
+      }
+    }
+  }
+}
+
+TEST_P(AxesTest, LongScans) {
+  for (const ElementType type : {ElementType::kInt16, ElementType::kFloat64}) {
+    const TestArray elements = MakeVector(type, 3 * 9'001 * 4, DataKind::kWide, 606);
+    CheckScans(elements, {3, 9'001, 4}, 1);
+  }
+}
+
+// By themselves, from and to host memory at any address, in units of each size; there and back.
+TEST_P(AxesTest, RearrangementsMoveEveryElement) {
+  for (const ElementType type :
+       {ElementType::kInt8, ElementType::kInt16, ElementType::kInt32, ElementType::kInt64}) {
+    for (const auto& [extents, order] :
+         std::vector<std::pair<Extents, std::vector<int>>>{{{5, 7}, {1, 0}},
+                                                           {{70, 90}, {1, 0}},
+                                                           {{3, 100, 2}, {1, 0, 2}},
+                                                           {{9, 5, 64}, {1, 0, 2}},
+                                                           {{2, 3, 5'001}, {1, 0, 2}},
+                                                           {{3, 4, 5, 6}, {3, 1, 0, 2}},
+                                                           {{40, 2, 41, 3}, {2, 0, 3, 1}},
+                                                           {{6}, {0}}}) {
+      SCOPED_TRACE(testing::PrintToString(extents) + testing::PrintToString(order));
+      uint64_t element_count = 1;
+      for (const uint64_t extent : extents) element_count *= extent;
+      const TestArray elements = MakeVector(type, element_count, DataKind::kWide, 607, 1);
+      const Rearrangement planned = PlanRearrangement(ShapeOf(extents), order);
+      TestArray moved(elements.description(), 3);
+      TestArray back(elements.description());
+      RunStatistics run;
+      const auto rearrange = [&](const Rearrangement& way, const TestArray& from, TestArray& to) {
+        const absl::Status status = engine().lane().Rearrange(
+            way, ElementSize(type), from.span(), to.mutable_span(), std::stop_token(), run);
+        EXPECT_TRUE(status.ok()) << status;
+        EXPECT_TRUE(to.SurroundingsAreIntact());
+      };
+      rearrange(planned, elements, moved);
+      // Element i of the result has these indices in the order of its dimensions.
+      std::vector<uint64_t> strides(extents.size(), 1);
+      for (size_t d = extents.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * extents[d];
+      for (uint64_t i = 0; i < element_count; ++i) {
+        uint64_t rest = i;
+        uint64_t place = 0;
+        for (size_t d = order.size(); d-- > 0;) {
+          const auto from = static_cast<size_t>(order[d]);
+          place += rest % extents[from] * strides[from];
+          rest /= extents[from];
+        }
+        ASSERT_EQ(moved[i], elements[place]) << "element " << i;
+      }
+      rearrange(planned.Inverse(), moved, back);
+      EXPECT_EQ(FirstDifference(back, elements), element_count);
+      EXPECT_EQ(run.bytes_read, elements.span().size_bytes);
+    }
+  }
+}
+
+TEST_P(AxesTest, RearrangementsFitTheirLane) {
+  LaneOptions options = kRoomyLane;
+  options.input_bytes_max = 100;
+  auto lane = engine().engine().CreateLane(options);
+  ASSERT_TRUE(lane.ok()) << lane.status();
+  const TestArray elements = MakeVector(ElementType::kInt8, 101, DataKind::kWide, 608);
+  TestArray moved(elements.description());
+  RunStatistics run;
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      (*lane)->Rearrange(PlanRearrangement({101}, std::vector<int>{0}), 1, elements.span(),
+                         moved.mutable_span(), std::stop_token(), run)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, AxesTest, testing::Values(kCpuCase), NameOfCase);
+INSTANTIATE_TEST_SUITE_P(Cuda, AxesTest, testing::Values(kCudaCase), NameOfCase);
+
+}  // namespace
+}  // namespace gridfold::kernels::conformance

@@ -1,0 +1,103 @@
+#include "kernels/contract/axes.h"
+
+#include <vector>
+
+namespace gridfold::kernels {
+
+namespace {
+
+// Neighbouring dimensions that are treated alike.
+struct Span {
+  uint64_t extent = 1;
+  bool is_reduced = false;
+};
+
+bool Has(AxisSet axes, int axis) { return (axes & AxisBit(axis)) != 0; }
+
+std::vector<Span> PatternOf(const Shape& shape, AxisSet axes) {
+  std::vector<Span> pattern;
+  for (int d = 0; d < shape.dimension_count(); ++d) {
+    if (shape[d] == 1) continue;
+    const bool is_reduced = Has(axes, d);
+    if (pattern.empty() || pattern.back().is_reduced != is_reduced) {
+      pattern.push_back({1, is_reduced});
+    }
+    pattern.back().extent *= shape[d];
+  }
+  return pattern;
+}
+
+// The product of the extents of these axes.
+uint64_t CountOf(const Shape& shape, AxisSet axes) {
+  Shape chosen;
+  for (int d = 0; d < shape.dimension_count(); ++d) {
+    if (Has(axes, d)) chosen.Append(shape[d]);
+  }
+  return chosen.element_count();
+}
+
+AxesPlan Rows(ElementType type, uint64_t rows, uint64_t columns) {
+  return {ArrayDescription::Matrix(type, rows, columns), GroupingKind::kAxis1, std::nullopt};
+}
+AxesPlan Columns(ElementType type, uint64_t rows, uint64_t columns) {
+  return {ArrayDescription::Matrix(type, rows, columns), GroupingKind::kAxis0, std::nullopt};
+}
+
+AxesPlan Rearranged(ElementType type, const std::vector<Span>& pattern) {
+  const bool reduced_first = !pattern.back().is_reduced;
+  Shape shape;
+  std::vector<int> order;
+  uint64_t sizes[2] = {1, 1};  // Of the kept dimensions, and of the reduced ones.
+  for (const Span& span : pattern) {
+    shape.Append(span.extent);
+    sizes[span.is_reduced ? 1 : 0] *= span.extent;
+  }
+  for (const bool is_reduced : {reduced_first, !reduced_first}) {
+    for (size_t i = 0; i < pattern.size(); ++i) {
+      if (pattern[i].is_reduced == is_reduced) order.push_back(static_cast<int>(i));
+    }
+  }
+  AxesPlan plan =
+      reduced_first ? Columns(type, sizes[1], sizes[0]) : Rows(type, sizes[0], sizes[1]);
+  plan.rearrangement = PlanRearrangement(shape, order);
+  return plan;
+}
+
+}  // namespace
+
+AxesPlan PlanAxes(const ShapedArray& array, AxisSet axes) {
+  const ElementType type = array.element_type;
+  const AxisSet all = AllAxes(array.shape.dimension_count());
+  if (axes == all) {
+    return {ArrayDescription::Vector(type, array.element_count()), GroupingKind::kWhole,
+            std::nullopt};
+  }
+  if (array.element_count() == 0) {
+    return Rows(type, CountOf(array.shape, all & ~axes), CountOf(array.shape, axes));
+  }
+  const std::vector<Span> pattern = PatternOf(array.shape, axes);
+  switch (pattern.size()) {
+    case 0: return Rows(type, 1, 1);
+    case 1:
+      return pattern[0].is_reduced ? Rows(type, 1, pattern[0].extent)
+                                   : Rows(type, pattern[0].extent, 1);
+    case 2:
+      return pattern[0].is_reduced ? Columns(type, pattern[0].extent, pattern[1].extent)
+                                   : Rows(type, pattern[0].extent, pattern[1].extent);
+    default: return Rearranged(type, pattern);
+  }
+}
+
+Shape ReducedShape(const Shape& shape, AxisSet axes, bool keep_dimensions) {
+  Shape reduced;
+  for (int d = 0; d < shape.dimension_count(); ++d) {
+    if (!Has(axes, d)) {
+      reduced.Append(shape[d]);
+    } else if (keep_dimensions) {
+      reduced.Append(1);
+    }
+  }
+  return reduced;
+}
+
+}  // namespace gridfold::kernels

@@ -1,0 +1,49 @@
+// From the axes along which an operation runs to the groups that kernels know: the whole array,
+// columns or rows.
+//
+// Dimensions of one element are left out and neighbouring ones that are treated alike are one. What
+// is left is a pattern of dimensions that are reduced (R) and kept (K). R, RK and KR are the whole
+// array, columns and rows, of which nothing is copied. Any other one is first rearranged, with the
+// order among reduced and among kept dimensions as it was: to RK where the innermost dimension is
+// kept, else to KR, so that it stays innermost and runs of its elements stay together. A scan runs
+// along one axis; behind it and before it the array's dimensions are kept.
+//
+// Results do not show the difference: groups are in row-major order of the kept axes, and elements
+// inside a group in row-major order of the others.
+#ifndef GRIDFOLD_KERNELS_CONTRACT_AXES_H_
+#define GRIDFOLD_KERNELS_CONTRACT_AXES_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "kernels/contract/array.h"
+#include "kernels/contract/rearrangement.h"
+#include "kernels/contract/shape.h"
+
+namespace gridfold::kernels {
+
+// Axes of an array: bit i stands for axis i.
+using AxisSet = uint32_t;
+constexpr AxisSet AxisBit(int axis) { return AxisSet{1} << axis; }
+constexpr AxisSet AllAxes(int dimension_count) { return AxisBit(dimension_count) - 1; }
+
+struct AxesPlan {
+  // What the operation is planned for: the array, after the rearrangement if there is one, as rows
+  // and columns; and its groups.
+  ArrayDescription array;
+  GroupingKind grouping = GroupingKind::kWhole;
+  std::optional<Rearrangement> rearrangement;
+};
+
+// A reduction, or a scan, along these axes, which the array has. There may be 2^64 - 1 groups of an
+// array without elements, where 64 bits do not hold their number. Requires that the array's size in
+// bytes fits in 64 bits.
+AxesPlan PlanAxes(const ShapedArray& array, AxisSet axes);
+
+// Shape of the results of a reduction: without the axes along which it ran, or with an extent of 1
+// for each of them.
+Shape ReducedShape(const Shape& shape, AxisSet axes, bool keep_dimensions);
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CONTRACT_AXES_H_

@@ -1,0 +1,101 @@
+// Rearrangements: copies of an array with its dimensions in another order, as NumPy's transpose.
+//
+//   // From [channels, rows, columns] to [rows, columns, channels].
+//   const Rearrangement order = PlanRearrangement({3, 480, 640}, std::array{1, 2, 0});
+//
+// Neighbouring dimensions that stay neighbours are one, so few are left: runs of elements that stay
+// together, and dimensions of such runs. Engines copy them in tiles that are wide in either order.
+#ifndef GRIDFOLD_KERNELS_CONTRACT_REARRANGEMENT_H_
+#define GRIDFOLD_KERNELS_CONTRACT_REARRANGEMENT_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "kernels/contract/shape.h"
+#include "kernels/numerics/arithmetic/min_max.h"
+#include "kernels/types/host_device.h"
+
+namespace gridfold::kernels {
+
+struct Rearrangement {
+  // How far apart, in elements, neighbours along a dimension stand in either array.
+  struct Dimension {
+    uint64_t extent = 1;
+    uint64_t from_stride = 0;
+    uint64_t to_stride = 0;
+
+    bool operator==(const Dimension&) const = default;
+  };
+
+  uint64_t run = 1;  // Elements that stay together.
+  // Of runs, those of one element left out. The first one is innermost in the result, the second
+  // one in the input; there is none, or at least these two.
+  std::array<Dimension, kDimensionsMax> dimensions{};
+  int dimension_count = 0;
+
+  uint64_t element_count() const;
+  // What brings the elements back.
+  Rearrangement Inverse() const;
+};
+
+// Dimension order[i] of the input becomes dimension i of the result. Requires every dimension of
+// the shape once in `order`.
+Rearrangement PlanRearrangement(const Shape& shape, std::span<const int> order);
+
+// A rearrangement cut into tiles. Sizes and strides are in units of so many bytes, which divide all
+// of them and the addresses of both arrays.
+struct RearrangementTiles {
+  uint32_t unit_bytes = 1;
+  uint32_t run_tile = 1;         // Units of a run that a tile takes,
+  uint32_t extents[2] = {1, 1};  // and runs along the first two dimensions.
+  uint64_t tile_count = 0;
+  Rearrangement order;
+};
+
+// Where a tile begins, in units, and its extents.
+struct RearrangementTile {
+  uint64_t from = 0;
+  uint64_t to = 0;
+  uint32_t run = 1;
+  uint32_t extents[2] = {1, 1};
+};
+
+inline constexpr uint64_t kRearrangementUnitBytesMax = 16;
+
+// What a tile takes at most.
+inline constexpr uint64_t kRearrangementTileUnits = 4096;
+inline constexpr uint64_t kRearrangementTileBytes = 32 << 10;
+
+// The tiles of a copy between these addresses, of elements of this size.
+RearrangementTiles CutRearrangement(const Rearrangement& order, uint64_t element_bytes,
+                                    const void* from, const void* to);
+
+// Tile `index` of them, below tile_count.
+GRIDFOLD_HD constexpr RearrangementTile TileAt(const RearrangementTiles& tiles, uint64_t index) {
+  RearrangementTile tile;
+  const auto next = [&index](uint64_t count) {
+    const uint64_t place = index % count;
+    index /= count;
+    return place;
+  };
+  const Rearrangement& order = tiles.order;
+  const uint64_t run_begin =
+      next((order.run + tiles.run_tile - 1) / tiles.run_tile) * tiles.run_tile;
+  tile.run = static_cast<uint32_t>(Min<uint64_t>(order.run - run_begin, tiles.run_tile));
+  tile.from = run_begin;
+  tile.to = run_begin;
+  for (int d = 0; d < order.dimension_count; ++d) {
+    const Rearrangement::Dimension& dimension = order.dimensions[static_cast<size_t>(d)];
+    const uint64_t extent = d < 2 ? tiles.extents[d] : 1;
+    const uint64_t begin = next((dimension.extent + extent - 1) / extent) * extent;
+    if (d < 2) tile.extents[d] = static_cast<uint32_t>(Min(dimension.extent - begin, extent));
+    tile.from += begin * dimension.from_stride;
+    tile.to += begin * dimension.to_stride;
+  }
+  return tile;
+}
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_CONTRACT_REARRANGEMENT_H_

@@ -1,0 +1,90 @@
+#include "server/compute/rearranged_run.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "kernels/contract/shape.h"
+
+namespace gridfold::server {
+
+namespace {
+
+// A copy's memory.
+absl::StatusOr<ArrayLease> AllocateCopy(const PlannedRearrangement& rearrangement,
+                                        kernels::ElementType type, uint64_t element_count) {
+  return rearrangement.arrays.Allocate(kernels::ArrayDescription::Vector(type, element_count),
+                                       rearrangement.engine);
+}
+
+// The input in the order of the plan.
+absl::StatusOr<ArrayLease> CopyInOrder(const PlannedRearrangement& rearrangement,
+                                       const InputArray& input, kernels::Lane& lane,
+                                       const std::stop_token& stop,
+                                       kernels::RunStatistics& statistics) {
+  const kernels::ArrayDescription& array = input.description;
+  absl::StatusOr<ArrayLease> copy =
+      AllocateCopy(rearrangement, array.element_type, array.element_count);
+  if (!copy.ok()) return copy;
+  absl::Status status =
+      lane.Rearrange(rearrangement.order, kernels::ElementSize(array.element_type), input.data,
+                     (*copy)->span(), stop, statistics);
+  if (!status.ok()) return status;
+  return copy;
+}
+
+// Adds what `step` says of itself to the statistics of the steps before it.
+template <class Step>
+auto RunStep(kernels::RunStatistics& statistics, Step step) {
+  kernels::RunStatistics run;
+  auto result = step(run);
+  statistics.Add(run);
+  return result;
+}
+
+}  // namespace
+
+absl::StatusOr<kernels::ReductionResult> ReduceInOrder(const PlannedReduction& planned,
+                                                       const kernels::ReductionPlan& plan,
+                                                       kernels::Lane& lane,
+                                                       const std::stop_token& stop,
+                                                       kernels::RunStatistics& statistics) {
+  if (!planned.rearrangement) {
+    return lane.RunReduction(plan, planned.input.data, stop, statistics);
+  }
+  const absl::StatusOr<ArrayLease> input =
+      CopyInOrder(*planned.rearrangement, planned.input, lane, stop, statistics);
+  if (!input.ok()) return input.status();
+  return RunStep(statistics, [&](kernels::RunStatistics& run) {
+    return lane.RunReduction(plan, kernels::ResidentSpan((*input)->span()), stop, run);
+  });
+}
+
+absl::Status ScanInOrder(const PlannedScan& planned, kernels::OutputSpan output,
+                         kernels::Lane& lane, const std::stop_token& stop,
+                         kernels::RunStatistics& statistics) {
+  const kernels::ScanPlan& plan = planned.plan;
+  if (!planned.rearrangement) {
+    return lane.RunScan(plan, planned.input.data, output, stop, statistics);
+  }
+  const PlannedRearrangement& rearrangement = *planned.rearrangement;
+  absl::StatusOr<ArrayLease> input =
+      CopyInOrder(rearrangement, planned.input, lane, stop, statistics);
+  if (!input.ok()) return input.status();
+  const absl::StatusOr<ArrayLease> results =
+      AllocateCopy(rearrangement, plan.output_type, plan.array.element_count);
+  if (!results.ok()) return results.status();
+  absl::Status status = RunStep(statistics, [&](kernels::RunStatistics& run) {
+    return lane.RunScan(plan, kernels::ResidentSpan((*input)->span()), (*results)->span(), stop,
+                        run);
+  });
+  if (!status.ok()) return status;
+  const std::string strategy = statistics.strategy;
+  status = RunStep(statistics, [&](kernels::RunStatistics& run) {
+    return lane.Rearrange(rearrangement.order.Inverse(), kernels::ElementSize(plan.output_type),
+                          kernels::ResidentSpan((*results)->span()), output, stop, run);
+  });
+  statistics.strategy = strategy;
+  return status;
+}
+
+}  // namespace gridfold::server
