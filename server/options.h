@@ -25,6 +25,7 @@ struct ServerOptions {
   // host:port; none: metrics are off.
   std::optional<std::string> metrics_address = "127.0.0.1:9464";
   Limits limits;
+  bool has_resident_bytes = false;  // Whether limits.resident_bytes_max was asked for.
   TenantWeights tenant_weights;
   SecurityOptions security;
   bool insecure = false;  // Allows `listen` to be open to other machines without TLS.

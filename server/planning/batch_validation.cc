@@ -79,18 +79,6 @@ class BatchTotals {
   uint64_t channels_left_ = kChannelCountMax;
 };
 
-std::optional<uint32_t> EngineOfOperation(const PlannedOperation& operation) {
-  return std::visit(
-      [](const auto& planned) -> std::optional<uint32_t> {
-        if constexpr (std::is_same_v<decltype(planned), const absl::Status&>) {
-          return std::nullopt;
-        } else {
-          return EngineOf(planned);
-        }
-      },
-      operation);
-}
-
 // A batch runs on one engine: that of the first resident array. An operation on an array of another
 // one gets an error in its place, and results that become arrays go where the others are.
 void AgreeOnEngine(std::vector<PlannedOperation>& operations) {
@@ -109,6 +97,18 @@ void AgreeOnEngine(std::vector<PlannedOperation>& operations) {
 }
 
 }  // namespace
+
+std::optional<uint32_t> EngineOfOperation(const PlannedOperation& operation) {
+  return std::visit(
+      [](const auto& planned) -> std::optional<uint32_t> {
+        if constexpr (std::is_same_v<decltype(planned), const absl::Status&>) {
+          return std::nullopt;
+        } else {
+          return EngineOf(planned);
+        }
+      },
+      operation);
+}
 
 absl::StatusOr<PlannedBatch> PlanRequest(const v1::BatchComputeRequest& request,
                                          const PlanningContext& context) {

@@ -75,6 +75,10 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
   absl::StatusOr<kernels::ReductionPlan> plan =
       kernels::PlanReduction(array->description, std::move(spec));
   if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
+  if (array->is_sharded()) {
+    absl::Status status = kernels::DealtReduction::Check(*plan, CutsOf(array->resident->shards));
+    if (!status.ok()) return status;
+  }
   return PlannedReduction{*std::move(plan), *std::move(array), request.first_index()};
 }
 

@@ -130,6 +130,27 @@ absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const Input
   return InvalidField("destination", "no destination is given");
 }
 
+// Whether the shards can be scanned by themselves, or one after the other.
+absl::Status CheckShardedScan(const InputArray& array, const kernels::ScanPlan& plan) {
+  if (!array.is_sharded() || plan.grouping.kind == kernels::GroupingKind::kAxis1) {
+    return absl::OkStatus();
+  }
+  if (plan.grouping.kind != kernels::GroupingKind::kWhole) {
+    return InvalidField("grouping", "a sharded array is scanned as a whole, or by rows");
+  }
+  if (plan.direction != kernels::ScanDirection::kForward) {
+    return InvalidField("direction", "a sharded array is scanned forward, or by rows");
+  }
+  for (const ArrayShard& shard : array.resident->shards) {
+    if (shard.first_element % kernels::kScanCarryElements == 0) continue;
+    return InvalidField(
+        array.field,
+        absl::StrCat("the scan would go on at element ", shard.first_element,
+                     " on another device, which is no multiple of ", kernels::kScanCarryElements));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
@@ -144,6 +165,7 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
   if (!converted.ok()) return converted;
   absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(array->description, std::move(spec));
   if (!plan.ok()) return plan.status();
+  if (absl::Status status = CheckShardedScan(*array, *plan); !status.ok()) return status;
   PlannedScan planned{*std::move(plan), {}, InlineResult{}, context.arrays};
   const bool type_is_kept = planned.plan.output_type == array->description.element_type;
   absl::Status status = ConvertDestination(request, *array, type_is_kept, context, planned);

@@ -167,7 +167,8 @@ class FakeEngine final : public kernels::Engine {
     FakeEngine& engine_;
   };
 
-  kernels::DeviceDescription device_{"fake device", 1 << 20, 1, ""};
+  kernels::DeviceDescription device_{
+      .name = "fake device", .memory_bytes = 1 << 20, .compute_units = 1, .compute_capability = ""};
 };
 
 }  // namespace gridfold::server
