@@ -129,6 +129,10 @@ absl::Status DealtReduction::RunPart(size_t part, const InputSpan& input, Lane& 
     absl::StatusOr<ReductionResult> result =
         lane.RunReduction(piece.plan, elements.span(), stop, run);
     statistics.Add(run);
+    if (absl::IsOutOfRange(result.status())) {
+      piece.error = result.status();
+      break;
+    }
     if (!result.ok()) return result.status();
     piece.result = *std::move(result);
   }
@@ -228,6 +232,7 @@ absl::StatusOr<ReductionResult> DealtReduction::FinishCommon() {
   if (!fold.ok()) return fold.status();
   for (std::vector<Piece>& pieces : parts_) {
     for (Piece& piece : pieces) {
+      if (!piece.error.ok()) return piece.error;
       absl::Status status = AddPart(piece.plan.array.size_bytes(), std::move(piece.result), **fold);
       if (!status.ok()) return status;
     }
@@ -248,6 +253,7 @@ absl::StatusOr<ReductionResult> DealtReduction::FinishConsecutive() {
   std::unique_ptr<ReductionFold> open;  // Of a group that is not complete.
   for (std::vector<Piece>& pieces : parts_) {
     for (Piece& piece : pieces) {
+      if (!piece.error.ok()) return piece.error;
       if (!piece.has_states) {
         PutGroups(piece.first_group, std::move(piece.result), whole);
         continue;

@@ -44,12 +44,12 @@ class DealtReduction {
   size_t part_count() const { return parts_.size(); }
 
   // Runs a part, whose elements `input` holds. Thread-safe for different parts; once for each.
-  // Errors: those of Lane::RunReduction for the whole array. Where several parts have errors, that
-  // of the first part is the one to tell.
+  // Errors: those of Lane::RunReduction, but for those of values, which Finish tells.
   absl::Status RunPart(size_t part, const InputSpan& input, Lane& lane, const std::stop_token& stop,
                        RunStatistics& statistics);
 
-  // What an engine returns for the plan of the whole array. Once.
+  // What an engine returns for the plan of the whole array: of values that do not fit, the first
+  // group's error. Once.
   absl::StatusOr<ReductionResult> Finish();
 
  private:
@@ -60,6 +60,7 @@ class DealtReduction {
     uint64_t first_group = 0;
     bool has_states = false;  // Of a group that goes on in another piece.
     ReductionResult result = {};
+    absl::Status error = absl::OkStatus();  // Of its values; what follows it has not run.
   };
 
   bool has_common_groups() const;
