@@ -141,7 +141,7 @@ Json ToJsonObject(const FoundRate& found) {
   return object;
 }
 
-Json Options(const LoadResult& result) {
+Json OptionsOf(const LoadResult& result) {
   Json options = Json::object();
   for (const auto& [name, text] : result.options) options[name] = text;
   return options;
@@ -170,7 +170,7 @@ std::string ToJson(const LoadResult& result) {
       {"server", Server(result)},
       {"is_open_loop", result.plan.is_open_loop},
       {"settings", settings},
-      {"options", Options(result)},
+      {"options", OptionsOf(result)},
       {"notes", result.notes},
       {"levels", levels},
       {"verdict", ToJsonObject(result.verdict)}};
