@@ -140,7 +140,7 @@ int Serve(ServerOptions options, SignalWatcher& signals) {
   if (!owned.ok()) return Fail(owned.status());
   std::vector<kernels::Engine*> engines;
   for (const std::unique_ptr<kernels::Engine>& engine : *owned) engines.push_back(engine.get());
-  if (!options.has_resident_bytes) options.limits = options.limits.ForDevices(engines);
+  options.limits = LimitsFor(options, engines);
   absl::StatusOr<std::unique_ptr<Server>> server =
       Server::Start(engines, options.listen, options.limits, options.metrics_address,
                     options.tenant_weights, options.security);

@@ -1,6 +1,7 @@
 #include "server/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <istream>
@@ -75,6 +76,7 @@ void AddSecurity(CLI::App& app, ServerOptions& options) {
 }
 
 constexpr char kResidentBytes[] = "--resident-bytes";
+constexpr char kMaxQueuedJobs[] = "--max-queued-jobs";
 
 void AddAllOptions(CLI::App& app, ServerOptions& options) {
   Limits& limits = options.limits;
@@ -109,9 +111,9 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
   AddCudaDevices(app, options.engine.cuda_devices);
   AddSize(app, "--max-message-bytes", limits.message_bytes_max, kMessageBytesFloor,
           kMessageBytesCeiling, "Largest request or answer");
-  AddNumber<uint64_t>(app, "--max-queued-jobs", limits.queued_jobs_max, 1, kQueuedJobsCeiling,
+  AddNumber<uint64_t>(app, kMaxQueuedJobs, limits.queued_jobs_max, 1, kQueuedJobsCeiling,
                       "Jobs that may wait for a lane; the last quarter is kept for tenants with "
-                      "few of them");
+                      "few of them. By default so many for each device");
   AddSize(app, "--max-queued-bytes", limits.queued_bytes_max, 1, uint64_t{1} << 50,
           "Bytes of requests that may wait for a lane, kept in the same way; no less than the "
           "largest request");
@@ -209,6 +211,15 @@ EarlyExit ExitWith(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
+Limits LimitsFor(const ServerOptions& options, const std::vector<kernels::Engine*>& engines) {
+  Limits limits = options.has_resident_bytes ? options.limits : options.limits.ForDevices(engines);
+  if (!options.has_queued_jobs) {
+    limits.queued_jobs_max =
+        std::min<uint64_t>(limits.queued_jobs_max * engines.size(), kQueuedJobsCeiling);
+  }
+  return limits;
+}
+
 std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const* argv) {
   ServerOptions options;
   options.limits.memory_bytes_max = AllowedMemoryBytes() / 10 * kMemoryTenths;
@@ -219,6 +230,7 @@ std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const*
   try {
     app.parse(argc, argv);
     options.has_resident_bytes = app.count(kResidentBytes) > 0;
+    options.has_queued_jobs = app.count(kMaxQueuedJobs) > 0;
     if (app.count(kMaxAnswerBytes) == 0) {
       options.limits.answer_bytes_max = AnswerBytesOf(options.limits.memory_bytes_max);
     }

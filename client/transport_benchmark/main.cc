@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 struct Options {
   std::string server;
   std::vector<std::string> server_options;
+  std::vector<std::string> all_devices_options;
   std::vector<std::string> one_device_options = {"--cuda-devices=0"};
   std::set<std::string> only;
   std::string json;
@@ -38,6 +39,8 @@ struct Options {
   bool quick = false;
   int soak_seconds = 60;
 };
+
+constexpr std::string_view kDevices = "devices";
 
 constexpr struct {
   const char* name;
@@ -79,6 +82,10 @@ std::vector<std::string> ServerArguments(const Options& options, const std::stri
       arguments.push_back(name);
       arguments.push_back(std::to_string(value));
     }
+  }
+  if (section == kDevices) {
+    arguments.insert(arguments.end(), options.all_devices_options.begin(),
+                     options.all_devices_options.end());
   }
   arguments.insert(arguments.end(), options.server_options.begin(), options.server_options.end());
   return arguments;
@@ -123,7 +130,7 @@ int Measure(const Options& options, const fs::path& self, const fs::path& folder
     targets.server = &*server;
     // Started when the other one has taken its part of the devices' memory, and gone before it.
     std::optional<ChildProcess> one_device;
-    if (std::string_view(section.name) == "devices") {
+    if (section.name == kDevices) {
       auto started = StartServer(OneDeviceArguments(options, port_file), port_file, options.log,
                                  targets.one_device);
       if (!started.ok()) return Fail(started.status(), options);
@@ -151,8 +158,10 @@ int Main(int argc, char** argv) {
       ->check(CLI::IsMember(names));
   app.add_option("--server", options.server, "the gridfold_server to run")->capture_default_str();
   app.add_option("--server-option", options.server_options, "an option for it; may be repeated");
+  app.add_option("--all-devices-option", options.all_devices_options,
+                 "what makes the server of \"devices\" use all of them; may be repeated");
   app.add_option("--one-device-option", options.one_device_options,
-                 "what makes the server of \"devices\" use one device; may be repeated")
+                 "what makes the one that it is compared with use one; may be repeated")
       ->capture_default_str();
   app.add_option("--json", options.json, "a file for the figures");
   app.add_option("--log", options.log, "a file for what the servers say")->capture_default_str();

@@ -140,6 +140,16 @@ class Lane {
                                     ScanCarry& carry, std::stop_token stop,
                                     RunStatistics& statistics) = 0;
 
+  // What the elements of a part come to that others follow, found without scanning them. Errors:
+  // UNIMPLEMENTED where the engine has no quicker way than to scan them.
+  virtual absl::StatusOr<ScanTotals> FindScanTotals(const ScanPlan& plan, InputSpan input,
+                                                    std::stop_token stop,
+                                                    RunStatistics& statistics);
+
+  // Updates `carry` as ContinueScan would with a part of these totals, unless running results leave
+  // the range of float64 on the way: then ContinueScan leaves another one.
+  virtual void CarryOver(const ScanPlan& plan, const ScanTotals& totals, ScanCarry& carry);
+
   virtual absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
                                                        const HistogramInput& input,
                                                        std::stop_token stop,

@@ -1,13 +1,17 @@
 // Scans of sharded arrays.
 //
-// Rows do not depend on each other, so all devices scan theirs at the same time. A scan of the
-// whole array goes from shard to shard, with its carry, along the same tree as on one device.
+// Rows do not depend on each other, so all devices scan theirs at the same time. So do the shards
+// of a scan of the whole array, where the engine finds their totals first; else one follows the
+// other.
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "kernels/folds/dealt_scan.h"
 #include "server/compute/dealt_run.h"
 #include "server/compute/planned_run.h"
 #include "server/wire/proto_conversion.h"
@@ -24,20 +28,27 @@ class DealtScanRun final : public DealtRun<ScanAnswer> {
       : planned_(planned),
         shards_(planned.input.resident->shards),
         places_(PlacesOf(shards_)),
-        by_rows_(planned.plan.grouping.kind == GroupingKind::kAxis1) {}
+        by_rows_(planned.plan.grouping.kind == GroupingKind::kAxis1),
+        dealt_(planned.plan, CutsOf(shards_)) {}
 
   JobGroup::Parts Begin(const JobWork& common) override {
     common_ = common;
-    JobGroup::Parts parts = by_rows_ ? MakeAll(&DealtScanRun::ScanRows) : MakeNext();
+    // Nothing follows the last shard.
+    JobGroup::Parts parts = by_rows_ ? MakeJobs(AllBut(0), &DealtScanRun::ScanRows)
+                                     : MakeJobs(AllBut(1), &DealtScanRun::FindTotals);
     common_.answer_bytes = 0;  // The first round takes the room.
     return parts;
   }
 
-  absl::StatusOr<JobGroup::Parts> EndRound(const JobContext&) override {
-    if (!by_rows_ && next_ < shards_.size()) return MakeNext();
+  absl::StatusOr<JobGroup::Parts> EndRound(const JobContext& context) override {
+    if (!by_rows_) {
+      const absl::StatusOr<std::vector<size_t>> next = dealt_.NextParts(context.lane);
+      if (!next.ok()) return next.status();
+      if (!next->empty()) return MakeJobs(*next, &DealtScanRun::Continue);
+    }
     const bool is_in_place = std::holds_alternative<InPlaceResult>(planned_.result);
     if (!is_in_place || std::exchange(is_copied_, true)) return JobGroup::Parts();
-    return MakeAll(&DealtScanRun::CopyBack);
+    return MakeJobs(AllBut(0), &DealtScanRun::CopyBack);
   }
 
   absl::StatusOr<ScanAnswer> MakeAnswer(const JobContext&) override {
@@ -50,34 +61,30 @@ class DealtScanRun final : public DealtRun<ScanAnswer> {
  private:
   using RunShard = absl::Status (DealtScanRun::*)(size_t, const JobContext&);
 
-  JobGroup::Parts MakeAll(RunShard run) {
-    return MakeParts(common_, places_, input_bytes(),
-                     [this, run](size_t part, const JobContext& context) {
-                       return (this->*run)(part, context);
-                     });
+  // All shards but so many of the last ones.
+  std::vector<size_t> AllBut(size_t count) const {
+    std::vector<size_t> shards(shards_.size() - count);
+    std::iota(shards.begin(), shards.end(), size_t{0});
+    return shards;
   }
 
-  JobGroup::Parts MakeNext() {
-    const size_t shard = next_++;
-    return MakeParts(
-        common_, {places_[shard]}, input_bytes(),
-        [this, shard](size_t, const JobContext& context) { return Continue(shard, context); });
+  JobGroup::Parts MakeJobs(const std::vector<size_t>& shards, RunShard run) {
+    std::vector<PartPlace> places;
+    for (const size_t shard : shards) places.push_back(places_[shard]);
+    return MakeParts(common_, places, input_bytes(),
+                     [this, run, shards](size_t part, const JobContext& context) {
+                       return (this->*run)(shards[part], context);
+                     });
   }
 
   uint64_t input_bytes() const { return kernels::ElementSize(planned_.plan.array.element_type); }
   uint64_t output_bytes() const { return kernels::ElementSize(planned_.plan.output_type); }
 
-  kernels::ScanPlan PlanOf(size_t shard) const {
+  kernels::ScanPlan PlanOfRows(size_t shard) const {
     kernels::ScanPlan plan = planned_.plan;
-    const uint64_t count = shards_[shard].element_count;
-    const kernels::ElementType type = plan.array.element_type;
-    if (!by_rows_) {
-      plan.array = kernels::ArrayDescription::Vector(type, count);
-      plan.grouping.group_size = count;
-      return plan;
-    }
-    const uint64_t rows = count / plan.array.columns;
-    plan.array = kernels::ArrayDescription::Matrix(type, rows, plan.array.columns);
+    const uint64_t rows = shards_[shard].element_count / plan.array.columns;
+    plan.array =
+        kernels::ArrayDescription::Matrix(plan.array.element_type, rows, plan.array.columns);
     plan.grouping.group_count = rows;
     return plan;
   }
@@ -87,17 +94,24 @@ class DealtScanRun final : public DealtRun<ScanAnswer> {
     if (!output.ok()) return output.status();
     kernels::RunStatistics run;
     absl::Status status = context.lane.RunScan(
-        PlanOf(shard), kernels::ResidentSpan(shards_[shard].span), *output, context.stop, run);
+        PlanOfRows(shard), kernels::ResidentSpan(shards_[shard].span), *output, context.stop, run);
     return End(context, run, status);
+  }
+
+  absl::Status FindTotals(size_t shard, const JobContext& context) {
+    kernels::RunStatistics run;
+    absl::Status status = dealt_.FindTotals(shard, kernels::ResidentSpan(shards_[shard].span),
+                                            context.lane, context.stop, run);
+    statistics_.Add(context, run);
+    return status;
   }
 
   absl::Status Continue(size_t shard, const JobContext& context) {
     const absl::StatusOr<kernels::OutputSpan> output = OutputOf(shard);
     if (!output.ok()) return output.status();
     kernels::RunStatistics run;
-    absl::Status status =
-        context.lane.ContinueScan(PlanOf(shard), kernels::ResidentSpan(shards_[shard].span),
-                                  *output, carry_, context.stop, run);
+    absl::Status status = dealt_.RunPart(shard, kernels::ResidentSpan(shards_[shard].span), *output,
+                                         context.lane, context.stop, run);
     return End(context, run, status);
   }
 
@@ -169,9 +183,8 @@ class DealtScanRun final : public DealtRun<ScanAnswer> {
   const std::vector<ArrayShard> shards_;
   const std::vector<PartPlace> places_;
   const bool by_rows_;
+  kernels::DealtScan dealt_;  // Of a scan of the whole.
   JobWork common_;
-  size_t next_ = 0;  // Shard of a scan of the whole.
-  kernels::ScanCarry carry_;
   bool is_copied_ = false;
   std::mutex mutex_;
   // Guarded by mutex_ while parts run.
