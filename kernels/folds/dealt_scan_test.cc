@@ -97,7 +97,7 @@ TEST_F(DealtScanTest, AllTypesAndOperationsInOneRound) {
       const bool is_exact =
           operation == ScanOperation::kMin || operation == ScanOperation::kMax ||
           (operation == ScanOperation::kSum && ElementSize(type) < 8 && !has_nans);
-      if (is_exact) EXPECT_EQ(round_count_, 1) << "all parts at the same time";
+      EXPECT_TRUE(round_count_ == 1 || !is_exact) << "all parts at the same time";
     }
   }
 }

@@ -139,7 +139,7 @@ class ContiguousScan {
 
   CarryType LoadCarry() const {
     Value value;
-    std::memcpy(&value, carry_->value.data(), kValueBytes);
+    std::memcpy(&value, carry_->value.data(), sizeof(value));
     return Carry::Of(value, false);
   }
 
