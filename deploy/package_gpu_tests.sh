@@ -7,7 +7,7 @@ set -euo pipefail
 
 build="$1" target="$2"
 programs=(gridfold_server gridfold engine_conformance_test kernels_cuda_device_test flight_data_test
-          fault_test steady_state_test kernel_benchmark transport_benchmark)
+          fault_test steady_state_test several_engines_test kernel_benchmark transport_benchmark)
 
 rm -rf "$target"
 mkdir -p "$target/bin" "$target/lib"

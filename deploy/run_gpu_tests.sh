@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # What continuous integration cannot check: runs, on a machine with a GPU, the tests labelled `gpu`,
 # small cases of every strategy under compute-sanitizer, the flight data through a server on the CUDA
-# engine, and the kernels' benchmark. Prints a table last.
+# engine, the kernels' benchmark, and requests on all GPUs beside those on one. Prints a table last.
 #
 #   deploy/run_gpu_tests.sh [FOLDER] [STAGE...]
 #
 # FOLDER holds the programs: a build folder (default build/release), or what deploy/package_gpu_tests.sh
 # made for a machine that can run them but not build them. Stages, all by default:
-# tests memcheck racecheck initcheck synccheck flights benchmark
+# tests memcheck racecheck initcheck synccheck flights benchmark devices
 set -uo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 folder="${1:-$root/build/release}"
 shift || true
 stages=("${@:-}")
-[[ -z "${stages[*]}" ]] && stages=(tests memcheck racecheck initcheck synccheck flights benchmark)
+[[ -z "${stages[*]}" ]] && stages=(tests memcheck racecheck initcheck synccheck flights benchmark devices)
 
 program() { find "$folder" -type f -perm -u+x -name "$1" | head -n 1; }
 
@@ -38,6 +38,8 @@ check() {  # check NAME COMMAND...: runs it, keeps its log, remembers how it end
 summary() { grep -hE 'ERROR SUMMARY|RACECHECK SUMMARY|\[  PASSED  \]|\[  SKIPPED \].*tests?,' "$1" | tr '\n' ' '; }
 # Sanitizers slow tests down beyond what their watchdog allows.
 export GRIDFOLD_TEST_SECONDS=0
+# Tests of requests on several devices take GPUs instead of virtual devices, where there are two.
+export GRIDFOLD_TEST_ENGINE=cuda
 logs="${GRIDFOLD_LOGS:-$(mktemp -d)}"
 mkdir -p "$logs"
 
@@ -48,12 +50,14 @@ gpu_tests=(
   "flight_data_test:*Cuda*"
   "fault_test:*Cuda*"
   "steady_state_test:*Cuda*"
+  "several_engines_test:DealtRequestTest.*:DealtBatchTest.*"
 )
 # Small cases for the sanitizers, which slow kernels down a hundredfold: jobs of every operation and
 # type, and strategies that are taken only for large ones.
 sanitizer_tests=(
   "engine_conformance_test:Cuda/SmallJobsTest.*:Cuda/AxesTest.Rearrangements*:Cuda/AxesTest.ScansAlongEveryAxis/*:Cuda/InputSlicesTest.SegmentsAndScans*:Cuda/FloatProductTest.*OfGroups/*:Cuda/ProductWindowTest.PartsFromOneEndToTheOther/*:Cuda/ScanTest.FloatSumsOfWhichPartsOverflow/*:Cuda/*ExtremesBeforeTheFirstNumber*:Cuda/HistogramEdgeTest.IntegerBinsBeyondInt64/*"
   "kernels_cuda_device_test:HistogramDeviceTest.EveryStrategyOnFewSamples:HistogramTogetherTest/3.ChannelsWithAndWithoutRanges:HistogramTogetherTest/7.TwoDimensions:HistogramTogetherDeviceTest.NumbersThatAreNoneOrEqualOrFarApart:HistogramTogetherDeviceTest.SmallAnswersGoToTheHost:TransposeDeviceTest/0.EveryShape:HistogramSteadyDeviceTest/3.SpecialSamplesAmongOthers:HistogramWeightsDeviceTest/11.PassesAndLaunchesOfPartitions:ReduceDoubleColumnsDeviceTest.InfinitiesAndNansStayInTheirColumns:ReduceIntegerColumnsDeviceTest/2.OverflowIsReported:ReduceMomentColumnsDeviceTest/0.StatisticsAreExact:ReduceMomentColumnsDeviceTest/1.StatisticsAreExact:Shapes/ReduceDoubleMomentColumnsDeviceTest.StatisticsAreExact/45:ReducePairTilesDeviceTest.SegmentsAreExact:ReduceExtremesDeviceTest/0.OfManyRowsOfWarps:ReduceExtremesDeviceTest/0.OfRows:ReduceExtremesDeviceTest/9.OfSegments:ReduceExtremesDeviceTest/10.OfVeryManyBriefRows:ReduceFloatRowMomentsDeviceTest/0.OfWhateverIsAskedFor:ReduceFloatRowMomentsDeviceTest/1.OfWhateverIsAskedFor:ReduceFloatRowMomentsDeviceTest/2.OfWhateverIsAskedFor:ReduceFloatRowMomentsDeviceTest/3.OfWhateverIsAskedFor:ReduceLongArrayTest/0.OfTwoBlocks:ReduceLongArrayTest/3.OfTwoBlocks:ReduceLongArrayTest/4.OfTwoBlocks:ReduceLongColumnsTest/0.OfThreeBlocks:ReduceLongColumnsTest/1.OfThreeBlocks:ReduceLongColumnsTest/4.OfThreeBlocks:ReduceStripsTest/0.EveryAlignment:ReduceStripsTest/0.FewRowsBehindATurn:ReduceSumsDeviceTest/0.InfinitiesAndNansStayInTheirGroups:ReduceSumsDeviceTest/3.InfinitiesAndNansStayInTheirGroups:ScanColumnsDeviceTest.NansAreIgnoredOrStayInTheirColumn:ScanWideFormDeviceTest.ReportsOfColumns"
+  "several_engines_test:DealtRequestTest.ReductionsOfInlineArrays:DealtRequestTest.SlicesOfShardedArraysAreWrittenAndRead"
 )
 
 run_tests() {
@@ -100,11 +104,20 @@ run_flights() {
   return $status
 }
 
+# The table of all GPUs against one of them. Both servers are there at the same time, and the one
+# with all GPUs takes no more of a card than leaves room for the other.
+run_devices() {
+  if [[ "$(nvidia-smi -L | wc -l)" -lt 2 ]]; then echo "[  SKIPPED ] 1 test: there is one GPU"; return; fi
+  "$(program transport_benchmark)" --only devices --server "$(program gridfold_server)" \
+    --server-option=--resident-bytes=26GiB --log "$logs/devices_servers.log" --json "$logs/devices.json"
+}
+
 for stage in "${stages[@]}"; do
   case "$stage" in
     tests) run_tests ;;
     memcheck | racecheck | initcheck | synccheck) run_sanitizer "$stage" ;;
     flights) check "flight data, CUDA engine" run_flights ;;
+    devices) check "all GPUs against one" run_devices ;;
     benchmark) check "kernel benchmark" "$(program kernel_benchmark)" --json "$logs/kernel_benchmark.json" ;;
     *) echo "unknown stage: $stage" >&2; exit 2 ;;
   esac
@@ -112,6 +125,7 @@ done
 
 [[ -f "$logs/flight_data__CUDA_engine.log" ]] && cat "$logs/flight_data__CUDA_engine.log"
 [[ -f "$logs/kernel_benchmark.log" ]] && cat "$logs/kernel_benchmark.log"
+[[ -f "$logs/all_GPUs_against_one.log" ]] && cat "$logs/all_GPUs_against_one.log"
 printf '\n'
 printf '%s\n' "${results[@]}"
 printf '\n%d passed, %d failed\n' "$passed" "$failed"

@@ -70,11 +70,7 @@ absl::StatusOr<Engines> CreateEngines(const EngineOptions& options) {
     // A GPU that is there but cannot be used is as good as none.
     if (engines.ok() || options.kind == EngineKind::kCuda) return engines;
   }
-  absl::StatusOr<std::unique_ptr<Engine>> engine = cpu::CreateCpuEngine(options.cpu_threads);
-  if (!engine.ok()) return engine.status();
-  Engines engines;
-  engines.push_back(*std::move(engine));
-  return engines;
+  return cpu::CreateCpuEngines(options.cpu_threads, options.cpu_devices);
 }
 
 absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const EngineOptions& options) {

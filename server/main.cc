@@ -134,12 +134,13 @@ void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int Serve(const ServerOptions& options, SignalWatcher& signals) {
+int Serve(ServerOptions options, SignalWatcher& signals) {
   const absl::StatusOr<std::vector<std::unique_ptr<kernels::Engine>>> owned =
       kernels::CreateEngines(options.engine);
   if (!owned.ok()) return Fail(owned.status());
   std::vector<kernels::Engine*> engines;
   for (const std::unique_ptr<kernels::Engine>& engine : *owned) engines.push_back(engine.get());
+  options.limits = LimitsFor(options, engines);
   absl::StatusOr<std::unique_ptr<Server>> server =
       Server::Start(engines, options.listen, options.limits, options.metrics_address,
                     options.tenant_weights, options.security);

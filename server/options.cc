@@ -1,6 +1,7 @@
 #include "server/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <istream>
@@ -74,6 +75,9 @@ void AddSecurity(CLI::App& app, ServerOptions& options) {
             "Whether the server describes its services to whoever asks (gRPC reflection)");
 }
 
+constexpr char kResidentBytes[] = "--resident-bytes";
+constexpr char kMaxQueuedJobs[] = "--max-queued-jobs";
+
 void AddAllOptions(CLI::App& app, ServerOptions& options) {
   Limits& limits = options.limits;
   app.set_version_flag("--version", absl::StrCat("gridfold_server ", Version()));
@@ -100,12 +104,16 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
                       "Jobs that run at the same time on each device");
   AddNumber<int>(app, "--cpu-threads", options.engine.cpu_threads, 0, 65536,
                  "Threads of the CPU engine; 0 takes one for each processor");
+  AddNumber<int>(app, "--cpu-devices", options.engine.cpu_devices, 1,
+                 static_cast<int>(kEngineCountMax),
+                 "Virtual devices of the CPU engine, among which its threads are dealt; each has "
+                 "lanes and room for resident arrays of its own");
   AddCudaDevices(app, options.engine.cuda_devices);
   AddSize(app, "--max-message-bytes", limits.message_bytes_max, kMessageBytesFloor,
           kMessageBytesCeiling, "Largest request or answer");
-  AddNumber<uint64_t>(app, "--max-queued-jobs", limits.queued_jobs_max, 1, kQueuedJobsCeiling,
+  AddNumber<uint64_t>(app, kMaxQueuedJobs, limits.queued_jobs_max, 1, kQueuedJobsCeiling,
                       "Jobs that may wait for a lane; the last quarter is kept for tenants with "
-                      "few of them");
+                      "few of them. By default so many for each device");
   AddSize(app, "--max-queued-bytes", limits.queued_bytes_max, 1, uint64_t{1} << 50,
           "Bytes of requests that may wait for a lane, kept in the same way; no less than the "
           "largest request");
@@ -121,10 +129,15 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
                       "Bins of one histogram, all channels together");
   AddNumber<uint64_t>(app, "--max-groups", limits.group_count_max, 1, kGroupCountCeiling,
                       "Groups of one reduction or scan");
-  AddSize(app, "--resident-bytes", limits.resident_bytes_max, 0, kResidentBytesCeiling,
-          "Memory for resident arrays, of each GPU where there is one; 0 allows none");
+  AddSize(
+      app, kResidentBytes, limits.resident_bytes_max, 0, kResidentBytesCeiling,
+      "Memory for resident arrays on each device; 0 allows none. By default half of what is free "
+      "of a GPU's");
   AddSize(app, "--tenant-resident-bytes", limits.tenant_resident_bytes_max, 0,
           kResidentBytesCeiling, "What of that one tenant may have; 0 sets no bound of its own");
+  AddSize(app, "--dealt-bytes", limits.dealt_bytes_min, 0, kResidentBytesCeiling,
+          "Bytes of input from which on a reduction or histogram of an array that is sent, or in a "
+          "region, is computed by all devices together; 0 leaves each to one device");
   AddNumber<uint64_t>(app, "--max-arrays", limits.array_count_max, 1, kArrayCountCeiling,
                       "Resident arrays of all tenants together");
   AddFlag(app, "--allow-regions", limits.regions_allowed,
@@ -198,6 +211,15 @@ EarlyExit ExitWith(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
+Limits LimitsFor(const ServerOptions& options, const std::vector<kernels::Engine*>& engines) {
+  Limits limits = options.has_resident_bytes ? options.limits : options.limits.ForDevices(engines);
+  if (!options.has_queued_jobs) {
+    limits.queued_jobs_max =
+        std::min<uint64_t>(limits.queued_jobs_max * engines.size(), kQueuedJobsCeiling);
+  }
+  return limits;
+}
+
 std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const* argv) {
   ServerOptions options;
   options.limits.memory_bytes_max = AllowedMemoryBytes() / 10 * kMemoryTenths;
@@ -207,6 +229,8 @@ std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const*
   AddAllOptions(app, options);
   try {
     app.parse(argc, argv);
+    options.has_resident_bytes = app.count(kResidentBytes) > 0;
+    options.has_queued_jobs = app.count(kMaxQueuedJobs) > 0;
     if (app.count(kMaxAnswerBytes) == 0) {
       options.limits.answer_bytes_max = AnswerBytesOf(options.limits.memory_bytes_max);
     }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "kernels/contract/engine.h"
 #include "server/base/limits.h"
@@ -25,6 +26,9 @@ struct ServerOptions {
   // host:port; none: metrics are off.
   std::optional<std::string> metrics_address = "127.0.0.1:9464";
   Limits limits;
+  // Whether limits.resident_bytes_max and limits.queued_jobs_max were asked for.
+  bool has_resident_bytes = false;
+  bool has_queued_jobs = false;
   TenantWeights tenant_weights;
   SecurityOptions security;
   bool insecure = false;  // Allows `listen` to be open to other machines without TLS.
@@ -33,6 +37,10 @@ struct ServerOptions {
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
 };
+
+// The limits of a server with these engines: where nobody says how much, resident arrays have what
+// devices have room for, and as many jobs may wait for each of several devices as for one.
+Limits LimitsFor(const ServerOptions& options, const std::vector<kernels::Engine*>& engines);
 
 // The output and exit code of a program that does not serve: help, the version, or an error.
 struct EarlyExit {

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/base/version.h"
+#include "server/testing/fake_engine.h"
 #include "server/transport/listen_address.h"
 
 namespace gridfold::server {
@@ -70,6 +71,21 @@ TEST(OptionsTest, DefaultsAreThoseOfLimits) {
   EXPECT_EQ(options.limits.lane_count, 4u);
   EXPECT_EQ(options.grace_period, std::chrono::seconds(30));
   EXPECT_EQ(options.log_format, LogFormat::kText);
+}
+
+TEST(OptionsTest, LimitsThatNobodySaysFollowTheDevices) {
+  FakeEngine engines[3];
+  const std::vector<kernels::Engine*> devices = {&engines[0], &engines[1], &engines[2]};
+  const Limits defaults;
+  const Limits without_gpu = LimitsFor(ParseGood({}), devices);
+  EXPECT_EQ(without_gpu.resident_bytes_max, defaults.resident_bytes_max);
+  EXPECT_EQ(without_gpu.queued_jobs_max, 3 * defaults.queued_jobs_max);
+  for (FakeEngine& engine : engines) engine.set_free_bytes(80 * kGiB);
+  engines[1].set_free_bytes(10 * kGiB + 7);
+  EXPECT_EQ(LimitsFor(ParseGood({}), devices).resident_bytes_max, 5 * kGiB) << "half of the least";
+  const ServerOptions asked = ParseGood({"--resident-bytes=2GiB", "--max-queued-jobs=9"});
+  EXPECT_EQ(LimitsFor(asked, devices).resident_bytes_max, 2 * kGiB);
+  EXPECT_EQ(LimitsFor(asked, devices).queued_jobs_max, 9u);
 }
 
 TEST(OptionsTest, EveryOptionIsRead) {

@@ -70,7 +70,7 @@ TEST_F(SeveralEnginesTest, ArraysGoWhereTheMostRoomIs) {
     ASSERT_TRUE(caller_.Create(NewArray("", count)).ok());
     EXPECT_EQ(caller_.created.array().device(), device) << count;
   }
-  EXPECT_FALSE(caller_.Create(NewArray("", kMiB / 4 + 1)).ok()) << "no array spans devices";
+  EXPECT_FALSE(caller_.Create(NewArray("", kMiB / 4 + 1, 0)).ok()) << "device 0 is not so large";
 }
 
 TEST_F(SeveralEnginesTest, ADeviceThatDoesNotExistIsNamed) {

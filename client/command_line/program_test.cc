@@ -318,6 +318,12 @@ TEST_F(ProgramTest, APutThatFailsLeavesNoArrayBehind) {
                 "name: 'x' element_type: ELEMENT_TYPE_INT64 shape: 2 "
                 "idle_expiry { seconds: 5400 } device: 1");
   EXPECT_EQ(deleted, "x");
+  EXPECT_EQ(
+      Run({"--tenant", "me", "--priority", "low", "array", "put", "x", "@in.csv", "--sharded"}),
+      ExitCode::kRequestFailed);
+  ExpectMessage(created,
+                "name: 'x' element_type: ELEMENT_TYPE_INT64 shape: 2 "
+                "placement: ARRAY_PLACEMENT_SHARDED");
 }
 
 TEST_F(ProgramTest, CommandLinesThatMakeNoSenseAreUsageErrors) {

@@ -20,6 +20,9 @@ struct ExecutionStatistics {
   absl::Duration kernel_time;
   absl::Duration stage_out_time;
   absl::Duration total_time;
+  // Devices that worked on it: of several, the bytes are a sum, and times those of the slowest. 0
+  // of a server that does not tell.
+  uint32_t device_count = 1;
 };
 
 }  // namespace gridfold::client

@@ -28,6 +28,14 @@ struct ResidentArray {
   std::optional<ArraySlice> slice = std::nullopt;  // Nothing: the whole array.
 };
 
+// Whether an array is on one device of the server or on all. A sharded array has consecutive
+// elements, or rows, on each of them; all of them work on it.
+enum class ArrayPlacement : uint8_t {
+  kDefault = 0,  // On one, unless none has room for so large an array.
+  kOneDevice = 1,
+  kSharded = 2,
+};
+
 // What Client::CreateArray makes.
 struct NewArray {
   std::string name = "";  // Up to 128 letters, digits and "._-/"; empty: the server chooses.
@@ -40,6 +48,14 @@ struct NewArray {
   // The device to hold it, as an index of ServerInfo::devices. Arrays that are used by the same
   // request must be on the same device. Nothing: the device with the most room.
   std::optional<uint32_t> device = std::nullopt;
+  ArrayPlacement placement = ArrayPlacement::kDefault;
+};
+
+// Consecutive elements of a sharded array.
+struct ArrayShard {
+  uint32_t device = 0;  // The device that holds them, as an index of ServerInfo::devices.
+  uint64_t first_element = 0;
+  uint64_t element_count = 0;
 };
 
 struct ArrayDescription {
@@ -49,7 +65,9 @@ struct ArrayDescription {
   uint64_t size_bytes = 0;
   absl::Duration idle_expiry;
   absl::Duration idle_time;  // Since a request last used it.
-  uint32_t device = 0;       // The device that holds it, as an index of ServerInfo::devices.
+  // The device that holds it, or the first elements of it, as an index of ServerInfo::devices.
+  uint32_t device = 0;
+  std::vector<ArrayShard> shards = {};  // Of a sharded array.
 };
 
 // Elements that were read from the server.

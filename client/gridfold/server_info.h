@@ -35,6 +35,7 @@ struct ServerLimits {
   uint64_t stream_count_max = 0;           // Streams that compute, open at the same time.
   uint64_t stream_pending_bytes_max = 0;   // What one of them may have waiting.
   uint64_t batch_operations_max = 0;       // One batch.
+  uint64_t dealt_bytes_min = 0;  // Input on which all devices work together; 0: one works on each.
 };
 
 struct ServerInfo {

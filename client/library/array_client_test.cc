@@ -102,8 +102,35 @@ TEST_F(ArrayClientTest, CreateSaysAllThatIsKnown) {
   EXPECT_EQ(array->device, 2u);
   ASSERT_TRUE(client_->CreateArray({.name = "x", .shape = {1}}).ok());
   EXPECT_FALSE(asked.has_device()) << "the server chooses";
+  EXPECT_EQ(asked.placement(), v1::ARRAY_PLACEMENT_UNSPECIFIED);
+  EXPECT_TRUE(array->shards.empty());
   EXPECT_EQ(client_->CreateArray({.idle_expiry = absl::InfiniteDuration()}).status().code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ArrayClientTest, AsksForShardsAndTellsOfThem) {
+  v1::CreateArrayRequest asked;
+  server_.on_create_array = [&](grpc::ServerContext&, const v1::CreateArrayRequest& request,
+                                v1::CreateArrayResponse& response) {
+    asked = request;
+    *response.mutable_array() = Description(
+        "name: 'x' element_type: ELEMENT_TYPE_INT8 shape: 5 size_bytes: 5 device: 1 "
+        "shards { device: 1 element_count: 3 } "
+        "shards { device: 4 first_element: 3 element_count: 2 }");
+    return grpc::Status::OK;
+  };
+  const auto array = client_->CreateArray({.name = "x",
+                                           .element_type = ElementType::kInt8,
+                                           .shape = {5},
+                                           .placement = ArrayPlacement::kSharded});
+  ASSERT_TRUE(array.ok()) << array.status();
+  ExpectMessage(asked,
+                "name: 'x' element_type: ELEMENT_TYPE_INT8 shape: 5 "
+                "placement: ARRAY_PLACEMENT_SHARDED");
+  ASSERT_EQ(array->shards.size(), 2u);
+  EXPECT_EQ(array->shards[1].device, 4u);
+  EXPECT_EQ(array->shards[1].first_element, 3u);
+  EXPECT_EQ(array->shards[1].element_count, 2u);
 }
 
 TEST_F(ArrayClientTest, WritesInChunksBehindOneHeader) {

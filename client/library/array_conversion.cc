@@ -8,6 +8,10 @@
 #include "client/library/shared_conversion.h"
 
 namespace gridfold::client {
+
+static_assert(static_cast<int>(ArrayPlacement::kSharded) == v1::ARRAY_PLACEMENT_SHARDED);
+static_assert(static_cast<int>(ArrayPlacement::kOneDevice) == v1::ARRAY_PLACEMENT_ONE_DEVICE);
+
 namespace {
 
 // Strings this long lie on the heap, where every element type is aligned, and stay there when they
@@ -37,6 +41,7 @@ WireMessage ToWire(const NewArray& array) {
   request.set_zero_dimensional(array.shape.empty());
   if (array.idle_expiry) *request.mutable_idle_expiry() = ToProto(*array.idle_expiry);
   if (array.device) request.set_device(*array.device);
+  request.set_placement(static_cast<v1::ArrayPlacement>(array.placement));
   return WireMessage::Of(request);
 }
 

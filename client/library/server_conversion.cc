@@ -35,6 +35,7 @@ ServerInfo FromProto(const v1::GetServerInfoResponse& response) {
       .stream_count_max = limits.stream_count_max(),
       .stream_pending_bytes_max = limits.stream_pending_bytes_max(),
       .batch_operations_max = limits.batch_operations_max(),
+      .dealt_bytes_min = limits.dealt_bytes_min(),
   };
   return info;
 }

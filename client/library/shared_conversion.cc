@@ -21,6 +21,7 @@ ExecutionStatistics FromProto(const v1::ExecutionStatistics& execution) {
       .kernel_time = FromProto(execution.kernel_time()),
       .stage_out_time = FromProto(execution.stage_out_time()),
       .total_time = FromProto(execution.total_time()),
+      .device_count = execution.device_count(),
   };
 }
 
@@ -65,6 +66,9 @@ absl::StatusOr<ArrayDescription> FromProto(const v1::ArrayDescription& descripti
   array.idle_expiry = FromProto(description.idle_expiry());
   array.idle_time = FromProto(description.idle_time());
   array.device = description.device();
+  for (const v1::ArrayShard& shard : description.shards()) {
+    array.shards.push_back({shard.device(), shard.first_element(), shard.element_count()});
+  }
   if (ElementSizeBytes(array.element_type) == 0) {
     return absl::InternalError(absl::StrCat("the server's answer has an array of element type ",
                                             description.element_type()));

@@ -8,8 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,8 @@ namespace fs = std::filesystem;
 struct Options {
   std::string server;
   std::vector<std::string> server_options;
+  std::vector<std::string> all_devices_options;
+  std::vector<std::string> one_device_options = {"--cuda-devices=0"};
   std::set<std::string> only;
   std::string json;
   std::string log = "transport_benchmark_server.log";
@@ -36,13 +40,15 @@ struct Options {
   int soak_seconds = 60;
 };
 
+constexpr std::string_view kDevices = "devices";
+
 constexpr struct {
   const char* name;
   void (*measure)(const Targets&, Report&);
-} kSections[] = {{"resident", MeasureResident}, {"unary", MeasureUnary},
-                 {"batch", MeasureBatches},     {"streams", MeasureStreams},
-                 {"regions", MeasureRegions},   {"generator", MeasureGenerator},
-                 {"soak", MeasureSoak},         {"overload", MeasureOverload}};
+} kSections[] = {
+    {"resident", MeasureResident}, {"unary", MeasureUnary},     {"batch", MeasureBatches},
+    {"streams", MeasureStreams},   {"regions", MeasureRegions}, {"generator", MeasureGenerator},
+    {"devices", MeasureDevices},   {"soak", MeasureSoak},       {"overload", MeasureOverload}};
 
 // Starts a program that writes its port to a file of a folder of this run.
 absl::StatusOr<ChildProcess> StartServer(std::vector<std::string> arguments,
@@ -77,7 +83,19 @@ std::vector<std::string> ServerArguments(const Options& options, const std::stri
       arguments.push_back(std::to_string(value));
     }
   }
+  if (section == kDevices) {
+    arguments.insert(arguments.end(), options.all_devices_options.begin(),
+                     options.all_devices_options.end());
+  }
   arguments.insert(arguments.end(), options.server_options.begin(), options.server_options.end());
+  return arguments;
+}
+
+// What all devices are compared with.
+std::vector<std::string> OneDeviceArguments(const Options& options, const std::string& port_file) {
+  std::vector<std::string> arguments = ServerArguments(options, "", port_file, FreePort());
+  arguments.insert(arguments.end(), options.one_device_options.begin(),
+                   options.one_device_options.end());
   return arguments;
 }
 
@@ -110,6 +128,14 @@ int Measure(const Options& options, const fs::path& self, const fs::path& folder
                     port_file, options.log, targets.gridfold);
     if (!server.ok()) return Fail(server.status(), options);
     targets.server = &*server;
+    // Started when the other one has taken its part of the devices' memory, and gone before it.
+    std::optional<ChildProcess> one_device;
+    if (section.name == kDevices) {
+      auto started = StartServer(OneDeviceArguments(options, port_file), port_file, options.log,
+                                 targets.one_device);
+      if (!started.ok()) return Fail(started.status(), options);
+      one_device.emplace(*std::move(started));
+    }
     section.measure(targets, report);
   }
   if (!options.json.empty() && !report.WriteJson(options.json)) {
@@ -132,6 +158,11 @@ int Main(int argc, char** argv) {
       ->check(CLI::IsMember(names));
   app.add_option("--server", options.server, "the gridfold_server to run")->capture_default_str();
   app.add_option("--server-option", options.server_options, "an option for it; may be repeated");
+  app.add_option("--all-devices-option", options.all_devices_options,
+                 "what makes the server of \"devices\" use all of them; may be repeated");
+  app.add_option("--one-device-option", options.one_device_options,
+                 "what makes the one that it is compared with use one; may be repeated")
+      ->capture_default_str();
   app.add_option("--json", options.json, "a file for the figures");
   app.add_option("--log", options.log, "a file for what the servers say")->capture_default_str();
   app.add_option("--soak-seconds", options.soak_seconds,

@@ -15,6 +15,7 @@ struct Targets {
   std::string gridfold;      // "host:port" of gridfold_server
   std::string bare;          // of the bare server that echoes
   std::string bare_answers;  // of the one whose unary answers are empty
+  std::string one_device;    // of a gridfold_server with one of its devices; of "devices" only
   int metrics_port = 0;      // of gridfold_server
   const ChildProcess* server = nullptr;
   std::string kernel_benchmark;  // A program that measures the bus; there may be none.
@@ -33,6 +34,8 @@ void MeasureBatches(const Targets& targets, Report& report);
 void MeasureStreams(const Targets& targets, Report& report);
 // A region of shared memory against a copy of pinned memory to the device.
 void MeasureRegions(const Targets& targets, Report& report);
+// All devices against one of them.
+void MeasureDevices(const Targets& targets, Report& report);
 // The load generator, gridfold_load, against a client that does nothing but send.
 void MeasureGenerator(const Targets& targets, Report& report);
 // Memory over a minute of 256 jobs of mixed sizes.

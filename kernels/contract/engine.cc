@@ -4,6 +4,13 @@
 
 namespace gridfold::kernels {
 
+absl::StatusOr<ScanTotals> Lane::FindScanTotals(const ScanPlan&, InputSpan, std::stop_token,
+                                                RunStatistics&) {
+  return absl::UnimplementedError("no quicker than the scan");
+}
+
+void Lane::CarryOver(const ScanPlan&, const ScanTotals&, ScanCarry&) {}
+
 absl::StatusOr<std::unique_ptr<ExternalMemory>> Engine::RegisterHostMemory(MutableHostSpan) {
   return absl::FailedPreconditionError(
       absl::StrCat("the engine \"", name(), "\" works on no memory of others"));

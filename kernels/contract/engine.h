@@ -46,7 +46,9 @@ enum class EngineKind : uint8_t { kAuto, kCuda, kCpu };
 struct EngineOptions {
   EngineKind kind = EngineKind::kAuto;
   int cpu_threads = 0;  // CPU engine: threads for all lanes together; 0: one for each processor.
-  int cuda_device = 0;  // CUDA engine: the GPU of CreateEngine.
+  // CPU engine: virtual devices of CreateEngines, among which the threads are dealt.
+  int cpu_devices = 1;
+  int cuda_device = 0;                 // CUDA engine: the GPU of CreateEngine.
   std::vector<int> cuda_devices = {};  // Those of CreateEngines; empty: all that can be used.
 };
 
@@ -67,7 +69,8 @@ struct LaneOptions {
 struct DeviceDescription {
   std::string name;
   uint64_t memory_bytes = 0;
-  uint32_t compute_units = 0;      // Multiprocessors, or threads on the CPU engine.
+  uint64_t free_bytes = 0;     // Of a GPU, what of it nobody had taken when the engine was created.
+  uint32_t compute_units = 0;  // Multiprocessors, or threads on the CPU engine.
   std::string compute_capability;  // "9.0"; empty on the CPU engine.
 };
 
@@ -138,6 +141,16 @@ class Lane {
                                     ScanCarry& carry, std::stop_token stop,
                                     RunStatistics& statistics) = 0;
 
+  // What the elements of a part come to that others follow, found without scanning them. Errors:
+  // UNIMPLEMENTED where the engine has no quicker way than to scan them.
+  virtual absl::StatusOr<ScanTotals> FindScanTotals(const ScanPlan& plan, InputSpan input,
+                                                    std::stop_token stop,
+                                                    RunStatistics& statistics);
+
+  // Updates `carry` as ContinueScan would with a part of these totals, unless running results leave
+  // the range of float64 on the way: then ContinueScan leaves another one.
+  virtual void CarryOver(const ScanPlan& plan, const ScanTotals& totals, ScanCarry& carry);
+
   virtual absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
                                                        const HistogramInput& input,
                                                        std::stop_token stop,
@@ -194,9 +207,9 @@ class Engine {
 // Errors: FAILED_PRECONDITION where kCuda is asked for and cannot be had; the message says why.
 absl::StatusOr<std::unique_ptr<Engine>> CreateEngine(const EngineOptions& options);
 
-// The engines of all devices that `options` names, in that order: one for each GPU, or that of the
-// CPU. At least one. Errors: those of CreateEngine, where a GPU that is named, or each of all,
-// cannot be had.
+// The engines of all devices that `options` names, in that order: one for each GPU, or for each
+// virtual device of the CPU. At least one. Errors: those of CreateEngine, where a GPU that is
+// named, or each of all, cannot be had.
 absl::StatusOr<std::vector<std::unique_ptr<Engine>>> CreateEngines(const EngineOptions& options);
 
 // Whether a CUDA device can be used by this program on this machine.

@@ -64,6 +64,10 @@ struct PlannedBins {
   // kInteger: the integer of bin 0 instead of first_value, where it is 2^63 or more; else 0.
   uint64_t first_unsigned_value = 0;
   std::vector<double> edges{};  // kTable: explicit and logarithmic bins; bin_count + 1, increasing.
+  // Where the bounds followed from the samples: the extremes of those that are finite, rounded as
+  // bounds are; none where none is.
+  std::optional<double> smallest_sample{};
+  std::optional<double> largest_sample{};
 };
 
 struct HistogramPlan {

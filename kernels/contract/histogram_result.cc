@@ -40,6 +40,8 @@ void KeepNonZero(std::vector<T>& values, std::vector<uint64_t>& bin_indices) {
 absl::Status ResolveAutomaticRange(std::optional<double> smallest, std::optional<double> largest,
                                    PlannedBins& bins) {
   bins.automatic_range = false;
+  bins.smallest_sample = smallest;
+  bins.largest_sample = largest;
   bins.lower_bound = smallest.value_or(kEmptyRangeLower);
   bins.upper_bound = largest.value_or(kEmptyRangeUpper);
   const auto edges_increase = [&bins](double lower, double upper) {

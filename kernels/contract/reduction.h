@@ -38,6 +38,7 @@ struct ReductionPlan {
   OverflowPolicy overflow_policy = OverflowPolicy::kError;
   uint32_t delta_degrees_of_freedom = 0;
   bool return_states = false;  // Whether the result holds the groups' states.
+  uint64_t first_group = 0;    // The number of its first group, where it is a part of a whole.
 
   // Slots of 8 bytes that the answer takes.
   uint64_t result_slot_count() const { return statistics.size() * grouping.group_count; }

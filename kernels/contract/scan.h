@@ -31,6 +31,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -83,6 +84,13 @@ struct ScanCarry {
 
   uint64_t element_count = 0;
   alignas(16) std::array<std::byte, kValueBytesMax> value{};
+};
+
+// What the elements of a part come to: an engine makes the carry behind the part of it, before the
+// part is scanned. Only for engines and scans as of ScanCarry.
+struct ScanTotals {
+  uint64_t element_count = 0;
+  std::vector<std::byte> values;
 };
 
 // Whether `plan`, of the next part of an array, can continue from `carry`. Errors: INVALID_ARGUMENT

@@ -40,20 +40,19 @@ std::vector<std::unique_ptr<kernels::ResidentPool>> VectorOf(
 
 }  // namespace
 
-StoredArray::StoredArray(ArrayStore& store, std::string tenant, uint32_t engine,
-                         const kernels::ShapedArray& description,
-                         std::unique_ptr<kernels::ResidentMemory> memory)
+StoredArray::StoredArray(ArrayStore& store, std::string tenant,
+                         const kernels::ShapedArray& description)
     : store_(store),
       tenant_(std::move(tenant)),
-      engine_(engine),
       description_(description),
-      memory_(std::move(memory)),
       last_used_(store.now_()) {}
 
 StoredArray::~StoredArray() {
   // In this order: room that is counted as free is free.
-  memory_.reset();
-  store_.GiveBackRoom(tenant_, engine_, description_.size_bytes());
+  memory_.clear();
+  for (const ArrayShard& shard : shards_) {
+    store_.GiveBackRoom(tenant_, shard.engine, shard.span.size_bytes);
+  }
 }
 
 void StoredArray::MarkUsed() const { last_used_ = store_.now_(); }
@@ -87,42 +86,110 @@ absl::StatusOr<ArrayLease> ArrayStore::Allocate(const std::string& tenant,
                                                 const kernels::ShapedArray& description,
                                                 std::optional<uint32_t> engine,
                                                 uint64_t tenant_bytes_max) {
-  const uint64_t size_bytes = description.size_bytes();
+  return Allocate(tenant, description, tenant_bytes_max, [&] {
+    return std::vector<ArrayShard>{{.engine = engine ? *engine : EngineWithMostRoom(),
+                                    .element_count = description.element_count()}};
+  });
+}
+
+absl::StatusOr<ArrayLease> ArrayStore::AllocateSharded(const std::string& tenant,
+                                                       const kernels::ShapedArray& description,
+                                                       uint64_t tenant_bytes_max) {
+  return Allocate(tenant, description, tenant_bytes_max, [&] { return ShardsOnAll(description); });
+}
+
+absl::StatusOr<ArrayLease> ArrayStore::AllocateLike(const std::string& tenant,
+                                                    const kernels::ShapedArray& description,
+                                                    const std::vector<ArrayShard>& shards,
+                                                    uint64_t tenant_bytes_max) {
+  return Allocate(tenant, description, tenant_bytes_max, [&] { return shards; });
+}
+
+absl::StatusOr<ArrayLease> ArrayStore::Allocate(const std::string& tenant,
+                                                const kernels::ShapedArray& description,
+                                                uint64_t tenant_bytes_max, PlaceShards place) {
   const uint64_t bytes_max =
       tenant_bytes_max == 0 ? tenant_bytes_max_ : std::min(tenant_bytes_max, tenant_bytes_max_);
-  const uint64_t taken_bytes = kernels::ResidentBytesTaken(size_bytes);
-  if (taken_bytes > std::min(resident_bytes_max_, bytes_max)) {
-    return NoRoom(absl::StrCat("an array of ", size_bytes, " bytes takes ", taken_bytes,
-                               ", more than the ", std::min(resident_bytes_max_, bytes_max),
-                               " that a tenant may have on this server"));
+  std::vector<ArrayShard> shards = place();
+  uint64_t most_taken_bytes = 0;
+  uint64_t taken_bytes = 0;
+  for (const ArrayShard& shard : shards) {
+    const uint64_t shard_bytes = kernels::ResidentBytesTaken(
+        shard.element_count * kernels::ElementSize(description.element_type));
+    most_taken_bytes = std::max(most_taken_bytes, shard_bytes);
+    taken_bytes += shard_bytes;
   }
-  absl::StatusOr<ArrayLease> array =
-      TryAllocate(tenant, description, engine ? *engine : EngineWithMostRoom(), bytes_max);
+  if (most_taken_bytes > resident_bytes_max_ || taken_bytes > bytes_max) {
+    const bool is_one_device = taken_bytes <= bytes_max;
+    return NoRoom(absl::StrCat(
+        "an array of ", description.size_bytes(), " bytes takes ",
+        is_one_device ? most_taken_bytes : taken_bytes, ", more than the ",
+        is_one_device ? resident_bytes_max_ : bytes_max,
+        is_one_device ? " that a device has room for" : " that a tenant may have on this server"));
+  }
+  absl::StatusOr<ArrayLease> array = TryAllocate(tenant, description, std::move(shards), bytes_max);
   if (array.ok()) return array;
   // Expired arrays are not to stand in the way of new ones.
   RemoveExpired();
-  return TryAllocate(tenant, description, engine ? *engine : EngineWithMostRoom(), bytes_max);
+  return TryAllocate(tenant, description, place(), bytes_max);
 }
 
 absl::StatusOr<ArrayLease> ArrayStore::TryAllocate(const std::string& tenant,
                                                    const kernels::ShapedArray& description,
-                                                   uint32_t engine, uint64_t tenant_bytes_max) {
-  const uint64_t size_bytes = description.size_bytes();
-  absl::Status status = TakeRoom(tenant, engine, size_bytes, tenant_bytes_max);
+                                                   std::vector<ArrayShard> shards,
+                                                   uint64_t tenant_bytes_max) {
+  // Gives back, when it goes, what it has got.
+  const auto array = std::make_shared<StoredArray>(*this, tenant, description);
+  array->shards_.reserve(shards.size());
+  array->memory_.reserve(shards.size());
+  for (ArrayShard& shard : shards) {
+    absl::Status status = AddShard(shard, tenant_bytes_max, *array);
+    if (!status.ok()) return status;
+  }
+  return array;
+}
+
+absl::Status ArrayStore::AddShard(ArrayShard shard, uint64_t tenant_bytes_max, StoredArray& array) {
+  const uint64_t size_bytes =
+      shard.element_count * kernels::ElementSize(array.description_.element_type);
+  absl::Status status = TakeRoom(array.tenant_, shard.engine, size_bytes, tenant_bytes_max);
   if (!status.ok()) return status;
+  shard.span = {nullptr, size_bytes};
+  array.shards_.push_back(shard);
   absl::StatusOr<std::unique_ptr<kernels::ResidentMemory>> memory =
-      pools_[engine].memory->Allocate(size_bytes);
-  if (!memory.ok()) {
-    GiveBackRoom(tenant, engine, size_bytes);
-    return NoRoomNow(memory.status().message());
+      pools_[shard.engine].memory->Allocate(size_bytes);
+  if (!memory.ok()) return NoRoomNow(memory.status().message());
+  array.shards_.back().span = (*memory)->span();
+  array.memory_.push_back(*std::move(memory));
+  return absl::OkStatus();
+}
+
+std::vector<ArrayShard> ArrayStore::ShardsOnAll(const kernels::ShapedArray& description) const {
+  std::vector<uint32_t> engines;
+  {
+    const std::lock_guard lock(mutex_);
+    for (uint32_t engine = 0; engine < pools_.size(); ++engine) {
+      if (!pools_[engine].closed) engines.push_back(engine);
+    }
   }
-  try {
-    return std::make_shared<const StoredArray>(*this, tenant, engine, description,
-                                               *std::move(memory));
-  } catch (...) {
-    GiveBackRoom(tenant, engine, size_bytes);
-    throw;
+  if (engines.empty()) engines.push_back(0);
+  const kernels::Shape& shape = description.shape;
+  const uint64_t unit = shape.dimension_count() < 2
+                            ? kShardUnitElements
+                            : kernels::Shape(shape.extents().subspan(1)).element_count();
+  const uint64_t count = description.element_count();
+  const uint64_t units = unit == 0 ? 0 : (count + unit - 1) / unit;
+  const uint64_t units_each = (units + engines.size() - 1) / engines.size();
+  std::vector<ArrayShard> shards;
+  for (const uint32_t engine : engines) {
+    const uint64_t first =
+        shards.empty() ? 0 : shards.back().first_element + shards.back().element_count;
+    if (first == count && !shards.empty()) break;
+    shards.push_back({.engine = engine,
+                      .first_element = first,
+                      .element_count = std::min(units_each * unit, count - first)});
   }
+  return shards;
 }
 
 uint32_t ArrayStore::EngineWithMostRoom() const {
@@ -295,6 +362,7 @@ ArrayInfo ArrayStore::Describe(const std::string& name, const Entry& entry) cons
   return {.name = name,
           .description = entry.array->description(),
           .engine = entry.array->engine(),
+          .shards = entry.array->is_sharded() ? entry.array->shards() : std::vector<ArrayShard>(),
           .idle_expiry = entry.idle_expiry,
           .idle_time = now_() - entry.array->last_used_.load()};
 }

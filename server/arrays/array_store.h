@@ -1,7 +1,10 @@
 // Resident arrays by tenant and name: their owners, the room that they take, and their expiry.
 //
 // Each engine has a pool. An array lies in one of them, where only that engine can use it; a new
-// one goes to the pool with the most room unless the caller names an engine.
+// one goes to the pool with the most room unless the caller names an engine. Or it is sharded:
+// consecutive ranges of its elements, all but the last ones of the same size, lie in the pools of
+// all engines. Where they end follows from its type, its shape and the number of engines alone, so
+// that arrays of one shape are cut alike.
 //
 // A job that works on an array holds a lease on it, and an array that is leased does not expire.
 // When an array is deleted or expires, new requests no longer find it; its memory is released when
@@ -28,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/contract/resident_memory.h"
@@ -44,17 +48,18 @@ class ArrayStore;
 // An array's memory and description. Created by ArrayStore::Allocate, and shared as ArrayLease.
 class StoredArray {
  public:
-  StoredArray(ArrayStore& store, std::string tenant, uint32_t engine,
-              const kernels::ShapedArray& description,
-              std::unique_ptr<kernels::ResidentMemory> memory);
+  StoredArray(ArrayStore& store, std::string tenant, const kernels::ShapedArray& description);
   StoredArray(const StoredArray&) = delete;
   StoredArray& operator=(const StoredArray&) = delete;
   ~StoredArray();
 
   const kernels::ShapedArray& description() const { return description_; }
-  kernels::MutableResidentSpan span() const { return memory_->span(); }
-  // Whose memory that is, by its place in the store's list: no other engine may use it.
-  uint32_t engine() const { return engine_; }
+  // All elements, in their order; one shard, or several with some elements each.
+  const std::vector<ArrayShard>& shards() const { return shards_; }
+  bool is_sharded() const { return shards_.size() > 1; }
+  // Of the first shard, which is the only one unless the array is sharded.
+  uint32_t engine() const { return shards_.front().engine; }
+  kernels::MutableResidentSpan span() const { return shards_.front().span; }
 
   // Says that the array is in use now. For holders that take long.
   void MarkUsed() const;
@@ -64,9 +69,9 @@ class StoredArray {
 
   ArrayStore& store_;
   const std::string tenant_;
-  const uint32_t engine_;
   const kernels::ShapedArray description_;
-  std::unique_ptr<kernels::ResidentMemory> memory_;
+  std::vector<ArrayShard> shards_;
+  std::vector<std::unique_ptr<kernels::ResidentMemory>> memory_;  // Of each shard.
   mutable std::atomic<JobClock::time_point> last_used_;
 };
 using ArrayLease = std::shared_ptr<const StoredArray>;
@@ -111,6 +116,18 @@ class ArrayStore {
                                       const kernels::ShapedArray& description,
                                       std::optional<uint32_t> engine = std::nullopt,
                                       uint64_t tenant_bytes_max = 0);
+
+  // The same on all engines that are not closed: as many elements, or rows, on each as make their
+  // number even, or multiples of kShardUnitElements. Small arrays take fewer engines, or one.
+  absl::StatusOr<ArrayLease> AllocateSharded(const std::string& tenant,
+                                             const kernels::ShapedArray& description,
+                                             uint64_t tenant_bytes_max = 0);
+
+  // With shards on the same engines, and of as many elements, as these.
+  absl::StatusOr<ArrayLease> AllocateLike(const std::string& tenant,
+                                          const kernels::ShapedArray& description,
+                                          const std::vector<ArrayShard>& shards,
+                                          uint64_t tenant_bytes_max = 0);
 
   // The first of equals. Never a closed one unless all are.
   uint32_t EngineWithMostRoom() const;
@@ -163,9 +180,17 @@ class ArrayStore {
   // What has left the store is destroyed after its mutex is released, since StoredArray takes it.
   using Removed = std::vector<ArrayLease>;
 
+  // Where an array is to be; asked for again where the first places have no room.
+  using PlaceShards = absl::FunctionRef<std::vector<ArrayShard>()>;
+
+  absl::StatusOr<ArrayLease> Allocate(const std::string& tenant,
+                                      const kernels::ShapedArray& description,
+                                      uint64_t tenant_bytes_max, PlaceShards place);
   absl::StatusOr<ArrayLease> TryAllocate(const std::string& tenant,
-                                         const kernels::ShapedArray& description, uint32_t engine,
-                                         uint64_t tenant_bytes_max);
+                                         const kernels::ShapedArray& description,
+                                         std::vector<ArrayShard> shards, uint64_t tenant_bytes_max);
+  absl::Status AddShard(ArrayShard shard, uint64_t tenant_bytes_max, StoredArray& array);
+  std::vector<ArrayShard> ShardsOnAll(const kernels::ShapedArray& description) const;
   absl::Status TakeRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes,
                         uint64_t tenant_bytes_max);
   void GiveBackRoom(const std::string& tenant, uint32_t engine, uint64_t size_bytes);
@@ -209,6 +234,13 @@ class TenantArrays {
   absl::StatusOr<ArrayLease> Allocate(const kernels::ShapedArray& description,
                                       std::optional<uint32_t> engine = std::nullopt) const {
     return store_->Allocate(tenant_, description, engine, bytes_max_);
+  }
+  absl::StatusOr<ArrayLease> AllocateSharded(const kernels::ShapedArray& description) const {
+    return store_->AllocateSharded(tenant_, description, bytes_max_);
+  }
+  absl::StatusOr<ArrayLease> AllocateLike(const kernels::ShapedArray& description,
+                                          const std::vector<ArrayShard>& shards) const {
+    return store_->AllocateLike(tenant_, description, shards, bytes_max_);
   }
   uint32_t EngineWithMostRoom() const { return store_->EngineWithMostRoom(); }
   absl::StatusOr<ArrayInfo> Insert(std::string name, std::chrono::nanoseconds idle_expiry,

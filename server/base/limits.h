@@ -64,6 +64,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "kernels/contract/engine.h"
 
@@ -327,6 +328,18 @@ inline constexpr std::chrono::milliseconds kScrapeRequestTimeout = std::chrono::
 inline constexpr std::chrono::milliseconds kScrapeAnswerTimeout = std::chrono::seconds(10);
 inline constexpr size_t kScrapeRequestBytesMax = 8 * kKiB;
 
+// Input of a reduction or histogram from which on its parts are dealt to all devices, by default;
+// and of which the states or counters of a part, which the host merges, are no more than a part.
+inline constexpr uint64_t kDealtBytesMin = 16 * kMiB;
+inline constexpr uint64_t kDealtBytesPerStateByte = 256;
+// The part of a GPU's free memory that is for resident arrays, in units of so many bytes, where
+// --resident-bytes does not say how much; lanes take some of the rest.
+inline constexpr uint64_t kResidentMemoryPart = 2;
+inline constexpr uint64_t kResidentMemoryUnit = 64 * kMiB;
+// Shards of a one-dimensional array end at multiples of so many elements, so that a scan can
+// continue from one to the next.
+inline constexpr uint64_t kShardUnitElements = kernels::kScanCarryElements;
+
 // By name; the others have kTenantWeightDefault.
 using TenantWeights = std::map<std::string, uint64_t>;
 
@@ -340,6 +353,7 @@ struct Limits {
   uint64_t answer_bytes_max = kAnswerBytesDefaultMax;     // --max-answer-bytes
   uint64_t resident_bytes_max = 1 * kGiB;                 // --resident-bytes
   uint64_t tenant_resident_bytes_max = 0;                 // --tenant-resident-bytes; 0: all of them
+  uint64_t dealt_bytes_min = kDealtBytesMin;              // --dealt-bytes; 0: nothing is dealt
   uint64_t array_count_max = uint64_t{1} << 14;           // --max-arrays
   bool regions_allowed = false;                           // --allow-regions
   uint64_t region_count_max = 64;                         // --max-regions
@@ -356,6 +370,22 @@ struct Limits {
   // Engines that are used, each with so many lanes and so many resident bytes: what --cuda-devices
   // comes to. Known when the engines are.
   uint32_t engine_count = 1;
+
+  // These limits for such devices, where nobody says how much memory of theirs resident arrays may
+  // take. Devices of one kind have the same: what the one with the least has.
+  Limits ForDevices(const std::vector<kernels::Engine*>& engines) const {
+    Limits limits = *this;
+    uint64_t free_bytes = std::numeric_limits<uint64_t>::max();
+    for (const kernels::Engine* const engine : engines) {
+      free_bytes = std::min(free_bytes, engine->device().free_bytes);
+    }
+    // An engine without a GPU does not say, since the memory is not for it alone.
+    if (free_bytes == 0 || engines.empty()) return limits;
+    limits.resident_bytes_max =
+        std::min(free_bytes / kResidentMemoryPart / kResidentMemoryUnit * kResidentMemoryUnit,
+                 kResidentBytesCeiling);
+    return limits;
+  }
 
   constexpr uint32_t lane_count_of_all() const { return lane_count * engine_count; }
   constexpr uint64_t resident_bytes_of_all() const { return resident_bytes_max * engine_count; }

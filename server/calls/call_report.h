@@ -46,6 +46,7 @@ struct CallReport {
   std::optional<std::chrono::nanoseconds> admission_time;  // Until the scheduler took the job.
   std::optional<std::chrono::nanoseconds> queue_time;      // From there until a lane took it.
   kernels::RunStatistics run;
+  uint32_t device_count = 1;  // That worked on it.
 };
 
 }  // namespace gridfold::server

@@ -16,6 +16,7 @@ void FillExecution(const CallReport& report, const std::string& engine,
   *execution.mutable_stage_out_time() = ToWire(statistics.stage_out_time);
   *execution.mutable_queue_time() = ToWire(*report.queue_time);
   *execution.mutable_total_time() = ToWire(report.Elapsed());
+  execution.set_device_count(report.device_count);
 }
 
 }  // namespace gridfold::server

@@ -24,23 +24,19 @@ struct SharedReduction {
   size_t index;  // In the batch.
 };
 
-bool ConcernsTheBatch(const absl::Status& status) {
-  return absl::IsCancelled(status) || absl::IsInternal(status);
-}
-
 class BatchRunner {
  public:
-  BatchRunner(const PlannedBatch& batch, kernels::Lane& lane, std::stop_token stop,
-              kernels::RunStatistics& statistics, v1::BatchComputeResponse& response)
+  BatchRunner(const PlannedBatch& batch, std::vector<bool> left_out, kernels::Lane& lane,
+              std::stop_token stop, kernels::RunStatistics& statistics,
+              v1::BatchComputeResponse& response)
       : operations_(batch.operations),
+        is_done_(std::move(left_out)),
         lane_(lane),
         stop_(std::move(stop)),
         statistics_(statistics),
         response_(response) {}
 
   absl::Status Run() {
-    response_.mutable_results()->Reserve(static_cast<int>(operations_.size()));
-    for (size_t i = 0; i < operations_.size(); ++i) response_.add_results();
     absl::Status status = RunSharedReductions();
     for (size_t i = 0; status.ok() && i < operations_.size(); ++i) {
       if (!is_done_[i]) status = RunAlone(operations_[i], ResultOf(i));
@@ -57,7 +53,7 @@ class BatchRunner {
     std::vector<SharedReduction> shared;
     for (size_t i = 0; i < operations_.size(); ++i) {
       const auto* const planned = std::get_if<PlannedReduction>(&operations_[i]);
-      if (planned == nullptr) continue;
+      if (planned == nullptr || is_done_[i]) continue;
       const auto key = LaunchKeyOf(*planned, kernels::kBatchedArrayBytesMax);
       if (key) shared.push_back({*key, i});
     }
@@ -133,23 +129,12 @@ class BatchRunner {
     return absl::OkStatus();
   }
 
-  // The result takes the answer as it is; copying it into the arena would copy a scan's elements.
-  static void Give(v1::ReduceArrayResponse answer, v1::BatchResult& result) {
-    result.set_allocated_reduction(new v1::ReduceArrayResponse(std::move(answer)));
-  }
-  static void Give(v1::ScanArrayResponse answer, v1::BatchResult& result) {
-    result.set_allocated_scan(new v1::ScanArrayResponse(std::move(answer)));
-  }
-  static void Give(v1::ComputeHistogramResponse answer, v1::BatchResult& result) {
-    result.set_allocated_histogram(new v1::ComputeHistogramResponse(std::move(answer)));
-  }
-
   const std::vector<PlannedOperation>& operations_;
+  std::vector<bool> is_done_;
   kernels::Lane& lane_;
   const std::stop_token stop_;
   kernels::RunStatistics& statistics_;
   v1::BatchComputeResponse& response_;
-  std::vector<bool> is_done_ = std::vector<bool>(operations_.size());
 };
 
 }  // namespace
@@ -163,11 +148,40 @@ std::optional<kernels::ReductionBatchKey> LaunchKeyOf(const PlannedReduction& pl
   return kernels::BatchKeyOf(planned.plan);
 }
 
+bool ConcernsTheBatch(const absl::Status& status) {
+  return absl::IsCancelled(status) || absl::IsInternal(status);
+}
+
+void Give(v1::ReduceArrayResponse answer, v1::BatchResult& result) {
+  result.set_allocated_reduction(new v1::ReduceArrayResponse(std::move(answer)));
+}
+
+void Give(v1::ScanArrayResponse answer, v1::BatchResult& result) {
+  result.set_allocated_scan(new v1::ScanArrayResponse(std::move(answer)));
+}
+
+void Give(v1::ComputeHistogramResponse answer, v1::BatchResult& result) {
+  result.set_allocated_histogram(new v1::ComputeHistogramResponse(std::move(answer)));
+}
+
+void AddResults(const PlannedBatch& batch, v1::BatchComputeResponse& response) {
+  response.mutable_results()->Reserve(static_cast<int>(batch.operations.size()));
+  for (size_t i = 0; i < batch.operations.size(); ++i) response.add_results();
+}
+
+absl::Status RunOperations(const PlannedBatch& batch, std::vector<bool> left_out,
+                           kernels::Lane& lane, std::stop_token stop,
+                           kernels::RunStatistics& statistics, v1::BatchComputeResponse& response) {
+  return BatchRunner(batch, std::move(left_out), lane, std::move(stop), statistics, response).Run();
+}
+
 absl::StatusOr<ArenaMessage<v1::BatchComputeResponse>> RunPlanned(
     const PlannedBatch& batch, kernels::Lane& lane, std::stop_token stop,
     kernels::RunStatistics& statistics) {
   ArenaMessage<v1::BatchComputeResponse> response;
-  const absl::Status status = BatchRunner(batch, lane, std::move(stop), statistics, response).Run();
+  AddResults(batch, response);
+  const absl::Status status = RunOperations(batch, std::vector<bool>(batch.operations.size()), lane,
+                                            std::move(stop), statistics, response);
   statistics.strategy = "batch";
   if (!status.ok()) return status;
   return response;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <stop_token>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "gridfold/v1/compute_service.pb.h"
@@ -20,6 +21,24 @@ namespace gridfold::server {
 // larger than `array_bytes_max`.
 std::optional<kernels::ReductionBatchKey> LaunchKeyOf(const PlannedReduction& planned,
                                                       uint64_t array_bytes_max);
+
+// One for each operation, empty as yet.
+void AddResults(const PlannedBatch& batch, v1::BatchComputeResponse& response);
+
+// Runs those operations of a batch that are not marked in `left_out`, as below. Different
+// operations of one batch may be run at the same time by different lanes: `response` has a result
+// for each, empty as yet.
+absl::Status RunOperations(const PlannedBatch& batch, std::vector<bool> left_out,
+                           kernels::Lane& lane, std::stop_token stop,
+                           kernels::RunStatistics& statistics, v1::BatchComputeResponse& response);
+
+// Whether an operation's error is that of the whole batch.
+bool ConcernsTheBatch(const absl::Status& status);
+
+// Put an answer into a batch's: as it is, since copying it into the arena would copy its elements.
+void Give(v1::ReduceArrayResponse answer, v1::BatchResult& result);
+void Give(v1::ScanArrayResponse answer, v1::BatchResult& result);
+void Give(v1::ComputeHistogramResponse answer, v1::BatchResult& result);
 
 // The answer without `execution`; an operation that fails has its error in it. Errors are those of
 // the whole: CANCELLED, also between operations, and INTERNAL. Blocks until all is done.

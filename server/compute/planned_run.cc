@@ -18,47 +18,12 @@ namespace gridfold::server {
 
 namespace {
 
-absl::StatusOr<v1::ReduceArrayResponse> RunPart(const PlannedReduction& planned,
-                                                kernels::Lane& lane, const std::stop_token& stop,
-                                                kernels::RunStatistics& statistics) {
-  absl::StatusOr<kernels::ReductionResult> result =
-      ReduceInOrder(planned, kernels::PlanStates(planned.plan), lane, stop, statistics);
-  if (!result.ok()) return result.status();
-  kernels::ShiftIndices(planned.first_index, *result);
-  absl::StatusOr<kernels::ReductionMerge> part =
-      kernels::MakeReductionPart(planned.plan, result->states, stop);
-  if (!part.ok()) return part.status();
-  v1::ReduceArrayResponse response;
-  FillAnswer(planned, part->result, response);
-  response.set_accumulator(std::move(part->accumulator));
-  return response;
-}
-
-absl::StatusOr<v1::ComputeHistogramResponse> RunPart(const kernels::HistogramPlan& plan,
-                                                     const kernels::HistogramInput& input,
-                                                     kernels::Lane& lane,
-                                                     const std::stop_token& stop,
-                                                     kernels::RunStatistics& statistics) {
-  const absl::StatusOr<kernels::HistogramResult> result =
-      lane.RunHistogram(kernels::PlanStates(plan), input, stop, statistics);
-  if (!result.ok()) return result.status();
-  absl::StatusOr<kernels::HistogramMerge> part = kernels::MakeHistogramPart(plan, *result, stop);
-  if (!part.ok()) return part.status();
-  v1::ComputeHistogramResponse response;
-  FillResponse(part->result, response);
-  response.set_accumulator(std::move(part->accumulator));
-  return response;
-}
-
 absl::StatusOr<v1::ScanArrayResponse> ScanInline(const PlannedScan& planned,
                                                  kernels::MutableHostSpan data, kernels::Lane& lane,
                                                  std::stop_token stop,
                                                  kernels::RunStatistics& statistics) {
   v1::ScanArrayResponse response;
-  v1::InlineArray& array = *response.mutable_inline_array();
-  array.set_element_type(ToWire(planned.plan.output_type));
-  AddShape(planned.input.shape, *array.mutable_shape());
-  array.set_zero_dimensional(planned.input.shape.dimension_count() == 0);
+  DescribeScanned(planned, response);
   absl::Status status = ScanInOrder(planned, data, lane, stop, statistics);
   if (!status.ok()) return status;
   return response;
@@ -71,12 +36,7 @@ absl::StatusOr<v1::ScanArrayResponse> ScanToRegion(const PlannedScan& planned, k
   absl::Status status = ScanInOrder(planned, result.place, lane, stop, statistics);
   if (!status.ok()) return status;
   v1::ScanArrayResponse response;
-  v1::RegionSlice& slice = *response.mutable_region_slice();
-  slice.set_name(result.name);
-  slice.set_offset_bytes(result.offset_bytes);
-  slice.set_element_type(ToWire(planned.plan.output_type));
-  AddShape(planned.input.shape, *slice.mutable_shape());
-  slice.set_zero_dimensional(planned.input.shape.dimension_count() == 0);
+  DescribeScanned(planned, response);
   return response;
 }
 
@@ -87,7 +47,7 @@ absl::StatusOr<v1::ScanArrayResponse> ScanToArray(const PlannedScan& planned, ke
   const kernels::ShapedArray description(planned.plan.output_type, planned.input.shape);
   const auto* const made = std::get_if<NewArrayResult>(&planned.result);
   absl::StatusOr<ArrayLease> output = planned.arrays.Allocate(
-      description, made != nullptr ? made->engine : planned.input.resident->lease->engine());
+      description, made != nullptr ? made->engine : planned.input.resident->engine());
   if (!output.ok()) return output.status();
   const kernels::MutableResidentSpan results = (*output)->span();
   absl::Status status = ScanInOrder(planned, results, lane, stop, statistics);
@@ -102,7 +62,7 @@ absl::StatusOr<v1::ScanArrayResponse> ScanToArray(const PlannedScan& planned, ke
   }
   const ResidentSlice& slice = *planned.input.resident;
   // Not to be stopped: half of it would be neither the input nor the result.
-  status = lane.Copy(kernels::ResidentSpan(results), slice.span, std::stop_token());
+  status = lane.Copy(kernels::ResidentSpan(results), slice.span(), std::stop_token());
   if (!status.ok()) return status;
   slice.lease->MarkUsed();
   *response.mutable_resident_array() = ToWire(slice.array);
@@ -110,13 +70,10 @@ absl::StatusOr<v1::ScanArrayResponse> ScanToArray(const PlannedScan& planned, ke
 }
 
 absl::StatusOr<v1::ReduceArrayResponse> Run(const PlannedReduction& planned, kernels::Lane& lane,
-                                            std::stop_token stop,
+                                            const std::stop_token& stop,
                                             kernels::RunStatistics& statistics) {
-  if (planned.plan.return_states) return RunPart(planned, lane, stop, statistics);
-  absl::StatusOr<kernels::ReductionResult> result =
-      ReduceInOrder(planned, planned.plan, lane, stop, statistics);
-  if (!result.ok()) return result.status();
-  return MakeResponse(planned, *std::move(result));
+  return MakeAnswer(
+      planned, ReduceInOrder(planned, PlanForLane(planned.plan), lane, stop, statistics), stop);
 }
 
 absl::StatusOr<v1::ScanArrayResponse> Run(const PlannedScan& planned, kernels::MutableHostSpan data,
@@ -132,23 +89,12 @@ absl::StatusOr<v1::ScanArrayResponse> Run(const PlannedScan& planned, kernels::M
 }
 
 absl::StatusOr<v1::ComputeHistogramResponse> Run(const PlannedHistogram& planned,
-                                                 kernels::Lane& lane, std::stop_token stop,
+                                                 kernels::Lane& lane, const std::stop_token& stop,
                                                  kernels::RunStatistics& statistics) {
   kernels::HistogramPlan plan = planned.plan;
   if (absl::Status status = kernels::CompletePlan(stop, plan); !status.ok()) return status;
-  if (plan.return_states) return RunPart(plan, planned.input, lane, stop, statistics);
-  const absl::StatusOr<kernels::HistogramResult> result =
-      lane.RunHistogram(plan, planned.input, std::move(stop), statistics);
-  if (!result.ok()) return result.status();
-  v1::ComputeHistogramResponse response;
-  FillResponse(*result, response);
-  return response;
-}
-
-// What was computed from, or written to, a region that has lost memory meanwhile is nothing, and
-// neither is the error that came of it.
-absl::Status EndUse(const RegionLease& region) {
-  return region == nullptr ? absl::OkStatus() : region->EndUse();
+  return MakeAnswer(plan, lane.RunHistogram(PlanForLane(plan), planned.input, stop, statistics),
+                    stop);
 }
 
 // That of the operation, for a merge of its accumulators.
@@ -160,6 +106,49 @@ absl::Status CheckMergedSize(const kernels::MergePlan& plan, const Limits& limit
 }
 
 }  // namespace
+
+kernels::ReductionPlan PlanForLane(const kernels::ReductionPlan& plan) {
+  return plan.return_states ? kernels::PlanStates(plan) : plan;
+}
+
+kernels::HistogramPlan PlanForLane(const kernels::HistogramPlan& plan) {
+  return plan.return_states ? kernels::PlanStates(plan) : plan;
+}
+
+absl::StatusOr<v1::ReduceArrayResponse> MakeAnswer(const PlannedReduction& planned,
+                                                   absl::StatusOr<kernels::ReductionResult> result,
+                                                   const std::stop_token& stop) {
+  if (!result.ok()) return result.status();
+  if (!planned.plan.return_states) return MakeResponse(planned, *std::move(result));
+  kernels::ShiftIndices(planned.first_index, *result);
+  absl::StatusOr<kernels::ReductionMerge> part =
+      kernels::MakeReductionPart(planned.plan, result->states, stop);
+  if (!part.ok()) return part.status();
+  v1::ReduceArrayResponse response;
+  FillAnswer(planned, part->result, response);
+  response.set_accumulator(std::move(part->accumulator));
+  return response;
+}
+
+absl::StatusOr<v1::ComputeHistogramResponse> MakeAnswer(
+    const kernels::HistogramPlan& plan, const absl::StatusOr<kernels::HistogramResult>& result,
+    const std::stop_token& stop) {
+  if (!result.ok()) return result.status();
+  v1::ComputeHistogramResponse response;
+  if (!plan.return_states) {
+    FillResponse(*result, response);
+    return response;
+  }
+  absl::StatusOr<kernels::HistogramMerge> part = kernels::MakeHistogramPart(plan, *result, stop);
+  if (!part.ok()) return part.status();
+  FillResponse(part->result, response);
+  response.set_accumulator(std::move(part->accumulator));
+  return response;
+}
+
+absl::Status EndUse(const RegionLease& region) {
+  return region == nullptr ? absl::OkStatus() : region->EndUse();
+}
 
 absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& planned,
                                                    kernels::Lane& lane, std::stop_token stop,
@@ -182,6 +171,23 @@ v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
   v1::ReduceArrayResponse response;
   FillAnswer(planned, result, response);
   return response;
+}
+
+void DescribeScanned(const PlannedScan& planned, v1::ScanArrayResponse& response) {
+  const auto describe = [&](auto& array) {
+    array.set_element_type(ToWire(planned.plan.output_type));
+    AddShape(planned.input.shape, *array.mutable_shape());
+    array.set_zero_dimensional(planned.input.shape.dimension_count() == 0);
+  };
+  const auto* const result = std::get_if<RegionResult>(&planned.result);
+  if (result == nullptr) {
+    describe(*response.mutable_inline_array());
+    return;
+  }
+  v1::RegionSlice& slice = *response.mutable_region_slice();
+  slice.set_name(result->name);
+  slice.set_offset_bytes(result->offset_bytes);
+  describe(slice);
 }
 
 absl::StatusOr<v1::ScanArrayResponse> RunPlanned(const PlannedScan& planned,

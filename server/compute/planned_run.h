@@ -26,9 +26,25 @@ absl::StatusOr<v1::ReduceArrayResponse> RunPlanned(const PlannedReduction& plann
 // already.
 void FillAnswer(const PlannedReduction& planned, const kernels::ReductionResult& result,
                 v1::ReduceArrayResponse& response);
+// What a lane runs for a plan: one whose states are asked for hands out nothing else.
+kernels::ReductionPlan PlanForLane(const kernels::ReductionPlan& plan);
+kernels::HistogramPlan PlanForLane(const kernels::HistogramPlan& plan);
+// The answers, from what lanes returned for these plans; that of a histogram is complete.
+absl::StatusOr<v1::ReduceArrayResponse> MakeAnswer(const PlannedReduction& planned,
+                                                   absl::StatusOr<kernels::ReductionResult> result,
+                                                   const std::stop_token& stop);
+absl::StatusOr<v1::ComputeHistogramResponse> MakeAnswer(
+    const kernels::HistogramPlan& plan, const absl::StatusOr<kernels::HistogramResult>& result,
+    const std::stop_token& stop);
+// What was computed from, or written to, a region that has lost memory meanwhile is nothing, and
+// neither is the error that came of it. OK where there is no region.
+absl::Status EndUse(const RegionLease& region);
 // The answer of a reduction that is not a part of a whole, from a lane's result.
 v1::ReduceArrayResponse MakeResponse(const PlannedReduction& planned,
                                      kernels::ReductionResult result);
+
+// Says in the answer what a result is that is inline or in a region.
+void DescribeScanned(const PlannedScan& planned, v1::ScanArrayResponse& response);
 
 // An inline result goes to `data`, which has InlineResultBytes, and not into the answer. A result
 // that becomes an array, or replaces one, does so when it is complete. Errors also those of

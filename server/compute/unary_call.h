@@ -25,10 +25,12 @@
 #include "server/calls/rpc_report.h"
 #include "server/calls/tenant.h"
 #include "server/compute/batch_run.h"
+#include "server/compute/dealt_run.h"
 #include "server/compute/planned_run.h"
 #include "server/planning/batch_validation.h"
 #include "server/planning/placement.h"
 #include "server/planning/request_validation.h"
+#include "server/scheduling/job_group.h"
 #include "server/transport/send_watch.h"
 #include "server/wire/arena_message.h"
 #include "server/wire/detached_data.h"
@@ -67,6 +69,12 @@ std::optional<kernels::ElementType> ElementTypeOf(const Planned& planned) {
   return planned.plan.array.element_type;
 }
 
+// Whether several lanes may work on such a request.
+template <class Planned>
+concept CanBeDealt = requires(const Planned& planned, const Limits& limits) {
+  Deal(planned, limits);
+};
+
 template <class Request, class Planned, class Response>
 class UnaryCall final : public grpc::ServerUnaryReactor {
  public:
@@ -88,7 +96,11 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   }
 
   void OnCancel() override {
-    if (job_ != nullptr) environment_.scheduler.Cancel(job_);
+    if (group_ != nullptr) {
+      group_->Cancel();
+    } else if (job_ != nullptr) {
+      environment_.scheduler.Cancel(job_);
+    }
   }
 
   void OnDone() override {
@@ -117,17 +129,53 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
     }
     if (absl::Status status = Prepare(work); !status.ok()) return status;
     answer_bytes_max_ = work.answer_bytes;
-    work.run = [this](const JobContext& job_context) { return Run(job_context); };
-    work.finish = [this](const absl::Status& status) { FinishWith(status); };
-    job_ = std::make_shared<Job>(std::move(work));
+    if constexpr (CanBeDealt<Planned>) {
+      auto dealt = Deal(*planned_, environment_.limits);
+      if (!dealt.ok()) return dealt.status();
+      dealt_ = *std::move(dealt);
+    }
+    if (dealt_ != nullptr) {
+      MakeGroup(work);
+    } else {
+      work.run = [this](const JobContext& job_context) { return Run(job_context); };
+      work.finish = [this](const absl::Status& status) { FinishWith(status); };
+      job_ = std::make_shared<Job>(std::move(work));
+    }
     // Only calls that may become jobs count: a stopping server does not wait for those it refuses.
     environment_.calls.Enter();
     counted_ = true;
     report_.admission_time = report_.Elapsed();
-    absl::Status status = environment_.scheduler.Submit(job_);
+    const std::shared_ptr<JobGroup> group = group_;
+    absl::Status status = group != nullptr ? group->Submit() : environment_.scheduler.Submit(job_);
     // Once the job is accepted, the call may already have ended and been deleted.
     if (!status.ok()) report_.admission_time.reset();
     return status;
+  }
+
+  // For several lanes.
+  void MakeGroup(const JobWork& common) {
+    group_ = JobGroup::Make(
+        environment_.scheduler, dealt_->Begin(common),
+        [this](const JobContext& job_context) { return EndRound(job_context); },
+        [this](const absl::Status& status) { FinishWith(status); });
+    job_ = group_->first_job();
+  }
+
+  absl::StatusOr<JobGroup::Parts> EndRound(const JobContext& job_context) {
+    absl::StatusOr<JobGroup::Parts> next = dealt_->EndRound(job_context);
+    if (!next.ok() || !next->empty()) return next;
+    absl::StatusOr<Response> response = dealt_->MakeAnswer(job_context);
+    TakeStatistics();
+    absl::Status status = Answer(std::move(response));
+    if (!status.ok()) return status;
+    return JobGroup::Parts();
+  }
+
+  void TakeStatistics() {
+    const DealtStatistics& statistics = dealt_->statistics();
+    report_.queue_time = statistics.queue_time();
+    report_.run = statistics.total();
+    report_.device_count = statistics.device_count();
   }
 
   absl::Status Prepare(JobWork& work) {
@@ -181,6 +229,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   }
 
   void ReleaseRequest() {
+    dealt_.reset();
     planned_.reset();
     request_.reset();
     detached_.Clear();
@@ -193,6 +242,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   }
 
   void FinishWith(const absl::Status& status) {
+    if (dealt_ != nullptr && dealt_->statistics().device_count() > 0) TakeStatistics();
     // Its caller may be slow to take the answer.
     ReleaseRequest();
     const uint64_t answer_bytes = response_bytes_.Length();
@@ -212,9 +262,11 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   grpc::ByteBuffer& response_bytes_;
   Caller caller_;
   std::optional<Request> request_;
-  DetachedData detached_;           // From `request_`.
-  std::optional<Planned> planned_;  // Points into both.
-  std::shared_ptr<Job> job_;
+  DetachedData detached_;                      // From `request_`.
+  std::optional<Planned> planned_;             // Points into both.
+  std::unique_ptr<DealtRun<Response>> dealt_;  // Of a request for several lanes.
+  std::shared_ptr<JobGroup> group_;            // Its parts.
+  std::shared_ptr<Job> job_;                   // The only one, or the first part.
   uint64_t answer_bytes_max_ = 0;
   UnsentAnswer unsent_;
   bool counted_ = false;

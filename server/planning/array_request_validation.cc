@@ -41,6 +41,27 @@ absl::StatusOr<std::chrono::nanoseconds> ValidateNewArray(
   return ValidateIdleExpiry(*idle_expiry, absl::StrCat(prefix, "idle_expiry"));
 }
 
+namespace {
+
+// Whether the array is to be on all devices: where the caller says so, and where none is named and
+// one has no room for it.
+absl::StatusOr<bool> ValidatePlacement(const v1::CreateArrayRequest& request,
+                                       const ArrayDescription& array, const Limits& limits) {
+  switch (request.placement()) {
+    case v1::ARRAY_PLACEMENT_UNSPECIFIED:
+      return !request.has_device() &&
+             kernels::ResidentBytesTaken(array.size_bytes()) > limits.resident_bytes_max;
+    case v1::ARRAY_PLACEMENT_ONE_DEVICE: return false;
+    case v1::ARRAY_PLACEMENT_SHARDED:
+      if (!request.has_device()) return true;
+      return InvalidField("device", "a sharded array is on all devices");
+    default: break;
+  }
+  return InvalidField("placement", absl::StrCat("unknown value ", request.placement()));
+}
+
+}  // namespace
+
 absl::StatusOr<PlannedCreation> PlanRequest(const v1::CreateArrayRequest& request,
                                             const PlanningContext& context) {
   const absl::StatusOr<kernels::ElementType> type =
@@ -57,9 +78,12 @@ absl::StatusOr<PlannedCreation> PlanRequest(const v1::CreateArrayRequest& reques
     return InvalidField("device", absl::StrCat("there is no device ", request.device(),
                                                "; this server has ", context.limits.engine_count));
   }
+  const absl::StatusOr<bool> is_sharded = ValidatePlacement(request, *description, context.limits);
+  if (!is_sharded.ok()) return is_sharded.status();
   const uint32_t engine =
       request.has_device() ? request.device() : context.arrays.EngineWithMostRoom();
-  return PlannedCreation{request.name(), *description, *idle_expiry, engine, context.arrays};
+  return PlannedCreation{request.name(), *description, *idle_expiry,
+                         engine,         *is_sharded,  context.arrays};
 }
 
 absl::StatusOr<PlannedRead> PlanRequest(const v1::ReadArrayRequest& request,
@@ -105,9 +129,9 @@ absl::StatusOr<ArrayLease> PlanWrite(const v1::WriteArrayHeader& header,
   return std::move(found->lease);
 }
 
-absl::StatusOr<kernels::MutableResidentSpan> PlaceOfChunk(const v1::WriteArrayRequest& chunk,
-                                                          const StoredArray& array,
-                                                          const Limits& limits) {
+absl::StatusOr<std::vector<ArrayShard>> PlacesOfChunk(const v1::WriteArrayRequest& chunk,
+                                                      const StoredArray& array,
+                                                      const Limits& limits) {
   const kernels::ShapedArray& description = array.description();
   const uint64_t element_bytes = kernels::ElementSize(description.element_type);
   const uint64_t size_bytes = chunk.data().size();
@@ -127,8 +151,7 @@ absl::StatusOr<kernels::MutableResidentSpan> PlaceOfChunk(const v1::WriteArrayRe
         absl::StrCat(size_bytes / element_bytes, " elements from ", chunk.first_element(),
                      " on are not all among the array's ", description.element_count()));
   }
-  return kernels::MutableResidentSpan{array.span().data + chunk.first_element() * element_bytes,
-                                      size_bytes};
+  return CutShards(array.shards(), chunk.first_element(), size_bytes / element_bytes);
 }
 
 }  // namespace gridfold::server

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -26,7 +27,8 @@ struct PlannedCreation {
   std::string name;  // Empty: chosen by the store.
   kernels::ShapedArray description;
   std::chrono::nanoseconds idle_expiry{0};
-  uint32_t engine = 0;  // Where it will be.
+  uint32_t engine = 0;      // Where it will be,
+  bool is_sharded = false;  // unless it is to be on all.
   TenantArrays arrays;
 };
 
@@ -64,10 +66,11 @@ absl::StatusOr<PlannedPage> PlanRequest(const v1::ListArraysRequest& request, co
 absl::StatusOr<ArrayLease> PlanWrite(const v1::WriteArrayHeader& header,
                                      const TenantArrays& arrays);
 
-// Where the data of a message of WriteArray belongs, in the array of its stream.
-absl::StatusOr<kernels::MutableResidentSpan> PlaceOfChunk(const v1::WriteArrayRequest& chunk,
-                                                          const StoredArray& array,
-                                                          const Limits& limits);
+// Where the data of a message of WriteArray belongs, in the array of its stream: on one device or
+// several. The data's first element is 0.
+absl::StatusOr<std::vector<ArrayShard>> PlacesOfChunk(const v1::WriteArrayRequest& chunk,
+                                                      const StoredArray& array,
+                                                      const Limits& limits);
 
 }  // namespace gridfold::server
 

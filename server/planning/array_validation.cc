@@ -1,5 +1,6 @@
 #include "server/planning/array_validation.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -85,15 +86,39 @@ absl::Status Cut(const v1::ArraySlice& cut, const std::string& field, ResidentSl
   slice.first_element = shape.element_count();
   shape.SetExtent(0, cut.count());
   array.shape = shape;
-  slice.span = {slice.span.data + slice.first_element * kernels::ElementSize(array.element_type),
-                array.size_bytes()};
+  slice.shards = CutShards(slice.shards, slice.first_element, array.element_count());
   return absl::OkStatus();
 }
 
 }  // namespace
 
+std::vector<ArrayShard> CutShards(const std::vector<ArrayShard>& shards, uint64_t first,
+                                  uint64_t count) {
+  std::vector<ArrayShard> cut;
+  for (const ArrayShard& shard : shards) {
+    const uint64_t begin = std::max(first, shard.first_element);
+    const uint64_t end = std::min(first + count, shard.first_element + shard.element_count);
+    if (begin >= end) continue;
+    const uint64_t element_bytes = shard.span.size_bytes / shard.element_count;
+    cut.push_back({.engine = shard.engine,
+                   .first_element = begin - first,
+                   .element_count = end - begin,
+                   .span = {shard.span.data + (begin - shard.first_element) * element_bytes,
+                            (end - begin) * element_bytes}});
+  }
+  // No elements lie anywhere.
+  if (cut.empty()) cut.push_back({.engine = shards.front().engine});
+  return cut;
+}
+
+kernels::Cuts CutsOf(const std::vector<ArrayShard>& shards) {
+  kernels::Cuts cuts = {0};
+  for (const ArrayShard& shard : shards) cuts.push_back(shard.first_element + shard.element_count);
+  return cuts;
+}
+
 std::optional<uint32_t> InputArray::engine() const {
-  if (resident) return resident->lease->engine();
+  if (resident) return is_sharded() ? std::nullopt : std::optional(resident->engine());
   return region != nullptr ? region->engine() : std::nullopt;
 }
 
@@ -142,7 +167,7 @@ absl::StatusOr<ResidentSlice> ValidateResidentArray(const v1::ResidentArray& arr
   absl::StatusOr<FoundArray> found = arrays.Find(array.name());
   if (!found.ok()) return found.status();
   ResidentSlice slice{.description = found->info.description,
-                      .span = found->lease->span(),
+                      .shards = found->lease->shards(),
                       .first_element = 0,
                       .array = std::move(found->info),
                       .lease = std::move(found->lease)};
@@ -164,8 +189,11 @@ absl::StatusOr<InputArray> ValidateArray(const v1::ArraySource& source, absl::st
       absl::StatusOr<ResidentSlice> slice =
           ValidateResidentArray(source.resident_array(), path, context.arrays);
       if (!slice.ok()) return slice.status();
-      return InputArray{slice->description.description(), slice->description.shape,
-                        kernels::ResidentSpan(slice->span), std::move(path), *std::move(slice)};
+      const kernels::ResidentSpan data =
+          slice->is_sharded() ? kernels::ResidentSpan{nullptr, slice->description.size_bytes()}
+                              : kernels::ResidentSpan(slice->span());
+      return InputArray{slice->description.description(), slice->description.shape, data,
+                        std::move(path), *std::move(slice)};
     }
     case v1::ArraySource::kRegionSlice:
       return ValidateRegionSlice(source.region_slice(), absl::StrCat(field, ".region_slice"),

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -14,6 +15,7 @@
 #include "kernels/contract/array.h"
 #include "kernels/contract/resident_memory.h"
 #include "kernels/contract/shape.h"
+#include "kernels/folds/dealt_reduction.h"
 #include "server/arrays/array_store.h"
 #include "server/base/limits.h"
 #include "server/planning/planning_context.h"
@@ -25,29 +27,45 @@ namespace gridfold::server {
 // A resident array, or a slice of it.
 struct ResidentSlice {
   kernels::ShapedArray description;  // Of the slice.
-  kernels::MutableResidentSpan span;
+  // Where its elements lie, of which the first one is 0: at least one, and several only where the
+  // slice lies on several devices.
+  std::vector<ArrayShard> shards;
   uint64_t first_element = 0;  // Of the slice in the array.
   ArrayInfo array;             // The array as a whole.
   ArrayLease lease;
+
+  bool is_sharded() const { return shards.size() > 1; }
+  // These require that it is not.
+  uint32_t engine() const { return shards.front().engine; }
+  kernels::MutableResidentSpan span() const { return shards.front().span; }
 };
+
+// The shards of the elements of `shards` from `first` on, as those of a slice.
+std::vector<ArrayShard> CutShards(const std::vector<ArrayShard>& shards, uint64_t first,
+                                  uint64_t count);
 
 struct InputArray {
   kernels::ArrayDescription description;  // As operations on all elements see it.
   kernels::Shape shape;
-  kernels::InputSpan data;
+  kernels::InputSpan data;                // Without a place where the array is sharded.
   std::string field;                      // Path of the source's member that is set.
   std::optional<ResidentSlice> resident;  // Where the array is.
   RegionLease region = nullptr;           // The same of one in a region.
 
   kernels::ShapedArray shaped() const { return {description.element_type, shape}; }
 
-  // The engine whose memory the array lies in; none where any engine can use it.
+  // The engine whose memory the array lies in; none where any engine can use it, or several have
+  // parts of it.
   std::optional<uint32_t> engine() const;
+  bool is_sharded() const { return resident && resident->is_sharded(); }
 
   // Paths of what says how many elements there are, and of which type.
   std::string count_field() const;
   std::string type_field() const;
 };
+
+// From 0 to the number of elements, where the shards end.
+kernels::Cuts CutsOf(const std::vector<ArrayShard>& shards);
 
 // `field` is the path of `array` in the request. Errors: INVALID_ARGUMENT, field named, for what is
 // no name, or a slice that goes past the array's end; NOT_FOUND.

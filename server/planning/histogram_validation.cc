@@ -1,4 +1,5 @@
 // Plans histograms: PlanRequest and PlanStream of their requests.
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -34,19 +35,35 @@ absl::Status ConvertBins(const v1::ComputeHistogramRequest& request,
   return absl::OkStatus();
 }
 
+// Whether one part of the elements lies on each device.
+bool AreAlike(const std::vector<ArrayShard>& a, const std::vector<ArrayShard>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const ArrayShard& x, const ArrayShard& y) {
+                      return x.engine == y.engine && x.element_count == y.element_count;
+                    });
+}
+
 // The arrays of a histogram, with what keeps them.
 struct HistogramArrays {
   kernels::HistogramInput input;
   std::vector<ArrayLease> leases;
   std::vector<RegionLease> regions;
   std::optional<uint32_t> engine;
+  HistogramShards shards;
 
   // Stores the array's data in `place`. INVALID_ARGUMENT where the array lies on another device
   // than one before it.
-  absl::Status Hold(const InputArray& array, kernels::InputSpan& place) {
+  absl::Status Hold(const InputArray& array, kernels::InputSpan& place,
+                    std::vector<ArrayShard>& its_shards) {
     place = array.data;
     absl::Status status = RequireEngine(array.field, array.engine(), "request", engine);
     if (!status.ok()) return status;
+    const std::vector<ArrayShard>& others = shards.any();
+    if (array.is_sharded() ? engine || !(others.empty() || AreAlike(array.resident->shards, others))
+                           : array.engine() && !others.empty()) {
+      return InvalidField(array.field, "lies on other devices than another array of the request");
+    }
+    if (array.is_sharded()) its_shards = array.resident->shards;
     if (array.resident) leases.push_back(array.resident->lease);
     if (array.region != nullptr) regions.push_back(array.region);
     return absl::OkStatus();
@@ -82,7 +99,7 @@ absl::Status ConvertYArray(const v1::ComputeHistogramRequest& request, const Inp
                                      kernels::ElementTypeName(samples.description.element_type)));
   }
   spec.two_dimensional = true;
-  return arrays.Hold(*y_array, arrays.input.y_array);
+  return arrays.Hold(*y_array, arrays.input.y_array, arrays.shards.y_array);
 }
 
 absl::Status ConvertWeights(const v1::ComputeHistogramRequest& request, const InputArray& samples,
@@ -93,7 +110,7 @@ absl::Status ConvertWeights(const v1::ComputeHistogramRequest& request, const In
       ValidateCompanion(request.weights(), "weights", samples, context);
   if (!weights.ok()) return weights.status();
   spec.weight_type = weights->description.element_type;
-  return arrays.Hold(*weights, arrays.input.weights);
+  return arrays.Hold(*weights, arrays.input.weights, arrays.shards.weights);
 }
 
 absl::Status ConvertChannelCount(const v1::ComputeHistogramRequest& request,
@@ -167,7 +184,7 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
   kernels::HistogramSpec spec;
   HistogramArrays arrays;
   // One after the other: the last one that does not fit is named.
-  absl::Status held = arrays.Hold(*array, arrays.input.array);
+  absl::Status held = arrays.Hold(*array, arrays.input.array, arrays.shards.array);
   if (held.ok()) held = ConvertYArray(request, *array, context, spec, arrays);
   if (held.ok()) held = ConvertWeights(request, *array, context, spec, arrays);
   const absl::Status converted = FirstError(ConvertSpec(request, spec), held);
@@ -175,7 +192,8 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
   absl::StatusOr<kernels::HistogramPlan> plan =
       kernels::OutlineHistogram(array->description, std::move(spec), limits.bin_count_max);
   if (absl::Status status = CheckPlan(plan, limits); !status.ok()) return status;
-  return PlannedHistogram{*std::move(plan), arrays.input, std::move(arrays.leases),
+  return PlannedHistogram{*std::move(plan),          arrays.input,
+                          std::move(arrays.shards),  std::move(arrays.leases),
                           std::move(arrays.regions), arrays.engine};
 }
 

@@ -81,15 +81,25 @@ absl::StatusOr<PlannedReduction> PlanRequest(const v1::ReduceArrayRequest& reque
       kernels::PlanReduction(groups.array, std::move(spec));
   absl::Status status = CheckPlan(plan, limits);
   if (status.ok() && groups.rearrangement) {
-    status = Assign(PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(),
-                                      array->engine(), context),
-                    planned.rearrangement);
+    status = FirstError(CheckIsOnOneDevice(*array),
+                        Assign(PlanRearrangement(*groups.rearrangement, groups.array.size_bytes(),
+                                                 array->engine(), context),
+                               planned.rearrangement));
+  } else if (status.ok() && array->is_sharded()) {
+    status = kernels::DealtReduction::Check(*plan, CutsOf(array->resident->shards));
   }
   if (!status.ok()) return status;
   planned.plan = *std::move(plan);
   planned.input = *std::move(array);
   planned.first_index = request.first_index();
   return planned;
+}
+
+absl::Status CheckIsOnOneDevice(const InputArray& array) {
+  if (!array.is_sharded()) return absl::OkStatus();
+  return InvalidField("grouping",
+                      "along these axes the array is copied into another order first, which a "
+                      "sharded array is not");
 }
 
 absl::StatusOr<PlannedRearrangement> PlanRearrangement(const kernels::Rearrangement& order,

@@ -71,13 +71,31 @@ struct PlannedScan {
   TenantArrays arrays;
 };
 
+// Where the arrays of a histogram lie that several devices have; the others have none.
+struct HistogramShards {
+  std::vector<ArrayShard> array;
+  std::vector<ArrayShard> y_array;
+  std::vector<ArrayShard> weights;
+
+  // Of one array or several, which are cut alike; empty where none is sharded.
+  const std::vector<ArrayShard>& any() const {
+    return !array.empty() ? array : !y_array.empty() ? y_array : weights;
+  }
+};
+
 struct PlannedHistogram {
   kernels::HistogramPlan plan;  // An outline: a lane completes it.
   kernels::HistogramInput input;
+  HistogramShards shards;
   std::vector<ArrayLease> leases;
   std::vector<RegionLease> regions;
   std::optional<uint32_t> engine;  // Which must run it, where any will not do.
 };
+
+// Whether an array of the request lies on several devices.
+inline bool IsSharded(const PlannedReduction& planned) { return planned.input.is_sharded(); }
+inline bool IsSharded(const PlannedScan& planned) { return planned.input.is_sharded(); }
+inline bool IsSharded(const PlannedHistogram& planned) { return !planned.shards.any().empty(); }
 
 // The contents of the accumulators are checked where they are merged, not here, since that takes
 // time in proportion to them.
@@ -95,6 +113,10 @@ absl::StatusOr<PlannedHistogram> PlanRequest(const v1::ComputeHistogramRequest& 
                                              const PlanningContext& context);
 absl::StatusOr<PlannedMerge> PlanRequest(const v1::MergeAccumulatorsRequest& request,
                                          const PlanningContext& context);
+
+// An array that is to be rearranged lies on one device. Error: INVALID_ARGUMENT that names the
+// grouping.
+absl::Status CheckIsOnOneDevice(const InputArray& array);
 
 // Room for the copies of a rearrangement, of so many bytes together, on the engine that the input
 // needs, if it needs one. Errors: RESOURCE_EXHAUSTED, as of a job larger than a lane, where a

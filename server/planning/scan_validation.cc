@@ -1,4 +1,5 @@
 // Plans scans: PlanRequest and PlanStream of their requests.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -129,6 +130,34 @@ absl::Status ConvertDestination(const v1::ScanArrayRequest& request, const Input
   return InvalidField("destination", "no destination is given");
 }
 
+// Whether the shards can be scanned by themselves, or one after the other.
+absl::Status CheckShardedScan(const InputArray& array, const kernels::ScanPlan& plan) {
+  if (!array.is_sharded()) return absl::OkStatus();
+  const std::vector<ArrayShard>& shards = array.resident->shards;
+  if (plan.grouping.kind == kernels::GroupingKind::kAxis1) {
+    const bool are_rows_whole = std::ranges::all_of(shards, [&](const ArrayShard& shard) {
+      return shard.first_element % plan.array.columns == 0;
+    });
+    if (are_rows_whole) return absl::OkStatus();
+    return InvalidField("grouping",
+                        "along this axis a sharded array's rows lie on several devices");
+  }
+  if (plan.grouping.kind != kernels::GroupingKind::kWhole) {
+    return InvalidField("grouping", "a sharded array is scanned as a whole, or by rows");
+  }
+  if (plan.direction != kernels::ScanDirection::kForward) {
+    return InvalidField("direction", "a sharded array is scanned forward, or by rows");
+  }
+  for (const ArrayShard& shard : shards) {
+    if (shard.first_element % kernels::kScanCarryElements == 0) continue;
+    return InvalidField(
+        array.field,
+        absl::StrCat("the scan would go on at element ", shard.first_element,
+                     " on another device, which is no multiple of ", kernels::kScanCarryElements));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
@@ -145,6 +174,9 @@ absl::StatusOr<PlannedScan> PlanRequest(const v1::ScanArrayRequest& request,
   spec.grouping = std::move(groups.grouping);
   absl::StatusOr<kernels::ScanPlan> plan = kernels::PlanScan(groups.array, std::move(spec));
   if (!plan.ok()) return plan.status();
+  absl::Status shards_status =
+      groups.rearrangement ? CheckIsOnOneDevice(*array) : CheckShardedScan(*array, *plan);
+  if (!shards_status.ok()) return shards_status;
   PlannedScan planned{*std::move(plan), {}, std::nullopt, InlineResult{}, context.arrays};
   const bool type_is_kept = planned.plan.output_type == array->description.element_type;
   absl::Status status = ConvertDestination(request, *array, type_is_kept, context, planned);

@@ -28,6 +28,7 @@ struct JobContext {
   kernels::Lane& lane;
   std::stop_token stop;                 // Requested when nobody waits for the result any longer.
   std::chrono::nanoseconds queue_time;  // From acceptance until a lane took the job.
+  uint32_t engine = 0;                  // The lane's, as an index of the scheduler's list.
 };
 
 struct JobWork {
@@ -48,6 +49,8 @@ struct JobWork {
   uint64_t connection = 0;
   // The engine that must run it, as an index of the scheduler's list; none: any of them.
   std::optional<uint32_t> engine = std::nullopt;
+  // Goes on with work that has begun: the job is taken though the queue is full, or draining.
+  bool continues = false;
   // Where the job may share a launch with others that wait: how, in place of `run`.
   std::optional<BatchableWork> batchable = std::nullopt;
   // Runs in a thread of the scheduler, at most once. May throw.

@@ -20,14 +20,17 @@ double EstimateWait(const FairQueue::Standing& standing, const AdmissionFacts& f
   return cost * facts.pace / facts.lane_count;
 }
 
-std::optional<JobRefusal> FindNoRoom(const JobWork& work, uint32_t lane_count, const Backlog& all,
-                                     const FairQueue::Standing& standing, const Limits& limits) {
-  const double lanes = lane_count;
+std::optional<JobRefusal> FindNoRoom(const JobWork& work, const AdmissionFacts& facts,
+                                     const Backlog& all, const FairQueue::Standing& standing,
+                                     const Limits& limits) {
+  const double lanes = facts.lane_count;
+  // All parts of a request find room in a queue that has none for anything else.
+  const uint64_t places = std::min(facts.job_count, limits.queued_jobs_max);
   const auto find = [&](uint64_t max, uint64_t taken, uint64_t more, uint64_t held) {
     return FindRoomRefusal(max, taken, more,
                            {.held = held, .weight = standing.weight, .weights = standing.weights});
   };
-  const auto jobs = find(limits.queued_jobs_max, all.jobs, 1, standing.own.jobs);
+  const auto jobs = find(limits.queued_jobs_max, all.jobs, places, standing.own.jobs);
   const auto bytes =
       find(limits.queued_bytes_max, all.bytes, work.payload_bytes, standing.own.bytes);
   if (!jobs && !bytes) return std::nullopt;
@@ -47,9 +50,10 @@ std::optional<JobRefusal> FindNoRoom(const JobWork& work, uint32_t lane_count, c
 
 std::optional<JobRefusal> FindRefusal(const JobWork& work, const AdmissionFacts& facts,
                                       const FairQueue& queue, const Limits& limits) {
-  if (facts.is_draining) return JobRefusal{JobRefusal::Cause::kDraining};
+  if (facts.is_draining && !work.continues) return JobRefusal{JobRefusal::Cause::kDraining};
   if (facts.lane_count == 0) return JobRefusal{JobRefusal::Cause::kEngineLost};
   if (work.deadline <= facts.now) return JobRefusal{JobRefusal::Cause::kDeadlinePassed};
+  if (work.continues) return std::nullopt;
   if (facts.lane_is_idle && work.deadline == JobClock::time_point::max()) return std::nullopt;
   const FairQueue::Standing standing = queue.StandingOf(work);
   const double wait = facts.lane_is_idle ? 0 : EstimateWait(standing, facts) / facts.wait_part;
@@ -59,7 +63,7 @@ std::optional<JobRefusal> FindRefusal(const JobWork& work, const AdmissionFacts&
     return JobRefusal{.cause = JobRefusal::Cause::kDeadlineUnmeetable, .time_needed = time_needed};
   }
   if (facts.lane_is_idle) return std::nullopt;
-  return FindNoRoom(work, facts.lane_count, queue.backlog(), standing, limits);
+  return FindNoRoom(work, facts, queue.backlog(), standing, limits);
 }
 
 }  // namespace gridfold::server

@@ -17,6 +17,7 @@ namespace gridfold::server {
 struct AdmissionFacts {
   JobClock::time_point now;
   std::chrono::nanoseconds cost{0};  // Of the job, as estimated; 0 where nothing is known.
+  uint64_t job_count = 1;            // Jobs that come together, of which this is one.
   bool is_draining = false;
   uint32_t lane_count = 0;    // That may run the job now or later; 0 where their engines are lost.
   bool lane_is_idle = false;  // One of those: the job need not wait.

@@ -71,27 +71,57 @@ absl::Status Scheduler::Submit(std::shared_ptr<Job> job) {
     accepted.cost_ = EstimateCost(accepted.work_, now);
     refusal = CheckAdmission(accepted.work_, accepted.cost_, now);
     if (!refusal) {
-      EngineLanes* const engine = IdleEngineFor(accepted.work_);
-      queue_.Push(entry);
-      accepted.state_ = Job::State::kQueued;
-      accepted.accepted_at_ = now;
-      ++statistics_.accepted;
-      ++unfinished_;
-      if (engine != nullptr) {
-        lane = StartOn(*engine);
-      }
-      if (lane == nullptr) {
-        const Backlog& backlog = queue_.backlog();
-        statistics_.queued_high_water = std::max(statistics_.queued_high_water, backlog.jobs);
-        statistics_.queued_bytes_high_water =
-            std::max(statistics_.queued_bytes_high_water, backlog.bytes);
-      }
+      lane = Accept(entry, now);
       if (has_resumed_) StartResumed();
     }
   }
   if (refusal) return refusal->ToStatus(options_.limits);
   if (lane != nullptr) lane->wake.notify_one();
   return absl::OkStatus();
+}
+
+absl::Status Scheduler::SubmitTogether(const std::vector<std::shared_ptr<Job>>& jobs) {
+  std::vector<JobList> entries(jobs.size());
+  for (size_t i = 0; i < jobs.size(); ++i) entries[i].push_back(jobs[i]);
+  std::vector<LaneThread*> called;
+  called.reserve(jobs.size());
+  std::optional<JobRefusal> refusal;
+  {
+    const std::lock_guard lock(mutex_);
+    const JobClock::time_point now = options_.now();
+    for (size_t i = 0; i < jobs.size() && !refusal; ++i) {
+      Job& job = *jobs[i];
+      job.cost_ = EstimateCost(job.work_, now);
+      refusal = CheckAdmission(job.work_, job.cost_, now, jobs.size());
+    }
+    for (size_t i = 0; i < jobs.size() && !refusal; ++i) {
+      LaneThread* const lane = Accept(entries[i], now);
+      if (lane != nullptr) called.push_back(lane);
+    }
+    if (has_resumed_) StartResumed();
+  }
+  if (refusal) return refusal->ToStatus(options_.limits);
+  for (LaneThread* const lane : called) lane->wake.notify_one();
+  return absl::OkStatus();
+}
+
+// The lane that has the job now, and is to be woken up; null where the job waits.
+Scheduler::LaneThread* Scheduler::Accept(JobList& entry, JobClock::time_point now) {
+  Job& job = *entry.front();
+  EngineLanes* const engine = IdleEngineFor(job.work_);
+  queue_.Push(entry);
+  job.state_ = Job::State::kQueued;
+  job.accepted_at_ = now;
+  ++statistics_.accepted;
+  ++unfinished_;
+  LaneThread* const lane = engine == nullptr ? nullptr : StartOn(*engine);
+  if (lane == nullptr) {
+    const Backlog& backlog = queue_.backlog();
+    statistics_.queued_high_water = std::max(statistics_.queued_high_water, backlog.jobs);
+    statistics_.queued_bytes_high_water =
+        std::max(statistics_.queued_bytes_high_water, backlog.bytes);
+  }
+  return lane;
 }
 
 // Gives a lane of the engine its next job; null where no job may run there now.
@@ -153,10 +183,11 @@ absl::Status Scheduler::CheckAdmission(const JobWork& work) {
 }
 
 std::optional<JobRefusal> Scheduler::CheckAdmission(const JobWork& work, nanoseconds cost,
-                                                    JobClock::time_point now) {
+                                                    JobClock::time_point now, uint64_t job_count) {
   const AdmissionFacts facts{
       .now = now,
       .cost = cost,
+      .job_count = job_count,
       .is_draining = draining_,
       .lane_count = LanesFor(work),
       .lane_is_idle = IdleEngineFor(work) != nullptr && queue_.HasAnswerRoom(work),

@@ -70,6 +70,11 @@ class Scheduler {
   // everybody or for this tenant.
   absl::Status Submit(std::shared_ptr<Job> job);
 
+  // Takes all of these jobs, the parts of one request, or refuses them all and leaves them alone.
+  // From then on each is a job like any other: no lane ever waits for another one. Errors: as
+  // above, of the first that would be refused.
+  absl::Status SubmitTogether(const std::vector<std::shared_ptr<Job>>& jobs);
+
   // What Submit would return now for a job with this work, whose `run` and `finish` may be missing:
   // spares preparing a job that would be refused.
   absl::Status CheckAdmission(const JobWork& work);
@@ -145,7 +150,8 @@ class Scheduler {
 
   // These require `mutex_`.
   std::optional<JobRefusal> CheckAdmission(const JobWork& work, std::chrono::nanoseconds cost,
-                                           JobClock::time_point now);
+                                           JobClock::time_point now, uint64_t job_count = 1);
+  LaneThread* Accept(JobList& entry, JobClock::time_point now);
   std::chrono::nanoseconds EstimateCost(const JobWork& work, JobClock::time_point now) const;
   uint32_t LanesFor(const JobWork& work) const;
   EngineLanes* IdleEngineFor(const JobWork& work);

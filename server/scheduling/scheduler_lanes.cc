@@ -100,8 +100,8 @@ void Scheduler::RunJobs(LaneThread& lane) {
     Job& job = *lane.started.front();
     // No exception of a job may end the program, nor cost another job anything.
     job.outcome_ = CatchExceptions([&] {
-      return job.work_.run(
-          {*lane.lane, job.stop_source_.get_token(), job.started_at_ - job.accepted_at_});
+      return job.work_.run({*lane.lane, job.stop_source_.get_token(),
+                            job.started_at_ - job.accepted_at_, lane.engine});
     });
     return;
   }

@@ -61,7 +61,6 @@ absl::Status ReadArrayCall::Begin() {
                      kRetryDelay);
   }
   held_bytes_ = wanted_bytes;
-  work_.engine = slice.lease->engine();
   work_.resident_bytes = wanted_bytes;
   return SubmitChunk();
 }
@@ -73,6 +72,11 @@ void ReadArrayCall::OnDone() {
 
 absl::Status ReadArrayCall::SubmitChunk() {
   JobWork work = work_;  // Without payload: the chunk takes memory when a lane fetches it.
+  place_ = CutShards(planned_->slice.shards, read_element_count_,
+                     std::min(planned_->chunk_element_count,
+                              planned_->slice.description.element_count() - read_element_count_))
+               .front();
+  work.engine = place_.engine;
   work.run = [this](const JobContext& job_context) { return FetchChunk(job_context); };
   work.finish = [this](const absl::Status& status) { OnChunkFetched(status); };
   return jobs_.Submit(std::move(work), report_);
@@ -81,20 +85,16 @@ absl::Status ReadArrayCall::SubmitChunk() {
 absl::Status ReadArrayCall::FetchChunk(const JobContext& job_context) {
   report_.AddQueueTime(job_context.queue_time);
   const ResidentSlice& slice = planned_->slice;
-  const uint64_t element_bytes = kernels::ElementSize(slice.description.element_type);
-  const uint64_t element_count = std::min(planned_->chunk_element_count,
-                                          slice.description.element_count() - read_element_count_);
-  ChunkData data(element_count * element_bytes);
-  const kernels::ResidentSpan source{slice.span.data + read_element_count_ * element_bytes,
-                                     data.size_bytes()};
+  ChunkData data(place_.span.size_bytes);
   absl::Status status = job_context.lane.Copy(
-      source, kernels::MutableHostSpan{data.data(), data.size_bytes()}, job_context.stop);
+      kernels::ResidentSpan(place_.span), kernels::MutableHostSpan{data.data(), data.size_bytes()},
+      job_context.stop);
   if (!status.ok()) return status;
   v1::ReadArrayResponse fields;
   if (read_element_count_ == 0) *fields.mutable_array() = ToWire(slice.array);
   fields.set_first_element(slice.first_element + read_element_count_);
   message_ = EncodeChunk(fields, v1::ReadArrayResponse::kDataFieldNumber, std::move(data));
-  read_element_count_ += element_count;
+  read_element_count_ += place_.element_count;
   return absl::OkStatus();
 }
 

@@ -54,6 +54,7 @@ class ReadArrayCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer> {
   uint64_t held_bytes_ = 0;  // Of CallEnvironment::read_chunks.
   grpc::ByteBuffer message_;
   uint64_t read_element_count_ = 0;  // Of the slice, so far.
+  ArrayShard place_;                 // Of the chunk, which lies on one device.
   uint64_t response_bytes_ = 0;
   UnsentAnswer unsent_;
 };

@@ -87,9 +87,11 @@ absl::Status WriteArrayCall::TakeMessage() {
   }
   if (status.ok()) status = announced_.Add(chunk_->data().size(), element_bytes_);
   if (!status.ok()) return status;
-  const absl::StatusOr<kernels::MutableResidentSpan> place = PlaceOfChunk(*chunk_, *lease_, limits);
-  if (!place.ok()) return place.status();
-  return SubmitChunk(*place);
+  absl::StatusOr<std::vector<ArrayShard>> places = PlacesOfChunk(*chunk_, *lease_, limits);
+  if (!places.ok()) return places.status();
+  places_ = *std::move(places);
+  written_places_ = 0;
+  return SubmitChunk();
 }
 
 absl::Status WriteArrayCall::TakeLease() {
@@ -111,21 +113,29 @@ absl::Status WriteArrayCall::TakeLease() {
   return absl::OkStatus();
 }
 
-absl::Status WriteArrayCall::SubmitChunk(kernels::MutableResidentSpan place) {
+// The part of the chunk that lies on the next device; all of it on most.
+absl::Status WriteArrayCall::SubmitChunk() {
+  const ArrayShard& place = places_[written_places_];
   JobWork work = work_;
-  work.payload_bytes = place.size_bytes;
-  work.engine = lease_->engine();
+  work.payload_bytes = place.span.size_bytes;
+  work.engine = place.engine;
   work.run = [this, place](const JobContext& job_context) {
     report_.AddQueueTime(job_context.queue_time);
-    const kernels::HostSpan data{reinterpret_cast<const std::byte*>(chunk_->data().data()),
-                                 chunk_->data().size()};
-    return job_context.lane.Copy(data, place, job_context.stop);
+    const kernels::HostSpan data{reinterpret_cast<const std::byte*>(chunk_->data().data()) +
+                                     place.first_element * element_bytes_,
+                                 place.span.size_bytes};
+    return job_context.lane.Copy(data, place.span, job_context.stop);
   };
   work.finish = [this](const absl::Status& status) { OnChunkWritten(status); };
   return jobs_.Submit(std::move(work), report_);
 }
 
-void WriteArrayCall::OnChunkWritten(const absl::Status& status) {
+void WriteArrayCall::OnChunkWritten(const absl::Status& written) {
+  absl::Status status = written;
+  if (status.ok() && ++written_places_ < places_.size()) {
+    status = CatchExceptions([this] { return SubmitChunk(); });
+    if (status.ok()) return;
+  }
   lease_->MarkUsed();
   lease_.reset();
   if (!status.ok()) {

@@ -14,10 +14,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "gridfold/v1/array_service.pb.h"
-#include "kernels/contract/resident_memory.h"
 #include "server/arrays/array_store.h"
 #include "server/calls/announced_count.h"
 #include "server/calls/call_environment.h"
@@ -45,8 +45,8 @@ class WriteArrayCall final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
   void OnIdle() override;
   absl::Status TakeMessage();
   absl::Status TakeLease();
-  absl::Status SubmitChunk(kernels::MutableResidentSpan place);
-  void OnChunkWritten(const absl::Status& status);
+  absl::Status SubmitChunk();
+  void OnChunkWritten(const absl::Status& written);
   absl::Status Answer();
   void FinishWith(const absl::Status& status);
 
@@ -64,6 +64,8 @@ class WriteArrayCall final : public grpc::ServerReadReactor<grpc::ByteBuffer>,
   // While a chunk is written.
   std::optional<v1::WriteArrayRequest> chunk_;
   ArrayLease lease_;
+  std::vector<ArrayShard> places_;  // Where the chunk goes,
+  size_t written_places_ = 0;       // and so many of them have it.
   uint64_t written_bytes_ = 0;
   uint64_t element_bytes_ = 1;
   AnnouncedCount announced_;  // Of all chunks.

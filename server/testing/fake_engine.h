@@ -87,6 +87,7 @@ class FakeEngine final : public kernels::Engine {
 
   const char* name() const override { return "fake"; }
   const kernels::DeviceDescription& device() const override { return device_; }
+  void set_free_bytes(uint64_t bytes) { device_.free_bytes = bytes; }
   bool Healthy() const override { return healthy; }
   absl::StatusOr<std::unique_ptr<kernels::Lane>> CreateLane(const kernels::LaneOptions&) override {
     if (lane_count_max-- == 0) return absl::ResourceExhaustedError("no memory for another lane");
@@ -175,7 +176,8 @@ class FakeEngine final : public kernels::Engine {
     FakeEngine& engine_;
   };
 
-  kernels::DeviceDescription device_{"fake device", 1 << 20, 1, ""};
+  kernels::DeviceDescription device_{
+      .name = "fake device", .memory_bytes = 1 << 20, .compute_units = 1, .compute_capability = ""};
 };
 
 }  // namespace gridfold::server

@@ -282,6 +282,7 @@ v1::ServerLimits ToWire(const Limits& limits) {
   wire.set_stream_count_max(limits.stream_count_max);
   wire.set_stream_pending_bytes_max(kStreamPendingBytes);
   wire.set_batch_operations_max(limits.batch_operations_max);
+  wire.set_dealt_bytes_min(limits.engine_count > 1 ? limits.dealt_bytes_min : 0);
   return wire;
 }
 
@@ -295,6 +296,12 @@ v1::ArrayDescription ToWire(const ArrayInfo& array) {
   *wire.mutable_idle_expiry() = ToWire(array.idle_expiry);
   *wire.mutable_idle_time() = ToWire(array.idle_time);
   wire.set_device(array.engine);
+  for (const ArrayShard& shard : array.shards) {
+    v1::ArrayShard& described = *wire.add_shards();
+    described.set_device(shard.engine);
+    described.set_first_element(shard.first_element);
+    described.set_element_count(shard.element_count);
+  }
   return wire;
 }
 

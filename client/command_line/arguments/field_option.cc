@@ -70,6 +70,7 @@ const FieldOptions kFieldOptions[] = {
     {"element_type", {"--type"}},
     {"idle_expiry", {"--expire"}},
     {"device", {"--device"}},
+    {"placement", {"--sharded"}},
     {"first_element", {"--first"}},
     // Of every call, and of the client.
     {"gridfold-tenant", {"--tenant"}},

@@ -30,6 +30,7 @@ Examples:
   gridfold array put delay delay.npy                 send it once,
   gridfold reduce --array delay --stat mean,max      compute on it as often as you like
   gridfold histogram --array 'delay[0:1000]' --bins 20
+  gridfold array put large large.npy --sharded       on all devices of the server
   gridfold array create samples --type float32 --shape 1000000 --expire 24h
   gridfold array write samples part7.npy --first 700000
   gridfold array get 'delay[5:3]' --output part.npy
@@ -67,19 +68,26 @@ class ExpiryArgument {
 };
 
 // The part of a command line that says where an array is to lie.
-class DeviceArgument {
+class PlaceArgument {
  public:
-  explicit DeviceArgument(CLI::App& command) {
+  explicit PlaceArgument(CLI::App& command) {
     AddNumberOption<uint32_t>(
         command, "--device", number_,
         "The device to hold the array, as 'gridfold info' numbers them; default: the one with the "
         "most room");
+    command.add_flag("--sharded", is_sharded_,
+                     "Hold the array on all devices, each with consecutive elements or rows: all "
+                     "of them work on it");
   }
 
-  std::optional<uint32_t> number() const { return number_; }
+  std::optional<uint32_t> device() const { return number_; }
+  ArrayPlacement placement() const {
+    return is_sharded_ ? ArrayPlacement::kSharded : ArrayPlacement::kDefault;
+  }
 
  private:
   std::optional<uint32_t> number_;
+  bool is_sharded_ = false;
 };
 
 void Report(const Session& session, const ArrayDescription& array) {
@@ -108,7 +116,7 @@ class CreateArrayCommand : public Command {
       : command_(*parent.add_subcommand("create", "Make an array whose elements are all 0")),
         name_(command_),
         expiry_(command_),
-        device_(command_) {
+        place_(command_) {
     command_.add_option("--type", type_, "Type of the elements, for example float32")
         ->type_name("TYPE")
         ->required();
@@ -133,7 +141,8 @@ class CreateArrayCommand : public Command {
                                 .element_type = *type,
                                 .shape = *std::move(shape),
                                 .idle_expiry = *expiry,
-                                .device = device_.number()});
+                                .device = place_.device(),
+                                .placement = place_.placement()});
     if (array.ok()) Report(session, *array);
     return array.status();
   }
@@ -142,7 +151,7 @@ class CreateArrayCommand : public Command {
   CLI::App& command_;
   NameArgument name_;
   ExpiryArgument expiry_;
-  DeviceArgument device_;
+  PlaceArgument place_;
   std::string type_;
   std::string shape_;
 };
@@ -154,7 +163,7 @@ class PutArrayCommand : public Command {
         name_(command_),
         input_(command_, InputPlaces::kFile),
         expiry_(command_),
-        device_(command_) {}
+        place_(command_) {}
 
   bool IsChosen() const override { return command_.parsed(); }
 
@@ -173,7 +182,8 @@ class PutArrayCommand : public Command {
                                 .element_type = elements->stream().element_type(),
                                 .shape = elements->stream().ShapeOf(*elements->size_bytes()),
                                 .idle_expiry = *expiry,
-                                .device = device_.number()});
+                                .device = place_.device(),
+                                .placement = place_.placement()});
     if (!array.ok()) return array.status();
     absl::Status status = WriteElements(session, **client, name_.text(), 0, *elements);
     if (status.ok()) {
@@ -191,7 +201,7 @@ class PutArrayCommand : public Command {
   NameArgument name_;  // Before FILE.
   InputArguments input_;
   ExpiryArgument expiry_;
-  DeviceArgument device_;
+  PlaceArgument place_;
 };
 
 class WriteArrayCommand : public Command {

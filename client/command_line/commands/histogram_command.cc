@@ -194,46 +194,46 @@ class HistogramCommand : public Command {
   }
 
   // Gives the array as a request names it: where no request carries it, it is kept on the server,
-  // on `device`, which all arrays of a request share and which is set by the first that lies on
+  // at `place`, which all arrays of a request share and which is set by the first that lies on
   // one.
   static absl::StatusOr<InputArray> Settle(const Session& session, InputPassage input,
-                                           std::optional<uint32_t>& device) {
+                                           std::optional<ArrayPlace>& place) {
     absl::StatusOr<InputArray> array;
     if (auto* const large = std::get_if<OutgoingArray>(&input)) {
-      array = KeepOnServer(session, std::move(*large), device);
+      array = KeepOnServer(session, std::move(*large), place);
     } else {
       array = std::get<InputArray>(std::move(input));
     }
-    if (array.ok() && array->device) device = array->device;
+    if (array.ok() && array->place) place = array->place;
     return array;
   }
 
   static absl::StatusOr<std::optional<InputArray>> Settle(const Session& session,
                                                           std::optional<InputPassage> input,
-                                                          std::optional<uint32_t>& device) {
+                                                          std::optional<ArrayPlace>& place) {
     if (!input) return std::nullopt;
-    absl::StatusOr<InputArray> array = Settle(session, *std::move(input), device);
+    absl::StatusOr<InputArray> array = Settle(session, *std::move(input), place);
     if (!array.ok()) return array.status();
     return std::optional<InputArray>(*std::move(array));
   }
 
-  static std::optional<uint32_t> DeviceOf(const std::optional<InputPassage>& input) {
+  static std::optional<ArrayPlace> PlaceOf(const std::optional<InputPassage>& input) {
     const auto* const array = input ? std::get_if<InputArray>(&*input) : nullptr;
-    return array == nullptr ? std::nullopt : array->device;
+    return array == nullptr ? std::nullopt : array->place;
   }
 
   static HistogramAnswer AskForKept(const Session& session, InputPassage opened_x,
                                     std::optional<InputPassage> opened_y,
                                     std::optional<InputPassage> opened_weights,
                                     HistogramOptions& options) {
-    std::optional<uint32_t> device = DeviceOf(opened_y);
-    if (!device) device = DeviceOf(opened_weights);
-    absl::StatusOr<InputArray> x = Settle(session, std::move(opened_x), device);
+    std::optional<ArrayPlace> place = PlaceOf(opened_y);
+    if (!place) place = PlaceOf(opened_weights);
+    absl::StatusOr<InputArray> x = Settle(session, std::move(opened_x), place);
     if (!x.ok()) return x.status();
-    absl::StatusOr<std::optional<InputArray>> y = Settle(session, std::move(opened_y), device);
+    absl::StatusOr<std::optional<InputArray>> y = Settle(session, std::move(opened_y), place);
     if (!y.ok()) return y.status();
     absl::StatusOr<std::optional<InputArray>> weights =
-        Settle(session, std::move(opened_weights), device);
+        Settle(session, std::move(opened_weights), place);
     if (!weights.ok()) return weights.status();
     if (y->has_value()) options.y_array = (*y)->input();
     if (weights->has_value()) options.weights = (*weights)->input();

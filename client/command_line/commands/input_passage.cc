@@ -85,6 +85,10 @@ absl::StatusOr<InputArray> Share(const Session& session, OutgoingArray array) {
       .owner = memory};
 }
 
+ArrayPlace PlaceOf(const ArrayDescription& array) {
+  return {.device = array.device, .is_sharded = !array.shards.empty()};
+}
+
 absl::StatusOr<InputArray> FindOnServer(const Session& session, const ResidentArray& resident) {
   const absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
   if (!client.ok()) return client.status();
@@ -95,7 +99,7 @@ absl::StatusOr<InputArray> FindOnServer(const Session& session, const ResidentAr
                                     .element_type = array->element_type,
                                     .shape = array->shape},
                     .array = resident,
-                    .device = array->device};
+                    .place = PlaceOf(*array)};
 }
 
 struct KeptArray {
@@ -155,15 +159,19 @@ absl::StatusOr<bool> TakesAnyStream(const Session& session) {
 }
 
 absl::StatusOr<InputArray> KeepOnServer(const Session& session, OutgoingArray array,
-                                        std::optional<uint32_t> device) {
+                                        std::optional<ArrayPlace> place) {
   if (absl::Status status = array.LearnSize(session); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
   if (!client.ok()) return client.status();
-  const absl::StatusOr<ArrayDescription> created =
-      (*client)->CreateArray({.element_type = array.stream().element_type(),
-                              .shape = array.stream().ShapeOf(*array.size_bytes()),
-                              .idle_expiry = kKeptTime,
-                              .device = device});
+  NewArray kept_array{.element_type = array.stream().element_type(),
+                      .shape = array.stream().ShapeOf(*array.size_bytes()),
+                      .idle_expiry = kKeptTime};
+  if (place && place->is_sharded) {
+    kept_array.placement = ArrayPlacement::kSharded;
+  } else if (place) {
+    kept_array.device = place->device;
+  }
+  const absl::StatusOr<ArrayDescription> created = (*client)->CreateArray(kept_array);
   if (!created.ok()) {
     absl::Status status(
         created.status().code(),
@@ -185,7 +193,7 @@ absl::StatusOr<InputArray> KeepOnServer(const Session& session, OutgoingArray ar
   array.TellAbout(session);
   return InputArray{.description = array.Describe(),
                     .array = ResidentArray{kept->name},
-                    .device = created->device,
+                    .place = PlaceOf(*created),
                     .owner = kept};
 }
 

@@ -47,9 +47,9 @@ absl::StatusOr<InputPassage> OpenPassage(const Session& session, const InputOpti
 absl::StatusOr<bool> TakesAnyStream(const Session& session);
 
 // Keeps an array that is too large for a request on the server, under a name of its own, until what
-// is returned is destroyed. What it was kept for is to be asked of `device`, where that is given.
+// is returned is destroyed. It is kept at `place`, where one is given.
 absl::StatusOr<InputArray> KeepOnServer(const Session& session, OutgoingArray array,
-                                        std::optional<uint32_t> device = std::nullopt);
+                                        std::optional<ArrayPlace> place = std::nullopt);
 
 // Writes all elements to an array on the server, from `first_element` on, as they are read.
 absl::Status WriteElements(const Session& session, Client& client, const std::string& name,

@@ -13,11 +13,17 @@
 
 namespace gridfold::client {
 
+// Where an array lies on the server.
+struct ArrayPlace {
+  uint32_t device = 0;
+  bool is_sharded = false;  // Not on that device, but on all.
+};
+
 struct InputArray {
   InputDescription description;
   std::variant<HostArray, ResidentArray, RegionSlice> array;
-  std::optional<uint32_t> device = std::nullopt;  // Where it lies on the server.
-  std::shared_ptr<const void> owner = nullptr;    // Of what the server is to read, until it has.
+  std::optional<ArrayPlace> place = std::nullopt;  // Where it is resident.
+  std::shared_ptr<const void> owner = nullptr;     // Of what the server is to read, until it has.
 
   // Views a HostArray's elements, which must outlive it.
   ArrayInput input() const {

@@ -17,6 +17,9 @@ std::string DescribeExecution(const ExecutionStatistics& execution, absl::Durati
   if (execution.cluster_size > 1) {
     absl::StrAppend(&line, " (clusters of ", execution.cluster_size, ")");
   }
+  if (execution.device_count > 1) {
+    absl::StrAppend(&line, ", ", execution.device_count, " devices");
+  }
   const absl::string_view separator = style.separator();
   absl::StrAppend(&line, separator, "kernel ",
                   FormatDuration(execution.kernel_time, style.unicode));

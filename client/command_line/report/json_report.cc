@@ -78,6 +78,7 @@ Json ToObject(const ExecutionStatistics& execution, absl::Duration round_trip_ti
           {"kernel_time_us", ToMicroseconds(execution.kernel_time)},
           {"stage_out_time_us", ToMicroseconds(execution.stage_out_time)},
           {"total_time_us", ToMicroseconds(execution.total_time)},
+          {"device_count", execution.device_count},
           {"round_trip_time_us", ToMicroseconds(round_trip_time)}};
 }
 
@@ -103,13 +104,19 @@ Json ToObject(const HistogramCounts& counts, const HistogramOptions& options) {
 }
 
 Json ToObject(const ArrayDescription& array) {
-  return {{"name", array.name},
-          {"element_type", std::string(ElementTypeName(array.element_type))},
-          {"shape", array.shape},
-          {"size_bytes", array.size_bytes},
-          {"device", array.device},
-          {"idle_expiry_us", ToMicroseconds(array.idle_expiry)},
-          {"idle_time_us", ToMicroseconds(array.idle_time)}};
+  Json object = {{"name", array.name},
+                 {"element_type", std::string(ElementTypeName(array.element_type))},
+                 {"shape", array.shape},
+                 {"size_bytes", array.size_bytes},
+                 {"device", array.device},
+                 {"idle_expiry_us", ToMicroseconds(array.idle_expiry)},
+                 {"idle_time_us", ToMicroseconds(array.idle_time)}};
+  for (const ArrayShard& shard : array.shards) {
+    object["shards"].push_back({{"device", shard.device},
+                                {"first_element", shard.first_element},
+                                {"element_count", shard.element_count}});
+  }
+  return object;
 }
 
 Json ToObject(const RegionDescription& region) {
@@ -136,7 +143,8 @@ Json ToObject(const ServerLimits& limits) {
           {"region_bytes_max", limits.region_bytes_max},
           {"stream_count_max", limits.stream_count_max},
           {"stream_pending_bytes_max", limits.stream_pending_bytes_max},
-          {"batch_operations_max", limits.batch_operations_max}};
+          {"batch_operations_max", limits.batch_operations_max},
+          {"dealt_bytes_min", limits.dealt_bytes_min}};
 }
 
 Json ToObject(const ServerStatistics& statistics) {

@@ -37,6 +37,10 @@ void AddLimits(const ServerLimits& limits, Table& table) {
                              FormatBytes(limits.stream_pending_bytes_max), " waiting")});
   table.AddRow(
       {"batch", absl::StrCat("up to ", FormatInteger(limits.batch_operations_max), " operations")});
+  if (limits.dealt_bytes_min > 0) {
+    table.AddRow({"together", absl::StrCat("all devices, from ",
+                                           FormatBytes(limits.dealt_bytes_min), " of input")});
+  }
 }
 
 void AddStatistics(const ServerStatistics& statistics, Table& table) {

@@ -261,10 +261,13 @@ TEST(ServerReportTest, TellsWhatTheServerIs) {
   EXPECT_THAT(out.str(), HasSubstr("up to 256 open, each with 2.00 MB waiting"));
   EXPECT_THAT(out.str(), HasSubstr("up to 4,096 operations"));
   EXPECT_THAT(out.str(), Not(HasSubstr("regions"))) << "they are off";
+  EXPECT_THAT(out.str(), Not(HasSubstr("together"))) << "one device";
+  info.limits.dealt_bytes_min = 16'000'000;
   info.limits.region_count_max = 64;
   info.limits.region_bytes_max = 3'000'000;
   PrintServer("host:1", HealthStatus::kServing, info, statistics, kAscii, out);
   EXPECT_THAT(out.str(), HasSubstr("up to 64, 3.00 MB"));
+  EXPECT_THAT(out.str(), HasSubstr("all devices, from 16.0 MB of input"));
 }
 
 TEST(ServerReportTest, HealthHasTheStandardNames) {
@@ -284,6 +287,11 @@ TEST(ArrayReportTest, ArraysAreATable) {
             "name              shape  type        size  device  idle  expires after\n"
             "x            1,000 x 30  float32   120 kB       0    2s             1h\n"
             "a/long.name           0  int8     0 bytes       3    1m          1m30s\n");
+  out.str("");
+  ArrayDescription sharded = arrays[1];
+  sharded.shards = {{3, 0, 1}, {5, 1, 1}};
+  PrintArrays({&sharded, 1}, kAscii, out);
+  EXPECT_THAT(out.str(), HasSubstr(" 3,5 "));
   out.str("");
   PrintArrays({}, kAscii, out);
   EXPECT_EQ(out.str(), "no arrays\n");

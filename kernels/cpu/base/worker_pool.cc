@@ -4,10 +4,11 @@
 
 namespace gridfold::kernels::cpu {
 
+int ProcessorCount() { return tbb::info::default_concurrency(); }
+
 WorkerPool::WorkerPool(int threads)
-    : thread_count_(threads > 0 ? threads : tbb::info::default_concurrency()),
-      arena_(thread_count_) {
-  if (thread_count_ > tbb::info::default_concurrency()) {
+    : thread_count_(threads > 0 ? threads : ProcessorCount()), arena_(thread_count_) {
+  if (thread_count_ > ProcessorCount()) {
     more_threads_.emplace(tbb::global_control::max_allowed_parallelism, thread_count_);
   }
 }

@@ -15,6 +15,9 @@
 
 namespace gridfold::kernels::cpu {
 
+// Processors that this process may use.
+int ProcessorCount();
+
 // Runs blocks of work on a fixed number of threads. Thread-safe: several callers share the threads.
 class WorkerPool {
  public:

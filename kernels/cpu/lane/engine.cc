@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <new>
@@ -38,10 +39,10 @@ uint64_t MemoryBytes() {
 
 class CpuEngine final : public Engine {
  public:
-  explicit CpuEngine(int threads)
+  CpuEngine(int threads, std::string name, uint64_t memory_bytes)
       : workers_(threads),
-        device_{.name = ProcessorName(),
-                .memory_bytes = MemoryBytes(),
+        device_{.name = std::move(name),
+                .memory_bytes = memory_bytes,
                 .compute_units = static_cast<uint32_t>(workers_.thread_count()),
                 .compute_capability = ""} {}
 
@@ -73,7 +74,31 @@ absl::StatusOr<std::unique_ptr<Engine>> CreateCpuEngine(int threads) {
   if (threads < 0) {
     return absl::InvalidArgumentError(absl::StrCat("cpu_threads: ", threads, " is negative"));
   }
-  return std::unique_ptr<Engine>(std::make_unique<CpuEngine>(threads));
+  return std::unique_ptr<Engine>(
+      std::make_unique<CpuEngine>(threads, ProcessorName(), MemoryBytes()));
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<Engine>>> CreateCpuEngines(int threads, int devices) {
+  if (threads < 0 || devices < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cpu_devices: ", devices, " devices with ", threads, " threads"));
+  }
+  std::vector<std::unique_ptr<Engine>> engines;
+  if (devices == 1) {
+    absl::StatusOr<std::unique_ptr<Engine>> engine = CreateCpuEngine(threads);
+    if (!engine.ok()) return engine.status();
+    engines.push_back(*std::move(engine));
+    return engines;
+  }
+  const int all_threads = threads > 0 ? threads : ProcessorCount();
+  for (int i = 0; i < devices; ++i) {
+    const int its_threads = (i + 1) * all_threads / devices - i * all_threads / devices;
+    engines.push_back(std::make_unique<CpuEngine>(
+        std::max(its_threads, 1),
+        absl::StrCat(ProcessorName(), ", virtual device ", i + 1, " of ", devices),
+        MemoryBytes() / static_cast<uint64_t>(devices)));
+  }
+  return engines;
 }
 
 }  // namespace gridfold::kernels::cpu

@@ -128,6 +128,18 @@ class CpuLane final : public Lane {
     return Scan(plan, input, output, &carry, std::move(stop), statistics);
   }
 
+  absl::StatusOr<ScanTotals> FindScanTotals(const ScanPlan& plan, InputSpan input,
+                                            std::stop_token stop,
+                                            RunStatistics& statistics) override {
+    return Run<absl::StatusOr<ScanTotals>>(plan, std::move(stop), statistics, [&](JobContext& job) {
+      return FindScanTotalsOnCpu(plan, joiner_.Join(input), job);
+    });
+  }
+
+  void CarryOver(const ScanPlan& plan, const ScanTotals& totals, ScanCarry& carry) override {
+    CarryOverOnCpu(plan, totals, carry);
+  }
+
   absl::StatusOr<HistogramResult> RunHistogram(const HistogramPlan& plan,
                                                const HistogramInput& input, std::stop_token stop,
                                                RunStatistics& statistics) override {

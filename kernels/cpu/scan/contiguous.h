@@ -58,7 +58,33 @@ class ContiguousScan {
     next_carry_ = chain.Next();
     return status;
   }
-  // After that: whether all results fit, and, where the operator has a wide form, what a next part
+  // Instead of that: what each block of tiles comes to, of which carries are made (tree.h).
+  // Requires whole blocks.
+  absl::Status FindTotals(JobContext& job, ScanTotals& totals) const {
+    const uint64_t blocks = tiles_ / kScanTilesPerBlock;
+    totals.element_count = count_;
+    totals.values.resize(blocks * sizeof(CarryType));
+    job.statistics.bytes_read = plan_.array.size_bytes();
+    return job.ForEach(blocks, [&](uint64_t block) {
+      Chain chain;
+      for (int tile = 0; tile < kScanTilesPerBlock; ++tile) {
+        chain.Push(Total(block * kScanTilesPerBlock + static_cast<uint64_t>(tile)));
+      }
+      const CarryType total = chain.Next();
+      std::memcpy(totals.values.data() + block * sizeof(total), &total, sizeof(total));
+    });
+  }
+  // Leaves what a next part continues from without a look at the elements.
+  void CarryOver(const ScanTotals& totals) {
+    next_carry_ = continues_ ? LoadCarry() : Carry::Identity();
+    for (size_t offset = 0; offset < totals.values.size(); offset += sizeof(CarryType)) {
+      CarryType total;
+      std::memcpy(&total, totals.values.data() + offset, sizeof(total));
+      next_carry_ = Carry::Join(next_carry_, total);
+    }
+    LeaveCarry();
+  }
+  // After Run: whether all results fit, and, where the operator has a wide form, what a next part
   // continues from holds (numerics/scans/operator.h).
   bool fits() const {
     if constexpr (requires { Operator::kWideForm; }) {
@@ -70,7 +96,8 @@ class ContiguousScan {
   // Leaves what a next part continues from.
   void LeaveCarry() const {
     if (carry_ == nullptr || count_ == 0) return;
-    std::memcpy(carry_->value.data(), &next_carry_, sizeof(next_carry_));
+    const auto& value = Carry::ValueOf(next_carry_);
+    std::memcpy(carry_->value.data(), &value, kValueBytes);
     carry_->element_count += count_;
   }
 
@@ -80,9 +107,19 @@ class ContiguousScan {
   using Carry = typename TileScan::Carry;
   using Chain = typename TileScan::Chain;
   using CarryType = typename Carry::Type;
+  using Value = typename Operator::Value;
   static constexpr bool kGrouped = TileScan::kGrouped;
 
   static constexpr uint64_t kPieceTiles = 8;
+
+  // Without the padding of an exact sum, so that equal carries have equal bytes.
+  static constexpr size_t kValueBytes = [] {
+    if constexpr (requires { Value::kLimbs; }) {
+      return Value::kLimbs * sizeof(uint64_t) + sizeof(uint32_t);
+    } else {
+      return sizeof(Value);
+    }
+  }();
 
   // Room for what of a tile must be put in logical order.
   struct TileRoom {
@@ -90,8 +127,7 @@ class ContiguousScan {
     bool heads[kGrouped ? kScanTileSize : 1];
   };
 
-  static_assert(std::is_trivially_copyable_v<CarryType> &&
-                sizeof(CarryType) <= ScanCarry::kValueBytesMax);
+  static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) <= ScanCarry::kValueBytesMax);
 
   // Whether results are written past the caches. One thread alone gains by that with float64 only,
   // and loses with float32.
@@ -102,9 +138,9 @@ class ContiguousScan {
   }
 
   CarryType LoadCarry() const {
-    CarryType value;
+    Value value;
     std::memcpy(&value, carry_->value.data(), sizeof(value));
-    return value;
+    return Carry::Of(value, false);
   }
 
   // Where the tile's elements stand in the array.
@@ -125,9 +161,9 @@ class ContiguousScan {
   }
 
   // Whether a tile's elements or results can be taken as they lie in memory.
-  template <class Value>
+  template <class Element>
   bool IsInOrder(const std::byte* values) const {
-    return !reverse_ && reinterpret_cast<uintptr_t>(values) % alignof(Value) == 0;
+    return !reverse_ && reinterpret_cast<uintptr_t>(values) % alignof(Element) == 0;
   }
 
   CarryType Total(uint64_t tile) const {

@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "kernels/cpu/scan/columns.h"
 #include "kernels/cpu/scan/contiguous.h"
 #include "kernels/cpu/scan/operation.h"
@@ -21,6 +23,17 @@ absl::Status RunTyped(const ScanPlan& plan, HostSpan input, MutableHostSpan outp
                   job);
 }
 
+// Calls visit(PartScan) with the type of scans of parts of an array.
+template <class Visit>
+void VisitExactPartScan(ElementType type, Visit visit) {
+  VisitElementType(type, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (FloatingElement<T>) {
+      visit(std::type_identity<ContiguousScan<ExactSumTileScan<T, false>, T>>());
+    }
+  });
+}
+
 }  // namespace
 
 absl::Status RunExactScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
@@ -34,6 +47,21 @@ absl::Status RunExactScan(const ScanPlan& plan, HostSpan input, MutableHostSpan 
     } else {
       return absl::InternalError("integer scans are exact as they are");
     }
+  });
+}
+
+absl::Status FindExactTotals(const ScanPlan& plan, HostSpan input, JobContext& job,
+                             ScanTotals& totals) {
+  absl::Status status;
+  VisitExactPartScan(plan.array.element_type, [&](auto tag) {
+    status = typename decltype(tag)::type(plan, input, {}, nullptr).FindTotals(job, totals);
+  });
+  return status;
+}
+
+void CarryOverExactly(const ScanPlan& plan, const ScanTotals& totals, ScanCarry& carry) {
+  VisitExactPartScan(plan.array.element_type, [&](auto tag) {
+    typename decltype(tag)::type(plan, {}, {}, &carry).CarryOver(totals);
   });
 }
 

@@ -12,9 +12,19 @@ template <ScanOperation kOperation>
 absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                               ScanCarry* carry, JobContext& job);
 
+// Lane::FindScanTotals and Lane::CarryOver.
+template <ScanOperation kOperation>
+absl::Status FindTotals(const ScanPlan& plan, HostSpan input, JobContext& job, ScanTotals& totals);
+template <ScanOperation kOperation>
+void CarryOver(const ScanPlan& plan, const ScanTotals& totals, ScanCarry& carry);
+
 // Exact sums of floating-point arrays.
 absl::Status RunExactScan(const ScanPlan& plan, HostSpan input, MutableHostSpan output,
                           ScanCarry* carry, JobContext& job);
+
+absl::Status FindExactTotals(const ScanPlan& plan, HostSpan input, JobContext& job,
+                             ScanTotals& totals);
+void CarryOverExactly(const ScanPlan& plan, const ScanTotals& totals, ScanCarry& carry);
 
 }  // namespace gridfold::kernels::cpu
 

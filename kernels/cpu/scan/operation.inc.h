@@ -109,7 +109,34 @@ absl::Status RunScan(const ScanPlan& plan, HostSpan input, MutableHostSpan outpu
   }
 }
 
+// Calls visit(PartScan) with the type of scans of parts of an array, which OperatorOf knows to be.
+template <ScanOperation kOperation, class Visit>
+void VisitPartScan(ElementType type, Visit visit) {
+  VisitElementType(type, [&](auto tag) {
+    using T = ScannedElement<typename decltype(tag)::type, kOperation>;
+    if constexpr (kHasOperator<T, kOperation>) {
+      visit(std::type_identity<ContiguousScan<TileScanOf<kOperation, T, false>, T>>());
+    }
+  });
+}
+
 }  // namespace scan_internal
+
+template <ScanOperation kOperation>
+absl::Status FindTotals(const ScanPlan& plan, HostSpan input, JobContext& job, ScanTotals& totals) {
+  absl::Status status;
+  scan_internal::VisitPartScan<kOperation>(plan.array.element_type, [&](auto tag) {
+    status = typename decltype(tag)::type(plan, input, {}, nullptr).FindTotals(job, totals);
+  });
+  return status;
+}
+
+template <ScanOperation kOperation>
+void CarryOver(const ScanPlan& plan, const ScanTotals& totals, ScanCarry& carry) {
+  scan_internal::VisitPartScan<kOperation>(plan.array.element_type, [&](auto tag) {
+    typename decltype(tag)::type(plan, {}, {}, &carry).CarryOver(totals);
+  });
+}
 
 template <ScanOperation kOperation>
 absl::Status RunScanOperation(const ScanPlan& plan, HostSpan input, MutableHostSpan output,

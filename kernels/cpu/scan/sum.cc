@@ -59,6 +59,9 @@ absl::Status NeedsWideForm(const ScanPlan& plan, HostSpan input, const Unbounded
 
 }  // namespace scan_internal
 
+template absl::Status FindTotals<ScanOperation::kSum>(const ScanPlan&, HostSpan, JobContext&,
+                                                      ScanTotals&);
+template void CarryOver<ScanOperation::kSum>(const ScanPlan&, const ScanTotals&, ScanCarry&);
 template absl::Status RunScanOperation<ScanOperation::kSum>(const ScanPlan&, HostSpan,
                                                             MutableHostSpan, ScanCarry*,
                                                             JobContext&);

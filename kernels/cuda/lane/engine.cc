@@ -69,9 +69,13 @@ class CudaEngine final : public Engine {
 absl::StatusOr<DeviceDescription> DescribeDevice(const DeviceProperties& properties) {
   cudaDeviceProp details;
   GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaGetDeviceProperties(&details, properties.device));
+  size_t free_bytes = 0;
+  size_t all_bytes = 0;
+  GRIDFOLD_RETURN_IF_CUDA_ERROR(cudaMemGetInfo(&free_bytes, &all_bytes));
   return DeviceDescription{
       .name = details.name,
       .memory_bytes = details.totalGlobalMem,
+      .free_bytes = free_bytes,
       .compute_units = static_cast<uint32_t>(properties.multiprocessor_count),
       .compute_capability = absl::StrCat(properties.compute_capability_major, ".",
                                          properties.compute_capability_minor)};

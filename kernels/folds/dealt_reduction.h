@@ -1,0 +1,82 @@
+// Reductions whose array is dealt to several lanes, of one device or of several: what each of them
+// runs, and how their results become the answer of one run over the whole array, bit for bit.
+//
+//   DealtReduction dealt(plan, cuts);
+//   in any threads, for every part:
+//     status = dealt.RunPart(part, its elements, lane, stop, statistics)
+//   when all of them have returned OK:
+//     result = dealt.Finish()
+//
+// The elements of a part are those from one cut to the next. Groups that lie in a part whole are
+// finished by its lane; of groups that a cut goes through, as the whole array, or columns, lanes
+// hand out the states, which a ReductionFold makes one.
+#ifndef GRIDFOLD_KERNELS_FOLDS_DEALT_REDUCTION_H_
+#define GRIDFOLD_KERNELS_FOLDS_DEALT_REDUCTION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <stop_token>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/contract/engine.h"
+#include "kernels/contract/reduction.h"
+
+namespace gridfold::kernels {
+
+// From 0 to the number of elements, not decreasing. Those of a two-dimensional array are between
+// rows.
+using Cuts = std::vector<uint64_t>;
+
+// Bytes of states that each part of such a plan hands out and whoever merges them holds, at most.
+uint64_t DealtStateBytes(const ReductionPlan& plan);
+
+class DealtReduction {
+ public:
+  // INVALID_ARGUMENT that names "statistics" where the plan cannot be dealt at these cuts: a
+  // floating-point product rounds at every step of a tree that no cut may go through.
+  static absl::Status Check(const ReductionPlan& plan, const Cuts& cuts);
+
+  // Requires Check. Takes time in proportion to the number of cuts.
+  DealtReduction(ReductionPlan plan, Cuts cuts);
+
+  size_t part_count() const { return parts_.size(); }
+
+  // Runs a part, whose elements `input` holds. Thread-safe for different parts; once for each.
+  // Errors: those of Lane::RunReduction, but for those of values, which Finish tells.
+  absl::Status RunPart(size_t part, const InputSpan& input, Lane& lane, const std::stop_token& stop,
+                       RunStatistics& statistics);
+
+  // What an engine returns for the plan of the whole array: of values that do not fit, the first
+  // group's error. Once.
+  absl::StatusOr<ReductionResult> Finish();
+
+ private:
+  // What a lane runs at once: consecutive groups, or a part of one group (or of all columns).
+  struct Piece {
+    ReductionPlan plan;
+    uint64_t first_element = 0;
+    uint64_t first_group = 0;
+    bool has_states = false;  // Of a group that goes on in another piece.
+    ReductionResult result = {};
+    absl::Status error = absl::OkStatus();  // Of its values; what follows it has not run.
+  };
+
+  bool has_common_groups() const;
+  std::vector<Piece> PiecesOf(size_t part) const;
+  void AddRows(uint64_t begin, uint64_t end, std::vector<Piece>& pieces) const;
+  void AddSegments(uint64_t begin, uint64_t end, bool is_last, std::vector<Piece>& pieces) const;
+  Piece CommonPiece(uint64_t begin, uint64_t end) const;
+  Piece Fragment(uint64_t group, uint64_t begin, uint64_t end) const;
+  absl::StatusOr<ReductionResult> FinishCommon();
+  absl::StatusOr<ReductionResult> FinishConsecutive();
+
+  const ReductionPlan plan_;
+  const Cuts cuts_;
+  std::vector<std::vector<Piece>> parts_;
+};
+
+}  // namespace gridfold::kernels
+
+#endif  // GRIDFOLD_KERNELS_FOLDS_DEALT_REDUCTION_H_

@@ -1,0 +1,89 @@
+// Reductions on several lanes.
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "kernels/contract/input_part.h"
+#include "kernels/folds/dealt_reduction.h"
+#include "server/compute/dealt_run.h"
+#include "server/compute/planned_run.h"
+
+namespace gridfold::server {
+
+namespace {
+
+class DealtReductionRun final : public DealtRun<v1::ReduceArrayResponse> {
+ public:
+  DealtReductionRun(const PlannedReduction& planned, std::vector<PartPlace> places)
+      : planned_(planned),
+        places_(std::move(places)),
+        dealt_(PlanForLane(planned.plan), CutsOf(places_)) {}
+
+  JobGroup::Parts Begin(const JobWork& common) override {
+    return MakeParts(
+        common, places_, element_bytes(),
+        [this](size_t part, const JobContext& context) { return RunPart(part, context); });
+  }
+
+  absl::StatusOr<JobGroup::Parts> EndRound(const JobContext&) override { return JobGroup::Parts(); }
+
+  absl::StatusOr<v1::ReduceArrayResponse> MakeAnswer(const JobContext& context) override {
+    return server::MakeAnswer(planned_, dealt_.Finish(), context.stop);
+  }
+
+ private:
+  uint64_t element_bytes() const { return kernels::ElementSize(planned_.plan.array.element_type); }
+
+  absl::Status RunPart(size_t part, const JobContext& context) {
+    kernels::RunStatistics run;
+    const absl::Status status =
+        planned_.input.is_sharded()
+            ? dealt_.RunPart(part,
+                             kernels::ResidentSpan(planned_.input.resident->shards[part].span),
+                             context.lane, context.stop, run)
+            : RunCut(part, context, run);
+    statistics_.Add(context, run);
+    if (absl::Status used = EndUse(planned_.input.region); !used.ok()) return used;
+    return status;
+  }
+
+  absl::Status RunCut(size_t part, const JobContext& context, kernels::RunStatistics& run) {
+    const PartPlace& place = places_[part];
+    const kernels::InputPart elements(planned_.input.data, place.first_element * element_bytes(),
+                                      place.element_count * element_bytes());
+    return dealt_.RunPart(part, elements.span(), context.lane, context.stop, run);
+  }
+
+  const PlannedReduction& planned_;
+  const std::vector<PartPlace> places_;
+  kernels::DealtReduction dealt_;
+};
+
+// Where parts of what any engine can read begin; none where one lane runs them all.
+std::vector<PartPlace> PlacesOfParts(const PlannedReduction& planned, const Limits& limits) {
+  const kernels::ReductionPlan& plan = planned.plan;
+  const uint64_t size_bytes = plan.array.size_bytes();
+  const bool is_worth_it =
+      limits.dealt_bytes_min > 0 && size_bytes >= limits.dealt_bytes_min &&
+      kernels::DealtStateBytes(PlanForLane(plan)) <= size_bytes / kDealtBytesPerStateByte;
+  const bool is_free = !planned.input.engine() && !planned.rearrangement;
+  if (!is_worth_it || limits.engine_count < 2 || !is_free) return {};
+  const uint64_t unit = plan.array.is_matrix ? plan.array.columns : 1;
+  std::vector<PartPlace> places = EqualPlaces(plan.array.element_count, unit, limits);
+  const bool can_be_cut =
+      places.size() > 1 && kernels::DealtReduction::Check(plan, CutsOf(places)).ok();
+  return can_be_cut ? places : std::vector<PartPlace>();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DealtRun<v1::ReduceArrayResponse>>> Deal(
+    const PlannedReduction& planned, const Limits& limits) {
+  std::vector<PartPlace> places = planned.input.is_sharded()
+                                      ? PlacesOf(planned.input.resident->shards)
+                                      : PlacesOfParts(planned, limits);
+  if (places.empty()) return nullptr;
+  return std::make_unique<DealtReductionRun>(planned, std::move(places));
+}
+
+}  // namespace gridfold::server

@@ -1,0 +1,268 @@
+// Requests on several devices, over sockets: whatever the number of devices and the way that an
+// array took, the answer has the bits of one device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/testing/devices_fixture.h"
+#include "server/testing/region_service_fixture.h"
+
+namespace gridfold::server {
+namespace {
+
+class DealtRequestTest : public DevicesTest {};
+
+TEST_F(DealtRequestTest, InlineArraysAreDealtToAllDevices) {
+  const std::vector<float> values = Floats(kCount);
+  v1::ArraySource source = ArrayOf(v1::ELEMENT_TYPE_FLOAT32, values);
+  if (MakeDevices(3).empty()) GTEST_SKIP() << "there are no three GPUs";
+  Devices devices(3);
+  const uint64_t before = devices.server().GetStatistics().jobs_accepted();
+  Answer(devices, Reduction(source, -1));
+  EXPECT_EQ(devices.server().GetStatistics().jobs_accepted() - before, 3u);
+  Devices apart(3, 0);
+  Answer(apart, Reduction(source, -1));
+  EXPECT_EQ(apart.server().GetStatistics().jobs_accepted(), 1u) << "nothing is dealt";
+}
+
+TEST_F(DealtRequestTest, ReductionsOfInlineArrays) {
+  std::vector<float> values = Floats(kRows * kColumns);
+  v1::ArraySource vector = ArrayOf(v1::ELEMENT_TYPE_FLOAT32, values);
+  v1::ArraySource matrix = vector;
+  matrix.mutable_inline_array()->add_shape(kRows);
+  matrix.mutable_inline_array()->add_shape(kColumns);
+  ExpectSameBits([&](Devices& devices) { return Answer(devices, Reduction(vector, -1)); });
+  for (const int axis : {0, 1}) {
+    ExpectSameBits([&](Devices& devices) { return Answer(devices, Reduction(matrix, axis)); });
+  }
+  v1::ReduceArrayRequest part = Reduction(vector, -1);
+  part.set_return_accumulator(true);
+  part.set_first_index(77);
+  ExpectSameBits([&](Devices& devices) { return Answer(devices, part); });
+  v1::ReduceArrayRequest segments = Reduction(vector, -1);
+  for (uint64_t offset = 0; offset < values.size(); offset += 9'999) {
+    segments.mutable_grouping()->mutable_segments()->add_offsets(offset);
+  }
+  segments.mutable_grouping()->mutable_segments()->add_offsets(values.size());
+  ExpectSameBits([&](Devices& devices) { return Answer(devices, segments); });
+  segments.set_return_accumulator(true);
+  ExpectSameBits([&](Devices& devices) { return Answer(devices, segments); });
+}
+
+TEST_F(DealtRequestTest, HistogramsOfInlineArrays) {
+  const v1::ArraySource source = ArrayOf(v1::ELEMENT_TYPE_FLOAT32, Floats(60'060));
+  const v1::ArraySource weights = ArrayOf(v1::ELEMENT_TYPE_FLOAT32, Floats(60'060));
+  for (const int kind : {0, 1, 2}) {
+    v1::ComputeHistogramRequest request = Histogram(source, kind);
+    ExpectSameBits([&](Devices& devices) { return Answer(devices, request); });
+    request.set_channel_count(7);
+    ExpectSameBits([&](Devices& devices) { return Answer(devices, request); });
+  }
+  v1::ComputeHistogramRequest weighted = Histogram(source, 3);
+  *weighted.mutable_weights() = weights;
+  ExpectSameBits([&](Devices& devices) { return Answer(devices, weighted); });
+  weighted.set_return_accumulator(true);
+  ExpectSameBits([&](Devices& devices) { return Answer(devices, weighted); });
+  v1::ComputeHistogramRequest of_pairs = Histogram(source, 3);
+  *of_pairs.mutable_y_array() = weights;
+  ExpectSameBits([&](Devices& devices) { return Answer(devices, of_pairs); });
+}
+
+TEST_F(DealtRequestTest, Regions) {
+  const std::vector<float> values = Floats(kCount);
+  const SharedObject object(values);
+  v1::RegisterRegionRequest registration;
+  registration.set_name("x");
+  registration.set_size_bytes(object.size_bytes());
+  registration.mutable_posix_shared_memory()->set_object_name(object.name());
+  const v1::ArraySource source = InRegion("x", v1::ELEMENT_TYPE_FLOAT32, 4, {kCount - 1});
+  const auto with_region = [&](const auto& request) {
+    ExpectSameBits([&](Devices& devices) {
+      v1::RegisterRegionResponse registered;
+      const grpc::Status status = devices.server().regions().RegisterRegion(
+          devices.caller().MakeContext().get(), registration, &registered);
+      EXPECT_TRUE(status.ok()) << status.error_message();
+      return Answer(devices, request);
+    });
+  };
+  with_region(Reduction(source, -1));
+  with_region(Histogram(source, 1));
+}
+
+TEST_F(DealtRequestTest, ErrorsOfTheDataAreThoseOfOneDevice) {
+  std::vector<int64_t> values(kRows * kColumns, 1);
+  values[kColumns * 4000] = values[kColumns * 4000 + 1] = std::numeric_limits<int64_t>::max();
+  values[kColumns * 4900] = values[kColumns * 4900 + 1] = std::numeric_limits<int64_t>::max();
+  v1::ReduceArrayRequest request;
+  *request.mutable_array() = ArrayOf(v1::ELEMENT_TYPE_INT64, values);
+  request.mutable_array()->mutable_inline_array()->add_shape(kRows);
+  request.mutable_array()->mutable_inline_array()->add_shape(kColumns);
+  request.add_statistics(v1::STATISTIC_SUM);
+  for (const int axis : {-1, 0, 1}) {
+    if (axis >= 0) request.mutable_grouping()->set_axis(static_cast<uint32_t>(axis));
+    ExpectSameBits([&](Devices& devices) {
+      const grpc::Status status = devices.caller().Compute(request);
+      EXPECT_EQ(status.error_code(), grpc::StatusCode::OUT_OF_RANGE);
+      return status.error_message();
+    });
+  }
+}
+
+TEST_F(DealtRequestTest, ShardedArraysAreCutEvenly) {
+  if (MakeDevices(3).empty()) GTEST_SKIP() << "there are no three GPUs";
+  Devices devices(3);
+  ASSERT_TRUE(devices.caller().Create(NewSharded("x", v1::ELEMENT_TYPE_FLOAT32, {kCount})).ok());
+  const v1::ArrayDescription array = devices.caller().created.array();
+  ASSERT_EQ(array.shards_size(), 2) << "four units of elements: two each";
+  ASSERT_TRUE(devices.caller().Create(NewSharded("m", v1::ELEMENT_TYPE_INT8, {100, 7})).ok());
+  const v1::ArrayDescription matrix = devices.caller().created.array();
+  ASSERT_EQ(matrix.shards_size(), 3);
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(matrix.shards(static_cast<int>(i)).device(), i);
+    EXPECT_EQ(matrix.shards(static_cast<int>(i)).first_element(), end);
+    end += matrix.shards(static_cast<int>(i)).element_count();
+    EXPECT_EQ(end % 7, 0u);
+  }
+  EXPECT_EQ(end, 700u);
+  EXPECT_EQ(devices.caller().ReadBytes(Resident("m")), std::string(700, '\0'));
+  ASSERT_TRUE(devices.caller().Create(NewSharded("small", v1::ELEMENT_TYPE_INT8, {10})).ok());
+  EXPECT_EQ(devices.caller().created.array().shards_size(), 0);
+  ASSERT_TRUE(devices.caller().Delete("x").ok());
+  EXPECT_EQ(devices.server().GetStatistics().resident_array_count(), 2u);
+}
+
+TEST_F(DealtRequestTest, AnArrayThatNoDeviceHasRoomForIsSharded) {
+  Devices devices(2);
+  constexpr uint64_t kMany = 20 * kMiB / 4;
+  ASSERT_TRUE(devices.caller().Create("large", v1::ELEMENT_TYPE_FLOAT32, {kMany}).ok());
+  EXPECT_EQ(devices.caller().created.array().shards_size(), 2);
+  v1::CreateArrayRequest on_one = NewSharded("one", v1::ELEMENT_TYPE_FLOAT32, {kMany});
+  on_one.set_placement(v1::ARRAY_PLACEMENT_ONE_DEVICE);
+  ExpectError(devices.caller().Create(on_one), grpc::StatusCode::RESOURCE_EXHAUSTED,
+              kReasonArrayQuota);
+  on_one.set_placement(v1::ARRAY_PLACEMENT_SHARDED);
+  on_one.set_device(0);
+  ExpectInvalidField(devices.caller().Create(on_one), "device");
+  on_one.clear_device();
+  ExpectError(devices.caller().Create(on_one), grpc::StatusCode::RESOURCE_EXHAUSTED,
+              kReasonArrayQuota);
+  EXPECT_EQ(devices.server().GetStatistics().resident_bytes(), 20 * kMiB)
+      << "what was refused has taken nothing";
+}
+
+TEST_F(DealtRequestTest, SlicesOfShardedArraysAreWrittenAndRead) {
+  Devices devices(2);
+  std::vector<int32_t> values(kCount);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int32_t>(i);
+  PutSharded(devices, "x", v1::ELEMENT_TYPE_INT32, {kCount}, values);
+  const uint64_t cut = 2 * kShardUnitElements;
+  ASSERT_TRUE(devices.caller()
+                  .Write("x", {Chunk(cut - 2, BytesOf<int32_t>({-1, -2, -3})),
+                               Chunk(0, BytesOf<int32_t>({-4}))})
+                  .ok());
+  values[cut - 2] = -1, values[cut - 1] = -2, values[cut] = -3, values[0] = -4;
+  EXPECT_EQ(devices.caller().ReadBytes(Resident("x")), BytesOf(values));
+  for (const auto& [first, count] : std::vector<std::pair<uint64_t, uint64_t>>{
+           {0, 0}, {cut, 0}, {cut - 1, 1}, {cut, 1}, {cut - 1, 2}, {1, cut}, {kCount - 1, 1}}) {
+    const auto from = values.begin() + static_cast<ptrdiff_t>(first);
+    EXPECT_EQ(devices.caller().ReadBytes(Resident("x", first, count)),
+              BytesOf(std::vector<int32_t>(from, from + static_cast<ptrdiff_t>(count))));
+  }
+}
+
+TEST_F(DealtRequestTest, OperationsOnShardedArrays) {
+  const std::vector<float> values = Floats(kCount);
+  const std::vector<float> weights = Floats(kCount);
+  const std::vector<float> table = Floats(kRows * kColumns);
+  const auto on_arrays = [&](const auto& request) {
+    ExpectSameBits([&](Devices& devices) {
+      PutSharded(devices, "x", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
+      PutSharded(devices, "w", v1::ELEMENT_TYPE_FLOAT32, {kCount}, weights);
+      PutSharded(devices, "m", v1::ELEMENT_TYPE_FLOAT32, {kRows, kColumns}, table);
+      return Answer(devices, request);
+    });
+  };
+  on_arrays(Reduction(Resident("x"), -1));
+  on_arrays(Reduction(Resident("x", 5, kCount - 7), -1));
+  on_arrays(Reduction(Resident("x", kCount - 7, 7), -1));
+  for (const int axis : {0, 1}) on_arrays(Reduction(Resident("m"), axis));
+  on_arrays(Reduction(Resident("m", 3, kRows - 10), 1));
+  v1::ReduceArrayRequest segments = Reduction(Resident("x"), -1);
+  for (const uint64_t offset :
+       {uint64_t{0}, uint64_t{10}, kShardUnitElements, kCount - 5, kCount}) {
+    segments.mutable_grouping()->mutable_segments()->add_offsets(offset);
+  }
+  on_arrays(segments);
+  for (const int kind : {0, 1, 2}) on_arrays(Histogram(Resident("x"), kind));
+  v1::ComputeHistogramRequest channels = Histogram(Resident("x", 1, kCount / 7 * 7 - 7), 1);
+  channels.set_channel_count(7);
+  on_arrays(channels);
+  v1::ComputeHistogramRequest weighted = Histogram(Resident("x"), 3);
+  *weighted.mutable_weights() = Resident("w");
+  on_arrays(weighted);
+  *weighted.mutable_weights() = ArrayOf(v1::ELEMENT_TYPE_FLOAT32, weights);
+  on_arrays(weighted);
+}
+
+TEST_F(DealtRequestTest, ScansOfShardedArrays) {
+  std::vector<float> values = Floats(kCount);
+  // Nothing behind an infinity would tell carries apart.
+  for (float& value : values) value = std::isinf(value) ? 1 : value;
+  const std::vector<float> table = Floats(kRows * kColumns);
+  for (const bool by_rows : {false, true}) {
+    ExpectSameBits([&](Devices& devices) {
+      PutSharded(devices, "x", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
+      PutSharded(devices, "m", v1::ELEMENT_TYPE_FLOAT32, {kRows, kColumns}, table);
+      v1::ScanArrayRequest request;
+      *request.mutable_array() = Resident(by_rows ? "m" : "x");
+      request.set_operation(v1::SCAN_OPERATION_SUM);
+      request.set_nan_policy(v1::NAN_POLICY_IGNORE);
+      if (by_rows) request.mutable_grouping()->set_axis(1);
+      grpc::Status status = devices.caller().Compute(request);
+      EXPECT_TRUE(status.ok()) << status.error_message();
+      const std::string inline_result = devices.caller().scanned.inline_array().data();
+      request.mutable_destination()->mutable_resident_array()->set_name("sums");
+      EXPECT_TRUE(devices.caller().Compute(request).ok());
+      EXPECT_EQ(devices.caller().ReadBytes(Resident("sums")), inline_result);
+      request.mutable_destination()->mutable_in_place();
+      EXPECT_TRUE(devices.caller().Compute(request).ok());
+      EXPECT_EQ(devices.caller().ReadBytes(Resident(by_rows ? "m" : "x")), inline_result);
+      return inline_result;
+    });
+  }
+}
+
+TEST_F(DealtRequestTest, WhatShardedArraysDoNotDoIsNamed) {
+  Devices devices(2);
+  const std::vector<float> values = Floats(kCount);
+  PutSharded(devices, "x", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
+  v1::ReduceArrayRequest product;
+  *product.mutable_array() = Resident("x");
+  product.add_statistics(v1::STATISTIC_PRODUCT);
+  ExpectInvalidField(devices.caller().Compute(product), "statistics");
+  v1::ScanArrayRequest scan;
+  *scan.mutable_array() = Resident("x");
+  scan.set_operation(v1::SCAN_OPERATION_SUM);
+  scan.set_direction(v1::SCAN_DIRECTION_REVERSE);
+  ExpectInvalidField(devices.caller().Compute(scan), "direction");
+  scan.clear_direction();
+  *scan.mutable_array() = Resident("x", 1, kCount - 1);
+  ExpectInvalidField(devices.caller().Compute(scan), "array.resident_array");
+  devices.caller().Put("w", v1::ELEMENT_TYPE_FLOAT32, {kCount}, values);
+  v1::ComputeHistogramRequest weighted = Histogram(Resident("x"), 3);
+  *weighted.mutable_weights() = Resident("w");
+  ExpectInvalidField(devices.caller().Compute(weighted), "weights.resident_array");
+  *weighted.mutable_array() = Resident("w");
+  *weighted.mutable_weights() = Resident("x");
+  ExpectInvalidField(devices.caller().Compute(weighted), "weights.resident_array");
+}
+
+}  // namespace
+}  // namespace gridfold::server
