@@ -1,6 +1,6 @@
-# The command line, a plain Python client, the Python package, the load generator and random questions
-# of arrays of any shape against gridfold_server, once for each engine. They need Debian's python3-numpy and
-# python3-grpcio, which another Python on the PATH does not see.
+# The command line, a plain Python client, the Python package, NumPy's tests of its functions, the load
+# generator and random questions of arrays of any shape against gridfold_server, once for each engine.
+# They need Debian's python3-numpy and python3-grpcio, which another Python on the PATH does not see.
 find_program(GRIDFOLD_TEST_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(GRIDFOLD_GRPC_PYTHON_PLUGIN grpc_python_plugin)
 if(NOT GRIDFOLD_TEST_PYTHON OR NOT GRIDFOLD_GRPC_PYTHON_PLUGIN)
@@ -36,7 +36,7 @@ foreach(engine ${engines})
     PYTHONDONTWRITEBYTECODE=1)
   set(tests cli python_client load shape)
   if(TARGET gridfold_python)
-    list(APPEND tests python_package)
+    list(APPEND tests python_package numpy_suite)
     list(APPEND environment GRIDFOLD_PYTHON_PACKAGE=${CMAKE_CURRENT_BINARY_DIR}/python)
   endif()
   foreach(test ${tests})
@@ -45,6 +45,8 @@ foreach(engine ${engines})
       set(script python/check_python_client.py)
     elseif(test STREQUAL "python_package")
       set(script python/package_test.py)
+    elseif(test STREQUAL "numpy_suite")
+      set(script python/numpy_suite/run_suite.py)
     elseif(test STREQUAL "load")
       set(script load/load_end_to_end_test.py)
     elseif(test STREQUAL "shape")

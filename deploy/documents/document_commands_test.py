@@ -38,6 +38,7 @@ NOT_RUN = {
     r'^(sudo )?(docker|kubectl|systemctl|install|apt)\b|\bsudo\b':
         'changes the machine; the tests of compose, kubernetes and systemd read the same files',
     r'_benchmark\b|stall_picture\.py|run_scenarios\.py|edge_cost\.py|overload_goodput\.py|--cpu-threads 1 ': 'measures for minutes',
+    r'\bpip (install|wheel)\b': 'installs; wheel_test.py does so, elsewhere',
     r'/opt/gridfold/': 'runs what is installed; check_install.sh does so',
     r'^export GRIDFOLD_SERVER_BINARY|deploy/resilience/': 'is a test of its own',
 }

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <thread>
@@ -16,6 +17,19 @@ namespace {
 using Connected = absl::StatusOr<std::shared_ptr<client::Client>>;
 
 constexpr std::chrono::milliseconds kPollInterval(50);
+
+// Throws in a process that was forked from one that has connected: gRPC's threads are not here, and
+// whoever waits for them waits for ever.
+void CheckProcess() {
+  static std::atomic<pid_t> connected_process = 0;
+  pid_t none = 0;
+  const pid_t current = getpid();
+  if (!connected_process.compare_exchange_strong(none, current) && none != current) {
+    Throw(absl::FailedPreconditionError(
+        "this process was forked from one that had connected, and cannot connect itself; connect "
+        "after the fork only, or start processes by \"spawn\""));
+  }
+}
 
 // In a thread of its own, which a caller that gives up leaves alone.
 std::future<Connected> StartConnecting(client::ClientOptions options) {
@@ -38,6 +52,7 @@ Connection::Connection(std::shared_ptr<client::Client> client)
     : client_(std::move(client)), process_id_(getpid()) {}
 
 Connection Connection::Connect(client::ClientOptions options) {
+  CheckProcess();
   Connected client = RunCall([&](const std::function<bool()>& is_cancelled) -> Connected {
     std::future<Connected> connected = StartConnecting(std::move(options));
     while (connected.wait_for(kPollInterval) != std::future_status::ready) {
@@ -63,7 +78,7 @@ std::shared_ptr<client::Client> Connection::UsableClient() const {
   if (getpid() != process_id_) {
     Throw(absl::FailedPreconditionError(
         "the connection belongs to the process that this one was forked from; connect after the "
-        "fork, or start processes by \"spawn\""));
+        "fork only, or start processes by \"spawn\""));
   }
   return client_;
 }

@@ -14,7 +14,7 @@ NEAR = ("mean", "var", "std")
 
 def axes_of(dimensions):
     yield None
-    for count in range(1, dimensions + 1):
+    for count in range(dimensions + 1):
         yield from itertools.combinations(range(dimensions), count)
     yield from range(-dimensions, dimensions)
 
@@ -97,12 +97,15 @@ class ReductionTest(PackageTest):
 
     def test_degrees_of_freedom(self):
         array = numbers(np.dtype("f8"), (3, 2))
-        for ddof in (0, 1, 2, 3):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)
-                self.assert_near(self.gpu.var(array, axis=1, ddof=ddof),
-                                 np.var(array, axis=1, ddof=ddof), f"ddof {ddof}")
-        for wrong in (0.5, "1"):
+        array[0, 0] = np.nan
+        for ddof in (0, 0.5, 1, 1.5, 2, 3):
+            for name in ("var", "std", "nanvar", "nanstd"):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", RuntimeWarning)
+                    self.assert_near(getattr(self.gpu, name)(array, axis=1, ddof=ddof),
+                                     getattr(np, name)(array, axis=1, ddof=ddof),
+                                     f"{name} {ddof}")
+        for wrong in (-1, "1"):
             with self.assertRaises((TypeError, ValueError)):
                 self.gpu.std(array, ddof=wrong)
 

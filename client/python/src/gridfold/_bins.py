@@ -11,15 +11,16 @@ from ._elements import Array
 
 
 class Even(NamedTuple):
-    """`count` bins of equal width, with the edges of NumPy's linspace in `dtype`."""
+    """`bin_count` bins of equal width, with the edges of NumPy's linspace in `dtype`."""
 
-    count: int
+    bin_count: int
     lower: float
     upper: float
     dtype: Any
 
     def edges(self) -> Array:
-        return np.linspace(self.lower, self.upper, self.count + 1, dtype=self.dtype)
+        edges: Array = np.linspace(self.lower, self.upper, self.bin_count + 1, dtype=self.dtype)
+        return edges
 
 
 def edges_of(bins: Any, edges: Union[Even, Array]) -> Array:
@@ -63,19 +64,25 @@ def bins_by_rule(self: Any, array: Any, rule: str, range: Optional[tuple[float, 
     if array.size == 0:
         return 1
     width = _WIDTHS[rule](self, array)
-    return math.ceil((upper - lower) / width) if width else 1
+    # As Python's numbers, which do not wrap.
+    return math.ceil((float(upper) - float(lower)) / width) if width else 1
+
+
+def _range(self: Any, array: Any) -> float:
+    extremes = self.reduce(array, ["min", "max"])
+    return float(extremes["max"]) - float(extremes["min"])
 
 
 def _sqrt(self: Any, array: Any) -> Any:
-    return self.ptp(array) / np.sqrt(array.size)
+    return _range(self, array) / np.sqrt(array.size)
 
 
 def _sturges(self: Any, array: Any) -> Any:
-    return self.ptp(array) / (np.log2(array.size) + 1.0)
+    return _range(self, array) / (np.log2(array.size) + 1.0)
 
 
 def _rice(self: Any, array: Any) -> Any:
-    return self.ptp(array) / (2.0 * array.size ** (1.0 / 3))
+    return _range(self, array) / (2.0 * array.size ** (1.0 / 3))
 
 
 def _scott(self: Any, array: Any) -> Any:

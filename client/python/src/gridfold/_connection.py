@@ -40,9 +40,9 @@ class Connection(Reductions, Scans, Histograms):
     """A connection to one server, which `gridfold.connect` opens.
 
     Any number of threads may use it at once. Calls wait without the GIL, and Ctrl-C ends them. A
-    process that `fork` has made needs a connection of its own; `spawn` has no such bounds. The
-    sum of a temporary array may be sent from the array's own memory: do not change elements in
-    other threads before the call returns.
+    process that `fork` has made of one that had connected cannot connect: connect after the fork
+    only, or start processes by "spawn". Arrays are sent from where they lie: do not change
+    elements in other threads before a call returns.
     """
 
     def __init__(self, native: _native.Connection, target: str) -> None:
@@ -51,7 +51,8 @@ class Connection(Reductions, Scans, Histograms):
         self._target = target
 
     def __repr__(self) -> str:
-        return f"<gridfold.Connection to {self._target}{'' if self._native.is_open else ', closed'}>"
+        state = "" if self._native.is_open else ", closed"
+        return f"<gridfold.Connection to {self._target}{state}>"
 
     def __enter__(self) -> Connection:
         return self

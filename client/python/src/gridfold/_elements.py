@@ -54,7 +54,7 @@ def wire_form(array: Array) -> tuple[Array, int]:
 
 def is_float(dtype: Any) -> bool:
     """Whether elements are floating-point numbers, of NumPy's or not."""
-    return dtype.kind == "f" or dtype.name == "bfloat16"
+    return bool(dtype.kind == "f" or dtype.name == "bfloat16")
 
 
 def element_type(dtype: Any) -> Optional[int]:

@@ -6,8 +6,9 @@ from typing import Any, Optional, Protocol, Sequence, Union
 
 import numpy as np
 
-# An array as engines take it: a C-contiguous array of NumPy's, or (name, first, count) of one on the
-# server (a count of -1: all of it); the number of its element type; and None or (rows, columns).
+# An array as engines take it: a C-contiguous array of NumPy's, or (name, first, count) of one on
+# the server (a count of -1: all of it); the number of its element type; and None or (rows,
+# columns).
 Source = tuple[Union["np.ndarray[Any, Any]", tuple[str, int, int]], int,
                Optional[tuple[int, int]]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from typing import Any, Optional, Sequence, Union
 
 import numpy as np
@@ -88,7 +89,7 @@ class Histograms:
         return values.astype(np.intp if weights is None else weights.dtype, copy=False), edges[0]
 
     def _counts(self, array: Any, edges: Union[Even, Array], weights: Optional[Array]) -> Array:
-        count = edges.count if isinstance(edges, Even) else len(edges) - 1
+        count = edges.bin_count if isinstance(edges, Even) else len(edges) - 1
         if array.size == 0 or count == 0:
             return np.zeros(count, np.intp if weights is None else weights.dtype)
         source = _source(array)
@@ -101,7 +102,8 @@ class Histograms:
             spread = np.zeros(count, values.dtype)
             spread[places] = values
             values = spread
-        return values.astype(np.intp if weights is None else weights.dtype, copy=False)
+        counts: Array = values.astype(np.intp if weights is None else weights.dtype, copy=False)
+        return counts
 
     def histogram2d(self, x: Any, y: Any, bins: Any = 10, range: Any = None,
                     density: bool = False, weights: Any = None) -> tuple[Array, Array, Array]:
@@ -117,7 +119,7 @@ class Histograms:
         for samples, of_axis, bounds in zip((first, second), _for_both(bins), range or (None,) * 2):
             checked = _check_bins(self, samples, of_axis, bounds)
             if isinstance(checked, Even):
-                checked = Even(checked.count, checked.lower, checked.upper, np.dtype(np.float64))
+                checked = checked._replace(dtype=np.dtype(np.float64))
             specified.append(_specify(checked)[0])
             edges.append(edges_of(of_axis, checked))
         shape = tuple(len(one) - 1 for one in edges)
@@ -137,8 +139,12 @@ class Histograms:
 def _flat(x: Any) -> Any:
     if hasattr(x, "_lay_out"):
         return x
-    array = as_array(x)
-    return array.ravel() if array.dtype.kind != "b" else array.ravel().view(np.uint8)
+    array = as_array(x).ravel()
+    if array.dtype.kind != "b":
+        return array
+    warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.",
+                  RuntimeWarning, stacklevel=3)
+    return array.view(np.uint8)
 
 
 def _source(array: Any, dtype: Any = None) -> Source:
@@ -153,7 +159,7 @@ def _specify(edges: Union[Even, Array]) -> tuple[tuple[Any, ...], Optional[Array
     """Bins for the wire, and where they stand among those asked for, if some have no width."""
     if isinstance(edges, Even):
         if edges.dtype == np.float64:
-            return ("even", edges.count, edges.lower, edges.upper), None
+            return ("even", edges.bin_count, edges.lower, edges.upper), None
         edges = edges.edges()
     numbers = np.asarray(edges, np.float64)
     has_width = np.diff(numbers) > 0

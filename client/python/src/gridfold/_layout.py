@@ -10,10 +10,8 @@ import numpy as np
 from ._elements import Array, wire_form
 from ._engine import Source
 
-try:
-    from numpy.exceptions import AxisError
-except ImportError:  # NumPy before 1.25.
-    from numpy import AxisError  # type: ignore[attr-defined, no-redef]
+# NumPy before 1.25 has it in another place.
+AxisError: Any = getattr(np, "exceptions", np).AxisError
 
 Axis = Union[None, int, Sequence[int]]
 
@@ -79,7 +77,7 @@ def lay_out(array: Array, axes: Optional[tuple[int, ...]], in_order: bool = Fals
         return Layout((flat, number, None), -1, ())
     reduced = [place for place, axis in enumerate(order) if axis in axes]
     kept = [place for place, axis in enumerate(order) if axis not in axes]
-    is_trailing = reduced[0] > kept[-1]
+    is_trailing = not reduced or reduced[0] > kept[-1]
     if not array.flags.c_contiguous or not (is_trailing or reduced[-1] < kept[0]):
         is_trailing = True
         array = np.ascontiguousarray(array.transpose(kept + reduced))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
-from typing import Any, Callable, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -14,19 +13,19 @@ from ._errors import Error
 from ._layout import Axis, Layout, lay_out, normalise
 from ._statistics import NUMBERS, result_dtype
 
-_ARGS = {NUMBERS["argmin"], NUMBERS["argmax"]}
-_NEED_ELEMENTS = {NUMBERS[name] for name in (
-    "mean", "variance", "standard_deviation", "root_mean_square", "standard_error")}
-_SPREADS = {NUMBERS[name] for name in ("variance", "standard_deviation", "standard_error")}
 _COUNT, _RANGE = NUMBERS["count"], NUMBERS["range"]
+_ARGS = {NUMBERS["argmin"], NUMBERS["argmax"]}
+_EXTREMES = {NUMBERS["min"], NUMBERS["max"], _RANGE}
+SPREADS = {NUMBERS["variance"], NUMBERS["standard_deviation"], NUMBERS["standard_error"]}
+_QUOTIENTS = {NUMBERS["mean"], NUMBERS["root_mean_square"], *SPREADS}
 
 # What NumPy says of no elements: identities, NaN with a warning, or a ValueError.
-_OF_NOTHING: dict[int, Callable[..., Any]] = {
-    NUMBERS["sum"]: np.sum, NUMBERS["product"]: np.prod, NUMBERS["min"]: np.min,
-    NUMBERS["max"]: np.max, NUMBERS["argmin"]: np.argmin, NUMBERS["argmax"]: np.argmax,
-    NUMBERS["all"]: np.all, NUMBERS["any"]: np.any, NUMBERS["range"]: np.ptp,
-    NUMBERS["bitwise_and"]: np.bitwise_and.reduce, NUMBERS["bitwise_or"]: np.bitwise_or.reduce,
-    NUMBERS["bitwise_xor"]: np.bitwise_xor.reduce}
+_OF_NOTHING: dict[int, str] = {
+    NUMBERS["sum"]: "sum", NUMBERS["product"]: "prod", NUMBERS["min"]: "min",
+    NUMBERS["max"]: "max", NUMBERS["argmin"]: "argmin", NUMBERS["argmax"]: "argmax",
+    NUMBERS["all"]: "all", NUMBERS["any"]: "any", _RANGE: "ptp",
+    **{NUMBERS[name]: name for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
+    **{statistic: "mean" for statistic in _QUOTIENTS}}
 
 
 class Policy(NamedTuple):
@@ -34,7 +33,7 @@ class Policy(NamedTuple):
 
     ignore_nan: bool = False
     wrap: bool = False
-    ddof: int = 0
+    ddof: float = 0
 
 
 class Question(NamedTuple):
@@ -59,18 +58,42 @@ def ask(x: Any, axis: Axis, keepdims: bool, in_order: bool = False) -> Question:
 
 def reduce(engine: Engine, question: Question, statistics: Sequence[int], policy: Policy
            ) -> tuple[list[Any], Optional[Execution]]:
-    """The statistics as NumPy has them: scalars or arrays, of its dtypes."""
+    """The statistics as NumPy has them: scalars or arrays, of its dtypes, with its warnings."""
     array, layout = question.array, question.layout
     if layout is None:
-        return [_of_nothing(question, statistic) for statistic in statistics], None
+        return [_of_nothing(question, statistic, policy) for statistic in statistics], None
+    asked = list(statistics)
+    ignores = policy.ignore_nan and is_float(array.dtype)
+    if ignores and _COUNT not in asked and not _QUOTIENTS.isdisjoint(asked):
+        asked.append(_COUNT)
+    values: Sequence[Any]
     try:
-        values, execution = engine.reduce(layout.source, statistics, layout.axis, *policy)
+        values, execution = engine.reduce(layout.source, asked, layout.axis, *_rules(policy))
     except Error:
-        if not policy.ignore_nan or not is_float(array.dtype):
+        if not ignores:
             raise
-        values, execution = _of_enough(engine, layout.source, statistics, layout.axis, policy)
+        values, execution = _of_enough(engine, layout.source, asked, layout.axis, policy)
+    if ignores:
+        _warn(dict(zip(asked, values)), policy)
     return [_finish(value, result_dtype(statistic, array.dtype), statistic, question)
             for statistic, value in zip(statistics, values)], execution
+
+
+def _rules(policy: Policy) -> tuple[bool, bool, int]:
+    """As engines take them; a fraction of ddof is `scaled_spread`'s."""
+    return policy.ignore_nan, policy.wrap, int(policy.ddof)
+
+
+def _warn(values: dict[int, Any], policy: Policy) -> None:
+    """NumPy's warnings of groups with nothing but NaN, or too little else."""
+    if any(np.isnan(value).any() for statistic, value in values.items()
+           if statistic in _EXTREMES):
+        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=5)
+    if not _QUOTIENTS.isdisjoint(values):
+        needed = 0 if SPREADS.isdisjoint(values) else policy.ddof
+        if np.any(np.asarray(values[_COUNT]) <= needed):
+            warnings.warn("Degrees of freedom <= 0 for slice." if needed else
+                          "Mean of empty slice", RuntimeWarning, stacklevel=5)
 
 
 def _finish(value: Any, dtype: Any, statistic: int, question: Question) -> Any:
@@ -94,16 +117,14 @@ def _check_range(value: Any, dtype: Any) -> None:
         raise OverflowError(f"the range {value} lies outside {dtype}")
 
 
-def _of_nothing(question: Question, statistic: int) -> Any:
+def _of_nothing(question: Question, statistic: int, policy: Policy) -> Any:
     array = np.empty(question.array.shape, question.array.dtype)
     given = question.axes
     axis: Any = given[0] if given and len(given) == 1 else given
-    if statistic in _OF_NOTHING:
-        value = _OF_NOTHING[statistic](array, axis=axis, keepdims=question.keepdims)
-    elif statistic in _NEED_ELEMENTS:
-        value = np.mean(array, axis=axis, keepdims=question.keepdims)
-    else:
-        value = np.sum(array, axis=axis, keepdims=question.keepdims)
+    name = _OF_NOTHING.get(statistic, "sum")
+    prefix = "nan" if policy.ignore_nan and hasattr(np, f"nan{name}") else ""
+    function = getattr(np, prefix + name)
+    value = getattr(function, "reduce", function)(array, axis=axis, keepdims=question.keepdims)
     dtype = result_dtype(statistic, array.dtype)
     return value.astype(dtype) if isinstance(value, np.ndarray) else dtype.type(value)
 
@@ -114,15 +135,14 @@ def _of_enough(engine: Engine, source: Source, statistics: Sequence[int], axis: 
     if any(statistic in _ARGS for statistic in statistics):
         raise ValueError("All-NaN slice encountered")
     (counts,), execution = engine.reduce(source, [_COUNT], axis, True, False, 0)
-    needed = policy.ddof if any(one in _SPREADS for one in statistics) else 0
+    needed = 0 if SPREADS.isdisjoint(statistics) else policy.ddof
     enough = np.atleast_1d(counts) > needed
     if enough.all():
         # Something else was wrong.
-        values, execution = engine.reduce(source, statistics, axis, *policy)
+        values, execution = engine.reduce(source, statistics, axis, *_rules(policy))
         return list(values), execution
-    warnings.warn("Mean of empty slice, or degrees of freedom <= 0 for slice", RuntimeWarning,
-                  stacklevel=5)
-    filled = [np.full(enough.shape, np.nan) for _ in statistics]
+    filled = [np.where(statistic == _COUNT, counts, np.full(enough.shape, np.nan))
+              for statistic in statistics]
     array, number, shape = source
     if axis < 0 or shape is None:
         return [values[0] for values in filled], execution
@@ -131,18 +151,27 @@ def _of_enough(engine: Engine, source: Source, statistics: Sequence[int], axis: 
     if enough.any():
         groups: Array = array.reshape(shape).compress(enough, axis=1 - axis)
         part = (np.ascontiguousarray(groups), number, (groups.shape[0], groups.shape[1]))
-        values, execution = engine.reduce(part, statistics, axis, *policy)
+        values, execution = engine.reduce(part, statistics, axis, *_rules(policy))
         for filling, value in zip(filled, values):
             filling[enough] = value
     return list(filled), execution
 
 
-def spread_of_too_few(engine: Engine, question: Question, statistic: int, policy: Policy) -> Any:
-    """A variance or deviation of groups no larger than ddof: NaN or infinite, as in NumPy."""
-    warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=4)
-    (value,), _ = reduce(engine, question, [statistic], policy._replace(ddof=0))
-    quotient = np.where(value > 0, np.inf, np.nan).astype(value.dtype)
-    return quotient if isinstance(value, np.ndarray) else quotient[()]
+def scaled_spread(engine: Engine, question: Question, statistic: int, policy: Policy) -> Any:
+    """A spread whose ddof is a fraction, or no smaller than the groups: as NumPy's, NaN or infinite
+    where nothing remains."""
+    (value, counts), _ = reduce(engine, question, [statistic, _COUNT], policy._replace(ddof=0))
+    remaining = counts - policy.ddof
+    if np.any(remaining <= 0):
+        warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=4)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = np.asarray(counts / np.maximum(remaining, 0))
+        if statistic != NUMBERS["variance"]:
+            factor = np.sqrt(factor)
+        scaled = np.asarray(value * factor, value.dtype)
+    if policy.ignore_nan:
+        scaled = np.where(remaining <= 0, value.dtype.type(np.nan), scaled)
+    return scaled if isinstance(value, np.ndarray) else scaled[()]
 
 
 def group_length(question: Question) -> int:
@@ -155,14 +184,10 @@ def group_length(question: Question) -> int:
     return length
 
 
-def to_ddof(ddof: Any) -> int:
-    """Raises TypeError for a fraction, which NumPy takes, and ValueError below 0."""
-    try:
-        number = operator.index(ddof)
-    except TypeError:
-        if ddof != int(ddof):
-            raise TypeError(f"ddof: must be a whole number, not {ddof!r}") from None
-        number = int(ddof)
-    if number < 0:
+def to_ddof(ddof: Any) -> Any:
+    """A whole number as an int. Raises TypeError for what is no number, ValueError below 0."""
+    if not isinstance(ddof, (int, float, np.number)):
+        raise TypeError(f"ddof: must be a number, not {ddof!r}")
+    if ddof < 0:
         raise ValueError("ddof: must be 0 or more")
-    return number
+    return int(ddof) if ddof == int(ddof) else float(ddof)

@@ -9,11 +9,9 @@ import numpy as np
 from ._elements import as_array, is_float
 from ._engine import Engine
 from ._layout import Axis
-from ._reduce import Policy, ask, group_length, reduce, spread_of_too_few, to_ddof
+from ._reduce import SPREADS, Policy, ask, group_length, reduce, scaled_spread, to_ddof
 from ._statistics import NUMBERS, Statistics, number_of
 from ._where import fill, select
-
-_SPREADS = {NUMBERS[name] for name in ("variance", "standard_deviation", "standard_error")}
 
 
 class Reductions:
@@ -39,13 +37,13 @@ class Reductions:
         if where is not None and where is not True:
             x = select(x, where, keepdims) if axis is None else fill(x, where, name, identity)
         question = ask(x, axis, keepdims, in_order=name in ("argmin", "argmax"))
-        if number in _SPREADS and policy.ddof and question.layout is not None:
-            if group_length(question) <= policy.ddof:
-                return spread_of_too_few(self._engine, question, number, policy)
+        if number in SPREADS and policy.ddof and question.layout is not None:
+            if not isinstance(policy.ddof, int) or group_length(question) <= policy.ddof:
+                return scaled_spread(self._engine, question, number, policy)
         (value,), _ = reduce(self._engine, question, (number,), policy)
         return value
 
-    def reduce(self, x: Any, statistics: Sequence[str], axis: Axis = None, *, ddof: int = 0,
+    def reduce(self, x: Any, statistics: Sequence[str], axis: Axis = None, *, ddof: float = 0,
                keepdims: bool = False, ignore_nan: bool = False, overflow: str = "error"
                ) -> Statistics:
         """Several statistics in one pass over `x`.
@@ -65,6 +63,8 @@ class Reductions:
         numbers = [number_of(name) for name in statistics]
         if not numbers:
             raise ValueError("statistics: must name at least one")
+        if not isinstance(to_ddof(ddof), int):
+            raise ValueError("ddof: must be a whole number for several statistics")
         is_ordered = bool({NUMBERS["argmin"], NUMBERS["argmax"]} & set(numbers))
         policy = Policy(ignore_nan, _wraps(overflow), to_ddof(ddof))
         question = ask(x, axis, keepdims, is_ordered and axis is None)
@@ -76,26 +76,28 @@ class Reductions:
         """The sum, exact and rounded once; of integers and bools as int64 or uint64."""
         value = self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
                                 Policy(wrap=_wraps(overflow)), 0)
-        return _cast(value if initial is None else value + initial, dtype)
+        return _cast(value if initial is None else value + value.dtype.type(initial), dtype)
 
     def nansum(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
-               where: Any = None, overflow: str = "error") -> Any:
+               initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The sum of the elements that are not NaN."""
-        return _cast(self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
-                                     Policy(True, _wraps(overflow)), 0), dtype)
+        value = self._statistic("sum", _of_kind(x, dtype), axis, keepdims, where,
+                                Policy(True, _wraps(overflow)), 0)
+        return _cast(value if initial is None else value + value.dtype.type(initial), dtype)
 
     def prod(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
              initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The product; infinite or 0 only where the exact one rounds to that."""
         value = self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
                                 Policy(wrap=_wraps(overflow)), 1)
-        return _cast(value if initial is None else value * initial, dtype)
+        return _cast(value if initial is None else value * value.dtype.type(initial), dtype)
 
     def nanprod(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
-                where: Any = None, overflow: str = "error") -> Any:
+                initial: Any = None, where: Any = None, overflow: str = "error") -> Any:
         """The product of the elements that are not NaN."""
-        return _cast(self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
-                                     Policy(True, _wraps(overflow)), 1), dtype)
+        value = self._statistic("product", _of_kind(x, dtype), axis, keepdims, where,
+                                Policy(True, _wraps(overflow)), 1)
+        return _cast(value if initial is None else value * value.dtype.type(initial), dtype)
 
     def min(self, x: Any, axis: Axis = None, *, keepdims: bool = False, initial: Any = None,
             where: Any = None) -> Any:
@@ -145,35 +147,37 @@ class Reductions:
     def nanmean(self, x: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False,
                 where: Any = None) -> Any:
         """The mean of the elements that are not NaN."""
-        return _cast(self._statistic("mean", x, axis, keepdims, where, Policy(True)), dtype)
+        return _cast_inexact(self._statistic("mean", x, axis, keepdims, where, Policy(True)),
+                             dtype)
 
-    def var(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: int = 0,
+    def var(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: float = 0,
             keepdims: bool = False, where: Any = None) -> Any:
         """The variance: squared deviations from the mean by count - ddof, exact, rounded once."""
         policy = Policy(ddof=to_ddof(ddof))
         return _cast(self._statistic("variance", x, axis, keepdims, where, policy), dtype)
 
-    def nanvar(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: int = 0,
+    def nanvar(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: float = 0,
                keepdims: bool = False, where: Any = None) -> Any:
         """The variance of the elements that are not NaN."""
         policy = Policy(True, ddof=to_ddof(ddof))
-        return _cast(self._statistic("variance", x, axis, keepdims, where, policy), dtype)
+        return _cast_inexact(self._statistic("variance", x, axis, keepdims, where, policy),
+                             dtype)
 
-    def std(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: int = 0,
+    def std(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: float = 0,
             keepdims: bool = False, where: Any = None) -> Any:
         """The standard deviation, in the unit of `x`."""
         policy = Policy(ddof=to_ddof(ddof))
         return _cast(self._statistic("standard_deviation", x, axis, keepdims, where, policy),
                      dtype)
 
-    def nanstd(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: int = 0,
+    def nanstd(self, x: Any, axis: Axis = None, dtype: Any = None, *, ddof: float = 0,
                keepdims: bool = False, where: Any = None) -> Any:
         """The standard deviation of the elements that are not NaN."""
         policy = Policy(True, ddof=to_ddof(ddof))
-        return _cast(self._statistic("standard_deviation", x, axis, keepdims, where, policy),
-                     dtype)
+        return _cast_inexact(
+            self._statistic("standard_deviation", x, axis, keepdims, where, policy), dtype)
 
-    def sem(self, x: Any, axis: Axis = None, *, ddof: int = 1, keepdims: bool = False,
+    def sem(self, x: Any, axis: Axis = None, *, ddof: float = 1, keepdims: bool = False,
             where: Any = None) -> Any:
         """The standard error of the mean, by SciPy's name and default: sqrt(var / count)."""
         return self._statistic("standard_error", x, axis, keepdims, where,
@@ -238,8 +242,14 @@ def _of_kind(x: Any, dtype: Any) -> Any:
     if dtype is None or hasattr(x, "_lay_out"):
         return x
     x = as_array(x)
-    return x if is_float(np.dtype(dtype)) == is_float(x.dtype) else x.astype(dtype)
+    return x if is_float(np.dtype(dtype)) == is_float(x.dtype) else as_array(x.astype(dtype))
 
 
 def _cast(value: Any, dtype: Any) -> Any:
     return value if dtype is None else value.astype(dtype, copy=False)
+
+
+def _cast_inexact(value: Any, dtype: Any) -> Any:
+    if dtype is not None and not is_float(np.dtype(dtype)):
+        raise TypeError("If a is inexact, then dtype must be inexact")
+    return _cast(value, dtype)

@@ -36,7 +36,7 @@ class Scans:
         else:
             array = as_array(x)
             if dtype is not None and is_float(np.dtype(dtype)) != is_float(array.dtype):
-                array = array.astype(dtype)
+                array = as_array(array.astype(dtype))
             if array.size == 0:
                 return _of_nothing(operation, array, axis, dtype)
             source, number, order = _lay_out(array, axis)
@@ -126,7 +126,7 @@ def _output_type(operation: int, array: Any, dtype: Any) -> Optional[int]:
 
 def _of_nothing(operation: int, array: Array, axis: Optional[int], dtype: Any) -> Any:
     if operation in (_SUM, _PRODUCT):
-        function = np.cumsum if operation == _SUM else np.cumprod
+        function: Any = np.cumsum if operation == _SUM else np.cumprod
         return function(array, axis=axis, dtype=dtype)
     normalise(axis, array.ndim)
     return array.ravel() if axis is None else array.copy()

@@ -1,0 +1,104 @@
+"""Connections for asyncio: the methods of `gridfold.Connection` as coroutines.
+
+>>> async with gridfold.aio.connect("gpu-host:50051") as gpu:
+...     total = await gpu.sum(x)
+...     counts, edges = await gpu.histogram(x, bins=20)
+
+A task that is cancelled gives up its call, on the server too. Calls wait in at most `concurrency`
+threads of the connection, in the order in which they were made; further ones wait for a thread, at
+no cost but their arguments. What `put` returns is for the coroutines, as in `await gpu.max(r)`: the
+methods of a `ResidentArray` itself wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from types import TracebackType
+from typing import Any, Awaitable, Callable, Generator, Optional
+
+from . import _connection, _connect
+from ._workers import Workers
+
+
+class Connection:
+    """A connection whose methods are coroutines, with the arguments of `gridfold.Connection`'s."""
+
+    def __init__(self, connection: _connection.Connection, workers: Workers) -> None:
+        self._connection = connection
+        self._workers = workers
+
+    def __repr__(self) -> str:
+        return f"<gridfold.aio.Connection of {self._connection!r}>"
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        method = getattr(self._connection, name)
+
+        @functools.wraps(method)
+        async def call(*arguments: Any, **options: Any) -> Any:
+            return await _wait(self._workers, functools.partial(method, *arguments, **options))
+
+        return call
+
+    def options(self, **options: Any) -> Connection:
+        """As `gridfold.Connection.options`; not a coroutine."""
+        return Connection(self._connection.options(**options), self._workers)
+
+    async def close(self) -> None:
+        """Closes the connection and ends its threads, when calls in flight have ended."""
+        self._connection.close()
+        self._workers.close()
+
+    async def __aenter__(self) -> Connection:
+        return self
+
+    async def __aexit__(self, kind: Optional[type[BaseException]],
+                        error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
+        await self.close()
+
+
+class Connecting:
+    """What `connect` returns: to be awaited, or entered by `async with`."""
+
+    def __init__(self, arguments: tuple[Any, ...], options: dict[str, Any],
+                 concurrency: int) -> None:
+        if concurrency < 1:
+            raise ValueError("concurrency: must be at least 1")
+        self._open = functools.partial(_connect.connect, *arguments, **options)
+        self._workers = Workers(concurrency)
+        self._connection: Optional[Connection] = None
+
+    def __await__(self) -> Generator[Any, None, Connection]:
+        return self._connect().__await__()
+
+    async def _connect(self) -> Connection:
+        return Connection(await _wait(self._workers, self._open), self._workers)
+
+    async def __aenter__(self) -> Connection:
+        self._connection = await self._connect()
+        return self._connection
+
+    async def __aexit__(self, kind: Optional[type[BaseException]],
+                        error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
+        assert self._connection is not None
+        await self._connection.close()
+
+
+def connect(*arguments: Any, concurrency: int = 32, **options: Any) -> Connecting:
+    """Opens a connection: `await` it, or use it in `async with`.
+
+    `concurrency` bounds the calls that are with the server at a time. The other arguments are
+    those of `gridfold.connect`.
+    """
+    return Connecting(arguments, options, concurrency)
+
+
+async def _wait(workers: Workers, call: Callable[[], Any]) -> Any:
+    future, cancellation = workers.submit(call)
+    try:
+        return await asyncio.wrap_future(future)
+    except asyncio.CancelledError:
+        cancellation.cancel()
+        raise
