@@ -5,7 +5,8 @@
 # `USES` names folders from the root of the tree, as kernels/contract. Files of a folder include
 # their own folder, these and no others, which deploy/check_walls.py holds; CMake refuses a circle.
 # The target has the folder's name with underscores. A folder of headers alone is an interface.
-# The objects of all folders below a part (GRIDFOLD_PART) are those of its library.
+# The objects of all folders below a part (GRIDFOLD_PART) are those of its library; the global property
+# <part>_folders names their targets.
 function(gridfold_add_folder)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;LIBRARIES" ${ARGN})
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
@@ -23,6 +24,7 @@ function(gridfold_add_folder)
   target_link_libraries(${target} PUBLIC ${ARG_LIBRARIES} ${GRIDFOLD_PART}_usage
                                   PRIVATE ${GRIDFOLD_PART}_settings gridfold_warnings)
   target_sources(${GRIDFOLD_PART} PRIVATE $<TARGET_OBJECTS:${target}>)
+  set_property(GLOBAL APPEND PROPERTY ${GRIDFOLD_PART}_folders ${target})
   if(GRIDFOLD_PART_PRECOMPILED AND NOT target STREQUAL GRIDFOLD_PART_PRECOMPILED)
     target_precompile_headers(${target} REUSE_FROM ${GRIDFOLD_PART_PRECOMPILED})
   endif()

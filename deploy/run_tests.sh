@@ -66,7 +66,7 @@ if ! $fast; then
           stream_test batch_test region_service_test fault_test)
   # What reads bytes from strangers, and what shares memory with them.
   sanitizer_stages asan AddressSanitizer "${served[@]}" malformed_request_test \
-    resident_memory_test command_line_input_test
+    resident_memory_test command_line_input_test words_test core_test
   # What several threads share, as far as ThreadSanitizer can see it: CONTRIBUTING.md says how far.
   sanitizer_stages tsan ThreadSanitizer "${served[@]}" worker_pool_test reduction_batch_test
 fi

@@ -128,6 +128,10 @@ class AccumulatorTest(PackageTest):
             gf.Accumulator.merge([])
         with self.assertRaises(ValueError):
             gf.Accumulator.of([1.0], ["median"])
+        with self.assertRaises(ValueError):
+            gf.Accumulator.of([1.0], ["variance"], ddof=-1)
+        with self.assertRaises(TypeError):
+            gf.Accumulator.of([1.0], ["variance"], ddof=0.5)
 
 
 if __name__ == "__main__":

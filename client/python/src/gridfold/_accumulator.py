@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import operator
 from typing import Any, Iterable, Optional, Sequence, Union
 
 import numpy as np
@@ -12,7 +13,6 @@ from . import _core
 from ._elements import Array, as_array, dtype_of, wire_form
 from ._layout import Axis, lay_out, normalise
 from ._local import LocalEngine, LocalExecution
-from ._reduce import to_ddof
 from ._reductions import _wraps
 from ._statistics import NUMBERS, Statistics, number_of, result_dtype
 
@@ -73,7 +73,7 @@ class Accumulator:
             source = (*wire_form(array.ravel()), (0, int(np.prod(groups, dtype=np.int64))))
             along = 0
         return cls._of(_engine().accumulate(source, [number_of(name) for name in statistics],
-                                            along, ignore_nan, _wraps(overflow), to_ddof(ddof),
+                                            along, ignore_nan, _wraps(overflow), _to_ddof(ddof),
                                             first_index))
 
     @classmethod
@@ -215,6 +215,13 @@ class Accumulator:
         _core.check(_core.library.gridfold_accumulator_from_words(
             ctypes.c_void_p(given.ctypes.data), ctypes.c_uint64(given.size), handle.out))
         return cls._of(handle)
+
+
+def _to_ddof(ddof: int) -> int:
+    number = operator.index(ddof)
+    if not 0 <= number < 2**32:
+        raise ValueError("ddof: must be 0 or more, and below 2**32")
+    return number
 
 
 def _new() -> _core.Handle:

@@ -15,7 +15,7 @@ from ._elements import Array
 from ._engine import Source
 from ._errors import from_status
 
-_LIBRARY = pathlib.Path(__file__).with_name("libgridfold_core.so.0")
+_LIBRARY = pathlib.Path(__file__).with_name("_gridfold_core.so")
 
 # Of gridfold_status: the gRPC codes that errors have here.
 _CODES = {1: 3, 2: 11, 3: 8, 5: 13}
