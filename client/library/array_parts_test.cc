@@ -72,8 +72,8 @@ TEST(ArrayPartsTest, RowsAndSegmentsStayWhole) {
     offsets.push_back(std::get<Segments>(part.options.grouping).offsets);
   }
   EXPECT_THAT(offsets,
-              testing::ElementsAre(std::vector<uint64_t>{0, 0, 4}, std::vector<uint64_t>{0, 16, 16},
-                                   std::vector<uint64_t>{0, 1, 10}));
+              testing::ElementsAre(std::vector<uint64_t>{0, 0, 4}, std::vector<uint64_t>{0, 16},
+                                   std::vector<uint64_t>{0, 0, 1, 10}));
 }
 
 TEST(ArrayPartsTest, WhatCannotBeCutIsNot) {
