@@ -145,6 +145,12 @@ absl::StatusOr<PlannedGroups> PlanStreamedGroups(const v1::Grouping& grouping,
                         "these axes need the whole array, of which a stream brings one row after "
                         "the other");
   }
+  const bool goes_on = (groups->axes & AxisBit(0)) != 0;  // A group, from row to row.
+  if (goes_on && planned.grouping.kind == GroupingKind::kAxis1) {
+    // One group, since no other dimension has more than one element: a column, however long.
+    planned.grouping.kind = GroupingKind::kAxis0;
+    planned.array.columns = 1;
+  }
   if (planned.grouping.kind == GroupingKind::kAxis0) {
     absl::Status status = CheckGroupCount(FieldOf(grouping), planned.array.columns, limits);
     if (!status.ok()) return status;

@@ -189,19 +189,23 @@ TEST(AxesValidationTest, AxesCountFromEitherEndInAnyOrder) {
 
 TEST(AxesValidationTest, StreamsTakeWhatRowsCanSay) {
   const Limits limits;
-  const auto plan = [&](const std::string& axes) {
-    const auto planned =
-        PlanStreamedGroups(Parsed<v1::Grouping>(axes), {kType, Shape{0, 3, 4}}, limits);
+  const auto plan = [&](const Shape& shape, const std::string& axes) {
+    const auto planned = PlanStreamedGroups(Parsed<v1::Grouping>(axes), {kType, shape}, limits);
     EXPECT_TRUE(planned.ok()) << planned.status();
     EXPECT_EQ(planned->array.rows, 0u);
     return std::pair(planned->grouping.kind, planned->array.columns);
   };
-  EXPECT_EQ(plan("axes { axes: 0 }"), std::pair(GroupingKind::kAxis0, uint64_t{12}));
-  EXPECT_EQ(plan("axes { axes: [0, 1] }"), std::pair(GroupingKind::kAxis0, uint64_t{4}));
-  EXPECT_EQ(plan("axes { axes: [1, 2] }"), std::pair(GroupingKind::kAxis1, uint64_t{12}));
-  EXPECT_EQ(plan("axis: 2"), std::pair(GroupingKind::kAxis1, uint64_t{4}));
-  EXPECT_EQ(plan("axes { }"), std::pair(GroupingKind::kAxis1, uint64_t{1}));
-  EXPECT_EQ(plan(""), std::pair(GroupingKind::kWhole, uint64_t{12}));
+  const Shape cube{0, 3, 4};
+  EXPECT_EQ(plan(cube, "axes { axes: 0 }"), std::pair(GroupingKind::kAxis0, uint64_t{12}));
+  EXPECT_EQ(plan(cube, "axes { axes: [0, 1] }"), std::pair(GroupingKind::kAxis0, uint64_t{4}));
+  EXPECT_EQ(plan(cube, "axes { axes: [1, 2] }"), std::pair(GroupingKind::kAxis1, uint64_t{12}));
+  EXPECT_EQ(plan(cube, "axis: 2"), std::pair(GroupingKind::kAxis1, uint64_t{4}));
+  EXPECT_EQ(plan(cube, "axes { }"), std::pair(GroupingKind::kAxis1, uint64_t{1}));
+  EXPECT_EQ(plan(cube, ""), std::pair(GroupingKind::kWhole, uint64_t{12}));
+  const Shape column{0, 1, 1};
+  EXPECT_EQ(plan(column, "axis: 0"), std::pair(GroupingKind::kAxis0, uint64_t{1}));
+  EXPECT_EQ(plan(column, "axes { axes: [0, 2] }"), std::pair(GroupingKind::kAxis0, uint64_t{1}));
+  EXPECT_EQ(plan(column, "axis: 1"), std::pair(GroupingKind::kAxis1, uint64_t{1}));
 }
 
 }  // namespace
