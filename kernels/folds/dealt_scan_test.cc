@@ -183,6 +183,10 @@ class LaneWithoutTotals final : public Lane {
   absl::Status Clear(MutableResidentSpan span, std::stop_token stop) override {
     return lane_.Clear(span, stop);
   }
+  absl::Status Rearrange(const Rearrangement& order, uint64_t element_bytes, InputSpan from,
+                         OutputSpan to, std::stop_token stop, RunStatistics& statistics) override {
+    return lane_.Rearrange(order, element_bytes, from, to, stop, statistics);
+  }
 
  private:
   Lane& lane_;
