@@ -68,6 +68,23 @@ void AddSessionOptions(CLI::App& program, SessionOptions& options) {
       ->type_name("SECONDS")
       ->check(CheckSeconds)
       ->capture_default_str();
+  AddChoice<ArrayTransport>(program, "--transport", options.transport,
+                            {{"auto", ArrayTransport::kAuto},
+                             {"inline", ArrayTransport::kInline},
+                             {"stream", ArrayTransport::kStream},
+                             {"streams", ArrayTransport::kStreams},
+                             {"region", ArrayTransport::kRegion},
+                             {"resident", ArrayTransport::kResident}},
+                            "How FILE's elements travel: auto is the fastest way there is; inline "
+                            "in a request, stream in one call, streams in parts over several "
+                            "connections, region in memory that a local server shares, resident "
+                            "by way of an array there")
+      ->type_name("WAY")
+      ->default_str("auto")
+      ->take_last();
+  AddNumberOption<int>(program, "--streams", options.stream_count,
+                       "Over so many connections, at most 64; default: as many as pay", 1, 64)
+      ->take_last();
   program.add_flag("--json", options.json, "Print one JSON object, also of an error");
 }
 

@@ -24,6 +24,8 @@ absl::StatusOr<std::unique_ptr<Client>> Session::Connect() const {
   if (!options.ok()) return options.status();
   options->tenant = options_.tenant;
   options->priority = options_.priority;
+  options->transport = options_.transport;
+  options->stream_count = options_.stream_count;
   options->connect_timeout = std::min(options->connect_timeout, timeout);
   options->default_timeout = timeout;
   absl::StatusOr<std::unique_ptr<Client>> client = Client::Connect(*options);

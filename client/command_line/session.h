@@ -6,6 +6,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -28,8 +29,14 @@ struct SessionOptions {
   std::string tenant;
   Priority priority = Priority::kNormal;
   double timeout_s = 300;  // 0: none.
+  ArrayTransport transport = ArrayTransport::kAuto;
+  int stream_count = 0;  // 0: the library's choice.
   bool json = false;
 };
+
+// What a call of Session::Ask returns.
+template <typename Call>
+using CallResult = std::invoke_result_t<Call&, Client&, const CallOptions&>;
 
 // One run of the program. Not thread-safe.
 class Session {
@@ -60,16 +67,17 @@ class Session {
   // Shows what goes on, where somebody watches.
   std::unique_ptr<Progress> ShowProgress() const;
 
-  // Runs `call` of a connected client, which sends so many bytes of `input`, and measures it, and
-  // shows that it runs.
+  // Runs `call`, of a connected client and options for it, which sends so many bytes of `input`,
+  // and measures it, and shows how far it is.
   template <typename Call>
-  auto Ask(const InputDescription& input, uint64_t size_bytes, Call call) const
-      -> absl::StatusOr<Answer<typename decltype(call(std::declval<Client&>()))::value_type>>;
+  auto Ask(const InputDescription& input, uint64_t size_bytes,
+           std::optional<ArrayTransport> transport, Call call) const
+      -> absl::StatusOr<Answer<typename CallResult<Call>::value_type>>;
 
   // The same for an array.
   template <typename Call>
   auto Ask(const InputArray& array, Call call) const {
-    return Ask(array.description, array.sent_bytes(), std::move(call));
+    return Ask(array.description, array.sent_bytes(), array.transport, std::move(call));
   }
 
  private:
@@ -82,17 +90,23 @@ class Session {
 };
 
 template <typename Call>
-auto Session::Ask(const InputDescription& input, uint64_t size_bytes, Call call) const
-    -> absl::StatusOr<Answer<typename decltype(call(std::declval<Client&>()))::value_type>> {
+auto Session::Ask(const InputDescription& input, uint64_t size_bytes,
+                  std::optional<ArrayTransport> transport, Call call) const
+    -> absl::StatusOr<Answer<typename CallResult<Call>::value_type>> {
   absl::StatusOr<std::unique_ptr<Client>> client = Connect();
   if (!client.ok()) return client.status();
   const std::unique_ptr<Progress> progress = ShowProgress();
   progress->Begin(RequestLabel(size_bytes));
+  CallOptions options;
+  options.transport = transport;
+  options.progress = [&progress](uint64_t sent_bytes, uint64_t all_bytes) {
+    progress->Update(sent_bytes, all_bytes);
+  };
   const absl::Time start = absl::Now();
-  auto result = call(**client);
+  auto result = call(**client, options);
   const absl::Duration round_trip_time = absl::Now() - start;
   if (!result.ok()) return result.status();
-  return Answer<typename decltype(result)::value_type>{
+  return Answer<typename CallResult<Call>::value_type>{
       .input = input, .result = *std::move(result), .round_trip_time = round_trip_time};
 }
 

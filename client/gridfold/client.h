@@ -9,7 +9,6 @@
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_H_
 #define GRIDFOLD_CLIENT_GRIDFOLD_CLIENT_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -33,6 +32,7 @@
 
 namespace gridfold::client {
 
+class ArrayCalls;
 class Transport;
 
 // Connections to one server.
@@ -57,6 +57,10 @@ class Client {
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
+
+  // An array of the caller's memory may have any size: the client chooses how it travels
+  // (array_transport.h), sends parts of it again that are lost on the way, and asks for the bits of
+  // the whole. Deadline, cancellation and progress are those of the whole call.
 
   // Computes statistics of an array or of each of its groups.
   absl::StatusOr<ReductionResult> ReduceArray(const ArrayInput& array,
@@ -141,12 +145,8 @@ class Client {
  private:
   explicit Client(std::unique_ptr<Transport> transport);
 
-  // Data of one message of WriteArray: the option, or the server's limit where that is less. Asks
-  // the server once.
-  absl::StatusOr<uint64_t> WriteChunkBytes(const CallOptions& call_options);
-
-  std::unique_ptr<Transport> transport_;
-  std::atomic<uint64_t> write_chunk_bytes_ = 0;  // 0: the server has not been asked.
+  const std::unique_ptr<Transport> transport_;
+  const std::unique_ptr<ArrayCalls> array_calls_;
 };
 
 }  // namespace gridfold::client

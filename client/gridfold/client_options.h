@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "gridfold/array_transport.h"
 
 namespace grpc {
 class ChannelCredentials;
@@ -65,8 +66,13 @@ struct ClientOptions {
   // For calls that give no priority of their own.
   Priority priority = Priority::kNormal;
   // Connections, used in turn. One connection carries no more than one core of the client can
-  // serialise; concurrent calls and large arrays gain from more.
+  // serialise; concurrent calls gain from more. Large arrays have connections of their own.
   int channel_count = 1;
+  // For calls that give no transport of their own.
+  ArrayTransport transport = ArrayTransport::kAuto;
+  // Calls at the same time, each with a connection of its own, by which one large array travels; at
+  // most 64. 0: as many as make it faster on a machine with so many processors.
+  int stream_count = 0;
   // How long Connect waits for the connections; zero does not wait, and the first call connects.
   // Lost connections are tried again, after waits as `retry` has them (of at least 100 ms), by
   // attempts of at most this long (of 20 seconds where this is zero or more than that).
@@ -79,7 +85,7 @@ struct ClientOptions {
   RetryPolicy retry = {};
   // Largest message sent or received. Protocol buffers allow no more than 2 GiB.
   int64_t message_bytes_max = (int64_t{1} << 31) - 1;
-  // Bytes of elements in one message of WriteArray; fewer where the server's limit is lower.
+  // Bytes of elements in one message of a stream; fewer where the server's limit is lower.
   int64_t write_chunk_bytes = int64_t{2} << 20;
   // Nothing: no encryption, unless `credentials` provides it.
   std::optional<TlsOptions> tls = std::nullopt;
@@ -102,6 +108,12 @@ struct CallOptions {
   // has returned true, which it then keeps returning, the call ends with CANCELLED, on the server
   // too. Empty: the call is never given up.
   std::function<bool()> is_cancelled = nullptr;
+  // How an array of the caller's memory travels; nothing: ClientOptions::transport.
+  std::optional<ArrayTransport> transport = std::nullopt;
+  // Told now and then how many of so many bytes of the caller's arrays have been handed to the
+  // transport: never fewer than before, by one thread at a time, which it must not hold up. Only
+  // for arrays that are not sent inline.
+  std::function<void(uint64_t sent_bytes, uint64_t size_bytes)> progress = nullptr;
 };
 
 }  // namespace gridfold::client

@@ -1,4 +1,4 @@
-// What a server did for one answer.
+// What a server, and the client before it, did for one answer.
 #ifndef GRIDFOLD_CLIENT_GRIDFOLD_EXECUTION_STATISTICS_H_
 #define GRIDFOLD_CLIENT_GRIDFOLD_EXECUTION_STATISTICS_H_
 
@@ -6,10 +6,12 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "gridfold/array_transport.h"
 
 namespace gridfold::client {
 
-// How a job ran on the server. The times do not include the network.
+// How a job ran on the server. The times do not include the network. Of an array that came in
+// parts: how their results were merged, and the bytes and times of all parts together.
 struct ExecutionStatistics {
   std::string engine;         // "cuda" or "cpu".
   std::string strategy;       // Kernel family, for example "histogram/shared".
@@ -20,6 +22,11 @@ struct ExecutionStatistics {
   absl::Duration kernel_time;
   absl::Duration stage_out_time;
   absl::Duration total_time;
+  // How the array came to the server, which the client adds to what the server says; kAuto where it
+  // was there already, or in a region of the caller's.
+  ArrayTransport transport = ArrayTransport::kAuto;
+  // By how many calls at the same time it came. 0 where it was there.
+  uint32_t streams = 0;
 };
 
 }  // namespace gridfold::client

@@ -32,6 +32,7 @@
 
 namespace gridfold::client {
 
+class ArrayCalls;
 class MessageSender;
 
 // An array that is sent in pieces.
@@ -115,6 +116,7 @@ class ScanStream {
 
  private:
   friend class Client;
+  friend class ArrayCalls;
   explicit ScanStream(std::unique_ptr<MessageSender> sender);
 
   const std::unique_ptr<MessageSender> sender_;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "client/library/proto_time.h"
 #include "client/library/shared_conversion.h"
+#include "client/library/stream_call.h"
 
 namespace gridfold::client {
 namespace {
@@ -57,6 +58,21 @@ std::optional<WireMessage> WriteMessage(const std::string& name, uint64_t first_
   message.AppendBytes(v1::WriteArrayRequest::kDataFieldNumber,
                       elements.bytes().subspan(begin * element_bytes, count * element_bytes));
   return message;
+}
+
+absl::Status WriteArrayOnce(const std::shared_ptr<grpc::Channel>& channel, const CallHead& head,
+                            const std::string& name, uint64_t first_element,
+                            const ArrayView& elements, uint64_t chunk_elements) {
+  uint64_t index = 0;
+  v1::WriteArrayResponse response;
+  absl::Status status = StreamOnce(
+      channel, "/gridfold.v1.ArrayService/WriteArray", head,
+      [&] { return WriteMessage(name, first_element, elements, chunk_elements, index++); },
+      [&](grpc::ByteBuffer& bytes) { return Parse(bytes, response); });
+  if (status.ok() && response.written_bytes() != elements.bytes().size()) {
+    return absl::InternalError("the server has not written all elements");
+  }
+  return status;
 }
 
 absl::Status ArrayReader::Add(const v1::ReadArrayResponse& message) {

@@ -4,16 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/library/unary_call.h"
 #include "client/library/wire_message.h"
 #include "gridfold/array_view.h"
 #include "gridfold/resident_array.h"
 #include "gridfold/v1/array_service.pb.h"
+#include "grpcpp/channel.h"
 
 namespace gridfold::client {
 
@@ -24,6 +27,11 @@ WireMessage ToWire(const NewArray& array);
 std::optional<WireMessage> WriteMessage(const std::string& name, uint64_t first_element,
                                         const ArrayView& elements, uint64_t chunk_elements,
                                         uint64_t index);
+
+// One attempt of WriteArray over `channel`, in messages of up to `chunk_elements`.
+absl::Status WriteArrayOnce(const std::shared_ptr<grpc::Channel>& channel, const CallHead& head,
+                            const std::string& name, uint64_t first_element,
+                            const ArrayView& elements, uint64_t chunk_elements);
 
 // Puts the answers of a stream that reads `array` together, one after the other.
 class ArrayReader {

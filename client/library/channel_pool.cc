@@ -63,10 +63,11 @@ grpc::ChannelArguments MakeArguments(const ClientOptions& options) {
 }
 
 std::vector<std::shared_ptr<grpc::Channel>> OpenChannels(
-    const ClientOptions& options, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
+    const ClientOptions& options, int channel_count,
+    const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   KeepGrpcRunning();
   std::vector<std::shared_ptr<grpc::Channel>> channels;
-  for (int i = 0; i < options.channel_count; ++i) {
+  for (int i = 0; i < channel_count; ++i) {
     channels.push_back(
         grpc::CreateCustomChannel(options.target, credentials, MakeArguments(options)));
   }
@@ -75,9 +76,9 @@ std::vector<std::shared_ptr<grpc::Channel>> OpenChannels(
 
 }  // namespace
 
-ChannelPool::ChannelPool(const ClientOptions& options,
+ChannelPool::ChannelPool(const ClientOptions& options, int channel_count,
                          const std::shared_ptr<grpc::ChannelCredentials>& credentials)
-    : options_(options), channels_(OpenChannels(options, credentials)) {}
+    : options_(options), channels_(OpenChannels(options, channel_count, credentials)) {}
 
 absl::Status ChannelPool::WaitUntilConnected(absl::Duration timeout) const {
   const auto deadline = absl::ToChronoTime(absl::Now() + timeout);
@@ -96,8 +97,8 @@ absl::Status ChannelPool::WaitUntilConnected(absl::Duration timeout) const {
   return absl::OkStatus();
 }
 
-const std::shared_ptr<grpc::Channel>& ChannelPool::Next() {
-  const auto& channel = channels_[next_.fetch_add(1, std::memory_order_relaxed) % channels_.size()];
+const std::shared_ptr<grpc::Channel>& ChannelPool::At(size_t index) {
+  const auto& channel = channels_[index % channels_.size()];
   if (channel->GetState(false) == GRPC_CHANNEL_TRANSIENT_FAILURE) {
     Connect(*channel, kConnectionWork);
   }

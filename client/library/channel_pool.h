@@ -15,11 +15,11 @@
 
 namespace gridfold::client {
 
-// `channel_count` channels to one target, each with a connection of its own: left to itself gRPC
+// Some channels to one target, each with a connection of its own: left to itself gRPC
 // shares one connection between channels of equal settings. Thread-safe.
 class ChannelPool {
  public:
-  ChannelPool(const ClientOptions& options,
+  ChannelPool(const ClientOptions& options, int channel_count,
               const std::shared_ptr<grpc::ChannelCredentials>& credentials);
 
   // Waits until every channel is connected. UNAVAILABLE says why one fails to, or that it has taken
@@ -27,7 +27,12 @@ class ChannelPool {
   absl::Status WaitUntilConnected(absl::Duration timeout) const;
 
   // The channels in turn. One that has failed to connect is worked on for a moment.
-  const std::shared_ptr<grpc::Channel>& Next();
+  const std::shared_ptr<grpc::Channel>& Next() {
+    return At(next_.fetch_add(1, std::memory_order_relaxed));
+  }
+
+  // The channel of number `index` modulo their count.
+  const std::shared_ptr<grpc::Channel>& At(size_t index);
 
   // Waits for `duration`, and works on the connection of the next channel meanwhile.
   void Wait(absl::Duration duration) const;

@@ -1,12 +1,11 @@
 #include "gridfold/client.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "absl/memory/memory.h"
-#include "absl/strings/str_cat.h"
+#include "client/library/array_calls.h"
 #include "client/library/array_conversion.h"
 #include "client/library/batch_conversion.h"
 #include "client/library/histogram_conversion.h"
@@ -23,13 +22,9 @@
 
 namespace gridfold::client {
 
-namespace {
-
-constexpr uint64_t kElementBytesMax = 8;
-
-}  // namespace
-
-Client::Client(std::unique_ptr<Transport> transport) : transport_(std::move(transport)) {}
+Client::Client(std::unique_ptr<Transport> transport)
+    : transport_(std::move(transport)),
+      array_calls_(std::make_unique<ArrayCalls>(*this, *transport_)) {}
 Client::~Client() = default;
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const ClientOptions& options) {
@@ -41,32 +36,24 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const ClientOptions& opt
 absl::StatusOr<ReductionResult> Client::ReduceArray(const ArrayInput& array,
                                                     const ReductionOptions& options,
                                                     const CallOptions& call_options) {
-  v1::ReduceArrayResponse response;
-  absl::Status status = transport_->Call("/gridfold.v1.ComputeService/ReduceArray",
-                                         ToWire(array, options), call_options, response);
-  if (!status.ok()) return status;
-  return FromProto(response);
+  const auto* const view = std::get_if<ArrayView>(&array.source());
+  return view == nullptr ? ReduceOnce(*transport_, array, options, call_options)
+                         : array_calls_->ReduceArray(*view, options, call_options);
 }
 
 absl::StatusOr<ScanResult> Client::ScanArray(const ArrayInput& array, const ScanOptions& options,
                                              const CallOptions& call_options) {
-  v1::ScanArrayResponse response;
-  absl::Status status = transport_->Call(
-      "/gridfold.v1.ComputeService/ScanArray", ToWire(array, options), call_options, response,
-      std::holds_alternative<InlineDestination>(options.destination) ? Transport::Repeatable::kYes
-                                                                     : Transport::Repeatable::kNo);
-  if (!status.ok()) return status;
-  return FromProto(std::move(response));
+  const auto* const view = std::get_if<ArrayView>(&array.source());
+  return view == nullptr ? ScanOnce(*transport_, array, options, call_options)
+                         : array_calls_->ScanArray(*view, options, call_options);
 }
 
 absl::StatusOr<HistogramResult> Client::ComputeHistogram(const ArrayInput& array,
                                                          const HistogramOptions& options,
                                                          const CallOptions& call_options) {
-  v1::ComputeHistogramResponse response;
-  absl::Status status = transport_->Call("/gridfold.v1.ComputeService/ComputeHistogram",
-                                         ToWire(array, options), call_options, response);
-  if (!status.ok()) return status;
-  return FromProto(response, options);
+  const auto* const view = std::get_if<ArrayView>(&array.source());
+  return view == nullptr ? CountOnce(*transport_, array, options, call_options)
+                         : array_calls_->ComputeHistogram(*view, options, call_options);
 }
 
 absl::StatusOr<MergeResult> Client::MergeAccumulators(std::span<const std::string> accumulators,
@@ -81,7 +68,7 @@ absl::StatusOr<MergeResult> Client::MergeAccumulators(std::span<const std::strin
 
 absl::StatusOr<std::unique_ptr<ReductionStream>> Client::OpenReductionStream(
     const StreamedArray& array, const ReductionOptions& options, const CallOptions& call_options) {
-  const absl::StatusOr<uint64_t> message_bytes = WriteChunkBytes(call_options);
+  const absl::StatusOr<uint64_t> message_bytes = array_calls_->MessageBytes(call_options);
   if (!message_bytes.ok()) return message_bytes.status();
   v1::ReduceArrayRequest header = ToProto(options);
   *header.mutable_array() = ToProto(array);
@@ -93,7 +80,7 @@ absl::StatusOr<std::unique_ptr<ReductionStream>> Client::OpenReductionStream(
 absl::StatusOr<std::unique_ptr<HistogramStream>> Client::OpenHistogramStream(
     ElementType sample_type, const HistogramOptions& options, const StreamedCompanions& companions,
     const CallOptions& call_options) {
-  const absl::StatusOr<uint64_t> message_bytes = WriteChunkBytes(call_options);
+  const absl::StatusOr<uint64_t> message_bytes = array_calls_->MessageBytes(call_options);
   if (!message_bytes.ok()) return message_bytes.status();
   v1::ComputeHistogramRequest header = ToProto(options);
   *header.mutable_array() = ToProto(StreamedArray{sample_type});
@@ -118,7 +105,7 @@ absl::StatusOr<std::unique_ptr<HistogramStream>> Client::OpenHistogramStream(
 
 absl::StatusOr<std::unique_ptr<ScanStream>> Client::OpenScanStream(
     ElementType element_type, const ScanOptions& options, const CallOptions& call_options) {
-  const absl::StatusOr<uint64_t> message_bytes = WriteChunkBytes(call_options);
+  const absl::StatusOr<uint64_t> message_bytes = array_calls_->MessageBytes(call_options);
   if (!message_bytes.ok()) return message_bytes.status();
   v1::ScanArrayRequest header = ToProto(options);
   *header.mutable_array() = ToProto(StreamedArray{element_type});
@@ -150,41 +137,17 @@ absl::StatusOr<ArrayDescription> Client::CreateArray(const NewArray& array,
   return FromProto(response.array());
 }
 
-absl::StatusOr<uint64_t> Client::WriteChunkBytes(const CallOptions& call_options) {
-  if (const uint64_t known = write_chunk_bytes_.load(); known != 0) return known;
-  const absl::StatusOr<ServerInfo> info = GetServerInfo(call_options);
-  if (!info.ok()) return info.status();
-  const uint64_t chunk_bytes =
-      std::min(static_cast<uint64_t>(transport_->options().write_chunk_bytes),
-               info->limits.array_chunk_bytes_max);
-  if (chunk_bytes < kElementBytesMax) {
-    return absl::InternalError(absl::StrCat("the server takes messages of ", chunk_bytes,
-                                            " bytes, which not every element fits in"));
-  }
-  write_chunk_bytes_ = chunk_bytes;
-  return chunk_bytes;
-}
-
 absl::Status Client::WriteArray(const std::string& name, uint64_t first_element,
                                 const ArrayView& elements, const CallOptions& call_options) {
   const size_t element_bytes = ElementSizeBytes(elements.element_type());
   if (element_bytes == 0) return absl::InvalidArgumentError("elements: of no element type");
-  const absl::StatusOr<uint64_t> chunk_bytes = WriteChunkBytes(call_options);
-  if (!chunk_bytes.ok()) return chunk_bytes.status();
-  const uint64_t chunk_elements = *chunk_bytes / element_bytes;
-  return transport_->Try(
-      call_options, [&](const std::shared_ptr<grpc::Channel>& channel, const CallHead& head) {
-        uint64_t index = 0;
-        v1::WriteArrayResponse response;
-        absl::Status status = StreamOnce(
-            channel, "/gridfold.v1.ArrayService/WriteArray", head,
-            [&] { return WriteMessage(name, first_element, elements, chunk_elements, index++); },
-            [&](grpc::ByteBuffer& bytes) { return Parse(bytes, response); });
-        if (status.ok() && response.written_bytes() != elements.bytes().size()) {
-          return absl::InternalError("the server has not written all elements");
-        }
-        return status;
-      });
+  const absl::StatusOr<uint64_t> message_bytes = array_calls_->MessageBytes(call_options);
+  if (!message_bytes.ok()) return message_bytes.status();
+  return transport_->Try(call_options,
+                         [&](const std::shared_ptr<grpc::Channel>& channel, const CallHead& head) {
+                           return WriteArrayOnce(channel, head, name, first_element, elements,
+                                                 *message_bytes / element_bytes);
+                         });
 }
 
 absl::StatusOr<ArrayData> Client::ReadArray(const ResidentArray& array,

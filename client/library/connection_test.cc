@@ -194,6 +194,8 @@ TEST(ConnectionTest, OptionsAreTakenToTheirEdges) {
       {[](auto& o) { o.stall_timeout = absl::Milliseconds(1); },
        [](auto& o) { o.stall_timeout = absl::Microseconds(999); }},
       {[](auto& o) { o.write_chunk_bytes = 8; }, [](auto& o) { o.write_chunk_bytes = 7; }},
+      {[](auto& o) { o.stream_count = 64; }, [](auto& o) { o.stream_count = 65; }},
+      {[](auto& o) { o.stream_count = 0; }, [](auto& o) { o.stream_count = -1; }},
       {[](auto& o) { o.retry.attempts_max = 1; }, [](auto& o) { o.retry.attempts_max = 0; }},
       {[](auto& o) { o.retry.initial_backoff = absl::Nanoseconds(1); },
        [](auto& o) { o.retry.initial_backoff = -absl::Nanoseconds(1); }},
@@ -217,7 +219,9 @@ TEST(ConnectionTest, MessagesAreLimitedBothWays) {
     response.mutable_inline_array()->set_data(std::string(100'000, 'x'));
     return grpc::Status::OK;
   };
-  const auto client = ConnectOrDie({.target = server.target(), .message_bytes_max = 50'000});
+  const auto client = ConnectOrDie({.target = server.target(),
+                                    .transport = ArrayTransport::kInline,
+                                    .message_bytes_max = 50'000});
   const std::vector<int8_t> large(60'000);
   EXPECT_TRUE(absl::IsResourceExhausted(client->ScanArray(large, {}).status()));
   EXPECT_EQ(calls, 0);
@@ -236,7 +240,8 @@ TEST(ConnectionTest, LargeArraysArriveWhole) {
     EXPECT_EQ(memcmp(data.data(), elements.data(), data.size()), 0);
     return grpc::Status::OK;
   };
-  const auto client = ConnectOrDie({.target = server.target()});
+  const auto client =
+      ConnectOrDie({.target = server.target(), .transport = ArrayTransport::kInline});
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(client->ReduceArray(elements, {}).ok());
 }
 
@@ -248,7 +253,10 @@ TEST(ConnectionTest, AStalledConnectionIsGivenUp) {
   const std::vector<int8_t> elements(64 << 20);
   const absl::Time start = absl::Now();
   const absl::Status status =
-      client->ReduceArray(elements, {}, {.timeout = absl::Milliseconds(500)}).status();
+      client
+          ->ReduceArray(elements, {},
+                        {.timeout = absl::Milliseconds(500), .transport = ArrayTransport::kInline})
+          .status();
   EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
   EXPECT_GE(absl::Now() - start, absl::Milliseconds(490));
   EXPECT_LT(absl::Now() - start, absl::Seconds(10));

@@ -18,8 +18,11 @@ TEST(ExitTest, NobodyWaitsForThreadsThatWatchASocket) {
   for (int i = 0; i < 3; ++i) {
     auto client = Client::Connect({.target = server.target(), .stall_timeout = absl::Seconds(1)});
     ASSERT_TRUE(client.ok()) << client.status();
-    EXPECT_TRUE(absl::IsDeadlineExceeded(
-        (*client)->ReduceArray(elements, {}, {.timeout = absl::Milliseconds(300)}).status()));
+    EXPECT_TRUE(absl::IsDeadlineExceeded((*client)
+                                             ->ReduceArray(elements, {},
+                                                           {.timeout = absl::Milliseconds(300),
+                                                            .transport = ArrayTransport::kInline})
+                                             .status()));
     end = absl::Now();
     client->reset();
     EXPECT_LT(absl::Now() - end, absl::Seconds(1));

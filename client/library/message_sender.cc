@@ -5,27 +5,27 @@
 #include <vector>
 
 #include "client/library/unary_call.h"
-#include "client/library/wire_message.h"
 #include "gridfold/v1/compute_service.pb.h"
 #include "grpcpp/support/slice.h"
 
 namespace gridfold::client {
 namespace {
 
-constexpr uint32_t kHeaderField = 1;
-constexpr uint32_t kFirstDataField = 2;
-
 // The field has one number in the messages of all streams.
-std::string ElementCountField(uint64_t element_count) {
+v1::ReduceStreamRequest ElementCountField(uint64_t element_count) {
   constexpr int kField = v1::ReduceStreamRequest::kElementCountFieldNumber;
   static_assert(kField == v1::HistogramStreamRequest::kElementCountFieldNumber &&
                 kField == v1::ScanStreamRequest::kElementCountFieldNumber);
   v1::ReduceStreamRequest message;
   message.set_element_count(element_count);
-  return message.SerializeAsString();
+  return message;
 }
 
 }  // namespace
+
+void AppendElementCount(uint64_t element_count, WireMessage& message) {
+  message.AppendFields(ElementCountField(element_count));
+}
 
 MessageSender::MessageSender(std::unique_ptr<OpenStream> stream,
                              const google::protobuf::MessageLite& header,
@@ -34,7 +34,7 @@ MessageSender::MessageSender(std::unique_ptr<OpenStream> stream,
       message_bytes_max_(message_bytes_max),
       element_bytes_(element_bytes) {
   const std::string bytes = header.SerializeAsString();
-  header_ = FieldHeader(kHeaderField, bytes.size()) + bytes;
+  header_ = FieldHeader(kStreamHeaderField, bytes.size()) + bytes;
 }
 
 bool MessageSender::Send(
@@ -57,7 +57,8 @@ bool MessageSender::Send(
 void MessageSender::SendEnd() {
   // Of a part of an element the server says what is wrong.
   const bool are_whole = element_bytes_ != 0 && sent_bytes_ % element_bytes_ == 0;
-  const std::string count = are_whole ? ElementCountField(sent_bytes_ / element_bytes_) : "";
+  const std::string count =
+      are_whole ? ElementCountField(sent_bytes_ / element_bytes_).SerializeAsString() : "";
   if ((!header_.empty() || are_whole) && !SendMessage({}, count)) return;
   stream_->WritesDone();
 }
@@ -85,7 +86,7 @@ bool MessageSender::SendMessage(
   if (!header_.empty()) slices.emplace_back(std::exchange(header_, {}));
   for (uint32_t i = 0; i < fields.size(); ++i) {
     if (fields[i].empty()) continue;
-    slices.emplace_back(FieldHeader(kFirstDataField + i, fields[i].size()));
+    slices.emplace_back(FieldHeader(kStreamFirstDataField + i, fields[i].size()));
     // The one copy: the transport may keep the bytes longer than the call of Write lasts.
     slices.emplace_back(fields[i].data(), fields[i].size());
   }

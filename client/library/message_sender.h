@@ -12,11 +12,18 @@
 
 #include "absl/status/status.h"
 #include "client/library/open_stream.h"
+#include "client/library/wire_message.h"
 #include "google/protobuf/message_lite.h"
 
 namespace gridfold::client {
 
 inline constexpr size_t kStreamFieldCountMax = 3;
+// The fields of a stream's messages: the request, and the first of those with bytes of arrays.
+inline constexpr uint32_t kStreamHeaderField = 1;
+inline constexpr uint32_t kStreamFirstDataField = 2;
+
+// Appends how many elements a stream has sent, to its last message.
+void AppendElementCount(uint64_t element_count, WireMessage& message);
 
 class MessageSender {
  public:

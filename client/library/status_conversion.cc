@@ -5,11 +5,16 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "client/library/connection_error.h"
 
 namespace gridfold::client {
 
 namespace {
+
+// Before a field of the request in a stream's first message.
+constexpr absl::string_view kRequestField = "request.";
 
 void AddDetails(const v1::RpcStatus& details, absl::Status& status) {
   for (const google::protobuf::Any& detail : details.details()) {
@@ -44,6 +49,22 @@ absl::Status ToCallStatus(const grpc::Status& status) {
     return absl::UnavailableError(absl::StrCat("the call was cut off: ", status.error_message()));
   }
   return ToAbslStatus(status);
+}
+
+absl::Status AsOfRequest(const absl::Status& status) {
+  constexpr absl::string_view kDetail = "type.googleapis.com/google.rpc.BadRequest";
+  const absl::optional<absl::Cord> detail = status.GetPayload(kDetail);
+  v1::BadRequest violations;
+  if (!detail || !violations.ParseFromString(std::string(*detail))) return status;
+  for (auto& violation : *violations.mutable_field_violations()) {
+    violation.set_field(std::string(absl::StripPrefix(violation.field(), kRequestField)));
+  }
+  absl::Status stripped(status.code(), absl::StripPrefix(status.message(), kRequestField));
+  status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
+    stripped.SetPayload(type, payload);
+  });
+  stripped.SetPayload(kDetail, absl::Cord(violations.SerializeAsString()));
+  return stripped;
 }
 
 absl::Status ToAbslStatus(const v1::RpcStatus& status) {

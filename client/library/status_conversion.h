@@ -18,6 +18,10 @@ absl::Status ToAbslStatus(const grpc::Status& status);
 // tried again.
 absl::Status ToCallStatus(const grpc::Status& status);
 
+// The error of a stream, whose field is that of a request inside its first message, as that of the
+// request: "request.bins[0]" becomes "bins[0]".
+absl::Status AsOfRequest(const absl::Status& status);
+
 // As ToAbslStatus, of a status inside a message.
 absl::Status ToAbslStatus(const v1::RpcStatus& status);
 

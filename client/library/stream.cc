@@ -9,6 +9,18 @@
 #include "client/library/shared_conversion.h"
 
 namespace gridfold::client {
+namespace {
+
+// What came by a stream that the caller has opened.
+template <typename Result>
+absl::StatusOr<Result> Streamed(absl::StatusOr<Result> result) {
+  if (!result.ok()) return result;
+  result->execution.transport = ArrayTransport::kStream;
+  result->execution.streams = 1;
+  return result;
+}
+
+}  // namespace
 
 ReductionStream::ReductionStream(std::unique_ptr<MessageSender> sender)
     : sender_(std::move(sender)) {}
@@ -26,7 +38,7 @@ absl::StatusOr<ReductionResult> ReductionStream::Finish() {
   v1::ReduceStreamResponse response;
   error_ = sender_->ReceiveOnly(response);
   if (!error_.ok()) return error_;
-  return FromProto(response.result());
+  return Streamed(FromProto(response.result()));
 }
 
 HistogramStream::HistogramStream(std::unique_ptr<MessageSender> sender, HistogramOptions options)
@@ -47,7 +59,7 @@ absl::StatusOr<HistogramResult> HistogramStream::Finish() {
   v1::HistogramStreamResponse response;
   error_ = sender_->ReceiveOnly(response);
   if (!error_.ok()) return error_;
-  return FromProto(response.result(), options_);
+  return Streamed(FromProto(response.result(), options_));
 }
 
 ScanStream::ScanStream(std::unique_ptr<MessageSender> sender) : sender_(std::move(sender)) {}
@@ -70,7 +82,11 @@ absl::StatusOr<std::optional<ScanPiece>> ScanStream::Read() {
   }
   v1::ScanStreamResponse response;
   if (absl::Status status = Parse(*message, response); !status.ok()) return status;
-  if (response.has_execution()) execution_ = FromProto(response.execution());
+  if (response.has_execution()) {
+    execution_ = FromProto(response.execution());
+    execution_.transport = ArrayTransport::kStream;
+    execution_.streams = 1;
+  }
   ScanPiece piece{.first_element = response.first_element(),
                   .element_type = static_cast<ElementType>(response.element_type()),
                   .data = std::move(*response.mutable_data())};

@@ -5,6 +5,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "client/library/array_route.h"
 #include "client/library/cancellation.h"
 #include "client/library/retry.h"
 #include "client/library/security.h"
@@ -17,6 +18,10 @@ absl::Status Validate(const ClientOptions& options) {
   if (absl::Status status = CheckTarget(options.target); !status.ok()) return status;
   if (options.channel_count < 1) {
     return absl::InvalidArgumentError("channel_count: must be at least 1");
+  }
+  if (options.stream_count < 0 || options.stream_count > kStreamCountCeiling) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("stream_count: must be in [0, ", kStreamCountCeiling, "]"));
   }
   if (options.stall_timeout < absl::Milliseconds(1)) {
     return absl::InvalidArgumentError("stall_timeout: must be at least 1 ms");
@@ -115,6 +120,33 @@ absl::Status Transport::Try(
   return RetryWhileUnavailable(options_.retry, head.deadline, environment, [&] {
     return cancellation.IsCancelled() ? Cancellation::Error() : attempt(channels_.Next(), head);
   });
+}
+
+absl::Status Transport::TryPart(
+    const CallOptions& options, size_t connection,
+    absl::FunctionRef<absl::Status(const std::shared_ptr<grpc::Channel>&, const CallHead&)>
+        attempt) {
+  const CallHead head = MakeHead(options);
+  ChannelPool& channels = PartChannels();
+  const Cancellation cancellation(head.is_cancelled);
+  ConnectingEnvironment environment(channels, cancellation);
+  return RetryWhileUnavailable(options_.retry, head.deadline, environment, [&] {
+    return cancellation.IsCancelled() ? Cancellation::Error()
+                                      : attempt(channels.At(connection++), head);
+  });
+}
+
+size_t Transport::part_connection_count() const {
+  return options_.stream_count > 0 ? static_cast<size_t>(options_.stream_count)
+                                   : StreamsOfMachine(ProcessorCount());
+}
+
+ChannelPool& Transport::PartChannels() {
+  absl::call_once(part_channels_once_, [this] {
+    part_channels_ = std::make_unique<ChannelPool>(
+        options_, static_cast<int>(part_connection_count()), credentials_);
+  });
+  return *part_channels_;
 }
 
 CallHead Transport::MakeHead(const CallOptions& options) const {

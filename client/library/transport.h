@@ -2,10 +2,12 @@
 #ifndef GRIDFOLD_CLIENT_LIBRARY_TRANSPORT_H_
 #define GRIDFOLD_CLIENT_LIBRARY_TRANSPORT_H_
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "absl/base/call_once.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -44,14 +46,31 @@ class Transport {
                                                   const CallHead& head)>
                        attempt);
 
+  // As Try, over the connections of large arrays: the first attempt over that of number
+  // `connection`, each further one over the next. They are opened when they are used first.
+  absl::Status TryPart(const CallOptions& options, size_t connection,
+                       absl::FunctionRef<absl::Status(const std::shared_ptr<grpc::Channel>& channel,
+                                                      const CallHead& head)>
+                           attempt);
+
+  // As many connections as large arrays have.
+  size_t part_connection_count() const;
+
  private:
   CallHead MakeHead(const CallOptions& options) const;
 
   Transport(const ClientOptions& options, std::shared_ptr<grpc::ChannelCredentials> credentials)
-      : options_(options), channels_(options, std::move(credentials)) {}
+      : options_(options),
+        credentials_(std::move(credentials)),
+        channels_(options, options.channel_count, credentials_) {}
+
+  ChannelPool& PartChannels();
 
   const ClientOptions options_;
+  const std::shared_ptr<grpc::ChannelCredentials> credentials_;
   ChannelPool channels_;
+  absl::once_flag part_channels_once_;
+  std::unique_ptr<ChannelPool> part_channels_;
 };
 
 }  // namespace gridfold::client

@@ -34,15 +34,22 @@ struct Options {
   bool answers_nothing = false;
   bool quick = false;
   int soak_seconds = 60;
+  uint64_t one_caller_bytes = Targets().one_caller_bytes;
 };
 
 constexpr struct {
   const char* name;
   void (*measure)(const Targets&, Report&);
-} kSections[] = {{"resident", MeasureResident}, {"unary", MeasureUnary},
-                 {"batch", MeasureBatches},     {"streams", MeasureStreams},
-                 {"regions", MeasureRegions},   {"generator", MeasureGenerator},
-                 {"soak", MeasureSoak},         {"overload", MeasureOverload}};
+} kSections[] = {{"resident", MeasureResident},
+                 {"unary", MeasureUnary},
+                 {"batch", MeasureBatches},
+                 {"streams", MeasureStreams},
+                 {"one_caller", MeasureOneCaller},
+                 {"crossovers", MeasureCrossovers},
+                 {"regions", MeasureRegions},
+                 {"generator", MeasureGenerator},
+                 {"soak", MeasureSoak},
+                 {"overload", MeasureOverload}};
 
 // Starts a program that writes its port to a file of a folder of this run.
 absl::StatusOr<ChildProcess> StartServer(std::vector<std::string> arguments,
@@ -91,6 +98,7 @@ int Measure(const Options& options, const fs::path& self, const fs::path& folder
   Targets targets;
   targets.quick = options.quick;
   targets.soak_seconds = options.soak_seconds;
+  targets.one_caller_bytes = options.one_caller_bytes;
   targets.folder = folder;
   targets.kernel_benchmark = fs::path(options.server).parent_path() / "kernel_benchmark";
   const std::string bare_port_file = folder / "bare_port";
@@ -137,6 +145,9 @@ int Main(int argc, char** argv) {
   app.add_option("--soak-seconds", options.soak_seconds,
                  "how long the soak is, after a warm-up of 10 s")
       ->check(CLI::Range(1, 24 * 3600))
+      ->capture_default_str();
+  app.add_option("--one-caller-bytes", options.one_caller_bytes,
+                 "the size of the array of one caller")
       ->capture_default_str();
   app.add_flag("--quick", options.quick, "a few calls of everything, to see that it works");
   app.add_option("--serve-bare", options.bare_port_file)->group("");

@@ -21,6 +21,7 @@ struct Targets {
   std::string folder;            // For files of the run.
   bool quick = false;            // A check that all works rather than a measurement.
   int soak_seconds = 60;
+  uint64_t one_caller_bytes = 1'000'000'000;
 };
 
 // A resident array of 2^28 elements: what the server takes beside its kernel.
@@ -31,6 +32,10 @@ void MeasureUnary(const Targets& targets, Report& report);
 void MeasureBatches(const Targets& targets, Report& report);
 // Streams of chunks against a bare sink, and both ways against a bare relay.
 void MeasureStreams(const Targets& targets, Report& report);
+// One caller's large arrays, in every way in which they travel, against a bare sink and NumPy.
+void MeasureOneCaller(const Targets& targets, Report& report);
+// One caller's sums of all sizes in every way: where another one becomes the fastest.
+void MeasureCrossovers(const Targets& targets, Report& report);
 // A region of shared memory against a copy of pinned memory to the device.
 void MeasureRegions(const Targets& targets, Report& report);
 // The load generator, gridfold_load, against a client that does nothing but send.

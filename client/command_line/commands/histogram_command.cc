@@ -148,7 +148,9 @@ class HistogramCommand : public Command {
                       HistogramOptions& options) const {
     const RequestShare share = {
         .array_count = 1 + uint64_t{y_.IsGiven()} + uint64_t{weights_.IsGiven()},
-        .other_bytes = EdgeBytes(options)};
+        .other_bytes = EdgeBytes(options),
+        // Arrays of one request lie on one device, which is known of those that are there.
+        .goes_by_library = y_.reference.empty() && weights_.reference.empty()};
     absl::StatusOr<InputPassage> x = FindInput(session, input, stream_.chunk_bytes());
     if (!x.ok()) return x.status();
     absl::StatusOr<std::optional<InputPassage>> y = OpenSecond(session, input, y_);
@@ -237,8 +239,9 @@ class HistogramCommand : public Command {
     if (!weights.ok()) return weights.status();
     if (y->has_value()) options.y_array = (*y)->input();
     if (weights->has_value()) options.weights = (*weights)->input();
-    auto answer = session.Ask(
-        *x, [&](Client& client) { return client.ComputeHistogram(x->input(), options); });
+    auto answer = session.Ask(*x, [&](Client& client, const CallOptions& call_options) {
+      return client.ComputeHistogram(x->input(), options, call_options);
+    });
     // What they view ends here.
     if (options.y_array) options.y_array = kGivenArray;
     if (options.weights) options.weights = kGivenArray;
@@ -272,26 +275,27 @@ class HistogramCommand : public Command {
     if (weights != nullptr) companions.weights = weights->stream().element_type();
     if (y != nullptr) options.y_array = kGivenArray;
     if (weights != nullptr) options.weights = kGivenArray;
-    return array.Ask(session, [&](Client& client) -> absl::StatusOr<HistogramResult> {
-      const absl::StatusOr<std::unique_ptr<HistogramStream>> stream =
-          client.OpenHistogramStream(array.stream().element_type(), options, companions);
-      if (!stream.ok()) return stream.status();
-      while (true) {
-        std::span<const std::byte> pieces[3];
-        OutgoingArray* const arrays[] = {&array, y, weights};
-        bool is_end = true;
-        for (size_t i = 0; i < std::size(arrays); ++i) {
-          if (arrays[i] == nullptr) continue;
-          const absl::StatusOr<std::span<const std::byte>> piece = arrays[i]->Next();
-          if (!piece.ok()) return piece.status();
-          pieces[i] = *piece;
-          is_end &= piece->empty();
-        }
-        if (is_end) return (*stream)->Finish();
-        absl::Status status = (*stream)->Write(pieces[0], pieces[1], pieces[2]);
-        if (!status.ok()) return status;
-      }
-    });
+    return array.Ask(
+        session, [&](Client& client, const CallOptions&) -> absl::StatusOr<HistogramResult> {
+          const absl::StatusOr<std::unique_ptr<HistogramStream>> stream =
+              client.OpenHistogramStream(array.stream().element_type(), options, companions);
+          if (!stream.ok()) return stream.status();
+          while (true) {
+            std::span<const std::byte> pieces[3];
+            OutgoingArray* const arrays[] = {&array, y, weights};
+            bool is_end = true;
+            for (size_t i = 0; i < std::size(arrays); ++i) {
+              if (arrays[i] == nullptr) continue;
+              const absl::StatusOr<std::span<const std::byte>> piece = arrays[i]->Next();
+              if (!piece.ok()) return piece.status();
+              pieces[i] = *piece;
+              is_end &= piece->empty();
+            }
+            if (is_end) return (*stream)->Finish();
+            absl::Status status = (*stream)->Write(pieces[0], pieces[1], pieces[2]);
+            if (!status.ok()) return status;
+          }
+        });
   }
 
   static ElementType TypeOf(const InputPassage& input) {

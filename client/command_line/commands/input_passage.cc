@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "client/command_line/arguments/array_reference.h"
-#include "gridfold/shared_region.h"
 
 namespace gridfold::client {
 namespace {
@@ -43,46 +42,6 @@ absl::StatusOr<bool> ReadWhole(const Session& session, uint64_t room, OutgoingAr
 InputArray InRequest(const Session& session, OutgoingArray array) {
   HostArray elements = array.TakeWhole(session);
   return {.description = array.Describe(), .array = std::move(elements)};
-}
-
-absl::Status ReadInto(std::span<std::byte> bytes, OutgoingArray& array) {
-  char* const begin = reinterpret_cast<char*>(bytes.data());
-  const auto filled = array.NextInto({begin, bytes.size()});
-  if (!filled.ok()) return filled.status();
-  // Meets the end, where the file says what is wrong with it.
-  return array.Next().status();
-}
-
-struct SharedMemory {
-  std::unique_ptr<Client> client;
-  std::optional<SharedRegion> region;
-};
-
-absl::StatusOr<InputArray> Share(const Session& session, OutgoingArray array) {
-  if (absl::Status status = array.LearnSize(session); !status.ok()) return status;
-  const uint64_t size_bytes = *array.size_bytes();
-  // There are no regions without bytes, and nothing to gain from one.
-  if (size_bytes == 0) {
-    if (absl::Status status = array.ReadAhead(session, 0); !status.ok()) return status;
-    return InRequest(session, std::move(array));
-  }
-  absl::StatusOr<std::unique_ptr<Client>> client = session.Connect();
-  if (!client.ok()) return client.status();
-  auto memory = std::make_shared<SharedMemory>();
-  memory->client = *std::move(client);
-  absl::StatusOr<SharedRegion> region =
-      SharedRegion::Create(*memory->client, {.size_bytes = size_bytes});
-  if (!region.ok()) return region.status();
-  memory->region.emplace(*std::move(region));
-  if (absl::Status status = ReadInto(memory->region->bytes().first(size_bytes), array);
-      !status.ok()) {
-    return status;
-  }
-  array.TellAbout(session);
-  return InputArray{
-      .description = array.Describe(),
-      .array = memory->region->Slice(array.stream().element_type(), array.stream().shape()),
-      .owner = memory};
 }
 
 absl::StatusOr<InputArray> FindOnServer(const Session& session, const ResidentArray& resident) {
@@ -123,21 +82,30 @@ absl::StatusOr<InputPassage> ReadInput(const Session& session, InputPassage open
                                        const RequestShare& share) {
   auto* const array = std::get_if<OutgoingArray>(&opened);
   if (array == nullptr) return opened;
-  if (shared) {
-    absl::StatusOr<InputArray> placed = Share(session, std::move(*array));
-    if (!placed.ok()) return placed.status();
-    return InputPassage(*std::move(placed));
-  }
+  const bool is_forced = shared || session.options().transport != ArrayTransport::kAuto;
+  const auto by_library = [&](InputArray given) {
+    if (shared) given.transport = ArrayTransport::kRegion;
+    return InputPassage(std::move(given));
+  };
   const ElementType type = array->stream().element_type();
   absl::StatusOr<bool> is_whole =
       ReadWhole(session, RoomIn(kSmallestMessageBytes, type, share), *array);
-  if (is_whole.ok() && !*is_whole) {
-    const absl::StatusOr<uint64_t> message_bytes = session.MessageBytesMax();
-    if (!message_bytes.ok()) return message_bytes.status();
-    is_whole = ReadWhole(session, RoomIn(*message_bytes, type, share), *array);
-  }
   if (!is_whole.ok()) return is_whole.status();
-  if (*is_whole) return InputPassage(InRequest(session, std::move(*array)));
+  if (*is_whole) return by_library(InRequest(session, std::move(*array)));
+  if (share.goes_by_library || is_forced) {
+    if (std::optional<InputArray> mapped = array->Map()) return by_library(*std::move(mapped));
+  }
+  if (is_forced) {
+    absl::Status status = array->LearnSize(session);
+    if (status.ok()) status = array->ReadAhead(session, *array->size_bytes());
+    if (!status.ok()) return status;
+    return by_library(InRequest(session, std::move(*array)));
+  }
+  const absl::StatusOr<uint64_t> message_bytes = session.MessageBytesMax();
+  if (!message_bytes.ok()) return message_bytes.status();
+  is_whole = ReadWhole(session, RoomIn(*message_bytes, type, share), *array);
+  if (!is_whole.ok()) return is_whole.status();
+  if (*is_whole) return by_library(InRequest(session, std::move(*array)));
   return opened;
 }
 

@@ -1,5 +1,6 @@
-// How an input gets to the server: in the request, in pieces, by way of an array that is kept there
-// for the while, or in memory that both share.
+// How an input gets from a file to the server: at once, from memory or from where the file lies
+// mapped, the way that the library chooses; or, where it is too large for a request and cannot be
+// mapped, in pieces, or by way of an array that is kept there for the while.
 #ifndef GRIDFOLD_CLIENT_COMMAND_LINE_COMMANDS_INPUT_PASSAGE_H_
 #define GRIDFOLD_CLIENT_COMMAND_LINE_COMMANDS_INPUT_PASSAGE_H_
 
@@ -23,6 +24,8 @@ struct RequestShare {
   uint64_t other_bytes = 0;  // Of the request.
   // Of the answer, for each element; 0: it does not grow with them.
   uint64_t result_bytes_per_element = 0;
+  // Whether an array of any size may be given to the library at once.
+  bool goes_by_library = true;
 };
 
 // An input that a request can carry, or that is there already; or one that it cannot.
@@ -32,9 +35,9 @@ using InputPassage = std::variant<InputArray, OutgoingArray>;
 absl::StatusOr<InputPassage> FindInput(const Session& session, const InputOptions& options,
                                        size_t chunk_bytes);
 
-// Reads a file that FindInput has opened as far as a request of this server carries, which it asks
-// the server only where every server's does not suffice. What the server is to read in memory that
-// is `shared` is put there, whatever its size.
+// Maps a file that FindInput has opened, or reads it: as far as a request of this server carries,
+// which it asks the server only where every server's does not suffice; and whole where it is to
+// travel in a way that was asked for, such as memory that is `shared`.
 absl::StatusOr<InputPassage> ReadInput(const Session& session, InputPassage opened, bool shared,
                                        const RequestShare& share);
 

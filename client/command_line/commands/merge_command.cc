@@ -57,9 +57,10 @@ class MergeCommand : public Command {
       size_bytes += accumulator->size();
       accumulators.push_back(*std::move(accumulator));
     }
-    const auto answer = session.Ask({}, size_bytes, [&](Client& client) {
-      return client.MergeAccumulators(accumulators, options_);
-    });
+    const auto answer =
+        session.Ask({}, size_bytes, std::nullopt, [&](Client& client, const CallOptions&) {
+          return client.MergeAccumulators(accumulators, options_);
+        });
     if (!answer.ok()) return answer.status();
     return std::visit([&](const auto& merged) { return Report(session, *answer, merged); },
                       answer->result.answer);

@@ -64,6 +64,17 @@ absl::Status OutgoingArray::LearnSize(const Session& session) {
       ExitCode::kInputOutput);
 }
 
+std::optional<InputArray> OutgoingArray::Map() {
+  if (!held_.empty() || is_whole_) return std::nullopt;
+  const std::shared_ptr<const FileMapping> mapping = stream_->Map();
+  if (!mapping) return std::nullopt;
+  const ElementType type = stream_->element_type();
+  ArrayView view(type, mapping->bytes().data(), mapping->bytes().size() / ElementSizeBytes(type));
+  const std::vector<uint64_t> shape = stream_->shape();
+  if (shape.size() == 2) view = view.WithShape(shape[0], shape[1]);
+  return InputArray{.description = Describe(), .array = view, .owner = mapping};
+}
+
 HostArray OutgoingArray::TakeWhole(const Session& session) {
   TellAbout(session);
   return {.element_type = stream_->element_type(),

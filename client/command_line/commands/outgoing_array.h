@@ -43,6 +43,10 @@ class OutgoingArray {
   // they are more than can be held.
   absl::Status LearnSize(const Session& session);
 
+  // All elements where they lie in a file, instead of Next; nothing where they do not, or where
+  // some have been read ahead.
+  std::optional<InputArray> Map();
+
   // Whether all that there is has been read ahead.
   bool is_whole() const { return is_whole_; }
   // Bytes of all elements, where they are known.
@@ -73,7 +77,7 @@ class OutgoingArray {
   // Runs `call` as Session::Ask does, and describes the array as it was when the call had ended.
   template <typename Call>
   auto Ask(const Session& session, Call call) {
-    auto answer = session.Ask(Describe(), size_bytes().value_or(0), std::move(call));
+    auto answer = session.Ask(Describe(), size_bytes().value_or(0), std::nullopt, std::move(call));
     if (!answer.ok()) return answer;
     answer->input = Describe();
     TellAbout(session);

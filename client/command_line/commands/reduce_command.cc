@@ -150,8 +150,9 @@ class ReduceCommand : public Command {
 
   static ReductionAnswer Ask(const Session& session, const InputArray& array,
                              const ReductionOptions& options) {
-    return session.Ask(array,
-                       [&](Client& client) { return client.ReduceArray(array.input(), options); });
+    return session.Ask(array, [&](Client& client, const CallOptions& call_options) {
+      return client.ReduceArray(array.input(), options, call_options);
+    });
   }
 
   ReductionAnswer AskStream(const Session& session, const InputOptions& input,
@@ -175,17 +176,18 @@ class ReduceCommand : public Command {
 
   static ReductionAnswer Send(const Session& session, OutgoingArray& array,
                               const ReductionOptions& options) {
-    return array.Ask(session, [&](Client& client) -> absl::StatusOr<ReductionResult> {
-      const absl::StatusOr<std::unique_ptr<ReductionStream>> stream =
-          client.OpenReductionStream({.element_type = array.stream().element_type(),
-                                      .column_count = array.stream().column_count()},
-                                     options);
-      if (!stream.ok()) return stream.status();
-      const absl::Status sent =
-          array.SendAll([&](std::span<const std::byte> piece) { return (*stream)->Write(piece); });
-      if (!sent.ok()) return sent;
-      return (*stream)->Finish();
-    });
+    return array.Ask(
+        session, [&](Client& client, const CallOptions&) -> absl::StatusOr<ReductionResult> {
+          const absl::StatusOr<std::unique_ptr<ReductionStream>> stream =
+              client.OpenReductionStream({.element_type = array.stream().element_type(),
+                                          .column_count = array.stream().column_count()},
+                                         options);
+          if (!stream.ok()) return stream.status();
+          const absl::Status sent = array.SendAll(
+              [&](std::span<const std::byte> piece) { return (*stream)->Write(piece); });
+          if (!sent.ok()) return sent;
+          return (*stream)->Finish();
+        });
   }
 
   absl::StatusOr<ReductionOptions> ToOptions() const {

@@ -136,11 +136,14 @@ class ScanCommand : public Command {
     absl::StatusOr<InputPassage> opened =
         OpenPassage(session, input, stream_.chunk_bytes(),
                     {.other_bytes = OffsetBytes(options.grouping),
-                     .result_bytes_per_element = IsInline(options) ? kResultBytesMax : 0});
+                     .result_bytes_per_element = IsInline(options) ? kResultBytesMax : 0,
+                     // Results of any size are written as they come.
+                     .goes_by_library = !IsInline(options)});
     if (!opened.ok()) return opened.status();
     if (auto* const array = std::get_if<InputArray>(&*opened)) {
-      return Store(session.Ask(
-          *array, [&](Client& client) { return client.ScanArray(array->input(), options); }));
+      return Store(session.Ask(*array, [&](Client& client, const CallOptions& call_options) {
+        return client.ScanArray(array->input(), options, call_options);
+      }));
     }
     auto& large = std::get<OutgoingArray>(*opened);
     const absl::StatusOr<bool> can_stream = CanStream(session, options);
@@ -153,7 +156,7 @@ class ScanCommand : public Command {
     }
     const absl::StatusOr<InputArray> kept = KeepOnServer(session, std::move(large));
     if (!kept.ok()) return kept.status();
-    return Store(session.Ask(*kept, [&](Client& client) {
+    return Store(session.Ask(*kept, [&](Client& client, const CallOptions&) {
       return IsInline(options) ? ScanKept(client, kept->input(), options)
                                : client.ScanArray(kept->input(), options);
     }));
@@ -218,17 +221,18 @@ class ScanCommand : public Command {
   ScanAnswer Send(const Session& session, OutgoingArray& array, const ScanOptions& options) const {
     std::optional<ArrayFileWriter> file;
     if (!output_.empty()) file.emplace(output_);
-    return array.Ask(session, [&](Client& client) -> absl::StatusOr<ScanResult> {
-      const absl::StatusOr<std::unique_ptr<ScanStream>> stream =
-          client.OpenScanStream(array.stream().element_type(), options);
-      if (!stream.ok()) return stream.status();
-      absl::StatusOr<ScanResult> result = Exchange(array, **stream, file ? &*file : nullptr);
-      if (!result.ok()) return result;
-      const absl::Status status = file ? file->Commit() : absl::OkStatus();
-      if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
-      result->shape = array.stream().shape();
-      return result;
-    });
+    return array.Ask(
+        session, [&](Client& client, const CallOptions&) -> absl::StatusOr<ScanResult> {
+          const absl::StatusOr<std::unique_ptr<ScanStream>> stream =
+              client.OpenScanStream(array.stream().element_type(), options);
+          if (!stream.ok()) return stream.status();
+          absl::StatusOr<ScanResult> result = Exchange(array, **stream, file ? &*file : nullptr);
+          if (!result.ok()) return result;
+          const absl::Status status = file ? file->Commit() : absl::OkStatus();
+          if (!status.ok()) return WithExitCode(status, ExitCode::kInputOutput);
+          result->shape = array.stream().shape();
+          return result;
+        });
   }
 
   // Sends all elements while it takes the results, into `file` or, without one, into memory.

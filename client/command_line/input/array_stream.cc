@@ -113,6 +113,13 @@ absl::StatusOr<std::span<const std::byte>> ArrayStream::Next(std::span<char> buf
   return std::as_bytes(buffer.first(*size));
 }
 
+std::shared_ptr<const FileMapping> ArrayStream::Map() {
+  std::shared_ptr<const FileMapping> mapping = size_bytes_ ? elements_->Map() : nullptr;
+  if (mapping && mapping->bytes().size() != *size_bytes_) return nullptr;
+  if (mapping) read_bytes_ = *size_bytes_;
+  return mapping;
+}
+
 absl::Status ArrayStream::CheckShape(uint64_t element_count) const {
   uint64_t expected = 0;
   if (options_.shape.empty() ||

@@ -53,6 +53,10 @@ class ArrayStream {
   // header, or the options' shape, says.
   absl::StatusOr<std::span<const std::byte>> Next(std::span<char> buffer);
 
+  // All elements, before any is read, where they lie in a file as Next would give them: they count
+  // as read then. Nothing where they do not, or their number is not known beforehand.
+  std::shared_ptr<const FileMapping> Map();
+
   // Of the elements that were read so far: how many stand for missing values, and are NaN.
   uint64_t missing_count() const { return elements_->missing_count(); }
 

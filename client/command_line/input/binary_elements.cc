@@ -38,6 +38,11 @@ class RawElements : public ElementSource {
     return std::vector<uint64_t>{*size_bytes_ / ElementSizeBytes(type_)};
   }
 
+  std::shared_ptr<const FileMapping> Map() const override {
+    std::shared_ptr<const FileMapping> mapping = content_->Map(0);
+    return mapping && mapping->bytes().size() % ElementSizeBytes(type_) == 0 ? mapping : nullptr;
+  }
+
   absl::StatusOr<size_t> Read(std::span<char> buffer) override {
     const size_t element_bytes = ElementSizeBytes(type_);
     absl::StatusOr<size_t> size =
@@ -63,6 +68,12 @@ class NpyElements : public ElementSource {
 
   ElementType element_type() const override { return preamble_.element_type; }
   std::optional<std::vector<uint64_t>> shape() const override { return preamble_.shape; }
+
+  std::shared_ptr<const FileMapping> Map() const override {
+    if (preamble_.is_big_endian) return nullptr;
+    std::shared_ptr<const FileMapping> mapping = content_->Map(0);
+    return mapping && mapping->bytes().size() == size_bytes_ ? mapping : nullptr;
+  }
 
   absl::StatusOr<size_t> Read(std::span<char> buffer) override {
     const size_t element_bytes = ElementSizeBytes(preamble_.element_type);

@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "client/command_line/input/file.h"
 
 namespace gridfold::client {
 
@@ -28,6 +29,12 @@ class ByteSource {
 
   // How many bytes are left to read, where that is known.
   virtual std::optional<uint64_t> size_bytes() const { return std::nullopt; }
+
+  // What is left to read, and so many bytes before it, where they lie in a file as they are.
+  // Nothing where they do not, or cannot be mapped.
+  virtual std::shared_ptr<const FileMapping> Map(uint64_t /*bytes_before*/) const {
+    return nullptr;
+  }
 };
 
 // A source whose first bytes can be looked at before they are read.
@@ -60,6 +67,10 @@ class PeekedSource : public ByteSource {
   std::optional<uint64_t> size_bytes() const override {
     const std::optional<uint64_t> rest = source_->size_bytes();
     return rest ? std::optional(*rest + begun_.size()) : std::nullopt;
+  }
+
+  std::shared_ptr<const FileMapping> Map(uint64_t bytes_before) const override {
+    return source_->Map(bytes_before + begun_.size());
   }
 
  private:

@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/command_line/input/file.h"
 #include "gridfold/element_type.h"
 
 namespace gridfold::client {
@@ -26,6 +28,10 @@ class ElementSource {
   // Fills `buffer` with as many elements as there is room for, which must be one at least; returns
   // their bytes. Fewer than there is room for only at the end.
   virtual absl::StatusOr<size_t> Read(std::span<char> buffer) = 0;
+
+  // All elements, before any is read, where they lie in a file as Read would give them; nothing
+  // where they do not.
+  virtual std::shared_ptr<const FileMapping> Map() const { return nullptr; }
 
   // Of the elements that were read: how many stand for no value, and are NaN.
   virtual uint64_t missing_count() const { return 0; }

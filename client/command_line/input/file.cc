@@ -1,6 +1,7 @@
 #include "client/command_line/input/file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,6 +74,24 @@ absl::Status NamingFile(const std::string& path, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(prefix, status.message()));
 }
 
+std::shared_ptr<const FileMapping> FileMapping::Map(int descriptor, uint64_t offset) {
+  struct stat file = {};
+  if (fstat(descriptor, &file) != 0 || !S_ISREG(file.st_mode)) return nullptr;
+  const uint64_t end = static_cast<uint64_t>(file.st_size);
+  if (offset >= end) return nullptr;
+  const uint64_t skipped_bytes = offset % static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t begin = offset - skipped_bytes;
+  void* const data =
+      mmap(nullptr, end - begin, PROT_READ, MAP_SHARED, descriptor, static_cast<off_t>(begin));
+  if (data == MAP_FAILED) return nullptr;
+  // What is not in memory is read soon; that is a wish.
+  (void)madvise(data, end - begin, MADV_WILLNEED);
+  return std::shared_ptr<const FileMapping>(
+      new FileMapping({static_cast<std::byte*>(data), end - begin}, skipped_bytes));
+}
+
+FileMapping::~FileMapping() { munmap(pages_.data(), pages_.size()); }
+
 absl::StatusOr<File> File::OpenToRead(const std::string& path) {
   const std::string name = DisplayName(path, "standard input");
   if (path == "-") return File(STDIN_FILENO, true, name);
@@ -130,6 +149,12 @@ absl::StatusOr<size_t> File::ReadAt(uint64_t offset, std::span<char> buffer) con
 std::optional<uint64_t> File::position() const {
   if (!SizeOf(descriptor_)) return std::nullopt;
   return static_cast<uint64_t>(lseek(descriptor_, 0, SEEK_CUR));
+}
+
+std::shared_ptr<const FileMapping> File::Map(uint64_t bytes_before) const {
+  const std::optional<uint64_t> next = position();
+  return next && *next >= bytes_before ? FileMapping::Map(descriptor_, *next - bytes_before)
+                                       : nullptr;
 }
 
 absl::Status File::Write(absl::string_view bytes) {

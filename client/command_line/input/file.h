@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,27 @@ namespace gridfold::client {
 
 // Told after each read: how many bytes are here, and of how many where that is known.
 using ReadProgress = std::function<void(uint64_t read_bytes, std::optional<uint64_t> total_bytes)>;
+
+// A part of a regular file, mapped to be read where it lies: its bytes are those of the file until
+// somebody changes it, and it must not become shorter. The destructor unmaps it.
+class FileMapping {
+ public:
+  // From `offset` of the file that `descriptor` has open to its end, which is behind it. Nothing
+  // where it cannot be mapped.
+  static std::shared_ptr<const FileMapping> Map(int descriptor, uint64_t offset);
+  ~FileMapping();
+  FileMapping(const FileMapping&) = delete;
+  FileMapping& operator=(const FileMapping&) = delete;
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  FileMapping(std::span<std::byte> pages, size_t skipped_bytes)
+      : pages_(pages), bytes_(pages.subspan(skipped_bytes)) {}
+
+  const std::span<std::byte> pages_;
+  const std::span<const std::byte> bytes_;
+};
 
 // A file that is read piece by piece. Move-only.
 class File {
@@ -40,6 +62,8 @@ class File {
   absl::StatusOr<size_t> ReadAt(uint64_t offset, std::span<char> buffer) const;
   // How far a regular file has been read; nothing for a pipe and the like.
   std::optional<uint64_t> position() const;
+  // What is left to read, and so many bytes before it, as FileMapping::Map.
+  std::shared_ptr<const FileMapping> Map(uint64_t bytes_before) const;
   absl::Status Write(absl::string_view bytes);
 
  private:

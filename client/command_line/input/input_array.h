@@ -15,21 +15,23 @@ namespace gridfold::client {
 
 struct InputArray {
   InputDescription description;
-  std::variant<HostArray, ResidentArray, RegionSlice> array;
-  std::optional<uint32_t> device = std::nullopt;  // Where it lies on the server.
-  std::shared_ptr<const void> owner = nullptr;    // Of what the server is to read, until it has.
+  std::variant<HostArray, ArrayView, ResidentArray> array;
+  std::optional<uint32_t> device = std::nullopt;           // Where it lies on the server.
+  std::shared_ptr<const void> owner = nullptr;             // Of an ArrayView's elements.
+  std::optional<ArrayTransport> transport = std::nullopt;  // Nothing: the session's.
 
-  // Views a HostArray's elements, which must outlive it.
+  // Views the elements, which must outlive it.
   ArrayInput input() const {
     if (const auto* const host = std::get_if<HostArray>(&array)) return host->view();
-    if (const auto* const slice = std::get_if<RegionSlice>(&array)) return *slice;
+    if (const auto* const view = std::get_if<ArrayView>(&array)) return *view;
     return std::get<ResidentArray>(array);
   }
 
-  // What a request that takes the array carries of it.
+  // What goes to the server of it.
   uint64_t sent_bytes() const {
-    const auto* const host = std::get_if<HostArray>(&array);
-    return host == nullptr ? 0 : host->view().bytes().size();
+    const ArrayInput given = input();
+    const auto* const view = std::get_if<ArrayView>(&given.source());
+    return view == nullptr ? 0 : view->bytes().size();
   }
 };
 

@@ -43,7 +43,7 @@ struct InputOptions {
   std::vector<uint64_t> shape = {};                  // [rows, columns]; empty: as the file says.
   std::optional<std::string> member = std::nullopt;  // Of an archive.
   CsvOptions csv = {};
-  bool shared = false;  // The server is to read the elements in shared memory.
+  bool shared = false;  // The elements are to travel through shared memory.
   // `csv` and `member` are those of another array, and matter only where they apply.
   bool is_second = false;
   bool can_ignore_nan = false;  // The command has --ignore-nan, which is not given.

@@ -46,6 +46,10 @@ class FileSource : public ByteSource {
 
   std::optional<uint64_t> size_bytes() const override { return file_->size_bytes(); }
 
+  std::shared_ptr<const FileMapping> Map(uint64_t bytes_before) const override {
+    return file_->Map(bytes_before);
+  }
+
  private:
   static constexpr size_t kProgressBytes = size_t{4} << 20;
 

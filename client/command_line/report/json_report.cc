@@ -78,6 +78,10 @@ Json ToObject(const ExecutionStatistics& execution, absl::Duration round_trip_ti
           {"kernel_time_us", ToMicroseconds(execution.kernel_time)},
           {"stage_out_time_us", ToMicroseconds(execution.stage_out_time)},
           {"total_time_us", ToMicroseconds(execution.total_time)},
+          {"transport", execution.streams == 0
+                            ? Json()
+                            : Json(std::string(ArrayTransportName(execution.transport)))},
+          {"streams", execution.streams},
           {"round_trip_time_us", ToMicroseconds(round_trip_time)}};
 }
 

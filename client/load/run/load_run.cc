@@ -126,7 +126,7 @@ absl::StatusOr<LoadResult> RunLoadTest(const client::ClientOptions& server,
   const absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> credentials =
       client::MakeCredentials(options);
   if (!credentials.ok()) return credentials.status();
-  client::ChannelPool pool(options, *credentials);
+  client::ChannelPool pool(options, options.channel_count, *credentials);
   absl::Status connected = pool.WaitUntilConnected(options.connect_timeout);
   if (!connected.ok()) return connected;
   std::vector<std::shared_ptr<grpc::Channel>> channels;

@@ -1,0 +1,152 @@
+// Arrays cut into parts: each element is in one part, where its groups allow it.
+#include "client/library/array_parts.h"
+
+#include <numeric>
+#include <vector>
+
+#include "client/library/array_route.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace gridfold::client {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// The elements that the parts view, one after the other, which is where they lie.
+void ExpectWhole(const std::vector<ReductionPart>& parts, const ArrayView& array) {
+  const std::byte* next = array.bytes().data();
+  for (const ReductionPart& part : parts) {
+    EXPECT_EQ(part.array.bytes().data(), next);
+    next += part.array.bytes().size();
+  }
+  EXPECT_EQ(next, array.bytes().data() + array.bytes().size());
+}
+
+TEST(ArrayPartsTest, AWholeArrayIsCutAnywhere) {
+  const std::vector<int32_t> elements(1001);
+  const auto split =
+      SplitReduction(elements, {.statistics = {Statistic::kSum}, .first_index = 7}, 4 * 300);
+  ASSERT_THAT(split.parts, SizeIs(4));
+  EXPECT_TRUE(split.are_merged);
+  ExpectWhole(split.parts, elements);
+  uint64_t first_index = 7;
+  for (const ReductionPart& part : split.parts) {
+    EXPECT_LE(part.array.bytes().size(), 4u * 300);
+    EXPECT_LE(part.array.bytes().size(), split.part_bytes_max);
+    EXPECT_TRUE(part.options.return_accumulator);
+    EXPECT_EQ(part.options.first_index, first_index);
+    first_index += part.array.element_count();
+  }
+}
+
+TEST(ArrayPartsTest, ColumnsAreCutByRowsAndMerged) {
+  const std::vector<double> elements(10 * 3);
+  const ArrayView array = ArrayView(elements).WithShape(10, 3);
+  const auto split =
+      SplitReduction(array, {.statistics = {Statistic::kSum}, .grouping = Axis{0}}, 8 * 3 * 4);
+  ASSERT_THAT(split.parts, SizeIs(3));
+  EXPECT_TRUE(split.are_merged);
+  ExpectWhole(split.parts, array);
+  EXPECT_THAT(split.parts[1].array.shape(), testing::ElementsAre(3, 3));
+  EXPECT_EQ(split.parts[1].options.first_index, 4u);
+}
+
+TEST(ArrayPartsTest, RowsAndSegmentsStayWhole) {
+  const std::vector<float> elements(10 * 3);
+  const ArrayView array = ArrayView(elements).WithShape(10, 3);
+  const auto rows =
+      SplitReduction(array, {.statistics = {Statistic::kMax}, .grouping = Axis{1}}, 4 * 3 * 4);
+  ASSERT_THAT(rows.parts, SizeIs(3));
+  EXPECT_FALSE(rows.are_merged);
+  EXPECT_FALSE(rows.parts[0].options.return_accumulator);
+  ExpectWhole(rows.parts, array);
+
+  const auto segments = SplitReduction(
+      elements,
+      {.statistics = {Statistic::kCount}, .grouping = Segments{{0, 0, 4, 20, 20, 21, 30}}}, 4 * 10);
+  ExpectWhole(segments.parts, elements);
+  std::vector<std::vector<uint64_t>> offsets;
+  for (const ReductionPart& part : segments.parts) {
+    offsets.push_back(std::get<Segments>(part.options.grouping).offsets);
+  }
+  EXPECT_THAT(offsets,
+              testing::ElementsAre(std::vector<uint64_t>{0, 0, 4}, std::vector<uint64_t>{0, 16},
+                                   std::vector<uint64_t>{0, 0, 1, 10}));
+}
+
+TEST(ArrayPartsTest, WhatCannotBeCutIsNot) {
+  const std::vector<float> elements(30);
+  const ArrayView matrix = ArrayView(elements).WithShape(10, 3);
+  const std::vector<Statistic> sum = {Statistic::kSum};
+  EXPECT_THAT(SplitReduction(elements, {.statistics = {Statistic::kProduct}}, 8).parts, IsEmpty());
+  EXPECT_THAT(SplitReduction(elements, {.statistics = sum}, 1000).parts, IsEmpty());
+  EXPECT_THAT(SplitReduction(ArrayView(elements).WithShape(4, 7), {.statistics = sum}, 8).parts,
+              IsEmpty());
+  EXPECT_THAT(SplitReduction(elements, {.statistics = sum, .grouping = Axis{0}}, 8).parts,
+              IsEmpty());
+  EXPECT_THAT(SplitReduction(matrix, {.statistics = sum, .grouping = Axis{2}}, 8).parts, IsEmpty());
+  EXPECT_THAT(SplitReduction(
+                  matrix, {.statistics = sum, .grouping = Axis{1}, .return_accumulator = true}, 8)
+                  .parts,
+              IsEmpty());
+  for (const std::vector<uint64_t>& offsets :
+       {std::vector<uint64_t>{0, 5}, {1, 30}, {0, 20, 10, 30}, {}, {0}}) {
+    EXPECT_THAT(
+        SplitReduction(elements, {.statistics = sum, .grouping = Segments{offsets}}, 8).parts,
+        IsEmpty());
+  }
+}
+
+TEST(ArrayPartsTest, SamplesAreCutBetweenFrames) {
+  const std::vector<uint8_t> samples(3 * 7);
+  const std::vector<double> weights(3 * 7);
+  const HistogramOptions options = {
+      .bins = {IntegerBins{.bin_count = 5}}, .channel_count = 3, .weights = ArrayView(weights)};
+  const auto split = SplitHistogram(samples, options, 2 * 3 * 9);
+  ASSERT_THAT(split.parts, SizeIs(4));
+  uint64_t count = 0;
+  for (const HistogramPart& part : split.parts) {
+    EXPECT_EQ(part.array.element_count() % 3, 0u);
+    const auto& own = std::get<ArrayView>(part.options.weights->source());
+    EXPECT_EQ(own.element_count(), part.array.element_count());
+    EXPECT_EQ(own.bytes().data(), reinterpret_cast<const std::byte*>(weights.data() + count));
+    count += part.array.element_count();
+  }
+  EXPECT_EQ(count, samples.size());
+
+  HistogramOptions other = options;
+  other.bins = {EvenBins{.bin_count = 5}};
+  EXPECT_THAT(SplitHistogram(samples, other, 9).parts, IsEmpty());
+  other = options;
+  other.weights = ResidentArray{"weights"};
+  EXPECT_THAT(SplitHistogram(samples, other, 9).parts, IsEmpty());
+  other = options;
+  other.channel_count = 2;
+  EXPECT_THAT(SplitHistogram(samples, other, 9).parts, IsEmpty());
+}
+
+TEST(ArrayRouteTest, TheSizeDecidesAndWhatIsAllowed) {
+  RouteQuestion question{.size_bytes = kInlineBytesMax};
+  EXPECT_EQ(ChooseRoute(question), ArrayTransport::kInline);
+  question.size_bytes = uint64_t{1} << 30;
+  EXPECT_EQ(ChooseRoute(question), ArrayTransport::kInline);
+  question.fits_message = false;
+  EXPECT_EQ(ChooseRoute(question), ArrayTransport::kResident);
+  question.can_stream = true;
+  EXPECT_EQ(ChooseRoute(question), ArrayTransport::kStream);
+  question.can_split = true;
+  EXPECT_EQ(ChooseRoute(question), ArrayTransport::kStreams);
+  question.can_share = true;
+  EXPECT_EQ(ChooseRoute(question), ArrayTransport::kRegion);
+  question.wanted = ArrayTransport::kStreams;
+  EXPECT_EQ(ChooseRoute(question), ArrayTransport::kStreams);
+  question.can_split = false;
+  EXPECT_EQ(ChooseRoute(question), ArrayTransport::kStream);
+  question.wanted = ArrayTransport::kInline;
+  EXPECT_EQ(ChooseRoute(question), ArrayTransport::kInline);
+}
+
+}  // namespace
+}  // namespace gridfold::client

@@ -1,0 +1,100 @@
+#include <utility>
+#include <variant>
+
+#include "client/library/large_call.h"
+#include "client/library/reduction_conversion.h"
+#include "client/library/sent_arrays.h"
+#include "client/library/shared_conversion.h"
+
+namespace gridfold::client {
+namespace {
+
+struct ReductionOperation {
+  using Result = ReductionResult;
+  using Options = ReductionOptions;
+  using Parts = ReductionParts;
+
+  static uint64_t SizeBytes(const ArrayView& array, const Options& /*options*/) {
+    return array.bytes().size();
+  }
+
+  static uint64_t OtherBytes(const Options& options) { return BytesOf(options.grouping); }
+
+  static bool CanStream(const ArrayView& array, const Options& options, const ServerLimits& limits,
+                        const ClientOptions& client_options) {
+    return HasShapeOfElements(array) && !HasProductOfFloats(array.element_type(), options) &&
+           (!std::holds_alternative<Segments>(options.grouping) ||
+            TakesAnyStream(limits, client_options));
+  }
+
+  static Parts Split(const ArrayView& array, const Options& options, uint64_t part_bytes) {
+    return SplitReduction(array, options, part_bytes);
+  }
+
+  static absl::StatusOr<Result> Once(Transport& transport, const ArrayInput& array,
+                                     const Options& options, const CallOptions& call_options) {
+    return ReduceOnce(transport, array, options, call_options);
+  }
+
+  static absl::StatusOr<Result> StreamOnce(const std::shared_ptr<grpc::Channel>& channel,
+                                           const CallHead& head, const ArrayView& array,
+                                           const Options& options, uint64_t message_bytes,
+                                           absl::FunctionRef<void(uint64_t)> on_sent) {
+    v1::ReduceArrayRequest header = ToProto(options);
+    *header.mutable_array() =
+        ToProto(StreamedArray{.element_type = array.element_type(),
+                              .column_count = array.shape().empty() ? 0 : array.shape()[1]});
+    v1::ReduceStreamResponse response;
+    const absl::Status status = SendArraysOnce(
+        channel, "/gridfold.v1.ComputeService/ReduceStream", head,
+        {.header = header, .fields = {array.bytes()}, .element_count = array.element_count()},
+        message_bytes, on_sent, response);
+    if (!status.ok()) return status;
+    return FromProto(response.result());
+  }
+
+  template <typename Move>
+  static absl::StatusOr<std::pair<ArrayInput, Options>> Moved(const ArrayView& array,
+                                                              const Options& options, Move move) {
+    absl::StatusOr<ArrayInput> moved = move(array);
+    if (!moved.ok()) return moved.status();
+    return std::pair(*std::move(moved), options);
+  }
+
+  static Result Merged(MergeResult merged) {
+    return std::get<ReductionResult>(std::move(merged.answer));
+  }
+
+  static void Append(const Result& part, Result& whole) {
+    whole.group_count += part.group_count;
+    for (size_t i = 0; i < whole.entries.size() && i < part.entries.size(); ++i) {
+      std::visit(
+          [&](auto& values) {
+            const auto& more =
+                std::get<std::remove_reference_t<decltype(values)>>(part.entries[i].values);
+            values.insert(values.end(), more.begin(), more.end());
+          },
+          whole.entries[i].values);
+    }
+  }
+};
+
+}  // namespace
+
+absl::StatusOr<ReductionResult> ReduceOnce(Transport& transport, const ArrayInput& array,
+                                           const ReductionOptions& options,
+                                           const CallOptions& call_options) {
+  v1::ReduceArrayResponse response;
+  absl::Status status = transport.Call("/gridfold.v1.ComputeService/ReduceArray",
+                                       ToWire(array, options), call_options, response);
+  if (!status.ok()) return status;
+  return FromProto(response);
+}
+
+absl::StatusOr<ReductionResult> ArrayCalls::ReduceArray(const ArrayView& array,
+                                                        const ReductionOptions& options,
+                                                        const CallOptions& call_options) {
+  return LargeCall<ReductionOperation>(*this, array, options, call_options).Run();
+}
+
+}  // namespace gridfold::client

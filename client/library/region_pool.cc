@@ -1,0 +1,105 @@
+#include "client/library/region_pool.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "client/library/array_route.h"
+#include "client/library/part_run.h"
+#include "gridfold/error_details.h"
+
+namespace gridfold::client {
+namespace {
+
+// What is kept in all. A region for each of the most calls of one array, and twice as much.
+constexpr uint64_t kKeptBytesMax = 2 * uint64_t{kStreamCountMax} * kRegionPartBytes;
+// What one thread copies at a time.
+constexpr uint64_t kCopyBytes = uint64_t{8} << 20;
+
+// Whether a registration that failed so may succeed another time.
+bool MayPass(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsCancelled(status) || IsRefusedForNow(status);
+}
+
+}  // namespace
+
+bool RegionPool::Works(const ServerLimits& limits, const CallOptions& options) {
+  if (limits.region_count_max == 0) return false;
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (works_) return *works_;
+  }
+  absl::StatusOr<SharedRegion> region = Take(kRegionPartBytes + kRegionAlignmentBytes, options);
+  if (!region.ok()) return false;
+  Keep(*std::move(region));
+  return true;
+}
+
+absl::StatusOr<SharedRegion> RegionPool::Take(uint64_t size_bytes, const CallOptions& options) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    const auto fits = std::find_if(kept_.begin(), kept_.end(), [&](const SharedRegion& region) {
+      return region.bytes().size() >= size_bytes;
+    });
+    if (fits != kept_.end()) {
+      SharedRegion region = std::move(*fits);
+      kept_.erase(fits);
+      return region;
+    }
+  }
+  absl::StatusOr<SharedRegion> region =
+      SharedRegion::Create(client_, {.size_bytes = size_bytes}, options);
+  if (region.ok() || !MayPass(region.status())) {
+    const absl::MutexLock lock(&mutex_);
+    works_ = region.ok();
+  }
+  return region;
+}
+
+void RegionPool::Keep(SharedRegion region) {
+  // Unregisters what is not kept, behind the lock.
+  std::optional<SharedRegion> surplus;
+  const absl::MutexLock lock(&mutex_);
+  uint64_t kept_bytes = region.bytes().size();
+  for (const SharedRegion& other : kept_) kept_bytes += other.bytes().size();
+  if (kept_bytes > kKeptBytesMax) {
+    surplus.emplace(std::move(region));
+  } else {
+    kept_.push_back(std::move(region));
+  }
+}
+
+void RegionPool::GiveUp() {
+  const absl::MutexLock lock(&mutex_);
+  works_ = false;
+}
+
+bool RegionPool::IsFault(const absl::Status& status) {
+  return absl::StartsWith(ErrorReason(status).value_or(""), "REGION");
+}
+
+RegionSlice CopyInto(const SharedRegion& region, const ArrayView& array, size_t thread_count,
+                     uint64_t& offset_bytes) {
+  offset_bytes =
+      (offset_bytes + kRegionAlignmentBytes - 1) / kRegionAlignmentBytes * kRegionAlignmentBytes;
+  const std::span<const std::byte> from = array.bytes();
+  std::byte* const to = region.bytes().data() + offset_bytes;
+  const size_t part_count = (from.size() + kCopyBytes - 1) / kCopyBytes;
+  (void)RunParts(part_count, thread_count, {},
+                 [&](size_t part, size_t /*worker*/, const StopRequest& /*is_stopped*/) {
+                   const uint64_t begin = part * kCopyBytes;
+                   std::memcpy(to + begin, from.data() + begin,
+                               std::min<uint64_t>(kCopyBytes, from.size() - begin));
+                   return absl::OkStatus();
+                 });
+  const std::span<const uint64_t> shape = array.shape();
+  const uint64_t offset = std::exchange(offset_bytes, offset_bytes + from.size());
+  return region.Slice(array.element_type(),
+                      shape.empty() ? std::vector<uint64_t>{array.element_count()}
+                                    : std::vector<uint64_t>(shape.begin(), shape.end()),
+                      offset);
+}
+
+}  // namespace gridfold::client

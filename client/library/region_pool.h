@@ -1,0 +1,60 @@
+// Shared memory by which arrays go to a server on this host, kept from call to call.
+#ifndef GRIDFOLD_CLIENT_LIBRARY_REGION_POOL_H_
+#define GRIDFOLD_CLIENT_LIBRARY_REGION_POOL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "gridfold/client.h"
+#include "gridfold/shared_region.h"
+
+namespace gridfold::client {
+
+// Thread-safe.
+class RegionPool {
+ public:
+  // `client` must outlive the pool.
+  explicit RegionPool(Client& client) : client_(client) {}
+
+  // Whether the server sees this process's memory. That is proved, and not concluded from an
+  // address: memory with a name that nobody could know is registered with the server, which cannot
+  // map it unless it is on this host and allowed to. Tried once, where the server allows regions.
+  bool Works(const ServerLimits& limits, const CallOptions& options);
+
+  // A region of at least `size_bytes`, one that is kept or a new one. Errors: those of
+  // SharedRegion::Create; where time does not heal them, Works is false from then on.
+  absl::StatusOr<SharedRegion> Take(uint64_t size_bytes, const CallOptions& options);
+
+  // Keeps a region for Take, unless enough are kept.
+  void Keep(SharedRegion region);
+
+  // Works is false from now on.
+  void GiveUp();
+
+  // Whether a call has failed because of its region: the server may not have it any more, when it
+  // has been idle for too long or another server has taken the first one's place.
+  static bool IsFault(const absl::Status& status);
+
+ private:
+  Client& client_;
+  absl::Mutex mutex_;
+  std::optional<bool> works_ ABSL_GUARDED_BY(mutex_);
+  std::vector<SharedRegion> kept_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Copies the array to `offset_bytes` of the region, or behind it where its elements are not aligned
+// there, and moves `offset_bytes` behind it. With `thread_count` threads.
+RegionSlice CopyInto(const SharedRegion& region, const ArrayView& array, size_t thread_count,
+                     uint64_t& offset_bytes);
+
+// Of a region, for each array that is copied into it: what alignment may take.
+inline constexpr uint64_t kRegionAlignmentBytes = 64;
+
+}  // namespace gridfold::client
+
+#endif  // GRIDFOLD_CLIENT_LIBRARY_REGION_POOL_H_

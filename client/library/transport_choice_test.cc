@@ -1,0 +1,277 @@
+// One call, whichever way its array travels: answers and errors are the same, to the bit. Against
+// the server of the same build.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/library/tcp_proxy.h"
+#include "client/library/test_server.h"
+#include "gmock/gmock.h"
+#include "gridfold/client.h"
+#include "gridfold/error_details.h"
+#include "gridfold/shared_region.h"
+#include "gtest/gtest.h"
+
+namespace gridfold::client {
+namespace {
+
+constexpr ArrayTransport kTransports[] = {ArrayTransport::kStream, ArrayTransport::kStreams,
+                                          ArrayTransport::kRegion, ArrayTransport::kResident,
+                                          ArrayTransport::kAuto};
+constexpr ElementType kTypes[] = {
+    ElementType::kInt8,    ElementType::kInt16,    ElementType::kInt32,   ElementType::kInt64,
+    ElementType::kUint8,   ElementType::kUint16,   ElementType::kUint32,  ElementType::kUint64,
+    ElementType::kFloat16, ElementType::kBfloat16, ElementType::kFloat32, ElementType::kFloat64};
+
+std::string BitsOf(const StatisticValues& values) {
+  return std::visit(
+      [](const auto& list) {
+        std::string bits;
+        for (const auto value : list) {
+          bits.append(reinterpret_cast<const char*>(&value), sizeof(value));
+        }
+        return bits;
+      },
+      values);
+}
+
+std::string BitsOf(const ReductionResult& result) {
+  std::string bits = absl::StrCat(result.group_count, ";");
+  for (const ReductionResult::Entry& entry : result.entries) {
+    absl::StrAppend(&bits, static_cast<int>(entry.statistic), ":", BitsOf(entry.values), ";");
+  }
+  return bits;
+}
+
+template <typename T>
+std::string BitsOf(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+std::string BitsOf(const HistogramResult& result) {
+  std::string bits;
+  for (const HistogramCounts& channel : result.channels) {
+    absl::StrAppend(&bits, BitsOf(channel.counts), ";", BitsOf(channel.weight_sums), ";",
+                    BitsOf(channel.bin_indices), ";", channel.underflow_count, ",",
+                    channel.overflow_count, ",", channel.nan_count, ";",
+                    BitsOf(channel.quantile_values));
+  }
+  for (const ResolvedBins& bins : result.bins) {
+    absl::StrAppend(&bits, bins.bin_count, ";", BitsOf(bins.edges), ";");
+  }
+  return bits;
+}
+
+std::string BitsOf(const ScanResult& result) {
+  return absl::StrCat(static_cast<int>(result.element_type), ";", BitsOf(result.shape), ";",
+                      result.data);
+}
+
+// The answer's bits, or the error.
+template <typename Result>
+std::string Told(const absl::StatusOr<Result>& result) {
+  if (result.ok()) return BitsOf(*result);
+  const absl::Status& status = result.status();
+  return absl::StrCat(static_cast<int>(status.code()), "; ", status.message(), "; ",
+                      ErrorReason(status).value_or(""), "; ", ViolatedField(status).value_or(""));
+}
+
+class TransportChoiceTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { server_ = new TestServer({"--allow-regions"}); }
+  static void TearDownTestSuite() {
+    delete server_;
+    server_ = nullptr;
+  }
+
+  static std::unique_ptr<Client> ConnectTo(const std::string& target, ClientOptions options = {}) {
+    options.target = target;
+    if (options.stream_count == 0) options.stream_count = 3;
+    auto client = Client::Connect(options);
+    EXPECT_TRUE(client.ok()) << client.status();
+    return *std::move(client);
+  }
+
+  uint64_t Below(uint64_t limit) {
+    return std::uniform_int_distribution<uint64_t>(0, limit - 1)(random_);
+  }
+
+  // Elements of any bits, or small ones, whose sums of integers do not overflow.
+  std::string RandomElements(ElementType type, uint64_t count, bool any_bits) {
+    const size_t element_bytes = ElementSizeBytes(type);
+    std::string bytes(count * element_bytes, '\0');
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const bool is_lowest = i % element_bytes == 0;
+      if (any_bits || is_lowest) bytes[i] = static_cast<char>(Below(256));
+    }
+    return bytes;
+  }
+
+  // Up to three cuts anywhere, with empty segments now and then.
+  Segments RandomSegments(uint64_t count) {
+    Segments segments{{0}};
+    for (uint64_t i = Below(20); i > 0; --i) segments.offsets.push_back(Below(count + 1));
+    segments.offsets.push_back(count);
+    std::sort(segments.offsets.begin(), segments.offsets.end());
+    return segments;
+  }
+
+  static TestServer* server_;
+  std::mt19937_64 random_{20'260'101};
+};
+
+TestServer* TransportChoiceTest::server_ = nullptr;
+
+TEST_F(TransportChoiceTest, ReductionsHaveTheSameBitsAndErrors) {
+  const auto client = ConnectTo(server_->target());
+  int answers = 0;
+  for (int round = 0; round < 120; ++round) {
+    const ElementType type = kTypes[Below(std::size(kTypes))];
+    const uint64_t columns = 1 + Below(40);
+    const uint64_t rows = Below(2'000);
+    const std::string bytes = RandomElements(type, rows * columns, Below(2) == 0);
+    ArrayView array(type, bytes.data(), rows * columns);
+    ReductionOptions options;
+    const auto all = AllStatistics();
+    for (uint64_t i = 1 + Below(4); i > 0; --i) {
+      const Statistic statistic = all[Below(all.size())];
+      if (std::find(options.statistics.begin(), options.statistics.end(), statistic) ==
+          options.statistics.end()) {
+        options.statistics.push_back(statistic);
+      }
+    }
+    options.nan_policy = Below(2) == 0 ? NanPolicy::kIgnore : NanPolicy::kPropagate;
+    options.overflow_policy = Below(2) == 0 ? OverflowPolicy::kWrap : OverflowPolicy::kError;
+    options.delta_degrees_of_freedom = static_cast<uint32_t>(Below(2));
+    options.first_index = Below(2) * 1'000;
+    switch (Below(5)) {
+      case 0: options.grouping = RandomSegments(rows * columns); break;
+      case 1: array = array.WithShape(rows, columns); break;
+      case 2:
+      case 3:
+        array = array.WithShape(rows, columns);
+        options.grouping = Axis{static_cast<uint32_t>(Below(2))};
+        break;
+      default: break;
+    }
+    const auto expected =
+        client->ReduceArray(array, options, {.transport = ArrayTransport::kInline});
+    answers += expected.ok();
+    for (const ArrayTransport transport : kTransports) {
+      const auto result = client->ReduceArray(array, options, {.transport = transport});
+      EXPECT_EQ(Told(result), Told(expected))
+          << "round " << round << ", " << ArrayTransportName(transport) << ", " << rows << " x "
+          << columns << " of " << ElementTypeName(type);
+    }
+  }
+  EXPECT_GT(answers, 40);
+}
+
+TEST_F(TransportChoiceTest, HistogramsHaveTheSameBitsAndErrors) {
+  const auto client = ConnectTo(server_->target());
+  int answers = 0;
+  for (int round = 0; round < 60; ++round) {
+    const ElementType type = kTypes[Below(std::size(kTypes))];
+    const uint32_t channels = 1 + static_cast<uint32_t>(Below(3));
+    const uint64_t count = Below(30'000) * channels + (Below(8) == 0 ? 1 : 0);
+    const std::string bytes = RandomElements(type, count, Below(2) == 0);
+    const std::string more = RandomElements(type, count, false);
+    const ArrayView array(type, bytes.data(), count);
+    HistogramOptions options;
+    switch (Below(4)) {
+      case 0: options.bins = {EvenBins{.bin_count = 1 + Below(100)}}; break;
+      case 1: options.bins = {EdgeBins{{-INFINITY, 0, 1, 17.5, 200, INFINITY}}}; break;
+      case 2: options.bins = {IntegerBins{.first_value = 0, .bin_count = 1 + Below(300)}}; break;
+      default: options.bins = {EvenBins{.bin_count = 50, .lower_bound = -10, .upper_bound = 130}};
+    }
+    if (Below(3) == 0) {
+      options.y_array = ArrayView(type, more.data(), count);
+    } else {
+      options.channel_count = channels;
+      if (Below(3) == 0) options.quantiles = {0.1, 0.5};
+    }
+    if (options.quantiles.empty() && Below(3) == 0) {
+      options.weights = ArrayView(type, more.data(), count);
+    }
+    if (Below(2) == 0) options.format = HistogramFormat::kSparse;
+    if (Below(2) == 0) options.out_of_range_policy = OutOfRangePolicy::kClamp;
+    const auto expected =
+        client->ComputeHistogram(array, options, {.transport = ArrayTransport::kInline});
+    answers += expected.ok();
+    for (const ArrayTransport transport : kTransports) {
+      const auto result = client->ComputeHistogram(array, options, {.transport = transport});
+      EXPECT_EQ(Told(result), Told(expected))
+          << "round " << round << ", " << ArrayTransportName(transport) << ", " << count << " of "
+          << ElementTypeName(type);
+    }
+  }
+  EXPECT_GT(answers, 20);
+}
+
+// Ranges that follow from the samples, which are sent twice where they go in parts.
+TEST_F(TransportChoiceTest, FoundRangesAreThoseOfOneRequest) {
+  const auto client = ConnectTo(server_->target());
+  for (const double special :
+       {0.0, -0.0, 1e308, -1e308, static_cast<double>(INFINITY), static_cast<double>(NAN)}) {
+    std::vector<double> samples(20'000);
+    for (double& sample : samples) sample = static_cast<double>(Below(1'000)) - 300;
+    samples[Below(samples.size())] = special;
+    std::vector<int64_t> integers(20'000);
+    for (int64_t& integer : integers) integer = static_cast<int64_t>(Below(1'000) + (1LL << 60));
+    std::vector<double> positive(20'000, special);
+    for (size_t i = 0; i < positive.size(); i += 2) positive[i] = static_cast<double>(Below(9));
+    for (const ArrayView array : {ArrayView(samples), ArrayView(integers), ArrayView(positive)}) {
+      for (const uint32_t channels : {1u, 4u}) {
+        const HistogramOptions options{.bins = {EvenBins{.bin_count = 30}},
+                                       .channel_count = channels};
+        const auto expected =
+            client->ComputeHistogram(array, options, {.transport = ArrayTransport::kInline});
+        const auto result =
+            client->ComputeHistogram(array, options, {.transport = ArrayTransport::kStreams});
+        EXPECT_EQ(Told(result), Told(expected)) << special << ", " << channels << " channels";
+      }
+    }
+  }
+}
+
+TEST_F(TransportChoiceTest, ScansHaveTheSameBitsAndErrors) {
+  const auto client = ConnectTo(server_->target());
+  int answers = 0;
+  for (int round = 0; round < 40; ++round) {
+    const ElementType type = kTypes[Below(std::size(kTypes))];
+    const uint64_t columns = 1 + Below(40);
+    const uint64_t rows = Below(2'000);
+    const std::string bytes = RandomElements(type, rows * columns, Below(2) == 0);
+    ArrayView array(type, bytes.data(), rows * columns);
+    ScanOptions options{.operation = static_cast<ScanOperation>(1 + Below(4)),
+                        .mode = static_cast<ScanMode>(1 + Below(2)),
+                        .direction = static_cast<ScanDirection>(1 + Below(2))};
+    options.overflow_policy = Below(2) == 0 ? OverflowPolicy::kWrap : OverflowPolicy::kError;
+    if (Below(3) == 0) {
+      array = array.WithShape(rows, columns);
+      options.grouping = Axis{static_cast<uint32_t>(Below(2))};
+    } else if (Below(3) == 0) {
+      options.grouping = RandomSegments(rows * columns);
+    }
+    const auto expected = client->ScanArray(array, options, {.transport = ArrayTransport::kInline});
+    answers += expected.ok();
+    for (const ArrayTransport transport : kTransports) {
+      const auto result = client->ScanArray(array, options, {.transport = transport});
+      EXPECT_EQ(Told(result), Told(expected))
+          << "round " << round << ", " << ArrayTransportName(transport) << ", " << rows << " x "
+          << columns << " of " << ElementTypeName(type);
+    }
+  }
+  EXPECT_GT(answers, 15);
+}
+
+}  // namespace
+}  // namespace gridfold::client
