@@ -91,7 +91,7 @@ void AddSingleRequestOptions(CLI::App& program, SingleRequest& single) {
       ->type_name("NAME")
       ->group(group);
   program.add_option("--stat", single.statistics, "Of reductions (sum)")
-      ->type_name("NAME,...")
+      ->type_name("STATISTIC,...")
       ->delimiter(',')
       ->group(group);
 }
@@ -304,17 +304,28 @@ absl::Status Compare(const Options& options, const Outputs& outputs) {
   return status.ok() ? status : client::WithExitCode(status, ExitCode::kInputOutput);
 }
 
+// The command line that the program takes, and what parsing has set.
+struct CommandLine {
+  CommandLine() {
+    app.set_version_flag("-V,--version", std::string("gridfold_load " GRIDFOLD_VERSION));
+    app.get_formatter()->column_width(34);
+    app.footer(kFooter);
+    AddOptions(app, options);
+    compare = AddCompareCommand(app, options);
+    client::RefuseEmptyValues(app, {});
+  }
+
+  CLI::App app{"Loads a gridfold server, and tells what its callers see.", "gridfold_load"};
+  Options options;
+  const CLI::App* compare = nullptr;
+};
+
 ExitCode Run(int argc, const char* const* argv, const std::atomic<bool>& is_interrupted,
              const Outputs& outputs) {
-  CLI::App program("Loads a gridfold server, and tells what its callers see.", "gridfold_load");
-  program.set_version_flag("--version", std::string("gridfold_load " GRIDFOLD_VERSION));
-  program.get_formatter()->column_width(34);
-  program.footer(kFooter);
-  Options options;
-  AddOptions(program, options);
-  const CLI::App* const compare = AddCompareCommand(program, options);
+  CommandLine command_line;
+  CLI::App& program = command_line.app;
+  Options& options = command_line.options;
   try {
-    client::RefuseEmptyValues(program, {});
     program.parse(argc, argv);
   } catch (const CLI::ParseError& parse_error) {
     // Help and the version come this way too.
@@ -322,8 +333,9 @@ ExitCode Run(int argc, const char* const* argv, const std::atomic<bool>& is_inte
                                                                       : ExitCode::kUsage;
   }
   options.given = GivenOptions(program);
-  const absl::Status status =
-      compare->parsed() ? Compare(options, outputs) : RunLoad(options, is_interrupted, outputs);
+  const absl::Status status = command_line.compare->parsed()
+                                  ? Compare(options, outputs)
+                                  : RunLoad(options, is_interrupted, outputs);
   if (!status.ok()) {
     outputs.error << outputs.error_style.Error("gridfold_load: ") << status.message() << "\n";
   }
@@ -331,6 +343,11 @@ ExitCode Run(int argc, const char* const* argv, const std::atomic<bool>& is_inte
 }
 
 }  // namespace
+
+void VisitCommandLine(const std::function<void(const CLI::App&)>& visit) {
+  const CommandLine command_line;
+  visit(command_line.app);
+}
 
 ExitCode RunProgram(int argc, const char* const* argv, const std::atomic<bool>& is_interrupted,
                     const std::function<void(const std::string&)>& show, const TextStyle& out_style,

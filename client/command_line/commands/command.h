@@ -29,6 +29,7 @@ std::unique_ptr<Command> MakeHistogramCommand(CLI::App& program);
 std::unique_ptr<Command> MakeMergeCommand(CLI::App& program);
 std::unique_ptr<Command> MakeArrayCommand(CLI::App& program);
 std::unique_ptr<Command> MakeRegionCommand(CLI::App& program);
+std::unique_ptr<Command> MakeHelpCommand(CLI::App& program);
 
 }  // namespace gridfold::client
 
