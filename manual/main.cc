@@ -1,5 +1,6 @@
-// gridfold_manual FOLDER: writes manual pages and shell completions of gridfold, gridfold_load and
-// gridfold_server into FOLDER, in the folders that an installed tree has for them below share/.
+// gridfold_manual FOLDER DATE: writes manual pages and shell completions of gridfold, gridfold_load
+// and gridfold_server into FOLDER, in the folders that an installed tree has for them below share/.
+// The pages bear DATE.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -58,7 +59,8 @@ bool Write(const std::filesystem::path& path, const std::string& text) {
   return static_cast<bool>(file);
 }
 
-bool WriteAll(const CLI::App& app, int section, const std::filesystem::path& folder) {
+bool WriteAll(const CLI::App& app, int section, const std::filesystem::path& folder,
+              const std::string& date) {
   const CommandDescription program = Describe(app, {{"TYPE", ElementTypeNames()},
                                                     {"STATISTIC", StatisticNames()},
                                                     {"COMMAND", CommandNames(app)}});
@@ -67,7 +69,7 @@ bool WriteAll(const CLI::App& app, int section, const std::filesystem::path& fol
       Write(folder / "bash-completion/completions" / name, WriteBashCompletion(program)) &&
       Write(folder / "zsh/site-functions" / ("_" + name), WriteZshCompletion(program)) &&
       Write(folder / "fish/vendor_completions.d" / (name + ".fish"), WriteFishCompletion(program));
-  for (const ManPage& page : WriteManPages(program, section)) {
+  for (const ManPage& page : WriteManPages(program, section, date)) {
     const std::string section_folder = absl::StrCat("man", section);
     is_written = is_written && Write(folder / "man" / section_folder / page.file_name, page.text);
   }
@@ -79,18 +81,19 @@ bool WriteAll(const CLI::App& app, int section, const std::filesystem::path& fol
 
 int main(int argc, char** argv) {
   using gridfold::manual::WriteAll;
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: gridfold_manual FOLDER\n");
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: gridfold_manual FOLDER YYYY-MM-DD\n");
     return 2;
   }
   const std::filesystem::path folder = argv[1];
+  const std::string date = argv[2];
   gridfold::client::CommandLine client;
-  bool is_written = WriteAll(client.app(), gridfold::manual::kProgramSection, folder);
+  bool is_written = WriteAll(client.app(), gridfold::manual::kProgramSection, folder, date);
   gridfold::load::VisitCommandLine([&](const CLI::App& app) {
-    is_written = is_written && WriteAll(app, gridfold::manual::kProgramSection, folder);
+    is_written = is_written && WriteAll(app, gridfold::manual::kProgramSection, folder, date);
   });
   gridfold::server::VisitCommandLine([&](const CLI::App& app) {
-    is_written = is_written && WriteAll(app, gridfold::manual::kServerSection, folder);
+    is_written = is_written && WriteAll(app, gridfold::manual::kServerSection, folder, date);
   });
   return is_written ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -113,12 +113,12 @@ std::string WriteCommandList(const CommandDescription& program, int section) {
   return text;
 }
 
-ManPage WritePage(const CommandDescription& command, const CommandDescription& program,
-                  int section) {
+ManPage WritePage(const CommandDescription& command, const CommandDescription& program, int section,
+                  const std::string& date) {
   const bool is_program = &command == &program;
   std::string text =
       absl::StrCat(".\\\" Made from the program's own options; changes here are lost.\n.TH ",
-                   absl::AsciiStrToUpper(PageName(command)), " ", section, " \"\" \"",
+                   absl::AsciiStrToUpper(PageName(command)), " ", section, " ", date, " \"",
                    program.version, "\" \"", program.path.front(), "\"\n");
   std::string summary = command.text;
   while (absl::EndsWith(summary, ".")) summary.pop_back();
@@ -144,10 +144,11 @@ ManPage WritePage(const CommandDescription& command, const CommandDescription& p
 
 }  // namespace
 
-std::vector<ManPage> WriteManPages(const CommandDescription& program, int section) {
-  std::vector<ManPage> pages = {WritePage(program, program, section)};
+std::vector<ManPage> WriteManPages(const CommandDescription& program, int section,
+                                   const std::string& date) {
+  std::vector<ManPage> pages = {WritePage(program, program, section, date)};
   for (const CommandDescription& command : program.commands) {
-    pages.push_back(WritePage(command, program, section));
+    pages.push_back(WritePage(command, program, section, date));
   }
   return pages;
 }

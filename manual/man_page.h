@@ -16,8 +16,9 @@ struct ManPage {
 };
 
 // The page of the program, and one of each command directly below it, which describes those below
-// that as well.
-std::vector<ManPage> WriteManPages(const CommandDescription& program, int section);
+// that as well. `date` is that of the pages, as YYYY-MM-DD.
+std::vector<ManPage> WriteManPages(const CommandDescription& program, int section,
+                                   const std::string& date);
 
 }  // namespace gridfold::manual
 

@@ -61,7 +61,7 @@ struct SingleRequest {
   std::vector<std::string> statistics;
 };
 
-struct Options {
+struct ProgramOptions {
   client::ConnectionOptions connection;
   std::string scenario_path;
   SingleRequest single;
@@ -96,7 +96,7 @@ void AddSingleRequestOptions(CLI::App& program, SingleRequest& single) {
       ->group(group);
 }
 
-void AddOptions(CLI::App& program, Options& options) {
+void AddOptions(CLI::App& program, ProgramOptions& options) {
   client::AddConnectionOptions(program, options.connection);
   program
       .add_option("--scenario", options.scenario_path,
@@ -131,7 +131,7 @@ void AddOptions(CLI::App& program, Options& options) {
       ->group("Reports");
 }
 
-CLI::App* AddCompareCommand(CLI::App& program, Options& options) {
+CLI::App* AddCompareCommand(CLI::App& program, ProgramOptions& options) {
   CLI::App* const compare =
       program.add_subcommand("compare", "Puts two reports of --json side by side");
   compare->add_option("files", options.compared_paths, "The reports, the earlier one first")
@@ -164,7 +164,7 @@ absl::StatusOr<std::string> Read(const std::string& path, uint64_t bytes_max) {
   return text;
 }
 
-absl::StatusOr<ScenarioFile> LoadScenario(const Options& options) {
+absl::StatusOr<ScenarioFile> LoadScenario(const ProgramOptions& options) {
   absl::StatusOr<std::string> text = ToScenarioText(options.single);
   if (!options.scenario_path.empty()) {
     if (IsGiven(options.single)) {
@@ -198,7 +198,7 @@ LoadSettings Together(const LoadSettings& scenario, const LoadSettings& command_
   return settings;
 }
 
-absl::Status WriteReports(const LoadResult& result, const Options& options) {
+absl::Status WriteReports(const LoadResult& result, const ProgramOptions& options) {
   const std::vector<std::pair<std::string, std::function<std::string(const LoadResult&)>>> reports =
       {{options.json_path, ToJson}, {options.csv_path, ToCsv}, {options.html_path, ToHtml}};
   for (const auto& [path, write] : reports) {
@@ -229,8 +229,8 @@ absl::Status ToStatus(const LoadResult& result) {
                               ExitCode::kRequestFailed);
 }
 
-// Options that were given, on the command line or by the environment, but for settings of the load,
-// which the plan tells together with its defaults.
+// Options that were given, on the command line or by the environment, but for settings of
+// the load, which the plan tells together with its defaults.
 std::vector<NamedText> GivenOptions(const CLI::App& program) {
   std::set<std::string> settings;
   for (const LoadSettingDescription& setting : AllLoadSettings()) settings.insert(setting.name);
@@ -261,7 +261,7 @@ struct Outputs {
   std::ostream& error;
 };
 
-absl::Status RunLoad(const Options& options, const std::atomic<bool>& is_interrupted,
+absl::Status RunLoad(const ProgramOptions& options, const std::atomic<bool>& is_interrupted,
                      const Outputs& outputs) {
   const absl::StatusOr<std::vector<Threshold>> thresholds = ParseThresholds(options.fail_if);
   if (!thresholds.ok()) return thresholds.status();
@@ -295,7 +295,7 @@ absl::Status RunLoad(const Options& options, const std::atomic<bool>& is_interru
   return written.ok() ? judged : written;
 }
 
-absl::Status Compare(const Options& options, const Outputs& outputs) {
+absl::Status Compare(const ProgramOptions& options, const Outputs& outputs) {
   const absl::StatusOr<std::string> before = Read(options.compared_paths[0], kReportBytesMax);
   if (!before.ok()) return before.status();
   const absl::StatusOr<std::string> after = Read(options.compared_paths[1], kReportBytesMax);
@@ -316,7 +316,7 @@ struct CommandLine {
   }
 
   CLI::App app{"Loads a gridfold server, and tells what its callers see.", "gridfold_load"};
-  Options options;
+  ProgramOptions options;
   const CLI::App* compare = nullptr;
 };
 
@@ -324,7 +324,7 @@ ExitCode Run(int argc, const char* const* argv, const std::atomic<bool>& is_inte
              const Outputs& outputs) {
   CommandLine command_line;
   CLI::App& program = command_line.app;
-  Options& options = command_line.options;
+  ProgramOptions& options = command_line.options;
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& parse_error) {

@@ -95,12 +95,13 @@ const CLI::App& ChosenCommand(const CLI::App& program) {
 absl::StatusOr<std::string> HelpOf(const CLI::App& program, const std::vector<std::string>& path) {
   const CLI::App* command = &program;
   for (const std::string& name : path) {
-    const CLI::App* const next = command->get_subcommand_no_throw(name);
-    if (next == nullptr) {
+    const auto named =
+        command->get_subcommands([&](const CLI::App* below) { return below->get_name() == name; });
+    if (named.empty()) {
       return absl::InvalidArgumentError(absl::StrCat("there is no command '", name, "'",
                                                      DidYouMean(name, CommandNames(*command))));
     }
-    command = next;
+    command = named.front();
   }
   return command->get_formatter()->make_help(command, FullName(*command),
                                              CLI::AppFormatMode::Normal);
