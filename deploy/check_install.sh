@@ -23,7 +23,7 @@ while read -r file; do
 done < <(find "$build" -name cmake_install.cmake -exec grep -h 'file(INSTALL' {} + |
            grep -oE "\"$build/[^\"]+\"" | tr -d '"' |
            sed -e "s|^$build/||" -e 's|\.so\.[0-9.]*$|.so|' | sort -u |
-           grep -vE '(^|/)CMakeFiles/|\.(cmake|pc)$')
+           grep -vE '(^|/)CMakeFiles/|^packages/|\.(cmake|pc)$')
 
 cmake -S "$root" -B "$build" -DGRIDFOLD_BUNDLE_LIBRARIES=ON >/dev/null
 cmake --build "$build" >/dev/null
