@@ -24,6 +24,7 @@ Exit codes:
 
 Examples:
   gridfold info
+  gridfold describe flights.csv
   gridfold reduce delay.npy --stat sum,mean,max
   gridfold scan delay.npy --output running_sum.npy
   gridfold histogram delay.npy --bins 10 --range -60,140
@@ -86,6 +87,7 @@ CommandLine::CommandLine()
   app_.fallthrough();
   AddSessionOptions(app_, options_);
   commands_.push_back(MakeInfoCommand(app_));
+  commands_.push_back(MakeDescribeCommand(app_));
   commands_.push_back(MakeReduceCommand(app_));
   commands_.push_back(MakeScanCommand(app_));
   commands_.push_back(MakeHistogramCommand(app_));
