@@ -36,7 +36,7 @@ git archive --format=tar --prefix="gridfold-$version/" HEAD >"$work/gridfold-$ve
 tar -C "$work" -xf "$work/gridfold-$version-source.tar"
 source="$work/gridfold-$version" out="$work/out"
 mkdir "$out"
-zstd -q -19 --rm "$work/gridfold-$version-source.tar" -o "$out/gridfold-$version-source.tar.zst"
+zstd -q -12 -T2 --rm "$work/gridfold-$version-source.tar" -o "$out/gridfold-$version-source.tar.zst"
 
 # package BUNDLE...: builds, and lets CPack make what this kind of build is packaged as.
 package() {
@@ -53,7 +53,7 @@ package ON
 tree="$(basename "$work"/cpack/*.tar.zst .tar.zst)"
 tar -C "$work" --zstd -xf "$work/cpack/$tree.tar.zst"
 tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
-  -cf - "$tree" | zstd -q -19 -o "$out/$tree.tar.zst"
+  -cf - "$tree" | zstd -q -12 -T2 -o "$out/$tree.tar.zst"
 python3 "$root/deploy/release_contents.py" "$version" "$(git rev-parse HEAD)" "$out" \
   >"$out/gridfold-$version.spdx.json"
 (cd "$out" && sha256sum -- * >SHA256SUMS)

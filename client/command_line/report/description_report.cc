@@ -92,7 +92,8 @@ void PrintDescriptions(const std::string& source, const std::vector<ArrayDescrip
   table.Print(style, out);
   if (bins == 0) return;
   out << "\nQuartiles and medians are read off " << bins
-      << " even bins: each is within one bin, (max - min) / " << bins << ", of the exact one.\n";
+      << " even bins: each is within one bin, (max - min) / " << bins
+      << ", of the element of that rank.\n";
 }
 
 }  // namespace gridfold::client
