@@ -87,25 +87,30 @@ class DescribeCommand : public Command {
                                                     ArrayDescriptionReport report) {
     report.input = array.description;
     if (IsEmpty(array.description)) return report;
-    absl::StatusOr<Answer<ReductionResult>> statistics = session.Ask(array, [&](Client& client) {
-      return client.ReduceArray(
-          array.input(),
-          {.statistics = {Statistic::kCount, Statistic::kNanCount, Statistic::kInfinityCount,
-                          Statistic::kMin, Statistic::kMax, Statistic::kMean,
-                          Statistic::kStandardDeviation},
-           .nan_policy = NanPolicy::kIgnore});
-    });
+    absl::StatusOr<Answer<ReductionResult>> statistics =
+        session.Ask(array, [&](Client& client, const CallOptions& call_options) {
+          return client.ReduceArray(
+              array.input(),
+              {.statistics = {Statistic::kCount, Statistic::kNanCount, Statistic::kInfinityCount,
+                              Statistic::kMin, Statistic::kMax, Statistic::kMean,
+                              Statistic::kStandardDeviation},
+               .nan_policy = NanPolicy::kIgnore},
+              call_options);
+        });
     if (!statistics.ok()) return statistics.status();
     report.statistics = std::move(statistics->result);
     if (CountOf(*report.statistics, Statistic::kCount) ==
         CountOf(*report.statistics, Statistic::kInfinityCount)) {
       return report;  // Nothing finite, so no range.
     }
-    absl::StatusOr<Answer<HistogramResult>> histogram = session.Ask(array, [&](Client& client) {
-      return client.ComputeHistogram(array.input(), {.bins = {EvenBins{.bin_count = kBinCount}},
-                                                     .quantiles = {std::begin(kDescribedQuantiles),
-                                                                   std::end(kDescribedQuantiles)}});
-    });
+    absl::StatusOr<Answer<HistogramResult>> histogram =
+        session.Ask(array, [&](Client& client, const CallOptions& call_options) {
+          return client.ComputeHistogram(
+              array.input(),
+              {.bins = {EvenBins{.bin_count = kBinCount}},
+               .quantiles = {std::begin(kDescribedQuantiles), std::end(kDescribedQuantiles)}},
+              call_options);
+        });
     if (!histogram.ok()) return histogram.status();
     report.histogram = std::move(histogram->result);
     return report;
