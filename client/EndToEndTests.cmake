@@ -63,3 +63,10 @@ foreach(engine ${engines})
     endif()
   endforeach()
 endforeach()
+
+# Clients in other languages. They are compiled here: one at a time.
+add_test(NAME languages_test
+         COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/examples/languages_test.py)
+set_tests_properties(languages_test PROPERTIES
+  ENVIRONMENT "GRIDFOLD_SERVER_BINARY=$<TARGET_FILE:gridfold_server>;GOCACHE=${CMAKE_CURRENT_BINARY_DIR}/go_cache;PYTHONDONTWRITEBYTECODE=1"
+  TIMEOUT 600)
