@@ -228,7 +228,7 @@ TEST_F(TransportChoiceTest, FoundRangesAreThoseOfOneRequest) {
     for (int64_t& integer : integers) integer = static_cast<int64_t>(Below(1'000) + (1LL << 60));
     std::vector<double> positive(20'000, special);
     for (size_t i = 0; i < positive.size(); i += 2) positive[i] = static_cast<double>(Below(9));
-    for (const ArrayView array : {ArrayView(samples), ArrayView(integers), ArrayView(positive)}) {
+    for (const ArrayView& array : {ArrayView(samples), ArrayView(integers), ArrayView(positive)}) {
       for (const uint32_t channels : {1u, 4u}) {
         const HistogramOptions options{.bins = {EvenBins{.bin_count = 30}},
                                        .channel_count = channels};
