@@ -219,8 +219,8 @@ TEST_F(TransportChoiceTest, HistogramsHaveTheSameBitsAndErrors) {
 // Ranges that follow from the samples, which are sent twice where they go in parts.
 TEST_F(TransportChoiceTest, FoundRangesAreThoseOfOneRequest) {
   const auto client = ConnectTo(server_->target());
-  for (const double special : {0.0, -0.0, 1e308, -1e308, static_cast<double>(INFINITY),
-                               static_cast<double>(NAN)}) {
+  for (const double special :
+       {0.0, -0.0, 1e308, -1e308, static_cast<double>(INFINITY), static_cast<double>(NAN)}) {
     std::vector<double> samples(20'000);
     for (double& sample : samples) sample = static_cast<double>(Below(1'000)) - 300;
     samples[Below(samples.size())] = special;
