@@ -25,7 +25,7 @@ RUN --mount=type=cache,target=/root/.cache/ccache \
  && cmake --build build/release \
  && cmake --install build/release --prefix /opt/gridfold --strip \
  && rm -rf /opt/gridfold/include /opt/gridfold/lib/cmake /opt/gridfold/lib/pkgconfig /opt/gridfold/lib/*.a \
-      /opt/gridfold/lib/libgridfold_core.so* /opt/gridfold/libexec
+      /opt/gridfold/lib/libgridfold_core.so* /opt/gridfold/libexec /opt/gridfold/share
 
 FROM ${RUNTIME_IMAGE}
 LABEL org.opencontainers.image.title="gridfold" \

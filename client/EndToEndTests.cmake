@@ -55,7 +55,7 @@ foreach(engine ${engines})
     add_test(NAME ${test}_${engine}_test
              COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${script})
     set_tests_properties(${test}_${engine}_test PROPERTIES
-                         ENVIRONMENT "${environment}" TIMEOUT 300 SKIP_RETURN_CODE 77)
+                         ENVIRONMENT "${environment}" TIMEOUT 600 SKIP_RETURN_CODE 77)
     if(engine STREQUAL "cuda")
       set_tests_properties(${test}_${engine}_test PROPERTIES LABELS gpu RUN_SERIAL TRUE)
     elseif(test STREQUAL "load")
@@ -63,3 +63,10 @@ foreach(engine ${engines})
     endif()
   endforeach()
 endforeach()
+
+# Clients in other languages. They are compiled here: one at a time.
+add_test(NAME languages_test
+         COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/examples/languages_test.py)
+set_tests_properties(languages_test PROPERTIES
+  ENVIRONMENT "GRIDFOLD_SERVER_BINARY=$<TARGET_FILE:gridfold_server>;GOCACHE=${CMAKE_CURRENT_BINARY_DIR}/go_cache;PYTHONDONTWRITEBYTECODE=1"
+  TIMEOUT 600)

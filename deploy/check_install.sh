@@ -14,6 +14,8 @@ build="$(cd "$1" && pwd)" prefix="$2" moved="$3"
 grep -q -- '--target gridfold_installed' "$root/deploy/quickstart.sh"
 made="$(ninja -C "$build" -t query gridfold_installed | sed 's/^[ |]*//')"
 while read -r file; do
+  # A folder that is installed whole is the output of a target of its own.
+  [[ "$file" == manual/share/ ]] && file=manual/gridfold_manual_pages
   if ! grep -qxF "$file" <<<"$made"; then
     echo "cmake --install copies $file, which the target gridfold_installed does not build" >&2
     exit 1
@@ -21,7 +23,7 @@ while read -r file; do
 done < <(find "$build" -name cmake_install.cmake -exec grep -h 'file(INSTALL' {} + |
            grep -oE "\"$build/[^\"]+\"" | tr -d '"' |
            sed -e "s|^$build/||" -e 's|\.so\.[0-9.]*$|.so|' | sort -u |
-           grep -vE '(^|/)CMakeFiles/|\.(cmake|pc)$')
+           grep -vE '(^|/)CMakeFiles/|^packages/|\.(cmake|pc)$')
 
 cmake -S "$root" -B "$build" -DGRIDFOLD_BUNDLE_LIBRARIES=ON >/dev/null
 cmake --build "$build" >/dev/null
@@ -37,6 +39,10 @@ for program in gridfold gridfold_server gridfold_load; do
   PATH="$tree/bin" "$program" --version
 done
 "$tree/libexec/restart_delay.sh" "$moved/restarts"
+for page in man1/gridfold.1 man1/gridfold-reduce.1 man8/gridfold_server.8; do
+  [[ -s "$tree/share/man/$page" ]]
+done
+[[ -s "$tree/share/bash-completion/completions/gridfold" ]]
 for program in "$tree"/bin/* "$tree/lib/libgridfold_core.so"; do
   strangers="$(ldd "$program" | grep -vE "$belongs_to_machine" | grep -vF "$tree/" || true)"
   if [[ -n "$strangers" ]]; then

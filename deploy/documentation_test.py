@@ -24,7 +24,8 @@ from testing.minimal_grpc import Connection  # noqa: E402
 SERVER, CLI, LOAD = (os.environ.get(f"GRIDFOLD_{name}_BINARY") for name in ("SERVER", "CLI", "LOAD"))
 DOCUMENTS = sorted(path for path in ROOT.glob("**/*.md")
                    if not {"build", "node_modules", ".git"} & set(path.relative_to(ROOT).parts))
-OPERATORS_DOCUMENTS = ["README.md", "ARCHITECTURE.md", "deploy/README.md", "server/METRICS.md"]
+OPERATORS_DOCUMENTS = ["README.md", "ARCHITECTURE.md", "deploy/README.md", "server/METRICS.md",
+                       *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("docs/**/*.md")))]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 # Options of programs of others that the documents show.
 FOREIGN_OPTIONS = {
@@ -136,6 +137,29 @@ class OptionsTest(unittest.TestCase):
                     self.assertTrue("--" + name in self.help.options, "no such option")
 
 
+class LinksTest(unittest.TestCase):
+    def headings(self, path):
+        """The anchors of a document's headings, as the usual renderers make them."""
+        lines = re.findall(r"^#+ (.*)$", path.read_text(), re.MULTILINE)
+        return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
+
+    def test_links_within_the_tree_lead_somewhere(self):
+        for document in DOCUMENTS:
+            text = re.sub(r"```.*?```|`[^`\n]*`", "", document.read_text(), flags=re.DOTALL)
+            for link in re.findall(r"\]\(([^)\s]+)\)", text):
+                if re.match(r"[a-z]+:", link):
+                    continue
+                with self.subTest(link, document=str(document.relative_to(ROOT))):
+                    path, _, anchor = link.partition("#")
+                    target = (document.parent / path).resolve() if path else document
+                    self.assertTrue(target.exists(), "no such file")
+                    if anchor and target.suffix == ".md":
+                        self.assertIn(anchor, self.headings(target))
+
+    def test_the_first_page_is_short(self):
+        self.assertLess(len(read("README.md").splitlines()), 150)
+
+
 class BenchmarkPageTest(unittest.TestCase):
     def test_page_of_the_kernels_is_made_of_the_figures_in_the_tree(self):
         made = subprocess.run([sys.executable, ROOT / "kernels/cuda/benchmark/page.py", "--check"],
@@ -176,6 +200,8 @@ class ErrorReasonsTest(unittest.TestCase):
         self.assertTrue(exist)
         self.assertEqual(exist - documented, set(), "not in the table of ARCHITECTURE.md")
         self.assertEqual(documented - exist, set(), "no error has this reason")
+        rows = table_rows(read("docs/how_to/troubleshooting.md"), "| reason | what to do |")
+        self.assertEqual({row[0].strip("`") for row in rows}, exist)
 
 
 def server_with_everything(folder):

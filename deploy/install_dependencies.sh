@@ -3,6 +3,8 @@
 #
 #   deploy/install_dependencies.sh           to build and run
 #   deploy/install_dependencies.sh --tests   to run the tests as well
+#   deploy/install_dependencies.sh --languages   also for the examples in Go and Java, which the tests
+#                                                leave out where these are missing
 #
 # Only packages that are missing are installed; where none is, nothing is asked of the package
 # manager. Needs root, or sudo.
@@ -17,12 +19,22 @@ build_packages=(
 test_packages=(
   curl iproute2 libgtest-dev libgmock-dev openssl python3-grpcio python3-protobuf python3-numpy
   python3-pip python3-setuptools python3-wheel python3-pytest python3-yaml mypy python3-dask
-  python3-distributed python3-mpi4py openmpi-bin prometheus nginx-light clang-format npm)
+  python3-distributed python3-mpi4py openmpi-bin prometheus nginx-light clang-format npm
+  man-db mandoc)
+
+language_packages=(
+  golang-go golang-google-grpc-dev golang-google-protobuf-dev golang-github-golang-protobuf-1-5-dev
+  protoc-gen-go protoc-gen-go-grpc
+  default-jdk-headless libgrpc-java libnetty-java libperfmark-java protobuf-compiler-grpc-java-plugin)
 
 packages=("${build_packages[@]}")
-if [[ "${1:-}" == "--tests" ]]; then
-  packages+=("${test_packages[@]}")
-fi
+for option in "$@"; do
+  case "$option" in
+    --tests) packages+=("${test_packages[@]}") ;;
+    --languages) packages+=("${language_packages[@]}") ;;
+    *) echo "install_dependencies.sh: there is no option $option" >&2; exit 2 ;;
+  esac
+done
 
 is_installed() {
   [[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" == "installed" ]]

@@ -8,7 +8,7 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 
-mapfile -t sources < <(find kernels server client -name '*.h' -o -name '*.c' -o -name '*.cc' -o -name '*.cu' \
+mapfile -t sources < <(find kernels server client manual -name '*.h' -o -name '*.c' -o -name '*.cc' -o -name '*.cu' \
   -o -name '*.cuh' -o -name '*.inc' | sort)
 if [[ "${1:-}" == "--fix" ]]; then
   clang-format -i "${sources[@]}"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 or Ubuntu 24.04 machine to three answers: installs what is missing, builds,
 # starts a server (on the GPU if there is one), reduces, scans and histograms the bundled flight data
-# through the command line, and stops the server.
+# through the command line, and stops the server. After it `gridfold`, `gridfold_server` and
+# `gridfold_load` are found as commands: links to the build, in /usr/local/bin or ~/.local/bin.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -42,14 +43,26 @@ if [[ $cuda == ON ]]; then
 fi
 if ! { cmake -S "$root" --preset release -DGRIDFOLD_CUDA="$cuda" -DGRIDFOLD_BUILD_TESTS=OFF \
          "${architectures[@]}" &&
-       cmake --build "$build" --target gridfold_installed; } >"$log" 2>&1; then
+       cmake --build "$build" --target gridfold_installed; } 2>&1 | tee "$log" |
+       "$root/deploy/build_progress.sh"; then
   tail -n 40 "$log" >&2
   echo "The build failed; all of its output is in $log" >&2
   exit 1
 fi
 server_binary="$build/server/gridfold_server"
 client_binary="$build/client/command_line/gridfold"
-echo "built gridfold_server, gridfold and gridfold_load in $build"
+echo "built gridfold_server, gridfold and gridfold_load in $((SECONDS / 60)) min $((SECONDS % 60)) s"
+
+# Links where commands are looked for; empty where there is no such folder that can be written.
+link_folder=""
+for folder in /usr/local/bin "$HOME/.local/bin"; do
+  if [[ ":$PATH:" == *":$folder:"* ]] && mkdir -p "$folder" 2>/dev/null && [[ -w "$folder" ]]; then
+    link_folder="$folder"
+    ln -sf "$server_binary" "$client_binary" "$build/client/load/gridfold_load" "$folder"
+    echo "they are commands now, by links in $folder"
+    break
+  fi
+done
 
 heading "3/4  Starting a server"
 state="$(mktemp -d)"
@@ -104,8 +117,11 @@ fi
 
 heading "Done. The server has stopped. To go on:"
 cat <<NEXT
-  $server_binary &
-  $client_binary reduce --help
-  $client_binary histogram $sample/flight_distance_miles.npy --bins 16
-  sudo cmake --install $build     # so that they are found as gridfold_server, gridfold, gridfold_load
+  gridfold_server &
+  gridfold describe $sample/flight_distance_miles.npy
+  gridfold help reduce
+  sudo cmake --install $build     # for every user, with manual pages and completions
 NEXT
+if [[ -z "$link_folder" ]]; then
+  echo "First: export PATH=\"$build/server:$build/client/command_line:$build/client/load:\$PATH\""
+fi

@@ -80,7 +80,7 @@ constexpr char kMaxQueuedJobs[] = "--max-queued-jobs";
 
 void AddAllOptions(CLI::App& app, ServerOptions& options) {
   Limits& limits = options.limits;
-  app.set_version_flag("--version", absl::StrCat("gridfold_server ", Version()));
+  app.set_version_flag("-V,--version", absl::StrCat("gridfold_server ", Version()));
   // CLI11 looks for the file before it looks at the environment; so here it is given as a default,
   // and the file's options that the environment has too are left out.
   const char* const variable = std::getenv("GRIDFOLD_CONFIG");
@@ -153,8 +153,8 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
                       "files; those beyond are closed");
   AddSize(app, "--max-memory-bytes", limits.memory_bytes_max, kMemoryBytesFloor,
           kMemoryBytesCeiling,
-          "Memory of the process beyond which connections that make it grow are closed. By default "
-          "nine tenths of what the machine, or the control group around the server, has");
+          "Memory of the process beyond which connections that make it grow are closed")
+      ->default_str("nine tenths of what the machine, or the control group around it, has");
   AddNumber<uint64_t>(app, "--max-streams", limits.stream_count_max, 1, kStreamCountCeiling,
                       "Streams open at the same time that compute as their data arrives");
   AddDuration(
@@ -174,6 +174,19 @@ void AddAllOptions(CLI::App& app, ServerOptions& options) {
   AddChoice(app, "--log-format", options.log_format, kLogFormats,
             "Form of the log on standard error");
 }
+
+// The command line that the program takes, and what parsing has set.
+struct CommandLine {
+  CommandLine() {
+    options.limits.memory_bytes_max = AllowedMemoryBytes() / 10 * kMemoryTenths;
+    AddAllOptions(app, options);
+  }
+
+  CLI::App app{
+      "Reduces, scans and histograms large arrays for remote callers, on a GPU or without.",
+      "gridfold_server"};
+  ServerOptions options;
+};
 
 void CheckSecurity(const ServerOptions& options) {
   const TlsFiles& tls = options.security.tls;
@@ -220,13 +233,15 @@ Limits LimitsFor(const ServerOptions& options, const std::vector<kernels::Engine
   return limits;
 }
 
+void VisitCommandLine(const std::function<void(const CLI::App&)>& visit) {
+  const CommandLine command_line;
+  visit(command_line.app);
+}
+
 std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const* argv) {
-  ServerOptions options;
-  options.limits.memory_bytes_max = AllowedMemoryBytes() / 10 * kMemoryTenths;
-  CLI::App app(
-      "Reduces, scans and histograms large arrays for remote callers, on a GPU or without.",
-      "gridfold_server");
-  AddAllOptions(app, options);
+  CommandLine command_line;
+  CLI::App& app = command_line.app;
+  ServerOptions& options = command_line.options;
   try {
     app.parse(argc, argv);
     options.has_resident_bytes = app.count(kResidentBytes) > 0;

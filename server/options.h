@@ -6,6 +6,7 @@
 #define GRIDFOLD_SERVER_OPTIONS_H_
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -15,6 +16,10 @@
 #include "server/base/limits.h"
 #include "server/process/event_log.h"
 #include "server/transport/security_options.h"
+
+namespace CLI {
+class App;
+}
 
 namespace gridfold::server {
 
@@ -47,6 +52,9 @@ struct EarlyExit {
   int exit_code = 0;  // 0 for help and version, 2 for options that cannot be used.
   std::string text;   // For standard output where exit_code is 0, else for standard error.
 };
+
+// Shows `visit` the command line that the program takes, for whoever describes it.
+void VisitCommandLine(const std::function<void(const CLI::App&)>& visit);
 
 // Reads the environment and the configuration file as well.
 std::variant<ServerOptions, EarlyExit> ParseOptions(int argc, const char* const* argv);

@@ -96,7 +96,6 @@ void AddConnectionOptions(CLI::App& program, ConnectionOptions& options) {
                        "or every one that "
                        "serves in turn")
       ->envname("GRIDFOLD_CLIENT_BALANCE")
-      ->type_name("first or round-robin")
       ->default_str("first")
       ->take_last();
   AddTlsOptions(program, options);

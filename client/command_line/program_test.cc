@@ -463,6 +463,28 @@ TEST_F(ProgramTest, HelpAndVersionAreNoErrors) {
   }
   EXPECT_EQ(Run({"--version"}), ExitCode::kSuccess);
   EXPECT_THAT(out_.str(), HasSubstr("gridfold "));
+  const std::string version = out_.str();
+  EXPECT_EQ(Run({"-V"}), ExitCode::kSuccess);
+  EXPECT_EQ(out_.str(), version);
+}
+
+TEST_F(ProgramTest, HelpIsACommandToo) {
+  const std::vector<std::vector<std::string>> paths = {{}, {"reduce"}, {"array", "put"}};
+  // CLI11 lists what an option excludes in no particular order.
+  const auto beginning = [](const std::string& help) { return help.substr(0, help.find("Excl")); };
+  for (const std::vector<std::string>& path : paths) {
+    std::vector<std::string> asked = {"help"};
+    asked.insert(asked.end(), path.begin(), path.end());
+    EXPECT_EQ(Run(asked), ExitCode::kSuccess);
+    const std::string help = out_.str();
+    std::vector<std::string> option = path;
+    option.push_back("--help");
+    EXPECT_EQ(Run(option), ExitCode::kSuccess);
+    EXPECT_EQ(beginning(help), beginning(out_.str()));
+    EXPECT_THAT(help, HasSubstr("Usage: gridfold"));
+  }
+  EXPECT_EQ(Run({"help", "array", "putt"}), ExitCode::kUsage);
+  EXPECT_THAT(error_out_.str(), HasSubstr("there is no command 'putt'; did you mean put?"));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ struct SingleRequest {
   std::vector<std::string> statistics;
 };
 
-struct Options {
+struct ProgramOptions {
   client::ConnectionOptions connection;
   std::string scenario_path;
   SingleRequest single;
@@ -91,12 +91,12 @@ void AddSingleRequestOptions(CLI::App& program, SingleRequest& single) {
       ->type_name("NAME")
       ->group(group);
   program.add_option("--stat", single.statistics, "Of reductions (sum)")
-      ->type_name("NAME,...")
+      ->type_name("STATISTIC,...")
       ->delimiter(',')
       ->group(group);
 }
 
-void AddOptions(CLI::App& program, Options& options) {
+void AddOptions(CLI::App& program, ProgramOptions& options) {
   client::AddConnectionOptions(program, options.connection);
   program
       .add_option("--scenario", options.scenario_path,
@@ -131,7 +131,7 @@ void AddOptions(CLI::App& program, Options& options) {
       ->group("Reports");
 }
 
-CLI::App* AddCompareCommand(CLI::App& program, Options& options) {
+CLI::App* AddCompareCommand(CLI::App& program, ProgramOptions& options) {
   CLI::App* const compare =
       program.add_subcommand("compare", "Puts two reports of --json side by side");
   compare->add_option("files", options.compared_paths, "The reports, the earlier one first")
@@ -164,7 +164,7 @@ absl::StatusOr<std::string> Read(const std::string& path, uint64_t bytes_max) {
   return text;
 }
 
-absl::StatusOr<ScenarioFile> LoadScenario(const Options& options) {
+absl::StatusOr<ScenarioFile> LoadScenario(const ProgramOptions& options) {
   absl::StatusOr<std::string> text = ToScenarioText(options.single);
   if (!options.scenario_path.empty()) {
     if (IsGiven(options.single)) {
@@ -198,7 +198,7 @@ LoadSettings Together(const LoadSettings& scenario, const LoadSettings& command_
   return settings;
 }
 
-absl::Status WriteReports(const LoadResult& result, const Options& options) {
+absl::Status WriteReports(const LoadResult& result, const ProgramOptions& options) {
   const std::vector<std::pair<std::string, std::function<std::string(const LoadResult&)>>> reports =
       {{options.json_path, ToJson}, {options.csv_path, ToCsv}, {options.html_path, ToHtml}};
   for (const auto& [path, write] : reports) {
@@ -229,8 +229,8 @@ absl::Status ToStatus(const LoadResult& result) {
                               ExitCode::kRequestFailed);
 }
 
-// Options that were given, on the command line or by the environment, but for settings of the load,
-// which the plan tells together with its defaults.
+// Options that were given, on the command line or by the environment, but for settings of
+// the load, which the plan tells together with its defaults.
 std::vector<NamedText> GivenOptions(const CLI::App& program) {
   std::set<std::string> settings;
   for (const LoadSettingDescription& setting : AllLoadSettings()) settings.insert(setting.name);
@@ -261,7 +261,7 @@ struct Outputs {
   std::ostream& error;
 };
 
-absl::Status RunLoad(const Options& options, const std::atomic<bool>& is_interrupted,
+absl::Status RunLoad(const ProgramOptions& options, const std::atomic<bool>& is_interrupted,
                      const Outputs& outputs) {
   const absl::StatusOr<std::vector<Threshold>> thresholds = ParseThresholds(options.fail_if);
   if (!thresholds.ok()) return thresholds.status();
@@ -295,7 +295,7 @@ absl::Status RunLoad(const Options& options, const std::atomic<bool>& is_interru
   return written.ok() ? judged : written;
 }
 
-absl::Status Compare(const Options& options, const Outputs& outputs) {
+absl::Status Compare(const ProgramOptions& options, const Outputs& outputs) {
   const absl::StatusOr<std::string> before = Read(options.compared_paths[0], kReportBytesMax);
   if (!before.ok()) return before.status();
   const absl::StatusOr<std::string> after = Read(options.compared_paths[1], kReportBytesMax);
@@ -304,17 +304,28 @@ absl::Status Compare(const Options& options, const Outputs& outputs) {
   return status.ok() ? status : client::WithExitCode(status, ExitCode::kInputOutput);
 }
 
+// The command line that the program takes, and what parsing has set.
+struct CommandLine {
+  CommandLine() {
+    app.set_version_flag("-V,--version", std::string("gridfold_load " GRIDFOLD_VERSION));
+    app.get_formatter()->column_width(34);
+    app.footer(kFooter);
+    AddOptions(app, options);
+    compare = AddCompareCommand(app, options);
+    client::RefuseEmptyValues(app, {});
+  }
+
+  CLI::App app{"Loads a gridfold server, and tells what its callers see.", "gridfold_load"};
+  ProgramOptions options;
+  const CLI::App* compare = nullptr;
+};
+
 ExitCode Run(int argc, const char* const* argv, const std::atomic<bool>& is_interrupted,
              const Outputs& outputs) {
-  CLI::App program("Loads a gridfold server, and tells what its callers see.", "gridfold_load");
-  program.set_version_flag("--version", std::string("gridfold_load " GRIDFOLD_VERSION));
-  program.get_formatter()->column_width(34);
-  program.footer(kFooter);
-  Options options;
-  AddOptions(program, options);
-  const CLI::App* const compare = AddCompareCommand(program, options);
+  CommandLine command_line;
+  CLI::App& program = command_line.app;
+  ProgramOptions& options = command_line.options;
   try {
-    client::RefuseEmptyValues(program, {});
     program.parse(argc, argv);
   } catch (const CLI::ParseError& parse_error) {
     // Help and the version come this way too.
@@ -322,8 +333,9 @@ ExitCode Run(int argc, const char* const* argv, const std::atomic<bool>& is_inte
                                                                       : ExitCode::kUsage;
   }
   options.given = GivenOptions(program);
-  const absl::Status status =
-      compare->parsed() ? Compare(options, outputs) : RunLoad(options, is_interrupted, outputs);
+  const absl::Status status = command_line.compare->parsed()
+                                  ? Compare(options, outputs)
+                                  : RunLoad(options, is_interrupted, outputs);
   if (!status.ok()) {
     outputs.error << outputs.error_style.Error("gridfold_load: ") << status.message() << "\n";
   }
@@ -331,6 +343,11 @@ ExitCode Run(int argc, const char* const* argv, const std::atomic<bool>& is_inte
 }
 
 }  // namespace
+
+void VisitCommandLine(const std::function<void(const CLI::App&)>& visit) {
+  const CommandLine command_line;
+  visit(command_line.app);
+}
 
 ExitCode RunProgram(int argc, const char* const* argv, const std::atomic<bool>& is_interrupted,
                     const std::function<void(const std::string&)>& show, const TextStyle& out_style,

@@ -7,10 +7,14 @@
 #include <ostream>
 #include <string>
 
+#include "CLI/App.hpp"
 #include "client/command_line/exit_code.h"
 #include "client/command_line/output/terminal.h"
 
 namespace gridfold::load {
+
+// Shows `visit` the command line that the program takes, for whoever describes it.
+void VisitCommandLine(const std::function<void(const CLI::App&)>& visit);
 
 // Parses the command line, does what it says, and prints the report to `out`, and errors to
 // `error`. While the load runs it is shown by `show`, where there is one. When `is_interrupted`

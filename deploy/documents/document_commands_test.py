@@ -31,13 +31,13 @@ SERVER_SECONDS = 20
 INSIDE = 'GRIDFOLD_DOCUMENTS_NETWORK'
 
 NOT_RUN = {
-    r'deploy/(quickstart|run_tests|run_gpu_tests|verify_image|install_dependencies)\.sh':
+    r'deploy/(quickstart|run_tests|run_gpu_tests|verify_image|install_dependencies|release|packages/check_in_chroot)\.sh':
         'builds or installs for minutes; continuous integration runs them as such',
     r'deploy/mutation/mutation_score\.py': 'builds for minutes; mutation_test.py tries it',
-    r'\bcmake\b|\bctest\b': 'builds; continuous integration does so',
+    r'\bcmake\b|\bctest\b|\bcpack\b': 'builds; continuous integration does so',
     r'^(sudo )?(docker|kubectl|systemctl|install|apt)\b|\bsudo\b':
         'changes the machine; the tests of compose, kubernetes and systemd read the same files',
-    r'_benchmark\b|stall_picture\.py|run_scenarios\.py|edge_cost\.py|overload_goodput\.py|--cpu-threads 1 ': 'measures for minutes',
+    r'_benchmark\b|stall_picture\.py|run_scenarios\.py|edge_cost\.py|overload_goodput\.py|when_it_pays\.py|--cpu-threads 1 ': 'measures for minutes',
     r'\bpip (install|wheel)\b': 'installs; wheel_test.py does so, elsewhere',
     r'/opt/gridfold/': 'runs what is installed; check_install.sh does so',
     r'^export GRIDFOLD_SERVER_BINARY|deploy/resilience/': 'is a test of its own',

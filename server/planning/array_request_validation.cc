@@ -46,7 +46,7 @@ namespace {
 // Whether the array is to be on all devices: where the caller says so, and where none is named and
 // one has no room for it.
 absl::StatusOr<bool> ValidatePlacement(const v1::CreateArrayRequest& request,
-                                       const ArrayDescription& array, const Limits& limits) {
+                                       const kernels::ShapedArray& array, const Limits& limits) {
   switch (request.placement()) {
     case v1::ARRAY_PLACEMENT_UNSPECIFIED:
       return !request.has_device() &&

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "CLI/App.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/command_line/arguments/suggestion.h"
 
 namespace gridfold::client {
@@ -15,25 +17,26 @@ template <typename T>
 using Choices = std::vector<std::pair<std::string, T>>;
 
 // Adds `flag`, which sets `value`, and must outlive the parsing, to what stands for its name.
-// Another name is an error that lists those there are. `aliases` are taken too, and not listed.
+// Help lists the names, as {a,b,c}, and so does the error of another name. `aliases` are taken too,
+// and not listed.
 template <typename T>
 CLI::Option* AddChoice(CLI::App& command, const std::string& flag, T& value, Choices<T> choices,
-                       const std::string& description, Choices<T> aliases = {}) {
-  const auto parse = [flag, &value, choices = std::move(choices),
-                      aliases = std::move(aliases)](const std::string& text) {
-    std::vector<std::string> names;
-    for (const Choices<T>* const known : {&choices, &aliases}) {
-      for (const auto& [name, meaning] : *known) {
-        if (name == text) {
-          value = meaning;
-          return;
-        }
-        if (known == &choices) names.push_back(name);
+                       const std::string& description, const Choices<T>& aliases = {}) {
+  std::vector<std::string> names;
+  for (const auto& [name, meaning] : choices) names.push_back(name);
+  const std::string value_name = absl::StrCat("{", absl::StrJoin(names, ","), "}");
+  choices.insert(choices.end(), aliases.begin(), aliases.end());
+  const auto parse = [flag, &value, names = std::move(names),
+                      choices = std::move(choices)](const std::string& text) {
+    for (const auto& [name, meaning] : choices) {
+      if (name == text) {
+        value = meaning;
+        return;
       }
     }
     throw CLI::ValidationError(flag, NoneOf(text, names));
   };
-  return command.add_option_function<std::string>(flag, parse, description);
+  return command.add_option_function<std::string>(flag, parse, description)->type_name(value_name);
 }
 
 }  // namespace gridfold::client

@@ -35,9 +35,8 @@ void AddCsvArguments(CLI::App& command, CsvOptions& csv, std::string& delimiter,
       ->type_name("COLUMN")
       ->group(group);
   AddChoice(command, "--header", csv.heading, Headings(),
-            "Whether the first row is a heading: yes, no or auto (the default), which is an error "
-            "where the fields do not tell")
-      ->type_name("WHETHER")
+            "Whether the first row is a heading; auto (the default) is an error where the fields "
+            "do not tell")
       ->group(group);
   command
       .add_option("--missing", csv.missing,
@@ -92,8 +91,7 @@ InputArguments::InputArguments(CLI::App& command, InputPlaces places) : command_
         ->group(group);
   }
   AddChoice(command, "--format", options_.format, Formats(),
-            "npy, csv, raw, which takes the bytes as they are, or auto (the default)")
-      ->type_name("FORMAT")
+            "Of FILE: raw takes the bytes as they are, auto (the default) goes by the content")
       ->group(group);
   command.add_option("--type", type_, "Element type of raw or CSV input, for example float32")
       ->type_name("TYPE")

@@ -48,13 +48,6 @@ std::vector<std::string> OptionNames(const CLI::App& command) {
   return names;
 }
 
-// "gridfold array put" of its innermost app.
-std::string FullName(const CLI::App& command) {
-  const CLI::App* const parent = command.get_parent();
-  return parent == nullptr ? command.get_name()
-                           : absl::StrCat(FullName(*parent), " ", command.get_name());
-}
-
 std::string DescribeUnexpected(const CLI::App& program, const std::string& text) {
   const CLI::App& command = ChosenCommand(program);
   if (text.size() < 2 || text[0] != '-') {
@@ -79,6 +72,12 @@ std::vector<std::string> UnexpectedOf(absl::string_view message) {
 
 }  // namespace
 
+std::string FullName(const CLI::App& command) {
+  const CLI::App* const parent = command.get_parent();
+  return parent == nullptr ? command.get_name()
+                           : absl::StrCat(FullName(*parent), " ", command.get_name());
+}
+
 void UseHelpFormatter(CLI::App& program) { program.formatter(std::make_shared<HelpFormatter>()); }
 
 const CLI::App& ChosenCommand(const CLI::App& program) {
@@ -91,6 +90,21 @@ const CLI::App& ChosenCommand(const CLI::App& program) {
     if (next == nullptr) return *chosen;
     chosen = next;
   }
+}
+
+absl::StatusOr<std::string> HelpOf(const CLI::App& program, const std::vector<std::string>& path) {
+  const CLI::App* command = &program;
+  for (const std::string& name : path) {
+    const auto named =
+        command->get_subcommands([&](const CLI::App* below) { return below->get_name() == name; });
+    if (named.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("there is no command '", name, "'",
+                                                     DidYouMean(name, CommandNames(*command))));
+    }
+    command = named.front();
+  }
+  return command->get_formatter()->make_help(command, FullName(*command),
+                                             CLI::AppFormatMode::Normal);
 }
 
 std::string DescribeUsageError(const CLI::App& program, const CLI::ParseError& error) {

@@ -23,12 +23,14 @@ class Command {
 };
 
 std::unique_ptr<Command> MakeInfoCommand(CLI::App& program);
+std::unique_ptr<Command> MakeDescribeCommand(CLI::App& program);
 std::unique_ptr<Command> MakeReduceCommand(CLI::App& program);
 std::unique_ptr<Command> MakeScanCommand(CLI::App& program);
 std::unique_ptr<Command> MakeHistogramCommand(CLI::App& program);
 std::unique_ptr<Command> MakeMergeCommand(CLI::App& program);
 std::unique_ptr<Command> MakeArrayCommand(CLI::App& program);
 std::unique_ptr<Command> MakeRegionCommand(CLI::App& program);
+std::unique_ptr<Command> MakeHelpCommand(CLI::App& program);
 
 }  // namespace gridfold::client
 

@@ -98,7 +98,7 @@ class ReduceCommand : public Command {
                     "Which, of: " + absl::StrJoin(StatisticNames(), ", ") +
                         " (std, var, avg, prod, ptp, rms and sem are taken too). Default: "
                         "count,sum,min,max,mean,standard_deviation")
-        ->type_name("A,B,...")
+        ->type_name("STATISTIC,...")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->group(group);

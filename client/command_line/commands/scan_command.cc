@@ -67,8 +67,7 @@ class ScanCommand : public Command {
     command_.footer(kFooter);
     const char* const group = "Scan";
     AddChoice(command_, "--op", options_.operation, Operations(),
-              "sum (the default), product, min or max", OperationAliases())
-        ->type_name("OPERATION")
+              "What is carried along; default: sum", OperationAliases())
         ->group(group);
     command_.add_flag("--exclusive", exclusive_, "Leave each element out of its own result")
         ->group(group);

@@ -86,6 +86,16 @@ Json ToObject(const ExecutionStatistics& execution, absl::Duration round_trip_ti
           {"round_trip_time_us", ToMicroseconds(round_trip_time)}};
 }
 
+// Each statistic with its values, one for each group.
+Json ToObject(const ReductionResult& result) {
+  Json object = Json::object();
+  for (const ReductionResult::Entry& entry : result.entries) {
+    object[std::string(StatisticName(entry.statistic))] =
+        std::visit([](const auto& values) { return ToList(values); }, entry.values);
+  }
+  return object;
+}
+
 Json ToObject(const HistogramCounts& counts, const HistogramOptions& options) {
   Json object;
   if (options.weights) {
@@ -177,17 +187,33 @@ std::string Write(const Json& object) {
 }  // namespace
 
 std::string ToJson(const Answer<ReductionResult>& answer) {
-  Json object = {{"operation", "reduce"},
-                 {"input", ToObject(answer.input)},
-                 {"group_count", answer.result.group_count},
-                 {"result_shape", answer.result.result_shape},
-                 {"statistics", Json::object()}};
-  for (const ReductionResult::Entry& entry : answer.result.entries) {
-    object["statistics"][std::string(StatisticName(entry.statistic))] =
-        std::visit([](const auto& values) { return ToList(values); }, entry.values);
+  return Write({{"operation", "reduce"},
+                {"input", ToObject(answer.input)},
+                {"group_count", answer.result.group_count},
+                {"result_shape", answer.result.result_shape},
+                {"statistics", ToObject(answer.result)},
+                {"execution", ToObject(answer.result.execution, answer.round_trip_time)}});
+}
+
+std::string ToJson(const std::string& source, const std::vector<ArrayDescriptionReport>& arrays) {
+  Json list = Json::array();
+  for (const ArrayDescriptionReport& array : arrays) {
+    Json object = {{"name", array.name}};
+    if (array.input) object["input"] = ToObject(*array.input);
+    if (array.statistics) object["statistics"] = ToObject(*array.statistics);
+    if (array.histogram) {
+      object["quantiles"] = Json::array();
+      for (size_t i = 0; i < std::size(kDescribedQuantiles); ++i) {
+        object["quantiles"].push_back(
+            {{"probability", kDescribedQuantiles[i]},
+             {"value", ToNumber(array.histogram->channels[0].quantile_values[i])}});
+      }
+      object["counts"] = array.histogram->channels[0].counts;
+      object["edges"] = ToList(array.histogram->bins[0].edges);
+    }
+    list.push_back(std::move(object));
   }
-  object["execution"] = ToObject(answer.result.execution, answer.round_trip_time);
-  return Write(object);
+  return Write({{"operation", "describe"}, {"source", source}, {"arrays", std::move(list)}});
 }
 
 std::string ToJson(const Answer<ScanResult>& answer, const std::string& output) {

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "client/command_line/report/answer.h"
+#include "client/command_line/report/description_report.h"
 #include "gridfold/histogram.h"
 #include "gridfold/reduction.h"
 #include "gridfold/region.h"
@@ -30,6 +31,12 @@ std::string ToJson(const Answer<ReductionResult>& answer);
 //  "execution": {...}}; in place of "values" "array", its name, where the results are on the
 //  server, or "output", the file's path, where that is not empty.
 std::string ToJson(const Answer<ScanResult>& answer, const std::string& output);
+
+// {"operation": "describe", "source", "arrays": [{"name", "input": {...}, "statistics": {"min":
+// [0],
+//  ...}, "quantiles": [...], "counts": [...], "edges": [...]}]}; a column of text has its name
+//  alone, and what an array has no value for is left out.
+std::string ToJson(const std::string& source, const std::vector<ArrayDescriptionReport>& arrays);
 
 // {"array": {"name", "element_type", "shape", "size_bytes", "idle_expiry_us", "idle_time_us"}}.
 std::string ToJson(const ArrayDescription& array);

@@ -1,0 +1,141 @@
+// gridfold describe: what is in a file, column by column.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+#include "client/command_line/arguments/input_arguments.h"
+#include "client/command_line/commands/command.h"
+#include "client/command_line/commands/input_passage.h"
+#include "client/command_line/commands/outgoing_array.h"
+#include "client/command_line/input/array_list.h"
+#include "client/command_line/input/file.h"
+#include "client/command_line/report/description_report.h"
+#include "client/command_line/report/json_report.h"
+
+namespace gridfold::client {
+namespace {
+
+constexpr char kFooter[] = R"(
+Examples:
+  gridfold describe flights.csv                      every column
+  gridfold describe flights.csv --column delay --column distance --missing NA
+  gridfold describe delay.npy
+  gridfold describe results.npz --json               every array of the archive
+)";
+
+constexpr uint64_t kBinCount = 1024;
+constexpr size_t kChunkBytes = size_t{2} << 20;
+
+class DescribeCommand : public Command {
+ public:
+  explicit DescribeCommand(CLI::App& program)
+      : command_(*program.add_subcommand("describe", "Tell what is in a file, column by column")),
+        input_(command_, InputPlaces::kFile) {
+    command_.footer(kFooter);
+    // In place of the one column that other commands take.
+    command_.remove_option(command_.get_option("--column"));
+    command_
+        .add_option("--column", columns_,
+                    "Only this column, by name or by number from 1; may be repeated")
+        ->type_name("COLUMN")
+        ->allow_extra_args(false)
+        ->group("CSV input");
+  }
+
+  bool IsChosen() const override { return command_.parsed(); }
+
+  absl::Status Run(const Session& session) override {
+    const absl::StatusOr<InputOptions> options = input_.ToOptions();
+    if (!options.ok()) return WithExitCode(options.status(), ExitCode::kUsage);
+    const absl::StatusOr<std::vector<ListedArray>> listed = ListArrays(*options, columns_);
+    if (!listed.ok()) {
+      return WithExitCode(NamingFile(options->path, listed.status()), ExitCode::kInputOutput);
+    }
+    std::vector<ArrayDescriptionReport> reports;
+    for (const ListedArray& array : *listed) {
+      absl::StatusOr<ArrayDescriptionReport> report = DescribeArray(session, array);
+      if (!report.ok()) return report.status();
+      reports.push_back(*std::move(report));
+    }
+    if (session.options().json) {
+      session.out() << ToJson(options->path, reports);
+    } else {
+      PrintDescriptions(options->path, reports, session.style(), session.out());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static absl::StatusOr<ArrayDescriptionReport> DescribeArray(const Session& session,
+                                                              const ListedArray& listed) {
+    ArrayDescriptionReport report = {.name = listed.name};
+    if (listed.is_text) return report;
+    absl::StatusOr<InputPassage> passage = OpenPassage(session, listed.input, kChunkBytes, {});
+    if (!passage.ok()) return passage.status();
+    if (auto* const large = std::get_if<OutgoingArray>(&*passage)) {
+      absl::StatusOr<InputArray> kept = KeepOnServer(session, std::move(*large));
+      if (!kept.ok()) return kept.status();
+      return Ask(session, *kept, std::move(report));
+    }
+    return Ask(session, std::get<InputArray>(*passage), std::move(report));
+  }
+
+  static absl::StatusOr<ArrayDescriptionReport> Ask(const Session& session, const InputArray& array,
+                                                    ArrayDescriptionReport report) {
+    report.input = array.description;
+    if (IsEmpty(array.description)) return report;
+    absl::StatusOr<Answer<ReductionResult>> statistics =
+        session.Ask(array, [&](Client& client, const CallOptions& call_options) {
+          return client.ReduceArray(
+              array.input(),
+              {.statistics = {Statistic::kCount, Statistic::kNanCount, Statistic::kInfinityCount,
+                              Statistic::kMin, Statistic::kMax, Statistic::kMean,
+                              Statistic::kStandardDeviation},
+               .nan_policy = NanPolicy::kIgnore},
+              call_options);
+        });
+    if (!statistics.ok()) return statistics.status();
+    report.statistics = std::move(statistics->result);
+    if (CountOf(*report.statistics, Statistic::kCount) ==
+        CountOf(*report.statistics, Statistic::kInfinityCount)) {
+      return report;  // Nothing finite, so no range.
+    }
+    absl::StatusOr<Answer<HistogramResult>> histogram =
+        session.Ask(array, [&](Client& client, const CallOptions& call_options) {
+          return client.ComputeHistogram(
+              array.input(),
+              {.bins = {EvenBins{.bin_count = kBinCount}},
+               .quantiles = {std::begin(kDescribedQuantiles), std::end(kDescribedQuantiles)}},
+              call_options);
+        });
+    if (!histogram.ok()) return histogram.status();
+    report.histogram = std::move(histogram->result);
+    return report;
+  }
+
+  static bool IsEmpty(const InputDescription& input) {
+    for (const uint64_t extent : input.shape) {
+      if (extent == 0) return true;
+    }
+    return false;
+  }
+
+  static uint64_t CountOf(const ReductionResult& result, Statistic statistic) {
+    return std::get<std::vector<uint64_t>>(*result.Find(statistic))[0];
+  }
+
+  CLI::App& command_;
+  InputArguments input_;
+  std::vector<std::string> columns_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeDescribeCommand(CLI::App& program) {
+  return std::make_unique<DescribeCommand>(program);
+}
+
+}  // namespace gridfold::client
