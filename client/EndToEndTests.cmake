@@ -55,7 +55,7 @@ foreach(engine ${engines})
     add_test(NAME ${test}_${engine}_test
              COMMAND ${GRIDFOLD_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/${script})
     set_tests_properties(${test}_${engine}_test PROPERTIES
-                         ENVIRONMENT "${environment}" TIMEOUT 300 SKIP_RETURN_CODE 77)
+                         ENVIRONMENT "${environment}" TIMEOUT 600 SKIP_RETURN_CODE 77)
     if(engine STREQUAL "cuda")
       set_tests_properties(${test}_${engine}_test PROPERTIES LABELS gpu RUN_SERIAL TRUE)
     elseif(test STREQUAL "load")
