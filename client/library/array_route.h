@@ -9,11 +9,11 @@
 
 namespace gridfold::client {
 
-// Sizes at which another way is faster, with what was measured: `transport_benchmark --only
-// crossovers`, one caller's sum of float32.
+// Sizes at which another way is taken. They are estimates so far, by what the ways cost: a request
+// is decoded when all of it has come, parts cost a merge, shared memory a copy by the processor.
+// `transport_benchmark --only crossovers` times one caller's sums of float32 in every way.
 
-// Up to here a request carries the array: every server takes such a message, and no other way is
-// faster.
+// Up to here a request carries the array: every server takes such a message.
 inline constexpr uint64_t kInlineBytesMax = uint64_t{48} << 10;
 // From here on a stream is faster than a request, as the server computes while the rest is under
 // way.
@@ -25,7 +25,8 @@ inline constexpr uint64_t kRegionBytesMin = uint64_t{1} << 20;
 // What travels through shared memory at a time: small enough for a processor's cache, large enough
 // for a call.
 inline constexpr uint64_t kRegionPartBytes = uint64_t{4} << 20;
-// Beyond so many, further connections of one caller carried no more.
+// Connections of one caller, unless more are asked for: as many as eight callers have, who together
+// fill the link.
 inline constexpr uint32_t kStreamCountMax = 8;
 // Of ClientOptions::stream_count.
 inline constexpr int kStreamCountCeiling = 64;
