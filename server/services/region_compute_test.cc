@@ -105,6 +105,14 @@ TEST_F(RegionComputeTest, ShapesAreThoseOfTheRequest) {
   ASSERT_TRUE(caller_.Compute(request).ok());
   EXPECT_THAT(caller_.reduced.results(0).values().int64_values().values(),
               ElementsAre(0 + 3, 1 + 4, 2 + 5));
+  // Of three dimensions, whose middle one is kept.
+  request = Sum(InRegion("x", v1::ELEMENT_TYPE_INT32, 4, {3, 2, 1}));
+  request.mutable_grouping()->mutable_axes()->add_axes(0);
+  request.mutable_grouping()->mutable_axes()->add_axes(-1);
+  ASSERT_TRUE(caller_.Compute(request).ok());
+  EXPECT_THAT(caller_.reduced.results(0).values().int64_values().values(),
+              ElementsAre(0 + 2 + 4, 1 + 3 + 5));
+  EXPECT_THAT(caller_.reduced.result_shape(), ElementsAre(2));
 }
 
 TEST_F(RegionComputeTest, AScanIntoARegion) {
@@ -147,7 +155,8 @@ TEST_F(RegionComputeTest, WhatIsWrongIsNamed) {
   ExpectInvalidField(sum("x", 0, 0, {1}), "array.region_slice.element_type");
   ExpectInvalidField(sum("x", 99, 0, {1}), "array.region_slice.element_type");
   ExpectInvalidField(sum("x", v1::ELEMENT_TYPE_INT8, 0, {}), "array.region_slice.shape");
-  ExpectInvalidField(sum("x", v1::ELEMENT_TYPE_INT8, 0, {1, 1, 1}), "array.region_slice.shape");
+  ExpectInvalidField(sum("x", v1::ELEMENT_TYPE_INT8, 0, std::vector<uint64_t>(9, 1)),
+                     "array.region_slice.shape");
   ExpectInvalidField(sum("x", v1::ELEMENT_TYPE_INT8, 0, {kMax, kMax}), "array.region_slice.shape");
   constexpr char kOffset[] = "array.region_slice.offset_bytes";
   ExpectInvalidField(sum("x", v1::ELEMENT_TYPE_INT8, 0, {101}), kOffset);
