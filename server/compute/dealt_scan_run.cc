@@ -14,6 +14,7 @@
 #include "kernels/folds/dealt_scan.h"
 #include "server/compute/dealt_run.h"
 #include "server/compute/planned_run.h"
+#include "server/planning/placement.h"
 #include "server/wire/proto_conversion.h"
 
 namespace gridfold::server {
