@@ -1,5 +1,6 @@
 // Reductions over sets of axes and scans along an axis, of arrays of 0 to 8 dimensions: the answer
 // to the same array with its groups sorted out element by element, one a row.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -41,7 +42,7 @@ SortedGroups SortGroups(const Extents& extents, AxisSet axes) {
     (is_reduced ? sorted.group_size : sorted.group_count) *= extents[d];
     element_count *= extents[d];
   }
-  std::vector<uint64_t> index(extents.size());
+  std::array<uint64_t, kDimensionsMax> index{};
   for (uint64_t i = 0; i < element_count; ++i) {
     uint64_t rest = i;
     for (size_t d = extents.size(); d-- > 0; rest /= extents[d]) index[d] = rest % extents[d];
