@@ -112,6 +112,12 @@ class BusyServer:
 
     def _call_until_end(self):
         while not self._ending.is_set():
+            # A sum that does not fit: a job that fails, while the queue has room for it.
+            self._compute.ReduceArray.future(compute.ReduceArrayRequest(
+                array=array_pb2.ArraySource(inline_array=array_pb2.InlineArray(
+                    element_type=array_pb2.ELEMENT_TYPE_INT64,
+                    data=np.full(2, 2**62, np.int64).tobytes())),
+                statistics=[compute.STATISTIC_SUM])).code()
             # More than the queue takes, of what is long, large and small; some with little time.
             resident = array_pb2.ArraySource(resident_array=array_pb2.ResidentArray(name="held"))
             calls = [self._compute.ReduceArray.future(reduction(array), timeout=timeout)
@@ -124,12 +130,6 @@ class BusyServer:
                     array=source(LARGE),
                     bins=[compute.BinSpecification(even=compute.EvenBins(
                         bin_count=10, lower_bound=0, upper_bound=1024))])),
-                # A sum that does not fit: a job that fails.
-                self._compute.ReduceArray.future(compute.ReduceArrayRequest(
-                    array=array_pb2.ArraySource(inline_array=array_pb2.InlineArray(
-                        element_type=array_pb2.ELEMENT_TYPE_INT64,
-                        data=np.full(2, 2**62, np.int64).tobytes())),
-                    statistics=[compute.STATISTIC_SUM])),
                 # No room for either.
                 self._create_array.future(arrays.CreateArrayRequest(
                     element_type=array_pb2.ELEMENT_TYPE_FLOAT32, shape=[1 << 30])),
