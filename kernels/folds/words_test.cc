@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -97,10 +98,9 @@ class WordsTest : public FoldTest {
 
  private:
   static bool IsSum(Statistic statistic) {
-    const std::vector<Statistic> others = {Statistic::kProduct, Statistic::kMin,
-                                           Statistic::kMax,     Statistic::kArgmin,
-                                           Statistic::kArgmax,  Statistic::kRange};
-    return std::find(others.begin(), others.end(), statistic) == others.end();
+    constexpr std::array kOthers = {Statistic::kProduct, Statistic::kMin,    Statistic::kMax,
+                                    Statistic::kArgmin,  Statistic::kArgmax, Statistic::kRange};
+    return std::ranges::find(kOthers, statistic) == kOthers.end();
   }
 };
 
